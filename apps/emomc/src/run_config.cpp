@@ -1,0 +1,121 @@
+#include "run_config.hpp"
+
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "emomc/core/errors.hpp"
+#include "run_config_keys.hpp"
+#include "run_config_prior.hpp"
+#include "yaml_reader.hpp"
+#include "yaml_value.hpp"
+
+namespace emomc::app {
+namespace {
+
+/// Priors that speak of lengths mean something else in standardised units, so their author has to say
+/// which are meant.
+void require_written_units(const YamlNode& root) {
+  if (find_value(root, "data.standardize") != nullptr) return;
+  for (const std::string key : {"means", "scales", "mean", "sigma", "order", "scale_floor"}) {
+    if (find_value(root, "prior." + key) == nullptr) continue;
+    refuse_at(
+        key_place(root, "prior." + key), "prior." + key,
+        "a prior of your own needs data.standardize written out, for it says whose units the prior speaks "
+        "in; write standardize: true under data for columns with mean 0 and sd 1, or false for the data's "
+        "own "
+        "units");
+  }
+}
+
+void require_data_file(const YamlNode& root) {
+  if (find_value(root, "data.file") != nullptr) return;
+  const bool has_section = find_value(root, "data") != nullptr;
+  const YamlPlace place = has_section ? key_place(root, "data") : YamlPlace{root.place.source, 0};
+  refuse_at(place, "data.file",
+            "this key is missing; write the data to sample, as in data: {file: features/sad.csv}");
+}
+
+/// What the model decides where the file is silent.
+void set_model_defaults(RunConfig& config) {
+  config.prior = default_prior(config.likelihood.model);
+  if (config.likelihood.model == "two_gaussian") config.sampler.init = "prior";
+}
+
+std::filesystem::path default_directory(const std::string& name) {
+  const std::filesystem::path stem = std::filesystem::path(name).stem();
+  return std::filesystem::path("runs") / (stem.empty() ? std::filesystem::path("emomc") : stem);
+}
+
+void check_column_count(const YamlNode& root, const RunConfig& config) {
+  const std::size_t count = config.data.columns.size();
+  if (config.likelihood.model != "two_gaussian" || count <= 1) return;
+  YamlValue(*find_value(root, "data.columns"), "data.columns")
+      .refuse(std::to_string(count) + " columns; model two_gaussian allows one");
+}
+
+/// The text of the file, or of its first bytes past the limit where parse_yaml refuses it.
+std::string read_text(const std::filesystem::path& file) {
+  const std::string name = file.string();
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(file, error);
+  if (!std::filesystem::exists(status)) throw InputError(excerpt(name) + ": no such configuration file");
+  if (std::filesystem::is_directory(status)) {
+    throw InputError(excerpt(name) + ": a directory; allowed: a configuration file (YAML)");
+  }
+  if (!std::filesystem::is_regular_file(status)) {
+    throw InputError(excerpt(name) + ": not a regular file; allowed: a configuration file (YAML)");
+  }
+  std::ifstream stream(file, std::ios::binary);
+  std::string text((std::size_t{1} << 20) + 1, '\0');
+  if (stream) stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!stream.is_open() || stream.bad())
+    throw InputError(excerpt(name) + ": cannot be read; check its permissions");
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  return text;
+}
+
+}  // namespace
+
+RunConfig load_run_config(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
+  return parse_run_config(read_text(file), file.string(), overrides);
+}
+
+RunConfig parse_run_config(const std::string& yaml, const std::string& name,
+                           const std::vector<std::string>& overrides) {
+  const auto source = std::make_shared<const std::string>(name);
+  YamlNode root = parse_yaml(yaml, {source, 1});
+  if (root.kind == YamlNode::Kind::null && overrides.empty()) {
+    refuse_at({source, 0}, "", "empty; write at least data: {file: features/sad.csv}");
+  }
+  if (root.kind != YamlNode::Kind::null && root.kind != YamlNode::Kind::map) {
+    YamlValue(root, "").refuse_type("a map with keys such as data and likelihood");
+  }
+  for (const std::string& assignment : overrides) apply_override(root, assignment);
+
+  refuse_unknown_keys(root);
+  RunConfig config;
+  config.output.directory = default_directory(name);
+  for (const ConfigKey& key : config_keys()) {
+    const YamlNode* value = find_value(root, key.name);
+    if (key.name == "likelihood.model" && value != nullptr) key.read({*value, key.name}, config);
+  }
+  set_model_defaults(config);
+  refuse_unused_keys(root, config.likelihood.model);
+  require_data_file(root);
+  for (const ConfigKey& key : config_keys()) {
+    const YamlNode* value = find_value(root, key.name);
+    if (value != nullptr) key.read({*value, key.name}, config);
+  }
+  check_column_count(root, config);
+  require_written_units(root);
+  return config;
+}
+
+RunConfig default_run_config() {
+  return parse_run_config("data: {file: features/sad.csv}", "configs/all_keys.yaml");
+}
+
+}  // namespace emomc::app

@@ -1,0 +1,90 @@
+// The resolved configuration of `emomc run`: a validated plain value. Nothing behind it reads YAML.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "emomc/sampler/prior.hpp"
+
+namespace emomc::app {
+
+struct DataConfig {
+  std::vector<std::string> files;    ///< paths or globs, relative to the working directory
+  std::vector<std::string> columns;  ///< empty: all but the reserved names
+  bool standardize = true;
+  bool operator==(const DataConfig&) const = default;
+};
+
+enum class Precision { mixed, double_ };
+
+struct LikelihoodConfig {
+  std::string model = "gaussian_mixture";  ///< | two_gaussian
+  int components = 8;                      ///< gaussian_mixture only
+  std::string covariance = "diagonal";     ///< gaussian_mixture only
+  Precision precision = Precision::mixed;
+  bool operator==(const LikelihoodConfig&) const = default;
+};
+
+struct ProposalConfig {
+  std::string kind = "component_wise";  ///< | random_walk
+  std::string shape = "diagonal";       ///< isotropic | diagonal | dense: covariance of the increments
+  double target_acceptance = 0.234;     ///< blocks of one dimension aim at 0.44
+  bool operator==(const ProposalConfig&) const = default;
+};
+
+struct SamplerConfig {
+  int chains = 4;
+  std::int64_t warmup = 1000;
+  std::int64_t draws = 1000;  ///< kept per chain
+  std::int64_t thin = 1;
+  std::uint64_t seed = 20260101;
+  std::string init = "kmeans";  ///< prior | kmeans | em | path of a parameter file (JSON)
+  int init_tries = 100;
+  double max_nan_share = 0.01;
+  ProposalConfig proposal;
+  bool operator==(const SamplerConfig&) const = default;
+};
+
+enum class Backend { auto_, reference, cpu, cuda };
+
+struct OutputConfig {
+  std::filesystem::path directory = "runs/emomc";
+  bool keep_warmup = false;
+  bool pointwise = false;
+  bool operator==(const OutputConfig&) const = default;
+};
+
+struct RunConfig {
+  DataConfig data;
+  LikelihoodConfig likelihood;
+  PriorSet prior;  ///< a prior for every block of the model, defaults filled in
+  SamplerConfig sampler;
+  Backend backend = Backend::auto_;
+  int threads = 0;  ///< 0: all
+  double checkpoint_seconds = 60;
+  OutputConfig output;
+  bool operator==(const RunConfig&) const = default;
+};
+
+/// Reads and validates a configuration. `overrides` are `key.path=value` of --set, applied before
+/// validation. Throws InputError with file, line, key, what is allowed and the nearest known name.
+RunConfig load_run_config(const std::filesystem::path& file, const std::vector<std::string>& overrides = {});
+
+/// The same from text; `name` stands for the file in messages.
+RunConfig parse_run_config(const std::string& yaml, const std::string& name,
+                           const std::vector<std::string>& overrides = {});
+
+/// YAML with every key written out; parse_run_config of it gives an equal value. `comments` adds what
+/// each key means and allows, and makes configs/all_keys.yaml from a default value.
+enum class YamlComments { none, explained };
+std::string to_yaml(const RunConfig& config, YamlComments comments = YamlComments::none);
+
+/// What a file that says only `data: {file: features/sad.csv}` means; explained, configs/all_keys.yaml.
+RunConfig default_run_config();
+
+/// A prior as the configuration spells it: "{normal: {mean: 0, sd: 10}}".
+std::string to_yaml(const PriorSpec& prior);
+
+}  // namespace emomc::app

@@ -1,0 +1,381 @@
+#include "run_config_keys.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "nearest_name.hpp"
+#include "run_config_prior.hpp"
+
+namespace emomc::app {
+namespace {
+
+constexpr std::int64_t most_steps = 1'000'000'000'000;
+constexpr const char* mixture = "gaussian_mixture";
+constexpr const char* two_gaussian = "two_gaussian";
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() > end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+std::string choose(const YamlValue& value, std::initializer_list<std::string> names) {
+  return value.choice(std::span<const std::string>(names.begin(), names.size()));
+}
+
+template <typename Accept>
+double number_where(const YamlValue& value, const std::string& allowed, Accept accept) {
+  const double number = value.number();
+  if (!accept(number)) value.refuse_range(allowed);
+  return number;
+}
+
+std::string yaml_bool(bool value) { return value ? "true" : "false"; }
+
+/// One name or a list of different names.
+std::vector<std::string> read_names(const YamlValue& value, const std::string& wanted) {
+  if (value.node().kind != YamlNode::Kind::list) return {value.text(wanted)};
+  std::vector<std::string> names;
+  for (const YamlNode& item : value.node().items) {
+    const YamlValue entry(item, value.key());
+    names.push_back(entry.text(wanted));
+    const bool twice = std::find(names.begin(), names.end() - 1, names.back()) != names.end() - 1;
+    if (twice) entry.refuse(excerpt(names.back()) + " is listed twice; remove one");
+  }
+  return names;
+}
+
+std::string yaml_list(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + yaml_text(name);
+  return "[" + text + "]";
+}
+
+void read_files(const YamlValue& value, RunConfig& config) {
+  config.data.files = read_names(value, "a file, a glob, or a list of them");
+  if (config.data.files.empty()) value.refuse("an empty list; allowed: a file, a glob, or a list of them");
+}
+
+void read_covariance(const YamlValue& value, RunConfig& config) {
+  config.likelihood.covariance = choose(value, {"diagonal", "spherical", "tied", "full"});
+  if (config.likelihood.covariance == "diagonal") return;
+  value.refuse(config.likelihood.covariance + " is not available in this version; allowed: diagonal");
+}
+
+void read_init(const YamlValue& value, RunConfig& config) {
+  static const std::vector<std::string> starts{"prior", "kmeans", "em"};
+  const std::string allowed = "prior, kmeans, em, or a parameter file that ends in .json";
+  const std::string init = value.text(allowed);
+  if (!ends_with(init, ".json") && std::find(starts.begin(), starts.end(), init) == starts.end()) {
+    value.refuse(excerpt(init) + " is unknown; " + did_you_mean(nearest_name(init, starts)) +
+                 "allowed: " + allowed);
+  }
+  if (config.likelihood.model == two_gaussian && (init == "kmeans" || init == "em")) {
+    value.refuse(init +
+                 " cannot start model two_gaussian, whose components share a mean; allowed: prior, or a "
+                 "parameter file that ends in .json");
+  }
+  config.sampler.init = init;
+}
+
+void read_backend(const YamlValue& value, RunConfig& config) {
+  if (value.node().scalar == "gpu")
+    value.refuse("gpu is unknown; did you mean cuda? allowed: auto, reference, cpu, cuda");
+  const std::string name = choose(value, {"auto", "reference", "cpu", "cuda"});
+  config.backend = name == "auto"        ? Backend::auto_
+                   : name == "reference" ? Backend::reference
+                   : name == "cpu"       ? Backend::cpu
+                                         : Backend::cuda;
+}
+
+std::string write_backend(const RunConfig& config) {
+  switch (config.backend) {
+    case Backend::reference:
+      return "reference";
+    case Backend::cpu:
+      return "cpu";
+    case Backend::cuda:
+      return "cuda";
+    case Backend::auto_:
+      break;
+  }
+  return "auto";
+}
+
+/// The prior of a block, the default where the model of `config` has no such block.
+std::string write_block(const RunConfig& config, const std::string& block, const std::string& model) {
+  const auto found = config.prior.blocks.find(block);
+  if (found != config.prior.blocks.end()) return to_yaml(found->second);
+  return to_yaml(default_prior(model).blocks.at(block));
+}
+
+std::vector<ConfigKey> data_keys() {
+  return {
+      {"data.file", "", "required: CSV with a header, .npy, a glob, or a list of them", read_files,
+       [](const RunConfig& c) {
+         return c.data.files.size() == 1 ? yaml_text(c.data.files[0]) : yaml_list(c.data.files);
+       }},
+      {"data.columns", "", "[]: all but speaker, utterance, frame, emotion, label, file, start, end",
+       [](const YamlValue& v, RunConfig& c) {
+         c.data.columns = read_names(v, "a column or a list of columns");
+       },
+       [](const RunConfig& c) { return yaml_list(c.data.columns); }},
+      {"data.standardize", "",
+       "true: priors speak of columns with mean 0 and sd 1; false: of the data's own units",
+       [](const YamlValue& v, RunConfig& c) { c.data.standardize = v.boolean(); },
+       [](const RunConfig& c) { return yaml_bool(c.data.standardize); }},
+  };
+}
+
+std::vector<ConfigKey> likelihood_keys() {
+  return {
+      {"likelihood.model", "", "gaussian_mixture | two_gaussian (one column; two widths, one mean)",
+       [](const YamlValue& v, RunConfig& c) {
+         c.likelihood.model = choose(v, {mixture, two_gaussian});
+       },
+       [](const RunConfig& c) { return c.likelihood.model; }},
+      {"likelihood.components", mixture, "1 to 4096",
+       [](const YamlValue& v, RunConfig& c) {
+         c.likelihood.components = static_cast<int>(v.integer(1, 4096));
+       },
+       [](const RunConfig& c) { return std::to_string(c.likelihood.components); }},
+      {"likelihood.covariance", mixture, "diagonal (spherical, tied and full are not in this version)",
+       read_covariance, [](const RunConfig& c) { return c.likelihood.covariance; }},
+      {"likelihood.precision", "", "mixed (float32 terms, float64 sums) | double",
+       [](const YamlValue& v, RunConfig& c) {
+         c.likelihood.precision =
+             choose(v, {"mixed", "double"}) == "mixed" ? Precision::mixed : Precision::double_;
+       },
+       [](const RunConfig& c) {
+         return std::string(c.likelihood.precision == Precision::mixed ? "mixed" : "double");
+       }},
+  };
+}
+
+std::vector<ConfigKey> prior_keys() {
+  return {
+      {"prior.weights", mixture, "dirichlet a | fixed value",
+       [](const YamlValue& v, RunConfig& c) { c.prior.blocks["weights"] = read_prior(v, "weights", c); },
+       [](const RunConfig& c) { return write_block(c, "weights", mixture); }},
+      {"prior.means", mixture,
+       "normal {mean, sd} | cauchy {location, scale} | uniform {lower, upper} | fixed value",
+       [](const YamlValue& v, RunConfig& c) { c.prior.blocks["means"] = read_prior(v, "means", c); },
+       [](const RunConfig& c) { return write_block(c, "means", mixture); }},
+      {"prior.scales", mixture,
+       "standard deviations: half_normal sd | lognormal {meanlog, sdlog} | exponential rate, or as means "
+       "from 0",
+       [](const YamlValue& v, RunConfig& c) { c.prior.blocks["scales"] = read_prior(v, "scales", c); },
+       [](const RunConfig& c) { return write_block(c, "scales", mixture); }},
+      {"prior.correlations", mixture,
+       "is for covariance tied and full, which are not available in this version", nullptr, nullptr},
+      {"prior.fraction", two_gaussian,
+       "model two_gaussian: beta {a, b} | uniform {lower, upper} | fixed value",
+       [](const YamlValue& v, RunConfig& c) { c.prior.blocks["fraction"] = read_prior(v, "fraction", c); },
+       [](const RunConfig& c) { return write_block(c, "fraction", two_gaussian); }},
+      {"prior.mean", two_gaussian, "model two_gaussian: as means",
+       [](const YamlValue& v, RunConfig& c) { c.prior.blocks["mean"] = read_prior(v, "mean", c); },
+       [](const RunConfig& c) { return write_block(c, "mean", two_gaussian); }},
+      {"prior.sigma", two_gaussian, "model two_gaussian: as scales",
+       [](const YamlValue& v, RunConfig& c) { c.prior.blocks["sigma"] = read_prior(v, "sigma", c); },
+       [](const RunConfig& c) { return write_block(c, "sigma", two_gaussian); }},
+      {"prior.order", mixture, "none | means.0 (components ordered by their first mean)",
+       [](const YamlValue& v, RunConfig& c) {
+         c.prior.order_means = choose(v, {"none", "means.0"}) == "means.0";
+         if (c.prior.order_means) check_order(v, c);
+       },
+       [](const RunConfig& c) { return std::string(c.prior.order_means ? "means.0" : "none"); }},
+      {"prior.scale_floor", "", "smallest scale, as a share of the column's sd; 0: none; below 1",
+       [](const YamlValue& v, RunConfig& c) {
+         c.prior.scale_floor =
+             number_where(v, "0 to 1, without 1", [](double share) { return share >= 0 && share < 1; });
+       },
+       [](const RunConfig& c) { return shortest_text(c.prior.scale_floor); }},
+  };
+}
+
+std::vector<ConfigKey> sampler_keys() {
+  return {
+      {"sampler.chains", "", "1 to 1048576",
+       [](const YamlValue& v, RunConfig& c) { c.sampler.chains = static_cast<int>(v.integer(1, 1 << 20)); },
+       [](const RunConfig& c) { return std::to_string(c.sampler.chains); }},
+      {"sampler.warmup", "", "steps before the first draw, 0 to 10^12; the proposal adapts in them",
+       [](const YamlValue& v, RunConfig& c) { c.sampler.warmup = v.integer(0, most_steps); },
+       [](const RunConfig& c) { return std::to_string(c.sampler.warmup); }},
+      {"sampler.draws", "", "kept per chain, 1 to 10^12",
+       [](const YamlValue& v, RunConfig& c) { c.sampler.draws = v.integer(1, most_steps); },
+       [](const RunConfig& c) { return std::to_string(c.sampler.draws); }},
+      {"sampler.thin", "", "steps per kept draw, 1 to 10^9; draws * thin up to 10^12",
+       [](const YamlValue& v, RunConfig& c) {
+         c.sampler.thin = v.integer(1, 1'000'000'000);
+         if (c.sampler.draws > most_steps / c.sampler.thin)
+           v.refuse_range("draws * thin up to 1000000000000");
+       },
+       [](const RunConfig& c) { return std::to_string(c.sampler.thin); }},
+      {"sampler.seed", "", "0 to 18446744073709551615",
+       [](const YamlValue& v, RunConfig& c) { c.sampler.seed = v.unsigned_integer(); },
+       [](const RunConfig& c) { return std::to_string(c.sampler.seed); }},
+      {"sampler.init", "", "prior | kmeans | em | a parameter file (.json); two_gaussian: prior or a file",
+       read_init, [](const RunConfig& c) { return yaml_text(c.sampler.init); }},
+      {"sampler.init_tries", "", "starts tried until the density is finite, 1 to 1000000",
+       [](const YamlValue& v, RunConfig& c) {
+         c.sampler.init_tries = static_cast<int>(v.integer(1, 1'000'000));
+       },
+       [](const RunConfig& c) { return std::to_string(c.sampler.init_tries); }},
+      {"sampler.max_nan_share", "",
+       "share of steps with a density of NaN or infinity that ends the run, 0 to 1",
+       [](const YamlValue& v, RunConfig& c) {
+         c.sampler.max_nan_share =
+             number_where(v, "0 to 1", [](double share) { return share >= 0 && share <= 1; });
+       },
+       [](const RunConfig& c) { return shortest_text(c.sampler.max_nan_share); }},
+      {"sampler.proposal.kind", "", "component_wise | random_walk",
+       [](const YamlValue& v, RunConfig& c) {
+         c.sampler.proposal.kind = choose(v, {"component_wise", "random_walk"});
+       },
+       [](const RunConfig& c) { return c.sampler.proposal.kind; }},
+      {"sampler.proposal.shape", "",
+       "covariance of the increments within a block: isotropic | diagonal | dense",
+       [](const YamlValue& v, RunConfig& c) {
+         c.sampler.proposal.shape = choose(v, {"isotropic", "diagonal", "dense"});
+       },
+       [](const RunConfig& c) { return c.sampler.proposal.shape; }},
+      {"sampler.proposal.target_acceptance", "", "above 0 and below 1; blocks of one dimension aim at 0.44",
+       [](const YamlValue& v, RunConfig& c) {
+         c.sampler.proposal.target_acceptance =
+             number_where(v, "above 0 and below 1", [](double rate) { return rate > 0 && rate < 1; });
+       },
+       [](const RunConfig& c) { return shortest_text(c.sampler.proposal.target_acceptance); }},
+  };
+}
+
+std::vector<ConfigKey> program_keys() {
+  return {
+      {"backend", "", "auto (by the amount of work) | reference | cpu | cuda", read_backend, write_backend},
+      {"threads", "", "0: all; up to 4096",
+       [](const YamlValue& v, RunConfig& c) { c.threads = static_cast<int>(v.integer(0, 4096)); },
+       [](const RunConfig& c) { return std::to_string(c.threads); }},
+      {"checkpoint.seconds", "", "between checkpoints, above 0, up to 1e9",
+       [](const YamlValue& v, RunConfig& c) {
+         c.checkpoint_seconds =
+             number_where(v, "above 0, up to 1e9", [](double s) { return s > 0 && s <= 1e9; });
+       },
+       [](const RunConfig& c) { return shortest_text(c.checkpoint_seconds); }},
+      {"output.directory", "", "default: runs/ and the name of this file",
+       [](const YamlValue& v, RunConfig& c) { c.output.directory = v.text("a directory"); },
+       [](const RunConfig& c) { return yaml_text(c.output.directory.string()); }},
+      {"output.keep_warmup", "", "true: the warm-up's draws are written too",
+       [](const YamlValue& v, RunConfig& c) { c.output.keep_warmup = v.boolean(); },
+       [](const RunConfig& c) { return yaml_bool(c.output.keep_warmup); }},
+      {"output.pointwise", "", "true: each row's log likelihood is written for each draw",
+       [](const YamlValue& v, RunConfig& c) { c.output.pointwise = v.boolean(); },
+       [](const RunConfig& c) { return yaml_bool(c.output.pointwise); }},
+  };
+}
+
+std::string last_part(const std::string& name) { return name.substr(name.rfind('.') + 1); }
+
+/// What may stand in a section ("" for the top), sections among it.
+std::vector<std::string> names_in(const std::string& section) {
+  const std::string prefix = section.empty() ? "" : section + ".";
+  std::vector<std::string> names;
+  for (const ConfigKey& key : config_keys()) {
+    if (key.read == nullptr || key.name.compare(0, prefix.size(), prefix) != 0) continue;
+    const std::string name =
+        key.name.substr(prefix.size(), key.name.find('.', prefix.size()) - prefix.size());
+    if (names.empty() || names.back() != name) names.push_back(name);
+  }
+  return names;
+}
+
+/// The known key that was meant: a neighbour in the section, else one of that name elsewhere.
+std::optional<std::string> suggestion(const std::string& section, const std::string& typed) {
+  const std::string prefix = section.empty() ? "" : section + ".";
+  if (const auto sibling = nearest_name(typed, names_in(section))) return prefix + *sibling;
+  std::vector<std::string> names, last_parts;
+  for (const ConfigKey& key : config_keys()) {
+    if (key.read == nullptr) continue;
+    names.push_back(key.name);
+    last_parts.push_back(last_part(key.name));
+  }
+  if (const auto elsewhere = nearest_name(last_part(typed), last_parts)) {
+    const auto index = std::find(last_parts.begin(), last_parts.end(), *elsewhere) - last_parts.begin();
+    return names[static_cast<std::size_t>(index)];
+  }
+  return std::nullopt;
+}
+
+void refuse_unknown_in(const YamlNode& node, const std::string& section) {
+  const std::vector<std::string> allowed = names_in(section);
+  if (node.kind == YamlNode::Kind::null) return;  // a section with all its keys commented out
+  if (node.kind != YamlNode::Kind::map)
+    YamlValue(node, section).refuse_type("a map with keys: " + joined(allowed));
+  for (std::size_t i = 0; i < node.keys.size(); ++i) {
+    const std::string& typed = node.keys[i].scalar;
+    const std::string name = section.empty() ? typed : section + "." + typed;
+    const auto is_key = [&](const ConfigKey& key) { return key.name == name; };
+    const bool known = typed.find('.') == std::string::npos;
+    if (known && std::any_of(config_keys().begin(), config_keys().end(), is_key)) continue;
+    if (known && std::find(allowed.begin(), allowed.end(), typed) != allowed.end()) {
+      refuse_unknown_in(node.items[i], name);
+      continue;
+    }
+    refuse_at(node.keys[i].place, excerpt(name),
+              "unknown key; " + did_you_mean(suggestion(section, typed)) + "allowed " +
+                  (section.empty() ? "here" : "in " + section) + ": " + joined(allowed));
+  }
+}
+
+struct KeyAndValue {
+  const YamlNode* key = nullptr;
+  const YamlNode* value = nullptr;
+};
+
+KeyAndValue find_key(const YamlNode& root, const std::string& name) {
+  KeyAndValue found{nullptr, &root};
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::size_t end = std::min(name.find('.', begin), name.size());
+    const YamlNode& map = *found.value;
+    const YamlNode* value = map.find(std::string_view(name).substr(begin, end - begin));
+    if (value == nullptr) return {};
+    found = {&map.keys[static_cast<std::size_t>(value - map.items.data())], value};
+    begin = end + 1;
+  }
+  return found;
+}
+
+}  // namespace
+
+const std::vector<ConfigKey>& config_keys() {
+  static const std::vector<ConfigKey> keys = [] {
+    std::vector<ConfigKey> all;
+    for (const auto section : {data_keys, likelihood_keys, prior_keys, sampler_keys, program_keys}) {
+      for (ConfigKey& key : section()) all.push_back(std::move(key));
+    }
+    return all;
+  }();
+  return keys;
+}
+
+const YamlNode* find_value(const YamlNode& root, const std::string& name) {
+  return find_key(root, name).value;
+}
+
+YamlPlace key_place(const YamlNode& root, const std::string& name) { return find_key(root, name).key->place; }
+
+void refuse_unknown_keys(const YamlNode& root) { refuse_unknown_in(root, ""); }
+
+void refuse_unused_keys(const YamlNode& root, const std::string& model) {
+  for (const ConfigKey& key : config_keys()) {
+    if (find_value(root, key.name) == nullptr) continue;
+    if (!key.model.empty() && key.model != model) {
+      refuse_at(key_place(root, key.name), key.name,
+                "model " + model + " does not use this key, only " + key.model + " does; remove it");
+    }
+    if (key.read == nullptr) refuse_at(key_place(root, key.name), key.name, key.comment);
+  }
+}
+
+}  // namespace emomc::app

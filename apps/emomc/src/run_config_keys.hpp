@@ -1,0 +1,42 @@
+// The keys of the configuration: one row for each says what it means, who uses it, and how it is read
+// and written. Checking, reading, to_yaml and configs/all_keys.yaml all go through this table.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "run_config.hpp"
+#include "yaml_reader.hpp"
+#include "yaml_value.hpp"
+
+namespace emomc::app {
+
+struct ConfigKey {
+  std::string name;     ///< dotted, as "sampler.proposal.kind"
+  std::string model;    ///< the only model that uses it; empty: every model
+  std::string comment;  ///< what it means and what is allowed
+  /// Checks the value and stores it. Rows above are already read. nullptr: not in this version, and
+  /// the comment says why.
+  void (*read)(const YamlValue& value, RunConfig& config);
+  std::string (*write)(const RunConfig& config);
+};
+
+/// In the order in which they are read and written; sections are contiguous.
+const std::vector<ConfigKey>& config_keys();
+
+/// The value at a dotted key, or nullptr.
+const YamlNode* find_value(const YamlNode& root, const std::string& name);
+
+/// Where the key itself was written; the key must be there.
+YamlPlace key_place(const YamlNode& root, const std::string& name);
+
+/// Refuses keys that are not in the table, with the nearest that is, and values where a section goes.
+void refuse_unknown_keys(const YamlNode& root);
+
+/// Refuses keys that only another model uses or that this version does not have.
+void refuse_unused_keys(const YamlNode& root, const std::string& model);
+
+/// `text` as a YAML scalar, in quotes where it needs them.
+std::string yaml_text(const std::string& text);
+
+}  // namespace emomc::app

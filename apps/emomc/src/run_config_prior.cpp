@@ -1,0 +1,235 @@
+#include "run_config_prior.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "nearest_name.hpp"
+
+namespace emomc::app {
+namespace {
+
+enum class Domain { simplex, real, positive, unit };
+
+/// A parameter block as far as its prior is concerned.
+struct BlockRules {
+  std::string name;
+  Domain domain;
+  int max_rank;         ///< of an argument: 0 for one number, 1 for [K] or [d], 2 for [K][d]
+  std::string example;  ///< also the default
+};
+
+const BlockRules& rules_of(const std::string& block) {
+  static const std::array<BlockRules, 6> table{{
+      {"weights", Domain::simplex, 1, "{dirichlet: 1}"},
+      {"means", Domain::real, 2, "{normal: {mean: 0, sd: 10}}"},
+      {"scales", Domain::positive, 2, "{half_normal: 1}"},
+      {"fraction", Domain::unit, 0, "{beta: {a: 1, b: 1}}"},
+      {"mean", Domain::real, 0, "{normal: {mean: 0, sd: 10}}"},
+      {"sigma", Domain::positive, 1, "{half_normal: 1}"},
+  }};
+  return *std::find_if(table.begin(), table.end(), [&](const BlockRules& row) { return row.name == block; });
+}
+
+std::vector<std::string> families_for(Domain domain) {
+  switch (domain) {
+    case Domain::simplex:
+      return {"dirichlet", "fixed"};
+    case Domain::real:
+      return {"normal", "cauchy", "uniform", "fixed"};
+    case Domain::positive:
+      return {"half_normal", "lognormal", "exponential", "normal", "cauchy", "uniform", "fixed"};
+    case Domain::unit:
+      break;
+  }
+  return {"beta", "uniform", "fixed"};
+}
+
+ArrayArgument one(double number) { return {.shape = {}, .values = {number}}; }
+
+PriorFamily read_family(const YamlValue& value, const BlockRules& rules) {
+  const YamlNode& node = value.node();
+  if (node.kind != YamlNode::Kind::map || node.keys.size() != 1) {
+    value.refuse_type("one family with its arguments, such as " + rules.example);
+  }
+  const std::string& name = node.keys[0].scalar;
+  const std::vector<std::string> allowed = families_for(rules.domain);
+  const std::string allowed_text = "allowed for " + rules.name + ": " + joined(allowed);
+  const YamlValue key(node.keys[0], value.key());
+  static const std::array<std::string, 4> later{"student_t", "gamma", "inverse_gamma", "lkj"};
+  if (std::find(later.begin(), later.end(), name) != later.end()) {
+    key.refuse(name + " is not available in this version; " + allowed_text);
+  }
+  const std::optional<PriorFamily> family = family_from_name(name);
+  if (!family) {
+    key.refuse(excerpt(name) + " is an unknown family; " + did_you_mean(nearest_name(name, family_names())) +
+               allowed_text);
+  }
+  if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {
+    key.refuse(name + " is no prior for " + rules.name + "; " + allowed_text);
+  }
+  return *family;
+}
+
+/// One argument against the block's shape: its rank, the components, and the columns where listed.
+void check_shape(const YamlValue& value, const ArrayArgument& array, const BlockRules& rules,
+                 const RunConfig& config) {
+  const auto rank = static_cast<int>(array.shape.size());
+  if (rank > rules.max_rank) {
+    static const std::array<std::string, 3> wanted{"one number", "a number or a list of numbers",
+                                                   "a number, a list, or a list of lists"};
+    value.refuse("nested " + std::to_string(rank) + " deep; allowed for " + rules.name + ": " +
+                 wanted.at(static_cast<std::size_t>(rules.max_rank)));
+  }
+  if (rank == 0) return;
+  const int components = config.likelihood.model == "two_gaussian" ? 2 : config.likelihood.components;
+  const auto columns = static_cast<int>(config.data.columns.size());  // 0: not known yet
+  const bool by_component = array.shape[0] == components;
+  const bool by_column = rules.max_rank == 2 && rank == 1 && (columns == 0 || array.shape[0] == columns);
+  if (!by_component && !by_column) {
+    value.refuse("a list of " + std::to_string(array.shape[0]) + "; allowed: one number or " +
+                 std::to_string(components) + ", one for each component" +
+                 (rules.max_rank == 2 && rank == 1
+                      ? ", or " + std::to_string(columns) + ", one for each column"
+                      : ""));
+  }
+  if (rank == 2 && columns > 0 && array.shape[1] != columns) {
+    value.refuse("rows of " + std::to_string(array.shape[1]) + "; allowed: " + std::to_string(columns) +
+                 ", one for each column");
+  }
+}
+
+void require_above_zero(const YamlValue& value, const ArrayArgument& array) {
+  for (const double number : array.values) {
+    if (!(number > 0)) value.refuse(shortest_text(number) + " is out of range; allowed: numbers above 0");
+  }
+}
+
+void check_uniform(const YamlValue& value, const PriorSpec& prior, Domain domain) {
+  const ArrayArgument &lower = prior.arguments[0], &upper = prior.arguments[1];
+  if (!lower.shape.empty() && !upper.shape.empty() && lower.shape != upper.shape) {
+    value.refuse("lower and upper are lists of different lengths; allowed: equal ones, or one number");
+  }
+  for (std::size_t i = 0; i < std::max(lower.values.size(), upper.values.size()); ++i) {
+    const double low = lower.values[lower.shape.empty() ? 0 : i];
+    const double high = upper.values[upper.shape.empty() ? 0 : i];
+    const std::string pair = "lower " + shortest_text(low) + ", upper " + shortest_text(high);
+    if (!(low < high)) value.refuse(pair + " is out of range; allowed: lower below upper");
+    if (domain == Domain::positive && low < 0)
+      value.refuse(pair + " is out of range; allowed: lower of 0 or more");
+    if (domain == Domain::unit && (low < 0 || high > 1)) {
+      value.refuse(pair + " is out of range; allowed: between 0 and 1");
+    }
+  }
+}
+
+void check_fixed(const YamlValue& value, const ArrayArgument& array, Domain domain, int components) {
+  if (domain == Domain::real) return;
+  require_above_zero(value, array);
+  if (domain == Domain::unit && !(array.values[0] < 1)) {
+    value.refuse(shortest_text(array.values[0]) +
+                 " is out of range; allowed: between 0 and 1, both excluded");
+  }
+  if (domain != Domain::simplex) return;
+  double sum = 0;
+  for (const double weight : array.values) sum += weight;
+  if (array.shape.empty()) sum *= components;
+  constexpr double rounding = 1e-9;  // of weights written out with 10 digits or more
+  if (std::abs(sum - 1) > rounding)
+    value.refuse("the weights sum to " + shortest_text(sum) + "; they must sum to 1");
+}
+
+void check_argument_keys(const YamlValue& value, PriorFamily family) {
+  const std::vector<std::string>& names = argument_names(family);
+  const std::string wanted = "allowed in " + family_name(family) + ": " + joined(names);
+  for (const YamlNode& key : value.node().keys) {
+    if (std::find(names.begin(), names.end(), key.scalar) != names.end()) continue;
+    std::optional<std::string> meant = nearest_name(key.scalar, names);
+    if (meant) meant = value.key() + "." + *meant;
+    refuse_at(key.place, value.key() + "." + excerpt(key.scalar),
+              "unknown key; " + did_you_mean(meant) + wanted);
+  }
+  for (const std::string& name : names) {
+    if (value.node().find(name) == nullptr) value.refuse(name + " is missing; " + wanted);
+  }
+}
+
+/// The arguments in order: {name: value, ...}, or the bare value of a family that has one.
+std::vector<YamlValue> find_arguments(const YamlValue& value, PriorFamily family) {
+  const std::vector<std::string>& names = argument_names(family);
+  if (value.node().kind != YamlNode::Kind::map) {
+    if (names.size() == 1) return {value};
+    value.refuse_type("its arguments by name: {" + names[0] + ": ..., " + names[1] + ": ...}");
+  }
+  check_argument_keys(value, family);
+  std::vector<YamlValue> arguments;
+  for (const std::string& name : names)
+    arguments.emplace_back(*value.node().find(name), value.key() + "." + name);
+  return arguments;
+}
+
+/// Whether an argument differs from one component to the next. A list of [d] or [K] counts only where
+/// it can be nothing but [K].
+bool tells_components_apart(const ArrayArgument& array, const BlockRules& rules) {
+  if (array.shape.size() != static_cast<std::size_t>(rules.max_rank)) return false;
+  const auto rows = static_cast<std::size_t>(array.shape[0]);
+  const std::size_t row = array.values.size() / rows;
+  for (std::size_t i = row; i < array.values.size(); ++i) {
+    if (array.values[i] != array.values[i % row]) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+PriorSet default_prior(const std::string& model) {
+  PriorSet prior;
+  const PriorSpec normal{PriorFamily::normal, {one(0), one(10)}};
+  const PriorSpec half_normal{PriorFamily::half_normal, {one(1)}};
+  if (model == "two_gaussian") {
+    prior.blocks = {
+        {"fraction", {PriorFamily::beta, {one(1), one(1)}}}, {"mean", normal}, {"sigma", half_normal}};
+  } else {
+    prior.blocks = {
+        {"weights", {PriorFamily::dirichlet, {one(1)}}}, {"means", normal}, {"scales", half_normal}};
+  }
+  return prior;
+}
+
+PriorSpec read_prior(const YamlValue& value, const std::string& block, const RunConfig& config) {
+  const BlockRules& rules = rules_of(block);
+  PriorSpec prior{read_family(value, rules), {}};
+  const YamlValue body(value.node().items[0], value.key() + "." + family_name(prior.family));
+  const std::vector<YamlValue> arguments = find_arguments(body, prior.family);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const ArrayArgument& array = prior.arguments.emplace_back(arguments[i].array());
+    check_shape(arguments[i], array, rules, config);
+    static const std::array<std::string, 5> free_names{"mean", "location", "meanlog", "lower", "upper"};
+    const std::string& name = argument_names(prior.family)[i];
+    const bool free = std::find(free_names.begin(), free_names.end(), name) != free_names.end();
+    if (!free && prior.family != PriorFamily::fixed) require_above_zero(arguments[i], array);
+  }
+  if (prior.family == PriorFamily::uniform) check_uniform(body, prior, rules.domain);
+  if (prior.family == PriorFamily::fixed) {
+    check_fixed(arguments[0], prior.arguments[0], rules.domain, config.likelihood.components);
+  }
+  return prior;
+}
+
+void check_order(const YamlValue& order, const RunConfig& config) {
+  if (config.prior.blocks.at("means").family == PriorFamily::fixed) {
+    order.refuse("means.0 cannot order means that are fixed; allowed: none");
+  }
+  for (const auto& [block, prior] : config.prior.blocks) {
+    for (const ArrayArgument& argument : prior.arguments) {
+      if (!tells_components_apart(argument, rules_of(block))) continue;
+      order.refuse("means.0 needs the same prior for every component, and prior." + block +
+                   " differs between them; allowed here: none");
+    }
+  }
+}
+
+}  // namespace emomc::app

@@ -1,0 +1,22 @@
+// Priors as the configuration writes them: which families a block takes, and what their arguments may be.
+#pragma once
+
+#include <string>
+
+#include "run_config.hpp"
+#include "yaml_value.hpp"
+
+namespace emomc::app {
+
+/// The priors of a model whose configuration says nothing about them.
+PriorSet default_prior(const std::string& model);
+
+/// Reads the prior of `block` (weights, means, scales, fraction, mean or sigma). `config` has data and
+/// likelihood already: they say how many components and, where columns are listed, how many columns.
+PriorSpec read_prior(const YamlValue& value, const std::string& block, const RunConfig& config);
+
+/// `order: means.0` needs a prior that treats all components alike: it multiplies by K!, the number of
+/// ways to number them. Refuses, at `order`, priors that tell components apart.
+void check_order(const YamlValue& order, const RunConfig& config);
+
+}  // namespace emomc::app

@@ -1,0 +1,43 @@
+option(EMOMC_BUILD_TESTS "Build the tests" ON)
+option(EMOMC_WARNINGS_AS_ERRORS "Fail the build on a warning" OFF)
+set(EMOMC_CUDA "auto" CACHE STRING "Build the CUDA engine: auto, on or off")
+set_property(CACHE EMOMC_CUDA PROPERTY STRINGS auto on off)
+set(EMOMC_SANITIZE "" CACHE STRING "Sanitizers of the host code, e.g. address,undefined")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+find_program(EMOMC_CCACHE ccache)
+if(EMOMC_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${EMOMC_CCACHE}")
+  set(CMAKE_CUDA_COMPILER_LAUNCHER "${EMOMC_CCACHE}")
+endif()
+
+# Flags that every target of ours links. Contraction is off: a fused multiply-add is written where
+# it is meant, so that host and device compute the same bits.
+add_library(emomc_flags INTERFACE)
+target_compile_features(emomc_flags INTERFACE cxx_std_20)
+target_compile_options(emomc_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+                            -ffp-contract=off>
+  $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false -lineinfo --expt-relaxed-constexpr
+                             -Xcompiler=-Wall,-Wextra,-ffp-contract=off>)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  # Without it each std::fma is a library call; the program checks the processor when it starts.
+  target_compile_options(emomc_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-mfma> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-mfma>)
+endif()
+if(EMOMC_WARNINGS_AS_ERRORS)
+  target_compile_options(emomc_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Werror>
+    $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Werror>)
+endif()
+if(EMOMC_SANITIZE)
+  target_compile_options(emomc_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${EMOMC_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all>)
+  target_link_options(emomc_flags INTERFACE -fsanitize=${EMOMC_SANITIZE})
+endif()

@@ -1,0 +1,25 @@
+// Checks CUDA calls. Only for .cu files and sources that are compiled with CUDA.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+
+#include "emomc/core/errors.hpp"
+
+namespace emomc {
+
+/// Throws CudaError with the call, its place and CUDA's words unless `status` is success.
+inline void check_cuda(cudaError_t status, const char* call, const char* file, int line) {
+  if (status == cudaSuccess) return;
+  throw CudaError(std::string(call) + " failed at " + file + ":" + std::to_string(line) + ": " +
+                      cudaGetErrorName(status) + ": " + cudaGetErrorString(status),
+                  static_cast<int>(status));
+}
+
+}  // namespace emomc
+
+#define EMOMC_CUDA_CHECK(call) ::emomc::check_cuda((call), #call, __FILE__, __LINE__)
+/// After a kernel launch: reports a bad configuration at once.
+#define EMOMC_CUDA_CHECK_LAUNCH(kernel) \
+  ::emomc::check_cuda(cudaGetLastError(), "launch of " kernel, __FILE__, __LINE__)

@@ -1,0 +1,25 @@
+// Parameters between the data's own units and those the sampler sees (standardised columns).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "emomc/core/parameters.hpp"
+
+namespace emomc {
+
+/// The affine map of each column, x_seen = (x - mean[j]) / sd[j]. Empty vectors: the identity.
+struct ColumnUnits {
+  std::vector<double> mean, sd;
+  bool is_identity() const { return sd.empty(); }
+};
+
+/// In place: theta [layout.dim()] from the sampler's units to the data's, by each block's DataUnit.
+void to_data_units(const ParameterLayout& layout, const ColumnUnits& units, std::span<double> theta);
+/// The inverse.
+void to_sampler_units(const ParameterLayout& layout, const ColumnUnits& units, std::span<double> theta);
+/// What is added to a log likelihood of `num_rows` rows in the sampler's units to have it in the data's:
+/// -num_rows * sum_j log sd[j].
+double log_likelihood_offset(const ColumnUnits& units, std::size_t num_rows);
+
+}  // namespace emomc

@@ -1,0 +1,40 @@
+// The only place where the code asks which compiler reads it. Headers under emomc/device include only
+// each other, use no standard library, and compile under g++, nvcc and NVRTC.
+//
+// EMOMC_DEVICE_NAMESPACE is where their code lives. The cpu engine includes the arithmetic once per SIMD
+// target, each time into a namespace of its own, so that no instruction of a wide target leaks out.
+#ifndef EMOMC_DEVICE_MACROS_HPP
+#define EMOMC_DEVICE_MACROS_HPP
+
+#ifdef __CUDACC__
+#define EMOMC_HD __host__ __device__
+#else
+#define EMOMC_HD
+#endif
+#define EMOMC_INLINE EMOMC_HD inline __attribute__((always_inline))
+
+// Primitive operations with one meaning on both sides. fma, division and square root round correctly
+// everywhere; exp2 and log2 in float32 are single instructions on the GPU (2 ulp, deterministic).
+#ifdef __CUDA_ARCH__
+#define EMOMC_FMA(a, b, c) __fma_rn(a, b, c)
+#define EMOMC_FMAF(a, b, c) __fmaf_rn(a, b, c)
+#define EMOMC_SQRT(x) __dsqrt_rn(x)
+#define EMOMC_RINT(x) rint(x)
+#define EMOMC_HAS_FAST_EXP2F 1
+#define EMOMC_FAST_EXP2F(y, x) asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x))
+#define EMOMC_FAST_LOG2F(y, x) asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x))
+#else
+#define EMOMC_FMA(a, b, c) __builtin_fma(a, b, c)
+#define EMOMC_FMAF(a, b, c) __builtin_fmaf(a, b, c)
+#define EMOMC_SQRT(x) __builtin_sqrt(x)
+#define EMOMC_RINT(x) __builtin_rint(x)
+#define EMOMC_HAS_FAST_EXP2F 0
+#define EMOMC_FAST_EXP2F(y, x) ((y) = (x))
+#define EMOMC_FAST_LOG2F(y, x) ((y) = (x))
+#endif
+
+#endif  // EMOMC_DEVICE_MACROS_HPP
+
+#ifndef EMOMC_DEVICE_NAMESPACE
+#define EMOMC_DEVICE_NAMESPACE emomc::device
+#endif

@@ -1,0 +1,67 @@
+// Counter-based random numbers, the same bits on every backend: Philox4x32-10 (Salmon, Moraes, Dror,
+// Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3"). No state: a number is a function of
+// (seed, purpose, index, step, chain).
+#ifndef EMOMC_DEVICE_RANDOM_HPP
+#define EMOMC_DEVICE_RANDOM_HPP
+
+#include "emomc/device/integers.hpp"
+#include "emomc/device/macros.hpp"
+#include "emomc/device/math.hpp"
+
+namespace emomc::device {
+
+struct Philox4 {
+  u32 word[4];
+};
+
+EMOMC_HD inline Philox4 philox4x32_10(Philox4 counter, u32 key0, u32 key1) {
+  for (int round = 0; round < 10; ++round) {
+    const u64 p0 = static_cast<u64>(0xD2511F53u) * counter.word[0];
+    const u64 p1 = static_cast<u64>(0xCD9E8D57u) * counter.word[2];
+    counter = {{static_cast<u32>(p1 >> 32) ^ counter.word[1] ^ key0, static_cast<u32>(p1),
+                static_cast<u32>(p0 >> 32) ^ counter.word[3] ^ key1, static_cast<u32>(p0)}};
+    key0 += 0x9E3779B9u;
+    key1 += 0xBB67AE85u;
+  }
+  return counter;
+}
+
+/// What a random number is for; numbers of different purposes are independent.
+enum class Purpose : u32 { innovation = 1, acceptance = 2, start = 3, simulation = 4, kmeans = 5 };
+
+/// The random numbers of one chain at one step.
+struct RandomSource {
+  u64 seed;
+  u64 step;
+  u32 chain;
+
+  EMOMC_INLINE Philox4 block(Purpose purpose, u32 index) const {
+    return philox4x32_10({{(static_cast<u32>(purpose) << 24) | index, static_cast<u32>(step),
+                           static_cast<u32>(step >> 32), chain}},
+                         static_cast<u32>(seed), static_cast<u32>(seed >> 32));
+  }
+
+  /// Uniform on (0, 1), 53 bits, never an end point. `index` < 2^24.
+  EMOMC_INLINE double uniform(Purpose purpose, u32 index) const {
+    const Philox4 b = block(purpose, index);
+    return uniform_of(b.word[0], b.word[1]);
+  }
+
+  /// Standard normal number `index` < 2^25 (Box and Muller 1958); 2i and 2i + 1 share one Philox block.
+  EMOMC_INLINE double normal(Purpose purpose, u32 index) const {
+    const Philox4 b = block(purpose, index >> 1);
+    const double radius = EMOMC_SQRT(-2.0 * log(uniform_of(b.word[0], b.word[1])));
+    double sine, cosine;
+    sincos_two_pi(uniform_of(b.word[2], b.word[3]), &sine, &cosine);
+    return radius * ((index & 1u) ? sine : cosine);
+  }
+
+  EMOMC_INLINE static double uniform_of(u32 high, u32 low) {
+    const u64 bits = (static_cast<u64>(high) << 32) | low;
+    return (static_cast<double>(bits >> 12) + 0.5) * 2.220446049250313080847e-16;  // 2^-52
+  }
+};
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_RANDOM_HPP

@@ -1,0 +1,48 @@
+// Teams: the threads that work on one chain together. A team has `size` members; code for a team runs
+// in every member and loops `for (int i = team.rank(); i < n; i += team.size())`.
+//
+// Reductions have one fixed order whatever the team: kTeamLanes strided accumulators, then a balanced
+// tree over the lanes (16, 8, 4, 2, 1 inside groups of 32, then neighbouring groups). So a sum has the
+// same bits from a host thread and from a block of 128.
+#ifndef EMOMC_DEVICE_TEAM_HPP
+#define EMOMC_DEVICE_TEAM_HPP
+
+#include "emomc/device/integers.hpp"
+#include "emomc/device/macros.hpp"
+
+namespace emomc::device {
+
+inline constexpr int kTeamLanes = 128;
+
+/// One host thread. The device's counterpart is BlockTeam (block_team.cuh).
+struct HostTeam {
+  static constexpr int size() { return 1; }
+  static constexpr int rank() { return 0; }
+  void sync() const {}
+
+  /// sum of f(i) for i < n; every member gets it.
+  template <class F>
+  double sum(int n, F f) const {
+    double lane[kTeamLanes] = {};
+    for (int i = 0; i < n; ++i) lane[i % kTeamLanes] += f(i);
+    for (int group = 0; group < kTeamLanes; group += 32)
+      for (int stride = 16; stride > 0; stride /= 2)
+        for (int i = 0; i < stride; ++i) lane[group + i] += lane[group + i + stride];
+    return (lane[0] + lane[32]) + (lane[64] + lane[96]);
+  }
+
+  /// max of f(i) for i < n, `empty` if n is 0.
+  template <class F>
+  double max(int n, F f, double empty) const {
+    double m = empty;
+    for (int i = 0; i < n; ++i) {
+      const double x = f(i);
+      m = x > m ? x : m;
+    }
+    return m;
+  }
+};
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_TEAM_HPP

@@ -1,0 +1,134 @@
+#include <cuda_runtime_api.h>
+
+#include "emomc/core/cuda_check.hpp"
+#include "emomc/core/execution.hpp"
+
+namespace emomc {
+namespace {
+
+struct CudaGraph final : Graph {
+  cudaGraphExec_t handle = nullptr;
+  ~CudaGraph() override {
+    if (handle) cudaGraphExecDestroy(handle);
+  }
+};
+
+struct CudaEvent final : Event {
+  cudaEvent_t handle = nullptr;
+  CudaEvent() { EMOMC_CUDA_CHECK(cudaEventCreateWithFlags(&handle, cudaEventDisableTiming)); }
+  ~CudaEvent() override {
+    if (handle) cudaEventDestroy(handle);
+  }
+};
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(int index) : index_(index) {
+    EMOMC_CUDA_CHECK(cudaSetDevice(index));
+    EMOMC_CUDA_CHECK(cudaGetDeviceProperties(&properties_, index));
+    EMOMC_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+  }
+  ~CudaDevice() override {
+    if (stream_) cudaStreamDestroy(stream_);
+  }
+
+  DeviceKind kind() const override { return DeviceKind::cuda; }
+  std::string description() const override { return properties_.name; }
+  Stream stream() const override { return stream_; }
+  std::size_t free_bytes() const override {
+    std::size_t free = 0, total = 0;
+    EMOMC_CUDA_CHECK(cudaMemGetInfo(&free, &total));
+    return free;
+  }
+
+  void* allocate(std::size_t bytes) override {
+    void* memory = nullptr;
+    const cudaError_t status = cudaMalloc(&memory, bytes);
+    if (status == cudaErrorMemoryAllocation) {
+      cudaGetLastError();
+      throw MachineError("out of GPU memory: " + std::to_string(bytes) + " bytes were asked for, " +
+                         std::to_string(free_bytes()) + " are free on " + properties_.name +
+                         "; use fewer chains or rows, or --backend cpu");
+    }
+    EMOMC_CUDA_CHECK(status);
+    EMOMC_CUDA_CHECK(cudaMemsetAsync(memory, 0, bytes, stream_));
+    EMOMC_CUDA_CHECK(cudaStreamSynchronize(stream_));
+    return memory;
+  }
+  void release(void* memory) noexcept override { cudaFree(memory); }
+  void* allocate_host(std::size_t bytes) override {
+    void* memory = nullptr;
+    EMOMC_CUDA_CHECK(cudaMallocHost(&memory, bytes));
+    return memory;
+  }
+  void release_host(void* memory) noexcept override { cudaFreeHost(memory); }
+
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    EMOMC_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_));
+  }
+
+  std::unique_ptr<Graph> capture(const std::function<void()>& enqueue) override {
+    EMOMC_CUDA_CHECK(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+    cudaGraph_t recorded = nullptr;
+    try {
+      enqueue();
+    } catch (...) {
+      cudaStreamEndCapture(stream_, &recorded);
+      if (recorded) cudaGraphDestroy(recorded);
+      cudaGetLastError();
+      throw;
+    }
+    EMOMC_CUDA_CHECK(cudaStreamEndCapture(stream_, &recorded));
+    auto graph = std::make_unique<CudaGraph>();
+    const cudaError_t status = cudaGraphInstantiate(&graph->handle, recorded, 0);
+    cudaGraphDestroy(recorded);
+    check_cuda(status, "cudaGraphInstantiate", __FILE__, __LINE__);
+    return graph;
+  }
+  void launch(Graph& graph) override {
+    EMOMC_CUDA_CHECK(cudaGraphLaunch(static_cast<CudaGraph&>(graph).handle, stream_));
+  }
+
+  std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(); }
+  void record(Event& event) override {
+    EMOMC_CUDA_CHECK(cudaEventRecord(static_cast<CudaEvent&>(event).handle, stream_));
+  }
+  void wait(Event& event) override {
+    EMOMC_CUDA_CHECK(cudaEventSynchronize(static_cast<CudaEvent&>(event).handle));
+  }
+  void synchronize() override { EMOMC_CUDA_CHECK(cudaStreamSynchronize(stream_)); }
+
+ private:
+  int index_;
+  cudaDeviceProp properties_{};
+  cudaStream_t stream_ = nullptr;
+};
+
+}  // namespace
+
+std::vector<CudaDeviceInfo> list_cuda_devices() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) {
+    cudaGetLastError();
+    return {};
+  }
+  std::vector<CudaDeviceInfo> devices;
+  for (int i = 0; i < count; ++i) {
+    cudaDeviceProp p{};
+    EMOMC_CUDA_CHECK(cudaGetDeviceProperties(&p, i));
+    devices.push_back({i, p.name, p.major, p.minor, p.multiProcessorCount, p.totalGlobalMem});
+  }
+  return devices;
+}
+
+bool built_with_cuda() { return true; }
+
+std::unique_ptr<Device> make_cuda_device(int index) {
+  const auto devices = list_cuda_devices();
+  if (index < 0 || static_cast<std::size_t>(index) >= devices.size())
+    throw InputError("backend cuda: this machine has " + std::to_string(devices.size()) +
+                     " GPUs that CUDA can use; choose --backend cpu, or auto, which finds what there is");
+  return std::make_unique<CudaDevice>(index);
+}
+
+}  // namespace emomc

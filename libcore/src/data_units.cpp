@@ -1,0 +1,56 @@
+#include "emomc/core/data_units.hpp"
+
+#include <cmath>
+#include <stdexcept>
+
+namespace emomc {
+namespace {
+
+// Calls f(value, column) for each element of a block that has a unit.
+template <class F>
+void for_each_with_unit(const ParameterLayout& layout, std::span<double> theta, F f) {
+  if (theta.size() != static_cast<std::size_t>(layout.dim()))
+    throw std::invalid_argument("data units: theta has " + std::to_string(theta.size()) + " elements, not " +
+                                std::to_string(layout.dim()));
+  std::size_t offset = 0;
+  for (const auto& block : layout.blocks) {
+    const auto size = static_cast<std::size_t>(block.size());
+    if (block.unit != DataUnit::none) {
+      // Distance between neighbours along the feature axis, and its extent; one column without that axis.
+      std::size_t stride = 1, extent = 1;
+      if (block.feature_axis >= 0) {
+        for (std::size_t a = static_cast<std::size_t>(block.feature_axis) + 1; a < block.shape.size(); ++a)
+          stride *= static_cast<std::size_t>(block.shape[a]);
+        extent = static_cast<std::size_t>(block.shape[static_cast<std::size_t>(block.feature_axis)]);
+      }
+      for (std::size_t i = 0; i < size; ++i) f(block.unit, theta[offset + i], i / stride % extent);
+    }
+    offset += size;
+  }
+}
+
+}  // namespace
+
+void to_data_units(const ParameterLayout& layout, const ColumnUnits& units, std::span<double> theta) {
+  if (units.is_identity()) return;
+  for_each_with_unit(layout, theta, [&](DataUnit unit, double& value, std::size_t column) {
+    value *= units.sd[column];
+    if (unit == DataUnit::location) value += units.mean[column];
+  });
+}
+
+void to_sampler_units(const ParameterLayout& layout, const ColumnUnits& units, std::span<double> theta) {
+  if (units.is_identity()) return;
+  for_each_with_unit(layout, theta, [&](DataUnit unit, double& value, std::size_t column) {
+    if (unit == DataUnit::location) value -= units.mean[column];
+    value /= units.sd[column];
+  });
+}
+
+double log_likelihood_offset(const ColumnUnits& units, std::size_t num_rows) {
+  double sum = 0;
+  for (double sd : units.sd) sum += std::log(sd);
+  return -static_cast<double>(num_rows) * sum;
+}
+
+}  // namespace emomc

@@ -1,0 +1,17 @@
+// Stands in for src/cuda where the build has no CUDA.
+#include "emomc/core/errors.hpp"
+#include "emomc/core/execution.hpp"
+
+namespace emomc {
+
+std::vector<CudaDeviceInfo> list_cuda_devices() { return {}; }
+
+bool built_with_cuda() { return false; }
+
+std::unique_ptr<Device> make_cuda_device(int) {
+  throw InputError(
+      "backend cuda: this emomc was built without CUDA; choose --backend cpu, or build with "
+      "CUDA 12.4 or newer (README.md)");
+}
+
+}  // namespace emomc

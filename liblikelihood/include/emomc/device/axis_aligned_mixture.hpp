@@ -1,0 +1,81 @@
+// Row densities of a mixture of Gaussians with diagonal covariance, in base 2, for one number or a SIMD
+// pack, on host and device. What the parameters mean is the model's (gaussian_mixture.hpp, ...).
+//
+// For component k and column j: z = fma(x, g, h) with g = sqrt(log2(e)/2) / sd and h = -mean g, and
+//   log2 density of a row = common + log2 sum_k 2^(shift_k - sum_j z^2).
+// In mixed precision g, h and shift are rounded to float32 first; `common` is then computed in float64
+// from the rounded values, so that what is evaluated is exactly a mixture with the same total weight,
+// at parameters 1e-7 away. Otherwise the rounding would be coherent over rows and grow with their number.
+//
+// Re-includable: the cpu engine includes this once per SIMD target (see forget_includes.hpp).
+#ifndef EMOMC_DEVICE_AXIS_ALIGNED_MIXTURE_HPP
+#define EMOMC_DEVICE_AXIS_ALIGNED_MIXTURE_HPP
+
+#include "emomc/device/macros.hpp"
+#include "emomc/device/math.hpp"
+#include "emomc/device/real_ops.hpp"
+
+namespace EMOMC_DEVICE_NAMESPACE {
+
+/// Components whose coefficients lie side by side and are evaluated together.
+inline constexpr int kComponentBlock = 4;
+
+/// Sizes and places in the coefficient array of one parameter vector:
+/// [block of 4 components][column][component in block][g, h], then shift [num_blocks x 4].
+struct MixtureShape {
+  int num_components;
+  int dim;
+
+  EMOMC_INLINE int num_blocks() const { return (num_components + kComponentBlock - 1) / kComponentBlock; }
+  EMOMC_INLINE int slope_index(int k, int j) const {
+    return (((k / kComponentBlock) * dim + j) * kComponentBlock + k % kComponentBlock) * 2;
+  }
+  EMOMC_INLINE int shift_index(int k) const { return num_blocks() * dim * kComponentBlock * 2 + k; }
+  EMOMC_INLINE int num_coefficients() const { return shift_index(num_blocks() * kComponentBlock); }
+  /// Doubles of scratch that prepare_mixture needs.
+  EMOMC_INLINE int num_scratch() const { return num_components * (dim + 2); }
+};
+
+/// Squared distances of R rows to the 4 B components from block `block` on:
+/// distance[b][c][r] = -sum over columns of z^2. `row(j, x)` loads column j of the R rows into x[R].
+template <int B, int R, class Real, class Scalar, class Row>
+EMOMC_INLINE void accumulate_blocks(const MixtureShape& shape, const Scalar* coefficients, int block,
+                                    const Row& row, Real (&distance)[B][kComponentBlock][R]) {
+  for (int b = 0; b < B; ++b)
+    for (int c = 0; c < kComponentBlock; ++c)
+      for (int r = 0; r < R; ++r) distance[b][c][r] = Real(Scalar(0));
+  for (int j = 0; j < shape.dim; ++j) {
+    Real x[R];
+    row(j, x);
+    for (int b = 0; b < B; ++b) {
+      const Scalar* p = coefficients + ((block + b) * shape.dim + j) * kComponentBlock * 2;
+      for (int c = 0; c < kComponentBlock; ++c) {
+        const Real g(p[2 * c]), h(p[2 * c + 1]);
+        for (int r = 0; r < R; ++r) {
+          const Real z = real_fma(x[r], g, h);
+          distance[b][c][r] = real_fnma(z, z, distance[b][c][r]);
+        }
+      }
+    }
+  }
+}
+
+/// The same for one component: distance[r]; the same bits as accumulate_blocks gives for it.
+template <int R, class Real, class Scalar, class Row>
+EMOMC_INLINE void accumulate_component(const MixtureShape& shape, const Scalar* coefficients, int k,
+                                       const Row& row, Real (&distance)[R]) {
+  for (int r = 0; r < R; ++r) distance[r] = Real(Scalar(0));
+  for (int j = 0; j < shape.dim; ++j) {
+    Real x[R];
+    row(j, x);
+    const Real g(coefficients[shape.slope_index(k, j)]), h(coefficients[shape.slope_index(k, j) + 1]);
+    for (int r = 0; r < R; ++r) {
+      const Real z = real_fma(x[r], g, h);
+      distance[r] = real_fnma(z, z, distance[r]);
+    }
+  }
+}
+
+}  // namespace EMOMC_DEVICE_NAMESPACE
+
+#endif  // EMOMC_DEVICE_AXIS_ALIGNED_MIXTURE_HPP

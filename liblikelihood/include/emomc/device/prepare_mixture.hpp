@@ -1,0 +1,76 @@
+// Coefficients of axis_aligned_mixture.hpp from a parameter vector, by a team.
+#ifndef EMOMC_DEVICE_PREPARE_MIXTURE_HPP
+#define EMOMC_DEVICE_PREPARE_MIXTURE_HPP
+
+#include "emomc/device/axis_aligned_mixture.hpp"
+#include "emomc/device/team.hpp"
+
+namespace emomc::device {
+
+inline constexpr double kRootHalfLog2E = 0.84932180028801904272150283410;  // sqrt(log2(e) / 2)
+inline constexpr double kLog2RootHalfLog2E = -0.23561681352755115;         // its log2
+
+/// 2^x in float64 for any finite x.
+EMOMC_INLINE double exp2_double(double x) { return exp(x * kLn2); }
+
+/// Writes the coefficients of `theta` and returns `common`; NaN where theta is no mixture (a scale that
+/// is not positive, something not finite, coefficients beyond the range of Real).
+/// `scratch`: shape.num_scratch() doubles that the team shares. `coefficients`: shape.num_coefficients().
+template <class Real, class Team, class Model>
+EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const double* theta, Real* coefficients,
+                                double* scratch) {
+  const MixtureShape shape = model.shape();
+  const int K = shape.num_components, d = shape.dim;
+  double* log2_slope = scratch;           // [K][d]
+  double* log2_slopes = scratch + K * d;  // [K], sum over columns
+  double* log2_height = log2_slopes + K;  // [K], log2(weight) + sum
+
+  for (int i = team.rank(); i < K * d; i += team.size()) {
+    const int k = i / d, j = i % d;
+    const Real g = static_cast<Real>(kRootHalfLog2E / model.scale(theta, k, j));
+    const Real h = static_cast<Real>(-model.mean(theta, k, j) * static_cast<double>(g));
+    coefficients[shape.slope_index(k, j)] = g;
+    coefficients[shape.slope_index(k, j) + 1] = h;
+    const bool usable = g > 0 && is_finite(static_cast<double>(g)) && is_finite(static_cast<double>(h));
+    log2_slope[i] = usable ? log(static_cast<double>(g)) * kLog2E : double_of(0x7ff8000000000000ul);
+  }
+  const int padded = shape.num_blocks() * kComponentBlock;
+  for (int i = team.rank(); i < (padded - K) * d; i += team.size()) {
+    coefficients[shape.slope_index(K + i / d, i % d)] = 0;
+    coefficients[shape.slope_index(K + i / d, i % d) + 1] = 0;
+  }
+  team.sync();
+  for (int k = team.rank(); k < K; k += team.size()) {
+    double sum = 0;
+    for (int j = 0; j < d; ++j) sum += log2_slope[k * d + j];
+    log2_slopes[k] = sum;
+    log2_height[k] = log(model.weight(theta, k)) * kLog2E + sum;
+  }
+  team.sync();
+
+  const double top = team.max(
+      K, [=](int k) { return log2_height[k]; }, -kInfinity);
+  const double invalid = team.sum(K, [=](int k) { return is_nan(log2_height[k]) ? 1.0 : 0.0; });
+  for (int k = team.rank(); k < padded; k += team.size())
+    coefficients[shape.shift_index(k)] =
+        k < K ? static_cast<Real>(log2_height[k] - top) : static_cast<Real>(-kInfinity);
+  double common = top - d * (kLog2RootHalfLog2E + 0.5 * kLog2TwoPi);
+  if constexpr (sizeof(Real) < sizeof(double)) {
+    team.sync();
+    // The weights that the rounded shifts stand for, beside the true ones: 2^(shift - slopes + top).
+    const double rounded = team.sum(K, [=](int k) {
+      const double w = model.weight(theta, k);
+      if (!(w > 0)) return 0.0;
+      return w *
+             exp2_double(static_cast<double>(coefficients[shape.shift_index(k)]) - (log2_height[k] - top));
+    });
+    const double exact = team.sum(K, [=](int k) { return model.weight(theta, k); });
+    common -= log(rounded / exact) * kLog2E;
+  }
+  team.sync();
+  return invalid > 0 || top == -kInfinity ? double_of(0x7ff8000000000000ul) : common;
+}
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_PREPARE_MIXTURE_HPP

@@ -1,0 +1,185 @@
+// Arithmetic on one real number or one SIMD pack, with the same source for both. A pack type offers the
+// same overloads (liblikelihood/src/simd_pack.hpp).
+//
+// Re-includable: the cpu engine includes this once per SIMD target (see forget_includes.hpp).
+#ifndef EMOMC_DEVICE_REAL_OPS_HPP
+#define EMOMC_DEVICE_REAL_OPS_HPP
+
+#include "emomc/device/macros.hpp"
+
+namespace EMOMC_DEVICE_NAMESPACE {
+
+EMOMC_INLINE float real_fma(float a, float b, float c) { return EMOMC_FMAF(a, b, c); }
+EMOMC_INLINE double real_fma(double a, double b, double c) { return EMOMC_FMA(a, b, c); }
+/// c - a b, rounded once.
+EMOMC_INLINE float real_fnma(float a, float b, float c) { return EMOMC_FMAF(-a, b, c); }
+EMOMC_INLINE double real_fnma(double a, double b, double c) { return EMOMC_FMA(-a, b, c); }
+EMOMC_INLINE float real_max(float a, float b) { return a > b ? a : b; }
+EMOMC_INLINE double real_max(double a, double b) { return a > b ? a : b; }
+EMOMC_INLINE float real_min(float a, float b) { return a < b ? a : b; }
+EMOMC_INLINE double real_min(double a, double b) { return a < b ? a : b; }
+/// a > b ? x : y
+EMOMC_INLINE float real_select_greater(float a, float b, float x, float y) { return a > b ? x : y; }
+EMOMC_INLINE double real_select_greater(double a, double b, double x, double y) { return a > b ? x : y; }
+
+EMOMC_INLINE float real_round(float x) { return static_cast<float>(EMOMC_RINT(static_cast<double>(x))); }
+EMOMC_INLINE double real_round(double x) { return EMOMC_RINT(x); }
+
+/// p 2^n for an integer-valued n in the range of normal exponents.
+EMOMC_INLINE float real_scale(float p, float n) {
+  const int bits = (static_cast<int>(n) + 127) << 23;
+  float s;
+  __builtin_memcpy(&s, &bits, sizeof s);
+  return p * s;
+}
+EMOMC_INLINE double real_scale(double p, double n) {
+  const long bits = (static_cast<long>(n) + 1023) << 52;
+  double s;
+  __builtin_memcpy(&s, &bits, sizeof s);
+  return p * s;
+}
+
+/// x = m 2^e with m in [sqrt(1/2), sqrt(2)), for normal x > 0.
+EMOMC_INLINE float real_split(float x, float* e) {
+  int bits;
+  __builtin_memcpy(&bits, &x, sizeof bits);
+  const int k = (bits - 0x3f3504f3) >> 23;
+  bits -= k << 23;
+  *e = static_cast<float>(k);
+  __builtin_memcpy(&x, &bits, sizeof x);
+  return x;
+}
+EMOMC_INLINE double real_split(double x, double* e) {
+  long bits;
+  __builtin_memcpy(&bits, &x, sizeof bits);
+  const long k = (bits - 0x3fe6a09e667f3bcdl) >> 52;
+  bits -= k << 52;
+  *e = static_cast<double>(k);
+  __builtin_memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+template <class Real>
+struct RealTraits;
+template <>
+struct RealTraits<float> {
+  using Scalar = float;
+  static constexpr float lowest = -3.402823466e+38f;
+  static constexpr float min_exponent = -126.0f;
+};
+template <>
+struct RealTraits<double> {
+  using Scalar = double;
+  static constexpr double lowest = -1.7976931348623157e+308;
+  static constexpr double min_exponent = -1022.0;
+};
+
+/// 2^r for |r| <= 1/2 by its Taylor polynomial: degree 7 in float32 (1e-9), 13 in float64 (5e-18).
+template <class Real>
+EMOMC_INLINE Real exp2_kernel(Real r, float) {
+  Real p = real_fma(Real(1.525273380405984e-05f), r, Real(1.540353039338161e-04f));
+  p = real_fma(p, r, Real(1.333355814642844e-03f));
+  p = real_fma(p, r, Real(9.618129107628477e-03f));
+  p = real_fma(p, r, Real(5.550410866482158e-02f));
+  p = real_fma(p, r, Real(2.402265069591007e-01f));
+  p = real_fma(p, r, Real(6.931471805599453e-01f));
+  return real_fma(p, r, Real(1.0f));
+}
+template <class Real>
+EMOMC_INLINE Real exp2_kernel(Real r, double) {
+  Real p = real_fma(Real(1.3691488853904129e-12), r, Real(2.5678435993488200e-11));
+  p = real_fma(p, r, Real(4.4455382718708116e-10));
+  p = real_fma(p, r, Real(7.0549116208011233e-09));
+  p = real_fma(p, r, Real(1.0178086009239699e-07));
+  p = real_fma(p, r, Real(1.3215486790144307e-06));
+  p = real_fma(p, r, Real(1.5252733804059840e-05));
+  p = real_fma(p, r, Real(1.5403530393381608e-04));
+  p = real_fma(p, r, Real(1.3333558146428441e-03));
+  p = real_fma(p, r, Real(9.6181291076284769e-03));
+  p = real_fma(p, r, Real(5.5504108664821576e-02));
+  p = real_fma(p, r, Real(2.4022650695910071e-01));
+  p = real_fma(p, r, Real(6.9314718055994529e-01));
+  return real_fma(p, r, Real(1.0));
+}
+
+/// log2(1 + f) / s with s = f / (2 + f), |s| <= 0.172, z = s^2: 2 log2(e) sum of z^i / (2i + 1).
+template <class Real>
+EMOMC_INLINE Real log2_kernel(Real z, float) {
+  Real p = real_fma(Real(0.26230818925253876f), z, Real(0.32059889797532520f));
+  p = real_fma(p, z, Real(0.41219858311113240f));
+  p = real_fma(p, z, Real(0.57707801635558536f));
+  p = real_fma(p, z, Real(0.96179669392597560f));
+  return real_fma(p, z, Real(2.8853900817779268f));
+}
+template <class Real>
+EMOMC_INLINE Real log2_kernel(Real z, double) {
+  Real p = Real(2.8853900817779268 / 23);
+  p = real_fma(p, z, Real(2.8853900817779268 / 21));
+  p = real_fma(p, z, Real(2.8853900817779268 / 19));
+  p = real_fma(p, z, Real(2.8853900817779268 / 17));
+  p = real_fma(p, z, Real(2.8853900817779268 / 15));
+  p = real_fma(p, z, Real(2.8853900817779268 / 13));
+  p = real_fma(p, z, Real(2.8853900817779268 / 11));
+  p = real_fma(p, z, Real(2.8853900817779268 / 9));
+  p = real_fma(p, z, Real(2.8853900817779268 / 7));
+  p = real_fma(p, z, Real(2.8853900817779268 / 5));
+  p = real_fma(p, z, Real(2.8853900817779268 / 3));
+  return real_fma(p, z, Real(2.8853900817779268));
+}
+
+/// 2^x for x <= 0; 0 below the smallest normal number and for minus infinity.
+template <class Real>
+EMOMC_INLINE Real real_exp2(Real x) {
+  using Scalar = typename RealTraits<Real>::Scalar;
+  const Real floor = Real(RealTraits<Scalar>::min_exponent);
+  const Real bounded = real_max(x, floor);
+  const Real n = real_round(bounded);
+  const Real p = exp2_kernel(bounded - n, Scalar());
+  return real_select_greater(floor, x, Real(Scalar(0)), real_scale(p, n));
+}
+
+/// log2 of a normal number.
+template <class Real>
+EMOMC_INLINE Real real_log2(Real x) {
+  using Scalar = typename RealTraits<Real>::Scalar;
+  Real e;
+  const Real m = real_split(x, &e);
+  const Real f = m - Real(Scalar(1));
+  const Real s = f / (m + Real(Scalar(1)));
+  return real_fma(s, log2_kernel(s * s, Scalar()), e);
+}
+
+#if EMOMC_HAS_FAST_EXP2F
+template <>
+EMOMC_INLINE float real_exp2<float>(float x) {
+  float y;
+  EMOMC_FAST_EXP2F(y, x);
+  return y;
+}
+template <>
+EMOMC_INLINE float real_log2<float>(float x) {
+  float y;
+  EMOMC_FAST_LOG2F(y, x);
+  return y;
+}
+#endif
+
+/// Running log2 of a sum of powers of two, added in a fixed order. Ignores minus infinity;
+/// no term is NaN where data and coefficients are finite.
+template <class Real>
+struct LogSum {
+  using Scalar = typename RealTraits<Real>::Scalar;
+  Real largest = Real(RealTraits<Scalar>::lowest);
+  Real sum = Real(Scalar(0));  ///< in units of 2^largest
+
+  EMOMC_INLINE void add(Real t) {
+    const Real hi = real_max(t, largest);
+    const Real e = real_exp2(real_min(t, largest) - hi);
+    sum = real_select_greater(t, largest, real_fma(sum, e, Real(Scalar(1))), sum + e);
+    largest = hi;
+  }
+};
+
+}  // namespace EMOMC_DEVICE_NAMESPACE
+
+#endif  // EMOMC_DEVICE_REAL_OPS_HPP

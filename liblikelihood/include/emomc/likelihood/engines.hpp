@@ -1,0 +1,48 @@
+// Makes likelihood engines: a model on a data set, on the reference, cpu or cuda backend.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "emomc/core/likelihood_engine.hpp"
+#include "emomc/likelihood/data_set.hpp"
+
+namespace emomc {
+
+/// Which model, and its sizes; components of a model with a fixed number of them is that number.
+struct ModelSpec {
+  std::string name = "gaussian_mixture";
+  int components = 1;
+  bool operator==(const ModelSpec&) const = default;
+};
+
+enum class Precision {
+  mixed,    ///< terms in float32, sums over rows in float64
+  float64,  ///< everything in float64
+};
+
+enum class Backend { automatic, reference, cpu, cuda };
+
+/// Names of the models in this build.
+std::vector<std::string> model_names();
+
+/// Blocks and shapes of a model's parameters for data of `dim` columns. Throws InputError where there is
+/// no such model or it does not take that many columns or components.
+ParameterLayout model_layout(const ModelSpec& model, int dim);
+
+/// `automatic` resolved by the work of one step, rows * components * columns * chains: the GPU where
+/// there is one and that exceeds kCudaWorthwhileWork, else the cpu.
+Backend resolve_backend(Backend asked, const ModelSpec& model, const DataSet& data, int num_chains);
+inline constexpr double kCudaWorthwhileWork = 2e5;
+
+/// The device that a backend computes on. Throws InputError where it is not to be had.
+std::unique_ptr<Device> make_device(Backend backend);
+
+/// Reads `data` once into the engine's own layout and memory; neither `data` nor `model` is kept.
+/// `device` must outlive the engine and be of make_device(backend)'s kind. `num_threads` (cpu only): 0
+/// takes all. `reference` is serial and always float64.
+std::unique_ptr<LikelihoodEngine> make_engine(Backend backend, const ModelSpec& model, Precision precision,
+                                              const DataSet& data, Device& device, int num_threads = 0);
+
+}  // namespace emomc

@@ -1,0 +1,59 @@
+// The prior and the transforms of a parameter vector as a table of its elements, read by every thread of
+// a team. Built on the host by Target.
+#ifndef EMOMC_DEVICE_PARAMETER_TABLE_HPP
+#define EMOMC_DEVICE_PARAMETER_TABLE_HPP
+
+namespace emomc::device {
+
+/// theta of u, one element at a time (constrain.hpp).
+enum class Transform : int {
+  fixed,        ///< theta = bound; no u
+  identity,     ///< theta = u
+  lower_bound,  ///< theta = bound + exp(u)
+  interval,     ///< theta = bound + width / (1 + exp(-u))
+  simplex,      ///< isometric log-ratio, see SimplexBlock
+  ordered,      ///< theta = u_0 + exp(u_1) + ... + exp(u_rank), u_i being `stride` apart
+};
+
+/// Density families as the table has them (log_prior.hpp): a and b are the arguments in the form that is
+/// cheapest to evaluate; constants are in ParameterTable::log_prior_constant.
+enum class Density : int {
+  flat,         ///< 0
+  normal,       ///< -((x - a) b)^2 / 2
+  cauchy,       ///< -log(1 + ((x - a) b)^2)
+  lognormal,    ///< -((log x - a) b)^2 / 2 - log x
+  exponential,  ///< -b x
+  uniform,      ///< 0 in [a, b], else -infinity
+  beta,         ///< a log x + b log(1 - x), a and b already reduced by one
+  power,        ///< a log x (Dirichlet: a = alpha - 1)
+};
+
+struct Element {
+  Transform transform;
+  int source;  ///< index into u; of the block's first element for `simplex`
+  int rank;    ///< `ordered`: how many exponentials; `simplex`: place in the block
+  int stride;  ///< `ordered`: distance in u between them
+  double bound;
+  double width;
+  Density density;
+  double a, b;
+};
+
+/// theta[begin .. begin + size) sums to one; u[source .. source + size - 1) are its isometric log-ratio
+/// coordinates in the Helmert basis (Egozcue et al. 2003): log theta = V u + constant.
+struct SimplexBlock {
+  int begin, size, source;
+};
+
+struct ParameterTable {
+  const Element* elements;
+  const SimplexBlock* simplices;
+  int dim;
+  int dim_unconstrained;
+  int num_simplices;
+  double log_prior_constant;
+};
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_PARAMETER_TABLE_HPP

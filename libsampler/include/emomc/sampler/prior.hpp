@@ -1,0 +1,56 @@
+// What a user says about a prior: a family and its arguments, before it meets a parameter layout.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace emomc {
+
+/// A number or a nested list of numbers as written by the user; `shape` is empty for one number. It is
+/// broadcast against a block: one number, [d], [K] or [K][d].
+struct ArrayArgument {
+  std::vector<int> shape;
+  std::vector<double> values;  ///< row-major
+  bool operator==(const ArrayArgument&) const = default;
+};
+
+/// The families. On a block bounded below, a family that reaches beyond is truncated and renormalised.
+enum class PriorFamily {
+  normal,
+  half_normal,
+  cauchy,
+  lognormal,
+  exponential,
+  uniform,
+  beta,
+  dirichlet,
+  fixed
+};
+
+/// One block's prior. Arguments by position, named as in `argument_names(family)`.
+struct PriorSpec {
+  PriorFamily family = PriorFamily::normal;
+  std::vector<ArrayArgument> arguments;
+  bool operator==(const PriorSpec&) const = default;
+};
+
+/// normal {mean, sd}, half_normal {sd}, cauchy {location, scale}, lognormal {meanlog, sdlog},
+/// exponential {rate}, uniform {lower, upper}, beta {a, b}, dirichlet {a}, fixed {value}.
+const std::vector<std::string>& argument_names(PriorFamily family);
+const std::string& family_name(PriorFamily family);
+std::optional<PriorFamily> family_from_name(const std::string& name);
+std::vector<std::string> family_names();
+
+/// The priors of all blocks of a model, by block name, and what binds blocks together.
+struct PriorSet {
+  std::map<std::string, PriorSpec> blocks;
+  /// Smallest scale allowed, as a share of the column's sd in the data the sampler sees.
+  double scale_floor = 0.001;
+  /// The means are restricted to increasing first coordinates and the prior multiplied by K!.
+  bool order_means = false;
+  bool operator==(const PriorSet&) const = default;
+};
+
+}  // namespace emomc

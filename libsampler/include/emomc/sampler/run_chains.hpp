@@ -1,0 +1,96 @@
+// From starts to draws: the one function that runs an ensemble of chains.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "emomc/core/likelihood_engine.hpp"
+#include "emomc/sampler/target.hpp"
+
+namespace emomc {
+
+/// Covariance of a proposal's Gaussian increments inside a block.
+enum class ProposalShape { isotropic, diagonal, dense };
+
+struct ProposalSpec {
+  std::string kind = "component_wise";  ///< a name of proposal_names()
+  ProposalShape shape = ProposalShape::diagonal;
+  double target_acceptance = 0.234;  ///< 0.44 in a block of one dimension
+};
+
+std::vector<std::string> proposal_names();
+/// Names of the blocks whose acceptance is counted, e.g. "means[3]"; "all" for random_walk.
+std::vector<std::string> proposal_block_names(const ProposalSpec& proposal, const Target& target);
+
+struct RunOptions {
+  std::int64_t warmup = 1000;  ///< steps
+  std::int64_t draws = 1000;   ///< kept per chain
+  std::int64_t thin = 1;       ///< steps per kept draw
+  std::uint64_t seed = 0;
+  double max_nan_share = 0.01;  ///< of a chain's proposals so far (at least 1,000), before the run ends
+  bool keep_warmup = false;     ///< hand warm-up draws (thinned alike) to the handler as well
+  ComponentCaches caches = ComponentCaches::on;
+  /// 0: by time, at most 50 ms. Draws do not depend on it.
+  std::int64_t segment_steps = 0;
+};
+
+/// Kept draws of all chains, sampler's units, host memory, valid during the call only.
+struct DrawBatch {
+  bool warmup = false;
+  int num_draws = 0, num_chains = 0, dim = 0;
+  std::int64_t first_step = 0;  ///< absolute step (warm-up counted) of draw 0
+  std::int64_t thin = 1;
+  const double* theta = nullptr;           ///< num_draws x num_chains x dim
+  const double* log_prior = nullptr;       ///< num_draws x num_chains
+  const double* log_likelihood = nullptr;  ///< num_draws x num_chains
+};
+
+/// The state of a run at a segment boundary: everything that its continuation depends on.
+struct SamplerState {
+  std::int64_t step = 0;  ///< absolute steps done
+  int num_chains = 0, dim_unconstrained = 0, dim = 0, num_blocks = 0;
+  std::vector<double> unconstrained;                            ///< num_chains x dim_unconstrained
+  std::vector<double> log_prior, log_likelihood, log_jacobian;  ///< [num_chains]
+  std::vector<double> adaptation;                               ///< adapted state and its statistics, flat
+  std::vector<std::uint64_t> accepted, proposed;  ///< num_chains x num_blocks, since warm-up ended (or began)
+  std::vector<std::uint64_t> faults;              ///< [num_chains] NaN or +infinity met
+};
+
+struct Progress {
+  std::int64_t step = 0, num_steps = 0, warmup = 0;
+  double mean_acceptance = 0;  ///< over chains and blocks, since the phase began
+  double seconds = 0;          ///< since run_chains was called
+};
+
+enum class Continue { yes, stop };
+
+/// Draws and news leave run_chains only through this. Calls come in order, from the calling thread.
+class DrawHandler {
+ public:
+  virtual ~DrawHandler() = default;
+  virtual void on_draws(const DrawBatch& draws) = 0;
+  /// At segment boundaries; `stop` ends the run after the state has been handed over.
+  virtual Continue on_progress(const Progress&) { return Continue::yes; }
+  /// Whether on_state is wanted now; asked at boundaries where the state can be resumed from.
+  virtual bool wants_state() { return false; }
+  virtual void on_state(const SamplerState&) {}
+};
+
+struct RunResult {
+  SamplerState state;    ///< at the end
+  bool finished = true;  ///< false: a handler stopped it
+  double warmup_seconds = 0, sampling_seconds = 0;
+  std::uint64_t num_evaluations = 0;  ///< parameter vectors evaluated, component evaluations counted in full
+};
+
+/// Runs the chains of `plans` from `starts` (num_chains x target.dim(), constrained, sampler's units) or
+/// from `resume` (then `starts` is not looked at). Throws InputError where a plan or proposal does not
+/// fit, DensityError where a start has no finite density or non-finite ones exceed max_nan_share.
+RunResult run_chains(LikelihoodEngine& engine, const Target& target, const ProposalSpec& proposal,
+                     const std::vector<ChainPlan>& plans, const RunOptions& options,
+                     std::span<const double> starts, DrawHandler& handler,
+                     const SamplerState* resume = nullptr);
+
+}  // namespace emomc

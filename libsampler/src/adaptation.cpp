@@ -1,0 +1,226 @@
+#include "adaptation.hpp"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+#include "emomc/core/errors.hpp"
+
+namespace emomc {
+namespace {
+
+constexpr std::int64_t kFirstWindow = 10;
+constexpr double kWindowGrowth = 0.05;
+constexpr std::int64_t kFirstShape = 64;         // the shape is learnt at 64, 128, 256, ... steps
+constexpr double kLastShape = 0.8;               // and once more at 80 % of the warm-up
+constexpr std::int64_t kPointsPerWindow = 2048;  // over all chains
+constexpr double kOptimalScale = 2.38;           // over sqrt(dimension), Roberts, Gelman and Gilks (1997)
+constexpr double kAcceptanceOneDimension = 0.44;
+
+}  // namespace
+
+std::vector<std::int64_t> window_ends(std::int64_t warmup) {
+  std::vector<std::int64_t> ends;
+  std::int64_t at = 0;
+  while (at < warmup) {
+    const auto length =
+        std::max(kFirstWindow, static_cast<std::int64_t>(kWindowGrowth * static_cast<double>(at)));
+    std::int64_t end = at + length;
+    // The steps at which the shape is learnt end a window too.
+    std::int64_t shape = kFirstShape;
+    while (shape <= at) shape *= 2;
+    const auto last = static_cast<std::int64_t>(kLastShape * static_cast<double>(warmup));
+    if (at < shape && shape < end) end = shape;
+    if (at < last && last < end) end = last;
+    at = std::min(end, warmup);
+    ends.push_back(at);
+  }
+  return ends;
+}
+
+Adaptation::Adaptation(const ProposalBlocks& blocks, const ProposalSpec& proposal,
+                       const std::vector<ChainPlan>& plans, int dim_unconstrained, std::int64_t warmup,
+                       std::size_t num_rows)
+    : blocks_(blocks), proposal_(proposal), warmup_(warmup) {
+  const bool dense = proposal.shape == ProposalShape::dense;
+  layout_ = {static_cast<int>(blocks.blocks.size()), dim_unconstrained, dense ? blocks.num_dense : 0};
+  for (const auto& plan : plans) {
+    group_of_chain_.push_back(plan.group);
+    num_groups_ = std::max(num_groups_, plan.group + 1);
+  }
+  num_cross_ = static_cast<std::size_t>(dense ? blocks.num_dense : dim_unconstrained);
+  adapted_.assign(static_cast<std::size_t>(num_groups_ * layout_.size()), 0.0);
+  for (int g = 0; g < num_groups_; ++g) {
+    double* numbers = adapted_.data() + g * layout_.size();
+    for (int b = 0; b < layout_.num_blocks; ++b) {
+      const auto& block = blocks_.blocks[static_cast<std::size_t>(b)];
+      numbers[layout_.scale(b)] = std::log(kOptimalScale) - 0.5 * std::log(static_cast<double>(block.size)) -
+                                  0.5 * std::log(1.0 + static_cast<double>(num_rows));
+      if (dense)
+        for (int i = 0; i < block.size; ++i)
+          numbers[layout_.dense(block.dense_offset + i * block.size + i)] = 1;
+    }
+    std::fill_n(numbers + layout_.sd(0), dim_unconstrained, 1.0);
+  }
+  first_.resize(plans.size() * static_cast<std::size_t>(dim_unconstrained));
+  sum_.resize(first_.size());
+  count_.resize(plans.size());
+  cross_.resize(static_cast<std::size_t>(num_groups_) * num_cross_);
+}
+
+std::int64_t Adaptation::stride(std::int64_t begin, std::int64_t end) const {
+  const auto points = (end - begin) * static_cast<std::int64_t>(count_.size());
+  return std::max<std::int64_t>(1, points / kPointsPerWindow);
+}
+
+void Adaptation::add_point(int chain, std::span<const double> u) {
+  const auto c = static_cast<std::size_t>(chain);
+  const auto dim = static_cast<std::size_t>(layout_.dim_unconstrained);
+  double* first = first_.data() + c * dim;
+  double* sum = sum_.data() + c * dim;
+  if (count_[c] == 0) std::copy(u.begin(), u.end(), first);
+  count_[c] += 1;
+  Eigen::VectorXd y(static_cast<Eigen::Index>(dim));
+  for (std::size_t i = 0; i < dim; ++i) {
+    y[static_cast<Eigen::Index>(i)] = u[i] - first[i];
+    sum[i] += u[i] - first[i];
+  }
+  double* cross = cross_.data() + static_cast<std::size_t>(group_of_chain_[c]) * num_cross_;
+  if (proposal_.shape != ProposalShape::dense) {
+    Eigen::Map<Eigen::ArrayXd>(cross, y.size()) += y.array().square();
+    return;
+  }
+  for (const auto& block : blocks_.blocks) {
+    const auto part = y.segment(block.begin, block.size);
+    Eigen::Map<Eigen::MatrixXd>(cross + block.dense_offset, block.size, block.size).noalias() +=
+        part * part.transpose();
+  }
+}
+
+// Newton steps towards the target rate while the chain finds its way, smaller ones to average at the end.
+double Adaptation::gain(std::int64_t step) const {
+  const double done = static_cast<double>(step) / static_cast<double>(warmup_);
+  return done < 0.5 ? 1.0 : std::max(0.15, 2 * (1 - done));
+}
+
+bool Adaptation::shape_due(std::int64_t end) const {
+  std::int64_t shape = kFirstShape;
+  while (shape < end) shape *= 2;
+  return end == shape || end == static_cast<std::int64_t>(kLastShape * static_cast<double>(warmup_));
+}
+
+void Adaptation::end_window(std::int64_t end, std::span<const std::uint64_t> accepted,
+                            std::span<const std::uint64_t> proposed) {
+  update_scales(accepted, proposed, gain(end));
+  if (proposal_.shape == ProposalShape::isotropic || !shape_due(end)) return;
+  update_shapes();
+  clear_points();
+}
+
+void Adaptation::update_scales(std::span<const std::uint64_t> accepted,
+                               std::span<const std::uint64_t> proposed, double gain) {
+  const auto num_blocks = static_cast<std::size_t>(layout_.num_blocks);
+  for (int g = 0; g < num_groups_; ++g)
+    for (std::size_t b = 0; b < num_blocks; ++b) {
+      double yes = 0, all = 0;
+      for (std::size_t c = 0; c < count_.size(); ++c)
+        if (group_of_chain_[c] == g) {
+          yes += static_cast<double>(accepted[c * num_blocks + b]);
+          all += static_cast<double>(proposed[c * num_blocks + b]);
+        }
+      if (all == 0) continue;
+      const double target =
+          blocks_.blocks[b].size == 1 ? kAcceptanceOneDimension : proposal_.target_acceptance;
+      const double rate = yes / all;
+      // d rate / d log scale is about -1/2 near the usual targets; next to no acceptance asks for more.
+      double change = 2 * (rate - target);
+      if (rate < 0.2 * target) change -= 1.5 * (1 - rate / (0.2 * target));
+      adapted_[static_cast<std::size_t>(g * layout_.size() + layout_.scale(static_cast<int>(b)))] +=
+          gain * change;
+    }
+}
+
+void Adaptation::update_shapes() {
+  const auto dim = static_cast<std::size_t>(layout_.dim_unconstrained);
+  for (int g = 0; g < num_groups_; ++g) {
+    double* numbers = adapted_.data() + g * layout_.size();
+    double* cross = cross_.data() + static_cast<std::size_t>(g) * num_cross_;
+    double degrees = 0;
+    for (std::size_t c = 0; c < count_.size(); ++c)
+      if (group_of_chain_[c] == g && count_[c] > 1) degrees += count_[c] - 1;
+    if (degrees < 10) continue;
+    // Within-chain moments: chains may sit in different modes of a mixture.
+    const auto within = [&](const device::ProposalBlock& block, int i, int j, double moment) {
+      for (std::size_t c = 0; c < count_.size(); ++c)
+        if (group_of_chain_[c] == g && count_[c] > 0)
+          moment -= sum_[c * dim + static_cast<std::size_t>(block.begin + i)] *
+                    sum_[c * dim + static_cast<std::size_t>(block.begin + j)] / count_[c];
+      return moment / degrees;
+    };
+    for (int b = 0; b < layout_.num_blocks; ++b) {
+      const auto& block = blocks_.blocks[static_cast<std::size_t>(b)];
+      const int n = block.size;
+      double log_change = 0;  // mean log of new over old: the volume of the increments is kept
+      if (proposal_.shape == ProposalShape::diagonal) {
+        Eigen::VectorXd variance(n);
+        for (int i = 0; i < n; ++i) variance[i] = within(block, i, i, cross[block.begin + i]);
+        const double typical = variance.mean();
+        if (!(typical > 0) || !std::isfinite(typical)) continue;
+        for (int i = 0; i < n; ++i) {
+          double& sd = numbers[layout_.sd(block.begin + i)];
+          const double learnt = std::sqrt((degrees * variance[i] + 5 * 1e-3 * typical) / (degrees + 5));
+          log_change += std::log(learnt / sd) / n;
+          sd = learnt;
+        }
+      } else {
+        Eigen::Map<Eigen::MatrixXd> moments(cross + block.dense_offset, n, n);
+        Eigen::MatrixXd covariance(n, n);
+        for (int i = 0; i < n; ++i)
+          for (int j = 0; j < n; ++j) covariance(i, j) = within(block, i, j, moments(i, j));
+        const double typical = covariance.diagonal().mean();
+        if (!(typical > 0) || !std::isfinite(typical)) continue;
+        // Shrunk to its diagonal: `degrees` points, correlated ones at that, are few for n (n + 1) / 2.
+        const double trust = degrees / (degrees + 5.0 * n);
+        const Eigen::VectorXd diagonal = covariance.diagonal();
+        covariance *= trust;
+        covariance.diagonal() = diagonal.array() + 1e-3 * typical / (degrees + 5);
+        const Eigen::LLT<Eigen::MatrixXd> factor(covariance);
+        if (factor.info() != Eigen::Success) continue;
+        Eigen::Map<Eigen::MatrixXd> stored(numbers + layout_.dense(block.dense_offset), n, n);
+        const Eigen::MatrixXd lower = factor.matrixL();
+        log_change = (lower.diagonal().array().log() - stored.diagonal().array().log()).mean();
+        stored = lower;
+      }
+      numbers[layout_.scale(b)] -= log_change;
+    }
+  }
+}
+
+void Adaptation::clear_points() {
+  std::fill(first_.begin(), first_.end(), 0.0);
+  std::fill(sum_.begin(), sum_.end(), 0.0);
+  std::fill(count_.begin(), count_.end(), 0.0);
+  std::fill(cross_.begin(), cross_.end(), 0.0);
+}
+
+std::vector<double> Adaptation::save() const {
+  std::vector<double> saved;
+  for (const auto* part : {&adapted_, &first_, &sum_, &count_, &cross_})
+    saved.insert(saved.end(), part->begin(), part->end());
+  return saved;
+}
+
+void Adaptation::restore(std::span<const double> saved) {
+  std::size_t needed = 0;
+  for (const auto* part : {&adapted_, &first_, &sum_, &count_, &cross_}) needed += part->size();
+  if (saved.size() != needed)
+    throw InputError("checkpoint: the adaptation has " + std::to_string(saved.size()) + " numbers, not " +
+                     std::to_string(needed) + "; it belongs to another configuration");
+  auto at = saved.begin();
+  for (auto* part : {&adapted_, &first_, &sum_, &count_, &cross_}) {
+    std::copy_n(at, part->size(), part->begin());
+    at += static_cast<std::ptrdiff_t>(part->size());
+  }
+}
+
+}  // namespace emomc

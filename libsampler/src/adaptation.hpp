@@ -1,0 +1,61 @@
+// Warm-up: scales and shapes of the increments, changed at windows of fixed absolute steps and pooled
+// over the chains of a group in a fixed order.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "emomc/device/proposal.hpp"
+#include "emomc/sampler/run_chains.hpp"
+#include "proposal_blocks.hpp"
+
+namespace emomc {
+
+/// Ends of the adaptation windows of a warm-up: 10 steps each at first, then 5 % of the steps done.
+std::vector<std::int64_t> window_ends(std::int64_t warmup);
+
+class Adaptation {
+ public:
+  /// `num_rows` sets the first guess of the scale, posteriors being about 1/sqrt(rows) wide.
+  Adaptation(const ProposalBlocks& blocks, const ProposalSpec& proposal, const std::vector<ChainPlan>& plans,
+             int dim_unconstrained, std::int64_t warmup, std::size_t num_rows);
+
+  /// num_groups x layout.size(), what the step body reads.
+  const std::vector<double>& adapted() const { return adapted_; }
+
+  /// Steps between the points that learn the shape, for a window that begins at step `begin`.
+  std::int64_t stride(std::int64_t begin, std::int64_t end) const;
+  /// A point of a chain on the way, in step order.
+  void add_point(int chain, std::span<const double> u);
+  /// Ends the window at `end`; acceptance counts of this window, num_chains x num_blocks.
+  void end_window(std::int64_t end, std::span<const std::uint64_t> accepted,
+                  std::span<const std::uint64_t> proposed);
+
+  /// Everything that later windows depend on, flat; restore() of it continues exactly.
+  std::vector<double> save() const;
+  void restore(std::span<const double> saved);
+
+ private:
+  double gain(std::int64_t step) const;
+  bool shape_due(std::int64_t end) const;
+  void update_scales(std::span<const std::uint64_t> accepted, std::span<const std::uint64_t> proposed,
+                     double gain);
+  void update_shapes();
+  void clear_points();
+
+  ProposalBlocks blocks_;
+  ProposalSpec proposal_;
+  device::AdaptedLayout layout_;
+  std::vector<int> group_of_chain_;
+  int num_groups_ = 1;
+  std::int64_t warmup_ = 0;
+  std::size_t num_cross_ = 0;  ///< second moments kept per group
+  std::vector<double> adapted_;
+  // Moments since the last change of shape, of points minus their chain's first one.
+  std::vector<double> first_, sum_;  ///< num_chains x dim_unconstrained
+  std::vector<double> count_;        ///< [num_chains]
+  std::vector<double> cross_;        ///< num_groups x num_cross_: diagonals, or whole blocks if dense
+};
+
+}  // namespace emomc

@@ -1,0 +1,162 @@
+#include "ensemble.hpp"
+
+#include <algorithm>
+
+namespace emomc {
+namespace {
+
+// Chains start on 128-byte lines.
+int padded(int width) { return (std::max(width, 1) + 15) / 16 * 16; }
+
+template <class T>
+DeviceArray<T> uploaded(Device& queue, const std::vector<T>& values) {
+  DeviceArray<T> array(queue, values.size());
+  array.upload(values);
+  return array;
+}
+
+device::PointSet points(const DeviceArray<double>& u, const DeviceArray<double>& theta,
+                        const DeviceArray<double>& scalars, std::size_t chains) {
+  return {u.data(), theta.data(), scalars.data(), scalars.data() + chains, scalars.data() + 2 * chains};
+}
+
+}  // namespace
+
+Ensemble::Ensemble(Device& device, const Target& target, const ProposalBlocks& blocks,
+                   const ProposalSpec& proposal, const std::vector<ChainPlan>& plans, std::uint64_t seed,
+                   RecordLayout record)
+    : device_(device), record_layout_(record) {
+  const auto chains = plans.size();
+  const auto num_blocks = blocks.blocks.size();
+  view_.num_chains = static_cast<int>(chains);
+  view_.ld_u = padded(target.dim_unconstrained());
+  view_.ld = padded(target.dim());
+  view_.seed = seed;
+  view_.shape = static_cast<device::IncrementShape>(proposal.shape);
+  view_.num_blocks = static_cast<int>(num_blocks);
+  view_.adapted_layout = {view_.num_blocks, target.dim_unconstrained(),
+                          proposal.shape == ProposalShape::dense ? blocks.num_dense : 0};
+
+  elements_ = uploaded(device, target.elements());
+  simplices_ = uploaded(device, target.simplices());
+  blocks_ = uploaded(device, blocks.blocks);
+  view_.table = target.table();
+  view_.table.elements = elements_.data();
+  view_.table.simplices = simplices_.data();
+  view_.blocks = blocks_.data();
+
+  const auto ld_u = static_cast<std::size_t>(view_.ld_u), ld = static_cast<std::size_t>(view_.ld);
+  current_u_ = {device, chains * ld_u};
+  candidate_u_ = {device, chains * ld_u};
+  innovation_ = {device, chains * ld_u};
+  current_theta_ = {device, chains * ld};
+  candidate_theta_ = {device, chains * ld};
+  current_scalars_ = {device, 3 * chains};
+  candidate_scalars_ = {device, 3 * chains};
+  view_.current = points(current_u_, current_theta_, current_scalars_, chains);
+  view_.candidate = points(candidate_u_, candidate_theta_, candidate_scalars_, chains);
+  view_.innovation = innovation_.data();
+
+  log_q_ = {device, chains};
+  accepted_ = {device, chains};
+  step_ = {device, chains};
+  num_accepted_ = {device, chains * num_blocks};
+  num_proposed_ = {device, chains * num_blocks};
+  num_faults_ = {device, chains};
+  record_plan_ = uploaded(device, std::vector<device::RecordPlan>{{0, 1, 0, 0}});  // nothing is kept
+  std::vector<device::u32> ids;
+  std::vector<double> betas;
+  std::vector<int> groups, components;
+  for (const auto& plan : plans) {
+    ids.push_back(static_cast<device::u32>(plan.id));
+    betas.push_back(plan.beta);
+    groups.push_back(plan.group);
+  }
+  for (const auto& block : blocks.blocks)
+    components.insert(components.end(), chains,
+                      block.influence == Influence::component ? block.component : kWeightsOnly);
+  chain_id_ = uploaded(device, ids);
+  beta_ = uploaded(device, betas);
+  group_ = uploaded(device, groups);
+  components_ = uploaded(device, components);
+  const auto num_groups = static_cast<std::size_t>(*std::max_element(groups.begin(), groups.end())) + 1;
+  adapted_ = {device, num_groups * static_cast<std::size_t>(view_.adapted_layout.size())};
+  view_.log_q = log_q_.data();
+  view_.accepted = accepted_.data();
+  view_.step = step_.data();
+  view_.chain_id = chain_id_.data();
+  view_.beta = beta_.data();
+  view_.group = group_.data();
+  view_.adapted = adapted_.data();
+  view_.num_accepted = num_accepted_.data();
+  view_.num_proposed = num_proposed_.data();
+  view_.num_faults = num_faults_.data();
+  view_.record_plan = record_plan_.data();
+
+  const auto slots = 2 * static_cast<std::size_t>(record.slots_per_half) * chains;
+  record_u_ = {device, slots * static_cast<std::size_t>(target.dim_unconstrained())};
+  record_theta_ = {device, slots * static_cast<std::size_t>(target.dim())};
+  record_log_prior_ = {device, slots};
+  record_log_likelihood_ = {device, slots};
+  view_.record = half(0);
+}
+
+device::Record Ensemble::half(int index) const {
+  const auto rows = static_cast<std::size_t>(index * record_layout_.slots_per_half * view_.num_chains);
+  return {record_u_.data() + rows * static_cast<std::size_t>(view_.table.dim_unconstrained),
+          record_theta_.data() + rows * static_cast<std::size_t>(view_.table.dim),
+          record_log_prior_.data() + rows, record_log_likelihood_.data() + rows};
+}
+
+void Ensemble::upload_points(const std::vector<double>& u, const Target& target) {
+  const auto chains = static_cast<std::size_t>(view_.num_chains);
+  const auto dim_u = static_cast<std::size_t>(target.dim_unconstrained());
+  const auto dim = static_cast<std::size_t>(target.dim());
+  const auto ld_u = static_cast<std::size_t>(view_.ld_u), ld = static_cast<std::size_t>(view_.ld);
+  std::vector<double> padded_u(chains * ld_u), theta(chains * ld), scalars(3 * chains);
+  for (std::size_t c = 0; c < chains; ++c) {
+    std::copy_n(u.begin() + static_cast<std::ptrdiff_t>(c * dim_u), dim_u,
+                padded_u.begin() + static_cast<std::ptrdiff_t>(c * ld_u));
+    const std::span<double> point(theta.data() + c * ld, dim);
+    scalars[chains + c] = target.constrain({padded_u.data() + c * ld_u, dim_u}, point);
+    scalars[c] = target.log_prior(point);
+  }
+  current_u_.upload(padded_u);
+  current_theta_.upload(theta);
+  current_scalars_.upload(scalars);
+}
+
+void Ensemble::upload_step(std::int64_t step) {
+  step_.upload(std::vector<device::i64>(static_cast<std::size_t>(view_.num_chains), step));
+}
+
+void Ensemble::upload_log_likelihood(const std::vector<double>& values) {
+  device_.copy(view_.current.log_likelihood, values.data(), values.size() * sizeof(double));
+  device_.synchronize();
+}
+
+void Ensemble::upload_counters(const std::vector<std::uint64_t>& accepted,
+                               const std::vector<std::uint64_t>& proposed,
+                               const std::vector<std::uint64_t>& faults) {
+  num_accepted_.upload(accepted);
+  num_proposed_.upload(proposed);
+  num_faults_.upload(faults);
+}
+
+std::vector<double> Ensemble::download_scalars(const double* values) const {
+  std::vector<double> host(static_cast<std::size_t>(view_.num_chains));
+  device_.copy(host.data(), values, host.size() * sizeof(double));
+  device_.synchronize();
+  return host;
+}
+
+std::vector<double> Ensemble::unpad(const std::vector<double>& padded_values, int ld, int width) const {
+  std::vector<double> values;
+  for (int c = 0; c < view_.num_chains; ++c) {
+    const auto begin = padded_values.begin() + static_cast<std::ptrdiff_t>(c) * ld;
+    values.insert(values.end(), begin, begin + width);
+  }
+  return values;
+}
+
+}  // namespace emomc

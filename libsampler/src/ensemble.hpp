@@ -1,0 +1,74 @@
+// The memory of all chains, where the likelihood is.
+#pragma once
+
+#include <vector>
+
+#include "emomc/core/execution.hpp"
+#include "emomc/core/likelihood_engine.hpp"
+#include "emomc/device/metropolis.hpp"
+#include "emomc/sampler/run_chains.hpp"
+#include "proposal_blocks.hpp"
+
+namespace emomc {
+
+/// Slots for kept draws: two halves, one filled while the other is drained.
+struct RecordLayout {
+  std::int64_t slots_per_half = 1;
+};
+
+class Ensemble {
+ public:
+  Ensemble(Device& device, const Target& target, const ProposalBlocks& blocks, const ProposalSpec& proposal,
+           const std::vector<ChainPlan>& plans, std::uint64_t seed, RecordLayout record);
+
+  const device::StepView& view() const { return view_; }
+  int num_chains() const { return view_.num_chains; }
+  EnsembleView current_view() const { return engine_view(view_.current); }
+  EnsembleView candidate_view() const { return engine_view(view_.candidate); }
+  /// Component numbers of block b for evaluate_component, [num_chains], device memory.
+  const int* components_of(int block) const { return components_.data() + block * view_.num_chains; }
+
+  // The host's side of the state; all wait.
+  void upload_points(const std::vector<double>& u, const Target& target);
+  void upload_adapted(const std::vector<double>& adapted) { adapted_.upload(adapted); }
+  void upload_step(std::int64_t step);
+  void upload_log_likelihood(const std::vector<double>& values);
+  void upload_counters(const std::vector<std::uint64_t>& accepted, const std::vector<std::uint64_t>& proposed,
+                       const std::vector<std::uint64_t>& faults);
+  std::vector<double> download_u() const {
+    return unpad(current_u_.download(), view_.ld_u, view_.table.dim_unconstrained);
+  }
+  std::vector<double> download_scalars(const double* values) const;
+  std::vector<std::uint64_t> accepted() const { return num_accepted_.download(); }
+  std::vector<std::uint64_t> proposed() const { return num_proposed_.download(); }
+  std::vector<std::uint64_t> faults() const { return num_faults_.download(); }
+
+  device::RecordPlan* record_plan() const { return record_plan_.data(); }
+  /// Device addresses of a half's first slot.
+  device::Record half(int index) const;
+
+ private:
+  EnsembleView engine_view(const device::PointSet& points) const {
+    return {view_.num_chains, view_.table.dim, view_.ld, points.theta, points.log_likelihood};
+  }
+  std::vector<double> unpad(const std::vector<double>& padded, int ld, int width) const;
+
+  Device& device_;
+  RecordLayout record_layout_;
+  DeviceArray<device::Element> elements_;
+  DeviceArray<device::SimplexBlock> simplices_;
+  DeviceArray<device::ProposalBlock> blocks_;
+  DeviceArray<double> current_u_, current_theta_, current_scalars_;
+  DeviceArray<double> candidate_u_, candidate_theta_, candidate_scalars_;
+  DeviceArray<double> innovation_, log_q_, beta_, adapted_;
+  DeviceArray<std::uint8_t> accepted_;
+  DeviceArray<device::i64> step_;
+  DeviceArray<device::u32> chain_id_;
+  DeviceArray<int> group_, components_;
+  DeviceArray<std::uint64_t> num_accepted_, num_proposed_, num_faults_;
+  DeviceArray<device::RecordPlan> record_plan_;
+  DeviceArray<double> record_u_, record_theta_, record_log_prior_, record_log_likelihood_;
+  device::StepView view_{};
+};
+
+}  // namespace emomc

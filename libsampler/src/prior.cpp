@@ -1,0 +1,51 @@
+#include "emomc/sampler/prior.hpp"
+
+#include <array>
+
+namespace emomc {
+namespace {
+
+struct FamilyEntry {
+  PriorFamily family;
+  std::string name;
+  std::vector<std::string> arguments;
+};
+
+/// In the order of the enumeration.
+const std::array<FamilyEntry, 9>& families() {
+  static const std::array<FamilyEntry, 9> table{{
+      {PriorFamily::normal, "normal", {"mean", "sd"}},
+      {PriorFamily::half_normal, "half_normal", {"sd"}},
+      {PriorFamily::cauchy, "cauchy", {"location", "scale"}},
+      {PriorFamily::lognormal, "lognormal", {"meanlog", "sdlog"}},
+      {PriorFamily::exponential, "exponential", {"rate"}},
+      {PriorFamily::uniform, "uniform", {"lower", "upper"}},
+      {PriorFamily::beta, "beta", {"a", "b"}},
+      {PriorFamily::dirichlet, "dirichlet", {"a"}},
+      {PriorFamily::fixed, "fixed", {"value"}},
+  }};
+  return table;
+}
+
+const FamilyEntry& entry(PriorFamily family) { return families().at(static_cast<std::size_t>(family)); }
+
+}  // namespace
+
+const std::vector<std::string>& argument_names(PriorFamily family) { return entry(family).arguments; }
+
+const std::string& family_name(PriorFamily family) { return entry(family).name; }
+
+std::optional<PriorFamily> family_from_name(const std::string& name) {
+  for (const FamilyEntry& candidate : families()) {
+    if (candidate.name == name) return candidate.family;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> family_names() {
+  std::vector<std::string> names;
+  for (const FamilyEntry& family : families()) names.push_back(family.name);
+  return names;
+}
+
+}  // namespace emomc

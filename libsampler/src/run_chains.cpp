@@ -1,0 +1,335 @@
+#include "emomc/sampler/run_chains.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "adaptation.hpp"
+#include "emomc/core/errors.hpp"
+#include "ensemble.hpp"
+#include "segment_runner.hpp"
+#include "stepper.hpp"
+
+namespace emomc {
+namespace {
+
+constexpr double kSegmentSeconds = 0.03;  // aimed at; the promise is at most 0.05
+constexpr std::size_t kRecordBytes = std::size_t{32} << 20;
+constexpr std::uint64_t kProposalsBeforeNanShare = 1000;
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+RecordLayout plan_record(const Target& target, std::size_t num_chains) {
+  const std::size_t draw_bytes =
+      num_chains * static_cast<std::size_t>(target.dim() + target.dim_unconstrained() + 2) * sizeof(double);
+  return {std::clamp<std::int64_t>(static_cast<std::int64_t>(kRecordBytes / draw_bytes), 1, 4096)};
+}
+
+// How many steps make a segment of about kSegmentSeconds; draws do not depend on it.
+class Pace {
+ public:
+  explicit Pace(std::int64_t fixed) : fixed_(fixed) {}
+  std::int64_t steps() const { return fixed_ > 0 ? fixed_ : steps_; }
+  void segment_took(std::int64_t steps, double seconds) {
+    if (steps <= 0) return;
+    const double rate = static_cast<double>(steps) / std::max(seconds, 1e-6);
+    steps_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(rate * kSegmentSeconds), 1, 4 * steps);
+  }
+
+ private:
+  std::int64_t fixed_;
+  std::int64_t steps_ = 4;
+};
+
+class Runner {
+ public:
+  Runner(LikelihoodEngine& engine, const Target& target, const ProposalSpec& proposal,
+         const std::vector<ChainPlan>& plans, const RunOptions& options, DrawHandler& handler)
+      : engine_(engine),
+        target_(target),
+        plans_(plans),
+        options_(options),
+        handler_(handler),
+        stepper_(make_stepper(proposal.kind, engine.device())),
+        blocks_(plan_blocks(stepper_->block_plan(), target)),
+        caches_(usable_caches()),
+        record_(plan_record(target, plans.size())),
+        adaptation_(blocks_, proposal, plans, target.dim_unconstrained(), options.warmup, engine.num_rows()),
+        windows_(window_ends(options.warmup)),
+        pace_(options.segment_steps),
+        started_(Clock::now()) {
+    engine.allocate(plans, caches_);
+    ensemble_ =
+        std::make_unique<Ensemble>(engine.device(), target, blocks_, proposal, plans, options.seed, record_);
+    segments_ = std::make_unique<SegmentRunner>(engine, *ensemble_, *stepper_, blocks_, caches_, record_);
+  }
+
+  void start(std::span<const double> starts) {
+    const auto dim = static_cast<std::size_t>(target_.dim()),
+               dim_u = static_cast<std::size_t>(target_.dim_unconstrained());
+    if (starts.size() != plans_.size() * dim)
+      throw std::invalid_argument("run_chains: starts of another size");
+    std::vector<double> u(plans_.size() * dim_u);
+    for (std::size_t c = 0; c < plans_.size(); ++c)
+      target_.unconstrain(starts.subspan(c * dim, dim), {u.data() + c * dim_u, dim_u});
+    ensemble_->upload_points(u, target_);
+    ensemble_->upload_adapted(adaptation_.adapted());
+    evaluate_current();
+    const auto& current = ensemble_->view().current;
+    const auto ll = ensemble_->download_scalars(current.log_likelihood);
+    const auto prior = ensemble_->download_scalars(current.log_prior);
+    for (std::size_t c = 0; c < plans_.size(); ++c)
+      if (!std::isfinite(ll[c]) || !std::isfinite(prior[c]))
+        throw DensityError("start of chain " + std::to_string(plans_[c].id) + ": the log likelihood is " +
+                           std::to_string(ll[c]) + " and the log prior " + std::to_string(prior[c]) +
+                           "; both must be finite");
+  }
+
+  void resume(const SamplerState& state) {
+    const auto chains = static_cast<int>(plans_.size());
+    if (state.num_chains != chains || state.dim_unconstrained != target_.dim_unconstrained() ||
+        state.num_blocks != ensemble_->view().num_blocks)
+      throw InputError("checkpoint: it has other chains or parameters than this configuration");
+    step_ = state.step;
+    adaptation_.restore(state.adaptation);
+    ensemble_->upload_points(state.unconstrained, target_);
+    ensemble_->upload_adapted(adaptation_.adapted());
+    ensemble_->upload_step(step_);
+    ensemble_->upload_counters(state.accepted, state.proposed, state.faults);
+    evaluate_current();
+    const auto ll = ensemble_->download_scalars(ensemble_->view().current.log_likelihood);
+    for (std::size_t c = 0; c < ll.size(); ++c)
+      if (ll[c] != state.log_likelihood[c])
+        throw InputError("checkpoint: the log likelihood of chain " + std::to_string(plans_[c].id) +
+                         " is now " + std::to_string(ll[c]) + ", was " +
+                         std::to_string(state.log_likelihood[c]) + "; data, backend or device have changed");
+  }
+
+  RunResult run() {
+    RunResult result;
+    const auto warmup_started = Clock::now();
+    bool going = run_warmup();
+    result.warmup_seconds = seconds_since(warmup_started);
+    const auto sampling_started = Clock::now();
+    if (going) going = run_sampling();
+    result.sampling_seconds = seconds_since(sampling_started);
+    result.finished = going;
+    result.state = state();
+    result.num_evaluations = evaluations_;
+    return result;
+  }
+
+ private:
+  // Caches pay where some block changes one component only and none changes everything.
+  ComponentCaches usable_caches() const {
+    const bool all_partial =
+        std::none_of(blocks_.blocks.begin(), blocks_.blocks.end(),
+                     [](const auto& block) { return block.influence == Influence::everything; });
+    return options_.caches == ComponentCaches::on && engine_.capabilities().components && all_partial
+               ? ComponentCaches::on
+               : ComponentCaches::off;
+  }
+
+  void evaluate_current() {
+    const ActiveSet all{nullptr, static_cast<int>(plans_.size())};
+    engine_.evaluate(ensemble_->current_view(), all);
+    if (caches_ == ComponentCaches::on) engine_.rebuild_caches(ensemble_->current_view(), all);
+    engine_.device().synchronize();
+  }
+
+  std::int64_t num_steps() const { return options_.warmup + options_.draws * options_.thin; }
+
+  SamplerState state() const {
+    SamplerState state;
+    const auto& view = ensemble_->view();
+    state.step = step_;
+    state.num_chains = view.num_chains;
+    state.dim_unconstrained = target_.dim_unconstrained();
+    state.dim = target_.dim();
+    state.num_blocks = view.num_blocks;
+    state.unconstrained = ensemble_->download_u();
+    state.log_prior = ensemble_->download_scalars(view.current.log_prior);
+    state.log_likelihood = ensemble_->download_scalars(view.current.log_likelihood);
+    state.log_jacobian = ensemble_->download_scalars(view.current.log_jacobian);
+    state.adaptation = adaptation_.save();
+    state.accepted = ensemble_->accepted();
+    state.proposed = ensemble_->proposed();
+    state.faults = ensemble_->faults();
+    return state;
+  }
+
+  // Runs up to `end`, at most one segment; `drain` sees finished ones.
+  void run_segment(std::int64_t end, std::int64_t origin, std::int64_t every, CopyPoints copy,
+                   const SegmentRunner::Drain& drain) {
+    const std::int64_t room = record_.slots_per_half * every;
+    const std::int64_t steps = std::min({end - step_, pace_.steps(), room});
+    segments_->run(step_, steps, origin, every, copy, drain);
+    step_ += steps;
+    evaluations_ += static_cast<std::uint64_t>(steps * segments_->evaluations_per_step()) * plans_.size();
+  }
+
+  Continue report(const SegmentResult& segment) {
+    pace_.segment_took(segment.end_step - segment.first_step, segment.seconds);
+    const auto chains = plans_.size();
+    const auto num_blocks = static_cast<std::size_t>(ensemble_->view().num_blocks);
+    double accepted = 0, proposed = 0;
+    for (std::size_t c = 0; c < chains; ++c) {
+      std::uint64_t chain_proposed = 0;
+      for (std::size_t b = 0; b < num_blocks; ++b) {
+        accepted += static_cast<double>(segment.accepted[c * num_blocks + b]);
+        chain_proposed += segment.proposed[c * num_blocks + b];
+      }
+      proposed += static_cast<double>(chain_proposed);
+      if (chain_proposed >= kProposalsBeforeNanShare &&
+          static_cast<double>(segment.faults[c]) >
+              options_.max_nan_share * static_cast<double>(chain_proposed))
+        throw DensityError(
+            "chain " + std::to_string(plans_[c].id) + ": " + std::to_string(segment.faults[c]) + " of " +
+            std::to_string(chain_proposed) +
+            " proposals had a density of NaN or plus infinity, more than sampler.max_nan_share");
+    }
+    return handler_.on_progress({segment.end_step, num_steps(), options_.warmup,
+                                 proposed > 0 ? accepted / proposed : 0.0, seconds_since(started_)});
+  }
+
+  void hand_over(const SegmentResult& segment, bool warmup, std::int64_t every) {
+    // Records may be denser than the draws asked for.
+    const std::int64_t origin = warmup ? 0 : options_.warmup;
+    const auto chains = static_cast<std::int64_t>(plans_.size()),
+               dim = static_cast<std::int64_t>(target_.dim());
+    DrawBatch batch;
+    batch.warmup = warmup;
+    batch.num_chains = static_cast<int>(chains);
+    batch.dim = target_.dim();
+    batch.thin = options_.thin;
+    const auto send = [&](std::int64_t row, std::int64_t count, std::int64_t step) {
+      batch.num_draws = static_cast<int>(count);
+      batch.first_step = step;
+      batch.theta = segment.theta + row * chains * dim;
+      batch.log_prior = segment.log_prior + row * chains;
+      batch.log_likelihood = segment.log_likelihood + row * chains;
+      handler_.on_draws(batch);
+    };
+    if (every == options_.thin && segment.num_kept > 0) {
+      send(0, segment.num_kept, segment.origin + every);
+      return;
+    }
+    for (std::int64_t i = 0; i < segment.num_kept; ++i) {
+      const std::int64_t step = segment.origin + (i + 1) * every;
+      if ((step - origin) % options_.thin == 0) send(i, 1, step);
+    }
+  }
+
+  bool run_warmup() {
+    const auto chains = static_cast<int>(plans_.size());
+    const auto dim_u = static_cast<std::size_t>(target_.dim_unconstrained());
+    std::int64_t begin = 0;
+    for (const std::int64_t end : windows_) {
+      if (end <= step_) {
+        begin = end;
+        continue;
+      }
+      // A checkpoint is taken at window ends only, so a resumed run stands at one.
+      const std::int64_t stride = adaptation_.stride(begin, end);
+      const std::int64_t every = options_.keep_warmup ? 1 : stride;
+      const auto accepted_before = ensemble_->accepted(), proposed_before = ensemble_->proposed();
+      bool stop = false;
+      const auto drain = [&](const SegmentResult& segment) {
+        for (std::int64_t i = 0; i < segment.num_kept; ++i) {
+          if ((segment.origin + (i + 1) * every - begin) % stride != 0) continue;
+          for (int c = 0; c < chains; ++c)
+            adaptation_.add_point(c, {segment.u + static_cast<std::size_t>(i * chains + c) * dim_u, dim_u});
+        }
+        if (options_.keep_warmup) hand_over(segment, true, every);
+        if (report(segment) == Continue::stop) stop = true;
+      };
+      while (step_ < end)
+        run_segment(end, begin, every, options_.keep_warmup ? CopyPoints::both : CopyPoints::u, drain);
+      segments_->finish(drain);
+      auto accepted = ensemble_->accepted(), proposed = ensemble_->proposed();
+      for (std::size_t i = 0; i < accepted.size(); ++i) {
+        accepted[i] -= accepted_before[i];
+        proposed[i] -= proposed_before[i];
+      }
+      adaptation_.end_window(end, accepted, proposed);
+      ensemble_->upload_adapted(adaptation_.adapted());
+      begin = end;
+      if (step_ == options_.warmup) {
+        const std::vector<std::uint64_t> zeros(accepted.size()), no_faults(plans_.size());
+        ensemble_->upload_counters(zeros, zeros, no_faults);
+      }
+      if (stop || handler_.wants_state()) handler_.on_state(state());
+      if (stop) return false;
+    }
+    return true;
+  }
+
+  bool run_sampling() {
+    bool stop = false;
+    const auto drain = [&](const SegmentResult& segment) {
+      hand_over(segment, false, options_.thin);
+      if (report(segment) == Continue::stop) stop = true;
+    };
+    while (step_ < num_steps() && !stop) {
+      run_segment(num_steps(), options_.warmup, options_.thin, CopyPoints::theta, drain);
+      if (!stop && handler_.wants_state()) {
+        segments_->finish(drain);
+        handler_.on_state(state());
+      }
+    }
+    segments_->finish(drain);
+    handler_.on_state(state());
+    return step_ == num_steps();
+  }
+
+  LikelihoodEngine& engine_;
+  const Target& target_;
+  const std::vector<ChainPlan>& plans_;
+  RunOptions options_;
+  DrawHandler& handler_;
+  std::unique_ptr<Stepper> stepper_;
+  ProposalBlocks blocks_;
+  ComponentCaches caches_;
+  RecordLayout record_;
+  Adaptation adaptation_;
+  std::vector<std::int64_t> windows_;
+  Pace pace_;
+  Clock::time_point started_;
+  std::unique_ptr<Ensemble> ensemble_;
+  std::unique_ptr<SegmentRunner> segments_;
+  std::int64_t step_ = 0;
+  std::uint64_t evaluations_ = 0;
+};
+
+void validate(const RunOptions& options, const Target& target, const LikelihoodEngine& engine,
+              const std::vector<ChainPlan>& plans) {
+  if (plans.empty()) throw InputError("sampler.chains: 0 is out of range; allowed: 1 or more");
+  if (options.warmup < 0 || options.draws < 0 || options.thin < 1)
+    throw InputError("sampler: warmup and draws must not be negative, thin at least 1");
+  if (!(target.layout() == engine.layout()))
+    throw std::invalid_argument("run_chains: target and engine differ");
+}
+
+}  // namespace
+
+std::vector<std::string> proposal_block_names(const ProposalSpec& proposal, const Target& target) {
+  const auto host = make_host_device();
+  return plan_blocks(make_stepper(proposal.kind, *host)->block_plan(), target).names;
+}
+
+RunResult run_chains(LikelihoodEngine& engine, const Target& target, const ProposalSpec& proposal,
+                     const std::vector<ChainPlan>& plans, const RunOptions& options,
+                     std::span<const double> starts, DrawHandler& handler, const SamplerState* resume) {
+  validate(options, target, engine, plans);
+  Runner runner(engine, target, proposal, plans, options, handler);
+  if (resume)
+    runner.resume(*resume);
+  else
+    runner.start(starts);
+  return runner.run();
+}
+
+}  // namespace emomc

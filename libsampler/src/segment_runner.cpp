@@ -1,0 +1,188 @@
+#include "segment_runner.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace emomc {
+namespace {
+
+constexpr int kKernelsPerGraph = 128;
+
+using Clock = std::chrono::steady_clock;
+double seconds_between(Clock::time_point from, Clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+// Host memory that copies reach asynchronously.
+template <class T>
+class Pinned {
+ public:
+  Pinned(Device& device, std::size_t size)
+      : device_(device),
+        data_(static_cast<T*>(device.allocate_host(std::max<std::size_t>(size, 1) * sizeof(T)))) {}
+  ~Pinned() { device_.release_host(data_); }
+  Pinned(const Pinned&) = delete;
+  Pinned& operator=(const Pinned&) = delete;
+  T* data() const { return data_; }
+
+ private:
+  Device& device_;
+  T* data_;
+};
+
+}  // namespace
+
+// The host's side of one half of the record.
+struct SegmentRunner::Half {
+  Half(Device& device, const device::StepView& view, std::int64_t slots)
+      : plan(device, 1),
+        u(device, rows(view, slots) * static_cast<std::size_t>(view.table.dim_unconstrained)),
+        theta(device, rows(view, slots) * static_cast<std::size_t>(view.table.dim)),
+        log_prior(device, rows(view, slots)),
+        log_likelihood(device, rows(view, slots)),
+        accepted(device, counters(view)),
+        proposed(device, counters(view)),
+        faults(device, static_cast<std::size_t>(view.num_chains)),
+        done(device.make_event()) {}
+
+  static std::size_t rows(const device::StepView& view, std::int64_t slots) {
+    return static_cast<std::size_t>(slots * view.num_chains);
+  }
+  static std::size_t counters(const device::StepView& view) {
+    return static_cast<std::size_t>(view.num_chains) * static_cast<std::size_t>(view.num_blocks);
+  }
+
+  Pinned<device::RecordPlan> plan;
+  Pinned<double> u, theta, log_prior, log_likelihood;
+  Pinned<std::uint64_t> accepted, proposed, faults;
+  std::unique_ptr<Event> done;
+  SegmentResult result;
+  Clock::time_point launched;
+  bool pending = false;
+};
+
+SegmentRunner::SegmentRunner(LikelihoodEngine& engine, const Ensemble& ensemble, const Stepper& stepper,
+                             const ProposalBlocks& blocks, ComponentCaches caches, RecordLayout record)
+    : engine_(engine),
+      device_(engine.device()),
+      ensemble_(ensemble),
+      stepper_(stepper),
+      blocks_(blocks),
+      use_components_(caches == ComponentCaches::on),
+      record_(record),
+      num_blocks_(static_cast<int>(blocks.blocks.size())),
+      steps_per_graph_(std::max(1, kKernelsPerGraph / num_blocks_)) {
+  for (auto& half : halves_) half = std::make_unique<Half>(device_, ensemble_.view(), record.slots_per_half);
+  one_ = device_.capture([this] { enqueue_steps(1); });
+  many_ = steps_per_graph_ > 1 ? device_.capture([this] { enqueue_steps(steps_per_graph_); }) : nullptr;
+}
+
+SegmentRunner::~SegmentRunner() = default;
+
+void SegmentRunner::enqueue_evaluation(int block) {
+  const ActiveSet all{nullptr, ensemble_.num_chains()};
+  if (use_components_ && blocks_.blocks[static_cast<std::size_t>(block)].influence != Influence::everything)
+    engine_.evaluate_component(ensemble_.candidate_view(), ensemble_.components_of(block), all);
+  else
+    engine_.evaluate(ensemble_.candidate_view(), all);
+}
+
+// Accepting a block and proposing the next one are one launch.
+void SegmentRunner::enqueue_steps(int count) {
+  const ActiveSet all{nullptr, ensemble_.num_chains()};
+  const auto transition = [&](int accept_block, int propose_block) {
+    stepper_.enqueue(ensemble_.view(), accept_block, propose_block);
+    if (accept_block == device::kNoBlock || !use_components_) return;
+    if (blocks_.blocks[static_cast<std::size_t>(accept_block)].influence == Influence::everything)
+      engine_.rebuild_caches(ensemble_.current_view(), all);
+    else
+      engine_.commit(ensemble_.view().accepted, all);
+  };
+  int previous = device::kNoBlock;
+  for (int step = 0; step < count; ++step)
+    for (int block = 0; block < num_blocks_; ++block) {
+      transition(previous, block);
+      enqueue_evaluation(block);
+      previous = block;
+    }
+  transition(previous, device::kNoBlock);
+}
+
+void SegmentRunner::launch_steps(std::int64_t count) {
+  if (many_)
+    for (; count >= steps_per_graph_; count -= steps_per_graph_) device_.launch(*many_);
+  for (; count > 0; --count) device_.launch(*one_);
+}
+
+void SegmentRunner::run(std::int64_t first_step, std::int64_t num_steps, std::int64_t origin,
+                        std::int64_t every, CopyPoints copy, const Drain& drain) {
+  const int index = next_half_;
+  next_half_ = 1 - index;
+  Half& half = *halves_[static_cast<std::size_t>(index)];
+  if (half.pending) drain_half(index, drain);
+
+  half.launched = Clock::now();
+  const std::int64_t end_step = first_step + num_steps;
+  // Multiples of `every` after `origin` that lie in (first_step, end_step].
+  const std::int64_t skipped = first_step > origin ? (first_step - origin) / every : 0;
+  const std::int64_t kept = end_step > origin ? (end_step - origin) / every - skipped : 0;
+  if (kept > record_.slots_per_half) throw std::invalid_argument("SegmentRunner: more draws than slots");
+  *half.plan.data() = {origin + skipped * every, every, index * record_.slots_per_half,
+                       record_.slots_per_half};
+  device_.copy(ensemble_.record_plan(), half.plan.data(), sizeof(device::RecordPlan));
+  launch_steps(num_steps);
+
+  const auto& view = ensemble_.view();
+  const device::Record record = ensemble_.half(index);
+  const auto rows = static_cast<std::size_t>(kept * view.num_chains);
+  const auto fetch = [&](auto* to, const auto* from, std::size_t count) {
+    if (count) device_.copy(to, from, count * sizeof(*to));
+  };
+  if (copy == CopyPoints::u || copy == CopyPoints::both)
+    fetch(half.u.data(), record.u, rows * static_cast<std::size_t>(view.table.dim_unconstrained));
+  if (copy == CopyPoints::theta || copy == CopyPoints::both)
+    fetch(half.theta.data(), record.theta, rows * static_cast<std::size_t>(view.table.dim));
+  fetch(half.log_prior.data(), record.log_prior, rows);
+  fetch(half.log_likelihood.data(), record.log_likelihood, rows);
+  const auto counters = Half::counters(view);
+  fetch(half.accepted.data(), view.num_accepted, counters);
+  fetch(half.proposed.data(), view.num_proposed, counters);
+  fetch(half.faults.data(), view.num_faults, static_cast<std::size_t>(view.num_chains));
+  device_.record(*half.done);
+
+  half.result = {first_step,
+                 end_step,
+                 origin + skipped * every,
+                 every,
+                 kept,
+                 half.u.data(),
+                 half.theta.data(),
+                 half.log_prior.data(),
+                 half.log_likelihood.data(),
+                 half.accepted.data(),
+                 half.proposed.data(),
+                 half.faults.data(),
+                 seconds_between(half.launched, Clock::now())};
+  half.pending = true;
+  drain_half(1 - index, drain);
+}
+
+void SegmentRunner::drain_half(int index, const Drain& drain) {
+  Half& half = *halves_[static_cast<std::size_t>(index)];
+  if (!half.pending) return;
+  device_.wait(*half.done);
+  half.pending = false;
+  const auto now = Clock::now();
+  // The host has done the work when launch returns; a GPU is busy until it is waited for.
+  if (device_.kind() == DeviceKind::cuda)
+    half.result.seconds = seconds_between(std::max(half.launched, last_drain_), now);
+  last_drain_ = now;
+  drain(half.result);
+}
+
+void SegmentRunner::finish(const Drain& drain) {
+  drain_half(next_half_, drain);
+  drain_half(1 - next_half_, drain);
+}
+
+}  // namespace emomc

@@ -1,0 +1,72 @@
+// Runs steps in segments: captured graphs without the host in the loop, kept draws through pinned
+// double buffers that are drained while the next segment runs.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <functional>
+#include <memory>
+
+#include "ensemble.hpp"
+#include "stepper.hpp"
+
+namespace emomc {
+
+/// What a finished segment left behind, host memory, valid until the segment after next is launched.
+struct SegmentResult {
+  std::int64_t first_step = 0, end_step = 0;  ///< absolute; steps first_step + 1 .. end_step were done
+  std::int64_t origin = 0, every = 1;         ///< steps origin + every, origin + 2 every, ... were kept
+  std::int64_t num_kept = 0;
+  const double* u = nullptr;                ///< num_kept x num_chains x dim_unconstrained
+  const double* theta = nullptr;            ///< num_kept x num_chains x dim
+  const double* log_prior = nullptr;        ///< num_kept x num_chains
+  const double* log_likelihood = nullptr;   ///< num_kept x num_chains
+  const std::uint64_t* accepted = nullptr;  ///< num_chains x num_blocks, cumulative
+  const std::uint64_t* proposed = nullptr;
+  const std::uint64_t* faults = nullptr;  ///< [num_chains], cumulative
+  double seconds = 0;                     ///< that the device was busy with it, by the host's clock
+};
+
+enum class CopyPoints { none, u, theta, both };
+
+class SegmentRunner {
+ public:
+  SegmentRunner(LikelihoodEngine& engine, const Ensemble& ensemble, const Stepper& stepper,
+                const ProposalBlocks& blocks, ComponentCaches caches, RecordLayout record);
+  ~SegmentRunner();
+
+  using Drain = std::function<void(const SegmentResult&)>;
+
+  /// Enqueues steps first_step + 1 .. first_step + num_steps, keeping those after `origin` at distances
+  /// `every`; then drains the segment before. At most record.slots_per_half may be kept.
+  void run(std::int64_t first_step, std::int64_t num_steps, std::int64_t origin, std::int64_t every,
+           CopyPoints copy, const Drain& drain);
+  /// Waits for all segments and drains them.
+  void finish(const Drain& drain);
+
+  /// Parameter vectors evaluated by one step of one chain.
+  int evaluations_per_step() const { return num_blocks_; }
+
+ private:
+  struct Half;
+  void enqueue_steps(int count);
+  void enqueue_evaluation(int block);
+  void launch_steps(std::int64_t count);
+  void drain_half(int index, const Drain& drain);
+
+  LikelihoodEngine& engine_;
+  Device& device_;
+  const Ensemble& ensemble_;
+  const Stepper& stepper_;
+  ProposalBlocks blocks_;
+  bool use_components_;
+  RecordLayout record_;
+  int num_blocks_;
+  int steps_per_graph_;
+  std::unique_ptr<Graph> many_, one_;
+  std::array<std::unique_ptr<Half>, 2> halves_;
+  int next_half_ = 0;
+  std::chrono::steady_clock::time_point last_drain_{};
+};
+
+}  // namespace emomc

@@ -1,0 +1,27 @@
+// Enqueues the step body of one proposal kind for all chains, on the host or in a stream.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "emomc/core/execution.hpp"
+#include "emomc/device/metropolis.hpp"
+
+namespace emomc {
+
+class Stepper {
+ public:
+  virtual ~Stepper() = default;
+  virtual device::BlockPlan block_plan() const = 0;
+  /// For every chain: accept block `accept_block`, then propose `propose_block`; kNoBlock leaves out.
+  virtual void enqueue(const device::StepView& view, int accept_block, int propose_block) const = 0;
+};
+
+/// Throws InputError for an unknown kind, naming those there are.
+std::unique_ptr<Stepper> make_stepper(const std::string& kind, Device& device);
+
+/// The same for one backend; nullptr for an unknown kind.
+std::unique_ptr<Stepper> make_host_stepper(const std::string& kind);
+std::unique_ptr<Stepper> make_cuda_stepper(const std::string& kind, Stream stream);
+
+}  // namespace emomc

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Installs what the build needs from the system's packages (Debian 12, Ubuntu 24.04 or newer).
+# Does nothing where everything is there; needs root or sudo otherwise.
+#   --ci   also what only continuous integration needs
+set -euo pipefail
+
+packages=(g++ cmake ninja-build git ca-certificates libeigen3-dev libspdlog-dev libyaml-cpp-dev nlohmann-json3-dev
+  libcli11-dev libfftw3-dev libssl-dev libhwy-dev libboost-dev libgtest-dev)
+if [[ "${1:-}" == --ci ]]; then
+  packages+=(clang-format clang-tidy-16 ccache)
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+done
+if ((${#missing[@]} == 0)); then
+  exit 0
+fi
+if ! command -v apt-get >/dev/null; then
+  echo "install-dependencies: no apt-get here; install the counterparts of: ${missing[*]}" >&2
+  exit 2
+fi
+as_root=()
+if ((EUID != 0)); then
+  command -v sudo >/dev/null || { echo "install-dependencies: run as root: apt-get install ${missing[*]}" >&2; exit 2; }
+  as_root=(sudo)
+fi
+echo "Installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+"${as_root[@]}" apt-get update -qq
+"${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null

@@ -1,0 +1,664 @@
+#include "run_config.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <ostream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "emomc/core/errors.hpp"
+#include "nearest_name.hpp"
+#include "yaml_reader.hpp"
+
+namespace emomc::app {
+namespace {
+
+const std::string file_name = "configs/x.yaml";
+const std::string data = "data: {file: a.csv, standardize: true}\n";
+const std::string two = data + "likelihood: {model: two_gaussian}\n";
+
+/// The message of the InputError that a configuration ends in; empty where it is accepted.
+std::string refusal(const std::string& yaml, const std::vector<std::string>& overrides = {}) {
+  try {
+    parse_run_config(yaml, file_name, overrides);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+RunConfig parsed(const std::string& yaml, const std::vector<std::string>& overrides = {}) {
+  return parse_run_config(yaml, file_name, overrides);
+}
+
+RunConfig round_trip(const RunConfig& config, YamlComments comments = YamlComments::none) {
+  return parse_run_config(to_yaml(config, comments), "elsewhere/other.yaml");
+}
+
+std::string file_text(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+const std::filesystem::path source_directory = EMOMC_SOURCE_DIR;
+
+/// An input, and the message that it must be refused with.
+struct BadInput {
+  std::string yaml;
+  std::string message;
+};
+
+void PrintTo(const BadInput& input, std::ostream* out) { *out << input.message; }
+
+class RefusedConfig : public testing::TestWithParam<BadInput> {};
+
+TEST_P(RefusedConfig, HasAOneLineMessageWithPlaceKeyValueAndWhatIsAllowed) {
+  EXPECT_EQ(refusal(GetParam().yaml), GetParam().message);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Keys, RefusedConfig,
+    testing::Values(
+        BadInput{data + "likelihood:\n  componets: 4\n",
+                 "configs/x.yaml:3: likelihood.componets: unknown key; did you mean likelihood.components? "
+                 "allowed in "
+                 "likelihood: model, components, covariance, precision"},
+        BadInput{data + "liklihood: {components: 4}\n",
+                 "configs/x.yaml:2: liklihood: unknown key; did you mean likelihood? allowed here: data, "
+                 "likelihood, "
+                 "prior, sampler, backend, threads, checkpoint, output"},
+        BadInput{data + "components: 8\n",
+                 "configs/x.yaml:2: components: unknown key; did you mean likelihood.components? allowed "
+                 "here: data, "
+                 "likelihood, prior, sampler, backend, threads, checkpoint, output"},
+        BadInput{data + "sampler:\n  chains: 2\n  proposal: {knid: random_walk}\n",
+                 "configs/x.yaml:4: sampler.proposal.knid: unknown key; did you mean sampler.proposal.kind? "
+                 "allowed in "
+                 "sampler.proposal: kind, shape, target_acceptance"},
+        BadInput{data + "sampler: {until: {rhat: 1.01}}\n",
+                 "configs/x.yaml:2: sampler.until: unknown key; allowed in sampler: chains, warmup, draws, "
+                 "thin, seed, "
+                 "init, init_tries, max_nan_share, proposal"},
+        BadInput{"data: {files: a.csv}\n",
+                 "configs/x.yaml:1: data.files: unknown key; did you mean data.file? allowed in data: file, "
+                 "columns, "
+                 "standardize"},
+        BadInput{
+            data + "sampler.chains: 4\n",
+            "configs/x.yaml:2: sampler.chains: unknown key; did you mean sampler.chains? allowed here: data, "
+            "likelihood, prior, sampler, backend, threads, checkpoint, output"},
+        BadInput{data + "output:\n  pointwise: true\n  pointwise: false\n",
+                 "configs/x.yaml:4: pointwise: this key is there twice (first in line 3); remove one"},
+        BadInput{data + "\"data\": {file: b.csv}\n",
+                 "configs/x.yaml:2: data: this key is there twice (first in line 1); remove one"},
+        BadInput{two + "prior: {order: none}\n",
+                 "configs/x.yaml:3: prior.order: model two_gaussian does not use this key, only "
+                 "gaussian_mixture does; "
+                 "remove it"},
+        BadInput{data + "likelihood:\n  components: 2\n  model: two_gaussian\n",
+                 "configs/x.yaml:3: likelihood.components: model two_gaussian does not use this key, only "
+                 "gaussian_mixture does; remove it"},
+        BadInput{data + "prior: {fraction: {beta: {a: 1, b: 1}}}\n",
+                 "configs/x.yaml:2: prior.fraction: model gaussian_mixture does not use this key, only "
+                 "two_gaussian "
+                 "does; remove it"},
+        BadInput{data + "prior:\n  correlations: {lkj: 1}\n",
+                 "configs/x.yaml:3: prior.correlations: is for covariance tied and full, which are not "
+                 "available in "
+                 "this version"},
+        BadInput{
+            "data: {standardize: true}\n",
+            "configs/x.yaml:1: data.file: this key is missing; write the data to sample, as in data: {file: "
+            "features/sad.csv}"},
+        BadInput{
+            "threads: 2\n",
+            "configs/x.yaml: data.file: this key is missing; write the data to sample, as in data: {file: "
+            "features/sad.csv}"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Values, RefusedConfig,
+    testing::Values(
+        BadInput{data + "likelihood: {components: 0}\n",
+                 "configs/x.yaml:2: likelihood.components: 0 is out of range; allowed: 1 to 4096"},
+        BadInput{data + "likelihood: {components: 1.5}\n",
+                 "configs/x.yaml:2: likelihood.components: expected a whole number from 1 to 4096, not 1.5"},
+        BadInput{
+            data + "likelihood: {components: [8]}\n",
+            "configs/x.yaml:2: likelihood.components: expected a whole number from 1 to 4096, not a list"},
+        BadInput{data + "likelihood: {components: \"8\"}\n",
+                 "configs/x.yaml:2: likelihood.components: expected a whole number from 1 to 4096, not the "
+                 "text \"8\""},
+        BadInput{data + "likelihood: {components: 010}\n",
+                 "configs/x.yaml:2: likelihood.components: expected a whole number from 1 to 4096, not 010"},
+        BadInput{
+            data + "likelihood:\n  components:\n",
+            "configs/x.yaml:3: likelihood.components: expected a whole number from 1 to 4096, not nothing"},
+        BadInput{data + "likelihood: 8\n",
+                 "configs/x.yaml:2: likelihood: expected a map with keys: model, components, covariance, "
+                 "precision, "
+                 "not 8"},
+        BadInput{
+            data + "likelihood: {model: gausian_mixture}\n",
+            "configs/x.yaml:2: likelihood.model: gausian_mixture is unknown; did you mean gaussian_mixture? "
+            "allowed: gaussian_mixture, two_gaussian"},
+        BadInput{data + "likelihood: {covariance: full}\n",
+                 "configs/x.yaml:2: likelihood.covariance: full is not available in this version; allowed: "
+                 "diagonal"},
+        BadInput{data + "likelihood: {covariance: diag}\n",
+                 "configs/x.yaml:2: likelihood.covariance: diag is unknown; allowed: diagonal, spherical, "
+                 "tied, full"},
+        BadInput{data + "likelihood: {precision: float}\n",
+                 "configs/x.yaml:2: likelihood.precision: float is unknown; allowed: mixed, double"},
+        BadInput{data + "sampler: {thin: 0}\n",
+                 "configs/x.yaml:2: sampler.thin: 0 is out of range; allowed: 1 to 1000000000"},
+        BadInput{
+            data + "sampler: {draws: 1000000000000, thin: 2}\n",
+            "configs/x.yaml:2: sampler.thin: 2 is out of range; allowed: draws * thin up to 1000000000000"},
+        BadInput{data + "sampler: {draws: yes}\n",
+                 "configs/x.yaml:2: sampler.draws: expected a whole number from 1 to 1000000000000, not yes"},
+        BadInput{data + "sampler: {warmup: -1}\n",
+                 "configs/x.yaml:2: sampler.warmup: -1 is out of range; allowed: 0 to 1000000000000"},
+        BadInput{
+            data + "sampler: {chains: 99999999999999999999}\n",
+            "configs/x.yaml:2: sampler.chains: 99999999999999999999 is out of range; allowed: 1 to 1048576"},
+        BadInput{data + "sampler: {seed: -3}\n",
+                 "configs/x.yaml:2: sampler.seed: -3 is out of range; allowed: 0 to 18446744073709551615"},
+        BadInput{data + "sampler: {init: kmean}\n",
+                 "configs/x.yaml:2: sampler.init: kmean is unknown; did you mean kmeans? allowed: prior, "
+                 "kmeans, em, or "
+                 "a parameter file that ends in .json"},
+        BadInput{two + "sampler: {init: kmeans}\n",
+                 "configs/x.yaml:3: sampler.init: kmeans cannot start model two_gaussian, whose components "
+                 "share a "
+                 "mean; allowed: prior, or a parameter file that ends in .json"},
+        BadInput{data + "sampler: {max_nan_share: 1.01}\n",
+                 "configs/x.yaml:2: sampler.max_nan_share: 1.01 is out of range; allowed: 0 to 1"},
+        BadInput{data + "sampler: {max_nan_share: .nan}\n",
+                 "configs/x.yaml:2: sampler.max_nan_share: expected a finite number, not .nan"},
+        BadInput{data + "sampler: {proposal: random_walk}\n",
+                 "configs/x.yaml:2: sampler.proposal: expected a map with keys: kind, shape, "
+                 "target_acceptance, not "
+                 "random_walk"},
+        BadInput{data + "sampler: {proposal: {kind: component-wise}}\n",
+                 "configs/x.yaml:2: sampler.proposal.kind: component-wise is unknown; did you mean "
+                 "component_wise? "
+                 "allowed: component_wise, random_walk"},
+        BadInput{data + "sampler: {proposal: {target_acceptance: 1}}\n",
+                 "configs/x.yaml:2: sampler.proposal.target_acceptance: 1 is out of range; allowed: above 0 "
+                 "and below "
+                 "1"},
+        BadInput{data + "backend: gpu\n",
+                 "configs/x.yaml:2: backend: gpu is unknown; did you mean cuda? allowed: auto, reference, "
+                 "cpu, cuda"},
+        BadInput{data + "backend: coda\n",
+                 "configs/x.yaml:2: backend: coda is unknown; did you mean cuda? allowed: auto, reference, "
+                 "cpu, cuda"},
+        BadInput{data + "threads: 4097\n",
+                 "configs/x.yaml:2: threads: 4097 is out of range; allowed: 0 to 4096"},
+        BadInput{data + "checkpoint: 60\n",
+                 "configs/x.yaml:2: checkpoint: expected a map with keys: seconds, not 60"},
+        BadInput{data + "checkpoint: {seconds: .inf}\n",
+                 "configs/x.yaml:2: checkpoint.seconds: expected a finite number, not .inf"},
+        BadInput{
+            data + "checkpoint: {seconds: 1e999}\n",
+            "configs/x.yaml:2: checkpoint.seconds: 1e999 is out of range; allowed: numbers that a double can "
+            "hold"},
+        BadInput{data + "output: {keep_warmup: yes}\n",
+                 "configs/x.yaml:2: output.keep_warmup: expected true or false, not yes"},
+        BadInput{data + "output:\n  directory: [a]\n",
+                 "configs/x.yaml:3: output.directory: expected a directory, not a list"},
+        BadInput{data + "output: {directory: \"a\\nb\"}\n",
+                 "configs/x.yaml:2: output.directory: expected a directory without control characters, not "
+                 "the text "
+                 "\"a?b\""},
+        BadInput{"data: {file: []}\n",
+                 "configs/x.yaml:1: data.file: an empty list; allowed: a file, a glob, or a list of them"},
+        BadInput{"data:\n  file:\n    - a.csv\n    - a.csv\n",
+                 "configs/x.yaml:4: data.file: a.csv is listed twice; remove one"},
+        BadInput{"data: {file: a.csv, columns: [x, y]}\nlikelihood: {model: two_gaussian}\n",
+                 "configs/x.yaml:1: data.columns: 2 columns; model two_gaussian allows one"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Priors, RefusedConfig,
+    testing::Values(
+        BadInput{data + "prior: {means: {normal: {mean: 0, sd: -1}}}\n",
+                 "configs/x.yaml:2: prior.means.normal.sd: -1 is out of range; allowed: numbers above 0"},
+        BadInput{data + "prior: {means: {normal: {mean: 0, std: 1}}}\n",
+                 "configs/x.yaml:2: prior.means.normal.std: unknown key; did you mean prior.means.normal.sd? "
+                 "allowed "
+                 "in normal: mean, sd"},
+        BadInput{data + "prior: {means: {normal: {mean: 0}}}\n",
+                 "configs/x.yaml:2: prior.means.normal: sd is missing; allowed in normal: mean, sd"},
+        BadInput{data + "prior: {means: {normal: [0, 10]}}\n",
+                 "configs/x.yaml:2: prior.means.normal: expected its arguments by name: {mean: ..., sd: "
+                 "...}, not a "
+                 "list"},
+        BadInput{data + "prior: {means: normal}\n",
+                 "configs/x.yaml:2: prior.means: expected one family with its arguments, such as {normal: "
+                 "{mean: 0, "
+                 "sd: 10}}, not normal"},
+        BadInput{data + "prior: {scales: {half_normal: 1, exponential: 1}}\n",
+                 "configs/x.yaml:2: prior.scales: expected one family with its arguments, such as "
+                 "{half_normal: 1}, "
+                 "not a map"},
+        BadInput{data + "prior: {means: {nromal: {mean: 0, sd: 1}}}\n",
+                 "configs/x.yaml:2: prior.means: nromal is an unknown family; did you mean normal? allowed "
+                 "for means: "
+                 "normal, cauchy, uniform, fixed"},
+        BadInput{
+            data + "prior: {means: {student_t: {df: 4, mean: 0, scale: 1}}}\n",
+            "configs/x.yaml:2: prior.means: student_t is not available in this version; allowed for means: "
+            "normal, cauchy, uniform, fixed"},
+        BadInput{data + "prior: {means: {half_normal: 1}}\n",
+                 "configs/x.yaml:2: prior.means: half_normal is no prior for means; allowed for means: "
+                 "normal, cauchy, "
+                 "uniform, fixed"},
+        BadInput{data + "prior: {weights: {normal: {mean: 0, sd: 1}}}\n",
+                 "configs/x.yaml:2: prior.weights: normal is no prior for weights; allowed for weights: "
+                 "dirichlet, "
+                 "fixed"},
+        BadInput{
+            data + "prior: {weights: {dirichlet: [1, 2]}}\n",
+            "configs/x.yaml:2: prior.weights.dirichlet: a list of 2; allowed: one number or 8, one for each "
+            "component"},
+        BadInput{data + "prior: {weights: {dirichlet: 0}}\n",
+                 "configs/x.yaml:2: prior.weights.dirichlet: 0 is out of range; allowed: numbers above 0"},
+        BadInput{data + "likelihood: {components: 2}\nprior: {weights: {fixed: [0.5, 0.6]}}\n",
+                 "configs/x.yaml:3: prior.weights.fixed: the weights sum to 1.1; they must sum to 1"},
+        BadInput{
+            data + "likelihood: {components: 2}\nprior:\n  means:\n    fixed:\n    - [1, 2]\n    - [1]\n",
+            "configs/x.yaml:7: prior.means.fixed: a ragged list: 1 entries here, 2 before"},
+        BadInput{
+            data + "likelihood: {components: 2}\nprior: {means: {fixed: [1, [2]]}}\n",
+            "configs/x.yaml:3: prior.means.fixed: a list stands where a number is expected, as in the rows "
+            "before"},
+        BadInput{data + "prior: {means: {fixed: [[[1]]]}}\n",
+                 "configs/x.yaml:2: prior.means.fixed: nested 3 deep; allowed for means: a number, a list, "
+                 "or a list "
+                 "of lists"},
+        BadInput{
+            "data: {file: a.csv, columns: [x, y], standardize: false}\nprior: {means: {fixed: [1, 2, 3]}}\n",
+            "configs/x.yaml:2: prior.means.fixed: a list of 3; allowed: one number or 8, one for each "
+            "component, "
+            "or 2, one for each column"},
+        BadInput{
+            data + "prior: {scales: {uniform: {lower: 2, upper: 1}}}\n",
+            "configs/x.yaml:2: prior.scales.uniform: lower 2, upper 1 is out of range; allowed: lower below "
+            "upper"},
+        BadInput{data + "prior: {scales: {uniform: {lower: -1, upper: 1}}}\n",
+                 "configs/x.yaml:2: prior.scales.uniform: lower -1, upper 1 is out of range; allowed: lower "
+                 "of 0 or "
+                 "more"},
+        BadInput{data + "prior: {scales: {fixed: -0.5}}\n",
+                 "configs/x.yaml:2: prior.scales.fixed: -0.5 is out of range; allowed: numbers above 0"},
+        BadInput{data + "prior: {scale_floor: -1}\n",
+                 "configs/x.yaml:2: prior.scale_floor: -1 is out of range; allowed: 0 to 1, without 1"},
+        BadInput{
+            data + "prior: {order: means}\n",
+            "configs/x.yaml:2: prior.order: means is unknown; did you mean means.0? allowed: none, means.0"},
+        BadInput{data + "prior: {order: means.0, means: {fixed: 0}}\n",
+                 "configs/x.yaml:2: prior.order: means.0 cannot order means that are fixed; allowed: none"},
+        BadInput{
+            data + "likelihood: {components: 2}\nprior:\n  weights: {dirichlet: [1, 2]}\n  order: means.0\n",
+            "configs/x.yaml:5: prior.order: means.0 needs the same prior for every component, and "
+            "prior.weights "
+            "differs between them; allowed here: none"},
+        BadInput{two + "prior: {fraction: {uniform: {lower: 0, upper: 1.5}}}\n",
+                 "configs/x.yaml:3: prior.fraction.uniform: lower 0, upper 1.5 is out of range; allowed: "
+                 "between 0 and "
+                 "1"},
+        BadInput{two + "prior: {mean: {normal: {mean: [0, 1], sd: 1}}}\n",
+                 "configs/x.yaml:3: prior.mean.normal.mean: nested 1 deep; allowed for mean: one number"},
+        BadInput{"data: {file: a.csv}\nprior:\n  means: {normal: {mean: 0, sd: 5}}\n",
+                 "configs/x.yaml:3: prior.means: a prior of your own needs data.standardize written out, for "
+                 "it says "
+                 "whose units the prior speaks in; write standardize: true under data for columns with mean "
+                 "0 and sd "
+                 "1, or false for the data's own units"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Yaml, RefusedConfig,
+    testing::Values(
+        BadInput{"", "configs/x.yaml: empty; write at least data: {file: features/sad.csv}"},
+        BadInput{"# nothing\n", "configs/x.yaml: empty; write at least data: {file: features/sad.csv}"},
+        BadInput{"- a\n- b\n",
+                 "configs/x.yaml:1: expected a map with keys such as data and likelihood, not a list"},
+        BadInput{"hello\n",
+                 "configs/x.yaml:1: expected a map with keys such as data and likelihood, not hello"},
+        BadInput{data + "---\n" + data, "configs/x.yaml:3: a second YAML document begins here; allowed: one"},
+        BadInput{data + "threads: &n 2\n",
+                 "configs/x.yaml:2: YAML anchors (&name) and aliases (*name) are not supported; put quotes "
+                 "around a "
+                 "text that begins with & or *"},
+        BadInput{"data:\n  file: *.csv\n",
+                 "configs/x.yaml:2: YAML anchors (&name) and aliases (*name) are not supported; put quotes "
+                 "around a "
+                 "text that begins with & or *"},
+        BadInput{data + "threads: !!int 2\n",
+                 "configs/x.yaml:2: the YAML tag tag:yaml.org,2002:int is not supported; remove it"},
+        BadInput{data + "? [a, b]\n: 1\n",
+                 "configs/x.yaml:2: a key must be a name, not a list, a map or nothing"},
+        BadInput{data + std::string("threads: 2\x04\n"),
+                 "configs/x.yaml:2: byte 4 does not belong in a text file"},
+        BadInput{std::string(1000, '['), "configs/x.yaml:1: nested too deeply; allowed: 32 levels"},
+        BadInput{std::string((1 << 20) + 1, ' '),
+                 "configs/x.yaml: larger than 1 MiB; this is no configuration"}));
+
+TEST(RunConfigSyntax, ErrorsNameFileAndLine) {
+  for (const std::string broken :
+       {"sampler: {chains: 4\n", "sampler: [1, 2\n", "a: b: c\n", "\tthreads: 2\n", "threads: \"2\n",
+        "backend: 'cpu\n", "sampler:\n  chains: 4\n thin: 1\n"}) {
+    const std::string message = refusal(data + broken);
+    EXPECT_EQ(message.find("configs/x.yaml:"), 0u) << message;
+    EXPECT_NE(message.find("YAML syntax: "), std::string::npos) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  }
+}
+
+TEST(RunConfigSyntax, QuotesAreClosed) {
+  for (const std::string open : {"\"cpu", "'cpu", "'cpu''", "\"cpu\\\""}) {
+    EXPECT_EQ(refusal(data + "backend: " + open + "\n"),
+              "configs/x.yaml:2: YAML syntax: the quote that begins here is not closed");
+    EXPECT_NE(refusal("{backend: " + open + ", " + data), "");
+  }
+  const std::string windows =
+      "\xef\xbb\xbf# \xc3\xa4\r\ndata:\r\n  file: 'it''s.csv'\r\n  columns: [\"q\\\"\"]\r\n";
+  EXPECT_EQ(parsed(windows).data, (DataConfig{{"it's.csv"}, {"q\""}, true}));
+  EXPECT_EQ(refusal(windows + "backend: 'cpu\n"),
+            "configs/x.yaml:5: YAML syntax: the quote that begins here is not closed");
+}
+
+TEST(RunConfigSyntax, MessagesStayShortAndOnOneLine) {
+  const std::string message = refusal(data + "backend: \"" + std::string(5000, 'x') + "\\n\"\n");
+  EXPECT_LT(message.size(), 300u);
+  EXPECT_EQ(message.find('\n'), std::string::npos);
+}
+
+TEST(RunConfigSyntax, HostileTextsAreRefusedQuickly) {
+  const auto begin = std::chrono::steady_clock::now();
+  std::string keys = "{", lists;
+  for (int i = 0; i < 100000; ++i) keys += "k" + std::to_string(i) + ": 1, ";
+  for (int i = 0; i < 100000; ++i) lists += "- [";
+  EXPECT_NE(refusal(keys + "}"), "");
+  EXPECT_NE(refusal(lists), "");
+  EXPECT_NE(refusal(std::string(1 << 20, '{')), "");
+  EXPECT_NE(refusal(std::string(1 << 20, 'k') + ": 1"), "");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
+}
+
+TEST(RunConfigDefaults, AreThoseOfTheDesign) {
+  const RunConfig config = parsed("data: {file: a.csv}\n");
+  EXPECT_EQ(config.data, (DataConfig{{"a.csv"}, {}, true}));
+  EXPECT_EQ(config.likelihood, LikelihoodConfig{});
+  EXPECT_EQ(config.sampler, SamplerConfig{});
+  EXPECT_EQ(config.backend, Backend::auto_);
+  EXPECT_EQ(config.threads, 0);
+  EXPECT_EQ(config.checkpoint_seconds, 60);
+  EXPECT_EQ(config.output.directory, "runs/x");
+  EXPECT_EQ(to_yaml(config.prior.blocks.at("weights")), "{dirichlet: 1}");
+  EXPECT_EQ(to_yaml(config.prior.blocks.at("means")), "{normal: {mean: 0, sd: 10}}");
+  EXPECT_EQ(to_yaml(config.prior.blocks.at("scales")), "{half_normal: 1}");
+  EXPECT_EQ(config.prior.blocks.size(), 3u);
+}
+
+TEST(RunConfigDefaults, FollowTheModel) {
+  const RunConfig config = parsed(two);
+  EXPECT_EQ(config.sampler.init, "prior");
+  EXPECT_EQ(to_yaml(config.prior.blocks.at("fraction")), "{beta: {a: 1, b: 1}}");
+  EXPECT_EQ(to_yaml(config.prior.blocks.at("mean")), "{normal: {mean: 0, sd: 10}}");
+  EXPECT_EQ(to_yaml(config.prior.blocks.at("sigma")), "{half_normal: 1}");
+  EXPECT_EQ(config.prior.blocks.size(), 3u);
+}
+
+TEST(RunConfigDefaults, HoldForASectionWithAllItsKeysCommentedOut) {
+  EXPECT_EQ(parsed(data + "sampler:\n  # chains: 2\nprior:\n"), parsed(data));
+}
+
+TEST(RunConfigParsing, ReadsEveryKey) {
+  const RunConfig config = parsed(
+      "data:\n  file: [a.csv, 'b *.npy']\n  columns: [c0, 7]\n  standardize: false\n"
+      "likelihood: {model: gaussian_mixture, components: 3, covariance: diagonal, precision: double}\n"
+      "prior:\n  weights: {dirichlet: {a: [1, 2, 3.5]}}\n"
+      "  means: {cauchy: {location: [[0, 1], [2, 3], [4, 5]], scale: [1, 2]}}\n"
+      "  scales: {lognormal: {meanlog: -1, sdlog: +.5}}\n  scale_floor: 1e-4\n  order: none\n"
+      "sampler:\n  chains: 16\n  warmup: 0\n  draws: 5\n  thin: 2\n  seed: 18446744073709551615\n"
+      "  init: start/em.json\n  init_tries: 7\n  max_nan_share: 0\n"
+      "  proposal: {kind: random_walk, shape: dense, target_acceptance: 0.3}\n"
+      "backend: reference\nthreads: 2\ncheckpoint: {seconds: 0.5}\n"
+      "output: {directory: 2026, keep_warmup: true, pointwise: True}\n");
+  EXPECT_EQ(config.data, (DataConfig{{"a.csv", "b *.npy"}, {"c0", "7"}, false}));
+  EXPECT_EQ(config.likelihood, (LikelihoodConfig{"gaussian_mixture", 3, "diagonal", Precision::double_}));
+  const PriorSpec means{PriorFamily::cauchy, {{{3, 2}, {0, 1, 2, 3, 4, 5}}, {{2}, {1, 2}}}};
+  EXPECT_EQ(config.prior.blocks.at("means"), means);
+  EXPECT_EQ(config.prior.blocks.at("weights"), (PriorSpec{PriorFamily::dirichlet, {{{3}, {1, 2, 3.5}}}}));
+  EXPECT_EQ(config.prior.blocks.at("scales"), (PriorSpec{PriorFamily::lognormal, {{{}, {-1}}, {{}, {0.5}}}}));
+  EXPECT_EQ(config.prior.scale_floor, 1e-4);
+  EXPECT_FALSE(config.prior.order_means);
+  const ProposalConfig proposal{"random_walk", "dense", 0.3};
+  EXPECT_EQ(config.sampler, (SamplerConfig{16, 0, 5, 2, std::numeric_limits<std::uint64_t>::max(),
+                                           "start/em.json", 7, 0.0, proposal}));
+  EXPECT_EQ(config.backend, Backend::reference);
+  EXPECT_EQ(config.threads, 2);
+  EXPECT_EQ(config.checkpoint_seconds, 0.5);
+  EXPECT_EQ(config.output, (OutputConfig{"2026", true, true}));
+}
+
+TEST(RunConfigParsing, AsksForUnitsOnlyWhereAPriorHasThem) {
+  EXPECT_EQ(refusal("data: {file: a.csv}\nprior: {weights: {dirichlet: 2}}\n"), "");
+  EXPECT_EQ(refusal(two + "prior: {mean: {normal: {mean: 0, sd: 5}}}\n"), "");
+  for (const std::string prior :
+       {"means: {fixed: 0}", "scales: {half_normal: 2}", "order: means.0", "scale_floor: 0.01"}) {
+    const std::string message = refusal("data: {file: a.csv}\nprior: {" + prior + "}\n");
+    EXPECT_NE(message.find("needs data.standardize written out"), std::string::npos) << prior;
+    EXPECT_EQ(refusal("data: {file: a.csv, standardize: false}\nprior: {" + prior + "}\n"), "");
+  }
+}
+
+TEST(RunConfigOverrides, ReplaceAddAndAreApplied) {
+  const RunConfig config = parsed(
+      data + "sampler: {chains: 2}\nprior: {scales: {half_normal: 1}}\n",
+      {"sampler.chains=3", "sampler.chains=8", "sampler.proposal.kind=random_walk", "data.columns=[a, b]",
+       "prior.means.normal={mean: [0, 1], sd: 2}", "backend=cpu", "output.directory=\"a=b\""});
+  EXPECT_EQ(config.sampler.chains, 8);
+  EXPECT_EQ(config.sampler.proposal.kind, "random_walk");
+  EXPECT_EQ(config.data.columns, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(to_yaml(config.prior.blocks.at("means")), "{normal: {mean: [0, 1], sd: 2}}");
+  EXPECT_EQ(config.backend, Backend::cpu);
+  EXPECT_EQ(config.output.directory, "a=b");
+  EXPECT_EQ(parsed("", {"data.file=a.csv"}).data.files, std::vector<std::string>{"a.csv"});
+}
+
+TEST(RunConfigOverrides, ErrorsNameTheArgument) {
+  const std::vector<std::vector<std::string>> cases{
+      {"likelihood.components=0",
+       "--set likelihood.components=0: likelihood.components: 0 is out of range; allowed: 1 to 4096"},
+      {"likelihood.componets=4",
+       "--set likelihood.componets=4: likelihood.componets: unknown key; did you mean likelihood.components? "
+       "allowed "
+       "in likelihood: model, components, covariance, precision"},
+      {"threads", "--set threads: not of the form key.path=value, as in sampler.draws=500"},
+      {"=3", "--set =3: not of the form key.path=value, as in sampler.draws=500"},
+      {"sampler..draws=3", "--set sampler..draws=3: a name between the dots of the key is missing"},
+      {"threads=", "--set threads=: threads: expected a whole number from 0 to 4096, not nothing"},
+      {"data.file.x=1", "--set data.file.x=1: data.file: is a value and has no keys below it"},
+      {"backend.x=1", "--set backend.x=1: backend: expected one of auto, reference, cpu, cuda, not a map"},
+      {"prior.means.normal.sd=-1",
+       "--set prior.means.normal.sd=-1: prior.means.normal: mean is missing; allowed in "
+       "normal: mean, sd"},
+      {"data.file=*.csv",
+       "--set data.file=*.csv: YAML anchors (&name) and aliases (*name) are not supported; put "
+       "quotes around a text that begins with & or *"},
+  };
+  for (const auto& bad : cases) EXPECT_EQ(refusal(data, {bad[0]}), bad[1]);
+  EXPECT_EQ(refusal(data, {"threads=[1"}).find("--set threads=[1: YAML syntax: "), 0u);
+}
+
+TEST(RunConfigFiles, ThatCannotBeReadAreRefused) {
+  const auto message = [](const std::filesystem::path& file) -> std::string {
+    try {
+      load_run_config(file);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message("/nonexistent/x.yaml"), "/nonexistent/x.yaml: no such configuration file");
+  EXPECT_EQ(message("/tmp"), "/tmp: a directory; allowed: a configuration file (YAML)");
+  EXPECT_EQ(message("/dev/zero"), "/dev/zero: not a regular file; allowed: a configuration file (YAML)");
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("emomc_run_config_" + std::to_string(getpid()) + ".yaml");
+  std::ofstream(file) << data << "threads: -1\n";
+  EXPECT_EQ(message(file), file.string() + ":2: threads: -1 is out of range; allowed: 0 to 4096");
+  std::ofstream(file) << data;
+  EXPECT_EQ(load_run_config(file).output.directory, "runs" / file.stem());
+  std::filesystem::remove(file);
+}
+
+TEST(RunConfigYaml, WritesEveryDefault) {
+  const std::string yaml = to_yaml(parsed(data));
+  for (const std::string line :
+       {"  standardize: true\n", "  components: 8\n", "  scale_floor: 0.001\n",
+        "    target_acceptance: 0.234\n", "  directory: runs/x\n", "  order: none\n"}) {
+    EXPECT_NE(yaml.find(line), std::string::npos) << line;
+  }
+  EXPECT_EQ(yaml.find('#'), std::string::npos);
+  EXPECT_EQ(to_yaml(parsed(two)).find("components"), std::string::npos);
+}
+
+/// A valid configuration with random values in every key.
+RunConfig random_config(std::mt19937_64& random) {
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<std::uint64_t>(n)); };
+  const auto positive = [&] { return std::exp(40 * (static_cast<double>(random() >> 11) * 0x1p-53 - 0.5)); };
+  const auto array = [&](std::vector<int> shape, auto draw) {
+    std::size_t size = 1;
+    for (const int length : shape) size *= static_cast<std::size_t>(length);
+    ArrayArgument values{std::move(shape), {}};
+    while (values.values.size() < size) values.values.push_back(draw());
+    return values;
+  };
+  const auto real = [&] { return below(2) == 0 ? positive() : -positive(); };
+  const std::vector<std::string> texts{"a.csv",  "null", "~",       "true",         "- x",   "*.csv", "a: b",
+                                       "x # y",  "1e5",  "ä ö.csv", "C:\\d\\e",     "\"q\"", "it's",  "{a}",
+                                       "[1, 2]", "...",  "a, b",    " lead ",       "!tag",  "%d",    "a\\nb",
+                                       "@at",    "`b`",  "a:",      "../x/S_*.csv", "---",   "<<",    "| x"};
+  const auto text = [&] { return texts[random() % texts.size()]; };
+
+  const bool mixture = below(2) == 0;
+  RunConfig config = parsed(mixture ? data : two);
+  config.data = {.files = {text()}, .columns = {}, .standardize = below(2) == 0};
+  if (below(2) == 0) config.data.files.push_back(config.data.files[0] + "2");
+  if (mixture) {
+    const int components = 1 + below(5), columns = 1 + below(4);
+    for (int i = 0; i < columns; ++i) config.data.columns.push_back(text() + std::to_string(i));
+    config.likelihood.components = components;
+    config.prior.blocks["weights"] = {PriorFamily::dirichlet, {array({components}, positive)}};
+    config.prior.blocks["means"] = {PriorFamily::normal,
+                                    {array({components, columns}, real), array({columns}, positive)}};
+    config.prior.blocks["scales"] = {PriorFamily::exponential, {array({}, positive)}};
+  } else {
+    config.prior.blocks["fraction"] = {PriorFamily::beta, {array({}, positive), array({}, positive)}};
+    config.prior.blocks["mean"] = {PriorFamily::fixed, {array({}, real)}};
+    config.prior.blocks["sigma"] = {PriorFamily::normal, {array({2}, real), array({}, positive)}};
+  }
+  config.likelihood.precision = below(2) == 0 ? Precision::mixed : Precision::double_;
+  config.prior.scale_floor = positive() / 1e9;
+  config.sampler = {.chains = 1 + below(1000),
+                    .warmup = below(1 << 30),
+                    .draws = 1 + below(1 << 30),
+                    .thin = 1 + below(100),
+                    .seed = random(),
+                    .init = below(2) == 0 ? "prior" : text() + ".json",
+                    .init_tries = 1 + below(1000),
+                    .max_nan_share = positive() / 1e9,
+                    .proposal = {.kind = below(2) == 0 ? "random_walk" : "component_wise",
+                                 .shape = below(2) == 0 ? "dense" : "isotropic",
+                                 .target_acceptance = positive() / 1e9}};
+  config.backend = static_cast<Backend>(below(4));
+  config.threads = below(4097);
+  config.checkpoint_seconds = positive();
+  config.output = {.directory = text(), .keep_warmup = below(2) == 0, .pointwise = below(2) == 0};
+  return config;
+}
+
+TEST(RunConfigYaml, RoundTripsExactly) {
+  std::mt19937_64 random(20260101);
+  for (int i = 0; i < 500; ++i) {
+    const RunConfig config = random_config(random);
+    EXPECT_EQ(round_trip(config), config) << to_yaml(config);
+    EXPECT_EQ(round_trip(config, YamlComments::explained), config) << to_yaml(config);
+  }
+}
+
+TEST(RunConfigYaml, RoundTripsEveryFamily) {
+  const std::vector<std::string> priors{"means: {cauchy: {location: -0.1, scale: 1e-300}}",
+                                        "means: {uniform: {lower: -1e300, upper: [1, 2, 3]}}",
+                                        "means: {fixed: [[1, 2], [3, 4]]}",
+                                        "scales: {half_normal: 0.1}",
+                                        "scales: {exponential: {rate: 3}}",
+                                        "scales: {lognormal: {meanlog: 0, sdlog: 1}}",
+                                        "scales: {uniform: {lower: 0, upper: 5}}",
+                                        "weights: {fixed: 0.5}",
+                                        "weights: {dirichlet: 0.3333333333333333}",
+                                        "order: means.0"};
+  for (const std::string& prior : priors) {
+    const RunConfig config = parsed(data + "likelihood: {components: 2}\nprior: {" + prior + "}\n");
+    EXPECT_EQ(round_trip(config), config) << to_yaml(config);
+  }
+}
+
+TEST(ShippedConfigs, AllKeysIsWhatTheProgramWrites) {
+  EXPECT_EQ(file_text(source_directory / "configs/all_keys.yaml"),
+            to_yaml(default_run_config(), YamlComments::explained));
+  EXPECT_EQ(load_run_config(source_directory / "configs/all_keys.yaml"), default_run_config());
+}
+
+TEST(ShippedConfigs, AreValid) {
+  const RunConfig sad = load_run_config(source_directory / "configs/sad.yaml");
+  EXPECT_EQ(sad.data.files, std::vector<std::string>{"../shared/data/thesis/Sad_*.csv"});
+  EXPECT_EQ(sad.likelihood.components, 8);
+  EXPECT_EQ(sad.sampler.proposal.kind, "component_wise");
+  EXPECT_EQ(sad.output.directory, "runs/sad");
+  const RunConfig events = load_run_config(source_directory / "configs/two_gaussian.yaml");
+  EXPECT_EQ(events.likelihood.model, "two_gaussian");
+  EXPECT_EQ(events.sampler.init, "prior");
+}
+
+TEST(NearestName, CountsEditsAndSwaps) {
+  EXPECT_EQ(edit_distance("", "abc"), 3u);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
+  EXPECT_EQ(edit_distance("sd", "ds"), 1u);
+  EXPECT_EQ(edit_distance("Component-Wise", "component_wise"), 0u);
+}
+
+TEST(NearestName, SuggestsOnlyWhatIsClose) {
+  const std::vector<std::string> names{"auto", "reference", "cpu", "cuda"};
+  EXPECT_EQ(nearest_name("cpp", names), "cpu");
+  EXPECT_EQ(nearest_name("referenc", names), "reference");
+  EXPECT_EQ(nearest_name("opencl", names), std::nullopt);
+  EXPECT_EQ(nearest_name("", names), std::nullopt);
+}
+
+TEST(PriorFamilies, HaveNamesAndArgumentsInTheOrderOfTheEnumeration) {
+  EXPECT_EQ(family_names(),
+            (std::vector<std::string>{"normal", "half_normal", "cauchy", "lognormal", "exponential",
+                                      "uniform", "beta", "dirichlet", "fixed"}));
+  for (const std::string& name : family_names()) {
+    EXPECT_EQ(family_name(*family_from_name(name)), name);
+    EXPECT_GE(argument_names(*family_from_name(name)).size(), 1u);
+  }
+  EXPECT_EQ(argument_names(PriorFamily::cauchy), (std::vector<std::string>{"location", "scale"}));
+  EXPECT_EQ(family_from_name("lkj"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace emomc::app

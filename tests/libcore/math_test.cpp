@@ -1,0 +1,85 @@
+#include "emomc/device/math.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "emomc/device/team.hpp"
+
+namespace emomc::device {
+namespace {
+
+double ulps(double a, double b) {
+  if (a == b) return 0;
+  return std::abs(a - b) /
+         (std::nextafter(std::abs(b), std::numeric_limits<double>::infinity()) - std::abs(b));
+}
+
+TEST(Math, LogAndExpAreWithinOneAndAHalfUlpOfTheLibrary) {
+  double worst_log = 0, worst_exp = 0;
+  for (int i = 1; i < 200000; ++i) {
+    const double x = std::exp2(-60 + 120.0 * i / 200000) * 1.000123;
+    worst_log = std::max(worst_log, ulps(device::log(x), std::log(x)));
+    const double y = -700 + 1400.0 * i / 200000;
+    worst_exp = std::max(worst_exp, ulps(device::exp(y), std::exp(y)));
+  }
+  EXPECT_LE(worst_log, 1.5);
+  EXPECT_LE(worst_exp, 1.5);
+}
+
+TEST(Math, EdgesAreThoseOfTheLibrary) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(device::log(0.0), -inf);
+  EXPECT_EQ(device::log(1.0), 0.0);
+  EXPECT_EQ(device::log(inf), inf);
+  EXPECT_TRUE(std::isnan(device::log(-1.0)));
+  EXPECT_TRUE(std::isnan(device::log(std::nan(""))));
+  EXPECT_EQ(ulps(device::log(5e-324), std::log(5e-324)), 0);
+  EXPECT_EQ(device::exp(0.0), 1.0);
+  EXPECT_EQ(device::exp(-inf), 0.0);
+  EXPECT_EQ(device::exp(inf), inf);
+  EXPECT_LE(ulps(device::exp(709.7), std::exp(709.7)), 1.5);
+  EXPECT_TRUE(std::isnan(device::exp(std::nan(""))));
+}
+
+TEST(Math, Log1pKeepsSmallArguments) {
+  for (double x : {1e-18, -1e-18, 1e-9, -1e-9, 1e-3, -0.5, 3.0})
+    EXPECT_NEAR(device::log1p(x), std::log1p(x), 4e-16 * std::abs(std::log1p(x))) << x;
+}
+
+TEST(Math, SinesAndCosinesOfTurns) {
+  for (int i = 0; i <= 4096; ++i) {
+    const double u = i / 4096.0;
+    double s, c;
+    sincos_two_pi(u, &s, &c);
+    EXPECT_NEAR(s, std::sin(2 * std::numbers::pi * u), 1e-15);
+    EXPECT_NEAR(c, std::cos(2 * std::numbers::pi * u), 1e-15);
+  }
+  double s, c;
+  sincos_two_pi(0.25, &s, &c);
+  EXPECT_EQ(s, 1.0);
+  EXPECT_EQ(c, 0.0);
+}
+
+// The order of a team's sum is a promise: strided lanes, then the tree. 0.1 does not add exactly.
+TEST(HostTeam, SumHasTheDocumentedOrder) {
+  const auto f = [](int i) { return 0.1 * i + 1e10 * (i % 7); };
+  for (int n : {0, 1, 5, 127, 128, 129, 215, 1000}) {
+    double lane[128] = {};
+    for (int i = 0; i < n; ++i) lane[i % 128] += f(i);
+    double group[4];
+    for (int g = 0; g < 4; ++g) {
+      double level[32];
+      for (int i = 0; i < 32; ++i) level[i] = lane[32 * g + i];
+      for (int stride : {16, 8, 4, 2, 1})
+        for (int i = 0; i < stride; ++i) level[i] = level[i] + level[i + stride];
+      group[g] = level[0];
+    }
+    EXPECT_EQ(HostTeam{}.sum(n, f), (group[0] + group[1]) + (group[2] + group[3])) << n;
+  }
+}
+
+}  // namespace
+}  // namespace emomc::device

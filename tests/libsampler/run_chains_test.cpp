@@ -1,0 +1,298 @@
+#include "emomc/sampler/run_chains.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "emomc/core/errors.hpp"
+#include "fake_async_device.hpp"
+#include "function_engine.hpp"
+#include "mixture_target.hpp"
+
+namespace emomc {
+namespace {
+
+using testing::FakeAsyncDevice;
+using testing::FunctionEngine;
+using testing::mixture_layout;
+using testing::mixture_prior;
+using testing::number;
+
+const std::vector<double> kUnitSd(8, 1.0);
+
+// Keeps everything it is given.
+struct Keeper : DrawHandler {
+  std::vector<double> theta, log_prior, log_likelihood;  ///< in the order of draws, then chains
+  std::vector<std::int64_t> steps;
+  std::vector<double> warmup_theta;
+  std::vector<SamplerState> states;
+  std::int64_t stop_after = std::numeric_limits<std::int64_t>::max();
+  std::int64_t want_state_after = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last_step = 0;
+
+  void on_draws(const DrawBatch& d) override {
+    const auto points = static_cast<std::ptrdiff_t>(d.num_draws) * d.num_chains;
+    auto& to = d.warmup ? warmup_theta : theta;
+    to.insert(to.end(), d.theta, d.theta + points * d.dim);
+    if (d.warmup) return;
+    log_prior.insert(log_prior.end(), d.log_prior, d.log_prior + points);
+    log_likelihood.insert(log_likelihood.end(), d.log_likelihood, d.log_likelihood + points);
+    for (int i = 0; i < d.num_draws; ++i) steps.push_back(d.first_step + i * d.thin);
+  }
+  Continue on_progress(const Progress& p) override {
+    last_step = p.step;
+    return p.step >= stop_after ? Continue::stop : Continue::yes;
+  }
+  bool wants_state() override { return last_step >= want_state_after && states.empty(); }
+  void on_state(const SamplerState& s) override { states.push_back(s); }
+};
+
+// A log likelihood that is no sum of rows, so that every parameter matters.
+double bumpy(const double* theta) {
+  double sum = 0;
+  for (int i = 0; i < 10; ++i)
+    sum -= 0.3 * (theta[i] - 0.1 * i) * (theta[i] - 0.1 * i) + 0.1 * std::cos(3 * theta[i]);
+  return sum;
+}
+
+struct Problem {
+  Target target{mixture_layout(2, 2), mixture_prior(), kUnitSd};
+  ProposalSpec proposal;
+  std::vector<ChainPlan> plans;
+  RunOptions options;
+  std::vector<double> starts;
+  std::vector<double> one_start{0.3, 0.7, 0.1, 0.2, 0.3, 0.4, 1, 1.1, 0.9, 1.2};
+
+  Problem() {
+    for (std::uint64_t c = 0; c < 3; ++c) {
+      plans.push_back({c, {0}, 1.0, 0});
+      starts.insert(starts.end(), one_start.begin(), one_start.end());
+    }
+    options.warmup = 150;
+    options.draws = 40;
+    options.thin = 3;
+    options.seed = 17;
+  }
+  RunResult run(Device& device, DrawHandler& handler, const SamplerState* resume = nullptr) const {
+    FunctionEngine engine(device, target.layout(), bumpy);
+    return run_chains(engine, target, proposal, plans, options, starts, handler, resume);
+  }
+};
+
+TEST(RunChains, KeepsTheDrawsThatWereAskedForAtTheirSteps) {
+  const auto device = make_host_device();
+  const Problem problem;
+  Keeper keeper;
+  const RunResult result = problem.run(*device, keeper);
+  ASSERT_EQ(keeper.steps.size(), 40u);
+  for (std::size_t i = 0; i < 40; ++i) EXPECT_EQ(keeper.steps[i], 150 + 3 * static_cast<std::int64_t>(i + 1));
+  EXPECT_EQ(keeper.theta.size(), 40u * 3 * 10);
+  EXPECT_EQ(result.state.step, 270);
+  EXPECT_EQ(result.num_evaluations, 270u * 3 * 5);
+  // The state is the last draw, and what is recorded with a draw belongs to it.
+  for (std::size_t c = 0; c < 3; ++c) {
+    const double* last = keeper.theta.data() + (39 * 3 + c) * 10;
+    EXPECT_EQ(result.state.log_likelihood[c], bumpy(last));
+    EXPECT_EQ(keeper.log_likelihood[39 * 3 + c], bumpy(last));
+    EXPECT_EQ(keeper.log_prior[39 * 3 + c], problem.target.log_prior({last, 10}));
+    EXPECT_EQ(result.state.proposed[c * 5], 120u);
+  }
+}
+
+TEST(RunChains, DrawsDoNotDependOnSegmentLengthOrOnAnAsynchronousDevice) {
+  const auto host = make_host_device();
+  for (const char* kind : {"random_walk", "component_wise"}) {
+    Problem problem;
+    problem.proposal.kind = kind;
+    Keeper expected;
+    problem.run(*host, expected);
+    for (std::int64_t segment : {1, 2, 7, 64, 100000}) {
+      problem.options.segment_steps = segment;
+      Keeper keeper;
+      problem.run(*host, keeper);
+      EXPECT_EQ(keeper.theta, expected.theta) << kind << ", segments of " << segment;
+      EXPECT_EQ(keeper.steps, expected.steps);
+      FakeAsyncDevice later(std::chrono::microseconds(segment == 1 ? 0 : 50));
+      Keeper asynchronous;
+      problem.run(later, asynchronous);
+      EXPECT_EQ(asynchronous.theta, expected.theta) << kind << ", asynchronous, segments of " << segment;
+      EXPECT_EQ(asynchronous.log_likelihood, expected.log_likelihood);
+    }
+  }
+}
+
+TEST(RunChains, AChainDoesNotDependOnItsNeighboursOnceAdaptationIsDone) {
+  const auto device = make_host_device();
+  Problem problem;
+  problem.options.warmup = 0;
+  Keeper all;
+  problem.run(*device, all);
+  problem.plans = {problem.plans[1]};
+  problem.starts.resize(10);
+  Keeper one;
+  problem.run(*device, one);
+  for (std::size_t i = 0; i < 40; ++i)
+    for (std::size_t j = 0; j < 10; ++j) EXPECT_EQ(one.theta[i * 10 + j], all.theta[(i * 3 + 1) * 10 + j]);
+}
+
+TEST(RunChains, GoesOnFromAStateBitForBit) {
+  const auto device = make_host_device();
+  for (std::int64_t at : {20, 100, 150, 190})
+    for (auto shape : {ProposalShape::isotropic, ProposalShape::diagonal, ProposalShape::dense}) {
+      Problem problem;
+      problem.proposal.shape = shape;
+      problem.options.segment_steps = 5;
+      Keeper whole;
+      problem.run(*device, whole);
+      Keeper first, second;
+      first.want_state_after = at;
+      first.stop_after = at + 30;
+      const RunResult stopped = problem.run(*device, first);
+      EXPECT_FALSE(stopped.finished);
+      ASSERT_GE(first.states.size(), 2u);
+      const SamplerState& state = first.states[0];
+      const RunResult resumed = problem.run(*device, second, &state);
+      EXPECT_TRUE(resumed.finished);
+      const std::size_t kept_before =
+          state.step <= 150 ? 0 : static_cast<std::size_t>((state.step - 150) / 3);
+      std::vector<double> joined(first.theta.begin(),
+                                 first.theta.begin() + static_cast<std::ptrdiff_t>(kept_before * 30));
+      joined.insert(joined.end(), second.theta.begin(), second.theta.end());
+      EXPECT_EQ(joined, whole.theta) << "state of step " << state.step;
+    }
+}
+
+TEST(RunChains, WarmupDrawsAreHandedOverWithoutChangingTheOthers) {
+  const auto device = make_host_device();
+  Problem problem;
+  Keeper without, with;
+  problem.run(*device, without);
+  problem.options.keep_warmup = true;
+  problem.run(*device, with);
+  EXPECT_EQ(with.theta, without.theta);
+  EXPECT_EQ(with.warmup_theta.size(), 50u * 3 * 10);
+}
+
+TEST(RunChains, ComponentBlocksAskForTheirComponentOnlyAndChangeNoDraw) {
+  const auto device = make_host_device();
+  Problem problem;
+  Keeper plain, component;
+  problem.run(*device, plain);
+  FunctionEngine engine(*device, problem.target.layout(), bumpy, true);
+  run_chains(engine, problem.target, problem.proposal, problem.plans, problem.options, problem.starts,
+             component);
+  EXPECT_EQ(component.theta, plain.theta);
+  EXPECT_EQ(engine.num_full, 1);  // the start
+  EXPECT_EQ(engine.num_commits, 270 * 5);
+  const std::vector<int> sweep(engine.components_seen.begin(), engine.components_seen.begin() + 5);
+  EXPECT_EQ(sweep, (std::vector<int>{kWeightsOnly, 0, 1, 0, 1}));
+}
+
+TEST(RunChains, MinusInfinityRejectsAndNanIsCounted) {
+  const auto device = make_host_device();
+  Problem problem;
+  problem.proposal.kind = "random_walk";
+  problem.options.warmup = 0;
+  problem.options.draws = 600;
+  FunctionEngine half_line(*device, problem.target.layout(), [](const double* theta) {
+    return theta[2] < 0 ? -std::numeric_limits<double>::infinity() : 0.0;
+  });
+  Keeper keeper;
+  const RunResult result = run_chains(half_line, problem.target, problem.proposal, problem.plans,
+                                      problem.options, problem.starts, keeper);
+  for (std::size_t i = 0; i < keeper.log_likelihood.size(); ++i) EXPECT_GE(keeper.theta[i * 10 + 2], 0.0);
+  EXPECT_EQ(result.state.faults, (std::vector<std::uint64_t>{0, 0, 0}));
+
+  for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    FunctionEngine faulty(*device, problem.target.layout(),
+                          [=](const double* theta) { return theta[2] < 0 ? bad : 0.0; });
+    Keeper ignored;
+    EXPECT_THROW(run_chains(faulty, problem.target, problem.proposal, problem.plans, problem.options,
+                            problem.starts, ignored),
+                 DensityError);
+    problem.options.max_nan_share = 1;
+    Keeper kept;
+    const RunResult counted = run_chains(faulty, problem.target, problem.proposal, problem.plans,
+                                         problem.options, problem.starts, kept);
+    EXPECT_GT(counted.state.faults[0], 0u);
+    for (std::size_t i = 0; i < kept.log_likelihood.size(); ++i) EXPECT_GE(kept.theta[i * 10 + 2], 0.0);
+    problem.options.max_nan_share = 0.01;
+  }
+}
+
+TEST(RunChains, AStartWithoutAFiniteDensityIsRefused) {
+  const auto device = make_host_device();
+  const Problem problem;
+  FunctionEngine engine(*device, problem.target.layout(), [](const double*) { return std::nan(""); });
+  Keeper keeper;
+  EXPECT_THROW(run_chains(engine, problem.target, problem.proposal, problem.plans, problem.options,
+                          problem.starts, keeper),
+               DensityError);
+}
+
+TEST(RunChains, AnUnknownProposalIsRefusedByName) {
+  const auto device = make_host_device();
+  Problem problem;
+  problem.proposal.kind = "random_wlak";
+  Keeper keeper;
+  try {
+    problem.run(*device, keeper);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("random_walk, component_wise"), std::string::npos)
+        << error.what();
+  }
+}
+
+// The prior as target, reached by warm-up and 4 chains: acceptance near its aim, and the means of all
+// elements within 5.6 standard errors estimated from 50 batches of each chain: 40 comparisons, t with 199
+// degrees of freedom, false alarms below 1e-6 (2.6e-8 each).
+TEST(RunChains, AdaptsAndSamplesThePrior) {
+  const auto device = make_host_device();
+  for (const char* kind : {"random_walk", "component_wise"})
+    for (auto shape : {ProposalShape::isotropic, ProposalShape::diagonal, ProposalShape::dense}) {
+      Problem problem;
+      problem.proposal = {kind, shape, 0.234};
+      problem.plans.push_back({3, {0}, 1.0, 0});
+      problem.starts.insert(problem.starts.end(), problem.one_start.begin(), problem.one_start.end());
+      problem.options.warmup = 2000;
+      problem.options.draws = 20000;
+      problem.options.thin = 2;
+      FunctionEngine engine(*device, problem.target.layout(), [](const double*) { return 0.0; });
+      Keeper keeper;
+      const RunResult result = run_chains(engine, problem.target, problem.proposal, problem.plans,
+                                          problem.options, problem.starts, keeper);
+      for (std::size_t i = 0; i < result.state.accepted.size(); ++i) {
+        const double rate =
+            static_cast<double>(result.state.accepted[i]) / static_cast<double>(result.state.proposed[i]);
+        EXPECT_GT(rate, 0.1) << kind;
+        EXPECT_LT(rate, 0.6) << kind;
+      }
+      // Dirichlet(2, 2); normal(0.5, 2); half normal above its floor: f + sd * phi / Phi.
+      const double z = 0.05 / 1.5;
+      const double scale =
+          1.5 * std::exp(-z * z / 2) / std::sqrt(2 * M_PI) / (0.5 * std::erfc(z / std::sqrt(2)));
+      const std::vector<double> expected{0.5, 0.5, 0.5, 0.5, 0.5, 0.5, scale, scale, scale, scale};
+      constexpr int batches = 50, length = 400;
+      for (std::size_t j = 0; j < 10; ++j) {
+        std::vector<double> means;
+        for (std::size_t c = 0; c < 4; ++c)
+          for (std::size_t b = 0; b < batches; ++b) {
+            double sum = 0;
+            for (std::size_t i = 0; i < length; ++i) sum += keeper.theta[((b * length + i) * 4 + c) * 10 + j];
+            means.push_back(sum / length);
+          }
+        double mean = 0, square = 0;
+        for (double m : means) mean += m / static_cast<double>(means.size());
+        for (double m : means) square += (m - mean) * (m - mean);
+        const double error =
+            std::sqrt(square / static_cast<double>(means.size() - 1) / static_cast<double>(means.size()));
+        EXPECT_LT(std::abs(mean - expected[j]), 5.6 * error) << kind << ", element " << j;
+        EXPECT_LT(error, 0.1);
+      }
+    }
+}
+
+}  // namespace
+}  // namespace emomc

@@ -1,0 +1,231 @@
+#include "emomc/sampler/target.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <numbers>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/device/constrain.hpp"
+#include "mixture_target.hpp"
+
+namespace emomc {
+namespace {
+
+using testing::mixture_layout;
+using testing::mixture_prior;
+using testing::number;
+const std::vector<double> kUnitSd(16, 1.0);
+
+ParameterLayout one_block(Support support, std::vector<int> shape = {}) {
+  ParameterLayout layout;
+  layout.blocks.push_back({"x", std::move(shape), support, DataUnit::none, Influence::everything, -1, -1});
+  return layout;
+}
+
+Target one(Support support, PriorFamily family, std::vector<double> arguments, double floor = 0,
+           std::vector<int> shape = {}) {
+  PriorSet prior;
+  PriorSpec spec{family, {}};
+  for (double a : arguments) spec.arguments.push_back(number(a));
+  prior.blocks["x"] = spec;
+  prior.scale_floor = floor;
+  return Target(one_block(support, std::move(shape)), prior, kUnitSd);
+}
+
+// log |det d theta / d u| by central differences; of a simplex all but the last element are independent.
+double numerical_log_jacobian(const Target& target, std::vector<double> u, const std::vector<int>& rows) {
+  const auto n = static_cast<Eigen::Index>(u.size());
+  Eigen::MatrixXd jacobian(n, n);
+  std::vector<double> up(static_cast<std::size_t>(target.dim())), down(up);
+  for (Eigen::Index j = 0; j < n; ++j) {
+    const auto at = static_cast<std::size_t>(j);
+    const double h = 1e-5, keep = u[at];
+    u[at] = keep + h;
+    target.constrain(u, up);
+    u[at] = keep - h;
+    target.constrain(u, down);
+    u[at] = keep;
+    for (Eigen::Index i = 0; i < n; ++i) {
+      const auto row = static_cast<std::size_t>(rows[static_cast<std::size_t>(i)]);
+      jacobian(i, j) = (up[row] - down[row]) / (2 * h);
+    }
+  }
+  return std::log(std::abs(jacobian.determinant()));
+}
+
+TEST(Target, JacobiansAreThoseOfFiniteDifferences) {
+  for (bool ordered : {false, true})
+    for (int K : {1, 2, 3, 5}) {
+      PriorSet prior = mixture_prior();
+      prior.order_means = ordered;
+      const Target target(mixture_layout(K, 2), prior, kUnitSd);
+      std::vector<double> u(static_cast<std::size_t>(target.dim_unconstrained()));
+      for (std::size_t i = 0; i < u.size(); ++i) u[i] = std::sin(1.0 + 2.7 * static_cast<double>(i));
+      std::vector<int> rows;
+      for (int i = 0; i < target.dim(); ++i)
+        if (i != K - 1) rows.push_back(i);
+      std::vector<double> theta(static_cast<std::size_t>(target.dim()));
+      EXPECT_NEAR(target.constrain(u, theta), numerical_log_jacobian(target, u, rows), 1e-7)
+          << "K = " << K << ", ordered " << ordered;
+    }
+  const Target interval = one(Support::unit_interval, PriorFamily::beta, {2, 3});
+  std::vector<double> theta(1);
+  for (double x : {-30.0, -2.0, 0.0, 1.5, 30.0}) {
+    const std::vector<double> u{x};
+    EXPECT_NEAR(interval.constrain(u, theta), -std::abs(x) - 2 * std::log1p(std::exp(-std::abs(x))), 1e-12);
+  }
+  const std::vector<double> u{0.7};
+  EXPECT_NEAR(interval.constrain(u, theta), numerical_log_jacobian(interval, u, {0}), 1e-8);
+}
+
+TEST(Target, UnconstrainInvertsConstrain) {
+  for (bool ordered : {false, true}) {
+    PriorSet prior = mixture_prior();
+    prior.order_means = ordered;
+    const Target target(mixture_layout(4, 3), prior, kUnitSd);
+    std::vector<double> u(static_cast<std::size_t>(target.dim_unconstrained())), back(u);
+    for (std::size_t i = 0; i < u.size(); ++i) u[i] = 1.5 * std::cos(static_cast<double>(i) * 1.9);
+    std::vector<double> theta(static_cast<std::size_t>(target.dim()));
+    target.constrain(u, theta);
+    target.unconstrain(theta, back);
+    for (std::size_t i = 0; i < u.size(); ++i) EXPECT_NEAR(back[i], u[i], 1e-12) << i;
+  }
+}
+
+TEST(Target, ConstrainedPointsLieInTheirSupport) {
+  const Target target(mixture_layout(3, 2), mixture_prior(), kUnitSd);
+  std::vector<double> u(static_cast<std::size_t>(target.dim_unconstrained()), -700.0);
+  std::vector<double> theta(static_cast<std::size_t>(target.dim()));
+  target.constrain(u, theta);
+  EXPECT_NEAR(theta[0] + theta[1] + theta[2], 1.0, 1e-15);
+  for (int i = 9; i < 15; ++i) EXPECT_GE(theta[static_cast<std::size_t>(i)], 0.05);  // scale_floor
+}
+
+TEST(Target, KnownPointsChangeNoBit) {
+  const Target target(mixture_layout(3, 2), mixture_prior(), kUnitSd);
+  std::vector<double> u(static_cast<std::size_t>(target.dim_unconstrained()), 0.3), moved(u);
+  std::vector<double> theta(static_cast<std::size_t>(target.dim())), fresh(theta), reused(theta);
+  target.constrain(u, theta);
+  moved[9] = 0.4;
+  const double a = device::constrain(device::HostTeam{}, target.table(), moved.data(), fresh.data());
+  const double b = device::constrain(device::HostTeam{}, target.table(), moved.data(), reused.data(),
+                                     {u.data(), theta.data()});
+  EXPECT_EQ(a, b);
+  EXPECT_EQ(fresh, reused);
+}
+
+// Numbers of scipy.stats, made by data/make_priors.py.
+TEST(Target, LogPriorsAreThoseOfScipy) {
+  std::ifstream file(std::string(EMOMC_SOURCE_DIR) + "/tests/libsampler/data/priors.json");
+  const auto cases = nlohmann::json::parse(file);
+  ASSERT_GT(cases.size(), 40u);
+  for (const auto& c : cases) {
+    const std::string support = c["support"];
+    const Target target = one(support == "real"       ? Support::real
+                              : support == "positive" ? Support::positive
+                                                      : Support::unit_interval,
+                              family_from_name(c["family"]).value(), c["arguments"], c["floor"]);
+    const double expected = c["log_density"];
+    EXPECT_NEAR(target.log_prior(std::vector<double>{c["x"].get<double>()}), expected,
+                1e-12 * std::max(1.0, std::abs(expected)))
+        << c;
+  }
+  const Target uniform = one(Support::real, PriorFamily::uniform, {-1, 3});
+  EXPECT_EQ(uniform.log_prior(std::vector<double>{3.5}), -std::numeric_limits<double>::infinity());
+}
+
+// Whatever the family, the density integrates to one over its support, floor included.
+TEST(Target, TruncatedPriorsIntegrateToOne) {
+  struct Case {
+    Support support;
+    PriorFamily family;
+    std::vector<double> arguments;
+    double floor;
+  };
+  const std::vector<Case> cases = {
+      {Support::positive, PriorFamily::half_normal, {1.5}, 0.4},
+      {Support::positive, PriorFamily::normal, {1, 0.7}, 0.4},
+      {Support::positive, PriorFamily::lognormal, {-0.5, 1}, 0.4},
+      {Support::positive, PriorFamily::exponential, {1.3}, 0.4},
+      {Support::positive, PriorFamily::uniform, {0.1, 3}, 0.4},
+      {Support::positive, PriorFamily::half_normal, {1.5}, 0},
+      {Support::unit_interval, PriorFamily::beta, {2.5, 1.5}, 0},
+      {Support::positive, PriorFamily::cauchy, {0, 1}, 0.4},
+  };
+  for (const auto& c : cases) {
+    const Target target = one(c.support, c.family, c.arguments, c.floor);
+    // Over u: the Jacobian is part of what is tested. Trapezium rule, exact enough for these densities.
+    double integral = 0;
+    std::vector<double> theta(1);
+    const double h = 0.002, edge = c.family == PriorFamily::cauchy ? 40 : 25;
+    for (double x = -edge; x <= edge; x += h) {
+      const double jacobian = target.constrain(std::vector<double>{x}, theta);
+      const double prior = target.log_prior(theta);
+      if (std::isfinite(prior)) integral += h * std::exp(prior + jacobian);
+    }
+    EXPECT_NEAR(integral, 1.0, c.family == PriorFamily::uniform ? 2e-3 : 1e-6)
+        << family_name(c.family) << " " << c.floor;
+  }
+}
+
+TEST(Target, DirichletAndOrderAreNormalised) {
+  PriorSet prior = mixture_prior();
+  const Target plain(mixture_layout(3, 1), prior, kUnitSd);
+  prior.order_means = true;
+  const Target ordered(mixture_layout(3, 1), prior, kUnitSd);
+  std::vector<double> theta{0.2, 0.5, 0.3, -1, 0, 2, 1, 1, 1};
+  EXPECT_NEAR(ordered.log_prior(theta) - plain.log_prior(theta), std::log(6.0), 1e-12);
+  // Dirichlet(2, 2, 2): Gamma(6) w1 w2 w3; the rest by its own formulas.
+  double expected = std::log(120 * 0.2 * 0.5 * 0.3);
+  for (double m : {-1.0, 0.0, 2.0})
+    expected += -0.5 * std::pow((m - 0.5) / 2, 2) - std::log(2.0) - 0.5 * std::log(2 * std::numbers::pi);
+  for (int i = 0; i < 3; ++i)
+    expected += -0.5 / 2.25 - std::log(1.5) - 0.5 * std::log(2 * std::numbers::pi) -
+                std::log(0.5 * std::erfc(0.05 / 1.5 / std::numbers::sqrt2));
+  EXPECT_NEAR(plain.log_prior(theta), expected, 1e-12);
+  std::swap(theta[3], theta[5]);
+  EXPECT_EQ(ordered.log_prior(theta), -std::numeric_limits<double>::infinity());
+}
+
+TEST(Target, ArgumentsAreBroadcastPerColumnAndComponent) {
+  PriorSet prior = mixture_prior();
+  prior.blocks["means"] = {PriorFamily::normal, {{{2}, {1, 10}}, {{3}, {1, 2, 4}}}};
+  const Target target(mixture_layout(3, 2), prior, kUnitSd);
+  const auto& e = target.elements();
+  EXPECT_EQ(e[3].a, 1);
+  EXPECT_EQ(e[4].a, 10);
+  EXPECT_EQ(e[3].b, 1);
+  EXPECT_EQ(e[8].b, 0.25);
+  prior.blocks["means"] = {PriorFamily::normal, {{{4}, {1, 2, 3, 4}}, number(1)}};
+  EXPECT_THROW(Target(mixture_layout(3, 2), prior, kUnitSd), InputError);
+}
+
+TEST(Target, FixedBlocksHaveNoFreeParameter) {
+  PriorSet prior = mixture_prior();
+  prior.blocks["scales"] = {PriorFamily::fixed, {number(0.7)}};
+  const Target target(mixture_layout(1, 3), prior, kUnitSd);
+  EXPECT_EQ(target.dim_unconstrained(), 3);
+  std::vector<double> theta(7);
+  target.constrain(std::vector<double>{1, 2, 3}, theta);
+  EXPECT_EQ(theta, (std::vector<double>{1, 1, 2, 3, 0.7, 0.7, 0.7}));
+  prior.blocks["scales"] = {PriorFamily::fixed, {number(-1)}};
+  EXPECT_THROW(Target(mixture_layout(1, 3), prior, kUnitSd), InputError);
+}
+
+TEST(Target, UnconstrainNamesWhatIsOutside) {
+  const Target target(mixture_layout(2, 1), mixture_prior(), kUnitSd);
+  std::vector<double> u(5);
+  try {
+    target.unconstrain(std::vector<double>{0.5, 0.5, 0, 0, 1, -1}, u);
+    FAIL() << "a negative scale was accepted";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("scales[1,0]"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace emomc
