@@ -34,7 +34,8 @@ endif()
 if(EMOMC_WARNINGS_AS_ERRORS)
   target_compile_options(emomc_flags INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Werror>
-    $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Werror>)
+    $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Werror
+                               -Xptxas=--warn-on-spills,--warn-on-local-memory-usage,--warning-as-error>)
 endif()
 if(EMOMC_SANITIZE)
   target_compile_options(emomc_flags INTERFACE
