@@ -13,6 +13,23 @@ inline constexpr double kLog2RootHalfLog2E = -0.23561681352755115;         // it
 /// 2^x in float64 for any finite x.
 EMOMC_INLINE double exp2_double(double x) { return exp(x * kLn2); }
 
+/// Spacing of the shifts in float32: that of typical squared distances (three sds above the mean of a
+/// chi-square with d degrees of freedom). A shift between two representable distances would be rounded the
+/// same way in every row, an error that grows with their number.
+EMOMC_INLINE double shift_spacing(int d) {
+  const double distance = 0.5 * kLog2E * (d + 3.0 * EMOMC_SQRT(2.0 * d));
+  const int exponent = static_cast<int>(bits_of(distance) >> 52) - 1023;
+  return power_of_two(exponent - 23);
+}
+
+template <class Real>
+EMOMC_INLINE Real rounded_shift(double shift, int d) {
+  if constexpr (sizeof(Real) == sizeof(double)) return shift;
+  const double spacing = shift_spacing(d);
+  return is_finite(shift) ? static_cast<Real>(EMOMC_RINT(shift / spacing) * spacing)
+                          : static_cast<Real>(shift);
+}
+
 /// Writes the coefficients of `theta` and returns `common`; NaN where theta is no mixture (a scale that
 /// is not positive, something not finite, coefficients beyond the range of Real).
 /// `scratch`: shape.num_scratch() doubles that the team shares. `coefficients`: shape.num_coefficients().
@@ -53,7 +70,7 @@ EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const doub
   const double invalid = team.sum(K, [=](int k) { return is_nan(log2_height[k]) ? 1.0 : 0.0; });
   for (int k = team.rank(); k < padded; k += team.size())
     coefficients[shape.shift_index(k)] =
-        k < K ? static_cast<Real>(log2_height[k] - top) : static_cast<Real>(-kInfinity);
+        k < K ? rounded_shift<Real>(log2_height[k] - top, d) : static_cast<Real>(-kInfinity);
   double common = top - d * (kLog2RootHalfLog2E + 0.5 * kLog2TwoPi);
   if constexpr (sizeof(Real) < sizeof(double)) {
     team.sync();

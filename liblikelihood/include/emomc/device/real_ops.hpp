@@ -169,8 +169,11 @@ EMOMC_INLINE float real_log2<float>(float x) {
 template <class Real>
 struct LogSum {
   using Scalar = typename RealTraits<Real>::Scalar;
-  Real largest = Real(RealTraits<Scalar>::lowest);
-  Real sum = Real(Scalar(0));  ///< in units of 2^largest
+  Real largest;
+  Real sum;  ///< in units of 2^largest
+
+  // Written out, since a constructor that the compiler makes up belongs to no SIMD target.
+  EMOMC_INLINE LogSum() : largest(Real(RealTraits<Scalar>::lowest)), sum(Real(Scalar(0))) {}
 
   EMOMC_INLINE void add(Real t) {
     const Real hi = real_max(t, largest);

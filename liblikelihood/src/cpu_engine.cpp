@@ -1,0 +1,289 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "chain_segments.hpp"
+#include "cpu_kernel.hpp"
+#include "emomc/core/thread_pool.hpp"
+#include "emomc/device/prepare_mixture.hpp"
+#include "emomc/likelihood/models.hpp"
+#include "engine_factories.hpp"
+#include "tree_sum.hpp"
+
+namespace emomc {
+namespace {
+
+// Distances of the rows to each component, for every chain: num_components + 1 slots of padded rows, the
+// spare one for the candidate's component. Slots change hands instead of copies.
+template <class Real>
+struct DistanceCache {
+  std::size_t slot_size = 0;
+  int slots_per_chain = 0;
+  std::vector<Real> values;  ///< num_chains x slots_per_chain x slot_size
+  std::vector<int> slot;     ///< num_chains x slots_per_chain: of component k; the last is spare
+  std::vector<int> pending;  ///< [num_chains] component in the spare slot, kWeightsOnly for none
+
+  Real* at(std::size_t chain, int index) {
+    const auto s = static_cast<std::size_t>(
+        slot[chain * static_cast<std::size_t>(slots_per_chain) + static_cast<std::size_t>(index)]);
+    return values.data() + (chain * static_cast<std::size_t>(slots_per_chain) + s) * slot_size;
+  }
+};
+
+template <class Model, class Real>
+class CpuEngine final : public LikelihoodEngine {
+ public:
+  CpuEngine(const Model& model, const DataSet& data, Device& device, int num_threads)
+      : model_(model),
+        layout_(layout_of(model)),
+        device_(device),
+        data_(tile_data<Real>(data)),
+        segments_(data.segments),
+        num_rows_(data.num_rows),
+        pool_(num_threads) {}
+
+  std::string name() const override { return "cpu"; }
+  const ParameterLayout& layout() const override { return layout_; }
+  Capabilities capabilities() const override { return {true, false}; }
+  Device& device() const override { return device_; }
+  std::size_t num_segments() const override { return segments_.size(); }
+  std::size_t num_rows() const override { return num_rows_; }
+
+  MemoryPlan plan(const std::vector<ChainPlan>& chains, ComponentCaches caches) const override {
+    chain_segments(chains, num_segments());
+    MemoryPlan plan;
+    plan.data_bytes = data_.values.size() * sizeof(Real);
+    plan.work_bytes =
+        chains.size() * (static_cast<std::size_t>(num_coefficients()) * sizeof(Real) + sizeof(double)) +
+        chains.size() * data_.tiles.size() * sizeof(double);
+    if (caches == ComponentCaches::on)
+      plan.cache_bytes =
+          chains.size() * static_cast<std::size_t>(num_components() + 1) * padded_rows() * sizeof(Real);
+    return plan;
+  }
+
+  void allocate(const std::vector<ChainPlan>& chains, ComponentCaches caches) override {
+    chain_segments_ = chain_segments(chains, num_segments());
+    const std::size_t n = chains.size();
+    reserve(n);
+    cache_ = {};
+    if (caches == ComponentCaches::off) return;
+    cache_.slots_per_chain = num_components() + 1;
+    cache_.slot_size = padded_rows();
+    cache_.values.assign(n * static_cast<std::size_t>(cache_.slots_per_chain) * cache_.slot_size, Real(0));
+    cache_.pending.assign(n, kWeightsOnly);
+    for (std::size_t c = 0; c < n; ++c)
+      for (int s = 0; s < cache_.slots_per_chain; ++s) cache_.slot.push_back(s);
+  }
+
+  void evaluate(EnsembleView candidate, ActiveSet active) override {
+    prepare(candidate.theta, candidate.ld, active);
+    plan_work(active);
+    for_each_tile([this](std::size_t, std::size_t slot, std::size_t tile, double* rows) {
+      tile_log2_densities(mixture(slot), tile_values(tile), rows);
+    });
+    finish(candidate.log_likelihood, active);
+  }
+
+  void evaluate_component(EnsembleView candidate, const int* component, ActiveSet active) override {
+    if (cache_.slots_per_chain == 0) return evaluate(candidate, active);
+    prepare(candidate.theta, candidate.ld, active);
+    plan_work(active);
+    for (int i = 0; i < active.count; ++i)
+      cache_.pending[chain_of(active, i)] = component[chain_of(active, i)];
+    for_each_tile([this](std::size_t chain, std::size_t slot, std::size_t tile, double* rows) {
+      const TileMixture<Real> m = mixture(slot);
+      const int changed = cache_.pending[chain];
+      const std::size_t first = tile * kTileRows;
+      std::vector<const Real*> distances(static_cast<std::size_t>(num_components()));
+      for (int k = 0; k < num_components(); ++k)
+        distances[static_cast<std::size_t>(k)] =
+            cache_.at(chain, k == changed ? num_components() : k) + first;
+      if (changed != kWeightsOnly)
+        tile_distances(m, tile_values(tile), changed, cache_.at(chain, num_components()) + first);
+      tile_log2_densities_of(m, distances.data(), rows);
+    });
+    finish(candidate.log_likelihood, active);
+  }
+
+  void commit(const std::uint8_t* accepted, ActiveSet active) override {
+    if (cache_.slots_per_chain == 0) return;
+    for (int i = 0; i < active.count; ++i) {
+      const std::size_t chain = chain_of(active, i);
+      const int changed = cache_.pending[chain];
+      if (!accepted[chain] || changed == kWeightsOnly) continue;
+      int* slots = cache_.slot.data() + chain * static_cast<std::size_t>(cache_.slots_per_chain);
+      std::swap(slots[changed], slots[num_components()]);
+      cache_.pending[chain] = kWeightsOnly;
+    }
+  }
+
+  void rebuild_caches(EnsembleView current, ActiveSet active) override {
+    if (cache_.slots_per_chain == 0) return;
+    prepare(current.theta, current.ld, active);
+    plan_work(active);
+    for_each_tile([this](std::size_t chain, std::size_t slot, std::size_t tile, double*) {
+      for (int k = 0; k < num_components(); ++k)
+        tile_distances(mixture(slot), tile_values(tile), k, cache_.at(chain, k) + tile * kTileRows);
+    });
+  }
+
+  void sums_by_segment(const double* theta, int num_draws, double* out) override {
+    std::vector<double> rows(num_rows_);
+    for (int draw = 0; draw < num_draws; ++draw) {
+      const double common =
+          evaluate_rows_base2(theta + static_cast<std::ptrdiff_t>(draw) * model_.num_parameters(), rows);
+      for (std::size_t s = 0; s < segments_.size(); ++s) {
+        std::vector<double> tiles;
+        for (std::size_t row = 0; row < segments_[s].num_rows; row += kTileRows) {
+          const auto begin = rows.begin() + static_cast<std::ptrdiff_t>(segments_[s].first_row + row);
+          std::vector<double> tile(begin, begin + static_cast<std::ptrdiff_t>(std::min<std::size_t>(
+                                                      kTileRows, segments_[s].num_rows - row)));
+          tiles.push_back(tree_sum(tile));
+        }
+        *out++ = total(tree_sum(tiles), segments_[s].num_rows, common);
+      }
+    }
+  }
+
+  void evaluate_rows(const double* theta, double* out) override {
+    std::vector<double> rows(num_rows_);
+    const double common = evaluate_rows_base2(theta, rows);
+    for (std::size_t row = 0; row < num_rows_; ++row) out[row] = (rows[row] + common) * device::kLn2;
+  }
+
+ private:
+  int num_components() const { return model_.shape().num_components; }
+  int num_coefficients() const { return model_.shape().num_coefficients(); }
+  std::size_t padded_rows() const { return data_.tiles.size() * kTileRows; }
+  const Real* tile_values(std::size_t tile) const {
+    return data_.values.data() + tile * static_cast<std::size_t>(data_.dim) * kTileRows;
+  }
+  TileMixture<Real> mixture(std::size_t slot) const {
+    return {num_components(), data_.dim,
+            coefficients_.data() + slot * static_cast<std::size_t>(num_coefficients())};
+  }
+  static std::size_t chain_of(ActiveSet active, int i) {
+    return static_cast<std::size_t>(active.chains ? active.chains[i] : i);
+  }
+
+  void reserve(std::size_t num_slots) {
+    coefficients_.resize(num_slots * static_cast<std::size_t>(num_coefficients()));
+    common_.resize(num_slots);
+    scratch_.resize(static_cast<std::size_t>(pool_.num_threads()),
+                    std::vector<double>(static_cast<std::size_t>(model_.shape().num_scratch())));
+    rows_.resize(static_cast<std::size_t>(pool_.num_threads()), std::vector<double>(kTileRows));
+  }
+
+  // Coefficients of active chain i go to slot i.
+  void prepare(const double* theta, int ld, ActiveSet active) {
+    pool_.for_each(static_cast<std::size_t>(active.count), [&](std::size_t i, int worker) {
+      const double* point = theta + static_cast<std::ptrdiff_t>(chain_of(active, static_cast<int>(i))) * ld;
+      common_[i] =
+          device::prepare_mixture(device::HostTeam{}, model_, point,
+                                  coefficients_.data() + i * static_cast<std::size_t>(num_coefficients()),
+                                  scratch_[static_cast<std::size_t>(worker)].data());
+    });
+  }
+
+  // The (active chain, tile) pairs of this evaluation, chains side by side so that a tile stays in cache.
+  void plan_work(ActiveSet active) {
+    work_.clear();
+    first_sum_.assign(1, 0);
+    for (int i = 0; i < active.count; ++i) {
+      std::size_t at = first_sum_.back();
+      for (int segment : chain_segments_[chain_of(active, i)])
+        for (int t = data_.segment_first_tile[static_cast<std::size_t>(segment)];
+             t < data_.segment_first_tile[static_cast<std::size_t>(segment) + 1]; ++t)
+          work_.push_back(
+              {static_cast<std::size_t>(t), chain_of(active, i), static_cast<std::size_t>(i), at++});
+      first_sum_.push_back(at);
+    }
+    if (active.count > 1)
+      std::stable_sort(work_.begin(), work_.end(),
+                       [](const Work& a, const Work& b) { return a.tile < b.tile; });
+    tile_sums_.resize(first_sum_.back());
+  }
+
+  template <class F>
+  void for_each_tile(F compute) {
+    pool_.for_each(work_.size(), [&](std::size_t w, int worker) {
+      const Work& work = work_[w];
+      double* rows = rows_[static_cast<std::size_t>(worker)].data();
+      compute(work.chain, work.slot, work.tile, rows);
+      tile_sums_[work.sum] = tree_sum({rows, static_cast<std::size_t>(data_.tiles[work.tile].num_rows)});
+    });
+  }
+
+  static double total(double sum, std::size_t rows, double common) {
+    return std::fma(static_cast<double>(rows), common, sum) * device::kLn2;
+  }
+
+  void finish(double* log_likelihood, ActiveSet active) {
+    std::vector<double> by_segment;
+    for (int i = 0; i < active.count; ++i) {
+      const std::size_t chain = chain_of(active, i);
+      by_segment.clear();
+      std::size_t rows = 0, at = first_sum_[static_cast<std::size_t>(i)];
+      for (int segment : chain_segments_[chain]) {
+        const auto s = static_cast<std::size_t>(segment);
+        const auto num_tiles =
+            static_cast<std::size_t>(data_.segment_first_tile[s + 1] - data_.segment_first_tile[s]);
+        by_segment.push_back(tree_sum({tile_sums_.data() + at, num_tiles}));
+        at += num_tiles;
+        rows += segments_[s].num_rows;
+      }
+      log_likelihood[chain] = total(tree_sum(by_segment), rows, common_[static_cast<std::size_t>(i)]);
+    }
+  }
+
+  // Base-2 densities of all rows without the common part, which is returned.
+  double evaluate_rows_base2(const double* theta, std::vector<double>& out) {
+    reserve(std::max<std::size_t>(common_.size(), 1));
+    const ActiveSet one{nullptr, 1};
+    prepare(theta, 0, one);
+    pool_.for_each(data_.tiles.size(), [&](std::size_t t, int worker) {
+      double* rows = rows_[static_cast<std::size_t>(worker)].data();
+      tile_log2_densities(mixture(0), tile_values(t), rows);
+      std::copy_n(rows, data_.tiles[t].num_rows,
+                  out.begin() + static_cast<std::ptrdiff_t>(data_.tiles[t].first_row));
+    });
+    return common_[0];
+  }
+
+  struct Work {
+    std::size_t tile, chain, slot, sum;
+  };
+
+  Model model_;
+  ParameterLayout layout_;
+  Device& device_;
+  TiledData<Real> data_;
+  std::vector<Segment> segments_;
+  std::size_t num_rows_;
+  ThreadPool pool_;
+  std::vector<std::vector<int>> chain_segments_;
+  std::vector<Real> coefficients_;
+  std::vector<double> common_, tile_sums_;
+  std::vector<std::vector<double>> scratch_, rows_;  ///< per thread
+  std::vector<Work> work_;
+  std::vector<std::size_t> first_sum_;
+  DistanceCache<Real> cache_;
+};
+
+}  // namespace
+
+template <class Model>
+std::unique_ptr<LikelihoodEngine> make_cpu_engine(const Model& model, Precision precision,
+                                                  const DataSet& data, Device& device, int num_threads) {
+  if (precision == Precision::mixed)
+    return std::make_unique<CpuEngine<Model, float>>(model, data, device, num_threads);
+  return std::make_unique<CpuEngine<Model, double>>(model, data, device, num_threads);
+}
+
+#define EMOMC_INSTANTIATE(Model)                                                              \
+  template std::unique_ptr<LikelihoodEngine> make_cpu_engine(const device::Model&, Precision, \
+                                                             const DataSet&, Device&, int);
+EMOMC_MODELS(EMOMC_INSTANTIATE)
+
+}  // namespace emomc

@@ -1,0 +1,108 @@
+// Compiled once per SIMD target: Highway includes this file again for each (foreach_target.h), and the
+// model's arithmetic is included with it into the target's own namespace.
+#include "cpu_kernel.hpp"
+
+#include "emomc/device/math.hpp"
+
+#if EMOMC_HAVE_HIGHWAY
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu_kernel.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.
+#include <hwy/highway.h>
+
+#undef EMOMC_DEVICE_NAMESPACE
+#define EMOMC_DEVICE_NAMESPACE emomc::cpu::HWY_NAMESPACE
+#include "emomc/device/forget_includes.hpp"
+
+HWY_BEFORE_NAMESPACE();
+// clang-format off
+#include "emomc/device/axis_aligned_mixture.hpp"
+#include "simd_pack.hpp"
+#include "cpu_tile.hpp"
+// clang-format on
+
+namespace emomc::cpu::HWY_NAMESPACE {
+
+#define EMOMC_TILE_FUNCTIONS(T)                                                             \
+  void densities_##T(const TileMixture<T>& m, const T* tile, double* out) {                 \
+    log2_densities<Pack<T>>(m.num_components, m.dim, m.coefficients, tile, out);            \
+  }                                                                                         \
+  void distances_##T(const TileMixture<T>& m, const T* tile, int k, T* out) {               \
+    distances_of_component<Pack<T>>(m.num_components, m.dim, m.coefficients, tile, k, out); \
+  }                                                                                         \
+  void densities_of_##T(const TileMixture<T>& m, const T* const* distances, double* out) {  \
+    log2_densities_of<Pack<T>>(m.num_components, m.dim, m.coefficients, distances, out);    \
+  }
+EMOMC_TILE_FUNCTIONS(float)
+EMOMC_TILE_FUNCTIONS(double)
+#undef EMOMC_TILE_FUNCTIONS
+const char* target_name() { return hwy::TargetName(HWY_TARGET); }
+
+}  // namespace emomc::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace emomc::cpu {
+HWY_EXPORT(densities_float);
+HWY_EXPORT(densities_double);
+HWY_EXPORT(distances_float);
+HWY_EXPORT(distances_double);
+HWY_EXPORT(densities_of_float);
+HWY_EXPORT(densities_of_double);
+HWY_EXPORT(target_name);
+}  // namespace emomc::cpu
+
+namespace emomc {
+using namespace cpu;
+#define EMOMC_DISPATCH(function) HWY_DYNAMIC_DISPATCH(function)
+#endif  // HWY_ONCE
+
+#else  // no Highway: one number at a time
+
+#include "emomc/device/axis_aligned_mixture.hpp"
+// After it.
+#include "cpu_tile.hpp"
+
+namespace emomc {
+#define EMOMC_DISPATCH(function) function
+namespace {
+#define EMOMC_TILE_FUNCTIONS(T)                                                               \
+  void densities_##T(const TileMixture<T>& m, const T* tile, double* out) {                   \
+    device::log2_densities<T>(m.num_components, m.dim, m.coefficients, tile, out);            \
+  }                                                                                           \
+  void distances_##T(const TileMixture<T>& m, const T* tile, int k, T* out) {                 \
+    device::distances_of_component<T>(m.num_components, m.dim, m.coefficients, tile, k, out); \
+  }                                                                                           \
+  void densities_of_##T(const TileMixture<T>& m, const T* const* distances, double* out) {    \
+    device::log2_densities_of<T>(m.num_components, m.dim, m.coefficients, distances, out);    \
+  }
+EMOMC_TILE_FUNCTIONS(float)
+EMOMC_TILE_FUNCTIONS(double)
+#undef EMOMC_TILE_FUNCTIONS
+const char* target_name() { return "none"; }
+}  // namespace
+#endif
+
+#if !EMOMC_HAVE_HIGHWAY || HWY_ONCE
+void tile_log2_densities(const TileMixture<float>& mixture, const float* tile, double* out) {
+  EMOMC_DISPATCH(densities_float)(mixture, tile, out);
+}
+void tile_log2_densities(const TileMixture<double>& mixture, const double* tile, double* out) {
+  EMOMC_DISPATCH(densities_double)(mixture, tile, out);
+}
+void tile_distances(const TileMixture<float>& mixture, const float* tile, int k, float* out) {
+  EMOMC_DISPATCH(distances_float)(mixture, tile, k, out);
+}
+void tile_distances(const TileMixture<double>& mixture, const double* tile, int k, double* out) {
+  EMOMC_DISPATCH(distances_double)(mixture, tile, k, out);
+}
+void tile_log2_densities_of(const TileMixture<float>& mixture, const float* const* distances, double* out) {
+  EMOMC_DISPATCH(densities_of_float)(mixture, distances, out);
+}
+void tile_log2_densities_of(const TileMixture<double>& mixture, const double* const* distances, double* out) {
+  EMOMC_DISPATCH(densities_of_double)(mixture, distances, out);
+}
+const char* simd_target_name() { return EMOMC_DISPATCH(target_name)(); }
+}  // namespace emomc
+#endif

@@ -1,0 +1,108 @@
+// The tile loops, for one number or one pack at a time. Included once per SIMD target, after real_ops.hpp
+// and axis_aligned_mixture.hpp, in EMOMC_DEVICE_NAMESPACE; no include guard on purpose.
+
+namespace EMOMC_DEVICE_NAMESPACE {
+
+// Lanes of one value in memory.
+template <class Real>
+struct Lanes {
+  using Scalar = typename RealTraits<Real>::Scalar;
+  static constexpr int size = static_cast<int>(sizeof(Real) / sizeof(Scalar));
+  static EMOMC_INLINE Real load(const Scalar* from) {
+    Real x;
+    __builtin_memcpy(&x, from, sizeof x);
+    return x;
+  }
+  static EMOMC_INLINE void store(Real x, Scalar* to) { __builtin_memcpy(to, &x, sizeof x); }
+};
+
+constexpr int kRows = 1024;
+constexpr int kRowsAtOnce = 2;    // packs of rows
+constexpr int kBlocksAtOnce = 2;  // of 4 components: 16 accumulators
+
+// log2 of the sum, as float64 per row; minus infinity for an empty sum.
+template <class Real>
+EMOMC_INLINE void write_log_sum(const LogSum<Real>& total, double* out) {
+  using Scalar = typename RealTraits<Real>::Scalar;
+  constexpr int n = Lanes<Real>::size;
+  const Real zero = Real(Scalar(0));
+  const Real log2_sum =
+      real_select_greater(total.sum, zero, real_log2(total.sum), Real(Scalar(-__builtin_huge_val())));
+  Scalar largest[n], rest[n];
+  Lanes<Real>::store(total.largest, largest);
+  Lanes<Real>::store(log2_sum, rest);
+  for (int i = 0; i < n; ++i) out[i] = static_cast<double>(largest[i]) + static_cast<double>(rest[i]);
+}
+
+// Adds components 4 block .. 4 (block + B) - 1, those below num_components, in order.
+template <int B, class Real, class Scalar>
+EMOMC_INLINE void add_blocks(const MixtureShape& shape, const Scalar* coefficients, int block,
+                             const Scalar* rows, LogSum<Real> (&total)[kRowsAtOnce]) {
+  Real distance[B][kComponentBlock][kRowsAtOnce];
+  accumulate_blocks<B, kRowsAtOnce>(
+      shape, coefficients, block,
+      [rows](int j, Real(&x)[kRowsAtOnce]) {
+        for (int r = 0; r < kRowsAtOnce; ++r)
+          x[r] = Lanes<Real>::load(rows + j * kRows + r * Lanes<Real>::size);
+      },
+      distance);
+  const Scalar* shifts = coefficients + shape.shift_index(block * kComponentBlock);
+  for (int b = 0; b < B; ++b)
+    for (int c = 0; c < kComponentBlock; ++c) {
+      if ((block + b) * kComponentBlock + c >= shape.num_components) break;
+      for (int r = 0; r < kRowsAtOnce; ++r)
+        total[r].add(distance[b][c][r] + Real(shifts[b * kComponentBlock + c]));
+    }
+}
+
+template <class Real, class Scalar>
+void log2_densities(int num_components, int dim, const Scalar* coefficients, const Scalar* tile,
+                    double* out) {
+  const MixtureShape shape{num_components, dim};
+  constexpr int step = kRowsAtOnce * Lanes<Real>::size;
+  for (int row = 0; row < kRows; row += step) {
+    LogSum<Real> total[kRowsAtOnce];
+    int block = 0;
+    for (; block + kBlocksAtOnce <= shape.num_blocks(); block += kBlocksAtOnce)
+      add_blocks<kBlocksAtOnce, Real>(shape, coefficients, block, tile + row, total);
+    for (; block < shape.num_blocks(); ++block)
+      add_blocks<1, Real>(shape, coefficients, block, tile + row, total);
+    for (int r = 0; r < kRowsAtOnce; ++r) write_log_sum(total[r], out + row + r * Lanes<Real>::size);
+  }
+}
+
+template <class Real, class Scalar>
+void distances_of_component(int num_components, int dim, const Scalar* coefficients, const Scalar* tile,
+                            int k, Scalar* out) {
+  const MixtureShape shape{num_components, dim};
+  constexpr int at_once = 4;
+  for (int row = 0; row < kRows; row += at_once * Lanes<Real>::size) {
+    Real distance[at_once];
+    const Scalar* rows = tile + row;
+    accumulate_component(
+        shape, coefficients, k,
+        [rows](int j, Real(&x)[at_once]) {
+          for (int r = 0; r < at_once; ++r)
+            x[r] = Lanes<Real>::load(rows + j * kRows + r * Lanes<Real>::size);
+        },
+        distance);
+    for (int r = 0; r < at_once; ++r) Lanes<Real>::store(distance[r], out + row + r * Lanes<Real>::size);
+  }
+}
+
+template <class Real, class Scalar>
+void log2_densities_of(int num_components, int dim, const Scalar* coefficients,
+                       const Scalar* const* distances, double* out) {
+  const MixtureShape shape{num_components, dim};
+  const Scalar* shifts = coefficients + shape.shift_index(0);
+  constexpr int step = kRowsAtOnce * Lanes<Real>::size;
+  for (int row = 0; row < kRows; row += step) {
+    LogSum<Real> total[kRowsAtOnce];
+    for (int k = 0; k < num_components; ++k)
+      for (int r = 0; r < kRowsAtOnce; ++r)
+        total[r].add(Lanes<Real>::load(distances[k] + row + r * Lanes<Real>::size) + Real(shifts[k]));
+    for (int r = 0; r < kRowsAtOnce; ++r) write_log_sum(total[r], out + row + r * Lanes<Real>::size);
+  }
+}
+
+}  // namespace EMOMC_DEVICE_NAMESPACE

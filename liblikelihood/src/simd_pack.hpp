@@ -1,0 +1,95 @@
+// A SIMD vector of Highway as a number for real_ops.hpp. Included once per SIMD target, inside the target's
+// region and in EMOMC_DEVICE_NAMESPACE; no include guard on purpose.
+
+namespace EMOMC_DEVICE_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class T>
+struct Pack {
+  using Tag = hn::ScalableTag<T>;
+  using Vector = hn::Vec<Tag>;
+  Vector v;
+
+  Pack() = default;
+  HWY_INLINE explicit Pack(Vector vector) : v(vector) {}
+  HWY_INLINE explicit Pack(T x) : v(hn::Set(Tag(), x)) {}
+  static constexpr int size() { return static_cast<int>(hn::MaxLanes(Tag())); }
+  static HWY_INLINE Pack load(const T* from) { return Pack(hn::LoadU(Tag(), from)); }
+  HWY_INLINE void store(T* to) const { hn::StoreU(v, Tag(), to); }
+};
+
+template <class T>
+struct RealTraits<Pack<T>> {
+  using Scalar = T;
+};
+
+template <class T>
+HWY_INLINE Pack<T> operator+(Pack<T> a, Pack<T> b) {
+  return Pack<T>(hn::Add(a.v, b.v));
+}
+template <class T>
+HWY_INLINE Pack<T> operator-(Pack<T> a, Pack<T> b) {
+  return Pack<T>(hn::Sub(a.v, b.v));
+}
+template <class T>
+HWY_INLINE Pack<T> operator*(Pack<T> a, Pack<T> b) {
+  return Pack<T>(hn::Mul(a.v, b.v));
+}
+template <class T>
+HWY_INLINE Pack<T> operator/(Pack<T> a, Pack<T> b) {
+  return Pack<T>(hn::Div(a.v, b.v));
+}
+template <class T>
+HWY_INLINE Pack<T> real_fma(Pack<T> a, Pack<T> b, Pack<T> c) {
+  return Pack<T>(hn::MulAdd(a.v, b.v, c.v));
+}
+template <class T>
+HWY_INLINE Pack<T> real_fnma(Pack<T> a, Pack<T> b, Pack<T> c) {
+  return Pack<T>(hn::NegMulAdd(a.v, b.v, c.v));
+}
+template <class T>
+HWY_INLINE Pack<T> real_max(Pack<T> a, Pack<T> b) {
+  return Pack<T>(hn::Max(a.v, b.v));
+}
+template <class T>
+HWY_INLINE Pack<T> real_min(Pack<T> a, Pack<T> b) {
+  return Pack<T>(hn::Min(a.v, b.v));
+}
+template <class T>
+HWY_INLINE Pack<T> real_select_greater(Pack<T> a, Pack<T> b, Pack<T> x, Pack<T> y) {
+  return Pack<T>(hn::IfThenElse(hn::Gt(a.v, b.v), x.v, y.v));
+}
+template <class T>
+HWY_INLINE Pack<T> real_round(Pack<T> x) {
+  return Pack<T>(hn::Round(x.v));
+}
+
+HWY_INLINE Pack<float> real_scale(Pack<float> p, Pack<float> n) {
+  const hn::RebindToSigned<Pack<float>::Tag> integers;
+  const auto bits = hn::ShiftLeft<23>(hn::Add(hn::ConvertTo(integers, n.v), hn::Set(integers, 127)));
+  return Pack<float>(hn::Mul(p.v, hn::BitCast(Pack<float>::Tag(), bits)));
+}
+HWY_INLINE Pack<double> real_scale(Pack<double> p, Pack<double> n) {
+  const hn::RebindToSigned<Pack<double>::Tag> integers;
+  const auto bits = hn::ShiftLeft<52>(hn::Add(hn::ConvertTo(integers, n.v), hn::Set(integers, 1023)));
+  return Pack<double>(hn::Mul(p.v, hn::BitCast(Pack<double>::Tag(), bits)));
+}
+HWY_INLINE Pack<float> real_split(Pack<float> x, Pack<float>* e) {
+  const Pack<float>::Tag reals;
+  const hn::RebindToSigned<Pack<float>::Tag> integers;
+  const auto bits = hn::BitCast(integers, x.v);
+  const auto k = hn::ShiftRight<23>(hn::Sub(bits, hn::Set(integers, 0x3f3504f3)));
+  e->v = hn::ConvertTo(reals, k);
+  return Pack<float>(hn::BitCast(reals, hn::Sub(bits, hn::ShiftLeft<23>(k))));
+}
+HWY_INLINE Pack<double> real_split(Pack<double> x, Pack<double>* e) {
+  const Pack<double>::Tag reals;
+  const hn::RebindToSigned<Pack<double>::Tag> integers;
+  const auto bits = hn::BitCast(integers, x.v);
+  const auto k = hn::ShiftRight<52>(hn::Sub(bits, hn::Set(integers, 0x3fe6a09e667f3bcdL)));
+  e->v = hn::ConvertTo(reals, k);
+  return Pack<double>(hn::BitCast(reals, hn::Sub(bits, hn::ShiftLeft<52>(k))));
+}
+
+}  // namespace EMOMC_DEVICE_NAMESPACE

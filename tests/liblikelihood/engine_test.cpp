@@ -1,0 +1,290 @@
+// Every fast engine against `reference`, and the promise that a log density is a function of (parameters,
+// data, precision) alone.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "emomc/core/errors.hpp"
+#include "random_mixture.hpp"
+
+namespace emomc {
+namespace {
+
+using testing::Evaluator;
+using testing::random_problem;
+
+struct Engine {
+  Backend backend;
+  Precision precision;
+};
+
+class FastEngine : public ::testing::TestWithParam<Engine> {
+ protected:
+  void SetUp() override {
+    if (GetParam().backend == Backend::cuda && !testing::has_gpu()) GTEST_SKIP() << "no GPU";
+  }
+  Evaluator make(const ModelSpec& model, const DataSet& data, int chains = 1, int threads = 0,
+                 ComponentCaches caches = ComponentCaches::off) const {
+    return Evaluator(GetParam().backend, model, GetParam().precision, data, chains, threads, caches);
+  }
+  bool mixed() const { return GetParam().precision == Precision::mixed; }
+  // Relative to the sum of absolute values of the rows' log densities: rounding of the rows' terms, of
+  // which float32 makes 2^-24 each, random over rows and coherent in the parameters by 1e-7.
+  double tolerance() const { return mixed() ? 2e-6 : 1e-12; }
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    Engines, FastEngine,
+    ::testing::Values(Engine{Backend::cpu, Precision::float64}, Engine{Backend::cpu, Precision::mixed},
+                      Engine{Backend::cuda, Precision::float64}, Engine{Backend::cuda, Precision::mixed}),
+    [](const auto& engine) {
+      return std::string(engine.param.backend == Backend::cpu ? "cpu" : "cuda") +
+             std::string(engine.param.precision == Precision::mixed ? "_mixed" : "_double");
+    });
+
+TEST_P(FastEngine, AgreesWithReferenceOverShapes) {
+  int shape = 0;
+  for (int K : {1, 2, 3, 5, 8, 9, 17, 64})
+    for (int d : {1, 2, 10, 13, 64}) {
+      for (std::size_t rows : {std::size_t{1}, std::size_t{31}, std::size_t{1025}, std::size_t{5000}}) {
+        if (rows == 5000 && K * d > 200) continue;
+        const auto p = random_problem(K, d, rows, static_cast<std::uint64_t>(++shape));
+        const ModelSpec model{"gaussian_mixture", K};
+        const double expected = Evaluator(Backend::reference, model, Precision::float64, p.data)(p.theta)[0];
+        const double actual = make(model, p.data)(p.theta)[0];
+        EXPECT_NEAR(actual, expected, tolerance() * (std::abs(expected) + static_cast<double>(rows)))
+            << "K = " << K << ", d = " << d << ", N = " << rows;
+      }
+    }
+}
+
+TEST_P(FastEngine, AgreesOnTwoGaussians) {
+  auto p = random_problem(2, 1, 3000, 5);
+  const std::vector<double> theta{0.3, 0.1, 0.5, 1.7};
+  const ModelSpec model{"two_gaussian", 2};
+  const double expected = Evaluator(Backend::reference, model, Precision::float64, p.data)(theta)[0];
+  EXPECT_NEAR(make(model, p.data)(theta)[0], expected, tolerance() * std::abs(expected));
+}
+
+TEST_P(FastEngine, AgreesWhereScalesWeightsAndRowsAreExtreme) {
+  auto p = random_problem(4, 3, 2000, 9);
+  const ModelSpec model{"gaussian_mixture", 4};
+  const auto compare = [&](const char* what, double loose = 1) {
+    const double expected = Evaluator(Backend::reference, model, Precision::float64, p.data)(p.theta)[0];
+    const double actual = make(model, p.data)(p.theta)[0];
+    EXPECT_NEAR(actual, expected, loose * tolerance() * std::abs(expected)) << what;
+  };
+  p.theta[0] = 1e-300;
+  compare("a weight of 1e-300");
+  p.theta[0] = 0;
+  compare("a weight of 0");
+  p.data.values[30] = 1e4;
+  compare("a row 1e4 away");
+  p.theta[16] = 1e-3;
+  compare("a narrow component", 10);
+  p.theta[17] = 1e6;
+  compare("a wide component", 10);
+}
+
+TEST_P(FastEngine, PointsThatAreNoMixtureGiveNan) {
+  auto p = random_problem(3, 2, 100, 2);
+  auto engine = make({"gaussian_mixture", 3}, p.data);
+  for (const double bad : {0.0, -1.0, std::nan(""), 1e-320}) {
+    auto theta = p.theta;
+    theta[10] = bad;
+    EXPECT_TRUE(std::isnan(engine(theta)[0])) << bad;
+  }
+  auto theta = p.theta;
+  theta[4] = std::nan("");
+  EXPECT_TRUE(std::isnan(engine(theta)[0]));
+}
+
+TEST_P(FastEngine, RowsAddUpAndSegmentsToo) {
+  auto p = random_problem(5, 4, 3000, 3);
+  p.data.segments = {{0, 700}, {700, 1}, {701, 1324}, {2025, 975}};
+  auto engine = make({"gaussian_mixture", 5}, p.data);
+  const double total = engine(p.theta)[0];
+  std::vector<double> rows(3000), sums(4);
+  engine.engine().evaluate_rows(p.theta.data(), rows.data());
+  engine.engine().sums_by_segment(p.theta.data(), 1, sums.data());
+  EXPECT_NEAR((sums[0] + sums[1]) + (sums[2] + sums[3]), total, 1e-12 * std::abs(total));
+  for (std::size_t s = 0; s < 4; ++s) {
+    double sum = 0;
+    for (std::size_t i = 0; i < p.data.segments[s].num_rows; ++i)
+      sum += rows[p.data.segments[s].first_row + i];
+    EXPECT_NEAR(sums[s], sum, 1e-11 * std::abs(sum)) << s;
+  }
+  std::vector<double> expected(3000);
+  Evaluator reference(Backend::reference, {"gaussian_mixture", 5}, Precision::float64, p.data);
+  reference.engine().evaluate_rows(p.theta.data(), expected.data());
+  for (std::size_t i = 0; i < 3000; ++i)
+    EXPECT_NEAR(rows[i], expected[i], (mixed() ? 1e-5 : 1e-12) * (1 + std::abs(expected[i])));
+}
+
+TEST_P(FastEngine, ChainsReadTheirOwnSegments) {
+  auto p = random_problem(3, 2, 5000, 4);
+  p.data.segments = {{0, 1500}, {1500, 1500}, {3000, 2000}};
+  const ModelSpec model{"gaussian_mixture", 3};
+  auto device = make_device(GetParam().backend);
+  auto engine = make_engine(GetParam().backend, model, GetParam().precision, p.data, *device);
+  engine->allocate({{0, {0, 2}, 1.0, 0}, {1, {1}, 1.0, 1}}, ComponentCaches::off);
+  DeviceArray<double> theta(*device, 2 * p.theta.size()), values(*device, 2);
+  auto both = p.theta;
+  both.insert(both.end(), p.theta.begin(), p.theta.end());
+  theta.upload(both);
+  const int dim = static_cast<int>(p.theta.size());
+  engine->evaluate({2, dim, dim, theta.data(), values.data()}, {nullptr, 2});
+  const auto actual = values.download();
+  std::vector<double> sums(3);
+  engine->sums_by_segment(p.theta.data(), 1, sums.data());
+  EXPECT_NEAR(actual[0], sums[0] + sums[2], 1e-12 * std::abs(actual[0]));
+  EXPECT_EQ(actual[1], sums[1]);
+  EXPECT_THROW(engine->allocate({{0, {3}, 1.0, 0}}, ComponentCaches::off), std::invalid_argument);
+}
+
+TEST_P(FastEngine, BitsDoNotDependOnBatchThreadsOrActiveSet) {
+  for (const std::size_t rows : {std::size_t{100}, std::size_t{10000}, std::size_t{150000}}) {
+    const auto p = random_problem(8, 13, rows, 6);
+    const ModelSpec model{"gaussian_mixture", 8};
+    std::vector<double> alone;
+    std::vector<std::vector<double>> points;
+    auto single = make(model, p.data, 1, 1);
+    for (std::uint32_t i = 0; i < 9; ++i) {
+      points.push_back(testing::neighbour(p, 3, i));
+      alone.push_back(single(points.back())[0]);
+    }
+    std::vector<double> all;
+    for (const auto& point : points) all.insert(all.end(), point.begin(), point.end());
+    for (int threads : {1, 2, 3, 7}) {
+      EXPECT_EQ(make(model, p.data, 9, threads)(all), alone) << threads << " threads, N = " << rows;
+      if (GetParam().backend == Backend::cuda) break;
+    }
+    auto batch = make(model, p.data, 9);
+    batch.set(all);
+    auto device_chains = DeviceArray<int>(batch.engine().device(), 3);
+    device_chains.upload({7, 2, 4});
+    batch(std::vector<double>(all.size(), 0.5));  // something else first
+    batch.set(all);
+    batch.engine().evaluate(batch.view(), {device_chains.data(), 3});
+    std::vector<double> some(9);
+    batch.engine().device().copy(some.data(), batch.view().log_likelihood, 9 * sizeof(double));
+    batch.engine().device().synchronize();
+    for (std::size_t c : {7u, 2u, 4u}) EXPECT_EQ(some[c], alone[c]);
+    EXPECT_NE(some[0], alone[0]);  // not asked for
+  }
+}
+
+// A walk of component and weight updates, some kept and some dropped: cached and full evaluations have the
+// same bits throughout.
+TEST_P(FastEngine, ComponentCachesChangeNoBit) {
+  for (int K : {1, 5, 8, 11}) {
+    const auto p = random_problem(K, 6, 3000, 8);
+    const ModelSpec model{"gaussian_mixture", K};
+    constexpr int chains = 3;
+    auto cached = make(model, p.data, chains, 2, ComponentCaches::on);
+    auto full = make(model, p.data, chains);
+    std::vector<double> current;
+    for (int c = 0; c < chains; ++c) current.insert(current.end(), p.theta.begin(), p.theta.end());
+    cached.set(current);
+    cached.engine().rebuild_caches(cached.view(), cached.all());
+    const device::RandomSource random{3, 3, 3};
+    std::uint32_t next = 0;
+    const auto dim = p.theta.size();
+    for (int step = 0; step < 30; ++step) {
+      auto candidate = current;
+      std::vector<int> components;
+      std::vector<std::uint8_t> accepted;
+      for (std::size_t c = 0; c < chains; ++c) {
+        const int k = static_cast<int>(random.uniform(device::Purpose::simulation, next++) * (K + 1)) - 1;
+        components.push_back(k);
+        double* theta = candidate.data() + c * dim;
+        if (k == kWeightsOnly) {
+          std::swap(theta[0], theta[K - 1]);
+        } else {
+          for (int j = 0; j < 6; ++j) {
+            theta[K + k * 6 + j] += 0.1 * random.normal(device::Purpose::simulation, 2 * next++);
+            theta[K + K * 6 + k * 6 + j] *= 1.05;
+          }
+        }
+        accepted.push_back(random.uniform(device::Purpose::simulation, next++) < 0.5);
+      }
+      EXPECT_EQ(cached.component(candidate, components), full(candidate)) << "K = " << K << ", step " << step;
+      cached.commit(accepted);
+      for (std::size_t c = 0; c < chains; ++c)
+        if (accepted[c])
+          std::copy_n(candidate.begin() + static_cast<std::ptrdiff_t>(c * dim), dim,
+                      current.begin() + static_cast<std::ptrdiff_t>(c * dim));
+    }
+  }
+}
+
+TEST_P(FastEngine, PlansItsMemory) {
+  const auto p = random_problem(8, 13, 5316, 1);
+  auto engine = make({"gaussian_mixture", 8}, p.data);
+  const std::vector<ChainPlan> plans(4, ChainPlan{0, {0}, 1.0, 0});
+  const auto without = engine.engine().plan(plans, ComponentCaches::off);
+  const auto with = engine.engine().plan(plans, ComponentCaches::on);
+  const std::size_t real = mixed() ? 4 : 8;
+  EXPECT_EQ(without.data_bytes, 6 * 1024 * 13 * real);
+  EXPECT_EQ(without.cache_bytes, 0u);
+  EXPECT_EQ(with.cache_bytes, 4 * 9 * 6 * 1024 * real);
+}
+
+// The bar of docs/statistics.md: over 100 pairs of points 2.38 / sqrt(p) posterior sds apart in each of p
+// directions (a step of length 2.38), the error of the difference has RMS <= 2e-3 sqrt(N / 1e6) and
+// maximum <= 4 times that; the value itself is right to 2e-6.
+TEST_P(FastEngine, DifferencesOfNeighboursMeetTheMixedPrecisionBar) {
+  constexpr std::size_t rows = 200000;
+  const auto p = random_problem(8, 13, rows, 12);
+  const ModelSpec model{"gaussian_mixture", 8};
+  auto fast = make(model, p.data);
+  Evaluator exact(GetParam().backend, model, Precision::float64, p.data);
+  const double bar = 2e-3 * std::sqrt(static_cast<double>(rows) / 1e6);
+  const double fast_here = fast(p.theta)[0], exact_here = exact(p.theta)[0];
+  EXPECT_NEAR(fast_here, exact_here, 2e-6 * std::abs(exact_here));
+  double square = 0, worst = 0;
+  for (std::uint32_t pair = 0; pair < 100; ++pair) {
+    const auto there = testing::neighbour(p, 2.38, pair);
+    const double error = (fast(there)[0] - fast_here) - (exact(there)[0] - exact_here);
+    square += error * error / 100;
+    worst = std::max(worst, std::abs(error));
+  }
+  RecordProperty("rms_over_bar", std::to_string(std::sqrt(square) / bar));
+  EXPECT_LE(std::sqrt(square), bar);
+  EXPECT_LE(worst, 4 * bar);
+}
+
+TEST(Engines, ImpossibleModelsAreRefusedInWords) {
+  const auto expect_refused = [](const ModelSpec& model, int dim, const std::string& word) {
+    try {
+      model_layout(model, dim);
+      ADD_FAILURE() << model.name << " was accepted";
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
+    }
+  };
+  expect_refused({"gaussian_mixtur", 2}, 3, "gaussian_mixture");
+  expect_refused({"gaussian_mixture", 0}, 3, "1 to 4096");
+  expect_refused({"two_gaussian", 2}, 3, "3 columns");
+}
+
+TEST(Engines, LayoutsNameTheirParameters) {
+  const auto mixture = element_names(model_layout({"gaussian_mixture", 2}, 3));
+  EXPECT_EQ(mixture.front(), "weights[0]");
+  EXPECT_EQ(mixture[7], "means[1,2]");
+  EXPECT_EQ(mixture.back(), "scales[1,2]");
+  const auto signal = element_names(model_layout({"two_gaussian", 2}, 1));
+  EXPECT_EQ(signal, (std::vector<std::string>{"fraction", "mean", "sigma[0]", "sigma[1]"}));
+}
+
+TEST(Engines, CudaWithoutAGpuIsRefusedInWords) {
+  if (testing::has_gpu()) GTEST_SKIP() << "there is a GPU";
+  EXPECT_THROW(make_device(Backend::cuda), InputError);
+  EXPECT_EQ(
+      resolve_backend(Backend::automatic, {"gaussian_mixture", 8}, random_problem(8, 13, 10, 1).data, 4),
+      Backend::cpu);
+}
+
+}  // namespace
+}  // namespace emomc
