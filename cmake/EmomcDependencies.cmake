@@ -21,3 +21,4 @@ find_package(benchmark 1.6 QUIET)
 if(EMOMC_BUILD_TESTS)
   find_package(GTest 1.12 REQUIRED)
 endif()
+find_package(Boost 1.74 REQUIRED) # header-only: inverse error and beta functions

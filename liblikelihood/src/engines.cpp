@@ -4,6 +4,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/models.hpp"
+#include "cpu_kernel.hpp"
 #include "engine_factories.hpp"
 
 namespace emomc {
@@ -63,6 +64,8 @@ std::unique_ptr<Device> make_device(Backend backend) {
   if (backend == Backend::automatic) throw std::invalid_argument("make_device: resolve the backend first");
   return backend == Backend::cuda ? make_cuda_device() : make_host_device();
 }
+
+std::string cpu_simd_name() { return simd_target_name(); }
 
 std::unique_ptr<LikelihoodEngine> make_engine(Backend backend, const ModelSpec& spec, Precision precision,
                                               const DataSet& data, Device& device, int num_threads) {

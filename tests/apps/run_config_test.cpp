@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "emomc/core/errors.hpp"
-#include "nearest_name.hpp"
+#include "emomc/core/nearest_name.hpp"
 #include "yaml_reader.hpp"
 
 namespace emomc::app {

@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-#include "nearest_name.hpp"
+#include "emomc/core/nearest_name.hpp"
 #include "run_config_prior.hpp"
 
 namespace emomc::app {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "nearest_name.hpp"
+#include "emomc/core/nearest_name.hpp"
 
 namespace emomc::app {
 namespace {

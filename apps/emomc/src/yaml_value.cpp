@@ -6,7 +6,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "nearest_name.hpp"
+#include "emomc/core/nearest_name.hpp"
 
 namespace emomc::app {
 namespace {

@@ -39,6 +39,9 @@ inline constexpr double kCudaWorthwhileWork = 2e5;
 /// The device that a backend computes on. Throws InputError where it is not to be had.
 std::unique_ptr<Device> make_device(Backend backend);
 
+/// Name of the SIMD instructions that the cpu engine uses here, e.g. "AVX3"; "none" without Highway.
+std::string cpu_simd_name();
+
 /// Reads `data` once into the engine's own layout and memory; neither `data` nor `model` is kept.
 /// `device` must outlive the engine and be of make_device(backend)'s kind. `num_threads` (cpu only): 0
 /// takes all. `reference` is serial and always float64.

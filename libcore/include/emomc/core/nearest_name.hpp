@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace emomc::app {
+namespace emomc {
 
 /// Number of insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`, each
 /// letter edited at most once (optimal string alignment). Upper and lower case, `-` and `_` are equal.
@@ -20,4 +20,4 @@ std::optional<std::string> nearest_name(std::string_view name, std::span<const s
 /// "did you mean NAME? ", or nothing where there is no name.
 std::string did_you_mean(const std::optional<std::string>& name);
 
-}  // namespace emomc::app
+}  // namespace emomc

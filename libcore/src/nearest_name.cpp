@@ -1,10 +1,10 @@
-#include "nearest_name.hpp"
+#include "emomc/core/nearest_name.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <vector>
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 char folded(char letter) {
@@ -54,4 +54,4 @@ std::string did_you_mean(const std::optional<std::string>& name) {
   return name ? "did you mean " + *name + "? " : "";
 }
 
-}  // namespace emomc::app
+}  // namespace emomc

@@ -1,0 +1,60 @@
+#include <exception>
+#include <iostream>
+#include <new>
+
+#include "commands.hpp"
+#include "emomc/core/errors.hpp"
+
+namespace emomc::app {
+namespace {
+
+// One line, whatever the message.
+int fail(const std::string& message, int code) {
+  std::string line = message;
+  for (char& c : line)
+    if (c == '\n' || c == '\r') c = ' ';
+  std::cerr << "emomc: error: " << line << '\n';
+  return code;
+}
+
+bool processor_is_supported() {
+#if defined(__x86_64__) && defined(__FMA__)
+  return __builtin_cpu_supports("fma") != 0;
+#else
+  return true;
+#endif
+}
+
+}  // namespace
+
+int run_program(int argc, const char* const* argv) {
+  if (!processor_is_supported())
+    return fail("this build needs a processor with fused multiply-add (x86-64-v3)", kMachineFault);
+  CLI::App app("Metropolis-Hastings for mixture posteriors, on CPUs and GPUs", "emomc");
+  app.set_version_flag("--version", std::string("emomc " EMOMC_VERSION));
+  app.require_subcommand(1);
+  app.fallthrough(false);
+  int status = kDone;
+  for (const auto add : {add_run, add_check, add_summary, add_loglik, add_export, add_simulate, add_bench, add_devices})
+    add(app, status);
+  try {
+    app.parse(argc, argv);
+    return status;
+  } catch (const CLI::Success& asked_for_help) {
+    return app.exit(asked_for_help);
+  } catch (const CLI::ParseError& error) {
+    return fail(std::string(error.what()) + " (see emomc --help)", kBadInput);
+  } catch (const InputError& error) {
+    return fail(error.what(), kBadInput);
+  } catch (const DensityError& error) {
+    return fail(error.what(), kBadInput);
+  } catch (const MachineError& error) {
+    return fail(error.what(), kMachineFault);
+  } catch (const std::bad_alloc&) {
+    return fail("out of memory", kMachineFault);
+  } catch (const std::exception& error) {
+    return fail(std::string("internal error, please report it: ") + error.what(), kMachineFault);
+  }
+}
+
+}  // namespace emomc::app

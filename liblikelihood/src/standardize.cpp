@@ -1,0 +1,47 @@
+#include "emomc/likelihood/standardize.hpp"
+
+#include <cmath>
+
+namespace emomc {
+
+std::vector<std::size_t> constant_columns(std::span<const double> values, std::size_t dim) {
+  std::vector<std::size_t> constant;
+  for (std::size_t j = 0; j < dim; ++j) {
+    bool equal = true;
+    for (std::size_t i = j; i < values.size() && equal; i += dim) equal = values[i] == values[j];
+    if (equal) constant.push_back(j);
+  }
+  return constant;
+}
+
+ColumnUnits column_units(std::span<const double> values, std::size_t dim) {
+  const std::size_t rows = values.size() / dim;
+  ColumnUnits units{std::vector<double>(dim), std::vector<double>(dim)};
+  for (std::size_t i = 0; i < values.size(); ++i)
+    units.mean[i % dim] += (values[i] - units.mean[i % dim]) / static_cast<double>(i / dim + 1);
+  std::vector<double> rest(dim);  // what is left of the mean's rounding
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double deviation = values[i] - units.mean[i % dim];
+    units.sd[i % dim] += deviation * deviation;
+    rest[i % dim] += deviation;
+  }
+  for (std::size_t j = 0; j < dim; ++j) {
+    const auto n = static_cast<double>(rows);
+    const double variance = (units.sd[j] - rest[j] * rest[j] / n) / n;
+    units.sd[j] = std::sqrt(variance);
+  }
+  for (std::size_t j : constant_columns(values, dim)) {
+    units.mean[j] = values[j];
+    units.sd[j] = 1;
+  }
+  return units;
+}
+
+void standardize(const ColumnUnits& units, std::span<double> values) {
+  if (units.is_identity()) return;
+  const std::size_t dim = units.sd.size();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = (values[i] - units.mean[i % dim]) / units.sd[i % dim];
+}
+
+}  // namespace emomc

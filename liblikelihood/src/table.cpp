@@ -1,0 +1,158 @@
+#include "emomc/likelihood/table.hpp"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <unordered_map>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/core/nearest_name.hpp"
+#include "table_file.hpp"
+
+namespace emomc {
+namespace {
+
+bool is_reserved(const std::string& name) {
+  const auto& names = reserved_columns();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::vector<std::string> expand(const std::vector<std::string>& patterns) {
+  if (patterns.empty()) throw InputError("data.file: no file was named");
+  std::vector<std::string> files;
+  for (const auto& pattern : patterns) {
+    if (pattern.find_first_of("*?[") == std::string::npos || std::filesystem::exists(pattern)) {
+      files.push_back(pattern);
+      continue;
+    }
+    glob_t found{};
+    const int status = glob(pattern.c_str(), 0, nullptr, &found);
+    for (std::size_t i = 0; status == 0 && i < found.gl_pathc; ++i) files.emplace_back(found.gl_pathv[i]);
+    globfree(&found);
+    if (status != 0) throw InputError(pattern + ": no file matches");
+  }
+  for (std::size_t i = 0; i < files.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (files[i] == files[j]) throw InputError(files[i] + ": the file is listed twice");
+  return files;
+}
+
+std::size_t count_duplicates(const Table& table) {
+  const std::size_t d = table.columns.size();
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> seen;
+  seen.reserve(table.num_rows);
+  std::size_t duplicates = 0;
+  for (std::size_t row = 0; row < table.num_rows; ++row) {
+    const double* x = table.values.data() + row * d;
+    std::uint64_t hash = 14695981039346656037u;  // FNV-1a over the bits
+    for (std::size_t j = 0; j < d; ++j) hash = (hash ^ std::bit_cast<std::uint64_t>(x[j])) * 1099511628211u;
+    auto& rows = seen[hash ^ (hash >> 29)];
+    const bool doubled = std::any_of(rows.begin(), rows.end(), [&](std::size_t other) {
+      return std::equal(x, x + d, table.values.data() + other * d);
+    });
+    if (doubled)
+      ++duplicates;
+    else
+      rows.push_back(row);
+  }
+  return duplicates;
+}
+
+void add_labels(Table& table, const TableFile& file, bool first) {
+  if (first)
+    for (const auto& name : file.label_names) table.labels.push_back({name, {}, {}});
+  std::erase_if(table.labels, [&](const LabelColumn& column) {
+    return std::find(file.label_names.begin(), file.label_names.end(), column.name) == file.label_names.end();
+  });
+  for (auto& column : table.labels) {
+    std::map<std::string, std::uint32_t> code_of;
+    for (std::size_t i = 0; i < column.levels.size(); ++i)
+      code_of[column.levels[i]] = static_cast<std::uint32_t>(i);
+    const auto at =
+        std::find(file.label_names.begin(), file.label_names.end(), column.name) - file.label_names.begin();
+    for (const auto& text : file.labels[static_cast<std::size_t>(at)]) {
+      const auto [found, is_new] =
+          code_of.try_emplace(text, static_cast<std::uint32_t>(column.levels.size()));
+      if (is_new) column.levels.push_back(text);
+      column.codes.push_back(found->second);
+    }
+  }
+}
+
+}  // namespace
+
+const std::vector<std::string>& reserved_columns() {
+  static const std::vector<std::string> names{"speaker", "utterance", "frame", "emotion",
+                                              "label",   "file",      "start", "end"};
+  return names;
+}
+
+std::vector<std::size_t> choose_columns(const std::string& file, const std::vector<std::string>& columns,
+                                        const std::vector<std::string>& wanted) {
+  std::vector<std::size_t> chosen;
+  if (wanted.empty()) {
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      if (!is_reserved(columns[i])) chosen.push_back(i);
+    if (chosen.empty()) throw InputError(file + ":1: there is no data column beside the reserved ones");
+    return chosen;
+  }
+  for (const auto& name : wanted) {
+    const auto found = std::find(columns.begin(), columns.end(), name);
+    if (found == columns.end()) {
+      std::string there;
+      for (const auto& column : columns) there += (there.empty() ? "" : ", ") + column;
+      throw InputError(file + ":1: there is no column '" + name + "'" + "; " +
+                       did_you_mean(nearest_name(name, columns)) + "there are: " + there);
+    }
+    chosen.push_back(static_cast<std::size_t>(found - columns.begin()));
+  }
+  return chosen;
+}
+
+std::string read_whole_file(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (!std::filesystem::exists(status)) throw InputError(file.string() + ": there is no such file");
+  if (std::filesystem::is_directory(status))
+    throw InputError(file.string() + ": this is a directory, not a file");
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw InputError(file.string() + ": cannot be read: " + std::strerror(errno));
+  std::string content;
+  const auto size = std::filesystem::file_size(file, error);
+  if (!error) content.reserve(size);
+  content.assign(std::istreambuf_iterator<char>(stream), {});
+  return content;
+}
+
+Table read_table(const TableRequest& request) {
+  Table table;
+  table.files = expand(request.files);
+  for (std::size_t f = 0; f < table.files.size(); ++f) {
+    const std::filesystem::path path = table.files[f];
+    TableFile file =
+        path.extension() == ".npy" ? read_npy(path, request.columns) : read_csv(path, request.columns);
+    std::vector<std::string> columns;
+    for (std::size_t index : file.chosen) columns.push_back(file.columns[index]);
+    if (f == 0) {
+      table.columns = columns;
+      for (const auto& name : file.columns)
+        if (std::find(columns.begin(), columns.end(), name) == columns.end())
+          table.skipped_columns.push_back(name);
+    } else if (columns != table.columns) {
+      throw InputError(table.files[f] + ":1: its columns differ from those of " + table.files[0] +
+                       "; name the ones to use in data.columns");
+    }
+    table.file_first_row.push_back(table.num_rows);
+    table.num_rows += file.num_rows;
+    table.values.insert(table.values.end(), file.values.begin(), file.values.end());
+    add_labels(table, file, f == 0);
+  }
+  table.num_duplicate_rows = count_duplicates(table);
+  return table;
+}
+
+}  // namespace emomc

@@ -1,0 +1,58 @@
+// Convergence diagnostics of Markov chains, by the definitions of the R package posterior (Vehtari, Gelman,
+// Simpson, Carpenter and Buerkner 2021, "Rank-normalization, folding, and localization: an improved R-hat").
+// docs/statistics.md has the formulas.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace emomc {
+
+/// Draws of one quantity, borrowed: draw i of chain c is data[i * draw_stride + c * chain_stride].
+struct DrawsView {
+  const double* data = nullptr;
+  std::size_t num_draws = 0, num_chains = 0;
+  std::ptrdiff_t draw_stride = 1, chain_stride = 0;
+
+  double operator()(std::size_t draw, std::size_t chain) const {
+    return data[static_cast<std::ptrdiff_t>(draw) * draw_stride + static_cast<std::ptrdiff_t>(chain) * chain_stride];
+  }
+};
+
+// All give NaN where a draw is not finite, where all draws are equal, or where there are fewer draws than
+// the definition needs.
+
+double draws_mean(DrawsView draws);
+/// Divisor n - 1.
+double draws_sd(DrawsView draws);
+/// Type 7 of Hyndman and Fan (1996), R's default.
+double draws_quantile(DrawsView draws, double probability);
+
+/// Larger of the rank-normalised split R-hat of the draws and of their distance from the median.
+double rhat(DrawsView draws);
+/// Without ranks and without splitting (Gelman and Rubin 1992).
+double rhat_basic(DrawsView draws);
+
+double ess_bulk(DrawsView draws);
+/// Smaller of the ESS of the 5 % and the 95 % quantile.
+double ess_tail(DrawsView draws);
+double ess_mean(DrawsView draws);
+/// ESS of |x - mean|, for estimates of the standard deviation.
+double ess_sd(DrawsView draws);
+double ess_quantile(DrawsView draws, double probability);
+/// Without splitting.
+double ess_basic(DrawsView draws);
+
+double mcse_mean(DrawsView draws);
+/// By the fourth moment and the ESS of (x - mean)^2 (Kenney and Keeping 1951, p. 141).
+double mcse_sd(DrawsView draws);
+/// Half the distance of the order statistics at the 15.87 % and 84.13 % points of a beta distribution.
+double mcse_quantile(DrawsView draws, double probability);
+
+/// What `emomc summary` prints of a quantity.
+struct QuantitySummary {
+  double mean, sd, q5, q50, q95, mcse_mean, mcse_sd, ess_bulk, ess_tail, rhat;
+};
+QuantitySummary summarize(DrawsView draws);
+
+}  // namespace emomc

@@ -1,0 +1,132 @@
+#include "emomc/sampler/diagnostics.hpp"
+
+#include <algorithm>
+#include <boost/math/special_functions/beta.hpp>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "draw_matrix.hpp"
+
+namespace emomc {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+double mean_of(const DrawMatrix& draws) {
+  return std::accumulate(draws.values.begin(), draws.values.end(), 0.0) / static_cast<double>(draws.values.size());
+}
+
+double sd_of(const DrawMatrix& draws) {
+  const double mean = mean_of(draws);
+  double sum = 0;
+  for (double x : draws.values) sum += (x - mean) * (x - mean);
+  return std::sqrt(sum / static_cast<double>(draws.values.size() - 1));
+}
+
+std::vector<double> sorted_values(const DrawMatrix& draws) {
+  std::vector<double> sorted = draws.values;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+double ess_at_most(const DrawMatrix& draws, double bound) {
+  return basic_ess(split_chains(transformed(draws, [=](double x) { return x <= bound ? 1.0 : 0.0; })));
+}
+
+double rhat_of(const DrawMatrix& draws) {
+  const double bulk = basic_rhat(rank_normalized(split_chains(draws)));
+  const double tail = basic_rhat(rank_normalized(split_chains(folded(draws))));
+  return std::isnan(bulk) || std::isnan(tail) ? kNan : std::max(bulk, tail);
+}
+
+double smaller(double a, double b) { return std::isnan(a) || std::isnan(b) ? kNan : std::min(a, b); }
+
+double mcse_sd_of(const DrawMatrix& draws) {
+  const double mean = mean_of(draws);
+  const DrawMatrix squares = transformed(draws, [=](double x) { return (x - mean) * (x - mean); });
+  const double second = mean_of(squares);
+  const double fourth = mean_of(transformed(squares, [](double x) { return x * x; }));
+  const double variance_of_variance = (fourth - second * second) / basic_ess(split_chains(squares));
+  return std::sqrt(variance_of_variance / second / 4);
+}
+
+}  // namespace
+
+double draws_mean(DrawsView draws) { return mean_of(DrawMatrix(draws)); }
+double draws_sd(DrawsView draws) { return sd_of(DrawMatrix(draws)); }
+
+double draws_quantile(DrawsView draws, double probability) {
+  const DrawMatrix matrix(draws);
+  if (matrix.values.empty() || std::any_of(matrix.values.begin(), matrix.values.end(), [](double x) { return std::isnan(x); }))
+    return kNan;
+  return sorted_quantile(sorted_values(matrix), probability);
+}
+
+double rhat(DrawsView draws) {
+  const DrawMatrix matrix(draws);
+  return is_degenerate(matrix) ? kNan : rhat_of(matrix);
+}
+double rhat_basic(DrawsView draws) { return basic_rhat(DrawMatrix(draws)); }
+
+double ess_bulk(DrawsView draws) {
+  const DrawMatrix matrix(draws);
+  return is_degenerate(matrix) ? kNan : basic_ess(rank_normalized(split_chains(matrix)));
+}
+double ess_tail(DrawsView draws) { return smaller(ess_quantile(draws, 0.05), ess_quantile(draws, 0.95)); }
+double ess_mean(DrawsView draws) { return basic_ess(split_chains(DrawMatrix(draws))); }
+double ess_sd(DrawsView draws) {
+  const DrawMatrix matrix(draws);
+  const double mean = mean_of(matrix);
+  return basic_ess(split_chains(transformed(matrix, [=](double x) { return std::abs(x - mean); })));
+}
+double ess_quantile(DrawsView draws, double probability) {
+  const DrawMatrix matrix(draws);
+  if (is_degenerate(matrix)) return kNan;
+  return ess_at_most(matrix, sorted_quantile(sorted_values(matrix), probability));
+}
+double ess_basic(DrawsView draws) { return basic_ess(DrawMatrix(draws)); }
+
+double mcse_mean(DrawsView draws) { return draws_sd(draws) / std::sqrt(ess_mean(draws)); }
+double mcse_sd(DrawsView draws) {
+  const DrawMatrix matrix(draws);
+  return is_degenerate(matrix) ? kNan : mcse_sd_of(matrix);
+}
+
+double mcse_quantile(DrawsView draws, double probability) {
+  const DrawMatrix matrix(draws);
+  const double ess = ess_quantile(draws, probability);
+  if (std::isnan(ess)) return kNan;
+  const auto sorted = sorted_values(matrix);
+  const auto n = static_cast<double>(sorted.size());
+  const double a = ess * probability + 1, b = ess * (1 - probability) + 1;
+  const double low = boost::math::ibeta_inv(a, b, 0.1586553), high = boost::math::ibeta_inv(a, b, 0.8413447);
+  const double first = std::max(std::floor(low * n), 1.0), last = std::min(std::ceil(high * n), n);
+  return (sorted[static_cast<std::size_t>(last) - 1] - sorted[static_cast<std::size_t>(first) - 1]) / 2;
+}
+
+QuantitySummary summarize(DrawsView draws) {
+  const DrawMatrix matrix(draws);
+  QuantitySummary s{kNan, kNan, kNan, kNan, kNan, kNan, kNan, kNan, kNan, kNan};
+  if (matrix.values.empty()) return s;
+  s.mean = mean_of(matrix);
+  s.sd = sd_of(matrix);
+  const auto sorted = sorted_values(matrix);
+  if (!std::isfinite(sorted.front()) || !std::isfinite(sorted.back()) || std::isnan(s.mean)) return s;
+  s.q5 = sorted_quantile(sorted, 0.05);
+  s.q50 = sorted_quantile(sorted, 0.5);
+  s.q95 = sorted_quantile(sorted, 0.95);
+  if (is_degenerate(matrix)) return s;
+  const DrawMatrix halves = split_chains(matrix);
+  const DrawMatrix scores = rank_normalized(halves);
+  s.ess_bulk = basic_ess(scores);
+  s.ess_tail = smaller(ess_at_most(matrix, s.q5), ess_at_most(matrix, s.q95));
+  s.mcse_mean = s.sd / std::sqrt(basic_ess(halves));
+  s.mcse_sd = mcse_sd_of(matrix);
+  const double bulk = basic_rhat(scores);
+  const double tail = basic_rhat(rank_normalized(split_chains(folded(matrix))));
+  s.rhat = std::isnan(bulk) || std::isnan(tail) ? kNan : std::max(bulk, tail);
+  return s;
+}
+
+}  // namespace emomc

@@ -1,0 +1,138 @@
+#include "draw_matrix.hpp"
+
+#include <algorithm>
+#include <boost/math/special_functions/erf.hpp>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+
+namespace emomc {
+
+DrawMatrix::DrawMatrix(DrawsView draws) : DrawMatrix(draws.num_draws, draws.num_chains) {
+  for (std::size_t c = 0; c < num_chains; ++c)
+    for (std::size_t i = 0; i < num_draws; ++i) chain(c)[i] = draws(i, c);
+}
+
+bool is_degenerate(const DrawMatrix& draws) {
+  if (draws.values.empty()) return true;
+  const double first = draws.values.front();
+  bool equal = true;
+  for (double x : draws.values) {
+    if (!std::isfinite(x)) return true;
+    equal = equal && x == first;
+  }
+  return equal;
+}
+
+DrawMatrix split_chains(const DrawMatrix& draws) {
+  const std::size_t half = draws.num_draws / 2;
+  DrawMatrix halves(half, 2 * draws.num_chains);
+  for (std::size_t c = 0; c < draws.num_chains; ++c) {
+    std::copy_n(draws.chain(c), half, halves.chain(2 * c));
+    std::copy_n(draws.chain(c) + draws.num_draws - half, half, halves.chain(2 * c + 1));
+  }
+  return halves;
+}
+
+DrawMatrix rank_normalized(const DrawMatrix& draws) {
+  const std::size_t n = draws.values.size();
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return draws.values[a] < draws.values[b]; });
+  DrawMatrix scores(draws.num_draws, draws.num_chains);
+  for (std::size_t begin = 0; begin < n;) {
+    std::size_t end = begin + 1;
+    while (end < n && draws.values[order[end]] == draws.values[order[begin]]) ++end;
+    const double rank = 0.5 * static_cast<double>(begin + 1 + end);
+    const double p = (rank - 0.375) / (static_cast<double>(n) + 0.25);
+    const double z = -std::numbers::sqrt2 * boost::math::erfc_inv(2 * p);
+    for (std::size_t i = begin; i < end; ++i) scores.values[order[i]] = z;
+    begin = end;
+  }
+  return scores;
+}
+
+DrawMatrix folded(const DrawMatrix& draws) {
+  std::vector<double> sorted = draws.values;
+  std::sort(sorted.begin(), sorted.end());
+  const double median = sorted_quantile(sorted, 0.5);
+  return transformed(draws, [=](double x) { return std::abs(x - median); });
+}
+
+double sorted_quantile(const std::vector<double>& sorted, double probability) {
+  const double h = static_cast<double>(sorted.size() - 1) * probability;
+  const auto below = static_cast<std::size_t>(std::floor(h));
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (h - std::floor(h)) * (sorted[above] - sorted[below]);
+}
+
+namespace {
+
+double mean_of(const double* x, std::size_t n) { return std::accumulate(x, x + n, 0.0) / static_cast<double>(n); }
+
+double variance_of(const std::vector<double>& x) {
+  const double mean = mean_of(x.data(), x.size());
+  double sum = 0;
+  for (double v : x) sum += (v - mean) * (v - mean);
+  return sum / static_cast<double>(x.size() - 1);
+}
+
+}  // namespace
+
+double basic_rhat(const DrawMatrix& draws) {
+  if (is_degenerate(draws) || draws.num_draws < 2 || draws.num_chains < 2) return std::numeric_limits<double>::quiet_NaN();
+  const auto n = static_cast<double>(draws.num_draws);
+  std::vector<double> means;
+  double within = 0;
+  for (std::size_t c = 0; c < draws.num_chains; ++c) {
+    means.push_back(mean_of(draws.chain(c), draws.num_draws));
+    within += variance_of({draws.chain(c), draws.chain(c) + draws.num_draws}) / static_cast<double>(draws.num_chains);
+  }
+  const double between = n * variance_of(means);
+  return std::sqrt((between / within + n - 1) / n);
+}
+
+// Geyer's initial monotone sequence over the combined autocorrelations, step by step as posterior:::.ess.
+double basic_ess(const DrawMatrix& draws) {
+  if (is_degenerate(draws) || draws.num_draws < 3) return std::numeric_limits<double>::quiet_NaN();
+  const std::size_t n = draws.num_draws;
+  const auto num_chains = static_cast<double>(draws.num_chains);
+  std::vector<double> covariance(n), means;
+  for (std::size_t c = 0; c < draws.num_chains; ++c) {
+    means.push_back(mean_of(draws.chain(c), n));
+    const auto own = autocovariance(draws.chain(c), n);
+    for (std::size_t t = 0; t < n; ++t) covariance[t] += own[t] / num_chains;
+  }
+  const double within = covariance[0] * static_cast<double>(n) / static_cast<double>(n - 1);
+  double total = covariance[0];
+  if (draws.num_chains > 1) total += variance_of(means);
+  const auto correlation = [&](std::size_t lag) { return 1 - (within - covariance[lag]) / total; };
+
+  std::vector<double> rho(n, 0.0);
+  double even = 1, odd = correlation(1);
+  rho[0] = even;
+  rho[1] = odd;
+  std::size_t t = 0;
+  while (t + 5 < n && even + odd > 0) {
+    t += 2;
+    even = correlation(t);
+    odd = correlation(t + 1);
+    if (even + odd >= 0) {
+      rho[t] = even;
+      rho[t + 1] = odd;
+    }
+  }
+  const std::size_t last = t;
+  if (even > 0) rho[last] = even;  // for antithetic chains
+  for (t = 0; t + 4 <= last;) {
+    t += 2;
+    if (rho[t] + rho[t + 1] > rho[t - 2] + rho[t - 1]) rho[t] = rho[t + 1] = (rho[t - 2] + rho[t - 1]) / 2;
+  }
+  const double size = num_chains * static_cast<double>(n);
+  double tau = -1 + rho[last];
+  for (std::size_t i = 0; i < last; ++i) tau += 2 * rho[i];
+  return size / std::max(tau, 1 / std::log10(size));
+}
+
+}  // namespace emomc

@@ -1,0 +1,47 @@
+// Draws in a dense array, and the transformations that diagnostics are made of.
+#pragma once
+
+#include <vector>
+
+#include "emomc/sampler/diagnostics.hpp"
+
+namespace emomc {
+
+/// num_draws x num_chains, each chain contiguous.
+struct DrawMatrix {
+  std::size_t num_draws = 0, num_chains = 0;
+  std::vector<double> values;
+
+  explicit DrawMatrix(DrawsView draws);
+  DrawMatrix(std::size_t draws, std::size_t chains) : num_draws(draws), num_chains(chains), values(draws * chains) {}
+
+  const double* chain(std::size_t c) const { return values.data() + c * num_draws; }
+  double* chain(std::size_t c) { return values.data() + c * num_draws; }
+};
+
+/// Whether every diagnostic of these draws is NaN: something not finite, or all equal.
+bool is_degenerate(const DrawMatrix& draws);
+
+/// Each chain cut into halves; of an odd number of draws the middle one is dropped.
+DrawMatrix split_chains(const DrawMatrix& draws);
+/// Phi^-1((r - 3/8) / (S + 1/4)) of the average ranks r among all S draws.
+DrawMatrix rank_normalized(const DrawMatrix& draws);
+/// |x - median|.
+DrawMatrix folded(const DrawMatrix& draws);
+template <class F>
+DrawMatrix transformed(DrawMatrix draws, F f) {
+  for (double& x : draws.values) x = f(x);
+  return draws;
+}
+
+/// Type-7 quantile of sorted values.
+double sorted_quantile(const std::vector<double>& sorted, double probability);
+
+/// R-hat and ESS of the matrix as it is.
+double basic_rhat(const DrawMatrix& draws);
+double basic_ess(const DrawMatrix& draws);
+
+/// Biased autocovariances (divisor n) of one chain at lags 0 .. n-1.
+std::vector<double> autocovariance(const double* x, std::size_t n);
+
+}  // namespace emomc
