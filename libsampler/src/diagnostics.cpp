@@ -14,7 +14,8 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double mean_of(const DrawMatrix& draws) {
-  return std::accumulate(draws.values.begin(), draws.values.end(), 0.0) / static_cast<double>(draws.values.size());
+  return std::accumulate(draws.values.begin(), draws.values.end(), 0.0) /
+         static_cast<double>(draws.values.size());
 }
 
 double sd_of(const DrawMatrix& draws) {
@@ -58,7 +59,8 @@ double draws_sd(DrawsView draws) { return sd_of(DrawMatrix(draws)); }
 
 double draws_quantile(DrawsView draws, double probability) {
   const DrawMatrix matrix(draws);
-  if (matrix.values.empty() || std::any_of(matrix.values.begin(), matrix.values.end(), [](double x) { return std::isnan(x); }))
+  if (matrix.values.empty() ||
+      std::any_of(matrix.values.begin(), matrix.values.end(), [](double x) { return std::isnan(x); }))
     return kNan;
   return sorted_quantile(sorted_values(matrix), probability);
 }

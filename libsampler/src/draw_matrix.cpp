@@ -39,7 +39,8 @@ DrawMatrix rank_normalized(const DrawMatrix& draws) {
   const std::size_t n = draws.values.size();
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return draws.values[a] < draws.values[b]; });
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return draws.values[a] < draws.values[b]; });
   DrawMatrix scores(draws.num_draws, draws.num_chains);
   for (std::size_t begin = 0; begin < n;) {
     std::size_t end = begin + 1;
@@ -69,7 +70,9 @@ double sorted_quantile(const std::vector<double>& sorted, double probability) {
 
 namespace {
 
-double mean_of(const double* x, std::size_t n) { return std::accumulate(x, x + n, 0.0) / static_cast<double>(n); }
+double mean_of(const double* x, std::size_t n) {
+  return std::accumulate(x, x + n, 0.0) / static_cast<double>(n);
+}
 
 double variance_of(const std::vector<double>& x) {
   const double mean = mean_of(x.data(), x.size());
@@ -81,13 +84,15 @@ double variance_of(const std::vector<double>& x) {
 }  // namespace
 
 double basic_rhat(const DrawMatrix& draws) {
-  if (is_degenerate(draws) || draws.num_draws < 2 || draws.num_chains < 2) return std::numeric_limits<double>::quiet_NaN();
+  if (is_degenerate(draws) || draws.num_draws < 2 || draws.num_chains < 2)
+    return std::numeric_limits<double>::quiet_NaN();
   const auto n = static_cast<double>(draws.num_draws);
   std::vector<double> means;
   double within = 0;
   for (std::size_t c = 0; c < draws.num_chains; ++c) {
     means.push_back(mean_of(draws.chain(c), draws.num_draws));
-    within += variance_of({draws.chain(c), draws.chain(c) + draws.num_draws}) / static_cast<double>(draws.num_chains);
+    within += variance_of({draws.chain(c), draws.chain(c) + draws.num_draws}) /
+              static_cast<double>(draws.num_chains);
   }
   const double between = n * variance_of(means);
   return std::sqrt((between / within + n - 1) / n);

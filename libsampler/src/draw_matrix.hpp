@@ -13,7 +13,8 @@ struct DrawMatrix {
   std::vector<double> values;
 
   explicit DrawMatrix(DrawsView draws);
-  DrawMatrix(std::size_t draws, std::size_t chains) : num_draws(draws), num_chains(chains), values(draws * chains) {}
+  DrawMatrix(std::size_t draws, std::size_t chains)
+      : num_draws(draws), num_chains(chains), values(draws * chains) {}
 
   const double* chain(std::size_t c) const { return values.data() + c * num_draws; }
   double* chain(std::size_t c) { return values.data() + c * num_draws; }

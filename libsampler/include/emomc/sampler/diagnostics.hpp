@@ -15,7 +15,8 @@ struct DrawsView {
   std::ptrdiff_t draw_stride = 1, chain_stride = 0;
 
   double operator()(std::size_t draw, std::size_t chain) const {
-    return data[static_cast<std::ptrdiff_t>(draw) * draw_stride + static_cast<std::ptrdiff_t>(chain) * chain_stride];
+    return data[static_cast<std::ptrdiff_t>(draw) * draw_stride +
+                static_cast<std::ptrdiff_t>(chain) * chain_stride];
   }
 };
 

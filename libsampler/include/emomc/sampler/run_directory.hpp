@@ -1,5 +1,8 @@
 // The files of a run: append-only chain files while it runs, a checkpoint, and readers that believe
 // nothing. docs/chain-format.md is the byte-level description.
+//
+// Writers throw MachineError where the disk fails; readers throw InputError where a file is not what it
+// should be, before any size in it is believed.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +11,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "emomc/core/parameters.hpp"
+#include "emomc/sampler/run_chains.hpp"
 
 namespace emomc {
 
@@ -51,6 +56,7 @@ class ChainWriter {
 
   void append(const DrawView& draw);
   void append(const AcceptanceView& acceptance);
+  const std::filesystem::path& file() const;
   /// Writes out what is buffered as a block. Not yet durable.
   void flush();
   /// flush, then fsync. Returns the number of bytes committed, for the checkpoint.
@@ -79,26 +85,41 @@ ChainDraws read_chain(const std::filesystem::path& file);
 /// Reads chains/ of a run directory in the order of chain ids; headers must agree.
 std::vector<ChainDraws> read_chains(const std::filesystem::path& run_directory);
 
-/// Everything that a run needs to go on: written beside, fsynced, renamed, the directory fsynced.
+/// Everything that a run needs to go on: the sampler's state, and what it belongs to.
 struct Checkpoint {
   std::string config_sha256, data_sha256;
-  std::string engine;  ///< name, precision and device the draws depend on
+  std::string engine;  ///< backend, precision and device that the draws depend on
   std::uint64_t seed = 0;
-  std::int64_t step = 0;  ///< absolute steps done
-  int num_chains = 0, dim_unconstrained = 0, dim = 0;
-  std::vector<double> unconstrained;                            ///< num_chains x dim_unconstrained
-  std::vector<double> log_prior, log_likelihood, log_jacobian;  ///< [num_chains], sampler's units
-  std::vector<double> adaptation;                               ///< the proposal's adapted state, flat
-  std::vector<double> adaptation_window;                        ///< draws of the window under way
-  std::vector<std::uint64_t> accepted, proposed;                ///< num_chains x num_blocks, counted so far
-  std::vector<std::uint64_t> faults;                            ///< [num_chains] non-finite densities met
-  std::vector<std::int64_t> committed_bytes;                    ///< [num_chains] of the chain files
-  bool operator==(const Checkpoint&) const = default;
+  SamplerState state;
+  std::vector<std::int64_t> committed_bytes;  ///< [num_chains] of the chain files
+  double warmup_seconds = 0, sampling_seconds = 0;
 };
 
+/// Beside, fsynced, renamed, the directory fsynced.
 void write_checkpoint(const std::filesystem::path& file, const Checkpoint& checkpoint);
 /// Throws InputError where the file is damaged or of another version.
 Checkpoint read_checkpoint(const std::filesystem::path& file);
+
+enum class ExistingRun { refuse, resume, overwrite };
+
+/// Makes the directory ready for a run; returns whether there is a checkpoint to go on from. `refuse` and a
+/// directory that is not empty: InputError. `overwrite` removes what emomc writes there and refuses where
+/// anything else is in it.
+bool prepare_run_directory(const std::filesystem::path& directory, ExistingRun policy);
+/// The check of prepare_run_directory, without changing anything.
+void check_run_directory(const std::filesystem::path& directory, ExistingRun policy);
+
+/// Held while a process works on a run directory; a second one gets an InputError.
+class RunLock {
+ public:
+  explicit RunLock(const std::filesystem::path& directory);
+  ~RunLock();
+  RunLock(const RunLock&) = delete;
+  RunLock& operator=(const RunLock&) = delete;
+
+ private:
+  int descriptor_ = -1;
+};
 
 /// Writes `content` to `file` so that a reader sees the old or the new content, never a part:
 /// a temporary beside it, fsync, rename, fsync of the directory. Throws MachineError.

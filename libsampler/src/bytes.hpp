@@ -1,0 +1,79 @@
+// Little-endian fixed-width fields in a string, and reading them back without believing any size.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace emomc {
+
+static_assert(std::endian::native == std::endian::little, "chain files are little endian");
+
+/// CRC-32C (Castagnoli), as iSCSI and ext4 use it.
+std::uint32_t crc32c(std::string_view bytes, std::uint32_t crc = 0);
+
+template <class T>
+void put(std::string& out, const T& value) {
+  static_assert(std::is_arithmetic_v<T>);
+  char bytes[sizeof(T)];
+  std::memcpy(bytes, &value, sizeof value);
+  out.append(bytes, sizeof value);
+}
+inline void put(std::string& out, const std::string& text) {
+  put(out, static_cast<std::uint32_t>(text.size()));
+  out += text;
+}
+template <class T>
+void put(std::string& out, const std::vector<T>& values) {
+  put(out, static_cast<std::uint64_t>(values.size()));
+  for (const T& value : values) put(out, value);
+}
+
+/// Thrown by Fields where bytes end early or a length cannot be.
+struct DamagedBytes : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Reads fields from the front.
+class Fields {
+ public:
+  explicit Fields(std::string_view bytes) : bytes_(bytes) {}
+  std::size_t left() const { return bytes_.size(); }
+
+  template <class T>
+  T get() {
+    if constexpr (std::is_arithmetic_v<T>) {
+      const std::string_view raw = take(sizeof(T));
+      T value;
+      std::memcpy(&value, raw.data(), sizeof value);
+      return value;
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      return std::string(take(get<std::uint32_t>()));
+    } else {
+      const auto count = get<std::uint64_t>();
+      // Every element takes at least a byte.
+      if (count > bytes_.size())
+        throw DamagedBytes("a length of " + std::to_string(count) + " exceeds the file");
+      T values;
+      values.reserve(static_cast<std::size_t>(count));
+      for (std::uint64_t i = 0; i < count; ++i) values.push_back(get<typename T::value_type>());
+      return values;
+    }
+  }
+
+ private:
+  std::string_view take(std::size_t count) {
+    if (count > bytes_.size()) throw DamagedBytes("the file ends early");
+    const auto front = bytes_.substr(0, count);
+    bytes_.remove_prefix(count);
+    return front;
+  }
+  std::string_view bytes_;
+};
+
+}  // namespace emomc

@@ -1,0 +1,104 @@
+#include "chain_format.hpp"
+
+#include "bytes.hpp"
+#include "emomc/core/errors.hpp"
+
+namespace emomc {
+namespace {
+
+constexpr std::uint32_t kMaxBlocks = 1u << 20;
+constexpr int kMaxExtent = 1 << 24;
+
+void put_layout(std::string& out, const ParameterLayout& layout) {
+  put(out, static_cast<std::uint32_t>(layout.blocks.size()));
+  for (const auto& block : layout.blocks) {
+    put(out, block.name);
+    put(out, block.shape);
+    for (int field : {static_cast<int>(block.support), static_cast<int>(block.unit),
+                      static_cast<int>(block.influence), block.component_axis, block.feature_axis})
+      put(out, static_cast<std::int32_t>(field));
+  }
+}
+
+ParameterLayout get_layout(Fields& fields) {
+  ParameterLayout layout;
+  const auto count = fields.get<std::uint32_t>();
+  if (count > kMaxBlocks) throw DamagedBytes("too many parameter blocks");
+  std::int64_t dim = 0;
+  for (std::uint32_t b = 0; b < count; ++b) {
+    ParameterBlock block;
+    block.name = fields.get<std::string>();
+    block.shape = fields.get<std::vector<int>>();
+    std::int64_t size = 1;
+    for (int extent : block.shape) {
+      if (extent < 0 || extent > kMaxExtent || (size *= extent) > kMaxExtent)
+        throw DamagedBytes("an impossible shape");
+    }
+    if ((dim += size) > kMaxExtent) throw DamagedBytes("too many parameters");
+    block.support = static_cast<Support>(fields.get<std::int32_t>());
+    block.unit = static_cast<DataUnit>(fields.get<std::int32_t>());
+    block.influence = static_cast<Influence>(fields.get<std::int32_t>());
+    block.component_axis = fields.get<std::int32_t>();
+    block.feature_axis = fields.get<std::int32_t>();
+    layout.blocks.push_back(block);
+  }
+  return layout;
+}
+
+}  // namespace
+
+std::string encode_header(const ChainHeader& header) {
+  std::string body;
+  put(body, header.chain_id);
+  put(body, header.seed);
+  put(body, header.warmup);
+  put(body, header.thin);
+  put_layout(body, header.layout);
+  put(body, static_cast<std::uint32_t>(header.block_names.size()));
+  for (const auto& name : header.block_names) put(body, name);
+  std::string out(kChainMagic);
+  put(out, static_cast<std::uint32_t>(body.size()));
+  put(out, crc32c(body));
+  return out + body;
+}
+
+ChainHeader decode_header(std::string_view content, const std::string& name, std::size_t* bytes) {
+  if (content.substr(0, kChainMagic.size()) != kChainMagic)
+    throw InputError(name + ": this is no emomc chain file");
+  try {
+    Fields prefix(content.substr(kChainMagic.size()));
+    const auto length = prefix.get<std::uint32_t>();
+    const auto crc = prefix.get<std::uint32_t>();
+    if (prefix.left() < length) throw DamagedBytes("the header is cut off");
+    const std::string_view body = content.substr(kChainMagic.size() + 8, length);
+    if (crc32c(body) != crc) throw DamagedBytes("the header's checksum is wrong");
+    Fields fields(body);
+    ChainHeader header;
+    header.chain_id = fields.get<std::uint64_t>();
+    header.seed = fields.get<std::uint64_t>();
+    header.warmup = fields.get<std::int64_t>();
+    header.thin = fields.get<std::int64_t>();
+    header.layout = get_layout(fields);
+    const auto count = fields.get<std::uint32_t>();
+    if (count > kMaxBlocks) throw DamagedBytes("too many proposal blocks");
+    for (std::uint32_t i = 0; i < count; ++i) header.block_names.push_back(fields.get<std::string>());
+    *bytes = kChainMagic.size() + 8 + length;
+    return header;
+  } catch (const DamagedBytes& damage) {
+    throw InputError(name + ": damaged chain file: " + damage.what());
+  }
+}
+
+std::string encode_block(std::uint32_t type, std::uint32_t num_records, std::uint64_t first_record,
+                         std::string_view payload) {
+  std::string out;
+  put(out, type);
+  put(out, static_cast<std::uint32_t>(payload.size()));
+  put(out, num_records);
+  put(out, first_record);
+  put(out, crc32c(payload, crc32c(out)));
+  out += payload;
+  return out;
+}
+
+}  // namespace emomc

@@ -1,0 +1,32 @@
+// The bytes of a chain file (docs/chain-format.md): a header, then blocks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "emomc/sampler/run_directory.hpp"
+
+namespace emomc {
+
+inline constexpr std::string_view kChainMagic = "EMOMCCH1";
+inline constexpr std::uint32_t kDrawBlock = 0x57415244;        // "DRAW"
+inline constexpr std::uint32_t kAcceptanceBlock = 0x50434341;  // "ACCP"
+
+/// Before each block: type, payload bytes, number of records, index of the first, CRC-32C of all that and
+/// the payload.
+inline constexpr std::size_t kBlockHeaderBytes = 4 + 4 + 4 + 8 + 4;
+
+std::string encode_header(const ChainHeader& header);
+/// Reads the header at the front of `content`; `bytes` gets its length. Throws InputError naming `name`.
+ChainHeader decode_header(std::string_view content, const std::string& name, std::size_t* bytes);
+
+std::string encode_block(std::uint32_t type, std::uint32_t num_records, std::uint64_t first_record,
+                         std::string_view payload);
+
+inline std::size_t draw_bytes(const ChainHeader& header) {
+  return 3 * 8 + 8 * static_cast<std::size_t>(header.layout.dim());
+}
+inline std::size_t acceptance_bytes(const ChainHeader& header) { return 8 + 16 * header.block_names.size(); }
+
+}  // namespace emomc

@@ -1,0 +1,222 @@
+#include "emomc/sampler/run_directory.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "emomc/core/errors.hpp"
+#include "mixture_target.hpp"
+
+namespace emomc {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RunDirectory : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("emomc-test-" + std::to_string(::getpid()));
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  static ChainHeader header() {
+    ChainHeader h;
+    h.chain_id = 3;
+    h.seed = 9;
+    h.warmup = 10;
+    h.thin = 2;
+    h.layout = testing::mixture_layout(2, 1);
+    h.block_names = {"weights", "means[0]"};
+    return h;
+  }
+  static std::vector<double> point(int i) {
+    std::vector<double> theta;
+    for (int j = 0; j < 6; ++j) theta.push_back(i + 0.1 * j);
+    return theta;
+  }
+  // Three blocks of draws and two of acceptance; draw i has step 12 + 2 i.
+  fs::path write_chain() const {
+    const fs::path file = folder_ / "chain-3.emc";
+    ChainWriter writer(file, header());
+    for (int i = 0; i < 7; ++i) {
+      const auto theta = point(i);
+      writer.append(DrawView{12 + 2 * i, -1.0 * i, -100.5 * i, theta});
+      if (i % 3 == 2) {
+        const std::vector<std::uint64_t> accepted{1, 2}, proposed{6, 6};
+        writer.append(AcceptanceView{12 + 2 * i, accepted, proposed});
+        writer.flush();
+      }
+    }
+    writer.commit();
+    return file;
+  }
+  static std::string content_of(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+  static void write_content(const fs::path& file, const std::string& content) {
+    std::ofstream(file, std::ios::binary) << content;
+  }
+  // What is there is right: a prefix of what was written.
+  static void expect_prefix(const ChainDraws& chain) {
+    for (std::int64_t i = 0; i < chain.num_draws; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      EXPECT_EQ(chain.steps[at], 12 + 2 * i);
+      EXPECT_EQ(chain.log_likelihood[at], -100.5 * static_cast<double>(i));
+      EXPECT_EQ(std::vector<double>(chain.parameters.begin() + 6 * i, chain.parameters.begin() + 6 * i + 6), point(static_cast<int>(i)));
+    }
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(RunDirectory, DrawsComeBackBitForBit) {
+  const ChainDraws chain = read_chain(write_chain());
+  EXPECT_EQ(chain.header, header());
+  ASSERT_EQ(chain.num_draws, 7);
+  expect_prefix(chain);
+  EXPECT_EQ(chain.accepted, (std::vector<std::uint64_t>{2, 4}));
+  EXPECT_EQ(chain.proposed, (std::vector<std::uint64_t>{12, 12}));
+  EXPECT_EQ(chain.bytes_ignored, 0);
+}
+
+TEST_F(RunDirectory, AFileCutAtAnyByteGivesTheDrawsBeforeIt) {
+  const fs::path file = write_chain();
+  const std::string whole = content_of(file);
+  std::int64_t most = 0;
+  for (std::size_t length = 0; length <= whole.size(); ++length) {
+    write_content(file, whole.substr(0, length));
+    try {
+      const ChainDraws chain = read_chain(file);
+      expect_prefix(chain);
+      EXPECT_GE(chain.num_draws, most) << length;
+      most = chain.num_draws;
+    } catch (const InputError&) {
+      EXPECT_EQ(most, 0) << length;  // the header itself was cut
+    }
+  }
+  EXPECT_EQ(most, 7);
+}
+
+TEST_F(RunDirectory, AFlippedBitIsNeverTakenForADraw) {
+  const fs::path file = write_chain();
+  const std::string whole = content_of(file);
+  int detected = 0;
+  for (std::size_t byte = 0; byte < whole.size(); ++byte) {
+    std::string damaged = whole;
+    damaged[byte] = static_cast<char>(damaged[byte] ^ (1 << (byte % 8)));
+    write_content(file, damaged);
+    try {
+      const ChainDraws chain = read_chain(file);
+      EXPECT_EQ(chain.header, header()) << byte;
+      expect_prefix(chain);
+      EXPECT_LT(chain.num_draws, 7) << byte;
+    } catch (const InputError&) {
+      ++detected;
+    }
+  }
+  EXPECT_GT(detected, static_cast<int>(whole.size()) / 2);
+}
+
+TEST_F(RunDirectory, AppendingGoesOnFromACommit) {
+  const fs::path file = folder_ / "chain-3.emc";
+  std::int64_t committed = 0;
+  {
+    ChainWriter writer(file, header());
+    for (int i = 0; i < 4; ++i) {
+      const auto theta = point(i);
+      writer.append(DrawView{12 + 2 * i, -1.0 * i, -100.5 * i, theta});
+      if (i == 2) committed = writer.commit();
+    }
+  }
+  {
+    ChainWriter writer(file, header(), committed);
+    for (int i = 3; i < 7; ++i) {
+      const auto theta = point(i);
+      writer.append(DrawView{12 + 2 * i, -1.0 * i, -100.5 * i, theta});
+    }
+  }
+  const ChainDraws chain = read_chain(file);
+  EXPECT_EQ(chain.num_draws, 7);
+  expect_prefix(chain);
+  EXPECT_THROW(ChainWriter(file, header(), 1 << 20), InputError);
+  ChainHeader other = header();
+  other.thin = 5;
+  EXPECT_THROW(ChainWriter(file, other, committed), InputError);
+}
+
+TEST_F(RunDirectory, ForeignFilesAreRefusedByName) {
+  for (const std::string content : {"", "EMOMC", "hello, this is text and no chain file at all"}) {
+    write_content(folder_ / "x.emc", content);
+    try {
+      read_chain(folder_ / "x.emc");
+      ADD_FAILURE() << content;
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find("x.emc"), std::string::npos);
+    }
+  }
+  EXPECT_THROW(read_chains(folder_), InputError);
+}
+
+TEST_F(RunDirectory, CheckpointsComeBackAndDamageIsDetected) {
+  Checkpoint c;
+  c.config_sha256 = "abc";
+  c.engine = "cpu mixed";
+  c.seed = 5;
+  c.state.step = 77;
+  c.state.num_chains = 2;
+  c.state.dim_unconstrained = 3;
+  c.state.dim = 4;
+  c.state.num_blocks = 1;
+  c.state.unconstrained = {1, 2, 3, 4, 5, 0.1};
+  c.state.log_prior = c.state.log_likelihood = c.state.log_jacobian = {-1.5, 1e-300};
+  c.state.adaptation = {9, 8};
+  c.state.accepted = {1, 2};
+  c.state.proposed = {3, 4};
+  c.state.faults = {0, 1};
+  c.committed_bytes = {100, 200};
+  const fs::path file = folder_ / "checkpoint";
+  write_checkpoint(file, c);
+  const Checkpoint back = read_checkpoint(file);
+  EXPECT_EQ(back.engine, c.engine);
+  EXPECT_EQ(back.state.unconstrained, c.state.unconstrained);
+  EXPECT_EQ(back.state.adaptation, c.state.adaptation);
+  EXPECT_EQ(back.state.faults, c.state.faults);
+  EXPECT_EQ(back.committed_bytes, c.committed_bytes);
+  EXPECT_FALSE(fs::exists(folder_ / "checkpoint.tmp"));
+  const std::string whole = content_of(file);
+  for (std::size_t byte = 0; byte < whole.size(); ++byte) {
+    std::string damaged = whole;
+    damaged[byte] = static_cast<char>(damaged[byte] ^ 0x10);
+    write_content(file, damaged);
+    EXPECT_THROW(read_checkpoint(file), InputError) << byte;
+    write_content(file, whole.substr(0, byte));
+    EXPECT_THROW(read_checkpoint(file), InputError) << byte;
+  }
+}
+
+TEST_F(RunDirectory, ANonEmptyDirectoryIsRefusedAndForeignFilesAreNeverRemoved) {
+  const fs::path run = folder_ / "run";
+  EXPECT_FALSE(prepare_run_directory(run, ExistingRun::refuse));
+  EXPECT_THROW(prepare_run_directory(run, ExistingRun::refuse), InputError);
+  EXPECT_FALSE(prepare_run_directory(run, ExistingRun::resume));  // no checkpoint: from the beginning
+  write_content(run / "checkpoint", "x");
+  write_content(run / "chains" / "chain-0.emc", "x");
+  EXPECT_TRUE(prepare_run_directory(run, ExistingRun::resume));
+  EXPECT_FALSE(prepare_run_directory(run, ExistingRun::overwrite));
+  EXPECT_TRUE(fs::is_empty(run / "chains"));
+  write_content(run / "thesis.tex", "years of work");
+  EXPECT_THROW(prepare_run_directory(run, ExistingRun::overwrite), InputError);
+  EXPECT_TRUE(fs::exists(run / "thesis.tex"));
+}
+
+TEST_F(RunDirectory, ASecondProcessIsRefused) {
+  const RunLock first(folder_);
+  EXPECT_THROW(RunLock second(folder_), InputError);
+}
+
+}  // namespace
+}  // namespace emomc
