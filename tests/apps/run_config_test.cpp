@@ -401,7 +401,7 @@ TEST(RunConfigDefaults, AreThoseOfTheDesign) {
   EXPECT_EQ(config.data, (DataConfig{{"a.csv"}, {}, true}));
   EXPECT_EQ(config.likelihood, LikelihoodConfig{});
   EXPECT_EQ(config.sampler, SamplerConfig{});
-  EXPECT_EQ(config.backend, Backend::auto_);
+  EXPECT_EQ(config.backend, Backend::automatic);
   EXPECT_EQ(config.threads, 0);
   EXPECT_EQ(config.checkpoint_seconds, 60);
   EXPECT_EQ(config.output.directory, "runs/x");
@@ -437,7 +437,7 @@ TEST(RunConfigParsing, ReadsEveryKey) {
       "backend: reference\nthreads: 2\ncheckpoint: {seconds: 0.5}\n"
       "output: {directory: 2026, keep_warmup: true, pointwise: True}\n");
   EXPECT_EQ(config.data, (DataConfig{{"a.csv", "b *.npy"}, {"c0", "7"}, false}));
-  EXPECT_EQ(config.likelihood, (LikelihoodConfig{"gaussian_mixture", 3, "diagonal", Precision::double_}));
+  EXPECT_EQ(config.likelihood, (LikelihoodConfig{"gaussian_mixture", 3, "diagonal", Precision::float64}));
   const PriorSpec means{PriorFamily::cauchy, {{{3, 2}, {0, 1, 2, 3, 4, 5}}, {{2}, {1, 2}}}};
   EXPECT_EQ(config.prior.blocks.at("means"), means);
   EXPECT_EQ(config.prior.blocks.at("weights"), (PriorSpec{PriorFamily::dirichlet, {{{3}, {1, 2, 3.5}}}}));
@@ -570,7 +570,7 @@ RunConfig random_config(std::mt19937_64& random) {
     config.prior.blocks["mean"] = {PriorFamily::fixed, {array({}, real)}};
     config.prior.blocks["sigma"] = {PriorFamily::normal, {array({2}, real), array({}, positive)}};
   }
-  config.likelihood.precision = below(2) == 0 ? Precision::mixed : Precision::double_;
+  config.likelihood.precision = below(2) == 0 ? Precision::mixed : Precision::float64;
   config.prior.scale_floor = positive() / 1e9;
   config.sampler = {.chains = 1 + below(1000),
                     .warmup = below(1 << 30),

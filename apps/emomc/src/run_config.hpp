@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "emomc/likelihood/engines.hpp"
 #include "emomc/sampler/prior.hpp"
 
 namespace emomc::app {
@@ -16,8 +17,6 @@ struct DataConfig {
   bool standardize = true;
   bool operator==(const DataConfig&) const = default;
 };
-
-enum class Precision { mixed, double_ };
 
 struct LikelihoodConfig {
   std::string model = "gaussian_mixture";  ///< | two_gaussian
@@ -47,8 +46,6 @@ struct SamplerConfig {
   bool operator==(const SamplerConfig&) const = default;
 };
 
-enum class Backend { auto_, reference, cpu, cuda };
-
 struct OutputConfig {
   std::filesystem::path directory = "runs/emomc";
   bool keep_warmup = false;
@@ -61,7 +58,7 @@ struct RunConfig {
   LikelihoodConfig likelihood;
   PriorSet prior;  ///< a prior for every block of the model, defaults filled in
   SamplerConfig sampler;
-  Backend backend = Backend::auto_;
+  Backend backend = Backend::automatic;
   int threads = 0;  ///< 0: all
   double checkpoint_seconds = 60;
   OutputConfig output;

@@ -85,7 +85,7 @@ void read_backend(const YamlValue& value, RunConfig& config) {
   if (value.node().scalar == "gpu")
     value.refuse("gpu is unknown; did you mean cuda? allowed: auto, reference, cpu, cuda");
   const std::string name = choose(value, {"auto", "reference", "cpu", "cuda"});
-  config.backend = name == "auto"        ? Backend::auto_
+  config.backend = name == "auto"        ? Backend::automatic
                    : name == "reference" ? Backend::reference
                    : name == "cpu"       ? Backend::cpu
                                          : Backend::cuda;
@@ -99,7 +99,7 @@ std::string write_backend(const RunConfig& config) {
       return "cpu";
     case Backend::cuda:
       return "cuda";
-    case Backend::auto_:
+    case Backend::automatic:
       break;
   }
   return "auto";
@@ -147,7 +147,7 @@ std::vector<ConfigKey> likelihood_keys() {
       {"likelihood.precision", "", "mixed (float32 terms, float64 sums) | double",
        [](const YamlValue& v, RunConfig& c) {
          c.likelihood.precision =
-             choose(v, {"mixed", "double"}) == "mixed" ? Precision::mixed : Precision::double_;
+             choose(v, {"mixed", "double"}) == "mixed" ? Precision::mixed : Precision::float64;
        },
        [](const RunConfig& c) {
          return std::string(c.likelihood.precision == Precision::mixed ? "mixed" : "double");

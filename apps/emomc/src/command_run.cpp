@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+
+#include "commands.hpp"
+#include "emomc/core/errors.hpp"
+#include "run_files.hpp"
+#include "run_summary.hpp"
+
+namespace emomc::app {
+namespace {
+
+struct Options {
+  std::string config, output, backend;
+  std::vector<std::string> set;
+  bool resume = false, force = false, quiet = false, verbose = false;
+  std::string seed;
+};
+
+RunConfig resolved_config(const Options& options) {
+  std::vector<std::string> overrides = options.set;
+  const auto quoted = [](const std::string& text) {
+    std::string out = "'";
+    for (char c : text) out += c == '\'' ? "''" : std::string(1, c);
+    return out + "'";
+  };
+  if (!options.output.empty()) overrides.push_back("output.directory=" + quoted(options.output));
+  if (!options.backend.empty()) overrides.push_back("backend=" + options.backend);
+  if (!options.seed.empty()) overrides.push_back("sampler.seed=" + options.seed);
+  RunConfig config = load_run_config(options.config, overrides);
+  if (config.output.pointwise) throw InputError("output.pointwise: true is not available in this version; allowed: false");
+  return config;
+}
+
+std::shared_ptr<spdlog::logger> make_logger(const std::filesystem::path& directory, Verbosity verbosity) {
+  auto to_file = std::make_shared<spdlog::sinks::basic_file_sink_st>((directory / "run.log").string());
+  auto to_terminal = std::make_shared<spdlog::sinks::stderr_sink_st>();
+  to_terminal->set_pattern("%v");
+  to_terminal->set_level(verbosity == Verbosity::quiet    ? spdlog::level::err
+                         : verbosity == Verbosity::normal ? spdlog::level::info
+                                                          : spdlog::level::debug);
+  auto logger = std::make_shared<spdlog::logger>("emomc", spdlog::sinks_init_list{to_file, to_terminal});
+  logger->set_level(spdlog::level::debug);
+  logger->flush_on(spdlog::level::info);
+  return logger;
+}
+
+void refuse_another_run(const Checkpoint& checkpoint, const RunFiles& files, const RunConfig& config, const RunSetup& setup) {
+  const std::string where = config.output.directory.string() + ": --resume: ";
+  if (checkpoint.config_sha256 != files.config_sha256())
+    throw InputError(where + "the configuration has changed since (compare with its config.yaml); use --force to start over");
+  if (checkpoint.data_sha256 != setup.loaded.sha256)
+    throw InputError(where + "the data have changed since; use --force to start over");
+  const std::string engine = RunFiles::engine_text(config, setup);
+  if (checkpoint.engine != engine)
+    throw InputError(where + "the run was made on " + checkpoint.engine + ", this would be on " + engine);
+}
+
+int run(const Options& options) {
+  const auto began = std::chrono::steady_clock::now();
+  const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(); };
+  const Verbosity verbosity = options.quiet ? Verbosity::quiet : options.verbose ? Verbosity::verbose : Verbosity::normal;
+  const RunConfig config = resolved_config(options);
+  const ExistingRun policy = options.resume  ? ExistingRun::resume
+                             : options.force ? ExistingRun::overwrite
+                                             : ExistingRun::refuse;
+  const std::filesystem::path directory = config.output.directory;
+  check_run_directory(directory, policy);
+  RunSetup setup = set_up(config);
+  const bool may_resume = options.resume && std::filesystem::exists(directory / "checkpoint");
+  const std::vector<double> starts = may_resume ? std::vector<double>{} : find_starts(config, setup);
+
+  // Nothing has been written so far.
+  RunFiles files(config, setup, verbosity);
+  std::optional<Checkpoint> checkpoint;
+  if (may_resume) {
+    checkpoint = read_checkpoint(directory / "checkpoint");
+    refuse_another_run(*checkpoint, files, config, setup);
+  }
+  prepare_run_directory(directory, policy);
+  const RunLock lock(directory);
+  const auto logger = make_logger(directory, verbosity);
+  for (const auto& line : describe(setup.loaded)) logger->info(line);
+  for (const auto& line : warnings(setup.loaded)) logger->warn("warning: {}", line);
+  logger->info("model: {}, {} parameters, {} free; backend {}", setup.model.name, setup.target->dim(),
+               setup.target->dim_unconstrained(), RunFiles::engine_text(config, setup));
+  if (checkpoint) logger->info("going on from step {}", checkpoint->state.step);
+  files.open(checkpoint ? &*checkpoint : nullptr);
+  install_signal_handlers();
+  const double startup = seconds();
+  logger->debug("start-up took {}", duration_text(startup));
+
+  RunResult result;
+  try {
+    result = run_chains(*setup.engine, *setup.target, setup.proposal, setup.plans, setup.options, starts, files,
+                        checkpoint ? &checkpoint->state : nullptr);
+  } catch (...) {
+    files.end_progress();
+    files.write_manifest("failed", nullptr, startup);
+    throw;
+  }
+  files.end_progress();
+  files.write_manifest(result.finished ? "finished" : "interrupted", &result, startup);
+  if (!result.finished) {
+    logger->info("stopped after step {}; go on with: emomc run {} --output {} --resume", result.state.step, options.config,
+                 directory.string());
+    return signal_exit_code();
+  }
+  if (config.sampler.draws > 0) {
+    const RunSummary summary = summarize_run(directory, {});
+    write_file_atomically(directory / "summary.csv", to_csv(summary));
+    logger->info("\n{}", to_text(summary, 12));
+  }
+  logger->info("start-up {}, warm-up {}, sampling {}; draws and summary are in {}", duration_text(startup),
+               duration_text(result.warmup_seconds), duration_text(result.sampling_seconds), directory.string());
+  return kDone;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& status) {
+  auto* command = app.add_subcommand("run", "Sample a posterior and write a run directory");
+  auto options = std::make_shared<Options>();
+  command->add_option("CONFIG", options->config, "YAML configuration (configs/all_keys.yaml has every key)")->required();
+  command->add_option("--output", options->output, "Run directory (output.directory)");
+  command->add_option("--set", options->set, "Override a key: --set sampler.draws=500")->allow_extra_args(false);
+  command->add_option("--backend", options->backend, "auto, reference, cpu or cuda");
+  command->add_option("--seed", options->seed, "Seed (sampler.seed)");
+  auto* resume = command->add_flag("--resume", options->resume, "Go on from the checkpoint; from the beginning without one");
+  command->add_flag("--force", options->force, "Replace what an earlier run left in the directory")->excludes(resume);
+  command->add_flag("-q,--quiet", options->quiet, "Errors only");
+  command->add_flag("-v,--verbose", options->verbose, "More detail");
+  command->footer("Example: emomc run configs/sad.yaml --output runs/sad --set sampler.draws=2000\n"
+                  "Ctrl-C stops at the next checkpoint and says how to go on; twice, at once (exit code 130).");
+  command->callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace emomc::app

@@ -1,0 +1,53 @@
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "commands.hpp"
+#include "progress.hpp"
+#include "run_summary.hpp"
+
+namespace emomc::app {
+namespace {
+
+struct Options {
+  std::vector<std::string> runs;
+  std::vector<std::string> vars;
+  bool raw = false, json = false;
+};
+
+void print_summary(const Options& options) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const auto& run : options.runs) {
+    const RunSummary summary = summarize_run(run, options.vars);
+    if (options.json) {
+      all.push_back(to_json(summary));
+      all.back()["run"] = run;
+      continue;
+    }
+    if (options.runs.size() > 1) std::cout << run << ":\n";
+    std::cout << fmt::format("{} chains, {} draws each", summary.num_chains, summary.num_draws);
+    if (summary.sampling_seconds)
+      std::cout << fmt::format(", warm-up {}, sampling {}", duration_text(summary.warmup_seconds.value_or(0)),
+                               duration_text(*summary.sampling_seconds));
+    std::cout << "\n\n" << to_text(summary, SIZE_MAX);
+    if (!summary.acceptance.empty()) std::cout << "\nacceptance per block (lowest and highest chain)\n";
+    for (const auto& block : summary.acceptance)
+      std::cout << fmt::format("  {:<16} {:.3f} ({:.3f} to {:.3f})\n", block.name, block.rate, block.lowest, block.highest);
+  }
+  if (options.json) std::cout << (options.runs.size() == 1 ? all[0] : all).dump(1) << '\n';
+}
+
+}  // namespace
+
+void add_summary(CLI::App& app, int&) {
+  auto* command = app.add_subcommand("summary", "Posterior means, quantiles, ESS, MCSE and R-hat of runs");
+  auto options = std::make_shared<Options>();
+  command->add_option("RUN", options->runs, "Run directories")->required();
+  command->add_option("--vars", options->vars, "Only quantities of these names; shell globs, may be repeated")->allow_extra_args(false);
+  command->add_flag("--raw", options->raw, "Parameters as they were sampled (the only form in this version)");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer("Example: emomc summary runs/sad --vars 'log_*' --vars 'weights*'");
+  command->callback([options] { print_summary(*options); });
+}
+
+}  // namespace emomc::app

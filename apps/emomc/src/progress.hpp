@@ -1,0 +1,31 @@
+// Progress on a terminal as one line that is redrawn, elsewhere as a line every few seconds.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "emomc/sampler/run_chains.hpp"
+
+namespace emomc::app {
+
+enum class Verbosity { quiet, normal, verbose };
+
+class ProgressLine {
+ public:
+  explicit ProgressLine(Verbosity verbosity);
+  void show(const Progress& progress);
+  /// Leaves the terminal on a line of its own.
+  void end();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Verbosity verbosity_;
+  bool terminal_;
+  bool drawn_ = false;
+  Clock::time_point last_{};
+};
+
+/// "1 h 02 min", "3.4 s".
+std::string duration_text(double seconds);
+
+}  // namespace emomc::app

@@ -1,0 +1,189 @@
+#include "run_files.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <ctime>
+
+#include "emomc/core/errors.hpp"
+
+namespace emomc::app {
+namespace {
+
+volatile std::sig_atomic_t g_signal = 0;
+
+void on_signal(int signal) {
+  if (g_signal != 0) std::_Exit(128 + signal);
+  g_signal = signal;
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+// Where a run lies and how long it is do not change its draws; everything else must be the same to resume.
+std::string hash_of_config(RunConfig config) {
+  config.output = {};
+  config.threads = 0;
+  config.checkpoint_seconds = 60;
+  config.backend = Backend::automatic;  // the engine is compared apart
+  return sha256_hex(to_yaml(config));
+}
+
+}  // namespace
+
+bool stop_requested() { return g_signal != 0; }
+int signal_exit_code() { return 128 + static_cast<int>(g_signal); }
+void install_signal_handlers() {
+  g_signal = 0;
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+RunFiles::RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity verbosity)
+    : config_(config),
+      setup_(setup),
+      directory_(config.output.directory),
+      config_text_(to_yaml(config)),
+      config_sha256_(hash_of_config(config)),
+      log_likelihood_offset_(log_likelihood_offset(setup.loaded.units, setup.loaded.data.num_rows)),
+      progress_(verbosity),
+      started_(std::chrono::steady_clock::now()),
+      last_checkpoint_(started_),
+      started_at_(utc_now()) {}
+
+std::string RunFiles::engine_text(const RunConfig& config, const RunSetup& setup) {
+  const bool mixed = config.likelihood.precision == Precision::mixed && setup.backend != Backend::reference;
+  return backend_name(setup.backend) + ", " + (mixed ? "mixed" : "double") + ", " +
+         (setup.backend == Backend::cpu ? "SIMD " + cpu_simd_name() : setup.device->description());
+}
+
+void RunFiles::open(const Checkpoint* checkpoint) {
+  ChainHeader header;
+  header.seed = config_.sampler.seed;
+  header.warmup = config_.sampler.warmup;
+  header.thin = config_.sampler.thin;
+  header.layout = setup_.target->layout();
+  header.block_names = proposal_block_names(setup_.proposal, *setup_.target);
+  writers_.clear();
+  for (std::size_t c = 0; c < setup_.plans.size(); ++c) {
+    header.chain_id = setup_.plans[c].id;
+    writers_.emplace_back(directory_ / "chains" / fmt::format("chain-{:05}.emc", header.chain_id), header,
+                          checkpoint ? checkpoint->committed_bytes.at(c) : -1);
+  }
+  accepted_.assign(setup_.plans.size() * header.block_names.size(), 0);
+  proposed_ = accepted_;
+  if (checkpoint) {
+    in_sampling_ = checkpoint->state.step > config_.sampler.warmup;
+    if (checkpoint->state.step >= config_.sampler.warmup) {
+      accepted_ = checkpoint->state.accepted;
+      proposed_ = checkpoint->state.proposed;
+    }
+    warmup_before_ = checkpoint->warmup_seconds;
+    sampling_before_ = checkpoint->sampling_seconds;
+  }
+  write_file_atomically(directory_ / "config.yaml", config_text_);
+  write_manifest("running", nullptr, 0);
+}
+
+void RunFiles::on_draws(const DrawBatch& draws) {
+  const auto dim = static_cast<std::size_t>(draws.dim);
+  std::vector<double> theta(dim);
+  for (int i = 0; i < draws.num_draws; ++i)
+    for (int c = 0; c < draws.num_chains; ++c) {
+      const auto at = static_cast<std::size_t>(i) * static_cast<std::size_t>(draws.num_chains) + static_cast<std::size_t>(c);
+      std::copy_n(draws.theta + at * dim, dim, theta.begin());
+      to_data_units(setup_.target->layout(), setup_.loaded.units, theta);
+      writers_[static_cast<std::size_t>(c)].append(DrawView{draws.first_step + i * draws.thin, draws.log_prior[at],
+                                                            draws.log_likelihood[at] + log_likelihood_offset_, theta});
+    }
+}
+
+Continue RunFiles::on_progress(const Progress& progress) {
+  progress_.show(progress);
+  return stop_requested() ? Continue::stop : Continue::yes;
+}
+
+bool RunFiles::wants_state() {
+  const std::chrono::duration<double> since = std::chrono::steady_clock::now() - last_checkpoint_;
+  return since.count() >= config_.checkpoint_seconds;
+}
+
+void RunFiles::on_state(const SamplerState& state) {
+  const auto num_blocks = static_cast<std::size_t>(state.num_blocks);
+  const bool sampling = state.step > config_.sampler.warmup;
+  Checkpoint checkpoint;
+  checkpoint.config_sha256 = config_sha256_;
+  checkpoint.data_sha256 = setup_.loaded.sha256;
+  checkpoint.engine = engine_text(config_, setup_);
+  checkpoint.seed = config_.sampler.seed;
+  checkpoint.state = state;
+  for (std::size_t c = 0; c < writers_.size(); ++c) {
+    if (sampling) {
+      std::vector<std::uint64_t> accepted, proposed;
+      for (std::size_t b = c * num_blocks; b < (c + 1) * num_blocks; ++b) {
+        accepted.push_back(state.accepted[b] - accepted_[b]);
+        proposed.push_back(state.proposed[b] - proposed_[b]);
+        accepted_[b] = state.accepted[b];
+        proposed_[b] = state.proposed[b];
+      }
+      writers_[c].append(AcceptanceView{state.step, accepted, proposed});
+    }
+    checkpoint.committed_bytes.push_back(writers_[c].commit());
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started_;
+  checkpoint.warmup_seconds = warmup_before_ + (sampling ? 0 : elapsed.count());
+  checkpoint.sampling_seconds = sampling_before_ + (sampling ? elapsed.count() : 0);
+  write_checkpoint(directory_ / "checkpoint", checkpoint);
+  last_checkpoint_ = std::chrono::steady_clock::now();
+}
+
+void RunFiles::write_manifest(const std::string& status, const RunResult* result, double startup_seconds) {
+  nlohmann::ordered_json m;
+  m["program"] = {{"name", "emomc"}, {"version", EMOMC_VERSION}, {"cuda", built_with_cuda()}};
+  m["status"] = status;
+  m["started_at"] = started_at_;
+  m["updated_at"] = utc_now();
+  m["host"] = host_name();
+  m["backend"] = backend_name(setup_.backend);
+  m["engine"] = engine_text(config_, setup_);
+  m["seed"] = config_.sampler.seed;
+  m["config_sha256"] = config_sha256_;
+  m["data"] = {{"sha256", setup_.loaded.sha256},
+               {"files", setup_.loaded.table.files},
+               {"rows", setup_.loaded.table.num_rows},
+               {"columns", setup_.loaded.table.columns},
+               {"skipped_columns", setup_.loaded.table.skipped_columns},
+               {"constant_columns", setup_.loaded.constant_columns},
+               {"duplicate_rows", setup_.loaded.table.num_duplicate_rows},
+               {"mean", setup_.loaded.units.mean},
+               {"sd", setup_.loaded.units.sd}};
+  m["parameters"] = {{"all", setup_.target->dim()}, {"free", setup_.target->dim_unconstrained()}};
+  if (result) {
+    std::uint64_t faults = 0;
+    for (std::uint64_t n : result->state.faults) faults += n;
+    m["steps"] = result->state.step;
+    m["evaluations"] = result->num_evaluations;
+    m["faults"] = faults;
+    m["seconds"] = {{"startup", startup_seconds},
+                    {"warmup", warmup_before_ + result->warmup_seconds},
+                    {"sampling", sampling_before_ + result->sampling_seconds}};
+  }
+  write_file_atomically(directory_ / "manifest.json", m.dump(1) + "\n");
+}
+
+}  // namespace emomc::app

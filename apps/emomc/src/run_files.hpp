@@ -1,0 +1,54 @@
+// Writes a run directory as the run goes on: draws in the data's own units, checkpoints, the manifest.
+#pragma once
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "emomc/sampler/run_directory.hpp"
+#include "progress.hpp"
+#include "run_setup.hpp"
+
+namespace emomc::app {
+
+/// Set by SIGINT and SIGTERM; the run stops at the next segment boundary.
+bool stop_requested();
+/// A first signal asks for a stop, a second one ends the process.
+void install_signal_handlers();
+/// 128 + the signal's number.
+int signal_exit_code();
+
+class RunFiles final : public DrawHandler {
+ public:
+  RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity verbosity);
+
+  /// Opens the chain files: new ones, or those of `checkpoint` cut to what it committed.
+  void open(const Checkpoint* checkpoint);
+  /// What the draws depend on beside config and data.
+  static std::string engine_text(const RunConfig& config, const RunSetup& setup);
+
+  void on_draws(const DrawBatch& draws) override;
+  Continue on_progress(const Progress& progress) override;
+  bool wants_state() override;
+  void on_state(const SamplerState& state) override;
+
+  void write_manifest(const std::string& status, const RunResult* result, double startup_seconds);
+  void end_progress() { progress_.end(); }
+  std::string config_sha256() const { return config_sha256_; }
+
+ private:
+  const RunConfig& config_;
+  const RunSetup& setup_;
+  std::filesystem::path directory_;
+  std::string config_text_, config_sha256_;
+  std::vector<ChainWriter> writers_;
+  std::vector<std::uint64_t> accepted_, proposed_;  ///< at the last acceptance record
+  bool in_sampling_ = false;
+  double log_likelihood_offset_ = 0;
+  ProgressLine progress_;
+  std::chrono::steady_clock::time_point started_, last_checkpoint_;
+  double warmup_before_ = 0, sampling_before_ = 0;  ///< seconds of earlier parts of a resumed run
+  std::string started_at_;
+};
+
+}  // namespace emomc::app

@@ -1,0 +1,201 @@
+#include "run_setup.hpp"
+
+#include <openssl/evp.h>
+
+#include <array>
+#include <cmath>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/likelihood/mixture_start.hpp"
+#include "emomc/likelihood/parameter_file.hpp"
+#include "emomc/likelihood/standardize.hpp"
+
+namespace emomc::app {
+namespace {
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::string hash_table(const Table& table) {
+  std::string header;
+  for (const auto& column : table.columns) header += column + "\n";
+  const std::string_view values(reinterpret_cast<const char*>(table.values.data()), table.values.size() * sizeof(double));
+  return sha256_hex(header + sha256_hex(values));
+}
+
+std::vector<double> start_of(const RunConfig& config, const RunSetup& setup, std::uint32_t chain, std::uint64_t attempt) {
+  const std::string& init = config.sampler.init;
+  if (init == "kmeans") return kmeans_start(setup.loaded.data, setup.model.components, config.sampler.seed, chain, attempt);
+  if (init == "em") return em_start(setup.loaded.data, setup.model.components, config.sampler.seed, chain, attempt);
+  return setup.target->draw_from_prior(config.sampler.seed, chain, attempt);
+}
+
+// Scales of k-means and EM may lie below the prior's floor, weights of a file at 0.
+void move_inside(const Target& target, std::vector<double>& theta) {
+  for (std::size_t i = 0; i < theta.size(); ++i) {
+    const device::Element& e = target.elements()[i];
+    if (e.transform == device::Transform::lower_bound && !(theta[i] > e.bound))
+      theta[i] = e.bound > 0 ? 1.01 * e.bound : 1e-3;
+    if (e.transform == device::Transform::fixed) theta[i] = e.bound;
+  }
+  if (!target.ordered_means()) return;
+  // The prior is symmetric in the components, so their order is free: sort by the first coordinate.
+  const ParameterLayout& layout = target.layout();
+  const auto K = static_cast<std::size_t>(layout.blocks[0].shape[0]);
+  std::vector<std::size_t> order(K);
+  for (std::size_t k = 0; k < K; ++k) order[k] = k;
+  const auto means = static_cast<std::size_t>(layout.offset(1));
+  const auto stride = static_cast<std::size_t>(layout.blocks[1].size()) / K;
+  std::sort(order.begin(), order.end(), [&](auto a, auto b) { return theta[means + a * stride] < theta[means + b * stride]; });
+  const std::vector<double> old = theta;
+  for (std::size_t b = 0; b < layout.blocks.size(); ++b) {
+    const auto begin = static_cast<std::size_t>(layout.offset(b));
+    const auto slice = static_cast<std::size_t>(layout.blocks[b].size()) / K;
+    for (std::size_t k = 0; k < K; ++k)
+      std::copy_n(old.begin() + static_cast<std::ptrdiff_t>(begin + order[k] * slice), slice,
+                  theta.begin() + static_cast<std::ptrdiff_t>(begin + k * slice));
+  }
+}
+
+double log_density(RunSetup& setup, const std::vector<double>& theta) {
+  std::vector<double> sums(setup.engine->num_segments());
+  setup.engine->sums_by_segment(theta.data(), 1, sums.data());
+  double total = setup.target->log_prior(theta);
+  for (double sum : sums) total += sum;
+  return total;
+}
+
+}  // namespace
+
+std::string sha256_hex(std::string_view bytes) {
+  std::array<unsigned char, 32> digest{};
+  if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, EVP_sha256(), nullptr) != 1)
+    throw MachineError("SHA-256 is not available in this OpenSSL");
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string hex;
+  for (unsigned char byte : digest) {
+    hex += kDigits[byte >> 4];
+    hex += kDigits[byte & 15];
+  }
+  return hex;
+}
+
+std::string backend_name(Backend backend) {
+  switch (backend) {
+    case Backend::automatic:
+      return "auto";
+    case Backend::reference:
+      return "reference";
+    case Backend::cpu:
+      return "cpu";
+    case Backend::cuda:
+      return "cuda";
+  }
+  return "";
+}
+
+LoadedData load_data(const DataConfig& config) {
+  LoadedData loaded;
+  loaded.table = read_table({config.files, config.columns});
+  const std::size_t dim = loaded.table.columns.size();
+  loaded.sha256 = hash_table(loaded.table);
+  for (std::size_t j : constant_columns(loaded.table.values, dim)) loaded.constant_columns.push_back(loaded.table.columns[j]);
+  const ColumnUnits units = column_units(loaded.table.values, dim);
+  if (config.standardize) {
+    loaded.units = units;
+    standardize(units, loaded.table.values);
+    loaded.column_sd.assign(dim, 1.0);
+  } else {
+    loaded.column_sd = units.sd;
+  }
+  loaded.data = DataSet::single_segment(static_cast<int>(dim), std::move(loaded.table.values));
+  loaded.table.values.clear();
+  return loaded;
+}
+
+std::vector<std::string> describe(const LoadedData& loaded) {
+  const Table& t = loaded.table;
+  std::vector<std::string> lines;
+  lines.push_back("data: " + std::to_string(t.num_rows) + " rows x " + std::to_string(t.columns.size()) + " columns (" +
+                  joined(t.columns) + ") from " + std::to_string(t.files.size()) +
+                  (t.files.size() == 1 ? " file" : " files"));
+  if (!t.skipped_columns.empty()) lines.push_back("data: skipped columns: " + joined(t.skipped_columns));
+  return lines;
+}
+
+std::vector<std::string> warnings(const LoadedData& loaded) {
+  std::vector<std::string> lines;
+  if (loaded.table.num_duplicate_rows > 0)
+    lines.push_back("data: " + std::to_string(loaded.table.num_duplicate_rows) +
+                    " rows repeat earlier ones; a component can collapse on them, prior.scale_floor bounds it");
+  if (!loaded.constant_columns.empty())
+    lines.push_back("data: constant columns, only centred: " + joined(loaded.constant_columns));
+  return lines;
+}
+
+RunSetup set_up(const RunConfig& config) {
+  RunSetup setup;
+  setup.loaded = load_data(config.data);
+  setup.model = {config.likelihood.model, config.likelihood.components};
+  const DataSet& data = setup.loaded.data;
+  ParameterLayout layout = model_layout(setup.model, data.dim);
+  setup.target = std::make_unique<Target>(std::move(layout), config.prior, setup.loaded.column_sd);
+  setup.backend = resolve_backend(config.backend, setup.model, data, config.sampler.chains);
+  setup.device = make_device(setup.backend);
+  setup.engine = make_engine(setup.backend, setup.model, config.likelihood.precision, data, *setup.device, config.threads);
+
+  const std::string& shape = config.sampler.proposal.shape;
+  setup.proposal = {config.sampler.proposal.kind,
+                    shape == "isotropic"  ? ProposalShape::isotropic
+                    : shape == "diagonal" ? ProposalShape::diagonal
+                                          : ProposalShape::dense,
+                    config.sampler.proposal.target_acceptance};
+  proposal_block_names(setup.proposal, *setup.target);  // refuses what does not fit
+  for (int chain = 0; chain < config.sampler.chains; ++chain)
+    setup.plans.push_back({static_cast<std::uint64_t>(chain), {0}, 1.0, 0});
+  setup.options.warmup = config.sampler.warmup;
+  setup.options.draws = config.sampler.draws;
+  setup.options.thin = config.sampler.thin;
+  setup.options.seed = config.sampler.seed;
+  setup.options.max_nan_share = config.sampler.max_nan_share;
+  setup.options.keep_warmup = config.output.keep_warmup;
+  return setup;
+}
+
+std::vector<double> find_starts(const RunConfig& config, RunSetup& setup) {
+  const std::string& init = config.sampler.init;
+  const bool from_file = init != "prior" && init != "kmeans" && init != "em";
+  std::vector<double> given;
+  if (from_file) {
+    given = read_parameter_file(init, setup.target->layout());
+    to_sampler_units(setup.target->layout(), setup.loaded.units, given);
+    std::vector<double> u(static_cast<std::size_t>(setup.target->dim_unconstrained()));
+    try {
+      setup.target->unconstrain(given, u);
+    } catch (const InputError& error) {
+      throw InputError("sampler.init: " + init + ": " + error.what());
+    }
+    if (!std::isfinite(log_density(setup, given)))
+      throw InputError("sampler.init: " + init + ": the density there is not finite");
+  }
+  std::vector<double> starts;
+  for (int chain = 0; chain < config.sampler.chains; ++chain) {
+    std::vector<double> theta = given;
+    for (int attempt = 0; !from_file; ++attempt) {
+      if (attempt == config.sampler.init_tries)
+        throw InputError("sampler.init: " + init + ": no start of finite density for chain " + std::to_string(chain) +
+                         " in sampler.init_tries = " + std::to_string(config.sampler.init_tries) +
+                         " tries; use init kmeans or a parameter file, or a narrower prior");
+      theta = start_of(config, setup, static_cast<std::uint32_t>(chain), static_cast<std::uint64_t>(attempt));
+      move_inside(*setup.target, theta);
+      if (std::isfinite(log_density(setup, theta))) break;
+    }
+    starts.insert(starts.end(), theta.begin(), theta.end());
+  }
+  return starts;
+}
+
+}  // namespace emomc::app

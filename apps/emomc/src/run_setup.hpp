@@ -1,0 +1,53 @@
+// From a RunConfig to what run_chains needs; shared by run and check. Everything a user can get wrong is
+// found here, before anything is written.
+#pragma once
+
+#include <memory>
+
+#include "emomc/core/data_units.hpp"
+#include "emomc/likelihood/engines.hpp"
+#include "emomc/likelihood/table.hpp"
+#include "emomc/sampler/run_chains.hpp"
+#include "emomc/sampler/target.hpp"
+#include "run_config.hpp"
+
+namespace emomc::app {
+
+/// The data as read, and as the likelihood sees them.
+struct LoadedData {
+  Table table;        ///< its values moved to `data`
+  DataSet data;
+  ColumnUnits units;  ///< empty without standardize
+  std::vector<double> column_sd;  ///< of `data`'s columns
+  std::vector<std::string> constant_columns;
+  std::string sha256;  ///< of the values in use, names of columns included
+};
+
+LoadedData load_data(const DataConfig& config);
+/// One line each of what is used, what is skipped, and what deserves a warning.
+std::vector<std::string> describe(const LoadedData& loaded);
+std::vector<std::string> warnings(const LoadedData& loaded);
+
+/// The objects of a run.
+struct RunSetup {
+  LoadedData loaded;
+  ModelSpec model;
+  Backend backend = Backend::cpu;  ///< resolved
+  std::unique_ptr<Device> device;
+  std::unique_ptr<LikelihoodEngine> engine;
+  std::unique_ptr<Target> target;
+  ProposalSpec proposal;
+  std::vector<ChainPlan> plans;
+  RunOptions options;
+};
+
+RunSetup set_up(const RunConfig& config);
+
+/// num_chains x dim, sampler's units, each of finite density. Throws InputError where init_tries did not
+/// find one, or where a parameter file does not fit.
+std::vector<double> find_starts(const RunConfig& config, RunSetup& setup);
+
+std::string backend_name(Backend backend);
+std::string sha256_hex(std::string_view bytes);
+
+}  // namespace emomc::app

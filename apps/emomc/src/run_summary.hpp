@@ -1,0 +1,41 @@
+// Summaries of run directories: shared by summary and by the end of run.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emomc/sampler/diagnostics.hpp"
+#include "emomc/sampler/run_directory.hpp"
+
+namespace emomc::app {
+
+struct SummaryRow {
+  std::string name;
+  QuantitySummary summary;
+  std::optional<double> ess_bulk_per_second;
+};
+
+struct BlockAcceptance {
+  std::string name;
+  double rate, lowest, highest;  ///< over all chains, and of the chains
+};
+
+struct RunSummary {
+  std::vector<SummaryRow> rows;
+  std::vector<BlockAcceptance> acceptance;
+  std::size_t num_chains = 0, num_draws = 0;  ///< draws per chain that all chains have
+  std::optional<double> warmup_seconds, sampling_seconds;
+};
+
+/// Reads chains and manifest. `patterns` select names (shell globs); empty: all.
+RunSummary summarize_run(const std::filesystem::path& directory, const std::vector<std::string>& patterns);
+
+nlohmann::ordered_json to_json(const RunSummary& summary);
+std::string to_csv(const RunSummary& summary);
+/// A table for people; at most `max_rows` rows, those with the largest R-hat first if there are more.
+std::string to_text(const RunSummary& summary, std::size_t max_rows);
+
+}  // namespace emomc::app
