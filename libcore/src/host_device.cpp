@@ -1,5 +1,7 @@
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <string>
 #include <new>
 
 #include "emomc/core/errors.hpp"
@@ -15,12 +17,24 @@ struct HostEvent final : Event {};
 
 constexpr std::size_t kAlignment = 64;
 
+// What the kernel says could be had without swapping; everything where it does not say.
+std::size_t available_host_bytes() {
+  std::ifstream stream("/proc/meminfo");
+  for (std::string key, unit; stream >> key;) {
+    std::size_t kibibytes = 0;
+    if (!(stream >> kibibytes)) break;
+    if (key == "MemAvailable:") return kibibytes << 10;
+    std::getline(stream, unit);
+  }
+  return SIZE_MAX;
+}
+
 class HostDevice final : public Device {
  public:
   DeviceKind kind() const override { return DeviceKind::host; }
   std::string description() const override { return "host"; }
   Stream stream() const override { return nullptr; }
-  std::size_t free_bytes() const override { return SIZE_MAX; }
+  std::size_t free_bytes() const override { return available_host_bytes(); }
 
   void* allocate(std::size_t bytes) override {
     const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;

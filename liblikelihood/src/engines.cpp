@@ -2,43 +2,11 @@
 
 #include <stdexcept>
 
-#include "emomc/core/errors.hpp"
-#include "emomc/likelihood/models.hpp"
 #include "cpu_kernel.hpp"
 #include "engine_factories.hpp"
+#include "with_model.hpp"
 
 namespace emomc {
-namespace {
-
-constexpr int kMaxComponents = 4096;
-
-// Calls f(model) with the model of `spec` for data of `dim` columns.
-template <class F>
-auto with_model(const ModelSpec& spec, int dim, F f) {
-  if (dim < 1) throw InputError("data: there are no columns");
-  const auto checked = [&](auto model) {
-    using Model = decltype(model);
-    if (Model::fixed_dim && dim != Model::fixed_dim)
-      throw InputError("likelihood.model " + spec.name + ": the data have " + std::to_string(dim) +
-                       " columns; it takes " + std::to_string(Model::fixed_dim));
-    if (!Model::fixed_components && (spec.components < 1 || spec.components > kMaxComponents))
-      throw InputError("likelihood.components: " + std::to_string(spec.components) +
-                       " is out of range; allowed: 1 to " + std::to_string(kMaxComponents));
-    model.num_components = Model::fixed_components ? Model::fixed_components : spec.components;
-    model.dim = dim;
-    return f(model);
-  };
-#define EMOMC_TRY(Model) \
-  if (spec.name == device::Model::name) return checked(device::Model{});
-  EMOMC_MODELS(EMOMC_TRY)
-#undef EMOMC_TRY
-  std::string known;
-  for (const auto& name : model_names()) known += (known.empty() ? "" : ", ") + name;
-  throw InputError("likelihood.model: " + spec.name + " is not known; allowed: " + known);
-}
-
-}  // namespace
-
 std::vector<std::string> model_names() {
   std::vector<std::string> names;
 #define EMOMC_NAME(Model) names.emplace_back(device::Model::name);

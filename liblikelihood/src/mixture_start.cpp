@@ -30,7 +30,8 @@ Rows choose_rows(const DataSet& data, std::size_t limit) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t row = i * data.num_rows / count;
     for (int j = 0; j < data.dim; ++j)
-      rows(static_cast<Eigen::Index>(i), j) = data.values[row * static_cast<std::size_t>(data.dim) + static_cast<std::size_t>(j)];
+      rows(static_cast<Eigen::Index>(i), j) =
+          data.values[row * static_cast<std::size_t>(data.dim) + static_cast<std::size_t>(j)];
   }
   return rows;
 }
@@ -112,7 +113,8 @@ void em_round(const Rows& x, Mixture& m, const std::vector<double>& column_sd) {
   Rows first = Rows::Zero(K, d), second = Rows::Zero(K, d);
   for (Eigen::Index i = 0; i < x.rows(); ++i) {
     for (Eigen::Index k = 0; k < K; ++k)
-      terms[k] = constant[k] - 0.5 * ((x.row(i) - m.means.row(k)).array().square() * precision.row(k).array()).sum();
+      terms[k] =
+          constant[k] - 0.5 * ((x.row(i) - m.means.row(k)).array().square() * precision.row(k).array()).sum();
     terms = (terms.array() - terms.maxCoeff()).exp();
     terms /= terms.sum();
     for (Eigen::Index k = 0; k < K; ++k) {
@@ -130,7 +132,8 @@ void em_round(const Rows& x, Mixture& m, const std::vector<double>& column_sd) {
     const Eigen::RowVectorXd shift = mean - m.means.row(k);
     for (Eigen::Index j = 0; j < d; ++j) {
       const double sd = column_sd[static_cast<std::size_t>(j)];
-      m.variances(k, j) = std::max(second(k, j) / mass[k] - shift[j] * shift[j], 0.0) + kVarianceFloor * sd * sd;
+      m.variances(k, j) =
+          std::max(second(k, j) / mass[k] - shift[j] * shift[j], 0.0) + kVarianceFloor * sd * sd;
     }
     m.means.row(k) = mean;
   }

@@ -47,13 +47,16 @@ void read_block(const Json& value, const ParameterBlock& block, std::size_t axis
   if (axis < block.shape.size()) {
     const auto extent = static_cast<std::size_t>(block.shape[axis]);
     if (!value.is_array() || value.size() != extent)
-      throw InputError(place + path + ": " + (value.is_array() ? std::to_string(value.size()) + " entries" : "no list") +
-                       "; " + block.name + " has shape " + shape_text(block.shape));
+      throw InputError(place + path + ": " +
+                       (value.is_array() ? std::to_string(value.size()) + " entries" : "no list") + "; " +
+                       block.name + " has shape " + shape_text(block.shape));
     for (std::size_t i = 0; i < extent; ++i)
       read_block(value[i], block, axis + 1, place, path + "[" + std::to_string(i) + "]", out);
     return;
   }
-  if (!value.is_number()) throw InputError(place + path + ": not a number; " + block.name + " has shape " + shape_text(block.shape));
+  if (!value.is_number())
+    throw InputError(place + path + ": not a number; " + block.name + " has shape " +
+                     shape_text(block.shape));
   const double x = value.get<double>();
   const auto refuse = [&](const std::string& allowed) {
     throw InputError(place + path + ": " + value.dump() + " is out of range; allowed: " + allowed);
@@ -74,7 +77,8 @@ Json block_to_json(const ParameterBlock& block, std::size_t axis, const double*&
 
 }  // namespace
 
-std::vector<double> parse_parameters(const std::string& text, const std::string& name, const ParameterLayout& layout) {
+std::vector<double> parse_parameters(const std::string& text, const std::string& name,
+                                     const ParameterLayout& layout) {
   const Json json = parse_json(text, name);
   std::vector<std::string> known;
   for (const auto& block : layout.blocks) known.push_back(block.name);
@@ -82,19 +86,22 @@ std::vector<double> parse_parameters(const std::string& text, const std::string&
     if (std::find(known.begin(), known.end(), key) == known.end()) {
       std::string all;
       for (const auto& k : known) all += (all.empty() ? "" : ", ") + k;
-      throw InputError(name + ": " + key + ": unknown parameter; " + did_you_mean(nearest_name(key, known)) + "allowed: " + all);
+      throw InputError(name + ": " + key + ": unknown parameter; " + did_you_mean(nearest_name(key, known)) +
+                       "allowed: " + all);
     }
   std::vector<double> theta;
   for (const auto& block : layout.blocks) {
     const auto found = json.find(block.name);
-    if (found == json.end()) throw InputError(name + ": " + block.name + " is missing; it has shape " + shape_text(block.shape));
+    if (found == json.end())
+      throw InputError(name + ": " + block.name + " is missing; it has shape " + shape_text(block.shape));
     const std::size_t begin = theta.size();
     read_block(*found, block, 0, name + ": ", block.name, theta);
     if (block.support != Support::simplex) continue;
     double sum = 0;
     for (std::size_t i = begin; i < theta.size(); ++i) sum += theta[i];
     if (std::abs(sum - 1) > 1e-6)
-      throw InputError(name + ": " + block.name + ": the entries sum to " + Json(sum).dump() + "; they must sum to 1");
+      throw InputError(name + ": " + block.name + ": the entries sum to " + Json(sum).dump() +
+                       "; they must sum to 1");
   }
   return theta;
 }
@@ -107,7 +114,8 @@ ModelSpec model_of_parameters(const std::string& text, const std::string& name, 
   const Json json = parse_json(text, name);
   ModelSpec spec{model, 1};
   if (const auto weights = json.find("weights"); weights != json.end()) {
-    if (!weights->is_array() || weights->empty()) throw InputError(name + ": weights: a list of numbers is needed");
+    if (!weights->is_array() || weights->empty())
+      throw InputError(name + ": weights: a list of numbers is needed");
     spec.components = static_cast<int>(std::min<std::size_t>(weights->size(), 1u << 20));
   }
   return spec;

@@ -44,7 +44,8 @@ std::map<std::string, std::vector<double>> read_columns(const std::filesystem::p
 TEST(Diagnostics, AreThoseOfRPosteriorOnTheBlockerDraws) {
   const auto folder = testing::shared_data("diagnostics/blocker");
   if (!folder) GTEST_SKIP() << "no shared data: set EMOMC_SHARED_DATA";
-  const auto first = read_columns(*folder / "blocker.1.csv"), second = read_columns(*folder / "blocker.2.csv");
+  const auto first = read_columns(*folder / "blocker.1.csv"),
+             second = read_columns(*folder / "blocker.2.csv");
   std::ifstream file(*folder / "reference_posterior.csv");
   std::string line;
   std::getline(file, line);

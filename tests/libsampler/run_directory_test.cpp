@@ -66,7 +66,8 @@ class RunDirectory : public ::testing::Test {
       const auto at = static_cast<std::size_t>(i);
       EXPECT_EQ(chain.steps[at], 12 + 2 * i);
       EXPECT_EQ(chain.log_likelihood[at], -100.5 * static_cast<double>(i));
-      EXPECT_EQ(std::vector<double>(chain.parameters.begin() + 6 * i, chain.parameters.begin() + 6 * i + 6), point(static_cast<int>(i)));
+      EXPECT_EQ(std::vector<double>(chain.parameters.begin() + 6 * i, chain.parameters.begin() + 6 * i + 6),
+                point(static_cast<int>(i)));
     }
   }
 

@@ -13,12 +13,14 @@ void print_devices(bool as_json) {
   const auto gpus = list_cuda_devices();
   const unsigned threads = std::thread::hardware_concurrency();
   if (as_json) {
-    nlohmann::ordered_json json{{"cpu", {{"threads", threads}, {"simd", cpu_simd_name()}}},
-                                {"cuda", {{"built", built_with_cuda()}, {"devices", nlohmann::json::array()}}}};
+    nlohmann::ordered_json json{
+        {"cpu", {{"threads", threads}, {"simd", cpu_simd_name()}}},
+        {"cuda", {{"built", built_with_cuda()}, {"devices", nlohmann::json::array()}}}};
     for (const auto& gpu : gpus)
       json["cuda"]["devices"].push_back({{"index", gpu.index},
                                          {"name", gpu.name},
-                                         {"compute_capability", std::to_string(gpu.compute_major) + "." + std::to_string(gpu.compute_minor)},
+                                         {"compute_capability", std::to_string(gpu.compute_major) + "." +
+                                                                    std::to_string(gpu.compute_minor)},
                                          {"multiprocessors", gpu.num_multiprocessors},
                                          {"memory_bytes", gpu.memory_bytes}});
     std::cout << json.dump(1) << '\n';
@@ -26,12 +28,14 @@ void print_devices(bool as_json) {
   }
   std::cout << "cpu    " << threads << " threads, SIMD " << cpu_simd_name() << '\n';
   for (const auto& gpu : gpus)
-    std::cout << "cuda   " << gpu.index << ": " << gpu.name << ", compute capability " << gpu.compute_major << '.'
-              << gpu.compute_minor << ", " << gpu.num_multiprocessors << " multiprocessors, "
+    std::cout << "cuda   " << gpu.index << ": " << gpu.name << ", compute capability " << gpu.compute_major
+              << '.' << gpu.compute_minor << ", " << gpu.num_multiprocessors << " multiprocessors, "
               << (gpu.memory_bytes >> 30) << " GiB\n";
   if (gpus.empty())
     std::cout << "cuda   none: "
-              << (built_with_cuda() ? "CUDA finds no GPU on this machine" : "this emomc was built without CUDA") << '\n';
+              << (built_with_cuda() ? "CUDA finds no GPU on this machine"
+                                    : "this emomc was built without CUDA")
+              << '\n';
 }
 
 }  // namespace

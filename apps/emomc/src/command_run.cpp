@@ -31,7 +31,8 @@ RunConfig resolved_config(const Options& options) {
   if (!options.backend.empty()) overrides.push_back("backend=" + options.backend);
   if (!options.seed.empty()) overrides.push_back("sampler.seed=" + options.seed);
   RunConfig config = load_run_config(options.config, overrides);
-  if (config.output.pointwise) throw InputError("output.pointwise: true is not available in this version; allowed: false");
+  if (config.output.pointwise)
+    throw InputError("output.pointwise: true is not available in this version; allowed: false");
   return config;
 }
 
@@ -48,10 +49,13 @@ std::shared_ptr<spdlog::logger> make_logger(const std::filesystem::path& directo
   return logger;
 }
 
-void refuse_another_run(const Checkpoint& checkpoint, const RunFiles& files, const RunConfig& config, const RunSetup& setup) {
+void refuse_another_run(const Checkpoint& checkpoint, const RunFiles& files, const RunConfig& config,
+                        const RunSetup& setup) {
   const std::string where = config.output.directory.string() + ": --resume: ";
   if (checkpoint.config_sha256 != files.config_sha256())
-    throw InputError(where + "the configuration has changed since (compare with its config.yaml); use --force to start over");
+    throw InputError(
+        where +
+        "the configuration has changed since (compare with its config.yaml); use --force to start over");
   if (checkpoint.data_sha256 != setup.loaded.sha256)
     throw InputError(where + "the data have changed since; use --force to start over");
   const std::string engine = RunFiles::engine_text(config, setup);
@@ -61,8 +65,12 @@ void refuse_another_run(const Checkpoint& checkpoint, const RunFiles& files, con
 
 int run(const Options& options) {
   const auto began = std::chrono::steady_clock::now();
-  const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(); };
-  const Verbosity verbosity = options.quiet ? Verbosity::quiet : options.verbose ? Verbosity::verbose : Verbosity::normal;
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  };
+  const Verbosity verbosity = options.quiet     ? Verbosity::quiet
+                              : options.verbose ? Verbosity::verbose
+                                                : Verbosity::normal;
   const RunConfig config = resolved_config(options);
   const ExistingRun policy = options.resume  ? ExistingRun::resume
                              : options.force ? ExistingRun::overwrite
@@ -95,8 +103,8 @@ int run(const Options& options) {
 
   RunResult result;
   try {
-    result = run_chains(*setup.engine, *setup.target, setup.proposal, setup.plans, setup.options, starts, files,
-                        checkpoint ? &checkpoint->state : nullptr);
+    result = run_chains(*setup.engine, *setup.target, setup.proposal, setup.plans, setup.options, starts,
+                        files, checkpoint ? &checkpoint->state : nullptr);
   } catch (...) {
     files.end_progress();
     files.write_manifest("failed", nullptr, startup);
@@ -105,8 +113,8 @@ int run(const Options& options) {
   files.end_progress();
   files.write_manifest(result.finished ? "finished" : "interrupted", &result, startup);
   if (!result.finished) {
-    logger->info("stopped after step {}; go on with: emomc run {} --output {} --resume", result.state.step, options.config,
-                 directory.string());
+    logger->info("stopped after step {}; go on with: emomc run {} --output {} --resume", result.state.step,
+                 options.config, directory.string());
     return signal_exit_code();
   }
   if (config.sampler.draws > 0) {
@@ -115,7 +123,8 @@ int run(const Options& options) {
     logger->info("\n{}", to_text(summary, 12));
   }
   logger->info("start-up {}, warm-up {}, sampling {}; draws and summary are in {}", duration_text(startup),
-               duration_text(result.warmup_seconds), duration_text(result.sampling_seconds), directory.string());
+               duration_text(result.warmup_seconds), duration_text(result.sampling_seconds),
+               directory.string());
   return kDone;
 }
 
@@ -124,17 +133,22 @@ int run(const Options& options) {
 void add_run(CLI::App& app, int& status) {
   auto* command = app.add_subcommand("run", "Sample a posterior and write a run directory");
   auto options = std::make_shared<Options>();
-  command->add_option("CONFIG", options->config, "YAML configuration (configs/all_keys.yaml has every key)")->required();
+  command->add_option("CONFIG", options->config, "YAML configuration (configs/all_keys.yaml has every key)")
+      ->required();
   command->add_option("--output", options->output, "Run directory (output.directory)");
-  command->add_option("--set", options->set, "Override a key: --set sampler.draws=500")->allow_extra_args(false);
+  command->add_option("--set", options->set, "Override a key: --set sampler.draws=500")
+      ->allow_extra_args(false);
   command->add_option("--backend", options->backend, "auto, reference, cpu or cuda");
   command->add_option("--seed", options->seed, "Seed (sampler.seed)");
-  auto* resume = command->add_flag("--resume", options->resume, "Go on from the checkpoint; from the beginning without one");
-  command->add_flag("--force", options->force, "Replace what an earlier run left in the directory")->excludes(resume);
+  auto* resume = command->add_flag("--resume", options->resume,
+                                   "Go on from the checkpoint; from the beginning without one");
+  command->add_flag("--force", options->force, "Replace what an earlier run left in the directory")
+      ->excludes(resume);
   command->add_flag("-q,--quiet", options->quiet, "Errors only");
   command->add_flag("-v,--verbose", options->verbose, "More detail");
-  command->footer("Example: emomc run configs/sad.yaml --output runs/sad --set sampler.draws=2000\n"
-                  "Ctrl-C stops at the next checkpoint and says how to go on; twice, at once (exit code 130).");
+  command->footer(
+      "Example: emomc run configs/sad.yaml --output runs/sad --set sampler.draws=2000\n"
+      "Ctrl-C stops at the next checkpoint and says how to go on; twice, at once (exit code 130).");
   command->callback([options, &status] { status = run(*options); });
 }
 

@@ -32,7 +32,8 @@ void print_summary(const Options& options) {
     std::cout << "\n\n" << to_text(summary, SIZE_MAX);
     if (!summary.acceptance.empty()) std::cout << "\nacceptance per block (lowest and highest chain)\n";
     for (const auto& block : summary.acceptance)
-      std::cout << fmt::format("  {:<16} {:.3f} ({:.3f} to {:.3f})\n", block.name, block.rate, block.lowest, block.highest);
+      std::cout << fmt::format("  {:<16} {:.3f} ({:.3f} to {:.3f})\n", block.name, block.rate, block.lowest,
+                               block.highest);
   }
   if (options.json) std::cout << (options.runs.size() == 1 ? all[0] : all).dump(1) << '\n';
 }
@@ -43,7 +44,8 @@ void add_summary(CLI::App& app, int&) {
   auto* command = app.add_subcommand("summary", "Posterior means, quantiles, ESS, MCSE and R-hat of runs");
   auto options = std::make_shared<Options>();
   command->add_option("RUN", options->runs, "Run directories")->required();
-  command->add_option("--vars", options->vars, "Only quantities of these names; shell globs, may be repeated")->allow_extra_args(false);
+  command->add_option("--vars", options->vars, "Only quantities of these names; shell globs, may be repeated")
+      ->allow_extra_args(false);
   command->add_flag("--raw", options->raw, "Parameters as they were sampled (the only form in this version)");
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("Example: emomc summary runs/sad --vars 'log_*' --vars 'weights*'");

@@ -7,10 +7,10 @@ namespace emomc::app {
 
 /// What `main` returns.
 enum ExitCode : int {
-  kDone = 0,         ///< the work is done
-  kCheckFailed = 1,  ///< it ran, but the check it makes failed
-  kBadInput = 2,     ///< bad input or usage; nothing was written
-  kMachineFault = 3, ///< GPU, disk or memory failed
+  kDone = 0,          ///< the work is done
+  kCheckFailed = 1,   ///< it ran, but the check it makes failed
+  kBadInput = 2,      ///< bad input or usage; nothing was written
+  kMachineFault = 3,  ///< GPU, disk or memory failed
 };
 
 /// Each adds a subcommand whose callback does the work and leaves its exit code in `status`.

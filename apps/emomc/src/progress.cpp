@@ -7,7 +7,8 @@
 
 namespace emomc::app {
 
-ProgressLine::ProgressLine(Verbosity verbosity) : verbosity_(verbosity), terminal_(::isatty(STDERR_FILENO) != 0) {}
+ProgressLine::ProgressLine(Verbosity verbosity)
+    : verbosity_(verbosity), terminal_(::isatty(STDERR_FILENO) != 0) {}
 
 std::string duration_text(double seconds) {
   if (seconds < 60) return fmt::format("{:.1f} s", seconds);
@@ -30,12 +31,13 @@ void ProgressLine::show(const Progress& p) {
   const double share = p.num_steps > 0 ? static_cast<double>(p.step) / static_cast<double>(p.num_steps) : 1.0;
   const double left = share > 0 ? p.seconds * (1 - share) / share : 0;
   const std::string phase = p.step <= p.warmup ? "warm-up " : "sampling";
-  std::string text = fmt::format("{:3.0f} %  {}  step {} of {}, acceptance {:.3f}, {} left", 100 * share, phase, p.step,
-                                 p.num_steps, p.mean_acceptance, duration_text(left));
+  std::string text = fmt::format("{:3.0f} %  {}  step {} of {}, acceptance {:.3f}, {} left", 100 * share,
+                                 phase, p.step, p.num_steps, p.mean_acceptance, duration_text(left));
   if (terminal_) {
     constexpr int width = 20;
     const int full = static_cast<int>(share * width);
-    const std::string bar = std::string(static_cast<std::size_t>(full), '#') + std::string(static_cast<std::size_t>(width - full), '.');
+    const std::string bar = std::string(static_cast<std::size_t>(full), '#') +
+                            std::string(static_cast<std::size_t>(width - full), '.');
     std::fputs(fmt::format("\r[{}] {}\033[K", bar, text).c_str(), stderr);
     drawn_ = true;
   } else {

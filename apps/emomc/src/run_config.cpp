@@ -56,8 +56,9 @@ void check_column_count(const YamlNode& root, const RunConfig& config) {
       .refuse(std::to_string(count) + " columns; model two_gaussian allows one");
 }
 
-/// The text of the file, or of its first bytes past the limit where parse_yaml refuses it.
-std::string read_text(const std::filesystem::path& file) {
+}  // namespace
+
+std::string read_config_text(const std::filesystem::path& file) {
   const std::string name = file.string();
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(file, error);
@@ -77,10 +78,8 @@ std::string read_text(const std::filesystem::path& file) {
   return text;
 }
 
-}  // namespace
-
 RunConfig load_run_config(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
-  return parse_run_config(read_text(file), file.string(), overrides);
+  return parse_run_config(read_config_text(file), file.string(), overrides);
 }
 
 RunConfig parse_run_config(const std::string& yaml, const std::string& name,

@@ -81,6 +81,10 @@ std::string to_yaml(const RunConfig& config, YamlComments comments = YamlComment
 /// What a file that says only `data: {file: features/sad.csv}` means; explained, configs/all_keys.yaml.
 RunConfig default_run_config();
 
+/// The text of a configuration file; throws InputError where there is none. At most 1 MiB and a byte are
+/// read: parse_yaml refuses longer ones.
+std::string read_config_text(const std::filesystem::path& file);
+
 /// A prior as the configuration spells it: "{normal: {mean: 0, sd: 10}}".
 std::string to_yaml(const PriorSpec& prior);
 

@@ -105,11 +105,13 @@ void RunFiles::on_draws(const DrawBatch& draws) {
   std::vector<double> theta(dim);
   for (int i = 0; i < draws.num_draws; ++i)
     for (int c = 0; c < draws.num_chains; ++c) {
-      const auto at = static_cast<std::size_t>(i) * static_cast<std::size_t>(draws.num_chains) + static_cast<std::size_t>(c);
+      const auto at = static_cast<std::size_t>(i) * static_cast<std::size_t>(draws.num_chains) +
+                      static_cast<std::size_t>(c);
       std::copy_n(draws.theta + at * dim, dim, theta.begin());
       to_data_units(setup_.target->layout(), setup_.loaded.units, theta);
-      writers_[static_cast<std::size_t>(c)].append(DrawView{draws.first_step + i * draws.thin, draws.log_prior[at],
-                                                            draws.log_likelihood[at] + log_likelihood_offset_, theta});
+      writers_[static_cast<std::size_t>(c)].append(
+          DrawView{draws.first_step + i * draws.thin, draws.log_prior[at],
+                   draws.log_likelihood[at] + log_likelihood_offset_, theta});
     }
 }
 

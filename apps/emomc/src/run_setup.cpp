@@ -22,14 +22,18 @@ std::string joined(const std::vector<std::string>& names) {
 std::string hash_table(const Table& table) {
   std::string header;
   for (const auto& column : table.columns) header += column + "\n";
-  const std::string_view values(reinterpret_cast<const char*>(table.values.data()), table.values.size() * sizeof(double));
+  const std::string_view values(reinterpret_cast<const char*>(table.values.data()),
+                                table.values.size() * sizeof(double));
   return sha256_hex(header + sha256_hex(values));
 }
 
-std::vector<double> start_of(const RunConfig& config, const RunSetup& setup, std::uint32_t chain, std::uint64_t attempt) {
+std::vector<double> start_of(const RunConfig& config, const RunSetup& setup, std::uint32_t chain,
+                             std::uint64_t attempt) {
   const std::string& init = config.sampler.init;
-  if (init == "kmeans") return kmeans_start(setup.loaded.data, setup.model.components, config.sampler.seed, chain, attempt);
-  if (init == "em") return em_start(setup.loaded.data, setup.model.components, config.sampler.seed, chain, attempt);
+  if (init == "kmeans")
+    return kmeans_start(setup.loaded.data, setup.model.components, config.sampler.seed, chain, attempt);
+  if (init == "em")
+    return em_start(setup.loaded.data, setup.model.components, config.sampler.seed, chain, attempt);
   return setup.target->draw_from_prior(config.sampler.seed, chain, attempt);
 }
 
@@ -49,7 +53,8 @@ void move_inside(const Target& target, std::vector<double>& theta) {
   for (std::size_t k = 0; k < K; ++k) order[k] = k;
   const auto means = static_cast<std::size_t>(layout.offset(1));
   const auto stride = static_cast<std::size_t>(layout.blocks[1].size()) / K;
-  std::sort(order.begin(), order.end(), [&](auto a, auto b) { return theta[means + a * stride] < theta[means + b * stride]; });
+  std::sort(order.begin(), order.end(),
+            [&](auto a, auto b) { return theta[means + a * stride] < theta[means + b * stride]; });
   const std::vector<double> old = theta;
   for (std::size_t b = 0; b < layout.blocks.size(); ++b) {
     const auto begin = static_cast<std::size_t>(layout.offset(b));
@@ -97,12 +102,19 @@ std::string backend_name(Backend backend) {
   return "";
 }
 
+Backend backend_of_name(const std::string& name) {
+  for (Backend backend : {Backend::reference, Backend::cpu, Backend::cuda})
+    if (backend_name(backend) == name) return backend;
+  return Backend::automatic;
+}
+
 LoadedData load_data(const DataConfig& config) {
   LoadedData loaded;
   loaded.table = read_table({config.files, config.columns});
   const std::size_t dim = loaded.table.columns.size();
   loaded.sha256 = hash_table(loaded.table);
-  for (std::size_t j : constant_columns(loaded.table.values, dim)) loaded.constant_columns.push_back(loaded.table.columns[j]);
+  for (std::size_t j : constant_columns(loaded.table.values, dim))
+    loaded.constant_columns.push_back(loaded.table.columns[j]);
   const ColumnUnits units = column_units(loaded.table.values, dim);
   if (config.standardize) {
     loaded.units = units;
@@ -119,8 +131,8 @@ LoadedData load_data(const DataConfig& config) {
 std::vector<std::string> describe(const LoadedData& loaded) {
   const Table& t = loaded.table;
   std::vector<std::string> lines;
-  lines.push_back("data: " + std::to_string(t.num_rows) + " rows x " + std::to_string(t.columns.size()) + " columns (" +
-                  joined(t.columns) + ") from " + std::to_string(t.files.size()) +
+  lines.push_back("data: " + std::to_string(t.num_rows) + " rows x " + std::to_string(t.columns.size()) +
+                  " columns (" + joined(t.columns) + ") from " + std::to_string(t.files.size()) +
                   (t.files.size() == 1 ? " file" : " files"));
   if (!t.skipped_columns.empty()) lines.push_back("data: skipped columns: " + joined(t.skipped_columns));
   return lines;
@@ -129,11 +141,19 @@ std::vector<std::string> describe(const LoadedData& loaded) {
 std::vector<std::string> warnings(const LoadedData& loaded) {
   std::vector<std::string> lines;
   if (loaded.table.num_duplicate_rows > 0)
-    lines.push_back("data: " + std::to_string(loaded.table.num_duplicate_rows) +
-                    " rows repeat earlier ones; a component can collapse on them, prior.scale_floor bounds it");
+    lines.push_back(
+        "data: " + std::to_string(loaded.table.num_duplicate_rows) +
+        " rows repeat earlier ones; a component can collapse on them, prior.scale_floor bounds it");
   if (!loaded.constant_columns.empty())
     lines.push_back("data: constant columns, only centred: " + joined(loaded.constant_columns));
   return lines;
+}
+
+ComponentCaches caches_that_fit(const LikelihoodEngine& engine, const std::vector<ChainPlan>& plans) {
+  const MemoryPlan with = engine.plan(plans, ComponentCaches::on);
+  const auto needed = static_cast<double>(with.work_bytes + with.cache_bytes);
+  return needed < 0.8 * static_cast<double>(engine.device().free_bytes()) ? ComponentCaches::on
+                                                                         : ComponentCaches::off;
 }
 
 RunSetup set_up(const RunConfig& config) {
@@ -145,7 +165,8 @@ RunSetup set_up(const RunConfig& config) {
   setup.target = std::make_unique<Target>(std::move(layout), config.prior, setup.loaded.column_sd);
   setup.backend = resolve_backend(config.backend, setup.model, data, config.sampler.chains);
   setup.device = make_device(setup.backend);
-  setup.engine = make_engine(setup.backend, setup.model, config.likelihood.precision, data, *setup.device, config.threads);
+  setup.engine = make_engine(setup.backend, setup.model, config.likelihood.precision, data, *setup.device,
+                             config.threads);
 
   const std::string& shape = config.sampler.proposal.shape;
   setup.proposal = {config.sampler.proposal.kind,
@@ -162,6 +183,7 @@ RunSetup set_up(const RunConfig& config) {
   setup.options.seed = config.sampler.seed;
   setup.options.max_nan_share = config.sampler.max_nan_share;
   setup.options.keep_warmup = config.output.keep_warmup;
+  setup.options.caches = caches_that_fit(*setup.engine, setup.plans);
   return setup;
 }
 
@@ -186,7 +208,8 @@ std::vector<double> find_starts(const RunConfig& config, RunSetup& setup) {
     std::vector<double> theta = given;
     for (int attempt = 0; !from_file; ++attempt) {
       if (attempt == config.sampler.init_tries)
-        throw InputError("sampler.init: " + init + ": no start of finite density for chain " + std::to_string(chain) +
+        throw InputError("sampler.init: " + init + ": no start of finite density for chain " +
+                         std::to_string(chain) +
                          " in sampler.init_tries = " + std::to_string(config.sampler.init_tries) +
                          " tries; use init kmeans or a parameter file, or a narrower prior");
       theta = start_of(config, setup, static_cast<std::uint32_t>(chain), static_cast<std::uint64_t>(attempt));

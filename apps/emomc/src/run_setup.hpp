@@ -15,9 +15,9 @@ namespace emomc::app {
 
 /// The data as read, and as the likelihood sees them.
 struct LoadedData {
-  Table table;        ///< its values moved to `data`
+  Table table;  ///< its values moved to `data`
   DataSet data;
-  ColumnUnits units;  ///< empty without standardize
+  ColumnUnits units;              ///< empty without standardize
   std::vector<double> column_sd;  ///< of `data`'s columns
   std::vector<std::string> constant_columns;
   std::string sha256;  ///< of the values in use, names of columns included
@@ -41,6 +41,9 @@ struct RunSetup {
   RunOptions options;
 };
 
+/// Component caches where they fit into 80 % of the free memory; the draws are the same without.
+ComponentCaches caches_that_fit(const LikelihoodEngine& engine, const std::vector<ChainPlan>& plans);
+
 RunSetup set_up(const RunConfig& config);
 
 /// num_chains x dim, sampler's units, each of finite density. Throws InputError where init_tries did not
@@ -48,6 +51,7 @@ RunSetup set_up(const RunConfig& config);
 std::vector<double> find_starts(const RunConfig& config, RunSetup& setup);
 
 std::string backend_name(Backend backend);
+Backend backend_of_name(const std::string& name);  ///< of auto, reference, cpu, cuda
 std::string sha256_hex(std::string_view bytes);
 
 }  // namespace emomc::app

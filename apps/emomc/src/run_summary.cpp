@@ -51,7 +51,8 @@ RunSummary summarize_run(const std::filesystem::path& directory, const std::vect
   std::vector<std::size_t> first;
   summary.num_draws = SIZE_MAX;
   for (const auto& chain : chains) {
-    const auto begin = std::upper_bound(chain.steps.begin(), chain.steps.end(), chain.header.warmup) - chain.steps.begin();
+    const auto begin =
+        std::upper_bound(chain.steps.begin(), chain.steps.end(), chain.header.warmup) - chain.steps.begin();
     first.push_back(static_cast<std::size_t>(begin));
     summary.num_draws = std::min(summary.num_draws, chain.steps.size() - static_cast<std::size_t>(begin));
   }
@@ -82,7 +83,9 @@ RunSummary summarize_run(const std::filesystem::path& directory, const std::vect
       row.ess_bulk_per_second = row.summary.ess_bulk / *summary.sampling_seconds;
     summary.rows.push_back(row);
   }
-  if (!any) throw InputError("--vars: no quantity has such a name; there are: " + names[0] + ", " + names[1] + ", " + names[2] + ", " + names[3] + ", ...");
+  if (!any)
+    throw InputError("--vars: no quantity has such a name; there are: " + names[0] + ", " + names[1] + ", " +
+                     names[2] + ", " + names[3] + ", ...");
 
   for (std::size_t b = 0; b < chains[0].header.block_names.size(); ++b) {
     BlockAcceptance block{chains[0].header.block_names[b], 0, 1, 0};
@@ -104,8 +107,12 @@ RunSummary summarize_run(const std::filesystem::path& directory, const std::vect
 
 nlohmann::ordered_json to_json(const RunSummary& summary) {
   // JSON has no NaN; null says that a diagnostic is undefined.
-  const auto number = [](double x) { return std::isfinite(x) ? nlohmann::ordered_json(x) : nlohmann::ordered_json(); };
-  const auto optional = [&](const std::optional<double>& x) { return x ? number(*x) : nlohmann::ordered_json(); };
+  const auto number = [](double x) {
+    return std::isfinite(x) ? nlohmann::ordered_json(x) : nlohmann::ordered_json();
+  };
+  const auto optional = [&](const std::optional<double>& x) {
+    return x ? number(*x) : nlohmann::ordered_json();
+  };
   nlohmann::ordered_json json;
   json["chains"] = summary.num_chains;
   json["draws"] = summary.num_draws;
@@ -127,8 +134,10 @@ nlohmann::ordered_json to_json(const RunSummary& summary) {
   }
   json["acceptance"] = nlohmann::ordered_json::array();
   for (const auto& block : summary.acceptance)
-    json["acceptance"].push_back({{"block", block.name}, {"rate", block.rate}, {"lowest", block.lowest}, {"highest", block.highest}});
-  json["seconds"] = {{"warmup", optional(summary.warmup_seconds)}, {"sampling", optional(summary.sampling_seconds)}};
+    json["acceptance"].push_back(
+        {{"block", block.name}, {"rate", block.rate}, {"lowest", block.lowest}, {"highest", block.highest}});
+  json["seconds"] = {{"warmup", optional(summary.warmup_seconds)},
+                     {"sampling", optional(summary.sampling_seconds)}};
   return json;
 }
 
@@ -138,7 +147,8 @@ std::string to_csv(const RunSummary& summary) {
     const bool quote = row.name.find(',') != std::string::npos;
     out += quote ? '"' + row.name + '"' : row.name;
     const QuantitySummary& s = row.summary;
-    for (double x : {s.mean, s.sd, s.q5, s.q50, s.q95, s.mcse_mean, s.mcse_sd, s.ess_bulk, s.ess_tail, s.rhat})
+    for (double x :
+         {s.mean, s.sd, s.q5, s.q50, s.q95, s.mcse_mean, s.mcse_sd, s.ess_bulk, s.ess_tail, s.rhat})
       out += "," + (std::isfinite(x) ? shortest_text(x) : std::string("NaN"));
     out += "\n";
   }
@@ -162,14 +172,18 @@ std::string to_text(const RunSummary& summary, std::size_t max_rows) {
   }
   std::size_t width = 4;
   for (const auto* row : rows) width = std::max(width, row->name.size());
-  std::string out = fmt::format("{:<{}} {:>11} {:>10} {:>11} {:>11} {:>11} {:>10} {:>8} {:>8} {:>7}\n", "name", width, "mean",
-                                "sd", "5 %", "50 %", "95 %", "mcse", "ess_bulk", "ess_tail", "rhat");
+  std::string out =
+      fmt::format("{:<{}} {:>11} {:>10} {:>11} {:>11} {:>11} {:>10} {:>8} {:>8} {:>7}\n", "name", width,
+                  "mean", "sd", "5 %", "50 %", "95 %", "mcse", "ess_bulk", "ess_tail", "rhat");
   for (const auto* row : rows) {
     const QuantitySummary& s = row->summary;
-    out += fmt::format("{:<{}} {:>11.5g} {:>10.3g} {:>11.5g} {:>11.5g} {:>11.5g} {:>10.2g} {:>8.0f} {:>8.0f} {:>7.3f}\n",
-                       row->name, width, s.mean, s.sd, s.q5, s.q50, s.q95, s.mcse_mean, s.ess_bulk, s.ess_tail, s.rhat);
+    out += fmt::format(
+        "{:<{}} {:>11.5g} {:>10.3g} {:>11.5g} {:>11.5g} {:>11.5g} {:>10.2g} {:>8.0f} {:>8.0f} {:>7.3f}\n",
+        row->name, width, s.mean, s.sd, s.q5, s.q50, s.q95, s.mcse_mean, s.ess_bulk, s.ess_tail, s.rhat);
   }
-  if (cut) out += fmt::format("... and {} more (the {} with the largest R-hat are shown)\n", summary.rows.size() - max_rows, max_rows);
+  if (cut)
+    out += fmt::format("... and {} more (the {} with the largest R-hat are shown)\n",
+                       summary.rows.size() - max_rows, max_rows);
   return out;
 }
 

@@ -10,7 +10,7 @@ std::unique_ptr<LikelihoodEngine> make_cuda_engine(const Model&, Precision, cons
   throw InputError("backend cuda: this emomc was built without CUDA; choose --backend cpu");
 }
 
-#define EMOMC_INSTANTIATE(Model)                                                                   \
+#define EMOMC_INSTANTIATE(Model)                                                               \
   template std::unique_ptr<LikelihoodEngine> make_cuda_engine(const device::Model&, Precision, \
                                                               const DataSet&, Device&);
 EMOMC_MODELS(EMOMC_INSTANTIATE)

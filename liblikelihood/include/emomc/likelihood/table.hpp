@@ -30,8 +30,8 @@ struct Table {
   std::vector<std::string> files;           ///< after globbing, in reading order
   std::vector<std::size_t> file_first_row;  ///< [files.size()]
   std::vector<std::string> skipped_columns;
-  std::vector<LabelColumn> labels;          ///< of the reserved columns that all files have
-  std::size_t num_duplicate_rows = 0;       ///< rows equal to an earlier one
+  std::vector<LabelColumn> labels;     ///< of the reserved columns that all files have
+  std::size_t num_duplicate_rows = 0;  ///< rows equal to an earlier one
 };
 
 /// Column names that are labels, never data: speaker, utterance, frame, emotion, label, file, start, end.

@@ -1,0 +1,137 @@
+#include "bench_measure.hpp"
+
+#include <chrono>
+#include <vector>
+
+#include "emomc/device/random.hpp"
+#include "emomc/likelihood/simulate.hpp"
+#include "emomc/sampler/run_chains.hpp"
+#include "run_config_prior.hpp"
+#include "run_setup.hpp"
+
+namespace emomc::app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// Weights about 1/K, means within 2.5, scales in [0.5, 1.3].
+std::vector<double> mixture_parameters(int K, int d) {
+  const device::RandomSource random{20260101, 0, 0};
+  device::u32 next = 0;
+  const auto uniform = [&] { return random.uniform(device::Purpose::start, next++); };
+  std::vector<double> theta;
+  double total = 0;
+  for (int k = 0; k < K; ++k) {
+    theta.push_back(0.5 + uniform());
+    total += theta.back();
+  }
+  for (double& w : theta) w /= total;
+  for (int i = 0; i < K * d; ++i) theta.push_back(2.5 * (2 * uniform() - 1));
+  for (int i = 0; i < K * d; ++i) theta.push_back(0.5 + 0.8 * uniform());
+  return theta;
+}
+
+// Runs `repeat(n)` with growing n until it takes `seconds`; returns seconds per repetition.
+template <class F>
+double time_per_repetition(double seconds, F repeat) {
+  repeat(1);  // not counted: first launches, pages, caches
+  for (long n = 1;; n *= 2) {
+    const auto begin = Clock::now();
+    repeat(n);
+    const double taken = seconds_since(begin);
+    if (taken >= seconds || n > (1L << 40)) return taken / static_cast<double>(n);
+    if (taken > 0 && taken * 64 < seconds) n *= 16;
+  }
+}
+
+double seconds_per_evaluation(LikelihoodEngine& engine, const std::vector<double>& theta,
+                              const BenchCase& bench) {
+  Device& device = engine.device();
+  const auto dim = static_cast<int>(theta.size());
+  std::vector<double> all;
+  for (int c = 0; c < bench.chains; ++c) all.insert(all.end(), theta.begin(), theta.end());
+  DeviceArray<double> points(device, all.size()), values(device, static_cast<std::size_t>(bench.chains));
+  points.upload(all);
+  const EnsembleView view{bench.chains, dim, dim, points.data(), values.data()};
+  constexpr int kPerGraph = 16;
+  const auto graph = device.capture([&] {
+    for (int i = 0; i < kPerGraph; ++i) engine.evaluate(view, {nullptr, bench.chains});
+  });
+  const double seconds = time_per_repetition(bench.seconds, [&](long n) {
+    for (long i = 0; i < n; ++i) device.launch(*graph);
+    device.synchronize();
+  });
+  return seconds / kPerGraph / bench.chains;
+}
+
+// Time between segment boundaries, so that capturing graphs and the last copies are not in it.
+class StepTimer final : public DrawHandler {
+ public:
+  explicit StepTimer(double seconds) : seconds_(seconds) {}
+  void on_draws(const DrawBatch&) override {}
+  Continue on_progress(const Progress& progress) override {
+    ++calls_;
+    if (calls_ <= 2) {
+      first_step_ = progress.step;
+      begin_ = Clock::now();
+    } else {
+      per_step_ = seconds_since(begin_) / static_cast<double>(progress.step - first_step_);
+    }
+    return calls_ > 4 && seconds_since(begin_) > seconds_ ? Continue::stop : Continue::yes;
+  }
+  double seconds_per_step() const { return per_step_; }
+
+ private:
+  double seconds_, per_step_ = 0;
+  long calls_ = 0;
+  std::int64_t first_step_ = 0;
+  Clock::time_point begin_;
+};
+
+double seconds_per_step(LikelihoodEngine& engine, const std::vector<double>& theta, const BenchCase& bench,
+                        const char* proposal) {
+  const std::vector<double> column_sd(static_cast<std::size_t>(bench.dim), 1.0);
+  const Target target(engine.layout(), default_prior("gaussian_mixture"), column_sd);
+  std::vector<ChainPlan> plans;
+  std::vector<double> starts;
+  for (int c = 0; c < bench.chains; ++c) {
+    plans.push_back({static_cast<std::uint64_t>(c), {0}, 1.0, 0});
+    starts.insert(starts.end(), theta.begin(), theta.end());
+  }
+  RunOptions options;
+  options.warmup = 0;
+  options.thin = 1'000'000'000;  // no draws leave: the step alone
+  options.draws = 1;
+  options.seed = 1;
+  options.caches = caches_that_fit(engine, plans);
+  StepTimer timer(bench.seconds);
+  run_chains(engine, target, {proposal, ProposalShape::diagonal, 0.234}, plans, options, starts, timer);
+  return timer.seconds_per_step() / bench.chains;
+}
+
+}  // namespace
+
+BenchResult measure(const BenchCase& bench) {
+  const ModelSpec model{"gaussian_mixture", bench.components};
+  const auto theta = mixture_parameters(bench.components, bench.dim);
+  const DataSet data =
+      DataSet::single_segment(bench.dim, simulate_rows(model, bench.dim, theta, bench.rows, 20260101));
+  const auto device = make_device(bench.backend);
+  const auto engine = make_engine(bench.backend, model, bench.precision, data, *device, bench.threads);
+  std::vector<ChainPlan> plans;
+  for (int c = 0; c < bench.chains; ++c) plans.push_back({static_cast<std::uint64_t>(c), {0}, 1.0, 0});
+  engine->allocate(plans, ComponentCaches::off);
+  BenchResult result;
+  result.device = bench.backend == Backend::cuda ? device->description() : "SIMD " + cpu_simd_name();
+  if (bench.backend == Backend::reference) result.device = "one thread";
+  result.microseconds_per_evaluation = 1e6 * seconds_per_evaluation(*engine, theta, bench);
+  result.microseconds_per_step = 1e6 * seconds_per_step(*engine, theta, bench, "random_walk");
+  result.microseconds_per_sweep = 1e6 * seconds_per_step(*engine, theta, bench, "component_wise");
+  return result;
+}
+
+}  // namespace emomc::app

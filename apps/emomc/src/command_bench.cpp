@@ -1,0 +1,116 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "bench_measure.hpp"
+#include "commands.hpp"
+#include "emomc/core/errors.hpp"
+#include "run_setup.hpp"
+
+namespace emomc::app {
+namespace {
+
+struct Options {
+  std::vector<std::string> methods;
+  std::vector<std::size_t> rows{100, 1'000, 10'000, 100'000, 1'000'000};
+  std::vector<int> chains{1, 16, 256};
+  int dim = 13, components = 8, threads = 0;
+  std::string precision = "mixed";
+  double seconds = 0.3;
+  bool json = false;
+};
+
+void bench(const Options& options) {
+  std::vector<std::string> methods = options.methods;
+  if (methods.empty()) {
+    methods = {"reference", "cpu"};
+    if (!list_cuda_devices().empty()) methods.push_back("cuda");
+  }
+  for (const auto& method : methods)
+    if (method == "cuda") make_device(Backend::cuda);  // refuses before anything is measured
+  auto results = nlohmann::ordered_json::array();
+  if (!options.json)
+    fmt::print("{:<10} {:>8} {:>4} {:>4} {:>7} {:>9} {:>14} {:>14} {:>14}\n", "method", "n", "dim", "K",
+               "chains", "precision", "us/evaluation", "us/step", "us/sweep");
+  for (const auto& method : methods)
+    for (const std::size_t rows : options.rows)
+      for (const int chains : options.chains) {
+        const bool reference = method == "reference";
+        if (reference && chains > 1) continue;  // serial: the same work chains times
+        const BenchCase one{backend_of_name(method),
+                            options.precision == "mixed" ? Precision::mixed : Precision::float64,
+                            rows,
+                            options.dim,
+                            options.components,
+                            chains,
+                            options.threads,
+                            options.seconds};
+        const BenchResult result = measure(one);
+        const std::string precision = reference ? "double" : options.precision;
+        if (options.json) {
+          results.push_back({{"method", method},
+                             {"n", rows},
+                             {"dim", options.dim},
+                             {"components", options.components},
+                             {"chains", chains},
+                             {"precision", precision},
+                             {"microseconds_per_evaluation", result.microseconds_per_evaluation},
+                             {"microseconds_per_step", result.microseconds_per_step},
+                             {"microseconds_per_sweep", result.microseconds_per_sweep},
+                             {"device", result.device}});
+          if (method == "cpu")
+            results.back()["threads"] =
+                options.threads ? options.threads : static_cast<int>(std::thread::hardware_concurrency());
+        } else {
+          fmt::print("{:<10} {:>8} {:>4} {:>4} {:>7} {:>9} {:>14.4g} {:>14.4g} {:>14.4g}\n", method, rows,
+                     options.dim, options.components, chains, precision, result.microseconds_per_evaluation,
+                     result.microseconds_per_step, result.microseconds_per_sweep);
+          std::fflush(stdout);
+        }
+      }
+  if (options.json)
+    std::cout << results.dump(1) << '\n';
+  else
+    fmt::print(
+        "Per parameter vector, per chain: wall time divided by the number of chains. A sweep is one "
+        "component_wise step: {} blocks.\n",
+        2 * options.components + 1);
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, int&) {
+  auto* command = app.add_subcommand("bench", "Time per evaluation and per step of a chain");
+  auto options = std::make_shared<Options>();
+  command->add_option("--method", options->methods, "reference, cpu, cuda (default: all that are here)")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"reference", "cpu", "cuda"}));
+  command->add_option("--rows", options->rows, "Numbers of rows")
+      ->delimiter(',')
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000'000}))
+      ->capture_default_str();
+  command->add_option("--chains", options->chains, "Numbers of chains")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--dim", options->dim, "Columns")->check(CLI::Range(1, 4096))->capture_default_str();
+  command->add_option("--components", options->components, "Components")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command->add_option("--precision", options->precision, "mixed or double")
+      ->check(CLI::IsMember({"mixed", "double"}))
+      ->capture_default_str();
+  command->add_option("--threads", options->threads, "Threads of the cpu method; 0: all")
+      ->check(CLI::Range(0, 4096));
+  command->add_option("--seconds", options->seconds, "Least time of each measurement")
+      ->check(CLI::Range(0.001, 3600.0))
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer("Example: emomc bench --method cpu --rows 10000,1000000 --chains 1,4");
+  command->callback([options] { bench(*options); });
+}
+
+}  // namespace emomc::app

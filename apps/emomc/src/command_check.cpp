@@ -1,0 +1,122 @@
+#include <fmt/format.h>
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "emomc/core/errors.hpp"
+#include "prior_units.hpp"
+#include "run_files.hpp"
+
+namespace emomc::app {
+namespace {
+
+struct Options {
+  std::string config;
+  std::vector<std::string> set;
+  bool json = false;
+};
+
+std::string bytes_text(double bytes) {
+  const char* units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+  int unit = 0;
+  while (bytes >= 1000 && unit < 5) {
+    bytes /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 1, units[unit]);
+}
+
+struct BlockPrior {
+  std::string name, sampled, data_units;
+};
+
+std::vector<BlockPrior> priors_of(const RunConfig& config, const RunSetup& setup) {
+  std::vector<BlockPrior> priors;
+  for (const auto& block : setup.target->layout().blocks) {
+    const PriorSpec& prior = config.prior.blocks.at(block.name);
+    const auto own = in_data_units(prior, block, setup.loaded.units);
+    priors.push_back({block.name, to_yaml(prior),
+                      own ? to_yaml(*own) : "not of this family there: sampled in standardised units only"});
+  }
+  return priors;
+}
+
+void check(const Options& options) {
+  const RunConfig config = load_run_config(options.config, options.set);
+  const RunSetup setup = set_up(config);
+  const MemoryPlan memory = setup.engine->plan(setup.plans, setup.options.caches);
+  const auto blocks = proposal_block_names(setup.proposal, *setup.target);
+  const double steps = static_cast<double>(config.sampler.warmup) +
+                       static_cast<double>(config.sampler.draws) * static_cast<double>(config.sampler.thin);
+  const double evaluations = steps * config.sampler.chains * static_cast<double>(blocks.size());
+  const double kept = static_cast<double>(config.sampler.draws) +
+                      (config.output.keep_warmup ? static_cast<double>(config.sampler.warmup) /
+                                                       static_cast<double>(config.sampler.thin)
+                                                 : 0.0);
+  // A draw is its step, two densities and the parameters.
+  const double output = kept * config.sampler.chains * (setup.target->dim() + 3) * 8;
+  const auto priors = priors_of(config, setup);
+
+  if (options.json) {
+    nlohmann::ordered_json json{{"config", to_yaml(config)},
+                                {"data",
+                                 {{"rows", setup.loaded.data.num_rows},
+                                  {"columns", setup.loaded.table.columns},
+                                  {"skipped_columns", setup.loaded.table.skipped_columns},
+                                  {"files", setup.loaded.table.files},
+                                  {"duplicate_rows", setup.loaded.table.num_duplicate_rows},
+                                  {"sha256", setup.loaded.sha256}}},
+                                {"parameters", setup.target->dim()},
+                                {"free_parameters", setup.target->dim_unconstrained()},
+                                {"proposal_blocks", blocks},
+                                {"priors", nlohmann::ordered_json::array()},
+                                {"backend", backend_name(setup.backend)},
+                                {"memory_bytes",
+                                 {{"data", memory.data_bytes},
+                                  {"work", memory.work_bytes},
+                                  {"component_caches", memory.cache_bytes},
+                                  {"total", memory.total()}}},
+                                {"output_bytes", output},
+                                {"evaluations", evaluations}};
+    for (const auto& prior : priors)
+      json["priors"].push_back(
+          {{"block", prior.name}, {"sampled", prior.sampled}, {"data_units", prior.data_units}});
+    std::cout << json.dump(1) << '\n';
+    return;
+  }
+  std::cout << to_yaml(config) << '\n';
+  for (const auto& line : describe(setup.loaded)) std::cout << line << '\n';
+  for (const auto& line : warnings(setup.loaded)) std::cout << "warning: " << line << '\n';
+  for (const auto& prior : priors) {
+    std::cout << "prior of " << prior.name << ": " << prior.sampled;
+    if (prior.sampled != prior.data_units)
+      std::cout << " of standardised columns; in the data's own units " << prior.data_units;
+    std::cout << '\n';
+  }
+  std::cout << fmt::format("parameters: {}, {} of them free, in {} proposal blocks\n", setup.target->dim(),
+                           setup.target->dim_unconstrained(), blocks.size());
+  std::cout << "backend: " << RunFiles::engine_text(config, setup) << '\n';
+  std::cout << fmt::format(
+      "memory: {} ({} data, {} work, {} component caches)\n", bytes_text(static_cast<double>(memory.total())),
+      bytes_text(static_cast<double>(memory.data_bytes)), bytes_text(static_cast<double>(memory.work_bytes)),
+      bytes_text(static_cast<double>(memory.cache_bytes)));
+  std::cout << fmt::format("output: {} in {}\n", bytes_text(output), config.output.directory.string());
+  std::cout << fmt::format("likelihood evaluations to come: {:.3g} ({:.0f} steps x {} chains x {} blocks)\n",
+                           evaluations, steps, config.sampler.chains, blocks.size());
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, int&) {
+  auto* command = app.add_subcommand("check", "Validate a configuration and say what a run would take");
+  auto options = std::make_shared<Options>();
+  command->add_option("CONFIG", options->config, "YAML configuration")->required();
+  command->add_option("--set", options->set, "Override a key: --set sampler.draws=500")
+      ->allow_extra_args(false);
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer("Example: emomc check configs/sad.yaml --set likelihood.components=16");
+  command->callback([options] { check(*options); });
+}
+
+}  // namespace emomc::app

@@ -1,0 +1,169 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iostream>
+#include <numeric>
+
+#include "commands.hpp"
+#include "emomc/core/errors.hpp"
+#include "emomc/device/random.hpp"
+#include "emomc/likelihood/parameter_file.hpp"
+#include "emomc/likelihood/simulate.hpp"
+#include "simulation_config.hpp"
+#include "yaml_value.hpp"
+
+namespace emomc::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Speakers' offsets take their random numbers from streams of their own.
+constexpr std::uint32_t kSpeakerStream = 0x80000000u;
+
+class OutputFile {
+ public:
+  explicit OutputFile(fs::path path) : path_(std::move(path)), stream_(path_, std::ios::binary) { check(); }
+  void write(const std::string& text) {
+    stream_ << text;
+    check();
+  }
+  void close() {
+    stream_.close();
+    check();
+  }
+
+ private:
+  void check() const {
+    if (!stream_) throw MachineError(path_.string() + ": cannot be written");
+  }
+  fs::path path_;
+  std::ofstream stream_;
+};
+
+void append_row(const double* values, int dim, std::string& text) {
+  for (int j = 0; j < dim; ++j) text += (j ? "," : "") + shortest_text(values[j]);
+  text += '\n';
+}
+
+std::string joined_names(const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
+void prepare_directory(const fs::path& directory, bool force) {
+  if (fs::exists(directory) && !fs::is_directory(directory))
+    throw InputError(directory.string() + ": not a directory");
+  if (fs::exists(directory) && !fs::is_empty(directory) && !force)
+    throw InputError(directory.string() + ": not empty; choose another directory or use --force");
+  std::error_code error;
+  fs::create_directories(directory, error);
+  if (error) throw MachineError(directory.string() + ": cannot be made: " + error.message());
+}
+
+void write_truth(const fs::path& file, const SimulationConfig& config, const std::vector<double>& theta) {
+  OutputFile out(file);
+  out.write(parameters_to_json(model_layout(config.model, config.dim), theta) + "\n");
+  out.close();
+}
+
+// 100,000 rows at a time, so that a long table needs no memory.
+std::size_t write_table(const fs::path& directory, const SimulationConfig& config) {
+  constexpr std::size_t kChunk = 100'000;
+  OutputFile out(directory / config.file);
+  out.write(joined_names(config.columns) + "\n");
+  std::uint32_t stream = 0;
+  for (std::size_t row = 0; row < config.rows; row += kChunk, ++stream) {
+    const std::size_t n = std::min(kChunk, config.rows - row);
+    const auto values = simulate_rows(config.model, config.dim, config.theta, n, config.seed, stream);
+    std::string text;
+    for (std::size_t i = 0; i < n; ++i)
+      append_row(values.data() + i * static_cast<std::size_t>(config.dim), config.dim, text);
+    out.write(text);
+  }
+  out.close();
+  write_truth(directory / "truth.json", config, config.theta);
+  return config.rows;
+}
+
+std::vector<double> speaker_offset(const SimulationConfig& config, const CorpusConfig& corpus,
+                                   std::size_t speaker) {
+  const device::RandomSource random{config.seed, 0, kSpeakerStream + static_cast<std::uint32_t>(speaker)};
+  const auto K = static_cast<std::size_t>(config.model.components);
+  const auto d = static_cast<std::size_t>(config.dim);
+  std::vector<double> offset(d);
+  for (std::size_t j = 0; j < d; ++j) {
+    double scale = 0;
+    for (std::size_t k = 0; k < K; ++k) scale += config.theta[K + K * d + k * d + j] / static_cast<double>(K);
+    offset[j] =
+        corpus.speaker_sd * scale * random.normal(device::Purpose::simulation, static_cast<std::uint32_t>(j));
+  }
+  return offset;
+}
+
+std::size_t write_corpus(const fs::path& directory, const SimulationConfig& config,
+                         const CorpusConfig& corpus) {
+  std::uint32_t stream = 0;
+  std::size_t rows = 0;
+  const auto d = static_cast<std::size_t>(config.dim);
+  for (const auto& emotion : corpus.emotions) {
+    write_truth(directory / ("truth_" + emotion.name + ".json"), config, emotion.theta);
+    for (std::size_t s = 0; s < corpus.speakers.size(); ++s) {
+      const auto offset = speaker_offset(config, corpus, s);
+      OutputFile out(directory / (emotion.name + "_" + corpus.speakers[s] + ".csv"));
+      out.write("utterance,frame," + joined_names(config.columns) + "\n");
+      for (int u = 0; u < corpus.utterances; ++u) {
+        const auto frames = static_cast<std::size_t>(corpus.frames);
+        auto values = simulate_rows(config.model, config.dim, emotion.theta, frames, config.seed, stream++,
+                                    corpus.persistence);
+        std::string text;
+        for (std::size_t f = 0; f < frames; ++f) {
+          for (std::size_t j = 0; j < d; ++j) values[f * d + j] += offset[j];
+          text += std::to_string(u) + "," + std::to_string(f) + ",";
+          append_row(values.data() + f * d, config.dim, text);
+        }
+        out.write(text);
+        rows += frames;
+      }
+      out.close();
+    }
+  }
+  return rows;
+}
+
+void simulate(const std::string& config_file, const std::string& output, bool force, bool quiet) {
+  const SimulationConfig config = load_simulation_config(config_file);
+  prepare_directory(output, force);
+  const std::size_t rows =
+      config.corpus.empty() ? write_table(output, config) : write_corpus(output, config, config.corpus[0]);
+  if (quiet) return;
+  if (config.corpus.empty())
+    fmt::print("{}: {} rows x {} columns, truth in truth.json\n", (fs::path(output) / config.file).string(),
+               rows, config.dim);
+  else
+    fmt::print("{}: {} emotions x {} speakers, {} frames x {} columns, truths in truth_EMOTION.json\n",
+               output, config.corpus[0].emotions.size(), config.corpus[0].speakers.size(), rows, config.dim);
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& app, int&) {
+  auto* command = app.add_subcommand("simulate", "Data from a known model, with the truth beside it");
+  struct Options {
+    std::string config, output;
+    bool force = false, quiet = false;
+  };
+  auto options = std::make_shared<Options>();
+  command
+      ->add_option("CONFIG", options->config, "YAML: model, parameters, rows, columns, seed, file or corpus")
+      ->required();
+  command->add_option("-o,--output", options->output, "Directory to write")->required();
+  command->add_flag("--force", options->force, "Write into a directory that is not empty");
+  command->add_flag("-q,--quiet", options->quiet, "Errors only");
+  command->footer("Example: emomc simulate configs/two_gaussian_events.yaml -o runs/two_gaussian_data");
+  command->callback(
+      [options] { simulate(options->config, options->output, options->force, options->quiet); });
+}
+
+}  // namespace emomc::app
