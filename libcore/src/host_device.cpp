@@ -1,8 +1,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <string>
 #include <new>
+#include <string>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/execution.hpp"

@@ -3,9 +3,10 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
-#include "emomc/core/errors.hpp"
+#include "emomc/core/thread_pool.hpp"
 #include "emomc/device/random.hpp"
 #include "emomc/likelihood/standardize.hpp"
 
@@ -14,8 +15,8 @@ namespace {
 
 using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-constexpr std::size_t kKmeansRows = 20000, kEmRows = 200000;
-constexpr int kLloydRounds = 20;
+constexpr std::size_t kCandidateRows = 8000, kEmRows = 200000;
+constexpr int kLloydRounds = 20, kEmRounds = 30;
 constexpr double kSmallestScale = 0.01, kVarianceFloor = 1e-6;
 
 struct Mixture {
@@ -65,25 +66,26 @@ Rows seed_centres(const Rows& x, int K, Chooser& chooser) {
   return centres;
 }
 
-Mixture kmeans(const Rows& x, int K, Chooser chooser, const std::vector<double>& column_sd) {
+Mixture cluster(const Rows& x, int K, Chooser chooser, const std::vector<double>& column_sd) {
   Rows centres = seed_centres(x, K, chooser);
   std::vector<int> nearest(static_cast<std::size_t>(x.rows()), -1);
   Eigen::VectorXd count(K);
   for (int round = 0; round < kLloydRounds; ++round) {
+    // |x - c|^2 less |x|^2, which is the same for all centres.
+    Rows distance = -2 * x * centres.transpose();
+    distance.rowwise() += centres.rowwise().squaredNorm().transpose();
     bool changed = false;
-    for (Eigen::Index i = 0; i < x.rows(); ++i) {
-      Eigen::Index k;
-      (centres.rowwise() - x.row(i)).rowwise().squaredNorm().minCoeff(&k);
-      changed = changed || nearest[static_cast<std::size_t>(i)] != k;
-      nearest[static_cast<std::size_t>(i)] = static_cast<int>(k);
-    }
-    if (!changed) break;
     Rows sums = Rows::Zero(K, x.cols());
     count.setZero();
     for (Eigen::Index i = 0; i < x.rows(); ++i) {
-      sums.row(nearest[static_cast<std::size_t>(i)]) += x.row(i);
-      count[nearest[static_cast<std::size_t>(i)]] += 1;
+      Eigen::Index k;
+      distance.row(i).minCoeff(&k);
+      changed = changed || nearest[static_cast<std::size_t>(i)] != k;
+      nearest[static_cast<std::size_t>(i)] = static_cast<int>(k);
+      sums.row(k) += x.row(i);
+      count[k] += 1;
     }
+    if (!changed) break;
     for (int k = 0; k < K; ++k)
       if (count[k] > 0) centres.row(k) = sums.row(k) / count[k];
   }
@@ -103,40 +105,43 @@ Mixture kmeans(const Rows& x, int K, Chooser chooser, const std::vector<double>&
   return m;
 }
 
-void em_round(const Rows& x, Mixture& m, const std::vector<double>& column_sd) {
+// One round of EM in place; returns the log likelihood before it.
+double em_round(const Rows& x, Mixture& m, const std::vector<double>& column_sd) {
   const Eigen::Index K = m.weights.size(), d = x.cols();
-  Eigen::VectorXd constant(K), mass = Eigen::VectorXd::Zero(K), terms(K);
+  Eigen::VectorXd constant(K), mass = Eigen::VectorXd::Zero(K);
+  const Rows precision = m.variances.cwiseInverse();
   for (Eigen::Index k = 0; k < K; ++k)
     constant[k] = std::log(m.weights[k]) - 0.5 * m.variances.row(k).array().log().sum() -
-                  0.5 * static_cast<double>(d) * std::log(2 * std::numbers::pi);
-  const Rows precision = m.variances.cwiseInverse();
-  Rows first = Rows::Zero(K, d), second = Rows::Zero(K, d);
+                  0.5 * static_cast<double>(d) * std::log(2 * std::numbers::pi) -
+                  0.5 * (m.means.row(k).array().square() * precision.row(k).array()).sum();
+  const Rows squares = x.array().square();
+  Rows terms =
+      x * (m.means.array() * precision.array()).matrix().transpose() - 0.5 * squares * precision.transpose();
+  double log_likelihood = 0;
   for (Eigen::Index i = 0; i < x.rows(); ++i) {
-    for (Eigen::Index k = 0; k < K; ++k)
-      terms[k] =
-          constant[k] - 0.5 * ((x.row(i) - m.means.row(k)).array().square() * precision.row(k).array()).sum();
-    terms = (terms.array() - terms.maxCoeff()).exp();
-    terms /= terms.sum();
-    for (Eigen::Index k = 0; k < K; ++k) {
-      if (terms[k] < 1e-300) continue;
-      mass[k] += terms[k];
-      first.row(k) += terms[k] * x.row(i);
-      // About the old mean, so that nothing cancels.
-      second.row(k).array() += terms[k] * (x.row(i) - m.means.row(k)).array().square();
-    }
+    auto row = terms.row(i).array();
+    row += constant.transpose().array();
+    const double top = row.maxCoeff();
+    row = (row - top).exp();
+    const double sum = row.sum();
+    row /= sum;
+    log_likelihood += top + std::log(sum);
   }
+  mass = terms.colwise().sum().transpose();
+  const Rows first = terms.transpose() * x;
   for (Eigen::Index k = 0; k < K; ++k) {
     m.weights[k] = (mass[k] + 1e-9) / (static_cast<double>(x.rows()) + 1e-9 * static_cast<double>(K));
     if (!(mass[k] > 1e-9)) continue;
-    const Eigen::RowVectorXd mean = first.row(k) / mass[k];
-    const Eigen::RowVectorXd shift = mean - m.means.row(k);
+    m.means.row(k) = first.row(k) / mass[k];
+    // About the new mean, so that nothing cancels.
+    const Eigen::RowVectorXd second =
+        terms.col(k).transpose() * (x.rowwise() - m.means.row(k)).array().square().matrix();
     for (Eigen::Index j = 0; j < d; ++j) {
       const double sd = column_sd[static_cast<std::size_t>(j)];
-      m.variances(k, j) =
-          std::max(second(k, j) / mass[k] - shift[j] * shift[j], 0.0) + kVarianceFloor * sd * sd;
+      m.variances(k, j) = second[j] / mass[k] + kVarianceFloor * sd * sd;
     }
-    m.means.row(k) = mean;
   }
+  return log_likelihood;
 }
 
 std::vector<double> flat(const Mixture& m) {
@@ -146,21 +151,115 @@ std::vector<double> flat(const Mixture& m) {
   return theta;
 }
 
-}  // namespace
-
-std::vector<double> kmeans_start(const DataSet& data, int components, std::uint64_t seed, std::uint32_t chain,
-                                 std::uint64_t attempt) {
-  const auto sd = column_units(data.values, static_cast<std::size_t>(data.dim)).sd;
-  return flat(kmeans(choose_rows(data, kKmeansRows), components, Chooser(seed, chain, attempt), sd));
+Mixture unflat(const std::vector<double>& theta, Eigen::Index d) {
+  const auto K = static_cast<Eigen::Index>(theta.size()) / (1 + 2 * d);
+  Mixture m;
+  m.weights = Eigen::Map<const Eigen::VectorXd>(theta.data(), K);
+  m.means = Eigen::Map<const Rows>(theta.data() + K, K, d);
+  m.variances = Eigen::Map<const Rows>(theta.data() + K + K * d, K, d).array().square();
+  return m;
 }
 
-std::vector<double> em_start(const DataSet& data, int components, std::uint64_t seed, std::uint32_t chain,
-                             std::uint64_t attempt, int iterations) {
-  const auto sd = column_units(data.values, static_cast<std::size_t>(data.dim)).sd;
-  Mixture mixture = kmeans(choose_rows(data, kKmeansRows), components, Chooser(seed, chain, attempt), sd);
-  const Rows x = choose_rows(data, kEmRows);
-  for (int i = 0; i < iterations; ++i) em_round(x, mixture, sd);
-  return flat(mixture);
+// Rows less their mean, so that the squares in em_round stay small; a mixture's means move with them.
+Eigen::RowVectorXd centre(Rows& x) {
+  const Eigen::RowVectorXd mean = x.colwise().mean();
+  x.rowwise() -= mean;
+  return mean;
+}
+
+}  // namespace
+
+MixtureStarts::MixtureStarts(const DataSet& data, int components, std::uint64_t seed)
+    : data_(data),
+      seed_(seed),
+      column_sd_(column_units(data.values, static_cast<std::size_t>(data.dim)).sd),
+      clusterings_(kCandidates),
+      refined_(kCandidates),
+      log_likelihood_(kCandidates) {
+  Rows x = choose_rows(data, kCandidateRows);
+  const Eigen::RowVectorXd mean = centre(x);
+  ThreadPool pool(0);
+  pool.for_each(kCandidates, [&](std::size_t i, int) {
+    Mixture m = cluster(x, components, Chooser(seed, static_cast<std::uint32_t>(i), 0), column_sd_);
+    const auto in_place = [&] {
+      Mixture moved = m;
+      moved.means.rowwise() += mean;
+      return flat(moved);
+    };
+    clusterings_[i] = in_place();
+    for (int round = 0; round < kEmRounds; ++round) log_likelihood_[i] = em_round(x, m, column_sd_);
+    refined_[i] = in_place();
+  });
+}
+
+std::size_t MixtureStarts::best_of_drawn(std::uint32_t chain, std::uint64_t attempt) const {
+  const device::RandomSource random{seed_, attempt, chain};
+  std::size_t best = kCandidates;
+  for (std::uint32_t i = 0; i < kDrawnPerChain; ++i) {
+    const auto candidate = static_cast<std::size_t>(random.uniform(device::Purpose::start, i) *
+                                                    static_cast<double>(kCandidates));
+    if (best == kCandidates || log_likelihood_[candidate] > log_likelihood_[best]) best = candidate;
+  }
+  return best;
+}
+
+std::vector<double> MixtureStarts::kmeans(std::uint32_t chain, std::uint64_t attempt) const {
+  return clusterings_[best_of_drawn(chain, attempt)];
+}
+
+std::vector<double> MixtureStarts::em(std::uint32_t chain, std::uint64_t attempt) const {
+  const std::vector<double>& candidate = refined_[best_of_drawn(chain, attempt)];
+  if (data_.num_rows <= kCandidateRows) return candidate;
+  Rows x = choose_rows(data_, kEmRows);
+  const Eigen::RowVectorXd mean = centre(x);
+  Mixture m = unflat(candidate, data_.dim);
+  m.means.rowwise() -= mean;
+  for (int round = 0; round < kEmRounds; ++round) em_round(x, m, column_sd_);
+  m.means.rowwise() += mean;
+  return flat(m);
+}
+
+std::vector<double> permute_components(const ParameterLayout& layout, std::span<const int> order,
+                                       std::span<const double> theta) {
+  std::vector<double> result(theta.begin(), theta.end());
+  for (std::size_t b = 0; b < layout.blocks.size(); ++b) {
+    const ParameterBlock& block = layout.blocks[b];
+    if (block.component_axis != 0) continue;
+    const auto slice = static_cast<std::size_t>(block.size()) / order.size();
+    const auto begin = static_cast<std::size_t>(layout.offset(b));
+    for (std::size_t k = 0; k < order.size(); ++k)
+      std::copy_n(
+          theta.begin() + static_cast<std::ptrdiff_t>(begin + static_cast<std::size_t>(order[k]) * slice),
+          slice, result.begin() + static_cast<std::ptrdiff_t>(begin + k * slice));
+  }
+  return result;
+}
+
+std::vector<int> order_like(const ParameterLayout& layout, std::span<const double> reference,
+                            std::span<const double> theta) {
+  for (std::size_t b = 0; b < layout.blocks.size(); ++b) {
+    const ParameterBlock& block = layout.blocks[b];
+    if (block.unit != DataUnit::location || block.component_axis != 0 || block.feature_axis != 1) continue;
+    const int K = block.shape[0], d = block.shape[1];
+    const Eigen::Map<const Rows> ours(theta.data() + layout.offset(b), K, d),
+        theirs(reference.data() + layout.offset(b), K, d);
+    Rows distance(K, K);
+    for (int k = 0; k < K; ++k) distance.row(k) = (ours.rowwise() - theirs.row(k)).rowwise().squaredNorm();
+    std::vector<int> order(static_cast<std::size_t>(K));
+    for (int pair = 0; pair < K; ++pair) {
+      Eigen::Index to, from;
+      distance.minCoeff(&to, &from);
+      order[static_cast<std::size_t>(to)] = static_cast<int>(from);
+      distance.row(to).setConstant(std::numeric_limits<double>::infinity());
+      distance.col(from).setConstant(std::numeric_limits<double>::infinity());
+    }
+    return order;
+  }
+  std::vector<int> identity;
+  for (const auto& block : layout.blocks)
+    if (block.component_axis == 0 && identity.empty())
+      for (int k = 0; k < block.shape[0]; ++k) identity.push_back(k);
+  return identity;
 }
 
 }  // namespace emomc

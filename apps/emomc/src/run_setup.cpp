@@ -2,8 +2,10 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/mixture_start.hpp"
@@ -27,16 +29,6 @@ std::string hash_table(const Table& table) {
   return sha256_hex(header + sha256_hex(values));
 }
 
-std::vector<double> start_of(const RunConfig& config, const RunSetup& setup, std::uint32_t chain,
-                             std::uint64_t attempt) {
-  const std::string& init = config.sampler.init;
-  if (init == "kmeans")
-    return kmeans_start(setup.loaded.data, setup.model.components, config.sampler.seed, chain, attempt);
-  if (init == "em")
-    return em_start(setup.loaded.data, setup.model.components, config.sampler.seed, chain, attempt);
-  return setup.target->draw_from_prior(config.sampler.seed, chain, attempt);
-}
-
 // Scales of k-means and EM may lie below the prior's floor, weights of a file at 0.
 void move_inside(const Target& target, std::vector<double>& theta) {
   for (std::size_t i = 0; i < theta.size(); ++i) {
@@ -48,21 +40,21 @@ void move_inside(const Target& target, std::vector<double>& theta) {
   if (!target.ordered_means()) return;
   // The prior is symmetric in the components, so their order is free: sort by the first coordinate.
   const ParameterLayout& layout = target.layout();
-  const auto K = static_cast<std::size_t>(layout.blocks[0].shape[0]);
-  std::vector<std::size_t> order(K);
-  for (std::size_t k = 0; k < K; ++k) order[k] = k;
-  const auto means = static_cast<std::size_t>(layout.offset(1));
-  const auto stride = static_cast<std::size_t>(layout.blocks[1].size()) / K;
-  std::sort(order.begin(), order.end(),
-            [&](auto a, auto b) { return theta[means + a * stride] < theta[means + b * stride]; });
-  const std::vector<double> old = theta;
-  for (std::size_t b = 0; b < layout.blocks.size(); ++b) {
-    const auto begin = static_cast<std::size_t>(layout.offset(b));
-    const auto slice = static_cast<std::size_t>(layout.blocks[b].size()) / K;
-    for (std::size_t k = 0; k < K; ++k)
-      std::copy_n(old.begin() + static_cast<std::ptrdiff_t>(begin + order[k] * slice), slice,
-                  theta.begin() + static_cast<std::ptrdiff_t>(begin + k * slice));
-  }
+  const int K = layout.blocks[0].shape[0], stride = layout.blocks[1].size() / K;
+  std::vector<int> order(static_cast<std::size_t>(K));
+  for (int k = 0; k < K; ++k) order[static_cast<std::size_t>(k)] = k;
+  const double* means = theta.data() + layout.offset(1);
+  std::sort(order.begin(), order.end(), [&](int a, int b) { return means[a * stride] < means[b * stride]; });
+  theta = permute_components(layout, order, theta);
+}
+
+// Labels of the components as in `reference`, where the prior does not tell them apart.
+void align(const Target& target, const std::vector<double>& reference, std::vector<double>& theta) {
+  if (target.ordered_means()) return;
+  const auto aligned =
+      permute_components(target.layout(), order_like(target.layout(), reference, theta), theta);
+  const double before = target.log_prior(theta), after = target.log_prior(aligned);
+  if (std::abs(after - before) <= 1e-9 * (1 + std::abs(before))) theta = aligned;
 }
 
 double log_density(RunSetup& setup, const std::vector<double>& theta) {
@@ -153,7 +145,7 @@ ComponentCaches caches_that_fit(const LikelihoodEngine& engine, const std::vecto
   const MemoryPlan with = engine.plan(plans, ComponentCaches::on);
   const auto needed = static_cast<double>(with.work_bytes + with.cache_bytes);
   return needed < 0.8 * static_cast<double>(engine.device().free_bytes()) ? ComponentCaches::on
-                                                                         : ComponentCaches::off;
+                                                                          : ComponentCaches::off;
 }
 
 RunSetup set_up(const RunConfig& config) {
@@ -203,7 +195,15 @@ std::vector<double> find_starts(const RunConfig& config, RunSetup& setup) {
     if (!std::isfinite(log_density(setup, given)))
       throw InputError("sampler.init: " + init + ": the density there is not finite");
   }
-  std::vector<double> starts;
+  std::optional<MixtureStarts> pool;
+  if (init == "kmeans" || init == "em")
+    pool.emplace(setup.loaded.data, setup.model.components, config.sampler.seed);
+  const auto start_of = [&](std::uint32_t chain, std::uint64_t attempt) {
+    if (init == "kmeans") return pool->kmeans(chain, attempt);
+    if (init == "em") return pool->em(chain, attempt);
+    return setup.target->draw_from_prior(config.sampler.seed, chain, attempt);
+  };
+  std::vector<double> starts, first;
   for (int chain = 0; chain < config.sampler.chains; ++chain) {
     std::vector<double> theta = given;
     for (int attempt = 0; !from_file; ++attempt) {
@@ -212,10 +212,12 @@ std::vector<double> find_starts(const RunConfig& config, RunSetup& setup) {
                          std::to_string(chain) +
                          " in sampler.init_tries = " + std::to_string(config.sampler.init_tries) +
                          " tries; use init kmeans or a parameter file, or a narrower prior");
-      theta = start_of(config, setup, static_cast<std::uint32_t>(chain), static_cast<std::uint64_t>(attempt));
+      theta = start_of(static_cast<std::uint32_t>(chain), static_cast<std::uint64_t>(attempt));
       move_inside(*setup.target, theta);
+      if (chain > 0) align(*setup.target, first, theta);
       if (std::isfinite(log_density(setup, theta))) break;
     }
+    if (chain == 0) first = theta;
     starts.insert(starts.end(), theta.begin(), theta.end());
   }
   return starts;

@@ -1,22 +1,50 @@
-// Starts for chains of a Gaussian mixture with diagonal covariance.
+// Starting points of Gaussian mixtures from the data.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "emomc/core/parameters.hpp"
 #include "emomc/likelihood/data_set.hpp"
 
 namespace emomc {
 
-/// k-means++ seeds (Arthur and Vassilvitskii 2007) and up to 20 rounds of Lloyd's algorithm on at most
-/// 20,000 rows; theta in gaussian_mixture's layout (weights, means, scales), sampler's units. Scales are at
-/// least 0.01 of the column's sd. A function of (data, seed, chain, attempt).
-std::vector<double> kmeans_start(const DataSet& data, int components, std::uint64_t seed, std::uint32_t chain,
-                                 std::uint64_t attempt = 0);
+/// A pool of k-means clusterings (k-means++ seeds, Arthur and Vassilvitskii 2007, then Lloyd's algorithm),
+/// each judged by the log likelihood that EM (Dempster, Laird and Rubin 1977) reaches from it in 30 rounds.
+/// Everything is a function of (data, components, seed); at most 8,000 evenly spaced rows are looked at, and
+/// 200,000 by `em`.
+class MixtureStarts {
+ public:
+  static constexpr int kCandidates = 64;    ///< in the pool
+  static constexpr int kDrawnPerChain = 16;  ///< of which a chain takes the best
 
-/// kmeans_start, then `iterations` of EM (Dempster, Laird and Rubin 1977) on at most 200,000 rows, with
-/// 1e-6 of each column's variance added to the variances.
-std::vector<double> em_start(const DataSet& data, int components, std::uint64_t seed, std::uint32_t chain,
-                             std::uint64_t attempt = 0, int iterations = 20);
+  /// Uses all threads. `data` must outlive the object.
+  MixtureStarts(const DataSet& data, int components, std::uint64_t seed);
+
+  /// theta in gaussian_mixture's layout (weights, means, scales) and the data's units: the best clustering
+  /// of those that (chain, attempt) draws from the pool. Scales are at least 0.01 of the column's sd.
+  std::vector<double> kmeans(std::uint32_t chain, std::uint64_t attempt = 0) const;
+  /// The same choice after 30 rounds of EM, with 1e-6 of each column's variance added to the variances.
+  std::vector<double> em(std::uint32_t chain, std::uint64_t attempt = 0) const;
+
+ private:
+  std::size_t best_of_drawn(std::uint32_t chain, std::uint64_t attempt) const;
+
+  const DataSet& data_;
+  std::uint64_t seed_;
+  std::vector<double> column_sd_;
+  std::vector<std::vector<double>> clusterings_, refined_;  ///< [kCandidates] theta
+  std::vector<double> log_likelihood_;                      ///< [kCandidates] after EM
+};
+
+/// theta with its components reordered: component k becomes component order[k] of the old one. Applies to
+/// blocks with a component axis.
+std::vector<double> permute_components(const ParameterLayout& layout, std::span<const int> order,
+                                       std::span<const double> theta);
+/// The order of components in which `theta`'s means lie closest to `reference`'s, pairs taken greedily from
+/// the closest on. Equal labels let chains adapt together. The identity without a block of means [K][d].
+std::vector<int> order_like(const ParameterLayout& layout, std::span<const double> reference,
+                            std::span<const double> theta);
 
 }  // namespace emomc
