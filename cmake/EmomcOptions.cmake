@@ -17,6 +17,7 @@ if(EMOMC_CCACHE)
   set(CMAKE_CUDA_COMPILER_LAUNCHER "${EMOMC_CCACHE}")
 endif()
 
+# CMake 3.25 does not know how to ask nvcc for C++20, so the flag is written out.
 # Flags that every target of ours links. Contraction is off: a fused multiply-add is written where
 # it is meant, so that host and device compute the same bits.
 add_library(emomc_flags INTERFACE)
@@ -24,7 +25,7 @@ target_compile_features(emomc_flags INTERFACE cxx_std_20)
 target_compile_options(emomc_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
                             -ffp-contract=off>
-  $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false -lineinfo --expt-relaxed-constexpr
+  $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 -fmad=false -lineinfo --expt-relaxed-constexpr
                              -Xcompiler=-Wall,-Wextra,-ffp-contract=off>)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   # Without it each std::fma is a library call; the program checks the processor when it starts.

@@ -17,8 +17,7 @@ struct Lanes {
 };
 
 constexpr int kRows = 1024;
-constexpr int kRowsAtOnce = 2;    // packs of rows
-constexpr int kBlocksAtOnce = 2;  // of 4 components: 16 accumulators
+constexpr int kRowsAtOnce = 2;  // packs of rows
 
 // log2 of the sum, as float64 per row; minus infinity for an empty sum.
 template <class Real>
@@ -34,27 +33,6 @@ EMOMC_INLINE void write_log_sum(const LogSum<Real>& total, double* out) {
   for (int i = 0; i < n; ++i) out[i] = static_cast<double>(largest[i]) + static_cast<double>(rest[i]);
 }
 
-// Adds components 4 block .. 4 (block + B) - 1, those below num_components, in order.
-template <int B, class Real, class Scalar>
-EMOMC_INLINE void add_blocks(const MixtureShape& shape, const Scalar* coefficients, int block,
-                             const Scalar* rows, LogSum<Real> (&total)[kRowsAtOnce]) {
-  Real distance[B][kComponentBlock][kRowsAtOnce];
-  accumulate_blocks<B, kRowsAtOnce>(
-      shape, coefficients, block,
-      [rows](int j, Real(&x)[kRowsAtOnce]) {
-        for (int r = 0; r < kRowsAtOnce; ++r)
-          x[r] = Lanes<Real>::load(rows + j * kRows + r * Lanes<Real>::size);
-      },
-      distance);
-  const Scalar* shifts = coefficients + shape.shift_index(block * kComponentBlock);
-  for (int b = 0; b < B; ++b)
-    for (int c = 0; c < kComponentBlock; ++c) {
-      if ((block + b) * kComponentBlock + c >= shape.num_components) break;
-      for (int r = 0; r < kRowsAtOnce; ++r)
-        total[r].add(distance[b][c][r] + Real(shifts[b * kComponentBlock + c]));
-    }
-}
-
 template <class Real, class Scalar>
 void log2_densities(int num_components, int dim, const Scalar* coefficients, const Scalar* tile,
                     double* out) {
@@ -62,11 +40,14 @@ void log2_densities(int num_components, int dim, const Scalar* coefficients, con
   constexpr int step = kRowsAtOnce * Lanes<Real>::size;
   for (int row = 0; row < kRows; row += step) {
     LogSum<Real> total[kRowsAtOnce];
-    int block = 0;
-    for (; block + kBlocksAtOnce <= shape.num_blocks(); block += kBlocksAtOnce)
-      add_blocks<kBlocksAtOnce, Real>(shape, coefficients, block, tile + row, total);
-    for (; block < shape.num_blocks(); ++block)
-      add_blocks<1, Real>(shape, coefficients, block, tile + row, total);
+    const Scalar* rows = tile + row;
+    add_components(
+        shape, coefficients,
+        [rows](int j, Real(&x)[kRowsAtOnce]) {
+          for (int r = 0; r < kRowsAtOnce; ++r)
+            x[r] = Lanes<Real>::load(rows + j * kRows + r * Lanes<Real>::size);
+        },
+        total);
     for (int r = 0; r < kRowsAtOnce; ++r) write_log_sum(total[r], out + row + r * Lanes<Real>::size);
   }
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <iostream>
 #include <limits>
 
 #include "emomc/core/errors.hpp"
@@ -253,6 +254,47 @@ TEST_P(FastEngine, DifferencesOfNeighboursMeetTheMixedPrecisionBar) {
   RecordProperty("rms_over_bar", std::to_string(std::sqrt(square) / bar));
   EXPECT_LE(std::sqrt(square), bar);
   EXPECT_LE(worst, 4 * bar);
+}
+
+// From 10,000 states of a random walk's scale around the truth, a step each: at N = 1e6 at most 6 decisions
+// differ from those of float64, and by the bar's scaling 6 sqrt(N / 1e6) at other N. The cpu engine takes
+// N = 20,000 (at most 1 may differ), the GPU the whole of it.
+TEST_P(FastEngine, AcceptanceDecisionsAreThoseOfFloat64) {
+  if (!mixed()) GTEST_SKIP() << "float64 is compared with";
+  const bool gpu = GetParam().backend == Backend::cuda;
+  const std::size_t rows = gpu ? 1'000'000 : 20'000;
+  constexpr int batch = 250;
+  auto p = random_problem(8, 13, rows, 14);
+  const ModelSpec model{"gaussian_mixture", 8};
+  auto fast = make(model, p.data, 2 * batch);
+  Evaluator exact(GetParam().backend, model, Precision::float64, p.data, 2 * batch);
+  const auto truth = p.theta;
+  const device::RandomSource random{5, 5, 5};
+  int num_different = 0, num_accepted = 0;
+  for (std::uint32_t first = 0; first < 10'000; first += batch) {
+    std::vector<double> points;
+    for (std::uint32_t i = first; i < first + batch; ++i) {
+      p.theta = truth;
+      const auto state = testing::neighbour(p, 5, 2 * i);
+      p.theta = state;
+      const auto candidate = testing::neighbour(p, 1, 2 * i + 1);
+      points.insert(points.end(), state.begin(), state.end());
+      points.insert(points.end(), candidate.begin(), candidate.end());
+    }
+    const auto fast_values = fast(points), exact_values = exact(points);
+    for (std::uint32_t i = 0; i < batch; ++i) {
+      const double threshold = std::log(random.uniform(device::Purpose::acceptance, first + i));
+      const bool by_fast = threshold < fast_values[2 * i + 1] - fast_values[2 * i];
+      const bool by_exact = threshold < exact_values[2 * i + 1] - exact_values[2 * i];
+      num_different += by_fast != by_exact;
+      num_accepted += by_exact;
+    }
+  }
+  RecordProperty("different_decisions", num_different);
+  std::cout << num_different << " of 10000 decisions differ, " << num_accepted << " are accepted\n";
+  EXPECT_GT(num_accepted, 1000);
+  EXPECT_LT(num_accepted, 9000);
+  EXPECT_LE(num_different, gpu ? 6 : 1);
 }
 
 TEST(Engines, ImpossibleModelsAreRefusedInWords) {

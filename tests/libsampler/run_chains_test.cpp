@@ -8,6 +8,7 @@
 #include "emomc/core/errors.hpp"
 #include "fake_async_device.hpp"
 #include "function_engine.hpp"
+#include "keeper.hpp"
 #include "mixture_target.hpp"
 
 namespace emomc {
@@ -15,38 +16,12 @@ namespace {
 
 using testing::FakeAsyncDevice;
 using testing::FunctionEngine;
+using testing::Keeper;
 using testing::mixture_layout;
 using testing::mixture_prior;
 using testing::number;
 
 const std::vector<double> kUnitSd(8, 1.0);
-
-// Keeps everything it is given.
-struct Keeper : DrawHandler {
-  std::vector<double> theta, log_prior, log_likelihood;  ///< in the order of draws, then chains
-  std::vector<std::int64_t> steps;
-  std::vector<double> warmup_theta;
-  std::vector<SamplerState> states;
-  std::int64_t stop_after = std::numeric_limits<std::int64_t>::max();
-  std::int64_t want_state_after = std::numeric_limits<std::int64_t>::max();
-  std::int64_t last_step = 0;
-
-  void on_draws(const DrawBatch& d) override {
-    const auto points = static_cast<std::ptrdiff_t>(d.num_draws) * d.num_chains;
-    auto& to = d.warmup ? warmup_theta : theta;
-    to.insert(to.end(), d.theta, d.theta + points * d.dim);
-    if (d.warmup) return;
-    log_prior.insert(log_prior.end(), d.log_prior, d.log_prior + points);
-    log_likelihood.insert(log_likelihood.end(), d.log_likelihood, d.log_likelihood + points);
-    for (int i = 0; i < d.num_draws; ++i) steps.push_back(d.first_step + i * d.thin);
-  }
-  Continue on_progress(const Progress& p) override {
-    last_step = p.step;
-    return p.step >= stop_after ? Continue::stop : Continue::yes;
-  }
-  bool wants_state() override { return last_step >= want_state_after && states.empty(); }
-  void on_state(const SamplerState& s) override { states.push_back(s); }
-};
 
 // A log likelihood that is no sum of rows, so that every parameter matters.
 double bumpy(const double* theta) {

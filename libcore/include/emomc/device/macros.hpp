@@ -12,6 +12,7 @@
 #define EMOMC_HD
 #endif
 #define EMOMC_INLINE EMOMC_HD inline __attribute__((always_inline))
+#define EMOMC_ASSUME_ALIGNED(p, bytes) __builtin_assume_aligned(p, bytes)
 
 // Primitive operations with one meaning on both sides. fma, division and square root round correctly
 // everywhere; exp2 and log2 in float32 are single instructions on the GPU (2 ulp, deterministic).

@@ -19,6 +19,8 @@ namespace EMOMC_DEVICE_NAMESPACE {
 
 /// Components whose coefficients lie side by side and are evaluated together.
 inline constexpr int kComponentBlock = 4;
+/// Bytes; of the coefficient array of each parameter vector.
+inline constexpr int kCoefficientAlignment = 16;
 
 /// Sizes and places in the coefficient array of one parameter vector:
 /// [block of 4 components][column][component in block][g, h], then shift [num_blocks x 4].
@@ -48,7 +50,9 @@ EMOMC_INLINE void accumulate_blocks(const MixtureShape& shape, const Scalar* coe
     Real x[R];
     row(j, x);
     for (int b = 0; b < B; ++b) {
-      const Scalar* p = coefficients + ((block + b) * shape.dim + j) * kComponentBlock * 2;
+      // 16 bytes at a time: the array and its blocks of 8 numbers begin there.
+      const Scalar* p = static_cast<const Scalar*>(EMOMC_ASSUME_ALIGNED(
+          coefficients + ((block + b) * shape.dim + j) * kComponentBlock * 2, kCoefficientAlignment));
       for (int c = 0; c < kComponentBlock; ++c) {
         const Real g(p[2 * c]), h(p[2 * c + 1]);
         for (int r = 0; r < R; ++r) {
@@ -74,6 +78,32 @@ EMOMC_INLINE void accumulate_component(const MixtureShape& shape, const Scalar* 
       distance[r] = real_fnma(z, z, distance[r]);
     }
   }
+}
+
+/// Adds components 4 block .. 4 (block + B) - 1, those below num_components, to the sums of R rows, in order.
+template <int B, int R, class Real, class Scalar, class Row>
+EMOMC_INLINE void add_blocks(const MixtureShape& shape, const Scalar* coefficients, int block, const Row& row,
+                             LogSum<Real> (&total)[R]) {
+  Real distance[B][kComponentBlock][R];
+  accumulate_blocks<B, R>(shape, coefficients, block, row, distance);
+  const Scalar* shifts = coefficients + shape.shift_index(block * kComponentBlock);
+  for (int b = 0; b < B; ++b)
+    for (int c = 0; c < kComponentBlock; ++c) {
+      if ((block + b) * kComponentBlock + c >= shape.num_components) break;
+      const Real shift(shifts[b * kComponentBlock + c]);
+      for (int r = 0; r < R; ++r) total[r].add(distance[b][c][r] + shift);
+    }
+}
+
+/// Adds all components, in order.
+template <int R, class Real, class Scalar, class Row>
+EMOMC_INLINE void add_components(const MixtureShape& shape, const Scalar* coefficients, const Row& row,
+                                 LogSum<Real> (&total)[R]) {
+  constexpr int at_once = 2;  // blocks: 8 R accumulators
+  int block = 0;
+  for (; block + at_once <= shape.num_blocks(); block += at_once)
+    add_blocks<at_once, R>(shape, coefficients, block, row, total);
+  for (; block < shape.num_blocks(); ++block) add_blocks<1, R>(shape, coefficients, block, row, total);
 }
 
 }  // namespace EMOMC_DEVICE_NAMESPACE

@@ -1,0 +1,59 @@
+// Sums by a whole block in the order that docs/statistics.md fixes: a balanced tree of neighbours, padded
+// with zeros to a power of two. So the bits depend on neither the number of threads nor their mapping.
+#pragma once
+
+namespace emomc {
+
+/// Tree over the values of the block's threads, in thread order. Every thread of warp 0 gets it.
+/// `scratch`: blockDim.x / 32 doubles in shared memory.
+template <int Threads>
+__device__ double sum_over_threads(double x, double* scratch) {
+  for (int distance = 1; distance < 32; distance *= 2) x += __shfl_xor_sync(0xffffffffu, x, distance);
+  if constexpr (Threads == 32) return x;
+  __syncthreads();  // scratch may still be read from the sum before
+  if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = x;
+  __syncthreads();
+  if (threadIdx.x >= 32) return x;
+  x = threadIdx.x < Threads / 32 ? scratch[threadIdx.x] : 0.0;
+  for (int distance = 1; distance < Threads / 32; distance *= 2)
+    x += __shfl_xor_sync(0xffffffffu, x, distance);
+  return x;
+}
+
+/// Tree over `n` numbers side by side in registers; n a power of two.
+template <int n>
+__device__ double sum_in_registers(double (&values)[n]) {
+#pragma unroll
+  for (int m = n / 2; m > 0; m /= 2) {
+#pragma unroll
+    for (int i = 0; i < n / 2; ++i)
+      if (i < m) values[i] = values[2 * i] + values[2 * i + 1];
+  }
+  return values[0];
+}
+
+/// Tree over values[0..count), device memory that other blocks may have written; overwrites its beginning.
+/// Thread 0 gets it.
+template <int Threads>
+__device__ double sum_over_array(double* values, int count, double* scratch) {
+  constexpr int kEach = 1024 / Threads;
+  double sum = 0;
+  do {
+    int num_sums = 0;
+    for (int begin = 0; begin < count; begin += 1024, ++num_sums) {
+      double own[kEach];
+#pragma unroll
+      for (int i = 0; i < kEach; ++i) {
+        const int at = begin + static_cast<int>(threadIdx.x) * kEach + i;
+        own[i] = at < count ? __ldcg(values + at) : 0.0;
+      }
+      sum = sum_over_threads<Threads>(sum_in_registers(own), scratch);
+      if (threadIdx.x == 0) values[num_sums] = sum;
+    }
+    count = num_sums;
+    __syncthreads();
+  } while (count > 1);
+  return sum;
+}
+
+}  // namespace emomc

@@ -1,0 +1,294 @@
+// Owns data, tables and work memory on the GPU and enqueues the kernels of mixture_kernels.cuh.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "../chain_segments.hpp"
+#include "../engine_factories.hpp"
+#include "../tree_sum.hpp"
+#include "chain_work.hpp"
+#include "device_rows.hpp"
+#include "emomc/core/cuda_check.hpp"
+#include "emomc/likelihood/models.hpp"
+#include "mixture_kernels.cuh"
+
+namespace emomc {
+namespace {
+
+constexpr std::size_t kMaxPrepareBytes = 40 << 10;
+constexpr int kDrawsAtOnce = 256;
+
+int num_multiprocessors() {
+  int device = 0, count = 0;
+  EMOMC_CUDA_CHECK(cudaGetDevice(&device));
+  EMOMC_CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+  return count;
+}
+
+// The memory that evaluations of a set of chains work in.
+template <class Real>
+struct WorkMemory {
+  ChainWork work;
+  DeviceArray<Real> coefficients;
+  DeviceArray<double> common, scratch, tile_sums, segment_sums;
+  DeviceArray<unsigned> num_arrived;
+
+  static std::size_t bytes(const device::MixtureShape& shape, std::size_t num_chains, std::size_t max_tiles,
+                           std::size_t max_segments) {
+    return num_chains *
+           (static_cast<std::size_t>(shape.num_coefficients()) * sizeof(Real) +
+            (1 + static_cast<std::size_t>(shape.num_scratch()) + max_tiles + max_segments) * sizeof(double) +
+            sizeof(unsigned));
+  }
+  void allocate(Device& device, const device::MixtureShape& shape) {
+    const auto n = static_cast<std::size_t>(work.num_chains());
+    coefficients = {device, n * static_cast<std::size_t>(shape.num_coefficients())};
+    common = {device, n};
+    scratch = {device, n * static_cast<std::size_t>(shape.num_scratch())};
+    tile_sums = {device, n * static_cast<std::size_t>(work.max_tiles())};
+    segment_sums = {device, n * static_cast<std::size_t>(work.max_segments())};
+    num_arrived = {device, n};
+  }
+};
+
+template <class Model, class Real>
+class CudaEngine final : public LikelihoodEngine {
+ public:
+  CudaEngine(const Model& model, const DataSet& data, Device& device)
+      : CudaEngine(model, data, device, tile_data<Real>(data)) {}
+
+  std::string name() const override { return "cuda"; }
+  const ParameterLayout& layout() const override { return layout_; }
+  Capabilities capabilities() const override { return {true, false}; }
+  Device& device() const override { return device_; }
+  std::size_t num_segments() const override { return segments_.size(); }
+  std::size_t num_rows() const override { return num_rows_; }
+
+  MemoryPlan plan(const std::vector<ChainPlan>& chains, ComponentCaches caches) const override {
+    MemoryPlan plan;
+    plan.data_bytes = data_.size() * sizeof(Real);
+    std::size_t max_tiles = 0, max_segments = 0;
+    for (const auto& list : chain_segments(chains, num_segments())) {
+      std::size_t num_tiles = 0;
+      for (int s : list)
+        num_tiles += static_cast<std::size_t>(segment_first_tile_[static_cast<std::size_t>(s) + 1] -
+                                              segment_first_tile_[static_cast<std::size_t>(s)]);
+      max_tiles = std::max(max_tiles, num_tiles);
+      max_segments = std::max(max_segments, list.size());
+    }
+    plan.work_bytes = WorkMemory<Real>::bytes(model_.shape(), chains.size(), max_tiles, max_segments);
+    if (caches == ComponentCaches::on)
+      plan.cache_bytes = chains.size() * slots() * padded_rows() * sizeof(Real);
+    return plan;
+  }
+
+  void allocate(const std::vector<ChainPlan>& chains, ComponentCaches caches) override {
+    // What an earlier call took goes first.
+    run_ = {};
+    distances_ = {};
+    slot_ = {};
+    pending_ = {};
+    const MemoryPlan needed = plan(chains, caches);
+    if (needed.work_bytes + needed.cache_bytes > device_.free_bytes())
+      throw MachineError("out of GPU memory: " + std::to_string(chains.size()) + " chains take " +
+                         std::to_string(needed.work_bytes + needed.cache_bytes) + " bytes, " +
+                         std::to_string(device_.free_bytes()) + " are free; use fewer chains");
+    run_.work = ChainWork(device_, chains, segments_, segment_first_tile_);
+    run_.allocate(device_, model_.shape());
+    if (caches == ComponentCaches::off) return;
+    distances_ = {device_, chains.size() * slots() * padded_rows()};
+    std::vector<int> identity(chains.size() * slots());
+    for (std::size_t i = 0; i < identity.size(); ++i) identity[i] = static_cast<int>(i % slots());
+    slot_ = {device_, identity.size()};
+    slot_.upload(identity);
+    pending_ = {device_, chains.size()};
+    pending_.upload(std::vector<int>(chains.size(), kWeightsOnly));
+  }
+
+  void evaluate(EnsembleView candidate, ActiveSet active) override {
+    EvaluationView<Real> view = view_of(run_, active);
+    view.log_likelihood = candidate.log_likelihood;
+    run_tiles<TileWork::full>(run_, view, candidate.theta, candidate.ld);
+  }
+  void evaluate_component(EnsembleView candidate, const int* component, ActiveSet active) override {
+    if (distances_.size() == 0) return evaluate(candidate, active);
+    EvaluationView<Real> view = view_of(run_, active);
+    view.log_likelihood = candidate.log_likelihood;
+    view.component = component;
+    run_tiles<TileWork::component>(run_, view, candidate.theta, candidate.ld);
+  }
+  void rebuild_caches(EnsembleView current, ActiveSet active) override {
+    if (distances_.size() == 0) return;
+    run_tiles<TileWork::distances>(run_, view_of(run_, active), current.theta, current.ld);
+  }
+  void commit(const std::uint8_t* accepted, ActiveSet active) override {
+    if (distances_.size() == 0 || active.count == 0) return;
+    constexpr int kThreads = 128;
+    commit_kernel<<<(active.count + kThreads - 1) / kThreads, kThreads, 0, device_.stream()>>>(
+        cache_view(), model_.shape().num_components, accepted, active);
+    EMOMC_CUDA_CHECK_LAUNCH("commit_kernel");
+  }
+
+  void sums_by_segment(const double* theta, int num_draws, double* out) override {
+    for (int first = 0; first < num_draws; first += kDrawsAtOnce) {
+      const int count = std::min(kDrawsAtOnce, num_draws - first);
+      WorkMemory<Real> memory;
+      const auto common =
+          evaluate_all_tiles(theta + static_cast<std::ptrdiff_t>(first) * dim(), count, memory, nullptr);
+      auto sums = memory.tile_sums.download();
+      const auto num_tiles = static_cast<std::size_t>(memory.work.max_tiles());
+      for (int draw = 0; draw < count; ++draw)
+        for (std::size_t s = 0; s < segments_.size(); ++s) {
+          double* tiles = sums.data() + static_cast<std::size_t>(draw) * num_tiles;
+          const int begin = segment_first_tile_[s], end = segment_first_tile_[s + 1];
+          const double sum = tree_sum({tiles + begin, static_cast<std::size_t>(end - begin)});
+          *out++ = device::kLn2 * std::fma(static_cast<double>(segments_[s].num_rows),
+                                           common[static_cast<std::size_t>(draw)], sum);
+        }
+    }
+  }
+
+  void evaluate_rows(const double* theta, double* out) override {
+    WorkMemory<Real> memory;
+    DeviceArray<double> rows(device_, padded_rows());
+    const double common = evaluate_all_tiles(theta, 1, memory, rows.data())[0];
+    const auto values = rows.download();
+    for (std::size_t s = 0; s < segments_.size(); ++s) {
+      const auto tiled = static_cast<std::size_t>(segment_first_tile_[s]) * kTileRows;
+      for (std::size_t i = 0; i < segments_[s].num_rows; ++i)
+        out[segments_[s].first_row + i] = (values[tiled + i] + common) * device::kLn2;
+    }
+  }
+
+ private:
+  CudaEngine(const Model& model, const DataSet& data, Device& device, const TiledData<Real>& tiled)
+      : model_(model),
+        layout_(layout_of(model)),
+        device_(device),
+        segments_(data.segments),
+        segment_first_tile_(tiled.segment_first_tile),
+        num_rows_(data.num_rows),
+        data_(tiled.values),
+        tile_rows_(device, tiled.tiles.size()),
+        num_multiprocessors_(num_multiprocessors()) {
+    std::vector<int> rows;
+    for (const Tile& tile : tiled.tiles) rows.push_back(tile.num_rows);
+    tile_rows_.upload(rows);
+  }
+
+  std::size_t slots() const { return static_cast<std::size_t>(model_.shape().num_components) + 1; }
+  std::size_t padded_rows() const { return tile_rows_.size() * kTileRows; }
+  int dim() const { return model_.num_parameters(); }
+
+  DistanceCacheView<Real> cache_view() const {
+    return {distances_.data(), slot_.data(), pending_.data(), padded_rows()};
+  }
+
+  EvaluationView<Real> view_of(const WorkMemory<Real>& memory, ActiveSet active) const {
+    EvaluationView<Real> view{};
+    view.shape = model_.shape();
+    view.data = data_.data();
+    view.tile_rows = tile_rows_.data();
+    view.work = memory.work.view();
+    view.active = active;
+    view.coefficients = memory.coefficients.data();
+    view.common = memory.common.data();
+    view.tile_sums = memory.tile_sums.data();
+    view.segment_sums = memory.segment_sums.data();
+    view.num_arrived = memory.num_arrived.data();
+    view.cache = cache_view();
+    return view;
+  }
+
+  // Chooses grid and kernel by the amount of work alone; the bits are those of any other choice.
+  template <TileWork kWork>
+  void run_tiles(const WorkMemory<Real>& memory, EvaluationView<Real> view, const double* theta,
+                 int ld) const {
+    if (view.active.count == 0) return;
+    const long max_tiles = std::max(1, view.work.max_tiles);
+    view.work.max_tiles = static_cast<int>(max_tiles);
+    const long pairs = max_tiles * view.active.count;
+    const long plenty = 64L * num_multiprocessors_;
+    long each = std::clamp(pairs / plenty, 1L, 16L);
+    constexpr long kMaxGridY = 65535;
+    each = std::max(each, (view.active.count + kMaxGridY - 1) / kMaxGridY);
+    view.chains_per_block = static_cast<int>(each);
+    const dim3 grid(static_cast<unsigned>(max_tiles),
+                    static_cast<unsigned>((view.active.count + each - 1) / each));
+    const long blocks = max_tiles * grid.y;
+
+    const std::size_t shared = prepare_bytes<Real>(model_.shape());
+    const bool few = blocks <= 2L * num_multiprocessors_;
+    if constexpr (kWork != TileWork::distances)
+      if (few && shared <= kMaxPrepareBytes)
+        return launch<kWork, kWideThreads<Real>, true>(view, grid, shared, theta, ld);
+    prepare_kernel<Model, Real><<<view.active.count, device::kTeamLanes, 0, device_.stream()>>>(
+        model_, theta, ld, view.active, view.coefficients, view.common, memory.scratch.data());
+    EMOMC_CUDA_CHECK_LAUNCH("prepare_kernel");
+    if (few)
+      launch<kWork, kWideThreads<Real>, false>(view, grid, 0, theta, ld);
+    else
+      launch<kWork, kNarrowThreads, false>(view, grid, 0, theta, ld);
+  }
+
+  template <TileWork kWork, int Threads, bool kPrepare>
+  void launch(const EvaluationView<Real>& view, dim3 grid, std::size_t shared, const double* theta,
+              int ld) const {
+    constexpr int kRows = Threads == kWideThreads<Real> || sizeof(Real) == 8 ? 2 : 4;
+    tile_kernel<Model, Real, kWork, Threads, kRows, kPrepare>
+        <<<grid, Threads, shared, device_.stream()>>>(view, model_, theta, ld);
+    EMOMC_CUDA_CHECK_LAUNCH("tile_kernel");
+  }
+
+  // Tile sums of `count` draws (host) over all segments stay in memory.tile_sums; returns their common parts.
+  std::vector<double> evaluate_all_tiles(const double* theta, int count, WorkMemory<Real>& memory,
+                                         double* rows) const {
+    std::vector<int> all(segments_.size());
+    for (std::size_t s = 0; s < all.size(); ++s) all[s] = static_cast<int>(s);
+    memory.work =
+        ChainWork(device_, std::vector<ChainPlan>(static_cast<std::size_t>(count), {0, all, 1.0, 0}),
+                  segments_, segment_first_tile_);
+    memory.allocate(device_, model_.shape());
+    DeviceArray<double> points(device_, static_cast<std::size_t>(count * dim()));
+    points.upload({theta, theta + static_cast<std::ptrdiff_t>(count) * dim()});
+    EvaluationView<Real> view = view_of(memory, {nullptr, count});
+    view.rows = rows;
+    view.chains_per_block = 1;
+    prepare_kernel<Model, Real><<<count, device::kTeamLanes, 0, device_.stream()>>>(
+        model_, points.data(), dim(), view.active, view.coefficients, view.common, memory.scratch.data());
+    EMOMC_CUDA_CHECK_LAUNCH("prepare_kernel");
+    launch<TileWork::full, kNarrowThreads, false>(
+        view, static_cast<unsigned>(count) * static_cast<unsigned>(view.work.max_tiles), 0, points.data(),
+        dim());
+    return memory.common.download();
+  }
+
+  Model model_;
+  ParameterLayout layout_;
+  Device& device_;
+  std::vector<Segment> segments_;
+  std::vector<int> segment_first_tile_;
+  std::size_t num_rows_;
+  DeviceRows<Real> data_;
+  DeviceArray<int> tile_rows_;
+  int num_multiprocessors_;
+  WorkMemory<Real> run_;
+  DeviceArray<Real> distances_;
+  DeviceArray<int> slot_, pending_;
+};
+
+}  // namespace
+
+template <class Model>
+std::unique_ptr<LikelihoodEngine> make_cuda_engine(const Model& model, Precision precision,
+                                                   const DataSet& data, Device& device) {
+  if (precision == Precision::mixed) return std::make_unique<CudaEngine<Model, float>>(model, data, device);
+  return std::make_unique<CudaEngine<Model, double>>(model, data, device);
+}
+
+#define EMOMC_INSTANTIATE(Model)                                                               \
+  template std::unique_ptr<LikelihoodEngine> make_cuda_engine(const device::Model&, Precision, \
+                                                              const DataSet&, Device&);
+EMOMC_MODELS(EMOMC_INSTANTIATE)
+
+}  // namespace emomc

@@ -1,0 +1,36 @@
+#include <thrust/device_vector.h>
+#include <thrust/system_error.h>
+
+#include <new>
+#include <string>
+
+#include "device_rows.hpp"
+#include "emomc/core/errors.hpp"
+
+namespace emomc {
+
+template <class T>
+struct DeviceRows<T>::Impl {
+  thrust::device_vector<T> values;
+};
+
+template <class T>
+DeviceRows<T>::DeviceRows(const std::vector<T>& values) : size_(values.size()) {
+  try {
+    impl_ = std::make_unique<Impl>(Impl{thrust::device_vector<T>(values.begin(), values.end())});
+  } catch (const std::bad_alloc&) {
+    throw MachineError("out of GPU memory: the data take " + std::to_string(values.size() * sizeof(T)) +
+                       " bytes; use fewer rows or --backend cpu");
+  } catch (const thrust::system_error& error) {
+    throw CudaError(std::string("copy of the data to the GPU failed: ") + error.what(), error.code().value());
+  }
+  data_ = thrust::raw_pointer_cast(impl_->values.data());
+}
+
+template <class T>
+DeviceRows<T>::~DeviceRows() = default;
+
+template class DeviceRows<float>;
+template class DeviceRows<double>;
+
+}  // namespace emomc

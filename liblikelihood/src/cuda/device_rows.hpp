@@ -1,0 +1,31 @@
+// The rows of a data set on the GPU, in Thrust device vectors for as long as the engine lives.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace emomc {
+
+/// Owns a copy of host values in device memory. Thrust stays behind it: its headers cost half a minute in
+/// every source that includes them.
+template <class T>
+class DeviceRows {
+ public:
+  /// Copies and waits. Throws MachineError where GPU memory does not suffice.
+  explicit DeviceRows(const std::vector<T>& values);
+  ~DeviceRows();
+  DeviceRows(const DeviceRows&) = delete;
+  DeviceRows& operator=(const DeviceRows&) = delete;
+
+  const T* data() const { return data_; }  ///< device memory
+  std::size_t size() const { return size_; }
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+  const T* data_;
+  std::size_t size_;
+};
+
+}  // namespace emomc
