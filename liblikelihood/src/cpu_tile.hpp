@@ -75,13 +75,16 @@ template <class Real, class Scalar>
 void log2_densities_of(int num_components, int dim, const Scalar* coefficients,
                        const Scalar* const* distances, double* out) {
   const MixtureShape shape{num_components, dim};
-  const Scalar* shifts = coefficients + shape.shift_index(0);
   constexpr int step = kRowsAtOnce * Lanes<Real>::size;
   for (int row = 0; row < kRows; row += step) {
     LogSum<Real> total[kRowsAtOnce];
-    for (int k = 0; k < num_components; ++k)
-      for (int r = 0; r < kRowsAtOnce; ++r)
-        total[r].add(Lanes<Real>::load(distances[k] + row + r * Lanes<Real>::size) + Real(shifts[k]));
+    add_kept_components(
+        shape, coefficients,
+        [distances, row](int k, Real(&q)[kRowsAtOnce]) {
+          for (int r = 0; r < kRowsAtOnce; ++r)
+            q[r] = Lanes<Real>::load(distances[k] + row + r * Lanes<Real>::size);
+        },
+        total);
     for (int r = 0; r < kRowsAtOnce; ++r) write_log_sum(total[r], out + row + r * Lanes<Real>::size);
   }
 }

@@ -53,10 +53,6 @@ HWY_INLINE Pack<T> real_max(Pack<T> a, Pack<T> b) {
   return Pack<T>(hn::Max(a.v, b.v));
 }
 template <class T>
-HWY_INLINE Pack<T> real_min(Pack<T> a, Pack<T> b) {
-  return Pack<T>(hn::Min(a.v, b.v));
-}
-template <class T>
 HWY_INLINE Pack<T> real_select_greater(Pack<T> a, Pack<T> b, Pack<T> x, Pack<T> y) {
   return Pack<T>(hn::IfThenElse(hn::Gt(a.v, b.v), x.v, y.v));
 }

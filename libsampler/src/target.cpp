@@ -46,6 +46,7 @@ void set_transform(device::Element& e, const ParameterBlock& block, int i, int u
       e.transform = Transform::simplex;
       e.source = u_begin;
       e.rank = i;
+      e.width = i > 0 ? 1 / std::sqrt(i * (i + 1.0)) : 0.0;
       return;
   }
 }
@@ -107,7 +108,7 @@ Target::Target(ParameterLayout layout, const PriorSet& prior, std::span<const do
     int num_free = fixed ? 0 : size;
     if (!fixed && block.support == Support::simplex) {
       num_free = size - 1;
-      simplices_.push_back({begin, size, dim_unconstrained_});
+      simplices_.push_back({begin, size, dim_unconstrained_, 0.5 * std::log(size)});
     }
     ranges_.push_back({dim_unconstrained_, num_free});
     dim_unconstrained_ += num_free;

@@ -97,10 +97,10 @@ Statistics one_step(const Target& target, IncrementShape shape, int block, Break
     ensemble.upload_points(u, target);
     ensemble.upload_step(round);
     for (int c = 0; c < num_chains; ++c) {
-      propose<Proposal>(HostTeam{}, view, c, block);
+      transition<Proposal>(HostTeam{}, view, c, kNoBlock, block);
       view.candidate.log_likelihood[c] = 0;
       if (broken == Break::jacobian) view.candidate.log_jacobian[c] = view.current.log_jacobian[c] = 0;
-      accept(HostTeam{}, view, c, block);
+      transition<Proposal>(HostTeam{}, view, c, block, kNoBlock);
       accepted += view.accepted[c];
       const auto fx = features(u.data() + c * dim_u, dim_u);
       const auto fy = features(view.current.u + static_cast<std::ptrdiff_t>(c) * view.ld_u, dim_u);

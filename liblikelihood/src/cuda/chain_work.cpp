@@ -41,6 +41,8 @@ ChainWork::ChainWork(Device& device, const std::vector<ChainPlan>& chains,
     max_tiles_ = std::max(max_tiles_, first_tile.back() - begin);
     max_segments_ = std::max(max_segments_, static_cast<int>(wanted.size()));
   }
+  uniform_ = lists.size() == 1 && segments.size() == 1 && max_segments_ == 1;
+  uniform_rows_ = num_rows.empty() ? 0 : num_rows[0];
   list_of_chain_ = to_device(device, list_of_chain);
   first_tile_ = to_device(device, first_tile);
   tiles_ = to_device(device, tiles);
@@ -50,8 +52,16 @@ ChainWork::ChainWork(Device& device, const std::vector<ChainPlan>& chains,
 }
 
 ChainWorkView ChainWork::view() const {
-  return {list_of_chain_.data(), first_tile_.data(), tiles_.data(), first_segment_.data(),
-          segment_first_.data(), num_rows_.data(),   max_tiles_,    max_segments_};
+  return {list_of_chain_.data(),
+          first_tile_.data(),
+          tiles_.data(),
+          first_segment_.data(),
+          segment_first_.data(),
+          num_rows_.data(),
+          max_tiles_,
+          max_segments_,
+          uniform_,
+          uniform_rows_};
 }
 
 }  // namespace emomc

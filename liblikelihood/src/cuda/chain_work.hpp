@@ -20,6 +20,8 @@ struct ChainWorkView {
   const double* num_rows;    ///< [num_lists]
   int max_tiles;             ///< of a list
   int max_segments;          ///< of a list
+  bool uniform;              ///< all chains read all tiles, as one segment: no table need be looked at
+  double uniform_rows;
 };
 
 /// The tables, built once per allocate().
@@ -39,6 +41,8 @@ class ChainWork {
   DeviceArray<int> list_of_chain_, first_tile_, tiles_, first_segment_, segment_first_;
   DeviceArray<double> num_rows_;
   int max_tiles_ = 0, max_segments_ = 0;
+  bool uniform_ = false;
+  double uniform_rows_ = 0;
 };
 
 }  // namespace emomc

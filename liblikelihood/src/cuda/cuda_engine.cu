@@ -8,14 +8,14 @@
 #include "../tree_sum.hpp"
 #include "chain_work.hpp"
 #include "device_rows.hpp"
-#include "emomc/core/cuda_check.hpp"
+#include "emomc/core/cuda_launch.cuh"
 #include "emomc/likelihood/models.hpp"
 #include "mixture_kernels.cuh"
 
 namespace emomc {
 namespace {
 
-constexpr std::size_t kMaxPrepareBytes = 40 << 10;
+constexpr std::size_t kMaxFusedBytes = 110 << 10;  // two such blocks on a multiprocessor
 constexpr int kDrawsAtOnce = 256;
 
 int num_multiprocessors() {
@@ -123,10 +123,10 @@ class CudaEngine final : public LikelihoodEngine {
   }
   void commit(const std::uint8_t* accepted, ActiveSet active) override {
     if (distances_.size() == 0 || active.count == 0) return;
-    constexpr int kThreads = 128;
-    commit_kernel<<<(active.count + kThreads - 1) / kThreads, kThreads, 0, device_.stream()>>>(
-        cache_view(), model_.shape().num_components, accepted, active);
-    EMOMC_CUDA_CHECK_LAUNCH("commit_kernel");
+    constexpr unsigned kThreads = 128;
+    launch_overlapped("launch of commit_kernel", commit_kernel<Real>,
+                      dim3((static_cast<unsigned>(active.count) + kThreads - 1) / kThreads), dim3(kThreads),
+                      0, device_.stream(), cache_view(), model_.shape().num_components, accepted, active);
   }
 
   void sums_by_segment(const double* theta, int num_draws, double* out) override {
@@ -217,27 +217,33 @@ class CudaEngine final : public LikelihoodEngine {
                     static_cast<unsigned>((view.active.count + each - 1) / each));
     const long blocks = max_tiles * grid.y;
 
-    const std::size_t shared = prepare_bytes<Real>(model_.shape());
     const bool few = blocks <= 2L * num_multiprocessors_;
+    const std::size_t fused_bytes = FusedMemory<Real>(model_.shape()).size;
     if constexpr (kWork != TileWork::distances)
-      if (few && shared <= kMaxPrepareBytes)
-        return launch<kWork, kWideThreads<Real>, true>(view, grid, shared, theta, ld);
-    prepare_kernel<Model, Real><<<view.active.count, device::kTeamLanes, 0, device_.stream()>>>(
-        model_, theta, ld, view.active, view.coefficients, view.common, memory.scratch.data());
-    EMOMC_CUDA_CHECK_LAUNCH("prepare_kernel");
+      if (few && fused_bytes <= kMaxFusedBytes)
+        return launch<kWork, kWideThreads<Real>, true, true>(view, grid, fused_bytes, theta, ld);
+    prepare(memory, view, theta, ld);
     if (few)
-      launch<kWork, kWideThreads<Real>, false>(view, grid, 0, theta, ld);
+      launch<kWork, kWideThreads<Real>, false, true>(view, grid, 0, theta, ld);
     else
-      launch<kWork, kNarrowThreads, false>(view, grid, 0, theta, ld);
+      launch<kWork, kNarrowThreads<Real>, false, false>(view, grid, 0, theta, ld);
   }
 
-  template <TileWork kWork, int Threads, bool kPrepare>
+  void prepare(const WorkMemory<Real>& memory, const EvaluationView<Real>& view, const double* theta,
+               int ld) const {
+    launch_overlapped("launch of prepare_kernel", prepare_kernel<Model, Real>,
+                      dim3(static_cast<unsigned>(view.active.count)), dim3(device::kTeamLanes), 0,
+                      device_.stream(), model_, theta, ld, view.active, view.coefficients, view.common,
+                      memory.scratch.data());
+  }
+
+  template <TileWork kWork, int Threads, bool kFused, bool kOneChain>
   void launch(const EvaluationView<Real>& view, dim3 grid, std::size_t shared, const double* theta,
               int ld) const {
-    constexpr int kRows = Threads == kWideThreads<Real> || sizeof(Real) == 8 ? 2 : 4;
-    tile_kernel<Model, Real, kWork, Threads, kRows, kPrepare>
-        <<<grid, Threads, shared, device_.stream()>>>(view, model_, theta, ld);
-    EMOMC_CUDA_CHECK_LAUNCH("tile_kernel");
+    constexpr int kRows = Threads == kNarrowThreads<float> ? 4 : 2;
+    launch_overlapped("launch of tile_kernel",
+                      tile_kernel<Model, Real, kWork, Threads, kRows, kFused, kOneChain>, grid, dim3(Threads),
+                      shared, device_.stream(), view, model_, theta, ld);
   }
 
   // Tile sums of `count` draws (host) over all segments stay in memory.tile_sums; returns their common parts.
@@ -254,10 +260,8 @@ class CudaEngine final : public LikelihoodEngine {
     EvaluationView<Real> view = view_of(memory, {nullptr, count});
     view.rows = rows;
     view.chains_per_block = 1;
-    prepare_kernel<Model, Real><<<count, device::kTeamLanes, 0, device_.stream()>>>(
-        model_, points.data(), dim(), view.active, view.coefficients, view.common, memory.scratch.data());
-    EMOMC_CUDA_CHECK_LAUNCH("prepare_kernel");
-    launch<TileWork::full, kNarrowThreads, false>(
+    prepare(memory, view, points.data(), dim());
+    launch<TileWork::full, kNarrowThreads<Real>, false, false>(
         view, static_cast<unsigned>(count) * static_cast<unsigned>(view.work.max_tiles), 0, points.data(),
         dim());
     return memory.common.download();

@@ -2,8 +2,11 @@
 // chain to finish sums the chain's tiles. The arithmetic is in emomc/device, shared with the host.
 #pragma once
 
+#include <cuda_pipeline_primitives.h>
+
 #include "block_sums.cuh"
 #include "chain_work.hpp"
+#include "emomc/core/cuda_launch.cuh"
 #include "emomc/device/block_team.cuh"
 #include "emomc/device/prepare_mixture.hpp"
 
@@ -22,7 +25,7 @@ struct DistanceCacheView {
 template <class Real>
 struct EvaluationView {
   device::MixtureShape shape;
-  const Real* data;      ///< TiledData::values
+  const Real* data;      ///< TiledData::values, never written
   const int* tile_rows;  ///< [num_tiles]
   ChainWorkView work;
   ActiveSet active;
@@ -41,7 +44,8 @@ struct EvaluationView {
 // Wide blocks finish a tile soonest; narrow ones, more of them on a multiprocessor, have the higher rate.
 template <class Real>
 inline constexpr int kWideThreads = sizeof(Real) == 8 ? 256 : 512;
-inline constexpr int kNarrowThreads = 128;
+template <class Real>
+inline constexpr int kNarrowThreads = sizeof(Real) == 8 ? 256 : 128;
 
 enum class TileWork {
   full,       ///< all components
@@ -111,24 +115,23 @@ __device__ void add_rows(const EvaluationView<Real>& view, int chain, int tile, 
     device::accumulate_component(shape, coefficients, changed, load, distance);
     store_rows(distance, values + slots[K] * view.cache.slot_size);
   }
-  const Real* shifts = coefficients + shape.shift_index(0);
-#pragma unroll 4
-  for (int k = 0; k < K; ++k) {
-    load_rows(values + slots[k == changed ? K : k] * view.cache.slot_size, distance);
-    for (int r = 0; r < R; ++r) total[r].add(distance[r] + shifts[k]);
-  }
+  device::add_kept_components(
+      shape, coefficients,
+      [&](int k, Real(&q)[R]) { load_rows(values + slots[k == changed ? K : k] * view.cache.slot_size, q); },
+      total);
 }
 
 /// Sum over one tile's rows of their base-2 log densities without the common part; thread 0 gets it.
+/// `values`: the tile, [column][kTileRows].
 template <TileWork kWork, int Threads, int R, class Real>
-__device__ double sum_tile(const EvaluationView<Real>& view, int chain, int tile, const Real* coefficients,
-                           double* scratch) {
+__device__ double sum_tile(const EvaluationView<Real>& view, int chain, int tile, int num_rows,
+                           const Real* coefficients, const Real* values, double* scratch) {
   constexpr int kPasses = kTileRows / (Threads * R);
   static_assert(kPasses * Threads * R == kTileRows);
-  const int num_rows = view.tile_rows[tile];
-  const Real* values = view.data + static_cast<std::size_t>(tile) * view.shape.dim * kTileRows;
   __shared__ double passes[kPasses];  // of thread 0
-#pragma unroll 4
+  // Chosen so that no register is spilled.
+  constexpr int kUnrolled = 4;
+#pragma unroll kUnrolled
   for (int pass = 0; pass < kPasses; ++pass) {
     const int row = (pass * Threads + static_cast<int>(threadIdx.x)) * R;
     double log2_density[R] = {};
@@ -152,73 +155,102 @@ __device__ double sum_tile(const EvaluationView<Real>& view, int chain, int tile
 
 /// By the last block of a chain: tiles to segments to the total.
 template <int Threads, class Real>
-__device__ void finish_chain(const EvaluationView<Real>& view, int chain, int list, double common,
-                             double* scratch) {
+__device__ void finish_chain(const EvaluationView<Real>& view, int chain, int list, int num_tiles,
+                             double common, double* scratch) {
   const ChainWorkView& work = view.work;
   double* tile_sums = view.tile_sums + static_cast<std::size_t>(chain) * work.max_tiles;
-  double* segment_sums = view.segment_sums + static_cast<std::size_t>(chain) * work.max_segments;
-  const int first = work.first_segment[list], last = work.first_segment[list + 1] - 1;
   double sum = 0;
-  for (int s = first; s < last; ++s) {
-    const int begin = work.segment_first[s];
-    sum = sum_over_array<Threads>(tile_sums + begin, work.segment_first[s + 1] - begin, scratch);
-    if (last - first > 1 && threadIdx.x == 0) segment_sums[s - first] = sum;
-  }
-  if (last - first > 1) {
+  if (work.max_segments <= 1) {
+    sum = sum_over_array<Threads>(tile_sums, num_tiles, scratch);
+  } else {
+    double* segment_sums = view.segment_sums + static_cast<std::size_t>(chain) * work.max_segments;
+    const int first = work.first_segment[list], last = work.first_segment[list + 1] - 1;
+    for (int s = first; s < last; ++s) {
+      const int begin = work.segment_first[s];
+      sum = sum_over_array<Threads>(tile_sums + begin, work.segment_first[s + 1] - begin, scratch);
+      if (threadIdx.x == 0) segment_sums[s - first] = sum;
+    }
     __syncthreads();
     sum = sum_over_array<Threads>(segment_sums, last - first, scratch);
   }
-  if (threadIdx.x == 0)
-    view.log_likelihood[chain] = device::kLn2 * EMOMC_FMA(work.num_rows[list], common, sum);
+  const double rows = work.uniform ? work.uniform_rows : work.num_rows[list];
+  if (threadIdx.x == 0) view.log_likelihood[chain] = device::kLn2 * EMOMC_FMA(rows, common, sum);
 }
 
-/// Shared memory of a tile kernel that prepares: the coefficients, then prepare_mixture's scratch.
-template <class Real>
-EMOMC_HD std::size_t coefficient_bytes(const device::MixtureShape& shape) {
-  return (static_cast<std::size_t>(shape.num_coefficients()) * sizeof(Real) + 15) / 16 * 16;
+/// Copies a tile to shared memory; each thread its own rows, which it may read after wait_for_rows.
+template <int Threads, int R, class Real>
+__device__ void stage_rows(const Real* values, int dim, int num_rows, Real* staged) {
+  for (int row = static_cast<int>(threadIdx.x) * R; row < num_rows; row += Threads * R)
+    for (int j = 0; j < dim; ++j)
+      __pipeline_memcpy_async(staged + j * kTileRows + row, values + j * kTileRows + row, R * sizeof(Real));
+  __pipeline_commit();
 }
+__device__ inline void wait_for_rows() { __pipeline_wait_prior(0); }
+
+/// Dynamic shared memory of a fused tile kernel: the coefficients, prepare_mixture's scratch, the tile.
 template <class Real>
-EMOMC_HD std::size_t prepare_bytes(const device::MixtureShape& shape) {
-  return coefficient_bytes<Real>(shape) + static_cast<std::size_t>(shape.num_scratch()) * sizeof(double);
-}
+struct FusedMemory {
+  std::size_t scratch, tile, size;
+
+  EMOMC_HD explicit FusedMemory(const device::MixtureShape& shape)
+      : scratch(rounded(static_cast<std::size_t>(shape.num_coefficients()) * sizeof(Real))),
+        tile(rounded(scratch + static_cast<std::size_t>(shape.num_scratch()) * sizeof(double))),
+        size(tile + static_cast<std::size_t>(shape.dim) * kTileRows * sizeof(Real)) {}
+  EMOMC_HD static std::size_t rounded(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
+};
 
 /// One tile for active chain `i`. Everything that the loop over rows does not need is read again after it:
 /// kept in registers it would be spilled there.
-template <class Model, class Real, TileWork kWork, int Threads, int R, bool kPrepare>
+template <class Model, class Real, TileWork kWork, int Threads, int R, bool kFused>
 __device__ void evaluate_tile(const EvaluationView<Real>& view, const Model& model, const double* theta,
                               int ld, int i) {
   extern __shared__ __align__(16) unsigned char memory[];
-  __shared__ double scratch[Threads / 32];
+  __shared__ double
+      scratch[Threads / 32 > device::BlockTeam::kScratch ? Threads / 32 : device::BlockTeam::kScratch];
   __shared__ double common;
-  __shared__ int chain, list, num_tiles;
+  __shared__ int chain, list, num_tiles, tile, num_rows;
   __shared__ bool is_last;
   const int position = static_cast<int>(blockIdx.x);
   if (threadIdx.x == 0) {
     chain = view.active.chains ? view.active.chains[i] : i;
-    list = view.work.list_of_chain[chain];
-    num_tiles = view.work.first_tile[list + 1] - view.work.first_tile[list];
+    list = 0;
+    num_tiles = view.work.max_tiles;
+    tile = position;
+    if (!view.work.uniform) {
+      list = view.work.list_of_chain[chain];
+      num_tiles = view.work.first_tile[list + 1] - view.work.first_tile[list];
+      if (position < num_tiles) tile = view.work.tiles[view.work.first_tile[list] + position];
+    }
+    num_rows = position < num_tiles ? view.tile_rows[tile] : 0;
     is_last = false;
   }
   __syncthreads();
-  if (position >= num_tiles) {
-    if (position == 0 && threadIdx.x == 0 && view.log_likelihood) view.log_likelihood[chain] = 0;
-    return;
-  }
+  const Real* values = view.data + static_cast<std::size_t>(tile) * view.shape.dim * kTileRows;
   const Real* coefficients;
-  if constexpr (kPrepare) {
-    Real* own = reinterpret_cast<Real*>(memory);
-    double* prepare_scratch = reinterpret_cast<double*>(memory + coefficient_bytes<Real>(view.shape));
-    const double value =
-        device::prepare_mixture(device::BlockTeam{scratch}, model,
-                                theta + static_cast<std::size_t>(chain) * ld, own, prepare_scratch);
-    if (threadIdx.x == 0) common = value;
-    coefficients = own;
+  if constexpr (kFused) {
+    const FusedMemory<Real> places(view.shape);
+    Real* staged = reinterpret_cast<Real*>(memory + places.tile);
+    stage_rows<Threads, R>(values, view.shape.dim, num_rows, staged);
+    begin_overlapped();
+    if (position < num_tiles) {
+      Real* own = reinterpret_cast<Real*>(memory);
+      const double value = device::prepare_mixture(device::BlockTeam{scratch}, model,
+                                                   theta + static_cast<std::size_t>(chain) * ld, own,
+                                                   reinterpret_cast<double*>(memory + places.scratch));
+      if (threadIdx.x == 0) common = value;
+      coefficients = own;
+    }
+    values = staged;
+    wait_for_rows();
   } else {
     if (threadIdx.x == 0) common = view.common[chain];
     coefficients = view.coefficients + static_cast<std::size_t>(chain) * view.shape.num_coefficients();
   }
-  const double sum = sum_tile<kWork, Threads, R>(
-      view, chain, view.work.tiles[view.work.first_tile[list] + position], coefficients, scratch);
+  if (position >= num_tiles) {
+    if (position == 0 && threadIdx.x == 0 && view.log_likelihood) view.log_likelihood[chain] = 0;
+    return;
+  }
+  const double sum = sum_tile<kWork, Threads, R>(view, chain, tile, num_rows, coefficients, values, scratch);
   if constexpr (kWork == TileWork::distances) return;
   if (threadIdx.x == 0) {
     view.tile_sums[static_cast<std::size_t>(chain) * view.work.max_tiles + position] = sum;
@@ -231,24 +263,25 @@ __device__ void evaluate_tile(const EvaluationView<Real>& view, const Model& mod
   __syncthreads();
   if (!is_last) return;
   __threadfence();
-  finish_chain<Threads>(view, chain, list, common, scratch);
+  finish_chain<Threads>(view, chain, list, num_tiles, common, scratch);
   if (threadIdx.x == 0) view.num_arrived[chain] = 0;
 }
 
-/// Grid: work.max_tiles x groups of chains_per_block active chains. With kPrepare each block computes the
-/// coefficients itself, into dynamic shared memory (prepare_bytes), instead of reading those of
-/// prepare_kernel; the bits are the same. Blocks of kWideThreads take one chain.
-template <class Model, class Real, TileWork kWork, int Threads, int R, bool kPrepare>
+/// Grid: work.max_tiles x groups of chains_per_block active chains. With kFused each block computes the
+/// coefficients itself and works on a copy of the tile, in dynamic shared memory (FusedMemory), instead of
+/// reading those of prepare_kernel; the bits are the same. With kOneChain, chains_per_block is 1.
+template <class Model, class Real, TileWork kWork, int Threads, int R, bool kFused, bool kOneChain>
 __global__ void __launch_bounds__(Threads) tile_kernel(const __grid_constant__ EvaluationView<Real> view,
                                                        const Model model, const double* theta, int ld) {
-  if constexpr (Threads == kWideThreads<Real>) {
-    evaluate_tile<Model, Real, kWork, Threads, R, kPrepare>(view, model, theta, ld,
-                                                            static_cast<int>(blockIdx.y));
+  if constexpr (!kFused) begin_overlapped();
+  if constexpr (kOneChain) {
+    evaluate_tile<Model, Real, kWork, Threads, R, kFused>(view, model, theta, ld,
+                                                          static_cast<int>(blockIdx.y));
   } else {
     const int first = static_cast<int>(blockIdx.y) * view.chains_per_block;
     const int last = min(first + view.chains_per_block, view.active.count);
     for (int i = first; i < last; ++i) {
-      evaluate_tile<Model, Real, kWork, Threads, R, kPrepare>(view, model, theta, ld, i);
+      evaluate_tile<Model, Real, kWork, Threads, R, kFused>(view, model, theta, ld, i);
       __syncthreads();  // shared memory is written again
     }
   }
@@ -259,7 +292,8 @@ template <class Model, class Real>
 __global__ void __launch_bounds__(device::kTeamLanes)
     prepare_kernel(const Model model, const double* theta, int ld, ActiveSet active, Real* coefficients,
                    double* common, double* scratch) {
-  __shared__ double team_scratch[device::kTeamLanes / 32];
+  __shared__ double team_scratch[device::BlockTeam::kScratch];
+  begin_overlapped();
   const int i = static_cast<int>(blockIdx.x);
   const int chain = active.chains ? active.chains[i] : i;
   const device::MixtureShape shape = model.shape();
@@ -274,6 +308,7 @@ __global__ void __launch_bounds__(device::kTeamLanes)
 template <class Real>
 __global__ void commit_kernel(DistanceCacheView<Real> cache, int num_components, const std::uint8_t* accepted,
                               ActiveSet active) {
+  begin_overlapped();
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= active.count) return;
   const int chain = active.chains ? active.chains[i] : i;

@@ -1,18 +1,26 @@
 // Binds the step body to CUDA blocks, one per chain.
 #include "../stepper.hpp"
-#include "emomc/core/cuda_check.hpp"
+#include "emomc/core/cuda_launch.cuh"
 #include "emomc/device/block_team.cuh"
 #include "emomc/device/proposals.hpp"
 
 namespace emomc {
 namespace {
 
-template <class Proposal>
+/// kNear: the chain's vectors are worked on in dynamic shared memory.
+template <class Proposal, bool kNear>
 __global__ void __launch_bounds__(device::kTeamLanes)
     transition_kernel(const __grid_constant__ device::StepView view, int accept_block, int propose_block) {
-  __shared__ double scratch[device::kTeamLanes / 32];
-  device::transition<Proposal>(device::BlockTeam{scratch}, view, static_cast<int>(blockIdx.x), accept_block,
-                               propose_block);
+  __shared__ double scratch[device::BlockTeam::kScratch];
+  extern __shared__ double memory[];
+  begin_overlapped();
+  const device::BlockTeam team{scratch};
+  const int chain = static_cast<int>(blockIdx.x);
+  if constexpr (kNear)
+    device::transition<Proposal>(team, view, chain, accept_block, propose_block,
+                                 device::workspace_in(memory, view.table));
+  else
+    device::transition<Proposal>(team, view, chain, accept_block, propose_block);
 }
 
 template <class Proposal>
@@ -21,9 +29,13 @@ class CudaStepper final : public Stepper {
   explicit CudaStepper(Stream stream) : stream_(stream) {}
   device::BlockPlan block_plan() const override { return Proposal::block_plan; }
   void enqueue(const device::StepView& view, int accept_block, int propose_block) const override {
-    transition_kernel<Proposal>
-        <<<view.num_chains, device::kTeamLanes, 0, stream_>>>(view, accept_block, propose_block);
-    EMOMC_CUDA_CHECK_LAUNCH("transition_kernel");
+    constexpr std::size_t kMostShared = 160 << 10;
+    const std::size_t bytes = static_cast<std::size_t>(device::workspace_size(view.table)) * sizeof(double);
+    const bool near = bytes <= kMostShared;
+    launch_overlapped("launch of transition_kernel",
+                      near ? transition_kernel<Proposal, true> : transition_kernel<Proposal, false>,
+                      dim3(static_cast<unsigned>(view.num_chains)), dim3(device::kTeamLanes),
+                      near ? bytes : 0, stream_, view, accept_block, propose_block);
   }
 
  private:

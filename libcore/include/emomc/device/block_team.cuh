@@ -6,9 +6,11 @@
 
 namespace emomc::device {
 
-/// Needs blockDim.x >= kTeamLanes and `scratch` of kTeamLanes / 32 doubles in shared memory. All threads of
-/// the block make the same calls; those beyond the team own nothing and get the results too.
+/// Needs blockDim.x >= kTeamLanes and `scratch` of kScratch doubles in shared memory. All threads of the
+/// block make the same calls; those beyond the team own nothing and get the results too.
 struct BlockTeam {
+  static constexpr int kWarps = kTeamLanes / 32;
+  static constexpr int kScratch = 3 * kWarps;
   double* scratch;
 
   static __device__ int size() { return kTeamLanes; }
@@ -19,36 +21,76 @@ struct BlockTeam {
   __device__ double sum(int n, F f) const {
     double x = 0;
     for (int i = rank(); i < n; i += kTeamLanes) x += f(i);
-    for (int stride = 16; stride > 0; stride /= 2) x += __shfl_down_sync(0xffffffffu, x, stride);
-    if (writes_scratch()) scratch[threadIdx.x / 32] = x;
+    put(0, warp_sum(x));
     __syncthreads();
-    const double total = (scratch[0] + scratch[1]) + (scratch[2] + scratch[3]);
+    const double total = across(0);
     __syncthreads();
     return total;
   }
 
   template <class F>
+  __device__ TwoSums sum_two(int n, F f) const {
+    TwoSums x{0, 0};
+    for (int i = rank(); i < n; i += kTeamLanes) {
+      const TwoSums y = f(i);
+      x.a += y.a;
+      x.b += y.b;
+    }
+    put(0, warp_sum(x.a));
+    put(1, warp_sum(x.b));
+    __syncthreads();
+    x = {across(0), across(1)};
+    __syncthreads();
+    return x;
+  }
+
+  template <class F>
+  __device__ MaxAndTwoSums max_and_sum_two(int n, F f) const {
+    MaxAndTwoSums x{-__builtin_huge_val(), 0, 0};
+    for (int i = rank(); i < n; i += kTeamLanes) {
+      const MaxAndTwoSums y = f(i);
+      x.max = larger(y.max, x.max);
+      x.a += y.a;
+      x.b += y.b;
+    }
+    put(0, warp_max(x.max));
+    put(1, warp_sum(x.a));
+    put(2, warp_sum(x.b));
+    __syncthreads();
+    x = {larger(larger(scratch[0], scratch[1]), larger(scratch[2], scratch[3])), across(1), across(2)};
+    __syncthreads();
+    return x;
+  }
+
+  template <class F>
   __device__ double max(int n, F f, double empty) const {
     double m = empty;
-    for (int i = rank(); i < n; i += kTeamLanes) {
-      const double x = f(i);
-      m = x > m ? x : m;
-    }
-    for (int stride = 16; stride > 0; stride /= 2) {
-      const double other = __shfl_xor_sync(0xffffffffu, m, stride);
-      m = other > m ? other : m;
-    }
-    if (writes_scratch()) scratch[threadIdx.x / 32] = m;
+    for (int i = rank(); i < n; i += kTeamLanes) m = larger(f(i), m);
+    put(0, warp_max(m));
     __syncthreads();
-    const double a = scratch[0] > scratch[1] ? scratch[0] : scratch[1];
-    const double b = scratch[2] > scratch[3] ? scratch[2] : scratch[3];
+    m = larger(larger(scratch[0], scratch[1]), larger(scratch[2], scratch[3]));
     __syncthreads();
-    return a > b ? a : b;
+    return m;
   }
 
  private:
   static constexpr int kNobody = 1 << 30;
-  static __device__ bool writes_scratch() { return threadIdx.x < kTeamLanes && threadIdx.x % 32 == 0; }
+  static __device__ double larger(double a, double b) { return a > b ? a : b; }
+  static __device__ double warp_sum(double x) {
+    for (int stride = 16; stride > 0; stride /= 2) x += __shfl_down_sync(0xffffffffu, x, stride);
+    return x;
+  }
+  static __device__ double warp_max(double x) {
+    for (int stride = 16; stride > 0; stride /= 2) x = larger(__shfl_xor_sync(0xffffffffu, x, stride), x);
+    return x;
+  }
+  __device__ void put(int which, double x) const {
+    if (threadIdx.x < kTeamLanes && threadIdx.x % 32 == 0) scratch[which * kWarps + threadIdx.x / 32] = x;
+  }
+  __device__ double across(int which) const {
+    const double* s = scratch + which * kWarps;
+    return (s[0] + s[1]) + (s[2] + s[3]);
+  }
 };
 
 static_assert(kTeamLanes == 128);

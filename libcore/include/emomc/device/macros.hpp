@@ -12,6 +12,14 @@
 #define EMOMC_HD
 #endif
 #define EMOMC_INLINE EMOMC_HD inline __attribute__((always_inline))
+// Before a loop of constant length whose arrays must stay in registers.
+#if defined(__CUDA_ARCH__)
+#define EMOMC_UNROLL _Pragma("unroll")
+#elif defined(__CUDACC__)
+#define EMOMC_UNROLL
+#else
+#define EMOMC_UNROLL _Pragma("GCC unroll 16")
+#endif
 #define EMOMC_ASSUME_ALIGNED(p, bytes) __builtin_assume_aligned(p, bytes)
 
 // Primitive operations with one meaning on both sides. fma, division and square root round correctly
@@ -21,6 +29,7 @@
 #define EMOMC_FMAF(a, b, c) __fmaf_rn(a, b, c)
 #define EMOMC_SQRT(x) __dsqrt_rn(x)
 #define EMOMC_RINT(x) rint(x)
+#define EMOMC_FMAXF(a, b) fmaxf(a, b)
 #define EMOMC_HAS_FAST_EXP2F 1
 #define EMOMC_FAST_EXP2F(y, x) asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x))
 #define EMOMC_FAST_LOG2F(y, x) asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x))
@@ -29,6 +38,7 @@
 #define EMOMC_FMAF(a, b, c) __builtin_fmaf(a, b, c)
 #define EMOMC_SQRT(x) __builtin_sqrt(x)
 #define EMOMC_RINT(x) __builtin_rint(x)
+#define EMOMC_FMAXF(a, b) ((a) > (b) ? (a) : (b))
 #define EMOMC_HAS_FAST_EXP2F 0
 #define EMOMC_FAST_EXP2F(y, x) ((y) = (x))
 #define EMOMC_FAST_LOG2F(y, x) ((y) = (x))

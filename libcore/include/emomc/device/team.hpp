@@ -14,6 +14,13 @@ namespace emomc::device {
 
 inline constexpr int kTeamLanes = 128;
 
+struct TwoSums {
+  double a, b;
+};
+struct MaxAndTwoSums {
+  double max, a, b;
+};
+
 /// One host thread. The device's counterpart is BlockTeam (block_team.cuh).
 struct HostTeam {
   static constexpr int size() { return 1; }
@@ -25,10 +32,32 @@ struct HostTeam {
   double sum(int n, F f) const {
     double lane[kTeamLanes] = {};
     for (int i = 0; i < n; ++i) lane[i % kTeamLanes] += f(i);
-    for (int group = 0; group < kTeamLanes; group += 32)
-      for (int stride = 16; stride > 0; stride /= 2)
-        for (int i = 0; i < stride; ++i) lane[group + i] += lane[group + i + stride];
-    return (lane[0] + lane[32]) + (lane[64] + lane[96]);
+    return tree(lane);
+  }
+
+  /// Two sums at once: f(i) returns TwoSums.
+  template <class F>
+  TwoSums sum_two(int n, F f) const {
+    double a[kTeamLanes] = {}, b[kTeamLanes] = {};
+    for (int i = 0; i < n; ++i) {
+      const TwoSums x = f(i);
+      a[i % kTeamLanes] += x.a;
+      b[i % kTeamLanes] += x.b;
+    }
+    return {tree(a), tree(b)};
+  }
+
+  /// A maximum, minus infinity if n is 0, and two sums at once: f(i) returns MaxAndTwoSums.
+  template <class F>
+  MaxAndTwoSums max_and_sum_two(int n, F f) const {
+    double m = -__builtin_huge_val(), a[kTeamLanes] = {}, b[kTeamLanes] = {};
+    for (int i = 0; i < n; ++i) {
+      const MaxAndTwoSums x = f(i);
+      m = x.max > m ? x.max : m;
+      a[i % kTeamLanes] += x.a;
+      b[i % kTeamLanes] += x.b;
+    }
+    return {m, tree(a), tree(b)};
   }
 
   /// max of f(i) for i < n, `empty` if n is 0.
@@ -40,6 +69,14 @@ struct HostTeam {
       m = x > m ? x : m;
     }
     return m;
+  }
+
+ private:
+  static double tree(double (&lane)[kTeamLanes]) {
+    for (int group = 0; group < kTeamLanes; group += 32)
+      for (int stride = 16; stride > 0; stride /= 2)
+        for (int i = 0; i < stride; ++i) lane[group + i] += lane[group + i + stride];
+    return (lane[0] + lane[32]) + (lane[64] + lane[96]);
   }
 };
 

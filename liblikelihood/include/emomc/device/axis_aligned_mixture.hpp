@@ -35,7 +35,7 @@ struct MixtureShape {
   EMOMC_INLINE int shift_index(int k) const { return num_blocks() * dim * kComponentBlock * 2 + k; }
   EMOMC_INLINE int num_coefficients() const { return shift_index(num_blocks() * kComponentBlock); }
   /// Doubles of scratch that prepare_mixture needs.
-  EMOMC_INLINE int num_scratch() const { return num_components * (dim + 2); }
+  EMOMC_INLINE int num_scratch() const { return num_components * (dim + 1); }
 };
 
 /// Squared distances of R rows to the 4 B components from block `block` on:
@@ -43,18 +43,22 @@ struct MixtureShape {
 template <int B, int R, class Real, class Scalar, class Row>
 EMOMC_INLINE void accumulate_blocks(const MixtureShape& shape, const Scalar* coefficients, int block,
                                     const Row& row, Real (&distance)[B][kComponentBlock][R]) {
-  for (int b = 0; b < B; ++b)
-    for (int c = 0; c < kComponentBlock; ++c)
-      for (int r = 0; r < R; ++r) distance[b][c][r] = Real(Scalar(0));
+  EMOMC_UNROLL
+  for (int b = 0; b < B; ++b) EMOMC_UNROLL
+  for (int c = 0; c < kComponentBlock; ++c) EMOMC_UNROLL
+  for (int r = 0; r < R; ++r) distance[b][c][r] = Real(Scalar(0));
   for (int j = 0; j < shape.dim; ++j) {
     Real x[R];
     row(j, x);
+    EMOMC_UNROLL
     for (int b = 0; b < B; ++b) {
       // 16 bytes at a time: the array and its blocks of 8 numbers begin there.
       const Scalar* p = static_cast<const Scalar*>(EMOMC_ASSUME_ALIGNED(
           coefficients + ((block + b) * shape.dim + j) * kComponentBlock * 2, kCoefficientAlignment));
+      EMOMC_UNROLL
       for (int c = 0; c < kComponentBlock; ++c) {
         const Real g(p[2 * c]), h(p[2 * c + 1]);
+        EMOMC_UNROLL
         for (int r = 0; r < R; ++r) {
           const Real z = real_fma(x[r], g, h);
           distance[b][c][r] = real_fnma(z, z, distance[b][c][r]);
@@ -68,11 +72,13 @@ EMOMC_INLINE void accumulate_blocks(const MixtureShape& shape, const Scalar* coe
 template <int R, class Real, class Scalar, class Row>
 EMOMC_INLINE void accumulate_component(const MixtureShape& shape, const Scalar* coefficients, int k,
                                        const Row& row, Real (&distance)[R]) {
+  EMOMC_UNROLL
   for (int r = 0; r < R; ++r) distance[r] = Real(Scalar(0));
   for (int j = 0; j < shape.dim; ++j) {
     Real x[R];
     row(j, x);
     const Real g(coefficients[shape.slope_index(k, j)]), h(coefficients[shape.slope_index(k, j) + 1]);
+    EMOMC_UNROLL
     for (int r = 0; r < R; ++r) {
       const Real z = real_fma(x[r], g, h);
       distance[r] = real_fnma(z, z, distance[r]);
@@ -80,30 +86,92 @@ EMOMC_INLINE void accumulate_component(const MixtureShape& shape, const Scalar* 
   }
 }
 
-/// Adds components 4 block .. 4 (block + B) - 1, those below num_components, to the sums of R rows, in order.
-template <int B, int R, class Real, class Scalar, class Row>
-EMOMC_INLINE void add_blocks(const MixtureShape& shape, const Scalar* coefficients, int block, const Row& row,
-                             LogSum<Real> (&total)[R]) {
-  Real distance[B][kComponentBlock][R];
-  accumulate_blocks<B, R>(shape, coefficients, block, row, distance);
-  const Scalar* shifts = coefficients + shape.shift_index(block * kComponentBlock);
-  for (int b = 0; b < B; ++b)
-    for (int c = 0; c < kComponentBlock; ++c) {
-      if ((block + b) * kComponentBlock + c >= shape.num_components) break;
-      const Real shift(shifts[b * kComponentBlock + c]);
-      for (int r = 0; r < R; ++r) total[r].add(distance[b][c][r] + shift);
-    }
+/// Components whose terms are added together.
+inline constexpr int kGroupBlocks = 2;
+
+/// Adds the terms of 4 B components, distance + shift, to the sums of R rows. Components beyond the last
+/// have a shift of minus infinity and add nothing.
+template <int B, int R, class Real, class Scalar>
+EMOMC_INLINE void add_group(const Real (&distance)[B][kComponentBlock][R], const Scalar* shifts,
+                            bool is_first, LogSum<Real> (&total)[R]) {
+  EMOMC_UNROLL
+  for (int r = 0; r < R; ++r) {
+    Real t[B * kComponentBlock];
+    EMOMC_UNROLL
+    for (int b = 0; b < B; ++b) EMOMC_UNROLL
+    for (int c = 0; c < kComponentBlock; ++c)
+      t[b * kComponentBlock + c] = distance[b][c][r] + Real(shifts[b * kComponentBlock + c]);
+    if (is_first)
+      total[r].start(t);
+    else
+      total[r].add(t);
+  }
 }
 
-/// Adds all components, in order.
+/// Adds all components to the sums of R rows, group after group. `fill(block, distance)` fills the distances
+/// of the components from 4 block on, [kGroupBlocks or 1][4][R].
+template <int R, class Real, class Scalar, class Fill>
+EMOMC_INLINE void add_groups(const MixtureShape& shape, const Scalar* coefficients, const Fill& fill,
+                             LogSum<Real> (&total)[R]) {
+  const Scalar* shifts = coefficients + shape.shift_index(0);
+  int block = 0;
+  for (; block + kGroupBlocks <= shape.num_blocks(); block += kGroupBlocks) {
+    Real distance[kGroupBlocks][kComponentBlock][R];
+    fill(block, distance);
+    add_group(distance, shifts + block * kComponentBlock, block == 0, total);
+  }
+  for (; block < shape.num_blocks(); ++block) {
+    Real distance[1][kComponentBlock][R];
+    fill(block, distance);
+    add_group(distance, shifts + block * kComponentBlock, block == 0, total);
+  }
+}
+
+/// Distances of a block of components, by accumulate_blocks.
+template <class Scalar, class Row>
+struct FillFromRows {
+  const MixtureShape& shape;
+  const Scalar* coefficients;
+  const Row& row;
+
+  template <int B, int R, class Real>
+  EMOMC_INLINE void operator()(int block, Real (&distance)[B][kComponentBlock][R]) const {
+    accumulate_blocks<B, R>(shape, coefficients, block, row, distance);
+  }
+};
+
+/// Adds all components of R rows; `row(j, x)` loads column j.
 template <int R, class Real, class Scalar, class Row>
 EMOMC_INLINE void add_components(const MixtureShape& shape, const Scalar* coefficients, const Row& row,
                                  LogSum<Real> (&total)[R]) {
-  constexpr int at_once = 2;  // blocks: 8 R accumulators
-  int block = 0;
-  for (; block + at_once <= shape.num_blocks(); block += at_once)
-    add_blocks<at_once, R>(shape, coefficients, block, row, total);
-  for (; block < shape.num_blocks(); ++block) add_blocks<1, R>(shape, coefficients, block, row, total);
+  add_groups(shape, coefficients, FillFromRows<Scalar, Row>{shape, coefficients, row}, total);
+}
+
+/// Distances that were kept; `load(k, q)` loads component k's of the R rows.
+template <class Load>
+struct FillFromCache {
+  int num_components;
+  const Load& load;
+
+  template <int B, int R, class Real>
+  EMOMC_INLINE void operator()(int block, Real (&distance)[B][kComponentBlock][R]) const {
+    using Scalar = typename RealTraits<Real>::Scalar;
+    EMOMC_UNROLL
+    for (int b = 0; b < B; ++b) EMOMC_UNROLL
+    for (int c = 0; c < kComponentBlock; ++c) {
+      const int k = (block + b) * kComponentBlock + c;
+      EMOMC_UNROLL
+      for (int r = 0; r < R; ++r) distance[b][c][r] = Real(Scalar(0));
+      if (k < num_components) load(k, distance[b][c]);
+    }
+  }
+};
+
+/// Adds all components of R rows from kept distances; the same bits as add_components.
+template <int R, class Real, class Scalar, class Load>
+EMOMC_INLINE void add_kept_components(const MixtureShape& shape, const Scalar* coefficients, const Load& load,
+                                      LogSum<Real> (&total)[R]) {
+  add_groups(shape, coefficients, FillFromCache<Load>{shape.num_components, load}, total);
 }
 
 }  // namespace EMOMC_DEVICE_NAMESPACE

@@ -39,8 +39,7 @@ EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const doub
   const MixtureShape shape = model.shape();
   const int K = shape.num_components, d = shape.dim;
   double* log2_slope = scratch;           // [K][d]
-  double* log2_slopes = scratch + K * d;  // [K], sum over columns
-  double* log2_height = log2_slopes + K;  // [K], log2(weight) + sum
+  double* log2_height = scratch + K * d;  // [K], log2(weight) + sum of the component's slopes
 
   for (int i = team.rank(); i < K * d; i += team.size()) {
     const int k = i / d, j = i % d;
@@ -57,35 +56,29 @@ EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const doub
     coefficients[shape.slope_index(K + i / d, i % d) + 1] = 0;
   }
   team.sync();
-  for (int k = team.rank(); k < K; k += team.size()) {
-    double sum = 0;
-    for (int j = 0; j < d; ++j) sum += log2_slope[k * d + j];
-    log2_slopes[k] = sum;
-    log2_height[k] = log(model.weight(theta, k)) * kLog2E + sum;
-  }
-  team.sync();
-
-  const double top = team.max(
-      K, [=](int k) { return log2_height[k]; }, -kInfinity);
-  const double invalid = team.sum(K, [=](int k) { return is_nan(log2_height[k]) ? 1.0 : 0.0; });
-  for (int k = team.rank(); k < padded; k += team.size())
-    coefficients[shape.shift_index(k)] =
-        k < K ? rounded_shift<Real>(log2_height[k] - top, d) : static_cast<Real>(-kInfinity);
+  const MaxAndTwoSums heights = team.max_and_sum_two(K, [=](int k) {
+    double slopes = 0;
+    for (int j = 0; j < d; ++j) slopes += log2_slope[k * d + j];
+    const double weight = model.weight(theta, k);
+    log2_height[k] = log(weight) * kLog2E + slopes;
+    return MaxAndTwoSums{log2_height[k], is_nan(log2_height[k]) ? 1.0 : 0.0, weight};
+  });
+  const double top = heights.max;
+  for (int k = K + team.rank(); k < padded; k += team.size())
+    coefficients[shape.shift_index(k)] = static_cast<Real>(-kInfinity);
+  // The weights that the rounded shifts stand for, beside the true ones: 2^(shift - slopes + top).
+  const double rounded = team.sum(K, [=](int k) {
+    const double exact = log2_height[k] - top;
+    const Real shift = rounded_shift<Real>(exact, d);
+    coefficients[shape.shift_index(k)] = shift;
+    if constexpr (sizeof(Real) == sizeof(double)) return 0.0;
+    const double weight = model.weight(theta, k);
+    return weight > 0 ? weight * exp2_double(static_cast<double>(shift) - exact) : 0.0;
+  });
+  if (heights.a > 0 || top == -kInfinity) return double_of(0x7ff8000000000000ul);
   double common = top - d * (kLog2RootHalfLog2E + 0.5 * kLog2TwoPi);
-  if constexpr (sizeof(Real) < sizeof(double)) {
-    team.sync();
-    // The weights that the rounded shifts stand for, beside the true ones: 2^(shift - slopes + top).
-    const double rounded = team.sum(K, [=](int k) {
-      const double w = model.weight(theta, k);
-      if (!(w > 0)) return 0.0;
-      return w *
-             exp2_double(static_cast<double>(coefficients[shape.shift_index(k)]) - (log2_height[k] - top));
-    });
-    const double exact = team.sum(K, [=](int k) { return model.weight(theta, k); });
-    common -= log(rounded / exact) * kLog2E;
-  }
-  team.sync();
-  return invalid > 0 || top == -kInfinity ? double_of(0x7ff8000000000000ul) : common;
+  if constexpr (sizeof(Real) < sizeof(double)) common -= log(rounded / heights.b) * kLog2E;
+  return common;
 }
 
 }  // namespace emomc::device

@@ -14,10 +14,8 @@ EMOMC_INLINE double real_fma(double a, double b, double c) { return EMOMC_FMA(a,
 /// c - a b, rounded once.
 EMOMC_INLINE float real_fnma(float a, float b, float c) { return EMOMC_FMAF(-a, b, c); }
 EMOMC_INLINE double real_fnma(double a, double b, double c) { return EMOMC_FMA(-a, b, c); }
-EMOMC_INLINE float real_max(float a, float b) { return a > b ? a : b; }
+EMOMC_INLINE float real_max(float a, float b) { return EMOMC_FMAXF(a, b); }
 EMOMC_INLINE double real_max(double a, double b) { return a > b ? a : b; }
-EMOMC_INLINE float real_min(float a, float b) { return a < b ? a : b; }
-EMOMC_INLINE double real_min(double a, double b) { return a < b ? a : b; }
 /// a > b ? x : y
 EMOMC_INLINE float real_select_greater(float a, float b, float x, float y) { return a > b ? x : y; }
 EMOMC_INLINE double real_select_greater(double a, double b, double x, double y) { return a > b ? x : y; }
@@ -164,8 +162,8 @@ EMOMC_INLINE float real_log2<float>(float x) {
 }
 #endif
 
-/// Running log2 of a sum of powers of two, added in a fixed order. Ignores minus infinity;
-/// no term is NaN where data and coefficients are finite.
+/// Running log2 of a sum of powers of two, taken in groups: inside a group in order, then group by group.
+/// Minus infinity adds nothing; no term is NaN where data and coefficients are finite.
 template <class Real>
 struct LogSum {
   using Scalar = typename RealTraits<Real>::Scalar;
@@ -175,11 +173,29 @@ struct LogSum {
   // Written out, since a constructor that the compiler makes up belongs to no SIMD target.
   EMOMC_INLINE LogSum() : largest(Real(RealTraits<Scalar>::lowest)), sum(Real(Scalar(0))) {}
 
-  EMOMC_INLINE void add(Real t) {
-    const Real hi = real_max(t, largest);
-    const Real e = real_exp2(real_min(t, largest) - hi);
-    sum = real_select_greater(t, largest, real_fma(sum, e, Real(Scalar(1))), sum + e);
-    largest = hi;
+  /// The first group.
+  template <int n>
+  EMOMC_INLINE void start(const Real (&t)[n]) {
+    EMOMC_UNROLL
+    for (int i = 0; i < n; ++i) largest = real_max(largest, t[i]);
+    sum = powers(t);
+  }
+  /// A further group.
+  template <int n>
+  EMOMC_INLINE void add(const Real (&t)[n]) {
+    const Real before = largest;
+    EMOMC_UNROLL
+    for (int i = 0; i < n; ++i) largest = real_max(largest, t[i]);
+    sum = real_fma(sum, real_exp2(before - largest), powers(t));
+  }
+
+ private:
+  template <int n>
+  EMOMC_INLINE Real powers(const Real (&t)[n]) const {
+    Real group = real_exp2(t[0] - largest);
+    EMOMC_UNROLL
+    for (int i = 1; i < n; ++i) group = group + real_exp2(t[i] - largest);
+    return group;
   }
 };
 

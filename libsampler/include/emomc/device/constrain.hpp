@@ -8,13 +8,12 @@
 
 namespace emomc::device {
 
-/// Coordinate k of V u for the Helmert basis of `size` elements: column j = 1 .. size-1 has
-/// 1/sqrt(j(j+1)) in places 0 .. j-1 and -j/sqrt(j(j+1)) in place j.
-EMOMC_HD inline double helmert_coordinate(const double* u, int size, int k) {
+/// Coordinate k of V u for the Helmert basis: its column j = 1 .. size-1 has 1/sqrt(j(j+1)) in places
+/// 0 .. j-1 and -j/sqrt(j(j+1)) in place j. `elements` are the block's.
+EMOMC_HD inline double helmert_coordinate(const Element* elements, const double* u, int size, int k) {
   double y = 0;
-  for (int j = size - 1; j > k; --j) y += u[j - 1] / EMOMC_SQRT(j * (j + 1.0));
-  if (k > 0) y -= k * u[k - 1] / EMOMC_SQRT(k * (k + 1.0));
-  return y;
+  for (int j = size - 1; j > k; --j) y = EMOMC_FMA(u[j - 1], elements[j].width, y);
+  return k > 0 ? EMOMC_FMA(-k * elements[k].width, u[k - 1], y) : y;
 }
 
 /// Where a point that shares most of its elements with `u` is known already; null: nowhere. Saves the
@@ -24,63 +23,84 @@ struct KnownPoint {
   const double* theta = nullptr;
 };
 
-/// Writes theta[table.dim] and returns log |d theta / d u|. The Jacobian of a simplex block counts its
-/// first size - 1 elements as functions of u: log J = sum_k log theta_k + log(size) / 2.
+/// Writes the weights of all simplex blocks and returns their part of the log Jacobian, for the first
+/// size - 1 elements of each as functions of u: sum_k log theta_k + log(size) / 2. The coordinates V u of a
+/// block sum to zero, so that sum is -size log(sum of their exponentials).
 template <class Team>
-EMOMC_HD double constrain(const Team& team, const ParameterTable& table, const double* u, double* theta,
-                          KnownPoint known = {}) {
-  // Simplex blocks first hold V u, which the passes below turn into weights.
-  for (int s = 0; s < table.num_simplices; ++s) {
-    const SimplexBlock block = table.simplices[s];
-    for (int k = team.rank(); k < block.size; k += team.size())
-      theta[block.begin + k] = helmert_coordinate(u + block.source, block.size, k);
-  }
-  team.sync();
+EMOMC_HD double constrain_simplices(const Team& team, const ParameterTable& table, const double* u,
+                                    double* theta) {
   double log_jacobian = 0;
   for (int s = 0; s < table.num_simplices; ++s) {
     const SimplexBlock block = table.simplices[s];
+    const Element* elements = table.elements + block.begin;
     double* y = theta + block.begin;
     const double top = team.max(
-        block.size, [=](int k) { return y[k]; }, -kInfinity);
-    const double total = team.sum(block.size, [=](int k) { return exp(y[k] - top); });
-    const double log_total = log(total);
-    log_jacobian += team.sum(block.size, [=](int k) { return (y[k] - top) - log_total; }) +
-                    0.5 * log(static_cast<double>(block.size));
-    for (int k = team.rank(); k < block.size; k += team.size()) y[k] = exp(y[k] - top) / total;
+        block.size,
+        [=](int k) { return y[k] = helmert_coordinate(elements, u + block.source, block.size, k); },
+        -kInfinity);
+    const double total = team.sum(block.size, [=](int k) { return y[k] = exp(y[k] - top); });
+    for (int k = team.rank(); k < block.size; k += team.size()) y[k] = y[k] / total;
+    log_jacobian += block.half_log_size - block.size * (top + log(total));
   }
-  log_jacobian += team.sum(table.dim, [=](int i) {
-    const Element e = table.elements[i];
-    switch (e.transform) {
-      case Transform::fixed:
-        theta[i] = e.bound;
-        return 0.0;
-      case Transform::identity:
-        theta[i] = u[e.source];
-        return 0.0;
-      case Transform::lower_bound: {
-        const double x = u[e.source];
-        theta[i] = known.u && known.u[e.source] == x ? known.theta[i] : e.bound + exp(x);
-        return x;
-      }
-      case Transform::interval: {
-        const double x = u[e.source];
-        const double t = exp(x < 0 ? x : -x);  // in (0, 1]: no overflow on either side
-        theta[i] = e.bound + e.width * ((x < 0 ? t : 1.0) / (1.0 + t));
-        return log(e.width) + (x < 0 ? x : -x) - 2.0 * log1p(t);
-      }
-      case Transform::ordered: {
-        double x = u[e.source - e.rank * e.stride];
-        for (int r = 1; r <= e.rank; ++r) x += exp(u[e.source - (e.rank - r) * e.stride]);
-        theta[i] = x;
-        return e.rank > 0 ? u[e.source] : 0.0;
-      }
-      case Transform::simplex:
-        return 0.0;
-    }
-    return 0.0;
-  });
-  team.sync();
+  if (table.num_simplices > 0) team.sync();
   return log_jacobian;
+}
+
+/// theta of one element that is in no simplex block; adds to the log Jacobian.
+EMOMC_HD inline double constrain_element(const Element& e, const double* u, double known_u,
+                                         double known_theta, double& log_jacobian) {
+  switch (e.transform) {
+    case Transform::fixed:
+    case Transform::simplex:
+      return e.bound;
+    case Transform::identity:
+      return u[e.source];
+    case Transform::lower_bound: {
+      const double x = u[e.source];
+      log_jacobian += x;
+      return x == known_u ? known_theta : e.bound + exp(x);
+    }
+    case Transform::interval: {
+      const double x = u[e.source];
+      const double t = exp(x < 0 ? x : -x);  // in (0, 1]: no overflow on either side
+      log_jacobian += log(e.width) + (x < 0 ? x : -x) - 2.0 * log1p(t);
+      return e.bound + e.width * ((x < 0 ? t : 1.0) / (1.0 + t));
+    }
+    case Transform::ordered: {
+      double x = u[e.source - e.rank * e.stride];
+      for (int r = 1; r <= e.rank; ++r) x += exp(u[e.source - (e.rank - r) * e.stride]);
+      if (e.rank > 0) log_jacobian += u[e.source];
+      return x;
+    }
+  }
+  return 0.0;
+}
+
+/// Writes theta[table.dim] and returns log |d theta / d u|, and the sum over elements of
+/// term(element, theta), by the same pass.
+template <class Team, class Term>
+EMOMC_HD TwoSums constrain_and_sum(const Team& team, const ParameterTable& table, const double* u,
+                                   double* theta, KnownPoint known, Term term) {
+  const double simplices = constrain_simplices(team, table, u, theta);
+  TwoSums sums = team.sum_two(table.dim, [=](int i) {
+    const Element e = table.elements[i];
+    double log_jacobian = 0;
+    if (e.transform != Transform::simplex) {
+      const bool use_known = known.u && e.transform == Transform::lower_bound;
+      theta[i] = constrain_element(e, u, use_known ? known.u[e.source] : double_of(0x7ff8000000000000ul),
+                                   use_known ? known.theta[i] : 0.0, log_jacobian);
+    }
+    return TwoSums{log_jacobian, term(e, theta[i])};
+  });
+  sums.a += simplices;
+  return sums;
+}
+
+/// Writes theta[table.dim] and returns log |d theta / d u|.
+template <class Team>
+EMOMC_HD double constrain(const Team& team, const ParameterTable& table, const double* u, double* theta,
+                          KnownPoint known = {}) {
+  return constrain_and_sum(team, table, u, theta, known, [](const Element&, double) { return 0.0; }).a;
 }
 
 }  // namespace emomc::device

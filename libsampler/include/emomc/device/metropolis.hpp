@@ -59,89 +59,119 @@ struct StepView {
   Record record;
 };
 
-EMOMC_INLINE RandomSource random_of(const StepView& v, int chain) {
-  return {v.seed, static_cast<u64>(v.step[chain]), v.chain_id[chain]};
+/// Where a team works on one chain: the chain's own rows of StepView, or copies of them in memory that is
+/// nearer. [dim_unconstrained] and [dim].
+struct Workspace {
+  double* current_u;
+  double* current_theta;
+  double* u;      ///< of the candidate
+  double* theta;  ///< of the candidate
+  double* innovation;
+};
+
+/// The chain's rows themselves.
+EMOMC_INLINE Workspace rows_of(const StepView& v, int chain) {
+  return {v.current.u + static_cast<i64>(chain) * v.ld_u, v.current.theta + static_cast<i64>(chain) * v.ld,
+          v.candidate.u + static_cast<i64>(chain) * v.ld_u,
+          v.candidate.theta + static_cast<i64>(chain) * v.ld,
+          v.innovation + static_cast<i64>(chain) * v.ld_u};
 }
 
-/// Writes chain's candidate for block `b`: u, theta, log prior, log Jacobian, log q ratio.
+/// Doubles of a workspace that is not the rows themselves.
+EMOMC_INLINE int workspace_size(const ParameterTable& table) {
+  return 3 * table.dim_unconstrained + 2 * table.dim;
+}
+EMOMC_INLINE Workspace workspace_in(double* memory, const ParameterTable& table) {
+  const int n = table.dim_unconstrained, dim = table.dim;
+  return {memory, memory + 3 * n, memory + n, memory + 3 * n + dim, memory + 2 * n};
+}
+
+/// Each member copies its own elements, which it alone reads until the next sync.
+template <class Team>
+EMOMC_INLINE void copy(const Team& team, const double* from, double* to, int n) {
+  if (from == to) return;
+  for (int i = team.rank(); i < n; i += team.size()) to[i] = from[i];
+}
+
+/// Writes chain's candidate for block `b` at its step `step`: u, theta, log prior, log Jacobian, log q ratio.
+/// `w.current_*` hold the current point and w.u a copy of its u; a sync lies behind them.
 template <class Proposal, class Team>
-EMOMC_HD void propose(const Team& team, const StepView& v, int chain, int b) {
+EMOMC_HD void propose(const Team& team, const StepView& v, int chain, int b, i64 step, const Workspace& w) {
   const ProposalBlock block = v.blocks[b];
-  const double* u = v.current.u + static_cast<i64>(chain) * v.ld_u;
-  double* candidate = v.candidate.u + static_cast<i64>(chain) * v.ld_u;
-  double* innovation = v.innovation + static_cast<i64>(chain) * v.ld_u;
-  Proposal::innovate(team, random_of(v, chain), block, innovation);
-  for (int i = team.rank(); i < v.table.dim_unconstrained; i += team.size()) candidate[i] = u[i];
+  const double* adapted = v.adapted + static_cast<i64>(v.group[chain]) * v.adapted_layout.size();
+  Proposal::innovate(team, RandomSource{v.seed, static_cast<u64>(step), v.chain_id[chain]}, block,
+                     w.innovation);
   team.sync();
-  const ProposalView view{u,
-                          candidate,
-                          innovation,
-                          v.adapted + static_cast<i64>(v.group[chain]) * v.adapted_layout.size(),
-                          v.adapted_layout,
-                          block,
-                          b,
-                          v.shape};
+  const ProposalView view{w.current_u, w.u, w.innovation, adapted, v.adapted_layout, block, b, v.shape};
   const double log_q = Proposal::apply(team, view);
   team.sync();
-  double* theta = v.candidate.theta + static_cast<i64>(chain) * v.ld;
-  const KnownPoint known{u, v.current.theta + static_cast<i64>(chain) * v.ld};
-  const double log_jacobian = constrain(team, v.table, candidate, theta, known);
-  const double prior = log_prior(team, v.table, theta);
+  const TwoSums sums =
+      constrain_and_sum(team, v.table, w.u, w.theta, {w.current_u, w.current_theta}, log_density_term);
+  const Workspace rows = rows_of(v, chain);
+  copy(team, w.u, rows.u, v.table.dim_unconstrained);
+  copy(team, w.theta, rows.theta, v.table.dim);
   if (team.rank() == 0) {
     v.log_q[chain] = log_q;
-    v.candidate.log_jacobian[chain] = log_jacobian;
-    v.candidate.log_prior[chain] = prior;
+    v.candidate.log_jacobian[chain] = sums.a;
+    v.candidate.log_prior[chain] = v.table.log_prior_constant + sums.b;
   }
 }
 
-/// Log acceptance ratio; NaN where the candidate's density is NaN or plus infinity.
-EMOMC_INLINE double log_acceptance_ratio(const StepView& v, int chain) {
-  return v.beta[chain] * (v.candidate.log_likelihood[chain] - v.current.log_likelihood[chain]) +
-         (v.candidate.log_prior[chain] - v.current.log_prior[chain]) +
-         (v.candidate.log_jacobian[chain] - v.current.log_jacobian[chain]) + v.log_q[chain];
+/// The log densities of a point, but for the likelihood's power beta.
+struct LogDensities {
+  double likelihood, prior, jacobian;
+};
+EMOMC_INLINE LogDensities densities_of(const PointSet& points, int chain) {
+  return {points.log_likelihood[chain], points.log_prior[chain], points.log_jacobian[chain]};
+}
+
+/// NaN where the candidate's density is NaN or plus infinity.
+EMOMC_INLINE double log_acceptance_ratio(const LogDensities& candidate, const LogDensities& current,
+                                         double beta, double log_q) {
+  return beta * (candidate.likelihood - current.likelihood) + (candidate.prior - current.prior) +
+         (candidate.jacobian - current.jacobian) + log_q;
 }
 
 template <class Team>
-EMOMC_HD void record_draw(const Team& team, const StepView& v, int chain, i64 step) {
-  const RecordPlan plan = *v.record_plan;
+EMOMC_HD void record_draw(const Team& team, const StepView& v, int chain, i64 step, const RecordPlan& plan,
+                          const Workspace& w, const LogDensities& current) {
   const i64 since = step - plan.origin;
   if (since <= 0 || since % plan.every != 0) return;
   const i64 kept = since / plan.every - 1;
   if (kept >= plan.capacity) return;
   const i64 row = (plan.slot + kept) * v.num_chains + chain;
-  const double* u = v.current.u + static_cast<i64>(chain) * v.ld_u;
-  const double* theta = v.current.theta + static_cast<i64>(chain) * v.ld;
   const int dim = v.table.dim, dim_u = v.table.dim_unconstrained;
-  if (v.record.theta)
-    for (int i = team.rank(); i < dim; i += team.size()) v.record.theta[row * dim + i] = theta[i];
-  if (v.record.u)
-    for (int i = team.rank(); i < dim_u; i += team.size()) v.record.u[row * dim_u + i] = u[i];
+  if (v.record.theta) copy(team, w.current_theta, v.record.theta + row * dim, dim);
+  if (v.record.u) copy(team, w.current_u, v.record.u + row * dim_u, dim_u);
   if (team.rank() == 0) {
-    v.record.log_prior[row] = v.current.log_prior[chain];
-    v.record.log_likelihood[row] = v.current.log_likelihood[chain];
+    v.record.log_prior[row] = current.prior;
+    v.record.log_likelihood[row] = current.likelihood;
   }
 }
 
-/// Accepts or rejects chain's candidate for block `b`. After the last block the step is done: it is
-/// counted and, where the plan says so, recorded.
+/// Accepts or rejects chain's candidate for block `b` at its step `step`, with both points in `w`. After the
+/// last block the step is done: it is counted and, where the plan says so, recorded. Returns the steps done.
 template <class Team>
-EMOMC_HD void accept(const Team& team, const StepView& v, int chain, int b) {
-  const i64 step = v.step[chain];
-  const double ll = v.candidate.log_likelihood[chain];
-  const double prior = v.candidate.log_prior[chain];
-  const double density = ll + prior + v.candidate.log_jacobian[chain];
-  const double log_ratio = log_acceptance_ratio(v, chain);
+EMOMC_HD i64 accept(const Team& team, const StepView& v, int chain, int b, i64 step, const Workspace& w) {
+  const bool is_last = b == v.num_blocks - 1;
+  const RecordPlan plan = *v.record_plan;
+  const LogDensities candidate = densities_of(v.candidate, chain);
+  LogDensities current = densities_of(v.current, chain);
+  const double log_ratio = log_acceptance_ratio(candidate, current, v.beta[chain], v.log_q[chain]);
+  const double density = candidate.likelihood + candidate.prior + candidate.jacobian;
+  const RandomSource random{v.seed, static_cast<u64>(step), v.chain_id[chain]};
   // Minus infinity is a density; NaN and plus infinity are faults, which reject and are counted.
   const bool fault = is_nan(density) || density == kInfinity;
-  const bool yes =
-      !fault && log(random_of(v, chain).uniform(Purpose::acceptance, static_cast<u32>(b))) < log_ratio;
+  const bool yes = !fault && log(random.uniform(Purpose::acceptance, static_cast<u32>(b))) < log_ratio;
   if (yes) {
-    const double* from_u = v.candidate.u + static_cast<i64>(chain) * v.ld_u;
-    const double* from_theta = v.candidate.theta + static_cast<i64>(chain) * v.ld;
-    double* to_u = v.current.u + static_cast<i64>(chain) * v.ld_u;
-    double* to_theta = v.current.theta + static_cast<i64>(chain) * v.ld;
-    for (int i = team.rank(); i < v.table.dim_unconstrained; i += team.size()) to_u[i] = from_u[i];
-    for (int i = team.rank(); i < v.table.dim; i += team.size()) to_theta[i] = from_theta[i];
+    const Workspace rows = rows_of(v, chain);
+    copy(team, w.u, rows.current_u, v.table.dim_unconstrained);
+    copy(team, w.theta, rows.current_theta, v.table.dim);
+    if (w.current_u != rows.current_u) {
+      copy(team, w.u, w.current_u, v.table.dim_unconstrained);
+      copy(team, w.theta, w.current_theta, v.table.dim);
+    }
+    current = candidate;
   }
   team.sync();  // everybody has read the scalars below
   if (team.rank() == 0) {
@@ -150,15 +180,16 @@ EMOMC_HD void accept(const Team& team, const StepView& v, int chain, int b) {
     v.num_proposed[counter] += 1;
     if (yes) {
       v.num_accepted[counter] += 1;
-      v.current.log_likelihood[chain] = ll;
-      v.current.log_prior[chain] = prior;
-      v.current.log_jacobian[chain] = v.candidate.log_jacobian[chain];
+      v.current.log_likelihood[chain] = current.likelihood;
+      v.current.log_prior[chain] = current.prior;
+      v.current.log_jacobian[chain] = current.jacobian;
     }
     if (fault) v.num_faults[chain] += 1;
-    if (b == v.num_blocks - 1) v.step[chain] = step + 1;
+    if (is_last) v.step[chain] = step + 1;
   }
-  team.sync();
-  if (b == v.num_blocks - 1) record_draw(team, v, chain, step + 1);
+  if (!is_last) return step;
+  record_draw(team, v, chain, step + 1, plan, w, current);
+  return step + 1;
 }
 
 /// What one launch does with a chain: accept block `accept_block`, then propose block `propose_block`;
@@ -166,13 +197,28 @@ EMOMC_HD void accept(const Team& team, const StepView& v, int chain, int b) {
 inline constexpr int kNoBlock = -1;
 
 template <class Proposal, class Team>
+EMOMC_HD void transition(const Team& team, const StepView& v, int chain, int accept_block, int propose_block,
+                         const Workspace& w) {
+  const int dim = v.table.dim, dim_u = v.table.dim_unconstrained;
+  const Workspace rows = rows_of(v, chain);
+  i64 step = v.step[chain];
+  copy(team, rows.current_u, w.current_u, dim_u);
+  copy(team, rows.current_theta, w.current_theta, dim);
+  if (accept_block != kNoBlock) {
+    copy(team, rows.u, w.u, dim_u);
+    copy(team, rows.theta, w.theta, dim);
+    step = accept(team, v, chain, accept_block, step, w);
+  }
+  if (propose_block != kNoBlock) {
+    copy(team, w.current_u, w.u, dim_u);
+    propose<Proposal>(team, v, chain, propose_block, step, w);
+  }
+}
+
+template <class Proposal, class Team>
 EMOMC_HD void transition(const Team& team, const StepView& v, int chain, int accept_block,
                          int propose_block) {
-  if (accept_block != kNoBlock) {
-    accept(team, v, chain, accept_block);
-    team.sync();
-  }
-  if (propose_block != kNoBlock) propose<Proposal>(team, v, chain, propose_block);
+  transition<Proposal>(team, v, chain, accept_block, propose_block, rows_of(v, chain));
 }
 
 }  // namespace emomc::device

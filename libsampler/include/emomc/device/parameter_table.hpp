@@ -34,7 +34,7 @@ struct Element {
   int rank;    ///< `ordered`: how many exponentials; `simplex`: place in the block
   int stride;  ///< `ordered`: distance in u between them
   double bound;
-  double width;
+  double width;  ///< `simplex`: 1 / sqrt(rank (rank + 1)), of the Helmert basis; 0 in place 0
   Density density;
   double a, b;
 };
@@ -43,6 +43,7 @@ struct Element {
 /// coordinates in the Helmert basis (Egozcue et al. 2003): log theta = V u + constant.
 struct SimplexBlock {
   int begin, size, source;
+  double half_log_size;  ///< log(size) / 2
 };
 
 struct ParameterTable {
