@@ -52,13 +52,11 @@ TEST(Math, Log1pKeepsSmallArguments) {
 TEST(Math, SinesAndCosinesOfTurns) {
   for (int i = 0; i <= 4096; ++i) {
     const double u = i / 4096.0;
-    double s, c;
-    sincos_two_pi(u, &s, &c);
+    const auto [s, c] = sincos_two_pi(u);
     EXPECT_NEAR(s, std::sin(2 * std::numbers::pi * u), 1e-15);
     EXPECT_NEAR(c, std::cos(2 * std::numbers::pi * u), 1e-15);
   }
-  double s, c;
-  sincos_two_pi(0.25, &s, &c);
+  const auto [s, c] = sincos_two_pi(0.25);
   EXPECT_EQ(s, 1.0);
   EXPECT_EQ(c, 0.0);
 }

@@ -124,9 +124,9 @@ class CudaEngine final : public LikelihoodEngine {
   void commit(const std::uint8_t* accepted, ActiveSet active) override {
     if (distances_.size() == 0 || active.count == 0) return;
     constexpr unsigned kThreads = 128;
-    launch_overlapped("launch of commit_kernel", commit_kernel<Real>,
-                      dim3((static_cast<unsigned>(active.count) + kThreads - 1) / kThreads), dim3(kThreads),
-                      0, device_.stream(), cache_view(), model_.shape().num_components, accepted, active);
+    launch_kernel("launch of commit_kernel", Overlap::yes, commit_kernel<Real>,
+                  dim3((static_cast<unsigned>(active.count) + kThreads - 1) / kThreads), dim3(kThreads), 0,
+                  device_.stream(), cache_view(), model_.shape().num_components, accepted, active);
   }
 
   void sums_by_segment(const double* theta, int num_draws, double* out) override {
@@ -221,29 +221,29 @@ class CudaEngine final : public LikelihoodEngine {
     const std::size_t fused_bytes = FusedMemory<Real>(model_.shape()).size;
     if constexpr (kWork != TileWork::distances)
       if (few && fused_bytes <= kMaxFusedBytes)
-        return launch<kWork, kWideThreads<Real>, true, true>(view, grid, fused_bytes, theta, ld);
+        return launch<kWork, kWideThreads, true, true>(view, grid, fused_bytes, theta, ld);
     prepare(memory, view, theta, ld);
     if (few)
-      launch<kWork, kWideThreads<Real>, false, true>(view, grid, 0, theta, ld);
+      launch<kWork, kWideThreads, false, true>(view, grid, 0, theta, ld);
     else
       launch<kWork, kNarrowThreads<Real>, false, false>(view, grid, 0, theta, ld);
   }
 
   void prepare(const WorkMemory<Real>& memory, const EvaluationView<Real>& view, const double* theta,
                int ld) const {
-    launch_overlapped("launch of prepare_kernel", prepare_kernel<Model, Real>,
-                      dim3(static_cast<unsigned>(view.active.count)), dim3(device::kTeamLanes), 0,
-                      device_.stream(), model_, theta, ld, view.active, view.coefficients, view.common,
-                      memory.scratch.data());
+    launch_kernel("launch of prepare_kernel", Overlap::yes, prepare_kernel<Model, Real>,
+                  dim3(static_cast<unsigned>(view.active.count)), dim3(device::kTeamLanes), 0,
+                  device_.stream(), model_, theta, ld, view.active, view.coefficients, view.common,
+                  memory.scratch.data());
   }
 
   template <TileWork kWork, int Threads, bool kFused, bool kOneChain>
   void launch(const EvaluationView<Real>& view, dim3 grid, std::size_t shared, const double* theta,
               int ld) const {
-    constexpr int kRows = Threads == kNarrowThreads<float> ? 4 : 2;
-    launch_overlapped("launch of tile_kernel",
-                      tile_kernel<Model, Real, kWork, Threads, kRows, kFused, kOneChain>, grid, dim3(Threads),
-                      shared, device_.stream(), view, model_, theta, ld);
+    constexpr int kRows = sizeof(Real) == 8 ? 2 : 4;
+    launch_kernel("launch of tile_kernel", Overlap::yes,
+                  tile_kernel<Model, Real, kWork, Threads, kRows, kFused, kOneChain>, grid, dim3(Threads),
+                  shared, device_.stream(), view, model_, theta, ld);
   }
 
   // Tile sums of `count` draws (host) over all segments stay in memory.tile_sums; returns their common parts.

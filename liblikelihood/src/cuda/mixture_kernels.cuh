@@ -42,8 +42,7 @@ struct EvaluationView {
 };
 
 // Wide blocks finish a tile soonest; narrow ones, more of them on a multiprocessor, have the higher rate.
-template <class Real>
-inline constexpr int kWideThreads = sizeof(Real) == 8 ? 256 : 512;
+inline constexpr int kWideThreads = 256;
 template <class Real>
 inline constexpr int kNarrowThreads = sizeof(Real) == 8 ? 256 : 128;
 
@@ -271,7 +270,7 @@ __device__ void evaluate_tile(const EvaluationView<Real>& view, const Model& mod
 /// coefficients itself and works on a copy of the tile, in dynamic shared memory (FusedMemory), instead of
 /// reading those of prepare_kernel; the bits are the same. With kOneChain, chains_per_block is 1.
 template <class Model, class Real, TileWork kWork, int Threads, int R, bool kFused, bool kOneChain>
-__global__ void __launch_bounds__(Threads) tile_kernel(const __grid_constant__ EvaluationView<Real> view,
+__global__ void __launch_bounds__(Threads, kOneChain || sizeof(Real) == 8 ? 1 : 7) tile_kernel(const __grid_constant__ EvaluationView<Real> view,
                                                        const Model model, const double* theta, int ld) {
   if constexpr (!kFused) begin_overlapped();
   if constexpr (kOneChain) {

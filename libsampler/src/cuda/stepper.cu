@@ -13,14 +13,16 @@ __global__ void __launch_bounds__(device::kTeamLanes)
     transition_kernel(const __grid_constant__ device::StepView view, int accept_block, int propose_block) {
   __shared__ double scratch[device::BlockTeam::kScratch];
   extern __shared__ double memory[];
-  begin_overlapped();
   const device::BlockTeam team{scratch};
   const int chain = static_cast<int>(blockIdx.x);
-  if constexpr (kNear)
-    device::transition<Proposal>(team, view, chain, accept_block, propose_block,
-                                 device::workspace_in(memory, view.table));
-  else
-    device::transition<Proposal>(team, view, chain, accept_block, propose_block);
+  const device::Workspace w = kNear ? device::workspace_in(memory, view.table) : device::rows_of(view, chain);
+  // Reads what the transition before has written, which has ended: the likelihood's kernels, which wait for
+  // it, have begun.
+  const device::Prepared prepared =
+      device::prepare_transition<Proposal>(team, view, chain, accept_block, propose_block, w);
+  begin_overlapped();
+  team.sync();
+  device::finish_transition<Proposal>(team, view, chain, accept_block, propose_block, prepared, w);
 }
 
 template <class Proposal>
@@ -32,10 +34,12 @@ class CudaStepper final : public Stepper {
     constexpr std::size_t kMostShared = 160 << 10;
     const std::size_t bytes = static_cast<std::size_t>(device::workspace_size(view.table)) * sizeof(double);
     const bool near = bytes <= kMostShared;
-    launch_overlapped("launch of transition_kernel",
-                      near ? transition_kernel<Proposal, true> : transition_kernel<Proposal, false>,
-                      dim3(static_cast<unsigned>(view.num_chains)), dim3(device::kTeamLanes),
-                      near ? bytes : 0, stream_, view, accept_block, propose_block);
+    // Without an acceptance there may be no likelihood between this transition and the one before.
+    launch_kernel("launch of transition_kernel",
+                  accept_block == device::kNoBlock ? Overlap::no : Overlap::yes,
+                  near ? transition_kernel<Proposal, true> : transition_kernel<Proposal, false>,
+                  dim3(static_cast<unsigned>(view.num_chains)), dim3(device::kTeamLanes), near ? bytes : 0,
+                  stream_, view, accept_block, propose_block);
   }
 
  private:

@@ -20,6 +20,7 @@ struct BlockTeam {
   template <class F>
   __device__ double sum(int n, F f) const {
     double x = 0;
+    EMOMC_ROLLED
     for (int i = rank(); i < n; i += kTeamLanes) x += f(i);
     put(0, warp_sum(x));
     __syncthreads();
@@ -31,6 +32,7 @@ struct BlockTeam {
   template <class F>
   __device__ TwoSums sum_two(int n, F f) const {
     TwoSums x{0, 0};
+    EMOMC_ROLLED
     for (int i = rank(); i < n; i += kTeamLanes) {
       const TwoSums y = f(i);
       x.a += y.a;
@@ -47,6 +49,7 @@ struct BlockTeam {
   template <class F>
   __device__ MaxAndTwoSums max_and_sum_two(int n, F f) const {
     MaxAndTwoSums x{-__builtin_huge_val(), 0, 0};
+    EMOMC_ROLLED
     for (int i = rank(); i < n; i += kTeamLanes) {
       const MaxAndTwoSums y = f(i);
       x.max = larger(y.max, x.max);
@@ -65,6 +68,7 @@ struct BlockTeam {
   template <class F>
   __device__ double max(int n, F f, double empty) const {
     double m = empty;
+    EMOMC_ROLLED
     for (int i = rank(); i < n; i += kTeamLanes) m = larger(f(i), m);
     put(0, warp_max(m));
     __syncthreads();

@@ -12,13 +12,21 @@
 #define EMOMC_HD
 #endif
 #define EMOMC_INLINE EMOMC_HD inline __attribute__((always_inline))
-// Before a loop of constant length whose arrays must stay in registers.
+// Before a loop of constant length whose arrays must stay in registers: EMOMC_UNROLL. Before a team's loop:
+// EMOMC_ROLLED, for a kernel that runs once per step waits for its instructions more than for anything else;
+// for the same reason elementary functions are EMOMC_OUTLINE, called and not copied.
 #if defined(__CUDA_ARCH__)
 #define EMOMC_UNROLL _Pragma("unroll")
+#define EMOMC_ROLLED _Pragma("unroll 1")
+#define EMOMC_OUTLINE EMOMC_HD __noinline__
 #elif defined(__CUDACC__)
 #define EMOMC_UNROLL
+#define EMOMC_ROLLED
+#define EMOMC_OUTLINE EMOMC_HD inline
 #else
 #define EMOMC_UNROLL _Pragma("GCC unroll 16")
+#define EMOMC_ROLLED
+#define EMOMC_OUTLINE EMOMC_HD inline
 #endif
 #define EMOMC_ASSUME_ALIGNED(p, bytes) __builtin_assume_aligned(p, bytes)
 

@@ -34,7 +34,7 @@ EMOMC_INLINE bool is_nan(double x) { return (bits_of(x) & 0x7ffffffffffffffful) 
 EMOMC_INLINE double power_of_two(int k) { return double_of(static_cast<u64>(k + 1023) << 52); }
 
 /// Natural logarithm. log(0) = -infinity, of a negative number NaN.
-EMOMC_HD inline double log(double x) {
+EMOMC_OUTLINE double log(double x) {
   if (!(x > 0)) return x == 0 ? -kInfinity : double_of(0x7ff8000000000000ul);
   if (!is_finite(x)) return x;
   int k = 0;
@@ -68,7 +68,7 @@ EMOMC_HD inline double log(double x) {
 }
 
 /// Natural exponential; 0 below the smallest normal number's logarithm, infinity above the largest's.
-EMOMC_HD inline double exp(double x) {
+EMOMC_OUTLINE double exp(double x) {
   if (is_nan(x)) return x;
   if (x > 709.782712893383973096) return kInfinity;
   if (x < -708.396418532264106224) return 0.0;
@@ -99,8 +99,12 @@ EMOMC_INLINE double log1p(double x) {
   return log(y) * (x / (y - 1.0));
 }
 
+struct SineAndCosine {
+  double sine, cosine;
+};
+
 /// Sine and cosine of 2 pi u for u in [0, 1]; the reduction to |angle| <= pi/4 is exact.
-EMOMC_HD inline void sincos_two_pi(double u, double* sine, double* cosine) {
+EMOMC_INLINE SineAndCosine sincos_two_pi(double u) {
   const double t = 4.0 * u;
   const double q = EMOMC_RINT(t);
   const double x = (t - q) * 1.57079632679489661923;
@@ -126,8 +130,14 @@ EMOMC_HD inline void sincos_two_pi(double u, double* sine, double* cosine) {
       4.16666666666666019037e-02);
   const double c = EMOMC_FMA(z * z, pc, EMOMC_FMA(z, -0.5, 1.0));
   const int quadrant = static_cast<int>(q) & 3;
-  *sine = quadrant == 0 ? s : quadrant == 1 ? c : quadrant == 2 ? -s : -c;
-  *cosine = quadrant == 0 ? c : quadrant == 1 ? -s : quadrant == 2 ? -c : s;
+  return {quadrant == 0   ? s
+          : quadrant == 1 ? c
+          : quadrant == 2 ? -s
+                          : -c,
+          quadrant == 0   ? c
+          : quadrant == 1 ? -s
+          : quadrant == 2 ? -c
+                          : s};
 }
 
 }  // namespace emomc::device

@@ -14,7 +14,8 @@ struct Philox4 {
   u32 word[4];
 };
 
-EMOMC_HD inline Philox4 philox4x32_10(Philox4 counter, u32 key0, u32 key1) {
+EMOMC_INLINE Philox4 philox4x32_10(Philox4 counter, u32 key0, u32 key1) {
+  EMOMC_ROLLED
   for (int round = 0; round < 10; ++round) {
     const u64 p0 = static_cast<u64>(0xD2511F53u) * counter.word[0];
     const u64 p1 = static_cast<u64>(0xCD9E8D57u) * counter.word[2];
@@ -28,6 +29,10 @@ EMOMC_HD inline Philox4 philox4x32_10(Philox4 counter, u32 key0, u32 key1) {
 
 /// What a random number is for; numbers of different purposes are independent.
 enum class Purpose : u32 { innovation = 1, acceptance = 2, start = 3, simulation = 4, kmeans = 5 };
+
+struct NormalPair {
+  double even, odd;
+};
 
 /// The random numbers of one chain at one step.
 struct RandomSource {
@@ -47,13 +52,18 @@ struct RandomSource {
     return uniform_of(b.word[0], b.word[1]);
   }
 
-  /// Standard normal number `index` < 2^25 (Box and Muller 1958); 2i and 2i + 1 share one Philox block.
-  EMOMC_INLINE double normal(Purpose purpose, u32 index) const {
-    const Philox4 b = block(purpose, index >> 1);
+  /// Standard normal numbers 2 pair and 2 pair + 1, pair < 2^24 (Box and Muller 1958).
+  EMOMC_INLINE NormalPair normal_pair(Purpose purpose, u32 pair) const {
+    const Philox4 b = block(purpose, pair);
     const double radius = EMOMC_SQRT(-2.0 * log(uniform_of(b.word[0], b.word[1])));
-    double sine, cosine;
-    sincos_two_pi(uniform_of(b.word[2], b.word[3]), &sine, &cosine);
-    return radius * ((index & 1u) ? sine : cosine);
+    const SineAndCosine angle = sincos_two_pi(uniform_of(b.word[2], b.word[3]));
+    return {radius * angle.cosine, radius * angle.sine};
+  }
+
+  /// Standard normal number `index` < 2^25.
+  EMOMC_INLINE double normal(Purpose purpose, u32 index) const {
+    const NormalPair pair = normal_pair(purpose, index >> 1);
+    return (index & 1u) ? pair.odd : pair.even;
   }
 
   EMOMC_INLINE static double uniform_of(u32 high, u32 low) {

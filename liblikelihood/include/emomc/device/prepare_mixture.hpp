@@ -41,6 +41,7 @@ EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const doub
   double* log2_slope = scratch;           // [K][d]
   double* log2_height = scratch + K * d;  // [K], log2(weight) + sum of the component's slopes
 
+  EMOMC_ROLLED
   for (int i = team.rank(); i < K * d; i += team.size()) {
     const int k = i / d, j = i % d;
     const Real g = static_cast<Real>(kRootHalfLog2E / model.scale(theta, k, j));
@@ -51,6 +52,7 @@ EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const doub
     log2_slope[i] = usable ? log(static_cast<double>(g)) * kLog2E : double_of(0x7ff8000000000000ul);
   }
   const int padded = shape.num_blocks() * kComponentBlock;
+  EMOMC_ROLLED
   for (int i = team.rank(); i < (padded - K) * d; i += team.size()) {
     coefficients[shape.slope_index(K + i / d, i % d)] = 0;
     coefficients[shape.slope_index(K + i / d, i % d) + 1] = 0;
@@ -64,6 +66,7 @@ EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const doub
     return MaxAndTwoSums{log2_height[k], is_nan(log2_height[k]) ? 1.0 : 0.0, weight};
   });
   const double top = heights.max;
+  EMOMC_ROLLED
   for (int k = K + team.rank(); k < padded; k += team.size())
     coefficients[shape.shift_index(k)] = static_cast<Real>(-kInfinity);
   // The weights that the rounded shifts stand for, beside the true ones: 2^(shift - slopes + top).

@@ -10,7 +10,7 @@ namespace emomc::device {
 
 /// Coordinate k of V u for the Helmert basis: its column j = 1 .. size-1 has 1/sqrt(j(j+1)) in places
 /// 0 .. j-1 and -j/sqrt(j(j+1)) in place j. `elements` are the block's.
-EMOMC_HD inline double helmert_coordinate(const Element* elements, const double* u, int size, int k) {
+EMOMC_INLINE double helmert_coordinate(const Element* elements, const double* u, int size, int k) {
   double y = 0;
   for (int j = size - 1; j > k; --j) y = EMOMC_FMA(u[j - 1], elements[j].width, y);
   return k > 0 ? EMOMC_FMA(-k * elements[k].width, u[k - 1], y) : y;
@@ -39,6 +39,7 @@ EMOMC_HD double constrain_simplices(const Team& team, const ParameterTable& tabl
         [=](int k) { return y[k] = helmert_coordinate(elements, u + block.source, block.size, k); },
         -kInfinity);
     const double total = team.sum(block.size, [=](int k) { return y[k] = exp(y[k] - top); });
+    EMOMC_ROLLED
     for (int k = team.rank(); k < block.size; k += team.size()) y[k] = y[k] / total;
     log_jacobian += block.half_log_size - block.size * (top + log(total));
   }
@@ -47,8 +48,8 @@ EMOMC_HD double constrain_simplices(const Team& team, const ParameterTable& tabl
 }
 
 /// theta of one element that is in no simplex block; adds to the log Jacobian.
-EMOMC_HD inline double constrain_element(const Element& e, const double* u, double known_u,
-                                         double known_theta, double& log_jacobian) {
+EMOMC_INLINE double constrain_element(const Element& e, const double* u, double known_u, double known_theta,
+                                      double& log_jacobian) {
   switch (e.transform) {
     case Transform::fixed:
     case Transform::simplex:
@@ -68,6 +69,7 @@ EMOMC_HD inline double constrain_element(const Element& e, const double* u, doub
     }
     case Transform::ordered: {
       double x = u[e.source - e.rank * e.stride];
+      EMOMC_ROLLED
       for (int r = 1; r <= e.rank; ++r) x += exp(u[e.source - (e.rank - r) * e.stride]);
       if (e.rank > 0) log_jacobian += u[e.source];
       return x;

@@ -15,8 +15,13 @@ struct GaussianWalk {
   template <class Team>
   EMOMC_HD static void innovate(const Team& team, const RandomSource& random, const ProposalBlock& block,
                                 double* innovation) {
-    for (int i = block.begin + team.rank(); i < block.begin + block.size; i += team.size())
-      innovation[i] = random.normal(Purpose::innovation, static_cast<u32>(i));
+    const int end = block.begin + block.size;
+    EMOMC_ROLLED
+    for (int pair = block.begin / 2 + team.rank(); 2 * pair < end; pair += team.size()) {
+      const NormalPair z = random.normal_pair(Purpose::innovation, static_cast<u32>(pair));
+      if (2 * pair >= block.begin) innovation[2 * pair] = z.even;
+      if (2 * pair + 1 < end) innovation[2 * pair + 1] = z.odd;
+    }
   }
 
   template <class Team>
@@ -24,6 +29,7 @@ struct GaussianWalk {
     const double scale = exp(view.adapted[view.layout.scale(view.block_index)]);
     const double* z = view.innovation + view.block.begin;
     const int n = view.block.size;
+    EMOMC_ROLLED
     for (int i = team.rank(); i < n; i += team.size()) {
       double step = z[i];
       if (view.shape == IncrementShape::diagonal) {
@@ -31,6 +37,7 @@ struct GaussianWalk {
       } else if (view.shape == IncrementShape::dense) {
         const double* factor = view.adapted + view.layout.dense(view.block.dense_offset);
         step = 0;
+        EMOMC_ROLLED
         for (int j = 0; j <= i; ++j) step = EMOMC_FMA(factor[j * n + i], z[j], step);
       }
       view.candidate[view.block.begin + i] = EMOMC_FMA(scale, step, view.u[view.block.begin + i]);

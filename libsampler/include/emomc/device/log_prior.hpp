@@ -9,7 +9,7 @@
 namespace emomc::device {
 
 /// Log density of one element without its constant.
-EMOMC_HD inline double log_density_term(const Element& e, double x) {
+EMOMC_INLINE double log_density_term(const Element& e, double x) {
   switch (e.density) {
     case Density::flat:
       return 0.0;

@@ -90,23 +90,124 @@ EMOMC_INLINE Workspace workspace_in(double* memory, const ParameterTable& table)
 template <class Team>
 EMOMC_INLINE void copy(const Team& team, const double* from, double* to, int n) {
   if (from == to) return;
+  EMOMC_ROLLED
   for (int i = team.rank(); i < n; i += team.size()) to[i] = from[i];
 }
 
-/// Writes chain's candidate for block `b` at its step `step`: u, theta, log prior, log Jacobian, log q ratio.
-/// `w.current_*` hold the current point and w.u a copy of its u; a sync lies behind them.
+/// The log densities of a point, but for the likelihood's power beta.
+struct LogDensities {
+  double likelihood, prior, jacobian;
+};
+/// What one launch does with a chain: accept block `accept_block`, then propose block `propose_block`;
+/// kNoBlock leaves a part out.
+inline constexpr int kNoBlock = -1;
+
+/// The part of a transition that does not depend on the candidate's likelihood, so that it can run while
+/// that is computed.
+struct Prepared {
+  i64 step;                         ///< steps done before the acceptance
+  double log_uniform;               ///< of the acceptance
+  double log_ratio;                 ///< log acceptance ratio but for the likelihood
+  LogDensities candidate, current;  ///< the candidate's likelihood is not there yet
+  double beta;
+};
+
+/// Fills `w` with the current point, the candidate and the innovation of the block to come.
 template <class Proposal, class Team>
-EMOMC_HD void propose(const Team& team, const StepView& v, int chain, int b, i64 step, const Workspace& w) {
-  const ProposalBlock block = v.blocks[b];
+EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int chain, int accept_block,
+                                     int propose_block, const Workspace& w) {
+  const int dim = v.table.dim, dim_u = v.table.dim_unconstrained;
+  const Workspace rows = rows_of(v, chain);
+  const u32 id = v.chain_id[chain];
+  Prepared p{v.step[chain], 0, 0, {}, {}, v.beta[chain]};
+  copy(team, rows.current_u, w.current_u, dim_u);
+  copy(team, rows.current_theta, w.current_theta, dim);
+  i64 next_step = p.step;
+  if (accept_block != kNoBlock) {
+    copy(team, rows.u, w.u, dim_u);
+    copy(team, rows.theta, w.theta, dim);
+    p.candidate = {0, v.candidate.log_prior[chain], v.candidate.log_jacobian[chain]};
+    p.current = {v.current.log_likelihood[chain], v.current.log_prior[chain], v.current.log_jacobian[chain]};
+    p.log_ratio =
+        (p.candidate.prior - p.current.prior) + (p.candidate.jacobian - p.current.jacobian) + v.log_q[chain];
+    p.log_uniform = log(RandomSource{v.seed, static_cast<u64>(p.step), id}.uniform(
+        Purpose::acceptance, static_cast<u32>(accept_block)));
+    if (accept_block == v.num_blocks - 1) ++next_step;
+  }
+  if (propose_block != kNoBlock)
+    Proposal::innovate(team, RandomSource{v.seed, static_cast<u64>(next_step), id}, v.blocks[propose_block],
+                       w.innovation);
+  return p;
+}
+
+template <class Team>
+EMOMC_HD void record_draw(const Team& team, const StepView& v, int chain, i64 step, const Workspace& w,
+                          double log_prior, double log_likelihood) {
+  const RecordPlan plan = *v.record_plan;
+  const i64 since = step - plan.origin;
+  if (since < plan.every || since % plan.every != 0) return;
+  const i64 kept = since / plan.every - 1;
+  if (kept >= plan.capacity) return;
+  const i64 row = (plan.slot + kept) * v.num_chains + chain;
+  const int dim = v.table.dim, dim_u = v.table.dim_unconstrained;
+  if (v.record.theta) copy(team, w.current_theta, v.record.theta + row * dim, dim);
+  if (v.record.u) copy(team, w.current_u, v.record.u + row * dim_u, dim_u);
+  if (team.rank() == 0) {
+    v.record.log_prior[row] = log_prior;
+    v.record.log_likelihood[row] = log_likelihood;
+  }
+}
+
+/// Accepts or rejects chain's candidate for block `b`. After the last block the step is done: it is counted
+/// and, where the plan says so, recorded.
+template <class Team>
+EMOMC_HD void accept(const Team& team, const StepView& v, int chain, int b, const Prepared& p,
+                     const Workspace& w) {
+  LogDensities candidate = p.candidate;
+  candidate.likelihood = v.candidate.log_likelihood[chain];
+  const double log_ratio = p.beta * (candidate.likelihood - p.current.likelihood) + p.log_ratio;
+  const double density = candidate.likelihood + candidate.prior + candidate.jacobian;
+  // Minus infinity is a density; NaN and plus infinity are faults, which reject and are counted.
+  const bool fault = is_nan(density) || density == kInfinity;
+  const bool yes = !fault && p.log_uniform < log_ratio;
+  const Workspace rows = rows_of(v, chain);
+  if (yes) {
+    copy(team, w.u, rows.current_u, v.table.dim_unconstrained);
+    copy(team, w.theta, rows.current_theta, v.table.dim);
+    if (w.current_u != rows.current_u) {
+      copy(team, w.u, w.current_u, v.table.dim_unconstrained);
+      copy(team, w.theta, w.current_theta, v.table.dim);
+    }
+  }
+  if (team.rank() == 0) {
+    v.accepted[chain] = yes ? 1 : 0;
+    const i64 counter = static_cast<i64>(chain) * v.num_blocks + b;
+    v.num_proposed[counter] += 1;
+    if (yes) {
+      v.num_accepted[counter] += 1;
+      v.current.log_likelihood[chain] = candidate.likelihood;
+      v.current.log_prior[chain] = candidate.prior;
+      v.current.log_jacobian[chain] = candidate.jacobian;
+    }
+    if (fault) v.num_faults[chain] += 1;
+    if (b == v.num_blocks - 1) v.step[chain] = p.step + 1;
+  }
+  if (b == v.num_blocks - 1)
+    record_draw(team, v, chain, p.step + 1, w, yes ? candidate.prior : p.current.prior,
+                yes ? candidate.likelihood : p.current.likelihood);
+}
+
+/// Writes chain's candidate for block `b`: u, theta, log prior, log Jacobian, log q ratio.
+template <class Proposal, class Team>
+EMOMC_HD void propose(const Team& team, const StepView& v, int chain, int b, const Workspace& w) {
   const double* adapted = v.adapted + static_cast<i64>(v.group[chain]) * v.adapted_layout.size();
-  Proposal::innovate(team, RandomSource{v.seed, static_cast<u64>(step), v.chain_id[chain]}, block,
-                     w.innovation);
+  copy(team, w.current_u, w.u, v.table.dim_unconstrained);
   team.sync();
-  const ProposalView view{w.current_u, w.u, w.innovation, adapted, v.adapted_layout, block, b, v.shape};
+  const ProposalView view{w.current_u, w.u, w.innovation, adapted, v.adapted_layout, v.blocks[b], b, v.shape};
   const double log_q = Proposal::apply(team, view);
   team.sync();
-  const TwoSums sums =
-      constrain_and_sum(team, v.table, w.u, w.theta, {w.current_u, w.current_theta}, log_density_term);
+  const TwoSums sums = constrain_and_sum(team, v.table, w.u, w.theta, {w.current_u, w.current_theta},
+                                         [](const Element& e, double x) { return log_density_term(e, x); });
   const Workspace rows = rows_of(v, chain);
   copy(team, w.u, rows.u, v.table.dim_unconstrained);
   copy(team, w.theta, rows.theta, v.table.dim);
@@ -117,108 +218,22 @@ EMOMC_HD void propose(const Team& team, const StepView& v, int chain, int b, i64
   }
 }
 
-/// The log densities of a point, but for the likelihood's power beta.
-struct LogDensities {
-  double likelihood, prior, jacobian;
-};
-EMOMC_INLINE LogDensities densities_of(const PointSet& points, int chain) {
-  return {points.log_likelihood[chain], points.log_prior[chain], points.log_jacobian[chain]};
-}
-
-/// NaN where the candidate's density is NaN or plus infinity.
-EMOMC_INLINE double log_acceptance_ratio(const LogDensities& candidate, const LogDensities& current,
-                                         double beta, double log_q) {
-  return beta * (candidate.likelihood - current.likelihood) + (candidate.prior - current.prior) +
-         (candidate.jacobian - current.jacobian) + log_q;
-}
-
-template <class Team>
-EMOMC_HD void record_draw(const Team& team, const StepView& v, int chain, i64 step, const RecordPlan& plan,
-                          const Workspace& w, const LogDensities& current) {
-  const i64 since = step - plan.origin;
-  if (since <= 0 || since % plan.every != 0) return;
-  const i64 kept = since / plan.every - 1;
-  if (kept >= plan.capacity) return;
-  const i64 row = (plan.slot + kept) * v.num_chains + chain;
-  const int dim = v.table.dim, dim_u = v.table.dim_unconstrained;
-  if (v.record.theta) copy(team, w.current_theta, v.record.theta + row * dim, dim);
-  if (v.record.u) copy(team, w.current_u, v.record.u + row * dim_u, dim_u);
-  if (team.rank() == 0) {
-    v.record.log_prior[row] = current.prior;
-    v.record.log_likelihood[row] = current.likelihood;
-  }
-}
-
-/// Accepts or rejects chain's candidate for block `b` at its step `step`, with both points in `w`. After the
-/// last block the step is done: it is counted and, where the plan says so, recorded. Returns the steps done.
-template <class Team>
-EMOMC_HD i64 accept(const Team& team, const StepView& v, int chain, int b, i64 step, const Workspace& w) {
-  const bool is_last = b == v.num_blocks - 1;
-  const RecordPlan plan = *v.record_plan;
-  const LogDensities candidate = densities_of(v.candidate, chain);
-  LogDensities current = densities_of(v.current, chain);
-  const double log_ratio = log_acceptance_ratio(candidate, current, v.beta[chain], v.log_q[chain]);
-  const double density = candidate.likelihood + candidate.prior + candidate.jacobian;
-  const RandomSource random{v.seed, static_cast<u64>(step), v.chain_id[chain]};
-  // Minus infinity is a density; NaN and plus infinity are faults, which reject and are counted.
-  const bool fault = is_nan(density) || density == kInfinity;
-  const bool yes = !fault && log(random.uniform(Purpose::acceptance, static_cast<u32>(b))) < log_ratio;
-  if (yes) {
-    const Workspace rows = rows_of(v, chain);
-    copy(team, w.u, rows.current_u, v.table.dim_unconstrained);
-    copy(team, w.theta, rows.current_theta, v.table.dim);
-    if (w.current_u != rows.current_u) {
-      copy(team, w.u, w.current_u, v.table.dim_unconstrained);
-      copy(team, w.theta, w.current_theta, v.table.dim);
-    }
-    current = candidate;
-  }
-  team.sync();  // everybody has read the scalars below
-  if (team.rank() == 0) {
-    v.accepted[chain] = yes ? 1 : 0;
-    const i64 counter = static_cast<i64>(chain) * v.num_blocks + b;
-    v.num_proposed[counter] += 1;
-    if (yes) {
-      v.num_accepted[counter] += 1;
-      v.current.log_likelihood[chain] = current.likelihood;
-      v.current.log_prior[chain] = current.prior;
-      v.current.log_jacobian[chain] = current.jacobian;
-    }
-    if (fault) v.num_faults[chain] += 1;
-    if (is_last) v.step[chain] = step + 1;
-  }
-  if (!is_last) return step;
-  record_draw(team, v, chain, step + 1, plan, w, current);
-  return step + 1;
-}
-
-/// What one launch does with a chain: accept block `accept_block`, then propose block `propose_block`;
-/// kNoBlock leaves a part out.
-inline constexpr int kNoBlock = -1;
-
+/// The rest of a transition, once the candidate's likelihood is there. A sync lies between the two parts.
 template <class Proposal, class Team>
-EMOMC_HD void transition(const Team& team, const StepView& v, int chain, int accept_block, int propose_block,
-                         const Workspace& w) {
-  const int dim = v.table.dim, dim_u = v.table.dim_unconstrained;
-  const Workspace rows = rows_of(v, chain);
-  i64 step = v.step[chain];
-  copy(team, rows.current_u, w.current_u, dim_u);
-  copy(team, rows.current_theta, w.current_theta, dim);
-  if (accept_block != kNoBlock) {
-    copy(team, rows.u, w.u, dim_u);
-    copy(team, rows.theta, w.theta, dim);
-    step = accept(team, v, chain, accept_block, step, w);
-  }
-  if (propose_block != kNoBlock) {
-    copy(team, w.current_u, w.u, dim_u);
-    propose<Proposal>(team, v, chain, propose_block, step, w);
-  }
+EMOMC_HD void finish_transition(const Team& team, const StepView& v, int chain, int accept_block,
+                                int propose_block, const Prepared& prepared, const Workspace& w) {
+  if (accept_block != kNoBlock) accept(team, v, chain, accept_block, prepared, w);
+  if (propose_block != kNoBlock) propose<Proposal>(team, v, chain, propose_block, w);
 }
 
+/// Both parts, on the chain's rows themselves.
 template <class Proposal, class Team>
 EMOMC_HD void transition(const Team& team, const StepView& v, int chain, int accept_block,
                          int propose_block) {
-  transition<Proposal>(team, v, chain, accept_block, propose_block, rows_of(v, chain));
+  const Workspace w = rows_of(v, chain);
+  const Prepared prepared = prepare_transition<Proposal>(team, v, chain, accept_block, propose_block, w);
+  team.sync();
+  finish_transition<Proposal>(team, v, chain, accept_block, propose_block, prepared, w);
 }
 
 }  // namespace emomc::device
