@@ -15,7 +15,7 @@
 namespace emomc {
 namespace {
 
-constexpr std::size_t kMaxFusedBytes = 110 << 10;  // two such blocks on a multiprocessor
+constexpr std::size_t kMaxSharedBytes = 110 << 10;  // two such blocks on a multiprocessor
 constexpr int kDrawsAtOnce = 256;
 
 int num_multiprocessors() {
@@ -217,16 +217,17 @@ class CudaEngine final : public LikelihoodEngine {
                     static_cast<unsigned>((view.active.count + each - 1) / each));
     const long blocks = max_tiles * grid.y;
 
-    const bool few = blocks <= 2L * num_multiprocessors_;
-    const std::size_t fused_bytes = FusedMemory<Real>(model_.shape()).size;
+    const auto shared_bytes = [&](TileMemory kind) {
+      return TileMemoryLayout<Real>(model_.shape(), dim(), kind).size;
+    };
     if constexpr (kWork != TileWork::distances)
-      if (few && fused_bytes <= kMaxFusedBytes)
-        return launch<kWork, kWideThreads, true, true>(view, grid, fused_bytes, theta, ld);
+      if (blocks <= 2L * num_multiprocessors_ && shared_bytes(TileMemory::fused) <= kMaxSharedBytes)
+        return launch<kWork, TileMemory::fused>(view, grid, theta, ld);
     prepare(memory, view, theta, ld);
-    if (few)
-      launch<kWork, kWideThreads, false, true>(view, grid, 0, theta, ld);
-    else
-      launch<kWork, kNarrowThreads<Real>, false, false>(view, grid, 0, theta, ld);
+    if constexpr (kWork != TileWork::distances)
+      if (shared_bytes(TileMemory::staged) <= kMaxSharedBytes)
+        return launch<kWork, TileMemory::staged>(view, grid, theta, ld);
+    launch<kWork, TileMemory::direct>(view, grid, theta, ld);
   }
 
   void prepare(const WorkMemory<Real>& memory, const EvaluationView<Real>& view, const double* theta,
@@ -237,13 +238,11 @@ class CudaEngine final : public LikelihoodEngine {
                   memory.scratch.data());
   }
 
-  template <TileWork kWork, int Threads, bool kFused, bool kOneChain>
-  void launch(const EvaluationView<Real>& view, dim3 grid, std::size_t shared, const double* theta,
-              int ld) const {
-    constexpr int kRows = sizeof(Real) == 8 ? 2 : 4;
-    launch_kernel("launch of tile_kernel", Overlap::yes,
-                  tile_kernel<Model, Real, kWork, Threads, kRows, kFused, kOneChain>, grid, dim3(Threads),
-                  shared, device_.stream(), view, model_, theta, ld);
+  template <TileWork kWork, TileMemory kMemory>
+  void launch(const EvaluationView<Real>& view, dim3 grid, const double* theta, int ld) const {
+    launch_kernel("launch of tile_kernel", Overlap::yes, tile_kernel<Model, Real, kWork, kMemory>, grid,
+                  dim3(kTileThreads), TileMemoryLayout<Real>(model_.shape(), dim(), kMemory).size,
+                  device_.stream(), view, model_, theta, ld);
   }
 
   // Tile sums of `count` draws (host) over all segments stay in memory.tile_sums; returns their common parts.
@@ -261,8 +260,8 @@ class CudaEngine final : public LikelihoodEngine {
     view.rows = rows;
     view.chains_per_block = 1;
     prepare(memory, view, points.data(), dim());
-    launch<TileWork::full, kNarrowThreads<Real>, false, false>(
-        view, static_cast<unsigned>(count) * static_cast<unsigned>(view.work.max_tiles), 0, points.data(),
+    launch<TileWork::full, TileMemory::direct>(
+        view, dim3(static_cast<unsigned>(view.work.max_tiles), static_cast<unsigned>(count)), points.data(),
         dim());
     return memory.common.download();
   }

@@ -41,10 +41,8 @@ struct EvaluationView {
   DistanceCacheView<Real> cache;
 };
 
-// Wide blocks finish a tile soonest; narrow ones, more of them on a multiprocessor, have the higher rate.
-inline constexpr int kWideThreads = 256;
-template <class Real>
-inline constexpr int kNarrowThreads = sizeof(Real) == 8 ? 256 : 128;
+/// Threads of a block of tile_kernel.
+inline constexpr int kTileThreads = 256;
 
 enum class TileWork {
   full,       ///< all components
@@ -52,32 +50,30 @@ enum class TileWork {
   distances,  ///< fills the cache, no sums
 };
 
-/// R neighbouring rows of a column as one access.
-template <class Real, int R>
+/// Neighbouring rows of a column as one access of 16 bytes; a thread takes these rows.
+template <class Real>
 struct RowVector;
 template <>
-struct RowVector<float, 2> {
-  using type = float2;
-};
-template <>
-struct RowVector<float, 4> {
+struct RowVector<float> {
+  static constexpr int size = 4;
   using type = float4;
 };
 template <>
-struct RowVector<double, 2> {
+struct RowVector<double> {
+  static constexpr int size = 2;
   using type = double2;
 };
 
 template <class Real, int R>
 __device__ void load_rows(const Real* from, Real (&x)[R]) {
-  const auto v = *reinterpret_cast<const typename RowVector<Real, R>::type*>(from);
+  const auto v = *reinterpret_cast<const typename RowVector<Real>::type*>(from);
   memcpy(x, &v, sizeof v);
 }
 template <class Real, int R>
 __device__ void store_rows(const Real (&x)[R], Real* to) {
-  typename RowVector<Real, R>::type v;
+  typename RowVector<Real>::type v;
   memcpy(&v, x, sizeof v);
-  *reinterpret_cast<typename RowVector<Real, R>::type*>(to) = v;
+  *reinterpret_cast<typename RowVector<Real>::type*>(to) = v;
 }
 
 /// log2 of the sum, as float64.
@@ -120,32 +116,44 @@ __device__ void add_rows(const EvaluationView<Real>& view, int chain, int tile, 
       total);
 }
 
+/// What a block does for one chain. In shared memory: kept in registers over the loop over rows it would be
+/// spilled there.
+struct TileTask {
+  int chain, list, num_tiles, tile, num_rows;
+  double common;
+  bool is_last;
+};
+
+/// A number in shared memory, read here and not kept from before.
+__device__ inline int read_again(const int& x) { return *static_cast<const volatile int*>(&x); }
+
 /// Sum over one tile's rows of their base-2 log densities without the common part; thread 0 gets it.
 /// `values`: the tile, [column][kTileRows].
-template <TileWork kWork, int Threads, int R, class Real>
-__device__ double sum_tile(const EvaluationView<Real>& view, int chain, int tile, int num_rows,
-                           const Real* coefficients, const Real* values, double* scratch) {
-  constexpr int kPasses = kTileRows / (Threads * R);
-  static_assert(kPasses * Threads * R == kTileRows);
+template <TileWork kWork, class Real>
+__device__ double sum_tile(const EvaluationView<Real>& view, const TileTask& task, const Real* coefficients,
+                           const Real* values, double* scratch) {
+  constexpr int R = RowVector<Real>::size;
+  constexpr int kPasses = kTileRows / (kTileThreads * R);
+  static_assert(kPasses * kTileThreads * R == kTileRows);
   __shared__ double passes[kPasses];  // of thread 0
-  // Chosen so that no register is spilled.
-  constexpr int kUnrolled = 4;
-#pragma unroll kUnrolled
+#pragma unroll 1
   for (int pass = 0; pass < kPasses; ++pass) {
-    const int row = (pass * Threads + static_cast<int>(threadIdx.x)) * R;
+    const int row = (pass * kTileThreads + static_cast<int>(threadIdx.x)) * R;
     double log2_density[R] = {};
-    if (row < num_rows) {
+    if (row < task.num_rows) {
       device::LogSum<Real> total[R];
-      add_rows<kWork>(view, chain, tile, coefficients, values + row, row, total);
+      add_rows<kWork>(view, task.chain, task.tile, coefficients, values + row, row, total);
+      const int num_rows = read_again(task.num_rows);
 #pragma unroll
       for (int r = 0; r < R; ++r)
         if (row + r < num_rows) {
           log2_density[r] = log2_value(total[r]);
-          if (view.rows) view.rows[static_cast<std::size_t>(tile) * kTileRows + row + r] = log2_density[r];
+          if (view.rows)
+            view.rows[static_cast<std::size_t>(task.tile) * kTileRows + row + r] = log2_density[r];
         }
     }
     if constexpr (kWork == TileWork::distances) continue;
-    const double sum = sum_over_threads<Threads>(sum_in_registers(log2_density), scratch);
+    const double sum = sum_over_threads<kTileThreads>(sum_in_registers(log2_density), scratch);
     if (threadIdx.x == 0) passes[pass] = sum;
   }
   if (threadIdx.x != 0) return 0;
@@ -153,136 +161,174 @@ __device__ double sum_tile(const EvaluationView<Real>& view, int chain, int tile
 }
 
 /// By the last block of a chain: tiles to segments to the total.
-template <int Threads, class Real>
+template <class Real>
 __device__ void finish_chain(const EvaluationView<Real>& view, int chain, int list, int num_tiles,
                              double common, double* scratch) {
   const ChainWorkView& work = view.work;
   double* tile_sums = view.tile_sums + static_cast<std::size_t>(chain) * work.max_tiles;
   double sum = 0;
   if (work.max_segments <= 1) {
-    sum = sum_over_array<Threads>(tile_sums, num_tiles, scratch);
+    sum = sum_over_array<kTileThreads>(tile_sums, num_tiles, scratch);
   } else {
     double* segment_sums = view.segment_sums + static_cast<std::size_t>(chain) * work.max_segments;
     const int first = work.first_segment[list], last = work.first_segment[list + 1] - 1;
     for (int s = first; s < last; ++s) {
       const int begin = work.segment_first[s];
-      sum = sum_over_array<Threads>(tile_sums + begin, work.segment_first[s + 1] - begin, scratch);
+      sum = sum_over_array<kTileThreads>(tile_sums + begin, work.segment_first[s + 1] - begin, scratch);
       if (threadIdx.x == 0) segment_sums[s - first] = sum;
     }
     __syncthreads();
-    sum = sum_over_array<Threads>(segment_sums, last - first, scratch);
+    sum = sum_over_array<kTileThreads>(segment_sums, last - first, scratch);
   }
   const double rows = work.uniform ? work.uniform_rows : work.num_rows[list];
   if (threadIdx.x == 0) view.log_likelihood[chain] = device::kLn2 * EMOMC_FMA(rows, common, sum);
 }
 
-/// Copies a tile to shared memory; each thread its own rows, which it may read after wait_for_rows.
-template <int Threads, int R, class Real>
-__device__ void stage_rows(const Real* values, int dim, int num_rows, Real* staged) {
-  for (int row = static_cast<int>(threadIdx.x) * R; row < num_rows; row += Threads * R)
-    for (int j = 0; j < dim; ++j)
+/// Where a block finds coefficients and rows; the bits are the same.
+enum class TileMemory {
+  fused,   ///< it computes the coefficients itself, into shared memory, and copies the tile there
+  staged,  ///< it copies both to shared memory; the coefficients are prepare_kernel's
+  direct,  ///< in global memory; the coefficients are prepare_kernel's
+};
+
+/// Places in dynamic shared memory: coefficients, prepare_mixture's scratch, theta, tile.
+template <class Real>
+struct TileMemoryLayout {
+  std::size_t scratch, theta, tile, size;
+
+  EMOMC_HD TileMemoryLayout(const device::MixtureShape& shape, int num_parameters, TileMemory memory)
+      : scratch(rounded(static_cast<std::size_t>(shape.num_coefficients()) * sizeof(Real))),
+        theta(scratch + static_cast<std::size_t>(shape.num_scratch()) * sizeof(double)),
+        tile(memory == TileMemory::fused
+                 ? rounded(theta + static_cast<std::size_t>(num_parameters) * sizeof(double))
+                 : scratch),
+        size(memory == TileMemory::direct ? 0 : tile + tile_bytes(shape)) {}
+
+ private:
+  EMOMC_HD static std::size_t rounded(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
+  EMOMC_HD static std::size_t tile_bytes(const device::MixtureShape& shape) {
+    return static_cast<std::size_t>(shape.dim) * kTileRows * sizeof(Real);
+  }
+};
+
+/// Copies a tile to shared memory; each thread the rows that it alone reads, after wait_for_rows.
+template <class Real>
+__device__ void stage_rows(const EvaluationView<Real>& view, int tile, int num_rows, Real* staged) {
+  constexpr int R = RowVector<Real>::size;
+  const Real* values = view.data + static_cast<std::size_t>(tile) * view.shape.dim * kTileRows;
+  for (int row = static_cast<int>(threadIdx.x) * R; row < num_rows; row += kTileThreads * R)
+    for (int j = 0; j < view.shape.dim; ++j)
       __pipeline_memcpy_async(staged + j * kTileRows + row, values + j * kTileRows + row, R * sizeof(Real));
   __pipeline_commit();
 }
 __device__ inline void wait_for_rows() { __pipeline_wait_prior(0); }
 
-/// Dynamic shared memory of a fused tile kernel: the coefficients, prepare_mixture's scratch, the tile.
+inline constexpr int kNoChain = -1;
+
 template <class Real>
-struct FusedMemory {
-  std::size_t scratch, tile, size;
-
-  EMOMC_HD explicit FusedMemory(const device::MixtureShape& shape)
-      : scratch(rounded(static_cast<std::size_t>(shape.num_coefficients()) * sizeof(Real))),
-        tile(rounded(scratch + static_cast<std::size_t>(shape.num_scratch()) * sizeof(double))),
-        size(tile + static_cast<std::size_t>(shape.dim) * kTileRows * sizeof(Real)) {}
-  EMOMC_HD static std::size_t rounded(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
-};
-
-/// One tile for active chain `i`. Everything that the loop over rows does not need is read again after it:
-/// kept in registers it would be spilled there.
-template <class Model, class Real, TileWork kWork, int Threads, int R, bool kFused>
-__device__ void evaluate_tile(const EvaluationView<Real>& view, const Model& model, const double* theta,
-                              int ld, int i) {
-  extern __shared__ __align__(16) unsigned char memory[];
-  __shared__ double
-      scratch[Threads / 32 > device::BlockTeam::kScratch ? Threads / 32 : device::BlockTeam::kScratch];
-  __shared__ double common;
-  __shared__ int chain, list, num_tiles, tile, num_rows;
-  __shared__ bool is_last;
-  const int position = static_cast<int>(blockIdx.x);
-  if (threadIdx.x == 0) {
-    chain = view.active.chains ? view.active.chains[i] : i;
-    list = 0;
-    num_tiles = view.work.max_tiles;
-    tile = position;
-    if (!view.work.uniform) {
-      list = view.work.list_of_chain[chain];
-      num_tiles = view.work.first_tile[list + 1] - view.work.first_tile[list];
-      if (position < num_tiles) tile = view.work.tiles[view.work.first_tile[list] + position];
-    }
-    num_rows = position < num_tiles ? view.tile_rows[tile] : 0;
-    is_last = false;
+__device__ TileTask find_task(const EvaluationView<Real>& view, int i, int position, int num_rows) {
+  TileTask task{};
+  task.chain = view.active.chains ? view.active.chains[i] : i;
+  task.num_tiles = view.work.max_tiles;
+  task.tile = position;
+  if (!view.work.uniform) {
+    task.list = view.work.list_of_chain[task.chain];
+    const int first = view.work.first_tile[task.list];
+    task.num_tiles = view.work.first_tile[task.list + 1] - first;
+    if (position < task.num_tiles) task.tile = view.work.tiles[first + position];
   }
-  __syncthreads();
-  const Real* values = view.data + static_cast<std::size_t>(tile) * view.shape.dim * kTileRows;
-  const Real* coefficients;
-  if constexpr (kFused) {
-    const FusedMemory<Real> places(view.shape);
-    Real* staged = reinterpret_cast<Real*>(memory + places.tile);
-    stage_rows<Threads, R>(values, view.shape.dim, num_rows, staged);
-    begin_overlapped();
-    if (position < num_tiles) {
-      Real* own = reinterpret_cast<Real*>(memory);
-      const double value = device::prepare_mixture(device::BlockTeam{scratch}, model,
-                                                   theta + static_cast<std::size_t>(chain) * ld, own,
-                                                   reinterpret_cast<double*>(memory + places.scratch));
-      if (threadIdx.x == 0) common = value;
-      coefficients = own;
-    }
-    values = staged;
-    wait_for_rows();
-  } else {
-    if (threadIdx.x == 0) common = view.common[chain];
-    coefficients = view.coefficients + static_cast<std::size_t>(chain) * view.shape.num_coefficients();
-  }
-  if (position >= num_tiles) {
-    if (position == 0 && threadIdx.x == 0 && view.log_likelihood) view.log_likelihood[chain] = 0;
-    return;
-  }
-  const double sum = sum_tile<kWork, Threads, R>(view, chain, tile, num_rows, coefficients, values, scratch);
-  if constexpr (kWork == TileWork::distances) return;
-  if (threadIdx.x == 0) {
-    view.tile_sums[static_cast<std::size_t>(chain) * view.work.max_tiles + position] = sum;
-    if (kWork == TileWork::component && position == 0) view.cache.pending[chain] = view.component[chain];
-    if (view.log_likelihood) {
-      __threadfence();
-      is_last = atomicAdd(view.num_arrived + chain, 1u) == static_cast<unsigned>(num_tiles) - 1;
-    }
-  }
-  __syncthreads();
-  if (!is_last) return;
-  __threadfence();
-  finish_chain<Threads>(view, chain, list, num_tiles, common, scratch);
-  if (threadIdx.x == 0) view.num_arrived[chain] = 0;
+  task.num_rows = num_rows > 0 || position >= task.num_tiles ? num_rows : view.tile_rows[task.tile];
+  return task;
 }
 
-/// Grid: work.max_tiles x groups of chains_per_block active chains. With kFused each block computes the
-/// coefficients itself and works on a copy of the tile, in dynamic shared memory (FusedMemory), instead of
-/// reading those of prepare_kernel; the bits are the same. With kOneChain, chains_per_block is 1.
-template <class Model, class Real, TileWork kWork, int Threads, int R, bool kFused, bool kOneChain>
-__global__ void __launch_bounds__(Threads, kOneChain || sizeof(Real) == 8 ? 1 : 7) tile_kernel(const __grid_constant__ EvaluationView<Real> view,
-                                                       const Model model, const double* theta, int ld) {
-  if constexpr (!kFused) begin_overlapped();
-  if constexpr (kOneChain) {
-    evaluate_tile<Model, Real, kWork, Threads, R, kFused>(view, model, theta, ld,
-                                                          static_cast<int>(blockIdx.y));
-  } else {
-    const int first = static_cast<int>(blockIdx.y) * view.chains_per_block;
-    const int last = min(first + view.chains_per_block, view.active.count);
-    for (int i = first; i < last; ++i) {
-      evaluate_tile<Model, Real, kWork, Threads, R, kFused>(view, model, theta, ld, i);
-      __syncthreads();  // shared memory is written again
+/// Hands in the tile's sum; the last block of the chain sums them all.
+template <TileWork kWork, class Real>
+__device__ void hand_in(const EvaluationView<Real>& view, TileTask& task, int position, double sum,
+                        double* scratch) {
+  if (threadIdx.x == 0) {
+    view.tile_sums[static_cast<std::size_t>(task.chain) * view.work.max_tiles + position] = sum;
+    if (kWork == TileWork::component && position == 0)
+      view.cache.pending[task.chain] = view.component[task.chain];
+    if (view.log_likelihood) {
+      __threadfence();
+      task.is_last = task.num_tiles == 1 || atomicAdd(view.num_arrived + task.chain, 1u) ==
+                                                static_cast<unsigned>(task.num_tiles) - 1;
     }
+  }
+  __syncthreads();
+  if (!task.is_last) return;
+  __threadfence();
+  finish_chain(view, task.chain, task.list, task.num_tiles, task.common, scratch);
+  if (threadIdx.x == 0) view.num_arrived[task.chain] = 0;
+}
+
+/// Grid: work.max_tiles x groups of chains_per_block active chains.
+template <class Model, class Real, TileWork kWork, TileMemory kMemory>
+__global__ void __launch_bounds__(kTileThreads, sizeof(Real) == 4 && kMemory == TileMemory::staged ? 3 : 1)
+    tile_kernel(const __grid_constant__ EvaluationView<Real> view, const Model model, const double* theta,
+                int ld) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  __shared__ double scratch[device::BlockTeam::kScratch];
+  __shared__ TileTask task;
+  __shared__ int next;  // active chain
+  const int position = static_cast<int>(blockIdx.x);
+  const TileMemoryLayout<Real> places(view.shape, model.num_parameters(), kMemory);
+  Real* own = reinterpret_cast<Real*>(memory);
+  Real* staged = reinterpret_cast<Real*>(memory + places.tile);
+  int num_rows = 0;
+  if (kMemory != TileMemory::direct && view.work.uniform) {  // while the kernel ahead still runs
+    num_rows = view.tile_rows[position];
+    stage_rows(view, position, num_rows, staged);
+  }
+  begin_overlapped();
+
+  if (threadIdx.x == 0) next = static_cast<int>(blockIdx.y) * view.chains_per_block;
+#pragma unroll 1
+  while (true) {
+    if (threadIdx.x == 0) {
+      const int last = (static_cast<int>(blockIdx.y) + 1) * view.chains_per_block;
+      task.chain = kNoChain;
+      if (next < last && next < view.active.count) task = find_task(view, next++, position, num_rows);
+    }
+    __syncthreads();
+    if (task.chain == kNoChain) return;
+    if (position >= task.num_tiles) {
+      if (position == 0 && threadIdx.x == 0 && view.log_likelihood) view.log_likelihood[task.chain] = 0;
+      __syncthreads();
+      continue;
+    }
+    if (kMemory != TileMemory::direct && !view.work.uniform)
+      stage_rows(view, task.tile, task.num_rows, staged);
+    const Real* prepared =
+        view.coefficients + static_cast<std::size_t>(task.chain) * view.shape.num_coefficients();
+    if constexpr (kMemory == TileMemory::fused) {
+      const device::BlockTeam team{scratch};
+      double* near_theta = reinterpret_cast<double*>(memory + places.theta);
+      team.fetch(theta + static_cast<std::size_t>(task.chain) * ld, near_theta, model.num_parameters());
+      team.finish_fetches();
+      __syncthreads();
+      const double common = device::prepare_mixture(team, model, near_theta, own,
+                                                    reinterpret_cast<double*>(memory + places.scratch));
+      if (threadIdx.x == 0) task.common = common;
+    } else {
+      if (threadIdx.x == 0) task.common = view.common[task.chain];
+      if constexpr (kMemory == TileMemory::staged) {
+        for (int c = static_cast<int>(threadIdx.x); c < view.shape.num_coefficients(); c += kTileThreads)
+          own[c] = prepared[c];
+        __syncthreads();
+      }
+    }
+    double sum;
+    if constexpr (kMemory == TileMemory::direct) {
+      sum = sum_tile<kWork>(view, task, prepared,
+                            view.data + static_cast<std::size_t>(task.tile) * view.shape.dim * kTileRows,
+                            scratch);
+    } else {
+      wait_for_rows();
+      sum = sum_tile<kWork>(view, task, own, staged, scratch);
+    }
+    if constexpr (kWork != TileWork::distances) hand_in<kWork>(view, task, position, sum, scratch);
+    __syncthreads();  // shared memory is written again
   }
 }
 

@@ -12,10 +12,10 @@ template <class Proposal, bool kNear>
 __global__ void __launch_bounds__(device::kTeamLanes)
     transition_kernel(const __grid_constant__ device::StepView view, int accept_block, int propose_block) {
   __shared__ double scratch[device::BlockTeam::kScratch];
-  extern __shared__ double memory[];
+  extern __shared__ __align__(8) unsigned char memory[];
   const device::BlockTeam team{scratch};
   const int chain = static_cast<int>(blockIdx.x);
-  const device::Workspace w = kNear ? device::workspace_in(memory, view.table) : device::rows_of(view, chain);
+  const device::Workspace w = kNear ? device::workspace_in(memory, view) : device::rows_of(view, chain);
   // Reads what the transition before has written, which has ended: the likelihood's kernels, which wait for
   // it, have begun.
   const device::Prepared prepared =
@@ -32,7 +32,7 @@ class CudaStepper final : public Stepper {
   device::BlockPlan block_plan() const override { return Proposal::block_plan; }
   void enqueue(const device::StepView& view, int accept_block, int propose_block) const override {
     constexpr std::size_t kMostShared = 160 << 10;
-    const std::size_t bytes = static_cast<std::size_t>(device::workspace_size(view.table)) * sizeof(double);
+    const auto bytes = static_cast<std::size_t>(device::workspace_bytes(view));
     const bool near = bytes <= kMostShared;
     // Without an acceptance there may be no likelihood between this transition and the one before.
     launch_kernel("launch of transition_kernel",

@@ -2,6 +2,8 @@
 #ifndef EMOMC_DEVICE_BLOCK_TEAM_CUH
 #define EMOMC_DEVICE_BLOCK_TEAM_CUH
 
+#include <cuda_pipeline_primitives.h>
+
 #include "emomc/device/team.hpp"
 
 namespace emomc::device {
@@ -16,6 +18,23 @@ struct BlockTeam {
   static __device__ int size() { return kTeamLanes; }
   static __device__ int rank() { return threadIdx.x < kTeamLanes ? static_cast<int>(threadIdx.x) : kNobody; }
   __device__ void sync() const { __syncthreads(); }
+
+  /// `to` is shared memory, or `from` itself.
+  template <class T>
+  __device__ void fetch(const T* from, T* to, int n) const {
+    static_assert(sizeof(T) % 8 == 0 && alignof(T) == 8);
+    if (from == to) return;
+    constexpr int kWords = sizeof(T) / 8;
+    EMOMC_ROLLED
+    for (int i = rank(); i < n; i += size())
+      for (int word = 0; word < kWords; ++word)
+        __pipeline_memcpy_async(reinterpret_cast<double*>(to + i) + word,
+                                reinterpret_cast<const double*>(from + i) + word, 8);
+  }
+  __device__ void finish_fetches() const {
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+  }
 
   template <class F>
   __device__ double sum(int n, F f) const {

@@ -27,6 +27,15 @@ struct HostTeam {
   static constexpr int rank() { return 0; }
   void sync() const {}
 
+  /// Begins to copy n values to `to`, nearer memory or the same; a member may read its own elements (rank,
+  /// rank + size, ...) after finish_fetches, the others' after a sync that follows.
+  template <class T>
+  void fetch(const T* from, T* to, int n) const {
+    if (from == to) return;
+    for (int i = 0; i < n; ++i) to[i] = from[i];
+  }
+  void finish_fetches() const {}
+
   /// sum of f(i) for i < n; every member gets it.
   template <class F>
   double sum(int n, F f) const {

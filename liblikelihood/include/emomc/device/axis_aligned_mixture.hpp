@@ -47,14 +47,17 @@ EMOMC_INLINE void accumulate_blocks(const MixtureShape& shape, const Scalar* coe
   for (int b = 0; b < B; ++b) EMOMC_UNROLL
   for (int c = 0; c < kComponentBlock; ++c) EMOMC_UNROLL
   for (int r = 0; r < R; ++r) distance[b][c][r] = Real(Scalar(0));
+  const Scalar* next[B];
+  EMOMC_UNROLL
+  for (int b = 0; b < B; ++b) next[b] = coefficients + (block + b) * shape.dim * kComponentBlock * 2;
   for (int j = 0; j < shape.dim; ++j) {
     Real x[R];
     row(j, x);
     EMOMC_UNROLL
     for (int b = 0; b < B; ++b) {
       // 16 bytes at a time: the array and its blocks of 8 numbers begin there.
-      const Scalar* p = static_cast<const Scalar*>(EMOMC_ASSUME_ALIGNED(
-          coefficients + ((block + b) * shape.dim + j) * kComponentBlock * 2, kCoefficientAlignment));
+      const Scalar* p = static_cast<const Scalar*>(EMOMC_ASSUME_ALIGNED(next[b], kCoefficientAlignment));
+      next[b] += 2 * kComponentBlock;
       EMOMC_UNROLL
       for (int c = 0; c < kComponentBlock; ++c) {
         const Real g(p[2 * c]), h(p[2 * c + 1]);

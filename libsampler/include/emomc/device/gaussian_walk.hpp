@@ -35,7 +35,7 @@ struct GaussianWalk {
       if (view.shape == IncrementShape::diagonal) {
         step = view.adapted[view.layout.sd(view.block.begin + i)] * z[i];
       } else if (view.shape == IncrementShape::dense) {
-        const double* factor = view.adapted + view.layout.dense(view.block.dense_offset);
+        const double* factor = view.dense + view.block.dense_offset;
         step = 0;
         EMOMC_ROLLED
         for (int j = 0; j <= i; ++j) step = EMOMC_FMA(factor[j * n + i], z[j], step);

@@ -60,30 +60,55 @@ struct StepView {
 };
 
 /// Where a team works on one chain: the chain's own rows of StepView, or copies of them in memory that is
-/// nearer. [dim_unconstrained] and [dim].
+/// nearer; and what it reads there.
 struct Workspace {
-  double* current_u;
-  double* current_theta;
-  double* u;      ///< of the candidate
-  double* theta;  ///< of the candidate
-  double* innovation;
+  double* current_u;      ///< [dim_unconstrained]
+  double* u;              ///< of the candidate
+  double* innovation;     ///< [dim_unconstrained]
+  double* current_theta;  ///< [dim]
+  double* theta;          ///< of the candidate
+  double* adapted;        ///< the chain's group's scales and sds
+  Element* elements;      ///< [dim]
+  SimplexBlock* simplices;
 };
+
+EMOMC_INLINE double* adapted_of(const StepView& v, int chain) {
+  return const_cast<double*>(v.adapted) + static_cast<i64>(v.group[chain]) * v.adapted_layout.size();
+}
 
 /// The chain's rows themselves.
 EMOMC_INLINE Workspace rows_of(const StepView& v, int chain) {
-  return {v.current.u + static_cast<i64>(chain) * v.ld_u, v.current.theta + static_cast<i64>(chain) * v.ld,
-          v.candidate.u + static_cast<i64>(chain) * v.ld_u,
-          v.candidate.theta + static_cast<i64>(chain) * v.ld,
-          v.innovation + static_cast<i64>(chain) * v.ld_u};
+  const i64 u = static_cast<i64>(chain) * v.ld_u, theta = static_cast<i64>(chain) * v.ld;
+  return {v.current.u + u,
+          v.candidate.u + u,
+          v.innovation + u,
+          v.current.theta + theta,
+          v.candidate.theta + theta,
+          adapted_of(v, chain),
+          const_cast<Element*>(v.table.elements),
+          const_cast<SimplexBlock*>(v.table.simplices)};
 }
 
-/// Doubles of a workspace that is not the rows themselves.
-EMOMC_INLINE int workspace_size(const ParameterTable& table) {
-  return 3 * table.dim_unconstrained + 2 * table.dim;
+/// A workspace of its own in `memory`, aligned to 8 bytes.
+EMOMC_INLINE Workspace workspace_in(unsigned char* memory, const StepView& v) {
+  const int n = v.table.dim_unconstrained, dim = v.table.dim;
+  double* numbers = reinterpret_cast<double*>(memory);
+  double* adapted = numbers + 3 * n + 2 * dim;
+  Element* elements = reinterpret_cast<Element*>(adapted + v.adapted_layout.num_small());
+  return {numbers,
+          numbers + n,
+          numbers + 2 * n,
+          numbers + 3 * n,
+          numbers + 3 * n + dim,
+          adapted,
+          elements,
+          reinterpret_cast<SimplexBlock*>(elements + dim)};
 }
-EMOMC_INLINE Workspace workspace_in(double* memory, const ParameterTable& table) {
-  const int n = table.dim_unconstrained, dim = table.dim;
-  return {memory, memory + 3 * n, memory + n, memory + 3 * n + dim, memory + 2 * n};
+EMOMC_INLINE i64 workspace_bytes(const StepView& v) {
+  const i64 n = v.table.dim_unconstrained, dim = v.table.dim;
+  return (3 * n + 2 * dim + v.adapted_layout.num_small()) * static_cast<i64>(sizeof(double)) +
+         dim * static_cast<i64>(sizeof(Element)) +
+         v.table.num_simplices * static_cast<i64>(sizeof(SimplexBlock));
 }
 
 /// Each member copies its own elements, which it alone reads until the next sync.
@@ -110,6 +135,9 @@ struct Prepared {
   double log_ratio;                 ///< log acceptance ratio but for the likelihood
   LogDensities candidate, current;  ///< the candidate's likelihood is not there yet
   double beta;
+  u64 num_proposed, num_accepted;  ///< before
+  RecordPlan plan;
+  ProposalBlock block;  ///< to propose
 };
 
 /// Fills `w` with the current point, the candidate and the innovation of the block to come.
@@ -118,32 +146,47 @@ EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int ch
                                      int propose_block, const Workspace& w) {
   const int dim = v.table.dim, dim_u = v.table.dim_unconstrained;
   const Workspace rows = rows_of(v, chain);
+  team.fetch(rows.current_u, w.current_u, dim_u);
+  team.fetch(rows.current_theta, w.current_theta, dim);
+  if (accept_block != kNoBlock) {
+    team.fetch(rows.u, w.u, dim_u);
+    team.fetch(rows.theta, w.theta, dim);
+  }
+  if (propose_block != kNoBlock) {
+    team.fetch(rows.elements, w.elements, dim);
+    team.fetch(rows.simplices, w.simplices, v.table.num_simplices);
+    team.fetch(rows.adapted, w.adapted, v.adapted_layout.num_small());
+  }
+
   const u32 id = v.chain_id[chain];
-  Prepared p{v.step[chain], 0, 0, {}, {}, v.beta[chain]};
-  copy(team, rows.current_u, w.current_u, dim_u);
-  copy(team, rows.current_theta, w.current_theta, dim);
+  Prepared p{};
+  p.step = v.step[chain];
+  p.beta = v.beta[chain];
   i64 next_step = p.step;
   if (accept_block != kNoBlock) {
-    copy(team, rows.u, w.u, dim_u);
-    copy(team, rows.theta, w.theta, dim);
+    const i64 counter = static_cast<i64>(chain) * v.num_blocks + accept_block;
     p.candidate = {0, v.candidate.log_prior[chain], v.candidate.log_jacobian[chain]};
     p.current = {v.current.log_likelihood[chain], v.current.log_prior[chain], v.current.log_jacobian[chain]};
+    p.num_proposed = v.num_proposed[counter];
+    p.num_accepted = v.num_accepted[counter];
+    p.plan = *v.record_plan;
     p.log_ratio =
         (p.candidate.prior - p.current.prior) + (p.candidate.jacobian - p.current.jacobian) + v.log_q[chain];
     p.log_uniform = log(RandomSource{v.seed, static_cast<u64>(p.step), id}.uniform(
         Purpose::acceptance, static_cast<u32>(accept_block)));
     if (accept_block == v.num_blocks - 1) ++next_step;
   }
-  if (propose_block != kNoBlock)
-    Proposal::innovate(team, RandomSource{v.seed, static_cast<u64>(next_step), id}, v.blocks[propose_block],
-                       w.innovation);
+  if (propose_block != kNoBlock) {
+    p.block = v.blocks[propose_block];
+    Proposal::innovate(team, RandomSource{v.seed, static_cast<u64>(next_step), id}, p.block, w.innovation);
+  }
+  team.finish_fetches();
   return p;
 }
 
 template <class Team>
-EMOMC_HD void record_draw(const Team& team, const StepView& v, int chain, i64 step, const Workspace& w,
-                          double log_prior, double log_likelihood) {
-  const RecordPlan plan = *v.record_plan;
+EMOMC_HD void record_draw(const Team& team, const StepView& v, int chain, i64 step, const RecordPlan& plan,
+                          const Workspace& w, double log_prior, double log_likelihood) {
   const i64 since = step - plan.origin;
   if (since < plan.every || since % plan.every != 0) return;
   const i64 kept = since / plan.every - 1;
@@ -182,9 +225,9 @@ EMOMC_HD void accept(const Team& team, const StepView& v, int chain, int b, cons
   if (team.rank() == 0) {
     v.accepted[chain] = yes ? 1 : 0;
     const i64 counter = static_cast<i64>(chain) * v.num_blocks + b;
-    v.num_proposed[counter] += 1;
+    v.num_proposed[counter] = p.num_proposed + 1;
     if (yes) {
-      v.num_accepted[counter] += 1;
+      v.num_accepted[counter] = p.num_accepted + 1;
       v.current.log_likelihood[chain] = candidate.likelihood;
       v.current.log_prior[chain] = candidate.prior;
       v.current.log_jacobian[chain] = candidate.jacobian;
@@ -193,20 +236,24 @@ EMOMC_HD void accept(const Team& team, const StepView& v, int chain, int b, cons
     if (b == v.num_blocks - 1) v.step[chain] = p.step + 1;
   }
   if (b == v.num_blocks - 1)
-    record_draw(team, v, chain, p.step + 1, w, yes ? candidate.prior : p.current.prior,
+    record_draw(team, v, chain, p.step + 1, p.plan, w, yes ? candidate.prior : p.current.prior,
                 yes ? candidate.likelihood : p.current.likelihood);
 }
 
 /// Writes chain's candidate for block `b`: u, theta, log prior, log Jacobian, log q ratio.
 template <class Proposal, class Team>
-EMOMC_HD void propose(const Team& team, const StepView& v, int chain, int b, const Workspace& w) {
-  const double* adapted = v.adapted + static_cast<i64>(v.group[chain]) * v.adapted_layout.size();
+EMOMC_HD void propose(const Team& team, const StepView& v, int chain, int b, const ProposalBlock& block,
+                      const Workspace& w) {
   copy(team, w.current_u, w.u, v.table.dim_unconstrained);
   team.sync();
-  const ProposalView view{w.current_u, w.u, w.innovation, adapted, v.adapted_layout, v.blocks[b], b, v.shape};
-  const double log_q = Proposal::apply(team, view);
+  const double log_q = Proposal::apply(team, ProposalView{w.current_u, w.u, w.innovation, w.adapted,
+                                                          adapted_of(v, chain) + v.adapted_layout.num_small(),
+                                                          v.adapted_layout, block, b, v.shape});
   team.sync();
-  const TwoSums sums = constrain_and_sum(team, v.table, w.u, w.theta, {w.current_u, w.current_theta},
+  ParameterTable table = v.table;
+  table.elements = w.elements;
+  table.simplices = w.simplices;
+  const TwoSums sums = constrain_and_sum(team, table, w.u, w.theta, {w.current_u, w.current_theta},
                                          [](const Element& e, double x) { return log_density_term(e, x); });
   const Workspace rows = rows_of(v, chain);
   copy(team, w.u, rows.u, v.table.dim_unconstrained);
@@ -223,7 +270,7 @@ template <class Proposal, class Team>
 EMOMC_HD void finish_transition(const Team& team, const StepView& v, int chain, int accept_block,
                                 int propose_block, const Prepared& prepared, const Workspace& w) {
   if (accept_block != kNoBlock) accept(team, v, chain, accept_block, prepared, w);
-  if (propose_block != kNoBlock) propose<Proposal>(team, v, chain, propose_block, w);
+  if (propose_block != kNoBlock) propose<Proposal>(team, v, chain, propose_block, prepared.block, w);
 }
 
 /// Both parts, on the chain's rows themselves.

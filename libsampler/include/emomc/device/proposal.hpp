@@ -37,8 +37,9 @@ struct AdaptedLayout {
   int num_blocks, dim_unconstrained, num_dense;
   EMOMC_INLINE int scale(int block) const { return block; }
   EMOMC_INLINE int sd(int i) const { return num_blocks + i; }
-  EMOMC_INLINE int dense(int offset) const { return num_blocks + dim_unconstrained + offset; }
-  EMOMC_INLINE int size() const { return num_blocks + dim_unconstrained + num_dense; }
+  EMOMC_INLINE int num_small() const { return num_blocks + dim_unconstrained; }  ///< scales and sds
+  EMOMC_INLINE int dense(int offset) const { return num_small() + offset; }
+  EMOMC_INLINE int size() const { return num_small() + num_dense; }
 };
 
 /// What apply() sees of one chain.
@@ -46,7 +47,8 @@ struct ProposalView {
   const double* u;           ///< [dim_unconstrained] current
   double* candidate;         ///< [dim_unconstrained], a copy of u on entry
   const double* innovation;  ///< [dim_unconstrained]
-  const double* adapted;     ///< the chain's group's
+  const double* adapted;     ///< the chain's group's scales and sds
+  const double* dense;       ///< the group's Cholesky factors
   AdaptedLayout layout;
   ProposalBlock block;
   int block_index;
