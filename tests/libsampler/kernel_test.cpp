@@ -21,12 +21,13 @@ using testing::mixture_prior;
 struct ForgetsItsRatio {
   static constexpr BlockPlan block_plan = BlockPlan::whole;
   template <class Team>
-  static void innovate(const Team& team, const RandomSource& random, const ProposalBlock& block, double* z) {
-    RandomWalk::innovate(team, random, block, z);
+  static void innovate(const Team&, const RandomSource& random, const InnovationView& view, double* z) {
+    for (int i = view.block.begin; i < view.block.begin + view.block.size; ++i)
+      z[i] = random.normal(Purpose::innovation, static_cast<u32>(i));
   }
   template <class Team>
   static double apply(const Team&, const ProposalView& view) {
-    for (int i = view.block.begin; i < view.block.begin + view.block.size; ++i)
+    for (int i = view.adapted.block.begin; i < view.adapted.block.begin + view.adapted.block.size; ++i)
       view.candidate[i] = view.u[i] + 0.3 * (1 + 0.5 * std::tanh(view.u[i])) * view.innovation[i];
     return 0.0;
   }
@@ -38,7 +39,7 @@ struct KnowsItsRatio : ForgetsItsRatio {
   static double apply(const Team& team, const ProposalView& view) {
     ForgetsItsRatio::apply(team, view);
     double log_ratio = 0;
-    for (int i = view.block.begin; i < view.block.begin + view.block.size; ++i) {
+    for (int i = view.adapted.block.begin; i < view.adapted.block.begin + view.adapted.block.size; ++i) {
       const double forth = 0.3 * (1 + 0.5 * std::tanh(view.u[i]));
       const double back = 0.3 * (1 + 0.5 * std::tanh(view.candidate[i]));
       const double z_back = (view.u[i] - view.candidate[i]) / back;

@@ -37,7 +37,8 @@ struct WorkMemory {
                            std::size_t max_segments) {
     return num_chains *
            (static_cast<std::size_t>(shape.num_coefficients()) * sizeof(Real) +
-            (1 + static_cast<std::size_t>(shape.num_scratch()) + max_tiles + max_segments) * sizeof(double) +
+            (1 + static_cast<std::size_t>(shape.num_scratch()) + max_tiles * kMaxParts + max_segments) *
+                sizeof(double) +
             sizeof(unsigned));
   }
   void allocate(Device& device, const device::MixtureShape& shape) {
@@ -45,7 +46,7 @@ struct WorkMemory {
     coefficients = {device, n * static_cast<std::size_t>(shape.num_coefficients())};
     common = {device, n};
     scratch = {device, n * static_cast<std::size_t>(shape.num_scratch())};
-    tile_sums = {device, n * static_cast<std::size_t>(work.max_tiles())};
+    tile_sums = {device, n * static_cast<std::size_t>(work.max_tiles()) * kMaxParts};
     segment_sums = {device, n * static_cast<std::size_t>(work.max_segments())};
     num_arrived = {device, n};
   }
@@ -139,7 +140,7 @@ class CudaEngine final : public LikelihoodEngine {
       const auto num_tiles = static_cast<std::size_t>(memory.work.max_tiles());
       for (int draw = 0; draw < count; ++draw)
         for (std::size_t s = 0; s < segments_.size(); ++s) {
-          double* tiles = sums.data() + static_cast<std::size_t>(draw) * num_tiles;
+          double* tiles = sums.data() + static_cast<std::size_t>(draw) * num_tiles * kMaxParts;
           const int begin = segment_first_tile_[s], end = segment_first_tile_[s + 1];
           const double sum = tree_sum({tiles + begin, static_cast<std::size_t>(end - begin)});
           *out++ = device::kLn2 * std::fma(static_cast<double>(segments_[s].num_rows),
@@ -217,17 +218,23 @@ class CudaEngine final : public LikelihoodEngine {
                     static_cast<unsigned>((view.active.count + each - 1) / each));
     const long blocks = max_tiles * grid.y;
 
-    const auto shared_bytes = [&](TileMemory kind) {
-      return TileMemoryLayout<Real>(model_.shape(), dim(), kind).size;
-    };
-    if constexpr (kWork != TileWork::distances)
-      if (blocks <= 2L * num_multiprocessors_ && shared_bytes(TileMemory::fused) <= kMaxSharedBytes)
-        return launch<kWork, TileMemory::fused>(view, grid, theta, ld);
+    if constexpr (kWork != TileWork::distances) {
+      // Latency counts while the blocks are few.
+      const bool fits = shared_bytes(TileMemory::fused, 1) <= kMaxSharedBytes;
+      if (fits && blocks * kMaxParts <= 3L * num_multiprocessors_)
+        return launch<kWork, TileMemory::fused, kMaxParts>(view, grid, theta, ld);
+      if (fits && blocks <= 2L * num_multiprocessors_)
+        return launch<kWork, TileMemory::fused, 1>(view, grid, theta, ld);
+    }
     prepare(memory, view, theta, ld);
     if constexpr (kWork != TileWork::distances)
-      if (shared_bytes(TileMemory::staged) <= kMaxSharedBytes)
-        return launch<kWork, TileMemory::staged>(view, grid, theta, ld);
-    launch<kWork, TileMemory::direct>(view, grid, theta, ld);
+      if (shared_bytes(TileMemory::staged, 1) <= kMaxSharedBytes)
+        return launch<kWork, TileMemory::staged, 1>(view, grid, theta, ld);
+    launch<kWork, TileMemory::direct, 1>(view, grid, theta, ld);
+  }
+
+  std::size_t shared_bytes(TileMemory memory, int parts) const {
+    return TileMemoryLayout<Real>(model_.shape(), dim(), memory, parts).size;
   }
 
   void prepare(const WorkMemory<Real>& memory, const EvaluationView<Real>& view, const double* theta,
@@ -238,11 +245,12 @@ class CudaEngine final : public LikelihoodEngine {
                   memory.scratch.data());
   }
 
-  template <TileWork kWork, TileMemory kMemory>
+  template <TileWork kWork, TileMemory kMemory, int kParts>
   void launch(const EvaluationView<Real>& view, dim3 grid, const double* theta, int ld) const {
-    launch_kernel("launch of tile_kernel", Overlap::yes, tile_kernel<Model, Real, kWork, kMemory>, grid,
-                  dim3(kTileThreads), TileMemoryLayout<Real>(model_.shape(), dim(), kMemory).size,
-                  device_.stream(), view, model_, theta, ld);
+    grid.x *= kParts;
+    launch_kernel("launch of tile_kernel", Overlap::yes, tile_kernel<Model, Real, kWork, kMemory, kParts>,
+                  grid, dim3(kTileThreads), shared_bytes(kMemory, kParts), device_.stream(), view, model_,
+                  theta, ld);
   }
 
   // Tile sums of `count` draws (host) over all segments stay in memory.tile_sums; returns their common parts.
@@ -260,7 +268,7 @@ class CudaEngine final : public LikelihoodEngine {
     view.rows = rows;
     view.chains_per_block = 1;
     prepare(memory, view, points.data(), dim());
-    launch<TileWork::full, TileMemory::direct>(
+    launch<TileWork::full, TileMemory::direct, 1>(
         view, dim3(static_cast<unsigned>(view.work.max_tiles), static_cast<unsigned>(count)), points.data(),
         dim());
     return memory.common.download();

@@ -32,7 +32,7 @@ struct EvaluationView {
   int chains_per_block;
   Real* coefficients;      ///< num_chains x num_coefficients
   double* common;          ///< [num_chains]
-  double* tile_sums;       ///< num_chains x work.max_tiles
+  double* tile_sums;       ///< num_chains x work.max_tiles x kMaxParts, the first num_tiles x kParts in use
   double* segment_sums;    ///< num_chains x work.max_segments
   unsigned* num_arrived;   ///< [num_chains], 0 between launches
   double* log_likelihood;  ///< [num_chains]; null: tile_sums are what is wanted
@@ -43,6 +43,8 @@ struct EvaluationView {
 
 /// Threads of a block of tile_kernel.
 inline constexpr int kTileThreads = 256;
+/// A tile may be shared by this many blocks; their sums are nodes of the tile's tree.
+inline constexpr int kMaxParts = 4;
 
 enum class TileWork {
   full,       ///< all components
@@ -50,30 +52,27 @@ enum class TileWork {
   distances,  ///< fills the cache, no sums
 };
 
-/// Neighbouring rows of a column as one access of 16 bytes; a thread takes these rows.
-template <class Real>
-struct RowVector;
-template <>
-struct RowVector<float> {
-  static constexpr int size = 4;
-  using type = float4;
-};
-template <>
-struct RowVector<double> {
-  static constexpr int size = 2;
-  using type = double2;
+/// Rows that a thread takes at once: 16 bytes of a column, fewer where a tile is shared by several blocks.
+template <class Real, int kParts>
+inline constexpr int kRowsAtOnce = kTileRows / kParts / kTileThreads < static_cast<int>(16 / sizeof(Real))
+                                       ? kTileRows / kParts / kTileThreads
+                                       : static_cast<int>(16 / sizeof(Real));
+
+template <class Real, int R>
+struct alignas(R * sizeof(Real)) RowVector {
+  Real x[R];
 };
 
 template <class Real, int R>
 __device__ void load_rows(const Real* from, Real (&x)[R]) {
-  const auto v = *reinterpret_cast<const typename RowVector<Real>::type*>(from);
-  memcpy(x, &v, sizeof v);
+  const auto v = *reinterpret_cast<const RowVector<Real, R>*>(from);
+  for (int r = 0; r < R; ++r) x[r] = v.x[r];
 }
 template <class Real, int R>
 __device__ void store_rows(const Real (&x)[R], Real* to) {
-  typename RowVector<Real>::type v;
-  memcpy(&v, x, sizeof v);
-  *reinterpret_cast<typename RowVector<Real>::type*>(to) = v;
+  RowVector<Real, R> v;
+  for (int r = 0; r < R; ++r) v.x[r] = x[r];
+  *reinterpret_cast<RowVector<Real, R>*>(to) = v;
 }
 
 /// log2 of the sum, as float64.
@@ -83,12 +82,13 @@ __device__ double log2_value(const device::LogSum<Real>& total) {
   return static_cast<double>(total.largest) + static_cast<double>(rest);
 }
 
-/// The rows of one thread: their sums over components by the kind of work.
-template <TileWork kWork, class Real, int R>
+/// The rows of one thread, `row` and following of the tile: their sums over components by the kind of work.
+/// `rows`: their values in column 0; the next column is kStride further.
+template <TileWork kWork, int kStride, class Real, int R>
 __device__ void add_rows(const EvaluationView<Real>& view, int chain, int tile, const Real* coefficients,
                          const Real* rows, int row, device::LogSum<Real> (&total)[R]) {
   const device::MixtureShape& shape = view.shape;
-  const auto load = [rows](int j, Real(&x)[R]) { load_rows(rows + j * kTileRows, x); };
+  const auto load = [rows](int j, Real(&x)[R]) { load_rows(rows + j * kStride, x); };
   if constexpr (kWork == TileWork::full) {
     device::add_components(shape, coefficients, load, total);
     return;
@@ -127,22 +127,24 @@ struct TileTask {
 /// A number in shared memory, read here and not kept from before.
 __device__ inline int read_again(const int& x) { return *static_cast<const volatile int*>(&x); }
 
-/// Sum over one tile's rows of their base-2 log densities without the common part; thread 0 gets it.
-/// `values`: the tile, [column][kTileRows].
-template <TileWork kWork, class Real>
-__device__ double sum_tile(const EvaluationView<Real>& view, const TileTask& task, const Real* coefficients,
-                           const Real* values, double* scratch) {
-  constexpr int R = RowVector<Real>::size;
-  constexpr int kPasses = kTileRows / (kTileThreads * R);
-  static_assert(kPasses * kTileThreads * R == kTileRows);
+/// Sum over the rows of part `part` of a tile of their base-2 log densities without the common part; thread 0
+/// gets it. `values`: the part's rows, [column][kStride].
+template <TileWork kWork, int kParts, int kStride, class Real>
+__device__ double sum_part(const EvaluationView<Real>& view, const TileTask& task, int part,
+                           const Real* coefficients, const Real* values, double* scratch) {
+  constexpr int R = kRowsAtOnce<Real, kParts>;
+  constexpr int kPartRows = kTileRows / kParts;
+  constexpr int kPasses = kPartRows / (kTileThreads * R);
+  static_assert(kPasses * kTileThreads * R == kPartRows);
   __shared__ double passes[kPasses];  // of thread 0
 #pragma unroll 1
   for (int pass = 0; pass < kPasses; ++pass) {
-    const int row = (pass * kTileThreads + static_cast<int>(threadIdx.x)) * R;
+    const int begin = (pass * kTileThreads + static_cast<int>(threadIdx.x)) * R;
+    const int row = part * kPartRows + begin;
     double log2_density[R] = {};
     if (row < task.num_rows) {
       device::LogSum<Real> total[R];
-      add_rows<kWork>(view, task.chain, task.tile, coefficients, values + row, row, total);
+      add_rows<kWork, kStride>(view, task.chain, task.tile, coefficients, values + begin, row, total);
       const int num_rows = read_again(task.num_rows);
 #pragma unroll
       for (int r = 0; r < R; ++r)
@@ -160,28 +162,28 @@ __device__ double sum_tile(const EvaluationView<Real>& view, const TileTask& tas
   return sum_in_registers(passes);
 }
 
-/// By the last block of a chain: tiles to segments to the total.
-template <class Real>
-__device__ void finish_chain(const EvaluationView<Real>& view, int chain, int list, int num_tiles,
-                             double common, double* scratch) {
+/// By the last block of a chain: parts of tiles to segments to the total.
+template <int kParts, class Real>
+__device__ void finish_chain(const EvaluationView<Real>& view, const TileTask& task, double* scratch) {
   const ChainWorkView& work = view.work;
-  double* tile_sums = view.tile_sums + static_cast<std::size_t>(chain) * work.max_tiles;
+  double* sums = view.tile_sums + static_cast<std::size_t>(task.chain) * work.max_tiles * kMaxParts;
   double sum = 0;
   if (work.max_segments <= 1) {
-    sum = sum_over_array<kTileThreads>(tile_sums, num_tiles, scratch);
+    sum = sum_over_array<kTileThreads>(sums, task.num_tiles * kParts, scratch);
   } else {
-    double* segment_sums = view.segment_sums + static_cast<std::size_t>(chain) * work.max_segments;
-    const int first = work.first_segment[list], last = work.first_segment[list + 1] - 1;
+    double* segment_sums = view.segment_sums + static_cast<std::size_t>(task.chain) * work.max_segments;
+    const int first = work.first_segment[task.list], last = work.first_segment[task.list + 1] - 1;
     for (int s = first; s < last; ++s) {
       const int begin = work.segment_first[s];
-      sum = sum_over_array<kTileThreads>(tile_sums + begin, work.segment_first[s + 1] - begin, scratch);
+      sum = sum_over_array<kTileThreads>(sums + begin * kParts, (work.segment_first[s + 1] - begin) * kParts,
+                                         scratch);
       if (threadIdx.x == 0) segment_sums[s - first] = sum;
     }
     __syncthreads();
     sum = sum_over_array<kTileThreads>(segment_sums, last - first, scratch);
   }
-  const double rows = work.uniform ? work.uniform_rows : work.num_rows[list];
-  if (threadIdx.x == 0) view.log_likelihood[chain] = device::kLn2 * EMOMC_FMA(rows, common, sum);
+  const double rows = work.uniform ? work.uniform_rows : work.num_rows[task.list];
+  if (threadIdx.x == 0) view.log_likelihood[task.chain] = device::kLn2 * EMOMC_FMA(rows, task.common, sum);
 }
 
 /// Where a block finds coefficients and rows; the bits are the same.
@@ -196,13 +198,14 @@ template <class Real>
 struct TileMemoryLayout {
   std::size_t scratch, theta, tile, size;
 
-  EMOMC_HD TileMemoryLayout(const device::MixtureShape& shape, int num_parameters, TileMemory memory)
+  EMOMC_HD TileMemoryLayout(const device::MixtureShape& shape, int num_parameters, TileMemory memory,
+                            int parts)
       : scratch(rounded(static_cast<std::size_t>(shape.num_coefficients()) * sizeof(Real))),
         theta(scratch + static_cast<std::size_t>(shape.num_scratch()) * sizeof(double)),
         tile(memory == TileMemory::fused
                  ? rounded(theta + static_cast<std::size_t>(num_parameters) * sizeof(double))
                  : scratch),
-        size(memory == TileMemory::direct ? 0 : tile + tile_bytes(shape)) {}
+        size(memory == TileMemory::direct ? 0 : tile + tile_bytes(shape) / static_cast<std::size_t>(parts)) {}
 
  private:
   EMOMC_HD static std::size_t rounded(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
@@ -211,14 +214,17 @@ struct TileMemoryLayout {
   }
 };
 
-/// Copies a tile to shared memory; each thread the rows that it alone reads, after wait_for_rows.
-template <class Real>
-__device__ void stage_rows(const EvaluationView<Real>& view, int tile, int num_rows, Real* staged) {
-  constexpr int R = RowVector<Real>::size;
-  const Real* values = view.data + static_cast<std::size_t>(tile) * view.shape.dim * kTileRows;
-  for (int row = static_cast<int>(threadIdx.x) * R; row < num_rows; row += kTileThreads * R)
+/// Copies a part of a tile to shared memory; each thread the rows that it alone reads, after wait_for_rows.
+template <int kParts, class Real>
+__device__ void stage_rows(const EvaluationView<Real>& view, int tile, int part, int num_rows, Real* staged) {
+  constexpr int R = kRowsAtOnce<Real, kParts>;
+  constexpr int kPartRows = kTileRows / kParts;
+  const Real* values =
+      view.data + static_cast<std::size_t>(tile) * view.shape.dim * kTileRows + part * kPartRows;
+  for (int row = static_cast<int>(threadIdx.x) * R; row < kPartRows && part * kPartRows + row < num_rows;
+       row += kTileThreads * R)
     for (int j = 0; j < view.shape.dim; ++j)
-      __pipeline_memcpy_async(staged + j * kTileRows + row, values + j * kTileRows + row, R * sizeof(Real));
+      __pipeline_memcpy_async(staged + j * kPartRows + row, values + j * kTileRows + row, R * sizeof(Real));
   __pipeline_commit();
 }
 __device__ inline void wait_for_rows() { __pipeline_wait_prior(0); }
@@ -241,29 +247,30 @@ __device__ TileTask find_task(const EvaluationView<Real>& view, int i, int posit
   return task;
 }
 
-/// Hands in the tile's sum; the last block of the chain sums them all.
-template <TileWork kWork, class Real>
-__device__ void hand_in(const EvaluationView<Real>& view, TileTask& task, int position, double sum,
+/// Hands in the part's sum; the last block of the chain sums them all.
+template <TileWork kWork, int kParts, class Real>
+__device__ void hand_in(const EvaluationView<Real>& view, TileTask& task, int place, double sum,
                         double* scratch) {
   if (threadIdx.x == 0) {
-    view.tile_sums[static_cast<std::size_t>(task.chain) * view.work.max_tiles + position] = sum;
-    if (kWork == TileWork::component && position == 0)
+    view.tile_sums[static_cast<std::size_t>(task.chain) * view.work.max_tiles * kMaxParts + place] = sum;
+    if (kWork == TileWork::component && place == 0)
       view.cache.pending[task.chain] = view.component[task.chain];
     if (view.log_likelihood) {
+      const int num_blocks = task.num_tiles * kParts;
       __threadfence();
-      task.is_last = task.num_tiles == 1 || atomicAdd(view.num_arrived + task.chain, 1u) ==
-                                                static_cast<unsigned>(task.num_tiles) - 1;
+      task.is_last = num_blocks == 1 ||
+                     atomicAdd(view.num_arrived + task.chain, 1u) == static_cast<unsigned>(num_blocks) - 1;
     }
   }
   __syncthreads();
   if (!task.is_last) return;
   __threadfence();
-  finish_chain(view, task.chain, task.list, task.num_tiles, task.common, scratch);
+  finish_chain<kParts>(view, task, scratch);
   if (threadIdx.x == 0) view.num_arrived[task.chain] = 0;
 }
 
-/// Grid: work.max_tiles x groups of chains_per_block active chains.
-template <class Model, class Real, TileWork kWork, TileMemory kMemory>
+/// Grid: work.max_tiles x kParts, then groups of chains_per_block active chains.
+template <class Model, class Real, TileWork kWork, TileMemory kMemory, int kParts>
 __global__ void __launch_bounds__(kTileThreads, sizeof(Real) == 4 && kMemory == TileMemory::staged ? 3 : 1)
     tile_kernel(const __grid_constant__ EvaluationView<Real> view, const Model model, const double* theta,
                 int ld) {
@@ -271,14 +278,14 @@ __global__ void __launch_bounds__(kTileThreads, sizeof(Real) == 4 && kMemory == 
   __shared__ double scratch[device::BlockTeam::kScratch];
   __shared__ TileTask task;
   __shared__ int next;  // active chain
-  const int position = static_cast<int>(blockIdx.x);
-  const TileMemoryLayout<Real> places(view.shape, model.num_parameters(), kMemory);
+  const int position = static_cast<int>(blockIdx.x) / kParts, part = static_cast<int>(blockIdx.x) % kParts;
+  const TileMemoryLayout<Real> places(view.shape, model.num_parameters(), kMemory, kParts);
   Real* own = reinterpret_cast<Real*>(memory);
   Real* staged = reinterpret_cast<Real*>(memory + places.tile);
   int num_rows = 0;
   if (kMemory != TileMemory::direct && view.work.uniform) {  // while the kernel ahead still runs
     num_rows = view.tile_rows[position];
-    stage_rows(view, position, num_rows, staged);
+    stage_rows<kParts>(view, position, part, num_rows, staged);
   }
   begin_overlapped();
 
@@ -293,12 +300,12 @@ __global__ void __launch_bounds__(kTileThreads, sizeof(Real) == 4 && kMemory == 
     __syncthreads();
     if (task.chain == kNoChain) return;
     if (position >= task.num_tiles) {
-      if (position == 0 && threadIdx.x == 0 && view.log_likelihood) view.log_likelihood[task.chain] = 0;
+      if (blockIdx.x == 0 && threadIdx.x == 0 && view.log_likelihood) view.log_likelihood[task.chain] = 0;
       __syncthreads();
       continue;
     }
     if (kMemory != TileMemory::direct && !view.work.uniform)
-      stage_rows(view, task.tile, task.num_rows, staged);
+      stage_rows<kParts>(view, task.tile, part, task.num_rows, staged);
     const Real* prepared =
         view.coefficients + static_cast<std::size_t>(task.chain) * view.shape.num_coefficients();
     if constexpr (kMemory == TileMemory::fused) {
@@ -320,14 +327,16 @@ __global__ void __launch_bounds__(kTileThreads, sizeof(Real) == 4 && kMemory == 
     }
     double sum;
     if constexpr (kMemory == TileMemory::direct) {
-      sum = sum_tile<kWork>(view, task, prepared,
-                            view.data + static_cast<std::size_t>(task.tile) * view.shape.dim * kTileRows,
-                            scratch);
+      static_assert(kParts == 1);
+      sum = sum_part<kWork, 1, kTileRows>(
+          view, task, 0, prepared,
+          view.data + static_cast<std::size_t>(task.tile) * view.shape.dim * kTileRows, scratch);
     } else {
       wait_for_rows();
-      sum = sum_tile<kWork>(view, task, own, staged, scratch);
+      sum = sum_part<kWork, kParts, kTileRows / kParts>(view, task, part, own, staged, scratch);
     }
-    if constexpr (kWork != TileWork::distances) hand_in<kWork>(view, task, position, sum, scratch);
+    if constexpr (kWork != TileWork::distances)
+      hand_in<kWork, kParts>(view, task, static_cast<int>(blockIdx.x), sum, scratch);
     __syncthreads();  // shared memory is written again
   }
 }

@@ -9,7 +9,7 @@ namespace {
 
 /// kNear: the chain's vectors are worked on in dynamic shared memory.
 template <class Proposal, bool kNear>
-__global__ void __launch_bounds__(device::kTeamLanes)
+__global__ void __launch_bounds__(device::kTeamLanes, 4)
     transition_kernel(const __grid_constant__ device::StepView view, int accept_block, int propose_block) {
   __shared__ double scratch[device::BlockTeam::kScratch];
   extern __shared__ __align__(8) unsigned char memory[];

@@ -10,8 +10,12 @@ namespace emomc::device {
 inline constexpr double kRootHalfLog2E = 0.84932180028801904272150283410;  // sqrt(log2(e) / 2)
 inline constexpr double kLog2RootHalfLog2E = -0.23561681352755115;         // its log2
 
-/// 2^x in float64 for any finite x.
-EMOMC_INLINE double exp2_double(double x) { return exp(x * kLn2); }
+/// 2^x in float64 for any finite x, by its series where |x| is below 1e-4.
+EMOMC_INLINE double exp2_double(double x) {
+  const double y = x * kLn2;
+  if (!(y > -1e-4 && y < 1e-4)) return exp(y);
+  return EMOMC_FMA(y, EMOMC_FMA(y, EMOMC_FMA(y, EMOMC_FMA(y, 1.0 / 24, 1.0 / 6), 0.5), 1.0), 1.0);
+}
 
 /// Spacing of the shifts in float32: that of typical squared distances (three sds above the mean of a
 /// chi-square with d degrees of freedom). A shift between two representable distances would be rounded the
@@ -80,7 +84,7 @@ EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const doub
   });
   if (heights.a > 0 || top == -kInfinity) return double_of(0x7ff8000000000000ul);
   double common = top - d * (kLog2RootHalfLog2E + 0.5 * kLog2TwoPi);
-  if constexpr (sizeof(Real) < sizeof(double)) common -= log(rounded / heights.b) * kLog2E;
+  if constexpr (sizeof(Real) < sizeof(double)) common -= log_ratio(rounded, heights.b) * kLog2E;
   return common;
 }
 

@@ -12,35 +12,38 @@ template <BlockPlan Plan>
 struct GaussianWalk {
   static constexpr BlockPlan block_plan = Plan;
 
+  /// The whole increment but for L of a dense shape.
   template <class Team>
-  EMOMC_HD static void innovate(const Team& team, const RandomSource& random, const ProposalBlock& block,
+  EMOMC_HD static void innovate(const Team& team, const RandomSource& random, const InnovationView& view,
                                 double* innovation) {
-    const int end = block.begin + block.size;
+    const double scale = exp(view.adapted[view.layout.scale(view.block_index)]);
+    const int begin = view.block.begin, end = begin + view.block.size;
+    const auto put = [&](int i, double z) {
+      const double sd = view.shape == IncrementShape::diagonal ? view.adapted[view.layout.sd(i)] : 1.0;
+      innovation[i] = scale * (sd * z);
+    };
     EMOMC_ROLLED
-    for (int pair = block.begin / 2 + team.rank(); 2 * pair < end; pair += team.size()) {
+    for (int pair = begin / 2 + team.rank(); 2 * pair < end; pair += team.size()) {
       const NormalPair z = random.normal_pair(Purpose::innovation, static_cast<u32>(pair));
-      if (2 * pair >= block.begin) innovation[2 * pair] = z.even;
-      if (2 * pair + 1 < end) innovation[2 * pair + 1] = z.odd;
+      if (2 * pair >= begin) put(2 * pair, z.even);
+      if (2 * pair + 1 < end) put(2 * pair + 1, z.odd);
     }
   }
 
   template <class Team>
   EMOMC_HD static double apply(const Team& team, const ProposalView& view) {
-    const double scale = exp(view.adapted[view.layout.scale(view.block_index)]);
-    const double* z = view.innovation + view.block.begin;
-    const int n = view.block.size;
+    const ProposalBlock& block = view.adapted.block;
+    const double* z = view.innovation + block.begin;
+    const double* factor = view.adapted.dense + block.dense_offset;
     EMOMC_ROLLED
-    for (int i = team.rank(); i < n; i += team.size()) {
+    for (int i = team.rank(); i < block.size; i += team.size()) {
       double step = z[i];
-      if (view.shape == IncrementShape::diagonal) {
-        step = view.adapted[view.layout.sd(view.block.begin + i)] * z[i];
-      } else if (view.shape == IncrementShape::dense) {
-        const double* factor = view.dense + view.block.dense_offset;
+      if (view.adapted.shape == IncrementShape::dense) {
         step = 0;
         EMOMC_ROLLED
-        for (int j = 0; j <= i; ++j) step = EMOMC_FMA(factor[j * n + i], z[j], step);
+        for (int j = 0; j <= i; ++j) step = EMOMC_FMA(factor[j * block.size + i], z[j], step);
       }
-      view.candidate[view.block.begin + i] = EMOMC_FMA(scale, step, view.u[view.block.begin + i]);
+      view.candidate[block.begin + i] = view.u[block.begin + i] + step;
     }
     return 0.0;  // symmetric
   }

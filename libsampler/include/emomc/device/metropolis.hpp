@@ -137,7 +137,7 @@ struct Prepared {
   double beta;
   u64 num_proposed, num_accepted;  ///< before
   RecordPlan plan;
-  ProposalBlock block;  ///< to propose
+  InnovationView adapted;  ///< of the block to propose
 };
 
 /// Fills `w` with the current point, the candidate and the innovation of the block to come.
@@ -177,10 +177,14 @@ EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int ch
     if (accept_block == v.num_blocks - 1) ++next_step;
   }
   if (propose_block != kNoBlock) {
-    p.block = v.blocks[propose_block];
-    Proposal::innovate(team, RandomSource{v.seed, static_cast<u64>(next_step), id}, p.block, w.innovation);
+    p.adapted = {w.adapted,        rows.adapted + v.adapted_layout.num_small(),
+                 v.adapted_layout, v.blocks[propose_block],
+                 propose_block,    v.shape};
   }
   team.finish_fetches();
+  team.sync();
+  if (propose_block != kNoBlock)
+    Proposal::innovate(team, RandomSource{v.seed, static_cast<u64>(next_step), id}, p.adapted, w.innovation);
   return p;
 }
 
@@ -240,15 +244,13 @@ EMOMC_HD void accept(const Team& team, const StepView& v, int chain, int b, cons
                 yes ? candidate.likelihood : p.current.likelihood);
 }
 
-/// Writes chain's candidate for block `b`: u, theta, log prior, log Jacobian, log q ratio.
+/// Writes chain's candidate: u, theta, log prior, log Jacobian, log q ratio.
 template <class Proposal, class Team>
-EMOMC_HD void propose(const Team& team, const StepView& v, int chain, int b, const ProposalBlock& block,
+EMOMC_HD void propose(const Team& team, const StepView& v, int chain, const InnovationView& adapted,
                       const Workspace& w) {
   copy(team, w.current_u, w.u, v.table.dim_unconstrained);
   team.sync();
-  const double log_q = Proposal::apply(team, ProposalView{w.current_u, w.u, w.innovation, w.adapted,
-                                                          adapted_of(v, chain) + v.adapted_layout.num_small(),
-                                                          v.adapted_layout, block, b, v.shape});
+  const double log_q = Proposal::apply(team, ProposalView{w.current_u, w.u, w.innovation, adapted});
   team.sync();
   ParameterTable table = v.table;
   table.elements = w.elements;
@@ -270,7 +272,7 @@ template <class Proposal, class Team>
 EMOMC_HD void finish_transition(const Team& team, const StepView& v, int chain, int accept_block,
                                 int propose_block, const Prepared& prepared, const Workspace& w) {
   if (accept_block != kNoBlock) accept(team, v, chain, accept_block, prepared, w);
-  if (propose_block != kNoBlock) propose<Proposal>(team, v, chain, propose_block, prepared.block, w);
+  if (propose_block != kNoBlock) propose<Proposal>(team, v, chain, prepared.adapted, w);
 }
 
 /// Both parts, on the chain's rows themselves.

@@ -1,8 +1,9 @@
 // What a proposal is: two functions for a team. Adding one is a header like gaussian_walk.hpp, a line in
 // proposals.hpp and a test.
 //
-//   innovate(team, random, block, innovation)   draws what it needs, without looking at the state
-//   apply(team, view) -> log q ratio            writes the candidate; log q(u | u') - log q(u' | u)
+//   innovate(team, random, view, innovation)   draws what it needs, without looking at the state; it runs
+//                                              while the likelihood of the candidate before is computed
+//   apply(team, view) -> log q ratio           writes the candidate; log q(u | u') - log q(u' | u)
 //
 // A step of a proposal goes through its blocks in order; each is proposed, evaluated and accepted alone.
 #ifndef EMOMC_DEVICE_PROPOSAL_HPP
@@ -42,17 +43,22 @@ struct AdaptedLayout {
   EMOMC_INLINE int size() const { return num_small() + num_dense; }
 };
 
+/// What innovate() sees.
+struct InnovationView {
+  const double* adapted;  ///< the chain's group's scales and sds
+  const double* dense;    ///< the group's Cholesky factors
+  AdaptedLayout layout;
+  ProposalBlock block;
+  int block_index;
+  IncrementShape shape;
+};
+
 /// What apply() sees of one chain.
 struct ProposalView {
   const double* u;           ///< [dim_unconstrained] current
   double* candidate;         ///< [dim_unconstrained], a copy of u on entry
   const double* innovation;  ///< [dim_unconstrained]
-  const double* adapted;     ///< the chain's group's scales and sds
-  const double* dense;       ///< the group's Cholesky factors
-  AdaptedLayout layout;
-  ProposalBlock block;
-  int block_index;
-  IncrementShape shape;
+  InnovationView adapted;
 };
 
 }  // namespace emomc::device
