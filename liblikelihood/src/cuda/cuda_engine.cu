@@ -221,8 +221,10 @@ class CudaEngine final : public LikelihoodEngine {
     if constexpr (kWork != TileWork::distances) {
       // Latency counts while the blocks are few.
       const bool fits = shared_bytes(TileMemory::fused, 1) <= kMaxSharedBytes;
-      if (fits && blocks * kMaxParts <= 3L * num_multiprocessors_)
+      if (fits && blocks * kMaxParts <= 2L * num_multiprocessors_)
         return launch<kWork, TileMemory::fused, kMaxParts>(view, grid, theta, ld);
+      if (fits && blocks * 2 <= 2L * num_multiprocessors_)
+        return launch<kWork, TileMemory::fused, 2>(view, grid, theta, ld);
       if (fits && blocks <= 2L * num_multiprocessors_)
         return launch<kWork, TileMemory::fused, 1>(view, grid, theta, ld);
     }

@@ -256,15 +256,16 @@ __device__ void hand_in(const EvaluationView<Real>& view, TileTask& task, int pl
     if (kWork == TileWork::component && place == 0)
       view.cache.pending[task.chain] = view.component[task.chain];
     if (view.log_likelihood) {
+      // The fences order the sums of all blocks before the last one's reading, through the barrier below.
       const int num_blocks = task.num_tiles * kParts;
       __threadfence();
       task.is_last = num_blocks == 1 ||
                      atomicAdd(view.num_arrived + task.chain, 1u) == static_cast<unsigned>(num_blocks) - 1;
+      __threadfence();
     }
   }
   __syncthreads();
   if (!task.is_last) return;
-  __threadfence();
   finish_chain<kParts>(view, task, scratch);
   if (threadIdx.x == 0) view.num_arrived[task.chain] = 0;
 }

@@ -43,10 +43,14 @@ EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const doub
   const MixtureShape shape = model.shape();
   const int K = shape.num_components, d = shape.dim;
   double* log2_slope = scratch;           // [K][d]
-  double* log2_height = scratch + K * d;  // [K], log2(weight) + sum of the component's slopes
+  double* log2_height = scratch + K * d;  // [K], log2(weight), later with the component's slopes added
 
   EMOMC_ROLLED
-  for (int i = team.rank(); i < K * d; i += team.size()) {
+  for (int i = team.rank(); i < K * d + K; i += team.size()) {
+    if (i >= K * d) {
+      log2_height[i - K * d] = log(model.weight(theta, i - K * d)) * kLog2E;
+      continue;
+    }
     const int k = i / d, j = i % d;
     const Real g = static_cast<Real>(kRootHalfLog2E / model.scale(theta, k, j));
     const Real h = static_cast<Real>(-model.mean(theta, k, j) * static_cast<double>(g));
@@ -65,9 +69,9 @@ EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const doub
   const MaxAndTwoSums heights = team.max_and_sum_two(K, [=](int k) {
     double slopes = 0;
     for (int j = 0; j < d; ++j) slopes += log2_slope[k * d + j];
-    const double weight = model.weight(theta, k);
-    log2_height[k] = log(weight) * kLog2E + slopes;
-    return MaxAndTwoSums{log2_height[k], is_nan(log2_height[k]) ? 1.0 : 0.0, weight};
+    const double height = log2_height[k] + slopes;
+    log2_height[k] = height;
+    return MaxAndTwoSums{height, is_nan(height) ? 1.0 : 0.0, model.weight(theta, k)};
   });
   const double top = heights.max;
   EMOMC_ROLLED

@@ -16,7 +16,7 @@ namespace emomc {
 /// 200,000 by `em`.
 class MixtureStarts {
  public:
-  static constexpr int kCandidates = 64;    ///< in the pool
+  static constexpr int kCandidates = 64;     ///< in the pool
   static constexpr int kDrawnPerChain = 16;  ///< of which a chain takes the best
 
   /// Uses all threads. `data` must outlive the object.
