@@ -167,6 +167,16 @@ Eigen::RowVectorXd centre(Rows& x) {
   return mean;
 }
 
+std::vector<double> refined(Rows x, const std::vector<double>& theta, int rounds,
+                            const std::vector<double>& column_sd) {
+  const Eigen::RowVectorXd mean = centre(x);
+  Mixture m = unflat(theta, x.cols());
+  m.means.rowwise() -= mean;
+  for (int round = 0; round < rounds; ++round) em_round(x, m, column_sd);
+  m.means.rowwise() += mean;
+  return flat(m);
+}
+
 }  // namespace
 
 MixtureStarts::MixtureStarts(const DataSet& data, int components, std::uint64_t seed)
@@ -209,14 +219,13 @@ std::vector<double> MixtureStarts::kmeans(std::uint32_t chain, std::uint64_t att
 
 std::vector<double> MixtureStarts::em(std::uint32_t chain, std::uint64_t attempt) const {
   const std::vector<double>& candidate = refined_[best_of_drawn(chain, attempt)];
-  if (data_.num_rows <= kCandidateRows) return candidate;
-  Rows x = choose_rows(data_, kEmRows);
-  const Eigen::RowVectorXd mean = centre(x);
-  Mixture m = unflat(candidate, data_.dim);
-  m.means.rowwise() -= mean;
-  for (int round = 0; round < kEmRounds; ++round) em_round(x, m, column_sd_);
-  m.means.rowwise() += mean;
-  return flat(m);
+  return data_.num_rows <= kCandidateRows ? candidate
+                                          : refined(choose_rows(data_, kEmRows), candidate, kEmRounds, column_sd_);
+}
+
+std::vector<double> refine_by_em(const DataSet& data, const std::vector<double>& theta, int rounds) {
+  return refined(choose_rows(data, data.num_rows), theta, rounds,
+                 column_units(data.values, static_cast<std::size_t>(data.dim)).sd);
 }
 
 std::vector<double> permute_components(const ParameterLayout& layout, std::span<const int> order,

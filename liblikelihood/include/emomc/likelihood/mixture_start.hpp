@@ -38,6 +38,9 @@ class MixtureStarts {
   std::vector<double> log_likelihood_;                      ///< [kCandidates] after EM
 };
 
+/// theta after `rounds` of EM on all rows, with 1e-6 of each column's variance added to the variances.
+std::vector<double> refine_by_em(const DataSet& data, const std::vector<double>& theta, int rounds);
+
 /// theta with its components reordered: component k becomes component order[k] of the old one. Applies to
 /// blocks with a component axis.
 std::vector<double> permute_components(const ParameterLayout& layout, std::span<const int> order,

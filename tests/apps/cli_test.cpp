@@ -1,0 +1,275 @@
+// The program as its users meet it: what it prints, what it writes, what it refuses.
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "program.hpp"
+
+namespace emomc {
+namespace {
+
+using nlohmann::json;
+using testing::ProgramFolder;
+using testing::ProgramResult;
+
+constexpr const char* kSimulation =
+    "model: gaussian_mixture\n"
+    "parameters: {weights: [0.4, 0.6], means: [[-20, 3], [30, 5]], scales: [[4, 0.5], [6, 1]]}\n"
+    "rows: 300\n"
+    "columns: [a, b]\n"
+    "seed: 5\n";
+constexpr const char* kConfig =
+    "data: {file: data/data.csv, standardize: true}\n"
+    "likelihood: {components: 2}\n"
+    "sampler: {chains: 2, warmup: 200, draws: 100, seed: 3}\n"
+    "output: {directory: run}\n";
+
+class Cli : public ::testing::Test {
+ protected:
+  ProgramFolder folder;
+
+  void simulate() {
+    folder.write("simulation.yaml", kSimulation);
+    const auto result = folder.run("simulate simulation.yaml -o data");
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+  }
+  void sample(const std::string& config = kConfig) {
+    simulate();
+    folder.write("config.yaml", config);
+    const auto result = folder.run("run config.yaml -q");
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+  }
+  /// Exit code 2 and one line on stderr that has every word.
+  void expect_refused(const std::string& arguments, const std::vector<std::string>& words) {
+    const ProgramResult result = folder.run(arguments);
+    EXPECT_EQ(result.exit_code, 2) << arguments << ": " << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_EQ(result.out, "");
+    for (const auto& word : words)
+      EXPECT_NE(result.err.find(word), std::string::npos) << "no '" << word << "' in: " << result.err;
+  }
+};
+
+TEST_F(Cli, EverySubcommandHasHelp) {
+  for (const char* command :
+       {"run", "check", "summary", "loglik", "export", "simulate", "bench", "devices"}) {
+    const auto result = folder.run(std::string(command) + " --help");
+    EXPECT_EQ(result.exit_code, 0) << command;
+    EXPECT_NE(result.out.find("Example: emomc " + std::string(command)), std::string::npos) << result.out;
+  }
+  EXPECT_EQ(folder.run("--version").exit_code, 0);
+  expect_refused("", {"subcommand"});
+  expect_refused("rnu", {"--help"});
+}
+
+TEST_F(Cli, ARunWritesItsDirectoryAndSummaryReadsIt) {
+  sample();
+  for (const char* file : {"config.yaml", "manifest.json", "checkpoint", "summary.csv", "run.log",
+                           "chains/chain-0.emc", "chains/chain-1.emc"})
+    EXPECT_TRUE(folder.exists(std::string("run/") + file)) << file;
+  const json manifest = json::parse(folder.read("run/manifest.json"));
+  EXPECT_EQ(manifest["status"], "finished");
+  const auto result = folder.run("summary run --json");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json summary = json::parse(result.out);
+  EXPECT_EQ(summary["chains"], 2);
+  EXPECT_EQ(summary["draws"], 100);
+  EXPECT_EQ(summary["parameters"].size(), 3u + 10u);
+  for (const char* key : {"name", "mean", "sd", "q5", "q50", "q95", "mcse_mean", "mcse_sd", "ess_bulk",
+                          "ess_tail", "ess_bulk_per_second", "rhat"})
+    EXPECT_TRUE(summary["parameters"][0].contains(key)) << key;
+  EXPECT_TRUE(summary["seconds"].contains("sampling"));
+  EXPECT_EQ(folder.run("summary run --vars 'log_*' --vars 'means[0,1]'").exit_code, 0);
+  expect_refused("summary run --vars nothing", {"--vars"});
+  expect_refused("summary nowhere", {"nowhere"});
+}
+
+TEST_F(Cli, ExportsDrawsInTheDataUnitsAndLoglikAgreesWithThem) {
+  sample(
+      "data: {file: data/data.csv, standardize: true}\nlikelihood: {components: 2, precision: double}\n"
+      "sampler: {chains: 2, warmup: 200, draws: 100, seed: 3}\noutput: {directory: run}\n");
+  ASSERT_EQ(folder.run("export run --format csv -o draws.csv").exit_code, 0);
+  std::istringstream lines(folder.read("draws.csv"));
+  std::string header, line;
+  std::getline(lines, header);
+  EXPECT_EQ(header,
+            "chain,draw,log_density,log_likelihood,log_prior,weights[0],weights[1],\"means[0,0]\","
+            "\"means[0,1]\",\"means[1,0]\",\"means[1,1]\",\"scales[0,0]\",\"scales[0,1]\",\"scales[1,0]\","
+            "\"scales[1,1]\"");
+  std::vector<std::vector<double>> rows;
+  while (std::getline(lines, line)) {
+    std::istringstream cells(line);
+    std::vector<double> row;
+    for (std::string cell; std::getline(cells, cell, ',');) row.push_back(std::stod(cell));
+    rows.push_back(row);
+  }
+  ASSERT_EQ(rows.size(), 200u);
+  const auto& draw = rows[150];
+  EXPECT_EQ(draw[2], draw[3] + draw[4]);
+  EXPECT_NEAR(std::min(draw[7], draw[9]), -20, 2);  // the data's own units
+  const json parameters{{"weights", {draw[5], draw[6]}},
+                        {"means", {{draw[7], draw[8]}, {draw[9], draw[10]}}},
+                        {"scales", {{draw[11], draw[12]}, {draw[13], draw[14]}}}};
+  folder.write("draw.json", parameters.dump());
+  for (const char* backend : {"reference", "cpu"}) {
+    const auto result = folder.run(std::string("loglik --data data/data.csv --parameters draw.json --json "
+                                               "--pointwise --backend ") +
+                                   backend);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const json loglik = json::parse(result.out);
+    EXPECT_NEAR(loglik["log_likelihood"].get<double>(), draw[3], 1e-9 * std::abs(draw[3])) << backend;
+    double sum = 0;
+    for (const auto& row : loglik["pointwise"]) sum += row.get<double>();
+    EXPECT_NEAR(sum, draw[3], 1e-9 * std::abs(draw[3]));
+  }
+  expect_refused("export run --format xlsx -o x", {"xlsx", "csv"});
+}
+
+TEST_F(Cli, ResumingGivesTheDrawsOfAnUninterruptedRun) {
+  sample();
+  const std::string whole = folder.read("run/chains/chain-1.emc");
+  // Stopped by a signal at the next boundary, then resumed as often as needed.
+  folder.write("config.yaml", kConfig);
+  const std::string arguments = "config.yaml -q --output again --set sampler.draws=100";
+  int status = std::system(("cd '" + folder.path().string() +
+                            "' && timeout -s INT 0.05 '" EMOMC_PROGRAM "' run " + arguments + " 2>/dev/null")
+                               .c_str());
+  (void)status;
+  const auto resumed = folder.run("run " + arguments + " --resume");
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  ASSERT_EQ(folder.run("export run --format csv -o a.csv").exit_code, 0);
+  ASSERT_EQ(folder.run("export again --format csv -o b.csv").exit_code, 0);
+  EXPECT_EQ(folder.read("a.csv"), folder.read("b.csv"));
+  EXPECT_FALSE(whole.empty());
+}
+
+TEST_F(Cli, BadInputIsOneLineExitCode2AndNothingWritten) {
+  simulate();
+  const auto config = [&](const std::string& text) { folder.write("bad.yaml", text); };
+  const std::string data = "data: {file: data/data.csv}\n";
+  config(data + "likelihood: {componets: 2}\n");
+  expect_refused("run bad.yaml --output out", {"bad.yaml:2", "componets", "components"});
+  config(data + "likelihood: {components: 0}\n");
+  expect_refused("run bad.yaml --output out", {"bad.yaml:2", "components", "1 to"});
+  config("data: {file: data/data.csv, standardize: true}\nprior: {scales: {half_normal: -1}}\n");
+  expect_refused("run bad.yaml --output out", {"bad.yaml:2", "half_normal", "-1"});
+  config(data + "prior: {means: {normal: {mean: 0, sd: 1}}}\n");
+  expect_refused("run bad.yaml --output out", {"bad.yaml:2", "prior.means", "standardize"});
+  config("data: {file: nowhere.csv}\n");
+  expect_refused("run bad.yaml --output out", {"nowhere.csv"});
+  config("data: {file: data/data.csv, columns: [a, z]}\n");
+  expect_refused("run bad.yaml --output out", {"data.csv", "z"});
+
+  folder.write("letter.csv", "a,b\n1,2\n3,4\n5,6\n7,8\n9,10\n11,x12\n");
+  config("data: {file: letter.csv}\n");
+  expect_refused("run bad.yaml --output out", {"letter.csv", "7", "b", "x12"});
+  folder.write("empty.csv", "");
+  config("data: {file: empty.csv}\n");
+  expect_refused("run bad.yaml --output out", {"empty.csv"});
+  folder.write("header.csv", "a,b\n");
+  config("data: {file: header.csv}\n");
+  expect_refused("run bad.yaml --output out", {"header.csv", "no rows"});
+  folder.write("ragged.csv", "a,b\n1,2\n3\n");
+  config("data: {file: ragged.csv}\n");
+  expect_refused("run bad.yaml --output out", {"ragged.csv", "3"});
+  folder.write("nan.csv", "a,b\n1,2\n3,nan\n");
+  config("data: {file: nan.csv}\n");
+  expect_refused("check bad.yaml", {"nan.csv", "3", "b"});
+
+  config(data);
+  folder.write("full/notes.txt", "mine");
+  expect_refused("run bad.yaml --output full", {"full", "not empty"});
+  expect_refused("run bad.yaml --output full --force", {"full", "notes.txt"});
+  EXPECT_EQ(folder.read("full/notes.txt"), "mine");
+  expect_refused("run bad.yaml --output out --backend gpu", {"gpu", "cuda"});
+  expect_refused("run bad.yaml --output out --set sampler.chains=none", {"sampler.chains", "none"});
+  expect_refused("run nowhere.yaml", {"nowhere.yaml"});
+  EXPECT_FALSE(folder.exists("out"));
+}
+
+TEST_F(Cli, LoglikRefusesWhatDoesNotFit) {
+  simulate();
+  const auto loglik = [&](const std::string& parameters) {
+    folder.write("p.json", parameters);
+    return "loglik --data data/data.csv --parameters p.json";
+  };
+  const std::string rest = ", \"means\": [[0, 0], [1, 1]], \"scales\": [[1, 1], [1, 1]]}";
+  expect_refused(loglik("{\"weights\": [0.5, 0.6]" + rest), {"p.json", "weights", "1.1"});
+  expect_refused(loglik("{\"weights\": [0.5, 0.5], \"means\": [[0, 0]], \"scales\": [[1, 1], [1, 1]]}"),
+                 {"p.json", "means"});
+  expect_refused(
+      loglik("{\"weights\": [0.5, 0.5], \"means\": [[0, 0], [1, 1]], \"scales\": [[1, 1], [1, -1]]}"),
+      {"p.json", "scales"});
+  expect_refused(loglik("{\"wieghts\": [1]" + rest), {"p.json", "weights"});
+  expect_refused(loglik("nonsense"), {"p.json"});
+  expect_refused("loglik --data data/data.csv --parameters nowhere.json", {"nowhere.json"});
+  expect_refused("loglik --data data/data.csv --parameters p.json --model triangle", {"triangle"});
+}
+
+TEST_F(Cli, CheckSaysWhatARunWouldTakeAndWritesNothing) {
+  simulate();
+  folder.write("config.yaml", kConfig);
+  const auto text = folder.run("check config.yaml");
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  for (const char* word : {"300 rows x 2 columns (a, b)", "prior of means", "data's own units", "memory:",
+                           "output:", "likelihood evaluations to come", "parameters: 10, 9 of them free"})
+    EXPECT_NE(text.out.find(word), std::string::npos) << word << " not in\n" << text.out;
+  const auto machine = folder.run("check config.yaml --json --set sampler.draws=50");
+  ASSERT_EQ(machine.exit_code, 0) << machine.err;
+  const json check = json::parse(machine.out);
+  EXPECT_EQ(check["parameters"], 10);
+  EXPECT_EQ(check["evaluations"], (200 + 50) * 2 * 5);
+  EXPECT_FALSE(folder.exists("run"));
+}
+
+TEST_F(Cli, SimulationsAreReproducibleAndChecked) {
+  simulate();
+  const std::string first = folder.read("data/data.csv");
+  EXPECT_EQ(std::count(first.begin(), first.end(), '\n'), 301);
+  ASSERT_EQ(folder.run("simulate simulation.yaml -o data2").exit_code, 0);
+  EXPECT_EQ(folder.read("data2/data.csv"), first);
+  EXPECT_EQ(json::parse(folder.read("data/truth.json"))["means"][1][0], 30.0);
+  expect_refused("simulate simulation.yaml -o data", {"data", "not empty"});
+  folder.write("bad.yaml", "model: gaussian_mixture\nparameters: {weights: [1], means: [[0]]}\nrows: 3\n");
+  expect_refused("simulate bad.yaml -o out", {"bad.yaml:2", "scales"});
+  folder.write("bad.yaml", std::string(kSimulation) + "rwos: 3\n");
+  expect_refused("simulate bad.yaml -o out", {"rwos", "rows"});
+  EXPECT_FALSE(folder.exists("out"));
+  const auto corpus = folder.run("simulate '" EMOMC_SOURCE_DIR "/configs/demo/corpus.yaml' -o corpus");
+  ASSERT_EQ(corpus.exit_code, 0) << corpus.err;
+  for (const char* emotion : {"Neutral", "Sad", "Bored", "Happy", "HotAnger"})
+    EXPECT_TRUE(folder.exists(std::string("corpus/") + emotion + "_M2.csv"));
+}
+
+TEST_F(Cli, BenchAndDevicesPrintJson) {
+  const auto bench =
+      folder.run("bench --method reference,cpu --rows 100 --chains 1,2 --seconds 0.001 --json");
+  ASSERT_EQ(bench.exit_code, 0) << bench.err;
+  const json results = json::parse(bench.out);
+  ASSERT_EQ(results.size(), 3u);
+  for (const char* key :
+       {"method", "n", "dim", "components", "chains", "microseconds_per_evaluation", "microseconds_per_step"})
+    EXPECT_TRUE(results[0].contains(key)) << key;
+  EXPECT_GT(results[2]["microseconds_per_step"].get<double>(), 0);
+  const auto devices = folder.run("devices --json");
+  ASSERT_EQ(devices.exit_code, 0);
+  EXPECT_TRUE(json::parse(devices.out)["cuda"].contains("devices"));
+}
+
+TEST_F(Cli, ShippedConfigurationsAreValid) {
+  ASSERT_EQ(
+      folder.run("simulate '" EMOMC_SOURCE_DIR "/configs/demo/corpus.yaml' -o runs/demo-corpus").exit_code,
+      0);
+  const auto demo = folder.run("check '" EMOMC_SOURCE_DIR "/configs/demo/sad.yaml'");
+  EXPECT_EQ(demo.exit_code, 0) << demo.err;
+  ASSERT_EQ(folder
+                .run("simulate '" EMOMC_SOURCE_DIR "/configs/two_gaussian_events.yaml' "
+                     "-o runs/two_gaussian_data -q")
+                .exit_code,
+            0);
+  const auto fit = folder.run("check '" EMOMC_SOURCE_DIR "/configs/two_gaussian.yaml'");
+  EXPECT_EQ(fit.exit_code, 0) << fit.err;
+}
+
+}  // namespace
+}  // namespace emomc

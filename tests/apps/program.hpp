@@ -1,0 +1,61 @@
+// Runs the emomc program in a folder of its own.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace emomc::testing {
+
+struct ProgramResult {
+  int exit_code = -1;
+  std::string out, err;
+};
+
+/// A temporary folder that the program runs in and that goes with the object.
+class ProgramFolder {
+ public:
+  ProgramFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "emomc-test-XXXXXX").string();
+    if (!mkdtemp(name.data())) throw std::runtime_error("mkdtemp failed");
+    path_ = name;
+  }
+  ~ProgramFolder() { std::filesystem::remove_all(path_); }
+  ProgramFolder(const ProgramFolder&) = delete;
+  ProgramFolder& operator=(const ProgramFolder&) = delete;
+
+  std::filesystem::path path() const { return path_; }
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  void write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((path_ / name).parent_path());
+    std::ofstream(path_ / name, std::ios::binary) << text;
+  }
+  std::string read(const std::string& name) const {
+    std::ifstream stream(path_ / name, std::ios::binary);
+    std::stringstream text;
+    text << stream.rdbuf();
+    return text.str();
+  }
+  bool exists(const std::string& name) const { return std::filesystem::exists(path_ / name); }
+
+  /// `arguments` are a shell's words.
+  ProgramResult run(const std::string& arguments) const {
+    const std::string command = "cd '" + path_.string() + "' && '" EMOMC_PROGRAM "' " + arguments +
+                                " >'.stdout' 2>'.stderr' </dev/null";
+    const int status = std::system(command.c_str());
+    ProgramResult result{WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(".stdout"), read(".stderr")};
+    std::filesystem::remove(path_ / ".stdout");
+    std::filesystem::remove(path_ / ".stderr");
+    return result;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace emomc::testing

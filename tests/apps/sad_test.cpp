@@ -1,0 +1,100 @@
+// The thesis' Sad frames, sampled as a user would: 5,316 x 13, K = 8, four chains. Skips where the data are
+// not.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "emomc/core/data_units.hpp"
+#include "emomc/likelihood/mixture_start.hpp"
+#include "emomc/likelihood/parameter_file.hpp"
+#include "emomc/likelihood/standardize.hpp"
+#include "emomc/likelihood/table.hpp"
+#include "liblikelihood/random_mixture.hpp"
+#include "program.hpp"
+#include "shared_data.hpp"
+
+namespace emomc {
+namespace {
+
+using nlohmann::json;
+using testing::ProgramFolder;
+
+// Made by sad_baseline.py with scikit-learn 1.7.
+constexpr double kMedianOfFits = -245380.339;
+constexpr int kFreeParameters = 215;
+
+std::map<int, double> mean_log_likelihood_of_chains(const ProgramFolder& folder) {
+  EXPECT_EQ(folder.run("export run --format csv -o draws.csv").exit_code, 0);
+  std::istringstream lines(folder.read("draws.csv"));
+  std::string line;
+  std::getline(lines, line);
+  std::map<int, double> sum, count;
+  while (std::getline(lines, line)) {
+    std::istringstream cells(line);
+    std::string chain, draw, density, likelihood;
+    std::getline(cells, chain, ',');
+    std::getline(cells, draw, ',');
+    std::getline(cells, density, ',');
+    std::getline(cells, likelihood, ',');
+    sum[std::stoi(chain)] += std::stod(likelihood);
+    count[std::stoi(chain)] += 1;
+  }
+  for (auto& [chain, total] : sum) total /= count[chain];
+  return sum;
+}
+
+std::string configuration(const std::filesystem::path& data, const std::string& sampler) {
+  return "data: {file: \"" + (data / "Sad_*.csv").string() +
+         "\", standardize: true}\nlikelihood: {components: 8}\noutput: {directory: run}\nsampler: {" +
+         sampler + "}\n";
+}
+
+TEST(Sad, ChainsReachTheModesThatEmFindsAndEveryBlockMoves) {
+  const auto data = testing::shared_data("thesis");
+  if (!data) GTEST_SKIP() << "no shared data: set EMOMC_SHARED_DATA";
+  ProgramFolder folder;
+  folder.write("sad.yaml", configuration(std::filesystem::absolute(*data), "chains: 4, seed: 20260101"));
+  const auto run = folder.run("run sad.yaml -q");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json summary = json::parse(folder.run("summary run --json").out);
+  ASSERT_EQ(summary["acceptance"].size(), 17u);
+  for (const auto& block : summary["acceptance"]) {
+    EXPECT_GE(block["rate"].get<double>(), 0.1) << block;
+    EXPECT_LE(block["rate"].get<double>(), 0.6) << block;
+  }
+  const auto means = mean_log_likelihood_of_chains(folder);
+  ASSERT_EQ(means.size(), 4u);
+  for (const auto& [chain, mean] : means)
+    EXPECT_GE(mean, kMedianOfFits - kFreeParameters) << "chain " << chain;
+}
+
+// Half the number of free parameters, 107, is expected between the top of a mode and its draws.
+TEST(Sad, AChainThatStartsAtAnEmFitStaysTheExpectedDistanceBelowIt) {
+  const auto folder_of_data = testing::shared_data("thesis");
+  if (!folder_of_data) GTEST_SKIP() << "no shared data: set EMOMC_SHARED_DATA";
+  const auto data_folder = std::filesystem::absolute(*folder_of_data);
+  Table table = read_table({{(data_folder / "Sad_*.csv").string()}, {}});
+  ASSERT_EQ(table.num_rows, 5316u);
+  const ColumnUnits units = column_units(table.values, 13);
+  standardize(units, table.values);
+  const DataSet data = DataSet::single_segment(13, table.values);
+  const ModelSpec model{"gaussian_mixture", 8};
+  std::vector<double> fit = refine_by_em(data, MixtureStarts(data, 8, 1).em(0), 1000);
+  const double log_likelihood = testing::Evaluator(Backend::cpu, model, Precision::float64, data)(fit)[0] +
+                                log_likelihood_offset(units, data.num_rows);
+  const ParameterLayout layout = model_layout(model, 13);
+  to_data_units(layout, units, fit);
+  ProgramFolder folder;
+  folder.write("fit.json", parameters_to_json(layout, fit));
+  folder.write("sad.yaml", configuration(data_folder, "chains: 1, init: fit.json, seed: 1"));
+  const auto run = folder.run("run sad.yaml -q");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const double mean = mean_log_likelihood_of_chains(folder).at(0);
+  EXPECT_GE(mean, log_likelihood - 160);
+  const double highest = json::parse(folder.run("summary run --json").out)["parameters"][1]["q95"];
+  if (highest < log_likelihood) EXPECT_LE(mean, log_likelihood - 60);  // else a better mode was found
+}
+
+}  // namespace
+}  // namespace emomc

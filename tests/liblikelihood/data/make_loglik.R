@@ -1,0 +1,19 @@
+# The same log-likelihoods by base R (dnorm and a log-sum-exp): writes loglik_r.csv, a line per case of
+# loglik.json. Needs the package jsonlite.
+arguments <- commandArgs(FALSE)
+here <- dirname(sub("--file=", "", grep("--file=", arguments, value = TRUE)))
+cases <- jsonlite::fromJSON(file.path(here, "loglik.json"), simplifyVector = FALSE)
+number <- function(x) matrix(unlist(x), nrow = length(x), byrow = TRUE)
+lines <- sapply(cases, function(case) {
+  x <- number(case$rows)
+  weights <- unlist(case$parameters$weights)
+  means <- number(case$parameters$means)
+  scales <- number(case$parameters$scales)
+  terms <- sapply(seq_along(weights), function(k) {
+    log(weights[k]) + colSums(dnorm(t(x), means[k, ], scales[k, ], log = TRUE))
+  })
+  terms <- matrix(terms, nrow = nrow(x))
+  top <- apply(terms, 1, max)
+  sprintf("%.17g", sum(top + log(rowSums(exp(terms - top)))))
+})
+writeLines(lines, file.path(here, "loglik_r.csv"))

@@ -1,0 +1,124 @@
+#include "emomc/likelihood/table.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/likelihood/standardize.hpp"
+
+namespace emomc {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Tables : public ::testing::Test {
+ protected:
+  fs::path folder = fs::temp_directory_path() / ("emomc-table-" + std::to_string(::getpid()));
+  void SetUp() override { fs::create_directories(folder); }
+  void TearDown() override { fs::remove_all(folder); }
+
+  std::string write(const std::string& name, const std::string& text) {
+    std::ofstream(folder / name, std::ios::binary) << text;
+    return (folder / name).string();
+  }
+  /// A version 1.0 .npy file of float64 in C order.
+  std::string write_npy(const std::string& name, const std::string& shape, const std::vector<double>& values,
+                        const std::string& type = "<f8", bool fortran = false) {
+    std::string header = "{'descr': '" + type + "', 'fortran_order': " + (fortran ? "True" : "False") +
+                         ", 'shape': " + shape + ", }";
+    header.resize((header.size() + 11 + 63) / 64 * 64 - 11, ' ');
+    header += '\n';
+    std::string bytes("\x93NUMPY\x01\x00", 8);
+    bytes += static_cast<char>(header.size() & 255);
+    bytes += static_cast<char>(header.size() >> 8);
+    bytes += header;
+    bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+    return write(name, bytes);
+  }
+  static void expect_refused(const TableRequest& request, const std::vector<std::string>& words) {
+    try {
+      read_table(request);
+      ADD_FAILURE() << "accepted: " << request.files[0];
+    } catch (const InputError& error) {
+      const std::string message = error.what();
+      EXPECT_EQ(message.find('\n'), std::string::npos);
+      for (const auto& word : words)
+        EXPECT_NE(message.find(word), std::string::npos) << "no '" << word << "' in: " << message;
+    }
+  }
+};
+
+TEST_F(Tables, ReadsNumbersAndKeepsLabelsApart) {
+  const auto file = write("a.csv", "utterance,c0,c1,speaker\n1,1.5,-2e3,x\n1,0x1,3,y\n");
+  expect_refused({{file}, {}}, {"a.csv", "3", "c0"});
+  const auto good = write("b.csv", "utterance,c0,c1,speaker\r\n1,1.5,-2e3,x\r\n2,\"4\",3,y\r\n");
+  const Table table = read_table({{good}, {}});
+  EXPECT_EQ(table.columns, (std::vector<std::string>{"c0", "c1"}));
+  EXPECT_EQ(table.values, (std::vector<double>{1.5, -2000, 4, 3}));
+  EXPECT_EQ(table.skipped_columns, (std::vector<std::string>{"utterance", "speaker"}));
+  const Table chosen = read_table({{good}, {"c1"}});
+  EXPECT_EQ(chosen.values, (std::vector<double>{-2000, 3}));
+}
+
+TEST_F(Tables, JoinsFilesOfAGlobInOrder) {
+  write("s_2.csv", "x\n3\n");
+  write("s_1.csv", "x\n1\n2\n");
+  const Table table = read_table({{(folder / "s_*.csv").string()}, {}});
+  EXPECT_EQ(table.values, (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(table.file_first_row, (std::vector<std::size_t>{0, 2}));
+  expect_refused({{(folder / "t_*.csv").string()}, {}}, {"t_*.csv"});
+  write("s_3.csv", "y\n4\n");
+  expect_refused({{(folder / "s_*.csv").string()}, {}}, {"s_3.csv"});
+}
+
+TEST_F(Tables, CountsDuplicateRows) {
+  const auto file = write("d.csv", "x,y\n1,2\n1,2\n2,1\n1,2\n-0,0\n0,0\n");
+  EXPECT_EQ(read_table({{file}, {}}).num_duplicate_rows, 3u);
+}
+
+TEST_F(Tables, RefusesWithFileLineAndColumn) {
+  expect_refused({{write("1.csv", "x,y\n1,2\n3,\n")}, {}}, {"1.csv", "3", "y"});
+  expect_refused({{write("2.csv", "x,y\n1,2\n3,inf\n")}, {}}, {"2.csv", "3", "y", "inf"});
+  expect_refused({{write("3.csv", "x,y\n1,2\n3,4,5\n")}, {}}, {"3.csv", "3"});
+  expect_refused({{write("4.csv", "x,x\n1,2\n")}, {}}, {"4.csv", "x"});
+  expect_refused({{write("5.csv", "x,y\n")}, {}}, {"5.csv", "no rows"});
+  expect_refused({{write("6.csv", "")}, {}}, {"6.csv", "empty"});
+  expect_refused({{write("7.csv", "x\n1e999\n")}, {}}, {"7.csv", "2", "x"});
+  expect_refused({{folder.string()}, {}}, {folder.string()});
+  expect_refused({{write("8.csv", "x,y\n1,2\n")}, {"z"}}, {"8.csv", "z", "x, y"});
+}
+
+TEST_F(Tables, ReadsNpyAndBelievesNoHeader) {
+  const Table table = read_table({{write_npy("a.npy", "(2, 3)", {1, 2, 3, 4, 5, 6})}, {}});
+  EXPECT_EQ(table.num_rows, 2u);
+  EXPECT_EQ(table.columns.size(), 3u);
+  EXPECT_EQ(table.values, (std::vector<double>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(read_table({{write_npy("f.npy", "(2, 3)", {1, 4, 2, 5, 3, 6}, "<f8", true)}, {}}).values,
+            table.values);
+  EXPECT_EQ(read_table({{write_npy("v.npy", "(2,)", {7, 8})}, {}}).values, (std::vector<double>{7, 8}));
+  expect_refused({{write_npy("b.npy", "(2, 4)", {1, 2, 3, 4, 5, 6})}, {}}, {"b.npy"});
+  expect_refused({{write_npy("c.npy", "(1000000000, 1000000000)", {1})}, {}}, {"c.npy"});
+  expect_refused({{write_npy("d.npy", "(1, 1)", {1}, "|O")}, {}}, {"d.npy"});
+  expect_refused({{write_npy("e.npy", "(1, 2)", {1, std::nan("")})}, {}}, {"e.npy", "nan"});
+  expect_refused({{write("g.npy", "\x93NUMPY")}, {}}, {"g.npy"});
+  expect_refused({{write_npy("h.npy", "(0, 3)", {})}, {}}, {"h.npy", "no rows"});
+}
+
+TEST(Standardize, BringsColumnsToMean0AndSd1AndOnlyCentresConstants) {
+  std::vector<double> values{1e6 + 1, 5, 1e6 + 2, 5, 1e6 + 3, 5};
+  const ColumnUnits units = column_units(values, 2);
+  EXPECT_DOUBLE_EQ(units.mean[0], 1e6 + 2);
+  EXPECT_NEAR(units.sd[0], std::sqrt(2.0 / 3), 1e-12);
+  EXPECT_EQ(units.sd[1], 1.0);
+  EXPECT_EQ(constant_columns(values, 2), (std::vector<std::size_t>{1}));
+  standardize(units, values);
+  EXPECT_NEAR(values[0], -std::sqrt(1.5), 1e-12);
+  EXPECT_EQ(values[1], 0.0);
+}
+
+}  // namespace
+}  // namespace emomc
