@@ -25,7 +25,7 @@ Json parse_json(const std::string& text, const std::string& name) {
     Json json = Json::parse(text, shallow);
     if (!json.is_object()) throw InputError(name + ": a JSON object {\"name\": value, ...} is needed");
     return json;
-  } catch (const Json::parse_error& error) {
+  } catch (const Json::exception& error) {
     std::string why = error.what();
     const auto colon = why.find("parse error");
     if (colon != std::string::npos) why = why.substr(colon);

@@ -43,10 +43,10 @@ class ProgramFolder {
   }
   bool exists(const std::string& name) const { return std::filesystem::exists(path_ / name); }
 
-  /// `arguments` are a shell's words.
-  ProgramResult run(const std::string& arguments) const {
-    const std::string command = "cd '" + path_.string() + "' && '" EMOMC_PROGRAM "' " + arguments +
-                                " >'.stdout' 2>'.stderr' </dev/null";
+  /// `arguments` are a shell's words; `under` is a command that starts the program.
+  ProgramResult run(const std::string& arguments, const std::string& under = "") const {
+    const std::string command = "cd '" + path_.string() + "' && " + under + " '" EMOMC_PROGRAM "' " +
+                                arguments + " >'.stdout' 2>'.stderr' </dev/null";
     const int status = std::system(command.c_str());
     ProgramResult result{WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(".stdout"), read(".stderr")};
     std::filesystem::remove(path_ / ".stdout");

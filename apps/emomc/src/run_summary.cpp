@@ -155,6 +155,22 @@ std::string to_csv(const RunSummary& summary) {
   return out;
 }
 
+// Bounds of Vehtari et al. 2021, section 4. The log density does not depend on the components' labels.
+static std::string convergence_warning(const RunSummary& summary) {
+  constexpr double kRhatBound = 1.01, kEssPerChain = 100;
+  const double ess_bound = kEssPerChain * static_cast<double>(summary.num_chains);
+  for (const auto& row : summary.rows) {
+    if (row.name != "log_density") continue;
+    const QuantitySummary& s = row.summary;
+    if (s.rhat <= kRhatBound && s.ess_bulk >= ess_bound && s.ess_tail >= ess_bound) break;
+    return fmt::format(
+        "warning: not converged: log_density has R-hat {:.3f} (at most {} is wanted) and ESS {:.0f} bulk, "
+        "{:.0f} tail (at least {:.0f}); run longer\n",
+        s.rhat, kRhatBound, s.ess_bulk, s.ess_tail, ess_bound);
+  }
+  return "";
+}
+
 std::string to_text(const RunSummary& summary, std::size_t max_rows) {
   std::vector<const SummaryRow*> rows;
   for (const auto& row : summary.rows) rows.push_back(&row);
@@ -184,7 +200,7 @@ std::string to_text(const RunSummary& summary, std::size_t max_rows) {
   if (cut)
     out += fmt::format("... and {} more (the {} with the largest R-hat are shown)\n",
                        summary.rows.size() - max_rows, max_rows);
-  return out;
+  return out + convergence_warning(summary);
 }
 
 }  // namespace emomc::app
