@@ -162,7 +162,7 @@ Mixture unflat(const std::vector<double>& theta, Eigen::Index d) {
 
 // Rows less their mean, so that the squares in em_round stay small; a mixture's means move with them.
 Eigen::RowVectorXd centre(Rows& x) {
-  const Eigen::RowVectorXd mean = x.colwise().mean();
+  Eigen::RowVectorXd mean = x.colwise().mean();
   x.rowwise() -= mean;
   return mean;
 }
@@ -219,8 +219,9 @@ std::vector<double> MixtureStarts::kmeans(std::uint32_t chain, std::uint64_t att
 
 std::vector<double> MixtureStarts::em(std::uint32_t chain, std::uint64_t attempt) const {
   const std::vector<double>& candidate = refined_[best_of_drawn(chain, attempt)];
-  return data_.num_rows <= kCandidateRows ? candidate
-                                          : refined(choose_rows(data_, kEmRows), candidate, kEmRounds, column_sd_);
+  return data_.num_rows <= kCandidateRows
+             ? candidate
+             : refined(choose_rows(data_, kEmRows), candidate, kEmRounds, column_sd_);
 }
 
 std::vector<double> refine_by_em(const DataSet& data, const std::vector<double>& theta, int rounds) {

@@ -94,7 +94,7 @@ TableFile read_npy(const std::filesystem::path& file, const std::vector<std::str
   const std::string name = file.string();
   const std::string content = read_whole_file(file);
   if (content.size() < 10 || content.compare(0, 6, "\x93NUMPY") != 0) refuse(name, "this is no .npy file");
-  const int version = content[6];
+  const int version = static_cast<unsigned char>(content[6]);
   if (version < 1 || version > 3) refuse(name, ".npy version " + std::to_string(version) + " is not known");
   const auto byte = [&](std::size_t i) {
     return static_cast<std::size_t>(static_cast<unsigned char>(content[i]));

@@ -17,8 +17,10 @@ std::vector<std::size_t> constant_columns(std::span<const double> values, std::s
 ColumnUnits column_units(std::span<const double> values, std::size_t dim) {
   const std::size_t rows = values.size() / dim;
   ColumnUnits units{std::vector<double>(dim), std::vector<double>(dim)};
-  for (std::size_t i = 0; i < values.size(); ++i)
-    units.mean[i % dim] += (values[i] - units.mean[i % dim]) / static_cast<double>(i / dim + 1);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t row = i / dim;
+    units.mean[i % dim] += (values[i] - units.mean[i % dim]) / static_cast<double>(row + 1);
+  }
   std::vector<double> rest(dim);  // what is left of the mean's rounding
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double deviation = values[i] - units.mean[i % dim];

@@ -49,7 +49,8 @@ std::size_t count_duplicates(const Table& table) {
   for (std::size_t row = 0; row < table.num_rows; ++row) {
     const double* x = table.values.data() + row * d;
     std::uint64_t hash = 14695981039346656037u;  // FNV-1a over the bits, -0 as 0
-    for (std::size_t j = 0; j < d; ++j) hash = (hash ^ std::bit_cast<std::uint64_t>(x[j] + 0.0)) * 1099511628211u;
+    for (std::size_t j = 0; j < d; ++j)
+      hash = (hash ^ std::bit_cast<std::uint64_t>(x[j] + 0.0)) * 1099511628211u;
     auto& rows = seen[hash ^ (hash >> 29)];
     const bool doubled = std::any_of(rows.begin(), rows.end(), [&](std::size_t other) {
       return std::equal(x, x + d, table.values.data() + other * d);

@@ -49,7 +49,7 @@ Adaptation::Adaptation(const ProposalBlocks& blocks, const ProposalSpec& proposa
     num_groups_ = std::max(num_groups_, plan.group + 1);
   }
   num_cross_ = static_cast<std::size_t>(dense ? blocks.num_dense : dim_unconstrained);
-  adapted_.assign(static_cast<std::size_t>(num_groups_ * layout_.size()), 0.0);
+  adapted_.assign(static_cast<std::size_t>(num_groups_) * static_cast<std::size_t>(layout_.size()), 0.0);
   for (int g = 0; g < num_groups_; ++g) {
     double* numbers = adapted_.data() + g * layout_.size();
     for (int b = 0; b < layout_.num_blocks; ++b) {
@@ -135,8 +135,8 @@ void Adaptation::update_scales(std::span<const std::uint64_t> accepted,
       // d rate / d log scale is about -1/2 near the usual targets; next to no acceptance asks for more.
       double change = 2 * (rate - target);
       if (rate < 0.2 * target) change -= 1.5 * (1 - rate / (0.2 * target));
-      adapted_[static_cast<std::size_t>(g * layout_.size() + layout_.scale(static_cast<int>(b)))] +=
-          gain * change;
+      adapted_[static_cast<std::size_t>(g) * static_cast<std::size_t>(layout_.size()) +
+               static_cast<std::size_t>(layout_.scale(static_cast<int>(b)))] += gain * change;
     }
 }
 

@@ -31,10 +31,12 @@ ParameterLayout get_layout(Fields& fields) {
     block.shape = fields.get<std::vector<int>>();
     std::int64_t size = 1;
     for (int extent : block.shape) {
-      if (extent < 0 || extent > kMaxExtent || (size *= extent) > kMaxExtent)
-        throw DamagedBytes("an impossible shape");
+      if (extent < 0 || extent > kMaxExtent) throw DamagedBytes("an impossible shape");
+      size *= extent;
+      if (size > kMaxExtent) throw DamagedBytes("an impossible shape");
     }
-    if ((dim += size) > kMaxExtent) throw DamagedBytes("too many parameters");
+    dim += size;
+    if (dim > kMaxExtent) throw DamagedBytes("too many parameters");
     block.support = static_cast<Support>(fields.get<std::int32_t>());
     block.unit = static_cast<DataUnit>(fields.get<std::int32_t>());
     block.influence = static_cast<Influence>(fields.get<std::int32_t>());

@@ -48,7 +48,7 @@ TEST(RandomSource, NormalsHaveTheMomentsOfAStandardNormal) {
   for (int i = 0; i < n; ++i) {
     const double z = source.normal(Purpose::innovation, static_cast<u32>(i));
     m1 += z / n, m2 += z * z / n, m3 += z * z * z / n, m4 += z * z * z * z / n;
-    if (i % 2) cross += z * previous / (n / 2);
+    if (i % 2) cross += z * previous / (0.5 * n);
     previous = z;
   }
   const double root = std::sqrt(static_cast<double>(n));

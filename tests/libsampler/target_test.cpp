@@ -26,7 +26,7 @@ ParameterLayout one_block(Support support, std::vector<int> shape = {}) {
   return layout;
 }
 
-Target one(Support support, PriorFamily family, std::vector<double> arguments, double floor = 0,
+Target one(Support support, PriorFamily family, const std::vector<double>& arguments, double floor = 0,
            std::vector<int> shape = {}) {
   PriorSet prior;
   PriorSpec spec{family, {}};

@@ -1,5 +1,6 @@
 #include "progress.hpp"
 
+#include <cmath>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -12,7 +13,7 @@ ProgressLine::ProgressLine(Verbosity verbosity)
 
 std::string duration_text(double seconds) {
   if (seconds < 60) return fmt::format("{:.1f} s", seconds);
-  const auto whole = static_cast<long>(seconds + 0.5);
+  const auto whole = std::lround(seconds);
   if (seconds < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
   return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }

@@ -127,7 +127,7 @@ std::string YamlValue::text(const std::string& wanted) const {
 }
 
 std::string YamlValue::choice(std::span<const std::string> names) const {
-  const std::string name = text("one of " + joined(names));
+  std::string name = text("one of " + joined(names));
   if (std::find(names.begin(), names.end(), name) != names.end()) return name;
   refuse(excerpt(name) + " is unknown; " + did_you_mean(nearest_name(name, names)) +
          "allowed: " + joined(names));

@@ -23,7 +23,7 @@ struct CudaEvent final : Event {
 
 class CudaDevice final : public Device {
  public:
-  explicit CudaDevice(int index) : index_(index) {
+  explicit CudaDevice(int index) {
     EMOMC_CUDA_CHECK(cudaSetDevice(index));
     EMOMC_CUDA_CHECK(cudaGetDeviceProperties(&properties_, index));
     EMOMC_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
@@ -99,7 +99,6 @@ class CudaDevice final : public Device {
   void synchronize() override { EMOMC_CUDA_CHECK(cudaStreamSynchronize(stream_)); }
 
  private:
-  int index_;
   cudaDeviceProp properties_{};
   cudaStream_t stream_ = nullptr;
 };
