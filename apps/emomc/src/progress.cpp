@@ -1,9 +1,9 @@
 #include "progress.hpp"
 
-#include <cmath>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 
 namespace emomc::app {
