@@ -25,6 +25,41 @@ __global__ void __launch_bounds__(device::kTeamLanes, 4)
   device::finish_transition<Proposal>(team, view, chain, accept_block, propose_block, prepared, w);
 }
 
+/// A workspace in dynamic shared memory with room for one more candidate.
+EMOMC_HD inline device::i64 prefetch_bytes(const device::StepView& view) {
+  return device::workspace_bytes(view) +
+         (view.table.dim_unconstrained + view.table.dim) * static_cast<device::i64>(sizeof(double));
+}
+
+/// The same transition by two teams, one for each outcome of the acceptance, that compute the next candidate
+/// while the likelihood of the present one is not known yet (Brockwell 2006, "Parallel Markov chain Monte
+/// Carlo simulation by pre-fetching"). The candidate of the outcome that comes true is stored.
+template <class Proposal>
+__global__ void __launch_bounds__(2 * device::kTeamLanes, 2)
+    prefetching_kernel(const __grid_constant__ device::StepView view, int accept_block, int propose_block) {
+  using Team = device::BlockTeams<2>;
+  __shared__ double scratch[2][Team::kScratch];
+  extern __shared__ __align__(8) unsigned char memory[];
+  const bool if_accepted = Team::index() == 1;
+  const Team team{scratch[Team::index()]};
+  const int chain = static_cast<int>(blockIdx.x);
+  unsigned char* own = memory + Team::index() * prefetch_bytes(view);
+  const device::Workspace w = device::workspace_in(own, view);
+  double* next_u = reinterpret_cast<double*>(own + device::workspace_bytes(view));
+  const device::Prepared prepared =
+      device::prepare_transition<Proposal>(team, view, chain, accept_block, propose_block, w);
+  team.sync();
+  const device::Candidate next = device::propose<Proposal>(
+      team, view, prepared.adapted,
+      if_accepted ? device::KnownPoint{w.u, w.theta} : device::KnownPoint{w.current_u, w.current_theta}, w,
+      next_u, next_u + view.table.dim_unconstrained);
+  begin_overlapped();
+  __syncthreads();
+  const device::Decision decision = device::decide(view, chain, prepared);
+  if (decision.accepted == if_accepted) device::store(team, view, chain, next);
+  if (!if_accepted) device::accept_or_reject(team, view, chain, accept_block, decision, prepared, w);
+}
+
 template <class Proposal>
 class CudaStepper final : public Stepper {
  public:
@@ -32,6 +67,14 @@ class CudaStepper final : public Stepper {
   device::BlockPlan block_plan() const override { return Proposal::block_plan; }
   void enqueue(const device::StepView& view, int accept_block, int propose_block) const override {
     constexpr std::size_t kMostShared = 160 << 10;
+    const auto prefetch = static_cast<std::size_t>(2 * prefetch_bytes(view));
+    if (accept_block != device::kNoBlock && propose_block != device::kNoBlock &&
+        view.num_chains <= kMostPrefetching && prefetch <= kMostShared) {
+      launch_kernel("launch of prefetching_kernel", Overlap::yes, prefetching_kernel<Proposal>,
+                    dim3(static_cast<unsigned>(view.num_chains)), dim3(2 * device::kTeamLanes), prefetch,
+                    stream_, view, accept_block, propose_block);
+      return;
+    }
     const auto bytes = static_cast<std::size_t>(device::workspace_bytes(view));
     const bool near = bytes <= kMostShared;
     // Without an acceptance there may be no likelihood between this transition and the one before.
@@ -43,6 +86,9 @@ class CudaStepper final : public Stepper {
   }
 
  private:
+  // Beyond, the likelihood leaves no multiprocessor idle that could prepare both outcomes.
+  static constexpr int kMostPrefetching = 64;
+
   Stream stream_;
 };
 

@@ -1,4 +1,4 @@
-// The first kTeamLanes threads of a CUDA block as a team; same sums as HostTeam, bit for bit.
+// Threads of a CUDA block as teams of kTeamLanes; same sums as HostTeam, bit for bit.
 #ifndef EMOMC_DEVICE_BLOCK_TEAM_CUH
 #define EMOMC_DEVICE_BLOCK_TEAM_CUH
 
@@ -8,16 +8,29 @@
 
 namespace emomc::device {
 
-/// Needs blockDim.x >= kTeamLanes and `scratch` of kScratch doubles in shared memory. All threads of the
-/// block make the same calls; those beyond the team own nothing and get the results too.
-struct BlockTeam {
+/// With one team: blockDim.x >= kTeamLanes, all threads of the block make the same calls, those beyond the
+/// team own nothing and get the results too. With several, blockDim.x = kTeams x kTeamLanes, each set of
+/// kTeamLanes neighbouring threads is a team and goes its own way. `scratch`: kScratch doubles in shared
+/// memory of the team's own.
+template <int kTeams>
+struct BlockTeams {
   static constexpr int kWarps = kTeamLanes / 32;
   static constexpr int kScratch = 3 * kWarps;
   double* scratch;
 
   static __device__ int size() { return kTeamLanes; }
-  static __device__ int rank() { return threadIdx.x < kTeamLanes ? static_cast<int>(threadIdx.x) : kNobody; }
-  __device__ void sync() const { __syncthreads(); }
+  /// Which of the block's teams the calling thread is in.
+  static __device__ int index() { return static_cast<int>(threadIdx.x) / kTeamLanes; }
+  static __device__ int rank() {
+    if constexpr (kTeams > 1) return static_cast<int>(threadIdx.x) % kTeamLanes;
+    return threadIdx.x < kTeamLanes ? static_cast<int>(threadIdx.x) : kNobody;
+  }
+  __device__ void sync() const {
+    if constexpr (kTeams > 1)
+      asm volatile("barrier.sync %0, %1;" ::"r"(1 + index()), "n"(kTeamLanes) : "memory");
+    else
+      __syncthreads();
+  }
 
   /// `to` is shared memory, or `from` itself.
   template <class T>
@@ -42,9 +55,9 @@ struct BlockTeam {
     EMOMC_ROLLED
     for (int i = rank(); i < n; i += kTeamLanes) x += f(i);
     put(0, warp_sum(x));
-    __syncthreads();
+    sync();
     const double total = across(0);
-    __syncthreads();
+    sync();
     return total;
   }
 
@@ -59,9 +72,9 @@ struct BlockTeam {
     }
     put(0, warp_sum(x.a));
     put(1, warp_sum(x.b));
-    __syncthreads();
+    sync();
     x = {across(0), across(1)};
-    __syncthreads();
+    sync();
     return x;
   }
 
@@ -78,9 +91,9 @@ struct BlockTeam {
     put(0, warp_max(x.max));
     put(1, warp_sum(x.a));
     put(2, warp_sum(x.b));
-    __syncthreads();
+    sync();
     x = {larger(larger(scratch[0], scratch[1]), larger(scratch[2], scratch[3])), across(1), across(2)};
-    __syncthreads();
+    sync();
     return x;
   }
 
@@ -90,9 +103,9 @@ struct BlockTeam {
     EMOMC_ROLLED
     for (int i = rank(); i < n; i += kTeamLanes) m = larger(f(i), m);
     put(0, warp_max(m));
-    __syncthreads();
+    sync();
     m = larger(larger(scratch[0], scratch[1]), larger(scratch[2], scratch[3]));
-    __syncthreads();
+    sync();
     return m;
   }
 
@@ -108,13 +121,15 @@ struct BlockTeam {
     return x;
   }
   __device__ void put(int which, double x) const {
-    if (threadIdx.x < kTeamLanes && threadIdx.x % 32 == 0) scratch[which * kWarps + threadIdx.x / 32] = x;
+    if (rank() < kTeamLanes && rank() % 32 == 0) scratch[which * kWarps + rank() / 32] = x;
   }
   __device__ double across(int which) const {
     const double* s = scratch + which * kWarps;
     return (s[0] + s[1]) + (s[2] + s[3]);
   }
 };
+
+using BlockTeam = BlockTeams<1>;
 
 static_assert(kTeamLanes == 128);
 

@@ -89,7 +89,7 @@ EMOMC_INLINE Workspace rows_of(const StepView& v, int chain) {
           const_cast<SimplexBlock*>(v.table.simplices)};
 }
 
-/// A workspace of its own in `memory`, aligned to 8 bytes.
+/// A workspace of its own in `memory`, aligned to 8 bytes; workspace_bytes() of it.
 EMOMC_INLINE Workspace workspace_in(unsigned char* memory, const StepView& v) {
   const int n = v.table.dim_unconstrained, dim = v.table.dim;
   double* numbers = reinterpret_cast<double*>(memory);
@@ -205,18 +205,29 @@ EMOMC_HD void record_draw(const Team& team, const StepView& v, int chain, i64 st
   }
 }
 
-/// Accepts or rejects chain's candidate for block `b`. After the last block the step is done: it is counted
-/// and, where the plan says so, recorded.
-template <class Team>
-EMOMC_HD void accept(const Team& team, const StepView& v, int chain, int b, const Prepared& p,
-                     const Workspace& w) {
+struct Decision {
+  bool accepted, fault;
+  LogDensities candidate;
+};
+
+/// Whether chain's candidate, whose likelihood is there, is accepted.
+EMOMC_INLINE Decision decide(const StepView& v, int chain, const Prepared& p) {
   LogDensities candidate = p.candidate;
   candidate.likelihood = v.candidate.log_likelihood[chain];
   const double log_ratio = p.beta * (candidate.likelihood - p.current.likelihood) + p.log_ratio;
   const double density = candidate.likelihood + candidate.prior + candidate.jacobian;
   // Minus infinity is a density; NaN and plus infinity are faults, which reject and are counted.
   const bool fault = is_nan(density) || density == kInfinity;
-  const bool yes = !fault && p.log_uniform < log_ratio;
+  return {!fault && p.log_uniform < log_ratio, fault, candidate};
+}
+
+/// Carries out what was decided for block `b`. After the last block the step is done: it is counted and,
+/// where the plan says so, recorded.
+template <class Team>
+EMOMC_HD void accept_or_reject(const Team& team, const StepView& v, int chain, int b,
+                               const Decision& decision, const Prepared& p, const Workspace& w) {
+  const LogDensities& candidate = decision.candidate;
+  const bool yes = decision.accepted, fault = decision.fault;
   const Workspace rows = rows_of(v, chain);
   if (yes) {
     copy(team, w.u, rows.current_u, v.table.dim_unconstrained);
@@ -244,26 +255,38 @@ EMOMC_HD void accept(const Team& team, const StepView& v, int chain, int b, cons
                 yes ? candidate.likelihood : p.current.likelihood);
 }
 
-/// Writes chain's candidate: u, theta, log prior, log Jacobian, log q ratio.
+/// A candidate: where its u and theta are, and the rest of it.
+struct Candidate {
+  double *u, *theta;
+  double log_q, log_jacobian, log_prior;
+};
+
+/// The candidate that the innovation in `w` makes of the point `from`, to be written to `u` and `theta`.
 template <class Proposal, class Team>
-EMOMC_HD void propose(const Team& team, const StepView& v, int chain, const InnovationView& adapted,
-                      const Workspace& w) {
-  copy(team, w.current_u, w.u, v.table.dim_unconstrained);
+EMOMC_HD Candidate propose(const Team& team, const StepView& v, const InnovationView& adapted,
+                           KnownPoint from, const Workspace& w, double* u, double* theta) {
+  copy(team, from.u, u, v.table.dim_unconstrained);
   team.sync();
-  const double log_q = Proposal::apply(team, ProposalView{w.current_u, w.u, w.innovation, adapted});
+  const double log_q = Proposal::apply(team, ProposalView{from.u, u, w.innovation, adapted});
   team.sync();
   ParameterTable table = v.table;
   table.elements = w.elements;
   table.simplices = w.simplices;
-  const TwoSums sums = constrain_and_sum(team, table, w.u, w.theta, {w.current_u, w.current_theta},
+  const TwoSums sums = constrain_and_sum(team, table, u, theta, from,
                                          [](const Element& e, double x) { return log_density_term(e, x); });
+  return {u, theta, log_q, sums.a, v.table.log_prior_constant + sums.b};
+}
+
+/// Writes chain's candidate for the likelihood and for the transition to come.
+template <class Team>
+EMOMC_HD void store(const Team& team, const StepView& v, int chain, const Candidate& candidate) {
   const Workspace rows = rows_of(v, chain);
-  copy(team, w.u, rows.u, v.table.dim_unconstrained);
-  copy(team, w.theta, rows.theta, v.table.dim);
+  copy(team, candidate.u, rows.u, v.table.dim_unconstrained);
+  copy(team, candidate.theta, rows.theta, v.table.dim);
   if (team.rank() == 0) {
-    v.log_q[chain] = log_q;
-    v.candidate.log_jacobian[chain] = sums.a;
-    v.candidate.log_prior[chain] = v.table.log_prior_constant + sums.b;
+    v.log_q[chain] = candidate.log_q;
+    v.candidate.log_jacobian[chain] = candidate.log_jacobian;
+    v.candidate.log_prior[chain] = candidate.log_prior;
   }
 }
 
@@ -271,8 +294,11 @@ EMOMC_HD void propose(const Team& team, const StepView& v, int chain, const Inno
 template <class Proposal, class Team>
 EMOMC_HD void finish_transition(const Team& team, const StepView& v, int chain, int accept_block,
                                 int propose_block, const Prepared& prepared, const Workspace& w) {
-  if (accept_block != kNoBlock) accept(team, v, chain, accept_block, prepared, w);
-  if (propose_block != kNoBlock) propose<Proposal>(team, v, chain, prepared.adapted, w);
+  if (accept_block != kNoBlock)
+    accept_or_reject(team, v, chain, accept_block, decide(v, chain, prepared), prepared, w);
+  if (propose_block != kNoBlock)
+    store(team, v, chain,
+          propose<Proposal>(team, v, prepared.adapted, {w.current_u, w.current_theta}, w, w.u, w.theta));
 }
 
 /// Both parts, on the chain's rows themselves.
