@@ -128,11 +128,11 @@ TEST_F(Cli, ExportsDrawsInTheDataUnitsAndLoglikAgreesWithThem) {
 TEST_F(Cli, ResumingGivesTheDrawsOfAnUninterruptedRun) {
   const std::string config =
       "data: {file: data/data.csv, standardize: true}\nlikelihood: {components: 2}\n"
-      "sampler: {chains: 2, warmup: 1000, draws: 20000, seed: 3}\noutput: {directory: run}\n";
+      "sampler: {chains: 2, warmup: 500, draws: 8000, seed: 3}\noutput: {directory: run}\n";
   sample(config);
   int interrupted = 0;
   bool finished = false;
-  double seconds = 0.1;
+  double seconds = 0.05;
   for (int attempt = 0; attempt < 12 && !finished; ++attempt, seconds *= 2) {
     const ProgramResult result =
         folder.run("run config.yaml --output again --resume", "timeout -s INT " + std::to_string(seconds));

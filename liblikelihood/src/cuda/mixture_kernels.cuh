@@ -124,8 +124,11 @@ struct TileTask {
   bool is_last;
 };
 
-/// A number in shared memory, read here and not kept from before.
-__device__ inline int read_again(const int& x) { return *static_cast<const volatile int*>(&x); }
+/// A number in shared memory, read here: not kept from before, not read ahead.
+template <class T>
+__device__ T read_again(const T& x) {
+  return *static_cast<const volatile T*>(&x);
+}
 
 /// Sum over the rows of part `part` of a tile of their base-2 log densities without the common part; thread 0
 /// gets it. `values`: the part's rows, [column][kStride].
@@ -158,8 +161,12 @@ __device__ double sum_part(const EvaluationView<Real>& view, const TileTask& tas
     const double sum = sum_over_threads<kTileThreads>(sum_in_registers(log2_density), scratch);
     if (threadIdx.x == 0) passes[pass] = sum;
   }
+  if constexpr (kWork == TileWork::distances) return 0;
   if (threadIdx.x != 0) return 0;
-  return sum_in_registers(passes);
+  double sums[kPasses];
+#pragma unroll
+  for (int pass = 0; pass < kPasses; ++pass) sums[pass] = read_again(passes[pass]);
+  return sum_in_registers(sums);
 }
 
 /// By the last block of a chain: parts of tiles to segments to the total.
