@@ -162,7 +162,8 @@ TEST(Target, TruncatedPriorsIntegrateToOne) {
     double integral = 0;
     std::vector<double> theta(1);
     const double h = 0.002, edge = c.family == PriorFamily::cauchy ? 40 : 25;
-    for (double x = -edge; x <= edge; x += h) {
+    for (int i = 0; i * h <= 2 * edge; ++i) {
+      const double x = -edge + i * h;
       const double jacobian = target.constrain(std::vector<double>{x}, theta);
       const double prior = target.log_prior(theta);
       if (std::isfinite(prior)) integral += h * std::exp(prior + jacobian);

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string_view>
 
 #include "emomc/core/nearest_name.hpp"
@@ -363,7 +364,11 @@ const YamlNode* find_value(const YamlNode& root, const std::string& name) {
   return find_key(root, name).value;
 }
 
-YamlPlace key_place(const YamlNode& root, const std::string& name) { return find_key(root, name).key->place; }
+YamlPlace key_place(const YamlNode& root, const std::string& name) {
+  const YamlNode* key = find_key(root, name).key;
+  if (key == nullptr) throw std::logic_error("key_place: " + name + " is not written");
+  return key->place;
+}
 
 void refuse_unknown_keys(const YamlNode& root) { refuse_unknown_in(root, ""); }
 

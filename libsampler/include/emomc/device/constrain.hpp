@@ -88,7 +88,7 @@ EMOMC_HD TwoSums constrain_and_sum(const Team& team, const ParameterTable& table
     const Element e = table.elements[i];
     double log_jacobian = 0;
     if (e.transform != Transform::simplex) {
-      const bool use_known = known.u && e.transform == Transform::lower_bound;
+      const bool use_known = known.theta && e.transform == Transform::lower_bound;
       theta[i] = constrain_element(e, u, use_known ? known.u[e.source] : double_of(0x7ff8000000000000ul),
                                    use_known ? known.theta[i] : 0.0, log_jacobian);
     }
