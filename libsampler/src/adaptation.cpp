@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "emomc/core/errors.hpp"
 
@@ -16,6 +17,7 @@ constexpr double kLastShape = 0.8;               // and once more at 80 % of the
 constexpr std::int64_t kPointsPerWindow = 2048;  // over all chains
 constexpr double kOptimalScale = 2.38;           // over sqrt(dimension), Roberts, Gelman and Gilks (1997)
 constexpr double kAcceptanceOneDimension = 0.44;
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
@@ -66,6 +68,8 @@ Adaptation::Adaptation(const ProposalBlocks& blocks, const ProposalSpec& proposa
   sum_.resize(first_.size());
   count_.resize(plans.size());
   cross_.resize(static_cast<std::size_t>(num_groups_) * num_cross_);
+  window_begin_.assign(plans.size(), kNan);
+  window_end_ = window_begin_;
 }
 
 std::int64_t Adaptation::stride(std::int64_t begin, std::int64_t end) const {
@@ -73,8 +77,10 @@ std::int64_t Adaptation::stride(std::int64_t begin, std::int64_t end) const {
   return std::max<std::int64_t>(1, points / kPointsPerWindow);
 }
 
-void Adaptation::add_point(int chain, std::span<const double> u) {
+void Adaptation::add_point(int chain, std::span<const double> u, double log_density) {
   const auto c = static_cast<std::size_t>(chain);
+  if (std::isnan(window_begin_[c])) window_begin_[c] = log_density;
+  window_end_[c] = log_density;
   const auto dim = static_cast<std::size_t>(layout_.dim_unconstrained);
   double* first = first_.data() + c * dim;
   double* sum = sum_.data() + c * dim;
@@ -112,15 +118,29 @@ bool Adaptation::shape_due(std::int64_t end) const {
 void Adaptation::end_window(std::int64_t end, std::span<const std::uint64_t> accepted,
                             std::span<const std::uint64_t> proposed) {
   update_scales(accepted, proposed, gain(end));
+  std::fill(window_begin_.begin(), window_begin_.end(), kNan);
   if (proposal_.shape == ProposalShape::isotropic || !shape_due(end)) return;
   update_shapes();
   clear_points();
 }
 
+// Whether the group's mean log density rose by more than a chain at rest would move it: its sd there is about
+// sqrt(dimension / 2).
+bool Adaptation::climbs(int group) const {
+  double rise = 0, chains = 0;
+  for (std::size_t c = 0; c < count_.size(); ++c)
+    if (group_of_chain_[c] == group && std::isfinite(window_end_[c] - window_begin_[c])) {
+      rise += window_end_[c] - window_begin_[c];
+      chains += 1;
+    }
+  return rise > chains * (4 + 4 * std::sqrt(static_cast<double>(layout_.dim_unconstrained)));
+}
+
 void Adaptation::update_scales(std::span<const std::uint64_t> accepted,
                                std::span<const std::uint64_t> proposed, double gain) {
   const auto num_blocks = static_cast<std::size_t>(layout_.num_blocks);
-  for (int g = 0; g < num_groups_; ++g)
+  for (int g = 0; g < num_groups_; ++g) {
+    const bool climbing = climbs(g);
     for (std::size_t b = 0; b < num_blocks; ++b) {
       double yes = 0, all = 0;
       for (std::size_t c = 0; c < count_.size(); ++c)
@@ -135,9 +155,12 @@ void Adaptation::update_scales(std::span<const std::uint64_t> accepted,
       // d rate / d log scale is about -1/2 near the usual targets; next to no acceptance asks for more.
       double change = 2 * (rate - target);
       if (rate < 0.2 * target) change -= 1.5 * (1 - rate / (0.2 * target));
+      // On a slope half of all proposals are accepted however short they are: the rate says nothing.
+      if (climbing && rate > 0.5 * target) change = std::log(2.0);
       adapted_[static_cast<std::size_t>(g) * static_cast<std::size_t>(layout_.size()) +
                static_cast<std::size_t>(layout_.scale(static_cast<int>(b)))] += gain * change;
     }
+  }
 }
 
 void Adaptation::update_shapes() {

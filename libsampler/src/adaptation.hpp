@@ -26,8 +26,8 @@ class Adaptation {
 
   /// Steps between the points that learn the shape, for a window that begins at step `begin`.
   std::int64_t stride(std::int64_t begin, std::int64_t end) const;
-  /// A point of a chain on the way, in step order.
-  void add_point(int chain, std::span<const double> u);
+  /// A point of a chain on the way and its log density, in step order.
+  void add_point(int chain, std::span<const double> u, double log_density);
   /// Ends the window at `end`; acceptance counts of this window, num_chains x num_blocks.
   void end_window(std::int64_t end, std::span<const std::uint64_t> accepted,
                   std::span<const std::uint64_t> proposed);
@@ -39,6 +39,7 @@ class Adaptation {
  private:
   double gain(std::int64_t step) const;
   bool shape_due(std::int64_t end) const;
+  bool climbs(int group) const;
   void update_scales(std::span<const std::uint64_t> accepted, std::span<const std::uint64_t> proposed,
                      double gain);
   void update_shapes();
@@ -56,6 +57,9 @@ class Adaptation {
   std::vector<double> first_, sum_;  ///< num_chains x dim_unconstrained
   std::vector<double> count_;        ///< [num_chains]
   std::vector<double> cross_;        ///< num_groups x num_cross_: diagonals, or whole blocks if dense
+  // Log densities at the first and the last point of this window; NaN before. Not saved: states are taken
+  // between windows.
+  std::vector<double> window_begin_, window_end_;  ///< [num_chains]
 };
 
 }  // namespace emomc

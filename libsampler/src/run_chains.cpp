@@ -240,8 +240,11 @@ class Runner {
       const auto drain = [&](const SegmentResult& segment) {
         for (std::int64_t i = 0; i < segment.num_kept; ++i) {
           if ((segment.origin + (i + 1) * every - begin) % stride != 0) continue;
-          for (int c = 0; c < chains; ++c)
-            adaptation_.add_point(c, {segment.u + static_cast<std::size_t>(i * chains + c) * dim_u, dim_u});
+          for (int c = 0; c < chains; ++c) {
+            const auto row = static_cast<std::size_t>(i * chains + c);
+            adaptation_.add_point(c, {segment.u + row * dim_u, dim_u},
+                                  segment.log_prior[row] + segment.log_likelihood[row]);
+          }
         }
         if (options_.keep_warmup) hand_over(segment, true, every);
         if (report(segment) == Continue::stop) stop = true;

@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 using testing::ProgramFolder;
 
-// Made by sad_baseline.py with scikit-learn 1.7.
+// Made by sad_baseline.py with scikit-learn 1.9.1.
 constexpr double kMedianOfFits = -245380.339;
 constexpr int kFreeParameters = 215;
 

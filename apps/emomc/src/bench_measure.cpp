@@ -81,7 +81,9 @@ class StepTimer final : public DrawHandler {
     } else {
       per_step_ = seconds_since(begin_) / static_cast<double>(progress.step - first_step_);
     }
-    return calls_ > 4 && seconds_since(begin_) > seconds_ ? Continue::stop : Continue::yes;
+    const double since = seconds_since(begin_);
+    const bool enough = calls_ > 4 ? since > seconds_ : calls_ > 2 && since > 10 * seconds_;
+    return enough ? Continue::stop : Continue::yes;
   }
   double seconds_per_step() const { return per_step_; }
 
