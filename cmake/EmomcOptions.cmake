@@ -32,10 +32,12 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   target_compile_options(emomc_flags INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-mfma> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-mfma>)
 endif()
+# g++ 12 sees overlapping copies in std::string operators that cannot be (GCC PR 105651).
+target_compile_options(emomc_flags INTERFACE
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict>)
 if(EMOMC_WARNINGS_AS_ERRORS)
-  # g++ 12 sees overlapping copies in std::string operators that cannot be (GCC PR 105651).
   target_compile_options(emomc_flags INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:-Werror $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>>
+    $<$<COMPILE_LANGUAGE:CXX>:-Werror>
     $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Werror
                                -Xptxas=--warn-on-spills,--warn-on-local-memory-usage,--warning-as-error>)
 endif()

@@ -19,8 +19,8 @@ ProposalBlocks plan_blocks(device::BlockPlan plan, const Target& target) {
       const ParameterBlock& block = target.layout().blocks[b];
       const Target::Range range = target.unconstrained_range(b);
       const bool sliced = block.support != Support::simplex && block.component_axis == 0 && range.size > 0;
-      // Ordered means depend on all earlier ones, so a slice changes more than its own component.
-      const bool coupled = target.ordered_means() && block.name == "means";
+      // Ordered values depend on all earlier ones, so a slice changes more than its own component.
+      const bool coupled = target.ordered_block() == b;
       const int num_slices = sliced ? block.shape[0] : 1;
       for (int k = 0; k < num_slices; ++k)
         add(sliced ? block.name + "[" + std::to_string(k) + "]" : block.name,

@@ -15,46 +15,41 @@ namespace {
 using device::Transform;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-bool is_ordered(const ParameterBlock& block, bool order_means) {
-  return order_means && block.name == "means";
-}
-
 // Where an element's values lie, and the transform that maps the real line there.
 void set_transform(device::Element& e, const ParameterBlock& block, int i, int u_begin, double floor,
                    bool ordered) {
   e.source = u_begin + i;
+  const int stride = ordered ? block.size() / block.shape[0] : 1;
+  const bool first_coordinate = ordered && i % stride == 0;
+  if (first_coordinate) {
+    e.rank = i / stride;
+    e.stride = stride;
+  }
   switch (block.support) {
-    case Support::real: {
-      e.transform = Transform::identity;
-      const int stride = block.shape.empty() ? 1 : block.size() / block.shape[0];
-      if (ordered && i % stride == 0) {
-        e.transform = Transform::ordered;
-        e.rank = i / stride;
-        e.stride = stride;
-      }
-      return;
-    }
+    case Support::real:
+      e.transform = first_coordinate ? Transform::ordered : Transform::identity;
+      break;
     case Support::positive:
-      e.transform = Transform::lower_bound;
+      e.transform = first_coordinate ? Transform::ordered_above : Transform::lower_bound;
       e.bound = floor;
-      return;
+      break;
     case Support::unit_interval:
       e.transform = Transform::interval;
       e.width = 1;
-      return;
+      break;
     case Support::simplex:
       e.transform = Transform::simplex;
       e.source = u_begin;
       e.rank = i;
       e.width = i > 0 ? 1 / std::sqrt(i * (i + 1.0)) : 0.0;
-      return;
+      break;
   }
 }
 
 }  // namespace
 
 Target::Target(ParameterLayout layout, const PriorSet& prior, std::span<const double> column_sd)
-    : layout_(std::move(layout)), ordered_means_(prior.order_means) {
+    : layout_(std::move(layout)) {
   const auto names = element_names(layout_);
   for (const auto& [name, _] : prior.blocks)
     if (std::none_of(layout_.blocks.begin(), layout_.blocks.end(), [&](auto& b) { return b.name == name; }))
@@ -66,6 +61,14 @@ Target::Target(ParameterLayout layout, const PriorSet& prior, std::span<const do
       throw InputError("prior." + block.name + ": this parameter has no prior");
     const PriorSpec& spec = found->second;
     const bool fixed = spec.family == PriorFamily::fixed;
+    const bool ordered = !fixed && block.name == prior.order;
+    if (ordered) {
+      const bool possible =
+          block.component_axis == 0 && (block.support == Support::real || block.support == Support::positive);
+      if (!possible) throw InputError("prior.order: the components cannot be ordered by " + block.name);
+      ordered_block_ = b;
+      log_prior_constant_ += std::lgamma(block.shape[0] + 1.0);
+    }
     const int begin = static_cast<int>(elements_.size()), size = block.size();
     double alpha_sum = 0, fixed_sum = 0;
     for (int i = 0; i < size; ++i) {
@@ -95,7 +98,7 @@ Target::Target(ParameterLayout layout, const PriorSet& prior, std::span<const do
         if (!inside)
           throw InputError("prior." + name + ".fixed: " + std::to_string(e.bound) + " is not allowed");
       } else {
-        set_transform(e, block, i, dim_unconstrained_, floor, is_ordered(block, ordered_means_));
+        set_transform(e, block, i, dim_unconstrained_, floor, ordered);
         if (spec.family == PriorFamily::dirichlet) alpha_sum += arguments.at(0);
       }
       elements_.push_back(e);
@@ -104,7 +107,7 @@ Target::Target(ParameterLayout layout, const PriorSet& prior, std::span<const do
       throw InputError("prior." + block.name + ".fixed: the weights sum to " + std::to_string(fixed_sum) +
                        ", not to 1");
     if (spec.family == PriorFamily::dirichlet) log_prior_constant_ += std::lgamma(alpha_sum);
-    if (!fixed && is_ordered(block, ordered_means_)) log_prior_constant_ += std::lgamma(block.shape[0] + 1.0);
+    if (!prior.order.empty() && block.component_axis == 0) refuse_different_components(b, begin);
     int num_free = fixed ? 0 : size;
     if (!fixed && block.support == Support::simplex) {
       num_free = size - 1;
@@ -112,6 +115,18 @@ Target::Target(ParameterLayout layout, const PriorSet& prior, std::span<const do
     }
     ranges_.push_back({dim_unconstrained_, num_free});
     dim_unconstrained_ += num_free;
+  }
+}
+
+void Target::refuse_different_components(std::size_t b, int begin) const {
+  const ParameterBlock& block = layout_.blocks[b];
+  const int slice = block.size() / block.shape[0];
+  for (int i = slice; i < block.size(); ++i) {
+    const device::Element& here = elements_[static_cast<std::size_t>(begin + i)];
+    const device::Element& first = elements_[static_cast<std::size_t>(begin + i % slice)];
+    if (here.density != first.density || here.a != first.a || here.b != first.b || here.bound != first.bound)
+      throw InputError("prior.order: the prior of " + block.name +
+                       " differs between components, which an order needs to be alike; allowed here: none");
   }
 }
 
@@ -128,10 +143,10 @@ double Target::constrain(std::span<const double> u, std::span<double> theta) con
 double Target::log_prior(std::span<const double> theta) const {
   for (std::size_t i = 0; i < elements_.size(); ++i) {
     const device::Element& e = elements_[i];
-    if (e.transform == Transform::lower_bound && !(theta[i] > e.bound)) return -kInf;
-    if (e.transform == Transform::ordered && e.rank > 0 &&
-        !(theta[i] > theta[i - static_cast<std::size_t>(e.stride)]))
-      return -kInf;
+    const bool bounded = e.transform == Transform::lower_bound || e.transform == Transform::ordered_above;
+    if (bounded && !(theta[i] > e.bound)) return -kInf;
+    const bool ordered = e.transform == Transform::ordered || e.transform == Transform::ordered_above;
+    if (ordered && e.rank > 0 && !(theta[i] > theta[i - static_cast<std::size_t>(e.stride)])) return -kInf;
   }
   return device::log_prior(device::HostTeam{}, table(), theta.data());
 }
@@ -162,10 +177,17 @@ void Target::unconstrain(std::span<const double> theta, std::span<double> u) con
         if (!(x > e.bound && x < e.bound + e.width)) refuse(i, "strictly between its bounds");
         u[source] = device::log((x - e.bound) / (e.bound + e.width - x));
         break;
-      case Transform::ordered: {
-        const double previous = e.rank > 0 ? theta[i - static_cast<std::size_t>(e.stride)] : 0;
-        if (e.rank > 0 && !(x > previous)) refuse(i, "above its predecessor " + std::to_string(previous));
-        u[source] = e.rank > 0 ? device::log(x - previous) : x;
+      case Transform::ordered:
+      case Transform::ordered_above: {
+        if (e.rank == 0) {
+          if (e.transform == Transform::ordered_above && !(x > e.bound))
+            refuse(i, "above " + std::to_string(e.bound));
+          u[source] = e.transform == Transform::ordered ? x : device::log(x - e.bound);
+          break;
+        }
+        const double previous = theta[i - static_cast<std::size_t>(e.stride)];
+        if (!(x > previous)) refuse(i, "above its predecessor " + std::to_string(previous));
+        u[source] = device::log(x - previous);
         break;
       }
     }

@@ -101,10 +101,11 @@ INSTANTIATE_TEST_SUITE_P(
                  "configs/x.yaml:4: pointwise: this key is there twice (first in line 3); remove one"},
         BadInput{data + "\"data\": {file: b.csv}\n",
                  "configs/x.yaml:2: data: this key is there twice (first in line 1); remove one"},
-        BadInput{two + "prior: {order: none}\n",
-                 "configs/x.yaml:3: prior.order: model two_gaussian does not use this key, only "
-                 "gaussian_mixture does; "
-                 "remove it"},
+        BadInput{two + "prior: {order: means.0}\n",
+                 "configs/x.yaml:3: prior.order: means.0 is unknown; allowed: none, sigma"},
+        BadInput{two + "prior: {order: sigma, fraction: {beta: {a: 1, b: 2}}}\n",
+                 "configs/x.yaml:3: prior.order: sigma needs a prior of fraction that is the same for 1 - "
+                 "fraction, such as {beta: {a: 1, b: 1}}; allowed here: none"},
         BadInput{data + "likelihood:\n  components: 2\n  model: two_gaussian\n",
                  "configs/x.yaml:3: likelihood.components: model two_gaussian does not use this key, only "
                  "gaussian_mixture does; remove it"},
@@ -443,7 +444,7 @@ TEST(RunConfigParsing, ReadsEveryKey) {
   EXPECT_EQ(config.prior.blocks.at("weights"), (PriorSpec{PriorFamily::dirichlet, {{{3}, {1, 2, 3.5}}}}));
   EXPECT_EQ(config.prior.blocks.at("scales"), (PriorSpec{PriorFamily::lognormal, {{{}, {-1}}, {{}, {0.5}}}}));
   EXPECT_EQ(config.prior.scale_floor, 1e-4);
-  EXPECT_FALSE(config.prior.order_means);
+  EXPECT_EQ(config.prior.order, "");
   const ProposalConfig proposal{"random_walk", "dense", 0.3};
   EXPECT_EQ(config.sampler, (SamplerConfig{16, 0, 5, 2, std::numeric_limits<std::uint64_t>::max(),
                                            "start/em.json", 7, 0.0, proposal}));

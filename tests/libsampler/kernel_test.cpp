@@ -163,13 +163,15 @@ TEST(Kernel, EveryBlockOfComponentWiseIsReversible) {
   }
 }
 
-TEST(Kernel, OrderedMeansAreReversible) {
-  PriorSet prior = mixture_prior();
-  prior.order_means = true;
-  const std::vector<double> sd(1, 1.0);
-  const auto s = one_step<RandomWalk>(Target(mixture_layout(2, 1), prior, sd), IncrementShape::diagonal, 0);
-  EXPECT_LT(s.worst_exchange, kBound);
-  EXPECT_LT(s.worst_stationary, kBound);
+TEST(Kernel, OrdersAreReversible) {
+  for (const char* order : {"means", "scales"}) {
+    PriorSet prior = mixture_prior();
+    prior.order = order;
+    const std::vector<double> sd(1, 1.0);
+    const auto s = one_step<RandomWalk>(Target(mixture_layout(2, 1), prior, sd), IncrementShape::diagonal, 0);
+    EXPECT_LT(s.worst_exchange, kBound) << order;
+    EXPECT_LT(s.worst_stationary, kBound) << order;
+  }
 }
 
 TEST(Kernel, AForgottenQRatioIsCaught) {

@@ -58,10 +58,10 @@ double numerical_log_jacobian(const Target& target, std::vector<double> u, const
 }
 
 TEST(Target, JacobiansAreThoseOfFiniteDifferences) {
-  for (bool ordered : {false, true})
+  for (const char* order : {"", "means", "scales"})
     for (int K : {1, 2, 3, 5}) {
       PriorSet prior = mixture_prior();
-      prior.order_means = ordered;
+      prior.order = order;
       const Target target(mixture_layout(K, 2), prior, kUnitSd);
       std::vector<double> u(static_cast<std::size_t>(target.dim_unconstrained()));
       for (std::size_t i = 0; i < u.size(); ++i) u[i] = std::sin(1.0 + 2.7 * static_cast<double>(i));
@@ -70,7 +70,7 @@ TEST(Target, JacobiansAreThoseOfFiniteDifferences) {
         if (i != K - 1) rows.push_back(i);
       std::vector<double> theta(static_cast<std::size_t>(target.dim()));
       EXPECT_NEAR(target.constrain(u, theta), numerical_log_jacobian(target, u, rows), 1e-7)
-          << "K = " << K << ", ordered " << ordered;
+          << "K = " << K << ", order " << order;
     }
   const Target interval = one(Support::unit_interval, PriorFamily::beta, {2, 3});
   std::vector<double> theta(1);
@@ -83,9 +83,9 @@ TEST(Target, JacobiansAreThoseOfFiniteDifferences) {
 }
 
 TEST(Target, UnconstrainInvertsConstrain) {
-  for (bool ordered : {false, true}) {
+  for (const char* order : {"", "means", "scales"}) {
     PriorSet prior = mixture_prior();
-    prior.order_means = ordered;
+    prior.order = order;
     const Target target(mixture_layout(4, 3), prior, kUnitSd);
     std::vector<double> u(static_cast<std::size_t>(target.dim_unconstrained())), back(u);
     for (std::size_t i = 0; i < u.size(); ++i) u[i] = 1.5 * std::cos(static_cast<double>(i) * 1.9);
@@ -176,7 +176,7 @@ TEST(Target, TruncatedPriorsIntegrateToOne) {
 TEST(Target, DirichletAndOrderAreNormalised) {
   PriorSet prior = mixture_prior();
   const Target plain(mixture_layout(3, 1), prior, kUnitSd);
-  prior.order_means = true;
+  prior.order = "means";
   const Target ordered(mixture_layout(3, 1), prior, kUnitSd);
   std::vector<double> theta{0.2, 0.5, 0.3, -1, 0, 2, 1, 1, 1};
   EXPECT_NEAR(ordered.log_prior(theta) - plain.log_prior(theta), std::log(6.0), 1e-12);
@@ -190,6 +190,37 @@ TEST(Target, DirichletAndOrderAreNormalised) {
   EXPECT_NEAR(plain.log_prior(theta), expected, 1e-12);
   std::swap(theta[3], theta[5]);
   EXPECT_EQ(ordered.log_prior(theta), -std::numeric_limits<double>::infinity());
+  prior.order = "scales";
+  const Target by_scale(mixture_layout(3, 1), prior, kUnitSd);
+  EXPECT_EQ(by_scale.log_prior(theta), -std::numeric_limits<double>::infinity());
+  theta[7] = 1.1, theta[8] = 1.2;
+  EXPECT_NEAR(by_scale.log_prior(theta) - plain.log_prior(theta), std::log(6.0), 1e-12);
+}
+
+TEST(Target, AnOrderNeedsComponentsThatThePriorDoesNotTellApart) {
+  PriorSet prior = mixture_prior();
+  prior.order = "means";
+  prior.blocks["means"] = {PriorFamily::normal, {{{2}, {1, 10}}, number(1)}};
+  EXPECT_NO_THROW(Target(mixture_layout(3, 2), prior, kUnitSd));  // per column
+  prior.blocks["means"] = {PriorFamily::normal, {{{3}, {1, 2, 4}}, number(1)}};
+  EXPECT_THROW(Target(mixture_layout(3, 2), prior, kUnitSd), InputError);
+  prior = mixture_prior();
+  prior.order = "means";
+  prior.blocks["scales"] = {PriorFamily::fixed, {{{3}, {1, 2, 4}}}};
+  EXPECT_THROW(Target(mixture_layout(3, 2), prior, kUnitSd), InputError);
+  prior = mixture_prior();
+  prior.order = "weights";
+  EXPECT_THROW(Target(mixture_layout(3, 2), prior, kUnitSd), InputError);
+}
+
+TEST(Target, DrawsFromAnOrderedPriorAreOrdered) {
+  PriorSet prior = mixture_prior();
+  for (const char* order : {"means", "scales"}) {
+    prior.order = order;
+    const Target target(mixture_layout(3, 2), prior, kUnitSd);
+    for (std::uint32_t chain = 0; chain < 50; ++chain)
+      EXPECT_TRUE(std::isfinite(target.log_prior(target.draw_from_prior(7, chain, 0)))) << order;
+  }
 }
 
 TEST(Target, ArgumentsAreBroadcastPerColumnAndComponent) {

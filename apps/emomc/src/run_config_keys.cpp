@@ -182,12 +182,12 @@ std::vector<ConfigKey> prior_keys() {
       {"prior.sigma", two_gaussian, "model two_gaussian: as scales",
        [](const YamlValue& v, RunConfig& c) { c.prior.blocks["sigma"] = read_prior(v, "sigma", c); },
        [](const RunConfig& c) { return write_block(c, "sigma", two_gaussian); }},
-      {"prior.order", mixture, "none | means.0 (components ordered by their first mean)",
-       [](const YamlValue& v, RunConfig& c) {
-         c.prior.order_means = choose(v, {"none", "means.0"}) == "means.0";
-         if (c.prior.order_means) check_order(v, c);
-       },
-       [](const RunConfig& c) { return std::string(c.prior.order_means ? "means.0" : "none"); }},
+      {"prior.order", "",
+       "none | means.0 (components ordered by their first mean); model two_gaussian: none | sigma",
+       [](const YamlValue& v, RunConfig& c) { c.prior.order = read_order(v, c); },
+       [](const RunConfig& c) {
+         return c.prior.order.empty() ? "none" : c.prior.order == "means" ? "means.0" : c.prior.order;
+       }},
       {"prior.scale_floor", "", "smallest scale, as a share of the column's sd; 0: none; below 1",
        [](const YamlValue& v, RunConfig& c) {
          c.prior.scale_floor =

@@ -174,13 +174,28 @@ std::vector<YamlValue> find_arguments(const YamlValue& value, PriorFamily family
 /// Whether an argument differs from one component to the next. A list of [d] or [K] counts only where
 /// it can be nothing but [K].
 bool tells_components_apart(const ArrayArgument& array, const BlockRules& rules) {
-  if (array.shape.size() != static_cast<std::size_t>(rules.max_rank)) return false;
+  if (array.shape.empty() || array.shape.size() != static_cast<std::size_t>(rules.max_rank)) return false;
   const auto rows = static_cast<std::size_t>(array.shape[0]);
   const std::size_t row = array.values.size() / rows;
   for (std::size_t i = row; i < array.values.size(); ++i) {
     if (array.values[i] != array.values[i % row]) return true;
   }
   return false;
+}
+
+/// Whether x and 1 - x have the same density.
+bool is_symmetric_about_half(const PriorSpec& prior) {
+  const auto argument = [&](std::size_t i) { return prior.arguments[i].values[0]; };
+  switch (prior.family) {
+    case PriorFamily::beta:
+      return argument(0) == argument(1);
+    case PriorFamily::uniform:
+      return std::abs(argument(0) + argument(1) - 1) < 1e-12;
+    case PriorFamily::fixed:
+      return argument(0) == 0.5;
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -219,17 +234,27 @@ PriorSpec read_prior(const YamlValue& value, const std::string& block, const Run
   return prior;
 }
 
-void check_order(const YamlValue& order, const RunConfig& config) {
-  if (config.prior.blocks.at("means").family == PriorFamily::fixed) {
-    order.refuse("means.0 cannot order means that are fixed; allowed: none");
+std::string read_order(const YamlValue& order, const RunConfig& config) {
+  const std::string ordered = config.likelihood.model == "two_gaussian" ? "sigma" : "means";
+  const std::string key = ordered == "means" ? "means.0" : ordered;
+  const std::array<std::string, 2> allowed{"none", key};
+  if (order.choice(allowed) == "none") return "";
+  if (config.prior.blocks.at(ordered).family == PriorFamily::fixed) {
+    order.refuse(key + " cannot order " + ordered + " that are fixed; allowed: none");
   }
   for (const auto& [block, prior] : config.prior.blocks) {
     for (const ArrayArgument& argument : prior.arguments) {
       if (!tells_components_apart(argument, rules_of(block))) continue;
-      order.refuse("means.0 needs the same prior for every component, and prior." + block +
+      order.refuse(key + " needs the same prior for every component, and prior." + block +
                    " differs between them; allowed here: none");
     }
   }
+  if (ordered == "sigma" && !is_symmetric_about_half(config.prior.blocks.at("fraction"))) {
+    order.refuse(
+        "sigma needs a prior of fraction that is the same for 1 - fraction, such as {beta: {a: 1, b: 1}}; "
+        "allowed here: none");
+  }
+  return ordered;
 }
 
 }  // namespace emomc::app

@@ -15,8 +15,9 @@ PriorSet default_prior(const std::string& model);
 /// likelihood already: they say how many components and, where columns are listed, how many columns.
 PriorSpec read_prior(const YamlValue& value, const std::string& block, const RunConfig& config);
 
-/// `order: means.0` needs a prior that treats all components alike: it multiplies by K!, the number of
-/// ways to number them. Refuses, at `order`, priors that tell components apart.
-void check_order(const YamlValue& order, const RunConfig& config);
+/// The block that `order` names, empty for none. An order needs a prior that treats all components alike: it
+/// multiplies by K!, the number of ways to number them. Refuses, at `order`, priors that tell components
+/// apart.
+std::string read_order(const YamlValue& order, const RunConfig& config);
 
 }  // namespace emomc::app

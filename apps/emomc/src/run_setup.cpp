@@ -33,24 +33,27 @@ std::string hash_table(const Table& table) {
 void move_inside(const Target& target, std::vector<double>& theta) {
   for (std::size_t i = 0; i < theta.size(); ++i) {
     const device::Element& e = target.elements()[i];
-    if (e.transform == device::Transform::lower_bound && !(theta[i] > e.bound))
-      theta[i] = e.bound > 0 ? 1.01 * e.bound : 1e-3;
+    const bool bounded =
+        e.transform == device::Transform::lower_bound || e.transform == device::Transform::ordered_above;
+    if (bounded && !(theta[i] > e.bound)) theta[i] = e.bound > 0 ? 1.01 * e.bound : 1e-3;
     if (e.transform == device::Transform::fixed) theta[i] = e.bound;
   }
-  if (!target.ordered_means()) return;
+  if (!target.ordered_block()) return;
   // The prior is symmetric in the components, so their order is free: sort by the first coordinate.
   const ParameterLayout& layout = target.layout();
-  const int K = layout.blocks[0].shape[0], stride = layout.blocks[1].size() / K;
+  const std::size_t block = *target.ordered_block();
+  const int K = layout.blocks[block].shape[0], stride = layout.blocks[block].size() / K;
   std::vector<int> order(static_cast<std::size_t>(K));
   for (int k = 0; k < K; ++k) order[static_cast<std::size_t>(k)] = k;
-  const double* means = theta.data() + layout.offset(1);
-  std::sort(order.begin(), order.end(), [&](int a, int b) { return means[a * stride] < means[b * stride]; });
+  const double* values = theta.data() + layout.offset(block);
+  std::sort(order.begin(), order.end(),
+            [&](int a, int b) { return values[a * stride] < values[b * stride]; });
   theta = permute_components(layout, order, theta);
 }
 
 // Labels of the components as in `reference`, where the prior does not tell them apart.
 void align(const Target& target, const std::vector<double>& reference, std::vector<double>& theta) {
-  if (target.ordered_means()) return;
+  if (target.ordered_block()) return;
   const auto aligned =
       permute_components(target.layout(), order_like(target.layout(), reference, theta), theta);
   const double before = target.log_prior(theta), after = target.log_prior(aligned);

@@ -74,6 +74,13 @@ EMOMC_INLINE double constrain_element(const Element& e, const double* u, double 
       if (e.rank > 0) log_jacobian += u[e.source];
       return x;
     }
+    case Transform::ordered_above: {
+      double x = e.bound;
+      EMOMC_ROLLED
+      for (int r = 0; r <= e.rank; ++r) x += exp(u[e.source - (e.rank - r) * e.stride]);
+      log_jacobian += u[e.source];
+      return x;
+    }
   }
   return 0.0;
 }

@@ -7,12 +7,13 @@ namespace emomc::device {
 
 /// theta of u, one element at a time (constrain.hpp).
 enum class Transform : int {
-  fixed,        ///< theta = bound; no u
-  identity,     ///< theta = u
-  lower_bound,  ///< theta = bound + exp(u)
-  interval,     ///< theta = bound + width / (1 + exp(-u))
-  simplex,      ///< isometric log-ratio, see SimplexBlock
-  ordered,      ///< theta = u_0 + exp(u_1) + ... + exp(u_rank), u_i being `stride` apart
+  fixed,          ///< theta = bound; no u
+  identity,       ///< theta = u
+  lower_bound,    ///< theta = bound + exp(u)
+  interval,       ///< theta = bound + width / (1 + exp(-u))
+  simplex,        ///< isometric log-ratio, see SimplexBlock
+  ordered,        ///< theta = u_0 + exp(u_1) + ... + exp(u_rank), u_i being `stride` apart
+  ordered_above,  ///< theta = bound + exp(u_0) + ... + exp(u_rank)
 };
 
 /// Density families as the table has them (log_prior.hpp): a and b are the arguments in the form that is
@@ -31,8 +32,8 @@ enum class Density : int {
 struct Element {
   Transform transform;
   int source;  ///< index into u; of the block's first element for `simplex`
-  int rank;    ///< `ordered`: how many exponentials; `simplex`: place in the block
-  int stride;  ///< `ordered`: distance in u between them
+  int rank;    ///< `ordered...`: place in the order; `simplex`: place in the block
+  int stride;  ///< `ordered...`: distance in u between neighbours in the order
   double bound;
   double width;  ///< `simplex`: 1 / sqrt(rank (rank + 1)), of the Helmert basis; 0 in place 0
   Density density;

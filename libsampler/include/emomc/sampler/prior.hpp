@@ -48,8 +48,9 @@ struct PriorSet {
   std::map<std::string, PriorSpec> blocks;
   /// Smallest scale allowed, as a share of the column's sd in the data the sampler sees.
   double scale_floor = 0.001;
-  /// The means are restricted to increasing first coordinates and the prior multiplied by K!.
-  bool order_means = false;
+  /// A block with a component axis whose first coordinates are restricted to increase with the component, the
+  /// prior being multiplied by K!; empty: none. The prior must be the same when components change places.
+  std::string order;
   bool operator==(const PriorSet&) const = default;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -38,7 +39,8 @@ class Target {
     int begin, size;
   };
   Range unconstrained_range(std::size_t block) const { return ranges_[block]; }
-  bool ordered_means() const { return ordered_means_; }
+  /// Index of the block whose first coordinates increase, if one does.
+  std::optional<std::size_t> ordered_block() const { return ordered_block_; }
 
   /// The table that the step body reads, in host memory owned by this object.
   device::ParameterTable table() const;
@@ -47,13 +49,15 @@ class Target {
   double log_prior_constant() const { return log_prior_constant_; }
 
  private:
+  void refuse_different_components(std::size_t block, int begin) const;
+
   ParameterLayout layout_;
   std::vector<device::Element> elements_;
   std::vector<device::SimplexBlock> simplices_;
   std::vector<Range> ranges_;
   double log_prior_constant_ = 0;
   int dim_unconstrained_ = 0;
-  bool ordered_means_ = false;
+  std::optional<std::size_t> ordered_block_;
 };
 
 }  // namespace emomc
