@@ -123,6 +123,7 @@ TEST_F(Cli, ExportsDrawsInTheDataUnitsAndLoglikAgreesWithThem) {
     EXPECT_NEAR(sum, draw[3], 1e-9 * std::abs(draw[3]));
   }
   expect_refused("export run --format xlsx -o x", {"xlsx", "csv"});
+  expect_refused("export run --format csv -o nowhere/x.csv", {"nowhere", "folder"});
 }
 
 TEST_F(Cli, ResumingGivesTheDrawsOfAnUninterruptedRun) {
@@ -144,6 +145,44 @@ TEST_F(Cli, ResumingGivesTheDrawsOfAnUninterruptedRun) {
   ASSERT_EQ(folder.run("export run --format csv -o a.csv").exit_code, 0);
   ASSERT_EQ(folder.run("export again --format csv -o b.csv").exit_code, 0);
   EXPECT_EQ(folder.read("a.csv"), folder.read("b.csv"));
+}
+
+// The reader printed in docs/chain-format.md reads what the program writes.
+TEST_F(Cli, TheDocumentedNumpyReaderWorks) {
+  if (std::system("python3 -c 'import numpy' 2>/dev/null") != 0) GTEST_SKIP() << "no python3 with numpy";
+  sample();
+  std::ifstream document(std::string(EMOMC_SOURCE_DIR) + "/docs/chain-format.md");
+  std::string line, reader;
+  bool inside = false;
+  while (std::getline(document, line)) {
+    if (line.rfind("```", 0) == 0)
+      inside = line == "```python";
+    else if (inside)
+      reader += line + "\n";
+  }
+  folder.write("reader.py",
+               reader +
+                   "step, prior, likelihood, x, names = read_chain('run/chains/chain-00001.emc')\n"
+                   "print(len(step), names[2], names[-1])\n"
+                   "print(','.join(map(repr, map(float, [prior[7], *x[7]]))))\n");
+  ASSERT_EQ(std::system(
+                ("cd '" + folder.path().string() + "' && python3 reader.py > read.txt 2> error.txt").c_str()),
+            0)
+      << folder.read("error.txt");
+  ASSERT_EQ(folder.run("export run --format csv -o draws.csv").exit_code, 0);
+  std::istringstream read(folder.read("read.txt")), exported(folder.read("draws.csv"));
+  std::getline(read, line);
+  EXPECT_EQ(line, "100 means[0,0] scales[1,1]");
+  std::string expected;
+  while (expected.rfind("1,7,", 0) != 0 && std::getline(exported, expected)) continue;
+  std::getline(read, line);
+  std::istringstream ours(line), theirs(expected);
+  std::string cell;
+  for (int skip = 0; skip < 4; ++skip) std::getline(theirs, cell, ',');
+  for (std::string value; std::getline(ours, value, ',');) {
+    ASSERT_TRUE(std::getline(theirs, cell, ','));
+    EXPECT_EQ(std::stod(value), std::stod(cell));
+  }
 }
 
 TEST_F(Cli, BadInputIsOneLineExitCode2AndNothingWritten) {

@@ -43,6 +43,9 @@ std::string to_csv(const std::vector<ChainDraws>& chains) {
 }
 
 void export_run(const Options& options) {
+  const auto folder = std::filesystem::path(options.output).parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder))
+    throw InputError("-o " + options.output + ": there is no folder " + folder.string());
   const std::string text = to_csv(read_chains(options.run));
   if (options.output == "-")
     std::cout << text;
