@@ -12,12 +12,15 @@ struct FamilyEntry {
 };
 
 /// In the order of the enumeration.
-const std::array<FamilyEntry, 9>& families() {
-  static const std::array<FamilyEntry, 9> table{{
+const std::array<FamilyEntry, 12>& families() {
+  static const std::array<FamilyEntry, 12> table{{
       {PriorFamily::normal, "normal", {"mean", "sd"}},
       {PriorFamily::half_normal, "half_normal", {"sd"}},
+      {PriorFamily::student_t, "student_t", {"df", "mean", "scale"}},
       {PriorFamily::cauchy, "cauchy", {"location", "scale"}},
       {PriorFamily::lognormal, "lognormal", {"meanlog", "sdlog"}},
+      {PriorFamily::gamma, "gamma", {"shape", "rate"}},
+      {PriorFamily::inverse_gamma, "inverse_gamma", {"shape", "scale"}},
       {PriorFamily::exponential, "exponential", {"rate"}},
       {PriorFamily::uniform, "uniform", {"lower", "upper"}},
       {PriorFamily::beta, "beta", {"a", "b"}},

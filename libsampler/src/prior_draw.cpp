@@ -45,12 +45,17 @@ double draw_element(const device::Element& e, Numbers& numbers) {
   switch (e.density) {
     case Density::normal:
       return e.a + numbers.normal() / e.b;
-    case Density::cauchy:
-      return e.a + std::tan(std::numbers::pi * (numbers.uniform() - 0.5)) / e.b;
+    case Density::student_t: {
+      if (e.c == 1) return e.a + std::tan(std::numbers::pi * (numbers.uniform() - 0.5)) / e.b;
+      const double z = numbers.normal();  // z / sqrt(2 gamma(df / 2)) is t / sqrt(df), and b has the sqrt(df)
+      return e.a + z / std::sqrt(2 * numbers.gamma(e.c - 0.5)) / e.b;
+    }
     case Density::lognormal:
       return std::exp(e.a + numbers.normal() / e.b);
-    case Density::exponential:
-      return -std::log(numbers.uniform()) / e.b;
+    case Density::gamma:
+      return (e.a == 0 ? -std::log(numbers.uniform()) : numbers.gamma(e.a + 1)) / e.b;
+    case Density::inverse_gamma:
+      return e.b / numbers.gamma(e.a - 1);
     case Density::uniform:
       return e.a + (e.b - e.a) * numbers.uniform();
     case Density::beta: {

@@ -1,5 +1,7 @@
 #include "prior_table.hpp"
 
+#include <boost/math/distributions/students_t.hpp>
+#include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -72,9 +74,10 @@ double set_density(device::Element& e, PriorFamily family, std::span<const doubl
       const auto below = [&](double x) {
         return 0.5 + std::atan((x - argument(0)) / argument(1)) / std::numbers::pi;
       };
-      e.density = Density::cauchy;
+      e.density = Density::student_t;
       e.a = argument(0);
       e.b = 1 / argument(1);
+      e.c = 1;
       return bounded(-std::log(std::numbers::pi * argument(1)), std::log(below(upper) - below(lower)));
     }
     case PriorFamily::lognormal:
@@ -83,8 +86,32 @@ double set_density(device::Element& e, PriorFamily family, std::span<const doubl
       e.b = 1 / argument(1);
       return bounded(-std::log(argument(1)) - kLogSqrtTwoPi,
                      lower > 0 ? log_normal_mass((std::log(lower) - argument(0)) / argument(1), kInf) : 0.0);
+    case PriorFamily::student_t: {
+      const double df = argument(0), mean = argument(1), scale = argument(2);
+      e.density = Density::student_t;
+      e.a = mean;
+      e.b = 1 / (scale * std::sqrt(df));
+      e.c = 0.5 * (df + 1);
+      const boost::math::students_t standard(df);
+      return bounded(
+          std::lgamma(0.5 * (df + 1)) - std::lgamma(0.5 * df) - 0.5 * std::log(df * std::numbers::pi) -
+              std::log(scale),
+          std::isfinite(lower) ? std::log(cdf(complement(standard, (lower - mean) / scale))) : 0.0);
+    }
+    case PriorFamily::gamma:
+      e.density = Density::gamma;
+      e.a = argument(0) - 1;
+      e.b = argument(1);
+      return bounded(argument(0) * std::log(argument(1)) - std::lgamma(argument(0)),
+                     lower > 0 ? std::log(boost::math::gamma_q(argument(0), argument(1) * lower)) : 0.0);
+    case PriorFamily::inverse_gamma:
+      e.density = Density::inverse_gamma;
+      e.a = argument(0) + 1;
+      e.b = argument(1);
+      return bounded(argument(0) * std::log(argument(1)) - std::lgamma(argument(0)),
+                     lower > 0 ? std::log(boost::math::gamma_p(argument(0), argument(1) / lower)) : 0.0);
     case PriorFamily::exponential:
-      e.density = Density::exponential;
+      e.density = Density::gamma;
       e.a = 0;
       e.b = argument(0);
       return bounded(std::log(argument(0)), lower > 0 ? -argument(0) * lower : 0.0);

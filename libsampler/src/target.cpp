@@ -124,7 +124,8 @@ void Target::refuse_different_components(std::size_t b, int begin) const {
   for (int i = slice; i < block.size(); ++i) {
     const device::Element& here = elements_[static_cast<std::size_t>(begin + i)];
     const device::Element& first = elements_[static_cast<std::size_t>(begin + i % slice)];
-    if (here.density != first.density || here.a != first.a || here.b != first.b || here.bound != first.bound)
+    if (here.density != first.density || here.a != first.a || here.b != first.b || here.c != first.c ||
+        here.bound != first.bound)
       throw InputError("prior.order: the prior of " + block.name +
                        " differs between components, which an order needs to be alike; allowed here: none");
   }

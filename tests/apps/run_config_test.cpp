@@ -255,14 +255,18 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{data + "prior: {means: {nromal: {mean: 0, sd: 1}}}\n",
                  "configs/x.yaml:2: prior.means: nromal is an unknown family; did you mean normal? allowed "
                  "for means: "
-                 "normal, cauchy, uniform, fixed"},
-        BadInput{
-            data + "prior: {means: {student_t: {df: 4, mean: 0, scale: 1}}}\n",
-            "configs/x.yaml:2: prior.means: student_t is not available in this version; allowed for means: "
-            "normal, cauchy, uniform, fixed"},
+                 "normal, student_t, cauchy, uniform, fixed"},
+        BadInput{data + "prior: {means: {lkj: 1}}\n",
+                 "configs/x.yaml:2: prior.means: lkj is not available in this version; allowed for means: "
+                 "normal, student_t, cauchy, uniform, fixed"},
+        BadInput{data + "prior: {means: {student_t: {df: 0, mean: 0, scale: 1}}}\n",
+                 "configs/x.yaml:2: prior.means.student_t.df: 0 is out of range; allowed: numbers above 0"},
+        BadInput{data + "prior: {means: {gamma: {shape: 1, rate: 1}}}\n",
+                 "configs/x.yaml:2: prior.means: gamma is no prior for means; allowed for means: normal, "
+                 "student_t, cauchy, uniform, fixed"},
         BadInput{data + "prior: {means: {half_normal: 1}}\n",
                  "configs/x.yaml:2: prior.means: half_normal is no prior for means; allowed for means: "
-                 "normal, cauchy, "
+                 "normal, student_t, cauchy, "
                  "uniform, fixed"},
         BadInput{data + "prior: {weights: {normal: {mean: 0, sd: 1}}}\n",
                  "configs/x.yaml:2: prior.weights: normal is no prior for weights; allowed for weights: "
@@ -650,9 +654,9 @@ TEST(NearestName, SuggestsOnlyWhatIsClose) {
 }
 
 TEST(PriorFamilies, HaveNamesAndArgumentsInTheOrderOfTheEnumeration) {
-  EXPECT_EQ(family_names(),
-            (std::vector<std::string>{"normal", "half_normal", "cauchy", "lognormal", "exponential",
-                                      "uniform", "beta", "dirichlet", "fixed"}));
+  EXPECT_EQ(family_names(), (std::vector<std::string>{"normal", "half_normal", "student_t", "cauchy",
+                                                      "lognormal", "gamma", "inverse_gamma", "exponential",
+                                                      "uniform", "beta", "dirichlet", "fixed"}));
   for (const std::string& name : family_names()) {
     EXPECT_EQ(family_name(*family_from_name(name)), name);
     EXPECT_GE(argument_names(*family_from_name(name)).size(), 1u);

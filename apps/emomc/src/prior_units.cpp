@@ -11,6 +11,8 @@ double mapped(PriorFamily family, std::size_t index, double value, double shift,
     case PriorFamily::normal:
     case PriorFamily::cauchy:
       return index == 0 ? shift + stretch * value : stretch * value;
+    case PriorFamily::student_t:
+      return index == 0 ? value : index == 1 ? shift + stretch * value : stretch * value;
     case PriorFamily::uniform:
     case PriorFamily::fixed:
       return shift + stretch * value;
@@ -18,6 +20,10 @@ double mapped(PriorFamily family, std::size_t index, double value, double shift,
       return shift == 0 ? stretch * value : std::nan("");
     case PriorFamily::lognormal:
       return shift != 0 ? std::nan("") : index == 0 ? value + std::log(stretch) : value;
+    case PriorFamily::gamma:
+      return shift != 0 ? std::nan("") : index == 0 ? value : value / stretch;
+    case PriorFamily::inverse_gamma:
+      return shift != 0 ? std::nan("") : index == 0 ? value : value * stretch;
     case PriorFamily::exponential:
       return shift == 0 ? value / stretch : std::nan("");
     case PriorFamily::beta:

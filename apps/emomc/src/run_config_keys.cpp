@@ -162,12 +162,13 @@ std::vector<ConfigKey> prior_keys() {
        [](const YamlValue& v, RunConfig& c) { c.prior.blocks["weights"] = read_prior(v, "weights", c); },
        [](const RunConfig& c) { return write_block(c, "weights", mixture); }},
       {"prior.means", mixture,
-       "normal {mean, sd} | cauchy {location, scale} | uniform {lower, upper} | fixed value",
+       "normal {mean, sd} | student_t {df, mean, scale} | cauchy {location, scale} | uniform {lower, upper} "
+       "| fixed value",
        [](const YamlValue& v, RunConfig& c) { c.prior.blocks["means"] = read_prior(v, "means", c); },
        [](const RunConfig& c) { return write_block(c, "means", mixture); }},
       {"prior.scales", mixture,
-       "standard deviations: half_normal sd | lognormal {meanlog, sdlog} | exponential rate, or as means "
-       "from 0",
+       "standard deviations: half_normal sd | lognormal {meanlog, sdlog} | gamma {shape, rate} | "
+       "inverse_gamma {shape, scale} | exponential rate, or as means from 0",
        [](const YamlValue& v, RunConfig& c) { c.prior.blocks["scales"] = read_prior(v, "scales", c); },
        [](const RunConfig& c) { return write_block(c, "scales", mixture); }},
       {"prior.correlations", mixture,

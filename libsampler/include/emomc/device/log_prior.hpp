@@ -17,9 +17,9 @@ EMOMC_INLINE double log_density_term(const Element& e, double x) {
       const double z = (x - e.a) * e.b;
       return -0.5 * z * z;
     }
-    case Density::cauchy: {
+    case Density::student_t: {
       const double z = (x - e.a) * e.b;
-      return -log1p(z * z);
+      return -e.c * log1p(z * z);
     }
     case Density::lognormal: {
       if (!(x > 0)) return -kInfinity;
@@ -27,8 +27,10 @@ EMOMC_INLINE double log_density_term(const Element& e, double x) {
       const double z = (l - e.a) * e.b;
       return -0.5 * z * z - l;
     }
-    case Density::exponential:
-      return -e.b * x;
+    case Density::gamma:
+      return (e.a == 0 ? 0.0 : e.a * log(x)) - e.b * x;
+    case Density::inverse_gamma:
+      return x > 0 ? -e.a * log(x) - e.b / x : -kInfinity;
     case Density::uniform:
       return x >= e.a && x <= e.b ? 0.0 : -kInfinity;
     case Density::beta:

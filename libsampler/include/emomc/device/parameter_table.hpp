@@ -16,17 +16,18 @@ enum class Transform : int {
   ordered_above,  ///< theta = bound + exp(u_0) + ... + exp(u_rank)
 };
 
-/// Density families as the table has them (log_prior.hpp): a and b are the arguments in the form that is
+/// Density families as the table has them (log_prior.hpp): a, b and c are the arguments in the form that is
 /// cheapest to evaluate; constants are in ParameterTable::log_prior_constant.
 enum class Density : int {
-  flat,         ///< 0
-  normal,       ///< -((x - a) b)^2 / 2
-  cauchy,       ///< -log(1 + ((x - a) b)^2)
-  lognormal,    ///< -((log x - a) b)^2 / 2 - log x
-  exponential,  ///< -b x
-  uniform,      ///< 0 in [a, b], else -infinity
-  beta,         ///< a log x + b log(1 - x), a and b already reduced by one
-  power,        ///< a log x (Dirichlet: a = alpha - 1)
+  flat,           ///< 0
+  normal,         ///< -((x - a) b)^2 / 2
+  student_t,      ///< -c log(1 + ((x - a) b)^2); Cauchy: c = 1
+  lognormal,      ///< -((log x - a) b)^2 / 2 - log x
+  gamma,          ///< a log x - b x; exponential: a = 0
+  inverse_gamma,  ///< -a log x - b / x
+  uniform,        ///< 0 in [a, b], else -infinity
+  beta,           ///< a log x + b log(1 - x), a and b already reduced by one
+  power,          ///< a log x (Dirichlet: a = alpha - 1)
 };
 
 struct Element {
@@ -37,7 +38,7 @@ struct Element {
   double bound;
   double width;  ///< `simplex`: 1 / sqrt(rank (rank + 1)), of the Helmert basis; 0 in place 0
   Density density;
-  double a, b;
+  double a, b, c;
 };
 
 /// theta[begin .. begin + size) sums to one; u[source .. source + size - 1) are its isometric log-ratio

@@ -20,8 +20,11 @@ struct ArrayArgument {
 enum class PriorFamily {
   normal,
   half_normal,
+  student_t,
   cauchy,
   lognormal,
+  gamma,
+  inverse_gamma,
   exponential,
   uniform,
   beta,
@@ -36,8 +39,9 @@ struct PriorSpec {
   bool operator==(const PriorSpec&) const = default;
 };
 
-/// normal {mean, sd}, half_normal {sd}, cauchy {location, scale}, lognormal {meanlog, sdlog},
-/// exponential {rate}, uniform {lower, upper}, beta {a, b}, dirichlet {a}, fixed {value}.
+/// normal {mean, sd}, half_normal {sd}, student_t {df, mean, scale}, cauchy {location, scale}, lognormal
+/// {meanlog, sdlog}, gamma {shape, rate}, inverse_gamma {shape, scale}, exponential {rate}, uniform {lower,
+/// upper}, beta {a, b}, dirichlet {a}, fixed {value}.
 const std::vector<std::string>& argument_names(PriorFamily family);
 const std::string& family_name(PriorFamily family);
 std::optional<PriorFamily> family_from_name(const std::string& name);
