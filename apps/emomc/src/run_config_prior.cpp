@@ -233,7 +233,7 @@ PriorSpec read_prior(const YamlValue& value, const std::string& block, const Run
 }
 
 std::string read_order(const YamlValue& order, const RunConfig& config) {
-  const std::string ordered = config.likelihood.model == "two_gaussian" ? "sigma" : "means";
+  std::string ordered = config.likelihood.model == "two_gaussian" ? "sigma" : "means";
   const std::string key = ordered == "means" ? "means.0" : ordered;
   const std::array<std::string, 2> allowed{"none", key};
   if (order.choice(allowed) == "none") return "";

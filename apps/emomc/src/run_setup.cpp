@@ -38,10 +38,11 @@ void move_inside(const Target& target, std::vector<double>& theta) {
     if (bounded && !(theta[i] > e.bound)) theta[i] = e.bound > 0 ? 1.01 * e.bound : 1e-3;
     if (e.transform == device::Transform::fixed) theta[i] = e.bound;
   }
-  if (!target.ordered_block()) return;
+  const std::optional<std::size_t> ordered = target.ordered_block();
+  if (!ordered) return;
   // The prior is symmetric in the components, so their order is free: sort by the first coordinate.
   const ParameterLayout& layout = target.layout();
-  const std::size_t block = *target.ordered_block();
+  const std::size_t block = *ordered;
   const int K = layout.blocks[block].shape[0], stride = layout.blocks[block].size() / K;
   std::vector<int> order(static_cast<std::size_t>(K));
   for (int k = 0; k < K; ++k) order[static_cast<std::size_t>(k)] = k;
