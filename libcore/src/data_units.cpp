@@ -1,5 +1,6 @@
 #include "emomc/core/data_units.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -8,7 +9,8 @@ namespace {
 
 // Calls f(value, column) for each element of a block that has a unit.
 template <class F>
-void for_each_with_unit(const ParameterLayout& layout, std::span<double> theta, F f) {
+void for_each_with_unit(const ParameterLayout& layout, const ColumnUnits& units, std::span<double> theta,
+                        F f) {
   if (theta.size() != static_cast<std::size_t>(layout.dim()))
     throw std::invalid_argument("data units: theta has " + std::to_string(theta.size()) + " elements, not " +
                                 std::to_string(layout.dim()));
@@ -23,6 +25,10 @@ void for_each_with_unit(const ParameterLayout& layout, std::span<double> theta, 
           stride *= static_cast<std::size_t>(block.shape[a]);
         extent = static_cast<std::size_t>(block.shape[static_cast<std::size_t>(block.feature_axis)]);
       }
+      // A scale over all columns has one unit only where these share it.
+      if (block.feature_axis < 0 && block.unit == DataUnit::scale &&
+          std::any_of(units.sd.begin(), units.sd.end(), [&](double sd) { return sd != units.sd[0]; }))
+        throw std::invalid_argument("data units: " + block.name + " needs columns of one sd");
       for (std::size_t i = 0; i < size; ++i) f(block.unit, theta[offset + i], i / stride % extent);
     }
     offset += size;
@@ -33,7 +39,7 @@ void for_each_with_unit(const ParameterLayout& layout, std::span<double> theta, 
 
 void to_data_units(const ParameterLayout& layout, const ColumnUnits& units, std::span<double> theta) {
   if (units.is_identity()) return;
-  for_each_with_unit(layout, theta, [&](DataUnit unit, double& value, std::size_t column) {
+  for_each_with_unit(layout, units, theta, [&](DataUnit unit, double& value, std::size_t column) {
     value *= units.sd[column];
     if (unit == DataUnit::location) value += units.mean[column];
   });
@@ -41,7 +47,7 @@ void to_data_units(const ParameterLayout& layout, const ColumnUnits& units, std:
 
 void to_sampler_units(const ParameterLayout& layout, const ColumnUnits& units, std::span<double> theta) {
   if (units.is_identity()) return;
-  for_each_with_unit(layout, theta, [&](DataUnit unit, double& value, std::size_t column) {
+  for_each_with_unit(layout, units, theta, [&](DataUnit unit, double& value, std::size_t column) {
     if (unit == DataUnit::location) value -= units.mean[column];
     value /= units.sd[column];
   });

@@ -9,7 +9,8 @@
 namespace emomc {
 std::vector<std::string> model_names() {
   std::vector<std::string> names;
-#define EMOMC_NAME(Model) names.emplace_back(device::Model::name);
+#define EMOMC_NAME(Model) \
+  if (names.empty() || names.back() != device::Model::name) names.emplace_back(device::Model::name);
   EMOMC_MODELS(EMOMC_NAME)
 #undef EMOMC_NAME
   return names;

@@ -229,6 +229,21 @@ std::vector<double> refine_by_em(const DataSet& data, const std::vector<double>&
                  column_units(data.values, static_cast<std::size_t>(data.dim)).sd);
 }
 
+std::vector<double> in_layout(const ParameterLayout& layout, std::span<const double> theta) {
+  std::vector<double> result(theta.begin(), theta.end());
+  const ParameterBlock& scales = layout.blocks.back();
+  if (scales.feature_axis >= 0) return result;
+  const auto begin = static_cast<std::size_t>(layout.offset(layout.blocks.size() - 1));
+  const auto K = static_cast<std::size_t>(scales.shape[0]), d = (theta.size() - begin) / K;
+  result.resize(begin + K);
+  for (std::size_t k = 0; k < K; ++k) {
+    double squares = 0;
+    for (std::size_t j = 0; j < d; ++j) squares += theta[begin + k * d + j] * theta[begin + k * d + j];
+    result[begin + k] = std::sqrt(squares / static_cast<double>(d));
+  }
+  return result;
+}
+
 std::vector<double> permute_components(const ParameterLayout& layout, std::span<const int> order,
                                        std::span<const double> theta) {
   std::vector<double> result(theta.begin(), theta.end());

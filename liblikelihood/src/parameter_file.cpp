@@ -117,6 +117,10 @@ ModelSpec model_of_parameters(const std::string& text, const std::string& name, 
     if (!weights->is_array() || weights->empty())
       throw InputError(name + ": weights: a list of numbers is needed");
     spec.components = static_cast<int>(std::min<std::size_t>(weights->size(), 1u << 20));
+    // scales [K] are a spherical mixture's, [K][d] a diagonal one's.
+    const auto scales = json.find("scales");
+    if (scales != json.end() && scales->is_array() && !scales->empty() && (*scales)[0].is_number())
+      spec.covariance = "spherical";
   }
   return spec;
 }

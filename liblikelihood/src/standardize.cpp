@@ -1,5 +1,6 @@
 #include "emomc/likelihood/standardize.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace emomc {
@@ -36,6 +37,18 @@ ColumnUnits column_units(std::span<const double> values, std::size_t dim) {
     units.mean[j] = values[j];
     units.sd[j] = 1;
   }
+  return units;
+}
+
+ColumnUnits column_units_for(const ParameterLayout& layout, std::span<const double> values, std::size_t dim) {
+  ColumnUnits units = column_units(values, dim);
+  const bool shared = std::any_of(
+      layout.blocks.begin(), layout.blocks.end(),
+      [](const ParameterBlock& block) { return block.unit == DataUnit::scale && block.feature_axis < 0; });
+  if (!shared) return units;
+  double squares = 0;
+  for (double sd : units.sd) squares += sd * sd;
+  units.sd.assign(dim, std::sqrt(squares / static_cast<double>(dim)));
   return units;
 }
 

@@ -28,11 +28,20 @@ auto with_model(const ModelSpec& spec, int dim, F f) {
     model.dim = dim;
     return f(model);
   };
-#define EMOMC_TRY(Model) \
-  if (spec.name == device::Model::name) return checked(device::Model{});
+#define EMOMC_TRY(Model)                                                                \
+  if (spec.name == device::Model::name && spec.covariance == device::Model::covariance) \
+    return checked(device::Model{});
   EMOMC_MODELS(EMOMC_TRY)
 #undef EMOMC_TRY
-  std::string known;
+  std::string known, covariances;
+#define EMOMC_KNOWN(Model)              \
+  if (spec.name == device::Model::name) \
+    covariances += (covariances.empty() ? "" : ", ") + std::string(device::Model::covariance);
+  EMOMC_MODELS(EMOMC_KNOWN)
+#undef EMOMC_KNOWN
+  if (!covariances.empty())
+    throw InputError("likelihood.covariance: " + spec.covariance + " is not known for model " + spec.name +
+                     "; allowed: " + covariances);
   for (const auto& name : model_names()) known += (known.empty() ? "" : ", ") + name;
   throw InputError("likelihood.model: " + spec.name + " is not known; allowed: " + known);
 }

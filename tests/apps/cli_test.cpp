@@ -126,6 +126,34 @@ TEST_F(Cli, ExportsDrawsInTheDataUnitsAndLoglikAgreesWithThem) {
   expect_refused("export run --format csv -o nowhere/x.csv", {"nowhere", "folder"});
 }
 
+TEST_F(Cli, ASphericalMixtureIsSampledInTheDataUnits) {
+  sample(
+      "data: {file: data/data.csv, standardize: true}\n"
+      "likelihood: {components: 2, covariance: spherical, precision: double}\n"
+      "sampler: {chains: 2, warmup: 300, draws: 50, seed: 3}\noutput: {directory: run}\n");
+  ASSERT_EQ(folder.run("export run --format csv -o draws.csv").exit_code, 0);
+  std::istringstream lines(folder.read("draws.csv"));
+  std::string header, line, last;
+  std::getline(lines, header);
+  EXPECT_NE(header.find(",scales[0],scales[1]"), std::string::npos) << header;
+  while (std::getline(lines, line)) last = line;
+  std::istringstream cells(last);
+  std::vector<double> draw;
+  for (std::string cell; std::getline(cells, cell, ',');) draw.push_back(std::stod(cell));
+  ASSERT_EQ(draw.size(), 5u + 8);
+  const json parameters{{"weights", {draw[5], draw[6]}},
+                        {"means", {{draw[7], draw[8]}, {draw[9], draw[10]}}},
+                        {"scales", {draw[11], draw[12]}}};
+  folder.write("draw.json", parameters.dump());
+  const auto result = folder.run("loglik --data data/data.csv --parameters draw.json --json");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NEAR(json::parse(result.out)["log_likelihood"].get<double>(), draw[3], 1e-9 * std::abs(draw[3]));
+  folder.write("start.yaml",
+               "data: {file: data/data.csv}\nlikelihood: {components: 2, covariance: spherical}\n"
+               "sampler: {warmup: 10, draws: 10, init: draw.json}\n");
+  EXPECT_EQ(folder.run("run start.yaml -q").exit_code, 0);
+}
+
 TEST_F(Cli, ResumingGivesTheDrawsOfAnUninterruptedRun) {
   const std::string config =
       "data: {file: data/data.csv, standardize: true}\nlikelihood: {components: 2}\n"

@@ -154,7 +154,16 @@ INSTANTIATE_TEST_SUITE_P(
             "allowed: gaussian_mixture, two_gaussian"},
         BadInput{data + "likelihood: {covariance: full}\n",
                  "configs/x.yaml:2: likelihood.covariance: full is not available in this version; allowed: "
-                 "diagonal"},
+                 "diagonal, spherical"},
+        BadInput{
+            data + "likelihood: {covariance: spherical, components: 2}\n"
+                   "prior: {scales: {half_normal: [[1, 2], [3, 4]]}}\n",
+            "configs/x.yaml:3: prior.scales.half_normal: nested 2 deep; allowed for scales: a number or a "
+            "list of numbers"},
+        BadInput{data + "likelihood: {covariance: spherical, components: 2}\n"
+                        "prior: {scales: {half_normal: [1, 2, 3]}}\n",
+                 "configs/x.yaml:3: prior.scales.half_normal: a list of 3; allowed: one number or 2, one for "
+                 "each component"},
         BadInput{data + "likelihood: {covariance: diag}\n",
                  "configs/x.yaml:2: likelihood.covariance: diag is unknown; allowed: diagonal, spherical, "
                  "tied, full"},

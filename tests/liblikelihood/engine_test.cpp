@@ -60,6 +60,26 @@ TEST_P(FastEngine, AgreesWithReferenceOverShapes) {
     }
 }
 
+// A spherical mixture is the diagonal one with its scales repeated, on the reference too.
+TEST_P(FastEngine, AgreesOnSphericalMixtures) {
+  for (const auto& [K, d] : {std::pair{1, 1}, {3, 4}, {8, 13}, {17, 33}}) {
+    const auto p = random_problem(K, d, 2500, 40);
+    const auto begin = static_cast<std::ptrdiff_t>(K + K * d);
+    std::vector<double> spherical(p.theta.begin(), p.theta.begin() + begin), diagonal = spherical;
+    for (int k = 0; k < K; ++k) {
+      spherical.push_back(p.theta[static_cast<std::size_t>(begin + k * d)]);
+      diagonal.insert(diagonal.end(), static_cast<std::size_t>(d), spherical.back());
+    }
+    const ModelSpec model{"gaussian_mixture", K, "spherical"};
+    const double expected =
+        Evaluator(Backend::reference, {"gaussian_mixture", K}, Precision::float64, p.data)(diagonal)[0];
+    EXPECT_NEAR(Evaluator(Backend::reference, model, Precision::float64, p.data)(spherical)[0], expected,
+                1e-14 * std::abs(expected));
+    EXPECT_NEAR(make(model, p.data)(spherical)[0], expected, tolerance() * std::abs(expected))
+        << K << " x " << d;
+  }
+}
+
 TEST_P(FastEngine, AgreesOnTwoGaussians) {
   auto p = random_problem(2, 1, 3000, 5);
   const std::vector<double> theta{0.3, 0.1, 0.5, 1.7};

@@ -46,10 +46,11 @@ std::vector<Case> read_cases() {
 
 void expect_agreement(Backend backend, Precision precision) {
   const auto cases = read_cases();
-  ASSERT_EQ(cases.size(), 6u);
+  ASSERT_EQ(cases.size(), 8u);
   const double tolerance = precision == Precision::mixed ? 2e-6 : 1e-10;
   for (const Case& c : cases) {
-    const ColumnUnits units = column_units(c.data.values, static_cast<std::size_t>(c.data.dim));
+    const ColumnUnits units = column_units_for(model_layout(c.model, c.data.dim), c.data.values,
+                                               static_cast<std::size_t>(c.data.dim));
     DataSet data = c.data;
     standardize(units, data.values);
     std::vector<double> theta = c.theta;

@@ -57,7 +57,7 @@ void loglik(const Options& options) {
   const std::string text = read_text_file(options.parameters);
   const ModelSpec model = model_of_parameters(text, options.parameters, options.model);
   // Standardised also in float64: the same function, and columns far from 0 lose nothing.
-  const LoadedData loaded = load_data({options.data, options.columns, true});
+  const LoadedData loaded = load_data({options.data, options.columns, true}, model);
   const ParameterLayout layout = model_layout(model, loaded.data.dim);
   std::vector<double> theta = parse_parameters(text, options.parameters, layout);
   to_sampler_units(layout, loaded.units, theta);
@@ -93,7 +93,7 @@ void add_loglik(CLI::App& app, int&) {
   command
       ->add_option("--parameters", options->parameters,
                    "JSON file in the data's own units: {\"weights\": [K], \"means\": [K][d], "
-                   "\"scales\": [K][d]}")
+                   "\"scales\": [K][d], or [K] for a spherical mixture}")
       ->required();
   command->add_option("--backend", options->backend, "auto, reference, cpu or cuda")
       ->check(CLI::IsMember({"auto", "reference", "cpu", "cuda"}))

@@ -62,8 +62,9 @@ void read_files(const YamlValue& value, RunConfig& config) {
 
 void read_covariance(const YamlValue& value, RunConfig& config) {
   config.likelihood.covariance = choose(value, {"diagonal", "spherical", "tied", "full"});
-  if (config.likelihood.covariance == "diagonal") return;
-  value.refuse(config.likelihood.covariance + " is not available in this version; allowed: diagonal");
+  if (config.likelihood.covariance == "diagonal" || config.likelihood.covariance == "spherical") return;
+  value.refuse(config.likelihood.covariance +
+               " is not available in this version; allowed: diagonal, spherical");
 }
 
 void read_init(const YamlValue& value, RunConfig& config) {
@@ -143,7 +144,7 @@ std::vector<ConfigKey> likelihood_keys() {
          c.likelihood.components = static_cast<int>(v.integer(1, 4096));
        },
        [](const RunConfig& c) { return std::to_string(c.likelihood.components); }},
-      {"likelihood.covariance", mixture, "diagonal (spherical, tied and full are not in this version)",
+      {"likelihood.covariance", mixture, "diagonal | spherical (tied and full are not in this version)",
        read_covariance, [](const RunConfig& c) { return c.likelihood.covariance; }},
       {"likelihood.precision", "", "mixed (float32 terms, float64 sums) | double",
        [](const YamlValue& v, RunConfig& c) {

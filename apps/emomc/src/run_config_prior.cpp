@@ -22,7 +22,7 @@ struct BlockRules {
   std::string example;  ///< also the default
 };
 
-const BlockRules& rules_of(const std::string& block) {
+BlockRules rules_of(const std::string& block, const RunConfig& config) {
   static const std::array<BlockRules, 6> table{{
       {"weights", Domain::simplex, 1, "{dirichlet: 1}"},
       {"means", Domain::real, 2, "{normal: {mean: 0, sd: 10}}"},
@@ -31,7 +31,10 @@ const BlockRules& rules_of(const std::string& block) {
       {"mean", Domain::real, 0, "{normal: {mean: 0, sd: 10}}"},
       {"sigma", Domain::positive, 1, "{half_normal: 1}"},
   }};
-  return *std::find_if(table.begin(), table.end(), [&](const BlockRules& row) { return row.name == block; });
+  BlockRules rules =
+      *std::find_if(table.begin(), table.end(), [&](const BlockRules& row) { return row.name == block; });
+  if (block == "scales" && config.likelihood.covariance == "spherical") rules.max_rank = 1;
+  return rules;
 }
 
 std::vector<std::string> families_for(Domain domain) {
@@ -213,7 +216,7 @@ PriorSet default_prior(const std::string& model) {
 }
 
 PriorSpec read_prior(const YamlValue& value, const std::string& block, const RunConfig& config) {
-  const BlockRules& rules = rules_of(block);
+  const BlockRules rules = rules_of(block, config);
   PriorSpec prior{read_family(value, rules), {}};
   const YamlValue body(value.node().items[0], value.key() + "." + family_name(prior.family));
   const std::vector<YamlValue> arguments = find_arguments(body, prior.family);
@@ -242,7 +245,7 @@ std::string read_order(const YamlValue& order, const RunConfig& config) {
   }
   for (const auto& [block, prior] : config.prior.blocks) {
     for (const ArrayArgument& argument : prior.arguments) {
-      if (!tells_components_apart(argument, rules_of(block))) continue;
+      if (!tells_components_apart(argument, rules_of(block, config))) continue;
       order.refuse(key + " needs the same prior for every component, and prior." + block +
                    " differs between them; allowed here: none");
     }

@@ -104,14 +104,15 @@ Backend backend_of_name(const std::string& name) {
   return Backend::automatic;
 }
 
-LoadedData load_data(const DataConfig& config) {
+LoadedData load_data(const DataConfig& config, const ModelSpec& model) {
   LoadedData loaded;
   loaded.table = read_table({config.files, config.columns});
   const std::size_t dim = loaded.table.columns.size();
   loaded.sha256 = hash_table(loaded.table);
   for (std::size_t j : constant_columns(loaded.table.values, dim))
     loaded.constant_columns.push_back(loaded.table.columns[j]);
-  const ColumnUnits units = column_units(loaded.table.values, dim);
+  const ColumnUnits units =
+      column_units_for(model_layout(model, static_cast<int>(dim)), loaded.table.values, dim);
   if (config.standardize) {
     loaded.units = units;
     standardize(units, loaded.table.values);
@@ -154,8 +155,8 @@ ComponentCaches caches_that_fit(const LikelihoodEngine& engine, const std::vecto
 
 RunSetup set_up(const RunConfig& config) {
   RunSetup setup;
-  setup.loaded = load_data(config.data);
-  setup.model = {config.likelihood.model, config.likelihood.components};
+  setup.model = {config.likelihood.model, config.likelihood.components, config.likelihood.covariance};
+  setup.loaded = load_data(config.data, setup.model);
   const DataSet& data = setup.loaded.data;
   ParameterLayout layout = model_layout(setup.model, data.dim);
   setup.target = std::make_unique<Target>(std::move(layout), config.prior, setup.loaded.column_sd);
@@ -203,8 +204,9 @@ std::vector<double> find_starts(const RunConfig& config, RunSetup& setup) {
   if (init == "kmeans" || init == "em")
     pool.emplace(setup.loaded.data, setup.model.components, config.sampler.seed);
   const auto start_of = [&](std::uint32_t chain, std::uint64_t attempt) {
-    if (init == "kmeans") return pool->kmeans(chain, attempt);
-    if (init == "em") return pool->em(chain, attempt);
+    const ParameterLayout& layout = setup.target->layout();
+    if (init == "kmeans") return in_layout(layout, pool->kmeans(chain, attempt));
+    if (init == "em") return in_layout(layout, pool->em(chain, attempt));
     return setup.target->draw_from_prior(config.sampler.seed, chain, attempt);
   };
   std::vector<double> starts, first;

@@ -23,7 +23,7 @@ struct LoadedData {
   std::string sha256;  ///< of the values in use, names of columns included
 };
 
-LoadedData load_data(const DataConfig& config);
+LoadedData load_data(const DataConfig& config, const ModelSpec& model);
 /// One line each of what is used, what is skipped, and what deserves a warning.
 std::vector<std::string> describe(const LoadedData& loaded);
 std::vector<std::string> warnings(const LoadedData& loaded);

@@ -9,6 +9,7 @@ lines <- sapply(cases, function(case) {
   weights <- unlist(case$parameters$weights)
   means <- number(case$parameters$means)
   scales <- number(case$parameters$scales)
+  if (ncol(scales) < ncol(means)) scales <- matrix(scales, nrow(means), ncol(means))  # spherical
   terms <- sapply(seq_along(weights), function(k) {
     log(weights[k]) + colSums(dnorm(t(x), means[k, ], scales[k, ], log = TRUE))
   })

@@ -1,4 +1,4 @@
-"""Log-likelihoods of diagonal Gaussian mixtures by scikit-learn: writes loglik.json, which loglik_outside_test
+"""Log-likelihoods of diagonal and spherical Gaussian mixtures by scikit-learn: writes loglik.json, which loglik_outside_test
 reads. Then run make_loglik.R, which adds R's numbers.
 
 Needs numpy and scikit-learn. Data and parameters are rounded to 4 digits so that the file stays small.
@@ -12,16 +12,21 @@ from sklearn.mixture import GaussianMixture
 here = os.path.dirname(os.path.abspath(__file__))
 rng = np.random.default_rng(20260101)
 cases = []
-for n, d, k in [(7, 1, 1), (50, 3, 2), (1000, 10, 5), (120, 13, 8), (40, 64, 3), (33, 2, 17)]:
+shapes = [(7, 1, 1), (50, 3, 2), (1000, 10, 5), (120, 13, 8), (40, 64, 3), (33, 2, 17)]
+spherical = [(90, 4, 3), (200, 13, 8)]
+for i, (n, d, k) in enumerate(shapes + spherical):
+    covariance = "diag" if i < len(shapes) else "spherical"
     weights = rng.dirichlet(np.full(k, 2.0)).round(4)
     weights[0] += 1 - weights.sum()
     weights = weights.round(4)
     centre = rng.normal(0, 20, d)
     means = (centre + rng.normal(0, 3, (k, d))).round(4)
-    scales = rng.uniform(0.2, 4, (k, d)).round(4)
+    scales = rng.uniform(0.2, 4, (k, d) if covariance == "diag" else (k, 1)).round(4)
     z = rng.choice(k, n, p=weights / weights.sum())
     x = (means[z] + scales[z] * rng.normal(size=(n, d))).round(4)
-    mixture = GaussianMixture(k, covariance_type="diag")
+    mixture = GaussianMixture(k, covariance_type=covariance)
+    if covariance == "spherical":
+        scales = scales[:, 0]
     mixture.weights_, mixture.means_, mixture.covariances_ = weights, means, scales**2
     mixture.precisions_cholesky_ = 1 / scales
     rows = mixture.score_samples(x)

@@ -13,6 +13,7 @@ struct GaussianMixture {
   int dim;
 
   static constexpr const char* name = "gaussian_mixture";
+  static constexpr const char* covariance = "diagonal";
   static constexpr int fixed_components = 0;  ///< any number
   static constexpr int fixed_dim = 0;
   static constexpr BlockDescription blocks[] = {

@@ -13,6 +13,7 @@ struct TwoGaussian {
   int dim;
 
   static constexpr const char* name = "two_gaussian";
+  static constexpr const char* covariance = "diagonal";
   static constexpr int fixed_components = 2;
   static constexpr int fixed_dim = 1;
   static constexpr BlockDescription blocks[] = {

@@ -10,10 +10,12 @@
 
 namespace emomc {
 
-/// Which model, and its sizes; components of a model with a fixed number of them is that number.
+/// Which model, and its sizes; components of a model with a fixed number of them is that number. `covariance`
+/// tells apart models of one name.
 struct ModelSpec {
   std::string name = "gaussian_mixture";
   int components = 1;
+  std::string covariance = "diagonal";
   bool operator==(const ModelSpec&) const = default;
 };
 

@@ -41,6 +41,10 @@ class MixtureStarts {
 /// theta after `rounds` of EM on all rows, with 1e-6 of each column's variance added to the variances.
 std::vector<double> refine_by_em(const DataSet& data, const std::vector<double>& theta, int rounds);
 
+/// `theta` of the diagonal gaussian_mixture in `layout`, that of the same model with another covariance:
+/// spherical variances are the mean of a component's.
+std::vector<double> in_layout(const ParameterLayout& layout, std::span<const double> theta);
+
 /// theta with its components reordered: component k becomes component order[k] of the old one. Applies to
 /// blocks with a component axis.
 std::vector<double> permute_components(const ParameterLayout& layout, std::span<const int> order,

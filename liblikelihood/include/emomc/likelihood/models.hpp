@@ -2,8 +2,10 @@
 #pragma once
 
 #include "emomc/device/gaussian_mixture.hpp"
+#include "emomc/device/spherical_mixture.hpp"
 #include "emomc/device/two_gaussian.hpp"
 
 #define EMOMC_MODELS(X) \
   X(GaussianMixture)    \
+  X(SphericalMixture)   \
   X(TwoGaussian)
