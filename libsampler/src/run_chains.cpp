@@ -276,8 +276,23 @@ class Runner {
       hand_over(segment, false, options_.thin);
       if (report(segment) == Continue::stop) stop = true;
     };
+    bool enough = false;
     while (step_ < num_steps() && !stop) {
-      run_segment(num_steps(), options_.warmup, options_.thin, CopyPoints::theta, drain);
+      const std::int64_t draws = (step_ - options_.warmup) / options_.thin;
+      const auto& decisions = options_.decisions;
+      const auto next = std::upper_bound(decisions.begin(), decisions.end(), draws);
+      // A resumed run may stand where the one before it ended.
+      const bool due =
+          next != decisions.begin() && next[-1] == draws && (step_ - options_.warmup) % options_.thin == 0;
+      if (due) {
+        segments_->finish(drain);
+        enough = handler_.on_decision(draws) == Continue::stop;
+        if (enough || stop) break;
+      }
+      const std::int64_t end = next == decisions.end()
+                                   ? num_steps()
+                                   : std::min(num_steps(), options_.warmup + *next * options_.thin);
+      run_segment(end, options_.warmup, options_.thin, CopyPoints::theta, drain);
       if (!stop && handler_.wants_state()) {
         segments_->finish(drain);
         handler_.on_state(state());
@@ -285,7 +300,7 @@ class Runner {
     }
     segments_->finish(drain);
     handler_.on_state(state());
-    return step_ == num_steps();
+    return enough || step_ == num_steps();
   }
 
   LikelihoodEngine& engine_;

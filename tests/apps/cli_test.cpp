@@ -126,6 +126,40 @@ TEST_F(Cli, ExportsDrawsInTheDataUnitsAndLoglikAgreesWithThem) {
   expect_refused("export run --format csv -o nowhere/x.csv", {"nowhere", "folder"});
 }
 
+// The end depends on the draws: with interruptions it is the same one, and a finished run stays as it is.
+TEST_F(Cli, UntilEndsARunWhenTheEssIsReached) {
+  sample(
+      "data: {file: data/data.csv, standardize: true}\nlikelihood: {components: 2}\n"
+      "sampler: {chains: 4, warmup: 500, draws: 20000, until: {ess: 600}, seed: 3}\n"
+      "output: {directory: run}\n");
+  EXPECT_EQ(json::parse(folder.read("run/manifest.json"))["ended_by"], "sampler.until.ess");
+  const json summary = json::parse(folder.run("summary run --json").out);
+  const int draws = summary["draws"];
+  EXPECT_GT(draws, 100);
+  EXPECT_LT(draws, 10000);
+  for (int i : {0, 1, 2}) {
+    EXPECT_GE(summary["parameters"][i]["ess_bulk"].get<double>(), 600) << i;
+    EXPECT_GE(summary["parameters"][i]["ess_tail"].get<double>(), 600) << i;
+  }
+  ASSERT_EQ(folder.run("export run --format csv -o a.csv").exit_code, 0);
+  EXPECT_EQ(folder.run("run config.yaml --resume -q").exit_code, 0);
+  ASSERT_EQ(folder.run("export run --format csv -o b.csv").exit_code, 0);
+  EXPECT_EQ(folder.read("a.csv"), folder.read("b.csv"));
+  double seconds = 0.03;
+  for (int attempt = 0; attempt < 12; ++attempt, seconds *= 2)
+    if (folder.run("run config.yaml --output again --resume", "timeout -s INT " + std::to_string(seconds))
+            .exit_code == 0)
+      break;
+  ASSERT_EQ(folder.run("export again --format csv -o c.csv").exit_code, 0);
+  EXPECT_EQ(folder.read("a.csv"), folder.read("c.csv"));
+
+  const auto timed = folder.run(
+      "run config.yaml --output timed --set 'sampler.until={seconds: 0.3}' --set sampler.draws=100000000 -q");
+  EXPECT_EQ(timed.exit_code, 0) << timed.err;
+  EXPECT_EQ(json::parse(folder.read("timed/manifest.json"))["ended_by"], "sampler.until.seconds");
+  EXPECT_EQ(json::parse(folder.read("timed/manifest.json"))["status"], "finished");
+}
+
 TEST_F(Cli, ASphericalMixtureIsSampledInTheDataUnits) {
   sample(
       "data: {file: data/data.csv, standardize: true}\n"

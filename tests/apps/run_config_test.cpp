@@ -86,9 +86,11 @@ INSTANTIATE_TEST_SUITE_P(
                  "allowed in "
                  "sampler.proposal: kind, shape, target_acceptance"},
         BadInput{data + "sampler: {until: {rhat: 1.01}}\n",
-                 "configs/x.yaml:2: sampler.until: unknown key; allowed in sampler: chains, warmup, draws, "
-                 "thin, seed, "
-                 "init, init_tries, max_nan_share, proposal"},
+                 "configs/x.yaml:2: sampler.until.rhat: unknown key; allowed in sampler.until: ess, seconds"},
+        BadInput{
+            data + "sampler: {burn: 5}\n",
+            "configs/x.yaml:2: sampler.burn: unknown key; allowed in sampler: chains, warmup, draws, thin, "
+            "seed, init, init_tries, max_nan_share, until, proposal"},
         BadInput{"data: {files: a.csv}\n",
                  "configs/x.yaml:1: data.files: unknown key; did you mean data.file? allowed in data: file, "
                  "columns, "
@@ -191,6 +193,8 @@ INSTANTIATE_TEST_SUITE_P(
                  "configs/x.yaml:3: sampler.init: kmeans cannot start model two_gaussian, whose components "
                  "share a "
                  "mean; allowed: prior, or a parameter file that ends in .json"},
+        BadInput{data + "sampler: {until: {ess: -1}}\n",
+                 "configs/x.yaml:2: sampler.until.ess: -1 is out of range; allowed: 0 to 1e9"},
         BadInput{data + "sampler: {max_nan_share: 1.01}\n",
                  "configs/x.yaml:2: sampler.max_nan_share: 1.01 is out of range; allowed: 0 to 1"},
         BadInput{data + "sampler: {max_nan_share: .nan}\n",
@@ -447,6 +451,7 @@ TEST(RunConfigParsing, ReadsEveryKey) {
       "  scales: {lognormal: {meanlog: -1, sdlog: +.5}}\n  scale_floor: 1e-4\n  order: none\n"
       "sampler:\n  chains: 16\n  warmup: 0\n  draws: 5\n  thin: 2\n  seed: 18446744073709551615\n"
       "  init: start/em.json\n  init_tries: 7\n  max_nan_share: 0\n"
+      "  until: {ess: 400, seconds: 60.5}\n"
       "  proposal: {kind: random_walk, shape: dense, target_acceptance: 0.3}\n"
       "backend: reference\nthreads: 2\ncheckpoint: {seconds: 0.5}\n"
       "output: {directory: 2026, keep_warmup: true, pointwise: True}\n");
@@ -460,7 +465,7 @@ TEST(RunConfigParsing, ReadsEveryKey) {
   EXPECT_EQ(config.prior.order, "");
   const ProposalConfig proposal{"random_walk", "dense", 0.3};
   EXPECT_EQ(config.sampler, (SamplerConfig{16, 0, 5, 2, std::numeric_limits<std::uint64_t>::max(),
-                                           "start/em.json", 7, 0.0, proposal}));
+                                           "start/em.json", 7, 0.0, UntilConfig{400, 60.5}, proposal}));
   EXPECT_EQ(config.backend, Backend::reference);
   EXPECT_EQ(config.threads, 2);
   EXPECT_EQ(config.checkpoint_seconds, 0.5);
@@ -594,6 +599,7 @@ RunConfig random_config(std::mt19937_64& random) {
                     .init = below(2) == 0 ? "prior" : text() + ".json",
                     .init_tries = 1 + below(1000),
                     .max_nan_share = positive() / 1e9,
+                    .until = {.ess = positive() / 2, .seconds = positive() / 2},
                     .proposal = {.kind = below(2) == 0 ? "random_walk" : "component_wise",
                                  .shape = below(2) == 0 ? "dense" : "isotropic",
                                  .target_acceptance = positive() / 1e9}};

@@ -124,6 +124,41 @@ TEST_P(OnBackend, GoesOnFromAStateBitForBit) {
   EXPECT_EQ(second.theta, whole.theta);
 }
 
+// A decision is asked for at exactly its number of draws, ends the run there, and again where it is resumed.
+TEST_P(OnBackend, DecisionsEndARunAtTheirDraw) {
+  struct Decider : Keeper {
+    std::vector<std::int64_t> asked;
+    std::int64_t enough = 1 << 30;
+    std::size_t draws_then = 0;
+    Continue on_decision(std::int64_t draws) override {
+      asked.push_back(draws);
+      draws_then = steps.size();
+      return draws >= enough ? Continue::stop : Continue::yes;
+    }
+  };
+  Problem problem;
+  Keeper whole;
+  problem.run(GetParam(), Precision::mixed, whole);
+  problem.options.decisions = {10, 11, 40, 77, 1000};
+  Decider decider;
+  decider.enough = 40;
+  const RunResult result = problem.run(GetParam(), Precision::mixed, decider);
+  EXPECT_TRUE(result.finished);
+  EXPECT_EQ(decider.asked, (std::vector<std::int64_t>{10, 11, 40}));
+  EXPECT_EQ(decider.draws_then, 40u);
+  EXPECT_EQ(decider.steps.size(), 40u);
+  EXPECT_TRUE(std::equal(decider.theta.begin(), decider.theta.end(), whole.theta.begin()));
+  Decider again;
+  again.enough = 40;
+  EXPECT_TRUE(problem.run(GetParam(), Precision::mixed, again, &result.state).finished);
+  EXPECT_TRUE(again.steps.empty());
+  Decider further;
+  problem.run(GetParam(), Precision::mixed, further, &result.state);
+  EXPECT_EQ(further.asked, (std::vector<std::int64_t>{40, 77}));
+  EXPECT_EQ(further.steps.size(), 60u);
+  EXPECT_TRUE(std::equal(further.theta.begin(), further.theta.end(), whole.theta.end() - 60 * 4 * 15));
+}
+
 // In float64 a chain's log likelihoods are those of the reference at its draws.
 TEST_P(OnBackend, KeptLogLikelihoodsAreThoseOfTheDraws) {
   Problem problem;

@@ -9,6 +9,7 @@
 #include "emomc/core/errors.hpp"
 #include "run_files.hpp"
 #include "run_summary.hpp"
+#include "yaml_value.hpp"
 
 namespace emomc::app {
 namespace {
@@ -111,12 +112,20 @@ int run(const Options& options) {
     throw;
   }
   files.end_progress();
-  files.write_manifest(result.finished ? "finished" : "interrupted", &result, startup);
-  if (!result.finished) {
+  const bool finished = result.finished || !files.ended_by().empty();
+  files.write_manifest(finished ? "finished" : "interrupted", &result, startup);
+  if (!finished) {
     logger->info("stopped after step {}; go on with: emomc run {} --output {} --resume", result.state.step,
                  options.config, directory.string());
     return signal_exit_code();
   }
+  const std::int64_t draws = (result.state.step - config.sampler.warmup) / config.sampler.thin;
+  if (!files.ended_by().empty() && draws < config.sampler.draws)
+    logger->info("sampler.until.{} is reached after {} draws of {}", files.ended_by(), draws,
+                 config.sampler.draws);
+  else if (config.sampler.until.ess > 0 && draws == config.sampler.draws)
+    logger->warn("warning: sampler.until.ess = {} is not reached in sampler.draws = {}",
+                 shortest_text(config.sampler.until.ess), config.sampler.draws);
   if (config.sampler.draws > 0) {
     const RunSummary summary = summarize_run(directory, {});
     write_file_atomically(directory / "summary.csv", to_csv(summary));

@@ -33,6 +33,13 @@ struct ProposalConfig {
   bool operator==(const ProposalConfig&) const = default;
 };
 
+/// When a run may end before its last draw; 0: not by this.
+struct UntilConfig {
+  double ess = 0;      ///< bulk and tail ESS of the log densities
+  double seconds = 0;  ///< wall time of the run, earlier parts of a resumed one included
+  bool operator==(const UntilConfig&) const = default;
+};
+
 struct SamplerConfig {
   int chains = 4;
   std::int64_t warmup = 1000;
@@ -42,6 +49,7 @@ struct SamplerConfig {
   std::string init = "kmeans";  ///< prior | kmeans | em | path of a parameter file (JSON)
   int init_tries = 100;
   double max_nan_share = 0.01;
+  UntilConfig until;
   ProposalConfig proposal;
   bool operator==(const SamplerConfig&) const = default;
 };

@@ -234,6 +234,18 @@ std::vector<ConfigKey> sampler_keys() {
              number_where(v, "0 to 1", [](double share) { return share >= 0 && share <= 1; });
        },
        [](const RunConfig& c) { return shortest_text(c.sampler.max_nan_share); }},
+      {"sampler.until.ess", "",
+       "end the run early once the log densities have this bulk and tail ESS, 0 to 1e9; 0: never",
+       [](const YamlValue& v, RunConfig& c) {
+         c.sampler.until.ess = number_where(v, "0 to 1e9", [](double x) { return x >= 0 && x <= 1e9; });
+       },
+       [](const RunConfig& c) { return shortest_text(c.sampler.until.ess); }},
+      {"sampler.until.seconds", "",
+       "end the run early after this wall time, but not before 100 draws, 0 to 1e9; 0: never",
+       [](const YamlValue& v, RunConfig& c) {
+         c.sampler.until.seconds = number_where(v, "0 to 1e9", [](double x) { return x >= 0 && x <= 1e9; });
+       },
+       [](const RunConfig& c) { return shortest_text(c.sampler.until.seconds); }},
       {"sampler.proposal.kind", "", "component_wise | random_walk",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.proposal.kind = choose(v, {"component_wise", "random_walk"});

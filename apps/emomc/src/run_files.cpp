@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <ctime>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/sampler/diagnostics.hpp"
 
 namespace emomc::app {
 namespace {
@@ -38,6 +40,7 @@ std::string hash_of_config(RunConfig config) {
   config.output = {};
   config.threads = 0;
   config.checkpoint_seconds = 60;
+  config.sampler.until = {};
   config.backend = Backend::automatic;  // the engine is compared apart
   return sha256_hex(to_yaml(config));
 }
@@ -85,6 +88,7 @@ void RunFiles::open(const Checkpoint* checkpoint) {
     writers_.emplace_back(directory_ / "chains" / fmt::format("chain-{:05}.emc", header.chain_id), header,
                           checkpoint ? checkpoint->committed_bytes.at(c) : -1);
   }
+  if (checkpoint && config_.sampler.until.ess > 0) remember_densities();
   accepted_.assign(setup_.plans.size() * header.block_names.size(), 0);
   proposed_ = accepted_;
   if (checkpoint) {
@@ -100,7 +104,26 @@ void RunFiles::open(const Checkpoint* checkpoint) {
   write_manifest("running", nullptr, 0);
 }
 
+// Of the draws that the chain files have already.
+void RunFiles::remember_densities() {
+  const std::vector<ChainDraws> chains = read_chains(directory_);
+  const std::int64_t warmup = config_.sampler.warmup;
+  for (std::size_t i = 0; i < chains[0].steps.size(); ++i) {
+    if (chains[0].steps[i] <= warmup) continue;
+    for (const ChainDraws& chain : chains) {
+      log_prior_.push_back(chain.log_prior.at(i));
+      log_likelihood_.push_back(chain.log_likelihood.at(i));
+    }
+  }
+}
+
 void RunFiles::on_draws(const DrawBatch& draws) {
+  if (config_.sampler.until.ess > 0 && !draws.warmup) {
+    const auto count = static_cast<std::ptrdiff_t>(draws.num_draws) * draws.num_chains;
+    log_prior_.insert(log_prior_.end(), draws.log_prior, draws.log_prior + count);
+    for (std::ptrdiff_t i = 0; i < count; ++i)
+      log_likelihood_.push_back(draws.log_likelihood[i] + log_likelihood_offset_);
+  }
   const auto dim = static_cast<std::size_t>(draws.dim);
   std::vector<double> theta(dim);
   for (int i = 0; i < draws.num_draws; ++i)
@@ -117,7 +140,29 @@ void RunFiles::on_draws(const DrawBatch& draws) {
 
 Continue RunFiles::on_progress(const Progress& progress) {
   progress_.show(progress);
-  return stop_requested() ? Continue::stop : Continue::yes;
+  const double seconds = config_.sampler.until.seconds;
+  if (seconds > 0 && progress.step >= config_.sampler.warmup + kFirstDecision * config_.sampler.thin) {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started_;
+    if (warmup_before_ + sampling_before_ + elapsed.count() >= seconds) ended_by_ = "seconds";
+  }
+  return stop_requested() || !ended_by_.empty() ? Continue::stop : Continue::yes;
+}
+
+// A function of the draws alone, so that the run ends at the same one wherever it was interrupted.
+Continue RunFiles::on_decision(std::int64_t num_draws) {
+  const std::size_t chains = setup_.plans.size();
+  std::vector<double> density(log_prior_.size());
+  for (std::size_t i = 0; i < density.size(); ++i) density[i] = log_prior_[i] + log_likelihood_[i];
+  for (const auto* values : {&log_likelihood_, &log_prior_, &density}) {
+    const DrawsView view{values->data(), static_cast<std::size_t>(num_draws), chains,
+                         static_cast<std::ptrdiff_t>(chains), 1};
+    const bool constant =
+        std::all_of(values->begin(), values->end(), [&](double x) { return x == values->front(); });
+    if (constant && values == &log_prior_) continue;  // a flat prior
+    if (!(std::min(ess_bulk(view), ess_tail(view)) >= config_.sampler.until.ess)) return Continue::yes;
+  }
+  ended_by_ = "ess";
+  return Continue::stop;
 }
 
 bool RunFiles::wants_state() {
@@ -175,6 +220,7 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
                {"mean", setup_.loaded.units.mean},
                {"sd", setup_.loaded.units.sd}};
   m["parameters"] = {{"all", setup_.target->dim()}, {"free", setup_.target->dim_unconstrained()}};
+  if (!ended_by_.empty()) m["ended_by"] = "sampler.until." + ended_by_;
   if (result) {
     std::uint64_t faults = 0;
     for (std::uint64_t n : result->state.faults) faults += n;

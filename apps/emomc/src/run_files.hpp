@@ -29,14 +29,20 @@ class RunFiles final : public DrawHandler {
 
   void on_draws(const DrawBatch& draws) override;
   Continue on_progress(const Progress& progress) override;
+  Continue on_decision(std::int64_t num_draws) override;
   bool wants_state() override;
   void on_state(const SamplerState& state) override;
+
+  /// Why the run ended before its last draw: "ess", "seconds" (sampler.until); empty: it did not.
+  const std::string& ended_by() const { return ended_by_; }
 
   void write_manifest(const std::string& status, const RunResult* result, double startup_seconds);
   void end_progress() { progress_.end(); }
   std::string config_sha256() const { return config_sha256_; }
 
  private:
+  void remember_densities();
+
   const RunConfig& config_;
   const RunSetup& setup_;
   std::filesystem::path directory_;
@@ -49,6 +55,8 @@ class RunFiles final : public DrawHandler {
   std::chrono::steady_clock::time_point started_, last_checkpoint_;
   double warmup_before_ = 0, sampling_before_ = 0;  ///< seconds of earlier parts of a resumed run
   std::string started_at_;
+  std::vector<double> log_prior_, log_likelihood_;  ///< draws x chains, where sampler.until.ess needs them
+  std::string ended_by_;
 };
 
 }  // namespace emomc::app

@@ -179,6 +179,9 @@ RunSetup set_up(const RunConfig& config) {
   setup.options.thin = config.sampler.thin;
   setup.options.seed = config.sampler.seed;
   setup.options.max_nan_share = config.sampler.max_nan_share;
+  if (config.sampler.until.ess > 0)
+    for (std::int64_t draws = kFirstDecision; draws < config.sampler.draws; draws += draws / 10)
+      setup.options.decisions.push_back(draws);
   setup.options.keep_warmup = config.output.keep_warmup;
   setup.options.caches = caches_that_fit(*setup.engine, setup.plans);
   return setup;

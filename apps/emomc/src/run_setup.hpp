@@ -23,6 +23,9 @@ struct LoadedData {
   std::string sha256;  ///< of the values in use, names of columns included
 };
 
+/// Draws after which `sampler.until` is first looked at; then each time there are a tenth more.
+inline constexpr std::int64_t kFirstDecision = 100;
+
 LoadedData load_data(const DataConfig& config, const ModelSpec& model);
 /// One line each of what is used, what is skipped, and what deserves a warning.
 std::vector<std::string> describe(const LoadedData& loaded);

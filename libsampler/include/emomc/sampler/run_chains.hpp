@@ -34,6 +34,8 @@ struct RunOptions {
   ComponentCaches caches = ComponentCaches::on;
   /// 0: by time, at most 50 ms. Draws do not depend on it.
   std::int64_t segment_steps = 0;
+  /// Numbers of draws, increasing, at which the handler decides whether they are enough.
+  std::vector<std::int64_t> decisions;
 };
 
 /// Kept draws of all chains, sampler's units, host memory, valid during the call only.
@@ -73,6 +75,9 @@ class DrawHandler {
   virtual void on_draws(const DrawBatch& draws) = 0;
   /// At segment boundaries; `stop` ends the run after the state has been handed over.
   virtual Continue on_progress(const Progress&) { return Continue::yes; }
+  /// At each of RunOptions::decisions, when exactly that many draws of every chain have been handed over by
+  /// this run or those that it resumes; `stop` ends the run, which then is finished.
+  virtual Continue on_decision(std::int64_t /*num_draws*/) { return Continue::yes; }
   /// Whether on_state is wanted now; asked at boundaries where the state can be resumed from.
   virtual bool wants_state() { return false; }
   virtual void on_state(const SamplerState&) {}
@@ -80,7 +85,7 @@ class DrawHandler {
 
 struct RunResult {
   SamplerState state;    ///< at the end
-  bool finished = true;  ///< false: a handler stopped it
+  bool finished = true;  ///< false: on_progress stopped it
   double warmup_seconds = 0, sampling_seconds = 0;
   std::uint64_t num_evaluations = 0;  ///< parameter vectors evaluated, component evaluations counted in full
 };
