@@ -5,6 +5,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"
+#include "emomc/likelihood/models.hpp"
 #include "table_file.hpp"
 
 namespace emomc {
@@ -119,7 +120,8 @@ ModelSpec model_of_parameters(const std::string& text, const std::string& name, 
     spec.components = static_cast<int>(std::min<std::size_t>(weights->size(), 1u << 20));
     // scales [K] are a spherical mixture's, [K][d] a diagonal one's.
     const auto scales = json.find("scales");
-    if (scales != json.end() && scales->is_array() && !scales->empty() && (*scales)[0].is_number())
+    if (model == device::GaussianMixture::name && scales != json.end() && scales->is_array() &&
+        !scales->empty() && (*scales)[0].is_number())
       spec.covariance = "spherical";
   }
   return spec;

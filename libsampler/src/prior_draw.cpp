@@ -34,13 +34,6 @@ class Numbers {
   std::uint32_t next_ = 0;
 };
 
-bool has_lower_bound(const device::Element& e) {
-  return e.transform == device::Transform::lower_bound || e.transform == device::Transform::ordered_above;
-}
-bool is_ordered(const device::Element& e) {
-  return e.transform == device::Transform::ordered || e.transform == device::Transform::ordered_above;
-}
-
 double draw_element(const device::Element& e, Numbers& numbers) {
   switch (e.density) {
     case Density::normal:
@@ -86,7 +79,7 @@ std::vector<double> Target::draw_from_prior(std::uint64_t seed, std::uint32_t ch
         throw InputError("prior." + element_names(layout_)[i] + ": fewer than one draw in " +
                          std::to_string(kTries) + " lies above the lower bound; use init kmeans or a file");
       theta[i] = draw_element(e, numbers);
-    } while ((has_lower_bound(e) && !(theta[i] > e.bound)) ||
+    } while ((device::is_bounded_below(e.transform) && !(theta[i] > e.bound)) ||
              (e.transform == device::Transform::interval && !(theta[i] > 0 && theta[i] < 1)));
   }
   for (const auto& block : simplices_) {
@@ -98,11 +91,11 @@ std::vector<double> Target::draw_from_prior(std::uint64_t seed, std::uint32_t ch
     // The prior is exchangeable, so sorting gives a draw of the ordered one.
     std::vector<double> column;
     for (std::size_t i = 0; i < elements_.size(); ++i)
-      if (is_ordered(elements_[i])) column.push_back(theta[i]);
+      if (device::is_ordered(elements_[i].transform)) column.push_back(theta[i]);
     std::sort(column.begin(), column.end());
     std::size_t next = 0;
     for (std::size_t i = 0; i < elements_.size(); ++i)
-      if (is_ordered(elements_[i])) theta[i] = column[next++];
+      if (device::is_ordered(elements_[i].transform)) theta[i] = column[next++];
   }
   return theta;
 }

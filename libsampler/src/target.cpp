@@ -144,10 +144,10 @@ double Target::constrain(std::span<const double> u, std::span<double> theta) con
 double Target::log_prior(std::span<const double> theta) const {
   for (std::size_t i = 0; i < elements_.size(); ++i) {
     const device::Element& e = elements_[i];
-    const bool bounded = e.transform == Transform::lower_bound || e.transform == Transform::ordered_above;
-    if (bounded && !(theta[i] > e.bound)) return -kInf;
-    const bool ordered = e.transform == Transform::ordered || e.transform == Transform::ordered_above;
-    if (ordered && e.rank > 0 && !(theta[i] > theta[i - static_cast<std::size_t>(e.stride)])) return -kInf;
+    if (device::is_bounded_below(e.transform) && !(theta[i] > e.bound)) return -kInf;
+    if (device::is_ordered(e.transform) && e.rank > 0 &&
+        !(theta[i] > theta[i - static_cast<std::size_t>(e.stride)]))
+      return -kInf;
   }
   return device::log_prior(device::HostTeam{}, table(), theta.data());
 }

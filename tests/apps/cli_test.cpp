@@ -345,6 +345,14 @@ TEST_F(Cli, SimulationsAreReproducibleAndChecked) {
     EXPECT_TRUE(folder.exists(std::string("corpus/") + emotion + "_M2.csv"));
 }
 
+TEST_F(Cli, ACorpusIsMadeFromADiagonalMixtureOnly) {
+  folder.write("corpus.yaml",
+               "model: gaussian_mixture\n"
+               "parameters: {weights: [0.5, 0.5], means: [[0, 0], [3, 3]], scales: [1, 2]}\n"
+               "corpus: {speakers: [a], emotions: {sad: {spread: 2}}}\n");
+  expect_refused("simulate corpus.yaml -o data", {"corpus.yaml:3", "diagonal"});
+}
+
 TEST_F(Cli, BenchAndDevicesPrintJson) {
   const auto bench =
       folder.run("bench --method reference,cpu --rows 100 --chains 1,2 --seconds 0.001 --json");

@@ -112,7 +112,8 @@ int run(const Options& options) {
     throw;
   }
   files.end_progress();
-  const bool finished = result.finished || !files.ended_by().empty();
+  const std::string ended_by = files.ended_by(result);
+  const bool finished = result.finished || !ended_by.empty();
   files.write_manifest(finished ? "finished" : "interrupted", &result, startup);
   if (!finished) {
     logger->info("stopped after step {}; go on with: emomc run {} --output {} --resume", result.state.step,
@@ -120,9 +121,8 @@ int run(const Options& options) {
     return signal_exit_code();
   }
   const std::int64_t draws = (result.state.step - config.sampler.warmup) / config.sampler.thin;
-  if (!files.ended_by().empty() && draws < config.sampler.draws)
-    logger->info("sampler.until.{} is reached after {} draws of {}", files.ended_by(), draws,
-                 config.sampler.draws);
+  if (!ended_by.empty())
+    logger->info("sampler.until.{} is reached after {} draws of {}", ended_by, draws, config.sampler.draws);
   else if (config.sampler.until.ess > 0 && draws == config.sampler.draws)
     logger->warn("warning: sampler.until.ess = {} is not reached in sampler.draws = {}",
                  shortest_text(config.sampler.until.ess), config.sampler.draws);

@@ -165,6 +165,12 @@ Continue RunFiles::on_decision(std::int64_t num_draws) {
   return Continue::stop;
 }
 
+std::string RunFiles::ended_by(const RunResult& result) const {
+  const bool complete =
+      result.state.step == config_.sampler.warmup + config_.sampler.draws * config_.sampler.thin;
+  return complete ? "" : ended_by_;
+}
+
 bool RunFiles::wants_state() {
   const std::chrono::duration<double> since = std::chrono::steady_clock::now() - last_checkpoint_;
   return since.count() >= config_.checkpoint_seconds;
@@ -220,8 +226,8 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
                {"mean", setup_.loaded.units.mean},
                {"sd", setup_.loaded.units.sd}};
   m["parameters"] = {{"all", setup_.target->dim()}, {"free", setup_.target->dim_unconstrained()}};
-  if (!ended_by_.empty()) m["ended_by"] = "sampler.until." + ended_by_;
   if (result) {
+    if (const std::string until = ended_by(*result); !until.empty()) m["ended_by"] = "sampler.until." + until;
     std::uint64_t faults = 0;
     for (std::uint64_t n : result->state.faults) faults += n;
     m["steps"] = result->state.step;

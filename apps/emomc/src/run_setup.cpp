@@ -33,9 +33,8 @@ std::string hash_table(const Table& table) {
 void move_inside(const Target& target, std::vector<double>& theta) {
   for (std::size_t i = 0; i < theta.size(); ++i) {
     const device::Element& e = target.elements()[i];
-    const bool bounded =
-        e.transform == device::Transform::lower_bound || e.transform == device::Transform::ordered_above;
-    if (bounded && !(theta[i] > e.bound)) theta[i] = e.bound > 0 ? 1.01 * e.bound : 1e-3;
+    if (device::is_bounded_below(e.transform) && !(theta[i] > e.bound))
+      theta[i] = e.bound > 0 ? 1.01 * e.bound : 1e-3;
     if (e.transform == device::Transform::fixed) theta[i] = e.bound;
   }
   const std::optional<std::size_t> ordered = target.ordered_block();

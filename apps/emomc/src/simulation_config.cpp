@@ -132,6 +132,8 @@ CorpusConfig read_corpus(const YamlValue& value, const SimulationConfig& config)
                         {"speakers", "utterances", "frames", "persistence", "speaker_sd", "emotions"});
   if (config.model.name != "gaussian_mixture")
     value.refuse("a corpus is made from model gaussian_mixture only");
+  if (config.model.covariance != "diagonal")
+    value.refuse("a corpus is made from a diagonal mixture, whose scales have one list per component");
   CorpusConfig corpus;
   corpus.speakers = read_list(section.at("speakers"), "speakers' names");
   for (const auto& name : corpus.speakers) check_file_name(section.at("speakers"), name);

@@ -2,27 +2,16 @@
 #ifndef EMOMC_DEVICE_SPHERICAL_MIXTURE_HPP
 #define EMOMC_DEVICE_SPHERICAL_MIXTURE_HPP
 
-#include "emomc/device/axis_aligned_mixture.hpp"
-#include "emomc/device/block_description.hpp"
+#include "emomc/device/gaussian_mixture.hpp"
 
 namespace emomc::device {
 
-struct SphericalMixture {
-  int num_components;
-  int dim;
-
-  static constexpr const char* name = "gaussian_mixture";
+/// A GaussianMixture but for its scales.
+struct SphericalMixture : GaussianMixture {
   static constexpr const char* covariance = "spherical";
-  static constexpr int fixed_components = 0;  ///< any number
-  static constexpr int fixed_dim = 0;
   static constexpr BlockDescription blocks[] = {
-      {"weights",
-       Support::simplex,
-       DataUnit::none,
-       Influence::weights,
-       1,
-       {Axis::component, Axis::component}},
-      {"means", Support::real, DataUnit::location, Influence::component, 2, {Axis::component, Axis::feature}},
+      GaussianMixture::blocks[0],
+      GaussianMixture::blocks[1],
       {"scales",
        Support::positive,
        DataUnit::scale,
@@ -31,12 +20,7 @@ struct SphericalMixture {
        {Axis::component, Axis::component}},
   };
 
-  EMOMC_INLINE MixtureShape shape() const { return {num_components, dim}; }
   EMOMC_INLINE int num_parameters() const { return num_components * (2 + dim); }
-  EMOMC_INLINE double weight(const double* theta, int k) const { return theta[k]; }
-  EMOMC_INLINE double mean(const double* theta, int k, int j) const {
-    return theta[num_components + k * dim + j];
-  }
   EMOMC_INLINE double scale(const double* theta, int k, int) const {
     return theta[num_components * (1 + dim) + k];
   }

@@ -41,6 +41,11 @@ struct Element {
   double a, b, c;
 };
 
+constexpr bool is_ordered(Transform t) { return t == Transform::ordered || t == Transform::ordered_above; }
+constexpr bool is_bounded_below(Transform t) {
+  return t == Transform::lower_bound || t == Transform::ordered_above;
+}
+
 /// theta[begin .. begin + size) sums to one; u[source .. source + size - 1) are its isometric log-ratio
 /// coordinates in the Helmert basis (Egozcue et al. 2003): log theta = V u + constant.
 struct SimplexBlock {
