@@ -26,10 +26,16 @@ void for_each_with_unit(const ParameterLayout& layout, const ColumnUnits& units,
         extent = static_cast<std::size_t>(block.shape[static_cast<std::size_t>(block.feature_axis)]);
       }
       // A scale over all columns has one unit only where these share it.
-      if (block.feature_axis < 0 && block.unit == DataUnit::scale &&
+      if (block.feature_axis < 0 && block.unit != DataUnit::location &&
           std::any_of(units.sd.begin(), units.sd.end(), [&](double sd) { return sd != units.sd[0]; }))
         throw std::invalid_argument("data units: " + block.name + " needs columns of one sd");
-      for (std::size_t i = 0; i < size; ++i) f(block.unit, theta[offset + i], i / stride % extent);
+      if (block.support == Support::covariance) {
+        for (std::size_t i = 0; i < size;)
+          for (std::size_t row = 0; row < extent; ++row)
+            for (std::size_t column = 0; column <= row; ++column) f(block.unit, theta[offset + i++], row);
+      } else {
+        for (std::size_t i = 0; i < size; ++i) f(block.unit, theta[offset + i], i / stride % extent);
+      }
     }
     offset += size;
   }
@@ -40,7 +46,11 @@ void for_each_with_unit(const ParameterLayout& layout, const ColumnUnits& units,
 void to_data_units(const ParameterLayout& layout, const ColumnUnits& units, std::span<double> theta) {
   if (units.is_identity()) return;
   for_each_with_unit(layout, units, theta, [&](DataUnit unit, double& value, std::size_t column) {
-    value *= units.sd[column];
+    const double sd = units.sd[column];
+    if (unit == DataUnit::log_scale)
+      value += std::log(sd);
+    else
+      value = unit == DataUnit::rate ? value / sd : value * sd;
     if (unit == DataUnit::location) value += units.mean[column];
   });
 }
@@ -48,8 +58,12 @@ void to_data_units(const ParameterLayout& layout, const ColumnUnits& units, std:
 void to_sampler_units(const ParameterLayout& layout, const ColumnUnits& units, std::span<double> theta) {
   if (units.is_identity()) return;
   for_each_with_unit(layout, units, theta, [&](DataUnit unit, double& value, std::size_t column) {
+    const double sd = units.sd[column];
     if (unit == DataUnit::location) value -= units.mean[column];
-    value /= units.sd[column];
+    if (unit == DataUnit::log_scale)
+      value -= std::log(sd);
+    else
+      value = unit == DataUnit::rate ? value * sd : value / sd;
   });
 }
 

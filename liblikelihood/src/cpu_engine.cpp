@@ -13,6 +13,10 @@
 namespace emomc {
 namespace {
 
+TileForm tile_form(const device::AxisAlignedShape&) { return TileForm::axis_aligned; }
+TileForm tile_form(const device::FullShape&) { return TileForm::full; }
+TileForm tile_form(const device::TiedShape&) { return TileForm::tied; }
+
 // Distances of the rows to each component, for every chain: num_components + 1 slots of padded rows, the
 // spare one for the candidate's component. Slots change hands instead of copies.
 template <class Real>
@@ -160,7 +164,7 @@ class CpuEngine final : public LikelihoodEngine {
     return data_.values.data() + tile * static_cast<std::size_t>(data_.dim) * kTileRows;
   }
   TileMixture<Real> mixture(std::size_t slot) const {
-    return {num_components(), data_.dim,
+    return {tile_form(model_.shape()), num_components(), data_.dim,
             coefficients_.data() + slot * static_cast<std::size_t>(num_coefficients())};
   }
   static std::size_t chain_of(ActiveSet active, int i) {

@@ -18,21 +18,22 @@
 HWY_BEFORE_NAMESPACE();
 // clang-format off
 #include "emomc/device/axis_aligned_mixture.hpp"
+#include "emomc/device/triangular_mixture.hpp"
 #include "simd_pack.hpp"
 #include "cpu_tile.hpp"
 // clang-format on
 
 namespace emomc::cpu::HWY_NAMESPACE {
 
-#define EMOMC_TILE_FUNCTIONS(T)                                                             \
-  void densities_##T(const TileMixture<T>& m, const T* tile, double* out) {                 \
-    log2_densities<Pack<T>>(m.num_components, m.dim, m.coefficients, tile, out);            \
-  }                                                                                         \
-  void distances_##T(const TileMixture<T>& m, const T* tile, int k, T* out) {               \
-    distances_of_component<Pack<T>>(m.num_components, m.dim, m.coefficients, tile, k, out); \
-  }                                                                                         \
-  void densities_of_##T(const TileMixture<T>& m, const T* const* distances, double* out) {  \
-    log2_densities_of<Pack<T>>(m.num_components, m.dim, m.coefficients, distances, out);    \
+#define EMOMC_TILE_FUNCTIONS(T)                                                            \
+  void densities_##T(const TileMixture<T>& m, const T* tile, double* out) {                \
+    with_shape(m, TileDensities<Pack<T>, T>{m.coefficients, tile, out});                   \
+  }                                                                                        \
+  void distances_##T(const TileMixture<T>& m, const T* tile, int k, T* out) {              \
+    with_shape(m, TileDistances<Pack<T>, T>{m.coefficients, tile, k, out});                \
+  }                                                                                        \
+  void densities_of_##T(const TileMixture<T>& m, const T* const* distances, double* out) { \
+    with_shape(m, TileDensitiesOf<Pack<T>, T>{m.coefficients, distances, out});            \
   }
 EMOMC_TILE_FUNCTIONS(float)
 EMOMC_TILE_FUNCTIONS(double)
@@ -61,21 +62,22 @@ using namespace cpu;
 #else  // no Highway: one number at a time
 
 #include "emomc/device/axis_aligned_mixture.hpp"
+#include "emomc/device/triangular_mixture.hpp"
 // After it.
 #include "cpu_tile.hpp"
 
 namespace emomc {
 #define EMOMC_DISPATCH(function) function
 namespace {
-#define EMOMC_TILE_FUNCTIONS(T)                                                               \
-  void densities_##T(const TileMixture<T>& m, const T* tile, double* out) {                   \
-    device::log2_densities<T>(m.num_components, m.dim, m.coefficients, tile, out);            \
-  }                                                                                           \
-  void distances_##T(const TileMixture<T>& m, const T* tile, int k, T* out) {                 \
-    device::distances_of_component<T>(m.num_components, m.dim, m.coefficients, tile, k, out); \
-  }                                                                                           \
-  void densities_of_##T(const TileMixture<T>& m, const T* const* distances, double* out) {    \
-    device::log2_densities_of<T>(m.num_components, m.dim, m.coefficients, distances, out);    \
+#define EMOMC_TILE_FUNCTIONS(T)                                                            \
+  void densities_##T(const TileMixture<T>& m, const T* tile, double* out) {                \
+    device::with_shape(m, device::TileDensities<T, T>{m.coefficients, tile, out});         \
+  }                                                                                        \
+  void distances_##T(const TileMixture<T>& m, const T* tile, int k, T* out) {              \
+    device::with_shape(m, device::TileDistances<T, T>{m.coefficients, tile, k, out});      \
+  }                                                                                        \
+  void densities_of_##T(const TileMixture<T>& m, const T* const* distances, double* out) { \
+    device::with_shape(m, device::TileDensitiesOf<T, T>{m.coefficients, distances, out});  \
   }
 EMOMC_TILE_FUNCTIONS(float)
 EMOMC_TILE_FUNCTIONS(double)

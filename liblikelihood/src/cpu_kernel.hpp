@@ -3,9 +3,12 @@
 
 namespace emomc {
 
-/// Sizes and coefficients of one parameter vector (axis_aligned_mixture.hpp).
+enum class TileForm { axis_aligned, full, tied };
+
+/// Shape and coefficients of one parameter vector (mixture_sum.hpp).
 template <class Real>
 struct TileMixture {
+  TileForm form;
   int num_components, dim;
   const Real* coefficients;
 };

@@ -1,5 +1,5 @@
-// The tile loops, for one number or one pack at a time. Included once per SIMD target, after real_ops.hpp
-// and axis_aligned_mixture.hpp, in EMOMC_DEVICE_NAMESPACE; no include guard on purpose.
+// The tile loops, for one number or one pack at a time. Included once per SIMD target, after real_ops.hpp and
+// the shapes of mixtures, in EMOMC_DEVICE_NAMESPACE; no include guard on purpose.
 
 namespace EMOMC_DEVICE_NAMESPACE {
 
@@ -33,60 +33,91 @@ EMOMC_INLINE void write_log_sum(const LogSum<Real>& total, double* out) {
   for (int i = 0; i < n; ++i) out[i] = static_cast<double>(largest[i]) + static_cast<double>(rest[i]);
 }
 
-template <class Real, class Scalar>
-void log2_densities(int num_components, int dim, const Scalar* coefficients, const Scalar* tile,
-                    double* out) {
-  const MixtureShape shape{num_components, dim};
-  constexpr int step = kRowsAtOnce * Lanes<Real>::size;
-  for (int row = 0; row < kRows; row += step) {
-    LogSum<Real> total[kRowsAtOnce];
-    const Scalar* rows = tile + row;
-    add_components(
-        shape, coefficients,
-        [rows](int j, Real(&x)[kRowsAtOnce]) {
-          for (int r = 0; r < kRowsAtOnce; ++r)
-            x[r] = Lanes<Real>::load(rows + j * kRows + r * Lanes<Real>::size);
-        },
-        total);
-    for (int r = 0; r < kRowsAtOnce; ++r) write_log_sum(total[r], out + row + r * Lanes<Real>::size);
+// Calls f(shape) with the mixture's shape.
+template <class Scalar, class F>
+EMOMC_INLINE void with_shape(const TileMixture<Scalar>& m, const F& f) {
+  switch (m.form) {
+    case TileForm::axis_aligned:
+      return f(AxisAlignedShape{m.num_components, m.dim});
+    case TileForm::full:
+      return f(FullShape{m.num_components, m.dim});
+    case TileForm::tied:
+      return f(TiedShape{m.num_components, m.dim});
   }
 }
 
+/// out[kRows]: log2 densities without `common`.
 template <class Real, class Scalar>
-void distances_of_component(int num_components, int dim, const Scalar* coefficients, const Scalar* tile,
-                            int k, Scalar* out) {
-  const MixtureShape shape{num_components, dim};
-  constexpr int at_once = 4;
-  for (int row = 0; row < kRows; row += at_once * Lanes<Real>::size) {
-    Real distance[at_once];
-    const Scalar* rows = tile + row;
-    accumulate_component(
-        shape, coefficients, k,
-        [rows](int j, Real(&x)[at_once]) {
-          for (int r = 0; r < at_once; ++r)
-            x[r] = Lanes<Real>::load(rows + j * kRows + r * Lanes<Real>::size);
-        },
-        distance);
-    for (int r = 0; r < at_once; ++r) Lanes<Real>::store(distance[r], out + row + r * Lanes<Real>::size);
-  }
-}
+struct TileDensities {
+  const Scalar *coefficients, *tile;
+  double* out;
 
-template <class Real, class Scalar>
-void log2_densities_of(int num_components, int dim, const Scalar* coefficients,
-                       const Scalar* const* distances, double* out) {
-  const MixtureShape shape{num_components, dim};
-  constexpr int step = kRowsAtOnce * Lanes<Real>::size;
-  for (int row = 0; row < kRows; row += step) {
-    LogSum<Real> total[kRowsAtOnce];
-    add_kept_components(
-        shape, coefficients,
-        [distances, row](int k, Real(&q)[kRowsAtOnce]) {
-          for (int r = 0; r < kRowsAtOnce; ++r)
-            q[r] = Lanes<Real>::load(distances[k] + row + r * Lanes<Real>::size);
-        },
-        total);
-    for (int r = 0; r < kRowsAtOnce; ++r) write_log_sum(total[r], out + row + r * Lanes<Real>::size);
+  template <class Shape>
+  void operator()(const Shape& shape) const {
+    constexpr int step = kRowsAtOnce * Lanes<Real>::size;
+    for (int row = 0; row < kRows; row += step) {
+      LogSum<Real> total[kRowsAtOnce];
+      const Scalar* rows = tile + row;
+      add_components(
+          shape, coefficients,
+          [rows](int j, Real(&x)[kRowsAtOnce]) {
+            for (int r = 0; r < kRowsAtOnce; ++r)
+              x[r] = Lanes<Real>::load(rows + j * kRows + r * Lanes<Real>::size);
+          },
+          total);
+      for (int r = 0; r < kRowsAtOnce; ++r) write_log_sum(total[r], out + row + r * Lanes<Real>::size);
+    }
   }
-}
+};
+
+/// out[kRows]: distances to component k.
+template <class Real, class Scalar>
+struct TileDistances {
+  const Scalar *coefficients, *tile;
+  int k;
+  Scalar* out;
+
+  template <class Shape>
+  void operator()(const Shape& shape) const {
+    constexpr int at_once = 4;
+    for (int row = 0; row < kRows; row += at_once * Lanes<Real>::size) {
+      Real distance[at_once];
+      const Scalar* rows = tile + row;
+      accumulate_component(
+          shape, coefficients, k,
+          [rows](int j, Real(&x)[at_once]) {
+            for (int r = 0; r < at_once; ++r)
+              x[r] = Lanes<Real>::load(rows + j * kRows + r * Lanes<Real>::size);
+          },
+          distance);
+      for (int r = 0; r < at_once; ++r) Lanes<Real>::store(distance[r], out + row + r * Lanes<Real>::size);
+    }
+  }
+};
+
+/// As TileDensities from distances[k][kRows]; the same bits.
+template <class Real, class Scalar>
+struct TileDensitiesOf {
+  const Scalar* coefficients;
+  const Scalar* const* distances;
+  double* out;
+
+  template <class Shape>
+  void operator()(const Shape& shape) const {
+    constexpr int step = kRowsAtOnce * Lanes<Real>::size;
+    for (int row = 0; row < kRows; row += step) {
+      LogSum<Real> total[kRowsAtOnce];
+      const Scalar* const* from = distances;
+      add_kept_components(
+          shape, coefficients,
+          [from, row](int k, Real(&q)[kRowsAtOnce]) {
+            for (int r = 0; r < kRowsAtOnce; ++r)
+              q[r] = Lanes<Real>::load(from[k] + row + r * Lanes<Real>::size);
+          },
+          total);
+      for (int r = 0; r < kRowsAtOnce; ++r) write_log_sum(total[r], out + row + r * Lanes<Real>::size);
+    }
+  }
+};
 
 }  // namespace EMOMC_DEVICE_NAMESPACE

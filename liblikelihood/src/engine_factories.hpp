@@ -30,7 +30,8 @@ ParameterLayout layout_of(const Model& model) {
     block.influence = description.influence;
     for (int axis = 0; axis < description.num_axes; ++axis) {
       const bool component = description.axes[axis] == device::Axis::component;
-      (component ? block.component_axis : block.feature_axis) = axis;
+      int& first = component ? block.component_axis : block.feature_axis;
+      if (first < 0) first = axis;
       block.shape.push_back(component ? model.shape().num_components : model.shape().dim);
     }
     layout.blocks.push_back(block);

@@ -177,6 +177,25 @@ std::vector<double> refined(Rows x, const std::vector<double>& theta, int rounds
   return flat(m);
 }
 
+// Cholesky factors of diagonal covariances; of a tied one, of the mean of the components' by weight. `result`
+// is theta without its scales.
+void append_diagonal_factors(const ParameterBlock& block, std::span<const double> theta,
+                             std::vector<double>& result) {
+  const auto d = static_cast<std::size_t>(block.matrix_dim()), begin = result.size();
+  const std::size_t K = (theta.size() - begin) / d, count = block.component_axis == 0 ? K : 1;
+  for (std::size_t k = 0; k < count; ++k)
+    for (std::size_t i = 0; i < d; ++i) {
+      double scale = theta[begin + k * d + i];
+      if (block.component_axis != 0) {
+        double variance = 0;
+        for (std::size_t c = 0; c < K; ++c) variance += theta[c] * std::pow(theta[begin + c * d + i], 2);
+        scale = std::sqrt(variance);
+      }
+      result.insert(result.end(), i, 0.0);
+      result.push_back(scale);
+    }
+}
+
 }  // namespace
 
 MixtureStarts::MixtureStarts(const DataSet& data, int components, std::uint64_t seed)
@@ -232,30 +251,20 @@ std::vector<double> refine_by_em(const DataSet& data, const std::vector<double>&
 std::vector<double> in_layout(const ParameterLayout& layout, std::span<const double> theta) {
   std::vector<double> result(theta.begin(), theta.end());
   const ParameterBlock& scales = layout.blocks.back();
-  if (scales.feature_axis >= 0) return result;
+  const bool is_covariance = scales.support == Support::covariance;
+  if (scales.feature_axis >= 0 && !is_covariance) return result;
   const auto begin = static_cast<std::size_t>(layout.offset(layout.blocks.size() - 1));
+  if (is_covariance) {
+    result.resize(begin);
+    append_diagonal_factors(scales, theta, result);
+    return result;
+  }
   const auto K = static_cast<std::size_t>(scales.shape[0]), d = (theta.size() - begin) / K;
   result.resize(begin + K);
   for (std::size_t k = 0; k < K; ++k) {
     double squares = 0;
     for (std::size_t j = 0; j < d; ++j) squares += theta[begin + k * d + j] * theta[begin + k * d + j];
     result[begin + k] = std::sqrt(squares / static_cast<double>(d));
-  }
-  return result;
-}
-
-std::vector<double> permute_components(const ParameterLayout& layout, std::span<const int> order,
-                                       std::span<const double> theta) {
-  std::vector<double> result(theta.begin(), theta.end());
-  for (std::size_t b = 0; b < layout.blocks.size(); ++b) {
-    const ParameterBlock& block = layout.blocks[b];
-    if (block.component_axis != 0) continue;
-    const auto slice = static_cast<std::size_t>(block.size()) / order.size();
-    const auto begin = static_cast<std::size_t>(layout.offset(b));
-    for (std::size_t k = 0; k < order.size(); ++k)
-      std::copy_n(
-          theta.begin() + static_cast<std::ptrdiff_t>(begin + static_cast<std::size_t>(order[k]) * slice),
-          slice, result.begin() + static_cast<std::ptrdiff_t>(begin + k * slice));
   }
   return result;
 }

@@ -1,5 +1,6 @@
 #include "emomc/likelihood/parameter_file.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -14,6 +15,7 @@ namespace {
 using Json = nlohmann::json;
 constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
 constexpr int kMaxDepth = 8;
+constexpr double kMaxAsymmetry = 1e-9;
 
 Json parse_json(const std::string& text, const std::string& name) {
   if (text.size() > kMaxBytes) throw InputError(name + ": larger than 64 MiB, which no parameter file is");
@@ -69,7 +71,42 @@ void read_block(const Json& value, const ParameterBlock& block, std::size_t axis
   out.push_back(x);
 }
 
+// Keeps the lower triangles of the [d][d] matrices that out has from `begin` on.
+void keep_lower_triangles(const ParameterBlock& block, const std::string& place, std::size_t begin,
+                          std::vector<double>& out) {
+  const auto d = static_cast<std::size_t>(block.matrix_dim());
+  const std::vector<double> matrices(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end());
+  out.resize(begin);
+  for (std::size_t matrix = 0; matrix < matrices.size(); matrix += d * d)
+    for (std::size_t i = 0; i < d; ++i)
+      for (std::size_t j = 0; j <= i; ++j) {
+        const double x = matrices[matrix + i * d + j], transposed = matrices[matrix + j * d + i];
+        if (!(std::abs(x - transposed) <= kMaxAsymmetry * std::abs(x)))
+          throw InputError(place + ": entries [" + std::to_string(i) + "][" + std::to_string(j) + "] and [" +
+                           std::to_string(j) + "][" + std::to_string(i) +
+                           "] of a matrix differ; a covariance is symmetric");
+        out.push_back(x);
+      }
+}
+
+Json matrix_to_json(int d, const double* triangle) {
+  Json matrix = Json::array();
+  for (int i = 0; i < d; ++i) {
+    Json row = Json::array();
+    for (int j = 0; j < d; ++j)
+      row.push_back(triangle[std::max(i, j) * (std::max(i, j) + 1) / 2 + std::min(i, j)]);
+    matrix.push_back(row);
+  }
+  return matrix;
+}
+
 Json block_to_json(const ParameterBlock& block, std::size_t axis, const double*& at) {
+  if (block.support == Support::covariance && axis + 2 == block.shape.size()) {
+    const int d = block.matrix_dim();
+    Json matrix = matrix_to_json(d, at);
+    at += d * (d + 1) / 2;
+    return matrix;
+  }
   if (axis == block.shape.size()) return *at++;
   Json list = Json::array();
   for (int i = 0; i < block.shape[axis]; ++i) list.push_back(block_to_json(block, axis + 1, at));
@@ -83,8 +120,17 @@ std::vector<double> parse_parameters(const std::string& text, const std::string&
   const Json json = parse_json(text, name);
   std::vector<std::string> known;
   for (const auto& block : layout.blocks) known.push_back(block.name);
+  // Of a draw with sampled arguments of priors, such as "means.sd", a likelihood takes its own parameters
+  // alone.
+  const auto is_argument = [](const std::string& key) {
+    static const std::vector<std::string> names{"mean",    "sd",    "location", "scale",
+                                                "meanlog", "sdlog", "rate"};
+    const auto dot = key.find('.');
+    return dot != std::string::npos &&
+           std::find(names.begin(), names.end(), key.substr(dot + 1)) != names.end();
+  };
   for (const auto& [key, _] : json.items())
-    if (std::find(known.begin(), known.end(), key) == known.end()) {
+    if (std::find(known.begin(), known.end(), key) == known.end() && !is_argument(key)) {
       std::string all;
       for (const auto& k : known) all += (all.empty() ? "" : ", ") + k;
       throw InputError(name + ": " + key + ": unknown parameter; " + did_you_mean(nearest_name(key, known)) +
@@ -97,12 +143,19 @@ std::vector<double> parse_parameters(const std::string& text, const std::string&
       throw InputError(name + ": " + block.name + " is missing; it has shape " + shape_text(block.shape));
     const std::size_t begin = theta.size();
     read_block(*found, block, 0, name + ": ", block.name, theta);
+    if (block.support == Support::covariance)
+      keep_lower_triangles(block, name + ": " + block.name, begin, theta);
     if (block.support != Support::simplex) continue;
     double sum = 0;
     for (std::size_t i = begin; i < theta.size(); ++i) sum += theta[i];
     if (std::abs(sum - 1) > 1e-6)
       throw InputError(name + ": " + block.name + ": the entries sum to " + Json(sum).dump() +
                        "; they must sum to 1");
+  }
+  try {
+    from_written(layout, theta);
+  } catch (const InputError& error) {
+    throw InputError(name + ": " + error.what());
   }
   return theta;
 }
@@ -118,18 +171,22 @@ ModelSpec model_of_parameters(const std::string& text, const std::string& name, 
     if (!weights->is_array() || weights->empty())
       throw InputError(name + ": weights: a list of numbers is needed");
     spec.components = static_cast<int>(std::min<std::size_t>(weights->size(), 1u << 20));
-    // scales [K] are a spherical mixture's, [K][d] a diagonal one's.
-    const auto scales = json.find("scales");
-    if (model == device::GaussianMixture::name && scales != json.end() && scales->is_array() &&
-        !scales->empty() && (*scales)[0].is_number())
-      spec.covariance = "spherical";
   }
+  if (model != device::GaussianMixture::name) return spec;
+  // scales [K] are a spherical mixture's, [K][d] a diagonal one's.
+  const auto scales = json.find("scales");
+  if (scales != json.end() && scales->is_array() && !scales->empty() && (*scales)[0].is_number())
+    spec.covariance = device::SphericalMixture::covariance;
+  if (json.contains("covariance")) spec.covariance = device::TiedMixture::covariance;
+  if (json.contains("covariances")) spec.covariance = device::FullMixture::covariance;
   return spec;
 }
 
 std::string parameters_to_json(const ParameterLayout& layout, std::span<const double> theta) {
   nlohmann::ordered_json json;
-  const double* at = theta.data();
+  std::vector<double> written(theta.begin(), theta.end());
+  to_written(layout, written);
+  const double* at = written.data();
   for (const auto& block : layout.blocks) json[block.name] = block_to_json(block, 0, at);
   return json.dump(1) + "\n";
 }

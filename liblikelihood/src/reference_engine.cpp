@@ -86,12 +86,7 @@ class ReferenceEngine final : public LikelihoodEngine {
     const double* x = data_.values.data() + row * static_cast<std::size_t>(shape.dim);
     std::vector<double> terms(static_cast<std::size_t>(shape.num_components));
     for (int k = 0; k < shape.num_components; ++k) {
-      double term = std::log(model_.weight(theta, k));
-      for (int j = 0; j < shape.dim; ++j) {
-        const double sd = model_.scale(theta, k, j);
-        const double z = (x[j] - model_.mean(theta, k, j)) / sd;
-        term += -0.5 * z * z - std::log(sd) - 0.5 * std::log(2 * std::numbers::pi);
-      }
+      const double term = std::log(model_.weight(theta, k)) + log_component(theta, k, x);
       if (std::isnan(term)) return term;
       terms[static_cast<std::size_t>(k)] = term;
     }
@@ -100,6 +95,30 @@ class ReferenceEngine final : public LikelihoodEngine {
     double sum = 0;
     for (double term : terms) sum += std::exp(term - largest);
     return largest + std::log(sum);
+  }
+
+  // Of one Gaussian.
+  double log_component(const double* theta, int k, const double* x) const {
+    const int d = model_.shape().dim;
+    double sum = -0.5 * d * std::log(2 * std::numbers::pi);
+    if constexpr (has_factor<Model>) {
+      // z = L^-1 (x - mean), row by row.
+      std::vector<double> z(static_cast<std::size_t>(d));
+      for (int i = 0; i < d; ++i) {
+        double rest = x[i] - model_.mean(theta, k, i);
+        for (int j = 0; j < i; ++j) rest -= model_.factor(theta, k, i, j) * z[static_cast<std::size_t>(j)];
+        const double diagonal = model_.factor(theta, k, i, i);
+        z[static_cast<std::size_t>(i)] = rest / diagonal;
+        sum += -0.5 * z[static_cast<std::size_t>(i)] * z[static_cast<std::size_t>(i)] - std::log(diagonal);
+      }
+    } else {
+      for (int j = 0; j < d; ++j) {
+        const double sd = model_.scale(theta, k, j);
+        const double z = (x[j] - model_.mean(theta, k, j)) / sd;
+        sum += -0.5 * z * z - std::log(sd);
+      }
+    }
+    return sum;
   }
 
   Model model_;

@@ -1,5 +1,7 @@
 #include "emomc/likelihood/simulate.hpp"
 
+#include <type_traits>
+
 #include "emomc/device/random.hpp"
 #include "with_model.hpp"
 
@@ -23,10 +25,17 @@ std::vector<double> simulate_rows(const ModelSpec& spec, int dim, std::span<cons
       // Uniforms are the blocks 0 and 1; normals from number 4 on use later blocks.
       const bool keep = row > 0 && random.uniform(device::Purpose::simulation, 0) < persistence;
       if (!keep) component = draw_component(random.uniform(device::Purpose::simulation, 1));
-      for (int j = 0; j < dim; ++j)
-        values.push_back(model.mean(theta.data(), component, j) +
-                         model.scale(theta.data(), component, j) *
-                             random.normal(device::Purpose::simulation, static_cast<device::u32>(4 + j)));
+      const auto normal = [&](int j) {
+        return random.normal(device::Purpose::simulation, static_cast<device::u32>(4 + j));
+      };
+      for (int i = 0; i < dim; ++i) {
+        double x = model.mean(theta.data(), component, i);
+        if constexpr (has_factor<std::remove_cvref_t<decltype(model)>>)
+          for (int j = 0; j <= i; ++j) x += model.factor(theta.data(), component, i, j) * normal(j);
+        else
+          x += model.scale(theta.data(), component, i) * normal(i);
+        values.push_back(x);
+      }
     }
     return values;
   });

@@ -35,13 +35,17 @@ ParameterLayout get_layout(Fields& fields) {
       size *= extent;
       if (size > kMaxExtent) throw DamagedBytes("an impossible shape");
     }
-    dim += size;
-    if (dim > kMaxExtent) throw DamagedBytes("too many parameters");
     block.support = static_cast<Support>(fields.get<std::int32_t>());
     block.unit = static_cast<DataUnit>(fields.get<std::int32_t>());
     block.influence = static_cast<Influence>(fields.get<std::int32_t>());
     block.component_axis = fields.get<std::int32_t>();
     block.feature_axis = fields.get<std::int32_t>();
+    const auto n = block.shape.size();
+    if (block.support == Support::covariance &&
+        (n < 2 || block.shape[n - 1] != block.shape[n - 2] || block.shape[n - 1] == 0))
+      throw DamagedBytes("an impossible shape");
+    dim += block.size();
+    if (dim > kMaxExtent) throw DamagedBytes("too many parameters");
     layout.blocks.push_back(block);
   }
   return layout;

@@ -37,12 +37,16 @@ Ensemble::Ensemble(Device& device, const Target& target, const ProposalBlocks& b
   view_.adapted_layout = {view_.num_blocks, target.dim_unconstrained(),
                           proposal.shape == ProposalShape::dense ? blocks.num_dense : 0};
 
-  elements_ = uploaded(device, target.elements());
-  simplices_ = uploaded(device, target.simplices());
+  elements_ = uploaded(device, target.tables().elements);
+  simplices_ = uploaded(device, target.tables().simplices);
+  covariance_rows_ = uploaded(device, target.tables().covariance_rows);
+  conditionals_ = uploaded(device, target.tables().conditionals);
   blocks_ = uploaded(device, blocks.blocks);
   view_.table = target.table();
   view_.table.elements = elements_.data();
   view_.table.simplices = simplices_.data();
+  view_.table.covariance_rows = covariance_rows_.data();
+  view_.table.conditionals = conditionals_.data();
   view_.blocks = blocks_.data();
 
   const auto ld_u = static_cast<std::size_t>(view_.ld_u), ld = static_cast<std::size_t>(view_.ld);
@@ -118,8 +122,9 @@ void Ensemble::upload_points(const std::vector<double>& u, const Target& target)
     std::copy_n(u.begin() + static_cast<std::ptrdiff_t>(c * dim_u), dim_u,
                 padded_u.begin() + static_cast<std::ptrdiff_t>(c * ld_u));
     const std::span<double> point(theta.data() + c * ld, dim);
-    scalars[chains + c] = target.constrain({padded_u.data() + c * ld_u, dim_u}, point);
-    scalars[c] = target.log_prior(point);
+    const auto densities = target.constrain_with_prior({padded_u.data() + c * ld_u, dim_u}, point);
+    scalars[c] = densities.log_prior;
+    scalars[chains + c] = densities.log_jacobian;
   }
   current_u_.upload(padded_u);
   current_theta_.upload(theta);

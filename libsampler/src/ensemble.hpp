@@ -57,6 +57,8 @@ class Ensemble {
   RecordLayout record_layout_;
   DeviceArray<device::Element> elements_;
   DeviceArray<device::SimplexBlock> simplices_;
+  DeviceArray<device::CovarianceRow> covariance_rows_;
+  DeviceArray<device::ConditionalElement> conditionals_;
   DeviceArray<device::ProposalBlock> blocks_;
   DeviceArray<double> current_u_, current_theta_, current_scalars_;
   DeviceArray<double> candidate_u_, candidate_theta_, candidate_scalars_;

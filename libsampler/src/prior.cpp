@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "prior_table.hpp"
+
 namespace emomc {
 namespace {
 
@@ -12,8 +14,8 @@ struct FamilyEntry {
 };
 
 /// In the order of the enumeration.
-const std::array<FamilyEntry, 12>& families() {
-  static const std::array<FamilyEntry, 12> table{{
+const std::array<FamilyEntry, 13>& families() {
+  static const std::array<FamilyEntry, 13> table{{
       {PriorFamily::normal, "normal", {"mean", "sd"}},
       {PriorFamily::half_normal, "half_normal", {"sd"}},
       {PriorFamily::student_t, "student_t", {"df", "mean", "scale"}},
@@ -25,6 +27,7 @@ const std::array<FamilyEntry, 12>& families() {
       {PriorFamily::uniform, "uniform", {"lower", "upper"}},
       {PriorFamily::beta, "beta", {"a", "b"}},
       {PriorFamily::dirichlet, "dirichlet", {"a"}},
+      {PriorFamily::lkj, "lkj", {"eta"}},
       {PriorFamily::fixed, "fixed", {"value"}},
   }};
   return table;
@@ -35,6 +38,13 @@ const FamilyEntry& entry(PriorFamily family) { return families().at(static_cast<
 }  // namespace
 
 const std::vector<std::string>& argument_names(PriorFamily family) { return entry(family).arguments; }
+
+std::vector<std::string> sampled_argument_names(PriorFamily family) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < argument_names(family).size(); ++i)
+    if (argument_role(family, i) != ArgumentRole::shape) names.push_back(argument_names(family)[i]);
+  return names;
+}
 
 const std::string& family_name(PriorFamily family) { return entry(family).name; }
 

@@ -34,6 +34,36 @@ class Numbers {
   std::uint32_t next_ = 0;
 };
 
+// The element with the arguments that theta has for it.
+device::Element resolved(device::Element e, const device::ConditionalElement& c,
+                         const std::vector<double>& theta) {
+  const auto at = [&](int from, double constant) {
+    return from == device::kConstant ? constant : theta[static_cast<std::size_t>(from)];
+  };
+  const double scale = at(c.from_scale, c.scale);
+  e.a = at(c.from_location, c.location);
+  e.b = 1 / scale;
+  switch (c.density) {
+    case device::ConditionalDensity::normal:
+      e.density = Density::normal;
+      break;
+    case device::ConditionalDensity::student_t:
+      e.density = Density::student_t;
+      e.b = 1 / (scale * std::sqrt(c.df));
+      e.c = 0.5 * (c.df + 1);
+      break;
+    case device::ConditionalDensity::lognormal:
+      e.density = Density::lognormal;
+      break;
+    case device::ConditionalDensity::exponential:
+      e.density = Density::gamma;
+      e.a = 0;
+      e.b = scale;
+      break;
+  }
+  return e;
+}
+
 double draw_element(const device::Element& e, Numbers& numbers) {
   switch (e.density) {
     case Density::normal:
@@ -63,26 +93,67 @@ double draw_element(const device::Element& e, Numbers& numbers) {
   return 0;
 }
 
+// Truncation by rejection; a prior with next to no mass above its bound is the user's mistake.
+template <class Name>
+double draw_inside(const device::Element& e, Numbers& numbers, const Name& name) {
+  constexpr int kTries = 100000;
+  for (int tries = 0; tries < kTries; ++tries) {
+    const double x = draw_element(e, numbers);
+    const bool inside = e.transform == device::Transform::interval
+                            ? x > 0 && x < 1
+                            : !device::is_bounded_below(e.transform) || x > e.bound;
+    if (inside) return x;
+  }
+  throw InputError("prior." + name() + ": fewer than one draw in " + std::to_string(kTries) +
+                   " lies above the lower bound; use init kmeans or a file");
+}
+
+// Writes row i of the Cholesky factor of diag(s) R diag(s), R from LKJ(lkj / 2 + 1): its partial correlations
+// are independent, (1 + r) / 2 of column j with a Beta(b, b), b = eta + (d - 2 - j) / 2.
+void draw_row(const device::CovarianceRow& row, double scale, const std::vector<device::Element>& elements,
+              Numbers& numbers, std::vector<double>& theta) {
+  double* values = theta.data() + row.begin;
+  if (row.correlations == device::kFixedCorrelations) {
+    for (int j = 0; j <= row.row; ++j)
+      values[j] = scale * elements[static_cast<std::size_t>(row.begin + j)].bound;
+    return;
+  }
+  const int d = row.row + 1 + row.below;
+  double rest = 1;
+  for (int j = 0; j < row.row; ++j) {
+    const double b = 0.5 * row.lkj + 1 + 0.5 * (d - 2 - j);
+    const double x = numbers.gamma(b), y = numbers.gamma(b);
+    const double correlation = (x - y) / (x + y);
+    values[j] = scale * rest * correlation;
+    rest *= std::sqrt(1 - correlation * correlation);
+  }
+  values[row.row] = scale * rest;
+}
+
 }  // namespace
 
 std::vector<double> Target::draw_from_prior(std::uint64_t seed, std::uint32_t chain,
                                             std::uint64_t attempt) const {
-  constexpr int kTries = 100000;
   Numbers numbers(seed, chain, attempt);
-  std::vector<double> theta(elements_.size());
-  for (std::size_t i = 0; i < elements_.size(); ++i) {
-    const device::Element& e = elements_[i];
-    int tries = 0;
-    do {
-      // Truncation by rejection; a prior with next to no mass above its bound is the user's mistake.
-      if (++tries > kTries)
-        throw InputError("prior." + element_names(layout_)[i] + ": fewer than one draw in " +
-                         std::to_string(kTries) + " lies above the lower bound; use init kmeans or a file");
-      theta[i] = draw_element(e, numbers);
-    } while ((device::is_bounded_below(e.transform) && !(theta[i] > e.bound)) ||
-             (e.transform == device::Transform::interval && !(theta[i] > 0 && theta[i] < 1)));
+  const auto& [elements, simplices, rows, conditionals, _] = tables_;
+  std::vector<double> theta(elements.size());
+  const auto name_of = [&](std::size_t i) { return [this, i] { return element_names(layout_)[i]; }; };
+  // First what depends on nothing, the arguments of other priors among it.
+  std::vector<const device::ConditionalElement*> of_element(elements.size()), of_row(rows.size());
+  for (const auto& c : conditionals)
+    (c.is_row ? of_row : of_element)[static_cast<std::size_t>(c.element)] = &c;
+  for (std::size_t i = 0; i < elements.size(); ++i)
+    if (!of_element[i] && elements[i].transform != device::Transform::covariance)
+      theta[i] = draw_inside(elements[i], numbers, name_of(i));
+  for (std::size_t i = 0; i < elements.size(); ++i)
+    if (of_element[i])
+      theta[i] = draw_inside(resolved(elements[i], *of_element[i], theta), numbers, name_of(i));
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const device::Element scale = of_row[r] ? resolved(rows[r].scale, *of_row[r], theta) : rows[r].scale;
+    draw_row(rows[r], draw_inside(scale, numbers, name_of(static_cast<std::size_t>(rows[r].begin))), elements,
+             numbers, theta);
   }
-  for (const auto& block : simplices_) {
+  for (const auto& block : simplices) {
     double sum = 0;
     for (int k = 0; k < block.size; ++k) sum += theta[static_cast<std::size_t>(block.begin + k)];
     for (int k = 0; k < block.size; ++k) theta[static_cast<std::size_t>(block.begin + k)] /= sum;
@@ -90,12 +161,12 @@ std::vector<double> Target::draw_from_prior(std::uint64_t seed, std::uint32_t ch
   if (ordered_block_) {
     // The prior is exchangeable, so sorting gives a draw of the ordered one.
     std::vector<double> column;
-    for (std::size_t i = 0; i < elements_.size(); ++i)
-      if (device::is_ordered(elements_[i].transform)) column.push_back(theta[i]);
+    for (std::size_t i = 0; i < elements.size(); ++i)
+      if (device::is_ordered(elements[i].transform)) column.push_back(theta[i]);
     std::sort(column.begin(), column.end());
     std::size_t next = 0;
-    for (std::size_t i = 0; i < elements_.size(); ++i)
-      if (device::is_ordered(elements_[i].transform)) theta[i] = column[next++];
+    for (std::size_t i = 0; i < elements.size(); ++i)
+      if (device::is_ordered(elements[i].transform)) theta[i] = column[next++];
   }
   return theta;
 }

@@ -1,5 +1,6 @@
 #include "prior_table.hpp"
 
+#include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
@@ -130,11 +131,87 @@ double set_density(device::Element& e, PriorFamily family, std::span<const doubl
       e.density = Density::power;
       e.a = argument(0) - 1;
       return -std::lgamma(argument(0));  // lgamma of the sum is added once per block
+    case PriorFamily::lkj:
     case PriorFamily::fixed:
       e.density = Density::flat;
       return 0.0;
   }
   throw std::logic_error("set_density: unknown family");
+}
+
+bool has_sampled_argument(const PriorSpec& prior) {
+  return std::any_of(prior.arguments.begin(), prior.arguments.end(),
+                     [](const ArrayArgument& argument) { return argument.is_sampled; });
+}
+
+ArgumentRole argument_role(PriorFamily family, std::size_t index) {
+  switch (family) {
+    case PriorFamily::normal:
+    case PriorFamily::cauchy:
+    case PriorFamily::lognormal:
+      return index == 0 ? ArgumentRole::location : ArgumentRole::scale;
+    case PriorFamily::student_t:
+      return index == 0 ? ArgumentRole::shape : index == 1 ? ArgumentRole::location : ArgumentRole::scale;
+    case PriorFamily::half_normal:
+    case PriorFamily::exponential:
+      return ArgumentRole::scale;
+    default:
+      return ArgumentRole::shape;
+  }
+}
+
+ParameterBlock sampled_argument(const ParameterBlock& block, PriorFamily family, std::size_t index) {
+  const bool is_location = argument_role(family, index) == ArgumentRole::location;
+  ParameterBlock result;
+  result.name = block.name + "." + argument_names(family).at(index);
+  result.support = is_location ? Support::real : Support::positive;
+  result.influence = Influence::nothing;
+  if (block.feature_axis >= 0) {
+    result.shape = {block.shape[static_cast<std::size_t>(block.feature_axis)]};
+    result.feature_axis = 0;
+  }
+  if (block.unit == DataUnit::none) return result;
+  if (family == PriorFamily::lognormal)
+    result.unit = is_location ? DataUnit::log_scale : DataUnit::none;
+  else if (family == PriorFamily::exponential)
+    result.unit = DataUnit::rate;
+  else
+    result.unit = is_location ? block.unit : DataUnit::scale;
+  return result;
+}
+
+device::ConditionalElement conditional_density(PriorFamily family, double lower, const std::string& name) {
+  device::ConditionalElement e{};
+  e.from_location = e.from_scale = device::kConstant;
+  e.lower = lower;
+  const bool bounded = lower > -kInf;
+  if (family == PriorFamily::normal || family == PriorFamily::half_normal) {
+    e.density = device::ConditionalDensity::normal;
+    e.constant = -kLogSqrtTwoPi;
+  } else if (family == PriorFamily::lognormal) {
+    e.density = device::ConditionalDensity::lognormal;
+    e.constant = -kLogSqrtTwoPi;
+  } else if (family == PriorFamily::exponential) {
+    e.density = device::ConditionalDensity::exponential;
+  } else if (!bounded && (family == PriorFamily::student_t || family == PriorFamily::cauchy)) {
+    e.density = device::ConditionalDensity::student_t;
+    e.df = 1;
+    e.constant = -std::log(std::numbers::pi);
+  } else {
+    throw InputError(name + ": arguments of " + family_name(family) +
+                     " cannot have a prior of their own here; allowed: those of " +
+                     (bounded ? "half_normal, normal, lognormal, exponential" : "normal, student_t, cauchy"));
+  }
+  return e;
+}
+
+double log_lkj_constant(double eta, int d) {
+  double sum = 0;
+  for (int k = 1; k < d; ++k) {
+    const double b = eta + 0.5 * (d - k - 1);
+    sum += (d - k) * ((2 * eta - 2 + d - k) * std::numbers::ln2 + 2 * std::lgamma(b) - std::lgamma(2 * b));
+  }
+  return -sum;
 }
 
 }  // namespace emomc

@@ -18,4 +18,22 @@ double broadcast_argument(const ParameterBlock& block, const PriorSpec& prior, s
 double set_density(device::Element& element, PriorFamily family, std::span<const double> arguments,
                    double lower, double upper, const std::string& name);
 
+/// Whether an argument is a parameter itself.
+bool has_sampled_argument(const PriorSpec& prior);
+
+/// What an argument is to a density; only locations and scales can be parameters themselves.
+enum class ArgumentRole { location, scale, shape };
+ArgumentRole argument_role(PriorFamily family, std::size_t index);
+
+/// The block of parameters that argument `index` of a prior for `block` is: one per column.
+ParameterBlock sampled_argument(const ParameterBlock& block, PriorFamily family, std::size_t index);
+
+/// A conditional element of a family, truncated below at `lower`, its arguments not set. Throws InputError
+/// with `name` where the family's arguments cannot be sampled.
+device::ConditionalElement conditional_density(PriorFamily family, double lower, const std::string& name);
+
+/// Log of the constant by which det(R)^(eta - 1) becomes a density of correlation matrices [d][d]
+/// (Lewandowski, Kurowicka and Joe 2009, theorem 5).
+double log_lkj_constant(double eta, int d);
+
 }  // namespace emomc

@@ -1,8 +1,33 @@
 #include "proposal_blocks.hpp"
 
+#include <algorithm>
+
 #include "emomc/core/errors.hpp"
 
 namespace emomc {
+
+namespace {
+
+// Scales and correlations of each matrix, each alone.
+template <class Add>
+void add_covariances(const Target& target, std::size_t b, const Add& add) {
+  const ParameterBlock& block = target.layout().blocks[b];
+  const Target::Range range = target.unconstrained_range(b);
+  const int count = block.component_axis == 0 ? block.shape[0] : 1;
+  const int size = range.size / count, scales = target.free_scales(b);
+  for (int k = 0; k < count; ++k) {
+    const std::string suffix = block.component_axis == 0 ? "[" + std::to_string(k) + "]" : "";
+    add("scales" + suffix, range.begin + k * size, scales, block.influence, k);
+    add("correlations" + suffix, range.begin + k * size + scales, size - scales, block.influence, k);
+  }
+}
+
+}  // namespace
+
+int ProposalBlocks::num_evaluations() const {
+  return static_cast<int>(std::count_if(
+      blocks.begin(), blocks.end(), [](const auto& block) { return block.influence != Influence::nothing; }));
+}
 
 ProposalBlocks plan_blocks(device::BlockPlan plan, const Target& target) {
   ProposalBlocks result;
@@ -18,6 +43,10 @@ ProposalBlocks plan_blocks(device::BlockPlan plan, const Target& target) {
     for (std::size_t b = 0; b < target.layout().blocks.size(); ++b) {
       const ParameterBlock& block = target.layout().blocks[b];
       const Target::Range range = target.unconstrained_range(b);
+      if (block.support == Support::covariance) {
+        add_covariances(target, b, add);
+        continue;
+      }
       const bool sliced = block.support != Support::simplex && block.component_axis == 0 && range.size > 0;
       // Ordered values depend on all earlier ones, so a slice changes more than its own component.
       const bool coupled = target.ordered_block() == b;

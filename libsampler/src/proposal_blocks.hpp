@@ -13,6 +13,9 @@ struct ProposalBlocks {
   std::vector<device::ProposalBlock> blocks;
   std::vector<std::string> names;
   int num_dense = 0;  ///< doubles of all Cholesky factors
+
+  /// Blocks whose candidates the likelihood is evaluated at.
+  int num_evaluations() const;
 };
 
 /// Blocks with no free parameter are left out. Throws InputError where nothing is free.

@@ -327,7 +327,9 @@ void validate(const RunOptions& options, const Target& target, const LikelihoodE
   if (plans.empty()) throw InputError("sampler.chains: 0 is out of range; allowed: 1 or more");
   if (options.warmup < 0 || options.draws < 0 || options.thin < 1)
     throw InputError("sampler: warmup and draws must not be negative, thin at least 1");
-  if (!(target.layout() == engine.layout()))
+  const auto& blocks = target.layout().blocks;
+  const auto& evaluated = engine.layout().blocks;
+  if (blocks.size() < evaluated.size() || !std::equal(evaluated.begin(), evaluated.end(), blocks.begin()))
     throw std::invalid_argument("run_chains: target and engine differ");
 }
 
@@ -336,6 +338,11 @@ void validate(const RunOptions& options, const Target& target, const LikelihoodE
 std::vector<std::string> proposal_block_names(const ProposalSpec& proposal, const Target& target) {
   const auto host = make_host_device();
   return plan_blocks(make_stepper(proposal.kind, *host)->block_plan(), target).names;
+}
+
+int evaluations_per_step(const ProposalSpec& proposal, const Target& target) {
+  const auto host = make_host_device();
+  return plan_blocks(make_stepper(proposal.kind, *host)->block_plan(), target).num_evaluations();
 }
 
 RunResult run_chains(LikelihoodEngine& engine, const Target& target, const ProposalSpec& proposal,

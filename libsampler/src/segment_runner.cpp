@@ -81,7 +81,9 @@ SegmentRunner::~SegmentRunner() = default;
 
 void SegmentRunner::enqueue_evaluation(int block) {
   const ActiveSet all{nullptr, ensemble_.num_chains()};
-  if (use_components_ && blocks_.blocks[static_cast<std::size_t>(block)].influence != Influence::everything)
+  const Influence influence = blocks_.blocks[static_cast<std::size_t>(block)].influence;
+  if (influence == Influence::nothing) return;
+  if (use_components_ && influence != Influence::everything)
     engine_.evaluate_component(ensemble_.candidate_view(), ensemble_.components_of(block), all);
   else
     engine_.evaluate(ensemble_.candidate_view(), all);
@@ -91,9 +93,12 @@ void SegmentRunner::enqueue_evaluation(int block) {
 void SegmentRunner::enqueue_steps(int count) {
   const ActiveSet all{nullptr, ensemble_.num_chains()};
   const auto transition = [&](int accept_block, int propose_block) {
-    stepper_.enqueue(ensemble_.view(), accept_block, propose_block);
-    if (accept_block == device::kNoBlock || !use_components_) return;
-    if (blocks_.blocks[static_cast<std::size_t>(accept_block)].influence == Influence::everything)
+    const Influence influence = accept_block == device::kNoBlock
+                                    ? Influence::nothing
+                                    : blocks_.blocks[static_cast<std::size_t>(accept_block)].influence;
+    stepper_.enqueue(ensemble_.view(), accept_block, propose_block, influence != Influence::nothing);
+    if (influence == Influence::nothing || !use_components_) return;
+    if (influence == Influence::everything)
       engine_.rebuild_caches(ensemble_.current_view(), all);
     else
       engine_.commit(ensemble_.view().accepted, all);

@@ -45,7 +45,7 @@ class SegmentRunner {
   void finish(const Drain& drain);
 
   /// Parameter vectors evaluated by one step of one chain.
-  int evaluations_per_step() const { return num_blocks_; }
+  int evaluations_per_step() const { return blocks_.num_evaluations(); }
 
  private:
   struct Half;

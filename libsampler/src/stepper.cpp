@@ -11,7 +11,7 @@ template <class Proposal>
 class HostStepper final : public Stepper {
  public:
   device::BlockPlan block_plan() const override { return Proposal::block_plan; }
-  void enqueue(const device::StepView& view, int accept_block, int propose_block) const override {
+  void enqueue(const device::StepView& view, int accept_block, int propose_block, bool) const override {
     for (int chain = 0; chain < view.num_chains; ++chain)
       device::transition<Proposal>(device::HostTeam{}, view, chain, accept_block, propose_block);
   }

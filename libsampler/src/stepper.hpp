@@ -14,7 +14,9 @@ class Stepper {
   virtual ~Stepper() = default;
   virtual device::BlockPlan block_plan() const = 0;
   /// For every chain: accept block `accept_block`, then propose `propose_block`; kNoBlock leaves out.
-  virtual void enqueue(const device::StepView& view, int accept_block, int propose_block) const = 0;
+  /// `evaluated`: the engine's work lies between this call and the one before.
+  virtual void enqueue(const device::StepView& view, int accept_block, int propose_block,
+                       bool evaluated) const = 0;
 };
 
 /// Throws InputError for an unknown kind, naming those there are.

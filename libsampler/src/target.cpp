@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "emomc/core/errors.hpp"
-#include "emomc/device/constrain.hpp"
-#include "emomc/device/log_prior.hpp"
-#include "prior_table.hpp"
+#include "target_tables.hpp"
 
 namespace emomc {
 namespace {
@@ -15,138 +14,66 @@ namespace {
 using device::Transform;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// Where an element's values lie, and the transform that maps the real line there.
-void set_transform(device::Element& e, const ParameterBlock& block, int i, int u_begin, double floor,
-                   bool ordered) {
-  e.source = u_begin + i;
-  const int stride = ordered ? block.size() / block.shape[0] : 1;
-  const bool first_coordinate = ordered && i % stride == 0;
-  if (first_coordinate) {
-    e.rank = i / stride;
-    e.stride = stride;
-  }
-  switch (block.support) {
-    case Support::real:
-      e.transform = first_coordinate ? Transform::ordered : Transform::identity;
-      break;
-    case Support::positive:
-      e.transform = first_coordinate ? Transform::ordered_above : Transform::lower_bound;
-      e.bound = floor;
-      break;
-    case Support::unit_interval:
-      e.transform = Transform::interval;
-      e.width = 1;
-      break;
-    case Support::simplex:
-      e.transform = Transform::simplex;
-      e.source = u_begin;
-      e.rank = i;
-      e.width = i > 0 ? 1 / std::sqrt(i * (i + 1.0)) : 0.0;
-      break;
-  }
+void refuse_value(const std::string& name, double value, const std::string& allowed) {
+  throw InputError("parameter " + name + ": " + std::to_string(value) +
+                   " is outside its support; allowed: " + allowed);
 }
+
+bool is_fixed(const device::Element& e) { return e.transform == Transform::fixed; }
 
 }  // namespace
 
 Target::Target(ParameterLayout layout, const PriorSet& prior, std::span<const double> column_sd)
-    : layout_(std::move(layout)) {
-  const auto names = element_names(layout_);
-  for (const auto& [name, _] : prior.blocks)
-    if (std::none_of(layout_.blocks.begin(), layout_.blocks.end(), [&](auto& b) { return b.name == name; }))
-      throw InputError("prior." + name + ": the model has no parameter of that name");
-  for (std::size_t b = 0; b < layout_.blocks.size(); ++b) {
-    const ParameterBlock& block = layout_.blocks[b];
-    const auto found = prior.blocks.find(block.name);
-    if (found == prior.blocks.end())
-      throw InputError("prior." + block.name + ": this parameter has no prior");
-    const PriorSpec& spec = found->second;
-    const bool fixed = spec.family == PriorFamily::fixed;
-    const bool ordered = !fixed && block.name == prior.order;
-    if (ordered) {
-      const bool possible =
-          block.component_axis == 0 && (block.support == Support::real || block.support == Support::positive);
-      if (!possible) throw InputError("prior.order: the components cannot be ordered by " + block.name);
-      ordered_block_ = b;
-      log_prior_constant_ += std::lgamma(block.shape[0] + 1.0);
-    }
-    const int begin = static_cast<int>(elements_.size()), size = block.size();
-    double alpha_sum = 0, fixed_sum = 0;
-    for (int i = 0; i < size; ++i) {
-      const std::string& name = names[static_cast<std::size_t>(begin + i)];
-      std::size_t column = 0;
-      if (block.feature_axis >= 0)
-        column = static_cast<std::size_t>(
-            block.feature_axis + 1 == static_cast<int>(block.shape.size()) ? i % block.shape.back() : 0);
-      const double floor = block.support == Support::positive && column < column_sd.size()
-                               ? prior.scale_floor * column_sd[column]
-                               : 0.0;
-      const double lower = block.support == Support::real ? -kInf : floor;
-      const double upper =
-          block.support == Support::unit_interval || block.support == Support::simplex ? 1.0 : kInf;
-      device::Element e{};
-      std::vector<double> arguments;
-      for (std::size_t a = 0; a < spec.arguments.size(); ++a)
-        arguments.push_back(broadcast_argument(block, spec, a, i));
-      log_prior_constant_ += set_density(e, spec.family, arguments, lower, upper, name);
-      if (fixed) {
-        e.transform = Transform::fixed;
-        e.bound = arguments.at(0);
-        fixed_sum += e.bound;
-        const bool inside = std::isfinite(e.bound) && (block.support == Support::real ||
-                                                       (block.support == Support::positive && e.bound > 0) ||
-                                                       (upper == 1.0 && e.bound >= 0 && e.bound <= 1));
-        if (!inside)
-          throw InputError("prior." + name + ".fixed: " + std::to_string(e.bound) + " is not allowed");
-      } else {
-        set_transform(e, block, i, dim_unconstrained_, floor, ordered);
-        if (spec.family == PriorFamily::dirichlet) alpha_sum += arguments.at(0);
-      }
-      elements_.push_back(e);
-    }
-    if (fixed && block.support == Support::simplex && std::abs(fixed_sum - 1) > 1e-9)
-      throw InputError("prior." + block.name + ".fixed: the weights sum to " + std::to_string(fixed_sum) +
-                       ", not to 1");
-    if (spec.family == PriorFamily::dirichlet) log_prior_constant_ += std::lgamma(alpha_sum);
-    if (!prior.order.empty() && block.component_axis == 0) refuse_different_components(b, begin);
-    int num_free = fixed ? 0 : size;
-    if (!fixed && block.support == Support::simplex) {
-      num_free = size - 1;
-      simplices_.push_back({begin, size, dim_unconstrained_, 0.5 * std::log(size)});
-    }
-    ranges_.push_back({dim_unconstrained_, num_free});
-    dim_unconstrained_ += num_free;
+    : layout_(with_sampled_arguments(std::move(layout), prior)) {
+  for (const auto& [name, _] : prior.blocks) {
+    const bool known = std::any_of(layout_.blocks.begin(), layout_.blocks.end(), [&](const auto& block) {
+      const auto parts = prior_blocks(block);
+      return std::any_of(parts.begin(), parts.end(), [&](const auto& part) { return part.name == name; });
+    });
+    if (!known) throw InputError("prior." + name + ": the model has no parameter of that name");
   }
-}
-
-void Target::refuse_different_components(std::size_t b, int begin) const {
-  const ParameterBlock& block = layout_.blocks[b];
-  const int slice = block.size() / block.shape[0];
-  for (int i = slice; i < block.size(); ++i) {
-    const device::Element& here = elements_[static_cast<std::size_t>(begin + i)];
-    const device::Element& first = elements_[static_cast<std::size_t>(begin + i % slice)];
-    if (here.density != first.density || here.a != first.a || here.b != first.b || here.c != first.c ||
-        here.bound != first.bound)
-      throw InputError("prior.order: the prior of " + block.name +
-                       " differs between components, which an order needs to be alike; allowed here: none");
-  }
+  BuiltTarget built = build_target(layout_, prior, column_sd);
+  tables_ = std::move(built.tables);
+  ranges_ = std::move(built.ranges);
+  free_scales_ = std::move(built.free_scales);
+  dim_unconstrained_ = built.dim_unconstrained;
+  ordered_block_ = built.ordered_block;
 }
 
 device::ParameterTable Target::table() const {
-  return {
-      elements_.data(),   simplices_.data(), dim(), dim_unconstrained_, static_cast<int>(simplices_.size()),
-      log_prior_constant_};
+  return {tables_.elements.data(),
+          tables_.simplices.data(),
+          tables_.covariance_rows.data(),
+          tables_.conditionals.data(),
+          dim(),
+          dim_unconstrained_,
+          static_cast<int>(tables_.simplices.size()),
+          static_cast<int>(tables_.covariance_rows.size()),
+          static_cast<int>(tables_.conditionals.size()),
+          tables_.log_prior_constant};
 }
 
 double Target::constrain(std::span<const double> u, std::span<double> theta) const {
   return device::constrain(device::HostTeam{}, table(), u.data(), theta.data());
 }
 
+device::PointDensities Target::constrain_with_prior(std::span<const double> u,
+                                                    std::span<double> theta) const {
+  return device::constrain_with_prior(device::HostTeam{}, table(), u.data(), theta.data());
+}
+
 double Target::log_prior(std::span<const double> theta) const {
-  for (std::size_t i = 0; i < elements_.size(); ++i) {
-    const device::Element& e = elements_[i];
+  for (std::size_t i = 0; i < tables_.elements.size(); ++i) {
+    const device::Element& e = tables_.elements[i];
     if (device::is_bounded_below(e.transform) && !(theta[i] > e.bound)) return -kInf;
     if (device::is_ordered(e.transform) && e.rank > 0 &&
         !(theta[i] > theta[i - static_cast<std::size_t>(e.stride)]))
+      return -kInf;
+  }
+  for (const auto& row : tables_.covariance_rows) {
+    const double diagonal = theta[static_cast<std::size_t>(row.begin + row.row)];
+    if (!(diagonal > 0) ||
+        !(device::scale_of_row(row, theta.data()) > (is_fixed(row.scale) ? 0.0 : row.scale.bound)))
       return -kInf;
   }
   return device::log_prior(device::HostTeam{}, table(), theta.data());
@@ -155,17 +82,17 @@ double Target::log_prior(std::span<const double> theta) const {
 void Target::unconstrain(std::span<const double> theta, std::span<double> u) const {
   const auto names = element_names(layout_);
   const auto refuse = [&](std::size_t i, const std::string& allowed) {
-    throw InputError("parameter " + names[i] + ": " + std::to_string(theta[i]) +
-                     " is outside its support; allowed: " + allowed);
+    refuse_value(names[i], theta[i], allowed);
   };
-  for (std::size_t i = 0; i < elements_.size(); ++i) {
-    const device::Element& e = elements_[i];
+  for (std::size_t i = 0; i < tables_.elements.size(); ++i) {
+    const device::Element& e = tables_.elements[i];
     const double x = theta[i];
     if (!std::isfinite(x)) refuse(i, "finite numbers");
     const auto source = static_cast<std::size_t>(e.source);
     switch (e.transform) {
       case Transform::fixed:
       case Transform::simplex:
+      case Transform::covariance:
         break;
       case Transform::identity:
         u[source] = x;
@@ -193,7 +120,8 @@ void Target::unconstrain(std::span<const double> theta, std::span<double> u) con
       }
     }
   }
-  for (const auto& block : simplices_) {
+  for (const auto& row : tables_.covariance_rows) unconstrain_row(row, theta, u);
+  for (const auto& block : tables_.simplices) {
     const double* w = theta.data() + block.begin;
     double sum = 0;
     for (int k = 0; k < block.size; ++k) {
@@ -209,6 +137,100 @@ void Target::unconstrain(std::span<const double> theta, std::span<double> u) con
           (head - j * device::log(w[j])) / std::sqrt(j * (j + 1.0));
     }
   }
+}
+
+void Target::unconstrain_row(const device::CovarianceRow& row, std::span<const double> theta,
+                             std::span<double> u) const {
+  const auto at = [&](int j) { return theta[static_cast<std::size_t>(row.begin + j)]; };
+  const auto names = [&] { return element_names(layout_)[static_cast<std::size_t>(row.begin + row.row)]; };
+  const double scale = device::scale_of_row(row, theta.data());
+  if (!(at(row.row) > 0)) refuse_value(names(), at(row.row), "a positive definite matrix");
+  if (!is_fixed(row.scale)) {
+    if (!(scale > row.scale.bound))
+      refuse_value(names(), scale * scale, "above " + std::to_string(row.scale.bound * row.scale.bound));
+    u[static_cast<std::size_t>(row.scale.source)] = device::log(scale - row.scale.bound);
+  }
+  if (row.correlations == device::kFixedCorrelations) return;
+  // What is left of the squared row from j on, summed from its end so that nothing cancels.
+  double rest = at(row.row) * at(row.row);
+  for (int j = row.row - 1; j >= 0; --j) {
+    const double ratio = at(j) / std::sqrt(rest);  // sinh(u)
+    u[static_cast<std::size_t>(row.correlations + j)] = std::asinh(ratio);
+    rest += at(j) * at(j);
+  }
+}
+
+std::vector<double> Target::with_arguments_of(std::span<const double> theta) const {
+  constexpr double kLeastShare = 0.1, kLeast = 1e-3;  // of a scale, where the values are (nearly) equal
+  std::vector<double> result(theta.begin(), theta.end());
+  result.resize(static_cast<std::size_t>(dim()));
+  struct Values {
+    double sum = 0, squares = 0;
+    int count = 0;
+  };
+  const auto value_of = [&](const device::ConditionalElement& e) {
+    const auto at = static_cast<std::size_t>(e.element);
+    const double x = e.is_row ? device::scale_of_row(tables_.covariance_rows[at], result.data()) : result[at];
+    return e.density == device::ConditionalDensity::lognormal ? std::log(std::max(x, 1e-300)) : x;
+  };
+  std::map<int, Values> locations, scales;
+  for (const auto& e : tables_.conditionals) {
+    auto& values = locations[e.from_location];
+    values.sum += value_of(e);
+    ++values.count;
+  }
+  for (const auto& [from, values] : locations)
+    if (from != device::kConstant) result[static_cast<std::size_t>(from)] = values.sum / values.count;
+  for (const auto& e : tables_.conditionals) {
+    auto& values = scales[e.from_scale];
+    const double location =
+        e.from_location == device::kConstant ? e.location : result[static_cast<std::size_t>(e.from_location)];
+    const double x = value_of(e);
+    const double deviation = std::max({std::abs(x - location), kLeastShare * std::abs(x), kLeast});
+    values.sum += std::abs(x);
+    values.squares += deviation * deviation;
+    ++values.count;
+    if (e.from_scale == device::kConstant) continue;
+    result[static_cast<std::size_t>(e.from_scale)] = e.density == device::ConditionalDensity::exponential
+                                                         ? values.count / std::max(values.sum, kLeast)
+                                                         : std::sqrt(values.squares / values.count);
+  }
+  return result;
+}
+
+void Target::move_inside(std::vector<double>& theta) const {
+  constexpr double kAboveFloor = 1.01, kSmallest = 1e-3;
+  for (std::size_t i = 0; i < theta.size(); ++i) {
+    const device::Element& e = tables_.elements[i];
+    if (device::is_bounded_below(e.transform) && !(theta[i] > e.bound))
+      theta[i] = e.bound > 0 ? kAboveFloor * e.bound : kSmallest;
+    if (e.transform == Transform::fixed) theta[i] = e.bound;
+  }
+  for (const auto& row : tables_.covariance_rows) {
+    double* values = theta.data() + row.begin;
+    double scale = device::scale_of_row(row, theta.data());
+    const double wanted = is_fixed(row.scale)       ? row.scale.bound
+                          : scale > row.scale.bound ? scale
+                          : row.scale.bound > 0     ? kAboveFloor * row.scale.bound
+                                                    : kSmallest;
+    const bool fixed = row.correlations == device::kFixedCorrelations;
+    for (int j = 0; j <= row.row; ++j) {
+      if (fixed)
+        values[j] = wanted * tables_.elements[static_cast<std::size_t>(row.begin + j)].bound;
+      else if (wanted != scale)
+        values[j] = scale > 0 ? values[j] * (wanted / scale) : (j == row.row ? wanted : 0.0);
+    }
+  }
+  if (!ordered_block_) return;
+  // The prior is symmetric in the components, so their order is free: sort by the first coordinate.
+  const ParameterBlock& block = layout_.blocks[*ordered_block_];
+  const int K = block.shape[0], stride = block.size() / K;
+  std::vector<int> order(static_cast<std::size_t>(K));
+  for (int k = 0; k < K; ++k) order[static_cast<std::size_t>(k)] = k;
+  const double* values = theta.data() + layout_.offset(*ordered_block_);
+  std::sort(order.begin(), order.end(),
+            [&](int a, int b) { return values[a * stride] < values[b * stride]; });
+  theta = permute_components(layout_, order, theta);
 }
 
 }  // namespace emomc

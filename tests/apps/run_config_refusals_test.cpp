@@ -73,10 +73,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "configs/x.yaml:2: prior.fraction: model gaussian_mixture does not use this key, only "
                  "two_gaussian "
                  "does; remove it"},
-        BadInput{data + "prior:\n  correlations: {lkj: 1}\n",
-                 "configs/x.yaml:3: prior.correlations: is for covariance tied and full, which are not "
-                 "available in "
-                 "this version"},
+        BadInput{
+            data + "prior:\n  correlations: {lkj: 1}\n",
+            "configs/x.yaml:3: prior.correlations: covariance diagonal does not use this key, only tied, "
+            "full do; remove it"},
         BadInput{
             "data: {standardize: true}\n",
             "configs/x.yaml:1: data.file: this key is missing; write the data to sample, as in data: {file: "
@@ -112,9 +112,27 @@ INSTANTIATE_TEST_SUITE_P(
             data + "likelihood: {model: gausian_mixture}\n",
             "configs/x.yaml:2: likelihood.model: gausian_mixture is unknown; did you mean gaussian_mixture? "
             "allowed: gaussian_mixture, two_gaussian"},
-        BadInput{data + "likelihood: {covariance: full}\n",
-                 "configs/x.yaml:2: likelihood.covariance: full is not available in this version; allowed: "
-                 "diagonal, spherical"},
+        BadInput{data + "likelihood: {covariance: full}\nprior: {correlations: {lkj: 0}}\n",
+                 "configs/x.yaml:3: prior.correlations.lkj: 0 is out of range; allowed: numbers above 0"},
+        BadInput{data + "likelihood: {covariance: full}\nprior: {correlations: {dirichlet: 1}}\n",
+                 "configs/x.yaml:3: prior.correlations: dirichlet is no prior for correlations; allowed for "
+                 "correlations: lkj, fixed"},
+        BadInput{
+            data +
+                "likelihood: {covariance: tied, components: 2}\nprior: {scales: {half_normal: [[1], [2]]}}\n",
+            "configs/x.yaml:3: prior.scales.half_normal: nested 2 deep; allowed for scales: a number or a "
+            "list of numbers"},
+        BadInput{
+            data + "prior: {scales: {gamma: {shape: {half_normal: 1}, rate: 1}}}\n",
+            "configs/x.yaml:2: prior.scales.gamma.shape: a prior stands where a number is expected; allowed: "
+            "a number or a list of them"},
+        BadInput{data + "prior: {means: {normal: {mean: {gamma: {shape: 1, rate: 1}}, sd: 1}}}\n",
+                 "configs/x.yaml:2: prior.means.normal.mean: gamma is no prior for means.mean; allowed for "
+                 "means.mean: normal, student_t, cauchy, uniform, fixed"},
+        BadInput{data + "prior: {means: {normal: {mean: {normal: {mean: {normal: {mean: 0, sd: 1}}, sd: 1}}, "
+                        "sd: 1}}}\n",
+                 "configs/x.yaml:2: prior.means.normal.mean.normal.mean: a prior stands where a number is "
+                 "expected; allowed: a number or a list of them"},
         BadInput{
             data + "likelihood: {covariance: spherical, components: 2}\n"
                    "prior: {scales: {half_normal: [[1, 2], [3, 4]]}}\n",
@@ -228,8 +246,8 @@ INSTANTIATE_TEST_SUITE_P(
                  "for means: "
                  "normal, student_t, cauchy, uniform, fixed"},
         BadInput{data + "prior: {means: {lkj: 1}}\n",
-                 "configs/x.yaml:2: prior.means: lkj is not available in this version; allowed for means: "
-                 "normal, student_t, cauchy, uniform, fixed"},
+                 "configs/x.yaml:2: prior.means: lkj is no prior for means; allowed for means: normal, "
+                 "student_t, cauchy, uniform, fixed"},
         BadInput{data + "prior: {means: {student_t: {df: 0, mean: 0, scale: 1}}}\n",
                  "configs/x.yaml:2: prior.means.student_t.df: 0 is out of range; allowed: numbers above 0"},
         BadInput{data + "prior: {means: {gamma: {shape: 1, rate: 1}}}\n",

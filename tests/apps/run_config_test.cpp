@@ -40,18 +40,18 @@ TEST(RunConfigDefaults, AreThoseOfTheDesign) {
   EXPECT_EQ(config.threads, 0);
   EXPECT_EQ(config.checkpoint_seconds, 60);
   EXPECT_EQ(config.output.directory, "runs/x");
-  EXPECT_EQ(to_yaml(config.prior.blocks.at("weights")), "{dirichlet: 1}");
-  EXPECT_EQ(to_yaml(config.prior.blocks.at("means")), "{normal: {mean: 0, sd: 10}}");
-  EXPECT_EQ(to_yaml(config.prior.blocks.at("scales")), "{half_normal: 1}");
+  EXPECT_EQ(to_yaml(config.prior, "weights"), "{dirichlet: 1}");
+  EXPECT_EQ(to_yaml(config.prior, "means"), "{normal: {mean: 0, sd: 10}}");
+  EXPECT_EQ(to_yaml(config.prior, "scales"), "{half_normal: 1}");
   EXPECT_EQ(config.prior.blocks.size(), 3u);
 }
 
 TEST(RunConfigDefaults, FollowTheModel) {
   const RunConfig config = parsed(two);
   EXPECT_EQ(config.sampler.init, "prior");
-  EXPECT_EQ(to_yaml(config.prior.blocks.at("fraction")), "{beta: {a: 1, b: 1}}");
-  EXPECT_EQ(to_yaml(config.prior.blocks.at("mean")), "{normal: {mean: 0, sd: 10}}");
-  EXPECT_EQ(to_yaml(config.prior.blocks.at("sigma")), "{half_normal: 1}");
+  EXPECT_EQ(to_yaml(config.prior, "fraction"), "{beta: {a: 1, b: 1}}");
+  EXPECT_EQ(to_yaml(config.prior, "mean"), "{normal: {mean: 0, sd: 10}}");
+  EXPECT_EQ(to_yaml(config.prior, "sigma"), "{half_normal: 1}");
   EXPECT_EQ(config.prior.blocks.size(), 3u);
 }
 
@@ -108,7 +108,7 @@ TEST(RunConfigOverrides, ReplaceAddAndAreApplied) {
   EXPECT_EQ(config.sampler.chains, 8);
   EXPECT_EQ(config.sampler.proposal.kind, "random_walk");
   EXPECT_EQ(config.data.columns, (std::vector<std::string>{"a", "b"}));
-  EXPECT_EQ(to_yaml(config.prior.blocks.at("means")), "{normal: {mean: [0, 1], sd: 2}}");
+  EXPECT_EQ(to_yaml(config.prior, "means"), "{normal: {mean: [0, 1], sd: 2}}");
   EXPECT_EQ(config.backend, Backend::cpu);
   EXPECT_EQ(config.output.directory, "a=b");
   EXPECT_EQ(parsed("", {"data.file=a.csv"}).data.files, std::vector<std::string>{"a.csv"});
@@ -251,6 +251,24 @@ TEST(RunConfigYaml, RoundTripsEveryFamily) {
     const RunConfig config = parsed(data + "likelihood: {components: 2}\nprior: {" + prior + "}\n");
     EXPECT_EQ(round_trip(config), config) << to_yaml(config);
   }
+  for (const std::string& prior :
+       {std::string("correlations: {lkj: 2}"), std::string("correlations: {fixed: [[1, 0.5], [0.5, 1]]}"),
+        std::string("means: {normal: {mean: {normal: {mean: [1, 2], sd: 3}}, sd: {half_normal: 1}}}"),
+        std::string("scales: {lognormal: {meanlog: {normal: {mean: 0, sd: 1}}, sdlog: 0.5}}")})
+    for (const char* covariance : {"full", "tied"}) {
+      const RunConfig config = parsed(data + "likelihood: {components: 2, covariance: " + covariance +
+                                      "}\nprior: {" + prior + "}\n");
+      EXPECT_EQ(round_trip(config), config) << to_yaml(config);
+    }
+}
+
+TEST(RunConfigParsing, ReadsPriorsOfArguments) {
+  const RunConfig config = parsed(
+      data +
+      "prior: {means: {normal: {mean: {student_t: {df: 3, mean: 0, scale: 2}}, sd: {exponential: 2}}}}\n");
+  EXPECT_TRUE(config.prior.blocks.at("means").arguments[0].is_sampled);
+  EXPECT_EQ(config.prior.blocks.at("means.mean").family, PriorFamily::student_t);
+  EXPECT_EQ(config.prior.blocks.at("means.sd").family, PriorFamily::exponential);
 }
 
 TEST(ShippedConfigs, AllKeysIsWhatTheProgramWrites) {
@@ -288,13 +306,13 @@ TEST(NearestName, SuggestsOnlyWhatIsClose) {
 TEST(PriorFamilies, HaveNamesAndArgumentsInTheOrderOfTheEnumeration) {
   EXPECT_EQ(family_names(), (std::vector<std::string>{"normal", "half_normal", "student_t", "cauchy",
                                                       "lognormal", "gamma", "inverse_gamma", "exponential",
-                                                      "uniform", "beta", "dirichlet", "fixed"}));
+                                                      "uniform", "beta", "dirichlet", "lkj", "fixed"}));
   for (const std::string& name : family_names()) {
     EXPECT_EQ(family_name(*family_from_name(name)), name);
     EXPECT_GE(argument_names(*family_from_name(name)).size(), 1u);
   }
   EXPECT_EQ(argument_names(PriorFamily::cauchy), (std::vector<std::string>{"location", "scale"}));
-  EXPECT_EQ(family_from_name("lkj"), std::nullopt);
+  EXPECT_EQ(family_from_name("wishart"), std::nullopt);
 }
 
 }  // namespace

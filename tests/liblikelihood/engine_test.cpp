@@ -80,6 +80,19 @@ TEST_P(FastEngine, AgreesOnSphericalMixtures) {
   }
 }
 
+TEST_P(FastEngine, AgreesOnCorrelatedMixtures) {
+  for (const std::string covariance : {"full", "tied"})
+    for (const auto& [K, d] : {std::pair{1, 1}, {1, 5}, {3, 2}, {5, 4}, {8, 13}, {9, 13}, {17, 33}})
+      for (const std::size_t rows : {std::size_t{1}, std::size_t{1025}, std::size_t{2500}}) {
+        const auto p = testing::with_correlations(random_problem(K, d, rows, 41), covariance, 42);
+        const ModelSpec model{"gaussian_mixture", K, covariance};
+        const double expected = Evaluator(Backend::reference, model, Precision::float64, p.data)(p.theta)[0];
+        EXPECT_NEAR(make(model, p.data)(p.theta)[0], expected,
+                    tolerance() * (std::abs(expected) + static_cast<double>(rows * static_cast<unsigned>(d))))
+            << covariance << " " << K << " x " << d << ", N = " << rows;
+      }
+}
+
 TEST_P(FastEngine, AgreesOnTwoGaussians) {
   auto p = random_problem(2, 1, 3000, 5);
   const std::vector<double> theta{0.3, 0.1, 0.5, 1.7};
@@ -119,28 +132,45 @@ TEST_P(FastEngine, PointsThatAreNoMixtureGiveNan) {
   auto theta = p.theta;
   theta[4] = std::nan("");
   EXPECT_TRUE(std::isnan(engine(theta)[0]));
+  for (const std::string covariance : {"full", "tied"}) {
+    const auto correlated = testing::with_correlations(p, covariance, 1);
+    auto other = make({"gaussian_mixture", 3, covariance}, p.data);
+    EXPECT_TRUE(std::isfinite(other(correlated.theta)[0]));
+    for (const double bad : {0.0, -1.0, std::nan("")}) {
+      theta = correlated.theta;
+      theta.back() = bad;
+      EXPECT_TRUE(std::isnan(other(theta)[0])) << covariance << " " << bad;
+    }
+    theta = correlated.theta;
+    theta[theta.size() - 2] = std::nan("");
+    EXPECT_TRUE(std::isnan(other(theta)[0])) << covariance;
+  }
 }
 
 TEST_P(FastEngine, RowsAddUpAndSegmentsToo) {
-  auto p = random_problem(5, 4, 3000, 3);
-  p.data.segments = {{0, 700}, {700, 1}, {701, 1324}, {2025, 975}};
-  auto engine = make({"gaussian_mixture", 5}, p.data);
-  const double total = engine(p.theta)[0];
-  std::vector<double> rows(3000), sums(4);
-  engine.engine().evaluate_rows(p.theta.data(), rows.data());
-  engine.engine().sums_by_segment(p.theta.data(), 1, sums.data());
-  EXPECT_NEAR((sums[0] + sums[1]) + (sums[2] + sums[3]), total, 1e-12 * std::abs(total));
-  for (std::size_t s = 0; s < 4; ++s) {
-    double sum = 0;
-    for (std::size_t i = 0; i < p.data.segments[s].num_rows; ++i)
-      sum += rows[p.data.segments[s].first_row + i];
-    EXPECT_NEAR(sums[s], sum, 1e-11 * std::abs(sum)) << s;
+  for (const std::string covariance : {"diagonal", "full", "tied"}) {
+    auto p = random_problem(5, 4, 3000, 3);
+    if (covariance != "diagonal") p = testing::with_correlations(p, covariance, 3);
+    p.data.segments = {{0, 700}, {700, 1}, {701, 1324}, {2025, 975}};
+    const ModelSpec model{"gaussian_mixture", 5, covariance};
+    auto engine = make(model, p.data);
+    const double total = engine(p.theta)[0];
+    std::vector<double> rows(3000), sums(4);
+    engine.engine().evaluate_rows(p.theta.data(), rows.data());
+    engine.engine().sums_by_segment(p.theta.data(), 1, sums.data());
+    EXPECT_NEAR((sums[0] + sums[1]) + (sums[2] + sums[3]), total, 1e-12 * std::abs(total));
+    for (std::size_t s = 0; s < 4; ++s) {
+      double sum = 0;
+      for (std::size_t i = 0; i < p.data.segments[s].num_rows; ++i)
+        sum += rows[p.data.segments[s].first_row + i];
+      EXPECT_NEAR(sums[s], sum, 1e-11 * std::abs(sum)) << s;
+    }
+    std::vector<double> expected(3000);
+    Evaluator reference(Backend::reference, model, Precision::float64, p.data);
+    reference.engine().evaluate_rows(p.theta.data(), expected.data());
+    for (std::size_t i = 0; i < 3000; ++i)
+      EXPECT_NEAR(rows[i], expected[i], (mixed() ? 1e-5 : 1e-12) * (1 + std::abs(expected[i])));
   }
-  std::vector<double> expected(3000);
-  Evaluator reference(Backend::reference, {"gaussian_mixture", 5}, Precision::float64, p.data);
-  reference.engine().evaluate_rows(p.theta.data(), expected.data());
-  for (std::size_t i = 0; i < 3000; ++i)
-    EXPECT_NEAR(rows[i], expected[i], (mixed() ? 1e-5 : 1e-12) * (1 + std::abs(expected[i])));
 }
 
 TEST_P(FastEngine, ChainsReadTheirOwnSegments) {
@@ -165,14 +195,21 @@ TEST_P(FastEngine, ChainsReadTheirOwnSegments) {
 }
 
 TEST_P(FastEngine, BitsDoNotDependOnBatchThreadsOrActiveSet) {
-  for (const std::size_t rows : {std::size_t{100}, std::size_t{10000}, std::size_t{150000}}) {
-    const auto p = random_problem(8, 13, rows, 6);
-    const ModelSpec model{"gaussian_mixture", 8};
+  for (const auto& [rows, covariance] : {std::pair<std::size_t, std::string>{100, "diagonal"},
+                                         {10000, "diagonal"},
+                                         {150000, "diagonal"},
+                                         {100, "full"},
+                                         {20000, "full"},
+                                         {20000, "tied"}}) {
+    auto p = random_problem(8, 13, rows, 6);
+    if (covariance != "diagonal") p = testing::with_correlations(p, covariance, 6);
+    const ModelSpec model{"gaussian_mixture", 8, covariance};
     std::vector<double> alone;
     std::vector<std::vector<double>> points;
     auto single = make(model, p.data, 1, 1);
     for (std::uint32_t i = 0; i < 9; ++i) {
-      points.push_back(testing::neighbour(p, 3, i));
+      points.push_back(p.theta);
+      for (int m = 0; m < 8 * 13; ++m) points.back()[static_cast<std::size_t>(8 + m)] += 1e-3 * i;
       alone.push_back(single(points.back())[0]);
     }
     std::vector<double> all;
@@ -199,9 +236,17 @@ TEST_P(FastEngine, BitsDoNotDependOnBatchThreadsOrActiveSet) {
 // A walk of component and weight updates, some kept and some dropped: cached and full evaluations have the
 // same bits throughout.
 TEST_P(FastEngine, ComponentCachesChangeNoBit) {
-  for (int K : {1, 5, 8, 11}) {
-    const auto p = random_problem(K, 6, 3000, 8);
-    const ModelSpec model{"gaussian_mixture", K};
+  for (const auto& [K, covariance] : {std::pair{1, "diagonal"},
+                                      {5, "diagonal"},
+                                      {8, "diagonal"},
+                                      {11, "diagonal"},
+                                      {5, "full"},
+                                      {9, "full"},
+                                      {6, "tied"}}) {
+    auto p = random_problem(K, 6, 3000, 8);
+    if (covariance != std::string("diagonal")) p = testing::with_correlations(p, covariance, 8);
+    const ModelSpec model{"gaussian_mixture", K, covariance};
+    const int slice = covariance == std::string("full") ? 21 : covariance == std::string("tied") ? 0 : 6;
     constexpr int chains = 3;
     auto cached = make(model, p.data, chains, 2, ComponentCaches::on);
     auto full = make(model, p.data, chains);
@@ -223,10 +268,9 @@ TEST_P(FastEngine, ComponentCachesChangeNoBit) {
         if (k == kWeightsOnly) {
           std::swap(theta[0], theta[K - 1]);
         } else {
-          for (int j = 0; j < 6; ++j) {
+          for (int j = 0; j < 6; ++j)
             theta[K + k * 6 + j] += 0.1 * random.normal(device::Purpose::simulation, 2 * next++);
-            theta[K + K * 6 + k * 6 + j] *= 1.05;
-          }
+          for (int j = 0; j < slice; ++j) theta[K + K * 6 + k * slice + j] *= 1.05;
         }
         accepted.push_back(random.uniform(device::Purpose::simulation, next++) < 0.5);
       }

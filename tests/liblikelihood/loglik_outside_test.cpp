@@ -46,7 +46,7 @@ std::vector<Case> read_cases() {
 
 void expect_agreement(Backend backend, Precision precision) {
   const auto cases = read_cases();
-  ASSERT_EQ(cases.size(), 8u);
+  ASSERT_EQ(cases.size(), 12u);
   const double tolerance = precision == Precision::mixed ? 2e-6 : 1e-10;
   for (const Case& c : cases) {
     const ColumnUnits units = column_units_for(model_layout(c.model, c.data.dim), c.data.values,

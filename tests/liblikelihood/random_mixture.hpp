@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "emomc/device/random.hpp"
 #include "emomc/likelihood/engines.hpp"
+#include "emomc/likelihood/simulate.hpp"
 
 namespace emomc::testing {
 
@@ -45,6 +47,26 @@ inline MixtureProblem random_problem(int K, int d, std::size_t num_rows, std::ui
     }
   }
   p.data = DataSet::single_segment(d, std::move(values));
+  return p;
+}
+
+/// The problem's mixture with correlated components and rows drawn from it: theta in the layout of
+/// `covariance`, "full" or "tied".
+inline MixtureProblem with_correlations(MixtureProblem p, const std::string& covariance, std::uint64_t seed) {
+  const device::RandomSource random{seed, 1, 7};
+  std::uint32_t next = 0;
+  const auto scales = static_cast<std::size_t>(p.K + p.K * p.d);
+  std::vector<double> theta(p.theta.begin(), p.theta.begin() + static_cast<std::ptrdiff_t>(scales));
+  for (int k = 0; k < (covariance == "full" ? p.K : 1); ++k)
+    for (int i = 0; i < p.d; ++i) {
+      const double scale = p.theta[scales + static_cast<std::size_t>(k * p.d + i)];
+      for (int j = 0; j < i; ++j)
+        theta.push_back(0.6 * scale * random.normal(device::Purpose::simulation, next++) / std::sqrt(i));
+      theta.push_back(0.8 * scale);
+    }
+  p.theta = theta;
+  p.data = DataSet::single_segment(
+      p.d, simulate_rows({"gaussian_mixture", p.K, covariance}, p.d, theta, p.data.num_rows, seed));
   return p;
 }
 

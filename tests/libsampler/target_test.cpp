@@ -242,7 +242,7 @@ TEST(Target, ArgumentsAreBroadcastPerColumnAndComponent) {
   PriorSet prior = mixture_prior();
   prior.blocks["means"] = {PriorFamily::normal, {{{2}, {1, 10}}, {{3}, {1, 2, 4}}}};
   const Target target(mixture_layout(3, 2), prior, kUnitSd);
-  const auto& e = target.elements();
+  const auto& e = target.tables().elements;
   EXPECT_EQ(e[3].a, 1);
   EXPECT_EQ(e[4].a, 10);
   EXPECT_EQ(e[3].b, 1);

@@ -97,7 +97,7 @@ class StepTimer final : public DrawHandler {
 double seconds_per_step(LikelihoodEngine& engine, const std::vector<double>& theta, const BenchCase& bench,
                         const char* proposal) {
   const std::vector<double> column_sd(static_cast<std::size_t>(bench.dim), 1.0);
-  const Target target(engine.layout(), default_prior("gaussian_mixture"), column_sd);
+  const Target target(engine.layout(), default_prior({}), column_sd);
   std::vector<ChainPlan> plans;
   std::vector<double> starts;
   for (int c = 0; c < bench.chains; ++c) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -32,12 +33,23 @@ struct BlockPrior {
 };
 
 std::vector<BlockPrior> priors_of(const RunConfig& config, const RunSetup& setup) {
+  PriorSet own = config.prior;
+  std::vector<std::string> names, without_own;
+  for (const auto& whole : setup.target->layout().blocks)
+    for (const auto& block : prior_blocks(whole)) {
+      names.push_back(block.name);
+      const auto converted = in_data_units(own.blocks.at(block.name), block, setup.loaded.units);
+      if (converted)
+        own.blocks[block.name] = *converted;
+      else
+        without_own.push_back(block.name);
+    }
   std::vector<BlockPrior> priors;
-  for (const auto& block : setup.target->layout().blocks) {
-    const PriorSpec& prior = config.prior.blocks.at(block.name);
-    const auto own = in_data_units(prior, block, setup.loaded.units);
-    priors.push_back({block.name, to_yaml(prior),
-                      own ? to_yaml(*own) : "not of this family there: sampled in standardised units only"});
+  for (const auto& name : names) {
+    const bool has_own = std::find(without_own.begin(), without_own.end(), name) == without_own.end();
+    priors.push_back(
+        {name, to_yaml(config.prior, name),
+         has_own ? to_yaml(own, name) : "not of this family there: sampled in standardised units only"});
   }
   return priors;
 }
@@ -49,7 +61,8 @@ void check(const Options& options) {
   const auto blocks = proposal_block_names(setup.proposal, *setup.target);
   const double steps = static_cast<double>(config.sampler.warmup) +
                        static_cast<double>(config.sampler.draws) * static_cast<double>(config.sampler.thin);
-  const double evaluations = steps * config.sampler.chains * static_cast<double>(blocks.size());
+  const double evaluations =
+      steps * config.sampler.chains * evaluations_per_step(setup.proposal, *setup.target);
   const double kept = static_cast<double>(config.sampler.draws) +
                       (config.output.keep_warmup ? static_cast<double>(config.sampler.warmup) /
                                                        static_cast<double>(config.sampler.thin)
@@ -103,7 +116,8 @@ void check(const Options& options) {
       bytes_text(static_cast<double>(memory.cache_bytes)));
   std::cout << fmt::format("output: {} in {}\n", bytes_text(output), config.output.directory.string());
   std::cout << fmt::format("likelihood evaluations to come: {:.3g} ({:.0f} steps x {} chains x {} blocks)\n",
-                           evaluations, steps, config.sampler.chains, blocks.size());
+                           evaluations, steps, config.sampler.chains,
+                           evaluations_per_step(setup.proposal, *setup.target));
 }
 
 }  // namespace

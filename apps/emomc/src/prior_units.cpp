@@ -28,6 +28,7 @@ double mapped(PriorFamily family, std::size_t index, double value, double shift,
       return shift == 0 ? value / stretch : std::nan("");
     case PriorFamily::beta:
     case PriorFamily::dirichlet:
+    case PriorFamily::lkj:
       break;
   }
   return std::nan("");
@@ -43,6 +44,10 @@ std::optional<PriorSpec> in_data_units(const PriorSpec& prior, const ParameterBl
   PriorSpec result{prior.family, {}};
   for (std::size_t a = 0; a < prior.arguments.size(); ++a) {
     const ArrayArgument& argument = prior.arguments[a];
+    if (argument.is_sampled) {
+      result.arguments.push_back(argument);
+      continue;
+    }
     const bool one_per_column =
         by_column && (argument.shape.empty() || (argument.shape.size() == 1 && argument.shape[0] == columns));
     ArrayArgument out;
@@ -57,8 +62,14 @@ std::optional<PriorSpec> in_data_units(const PriorSpec& prior, const ParameterBl
         at = static_cast<std::size_t>(argument.shape == out.shape    ? i
                                       : argument.shape[0] == columns ? i % columns
                                                                      : i / columns);
-      const double shift = block.unit == DataUnit::location ? units.mean[column] : 0.0;
-      out.values.push_back(mapped(prior.family, a, argument.values[at], shift, units.sd[column]));
+      const double sd = units.sd[column];
+      const double shift = block.unit == DataUnit::location    ? units.mean[column]
+                           : block.unit == DataUnit::log_scale ? std::log(sd)
+                                                               : 0.0;
+      const double stretch = block.unit == DataUnit::log_scale ? 1.0
+                             : block.unit == DataUnit::rate    ? 1 / sd
+                                                               : sd;
+      out.values.push_back(mapped(prior.family, a, argument.values[at], shift, stretch));
       if (std::isnan(out.values.back())) return std::nullopt;
     }
     result.arguments.push_back(out);

@@ -40,7 +40,7 @@ void require_data_file(const YamlNode& root) {
 
 /// What the model decides where the file is silent.
 void set_model_defaults(RunConfig& config) {
-  config.prior = default_prior(config.likelihood.model);
+  config.prior = default_prior(config.likelihood);
   if (config.likelihood.model == "two_gaussian") config.sampler.init = "prior";
 }
 
@@ -99,10 +99,11 @@ RunConfig parse_run_config(const std::string& yaml, const std::string& name,
   config.output.directory = default_directory(name);
   for (const ConfigKey& key : config_keys()) {
     const YamlNode* value = find_value(root, key.name);
-    if (key.name == "likelihood.model" && value != nullptr) key.read({*value, key.name}, config);
+    const bool decides = key.name == "likelihood.model" || key.name == "likelihood.covariance";
+    if (decides && value != nullptr && is_used(key, config.likelihood)) key.read({*value, key.name}, config);
   }
   set_model_defaults(config);
-  refuse_unused_keys(root, config.likelihood.model);
+  refuse_unused_keys(root, config.likelihood);
   require_data_file(root);
   for (const ConfigKey& key : config_keys()) {
     const YamlNode* value = find_value(root, key.name);

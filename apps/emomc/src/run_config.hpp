@@ -93,7 +93,7 @@ RunConfig default_run_config();
 /// read: parse_yaml refuses longer ones.
 std::string read_config_text(const std::filesystem::path& file);
 
-/// A prior as the configuration spells it: "{normal: {mean: 0, sd: 10}}".
-std::string to_yaml(const PriorSpec& prior);
+/// The prior of a block as the configuration spells it: "{normal: {mean: 0, sd: 10}}".
+std::string to_yaml(const PriorSet& priors, const std::string& block);
 
 }  // namespace emomc::app

@@ -62,9 +62,6 @@ void read_files(const YamlValue& value, RunConfig& config) {
 
 void read_covariance(const YamlValue& value, RunConfig& config) {
   config.likelihood.covariance = choose(value, {"diagonal", "spherical", "tied", "full"});
-  if (config.likelihood.covariance == "diagonal" || config.likelihood.covariance == "spherical") return;
-  value.refuse(config.likelihood.covariance +
-               " is not available in this version; allowed: diagonal, spherical");
 }
 
 void read_init(const YamlValue& value, RunConfig& config) {
@@ -109,9 +106,10 @@ std::string write_backend(const RunConfig& config) {
 
 /// The prior of a block, the default where the model of `config` has no such block.
 std::string write_block(const RunConfig& config, const std::string& block, const std::string& model) {
-  const auto found = config.prior.blocks.find(block);
-  if (found != config.prior.blocks.end()) return to_yaml(found->second);
-  return to_yaml(default_prior(model).blocks.at(block));
+  if (config.prior.blocks.contains(block)) return to_yaml(config.prior, block);
+  LikelihoodConfig likelihood;
+  likelihood.model = model;
+  return to_yaml(default_prior(likelihood), block);
 }
 
 std::vector<ConfigKey> data_keys() {
@@ -144,8 +142,9 @@ std::vector<ConfigKey> likelihood_keys() {
          c.likelihood.components = static_cast<int>(v.integer(1, 4096));
        },
        [](const RunConfig& c) { return std::to_string(c.likelihood.components); }},
-      {"likelihood.covariance", mixture, "diagonal | spherical (tied and full are not in this version)",
-       read_covariance, [](const RunConfig& c) { return c.likelihood.covariance; }},
+      {"likelihood.covariance", mixture,
+       "diagonal | spherical | tied (one full one for all components) | full", read_covariance,
+       [](const RunConfig& c) { return c.likelihood.covariance; }},
       {"likelihood.precision", "", "mixed (float32 terms, float64 sums) | double",
        [](const YamlValue& v, RunConfig& c) {
          c.likelihood.precision =
@@ -160,29 +159,35 @@ std::vector<ConfigKey> likelihood_keys() {
 std::vector<ConfigKey> prior_keys() {
   return {
       {"prior.weights", mixture, "dirichlet a | fixed value",
-       [](const YamlValue& v, RunConfig& c) { c.prior.blocks["weights"] = read_prior(v, "weights", c); },
+       [](const YamlValue& v, RunConfig& c) { read_prior(v, "weights", c); },
        [](const RunConfig& c) { return write_block(c, "weights", mixture); }},
       {"prior.means", mixture,
        "normal {mean, sd} | student_t {df, mean, scale} | cauchy {location, scale} | uniform {lower, upper} "
        "| fixed value",
-       [](const YamlValue& v, RunConfig& c) { c.prior.blocks["means"] = read_prior(v, "means", c); },
+       [](const YamlValue& v, RunConfig& c) { read_prior(v, "means", c); },
        [](const RunConfig& c) { return write_block(c, "means", mixture); }},
       {"prior.scales", mixture,
        "standard deviations: half_normal sd | lognormal {meanlog, sdlog} | gamma {shape, rate} | "
        "inverse_gamma {shape, scale} | exponential rate, or as means from 0",
-       [](const YamlValue& v, RunConfig& c) { c.prior.blocks["scales"] = read_prior(v, "scales", c); },
+       [](const YamlValue& v, RunConfig& c) { read_prior(v, "scales", c); },
        [](const RunConfig& c) { return write_block(c, "scales", mixture); }},
-      {"prior.correlations", mixture,
-       "is for covariance tied and full, which are not available in this version", nullptr, nullptr},
+      {"prior.correlations",
+       mixture,
+       "covariance tied and full: lkj eta | fixed matrix",
+       [](const YamlValue& v, RunConfig& c) { read_prior(v, "correlations", c); },
+       [](const RunConfig& c) {
+         return c.prior.blocks.contains("correlations") ? to_yaml(c.prior, "correlations") : "{lkj: 1}";
+       },
+       {"tied", "full"}},
       {"prior.fraction", two_gaussian,
        "model two_gaussian: beta {a, b} | uniform {lower, upper} | fixed value",
-       [](const YamlValue& v, RunConfig& c) { c.prior.blocks["fraction"] = read_prior(v, "fraction", c); },
+       [](const YamlValue& v, RunConfig& c) { read_prior(v, "fraction", c); },
        [](const RunConfig& c) { return write_block(c, "fraction", two_gaussian); }},
       {"prior.mean", two_gaussian, "model two_gaussian: as means",
-       [](const YamlValue& v, RunConfig& c) { c.prior.blocks["mean"] = read_prior(v, "mean", c); },
+       [](const YamlValue& v, RunConfig& c) { read_prior(v, "mean", c); },
        [](const RunConfig& c) { return write_block(c, "mean", two_gaussian); }},
       {"prior.sigma", two_gaussian, "model two_gaussian: as scales",
-       [](const YamlValue& v, RunConfig& c) { c.prior.blocks["sigma"] = read_prior(v, "sigma", c); },
+       [](const YamlValue& v, RunConfig& c) { read_prior(v, "sigma", c); },
        [](const RunConfig& c) { return write_block(c, "sigma", two_gaussian); }},
       {"prior.order", "",
        "none | means.0 (components ordered by their first mean); model two_gaussian: none | sigma",
@@ -386,13 +391,24 @@ YamlPlace key_place(const YamlNode& root, const std::string& name) {
 
 void refuse_unknown_keys(const YamlNode& root) { refuse_unknown_in(root, ""); }
 
-void refuse_unused_keys(const YamlNode& root, const std::string& model) {
+bool is_used(const ConfigKey& key, const LikelihoodConfig& likelihood) {
+  const bool by_model = key.model.empty() || key.model == likelihood.model;
+  return by_model && (key.covariances.empty() || std::find(key.covariances.begin(), key.covariances.end(),
+                                                           likelihood.covariance) != key.covariances.end());
+}
+
+void refuse_unused_keys(const YamlNode& root, const LikelihoodConfig& likelihood) {
+  const std::string& model = likelihood.model;
   for (const ConfigKey& key : config_keys()) {
     if (find_value(root, key.name) == nullptr) continue;
     if (!key.model.empty() && key.model != model) {
       refuse_at(key_place(root, key.name), key.name,
                 "model " + model + " does not use this key, only " + key.model + " does; remove it");
     }
+    if (!is_used(key, likelihood))
+      refuse_at(key_place(root, key.name), key.name,
+                "covariance " + likelihood.covariance + " does not use this key, only " +
+                    joined(key.covariances) + " do; remove it");
     if (key.read == nullptr) refuse_at(key_place(root, key.name), key.name, key.comment);
   }
 }

@@ -19,7 +19,11 @@ struct ConfigKey {
   /// the comment says why.
   void (*read)(const YamlValue& value, RunConfig& config);
   std::string (*write)(const RunConfig& config);
+  std::vector<std::string> covariances = {};  ///< the only covariances that use it; empty: all
 };
+
+/// Whether a likelihood uses a key.
+bool is_used(const ConfigKey& key, const LikelihoodConfig& likelihood);
 
 /// In the order in which they are read and written; sections are contiguous.
 const std::vector<ConfigKey>& config_keys();
@@ -33,8 +37,8 @@ YamlPlace key_place(const YamlNode& root, const std::string& name);
 /// Refuses keys that are not in the table, with the nearest that is, and values where a section goes.
 void refuse_unknown_keys(const YamlNode& root);
 
-/// Refuses keys that only another model uses or that this version does not have.
-void refuse_unused_keys(const YamlNode& root, const std::string& model);
+/// Refuses keys that only another model or covariance uses or that this version does not have.
+void refuse_unused_keys(const YamlNode& root, const LikelihoodConfig& likelihood);
 
 /// `text` as a YAML scalar, in quotes where it needs them.
 std::string yaml_text(const std::string& text);

@@ -12,29 +12,39 @@
 namespace emomc::app {
 namespace {
 
-enum class Domain { simplex, real, positive, unit };
+enum class Domain { simplex, real, positive, unit, correlation };
 
 /// A parameter block as far as its prior is concerned.
 struct BlockRules {
   std::string name;
   Domain domain;
-  int max_rank;         ///< of an argument: 0 for one number, 1 for [K] or [d], 2 for [K][d]
-  std::string example;  ///< also the default
+  bool by_component, by_column;  ///< whether an argument may be [K], [d], or with both [K][d]
+  std::string example;           ///< also the default
 };
 
 BlockRules rules_of(const std::string& block, const RunConfig& config) {
-  static const std::array<BlockRules, 6> table{{
-      {"weights", Domain::simplex, 1, "{dirichlet: 1}"},
-      {"means", Domain::real, 2, "{normal: {mean: 0, sd: 10}}"},
-      {"scales", Domain::positive, 2, "{half_normal: 1}"},
-      {"fraction", Domain::unit, 0, "{beta: {a: 1, b: 1}}"},
-      {"mean", Domain::real, 0, "{normal: {mean: 0, sd: 10}}"},
-      {"sigma", Domain::positive, 1, "{half_normal: 1}"},
+  static const std::array<BlockRules, 7> table{{
+      {"weights", Domain::simplex, true, false, "{dirichlet: 1}"},
+      {"means", Domain::real, true, true, "{normal: {mean: 0, sd: 10}}"},
+      {"scales", Domain::positive, true, true, "{half_normal: 1}"},
+      {"correlations", Domain::correlation, false, false, "{lkj: 1}"},
+      {"fraction", Domain::unit, false, false, "{beta: {a: 1, b: 1}}"},
+      {"mean", Domain::real, false, false, "{normal: {mean: 0, sd: 10}}"},
+      {"sigma", Domain::positive, true, false, "{half_normal: 1}"},
   }};
-  BlockRules rules =
-      *std::find_if(table.begin(), table.end(), [&](const BlockRules& row) { return row.name == block; });
-  if (block == "scales" && config.likelihood.covariance == "spherical") rules.max_rank = 1;
+  const auto found =
+      std::find_if(table.begin(), table.end(), [&](const BlockRules& row) { return row.name == block; });
+  BlockRules rules = *found;
+  if (block == "scales" && config.likelihood.covariance == "spherical") rules.by_column = false;
+  if (block == "scales" && config.likelihood.covariance == "tied") rules.by_component = false;
   return rules;
+}
+
+/// An argument of `rules`' block that is a parameter itself: one per column.
+BlockRules rules_of_argument(const BlockRules& rules, const std::string& argument) {
+  const bool location = argument == "mean" || argument == "location" || argument == "meanlog";
+  return {rules.name + "." + argument, location ? Domain::real : Domain::positive, false, rules.by_column,
+          location ? "{normal: {mean: 0, sd: 10}}" : "{half_normal: 1}"};
 }
 
 std::vector<std::string> families_for(Domain domain) {
@@ -46,6 +56,8 @@ std::vector<std::string> families_for(Domain domain) {
     case Domain::positive:
       return {"half_normal", "lognormal", "gamma",  "inverse_gamma", "exponential",
               "normal",      "student_t", "cauchy", "uniform",       "fixed"};
+    case Domain::correlation:
+      return {"lkj", "fixed"};
     case Domain::unit:
       break;
   }
@@ -63,7 +75,6 @@ PriorFamily read_family(const YamlValue& value, const BlockRules& rules) {
   const std::vector<std::string> allowed = families_for(rules.domain);
   const std::string allowed_text = "allowed for " + rules.name + ": " + joined(allowed);
   const YamlValue key(node.keys[0], value.key());
-  if (name == "lkj") key.refuse(name + " is not available in this version; " + allowed_text);
   const std::optional<PriorFamily> family = family_from_name(name);
   if (!family) {
     key.refuse(excerpt(name) + " is an unknown family; " + did_you_mean(nearest_name(name, family_names())) +
@@ -79,23 +90,24 @@ PriorFamily read_family(const YamlValue& value, const BlockRules& rules) {
 void check_shape(const YamlValue& value, const ArrayArgument& array, const BlockRules& rules,
                  const RunConfig& config) {
   const auto rank = static_cast<int>(array.shape.size());
-  if (rank > rules.max_rank) {
+  const int max_rank = static_cast<int>(rules.by_component) + static_cast<int>(rules.by_column);
+  if (rank > max_rank) {
     static const std::array<std::string, 3> wanted{"one number", "a number or a list of numbers",
                                                    "a number, a list, or a list of lists"};
     value.refuse("nested " + std::to_string(rank) + " deep; allowed for " + rules.name + ": " +
-                 wanted.at(static_cast<std::size_t>(rules.max_rank)));
+                 wanted.at(static_cast<std::size_t>(max_rank)));
   }
   if (rank == 0) return;
   const int components = config.likelihood.model == "two_gaussian" ? 2 : config.likelihood.components;
   const auto columns = static_cast<int>(config.data.columns.size());  // 0: not known yet
-  const bool by_component = array.shape[0] == components;
-  const bool by_column = rules.max_rank == 2 && rank == 1 && (columns == 0 || array.shape[0] == columns);
-  if (!by_component && !by_column) {
-    value.refuse("a list of " + std::to_string(array.shape[0]) + "; allowed: one number or " +
-                 std::to_string(components) + ", one for each component" +
-                 (rules.max_rank == 2 && rank == 1
-                      ? ", or " + std::to_string(columns) + ", one for each column"
-                      : ""));
+  const bool fits_components = rules.by_component && array.shape[0] == components;
+  const bool fits_columns = rules.by_column && rank == 1 && (columns == 0 || array.shape[0] == columns);
+  if (!fits_components && !fits_columns) {
+    std::string allowed;
+    if (rules.by_component) allowed = std::to_string(components) + ", one for each component";
+    if (rules.by_column && rank == 1)
+      allowed += (allowed.empty() ? "" : ", or ") + std::to_string(columns) + ", one for each column";
+    value.refuse("a list of " + std::to_string(array.shape[0]) + "; allowed: one number or " + allowed);
   }
   if (rank == 2 && columns > 0 && array.shape[1] != columns) {
     value.refuse("rows of " + std::to_string(array.shape[1]) + "; allowed: " + std::to_string(columns) +
@@ -175,7 +187,8 @@ std::vector<YamlValue> find_arguments(const YamlValue& value, PriorFamily family
 /// Whether an argument differs from one component to the next. A list of [d] or [K] counts only where
 /// it can be nothing but [K].
 bool tells_components_apart(const ArrayArgument& array, const BlockRules& rules) {
-  if (array.shape.empty() || array.shape.size() != static_cast<std::size_t>(rules.max_rank)) return false;
+  const std::size_t max_rank = (rules.by_component ? 1 : 0) + (rules.by_column ? 1 : 0);
+  if (!rules.by_component || array.shape.empty() || array.shape.size() != max_rank) return false;
   const auto rows = static_cast<std::size_t>(array.shape[0]);
   const std::size_t row = array.values.size() / rows;
   for (std::size_t i = row; i < array.values.size(); ++i) {
@@ -201,38 +214,61 @@ bool is_symmetric_about_half(const PriorSpec& prior) {
 
 }  // namespace
 
-PriorSet default_prior(const std::string& model) {
+PriorSet default_prior(const LikelihoodConfig& likelihood) {
   PriorSet prior;
   const PriorSpec normal{PriorFamily::normal, {one(0), one(10)}};
   const PriorSpec half_normal{PriorFamily::half_normal, {one(1)}};
-  if (model == "two_gaussian") {
+  if (likelihood.model == "two_gaussian") {
     prior.blocks = {
         {"fraction", {PriorFamily::beta, {one(1), one(1)}}}, {"mean", normal}, {"sigma", half_normal}};
   } else {
     prior.blocks = {
         {"weights", {PriorFamily::dirichlet, {one(1)}}}, {"means", normal}, {"scales", half_normal}};
+    if (likelihood.covariance == "tied" || likelihood.covariance == "full")
+      prior.blocks["correlations"] = {PriorFamily::lkj, {one(1)}};
   }
   return prior;
 }
 
-PriorSpec read_prior(const YamlValue& value, const std::string& block, const RunConfig& config) {
-  const BlockRules rules = rules_of(block, config);
+namespace {
+
+PriorSpec read_prior_of(const YamlValue& value, const BlockRules& rules, const RunConfig& config,
+                        PriorSet& nested) {
   PriorSpec prior{read_family(value, rules), {}};
   const YamlValue body(value.node().items[0], value.key() + "." + family_name(prior.family));
   const std::vector<YamlValue> arguments = find_arguments(body, prior.family);
+  const bool is_argument = rules.name.find('.') != std::string::npos;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const ArrayArgument& array = prior.arguments.emplace_back(arguments[i].array());
-    check_shape(arguments[i], array, rules, config);
-    static const std::array<std::string, 5> free_names{"mean", "location", "meanlog", "lower", "upper"};
     const std::string& name = argument_names(prior.family)[i];
+    if (arguments[i].node().kind == YamlNode::Kind::map) {
+      const auto sampled = sampled_argument_names(prior.family);
+      if (is_argument || std::find(sampled.begin(), sampled.end(), name) == sampled.end())
+        arguments[i].refuse("a prior stands where a number is expected; allowed: a number or a list of them");
+      prior.arguments.push_back({.shape = {}, .values = {}, .is_sampled = true});
+      const BlockRules own = rules_of_argument(rules, name);
+      nested.blocks[own.name] = read_prior_of(arguments[i], own, config, nested);
+      continue;
+    }
+    const ArrayArgument& array = prior.arguments.emplace_back(arguments[i].array());
+    const bool is_matrix = rules.domain == Domain::correlation && prior.family == PriorFamily::fixed;
+    if (!is_matrix) check_shape(arguments[i], array, rules, config);
+    static const std::array<std::string, 5> free_names{"mean", "location", "meanlog", "lower", "upper"};
     const bool free = std::find(free_names.begin(), free_names.end(), name) != free_names.end();
     if (!free && prior.family != PriorFamily::fixed) require_above_zero(arguments[i], array);
   }
   if (prior.family == PriorFamily::uniform) check_uniform(body, prior, rules.domain);
-  if (prior.family == PriorFamily::fixed) {
+  if (prior.family == PriorFamily::fixed && rules.domain != Domain::correlation)
     check_fixed(arguments[0], prior.arguments[0], rules.domain, config.likelihood.components);
-  }
   return prior;
+}
+
+}  // namespace
+
+void read_prior(const YamlValue& value, const std::string& block, RunConfig& config) {
+  PriorSet nested;
+  const PriorSpec prior = read_prior_of(value, rules_of(block, config), config, nested);
+  config.prior.blocks[block] = prior;
+  for (const auto& [name, spec] : nested.blocks) config.prior.blocks[name] = spec;
 }
 
 std::string read_order(const YamlValue& order, const RunConfig& config) {
@@ -244,6 +280,7 @@ std::string read_order(const YamlValue& order, const RunConfig& config) {
     order.refuse(key + " cannot order " + ordered + " that are fixed; allowed: none");
   }
   for (const auto& [block, prior] : config.prior.blocks) {
+    if (block.find('.') != std::string::npos) continue;  // of a prior's argument, which all components share
     for (const ArrayArgument& argument : prior.arguments) {
       if (!tells_components_apart(argument, rules_of(block, config))) continue;
       order.refuse(key + " needs the same prior for every component, and prior." + block +

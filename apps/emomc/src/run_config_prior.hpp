@@ -8,12 +8,13 @@
 
 namespace emomc::app {
 
-/// The priors of a model whose configuration says nothing about them.
-PriorSet default_prior(const std::string& model);
+/// The priors of a likelihood whose configuration says nothing about them.
+PriorSet default_prior(const LikelihoodConfig& likelihood);
 
-/// Reads the prior of `block` (weights, means, scales, fraction, mean or sigma). `config` has data and
-/// likelihood already: they say how many components and, where columns are listed, how many columns.
-PriorSpec read_prior(const YamlValue& value, const std::string& block, const RunConfig& config);
+/// Reads the prior of `block` (weights, means, scales, correlations, fraction, mean or sigma), and those of
+/// its arguments where they have one, into config.prior. `config` has data and likelihood already: they say
+/// how many components and, where columns are listed, how many columns.
+void read_prior(const YamlValue& value, const std::string& block, RunConfig& config);
 
 /// The block that `order` names, empty for none. An order needs a prior that treats all components alike: it
 /// multiplies by K!, the number of ways to number them. Refuses, at `order`, priors that tell components

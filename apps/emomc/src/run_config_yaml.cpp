@@ -17,7 +17,10 @@ constexpr std::string_view header =
     "# tests/apps/run_config_test.cpp: do not edit. A key may be left out, but for data.file; an unknown one "
     "is\n"
     "# refused. Paths are relative to the working directory. A number in a prior may be one, a list (by\n"
-    "# component or by column) or a list of lists (component, then column).\n";
+    "# component or by column) or a list of lists (component, then column); a location or scale may be a "
+    "prior\n"
+    "# itself, and is then sampled too: {normal: {mean: {normal: {mean: 0, sd: 5}}, sd: {half_normal: "
+    "2}}}.\n";
 
 constexpr std::size_t comment_column = 44;
 
@@ -65,13 +68,17 @@ std::string yaml_text(const std::string& text) {
   return quoted + "\"";
 }
 
-std::string to_yaml(const PriorSpec& prior) {
+std::string to_yaml(const PriorSet& priors, const std::string& block) {
+  const PriorSpec& prior = priors.blocks.at(block);
   const std::vector<std::string>& names = argument_names(prior.family);
   std::string arguments;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names.size() > 1) arguments += (i == 0 ? "" : ", ") + names[i] + ": ";
     std::size_t position = 0;
-    append_array(prior.arguments[i], 0, position, arguments);
+    if (prior.arguments[i].is_sampled)
+      arguments += to_yaml(priors, block + "." + names[i]);
+    else
+      append_array(prior.arguments[i], 0, position, arguments);
   }
   if (names.size() > 1) arguments = "{" + arguments + "}";
   return "{" + family_name(prior.family) + ": " + arguments + "}";
@@ -82,7 +89,7 @@ std::string to_yaml(const RunConfig& config, YamlComments comments) {
   std::string text(explained ? header : std::string_view{});
   std::string before;
   for (const ConfigKey& key : config_keys()) {
-    const bool used = key.model.empty() || key.model == config.likelihood.model;
+    const bool used = is_used(key, config.likelihood);
     if (key.write == nullptr || (!used && !explained)) continue;
     append_sections(before, key.name, text);
     before = key.name;

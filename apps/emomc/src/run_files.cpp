@@ -132,6 +132,7 @@ void RunFiles::on_draws(const DrawBatch& draws) {
                       static_cast<std::size_t>(c);
       std::copy_n(draws.theta + at * dim, dim, theta.begin());
       to_data_units(setup_.target->layout(), setup_.loaded.units, theta);
+      to_written(setup_.target->layout(), theta);
       writers_[static_cast<std::size_t>(c)].append(
           DrawView{draws.first_step + i * draws.thin, draws.log_prior[at],
                    draws.log_likelihood[at] + log_likelihood_offset_, theta});

@@ -33,7 +33,8 @@ class RunFiles final : public DrawHandler {
   bool wants_state() override;
   void on_state(const SamplerState& state) override;
 
-  /// Why a run with this result ended before its last draw: "ess", "seconds" (sampler.until); empty: it did not.
+  /// Why a run with this result ended before its last draw: "ess", "seconds" (sampler.until); empty: it did
+  /// not.
   std::string ended_by(const RunResult& result) const;
 
   void write_manifest(const std::string& status, const RunResult* result, double startup_seconds);
@@ -56,7 +57,7 @@ class RunFiles final : public DrawHandler {
   double warmup_before_ = 0, sampling_before_ = 0;  ///< seconds of earlier parts of a resumed run
   std::string started_at_;
   std::vector<double> log_prior_, log_likelihood_;  ///< draws x chains, where sampler.until.ess needs them
-  std::string ended_by_;  ///< the first condition of sampler.until that was met
+  std::string ended_by_;                            ///< the first condition of sampler.until that was met
 };
 
 }  // namespace emomc::app

@@ -29,28 +29,6 @@ std::string hash_table(const Table& table) {
   return sha256_hex(header + sha256_hex(values));
 }
 
-// Scales of k-means and EM may lie below the prior's floor, weights of a file at 0.
-void move_inside(const Target& target, std::vector<double>& theta) {
-  for (std::size_t i = 0; i < theta.size(); ++i) {
-    const device::Element& e = target.elements()[i];
-    if (device::is_bounded_below(e.transform) && !(theta[i] > e.bound))
-      theta[i] = e.bound > 0 ? 1.01 * e.bound : 1e-3;
-    if (e.transform == device::Transform::fixed) theta[i] = e.bound;
-  }
-  const std::optional<std::size_t> ordered = target.ordered_block();
-  if (!ordered) return;
-  // The prior is symmetric in the components, so their order is free: sort by the first coordinate.
-  const ParameterLayout& layout = target.layout();
-  const std::size_t block = *ordered;
-  const int K = layout.blocks[block].shape[0], stride = layout.blocks[block].size() / K;
-  std::vector<int> order(static_cast<std::size_t>(K));
-  for (int k = 0; k < K; ++k) order[static_cast<std::size_t>(k)] = k;
-  const double* values = theta.data() + layout.offset(block);
-  std::sort(order.begin(), order.end(),
-            [&](int a, int b) { return values[a * stride] < values[b * stride]; });
-  theta = permute_components(layout, order, theta);
-}
-
 // Labels of the components as in `reference`, where the prior does not tell them apart.
 void align(const Target& target, const std::vector<double>& reference, std::vector<double>& theta) {
   if (target.ordered_block()) return;
@@ -206,9 +184,10 @@ std::vector<double> find_starts(const RunConfig& config, RunSetup& setup) {
   if (init == "kmeans" || init == "em")
     pool.emplace(setup.loaded.data, setup.model.components, config.sampler.seed);
   const auto start_of = [&](std::uint32_t chain, std::uint64_t attempt) {
-    const ParameterLayout& layout = setup.target->layout();
-    if (init == "kmeans") return in_layout(layout, pool->kmeans(chain, attempt));
-    if (init == "em") return in_layout(layout, pool->em(chain, attempt));
+    const ParameterLayout& layout = setup.engine->layout();
+    if (init != "prior")
+      return setup.target->with_arguments_of(
+          in_layout(layout, init == "kmeans" ? pool->kmeans(chain, attempt) : pool->em(chain, attempt)));
     return setup.target->draw_from_prior(config.sampler.seed, chain, attempt);
   };
   std::vector<double> starts, first;
@@ -221,7 +200,7 @@ std::vector<double> find_starts(const RunConfig& config, RunSetup& setup) {
                          " in sampler.init_tries = " + std::to_string(config.sampler.init_tries) +
                          " tries; use init kmeans or a parameter file, or a narrower prior");
       theta = start_of(static_cast<std::uint32_t>(chain), static_cast<std::uint64_t>(attempt));
-      move_inside(*setup.target, theta);
+      setup.target->move_inside(theta);
       if (chain > 0) align(*setup.target, first, theta);
       if (std::isfinite(log_density(setup, theta))) break;
     }

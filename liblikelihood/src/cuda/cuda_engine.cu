@@ -26,14 +26,14 @@ int num_multiprocessors() {
 }
 
 // The memory that evaluations of a set of chains work in.
-template <class Real>
+template <class Shape, class Real>
 struct WorkMemory {
   ChainWork work;
   DeviceArray<Real> coefficients;
   DeviceArray<double> common, scratch, tile_sums, segment_sums;
   DeviceArray<unsigned> num_arrived;
 
-  static std::size_t bytes(const device::MixtureShape& shape, std::size_t num_chains, std::size_t max_tiles,
+  static std::size_t bytes(const Shape& shape, std::size_t num_chains, std::size_t max_tiles,
                            std::size_t max_segments) {
     return num_chains *
            (static_cast<std::size_t>(shape.num_coefficients()) * sizeof(Real) +
@@ -41,7 +41,7 @@ struct WorkMemory {
                 sizeof(double) +
             sizeof(unsigned));
   }
-  void allocate(Device& device, const device::MixtureShape& shape) {
+  void allocate(Device& device, const Shape& shape) {
     const auto n = static_cast<std::size_t>(work.num_chains());
     coefficients = {device, n * static_cast<std::size_t>(shape.num_coefficients())};
     common = {device, n};
@@ -54,6 +54,8 @@ struct WorkMemory {
 
 template <class Model, class Real>
 class CudaEngine final : public LikelihoodEngine {
+  using Shape = ShapeOf<Model>;
+
  public:
   CudaEngine(const Model& model, const DataSet& data, Device& device)
       : CudaEngine(model, data, device, tile_data<Real>(data)) {}
@@ -77,7 +79,7 @@ class CudaEngine final : public LikelihoodEngine {
       max_tiles = std::max(max_tiles, num_tiles);
       max_segments = std::max(max_segments, list.size());
     }
-    plan.work_bytes = WorkMemory<Real>::bytes(model_.shape(), chains.size(), max_tiles, max_segments);
+    plan.work_bytes = WorkMemory<Shape, Real>::bytes(model_.shape(), chains.size(), max_tiles, max_segments);
     if (caches == ComponentCaches::on)
       plan.cache_bytes = chains.size() * slots() * padded_rows() * sizeof(Real);
     return plan;
@@ -107,13 +109,13 @@ class CudaEngine final : public LikelihoodEngine {
   }
 
   void evaluate(EnsembleView candidate, ActiveSet active) override {
-    EvaluationView<Real> view = view_of(run_, active);
+    EvaluationView<Shape, Real> view = view_of(run_, active);
     view.log_likelihood = candidate.log_likelihood;
     run_tiles<TileWork::full>(run_, view, candidate.theta, candidate.ld);
   }
   void evaluate_component(EnsembleView candidate, const int* component, ActiveSet active) override {
     if (distances_.size() == 0) return evaluate(candidate, active);
-    EvaluationView<Real> view = view_of(run_, active);
+    EvaluationView<Shape, Real> view = view_of(run_, active);
     view.log_likelihood = candidate.log_likelihood;
     view.component = component;
     run_tiles<TileWork::component>(run_, view, candidate.theta, candidate.ld);
@@ -133,7 +135,7 @@ class CudaEngine final : public LikelihoodEngine {
   void sums_by_segment(const double* theta, int num_draws, double* out) override {
     for (int first = 0; first < num_draws; first += kDrawsAtOnce) {
       const int count = std::min(kDrawsAtOnce, num_draws - first);
-      WorkMemory<Real> memory;
+      WorkMemory<Shape, Real> memory;
       const auto common =
           evaluate_all_tiles(theta + static_cast<std::ptrdiff_t>(first) * dim(), count, memory, nullptr);
       auto sums = memory.tile_sums.download();
@@ -150,7 +152,7 @@ class CudaEngine final : public LikelihoodEngine {
   }
 
   void evaluate_rows(const double* theta, double* out) override {
-    WorkMemory<Real> memory;
+    WorkMemory<Shape, Real> memory;
     DeviceArray<double> rows(device_, padded_rows());
     const double common = evaluate_all_tiles(theta, 1, memory, rows.data())[0];
     const auto values = rows.download();
@@ -185,8 +187,8 @@ class CudaEngine final : public LikelihoodEngine {
     return {distances_.data(), slot_.data(), pending_.data(), padded_rows()};
   }
 
-  EvaluationView<Real> view_of(const WorkMemory<Real>& memory, ActiveSet active) const {
-    EvaluationView<Real> view{};
+  EvaluationView<Shape, Real> view_of(const WorkMemory<Shape, Real>& memory, ActiveSet active) const {
+    EvaluationView<Shape, Real> view{};
     view.shape = model_.shape();
     view.data = data_.data();
     view.tile_rows = tile_rows_.data();
@@ -203,7 +205,7 @@ class CudaEngine final : public LikelihoodEngine {
 
   // Chooses grid and kernel by the amount of work alone; the bits are those of any other choice.
   template <TileWork kWork>
-  void run_tiles(const WorkMemory<Real>& memory, EvaluationView<Real> view, const double* theta,
+  void run_tiles(const WorkMemory<Shape, Real>& memory, EvaluationView<Shape, Real> view, const double* theta,
                  int ld) const {
     if (view.active.count == 0) return;
     const long max_tiles = std::max(1, view.work.max_tiles);
@@ -236,11 +238,11 @@ class CudaEngine final : public LikelihoodEngine {
   }
 
   std::size_t shared_bytes(TileMemory memory, int parts) const {
-    return TileMemoryLayout<Real>(model_.shape(), dim(), memory, parts).size;
+    return TileMemoryLayout<Shape, Real>(model_.shape(), dim(), memory, parts).size;
   }
 
-  void prepare(const WorkMemory<Real>& memory, const EvaluationView<Real>& view, const double* theta,
-               int ld) const {
+  void prepare(const WorkMemory<Shape, Real>& memory, const EvaluationView<Shape, Real>& view,
+               const double* theta, int ld) const {
     launch_kernel("launch of prepare_kernel", Overlap::yes, prepare_kernel<Model, Real>,
                   dim3(static_cast<unsigned>(view.active.count)), dim3(device::kTeamLanes), 0,
                   device_.stream(), model_, theta, ld, view.active, view.coefficients, view.common,
@@ -248,7 +250,7 @@ class CudaEngine final : public LikelihoodEngine {
   }
 
   template <TileWork kWork, TileMemory kMemory, int kParts>
-  void launch(const EvaluationView<Real>& view, dim3 grid, const double* theta, int ld) const {
+  void launch(const EvaluationView<Shape, Real>& view, dim3 grid, const double* theta, int ld) const {
     grid.x *= kParts;
     launch_kernel("launch of tile_kernel", Overlap::yes, tile_kernel<Model, Real, kWork, kMemory, kParts>,
                   grid, dim3(kTileThreads), shared_bytes(kMemory, kParts), device_.stream(), view, model_,
@@ -256,7 +258,7 @@ class CudaEngine final : public LikelihoodEngine {
   }
 
   // Tile sums of `count` draws (host) over all segments stay in memory.tile_sums; returns their common parts.
-  std::vector<double> evaluate_all_tiles(const double* theta, int count, WorkMemory<Real>& memory,
+  std::vector<double> evaluate_all_tiles(const double* theta, int count, WorkMemory<Shape, Real>& memory,
                                          double* rows) const {
     std::vector<int> all(segments_.size());
     for (std::size_t s = 0; s < all.size(); ++s) all[s] = static_cast<int>(s);
@@ -266,7 +268,7 @@ class CudaEngine final : public LikelihoodEngine {
     memory.allocate(device_, model_.shape());
     DeviceArray<double> points(device_, static_cast<std::size_t>(count * dim()));
     points.upload({theta, theta + static_cast<std::ptrdiff_t>(count) * dim()});
-    EvaluationView<Real> view = view_of(memory, {nullptr, count});
+    EvaluationView<Shape, Real> view = view_of(memory, {nullptr, count});
     view.rows = rows;
     view.chains_per_block = 1;
     prepare(memory, view, points.data(), dim());
@@ -285,7 +287,7 @@ class CudaEngine final : public LikelihoodEngine {
   DeviceRows<Real> data_;
   DeviceArray<int> tile_rows_;
   int num_multiprocessors_;
-  WorkMemory<Real> run_;
+  WorkMemory<Shape, Real> run_;
   DeviceArray<Real> distances_;
   DeviceArray<int> slot_, pending_;
 };

@@ -21,10 +21,14 @@ struct DistanceCacheView {
   std::size_t slot_size;
 };
 
+/// Shape of a model's mixtures.
+template <class Model>
+using ShapeOf = decltype(Model().shape());
+
 /// Arguments of the tile kernel; all pointers are device memory.
-template <class Real>
+template <class Shape, class Real>
 struct EvaluationView {
-  device::MixtureShape shape;
+  Shape shape;
   const Real* data;      ///< TiledData::values, never written
   const int* tile_rows;  ///< [num_tiles]
   ChainWorkView work;
@@ -40,6 +44,12 @@ struct EvaluationView {
   const int* component;    ///< [num_chains], of a component evaluation
   DistanceCacheView<Real> cache;
 };
+
+/// Blocks of the staged kernel in float32 that share a multiprocessor; its registers are rationed by it.
+template <class Shape>
+inline constexpr int kBlocksAtOnce = 2;
+template <>
+inline constexpr int kBlocksAtOnce<device::AxisAlignedShape> = 3;
 
 /// Threads of a block of tile_kernel.
 inline constexpr int kTileThreads = 256;
@@ -84,10 +94,11 @@ __device__ double log2_value(const device::LogSum<Real>& total) {
 
 /// The rows of one thread, `row` and following of the tile: their sums over components by the kind of work.
 /// `rows`: their values in column 0; the next column is kStride further.
-template <TileWork kWork, int kStride, class Real, int R>
-__device__ void add_rows(const EvaluationView<Real>& view, int chain, int tile, const Real* coefficients,
-                         const Real* rows, int row, device::LogSum<Real> (&total)[R]) {
-  const device::MixtureShape& shape = view.shape;
+template <TileWork kWork, int kStride, class Shape, class Real, int R>
+__device__ void add_rows(const EvaluationView<Shape, Real>& view, int chain, int tile,
+                         const Real* coefficients, const Real* rows, int row,
+                         device::LogSum<Real> (&total)[R]) {
+  const Shape& shape = view.shape;
   const auto load = [rows](int j, Real(&x)[R]) { load_rows(rows + j * kStride, x); };
   if constexpr (kWork == TileWork::full) {
     device::add_components(shape, coefficients, load, total);
@@ -132,8 +143,8 @@ __device__ T read_again(const T& x) {
 
 /// Sum over the rows of part `part` of a tile of their base-2 log densities without the common part; thread 0
 /// gets it. `values`: the part's rows, [column][kStride].
-template <TileWork kWork, int kParts, int kStride, class Real>
-__device__ double sum_part(const EvaluationView<Real>& view, const TileTask& task, int part,
+template <TileWork kWork, int kParts, int kStride, class Shape, class Real>
+__device__ double sum_part(const EvaluationView<Shape, Real>& view, const TileTask& task, int part,
                            const Real* coefficients, const Real* values, double* scratch) {
   constexpr int R = kRowsAtOnce<Real, kParts>;
   constexpr int kPartRows = kTileRows / kParts;
@@ -170,8 +181,8 @@ __device__ double sum_part(const EvaluationView<Real>& view, const TileTask& tas
 }
 
 /// By the last block of a chain: parts of tiles to segments to the total.
-template <int kParts, class Real>
-__device__ void finish_chain(const EvaluationView<Real>& view, const TileTask& task, double* scratch) {
+template <int kParts, class Shape, class Real>
+__device__ void finish_chain(const EvaluationView<Shape, Real>& view, const TileTask& task, double* scratch) {
   const ChainWorkView& work = view.work;
   double* sums = view.tile_sums + static_cast<std::size_t>(task.chain) * work.max_tiles * kMaxParts;
   double sum = 0;
@@ -201,12 +212,11 @@ enum class TileMemory {
 };
 
 /// Places in dynamic shared memory: coefficients, prepare_mixture's scratch, theta, tile.
-template <class Real>
+template <class Shape, class Real>
 struct TileMemoryLayout {
   std::size_t scratch, theta, tile, size;
 
-  EMOMC_HD TileMemoryLayout(const device::MixtureShape& shape, int num_parameters, TileMemory memory,
-                            int parts)
+  EMOMC_HD TileMemoryLayout(const Shape& shape, int num_parameters, TileMemory memory, int parts)
       : scratch(rounded(static_cast<std::size_t>(shape.num_coefficients()) * sizeof(Real))),
         theta(scratch + static_cast<std::size_t>(shape.num_scratch()) * sizeof(double)),
         tile(memory == TileMemory::fused
@@ -216,14 +226,15 @@ struct TileMemoryLayout {
 
  private:
   EMOMC_HD static std::size_t rounded(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
-  EMOMC_HD static std::size_t tile_bytes(const device::MixtureShape& shape) {
+  EMOMC_HD static std::size_t tile_bytes(const Shape& shape) {
     return static_cast<std::size_t>(shape.dim) * kTileRows * sizeof(Real);
   }
 };
 
 /// Copies a part of a tile to shared memory; each thread the rows that it alone reads, after wait_for_rows.
-template <int kParts, class Real>
-__device__ void stage_rows(const EvaluationView<Real>& view, int tile, int part, int num_rows, Real* staged) {
+template <int kParts, class Shape, class Real>
+__device__ void stage_rows(const EvaluationView<Shape, Real>& view, int tile, int part, int num_rows,
+                           Real* staged) {
   constexpr int R = kRowsAtOnce<Real, kParts>;
   constexpr int kPartRows = kTileRows / kParts;
   const Real* values =
@@ -238,8 +249,8 @@ __device__ inline void wait_for_rows() { __pipeline_wait_prior(0); }
 
 inline constexpr int kNoChain = -1;
 
-template <class Real>
-__device__ TileTask find_task(const EvaluationView<Real>& view, int i, int position, int num_rows) {
+template <class Shape, class Real>
+__device__ TileTask find_task(const EvaluationView<Shape, Real>& view, int i, int position, int num_rows) {
   TileTask task{};
   task.chain = view.active.chains ? view.active.chains[i] : i;
   task.num_tiles = view.work.max_tiles;
@@ -255,8 +266,8 @@ __device__ TileTask find_task(const EvaluationView<Real>& view, int i, int posit
 }
 
 /// Hands in the part's sum; the last block of the chain sums them all.
-template <TileWork kWork, int kParts, class Real>
-__device__ void hand_in(const EvaluationView<Real>& view, TileTask& task, int place, double sum,
+template <TileWork kWork, int kParts, class Shape, class Real>
+__device__ void hand_in(const EvaluationView<Shape, Real>& view, TileTask& task, int place, double sum,
                         double* scratch) {
   if (threadIdx.x == 0) {
     view.tile_sums[static_cast<std::size_t>(task.chain) * view.work.max_tiles * kMaxParts + place] = sum;
@@ -279,15 +290,17 @@ __device__ void hand_in(const EvaluationView<Real>& view, TileTask& task, int pl
 
 /// Grid: work.max_tiles x kParts, then groups of chains_per_block active chains.
 template <class Model, class Real, TileWork kWork, TileMemory kMemory, int kParts>
-__global__ void __launch_bounds__(kTileThreads, sizeof(Real) == 4 && kMemory == TileMemory::staged ? 3 : 1)
-    tile_kernel(const __grid_constant__ EvaluationView<Real> view, const Model model, const double* theta,
-                int ld) {
+__global__ void __launch_bounds__(kTileThreads, sizeof(Real) == 4 && kMemory == TileMemory::staged
+                                                    ? kBlocksAtOnce<ShapeOf<Model>>
+                                                    : 1)
+    tile_kernel(const __grid_constant__ EvaluationView<ShapeOf<Model>, Real> view, const Model model,
+                const double* theta, int ld) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ double scratch[device::BlockTeam::kScratch];
   __shared__ TileTask task;
   __shared__ int next;  // active chain
   const int position = static_cast<int>(blockIdx.x) / kParts, part = static_cast<int>(blockIdx.x) % kParts;
-  const TileMemoryLayout<Real> places(view.shape, model.num_parameters(), kMemory, kParts);
+  const TileMemoryLayout<ShapeOf<Model>, Real> places(view.shape, model.num_parameters(), kMemory, kParts);
   Real* own = reinterpret_cast<Real*>(memory);
   Real* staged = reinterpret_cast<Real*>(memory + places.tile);
   int num_rows = 0;
@@ -358,7 +371,7 @@ __global__ void __launch_bounds__(device::kTeamLanes)
   begin_overlapped();
   const int i = static_cast<int>(blockIdx.x);
   const int chain = active.chains ? active.chains[i] : i;
-  const device::MixtureShape shape = model.shape();
+  const auto shape = model.shape();
   const double value = device::prepare_mixture(
       device::BlockTeam{team_scratch}, model, theta + static_cast<std::size_t>(chain) * ld,
       coefficients + static_cast<std::size_t>(chain) * shape.num_coefficients(),

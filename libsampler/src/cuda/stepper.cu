@@ -65,11 +65,12 @@ class CudaStepper final : public Stepper {
  public:
   explicit CudaStepper(Stream stream) : stream_(stream) {}
   device::BlockPlan block_plan() const override { return Proposal::block_plan; }
-  void enqueue(const device::StepView& view, int accept_block, int propose_block) const override {
+  void enqueue(const device::StepView& view, int accept_block, int propose_block,
+               bool evaluated) const override {
     constexpr std::size_t kMostShared = 160 << 10;
     const auto prefetch = static_cast<std::size_t>(2 * prefetch_bytes(view));
-    if (accept_block != device::kNoBlock && propose_block != device::kNoBlock &&
-        view.num_chains <= kMostPrefetching && prefetch <= kMostShared) {
+    if (evaluated && propose_block != device::kNoBlock && view.num_chains <= kMostPrefetching &&
+        prefetch <= kMostShared) {
       launch_kernel("launch of prefetching_kernel", Overlap::yes, prefetching_kernel<Proposal>,
                     dim3(static_cast<unsigned>(view.num_chains)), dim3(2 * device::kTeamLanes), prefetch,
                     stream_, view, accept_block, propose_block);
@@ -77,9 +78,8 @@ class CudaStepper final : public Stepper {
     }
     const auto bytes = static_cast<std::size_t>(device::workspace_bytes(view));
     const bool near = bytes <= kMostShared;
-    // Without an acceptance there may be no likelihood between this transition and the one before.
-    launch_kernel("launch of transition_kernel",
-                  accept_block == device::kNoBlock ? Overlap::no : Overlap::yes,
+    // Without a likelihood in between, this transition reads what the one before is writing.
+    launch_kernel("launch of transition_kernel", evaluated ? Overlap::yes : Overlap::no,
                   near ? transition_kernel<Proposal, true> : transition_kernel<Proposal, false>,
                   dim3(static_cast<unsigned>(view.num_chains)), dim3(device::kTeamLanes), near ? bytes : 0,
                   stream_, view, accept_block, propose_block);

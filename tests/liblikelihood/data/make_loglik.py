@@ -1,5 +1,5 @@
-"""Log-likelihoods of diagonal and spherical Gaussian mixtures by scikit-learn: writes loglik.json, which loglik_outside_test
-reads. Then run make_loglik.R, which adds R's numbers.
+"""Log-likelihoods of Gaussian mixtures of all four covariance types by scikit-learn: writes loglik.json, which
+loglik_outside_test reads. Then run make_loglik.R, which adds R's numbers.
 
 Needs numpy and scikit-learn. Data and parameters are rounded to 4 digits so that the file stays small.
 """
@@ -8,6 +8,7 @@ import os
 
 import numpy as np
 from sklearn.mixture import GaussianMixture
+from sklearn.mixture._gaussian_mixture import _compute_precision_cholesky
 
 here = os.path.dirname(os.path.abspath(__file__))
 rng = np.random.default_rng(20260101)
@@ -34,6 +35,29 @@ for i, (n, d, k) in enumerate(shapes + spherical):
         {
             "rows": x.tolist(),
             "parameters": {"weights": weights.tolist(), "means": means.tolist(), "scales": scales.tolist()},
+            "scikit_learn": {"log_likelihood": float(np.sum(rows)), "first_rows": rows[:5].tolist()},
+        }
+    )
+for covariance, n, d, k in [("full", 60, 2, 3), ("full", 150, 13, 5), ("tied", 80, 4, 3), ("tied", 150, 13, 9)]:
+    weights = rng.dirichlet(np.full(k, 2.0)).round(4)
+    weights[0] += 1 - weights.sum()
+    weights = weights.round(4)
+    means = (rng.normal(0, 20, d) + rng.normal(0, 3, (k, d))).round(4)
+    factors = rng.normal(size=(k if covariance == "full" else 1, d, d + 2)) * rng.uniform(0.3, 2, (d, 1))
+    covariances = (factors @ factors.transpose(0, 2, 1) / d).round(4)
+    z = rng.choice(k, n, p=weights / weights.sum())
+    noise = np.linalg.cholesky(covariances)[z if covariance == "full" else 0 * z] @ rng.normal(size=(n, d, 1))
+    x = (means[z] + noise[:, :, 0]).round(4)
+    mixture = GaussianMixture(k, covariance_type=covariance)
+    mixture.weights_, mixture.means_ = weights, means
+    name, covariances = ("covariances", covariances) if covariance == "full" else ("covariance", covariances[0])
+    mixture.covariances_ = covariances
+    mixture.precisions_cholesky_ = _compute_precision_cholesky(covariances, covariance)
+    rows = mixture.score_samples(x)
+    cases.append(
+        {
+            "rows": x.tolist(),
+            "parameters": {"weights": weights.tolist(), "means": means.tolist(), name: covariances.tolist()},
             "scikit_learn": {"log_likelihood": float(np.sum(rows)), "first_rows": rows[:5].tolist()},
         }
     )

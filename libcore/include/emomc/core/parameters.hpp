@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,9 @@ using device::DataUnit;
 using device::Influence;
 using device::Support;
 
-/// One named array of parameters, row-major. `shape` is empty for a scalar.
+/// One named array of parameters, row-major. `shape` is empty for a scalar. Of covariance matrices the lower
+/// triangles alone are stored, row after row: as their Cholesky factors L, Sigma = L L', in theta, and as
+/// they are in files (to_written, from_written).
 struct ParameterBlock {
   std::string name;
   std::vector<int> shape;
@@ -26,8 +29,10 @@ struct ParameterBlock {
   int size() const {
     int n = 1;
     for (int extent : shape) n *= extent;
-    return n;
+    return support == Support::covariance ? n / matrix_dim() * (matrix_dim() + 1) / 2 : n;
   }
+  /// Rows of each matrix of a covariance block.
+  int matrix_dim() const { return shape.back(); }
   bool operator==(const ParameterBlock&) const = default;
 };
 
@@ -48,7 +53,18 @@ struct ParameterLayout {
   bool operator==(const ParameterLayout&) const = default;
 };
 
-/// `name[i,j]` for each element of theta, indices from 0; a scalar block gives its bare name.
+/// In place: theta [layout.dim()] with covariances in place of their Cholesky factors, as in files.
+void to_written(const ParameterLayout& layout, std::span<double> theta);
+/// The inverse. Throws InputError, naming the parameter, where a matrix is not positive definite.
+void from_written(const ParameterLayout& layout, std::span<double> theta);
+
+/// theta with its components reordered: component k becomes component order[k] of the old one. Applies to
+/// blocks with a component axis.
+std::vector<double> permute_components(const ParameterLayout& layout, std::span<const int> order,
+                                       std::span<const double> theta);
+
+/// `name[i,j]` for each element of theta, indices from 0; a scalar block gives its bare name, a
+/// covariance block the names of its lower triangles.
 std::vector<std::string> element_names(const ParameterLayout& layout);
 
 }  // namespace emomc

@@ -10,13 +10,16 @@ enum class Support {
   positive,       ///< above a lower bound (0 unless the prior sets a floor)
   unit_interval,  ///< between 0 and 1
   simplex,        ///< non-negative, summing to one along the only axis
+  covariance,     ///< positive definite matrices along the last two axes
 };
 
 /// How a block changes when column j of the data is replaced by (x_j - mean_j) / sd_j.
 enum class DataUnit {
-  none,      ///< not at all (weights)
-  location,  ///< theta -> (theta - mean_j) / sd_j
-  scale,     ///< theta -> theta / sd_j
+  none,       ///< not at all (weights)
+  location,   ///< theta -> (theta - mean_j) / sd_j
+  scale,      ///< theta -> theta / sd_j; of a covariance's Cholesky factor, by row
+  log_scale,  ///< theta -> theta - log sd_j
+  rate,       ///< theta -> theta sd_j
 };
 
 /// What a change of one slice of a block changes in a mixture's density.
@@ -24,6 +27,7 @@ enum class Influence {
   everything,  ///< no shortcut: evaluate in full
   component,   ///< only the component that the slice along the component axis belongs to
   weights,     ///< only the weights of the components
+  nothing,     ///< no likelihood: a parameter of other parameters' prior
 };
 
 enum class Axis { component, feature };
@@ -34,7 +38,7 @@ struct BlockDescription {
   DataUnit unit;
   Influence influence;
   int num_axes;
-  Axis axes[2];
+  Axis axes[3];
 };
 
 }  // namespace emomc::device

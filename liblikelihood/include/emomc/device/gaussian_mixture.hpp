@@ -32,7 +32,7 @@ struct GaussianMixture {
        {Axis::component, Axis::feature}},
   };
 
-  EMOMC_INLINE MixtureShape shape() const { return {num_components, dim}; }
+  EMOMC_INLINE AxisAlignedShape shape() const { return {num_components, dim}; }
   EMOMC_INLINE int num_parameters() const { return num_components * (1 + 2 * dim); }
   EMOMC_INLINE double weight(const double* theta, int k) const { return theta[k]; }
   EMOMC_INLINE double mean(const double* theta, int k, int j) const {

@@ -1,9 +1,10 @@
-// Coefficients of axis_aligned_mixture.hpp from a parameter vector, by a team.
+// Coefficients of mixture_sum.hpp and its shapes from a parameter vector, by a team.
 #ifndef EMOMC_DEVICE_PREPARE_MIXTURE_HPP
 #define EMOMC_DEVICE_PREPARE_MIXTURE_HPP
 
 #include "emomc/device/axis_aligned_mixture.hpp"
 #include "emomc/device/team.hpp"
+#include "emomc/device/triangular_mixture.hpp"
 
 namespace emomc::device {
 
@@ -34,30 +35,23 @@ EMOMC_INLINE Real rounded_shift(double shift, int d) {
                           : static_cast<Real>(shift);
 }
 
-/// Writes the coefficients of `theta` and returns `common`; NaN where theta is no mixture (a scale that
-/// is not positive, something not finite, coefficients beyond the range of Real).
-/// `scratch`: shape.num_scratch() doubles that the team shares. `coefficients`: shape.num_coefficients().
-template <class Real, class Team, class Model>
-EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const double* theta, Real* coefficients,
-                                double* scratch) {
-  const MixtureShape shape = model.shape();
-  const int K = shape.num_components, d = shape.dim;
-  double* log2_slope = scratch;           // [K][d]
-  double* log2_height = scratch + K * d;  // [K], log2(weight), later with the component's slopes added
+EMOMC_INLINE double not_a_number() { return double_of(0x7ff8000000000000ul); }
 
+/// Writes the coefficients that distances take, those of the padding as zeros, and to log2_slope [K][d] the
+/// logarithms of the normaliser's factors, NaN where theta is no mixture.
+template <class Real, class Team, class Model>
+EMOMC_HD void prepare_distances(const Team& team, const Model& model, const AxisAlignedShape& shape,
+                                const double* theta, Real* coefficients, double* log2_slope, double*) {
+  const int K = shape.num_components, d = shape.dim;
   EMOMC_ROLLED
-  for (int i = team.rank(); i < K * d + K; i += team.size()) {
-    if (i >= K * d) {
-      log2_height[i - K * d] = log(model.weight(theta, i - K * d)) * kLog2E;
-      continue;
-    }
+  for (int i = team.rank(); i < K * d; i += team.size()) {
     const int k = i / d, j = i % d;
     const Real g = static_cast<Real>(kRootHalfLog2E / model.scale(theta, k, j));
     const Real h = static_cast<Real>(-model.mean(theta, k, j) * static_cast<double>(g));
     coefficients[shape.slope_index(k, j)] = g;
     coefficients[shape.slope_index(k, j) + 1] = h;
     const bool usable = g > 0 && is_finite(static_cast<double>(g)) && is_finite(static_cast<double>(h));
-    log2_slope[i] = usable ? log(static_cast<double>(g)) * kLog2E : double_of(0x7ff8000000000000ul);
+    log2_slope[i] = usable ? log(static_cast<double>(g)) * kLog2E : not_a_number();
   }
   const int padded = shape.num_blocks() * kComponentBlock;
   EMOMC_ROLLED
@@ -65,6 +59,80 @@ EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const doub
     coefficients[shape.slope_index(K + i / d, i % d)] = 0;
     coefficients[shape.slope_index(K + i / d, i % d) + 1] = 0;
   }
+}
+
+/// Column j of L^-1 below its diagonal (forward substitution), stored like L; the diagonal is there.
+template <class Model>
+EMOMC_INLINE void invert_column(const Model& model, const double* theta, int k, int j, int d,
+                                double* inverse) {
+  for (int i = j + 1; i < d; ++i) {
+    double sum = 0;
+    for (int m = j; m < i; ++m)
+      sum = EMOMC_FMA(model.factor(theta, k, i, m), inverse[triangle_index(m, j)], sum);
+    inverse[triangle_index(i, j)] = -sum * inverse[triangle_index(i, i)];
+  }
+}
+
+/// The same for a FullShape or TiedShape; `inverses`: num_factors x triangle doubles.
+template <class Real, class Team, class Model, class Shape>
+EMOMC_HD void prepare_distances(const Team& team, const Model& model, const Shape& shape, const double* theta,
+                                Real* coefficients, double* log2_slope, double* inverses) {
+  const int K = shape.num_components, d = shape.dim, size = triangle_size(d);
+  EMOMC_ROLLED
+  for (int i = team.rank(); i < shape.num_factors() * d; i += team.size())
+    inverses[i / d * size + triangle_index(i % d, i % d)] = 1.0 / model.factor(theta, i / d, i % d, i % d);
+  team.sync();
+  EMOMC_ROLLED
+  for (int i = team.rank(); i < shape.num_factors() * d; i += team.size())
+    invert_column(model, theta, i / d, i % d, d, inverses + i / d * size);
+  team.sync();
+  EMOMC_ROLLED
+  for (int at = team.rank(); at < K * d; at += team.size()) {
+    const int k = at / d, i = at % d;
+    const double* w = inverses + (Shape::is_shared ? 0 : k) * size + triangle_index(i, 0);
+    double offset = 0, diagonal = 0, check = 0;
+    for (int j = 0; j <= i; ++j) {
+      const Real rounded = static_cast<Real>(kRootHalfLog2E * w[j]);
+      if (!Shape::is_shared || k == 0) coefficients[shape.factor_index(k, i, j)] = rounded;
+      diagonal = static_cast<double>(rounded);
+      check += 0 * diagonal;  // NaN beyond the range of Real
+      offset = EMOMC_FMA(-diagonal, model.mean(theta, k, j), offset);
+    }
+    const Real h = static_cast<Real>(offset);
+    coefficients[shape.offset_index(k, i)] = h;
+    const bool usable = diagonal > 0 && check == 0 && is_finite(static_cast<double>(h));
+    log2_slope[at] = usable ? diagonal : not_a_number();
+  }
+  // Apart, so that little is alive across the call.
+  EMOMC_ROLLED
+  for (int at = team.rank(); at < K * d; at += team.size()) log2_slope[at] = log(log2_slope[at]) * kLog2E;
+  const int padded = shape.num_blocks() * kComponentBlock;
+  EMOMC_ROLLED
+  for (int at = team.rank(); at < (padded - K) * d; at += team.size()) {
+    const int k = K + at / d, i = at % d;
+    coefficients[shape.offset_index(k, i)] = 0;
+    if constexpr (!Shape::is_shared)
+      for (int j = 0; j <= i; ++j) coefficients[shape.factor_index(k, i, j)] = 0;
+  }
+}
+
+/// Writes the coefficients of `theta` and returns `common`; NaN where theta is no mixture (a scale that
+/// is not positive, something not finite, coefficients beyond the range of Real).
+/// `scratch`: shape.num_scratch() doubles that the team shares. `coefficients`: shape.num_coefficients().
+template <class Real, class Team, class Model>
+EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const double* theta, Real* coefficients,
+                                double* scratch) {
+  const auto shape = model.shape();
+  const int K = shape.num_components, d = shape.dim;
+  double* log2_slope = scratch;           // [K][d]
+  double* log2_height = scratch + K * d;  // [K], log2(weight), later with the component's slopes added
+  const int padded = shape.num_blocks() * kComponentBlock;
+
+  // In the lanes that the distances leave free.
+  EMOMC_ROLLED
+  for (int i = team.rank(); i < K * d + K; i += team.size())
+    if (i >= K * d) log2_height[i - K * d] = log(model.weight(theta, i - K * d)) * kLog2E;
+  prepare_distances(team, model, shape, theta, coefficients, log2_slope, scratch + K * (d + 1));
   team.sync();
   const MaxAndTwoSums heights = team.max_and_sum_two(K, [=](int k) {
     double slopes = 0;
@@ -86,7 +154,7 @@ EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const doub
     const double weight = model.weight(theta, k);
     return weight > 0 ? weight * exp2_double(static_cast<double>(shift) - exact) : 0.0;
   });
-  if (heights.a > 0 || top == -kInfinity) return double_of(0x7ff8000000000000ul);
+  if (heights.a > 0 || top == -kInfinity) return not_a_number();
   double common = top - d * (kLog2RootHalfLog2E + 0.5 * kLog2TwoPi);
   if constexpr (sizeof(Real) < sizeof(double)) common -= log_ratio(rounded, heights.b) * kLog2E;
   return common;

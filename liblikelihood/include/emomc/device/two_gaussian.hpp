@@ -27,7 +27,7 @@ struct TwoGaussian {
        {Axis::component, Axis::component}},
   };
 
-  EMOMC_INLINE MixtureShape shape() const { return {2, 1}; }
+  EMOMC_INLINE AxisAlignedShape shape() const { return {2, 1}; }
   EMOMC_INLINE int num_parameters() const { return 4; }
   EMOMC_INLINE double weight(const double* theta, int k) const { return k == 0 ? theta[0] : 1.0 - theta[0]; }
   EMOMC_INLINE double mean(const double* theta, int, int) const { return theta[1]; }

@@ -42,13 +42,10 @@ class MixtureStarts {
 std::vector<double> refine_by_em(const DataSet& data, const std::vector<double>& theta, int rounds);
 
 /// `theta` of the diagonal gaussian_mixture in `layout`, that of the same model with another covariance:
-/// spherical variances are the mean of a component's.
+/// spherical variances are the mean of a component's, full covariances diagonal, a tied one the mean of the
+/// components' by weight.
 std::vector<double> in_layout(const ParameterLayout& layout, std::span<const double> theta);
 
-/// theta with its components reordered: component k becomes component order[k] of the old one. Applies to
-/// blocks with a component axis.
-std::vector<double> permute_components(const ParameterLayout& layout, std::span<const int> order,
-                                       std::span<const double> theta);
 /// The order of components in which `theta`'s means lie closest to `reference`'s, pairs taken greedily from
 /// the closest on. Equal labels let chains adapt together. The identity without a block of means [K][d].
 std::vector<int> order_like(const ParameterLayout& layout, std::span<const double> reference,

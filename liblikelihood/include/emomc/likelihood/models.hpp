@@ -1,11 +1,26 @@
 // The list of models. Adding one is a header under emomc/device, its line here and its test.
 #pragma once
 
+#include "emomc/device/full_mixture.hpp"
 #include "emomc/device/gaussian_mixture.hpp"
 #include "emomc/device/spherical_mixture.hpp"
+#include "emomc/device/tied_mixture.hpp"
 #include "emomc/device/two_gaussian.hpp"
+
+namespace emomc {
+
+/// Whether a model's components have a Cholesky factor, factor(theta, k, i, j), in place of sds of columns,
+/// scale(theta, k, j).
+template <class Model>
+inline constexpr bool has_factor = requires(const Model& model, const double* theta) {
+  model.factor(theta, 0, 0, 0);
+};
+
+}  // namespace emomc
 
 #define EMOMC_MODELS(X) \
   X(GaussianMixture)    \
   X(SphericalMixture)   \
+  X(TiedMixture)        \
+  X(FullMixture)        \
   X(TwoGaussian)

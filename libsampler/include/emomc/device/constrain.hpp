@@ -2,6 +2,7 @@
 #ifndef EMOMC_DEVICE_CONSTRAIN_HPP
 #define EMOMC_DEVICE_CONSTRAIN_HPP
 
+#include "emomc/device/log_prior.hpp"
 #include "emomc/device/math.hpp"
 #include "emomc/device/parameter_table.hpp"
 #include "emomc/device/team.hpp"
@@ -53,6 +54,7 @@ EMOMC_INLINE double constrain_element(const Element& e, const double* u, double 
   switch (e.transform) {
     case Transform::fixed:
     case Transform::simplex:
+    case Transform::covariance:
       return e.bound;
     case Transform::identity:
       return u[e.source];
@@ -85,14 +87,49 @@ EMOMC_INLINE double constrain_element(const Element& e, const double* u, double 
   return 0.0;
 }
 
+/// Writes one row of a Cholesky factor; returns its part of log |d (s, R) / d u| and of the log prior's
+/// density of (s, R), `term` being the scale's.
+template <class Term>
+EMOMC_INLINE TwoSums constrain_row(const CovarianceRow& row, const Element* elements, const double* u,
+                                   double* theta, Term term) {
+  TwoSums sums{0, 0};
+  const double scale = constrain_element(row.scale, u, double_of(0x7ff8000000000000ul), 0.0, sums.a);
+  sums.b = term(row.scale, scale);
+  if (row.correlations == kFixedCorrelations) {
+    for (int j = 0; j <= row.row; ++j) theta[row.begin + j] = scale * elements[row.begin + j].bound;
+    return sums;
+  }
+  // What is left of the row's unit norm: the product of the sech(u) so far.
+  double rest = 1, log_rest = 0, log_sech_sum = 0;
+  EMOMC_ROLLED
+  for (int j = 0; j < row.row; ++j) {
+    const double y = u[row.correlations + j];
+    const double t = exp(y < 0 ? y : -y), square = t * t;
+    const double correlation = (1.0 - square) / (1.0 + square);
+    theta[row.begin + j] = scale * (rest * (y < 0 ? -correlation : correlation));
+    const double log_sech = kLn2 + (y < 0 ? y : -y) - log1p(square);
+    sums.a += log_rest;  // d factor / d correlation
+    log_sech_sum += log_sech;
+    log_rest += log_sech;
+    rest *= 2.0 * t / (1.0 + square);
+  }
+  theta[row.begin + row.row] = scale * rest;
+  // d correlation / d u = sech^2; of the correlations in the rows below by this diagonal element.
+  sums.a += 2.0 * log_sech_sum + row.below * log_rest;
+  sums.b += row.lkj * log_rest;
+  return sums;
+}
+
 /// Writes theta[table.dim] and returns log |d theta / d u|, and the sum over elements of
-/// term(element, theta), by the same pass.
+/// term(element, theta), by the same pass; of a covariance the (s, R) of CovarianceRow count as theta, and
+/// the second sum has the density of R.
 template <class Team, class Term>
 EMOMC_HD TwoSums constrain_and_sum(const Team& team, const ParameterTable& table, const double* u,
                                    double* theta, KnownPoint known, Term term) {
   const double simplices = constrain_simplices(team, table, u, theta);
   TwoSums sums = team.sum_two(table.dim, [=](int i) {
     const Element e = table.elements[i];
+    if (e.transform == Transform::covariance) return TwoSums{0, 0};
     double log_jacobian = 0;
     if (e.transform != Transform::simplex) {
       const bool use_known = known.theta && e.transform == Transform::lower_bound;
@@ -101,6 +138,12 @@ EMOMC_HD TwoSums constrain_and_sum(const Team& team, const ParameterTable& table
     }
     return TwoSums{log_jacobian, term(e, theta[i])};
   });
+  if (table.num_covariance_rows > 0) {
+    const TwoSums rows = team.sum_two(table.num_covariance_rows, [=](int i) {
+      return constrain_row(table.covariance_rows[i], table.elements, u, theta, term);
+    });
+    sums = {sums.a + rows.a, sums.b + rows.b};
+  }
   sums.a += simplices;
   return sums;
 }
@@ -110,6 +153,25 @@ template <class Team>
 EMOMC_HD double constrain(const Team& team, const ParameterTable& table, const double* u, double* theta,
                           KnownPoint known = {}) {
   return constrain_and_sum(team, table, u, theta, known, [](const Element&, double) { return 0.0; }).a;
+}
+
+/// Log |d theta / d u| and the log prior density of a point.
+struct PointDensities {
+  double log_jacobian, log_prior;
+};
+
+/// Writes theta[table.dim].
+template <class Team>
+EMOMC_HD PointDensities constrain_with_prior(const Team& team, const ParameterTable& table, const double* u,
+                                             double* theta, KnownPoint known = {}) {
+  const TwoSums sums = constrain_and_sum(team, table, u, theta, known,
+                                         [](const Element& e, double x) { return log_density_term(e, x); });
+  double log_prior = table.log_prior_constant + sums.b;
+  if (table.num_conditionals > 0) {
+    team.sync();  // arguments may be other members' elements
+    log_prior += conditional_log_prior(team, table, theta);
+  }
+  return {sums.a, log_prior};
 }
 
 }  // namespace emomc::device

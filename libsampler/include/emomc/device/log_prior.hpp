@@ -3,6 +3,7 @@
 #define EMOMC_DEVICE_LOG_PRIOR_HPP
 
 #include "emomc/device/math.hpp"
+#include "emomc/device/normal_tail.hpp"
 #include "emomc/device/parameter_table.hpp"
 #include "emomc/device/team.hpp"
 
@@ -41,11 +42,65 @@ EMOMC_INLINE double log_density_term(const Element& e, double x) {
   return 0.0;
 }
 
+/// Standard deviation of a covariance's row: the norm of its Cholesky factor's.
+EMOMC_INLINE double scale_of_row(const CovarianceRow& row, const double* theta) {
+  double squares = 0;
+  for (int j = 0; j <= row.row; ++j) squares = EMOMC_FMA(theta[row.begin + j], theta[row.begin + j], squares);
+  return EMOMC_SQRT(squares);
+}
+
+/// Log density of an element whose distribution has parameters among theta.
+EMOMC_INLINE double conditional_log_density(const ParameterTable& table, const ConditionalElement& e,
+                                            const double* theta) {
+  const double x = e.is_row ? scale_of_row(table.covariance_rows[e.element], theta) : theta[e.element];
+  const double location = e.from_location == kConstant ? e.location : theta[e.from_location];
+  const double scale = e.from_scale == kConstant ? e.scale : theta[e.from_scale];
+  const bool truncated = e.lower > -kInfinity;
+  switch (e.density) {
+    case ConditionalDensity::normal: {
+      const double z = (x - location) / scale;
+      const double mass = truncated ? log_normal_tail((e.lower - location) / scale) : 0.0;
+      return e.constant - 0.5 * z * z - log(scale) - mass;
+    }
+    case ConditionalDensity::student_t: {
+      const double z = (x - location) / scale;
+      return e.constant - 0.5 * (e.df + 1) * log1p(z * z / e.df) - log(scale);
+    }
+    case ConditionalDensity::lognormal: {
+      if (!(x > 0)) return -kInfinity;
+      const double log_x = log(x);
+      const double z = (log_x - location) / scale;
+      const double mass = e.lower > 0 ? log_normal_tail((log(e.lower) - location) / scale) : 0.0;
+      return e.constant - 0.5 * z * z - log_x - log(scale) - mass;
+    }
+    case ConditionalDensity::exponential:
+      return log(scale) - scale * (x - e.lower);
+  }
+  return 0.0;
+}
+
+/// The part of the log prior density that has parameters among theta.
+template <class Team>
+EMOMC_HD double conditional_log_prior(const Team& team, const ParameterTable& table, const double* theta) {
+  return team.sum(table.num_conditionals,
+                  [=](int i) { return conditional_log_density(table, table.conditionals[i], theta); });
+}
+
 /// Log prior density in the units the prior is stated in, all constants kept.
 template <class Team>
 EMOMC_HD double log_prior(const Team& team, const ParameterTable& table, const double* theta) {
-  return table.log_prior_constant +
-         team.sum(table.dim, [=](int i) { return log_density_term(table.elements[i], theta[i]); });
+  double sum = table.log_prior_constant + team.sum(table.dim, [=](int i) {
+    const Element& e = table.elements[i];
+    return e.transform == Transform::covariance ? 0.0 : log_density_term(e, theta[i]);
+  });
+  if (table.num_covariance_rows > 0)
+    sum += team.sum(table.num_covariance_rows, [=](int i) {
+      const CovarianceRow& row = table.covariance_rows[i];
+      const double scale = scale_of_row(row, theta);
+      return log_density_term(row.scale, scale) +
+             (row.lkj == 0 ? 0.0 : row.lkj * log(theta[row.begin + row.row] / scale));
+    });
+  return table.num_conditionals > 0 ? sum + conditional_log_prior(team, table, theta) : sum;
 }
 
 }  // namespace emomc::device

@@ -68,8 +68,7 @@ struct Workspace {
   double* current_theta;  ///< [dim]
   double* theta;          ///< of the candidate
   double* adapted;        ///< the chain's group's scales and sds
-  Element* elements;      ///< [dim]
-  SimplexBlock* simplices;
+  ParameterTable table;   ///< as StepView's, its arrays nearer
 };
 
 EMOMC_INLINE double* adapted_of(const StepView& v, int chain) {
@@ -79,14 +78,8 @@ EMOMC_INLINE double* adapted_of(const StepView& v, int chain) {
 /// The chain's rows themselves.
 EMOMC_INLINE Workspace rows_of(const StepView& v, int chain) {
   const i64 u = static_cast<i64>(chain) * v.ld_u, theta = static_cast<i64>(chain) * v.ld;
-  return {v.current.u + u,
-          v.candidate.u + u,
-          v.innovation + u,
-          v.current.theta + theta,
-          v.candidate.theta + theta,
-          adapted_of(v, chain),
-          const_cast<Element*>(v.table.elements),
-          const_cast<SimplexBlock*>(v.table.simplices)};
+  return {v.current.u + u,           v.candidate.u + u,    v.innovation + u, v.current.theta + theta,
+          v.candidate.theta + theta, adapted_of(v, chain), v.table};
 }
 
 /// A workspace of its own in `memory`, aligned to 8 bytes; workspace_bytes() of it.
@@ -94,21 +87,23 @@ EMOMC_INLINE Workspace workspace_in(unsigned char* memory, const StepView& v) {
   const int n = v.table.dim_unconstrained, dim = v.table.dim;
   double* numbers = reinterpret_cast<double*>(memory);
   double* adapted = numbers + 3 * n + 2 * dim;
+  ParameterTable table = v.table;
   Element* elements = reinterpret_cast<Element*>(adapted + v.adapted_layout.num_small());
-  return {numbers,
-          numbers + n,
-          numbers + 2 * n,
-          numbers + 3 * n,
-          numbers + 3 * n + dim,
-          adapted,
-          elements,
-          reinterpret_cast<SimplexBlock*>(elements + dim)};
+  SimplexBlock* simplices = reinterpret_cast<SimplexBlock*>(elements + dim);
+  CovarianceRow* rows = reinterpret_cast<CovarianceRow*>(simplices + table.num_simplices);
+  table.elements = elements;
+  table.simplices = simplices;
+  table.covariance_rows = rows;
+  table.conditionals = reinterpret_cast<ConditionalElement*>(rows + table.num_covariance_rows);
+  return {numbers, numbers + n, numbers + 2 * n, numbers + 3 * n, numbers + 3 * n + dim, adapted, table};
 }
 EMOMC_INLINE i64 workspace_bytes(const StepView& v) {
   const i64 n = v.table.dim_unconstrained, dim = v.table.dim;
   return (3 * n + 2 * dim + v.adapted_layout.num_small()) * static_cast<i64>(sizeof(double)) +
          dim * static_cast<i64>(sizeof(Element)) +
-         v.table.num_simplices * static_cast<i64>(sizeof(SimplexBlock));
+         v.table.num_simplices * static_cast<i64>(sizeof(SimplexBlock)) +
+         v.table.num_covariance_rows * static_cast<i64>(sizeof(CovarianceRow)) +
+         v.table.num_conditionals * static_cast<i64>(sizeof(ConditionalElement));
 }
 
 /// Each member copies its own elements, which it alone reads until the next sync.
@@ -135,10 +130,20 @@ struct Prepared {
   double log_ratio;                 ///< log acceptance ratio but for the likelihood
   LogDensities candidate, current;  ///< the candidate's likelihood is not there yet
   double beta;
+  bool is_evaluated;  ///< the candidate's likelihood is to come; otherwise it is the current one's
   u64 num_proposed, num_accepted;  ///< before
   RecordPlan plan;
   InnovationView adapted;  ///< of the block to propose
 };
+
+/// Begins to copy a table's arrays to those of `to`.
+template <class Team>
+EMOMC_INLINE void fetch_table(const Team& team, const ParameterTable& from, const ParameterTable& to) {
+  team.fetch(from.elements, const_cast<Element*>(to.elements), from.dim);
+  team.fetch(from.simplices, const_cast<SimplexBlock*>(to.simplices), from.num_simplices);
+  team.fetch(from.covariance_rows, const_cast<CovarianceRow*>(to.covariance_rows), from.num_covariance_rows);
+  team.fetch(from.conditionals, const_cast<ConditionalElement*>(to.conditionals), from.num_conditionals);
+}
 
 /// Fills `w` with the current point, the candidate and the innovation of the block to come.
 template <class Proposal, class Team>
@@ -153,8 +158,7 @@ EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int ch
     team.fetch(rows.theta, w.theta, dim);
   }
   if (propose_block != kNoBlock) {
-    team.fetch(rows.elements, w.elements, dim);
-    team.fetch(rows.simplices, w.simplices, v.table.num_simplices);
+    fetch_table(team, v.table, w.table);
     team.fetch(rows.adapted, w.adapted, v.adapted_layout.num_small());
   }
 
@@ -167,6 +171,7 @@ EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int ch
     const i64 counter = static_cast<i64>(chain) * v.num_blocks + accept_block;
     p.candidate = {0, v.candidate.log_prior[chain], v.candidate.log_jacobian[chain]};
     p.current = {v.current.log_likelihood[chain], v.current.log_prior[chain], v.current.log_jacobian[chain]};
+    p.is_evaluated = v.blocks[accept_block].influence != Influence::nothing;
     p.num_proposed = v.num_proposed[counter];
     p.num_accepted = v.num_accepted[counter];
     p.plan = *v.record_plan;
@@ -213,7 +218,7 @@ struct Decision {
 /// Whether chain's candidate, whose likelihood is there, is accepted.
 EMOMC_INLINE Decision decide(const StepView& v, int chain, const Prepared& p) {
   LogDensities candidate = p.candidate;
-  candidate.likelihood = v.candidate.log_likelihood[chain];
+  candidate.likelihood = p.is_evaluated ? v.candidate.log_likelihood[chain] : p.current.likelihood;
   const double log_ratio = p.beta * (candidate.likelihood - p.current.likelihood) + p.log_ratio;
   const double density = candidate.likelihood + candidate.prior + candidate.jacobian;
   // Minus infinity is a density; NaN and plus infinity are faults, which reject and are counted.
@@ -269,12 +274,8 @@ EMOMC_HD Candidate propose(const Team& team, const StepView& v, const Innovation
   team.sync();
   const double log_q = Proposal::apply(team, ProposalView{from.u, u, w.innovation, adapted});
   team.sync();
-  ParameterTable table = v.table;
-  table.elements = w.elements;
-  table.simplices = w.simplices;
-  const TwoSums sums = constrain_and_sum(team, table, u, theta, from,
-                                         [](const Element& e, double x) { return log_density_term(e, x); });
-  return {u, theta, log_q, sums.a, v.table.log_prior_constant + sums.b};
+  const PointDensities densities = constrain_with_prior(team, w.table, u, theta, from);
+  return {u, theta, log_q, densities.log_jacobian, densities.log_prior};
 }
 
 /// Writes chain's candidate for the likelihood and for the transition to come.

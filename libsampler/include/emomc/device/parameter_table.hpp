@@ -14,6 +14,7 @@ enum class Transform : int {
   simplex,        ///< isometric log-ratio, see SimplexBlock
   ordered,        ///< theta = u_0 + exp(u_1) + ... + exp(u_rank), u_i being `stride` apart
   ordered_above,  ///< theta = bound + exp(u_0) + ... + exp(u_rank)
+  covariance,     ///< an element of a Cholesky factor, see CovarianceRow
 };
 
 /// Density families as the table has them (log_prior.hpp): a, b and c are the arguments in the form that is
@@ -53,12 +54,47 @@ struct SimplexBlock {
   double half_log_size;  ///< log(size) / 2
 };
 
+/// Row i of the Cholesky factor L of a covariance diag(s) R diag(s): theta[begin .. begin + i] = s_i times
+/// row i of R's factor, which u[correlations .. correlations + i) give as partial correlations (Lewandowski,
+/// Kurowicka and Joe 2009), each the tanh of its u.
+struct CovarianceRow {
+  int begin;
+  int row;           ///< i
+  int below;         ///< rows below this one
+  int correlations;  ///< kFixedCorrelations: R is fixed, and the elements' bounds are its factor
+  double lkj;        ///< 2 (eta - 1), the exponent of the factor's diagonal in the density of R
+  Element scale;     ///< s_i: its transform, its density
+};
+inline constexpr int kFixedCorrelations = -1;
+
+/// Densities whose arguments are parameters themselves, with all their constants (log_prior.hpp).
+enum class ConditionalDensity : int { normal, student_t, lognormal, exponential };
+
+/// An element of theta, or the scale of a CovarianceRow, with such a density. An argument is theta[from_...],
+/// or the number beside it where that is kConstant.
+struct ConditionalElement {
+  int element;  ///< of theta; with is_row: index of the CovarianceRow
+  int is_row;
+  ConditionalDensity density;
+  int from_location, from_scale;
+  double location, scale;  ///< exponential: scale is the rate
+  double df;
+  double constant;
+  double lower;  ///< truncated below it; minus infinity: not
+};
+inline constexpr int kConstant = -1;
+
+/// A target as the step reads it; arrays in the memory of whoever does.
 struct ParameterTable {
   const Element* elements;
   const SimplexBlock* simplices;
+  const CovarianceRow* covariance_rows;
+  const ConditionalElement* conditionals;
   int dim;
   int dim_unconstrained;
   int num_simplices;
+  int num_covariance_rows;
+  int num_conditionals;
   double log_prior_constant;
 };
 

@@ -24,6 +24,9 @@ std::vector<std::string> proposal_names();
 /// Names of the blocks whose acceptance is counted, e.g. "means[3]"; "all" for random_walk.
 std::vector<std::string> proposal_block_names(const ProposalSpec& proposal, const Target& target);
 
+/// Likelihood evaluations that a step of one chain takes.
+int evaluations_per_step(const ProposalSpec& proposal, const Target& target);
+
 struct RunOptions {
   std::int64_t warmup = 1000;  ///< steps
   std::int64_t draws = 1000;   ///< kept per chain

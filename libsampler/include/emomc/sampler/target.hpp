@@ -8,29 +8,54 @@
 #include <vector>
 
 #include "emomc/core/parameters.hpp"
+#include "emomc/device/constrain.hpp"
 #include "emomc/device/parameter_table.hpp"
 #include "emomc/sampler/prior.hpp"
 
 namespace emomc {
 
+/// The blocks that priors speak of: `block` itself, or `scales` and `correlations` of a covariance.
+std::vector<ParameterBlock> prior_blocks(const ParameterBlock& block);
+/// `layout` and, behind it, a block "block.argument" for each argument of a prior that is sampled too.
+ParameterLayout with_sampled_arguments(ParameterLayout layout, const PriorSet& prior);
+
+/// What a ParameterTable points to.
+struct TargetTables {
+  std::vector<device::Element> elements;
+  std::vector<device::SimplexBlock> simplices;
+  std::vector<device::CovarianceRow> covariance_rows;
+  std::vector<device::ConditionalElement> conditionals;
+  double log_prior_constant = 0;
+};
+
 /// Prior and transforms of one layout; a value, on the host.
 class Target {
  public:
-  /// `column_sd` [columns]: sd of each column as the sampler sees the data; scales are bounded below by
-  /// scale_floor times it. Throws InputError where a block has no prior, an argument cannot be broadcast
-  /// or a fixed value is outside the support.
+  /// `layout` is the likelihood's; layout() has the sampled arguments of priors behind it. `column_sd`
+  /// [columns]: sd of each column as the sampler sees the data; scales are bounded below by scale_floor times
+  /// it. Throws InputError where a block has no prior, an argument cannot be broadcast or a fixed value is
+  /// outside the support.
   Target(ParameterLayout layout, const PriorSet& prior, std::span<const double> column_sd);
 
   const ParameterLayout& layout() const { return layout_; }
   int dim() const { return layout_.dim(); }                     ///< constrained parameters
   int dim_unconstrained() const { return dim_unconstrained_; }  ///< free parameters
 
-  /// theta [dim] of u [dim_unconstrained]; returns the log Jacobian log |d theta / d u|.
+  /// theta [dim] of u [dim_unconstrained]; returns the log Jacobian log |d theta / d u|, of a covariance that
+  /// of its scales and correlations.
   double constrain(std::span<const double> u, std::span<double> theta) const;
+  /// The same with the log prior, in the bits that the step has.
+  device::PointDensities constrain_with_prior(std::span<const double> u, std::span<double> theta) const;
   /// u of theta. Throws InputError, naming the parameter, where theta is outside the support.
   void unconstrain(std::span<const double> theta, std::span<double> u) const;
   /// Log density of theta in the units the prior is stated in, all constants kept; -infinity outside.
   double log_prior(std::span<const double> theta) const;
+  /// The likelihood's parameters with sampled arguments of their priors behind them: the mean and sd of what
+  /// they are arguments for.
+  std::vector<double> with_arguments_of(std::span<const double> theta) const;
+  /// Moves theta into the support where it lies outside: scales above their floor, fixed values where they
+  /// are fixed, components into their order.
+  void move_inside(std::vector<double>& theta) const;
   /// theta drawn from the prior, random numbers of (seed, chain, attempt).
   std::vector<double> draw_from_prior(std::uint64_t seed, std::uint32_t chain, std::uint64_t attempt) const;
 
@@ -42,20 +67,21 @@ class Target {
   /// Index of the block whose first coordinates increase, if one does.
   std::optional<std::size_t> ordered_block() const { return ordered_block_; }
 
+  /// Free scales of each matrix of covariance block b; they come first among the matrix's free parameters.
+  int free_scales(std::size_t block) const { return free_scales_[block]; }
+
   /// The table that the step body reads, in host memory owned by this object.
   device::ParameterTable table() const;
-  const std::vector<device::Element>& elements() const { return elements_; }
-  const std::vector<device::SimplexBlock>& simplices() const { return simplices_; }
-  double log_prior_constant() const { return log_prior_constant_; }
+  const TargetTables& tables() const { return tables_; }
 
  private:
-  void refuse_different_components(std::size_t block, int begin) const;
+  void unconstrain_row(const device::CovarianceRow& row, std::span<const double> theta,
+                       std::span<double> u) const;
 
   ParameterLayout layout_;
-  std::vector<device::Element> elements_;
-  std::vector<device::SimplexBlock> simplices_;
+  TargetTables tables_;
   std::vector<Range> ranges_;
-  double log_prior_constant_ = 0;
+  std::vector<int> free_scales_;
   int dim_unconstrained_ = 0;
   std::optional<std::size_t> ordered_block_;
 };
