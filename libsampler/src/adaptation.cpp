@@ -17,6 +17,8 @@ constexpr double kLastShape = 0.8;               // and once more at 80 % of the
 constexpr std::int64_t kPointsPerWindow = 2048;  // over all chains
 constexpr double kOptimalScale = 2.38;           // over sqrt(dimension), Roberts, Gelman and Gilks (1997)
 constexpr double kAcceptanceOneDimension = 0.44;
+constexpr double kKeptShare = 0.25;  // of the points so far, where all of them are learnt from
+constexpr double kFirstFit = 0.25;   // of the warm-up: a fit to a chain on its way is none
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
@@ -40,12 +42,12 @@ std::vector<std::int64_t> window_ends(std::int64_t warmup) {
   return ends;
 }
 
-Adaptation::Adaptation(const ProposalBlocks& blocks, const ProposalSpec& proposal,
+Adaptation::Adaptation(const ProposalBlocks& blocks, double target_acceptance,
                        const std::vector<ChainPlan>& plans, int dim_unconstrained, std::int64_t warmup,
                        std::size_t num_rows)
-    : blocks_(blocks), proposal_(proposal), warmup_(warmup) {
-  const bool dense = proposal.shape == ProposalShape::dense;
-  layout_ = {static_cast<int>(blocks.blocks.size()), dim_unconstrained, dense ? blocks.num_dense : 0};
+    : blocks_(blocks), target_acceptance_(target_acceptance), warmup_(warmup) {
+  const bool dense = blocks.shape == ProposalShape::dense;
+  layout_ = blocks.adapted_layout(dim_unconstrained);
   for (const auto& plan : plans) {
     group_of_chain_.push_back(plan.group);
     num_groups_ = std::max(num_groups_, plan.group + 1);
@@ -92,11 +94,12 @@ void Adaptation::add_point(int chain, std::span<const double> u, double log_dens
     sum[i] += u[i] - first[i];
   }
   double* cross = cross_.data() + static_cast<std::size_t>(group_of_chain_[c]) * num_cross_;
-  if (proposal_.shape != ProposalShape::dense) {
+  if (blocks_.shape != ProposalShape::dense) {
     Eigen::Map<Eigen::ArrayXd>(cross, y.size()) += y.array().square();
     return;
   }
   for (const auto& block : blocks_.blocks) {
+    if (block.stage == 1) continue;  // shares the first try's numbers
     const auto part = y.segment(block.begin, block.size);
     Eigen::Map<Eigen::MatrixXd>(cross + block.dense_offset, block.size, block.size).noalias() +=
         part * part.transpose();
@@ -117,11 +120,15 @@ bool Adaptation::shape_due(std::int64_t end) const {
 
 void Adaptation::end_window(std::int64_t end, std::span<const std::uint64_t> accepted,
                             std::span<const std::uint64_t> proposed) {
-  update_scales(accepted, proposed, gain(end));
+  if (blocks_.traits.adapts_scale) update_scales(accepted, proposed, gain(end));
   std::fill(window_begin_.begin(), window_begin_.end(), kNan);
-  if (proposal_.shape == ProposalShape::isotropic || !shape_due(end)) return;
+  const bool every_window = blocks_.traits.learning == device::ShapeLearning::every_window;
+  const bool due = shape_due(end);
+  if (blocks_.shape == ProposalShape::isotropic || !(due || every_window)) return;
+  fit_at_ = end;
   update_shapes();
-  clear_points();
+  // What a chain was far from home is forgotten, at once or bit by bit.
+  if (due) forget_points(every_window ? kKeptShare : 0);
 }
 
 // Whether the group's mean log density rose by more than a chain at rest would move it: its sd there is about
@@ -148,9 +155,8 @@ void Adaptation::update_scales(std::span<const std::uint64_t> accepted,
           yes += static_cast<double>(accepted[c * num_blocks + b]);
           all += static_cast<double>(proposed[c * num_blocks + b]);
         }
-      if (all == 0) continue;
-      const double target =
-          blocks_.blocks[b].size == 1 ? kAcceptanceOneDimension : proposal_.target_acceptance;
+      if (all == 0 || blocks_.blocks[b].stage == 1) continue;
+      const double target = blocks_.blocks[b].size == 1 ? kAcceptanceOneDimension : target_acceptance_;
       const double rate = yes / all;
       // d rate / d log scale is about -1/2 near the usual targets; next to no acceptance asks for more.
       double change = 2 * (rate - target);
@@ -172,6 +178,11 @@ void Adaptation::update_shapes() {
     for (std::size_t c = 0; c < count_.size(); ++c)
       if (group_of_chain_[c] == g && count_[c] > 1) degrees += count_[c] - 1;
     if (degrees < 10) continue;
+    if (blocks_.traits.learning == device::ShapeLearning::fitted &&
+        static_cast<double>(fit_at_) >= kFirstFit * static_cast<double>(warmup_)) {
+      fit(g, degrees);
+      continue;
+    }
     // Within-chain moments: chains may sit in different modes of a mixture.
     const auto within = [&](const device::ProposalBlock& block, int i, int j, double moment) {
       for (std::size_t c = 0; c < count_.size(); ++c)
@@ -182,9 +193,10 @@ void Adaptation::update_shapes() {
     };
     for (int b = 0; b < layout_.num_blocks; ++b) {
       const auto& block = blocks_.blocks[static_cast<std::size_t>(b)];
+      if (block.stage == 1) continue;
       const int n = block.size;
       double log_change = 0;  // mean log of new over old: the volume of the increments is kept
-      if (proposal_.shape == ProposalShape::diagonal) {
+      if (blocks_.shape == ProposalShape::diagonal) {
         Eigen::VectorXd variance(n);
         for (int i = 0; i < n; ++i) variance[i] = within(block, i, i, cross[block.begin + i]);
         const double typical = variance.mean();
@@ -219,11 +231,50 @@ void Adaptation::update_shapes() {
   }
 }
 
-void Adaptation::clear_points() {
-  std::fill(first_.begin(), first_.end(), 0.0);
-  std::fill(sum_.begin(), sum_.end(), 0.0);
-  std::fill(count_.begin(), count_.end(), 0.0);
-  std::fill(cross_.begin(), cross_.end(), 0.0);
+// The t of the independence sampler: mean and covariance of the group's points, chains taken together.
+void Adaptation::fit(int group, double degrees) {
+  const int n = layout_.dim_unconstrained;
+  double* numbers = adapted_.data() + group * layout_.size();
+  const auto row = [&](const std::vector<double>& of, std::size_t c) {
+    return Eigen::Map<const Eigen::VectorXd>(of.data() + c * static_cast<std::size_t>(n), n);
+  };
+  Eigen::VectorXd mean = Eigen::VectorXd::Zero(n);
+  double points = 0;
+  for (std::size_t c = 0; c < count_.size(); ++c)
+    if (group_of_chain_[c] == group) {
+      mean += count_[c] * row(first_, c) + row(sum_, c);
+      points += count_[c];
+    }
+  mean /= points;
+  // Moments are about each chain's first point.
+  Eigen::MatrixXd covariance =
+      Eigen::Map<const Eigen::MatrixXd>(cross_.data() + static_cast<std::size_t>(group) * num_cross_, n, n);
+  for (std::size_t c = 0; c < count_.size(); ++c)
+    if (group_of_chain_[c] == group) {
+      const Eigen::VectorXd offset = row(first_, c) - mean;
+      covariance += row(sum_, c) * offset.transpose() + offset * row(sum_, c).transpose() +
+                    count_[c] * offset * offset.transpose();
+    }
+  covariance /= points;
+  const double typical = covariance.diagonal().mean();
+  const Eigen::VectorXd diagonal = covariance.diagonal();
+  covariance *= degrees / (degrees + 5.0 * n);
+  covariance.diagonal() = diagonal.array() + 1e-3 * typical / (degrees + 5);
+  const Eigen::LLT<Eigen::MatrixXd> cholesky(covariance);
+  if (!(typical > 0) || !std::isfinite(typical) || cholesky.info() != Eigen::Success) return;
+  const Eigen::MatrixXd lower = cholesky.matrixL();
+  Eigen::Map<Eigen::MatrixXd>(numbers + layout_.dense(0), n, n) = lower;
+  double* fitted = numbers + layout_.fitted();
+  Eigen::Map<Eigen::MatrixXd>(fitted, n, n) =
+      lower.triangularView<Eigen::Lower>().solve(Eigen::MatrixXd::Identity(n, n));
+  Eigen::Map<Eigen::VectorXd>(fitted + n * n, n) = mean;
+  fitted[n * n + n] = 1;
+}
+
+void Adaptation::forget_points(double kept_share) {
+  if (kept_share == 0) std::fill(first_.begin(), first_.end(), 0.0);
+  for (auto* moments : {&sum_, &count_, &cross_})
+    for (double& x : *moments) x *= kept_share;
 }
 
 std::vector<double> Adaptation::save() const {

@@ -18,7 +18,7 @@ std::vector<std::int64_t> window_ends(std::int64_t warmup);
 class Adaptation {
  public:
   /// `num_rows` sets the first guess of the scale, posteriors being about 1/sqrt(rows) wide.
-  Adaptation(const ProposalBlocks& blocks, const ProposalSpec& proposal, const std::vector<ChainPlan>& plans,
+  Adaptation(const ProposalBlocks& blocks, double target_acceptance, const std::vector<ChainPlan>& plans,
              int dim_unconstrained, std::int64_t warmup, std::size_t num_rows);
 
   /// num_groups x layout.size(), what the step body reads.
@@ -43,14 +43,15 @@ class Adaptation {
   void update_scales(std::span<const std::uint64_t> accepted, std::span<const std::uint64_t> proposed,
                      double gain);
   void update_shapes();
-  void clear_points();
+  void fit(int group, double degrees);
+  void forget_points(double kept_share);
 
   ProposalBlocks blocks_;
-  ProposalSpec proposal_;
+  double target_acceptance_;
   device::AdaptedLayout layout_;
   std::vector<int> group_of_chain_;
   int num_groups_ = 1;
-  std::int64_t warmup_ = 0;
+  std::int64_t warmup_ = 0, fit_at_ = 0;
   std::size_t num_cross_ = 0;  ///< second moments kept per group
   std::vector<double> adapted_;
   // Moments since the last change of shape, of points minus their chain's first one.

@@ -12,6 +12,7 @@ namespace emomc {
 DrawMatrix::DrawMatrix(DrawsView draws) : DrawMatrix(draws.num_draws, draws.num_chains) {
   for (std::size_t c = 0; c < num_chains; ++c)
     for (std::size_t i = 0; i < num_draws; ++i) chain(c)[i] = draws(i, c);
+  per_ensemble = draws.chains_per_ensemble;
 }
 
 bool is_degenerate(const DrawMatrix& draws) {
@@ -27,10 +28,13 @@ bool is_degenerate(const DrawMatrix& draws) {
 
 DrawMatrix split_chains(const DrawMatrix& draws) {
   const std::size_t half = draws.num_draws / 2;
+  const std::size_t per = draws.per_ensemble;
   DrawMatrix halves(half, 2 * draws.num_chains);
+  halves.per_ensemble = per;
   for (std::size_t c = 0; c < draws.num_chains; ++c) {
-    std::copy_n(draws.chain(c), half, halves.chain(2 * c));
-    std::copy_n(draws.chain(c) + draws.num_draws - half, half, halves.chain(2 * c + 1));
+    const std::size_t first = 2 * (c / per) * per + c % per;
+    std::copy_n(draws.chain(c), half, halves.chain(first));
+    std::copy_n(draws.chain(c) + draws.num_draws - half, half, halves.chain(first + per));
   }
   return halves;
 }
@@ -42,6 +46,7 @@ DrawMatrix rank_normalized(const DrawMatrix& draws) {
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return draws.values[a] < draws.values[b]; });
   DrawMatrix scores(draws.num_draws, draws.num_chains);
+  scores.per_ensemble = draws.per_ensemble;
   for (std::size_t begin = 0; begin < n;) {
     std::size_t end = begin + 1;
     while (end < n && draws.values[order[end]] == draws.values[order[begin]]) ++end;
@@ -84,6 +89,15 @@ double variance_of(const std::vector<double>& x) {
 }  // namespace
 
 double basic_rhat(const DrawMatrix& draws) {
+  if (draws.per_ensemble > 1) {
+    // An ensemble's chains lie one behind the other, and so do their draws. The chains by themselves too, for
+    // one that has lost its way is no more than a share of its ensemble.
+    DrawMatrix ensembles = draws, alone = draws;
+    ensembles.num_draws *= draws.per_ensemble;
+    ensembles.num_chains /= draws.per_ensemble;
+    ensembles.per_ensemble = alone.per_ensemble = 1;
+    return std::max(basic_rhat(ensembles), basic_rhat(alone));
+  }
   if (is_degenerate(draws) || draws.num_draws < 2 || draws.num_chains < 2)
     return std::numeric_limits<double>::quiet_NaN();
   const auto n = static_cast<double>(draws.num_draws);
@@ -98,9 +112,23 @@ double basic_rhat(const DrawMatrix& draws) {
   return std::sqrt((between / within + n - 1) / n);
 }
 
+namespace {
+
+double ess_of_ensembles(const DrawMatrix& draws) {
+  const std::size_t per = draws.per_ensemble;
+  DrawMatrix means(draws.num_draws, draws.num_chains / per);
+  for (std::size_t c = 0; c < draws.num_chains; ++c)
+    for (std::size_t i = 0; i < draws.num_draws; ++i)
+      means.chain(c / per)[i] += draws.chain(c)[i] / static_cast<double>(per);
+  return basic_ess(means) * variance_of(draws.values) / variance_of(means.values);
+}
+
+}  // namespace
+
 // Geyer's initial monotone sequence over the combined autocorrelations, step by step as posterior:::.ess.
 double basic_ess(const DrawMatrix& draws) {
   if (is_degenerate(draws) || draws.num_draws < 3) return std::numeric_limits<double>::quiet_NaN();
+  if (draws.per_ensemble > 1) return ess_of_ensembles(draws);
   const std::size_t n = draws.num_draws;
   const auto num_chains = static_cast<double>(draws.num_chains);
   std::vector<double> covariance(n), means;

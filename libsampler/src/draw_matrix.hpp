@@ -11,6 +11,7 @@ namespace emomc {
 struct DrawMatrix {
   std::size_t num_draws = 0, num_chains = 0;
   std::vector<double> values;
+  std::size_t per_ensemble = 1;  ///< neighbouring chains that count as one
 
   explicit DrawMatrix(DrawsView draws);
   DrawMatrix(std::size_t draws, std::size_t chains)
@@ -23,7 +24,7 @@ struct DrawMatrix {
 /// Whether every diagnostic of these draws is NaN: something not finite, or all equal.
 bool is_degenerate(const DrawMatrix& draws);
 
-/// Each chain cut into halves; of an odd number of draws the middle one is dropped.
+/// Each ensemble of chains cut into halves; of an odd number of draws the middle one is dropped.
 DrawMatrix split_chains(const DrawMatrix& draws);
 /// Phi^-1((r - 3/8) / (S + 1/4)) of the average ranks r among all S draws.
 DrawMatrix rank_normalized(const DrawMatrix& draws);

@@ -23,8 +23,7 @@ device::PointSet points(const DeviceArray<double>& u, const DeviceArray<double>&
 }  // namespace
 
 Ensemble::Ensemble(Device& device, const Target& target, const ProposalBlocks& blocks,
-                   const ProposalSpec& proposal, const std::vector<ChainPlan>& plans, std::uint64_t seed,
-                   RecordLayout record)
+                   const std::vector<ChainPlan>& plans, std::uint64_t seed, RecordLayout record)
     : device_(device), record_layout_(record) {
   const auto chains = plans.size();
   const auto num_blocks = blocks.blocks.size();
@@ -32,10 +31,11 @@ Ensemble::Ensemble(Device& device, const Target& target, const ProposalBlocks& b
   view_.ld_u = padded(target.dim_unconstrained());
   view_.ld = padded(target.dim());
   view_.seed = seed;
-  view_.shape = static_cast<device::IncrementShape>(proposal.shape);
+  view_.shape = static_cast<device::IncrementShape>(blocks.shape);
   view_.num_blocks = static_cast<int>(num_blocks);
-  view_.adapted_layout = {view_.num_blocks, target.dim_unconstrained(),
-                          proposal.shape == ProposalShape::dense ? blocks.num_dense : 0};
+  view_.adapted_layout = blocks.adapted_layout(target.dim_unconstrained());
+  view_.num_innovation = (blocks.has_stages ? 2 : 1) * target.dim_unconstrained() + device::kExtraInnovation;
+  view_.ld_innovation = padded(view_.num_innovation);
 
   elements_ = uploaded(device, target.tables().elements);
   simplices_ = uploaded(device, target.tables().simplices);
@@ -52,7 +52,7 @@ Ensemble::Ensemble(Device& device, const Target& target, const ProposalBlocks& b
   const auto ld_u = static_cast<std::size_t>(view_.ld_u), ld = static_cast<std::size_t>(view_.ld);
   current_u_ = {device, chains * ld_u};
   candidate_u_ = {device, chains * ld_u};
-  innovation_ = {device, chains * ld_u};
+  innovation_ = {device, chains * static_cast<std::size_t>(view_.ld_innovation)};
   current_theta_ = {device, chains * ld};
   candidate_theta_ = {device, chains * ld};
   current_scalars_ = {device, 3 * chains};
@@ -84,6 +84,13 @@ Ensemble::Ensemble(Device& device, const Target& target, const ProposalBlocks& b
   group_ = uploaded(device, groups);
   components_ = uploaded(device, components);
   const auto num_groups = static_cast<std::size_t>(*std::max_element(groups.begin(), groups.end())) + 1;
+  plan_halves(groups, num_groups);
+  if (blocks.has_stages) {
+    first_accepted_ = {device, chains};
+    first_density_ = {device, chains};
+  }
+  view_.first_accepted = first_accepted_.data();
+  view_.first_density = first_density_.data();
   adapted_ = {device, num_groups * static_cast<std::size_t>(view_.adapted_layout.size())};
   view_.log_q = log_q_.data();
   view_.accepted = accepted_.data();
@@ -103,6 +110,36 @@ Ensemble::Ensemble(Device& device, const Target& target, const ProposalBlocks& b
   record_log_prior_ = {device, slots};
   record_log_likelihood_ = {device, slots};
   view_.record = half(0);
+}
+
+// Every other chain of a group is in its half 1.
+void Ensemble::plan_halves(const std::vector<int>& groups, std::size_t num_groups) {
+  std::vector<int> half(groups.size()), members, first{0}, seen(num_groups, 0);
+  for (std::size_t c = 0; c < groups.size(); ++c) half[c] = seen[static_cast<std::size_t>(groups[c])]++ % 2;
+  for (std::size_t g = 0; g < num_groups; ++g)
+    for (int h : {0, 1}) {
+      for (std::size_t c = 0; c < groups.size(); ++c)
+        if (groups[c] == static_cast<int>(g) && half[c] == h) members.push_back(static_cast<int>(c));
+      first.push_back(static_cast<int>(members.size()));
+    }
+  for (int h : {0, 1}) {
+    std::vector<int> chains;
+    for (std::size_t c = 0; c < groups.size(); ++c)
+      if (half[c] == h) chains.push_back(static_cast<int>(c));
+    half_chains_[static_cast<std::size_t>(h)] = uploaded(device_, chains);
+  }
+  half_ = uploaded(device_, half);
+  members_ = uploaded(device_, members);
+  first_member_ = uploaded(device_, first);
+  view_.half = half_.data();
+  view_.members = members_.data();
+  view_.first_member = first_member_.data();
+}
+
+ActiveSet Ensemble::movers(int half) const {
+  if (half == device::kAllChains) return {nullptr, view_.num_chains};
+  const auto& chains = half_chains_[static_cast<std::size_t>(half)];
+  return {chains.data(), static_cast<int>(chains.size())};
 }
 
 device::Record Ensemble::half(int index) const {

@@ -1,6 +1,7 @@
 // The memory of all chains, where the likelihood is.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "emomc/core/execution.hpp"
@@ -18,7 +19,7 @@ struct RecordLayout {
 
 class Ensemble {
  public:
-  Ensemble(Device& device, const Target& target, const ProposalBlocks& blocks, const ProposalSpec& proposal,
+  Ensemble(Device& device, const Target& target, const ProposalBlocks& blocks,
            const std::vector<ChainPlan>& plans, std::uint64_t seed, RecordLayout record);
 
   const device::StepView& view() const { return view_; }
@@ -27,6 +28,9 @@ class Ensemble {
   EnsembleView candidate_view() const { return engine_view(view_.candidate); }
   /// Component numbers of block b for evaluate_component, [num_chains], device memory.
   const int* components_of(int block) const { return components_.data() + block * view_.num_chains; }
+
+  /// The chains of a block's half, or all (kAllChains), in device memory.
+  ActiveSet movers(int half) const;
 
   // The host's side of the state; all wait.
   void upload_points(const std::vector<double>& u, const Target& target);
@@ -51,6 +55,7 @@ class Ensemble {
   EnsembleView engine_view(const device::PointSet& points) const {
     return {view_.num_chains, view_.table.dim, view_.ld, points.theta, points.log_likelihood};
   }
+  void plan_halves(const std::vector<int>& groups, std::size_t num_groups);
   std::vector<double> unpad(const std::vector<double>& padded, int ld, int width) const;
 
   Device& device_;
@@ -66,7 +71,10 @@ class Ensemble {
   DeviceArray<std::uint8_t> accepted_;
   DeviceArray<device::i64> step_;
   DeviceArray<device::u32> chain_id_;
-  DeviceArray<int> group_, components_;
+  DeviceArray<int> group_, components_, half_, members_, first_member_;
+  std::array<DeviceArray<int>, 2> half_chains_;
+  DeviceArray<std::uint8_t> first_accepted_;
+  DeviceArray<double> first_density_;
   DeviceArray<std::uint64_t> num_accepted_, num_proposed_, num_faults_;
   DeviceArray<device::RecordPlan> record_plan_;
   DeviceArray<double> record_u_, record_theta_, record_log_prior_, record_log_likelihood_;

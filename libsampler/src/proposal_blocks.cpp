@@ -29,17 +29,41 @@ int ProposalBlocks::num_evaluations() const {
       blocks.begin(), blocks.end(), [](const auto& block) { return block.influence != Influence::nothing; }));
 }
 
-ProposalBlocks plan_blocks(device::BlockPlan plan, const Target& target) {
+device::AdaptedLayout ProposalBlocks::adapted_layout(int dim_unconstrained) const {
+  const bool dense = shape == ProposalShape::dense;
+  const bool fitted = traits.learning == device::ShapeLearning::fitted;
+  return {static_cast<int>(blocks.size()), dim_unconstrained, dense ? num_dense : 0,
+          fitted ? device::AdaptedLayout::fitted_size(dim_unconstrained) : 0};
+}
+
+ProposalBlocks plan_blocks(const ProposalTraits& traits, ProposalShape asked, const Target& target) {
+  using device::ShapeLearning;
+  const device::BlockPlan plan = traits.block_plan;
   ProposalBlocks result;
+  result.traits = traits;
+  result.shape = traits.learning == ShapeLearning::as_asked ? asked
+                 : traits.learning == ShapeLearning::none   ? ProposalShape::isotropic
+                                                            : ProposalShape::dense;
   const auto add = [&](std::string name, int begin, int size, Influence influence, int component) {
     if (size == 0) return;
-    result.blocks.push_back({begin, size, influence, component, result.num_dense});
+    result.blocks.push_back({begin, size, influence, component, result.num_dense, device::kAllChains, 0});
     result.names.push_back(std::move(name));
     result.num_dense += size * size;
   };
+  const int dim = target.dim_unconstrained();
   if (plan == device::BlockPlan::whole) {
-    add("all", 0, target.dim_unconstrained(), Influence::everything, 0);
-  } else {
+    add("all", 0, dim, Influence::everything, 0);
+  } else if (dim > 0 && plan == device::BlockPlan::halves) {
+    for (int half : {0, 1}) result.blocks.push_back({0, dim, Influence::everything, 0, 0, half, 0});
+    result.names = {"half[0]", "half[1]"};
+    result.apart = true;
+  } else if (dim > 0 && plan == device::BlockPlan::stages) {
+    for (int stage : {0, 1})
+      result.blocks.push_back({0, dim, Influence::everything, 0, 0, device::kAllChains, stage});
+    result.names = {"first", "second"};
+    result.num_dense = dim * dim;
+    result.apart = result.has_stages = true;
+  } else if (plan == device::BlockPlan::by_component) {
     for (std::size_t b = 0; b < target.layout().blocks.size(); ++b) {
       const ParameterBlock& block = target.layout().blocks[b];
       const Target::Range range = target.unconstrained_range(b);

@@ -5,20 +5,41 @@
 #include <vector>
 
 #include "emomc/device/proposal.hpp"
+#include "emomc/sampler/run_chains.hpp"
 #include "emomc/sampler/target.hpp"
 
 namespace emomc {
+
+/// What a proposal's type says of itself.
+struct ProposalTraits {
+  device::BlockPlan block_plan;
+  device::ShapeLearning learning;
+  bool adapts_scale;
+  bool needs_others() const { return block_plan == device::BlockPlan::halves; }
+};
+template <class Proposal>
+constexpr ProposalTraits traits_of() {
+  return {Proposal::block_plan, Proposal::learning, Proposal::adapts_scale};
+}
 
 struct ProposalBlocks {
   std::vector<device::ProposalBlock> blocks;
   std::vector<std::string> names;
   int num_dense = 0;  ///< doubles of all Cholesky factors
+  /// Whether a block must be decided for all chains before the next one is proposed for any.
+  bool apart = false;
+  bool has_stages = false;
+  ProposalTraits traits;
+  ProposalShape shape = ProposalShape::isotropic;  ///< that is learnt
+
+  device::AdaptedLayout adapted_layout(int dim_unconstrained) const;
 
   /// Blocks whose candidates the likelihood is evaluated at.
   int num_evaluations() const;
 };
 
-/// Blocks with no free parameter are left out. Throws InputError where nothing is free.
-ProposalBlocks plan_blocks(device::BlockPlan plan, const Target& target);
+/// Blocks with no free parameter are left out. `asked` is the shape that the user chose, where the proposal
+/// leaves it to him. Throws InputError where nothing is free.
+ProposalBlocks plan_blocks(const ProposalTraits& traits, ProposalShape asked, const Target& target);
 
 }  // namespace emomc

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 
 #include "adaptation.hpp"
 #include "emomc/core/errors.hpp"
@@ -54,16 +55,16 @@ class Runner {
         options_(options),
         handler_(handler),
         stepper_(make_stepper(proposal.kind, engine.device())),
-        blocks_(plan_blocks(stepper_->block_plan(), target)),
+        blocks_(plan_blocks(stepper_->traits(), proposal.shape, target)),
         caches_(usable_caches()),
         record_(plan_record(target, plans.size())),
-        adaptation_(blocks_, proposal, plans, target.dim_unconstrained(), options.warmup, engine.num_rows()),
+        adaptation_(blocks_, proposal.target_acceptance, plans, target.dim_unconstrained(), options.warmup,
+                    engine.num_rows()),
         windows_(window_ends(options.warmup)),
         pace_(options.segment_steps),
         started_(Clock::now()) {
     engine.allocate(plans, caches_);
-    ensemble_ =
-        std::make_unique<Ensemble>(engine.device(), target, blocks_, proposal, plans, options.seed, record_);
+    ensemble_ = std::make_unique<Ensemble>(engine.device(), target, blocks_, plans, options.seed, record_);
     segments_ = std::make_unique<SegmentRunner>(engine, *ensemble_, *stepper_, blocks_, caches_, record_);
   }
 
@@ -335,20 +336,40 @@ void validate(const RunOptions& options, const Target& target, const LikelihoodE
 
 }  // namespace
 
+ProposalUse proposal_use(const std::string& kind) {
+  const auto host = make_host_device();
+  const ProposalTraits traits = make_stepper(kind, *host)->traits();
+  return {traits.learning == device::ShapeLearning::as_asked, traits.adapts_scale, traits.needs_others()};
+}
+
+void check_proposal(const ProposalSpec& proposal, const Target& target, const std::vector<ChainPlan>& plans) {
+  constexpr int kFewest = 6;  // three in each half, for a difference and an axis
+  if (!proposal_use(proposal.kind).other_chains) return;
+  std::map<int, int> chains;
+  for (const auto& plan : plans) ++chains[plan.group];
+  const int needed = std::max(kFewest, 2 * target.dim_unconstrained());
+  for (const auto& [group, count] : chains)
+    if (count < needed)
+      throw InputError("sampler.chains: " + std::to_string(count) + " are too few for proposal " +
+                       proposal.kind + "; allowed: " + std::to_string(needed) +
+                       " or more, twice the number of free parameters");
+}
+
 std::vector<std::string> proposal_block_names(const ProposalSpec& proposal, const Target& target) {
   const auto host = make_host_device();
-  return plan_blocks(make_stepper(proposal.kind, *host)->block_plan(), target).names;
+  return plan_blocks(make_stepper(proposal.kind, *host)->traits(), proposal.shape, target).names;
 }
 
 int evaluations_per_step(const ProposalSpec& proposal, const Target& target) {
   const auto host = make_host_device();
-  return plan_blocks(make_stepper(proposal.kind, *host)->block_plan(), target).num_evaluations();
+  return plan_blocks(make_stepper(proposal.kind, *host)->traits(), proposal.shape, target).num_evaluations();
 }
 
 RunResult run_chains(LikelihoodEngine& engine, const Target& target, const ProposalSpec& proposal,
                      const std::vector<ChainPlan>& plans, const RunOptions& options,
                      std::span<const double> starts, DrawHandler& handler, const SamplerState* resume) {
   validate(options, target, engine, plans);
+  check_proposal(proposal, target, plans);
   Runner runner(engine, target, proposal, plans, options, handler);
   if (resume)
     runner.resume(*resume);

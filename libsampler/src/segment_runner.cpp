@@ -80,13 +80,13 @@ SegmentRunner::SegmentRunner(LikelihoodEngine& engine, const Ensemble& ensemble,
 SegmentRunner::~SegmentRunner() = default;
 
 void SegmentRunner::enqueue_evaluation(int block) {
-  const ActiveSet all{nullptr, ensemble_.num_chains()};
-  const Influence influence = blocks_.blocks[static_cast<std::size_t>(block)].influence;
-  if (influence == Influence::nothing) return;
-  if (use_components_ && influence != Influence::everything)
-    engine_.evaluate_component(ensemble_.candidate_view(), ensemble_.components_of(block), all);
+  const device::ProposalBlock& planned = blocks_.blocks[static_cast<std::size_t>(block)];
+  if (planned.influence == Influence::nothing) return;
+  const ActiveSet movers = ensemble_.movers(planned.half);
+  if (use_components_ && planned.influence != Influence::everything)
+    engine_.evaluate_component(ensemble_.candidate_view(), ensemble_.components_of(block), movers);
   else
-    engine_.evaluate(ensemble_.candidate_view(), all);
+    engine_.evaluate(ensemble_.candidate_view(), movers);
 }
 
 // Accepting a block and proposing the next one are one launch.
@@ -106,7 +106,12 @@ void SegmentRunner::enqueue_steps(int count) {
   int previous = device::kNoBlock;
   for (int step = 0; step < count; ++step)
     for (int block = 0; block < num_blocks_; ++block) {
-      transition(previous, block);
+      if (blocks_.apart && previous != device::kNoBlock) {
+        transition(previous, device::kNoBlock);
+        transition(device::kNoBlock, block);
+      } else {
+        transition(previous, block);
+      }
       enqueue_evaluation(block);
       previous = block;
     }

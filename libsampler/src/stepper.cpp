@@ -10,7 +10,7 @@ namespace {
 template <class Proposal>
 class HostStepper final : public Stepper {
  public:
-  device::BlockPlan block_plan() const override { return Proposal::block_plan; }
+  ProposalTraits traits() const override { return traits_of<Proposal>(); }
   void enqueue(const device::StepView& view, int accept_block, int propose_block, bool) const override {
     for (int chain = 0; chain < view.num_chains; ++chain)
       device::transition<Proposal>(device::HostTeam{}, view, chain, accept_block, propose_block);

@@ -6,13 +6,14 @@
 
 #include "emomc/core/execution.hpp"
 #include "emomc/device/metropolis.hpp"
+#include "proposal_blocks.hpp"
 
 namespace emomc {
 
 class Stepper {
  public:
   virtual ~Stepper() = default;
-  virtual device::BlockPlan block_plan() const = 0;
+  virtual ProposalTraits traits() const = 0;
   /// For every chain: accept block `accept_block`, then propose `propose_block`; kNoBlock leaves out.
   /// `evaluated`: the engine's work lies between this call and the one before.
   virtual void enqueue(const device::StepView& view, int accept_block, int propose_block,

@@ -30,6 +30,9 @@ class OnBackend : public ::testing::TestWithParam<Backend> {
 INSTANTIATE_TEST_SUITE_P(Backends, OnBackend, ::testing::Values(Backend::cpu, Backend::cuda),
                          [](const auto& backend) { return name_of(backend.param); });
 
+// Enough chains for a kind's moves with 14 free parameters.
+std::uint64_t chains_for(const std::string& kind) { return proposal_use(kind).other_chains ? 30 : 4; }
+
 // A mixture posterior of three components in two columns.
 struct Problem {
   testing::MixtureProblem mixture = testing::random_problem(3, 2, 3000, 21);
@@ -43,7 +46,8 @@ struct Problem {
   explicit Problem(const std::vector<int>& segments = {0}, std::uint64_t chains = 4) {
     for (std::uint64_t c = 0; c < chains; ++c) {
       plans.push_back({c, segments, 1.0, 0});
-      starts.insert(starts.end(), mixture.theta.begin(), mixture.theta.end());
+      const auto start = testing::neighbour(mixture, 5, static_cast<std::uint32_t>(c));
+      starts.insert(starts.end(), start.begin(), start.end());
     }
     options.warmup = 200;
     options.draws = 100;
@@ -60,9 +64,9 @@ struct Problem {
 
 // Without data the draws are made of random numbers, proposals, transforms, priors and acceptances alone.
 TEST_P(OnBackend, ProposalsAndPriorsHaveTheHostsBits) {
-  for (const char* kind : {"random_walk", "component_wise"})
+  for (const std::string& kind : proposal_names())
     for (auto shape : {ProposalShape::isotropic, ProposalShape::diagonal, ProposalShape::dense}) {
-      Problem problem(std::vector<int>{});
+      Problem problem(std::vector<int>{}, chains_for(kind));
       problem.proposal = {kind, shape, 0.234};
       Keeper expected, actual;
       problem.run(Backend::reference, Precision::float64, expected);
@@ -75,10 +79,10 @@ TEST_P(OnBackend, ProposalsAndPriorsHaveTheHostsBits) {
 // Few chains and many are stepped by different kernels on a GPU. Decisions in float64 could differ from the
 // reference's only where a log ratio is within rounding of its bound, which it is not for this seed.
 TEST_P(OnBackend, AFewStepsInFloat64HaveTheReferencesDraws) {
-  for (const char* kind : {"random_walk", "component_wise"})
+  for (const std::string& kind : proposal_names())
     for (const std::uint64_t chains : {3u, 70u})
       for (const auto caches : {ComponentCaches::on, ComponentCaches::off}) {
-        Problem problem({0}, chains);
+        Problem problem({0}, std::max<std::uint64_t>(chains, chains == 3 ? chains_for(kind) : 0));
         problem.proposal.kind = kind;
         problem.options.warmup = 5;
         problem.options.draws = 5;
@@ -92,12 +96,12 @@ TEST_P(OnBackend, AFewStepsInFloat64HaveTheReferencesDraws) {
 }
 
 TEST_P(OnBackend, DrawsDoNotDependOnSegmentLengthOrCaches) {
-  for (const char* kind : {"random_walk", "component_wise"}) {
-    Problem problem;
+  for (const std::string& kind : proposal_names()) {
+    Problem problem({0}, chains_for(kind));
     problem.proposal.kind = kind;
     Keeper expected;
     problem.run(GetParam(), Precision::mixed, expected);
-    EXPECT_EQ(expected.theta.size(), 100u * 4 * 15);
+    EXPECT_EQ(expected.theta.size(), 100u * problem.plans.size() * 15);
     for (std::int64_t segment : {1, 13, 100000}) {
       problem.options.segment_steps = segment;
       Keeper actual;
@@ -112,16 +116,55 @@ TEST_P(OnBackend, DrawsDoNotDependOnSegmentLengthOrCaches) {
 }
 
 TEST_P(OnBackend, GoesOnFromAStateBitForBit) {
-  Problem problem;
-  problem.options.segment_steps = 10;
-  Keeper whole, first, second;
-  problem.run(GetParam(), Precision::mixed, whole);
-  first.want_state_after = 90;
-  first.stop_after = 120;
-  problem.run(GetParam(), Precision::mixed, first);
-  ASSERT_FALSE(first.states.empty());
-  problem.run(GetParam(), Precision::mixed, second, &first.states[0]);
-  EXPECT_EQ(second.theta, whole.theta);
+  for (const std::string& kind : proposal_names()) {
+    Problem problem({0}, chains_for(kind));
+    problem.proposal.kind = kind;
+    problem.options.segment_steps = 10;
+    Keeper whole, first, second;
+    problem.run(GetParam(), Precision::mixed, whole);
+    first.want_state_after = 90;
+    first.stop_after = 120;
+    problem.run(GetParam(), Precision::mixed, first);
+    ASSERT_FALSE(first.states.empty());
+    problem.run(GetParam(), Precision::mixed, second, &first.states[0]);
+    EXPECT_EQ(second.theta, whole.theta) << kind;
+  }
+}
+
+// The whole way of a covariance and of sampled arguments: the bits of the host's transforms, priors and
+// draws.
+TEST_P(OnBackend, CovariancesAndSampledArgumentsHaveTheHostsBits) {
+  for (const std::string covariance : {"full", "tied"})
+    for (const std::string kind : {"component_wise", "random_walk"})
+      for (const std::uint64_t chains : {3u, 70u}) {
+        Problem problem({0}, chains);
+        problem.model.covariance = covariance;
+        problem.proposal.kind = kind;
+        problem.mixture = testing::with_correlations(problem.mixture, covariance, 5);
+        PriorSet prior = testing::mixture_prior();
+        const ArrayArgument sampled{{}, {}, true};
+        prior.blocks["means"] = {PriorFamily::normal, {sampled, sampled}};
+        prior.blocks["means.mean"] = {PriorFamily::normal, {number(0), number(3)}};
+        prior.blocks["means.sd"] = {PriorFamily::half_normal, {number(3)}};
+        prior.blocks["scales"] = {PriorFamily::lognormal, {sampled, number(1)}};
+        prior.blocks["scales.meanlog"] = {PriorFamily::normal, {number(0), number(1)}};
+        prior.blocks["correlations"] = {PriorFamily::lkj, {number(2)}};
+        problem.target = Target(model_layout(problem.model, 2), prior, std::vector<double>(2, 1.0));
+        problem.starts.clear();
+        for (std::uint64_t c = 0; c < chains; ++c) {
+          const auto start = problem.target.with_arguments_of(problem.mixture.theta);
+          problem.starts.insert(problem.starts.end(), start.begin(), start.end());
+        }
+        problem.options.warmup = 5;
+        problem.options.draws = 5;
+        problem.options.thin = 1;
+        Keeper expected, actual;
+        problem.run(Backend::reference, Precision::float64, expected);
+        problem.run(GetParam(), Precision::float64, actual);
+        EXPECT_EQ(actual.theta, expected.theta) << covariance << ", " << kind << ", " << chains << " chains";
+        EXPECT_EQ(actual.log_prior, expected.log_prior) << covariance << ", " << kind;
+        EXPECT_NE(actual.theta.front(), 0.0);
+      }
 }
 
 // A decision is asked for at exactly its number of draws, ends the run there, and again where it is resumed.
@@ -171,67 +214,6 @@ TEST_P(OnBackend, KeptLogLikelihoodsAreThoseOfTheDraws) {
     const double expected = reference(theta)[0];
     EXPECT_NEAR(keeper.log_likelihood[i], expected, 1e-11 * std::abs(expected));
   }
-}
-
-// One component with fixed scales s_j and normal(m, t) priors on its means: the posterior of mean j is
-// normal with precision 1/t^2 + N/s_j^2. Mean, sd and the probability below the posterior's own 5 %, 50 %
-// and 95 % points, in 3 columns for 2 proposals and 3 shapes: 90 comparisons, each within 5.8 standard
-// errors (6.6e-9 for a normal one), so a false alarm in less than 1e-6 of all seeds.
-TEST_P(OnBackend, AConjugatePosteriorMatchesItsClosedForm) {
-  constexpr int d = 3, draws = 5000, chains = 4;
-  constexpr std::size_t rows = 400;
-  const auto mixture = testing::random_problem(1, d, rows, 33);
-  const double scale[d] = {0.7, 1.3, 2.0}, prior_mean = 0.5, prior_sd = 0.3;
-  PriorSet prior = testing::mixture_prior();
-  prior.blocks["weights"] = {PriorFamily::fixed, {number(1.0)}};
-  prior.blocks["means"] = {PriorFamily::normal, {number(prior_mean), number(prior_sd)}};
-  prior.blocks["scales"] = {PriorFamily::fixed, {{{d}, {scale[0], scale[1], scale[2]}}}};
-  const Target target(testing::mixture_layout(1, d), prior, std::vector<double>(d, 1.0));
-  const std::vector<double> start{1, 0, 0, 0, scale[0], scale[1], scale[2]};
-
-  for (const char* kind : {"random_walk", "component_wise"})
-    for (auto shape : {ProposalShape::isotropic, ProposalShape::diagonal, ProposalShape::dense}) {
-      std::vector<ChainPlan> plans;
-      std::vector<double> starts;
-      for (std::uint64_t c = 0; c < chains; ++c) {
-        plans.push_back({c, {0}, 1.0, 0});
-        starts.insert(starts.end(), start.begin(), start.end());
-      }
-      RunOptions options;
-      options.warmup = 1000;
-      options.draws = draws;
-      options.thin = 5;
-      options.seed = 99;
-      const auto device = make_device(GetParam());
-      const auto engine =
-          make_engine(GetParam(), {"gaussian_mixture", 1}, Precision::mixed, mixture.data, *device);
-      Keeper keeper;
-      run_chains(*engine, target, {kind, shape, 0.234}, plans, options, starts, keeper);
-
-      for (int j = 0; j < d; ++j) {
-        double sum = 0;
-        for (std::size_t i = 0; i < rows; ++i)
-          sum += mixture.data.values[i * d + static_cast<std::size_t>(j)];
-        const double precision = 1 / (prior_sd * prior_sd) + rows / (scale[j] * scale[j]);
-        const double mean = (prior_mean / (prior_sd * prior_sd) + sum / (scale[j] * scale[j])) / precision;
-        const double sd = 1 / std::sqrt(precision);
-        const DrawsView view{keeper.theta.data() + 1 + j, draws, chains, chains * 7, 7};
-        constexpr double z = 5.8;
-        EXPECT_LT(std::abs(draws_mean(view) - mean), z * mcse_mean(view)) << kind;
-        EXPECT_LT(std::abs(draws_sd(view) - sd), z * mcse_sd(view)) << kind;
-        EXPECT_LT(mcse_mean(view), 0.05 * sd);
-        for (const auto& [p, normal_quantile] :
-             {std::pair{0.05, -1.6448536269514722}, {0.5, 0.0}, {0.95, 1.6448536269514722}}) {
-          std::vector<double> below;
-          for (std::size_t i = 0; i < draws; ++i)
-            for (std::size_t c = 0; c < chains; ++c)
-              below.push_back(view(i, c) <= mean + normal_quantile * sd ? 1.0 : 0.0);
-          const DrawsView indicator{below.data(), draws, chains, chains, 1};
-          const double error = std::sqrt(p * (1 - p) / ess_mean(indicator));
-          EXPECT_LT(std::abs(draws_mean(indicator) - p), z * error) << kind << ", below the " << p;
-        }
-      }
-    }
 }
 
 // Two Gaussians with one mean: 20 samples of 20,000 events, the truth within 5 posterior sds of the

@@ -114,6 +114,23 @@ TEST(Diagnostics, IndependentDrawsCountInFull) {
   EXPECT_NEAR(mcse_mean(view), draws_sd(view) / std::sqrt(ess_mean(view)), 1e-15);
 }
 
+// Independent chains count as much together as alone; chains that are all the same, no more than one of them.
+TEST(Diagnostics, AnEnsembleCountsByTheMeanOfItsChains) {
+  auto x = normals(8000);
+  for (std::size_t c = 0; c < 8; ++c)
+    for (std::size_t i = 1; i < 1000; ++i) x[c * 1000 + i] += 0.8 * x[c * 1000 + i - 1];
+  const DrawsView alone{x.data(), 1000, 8, 1, 1000}, together{x.data(), 1000, 8, 1, 1000, 8},
+      two{x.data(), 1000, 8, 1, 1000, 4};
+  EXPECT_NEAR(ess_mean(together) / ess_mean(alone), 1, 0.4);
+  EXPECT_NEAR(ess_mean(two) / ess_mean(alone), 1, 0.4);
+  std::vector<double> copies;
+  for (int c = 0; c < 8; ++c) copies.insert(copies.end(), x.begin(), x.begin() + 1000);
+  const DrawsView one{x.data(), 1000, 1, 1, 1000}, same{copies.data(), 1000, 8, 1, 1000, 8};
+  EXPECT_NEAR(ess_mean(same) / ess_mean(one), 1, 0.01);
+  for (std::size_t i = 0; i < 1000; ++i) x[i] += 10;  // one chain that has lost its way
+  EXPECT_GT(rhat(together), 1.5);
+}
+
 TEST(Diagnostics, ChainsInDifferentPlacesRaiseRhat) {
   auto x = normals(4000);
   for (std::size_t i = 0; i < 1000; ++i) x[i] += 2;

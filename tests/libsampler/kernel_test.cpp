@@ -3,6 +3,7 @@
 // a Jacobian broken on purpose, which must be caught.
 #include <gtest/gtest.h>
 
+#include <Eigen/Dense>
 #include <cmath>
 
 #include "emomc/device/proposals.hpp"
@@ -20,15 +21,19 @@ using testing::mixture_prior;
 // increment depends on where the chain is, so q(x | y) differs from q(y | x).
 struct ForgetsItsRatio {
   static constexpr BlockPlan block_plan = BlockPlan::whole;
+  static constexpr ShapeLearning learning = ShapeLearning::as_asked;
+  static constexpr bool adapts_scale = true;
   template <class Team>
-  static void innovate(const Team&, const RandomSource& random, const InnovationView& view, double* z) {
+  static void innovate(const Team&, const RandomSource& random, const InnovationView& view,
+                       const Innovation& innovation) {
+    double* z = innovation.main;
     for (int i = view.block.begin; i < view.block.begin + view.block.size; ++i)
       z[i] = random.normal(Purpose::innovation, static_cast<u32>(i));
   }
   template <class Team>
   static double apply(const Team&, const ProposalView& view) {
     for (int i = view.adapted.block.begin; i < view.adapted.block.begin + view.adapted.block.size; ++i)
-      view.candidate[i] = view.u[i] + 0.3 * (1 + 0.5 * std::tanh(view.u[i])) * view.innovation[i];
+      view.candidate[i] = view.u[i] + 0.3 * (1 + 0.5 * std::tanh(view.u[i])) * view.innovation.main[i];
     return 0.0;
   }
 };
@@ -43,14 +48,14 @@ struct KnowsItsRatio : ForgetsItsRatio {
       const double forth = 0.3 * (1 + 0.5 * std::tanh(view.u[i]));
       const double back = 0.3 * (1 + 0.5 * std::tanh(view.candidate[i]));
       const double z_back = (view.u[i] - view.candidate[i]) / back;
-      log_ratio += -0.5 * z_back * z_back - std::log(back) + 0.5 * view.innovation[i] * view.innovation[i] +
-                   std::log(forth);
+      log_ratio += -0.5 * z_back * z_back - std::log(back) +
+                   0.5 * view.innovation.main[i] * view.innovation.main[i] + std::log(forth);
     }
     return log_ratio;
   }
 };
 
-enum class Break { nothing, jacobian };
+enum class Break { nothing, jacobian, second_try };
 
 struct Statistics {
   double worst_exchange = 0;    ///< |z| of E f(x) g(y) - g(x) f(y), largest over pairs
@@ -70,18 +75,26 @@ std::vector<double> features(const double* u, int n) {
 
 // The target is the prior (a flat likelihood), which can be drawn from exactly.
 template <class Proposal>
-Statistics one_step(const Target& target, IncrementShape shape, int block, Break broken = Break::nothing) {
+Statistics one_step(const Target& target, IncrementShape shape, int block, Break broken = Break::nothing,
+                    int rounds = 10) {
   const auto device = make_host_device();
-  ProposalBlocks blocks = plan_blocks(Proposal::block_plan, target);
-  ProposalSpec spec;
-  spec.shape = static_cast<ProposalShape>(shape);
-  constexpr int num_chains = 4000, rounds = 10;
+  ProposalBlocks blocks = plan_blocks(traits_of<Proposal>(), static_cast<ProposalShape>(shape), target);
+  constexpr int num_chains = 4000;
   std::vector<ChainPlan> plans;
   for (std::uint64_t c = 0; c < num_chains; ++c) plans.push_back({c, {0}, 1.0, 0});
-  Ensemble ensemble(*device, target, blocks, spec, plans, 99, {1});
+  Ensemble ensemble(*device, target, blocks, plans, 99, {1});
   const StepView& view = ensemble.view();
   std::vector<double> adapted(static_cast<std::size_t>(view.adapted_layout.size()), 0.8);
   for (int b = 0; b < view.num_blocks; ++b) adapted[static_cast<std::size_t>(b)] = -0.7 + 0.1 * b;
+  if (blocks.traits.learning == ShapeLearning::fitted) {
+    // A t about (0.2, 0.2, ...) with L = 0.8 I in every element on and below the diagonal.
+    const int n = target.dim_unconstrained();
+    Eigen::MatrixXd lower = Eigen::MatrixXd::Constant(n, n, 0.8).triangularView<Eigen::Lower>();
+    double* fitted = adapted.data() + view.adapted_layout.fitted();
+    Eigen::Map<Eigen::MatrixXd>(fitted, n, n) = lower.inverse();
+    std::fill_n(fitted + n * n, n, 0.2);
+    fitted[n * n + n] = 1;
+  }
   ensemble.upload_adapted(adapted);
 
   const int dim_u = target.dim_unconstrained();
@@ -97,12 +110,21 @@ Statistics one_step(const Target& target, IncrementShape shape, int block, Break
           {u.data() + c * dim_u, static_cast<std::size_t>(dim_u)});
     ensemble.upload_points(u, target);
     ensemble.upload_step(round);
+    // A whole step where its blocks depend on one another, else the block asked for.
+    const int first = blocks.apart ? 0 : block, last = blocks.apart ? view.num_blocks - 1 : block;
+    for (int b = first; b <= last; ++b) {
+      for (int c = 0; c < num_chains; ++c) {
+        transition<Proposal>(HostTeam{}, view, c, kNoBlock, b);
+        view.candidate.log_likelihood[c] = 0;
+        if (broken == Break::jacobian) view.candidate.log_jacobian[c] = view.current.log_jacobian[c] = 0;
+      }
+      for (int c = 0; c < num_chains; ++c) {
+        if (broken == Break::second_try) view.first_density[c] = -kInfinity;
+        transition<Proposal>(HostTeam{}, view, c, b, kNoBlock);
+        accepted += view.accepted[c];
+      }
+    }
     for (int c = 0; c < num_chains; ++c) {
-      transition<Proposal>(HostTeam{}, view, c, kNoBlock, block);
-      view.candidate.log_likelihood[c] = 0;
-      if (broken == Break::jacobian) view.candidate.log_jacobian[c] = view.current.log_jacobian[c] = 0;
-      transition<Proposal>(HostTeam{}, view, c, block, kNoBlock);
-      accepted += view.accepted[c];
       const auto fx = features(u.data() + c * dim_u, dim_u);
       const auto fy = features(view.current.u + static_cast<std::ptrdiff_t>(c) * view.ld_u, dim_u);
       for (std::size_t i = 0; i < num_features; ++i) {
@@ -151,9 +173,99 @@ TEST(Kernel, RandomWalkIsReversibleInEveryShape) {
   }
 }
 
+TEST(Kernel, AdaptiveMetropolisIsReversible) {
+  const auto s = one_step<AdaptiveMetropolis>(small_target(), IncrementShape::dense, 0);
+  EXPECT_LT(s.worst_exchange, kBound);
+  EXPECT_LT(s.worst_stationary, kBound);
+  EXPECT_GT(s.acceptance, 0.05);
+}
+
+TEST(Kernel, IndependenceIsReversible) {
+  const auto s = one_step<Independence>(small_target(), IncrementShape::dense, 0);
+  EXPECT_LT(s.worst_exchange, kBound);
+  EXPECT_LT(s.worst_stationary, kBound);
+  EXPECT_GT(s.acceptance, 0.02);
+}
+
+// Both tries of a step together are reversible, the second one for itself is not.
+TEST(Kernel, DelayedRejectionIsReversible) {
+  for (auto shape : {IncrementShape::isotropic, IncrementShape::diagonal, IncrementShape::dense}) {
+    const auto s = one_step<DelayedRejection>(small_target(), shape, 0);
+    EXPECT_LT(s.worst_exchange, kBound);
+    EXPECT_LT(s.worst_stationary, kBound);
+    EXPECT_GT(s.acceptance, 0.1);
+    const auto far = one_step<DelayedRejectionBy<100>>(small_target(), shape, 0);
+    EXPECT_LT(far.worst_exchange, kBound);
+    EXPECT_LT(far.worst_stationary, kBound);
+  }
+}
+
+// The chains of a half move by those of the other, which are draws of the target too: each move is reversible
+// given them, and a step of both halves leaves each chain's draw a draw.
+TEST(Kernel, EnsembleMovesAreReversible) {
+  const auto stretch = one_step<Stretch>(small_target(), IncrementShape::isotropic, 0);
+  EXPECT_LT(stretch.worst_exchange, kBound);
+  EXPECT_LT(stretch.worst_stationary, kBound);
+  EXPECT_GT(stretch.acceptance, 0.1);
+  const auto evolution = one_step<DifferentialEvolution>(small_target(), IncrementShape::isotropic, 0);
+  EXPECT_LT(evolution.worst_exchange, kBound);
+  EXPECT_LT(evolution.worst_stationary, kBound);
+  EXPECT_GT(evolution.acceptance, 0.05);
+}
+
+// Snooker moves are a tenth of differential evolution's; here they are all.
+struct Snooker : DifferentialEvolution {
+  template <class Team>
+  static double apply(const Team& team, const ProposalView& view) {
+    view.innovation.extra[3] = 0;
+    return DifferentialEvolution::apply(team, view);
+  }
+};
+
+TEST(Kernel, SnookerMovesAreReversible) {
+  const auto s = one_step<Snooker>(small_target(), IncrementShape::isotropic, 0);
+  EXPECT_LT(s.worst_exchange, kBound);
+  EXPECT_LT(s.worst_stationary, kBound);
+  EXPECT_GT(s.acceptance, 0.05);
+}
+
+// Each log q ratio replaced by 0 is caught.
+template <class Proposal>
+struct WithoutRatio : Proposal {
+  template <class Team>
+  static double apply(const Team& team, const ProposalView& view) {
+    Proposal::apply(team, view);
+    return 0.0;
+  }
+};
+template <class Proposal>
+double worst_without_ratio(int rounds = 10) {
+  const auto s =
+      one_step<WithoutRatio<Proposal>>(small_target(), IncrementShape::dense, 0, Break::nothing, rounds);
+  return std::max(s.worst_exchange, s.worst_stationary);
+}
+TEST(Kernel, MissingRatiosAreCaught) {
+  EXPECT_GT(worst_without_ratio<Independence>(), 2 * kBound);
+  EXPECT_GT(worst_without_ratio<Stretch>(), 2 * kBound);
+  EXPECT_GT(worst_without_ratio<Snooker>(), 2 * kBound);
+  constexpr int kManyRounds = 200;
+  // What the second try's acceptance knows of the first matters where it goes as far.
+  EXPECT_GT(worst_without_ratio<DelayedRejectionBy<100>>(kManyRounds), 2 * kBound);
+  const auto wrong = one_step<DelayedRejectionBy<100>>(small_target(), IncrementShape::isotropic, 0,
+                                                       Break::second_try, kManyRounds);
+  EXPECT_GT(std::max(wrong.worst_exchange, wrong.worst_stationary), 2 * kBound);
+}
+
+TEST(Kernel, SecondTriesKnowThatTheFirstCouldHaveBeenTaken) {
+  EXPECT_EQ(second_try_correction(-kInfinity, -3, -2), 0);
+  EXPECT_EQ(second_try_correction(-1, -3, 0), -kInfinity);
+  EXPECT_NEAR(second_try_correction(-4, -3, -2), std::log((1 - std::exp(-1)) / (1 - std::exp(-2))), 1e-15);
+}
+
 TEST(Kernel, EveryBlockOfComponentWiseIsReversible) {
   const Target target = small_target();
-  const int num_blocks = static_cast<int>(plan_blocks(BlockPlan::by_component, target).blocks.size());
+  const int num_blocks = static_cast<int>(
+      plan_blocks(traits_of<ComponentWise>(), ProposalShape::diagonal, target).blocks.size());
   ASSERT_EQ(num_blocks, 5);
   for (int block = 0; block < num_blocks; ++block) {
     const auto s = one_step<ComponentWise>(target, IncrementShape::diagonal, block);

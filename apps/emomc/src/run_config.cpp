@@ -99,11 +99,12 @@ RunConfig parse_run_config(const std::string& yaml, const std::string& name,
   config.output.directory = default_directory(name);
   for (const ConfigKey& key : config_keys()) {
     const YamlNode* value = find_value(root, key.name);
-    const bool decides = key.name == "likelihood.model" || key.name == "likelihood.covariance";
+    const bool decides = key.name == "likelihood.model" || key.name == "likelihood.covariance" ||
+                         key.name == "sampler.proposal.kind";
     if (decides && value != nullptr && is_used(key, config.likelihood)) key.read({*value, key.name}, config);
   }
   set_model_defaults(config);
-  refuse_unused_keys(root, config.likelihood);
+  refuse_unused_keys(root, config);
   require_data_file(root);
   for (const ConfigKey& key : config_keys()) {
     const YamlNode* value = find_value(root, key.name);

@@ -27,7 +27,7 @@ struct LikelihoodConfig {
 };
 
 struct ProposalConfig {
-  std::string kind = "component_wise";  ///< | random_walk
+  std::string kind = "component_wise";  ///< of proposal_names()
   std::string shape = "diagonal";       ///< isotropic | diagonal | dense: covariance of the increments
   double target_acceptance = 0.234;     ///< blocks of one dimension aim at 0.44
   bool operator==(const ProposalConfig&) const = default;

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "emomc/core/nearest_name.hpp"
+#include "emomc/sampler/run_chains.hpp"
 #include "run_config_prior.hpp"
 
 namespace emomc::app {
@@ -251,18 +252,20 @@ std::vector<ConfigKey> sampler_keys() {
          c.sampler.until.seconds = number_where(v, "0 to 1e9", [](double x) { return x >= 0 && x <= 1e9; });
        },
        [](const RunConfig& c) { return shortest_text(c.sampler.until.seconds); }},
-      {"sampler.proposal.kind", "", "component_wise | random_walk",
-       [](const YamlValue& v, RunConfig& c) {
-         c.sampler.proposal.kind = choose(v, {"component_wise", "random_walk"});
-       },
+      {"sampler.proposal.kind", "",
+       "component_wise | random_walk | adaptive_metropolis | delayed_rejection | independence | "
+       "differential_evolution | stretch (docs/proposals.md)",
+       [](const YamlValue& v, RunConfig& c) { c.sampler.proposal.kind = v.choice(proposal_names()); },
        [](const RunConfig& c) { return c.sampler.proposal.kind; }},
       {"sampler.proposal.shape", "",
-       "covariance of the increments within a block: isotropic | diagonal | dense",
+       "covariance of the increments within a block: isotropic | diagonal | dense; component_wise, "
+       "random_walk and delayed_rejection use it",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.proposal.shape = choose(v, {"isotropic", "diagonal", "dense"});
        },
        [](const RunConfig& c) { return c.sampler.proposal.shape; }},
-      {"sampler.proposal.target_acceptance", "", "above 0 and below 1; blocks of one dimension aim at 0.44",
+      {"sampler.proposal.target_acceptance", "",
+       "above 0 and below 1; blocks of one dimension aim at 0.44; not for differential_evolution and stretch",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.proposal.target_acceptance =
              number_where(v, "above 0 and below 1", [](double rate) { return rate > 0 && rate < 1; });
@@ -397,7 +400,17 @@ bool is_used(const ConfigKey& key, const LikelihoodConfig& likelihood) {
                                                            likelihood.covariance) != key.covariances.end());
 }
 
-void refuse_unused_keys(const YamlNode& root, const LikelihoodConfig& likelihood) {
+bool is_used_by_proposal(const ConfigKey& key, const std::string& kind) {
+  if (key.name == "sampler.proposal.shape") return proposal_use(kind).shape;
+  return key.name != "sampler.proposal.target_acceptance" || proposal_use(kind).target_acceptance;
+}
+
+bool is_used(const ConfigKey& key, const RunConfig& config) {
+  return is_used(key, config.likelihood) && is_used_by_proposal(key, config.sampler.proposal.kind);
+}
+
+void refuse_unused_keys(const YamlNode& root, const RunConfig& config) {
+  const LikelihoodConfig& likelihood = config.likelihood;
   const std::string& model = likelihood.model;
   for (const ConfigKey& key : config_keys()) {
     if (find_value(root, key.name) == nullptr) continue;
@@ -409,6 +422,10 @@ void refuse_unused_keys(const YamlNode& root, const LikelihoodConfig& likelihood
       refuse_at(key_place(root, key.name), key.name,
                 "covariance " + likelihood.covariance + " does not use this key, only " +
                     joined(key.covariances) + " do; remove it");
+    const std::string& kind = config.sampler.proposal.kind;
+    if (!is_used_by_proposal(key, kind))
+      refuse_at(key_place(root, key.name), key.name,
+                "proposal " + kind + " does not use this key; remove it");
     if (key.read == nullptr) refuse_at(key_place(root, key.name), key.name, key.comment);
   }
 }

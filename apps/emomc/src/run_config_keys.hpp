@@ -22,8 +22,9 @@ struct ConfigKey {
   std::vector<std::string> covariances = {};  ///< the only covariances that use it; empty: all
 };
 
-/// Whether a likelihood uses a key.
+/// Whether a likelihood, or a configuration as far as likelihood and kind of proposal go, uses a key.
 bool is_used(const ConfigKey& key, const LikelihoodConfig& likelihood);
+bool is_used(const ConfigKey& key, const RunConfig& config);
 
 /// In the order in which they are read and written; sections are contiguous.
 const std::vector<ConfigKey>& config_keys();
@@ -37,8 +38,8 @@ YamlPlace key_place(const YamlNode& root, const std::string& name);
 /// Refuses keys that are not in the table, with the nearest that is, and values where a section goes.
 void refuse_unknown_keys(const YamlNode& root);
 
-/// Refuses keys that only another model or covariance uses or that this version does not have.
-void refuse_unused_keys(const YamlNode& root, const LikelihoodConfig& likelihood);
+/// Refuses keys that only another model, covariance or proposal uses or that this version does not have.
+void refuse_unused_keys(const YamlNode& root, const RunConfig& config);
 
 /// `text` as a YAML scalar, in quotes where it needs them.
 std::string yaml_text(const std::string& text);

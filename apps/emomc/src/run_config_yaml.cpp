@@ -89,7 +89,7 @@ std::string to_yaml(const RunConfig& config, YamlComments comments) {
   std::string text(explained ? header : std::string_view{});
   std::string before;
   for (const ConfigKey& key : config_keys()) {
-    const bool used = is_used(key, config.likelihood);
+    const bool used = is_used(key, config);
     if (key.write == nullptr || (!used && !explained)) continue;
     append_sections(before, key.name, text);
     before = key.name;

@@ -155,8 +155,12 @@ Continue RunFiles::on_decision(std::int64_t num_draws) {
   std::vector<double> density(log_prior_.size());
   for (std::size_t i = 0; i < density.size(); ++i) density[i] = log_prior_[i] + log_likelihood_[i];
   for (const auto* values : {&log_likelihood_, &log_prior_, &density}) {
-    const DrawsView view{values->data(), static_cast<std::size_t>(num_draws), chains,
-                         static_cast<std::ptrdiff_t>(chains), 1};
+    const DrawsView view{values->data(),
+                         static_cast<std::size_t>(num_draws),
+                         chains,
+                         static_cast<std::ptrdiff_t>(chains),
+                         1,
+                         is_ensemble() ? chains : 1};
     const bool constant =
         std::all_of(values->begin(), values->end(), [&](double x) { return x == values->front(); });
     if (constant && values == &log_prior_) continue;  // a flat prior
@@ -171,6 +175,8 @@ std::string RunFiles::ended_by(const RunResult& result) const {
       result.state.step == config_.sampler.warmup + config_.sampler.draws * config_.sampler.thin;
   return complete ? "" : ended_by_;
 }
+
+bool RunFiles::is_ensemble() const { return proposal_use(setup_.proposal.kind).other_chains; }
 
 bool RunFiles::wants_state() {
   const std::chrono::duration<double> since = std::chrono::steady_clock::now() - last_checkpoint_;
@@ -216,6 +222,7 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
   m["backend"] = backend_name(setup_.backend);
   m["engine"] = engine_text(config_, setup_);
   m["seed"] = config_.sampler.seed;
+  m["ensemble"] = is_ensemble();
   m["config_sha256"] = config_sha256_;
   m["data"] = {{"sha256", setup_.loaded.sha256},
                {"files", setup_.loaded.table.files},

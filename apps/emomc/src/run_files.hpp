@@ -43,6 +43,7 @@ class RunFiles final : public DrawHandler {
 
  private:
   void remember_densities();
+  bool is_ensemble() const;
 
   const RunConfig& config_;
   const RunSetup& setup_;

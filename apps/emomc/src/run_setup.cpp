@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/device/random.hpp"
 #include "emomc/likelihood/mixture_start.hpp"
 #include "emomc/likelihood/parameter_file.hpp"
 #include "emomc/likelihood/standardize.hpp"
@@ -36,6 +37,19 @@ void align(const Target& target, const std::vector<double>& reference, std::vect
       permute_components(target.layout(), order_like(target.layout(), reference, theta), theta);
   const double before = target.log_prior(theta), after = target.log_prior(aligned);
   if (std::abs(after - before) <= 1e-9 * (1 + std::abs(before))) theta = aligned;
+}
+
+// Moves by other chains' state stay in the space that the starts span, and chains may share a start: each is
+// moved by about a posterior sd in every direction.
+void spread(const RunSetup& setup, std::uint32_t chain, std::uint64_t seed, std::vector<double>& theta) {
+  const device::RandomSource random{seed, ~std::uint64_t{0}, chain};
+  const double sd = 1 / std::sqrt(1.0 + static_cast<double>(setup.loaded.data.num_rows) /
+                                            std::max(1, setup.model.components));
+  std::vector<double> u(static_cast<std::size_t>(setup.target->dim_unconstrained()));
+  setup.target->unconstrain(theta, u);
+  for (std::size_t i = 0; i < u.size(); ++i)
+    u[i] += sd * random.normal(device::Purpose::start, static_cast<device::u32>(i));
+  setup.target->constrain(u, theta);
 }
 
 double log_density(RunSetup& setup, const std::vector<double>& theta) {
@@ -148,9 +162,10 @@ RunSetup set_up(const RunConfig& config) {
                     : shape == "diagonal" ? ProposalShape::diagonal
                                           : ProposalShape::dense,
                     config.sampler.proposal.target_acceptance};
-  proposal_block_names(setup.proposal, *setup.target);  // refuses what does not fit
   for (int chain = 0; chain < config.sampler.chains; ++chain)
     setup.plans.push_back({static_cast<std::uint64_t>(chain), {0}, 1.0, 0});
+  proposal_block_names(setup.proposal, *setup.target);  // refuses where nothing is free
+  check_proposal(setup.proposal, *setup.target, setup.plans);
   setup.options.warmup = config.sampler.warmup;
   setup.options.draws = config.sampler.draws;
   setup.options.thin = config.sampler.thin;
@@ -190,6 +205,7 @@ std::vector<double> find_starts(const RunConfig& config, RunSetup& setup) {
           in_layout(layout, init == "kmeans" ? pool->kmeans(chain, attempt) : pool->em(chain, attempt)));
     return setup.target->draw_from_prior(config.sampler.seed, chain, attempt);
   };
+  const bool others = proposal_use(setup.proposal.kind).other_chains;
   std::vector<double> starts, first;
   for (int chain = 0; chain < config.sampler.chains; ++chain) {
     std::vector<double> theta = given;
@@ -205,6 +221,7 @@ std::vector<double> find_starts(const RunConfig& config, RunSetup& setup) {
       if (std::isfinite(log_density(setup, theta))) break;
     }
     if (chain == 0) first = theta;
+    if (others) spread(setup, static_cast<std::uint32_t>(chain), config.sampler.seed, theta);
     starts.insert(starts.end(), theta.begin(), theta.end());
   }
   return starts;

@@ -20,11 +20,13 @@ bool selected(const std::string& name, const std::vector<std::string>& patterns)
          });
 }
 
-void read_seconds(const std::filesystem::path& manifest, RunSummary& summary) {
+void read_manifest(const std::filesystem::path& manifest, RunSummary& summary) {
   std::ifstream stream(manifest);
   if (!stream) return;
   const auto json = nlohmann::json::parse(stream, nullptr, false);
-  if (!json.is_object() || !json.contains("seconds")) return;
+  if (!json.is_object()) return;
+  summary.is_ensemble = json.value("ensemble", nlohmann::json()) == true;
+  if (!json.contains("seconds")) return;
   const auto& seconds = json["seconds"];
   const auto get = [&](const char* key) -> std::optional<double> {
     if (!seconds.is_object() || !seconds.contains(key) || !seconds[key].is_number()) return std::nullopt;
@@ -57,7 +59,7 @@ RunSummary summarize_run(const std::filesystem::path& directory, const std::vect
     summary.num_draws = std::min(summary.num_draws, chain.steps.size() - static_cast<std::size_t>(begin));
   }
   if (summary.num_draws == 0) throw InputError(directory.string() + ": there are no draws after warm-up yet");
-  read_seconds(directory / "manifest.json", summary);
+  read_manifest(directory / "manifest.json", summary);
 
   const auto names = quantity_names(chains[0].header);
   const auto dim = static_cast<std::size_t>(chains[0].header.layout.dim());
@@ -77,7 +79,8 @@ RunSummary summarize_run(const std::filesystem::path& directory, const std::vect
       }
     SummaryRow row{names[q],
                    summarize({draws.data(), summary.num_draws, summary.num_chains, 1,
-                              static_cast<std::ptrdiff_t>(summary.num_draws)}),
+                              static_cast<std::ptrdiff_t>(summary.num_draws),
+                              summary.is_ensemble ? summary.num_chains : 1}),
                    std::nullopt};
     if (summary.sampling_seconds && *summary.sampling_seconds > 0)
       row.ess_bulk_per_second = row.summary.ess_bulk / *summary.sampling_seconds;
@@ -157,8 +160,10 @@ std::string to_csv(const RunSummary& summary) {
 
 // Bounds of Vehtari et al. 2021, section 4. The log density does not depend on the components' labels.
 static std::string convergence_warning(const RunSummary& summary) {
-  constexpr double kRhatBound = 1.01, kEssPerChain = 100;
-  const double ess_bound = kEssPerChain * static_cast<double>(summary.num_chains);
+  constexpr double kRhatBound = 1.01, kLeastEss = 400, kEssPerChain = 100;
+  constexpr std::size_t kFewChains = 16;
+  const std::size_t chains = summary.is_ensemble ? 1 : std::min(summary.num_chains, kFewChains);
+  const double ess_bound = std::max(kLeastEss, kEssPerChain * static_cast<double>(chains));
   for (const auto& row : summary.rows) {
     if (row.name != "log_density") continue;
     const QuantitySummary& s = row.summary;

@@ -27,6 +27,7 @@ struct RunSummary {
   std::vector<SummaryRow> rows;
   std::vector<BlockAcceptance> acceptance;
   std::size_t num_chains = 0, num_draws = 0;  ///< draws per chain that all chains have
+  bool is_ensemble = false;                   ///< the chains move by one another's state and count as one
   std::optional<double> warmup_seconds, sampling_seconds;
 };
 

@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(2 * device::kTeamLanes, 2)
       device::prepare_transition<Proposal>(team, view, chain, accept_block, propose_block, w);
   team.sync();
   const device::Candidate next = device::propose<Proposal>(
-      team, view, prepared.adapted,
+      team, view, chain, prepared.adapted,
       if_accepted ? device::KnownPoint{w.u, w.theta} : device::KnownPoint{w.current_u, w.current_theta}, w,
       next_u, next_u + view.table.dim_unconstrained);
   begin_overlapped();
@@ -64,7 +64,7 @@ template <class Proposal>
 class CudaStepper final : public Stepper {
  public:
   explicit CudaStepper(Stream stream) : stream_(stream) {}
-  device::BlockPlan block_plan() const override { return Proposal::block_plan; }
+  ProposalTraits traits() const override { return traits_of<Proposal>(); }
   void enqueue(const device::StepView& view, int accept_block, int propose_block,
                bool evaluated) const override {
     constexpr std::size_t kMostShared = 160 << 10;

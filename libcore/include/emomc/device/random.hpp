@@ -28,7 +28,15 @@ EMOMC_INLINE Philox4 philox4x32_10(Philox4 counter, u32 key0, u32 key1) {
 }
 
 /// What a random number is for; numbers of different purposes are independent.
-enum class Purpose : u32 { innovation = 1, acceptance = 2, start = 3, simulation = 4, kmeans = 5 };
+enum class Purpose : u32 {
+  innovation = 1,
+  acceptance = 2,
+  start = 3,
+  simulation = 4,
+  kmeans = 5,
+  choice = 6,        ///< of a proposal: which chains, which kind of move
+  second_stage = 7,  ///< innovation of a second try
+};
 
 struct NormalPair {
   double even, odd;

@@ -7,20 +7,43 @@
 
 namespace emomc::device {
 
+/// Standard normal numbers into z[block.begin ..).
+template <class Team>
+EMOMC_HD void draw_normals(const Team& team, const RandomSource& random, Purpose purpose,
+                           const ProposalBlock& block, double* z) {
+  const int begin = block.begin, end = begin + block.size;
+  EMOMC_ROLLED
+  for (int pair = begin / 2 + team.rank(); 2 * pair < end; pair += team.size()) {
+    const NormalPair normals = random.normal_pair(purpose, static_cast<u32>(pair));
+    if (2 * pair >= begin) z[2 * pair] = normals.even;
+    if (2 * pair + 1 < end) z[2 * pair + 1] = normals.odd;
+  }
+}
+
+/// Element i of L z, L lower triangular, [n x n] column-major.
+EMOMC_INLINE double lower_product(const double* factor, int n, const double* z, int i) {
+  double sum = 0;
+  EMOMC_ROLLED
+  for (int j = 0; j <= i; ++j) sum = EMOMC_FMA(factor[j * n + i], z[j], sum);
+  return sum;
+}
+
 /// candidate = u + scale L z on the block, z standard normal; L is 1, diag(sd) or the Cholesky factor.
 template <BlockPlan Plan>
 struct GaussianWalk {
   static constexpr BlockPlan block_plan = Plan;
+  static constexpr ShapeLearning learning = ShapeLearning::as_asked;
+  static constexpr bool adapts_scale = true;
 
   /// The whole increment but for L of a dense shape.
   template <class Team>
   EMOMC_HD static void innovate(const Team& team, const RandomSource& random, const InnovationView& view,
-                                double* innovation) {
+                                const Innovation& innovation) {
     const double scale = exp(view.adapted[view.layout.scale(view.block_index)]);
     const int begin = view.block.begin, end = begin + view.block.size;
     const auto put = [&](int i, double z) {
       const double sd = view.shape == IncrementShape::diagonal ? view.adapted[view.layout.sd(i)] : 1.0;
-      innovation[i] = scale * (sd * z);
+      innovation.main[i] = scale * (sd * z);
     };
     EMOMC_ROLLED
     for (int pair = begin / 2 + team.rank(); 2 * pair < end; pair += team.size()) {
@@ -33,16 +56,12 @@ struct GaussianWalk {
   template <class Team>
   EMOMC_HD static double apply(const Team& team, const ProposalView& view) {
     const ProposalBlock& block = view.adapted.block;
-    const double* z = view.innovation + block.begin;
+    const double* z = view.innovation.main + block.begin;
     const double* factor = view.adapted.dense + block.dense_offset;
     EMOMC_ROLLED
     for (int i = team.rank(); i < block.size; i += team.size()) {
-      double step = z[i];
-      if (view.adapted.shape == IncrementShape::dense) {
-        step = 0;
-        EMOMC_ROLLED
-        for (int j = 0; j <= i; ++j) step = EMOMC_FMA(factor[j * block.size + i], z[j], step);
-      }
+      const double step =
+          view.adapted.shape == IncrementShape::dense ? lower_product(factor, block.size, z, i) : z[i];
       view.candidate[block.begin + i] = view.u[block.begin + i] + step;
     }
     return 0.0;  // symmetric

@@ -39,14 +39,20 @@ struct StepView {
   ParameterTable table;
   PointSet current, candidate;
   int num_chains, ld_u, ld;
-  double* innovation;  ///< num_chains x ld_u
-  double* log_q;       ///< [num_chains]
-  u8* accepted;        ///< [num_chains], of the last block
-  i64* step;           ///< [num_chains] steps done; equal in all chains
+  double* innovation;  ///< num_chains x ld_innovation
+  int ld_innovation, num_innovation;
+  double* log_q;  ///< [num_chains]
+  u8* accepted;   ///< [num_chains], of the last block
+  i64* step;      ///< [num_chains] steps done; equal in all chains
   const u32* chain_id;
   const double* beta;
   const int* group;
-  const double* adapted;  ///< num_groups x adapted_layout.size()
+  const int* half;          ///< [num_chains] 0 or 1
+  const int* members;       ///< chains of group 0's half 0, its half 1, group 1's half 0, ...
+  const int* first_member;  ///< [2 num_groups + 1] into `members`
+  u8* first_accepted;       ///< [num_chains] of the step's first try, where there are stages
+  double* first_density;    ///< [num_chains] log density of its candidate, with Jacobian and beta
+  const double* adapted;    ///< num_groups x adapted_layout.size()
   AdaptedLayout adapted_layout;
   const ProposalBlock* blocks;
   int num_blocks;
@@ -64,7 +70,7 @@ struct StepView {
 struct Workspace {
   double* current_u;      ///< [dim_unconstrained]
   double* u;              ///< of the candidate
-  double* innovation;     ///< [dim_unconstrained]
+  double* innovation;     ///< [num_innovation]
   double* current_theta;  ///< [dim]
   double* theta;          ///< of the candidate
   double* adapted;        ///< the chain's group's scales and sds
@@ -78,15 +84,21 @@ EMOMC_INLINE double* adapted_of(const StepView& v, int chain) {
 /// The chain's rows themselves.
 EMOMC_INLINE Workspace rows_of(const StepView& v, int chain) {
   const i64 u = static_cast<i64>(chain) * v.ld_u, theta = static_cast<i64>(chain) * v.ld;
-  return {v.current.u + u,           v.candidate.u + u,    v.innovation + u, v.current.theta + theta,
-          v.candidate.theta + theta, adapted_of(v, chain), v.table};
+  return {v.current.u + u,
+          v.candidate.u + u,
+          v.innovation + static_cast<i64>(chain) * v.ld_innovation,
+          v.current.theta + theta,
+          v.candidate.theta + theta,
+          adapted_of(v, chain),
+          v.table};
 }
 
 /// A workspace of its own in `memory`, aligned to 8 bytes; workspace_bytes() of it.
 EMOMC_INLINE Workspace workspace_in(unsigned char* memory, const StepView& v) {
   const int n = v.table.dim_unconstrained, dim = v.table.dim;
   double* numbers = reinterpret_cast<double*>(memory);
-  double* adapted = numbers + 3 * n + 2 * dim;
+  double* theta = numbers + 2 * n + v.num_innovation;
+  double* adapted = theta + 2 * dim;
   ParameterTable table = v.table;
   Element* elements = reinterpret_cast<Element*>(adapted + v.adapted_layout.num_small());
   SimplexBlock* simplices = reinterpret_cast<SimplexBlock*>(elements + dim);
@@ -95,11 +107,12 @@ EMOMC_INLINE Workspace workspace_in(unsigned char* memory, const StepView& v) {
   table.simplices = simplices;
   table.covariance_rows = rows;
   table.conditionals = reinterpret_cast<ConditionalElement*>(rows + table.num_covariance_rows);
-  return {numbers, numbers + n, numbers + 2 * n, numbers + 3 * n, numbers + 3 * n + dim, adapted, table};
+  return {numbers, numbers + n, numbers + 2 * n, theta, theta + dim, adapted, table};
 }
 EMOMC_INLINE i64 workspace_bytes(const StepView& v) {
   const i64 n = v.table.dim_unconstrained, dim = v.table.dim;
-  return (3 * n + 2 * dim + v.adapted_layout.num_small()) * static_cast<i64>(sizeof(double)) +
+  return (2 * n + v.num_innovation + 2 * dim + v.adapted_layout.num_small()) *
+             static_cast<i64>(sizeof(double)) +
          dim * static_cast<i64>(sizeof(Element)) +
          v.table.num_simplices * static_cast<i64>(sizeof(SimplexBlock)) +
          v.table.num_covariance_rows * static_cast<i64>(sizeof(CovarianceRow)) +
@@ -131,6 +144,8 @@ struct Prepared {
   LogDensities candidate, current;  ///< the candidate's likelihood is not there yet
   double beta;
   bool is_evaluated;  ///< the candidate's likelihood is to come; otherwise it is the current one's
+  bool takes_part;    ///< in the acceptance: the chain is of the half that moves, its first try was rejected
+  bool is_second_try;
   u64 num_proposed, num_accepted;  ///< before
   RecordPlan plan;
   InnovationView adapted;  ///< of the block to propose
@@ -143,6 +158,23 @@ EMOMC_INLINE void fetch_table(const Team& team, const ParameterTable& from, cons
   team.fetch(from.simplices, const_cast<SimplexBlock*>(to.simplices), from.num_simplices);
   team.fetch(from.covariance_rows, const_cast<CovarianceRow*>(to.covariance_rows), from.num_covariance_rows);
   team.fetch(from.conditionals, const_cast<ConditionalElement*>(to.conditionals), from.num_conditionals);
+}
+
+EMOMC_INLINE bool is_of_half(const StepView& v, int chain, const ProposalBlock& block) {
+  return block.half == kAllChains || v.half[chain] == block.half;
+}
+
+EMOMC_INLINE Innovation innovation_of(const StepView& v, const Workspace& w) {
+  return {w.innovation, w.innovation + v.table.dim_unconstrained,
+          w.innovation + v.num_innovation - kExtraInnovation};
+}
+
+/// Chains of the half that `block` leaves standing, in the chain's group.
+EMOMC_INLINE OtherChains others_of(const StepView& v, int chain, const ProposalBlock& block) {
+  if (block.half == kAllChains) return {nullptr, 0, nullptr, 0};
+  const int list = 2 * v.group[chain] + 1 - block.half;
+  const int first = v.first_member[list];
+  return {v.current.u, v.ld_u, v.members + first, v.first_member[list + 1] - first};
 }
 
 /// Fills `w` with the current point, the candidate and the innovation of the block to come.
@@ -171,7 +203,10 @@ EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int ch
     const i64 counter = static_cast<i64>(chain) * v.num_blocks + accept_block;
     p.candidate = {0, v.candidate.log_prior[chain], v.candidate.log_jacobian[chain]};
     p.current = {v.current.log_likelihood[chain], v.current.log_prior[chain], v.current.log_jacobian[chain]};
-    p.is_evaluated = v.blocks[accept_block].influence != Influence::nothing;
+    const ProposalBlock& block = v.blocks[accept_block];
+    p.is_evaluated = block.influence != Influence::nothing;
+    p.is_second_try = block.stage == 1;
+    p.takes_part = is_of_half(v, chain, block) && !(p.is_second_try && v.first_accepted[chain]);
     p.num_proposed = v.num_proposed[counter];
     p.num_accepted = v.num_accepted[counter];
     p.plan = *v.record_plan;
@@ -185,11 +220,14 @@ EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int ch
     p.adapted = {w.adapted,        rows.adapted + v.adapted_layout.num_small(),
                  v.adapted_layout, v.blocks[propose_block],
                  propose_block,    v.shape};
+    // The first try's numbers, which a second one goes by.
+    if (p.adapted.block.stage == 1) team.fetch(rows.innovation, w.innovation, dim_u);
   }
   team.finish_fetches();
   team.sync();
   if (propose_block != kNoBlock)
-    Proposal::innovate(team, RandomSource{v.seed, static_cast<u64>(next_step), id}, p.adapted, w.innovation);
+    Proposal::innovate(team, RandomSource{v.seed, static_cast<u64>(next_step), id}, p.adapted,
+                       innovation_of(v, w));
   return p;
 }
 
@@ -213,17 +251,32 @@ EMOMC_HD void record_draw(const Team& team, const StepView& v, int chain, i64 st
 struct Decision {
   bool accepted, fault;
   LogDensities candidate;
+  double log_density;  ///< of the candidate, with Jacobian and beta
 };
+
+/// log(1 - a(candidate, first)) - log(1 - a(current, first)), a being the probability with which the first
+/// try is accepted from there: what a second try's ratio has beside densities and proposals (Tierney and Mira
+/// 1999). Log densities with Jacobian and beta; minus infinity where the second try cannot be accepted.
+EMOMC_INLINE double second_try_correction(double first, double candidate, double current) {
+  if (!(first > -kInfinity)) return 0.0;  // never accepted, from anywhere
+  if (first >= candidate) return -kInfinity;
+  return log1p(-exp(first - candidate)) - log1p(-exp(first - current));
+}
 
 /// Whether chain's candidate, whose likelihood is there, is accepted.
 EMOMC_INLINE Decision decide(const StepView& v, int chain, const Prepared& p) {
   LogDensities candidate = p.candidate;
   candidate.likelihood = p.is_evaluated ? v.candidate.log_likelihood[chain] : p.current.likelihood;
-  const double log_ratio = p.beta * (candidate.likelihood - p.current.likelihood) + p.log_ratio;
+  double log_ratio = p.beta * (candidate.likelihood - p.current.likelihood) + p.log_ratio;
+  const double log_density = p.beta * candidate.likelihood + candidate.prior + candidate.jacobian;
+  if (p.is_second_try && p.takes_part)
+    log_ratio += second_try_correction(v.first_density[chain], log_density,
+                                       p.beta * p.current.likelihood + p.current.prior + p.current.jacobian);
   const double density = candidate.likelihood + candidate.prior + candidate.jacobian;
   // Minus infinity is a density; NaN and plus infinity are faults, which reject and are counted.
   const bool fault = is_nan(density) || density == kInfinity;
-  return {!fault && p.log_uniform < log_ratio, fault, candidate};
+  return {p.takes_part && !fault && p.log_uniform < log_ratio, p.takes_part && fault, candidate,
+          fault ? -kInfinity : log_density};
 }
 
 /// Carries out what was decided for block `b`. After the last block the step is done: it is counted and,
@@ -245,7 +298,11 @@ EMOMC_HD void accept_or_reject(const Team& team, const StepView& v, int chain, i
   if (team.rank() == 0) {
     v.accepted[chain] = yes ? 1 : 0;
     const i64 counter = static_cast<i64>(chain) * v.num_blocks + b;
-    v.num_proposed[counter] = p.num_proposed + 1;
+    if (p.takes_part) v.num_proposed[counter] = p.num_proposed + 1;
+    if (v.first_accepted && !p.is_second_try) {
+      v.first_accepted[chain] = yes ? 1 : 0;
+      v.first_density[chain] = decision.log_density;
+    }
     if (yes) {
       v.num_accepted[counter] = p.num_accepted + 1;
       v.current.log_likelihood[chain] = candidate.likelihood;
@@ -268,11 +325,12 @@ struct Candidate {
 
 /// The candidate that the innovation in `w` makes of the point `from`, to be written to `u` and `theta`.
 template <class Proposal, class Team>
-EMOMC_HD Candidate propose(const Team& team, const StepView& v, const InnovationView& adapted,
+EMOMC_HD Candidate propose(const Team& team, const StepView& v, int chain, const InnovationView& adapted,
                            KnownPoint from, const Workspace& w, double* u, double* theta) {
   copy(team, from.u, u, v.table.dim_unconstrained);
   team.sync();
-  const double log_q = Proposal::apply(team, ProposalView{from.u, u, w.innovation, adapted});
+  const double log_q = Proposal::apply(
+      team, ProposalView{from.u, u, innovation_of(v, w), adapted, others_of(v, chain, adapted.block)});
   team.sync();
   const PointDensities densities = constrain_with_prior(team, w.table, u, theta, from);
   return {u, theta, log_q, densities.log_jacobian, densities.log_prior};
@@ -297,9 +355,11 @@ EMOMC_HD void finish_transition(const Team& team, const StepView& v, int chain, 
                                 int propose_block, const Prepared& prepared, const Workspace& w) {
   if (accept_block != kNoBlock)
     accept_or_reject(team, v, chain, accept_block, decide(v, chain, prepared), prepared, w);
-  if (propose_block != kNoBlock)
-    store(team, v, chain,
-          propose<Proposal>(team, v, prepared.adapted, {w.current_u, w.current_theta}, w, w.u, w.theta));
+  if (propose_block == kNoBlock || !is_of_half(v, chain, prepared.adapted.block)) return;
+  store(team, v, chain,
+        propose<Proposal>(team, v, chain, prepared.adapted, {w.current_u, w.current_theta}, w, w.u, w.theta));
+  if (v.first_accepted && prepared.adapted.block.stage == 0)
+    copy(team, w.innovation, rows_of(v, chain).innovation, v.table.dim_unconstrained);
 }
 
 /// Both parts, on the chain's rows themselves.

@@ -4,6 +4,8 @@
 //   innovate(team, random, view, innovation)   draws what it needs, without looking at the state; it runs
 //                                              while the likelihood of the candidate before is computed
 //   apply(team, view) -> log q ratio           writes the candidate; log q(u | u') - log q(u' | u)
+//   name, block_plan, learning, adapts_scale   what it is called, how its step is cut, what warm-up learns
+//   for it
 //
 // A step of a proposal goes through its blocks in order; each is proposed, evaluated and accepted alone.
 #ifndef EMOMC_DEVICE_PROPOSAL_HPP
@@ -19,6 +21,16 @@ namespace emomc::device {
 enum class BlockPlan {
   whole,         ///< all free parameters at once
   by_component,  ///< a block's slice of one component, weights, other blocks: each alone
+  halves,  ///< all at once, first of one half of the chains, then of the other, each by the other's state
+  stages,  ///< all at once, and where that is rejected a second, shorter try
+};
+
+/// What the windows of warm-up learn of the increments' covariance.
+enum class ShapeLearning {
+  none,
+  as_asked,      ///< the shape that the user chose, at a few steps
+  every_window,  ///< a dense one, at each window
+  fitted,        ///< a dense one, and with it mean and inverse (AdaptedLayout::fitted)
 };
 
 /// Contiguous free parameters that move together.
@@ -27,38 +39,64 @@ struct ProposalBlock {
   Influence influence;  ///< what the engine has to evaluate
   int component;        ///< with Influence::component
   int dense_offset;     ///< of its Cholesky factor in the adapted numbers
+  int half;             ///< of the chains that move, 0 or 1; kAllChains
+  int stage;            ///< 1: the second try where the block before was rejected
 };
+inline constexpr int kAllChains = -1;
 
 /// Covariance of the increments within a block; see AdaptedLayout.
 enum class IncrementShape : int { isotropic, diagonal, dense };
 
 /// Where a group's adapted numbers lie: log_scale [num_blocks], then sd [dim_unconstrained], then for
-/// `dense` the lower Cholesky factors of the blocks, column-major, size x size each.
+/// `dense` the lower Cholesky factors of the blocks, column-major, size x size each, then where all is fitted
+/// their inverse [n x n], column-major, the mean [n], and 1 once they are there (else 0).
 struct AdaptedLayout {
-  int num_blocks, dim_unconstrained, num_dense;
+  int num_blocks, dim_unconstrained, num_dense, num_fitted;
   EMOMC_INLINE int scale(int block) const { return block; }
   EMOMC_INLINE int sd(int i) const { return num_blocks + i; }
   EMOMC_INLINE int num_small() const { return num_blocks + dim_unconstrained; }  ///< scales and sds
   EMOMC_INLINE int dense(int offset) const { return num_small() + offset; }
-  EMOMC_INLINE int size() const { return num_small() + num_dense; }
+  EMOMC_INLINE int fitted() const { return num_small() + num_dense; }
+  EMOMC_INLINE int size() const { return num_small() + num_dense + num_fitted; }
+  static constexpr int fitted_size(int n) { return n * n + n + 1; }
+};
+
+/// Numbers of an innovation beside those of the free parameters: choices, lengths.
+inline constexpr int kExtraInnovation = 8;
+
+/// The innovation of a step: [dim_unconstrained] numbers, those of a second try behind them where there are
+/// stages, then kExtraInnovation more.
+struct Innovation {
+  double *main, *second, *extra;
 };
 
 /// What innovate() sees.
 struct InnovationView {
   const double* adapted;  ///< the chain's group's scales and sds
-  const double* dense;    ///< the group's Cholesky factors
+  const double* dense;    ///< the group's Cholesky factors, then what is fitted
   AdaptedLayout layout;
   ProposalBlock block;
   int block_index;
   IncrementShape shape;
 };
 
+/// The chains of the other half, whose points an ensemble move goes by.
+struct OtherChains {
+  const double* u;     ///< of all chains, chain-major
+  i64 ld;              ///< distance between chains in u
+  const int* members;  ///< [count] chains of the half
+  int count;
+
+  EMOMC_INLINE const double* point(int member) const { return u + members[member] * ld; }
+};
+
 /// What apply() sees of one chain.
 struct ProposalView {
-  const double* u;           ///< [dim_unconstrained] current
-  double* candidate;         ///< [dim_unconstrained], a copy of u on entry
-  const double* innovation;  ///< [dim_unconstrained]
+  const double* u;    ///< [dim_unconstrained] current
+  double* candidate;  ///< [dim_unconstrained], a copy of u on entry
+  Innovation innovation;
   InnovationView adapted;
+  OtherChains others;  ///< with BlockPlan::halves
 };
 
 }  // namespace emomc::device

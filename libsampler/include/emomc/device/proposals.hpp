@@ -2,10 +2,19 @@
 #ifndef EMOMC_DEVICE_PROPOSALS_HPP
 #define EMOMC_DEVICE_PROPOSALS_HPP
 
+#include "emomc/device/adaptive_metropolis.hpp"
+#include "emomc/device/delayed_rejection.hpp"
+#include "emomc/device/ensemble_moves.hpp"
 #include "emomc/device/gaussian_walk.hpp"
+#include "emomc/device/independence.hpp"
 
 #define EMOMC_PROPOSALS(X) \
+  X(ComponentWise)         \
   X(RandomWalk)            \
-  X(ComponentWise)
+  X(AdaptiveMetropolis)    \
+  X(DelayedRejection)      \
+  X(Independence)          \
+  X(DifferentialEvolution) \
+  X(Stretch)
 
 #endif  // EMOMC_DEVICE_PROPOSALS_HPP

@@ -13,6 +13,10 @@ struct DrawsView {
   const double* data = nullptr;
   std::size_t num_draws = 0, num_chains = 0;
   std::ptrdiff_t draw_stride = 1, chain_stride = 0;
+  /// Chains that move by one another's state count as one chain: an ESS comes from the autocorrelation of the
+  /// ensemble's mean (Goodman and Weare 2010), R-hat is the larger of the ensembles' and the single chains'.
+  /// A divisor of num_chains.
+  std::size_t chains_per_ensemble = 1;
 
   double operator()(std::size_t draw, std::size_t chain) const {
     return data[static_cast<std::ptrdiff_t>(draw) * draw_stride +

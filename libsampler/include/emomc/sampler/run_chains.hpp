@@ -21,6 +21,16 @@ struct ProposalSpec {
 };
 
 std::vector<std::string> proposal_names();
+/// Which parts of a ProposalSpec a kind uses, and whether it moves chains by one another's state.
+struct ProposalUse {
+  bool shape, target_acceptance, other_chains;
+};
+/// Throws InputError for an unknown kind.
+ProposalUse proposal_use(const std::string& kind);
+/// Throws InputError where a proposal cannot be used for these chains: moves by other chains' state need at
+/// least twice as many chains in a group as there are free parameters.
+void check_proposal(const ProposalSpec& proposal, const Target& target, const std::vector<ChainPlan>& plans);
+
 /// Names of the blocks whose acceptance is counted, e.g. "means[3]"; "all" for random_walk.
 std::vector<std::string> proposal_block_names(const ProposalSpec& proposal, const Target& target);
 

@@ -1,0 +1,62 @@
+// Random walk with delayed rejection (Tierney and Mira 1999; Haario et al. 2006): where a candidate is
+// rejected, a second one closer by is tried, its acceptance such that both tries together leave the posterior
+// as it is. The part of that acceptance which knows the densities is the step's (metropolis.hpp,
+// second_try_correction).
+#ifndef EMOMC_DEVICE_DELAYED_REJECTION_HPP
+#define EMOMC_DEVICE_DELAYED_REJECTION_HPP
+
+#include "emomc/device/gaussian_walk.hpp"
+
+namespace emomc::device {
+
+/// The increments of the second try are `Percent` of the first one's.
+template <int Percent>
+struct DelayedRejectionBy {
+  static constexpr BlockPlan block_plan = BlockPlan::stages;
+  static constexpr ShapeLearning learning = ShapeLearning::as_asked;
+  static constexpr bool adapts_scale = true;
+  static constexpr double kSecondScale = Percent / 100.0;
+
+  template <class Team>
+  EMOMC_HD static void innovate(const Team& team, const RandomSource& random, const InnovationView& view,
+                                const Innovation& innovation) {
+    const bool second = view.block.stage == 1;
+    draw_normals(team, random, second ? Purpose::second_stage : Purpose::innovation, view.block,
+                 second ? innovation.second : innovation.main);
+  }
+
+  template <class Team>
+  EMOMC_HD static double apply(const Team& team, const ProposalView& view) {
+    const InnovationView& adapted = view.adapted;
+    const int n = adapted.block.size;
+    const bool second = adapted.block.stage == 1;
+    // Both tries by the scale of the first.
+    const double scale = exp(adapted.adapted[adapted.layout.scale(0)]) * (second ? kSecondScale : 1.0);
+    const double* factor = adapted.dense + adapted.block.dense_offset;
+    const double* z = second ? view.innovation.second : view.innovation.main;
+    EMOMC_ROLLED
+    for (int i = team.rank(); i < n; i += team.size()) {
+      const double step = adapted.shape == IncrementShape::dense ? lower_product(factor, n, z, i)
+                          : adapted.shape == IncrementShape::diagonal
+                              ? adapted.adapted[adapted.layout.sd(i)] * z[i]
+                              : z[i];
+      view.candidate[i] = view.u[i] + scale * step;
+    }
+    if (!second) return 0.0;
+    // log q1(second, first) - log q1(u, first), in units of the first increments.
+    const double* first = view.innovation.main;
+    const TwoSums squares = team.sum_two(n, [=](int i) {
+      const double back = first[i] - kSecondScale * z[i];
+      return TwoSums{back * back, first[i] * first[i]};
+    });
+    return -0.5 * (squares.a - squares.b);
+  }
+};
+
+struct DelayedRejection : DelayedRejectionBy<20> {
+  static constexpr const char* name = "delayed_rejection";
+};
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_DELAYED_REJECTION_HPP
