@@ -128,7 +128,7 @@ TEST(Diagnostics, AnEnsembleCountsByTheMeanOfItsChains) {
   const DrawsView one{x.data(), 1000, 1, 1, 1000}, same{copies.data(), 1000, 8, 1, 1000, 8};
   EXPECT_NEAR(ess_mean(same) / ess_mean(one), 1, 0.01);
   for (std::size_t i = 0; i < 1000; ++i) x[i] += 10;  // one chain that has lost its way
-  EXPECT_GT(rhat(together), 1.5);
+  EXPECT_GT(rhat(together), 1.2);
 }
 
 TEST(Diagnostics, ChainsInDifferentPlacesRaiseRhat) {
