@@ -215,7 +215,7 @@ TEST(RunChains, AnUnknownProposalIsRefusedByName) {
     problem.run(*device, keeper);
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("random_walk, component_wise"), std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("component_wise, random_walk"), std::string::npos)
         << error.what();
   }
 }

@@ -7,15 +7,25 @@
 namespace emomc {
 namespace {
 
+/// Of most targets the table has elements and simplices only. Kernels for them are without the rest, for a
+/// kernel that runs once per step waits for its instructions.
+enum class TableKind { plain, any };
+template <TableKind kKind>
+__device__ device::Workspace with_table(device::Workspace w) {
+  if constexpr (kKind == TableKind::plain) w.table.num_covariance_rows = w.table.num_conditionals = 0;
+  return w;
+}
+
 /// kNear: the chain's vectors are worked on in dynamic shared memory.
-template <class Proposal, bool kNear>
+template <class Proposal, TableKind kKind, bool kNear>
 __global__ void __launch_bounds__(device::kTeamLanes, 4)
     transition_kernel(const __grid_constant__ device::StepView view, int accept_block, int propose_block) {
   __shared__ double scratch[device::BlockTeam::kScratch];
   extern __shared__ __align__(8) unsigned char memory[];
   const device::BlockTeam team{scratch};
   const int chain = static_cast<int>(blockIdx.x);
-  const device::Workspace w = kNear ? device::workspace_in(memory, view) : device::rows_of(view, chain);
+  const device::Workspace w =
+      with_table<kKind>(kNear ? device::workspace_in(memory, view) : device::rows_of(view, chain));
   // Reads what the transition before has written, which has ended: the likelihood's kernels, which wait for
   // it, have begun.
   const device::Prepared prepared =
@@ -34,7 +44,7 @@ EMOMC_HD inline device::i64 prefetch_bytes(const device::StepView& view) {
 /// The same transition by two teams, one for each outcome of the acceptance, that compute the next candidate
 /// while the likelihood of the present one is not known yet (Brockwell 2006, "Parallel Markov chain Monte
 /// Carlo simulation by pre-fetching"). The candidate of the outcome that comes true is stored.
-template <class Proposal>
+template <class Proposal, TableKind kKind>
 __global__ void __launch_bounds__(2 * device::kTeamLanes, 2)
     prefetching_kernel(const __grid_constant__ device::StepView view, int accept_block, int propose_block) {
   using Team = device::BlockTeams<2>;
@@ -44,7 +54,7 @@ __global__ void __launch_bounds__(2 * device::kTeamLanes, 2)
   const Team team{scratch[Team::index()]};
   const int chain = static_cast<int>(blockIdx.x);
   unsigned char* own = memory + Team::index() * prefetch_bytes(view);
-  const device::Workspace w = device::workspace_in(own, view);
+  const device::Workspace w = with_table<kKind>(device::workspace_in(own, view));
   double* next_u = reinterpret_cast<double*>(own + device::workspace_bytes(view));
   const device::Prepared prepared =
       device::prepare_transition<Proposal>(team, view, chain, accept_block, propose_block, w);
@@ -55,9 +65,10 @@ __global__ void __launch_bounds__(2 * device::kTeamLanes, 2)
       next_u, next_u + view.table.dim_unconstrained);
   begin_overlapped();
   __syncthreads();
-  const device::Decision decision = device::decide(view, chain, prepared);
+  const device::Decision decision = device::decide<Proposal>(view, chain, prepared);
   if (decision.accepted == if_accepted) device::store(team, view, chain, next);
-  if (!if_accepted) device::accept_or_reject(team, view, chain, accept_block, decision, prepared, w);
+  if (!if_accepted)
+    device::accept_or_reject<Proposal>(team, view, chain, accept_block, decision, prepared, w);
 }
 
 template <class Proposal>
@@ -67,11 +78,20 @@ class CudaStepper final : public Stepper {
   ProposalTraits traits() const override { return traits_of<Proposal>(); }
   void enqueue(const device::StepView& view, int accept_block, int propose_block,
                bool evaluated) const override {
+    if (view.table.num_covariance_rows + view.table.num_conditionals == 0)
+      launch<TableKind::plain>(view, accept_block, propose_block, evaluated);
+    else
+      launch<TableKind::any>(view, accept_block, propose_block, evaluated);
+  }
+
+ private:
+  template <TableKind kKind>
+  void launch(const device::StepView& view, int accept_block, int propose_block, bool evaluated) const {
     constexpr std::size_t kMostShared = 160 << 10;
     const auto prefetch = static_cast<std::size_t>(2 * prefetch_bytes(view));
     if (evaluated && propose_block != device::kNoBlock && view.num_chains <= kMostPrefetching &&
         prefetch <= kMostShared) {
-      launch_kernel("launch of prefetching_kernel", Overlap::yes, prefetching_kernel<Proposal>,
+      launch_kernel("launch of prefetching_kernel", Overlap::yes, prefetching_kernel<Proposal, kKind>,
                     dim3(static_cast<unsigned>(view.num_chains)), dim3(2 * device::kTeamLanes), prefetch,
                     stream_, view, accept_block, propose_block);
       return;
@@ -80,12 +100,11 @@ class CudaStepper final : public Stepper {
     const bool near = bytes <= kMostShared;
     // Without a likelihood in between, this transition reads what the one before is writing.
     launch_kernel("launch of transition_kernel", evaluated ? Overlap::yes : Overlap::no,
-                  near ? transition_kernel<Proposal, true> : transition_kernel<Proposal, false>,
+                  near ? transition_kernel<Proposal, kKind, true> : transition_kernel<Proposal, kKind, false>,
                   dim3(static_cast<unsigned>(view.num_chains)), dim3(device::kTeamLanes), near ? bytes : 0,
                   stream_, view, accept_block, propose_block);
   }
 
- private:
   // Beyond, the likelihood leaves no multiprocessor idle that could prepare both outcomes.
   static constexpr int kMostPrefetching = 64;
 

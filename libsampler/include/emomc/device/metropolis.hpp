@@ -151,17 +151,25 @@ struct Prepared {
   InnovationView adapted;  ///< of the block to propose
 };
 
-/// Begins to copy a table's arrays to those of `to`.
+/// Begins to copy a table's arrays to those of `to`, as many as it has.
 template <class Team>
 EMOMC_INLINE void fetch_table(const Team& team, const ParameterTable& from, const ParameterTable& to) {
-  team.fetch(from.elements, const_cast<Element*>(to.elements), from.dim);
-  team.fetch(from.simplices, const_cast<SimplexBlock*>(to.simplices), from.num_simplices);
-  team.fetch(from.covariance_rows, const_cast<CovarianceRow*>(to.covariance_rows), from.num_covariance_rows);
-  team.fetch(from.conditionals, const_cast<ConditionalElement*>(to.conditionals), from.num_conditionals);
+  team.fetch(from.elements, const_cast<Element*>(to.elements), to.dim);
+  team.fetch(from.simplices, const_cast<SimplexBlock*>(to.simplices), to.num_simplices);
+  team.fetch(from.covariance_rows, const_cast<CovarianceRow*>(to.covariance_rows), to.num_covariance_rows);
+  team.fetch(from.conditionals, const_cast<ConditionalElement*>(to.conditionals), to.num_conditionals);
 }
 
+/// Parts of the step that only some proposals have; the others' kernels are without their instructions.
+template <class Proposal>
+inline constexpr bool has_halves = Proposal::block_plan == BlockPlan::halves;
+template <class Proposal>
+inline constexpr bool has_stages = Proposal::block_plan == BlockPlan::stages;
+
+template <class Proposal>
 EMOMC_INLINE bool is_of_half(const StepView& v, int chain, const ProposalBlock& block) {
-  return block.half == kAllChains || v.half[chain] == block.half;
+  if constexpr (has_halves<Proposal>) return v.half[chain] == block.half;
+  return true;
 }
 
 EMOMC_INLINE Innovation innovation_of(const StepView& v, const Workspace& w) {
@@ -170,8 +178,9 @@ EMOMC_INLINE Innovation innovation_of(const StepView& v, const Workspace& w) {
 }
 
 /// Chains of the half that `block` leaves standing, in the chain's group.
+template <class Proposal>
 EMOMC_INLINE OtherChains others_of(const StepView& v, int chain, const ProposalBlock& block) {
-  if (block.half == kAllChains) return {nullptr, 0, nullptr, 0};
+  if constexpr (!has_halves<Proposal>) return {nullptr, 0, nullptr, 0};
   const int list = 2 * v.group[chain] + 1 - block.half;
   const int first = v.first_member[list];
   return {v.current.u, v.ld_u, v.members + first, v.first_member[list + 1] - first};
@@ -205,8 +214,11 @@ EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int ch
     p.current = {v.current.log_likelihood[chain], v.current.log_prior[chain], v.current.log_jacobian[chain]};
     const ProposalBlock& block = v.blocks[accept_block];
     p.is_evaluated = block.influence != Influence::nothing;
-    p.is_second_try = block.stage == 1;
-    p.takes_part = is_of_half(v, chain, block) && !(p.is_second_try && v.first_accepted[chain]);
+    p.takes_part = is_of_half<Proposal>(v, chain, block);
+    if constexpr (has_stages<Proposal>) {
+      p.is_second_try = block.stage == 1;
+      p.takes_part = !(p.is_second_try && v.first_accepted[chain]);
+    }
     p.num_proposed = v.num_proposed[counter];
     p.num_accepted = v.num_accepted[counter];
     p.plan = *v.record_plan;
@@ -221,7 +233,8 @@ EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int ch
                  v.adapted_layout, v.blocks[propose_block],
                  propose_block,    v.shape};
     // The first try's numbers, which a second one goes by.
-    if (p.adapted.block.stage == 1) team.fetch(rows.innovation, w.innovation, dim_u);
+    if constexpr (has_stages<Proposal>)
+      if (p.adapted.block.stage == 1) team.fetch(rows.innovation, w.innovation, dim_u);
   }
   team.finish_fetches();
   team.sync();
@@ -264,14 +277,19 @@ EMOMC_INLINE double second_try_correction(double first, double candidate, double
 }
 
 /// Whether chain's candidate, whose likelihood is there, is accepted.
+template <class Proposal>
 EMOMC_INLINE Decision decide(const StepView& v, int chain, const Prepared& p) {
   LogDensities candidate = p.candidate;
   candidate.likelihood = p.is_evaluated ? v.candidate.log_likelihood[chain] : p.current.likelihood;
   double log_ratio = p.beta * (candidate.likelihood - p.current.likelihood) + p.log_ratio;
-  const double log_density = p.beta * candidate.likelihood + candidate.prior + candidate.jacobian;
-  if (p.is_second_try && p.takes_part)
-    log_ratio += second_try_correction(v.first_density[chain], log_density,
-                                       p.beta * p.current.likelihood + p.current.prior + p.current.jacobian);
+  double log_density = 0;
+  if constexpr (has_stages<Proposal>) {
+    log_density = p.beta * candidate.likelihood + candidate.prior + candidate.jacobian;
+    if (p.is_second_try && p.takes_part)
+      log_ratio +=
+          second_try_correction(v.first_density[chain], log_density,
+                                p.beta * p.current.likelihood + p.current.prior + p.current.jacobian);
+  }
   const double density = candidate.likelihood + candidate.prior + candidate.jacobian;
   // Minus infinity is a density; NaN and plus infinity are faults, which reject and are counted.
   const bool fault = is_nan(density) || density == kInfinity;
@@ -281,7 +299,7 @@ EMOMC_INLINE Decision decide(const StepView& v, int chain, const Prepared& p) {
 
 /// Carries out what was decided for block `b`. After the last block the step is done: it is counted and,
 /// where the plan says so, recorded.
-template <class Team>
+template <class Proposal, class Team>
 EMOMC_HD void accept_or_reject(const Team& team, const StepView& v, int chain, int b,
                                const Decision& decision, const Prepared& p, const Workspace& w) {
   const LogDensities& candidate = decision.candidate;
@@ -299,10 +317,11 @@ EMOMC_HD void accept_or_reject(const Team& team, const StepView& v, int chain, i
     v.accepted[chain] = yes ? 1 : 0;
     const i64 counter = static_cast<i64>(chain) * v.num_blocks + b;
     if (p.takes_part) v.num_proposed[counter] = p.num_proposed + 1;
-    if (v.first_accepted && !p.is_second_try) {
-      v.first_accepted[chain] = yes ? 1 : 0;
-      v.first_density[chain] = decision.log_density;
-    }
+    if constexpr (has_stages<Proposal>)
+      if (!p.is_second_try) {
+        v.first_accepted[chain] = yes ? 1 : 0;
+        v.first_density[chain] = decision.log_density;
+      }
     if (yes) {
       v.num_accepted[counter] = p.num_accepted + 1;
       v.current.log_likelihood[chain] = candidate.likelihood;
@@ -329,8 +348,8 @@ EMOMC_HD Candidate propose(const Team& team, const StepView& v, int chain, const
                            KnownPoint from, const Workspace& w, double* u, double* theta) {
   copy(team, from.u, u, v.table.dim_unconstrained);
   team.sync();
-  const double log_q = Proposal::apply(
-      team, ProposalView{from.u, u, innovation_of(v, w), adapted, others_of(v, chain, adapted.block)});
+  const double log_q = Proposal::apply(team, ProposalView{from.u, u, innovation_of(v, w), adapted,
+                                                          others_of<Proposal>(v, chain, adapted.block)});
   team.sync();
   const PointDensities densities = constrain_with_prior(team, w.table, u, theta, from);
   return {u, theta, log_q, densities.log_jacobian, densities.log_prior};
@@ -354,12 +373,14 @@ template <class Proposal, class Team>
 EMOMC_HD void finish_transition(const Team& team, const StepView& v, int chain, int accept_block,
                                 int propose_block, const Prepared& prepared, const Workspace& w) {
   if (accept_block != kNoBlock)
-    accept_or_reject(team, v, chain, accept_block, decide(v, chain, prepared), prepared, w);
-  if (propose_block == kNoBlock || !is_of_half(v, chain, prepared.adapted.block)) return;
+    accept_or_reject<Proposal>(team, v, chain, accept_block, decide<Proposal>(v, chain, prepared), prepared,
+                               w);
+  if (propose_block == kNoBlock || !is_of_half<Proposal>(v, chain, prepared.adapted.block)) return;
   store(team, v, chain,
         propose<Proposal>(team, v, chain, prepared.adapted, {w.current_u, w.current_theta}, w, w.u, w.theta));
-  if (v.first_accepted && prepared.adapted.block.stage == 0)
-    copy(team, w.innovation, rows_of(v, chain).innovation, v.table.dim_unconstrained);
+  if constexpr (has_stages<Proposal>)
+    if (prepared.adapted.block.stage == 0)
+      copy(team, w.innovation, rows_of(v, chain).innovation, v.table.dim_unconstrained);
 }
 
 /// Both parts, on the chain's rows themselves.
