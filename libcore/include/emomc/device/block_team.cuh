@@ -36,7 +36,7 @@ struct BlockTeams {
   template <class T>
   __device__ void fetch(const T* from, T* to, int n) const {
     static_assert(sizeof(T) % 8 == 0 && alignof(T) == 8);
-    if (from == to) return;
+    if (n == 0 || from == to) return;
     constexpr int kWords = sizeof(T) / 8;
     EMOMC_ROLLED
     for (int i = rank(); i < n; i += size())
