@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <numeric>
 
 #include "emomc/core/thread_pool.hpp"
 #include "emomc/device/random.hpp"
@@ -241,6 +242,14 @@ std::vector<double> MixtureStarts::em(std::uint32_t chain, std::uint64_t attempt
   return data_.num_rows <= kCandidateRows
              ? candidate
              : refined(choose_rows(data_, kEmRows), candidate, kEmRounds, column_sd_);
+}
+
+std::vector<double> MixtureStarts::ranked(std::size_t rank) const {
+  std::vector<std::size_t> order(kCandidates);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return log_likelihood_[a] > log_likelihood_[b]; });
+  return refined_.at(order.at(rank));
 }
 
 std::vector<double> refine_by_em(const DataSet& data, const std::vector<double>& theta, int rounds) {

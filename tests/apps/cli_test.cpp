@@ -52,7 +52,7 @@ class Cli : public ::testing::Test {
 
 TEST_F(Cli, EverySubcommandHasHelp) {
   for (const char* command :
-       {"run", "check", "summary", "loglik", "export", "simulate", "bench", "devices"}) {
+       {"run", "check", "fit", "summary", "loglik", "export", "simulate", "bench", "devices"}) {
     const auto result = folder.run(std::string(command) + " --help");
     EXPECT_EQ(result.exit_code, 0) << command;
     EXPECT_NE(result.out.find("Example: emomc " + std::string(command)), std::string::npos) << result.out;
@@ -186,6 +186,49 @@ TEST_F(Cli, ASphericalMixtureIsSampledInTheDataUnits) {
                "data: {file: data/data.csv}\nlikelihood: {components: 2, covariance: spherical}\n"
                "sampler: {warmup: 10, draws: 10, init: draw.json}\n");
   EXPECT_EQ(folder.run("run start.yaml -q").exit_code, 0);
+}
+
+TEST_F(Cli, FitWritesParametersThatLoglikAgreesWith) {
+  simulate();
+  for (const char* covariance : {"diagonal", "spherical", "tied", "full"}) {
+    folder.write("config.yaml",
+                 std::string("data: {file: data/data.csv}\nlikelihood: {components: 2, covariance: ") +
+                     covariance + ", precision: double}\n");
+    const auto fit = folder.run("fit config.yaml -o fit.json --json -q");
+    ASSERT_EQ(fit.exit_code, 0) << fit.err;
+    const auto result = json::parse(fit.out);
+    EXPECT_TRUE(result["converged"].get<bool>());
+    const auto loglik = folder.run("loglik --data data/data.csv --parameters fit.json --json");
+    ASSERT_EQ(loglik.exit_code, 0) << loglik.err;
+    const double value = result["log_likelihood"];
+    EXPECT_NEAR(json::parse(loglik.out)["log_likelihood"].get<double>(), value, 1e-9 * std::abs(value));
+    // A start at the top stays there.
+    const auto again = folder.run("fit config.yaml --start fit.json --json -q");
+    EXPECT_NEAR(json::parse(again.out)["log_likelihood"].get<double>(), value, 1e-9 * std::abs(value));
+  }
+}
+
+// One component with known scales s and normal(m, t) priors: the mode is the posterior's mean.
+TEST_F(Cli, FitFindsAPosteriorMode) {
+  std::string csv = "x\n";
+  double sum = 0;
+  for (int i = 0; i < 40; ++i) {
+    const double x = 0.3 * (i % 11) - 1;
+    csv += std::to_string(x) + "\n";
+    sum += x;
+  }
+  folder.write("data.csv", csv);
+  folder.write("config.yaml",
+               "data: {file: data.csv, standardize: false}\nlikelihood: {components: 1}\n"
+               "prior: {means: {normal: {mean: 2, sd: 0.1}}, scales: {fixed: 0.5}}\n");
+  const auto fit = folder.run("fit config.yaml --maximize posterior --json -q");
+  ASSERT_EQ(fit.exit_code, 0) << fit.err;
+  const double precision = 1 / 0.01 + 40 / 0.25, expected = (2 / 0.01 + sum / 0.25) / precision;
+  EXPECT_NEAR(json::parse(fit.out)["parameters"]["means"][0][0].get<double>(), expected, 1e-6);
+  expect_refused(
+      "fit config.yaml --maximize posterior --set 'prior.means={normal: {mean: 0, sd: {half_normal: 1}}}'",
+      {"sampled arguments"});
+  expect_refused("fit config.yaml --maximize both", {"both"});
 }
 
 TEST_F(Cli, ResumingGivesTheDrawsOfAnUninterruptedRun) {

@@ -16,6 +16,7 @@ enum ExitCode : int {
 /// Each adds a subcommand whose callback does the work and leaves its exit code in `status`.
 void add_run(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
+void add_fit(CLI::App& app, int& status);
 void add_summary(CLI::App& app, int& status);
 void add_loglik(CLI::App& app, int& status);
 void add_export(CLI::App& app, int& status);

@@ -27,6 +27,8 @@ class MixtureStarts {
   std::vector<double> kmeans(std::uint32_t chain, std::uint64_t attempt = 0) const;
   /// The same choice after 30 rounds of EM, with 1e-6 of each column's variance added to the variances.
   std::vector<double> em(std::uint32_t chain, std::uint64_t attempt = 0) const;
+  /// The candidate of rank `rank` < kCandidates by its log likelihood after those rounds, the best first.
+  std::vector<double> ranked(std::size_t rank) const;
 
  private:
   std::size_t best_of_drawn(std::uint32_t chain, std::uint64_t attempt) const;

@@ -1,0 +1,188 @@
+#include <Eigen/Dense>
+#include <cmath>
+#include <numbers>
+
+#include "emomc/core/thread_pool.hpp"
+#include "mixture_moments.hpp"
+
+namespace emomc {
+namespace {
+
+using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Columns = Eigen::MatrixXd;
+
+// Rows that are taken at once; their terms stay in cache.
+constexpr std::size_t kChunk = 512;
+
+// Log densities of rows under each weighted component, prepared for one theta.
+template <class Model>
+class ComponentTerms {
+ public:
+  ComponentTerms(const Model& model, const double* theta)
+      : K_(model.shape().num_components), d_(model.shape().dim) {
+    constant_.resize(K_);
+    means_.resize(K_, d_);
+    for (int k = 0; k < K_; ++k) {
+      constant_[k] = std::log(model.weight(theta, k)) - 0.5 * d_ * std::log(2 * std::numbers::pi);
+      for (int j = 0; j < d_; ++j) means_(k, j) = model.mean(theta, k, j);
+    }
+    if constexpr (has_factor<Model>) {
+      for (int k = 0; k < K_; ++k) {
+        if (is_shared && k > 0) {
+          constant_[k] += log_det_;
+          continue;
+        }
+        Columns factor = Columns::Zero(d_, d_);
+        for (int i = 0; i < d_; ++i)
+          for (int j = 0; j <= i; ++j) factor(i, j) = model.factor(theta, k, i, j);
+        log_det_ = -factor.diagonal().array().log().sum();
+        constant_[k] += log_det_;
+        inverses_.push_back(factor.template triangularView<Eigen::Lower>().solve(Columns::Identity(d_, d_)));
+      }
+      if (is_shared) means_ = (means_ * inverses_[0].transpose()).eval();
+    } else {
+      precision_.resize(K_, d_);
+      for (int k = 0; k < K_; ++k)
+        for (int j = 0; j < d_; ++j) {
+          const double scale = model.scale(theta, k, j);
+          precision_(k, j) = 1 / (scale * scale);
+          constant_[k] -= std::log(scale) + 0.5 * means_(k, j) * means_(k, j) * precision_(k, j);
+        }
+      linear_ = (means_.array() * precision_.array()).matrix().transpose();
+      quadratic_ = -0.5 * precision_.transpose();
+    }
+  }
+
+  /// terms [rows x K].
+  template <class X>
+  void operator()(const X& x, Columns& terms) const {
+    if constexpr (has_factor<Model>) {
+      terms.resize(x.rows(), K_);
+      Columns z;
+      if (is_shared) z.noalias() = x * inverses_[0].transpose();
+      for (int k = 0; k < K_; ++k) {
+        if (is_shared) {
+          terms.col(k) = (z.rowwise() - means_.row(k)).rowwise().squaredNorm();
+          continue;
+        }
+        z.noalias() = (x.rowwise() - means_.row(k)) * inverses_[static_cast<std::size_t>(k)].transpose();
+        terms.col(k) = z.rowwise().squaredNorm();
+      }
+      terms *= -0.5;
+    } else {
+      terms.noalias() = x * linear_;
+      terms.noalias() += x.cwiseAbs2() * quadratic_;
+    }
+    terms.rowwise() += constant_.transpose();
+  }
+
+ private:
+  static constexpr bool is_shared = [] {
+    if constexpr (has_factor<Model>) return decltype(Model().shape())::is_shared;
+    return false;
+  }();
+  int K_, d_;
+  Eigen::VectorXd constant_;
+  Rows means_;  ///< of a shared covariance: W mean
+  double log_det_ = 0;
+  std::vector<Columns> inverses_;
+  Rows precision_;
+  Columns linear_, quadratic_;
+};
+
+template <class Model>
+class CpuMoments final : public MomentEngine {
+ public:
+  CpuMoments(const Model& model, const DataSet& data, int num_threads)
+      : model_(model),
+        layout_(moment_layout(model)),
+        data_(Eigen::Map<const Rows>(data.values.data(), static_cast<Eigen::Index>(data.num_rows), data.dim)),
+        pool_(num_threads) {
+    const auto rows = static_cast<std::size_t>(data_.rows());
+    chunks_.resize((rows + kChunk - 1) / kChunk);
+    size_ = layout_.moments().size() + 1;
+  }
+
+  MomentSums compute(const std::vector<double>& theta) override {
+    const ComponentTerms<Model> terms(model_, theta.data());
+    pool_.for_each(chunks_.size(), [&](std::size_t c, int) {
+      const auto begin = static_cast<Eigen::Index>(c * kChunk);
+      chunks_[c] = sums(terms, data_.middleRows(begin, std::min<Eigen::Index>(kChunk, data_.rows() - begin)));
+    });
+    // In the order of the rows.
+    std::vector<double> total(size_, 0.0);
+    for (const auto& chunk : chunks_)
+      for (std::size_t i = 0; i < size_; ++i) total[i] += chunk[i];
+    MomentSums result{total.back(), std::move(total)};
+    result.moments.pop_back();
+    return result;
+  }
+
+ private:
+  template <class X>
+  std::vector<double> sums(const ComponentTerms<Model>& terms, const X& x) const {
+    const int K = layout_.num_components, d = layout_.dim;
+    Columns r;
+    terms(x, r);
+    const Eigen::VectorXd top = r.rowwise().maxCoeff();
+    r = (r.colwise() - top).array().exp();
+    const Eigen::VectorXd sum = r.rowwise().sum();
+    std::vector<double> out;
+    out.reserve(size_);
+    const double log_likelihood = (top.array() + sum.array().log()).sum();
+    r = sum.cwiseInverse().asDiagonal() * r;
+    for (int k = 0; k < K; ++k) out.push_back(r.col(k).sum());
+    const Rows first = r.transpose() * x;
+    out.insert(out.end(), first.data(), first.data() + first.size());
+    const auto push_triangle = [&](const Columns& products) {
+      for (int i = 0; i < d; ++i)
+        for (int j = 0; j <= i; ++j) out.push_back(products(i, j));
+    };
+    if (layout_.second == SecondMoments::squares) {
+      const Rows squares = r.transpose() * x.cwiseAbs2();
+      out.insert(out.end(), squares.data(), squares.data() + squares.size());
+    } else if (layout_.second == SecondMoments::shared_products) {
+      push_triangle(x.transpose() * x);
+    } else {
+      for (int k = 0; k < K; ++k) {
+        const Columns weighted = r.col(k).asDiagonal() * x;
+        push_triangle(x.transpose() * weighted);
+      }
+    }
+    out.push_back(log_likelihood);
+    return out;
+  }
+
+  Model model_;
+  MomentLayout layout_;
+  Rows data_;
+  ThreadPool pool_;
+  std::vector<std::vector<double>> chunks_;
+  std::size_t size_;
+};
+
+}  // namespace
+
+std::vector<Moment> MomentLayout::moments() const {
+  std::vector<Moment> all;
+  for (int k = 0; k < num_components; ++k) all.push_back({k, kNoColumn, kNoColumn});
+  for (int k = 0; k < num_components; ++k)
+    for (int j = 0; j < dim; ++j) all.push_back({k, j, kNoColumn});
+  const bool shared = second == SecondMoments::shared_products;
+  for (int k = 0; k < (shared ? 1 : num_components); ++k)
+    for (int i = 0; i < dim; ++i)
+      for (int j = second == SecondMoments::squares ? i : 0; j <= i; ++j)
+        all.push_back({shared ? kEveryComponent : k, i, j});
+  return all;
+}
+
+template <class Model>
+std::unique_ptr<MomentEngine> make_cpu_moments(const Model& model, const DataSet& data, int num_threads) {
+  return std::make_unique<CpuMoments<Model>>(model, data, num_threads);
+}
+
+#define EMOMC_INSTANTIATE(Model) \
+  template std::unique_ptr<MomentEngine> make_cpu_moments(const device::Model&, const DataSet&, int);
+EMOMC_MODELS(EMOMC_INSTANTIATE)
+
+}  // namespace emomc
