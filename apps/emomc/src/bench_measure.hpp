@@ -14,11 +14,13 @@ struct BenchCase {
   int dim = 13, components = 8, chains = 1;
   int threads = 0;
   double seconds = 0.5;  ///< least time of a measurement
+  std::string covariance = "diagonal";
+  std::string proposal = "random_walk";  ///< of a step
 };
 
 struct BenchResult {
   double microseconds_per_evaluation = 0;  ///< of one parameter vector, `chains` of them per call
-  double microseconds_per_step = 0;        ///< one Metropolis step (random_walk) of one chain of `chains`
+  double microseconds_per_step = 0;        ///< one step of `proposal` of one chain of `chains`
   double microseconds_per_sweep = 0;       ///< one component_wise sweep of one chain of `chains`
   std::string device;
 };

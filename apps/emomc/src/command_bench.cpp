@@ -8,6 +8,7 @@
 #include "bench_measure.hpp"
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/sampler/run_chains.hpp"
 #include "run_setup.hpp"
 
 namespace emomc::app {
@@ -18,7 +19,7 @@ struct Options {
   std::vector<std::size_t> rows{100, 1'000, 10'000, 100'000, 1'000'000};
   std::vector<int> chains{1, 16, 256};
   int dim = 13, components = 8, threads = 0;
-  std::string precision = "mixed";
+  std::string precision = "mixed", covariance = "diagonal", proposal = "random_walk";
   double seconds = 0.3;
   bool json = false;
 };
@@ -47,7 +48,9 @@ void bench(const Options& options) {
                             options.components,
                             chains,
                             options.threads,
-                            options.seconds};
+                            options.seconds,
+                            options.covariance,
+                            options.proposal};
         const BenchResult result = measure(one);
         const std::string precision = reference ? "double" : options.precision;
         if (options.json) {
@@ -55,6 +58,8 @@ void bench(const Options& options) {
                              {"n", rows},
                              {"dim", options.dim},
                              {"components", options.components},
+                             {"covariance", options.covariance},
+                             {"proposal", options.proposal},
                              {"chains", chains},
                              {"precision", precision},
                              {"microseconds_per_evaluation", result.microseconds_per_evaluation},
@@ -75,9 +80,10 @@ void bench(const Options& options) {
     std::cout << results.dump(1) << '\n';
   else
     fmt::print(
-        "Per parameter vector, per chain: wall time divided by the number of chains. A sweep is one "
-        "component_wise step: {} blocks.\n",
-        2 * options.components + 1);
+        "Covariance {}. Per parameter vector, per chain: wall time divided by the number of chains. A step "
+        "is one of "
+        "{}, a sweep one of component_wise over all its blocks.\n",
+        options.covariance, options.proposal);
 }
 
 }  // namespace
@@ -99,6 +105,12 @@ void add_bench(CLI::App& app, int&) {
   command->add_option("--dim", options->dim, "Columns")->check(CLI::Range(1, 4096))->capture_default_str();
   command->add_option("--components", options->components, "Components")
       ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command->add_option("--covariance", options->covariance, "Covariance of the mixture")
+      ->check(CLI::IsMember({"diagonal", "spherical", "tied", "full"}))
+      ->capture_default_str();
+  command->add_option("--proposal", options->proposal, "Proposal of the step that is timed")
+      ->check(CLI::IsMember(proposal_names()))
       ->capture_default_str();
   command->add_option("--precision", options->precision, "mixed or double")
       ->check(CLI::IsMember({"mixed", "double"}))
