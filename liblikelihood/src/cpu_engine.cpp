@@ -84,7 +84,7 @@ class CpuEngine final : public LikelihoodEngine {
     prepare(candidate.theta, candidate.ld, active);
     plan_work(active);
     for_each_tile([this](std::size_t, std::size_t slot, std::size_t tile, double* rows) {
-      tile_log2_densities(mixture(slot), tile_values(tile), rows);
+      tile_log2_densities(mixture(slot, tile), tile_values(tile), rows);
     });
     finish(candidate.log_likelihood, active);
   }
@@ -96,7 +96,7 @@ class CpuEngine final : public LikelihoodEngine {
     for (int i = 0; i < active.count; ++i)
       cache_.pending[chain_of(active, i)] = component[chain_of(active, i)];
     for_each_tile([this](std::size_t chain, std::size_t slot, std::size_t tile, double* rows) {
-      const TileMixture<Real> m = mixture(slot);
+      const TileMixture<Real> m = mixture(slot, tile);
       const int changed = cache_.pending[chain];
       const std::size_t first = tile * kTileRows;
       std::vector<const Real*> distances(static_cast<std::size_t>(num_components()));
@@ -128,7 +128,7 @@ class CpuEngine final : public LikelihoodEngine {
     plan_work(active);
     for_each_tile([this](std::size_t chain, std::size_t slot, std::size_t tile, double*) {
       for (int k = 0; k < num_components(); ++k)
-        tile_distances(mixture(slot), tile_values(tile), k, cache_.at(chain, k) + tile * kTileRows);
+        tile_distances(mixture(slot, tile), tile_values(tile), k, cache_.at(chain, k) + tile * kTileRows);
     });
   }
 
@@ -163,8 +163,8 @@ class CpuEngine final : public LikelihoodEngine {
   const Real* tile_values(std::size_t tile) const {
     return data_.values.data() + tile * static_cast<std::size_t>(data_.dim) * kTileRows;
   }
-  TileMixture<Real> mixture(std::size_t slot) const {
-    return {tile_form(model_.shape()), num_components(), data_.dim,
+  TileMixture<Real> mixture(std::size_t slot, std::size_t tile) const {
+    return {tile_form(model_.shape()), num_components(), data_.dim, data_.tiles[tile].num_rows,
             coefficients_.data() + slot * static_cast<std::size_t>(num_coefficients())};
   }
   static std::size_t chain_of(ActiveSet active, int i) {
@@ -248,7 +248,7 @@ class CpuEngine final : public LikelihoodEngine {
     prepare(theta, 0, one);
     pool_.for_each(data_.tiles.size(), [&](std::size_t t, int worker) {
       double* rows = rows_[static_cast<std::size_t>(worker)].data();
-      tile_log2_densities(mixture(0), tile_values(t), rows);
+      tile_log2_densities(mixture(0, t), tile_values(t), rows);
       std::copy_n(rows, data_.tiles[t].num_rows,
                   out.begin() + static_cast<std::ptrdiff_t>(data_.tiles[t].first_row));
     });

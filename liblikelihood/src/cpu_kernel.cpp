@@ -25,15 +25,15 @@ HWY_BEFORE_NAMESPACE();
 
 namespace emomc::cpu::HWY_NAMESPACE {
 
-#define EMOMC_TILE_FUNCTIONS(T)                                                            \
-  void densities_##T(const TileMixture<T>& m, const T* tile, double* out) {                \
-    with_shape(m, TileDensities<Pack<T>, T>{m.coefficients, tile, out});                   \
-  }                                                                                        \
-  void distances_##T(const TileMixture<T>& m, const T* tile, int k, T* out) {              \
-    with_shape(m, TileDistances<Pack<T>, T>{m.coefficients, tile, k, out});                \
-  }                                                                                        \
-  void densities_of_##T(const TileMixture<T>& m, const T* const* distances, double* out) { \
-    with_shape(m, TileDensitiesOf<Pack<T>, T>{m.coefficients, distances, out});            \
+#define EMOMC_TILE_FUNCTIONS(T)                                                             \
+  void densities_##T(const TileMixture<T>& m, const T* tile, double* out) {                 \
+    with_shape(m, TileDensities<Pack<T>, T>{m.coefficients, tile, m.num_rows, out});        \
+  }                                                                                         \
+  void distances_##T(const TileMixture<T>& m, const T* tile, int k, T* out) {               \
+    with_shape(m, TileDistances<Pack<T>, T>{m.coefficients, tile, m.num_rows, k, out});     \
+  }                                                                                         \
+  void densities_of_##T(const TileMixture<T>& m, const T* const* distances, double* out) {  \
+    with_shape(m, TileDensitiesOf<Pack<T>, T>{m.coefficients, distances, m.num_rows, out}); \
   }
 EMOMC_TILE_FUNCTIONS(float)
 EMOMC_TILE_FUNCTIONS(double)
@@ -69,15 +69,15 @@ using namespace cpu;
 namespace emomc {
 #define EMOMC_DISPATCH(function) function
 namespace {
-#define EMOMC_TILE_FUNCTIONS(T)                                                            \
-  void densities_##T(const TileMixture<T>& m, const T* tile, double* out) {                \
-    device::with_shape(m, device::TileDensities<T, T>{m.coefficients, tile, out});         \
-  }                                                                                        \
-  void distances_##T(const TileMixture<T>& m, const T* tile, int k, T* out) {              \
-    device::with_shape(m, device::TileDistances<T, T>{m.coefficients, tile, k, out});      \
-  }                                                                                        \
-  void densities_of_##T(const TileMixture<T>& m, const T* const* distances, double* out) { \
-    device::with_shape(m, device::TileDensitiesOf<T, T>{m.coefficients, distances, out});  \
+#define EMOMC_TILE_FUNCTIONS(T)                                                                       \
+  void densities_##T(const TileMixture<T>& m, const T* tile, double* out) {                           \
+    device::with_shape(m, device::TileDensities<T, T>{m.coefficients, tile, m.num_rows, out});        \
+  }                                                                                                   \
+  void distances_##T(const TileMixture<T>& m, const T* tile, int k, T* out) {                         \
+    device::with_shape(m, device::TileDistances<T, T>{m.coefficients, tile, m.num_rows, k, out});     \
+  }                                                                                                   \
+  void densities_of_##T(const TileMixture<T>& m, const T* const* distances, double* out) {            \
+    device::with_shape(m, device::TileDensitiesOf<T, T>{m.coefficients, distances, m.num_rows, out}); \
   }
 EMOMC_TILE_FUNCTIONS(float)
 EMOMC_TILE_FUNCTIONS(double)

@@ -10,6 +10,7 @@ template <class Real>
 struct TileMixture {
   TileForm form;
   int num_components, dim;
+  int num_rows;  ///< of the tile; more may be written, up to kTileRows
   const Real* coefficients;
 };
 

@@ -50,12 +50,13 @@ EMOMC_INLINE void with_shape(const TileMixture<Scalar>& m, const F& f) {
 template <class Real, class Scalar>
 struct TileDensities {
   const Scalar *coefficients, *tile;
+  int num_rows;
   double* out;
 
   template <class Shape>
   void operator()(const Shape& shape) const {
     constexpr int step = kRowsAtOnce * Lanes<Real>::size;
-    for (int row = 0; row < kRows; row += step) {
+    for (int row = 0; row < num_rows; row += step) {
       LogSum<Real> total[kRowsAtOnce];
       const Scalar* rows = tile + row;
       add_components(
@@ -74,13 +75,14 @@ struct TileDensities {
 template <class Real, class Scalar>
 struct TileDistances {
   const Scalar *coefficients, *tile;
+  int num_rows;
   int k;
   Scalar* out;
 
   template <class Shape>
   void operator()(const Shape& shape) const {
     constexpr int at_once = 4;
-    for (int row = 0; row < kRows; row += at_once * Lanes<Real>::size) {
+    for (int row = 0; row < num_rows; row += at_once * Lanes<Real>::size) {
       Real distance[at_once];
       const Scalar* rows = tile + row;
       accumulate_component(
@@ -100,12 +102,13 @@ template <class Real, class Scalar>
 struct TileDensitiesOf {
   const Scalar* coefficients;
   const Scalar* const* distances;
+  int num_rows;
   double* out;
 
   template <class Shape>
   void operator()(const Shape& shape) const {
     constexpr int step = kRowsAtOnce * Lanes<Real>::size;
-    for (int row = 0; row < kRows; row += step) {
+    for (int row = 0; row < num_rows; row += step) {
       LogSum<Real> total[kRowsAtOnce];
       const Scalar* const* from = distances;
       add_kept_components(
