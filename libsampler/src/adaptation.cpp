@@ -124,11 +124,15 @@ void Adaptation::end_window(std::int64_t end, std::span<const std::uint64_t> acc
   std::fill(window_begin_.begin(), window_begin_.end(), kNan);
   const bool every_window = blocks_.traits.learning == device::ShapeLearning::every_window;
   const bool due = shape_due(end);
-  if (blocks_.shape == ProposalShape::isotropic || !(due || every_window)) return;
+  // What a chain was far from home is forgotten at the steps that are due; between them, a shape is learnt
+  // again once there are half as many steps anew as there were before.
+  const bool again = every_window && 2 * (end - forgotten_at_) >= forgotten_at_;
+  if (blocks_.shape == ProposalShape::isotropic || !(due || again)) return;
   fit_at_ = end;
   update_shapes();
-  // What a chain was far from home is forgotten, at once or bit by bit.
-  if (due) forget_points(every_window ? kKeptShare : 0);
+  if (!due) return;
+  forget_points();
+  forgotten_at_ = end;
 }
 
 // Whether the group's mean log density rose by more than a chain at rest would move it: its sd there is about
@@ -271,21 +275,20 @@ void Adaptation::fit(int group, double degrees) {
   fitted[n * n + n] = 1;
 }
 
-void Adaptation::forget_points(double kept_share) {
-  if (kept_share == 0) std::fill(first_.begin(), first_.end(), 0.0);
-  for (auto* moments : {&sum_, &count_, &cross_})
-    for (double& x : *moments) x *= kept_share;
+void Adaptation::forget_points() {
+  for (auto* moments : {&first_, &sum_, &count_, &cross_}) std::fill(moments->begin(), moments->end(), 0.0);
 }
 
 std::vector<double> Adaptation::save() const {
   std::vector<double> saved;
   for (const auto* part : {&adapted_, &first_, &sum_, &count_, &cross_})
     saved.insert(saved.end(), part->begin(), part->end());
+  saved.push_back(static_cast<double>(forgotten_at_));
   return saved;
 }
 
 void Adaptation::restore(std::span<const double> saved) {
-  std::size_t needed = 0;
+  std::size_t needed = 1;  // forgotten_at_
   for (const auto* part : {&adapted_, &first_, &sum_, &count_, &cross_}) needed += part->size();
   if (saved.size() != needed)
     throw InputError("checkpoint: the adaptation has " + std::to_string(saved.size()) + " numbers, not " +
@@ -295,6 +298,7 @@ void Adaptation::restore(std::span<const double> saved) {
     std::copy_n(at, part->size(), part->begin());
     at += static_cast<std::ptrdiff_t>(part->size());
   }
+  forgotten_at_ = static_cast<std::int64_t>(*at);
 }
 
 }  // namespace emomc

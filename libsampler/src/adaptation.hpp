@@ -44,14 +44,14 @@ class Adaptation {
                      double gain);
   void update_shapes();
   void fit(int group, double degrees);
-  void forget_points(double kept_share);
+  void forget_points();
 
   ProposalBlocks blocks_;
   double target_acceptance_;
   device::AdaptedLayout layout_;
   std::vector<int> group_of_chain_;
   int num_groups_ = 1;
-  std::int64_t warmup_ = 0, fit_at_ = 0;
+  std::int64_t warmup_ = 0, fit_at_ = 0, forgotten_at_ = 0;
   std::size_t num_cross_ = 0;  ///< second moments kept per group
   std::vector<double> adapted_;
   // Moments since the last change of shape, of points minus their chain's first one.

@@ -1,0 +1,92 @@
+// Proposals on two densities that no data are behind: a normal in 100 dimensions with correlations of 0.9^|i
+// - j| and sds from 0.1 to 10, and a banana, x ~ N(0, 10^2), y ~ N(0.03 (x^2 - 100), 1). Prints a line of
+// JSON per proposal, which proposals.py reads.
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/device/random.hpp"
+#include "emomc/sampler/diagnostics.hpp"
+#include "libsampler/function_engine.hpp"
+#include "libsampler/keeper.hpp"
+
+namespace emomc {
+namespace {
+
+double correlated_normal(const double* x) {
+  // A first-order autoregression: x_i = sd_i z_i, z_i given z_{i-1} is N(0.9 z_{i-1}, 1 - 0.81).
+  static const std::vector<double> sd = [] {
+    std::vector<double> values;
+    for (int i = 0; i < 100; ++i) values.push_back(std::pow(10.0, (i - 50) / 50.0));
+    return values;
+  }();
+  double sum = 0, before = 0;
+  for (int i = 0; i < 100; ++i) {
+    const double z = x[i] / sd[static_cast<std::size_t>(i)];
+    const double residual = i == 0 ? z : (z - 0.9 * before) / std::sqrt(0.19);
+    sum -= 0.5 * residual * residual;
+    before = z;
+  }
+  return sum;
+}
+
+double banana(const double* x) {
+  const double y = x[1] - 0.03 * (x[0] * x[0] - 100);
+  return -0.005 * x[0] * x[0] - 0.5 * y * y;
+}
+
+void measure(const char* name, int dim, double (*log_density)(const double*), const std::string& kind) {
+  ParameterLayout layout;
+  layout.blocks.push_back({"x", {dim}, Support::real, DataUnit::none, Influence::everything, 0, -1});
+  PriorSet prior;
+  prior.blocks["x"] = {PriorFamily::normal, {{{}, {0}}, {{}, {1e3}}}};
+  const Target target(layout, prior, {});
+  const bool others = proposal_use(kind).other_chains;
+  const int chains = others ? std::max(2 * dim, 16) : 4;
+  const std::int64_t steps = 1'000'000 / (chains * (kind == "component_wise" ? dim : 1)) + 1000;
+  std::vector<ChainPlan> plans;
+  std::vector<double> starts;
+  for (int c = 0; c < chains; ++c) {
+    plans.push_back({static_cast<std::uint64_t>(c), {}, 1.0, 0});
+    const device::RandomSource random{1, 0, static_cast<device::u32>(c)};
+    for (int i = 0; i < dim; ++i)
+      starts.push_back(random.normal(device::Purpose::start, static_cast<device::u32>(i)));
+  }
+  const auto device = make_host_device();
+  testing::FunctionEngine engine(*device, layout, log_density);
+  RunOptions options;
+  options.warmup = steps / 4;
+  options.thin = std::max<std::int64_t>(1, steps / 4000);
+  options.draws = steps / options.thin;
+  options.seed = 1;
+  testing::Keeper keeper;
+  const ProposalSpec proposal{kind, ProposalShape::dense, 0.234};
+  const RunResult result = run_chains(engine, target, proposal, plans, options, starts, keeper);
+  double worst = INFINITY, rhat_worst = 0;
+  const auto n = static_cast<std::size_t>(options.draws), width = static_cast<std::size_t>(chains);
+  for (int i = 0; i < dim; ++i) {
+    const DrawsView view{keeper.theta.data() + i, n, width, static_cast<std::ptrdiff_t>(width) * dim, dim,
+                         others ? width : 1};
+    worst = std::min(worst, std::min(ess_bulk(view), ess_tail(view)));
+    rhat_worst = std::max(rhat_worst, rhat(view));
+  }
+  const double evaluations = static_cast<double>(options.draws * options.thin) * chains *
+                             evaluations_per_step(proposal, target) / (others ? 2 : 1);
+  std::printf(
+      "{\"target\": \"%s\", \"proposal\": \"%s\", \"ess\": %.6g, \"rhat\": %.4g, \"evaluations\": %.6g, "
+      "\"seconds\": %.4g}\n",
+      name, kind.c_str(), worst, rhat_worst, evaluations, result.sampling_seconds);
+  std::fflush(stdout);
+}
+
+}  // namespace
+}  // namespace emomc
+
+int main() {
+  for (const std::string& kind : emomc::proposal_names()) {
+    emomc::measure("normal 100-d", 100, emomc::correlated_normal, kind);
+    emomc::measure("banana", 2, emomc::banana, kind);
+  }
+}
