@@ -48,9 +48,11 @@ def measure(target, config, free, blocks, evaluations, folder):
             "--set", f"sampler.thin={thin}", "--set", f"sampler.draws={steps // thin}",
             "--set", f"backend={arguments.backend}", folder=folder)
         summary = json.loads(run("summary", "run", "--json", folder=folder))
-        rows = summary["parameters"]
+        # A quantity that never changed has no ESS.
+        rows = [{key: 0 if value is None and key != "rhat" else value for key, value in row.items()}
+                for row in summary["parameters"]]
         results.append({"target": target, "proposal": kind, "ess": min(min(r["ess_bulk"], r["ess_tail"]) for r in rows),
-                        "rhat": max(r["rhat"] for r in rows), "evaluations": steps * chains * per_step,
+                        "rhat": max(float("inf") if r["rhat"] is None else r["rhat"] for r in rows), "evaluations": steps * chains * per_step,
                         "seconds": summary["seconds"]["sampling"]})
         show(results[-1])
 
@@ -65,10 +67,10 @@ root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 with tempfile.TemporaryDirectory() as folder:
     if arguments.sad:
         measure("Sad", f"data: {{file: '{os.path.abspath(arguments.sad)}'}}\nlikelihood: {{components: 2}}\n"
-                "sampler: {init: em}\n", 53, 5, 400_000, folder)
+                "sampler: {init: em}\n", 53, 5, 200_000, folder)
     measure("galaxies", f"data: {{file: '{root}/configs/galaxies.csv', standardize: false}}\n"
             "likelihood: {components: 3}\nprior: {means: {normal: {mean: 20, sd: 10}}, scales: {half_normal: 1}, "
-            "order: means.0}\n", 8, 7, 2_000_000, folder)
+            "order: means.0}\n", 8, 7, 1_000_000, folder)
     with open(os.path.join(folder, "simulation.yaml"), "w") as file:
         file.write("model: two_gaussian\nparameters: {fraction: 0.7, mean: 0.3, sigma: [0.8, 2.2]}\nrows: 20000\n")
     run("simulate", "simulation.yaml", "-o", "events", folder=folder)

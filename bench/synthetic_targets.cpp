@@ -45,7 +45,7 @@ void measure(const char* name, int dim, double (*log_density)(const double*), co
   const Target target(layout, prior, {});
   const bool others = proposal_use(kind).other_chains;
   const int chains = others ? std::max(2 * dim, 16) : 4;
-  const std::int64_t steps = 1'000'000 / (chains * (kind == "component_wise" ? dim : 1)) + 1000;
+  const std::int64_t steps = 600'000 / (chains * (kind == "component_wise" ? dim : 1)) + 1000;
   std::vector<ChainPlan> plans;
   std::vector<double> starts;
   for (int c = 0; c < chains; ++c) {

@@ -90,5 +90,16 @@ TEST_F(Galaxies, SixComponentsAgreeWithStan) {
   expect_stans_posterior(folder / "run", 6);
 }
 
+TEST_F(Galaxies, EveryProposalHasAConfigurationThatRuns) {
+  std::filesystem::create_directories(folder / "configs");
+  std::filesystem::copy_file(EMOMC_SOURCE_DIR "/configs/galaxies.csv", folder / "configs/galaxies.csv");
+  for (const std::string& kind : proposal_names()) {
+    const auto result =
+        folder.run("run '" EMOMC_SOURCE_DIR "/configs/proposals/" + kind + ".yaml' -q --output runs/" + kind +
+                   " --set sampler.warmup=100 --set sampler.draws=20");
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+  }
+}
+
 }  // namespace
 }  // namespace emomc
