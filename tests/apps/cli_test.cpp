@@ -188,6 +188,18 @@ TEST_F(Cli, ASphericalMixtureIsSampledInTheDataUnits) {
   EXPECT_EQ(folder.run("run start.yaml -q").exit_code, 0);
 }
 
+TEST_F(Cli, SummaryWarnsOfARunThatIsTooShort) {
+  sample(
+      "data: {file: data/data.csv}\nlikelihood: {components: 2}\n"
+      "sampler: {chains: 2, warmup: 200, draws: 40}\noutput: {directory: short}\n");
+  EXPECT_NE(folder.run("summary short").out.find("warning: not converged: log_density"), std::string::npos);
+  folder.write("config.yaml",
+               "data: {file: data/data.csv}\nlikelihood: {components: 2}\n"
+               "sampler: {chains: 4, warmup: 1000, draws: 4000, thin: 2}\noutput: {directory: long}\n");
+  ASSERT_EQ(folder.run("run config.yaml -q").exit_code, 0);
+  EXPECT_EQ(folder.run("summary long").out.find("warning"), std::string::npos);
+}
+
 TEST_F(Cli, FitWritesParametersThatLoglikAgreesWith) {
   simulate();
   for (const char* covariance : {"diagonal", "spherical", "tied", "full"}) {
@@ -255,7 +267,6 @@ TEST_F(Cli, ResumingGivesTheDrawsOfAnUninterruptedRun) {
 // The reader printed in docs/chain-format.md reads what the program writes.
 TEST_F(Cli, TheDocumentedNumpyReaderWorks) {
   if (std::system("python3 -c 'import numpy' 2>/dev/null") != 0) GTEST_SKIP() << "no python3 with numpy";
-  sample();
   std::ifstream document(std::string(EMOMC_SOURCE_DIR) + "/docs/chain-format.md");
   std::string line, reader;
   bool inside = false;
@@ -265,28 +276,37 @@ TEST_F(Cli, TheDocumentedNumpyReaderWorks) {
     else if (inside)
       reader += line + "\n";
   }
-  folder.write("reader.py",
-               reader +
-                   "step, prior, likelihood, x, names = read_chain('run/chains/chain-00001.emc')\n"
-                   "print(len(step), names[2], names[-1])\n"
-                   "print(','.join(map(repr, map(float, [prior[7], *x[7]]))))\n");
-  ASSERT_EQ(std::system(
-                ("cd '" + folder.path().string() + "' && python3 reader.py > read.txt 2> error.txt").c_str()),
-            0)
-      << folder.read("error.txt");
-  ASSERT_EQ(folder.run("export run --format csv -o draws.csv").exit_code, 0);
-  std::istringstream read(folder.read("read.txt")), exported(folder.read("draws.csv"));
-  std::getline(read, line);
-  EXPECT_EQ(line, "100 means[0,0] scales[1,1]");
-  std::string expected;
-  while (expected.rfind("1,7,", 0) != 0 && std::getline(exported, expected)) continue;
-  std::getline(read, line);
-  std::istringstream ours(line), theirs(expected);
-  std::string cell;
-  for (int skip = 0; skip < 4; ++skip) std::getline(theirs, cell, ',');
-  for (std::string value; std::getline(ours, value, ',');) {
-    ASSERT_TRUE(std::getline(theirs, cell, ','));
-    EXPECT_EQ(std::stod(value), std::stod(cell));
+  for (const auto& [covariance, last] :
+       {std::pair<std::string, std::string>{"diagonal", "scales[1,1]"}, {"full", "covariances[1,1,1]"}}) {
+    std::string config = kConfig;
+    config.replace(config.find("{components: 2}"), 15, "{components: 2, covariance: " + covariance + "}");
+    std::filesystem::remove_all(folder / "run");
+    std::filesystem::remove_all(folder / "data");
+    sample(config);
+    folder.write("reader.py",
+                 reader +
+                     "step, prior, likelihood, x, names = read_chain('run/chains/chain-00001.emc')\n"
+                     "print(len(step), names[2], names[-1])\n"
+                     "print(','.join(map(repr, map(float, [prior[7], *x[7]]))))\n");
+    ASSERT_EQ(
+        std::system(
+            ("cd '" + folder.path().string() + "' && python3 reader.py > read.txt 2> error.txt").c_str()),
+        0)
+        << folder.read("error.txt");
+    ASSERT_EQ(folder.run("export run --format csv -o draws.csv").exit_code, 0);
+    std::istringstream read(folder.read("read.txt")), exported(folder.read("draws.csv"));
+    std::getline(read, line);
+    EXPECT_EQ(line, "100 means[0,0] " + last);
+    std::string expected;
+    while (expected.rfind("1,7,", 0) != 0 && std::getline(exported, expected)) continue;
+    std::getline(read, line);
+    std::istringstream ours(line), theirs(expected);
+    std::string cell;
+    for (int skip = 0; skip < 4; ++skip) std::getline(theirs, cell, ',');
+    for (std::string value; std::getline(ours, value, ',');) {
+      ASSERT_TRUE(std::getline(theirs, cell, ','));
+      EXPECT_EQ(std::stod(value), std::stod(cell));
+    }
   }
 }
 

@@ -56,5 +56,21 @@ TEST(MixtureStarts, LabelsAreTakenFromAReference) {
   EXPECT_EQ(sorted, (std::vector<double>{0.2, 0.3, 0.5, 0.1, 0, 5, 5.2, 9.1, 9, 1, 1, 2, 2, 3, 3}));
 }
 
+// Two components in two columns with scales (1, 2) and (3, 4), weights 1/4 and 3/4.
+TEST(MixtureStarts, ADiagonalMixtureFitsInEveryLayout) {
+  const std::vector<double> diagonal{0.25, 0.75, 0, 1, 2, 3, 1, 2, 3, 4};
+  const auto converted = [&](const char* covariance) {
+    return in_layout(model_layout({"gaussian_mixture", 2, covariance}, 2), diagonal);
+  };
+  const auto tail = [](const std::vector<double>& theta) {
+    return std::vector<double>(theta.begin() + 6, theta.end());
+  };
+  EXPECT_EQ(converted("diagonal"), diagonal);
+  EXPECT_EQ(tail(converted("spherical")), (std::vector<double>{std::sqrt(2.5), std::sqrt(12.5)}));
+  EXPECT_EQ(tail(converted("full")), (std::vector<double>{1, 0, 2, 3, 0, 4}));
+  EXPECT_EQ(tail(converted("tied")),
+            (std::vector<double>{std::sqrt(0.25 + 0.75 * 9), 0, std::sqrt(1 + 0.75 * 16)}));
+}
+
 }  // namespace
 }  // namespace emomc

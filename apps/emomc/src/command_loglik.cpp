@@ -93,7 +93,8 @@ void add_loglik(CLI::App& app, int&) {
   command
       ->add_option("--parameters", options->parameters,
                    "JSON file in the data's own units: {\"weights\": [K], \"means\": [K][d], "
-                   "\"scales\": [K][d], or [K] for a spherical mixture}")
+                   "\"scales\": [K][d]}; [K] for a spherical mixture, \"covariance\": [d][d] for a tied, "
+                   "\"covariances\": [K][d][d] for a full one")
       ->required();
   command->add_option("--backend", options->backend, "auto, reference, cpu or cuda")
       ->check(CLI::IsMember({"auto", "reference", "cpu", "cuda"}))
