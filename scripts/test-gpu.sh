@@ -18,7 +18,7 @@ if [[ $steps == *" sanitizer "* ]]; then
   # Long runs are left out; AFewSteps launches every kernel that they do.
   declare -A filter=(
     [test_liblikelihood]='*cuda*-*AcceptanceDecisions*:*DifferencesOfNeighbours*'
-    [test_libsampler]='*AFewSteps*cuda*'
+    [test_libsampler]='*AFewSteps*cuda*:*CovariancesAndSampled*cuda*'
   )
   for tool in memcheck racecheck synccheck; do
     for program in test_liblikelihood test_libsampler; do

@@ -9,39 +9,35 @@
 
 namespace emomc::device {
 
-/// Log density of one element without its constant. Each logarithm is called in one place: the kernel of a
-/// step waits for its instructions.
+/// Log density of one element without its constant.
 EMOMC_INLINE double log_density_term(const Element& e, double x) {
-  const Density density = e.density;
-  const double z = (x - e.a) * e.b;
-  const bool takes_log = density == Density::lognormal || density == Density::gamma ||
-                         density == Density::inverse_gamma || density == Density::beta ||
-                         density == Density::power;
-  const double log_x = takes_log ? log(x) : 0.0;
-  double log_other = 0;
-  if (density == Density::student_t || density == Density::beta)
-    log_other = log1p(density == Density::beta ? -x : z * z);
-  switch (density) {
+  switch (e.density) {
     case Density::flat:
       return 0.0;
-    case Density::normal:
+    case Density::normal: {
+      const double z = (x - e.a) * e.b;
       return -0.5 * z * z;
-    case Density::student_t:
-      return -e.c * log_other;
+    }
+    case Density::student_t: {
+      const double z = (x - e.a) * e.b;
+      return -e.c * log1p(z * z);
+    }
     case Density::lognormal: {
-      const double y = (log_x - e.a) * e.b;
-      return x > 0 ? -0.5 * y * y - log_x : -kInfinity;
+      if (!(x > 0)) return -kInfinity;
+      const double l = log(x);
+      const double z = (l - e.a) * e.b;
+      return -0.5 * z * z - l;
     }
     case Density::gamma:
-      return (e.a == 0 ? 0.0 : e.a * log_x) - e.b * x;
+      return (e.a == 0 ? 0.0 : e.a * log(x)) - e.b * x;
     case Density::inverse_gamma:
-      return x > 0 ? -e.a * log_x - e.b / x : -kInfinity;
+      return x > 0 ? -e.a * log(x) - e.b / x : -kInfinity;
     case Density::uniform:
       return x >= e.a && x <= e.b ? 0.0 : -kInfinity;
     case Density::beta:
-      return (e.a == 0 ? 0.0 : e.a * log_x) + (e.b == 0 ? 0.0 : e.b * log_other);
+      return (e.a == 0 ? 0.0 : e.a * log(x)) + (e.b == 0 ? 0.0 : e.b * log1p(-x));
     case Density::power:
-      return e.a == 0 ? 0.0 : e.a * log_x;
+      return e.a == 0 ? 0.0 : e.a * log(x);
   }
   return 0.0;
 }
