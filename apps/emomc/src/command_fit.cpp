@@ -69,8 +69,10 @@ std::vector<double> two_gaussian_start(const LoadedData& loaded, int restart) {
   double mean = 0, variance = 0;
   for (double v : x) mean += v / static_cast<double>(x.size());
   for (double v : x) variance += (v - mean) * (v - mean) / static_cast<double>(x.size());
-  const double sd = std::sqrt(variance), ratio = 1.5 + 0.5 * (restart / 3),
-               fraction = 0.3 + 0.2 * (restart % 3);
+  constexpr int kFractions = 3;
+  const int wider = restart / kFractions;
+  const double sd = std::sqrt(variance), ratio = 1.5 + 0.5 * wider,
+               fraction = 0.3 + 0.2 * (restart % kFractions);
   return {fraction, mean, sd / ratio, sd * ratio};
 }
 
