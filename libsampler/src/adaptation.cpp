@@ -17,8 +17,7 @@ constexpr double kLastShape = 0.8;               // and once more at 80 % of the
 constexpr std::int64_t kPointsPerWindow = 2048;  // over all chains
 constexpr double kOptimalScale = 2.38;           // over sqrt(dimension), Roberts, Gelman and Gilks (1997)
 constexpr double kAcceptanceOneDimension = 0.44;
-constexpr double kKeptShare = 0.25;  // of the points so far, where all of them are learnt from
-constexpr double kFirstFit = 0.25;   // of the warm-up: a fit to a chain on its way is none
+constexpr double kFirstFit = 0.25;  // of the warm-up: a fit to a chain on its way is none
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
