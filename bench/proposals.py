@@ -1,8 +1,8 @@
-"""Which proposal for what: ESS per second and per likelihood evaluation of every proposal on five targets.
+"""Which proposal for what: ESS per second and per likelihood evaluation of every proposal on six targets.
 
-  python3 bench/proposals.py [--bin build/release/bin] [--sad 'DIRECTORY/Sad_*.csv'] [--backend cpu] [--json FILE]
+  python3 bench/proposals.py [--bin build/release/bin] [--sad 'DIRECTORY/Sad_*.csv'] [--backend cpu] [--only TARGET] [--json FILE]
 
-The Sad frames (skipped without --sad), the galaxies with three components, a two-Gaussian fit of 20,000 simulated
+The Sad frames (skipped without --sad), the galaxies with three and with six components, a two-Gaussian fit of 20,000 simulated
 events, and, without data, a correlated normal in 100 dimensions and a banana. ESS is the smallest of bulk and tail
 over log densities and all parameters. Runs have equal numbers of evaluations, a
 quarter of them warm-up. Needs no package.
@@ -16,11 +16,13 @@ import tempfile
 KINDS = {"component_wise": "{kind: component_wise}", "random_walk": "{kind: random_walk, shape: dense}",
          "adaptive_metropolis": "{kind: adaptive_metropolis}",
          "delayed_rejection": "{kind: delayed_rejection, shape: dense}", "independence": "{kind: independence}",
-         "differential_evolution": "{kind: differential_evolution}", "stretch": "{kind: stretch}"}
+         "differential_evolution": "{kind: differential_evolution}", "stretch": "{kind: stretch}",
+         "split_merge": "{kind: split_merge}"}
 parser = argparse.ArgumentParser()
 parser.add_argument("--bin", default="build/release/bin")
 parser.add_argument("--sad")
 parser.add_argument("--backend", default="cpu")
+parser.add_argument("--only", help="Sad, galaxies, galaxies K = 6, two-Gaussian or synthetic")
 parser.add_argument("--json")
 arguments = parser.parse_args()
 emomc = os.path.abspath(os.path.join(arguments.bin, "emomc"))
@@ -34,13 +36,17 @@ def run(*command, folder):
     return done.stdout
 
 
-def measure(target, config, free, blocks, evaluations, folder):
+def measure(target, config, free, blocks, evaluations, folder, components):
+    if arguments.only not in (None, target):
+        return
     with open(os.path.join(folder, "config.yaml"), "w") as file:
         file.write(config)
     for kind, spec in KINDS.items():
+        if kind == "split_merge" and components < 3:
+            continue
         ensemble = kind in ("differential_evolution", "stretch")
         chains = max(2 * free, 8) if ensemble else 8
-        per_step = {"component_wise": blocks, "delayed_rejection": 2}.get(kind, 1)
+        per_step = {"component_wise": blocks, "split_merge": blocks + components, "delayed_rejection": 2}.get(kind, 1)
         steps = max(evaluations // (chains * per_step), 100)
         thin = max(1, steps // 2000)
         run("run", "config.yaml", "-q", "--force", "--output", "run", "--set", f"sampler.proposal={spec}",
@@ -67,20 +73,24 @@ root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 with tempfile.TemporaryDirectory() as folder:
     if arguments.sad:
         measure("Sad", f"data: {{file: '{os.path.abspath(arguments.sad)}'}}\nlikelihood: {{components: 2}}\n"
-                "sampler: {init: em}\n", 53, 5, 200_000, folder)
+                "sampler: {init: em}\n", 53, 5, 200_000, folder, 2)
     measure("galaxies", f"data: {{file: '{root}/configs/galaxies.csv', standardize: false}}\n"
             "likelihood: {components: 3}\nprior: {means: {normal: {mean: 20, sd: 10}}, scales: {half_normal: 1}, "
-            "order: means.0}\n", 8, 7, 1_000_000, folder)
+            "order: means.0}\n", 8, 7, 1_000_000, folder, 3)
+    measure("galaxies K = 6", f"data: {{file: '{root}/configs/galaxies.csv', standardize: false}}\n"
+            "likelihood: {components: 6}\nprior: {weights: {dirichlet: 2}, means: {normal: {mean: 20, sd: 10}}, "
+            "scales: {half_normal: 1}, order: means.0}\n", 17, 13, 10_000_000, folder, 6)
     with open(os.path.join(folder, "simulation.yaml"), "w") as file:
         file.write("model: two_gaussian\nparameters: {fraction: 0.7, mean: 0.3, sigma: [0.8, 2.2]}\nrows: 20000\n")
     run("simulate", "simulation.yaml", "-o", "events", folder=folder)
     measure("two-Gaussian", "data: {file: events/data.csv, standardize: false}\nlikelihood: {model: two_gaussian}\n"
-            "prior: {sigma: {half_normal: 5}, order: sigma}\n", 4, 4, 200_000, folder)
-synthetic = subprocess.run([os.path.join(arguments.bin, "emomc_synthetic_targets")], capture_output=True, text=True,
-                           check=True)
-for line in synthetic.stdout.splitlines():
-    results.append(json.loads(line))
-    show(results[-1])
+            "prior: {sigma: {half_normal: 5}, order: sigma}\n", 4, 4, 200_000, folder, 0)
+if arguments.only in (None, "synthetic"):
+    synthetic = subprocess.run([os.path.join(arguments.bin, "emomc_synthetic_targets")], capture_output=True, text=True,
+                               check=True)
+    for line in synthetic.stdout.splitlines():
+        results.append(json.loads(line))
+        show(results[-1])
 if arguments.json:
     with open(arguments.json, "w") as file:
         json.dump(results, file, indent=1)

@@ -20,6 +20,9 @@ constexpr double kAcceptanceOneDimension = 0.44;
 constexpr double kFirstFit = 0.25;  // of the warm-up: a fit to a chain on its way is none
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
+// A second try shares the first one's numbers.
+bool learns(const device::ProposalBlock& block) { return block.stage == 0 && block.jump == 0; }
+
 }  // namespace
 
 std::vector<std::int64_t> window_ends(std::int64_t warmup) {
@@ -59,7 +62,7 @@ Adaptation::Adaptation(const ProposalBlocks& blocks, double target_acceptance,
       const auto& block = blocks_.blocks[static_cast<std::size_t>(b)];
       numbers[layout_.scale(b)] = std::log(kOptimalScale) - 0.5 * std::log(static_cast<double>(block.size)) -
                                   0.5 * std::log(1.0 + static_cast<double>(num_rows));
-      if (dense)
+      if (dense && learns(block))
         for (int i = 0; i < block.size; ++i)
           numbers[layout_.dense(block.dense_offset + i * block.size + i)] = 1;
     }
@@ -98,7 +101,7 @@ void Adaptation::add_point(int chain, std::span<const double> u, double log_dens
     return;
   }
   for (const auto& block : blocks_.blocks) {
-    if (block.stage == 1) continue;  // shares the first try's numbers
+    if (!learns(block)) continue;
     const auto part = y.segment(block.begin, block.size);
     Eigen::Map<Eigen::MatrixXd>(cross + block.dense_offset, block.size, block.size).noalias() +=
         part * part.transpose();
@@ -158,7 +161,7 @@ void Adaptation::update_scales(std::span<const std::uint64_t> accepted,
           yes += static_cast<double>(accepted[c * num_blocks + b]);
           all += static_cast<double>(proposed[c * num_blocks + b]);
         }
-      if (all == 0 || blocks_.blocks[b].stage == 1) continue;
+      if (all == 0 || !learns(blocks_.blocks[b])) continue;
       const double target = blocks_.blocks[b].size == 1 ? kAcceptanceOneDimension : target_acceptance_;
       const double rate = yes / all;
       // d rate / d log scale is about -1/2 near the usual targets; next to no acceptance asks for more.
@@ -196,7 +199,7 @@ void Adaptation::update_shapes() {
     };
     for (int b = 0; b < layout_.num_blocks; ++b) {
       const auto& block = blocks_.blocks[static_cast<std::size_t>(b)];
-      if (block.stage == 1) continue;
+      if (!learns(block)) continue;
       const int n = block.size;
       double log_change = 0;  // mean log of new over old: the volume of the increments is kept
       if (blocks_.shape == ProposalShape::diagonal) {

@@ -46,7 +46,7 @@ ProposalBlocks plan_blocks(const ProposalTraits& traits, ProposalShape asked, co
                                                             : ProposalShape::dense;
   const auto add = [&](std::string name, int begin, int size, Influence influence, int component) {
     if (size == 0) return;
-    result.blocks.push_back({begin, size, influence, component, result.num_dense, device::kAllChains, 0});
+    result.blocks.push_back({begin, size, influence, component, result.num_dense, device::kAllChains, 0, 0});
     result.names.push_back(std::move(name));
     result.num_dense += size * size;
   };
@@ -54,16 +54,16 @@ ProposalBlocks plan_blocks(const ProposalTraits& traits, ProposalShape asked, co
   if (plan == device::BlockPlan::whole) {
     add("all", 0, dim, Influence::everything, 0);
   } else if (dim > 0 && plan == device::BlockPlan::halves) {
-    for (int half : {0, 1}) result.blocks.push_back({0, dim, Influence::everything, 0, 0, half, 0});
+    for (int half : {0, 1}) result.blocks.push_back({0, dim, Influence::everything, 0, 0, half, 0, 0});
     result.names = {"half[0]", "half[1]"};
     result.apart = true;
   } else if (dim > 0 && plan == device::BlockPlan::stages) {
     for (int stage : {0, 1})
-      result.blocks.push_back({0, dim, Influence::everything, 0, 0, device::kAllChains, stage});
+      result.blocks.push_back({0, dim, Influence::everything, 0, 0, device::kAllChains, stage, 0});
     result.names = {"first", "second"};
     result.num_dense = dim * dim;
     result.apart = result.has_stages = true;
-  } else if (plan == device::BlockPlan::by_component) {
+  } else {
     for (std::size_t b = 0; b < target.layout().blocks.size(); ++b) {
       const ParameterBlock& block = target.layout().blocks[b];
       const Target::Range range = target.unconstrained_range(b);
@@ -79,6 +79,17 @@ ProposalBlocks plan_blocks(const ProposalTraits& traits, ProposalShape asked, co
         add(sliced ? block.name + "[" + std::to_string(k) + "]" : block.name,
             range.begin + k * (range.size / num_slices), range.size / num_slices,
             coupled ? Influence::everything : block.influence, k);
+    }
+  }
+  if (traits.jumps()) {
+    constexpr int kFewest = 3;
+    if (target.table().mixture.num_components < kFewest)
+      throw InputError(
+          "sampler.proposal.kind: split_merge is for three or more components with free weights, means and "
+          "a scale in each column; allowed here: another kind");
+    for (int jump = 0; jump < target.table().mixture.num_components; ++jump) {
+      result.blocks.push_back({0, dim, Influence::everything, 0, 0, device::kAllChains, 0, 1});
+      result.names.push_back("split_merge[" + std::to_string(jump) + "]");
     }
   }
   if (result.blocks.empty())

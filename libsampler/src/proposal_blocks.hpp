@@ -15,6 +15,7 @@ struct ProposalTraits {
   device::BlockPlan block_plan;
   device::ShapeLearning learning;
   bool adapts_scale;
+  bool jumps() const { return block_plan == device::BlockPlan::by_component_and_jump; }
   bool needs_others() const { return block_plan == device::BlockPlan::halves; }
 };
 template <class Proposal>

@@ -339,7 +339,8 @@ void validate(const RunOptions& options, const Target& target, const LikelihoodE
 ProposalUse proposal_use(const std::string& kind) {
   const auto host = make_host_device();
   const ProposalTraits traits = make_stepper(kind, *host)->traits();
-  return {traits.learning == device::ShapeLearning::as_asked, traits.adapts_scale, traits.needs_others()};
+  return {traits.learning == device::ShapeLearning::as_asked, traits.adapts_scale, traits.needs_others(),
+          traits.jumps()};
 }
 
 void check_proposal(const ProposalSpec& proposal, const Target& target, const std::vector<ChainPlan>& plans) {

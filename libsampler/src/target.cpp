@@ -6,6 +6,7 @@
 #include <map>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/device/unconstrain.hpp"
 #include "target_tables.hpp"
 
 namespace emomc {
@@ -38,6 +39,7 @@ Target::Target(ParameterLayout layout, const PriorSet& prior, std::span<const do
   free_scales_ = std::move(built.free_scales);
   dim_unconstrained_ = built.dim_unconstrained;
   ordered_block_ = built.ordered_block;
+  mixture_ = find_mixture();
 }
 
 device::ParameterTable Target::table() const {
@@ -50,7 +52,35 @@ device::ParameterTable Target::table() const {
           static_cast<int>(tables_.simplices.size()),
           static_cast<int>(tables_.covariance_rows.size()),
           static_cast<int>(tables_.conditionals.size()),
-          tables_.log_prior_constant};
+          tables_.log_prior_constant,
+          mixture_};
+}
+
+device::MixtureLayout Target::find_mixture() const {
+  const auto offset_of = [&](Support support, DataUnit unit) {
+    for (std::size_t b = 0; b < layout_.blocks.size(); ++b) {
+      const ParameterBlock& block = layout_.blocks[b];
+      if (block.component_axis == 0 && block.support == support && block.unit == unit && ranges_[b].size > 0)
+        return static_cast<int>(b);
+    }
+    return -1;
+  };
+  const int weights = offset_of(Support::simplex, DataUnit::none);
+  const int means = offset_of(Support::real, DataUnit::location);
+  const int scales = offset_of(Support::positive, DataUnit::scale);
+  if (weights < 0 || means < 0 || scales < 0) return {};
+  const auto block = [&](int b) -> const ParameterBlock& {
+    return layout_.blocks[static_cast<std::size_t>(b)];
+  };
+  const auto begin = [&](int b) { return layout_.offset(static_cast<std::size_t>(b)); };
+  const int K = block(weights).size();
+  if (block(means).size() != block(scales).size() || block(means).shape[0] != K) return {};
+  return {K,
+          block(means).size() / K,
+          begin(weights),
+          begin(means),
+          begin(scales),
+          ordered_block_ ? begin(static_cast<int>(*ordered_block_)) : device::kUnordered};
 }
 
 double Target::constrain(std::span<const double> u, std::span<double> theta) const {
@@ -88,37 +118,17 @@ void Target::unconstrain(std::span<const double> theta, std::span<double> u) con
     const device::Element& e = tables_.elements[i];
     const double x = theta[i];
     if (!std::isfinite(x)) refuse(i, "finite numbers");
-    const auto source = static_cast<std::size_t>(e.source);
-    switch (e.transform) {
-      case Transform::fixed:
-      case Transform::simplex:
-      case Transform::covariance:
-        break;
-      case Transform::identity:
-        u[source] = x;
-        break;
-      case Transform::lower_bound:
-        if (!(x > e.bound)) refuse(i, "above " + std::to_string(e.bound));
-        u[source] = device::log(x - e.bound);
-        break;
-      case Transform::interval:
-        if (!(x > e.bound && x < e.bound + e.width)) refuse(i, "strictly between its bounds");
-        u[source] = device::log((x - e.bound) / (e.bound + e.width - x));
-        break;
-      case Transform::ordered:
-      case Transform::ordered_above: {
-        if (e.rank == 0) {
-          if (e.transform == Transform::ordered_above && !(x > e.bound))
-            refuse(i, "above " + std::to_string(e.bound));
-          u[source] = e.transform == Transform::ordered ? x : device::log(x - e.bound);
-          break;
-        }
-        const double previous = theta[i - static_cast<std::size_t>(e.stride)];
-        if (!(x > previous)) refuse(i, "above its predecessor " + std::to_string(previous));
-        u[source] = device::log(x - previous);
-        break;
-      }
+    if (e.transform == Transform::interval && !(x > e.bound && x < e.bound + e.width))
+      refuse(i, "strictly between its bounds");
+    if (device::is_bounded_below(e.transform) && !(x > e.bound))
+      refuse(i, "above " + std::to_string(e.bound));
+    if (device::is_ordered(e.transform) && e.rank > 0) {
+      const double previous = theta[i - static_cast<std::size_t>(e.stride)];
+      if (!(x > previous)) refuse(i, "above its predecessor " + std::to_string(previous));
     }
+    if (device::has_own_coordinate(e.transform))
+      u[static_cast<std::size_t>(e.source)] =
+          device::unconstrain_element(e, theta.data(), static_cast<int>(i));
   }
   for (const auto& row : tables_.covariance_rows) unconstrain_row(row, theta, u);
   for (const auto& block : tables_.simplices) {
@@ -129,13 +139,7 @@ void Target::unconstrain(std::span<const double> theta, std::span<double> u) con
       sum += w[k];
     }
     if (std::abs(sum - 1) > 1e-6) refuse(static_cast<std::size_t>(block.begin), "weights that sum to 1");
-    // u = V' log w: column j of the Helmert basis.
-    double head = 0;
-    for (int j = 1; j < block.size; ++j) {
-      head += device::log(w[j - 1]);
-      u[static_cast<std::size_t>(block.source + j - 1)] =
-          (head - j * device::log(w[j])) / std::sqrt(j * (j + 1.0));
-    }
+    device::unconstrain_simplex(block, theta.data(), u.data());
   }
 }
 

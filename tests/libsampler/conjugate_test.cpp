@@ -49,7 +49,8 @@ class Conjugate : public ::testing::TestWithParam<Backend> {
                const std::vector<double>& starts, const std::vector<Expected>& expected) const {
     for (const std::string& kind : proposal_names())
       for (const auto shape : {ProposalShape::diagonal, ProposalShape::isotropic, ProposalShape::dense}) {
-        if (shape != ProposalShape::diagonal && !proposal_use(kind).shape) continue;
+        const ProposalUse use = proposal_use(kind);
+        if ((shape != ProposalShape::diagonal && !use.shape) || use.mixtures_only) continue;
         std::vector<ChainPlan> plans;
         for (std::uint64_t c = 0; c < kChains; ++c) plans.push_back({c, {0}, 1.0, 0});
         RunOptions options;

@@ -222,6 +222,28 @@ struct Snooker : DifferentialEvolution {
   }
 };
 
+// Three components in one column and in two; free labels, and an order that the move has to restore.
+template <class Proposal>
+Statistics split_and_merge(int columns, const std::string& order, int rounds = 10) {
+  PriorSet prior = mixture_prior();
+  prior.order = order;
+  const Target target(mixture_layout(3, columns), prior, std::vector<double>(2, 1.0));
+  const auto blocks = plan_blocks(traits_of<Proposal>(), ProposalShape::isotropic, target);
+  EXPECT_EQ(blocks.names.back(), "split_merge[2]");
+  return one_step<Proposal>(target, IncrementShape::isotropic, static_cast<int>(blocks.names.size()) - 1,
+                            Break::nothing, rounds);
+}
+
+TEST(Kernel, SplitAndMergeIsReversible) {
+  for (const char* order : {"", "means", "scales"})
+    for (const int columns : {1, 2}) {
+      const auto s = split_and_merge<SplitMerge>(columns, order);
+      EXPECT_LT(s.worst_exchange, kBound) << order << columns;
+      EXPECT_LT(s.worst_stationary, kBound) << order << columns;
+      EXPECT_GT(s.acceptance, 0.05) << order << columns;
+    }
+}
+
 TEST(Kernel, SnookerMovesAreReversible) {
   const auto s = one_step<Snooker>(small_target(), IncrementShape::isotropic, 0);
   EXPECT_LT(s.worst_exchange, kBound);
@@ -248,6 +270,8 @@ TEST(Kernel, MissingRatiosAreCaught) {
   EXPECT_GT(worst_without_ratio<Independence>(), 2 * kBound);
   EXPECT_GT(worst_without_ratio<Stretch>(), 2 * kBound);
   EXPECT_GT(worst_without_ratio<Snooker>(), 2 * kBound);
+  const auto split = split_and_merge<WithoutRatio<SplitMerge>>(1, "");
+  EXPECT_GT(std::max(split.worst_exchange, split.worst_stationary), 2 * kBound);
   constexpr int kManyRounds = 200;
   // What the second try's acceptance knows of the first matters where it goes as far.
   EXPECT_GT(worst_without_ratio<DelayedRejectionBy<100>>(kManyRounds), 2 * kBound);

@@ -39,7 +39,7 @@ class RunDirectory : public ::testing::Test {
   }
   // Three blocks of draws and two of acceptance; draw i has step 12 + 2 i.
   fs::path write_chain() const {
-    const fs::path file = folder_ / "chain-3.emc";
+    fs::path file = folder_ / "chain-3.emc";
     ChainWriter writer(file, header());
     for (int i = 0; i < 7; ++i) {
       const auto theta = point(i);

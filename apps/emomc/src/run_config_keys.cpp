@@ -254,7 +254,7 @@ std::vector<ConfigKey> sampler_keys() {
        [](const RunConfig& c) { return shortest_text(c.sampler.until.seconds); }},
       {"sampler.proposal.kind", "",
        "component_wise | random_walk | adaptive_metropolis | delayed_rejection | independence | "
-       "differential_evolution | stretch (docs/proposals.md)",
+       "differential_evolution | stretch | split_merge (docs/proposals.md)",
        [](const YamlValue& v, RunConfig& c) { c.sampler.proposal.kind = v.choice(proposal_names()); },
        [](const RunConfig& c) { return c.sampler.proposal.kind; }},
       {"sampler.proposal.shape", "",

@@ -45,7 +45,7 @@ EMOMC_HD inline device::i64 prefetch_bytes(const device::StepView& view) {
 /// while the likelihood of the present one is not known yet (Brockwell 2006, "Parallel Markov chain Monte
 /// Carlo simulation by pre-fetching"). The candidate of the outcome that comes true is stored.
 template <class Proposal, TableKind kKind>
-__global__ void __launch_bounds__(2 * device::kTeamLanes, 2)
+__global__ void __launch_bounds__(2 * device::kTeamLanes, device::has_jumps<Proposal> ? 1 : 2)
     prefetching_kernel(const __grid_constant__ device::StepView view, int accept_block, int propose_block) {
   using Team = device::BlockTeams<2>;
   __shared__ double scratch[2][Team::kScratch];

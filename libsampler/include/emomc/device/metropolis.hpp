@@ -164,6 +164,8 @@ EMOMC_INLINE void fetch_table(const Team& team, const ParameterTable& from, cons
 template <class Proposal>
 inline constexpr bool has_halves = Proposal::block_plan == BlockPlan::halves;
 template <class Proposal>
+inline constexpr bool has_jumps = Proposal::block_plan == BlockPlan::by_component_and_jump;
+template <class Proposal>
 inline constexpr bool has_stages = Proposal::block_plan == BlockPlan::stages;
 
 template <class Proposal>
@@ -224,6 +226,8 @@ EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int ch
     p.plan = *v.record_plan;
     p.log_ratio =
         (p.candidate.prior - p.current.prior) + (p.candidate.jacobian - p.current.jacobian) + v.log_q[chain];
+    if constexpr (has_jumps<Proposal>)
+      if (block.jump) p.log_ratio = (p.candidate.prior - p.current.prior) + v.log_q[chain];
     p.log_uniform = log(RandomSource{v.seed, static_cast<u64>(p.step), id}.uniform(
         Purpose::acceptance, static_cast<u32>(accept_block)));
     if (accept_block == v.num_blocks - 1) ++next_step;
@@ -231,7 +235,8 @@ EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int ch
   if (propose_block != kNoBlock) {
     p.adapted = {w.adapted,        rows.adapted + v.adapted_layout.num_small(),
                  v.adapted_layout, v.blocks[propose_block],
-                 propose_block,    v.shape};
+                 propose_block,    v.shape,
+                 v.table.mixture};
     // The first try's numbers, which a second one goes by.
     if constexpr (has_stages<Proposal>)
       if (p.adapted.block.stage == 1) team.fetch(rows.innovation, w.innovation, dim_u);
@@ -348,8 +353,9 @@ EMOMC_HD Candidate propose(const Team& team, const StepView& v, int chain, const
                            KnownPoint from, const Workspace& w, double* u, double* theta) {
   copy(team, from.u, u, v.table.dim_unconstrained);
   team.sync();
-  const double log_q = Proposal::apply(team, ProposalView{from.u, u, innovation_of(v, w), adapted,
-                                                          others_of<Proposal>(v, chain, adapted.block)});
+  const double log_q = Proposal::apply(
+      team, ProposalView{from.u, u, innovation_of(v, w), adapted,
+                         others_of<Proposal>(v, chain, adapted.block), &w.table, from.theta, theta});
   team.sync();
   const PointDensities densities = constrain_with_prior(team, w.table, u, theta, from);
   return {u, theta, log_q, densities.log_jacobian, densities.log_prior};

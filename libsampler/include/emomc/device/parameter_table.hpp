@@ -84,6 +84,15 @@ struct ConditionalElement {
 };
 inline constexpr int kConstant = -1;
 
+/// Where theta has the weights [K], means and scales [K x d] of a Gaussian mixture, all of them free.
+struct MixtureLayout {
+  int num_components;  ///< 0: there is no such mixture
+  int num_columns;     ///< d
+  int weights, means, scales;
+  int order;  ///< of the block by whose first column they are ordered; kUnordered
+};
+inline constexpr int kUnordered = -1;
+
 /// A target as the step reads it; arrays in the memory of whoever does.
 struct ParameterTable {
   const Element* elements;
@@ -96,6 +105,7 @@ struct ParameterTable {
   int num_covariance_rows;
   int num_conditionals;
   double log_prior_constant;
+  MixtureLayout mixture;
 };
 
 }  // namespace emomc::device

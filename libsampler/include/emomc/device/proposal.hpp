@@ -3,7 +3,8 @@
 //
 //   innovate(team, random, view, innovation)   draws what it needs, without looking at the state; it runs
 //                                              while the likelihood of the candidate before is computed
-//   apply(team, view) -> log q ratio           writes the candidate; log q(u | u') - log q(u' | u)
+//   apply(team, view) -> log q ratio           writes the candidate; log q(u | u') - log q(u' | u), of a jump
+//                                              log q(theta | theta') - log q(theta' | theta)
 //   name, block_plan, learning, adapts_scale   what it is called, how its step is cut, what warm-up learns
 //   for it
 //
@@ -12,6 +13,7 @@
 #define EMOMC_DEVICE_PROPOSAL_HPP
 
 #include "emomc/device/block_description.hpp"
+#include "emomc/device/parameter_table.hpp"
 #include "emomc/device/random.hpp"
 #include "emomc/device/team.hpp"
 
@@ -23,6 +25,7 @@ enum class BlockPlan {
   by_component,  ///< a block's slice of one component, weights, other blocks: each alone
   halves,  ///< all at once, first of one half of the chains, then of the other, each by the other's state
   stages,  ///< all at once, and where that is rejected a second, shorter try
+  by_component_and_jump,  ///< by_component, then all at once between the modes of a mixture
 };
 
 /// What the windows of warm-up learn of the increments' covariance.
@@ -41,6 +44,7 @@ struct ProposalBlock {
   int dense_offset;     ///< of its Cholesky factor in the adapted numbers
   int half;             ///< of the chains that move, 0 or 1; kAllChains
   int stage;            ///< 1: the second try where the block before was rejected
+  int jump;             ///< 1: between modes; nothing of it is learnt, its ratio is that of theta
 };
 inline constexpr int kAllChains = -1;
 
@@ -78,6 +82,7 @@ struct InnovationView {
   ProposalBlock block;
   int block_index;
   IncrementShape shape;
+  MixtureLayout mixture;
 };
 
 /// The chains of the other half, whose points an ensemble move goes by.
@@ -97,6 +102,9 @@ struct ProposalView {
   Innovation innovation;
   InnovationView adapted;
   OtherChains others;  ///< with BlockPlan::halves
+  const ParameterTable* table;
+  const double* current_theta;  ///< [dim]
+  double* theta;                ///< [dim] scratch: the candidate's, which is written afterwards
 };
 
 }  // namespace emomc::device

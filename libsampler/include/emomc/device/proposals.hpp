@@ -7,6 +7,7 @@
 #include "emomc/device/ensemble_moves.hpp"
 #include "emomc/device/gaussian_walk.hpp"
 #include "emomc/device/independence.hpp"
+#include "emomc/device/split_merge.hpp"
 
 #define EMOMC_PROPOSALS(X) \
   X(ComponentWise)         \
@@ -15,6 +16,7 @@
   X(DelayedRejection)      \
   X(Independence)          \
   X(DifferentialEvolution) \
-  X(Stretch)
+  X(Stretch)               \
+  X(SplitMerge)
 
 #endif  // EMOMC_DEVICE_PROPOSALS_HPP

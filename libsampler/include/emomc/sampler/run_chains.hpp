@@ -21,9 +21,10 @@ struct ProposalSpec {
 };
 
 std::vector<std::string> proposal_names();
-/// Which parts of a ProposalSpec a kind uses, and whether it moves chains by one another's state.
+/// Which parts of a ProposalSpec a kind uses, whether it moves chains by one another's state, and whether it
+/// is for mixtures of three or more components only.
 struct ProposalUse {
-  bool shape, target_acceptance, other_chains;
+  bool shape, target_acceptance, other_chains, mixtures_only;
 };
 /// Throws InputError for an unknown kind.
 ProposalUse proposal_use(const std::string& kind);

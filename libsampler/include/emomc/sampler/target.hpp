@@ -75,6 +75,7 @@ class Target {
   const TargetTables& tables() const { return tables_; }
 
  private:
+  device::MixtureLayout find_mixture() const;
   void unconstrain_row(const device::CovarianceRow& row, std::span<const double> theta,
                        std::span<double> u) const;
 
@@ -84,6 +85,7 @@ class Target {
   std::vector<int> free_scales_;
   int dim_unconstrained_ = 0;
   std::optional<std::size_t> ordered_block_;
+  device::MixtureLayout mixture_{};
 };
 
 }  // namespace emomc

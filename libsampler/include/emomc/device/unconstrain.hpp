@@ -1,0 +1,45 @@
+// From constrained theta to unconstrained u: the inverse of constrain.hpp, for points inside the support.
+#ifndef EMOMC_DEVICE_UNCONSTRAIN_HPP
+#define EMOMC_DEVICE_UNCONSTRAIN_HPP
+
+#include "emomc/device/math.hpp"
+#include "emomc/device/parameter_table.hpp"
+
+namespace emomc::device {
+
+constexpr bool has_own_coordinate(Transform t) {
+  return t != Transform::fixed && t != Transform::simplex && t != Transform::covariance;
+}
+
+/// u of element i of theta, whose transform has a coordinate of its own. Minus infinity or NaN where theta is
+/// on or outside its bounds.
+EMOMC_INLINE double unconstrain_element(const Element& e, const double* theta, int i) {
+  const double x = theta[i];
+  switch (e.transform) {
+    case Transform::lower_bound:
+      return log(x - e.bound);
+    case Transform::interval:
+      return log((x - e.bound) / (e.bound + e.width - x));
+    case Transform::ordered:
+      return e.rank == 0 ? x : log(x - theta[i - e.stride]);
+    case Transform::ordered_above:
+      return log(x - (e.rank == 0 ? e.bound : theta[i - e.stride]));
+    default:
+      return x;
+  }
+}
+
+/// u = V' log theta of a simplex, V the Helmert basis; one member does it.
+EMOMC_INLINE void unconstrain_simplex(const SimplexBlock& block, const double* theta, double* u) {
+  const double* w = theta + block.begin;
+  double head = 0;
+  EMOMC_ROLLED
+  for (int j = 1; j < block.size; ++j) {
+    head += log(w[j - 1]);
+    u[block.source + j - 1] = (head - j * log(w[j])) / EMOMC_SQRT(j * (j + 1.0));
+  }
+}
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_UNCONSTRAIN_HPP
