@@ -48,9 +48,7 @@ void expect_stans_posterior(const std::filesystem::path& run, int K) {
     const json& theirs = stan.at(names[p].substr(0, bracket) + "[" + std::to_string(k + 1) + "]");
     const auto values = column(chains, p);
     const auto draws = static_cast<std::size_t>(chains[0].num_draws);
-    const std::size_t per_ensemble = K == 6 ? chains.size() : 1;  // differential evolution
-    const DrawsView view{values.data(), draws, chains.size(), 1, static_cast<std::ptrdiff_t>(draws),
-                         per_ensemble};
+    const DrawsView view{values.data(), draws, chains.size(), 1, static_cast<std::ptrdiff_t>(draws)};
     const auto compare = [&](const char* what, double ours, double our_error, const char* error_name) {
       const double difference = ours - theirs[what].get<double>();
       const double error = std::hypot(our_error, theirs[error_name].get<double>());

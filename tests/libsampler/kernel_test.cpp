@@ -6,6 +6,7 @@
 #include <Eigen/Dense>
 #include <cmath>
 
+#include "emomc/core/errors.hpp"
 #include "emomc/device/proposals.hpp"
 #include "ensemble.hpp"
 #include "mixture_target.hpp"
@@ -242,6 +243,20 @@ TEST(Kernel, SplitAndMergeIsReversible) {
       EXPECT_LT(s.worst_stationary, kBound) << order << columns;
       EXPECT_GT(s.acceptance, 0.05) << order << columns;
     }
+}
+
+TEST(Kernel, SplitAndMergeNeedsThreeComponentsThatAreFree) {
+  const std::vector<double> sd(2, 1.0);
+  const auto plan = [](const Target& target) {
+    return plan_blocks(traits_of<SplitMerge>(), ProposalShape::isotropic, target);
+  };
+  EXPECT_THROW(plan(small_target()), InputError);
+  PriorSet fixed = mixture_prior();
+  fixed.blocks["scales"] = {PriorFamily::fixed, {testing::number(1.0)}};
+  EXPECT_THROW(plan(Target(mixture_layout(3, 2), fixed, sd)), InputError);
+  ParameterLayout spherical = mixture_layout(3, 2);
+  spherical.blocks[2].shape = {3};
+  EXPECT_THROW(plan(Target(spherical, mixture_prior(), sd)), InputError);
 }
 
 TEST(Kernel, SnookerMovesAreReversible) {
