@@ -66,6 +66,19 @@ void RhatAndEss(benchmark::State& state) {
 }
 BENCHMARK(RhatAndEss)->Args({1000, 4})->Args({1000, 64});
 
+// Everything that a summary prints, of 1000 quantities of 64 chains of 1000 draws, on all threads.
+void Summaries(benchmark::State& state) {
+  constexpr std::size_t quantities = 1000, draws = 1000, chains = 64, distinct = 50;
+  const auto values =
+      simulate_rows({"gaussian_mixture", 1}, 1, std::vector<double>{1, 0, 1}, distinct * draws * chains, 1);
+  std::vector<DrawsView> views;
+  for (std::size_t q = 0; q < quantities; ++q)
+    views.push_back({values.data() + (q % distinct) * draws * chains, draws, chains, 1, draws});
+  ThreadPool threads(0);
+  while (state.KeepRunning()) benchmark::DoNotOptimize(summarize(views, threads));
+}
+BENCHMARK(Summaries)->Unit(benchmark::kMillisecond)->UseRealTime();
+
 void ReadCsv(benchmark::State& state) {
   const auto file = std::filesystem::temp_directory_path() / "emomc_benchmarks.csv";
   {

@@ -1,7 +1,7 @@
 #include <fftw3.h>
 
 #include <bit>
-#include <complex>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -28,32 +28,48 @@ struct PlanDelete {
   }
 };
 
-}  // namespace
-
-std::vector<double> autocovariance(const double* x, std::size_t n) {
-  // Padded to twice the length, so that the circular correlation is the plain one.
-  const std::size_t size = std::bit_ceil(2 * n);
-  const std::size_t bins = size / 2 + 1;
-  std::unique_ptr<double, FftwDelete<double>> real(fftw_alloc_real(size));
-  std::unique_ptr<fftw_complex, FftwDelete<fftw_complex>> spectrum(fftw_alloc_complex(bins));
-  std::unique_ptr<fftw_plan_s, PlanDelete> forth, back;
-  {
+// Real transforms of one size, forth and back.
+struct Transforms {
+  explicit Transforms(std::size_t size)
+      : real(fftw_alloc_real(size)), spectrum(fftw_alloc_complex(size / 2 + 1)) {
     const std::lock_guard lock(planner());
     forth.reset(fftw_plan_dft_r2c_1d(static_cast<int>(size), real.get(), spectrum.get(), FFTW_ESTIMATE));
     back.reset(fftw_plan_dft_c2r_1d(static_cast<int>(size), spectrum.get(), real.get(), FFTW_ESTIMATE));
   }
-  const double mean = std::accumulate(x, x + n, 0.0) / static_cast<double>(n);
-  for (std::size_t i = 0; i < size; ++i) real.get()[i] = i < n ? x[i] - mean : 0.0;
-  fftw_execute(forth.get());
-  for (std::size_t k = 0; k < bins; ++k) {
-    double* z = spectrum.get()[k];
-    z[0] = z[0] * z[0] + z[1] * z[1];
-    z[1] = 0;
+  std::unique_ptr<double, FftwDelete<double>> real;
+  std::unique_ptr<fftw_complex, FftwDelete<fftw_complex>> spectrum;
+  std::unique_ptr<fftw_plan_s, PlanDelete> forth, back;
+};
+
+}  // namespace
+
+std::vector<double> mean_autocovariance(const DrawMatrix& draws) {
+  const std::size_t n = draws.num_draws;
+  // Padded to twice the length, so that the circular correlation is the plain one.
+  const std::size_t size = std::bit_ceil(2 * n), bins = size / 2 + 1;
+  thread_local std::map<std::size_t, Transforms> known;
+  Transforms& transforms = known.try_emplace(size, size).first->second;
+  double* real = transforms.real.get();
+  fftw_complex* spectrum = transforms.spectrum.get();
+  // The power spectra are added up, so that one transform back does for all chains.
+  std::vector<double> power(bins, 0.0);
+  for (std::size_t c = 0; c < draws.num_chains; ++c) {
+    const double* x = draws.chain(c);
+    const double mean = std::accumulate(x, x + n, 0.0) / static_cast<double>(n);
+    for (std::size_t i = 0; i < n; ++i) real[i] = x[i] - mean;
+    std::fill(real + n, real + size, 0.0);
+    fftw_execute(transforms.forth.get());
+    for (std::size_t k = 0; k < bins; ++k)
+      power[k] += spectrum[k][0] * spectrum[k][0] + spectrum[k][1] * spectrum[k][1];
   }
-  fftw_execute(back.get());
-  std::vector<double> covariance(n);
-  for (std::size_t t = 0; t < n; ++t)
-    covariance[t] = real.get()[t] / (static_cast<double>(size) * static_cast<double>(n));
+  for (std::size_t k = 0; k < bins; ++k) {
+    spectrum[k][0] = power[k];
+    spectrum[k][1] = 0;
+  }
+  fftw_execute(transforms.back.get());
+  std::vector<double> covariance(real, real + n);
+  for (double& x : covariance)
+    x /= static_cast<double>(size) * static_cast<double>(n) * static_cast<double>(draws.num_chains);
   return covariance;
 }
 

@@ -35,9 +35,10 @@ double ess_at_most(const DrawMatrix& draws, double bound) {
   return basic_ess(split_chains(transformed(draws, [=](double x) { return x <= bound ? 1.0 : 0.0; })));
 }
 
-double rhat_of(const DrawMatrix& draws) {
-  const double bulk = basic_rhat(rank_normalized(split_chains(draws)));
-  const double tail = basic_rhat(rank_normalized(split_chains(folded(draws))));
+// Of halves and their order: the larger of the bulk's and that of the distances from the median.
+double rhat_of(const DrawMatrix& halves, const SortedDraws& sorted, double median) {
+  const double bulk = basic_rhat(rank_normalized(halves, sorted));
+  const double tail = basic_rhat(rank_normalized(halves, folded(sorted, median)));
   return std::isnan(bulk) || std::isnan(tail) ? kNan : std::max(bulk, tail);
 }
 
@@ -67,7 +68,9 @@ double draws_quantile(DrawsView draws, double probability) {
 
 double rhat(DrawsView draws) {
   const DrawMatrix matrix(draws);
-  return is_degenerate(matrix) ? kNan : rhat_of(matrix);
+  if (is_degenerate(matrix)) return kNan;
+  const DrawMatrix halves = split_chains(matrix);
+  return rhat_of(halves, sorted_draws(halves), sorted_quantile(sorted_values(matrix), 0.5));
 }
 double rhat_basic(DrawsView draws) { return basic_rhat(DrawMatrix(draws)); }
 
@@ -113,22 +116,29 @@ QuantitySummary summarize(DrawsView draws) {
   if (matrix.values.empty()) return s;
   s.mean = mean_of(matrix);
   s.sd = sd_of(matrix);
-  const auto sorted = sorted_values(matrix);
-  if (!std::isfinite(sorted.front()) || !std::isfinite(sorted.back()) || std::isnan(s.mean)) return s;
+  if (std::any_of(matrix.values.begin(), matrix.values.end(), [](double x) { return !std::isfinite(x); }))
+    return s;
+  const DrawMatrix halves = split_chains(matrix);
+  const SortedDraws sorted_halves = sorted_draws(halves);
+  // The halves are without the middle draw of an odd number.
+  const bool is_complete = halves.values.size() == matrix.values.size();
+  const std::vector<double> sorted = is_complete ? sorted_halves.values : sorted_values(matrix);
   s.q5 = sorted_quantile(sorted, 0.05);
   s.q50 = sorted_quantile(sorted, 0.5);
   s.q95 = sorted_quantile(sorted, 0.95);
   if (is_degenerate(matrix)) return s;
-  const DrawMatrix halves = split_chains(matrix);
-  const DrawMatrix scores = rank_normalized(halves);
-  s.ess_bulk = basic_ess(scores);
+  s.ess_bulk = basic_ess(rank_normalized(halves, sorted_halves));
   s.ess_tail = smaller(ess_at_most(matrix, s.q5), ess_at_most(matrix, s.q95));
   s.mcse_mean = s.sd / std::sqrt(basic_ess(halves));
   s.mcse_sd = mcse_sd_of(matrix);
-  const double bulk = basic_rhat(scores);
-  const double tail = basic_rhat(rank_normalized(split_chains(folded(matrix))));
-  s.rhat = std::isnan(bulk) || std::isnan(tail) ? kNan : std::max(bulk, tail);
+  s.rhat = rhat_of(halves, sorted_halves, s.q50);
   return s;
+}
+
+std::vector<QuantitySummary> summarize(std::span<const DrawsView> quantities, ThreadPool& threads) {
+  std::vector<QuantitySummary> summaries(quantities.size());
+  threads.for_each(quantities.size(), [&](std::size_t i, int) { summaries[i] = summarize(quantities[i]); });
+  return summaries;
 }
 
 }  // namespace emomc

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <boost/math/special_functions/erf.hpp>
+#include <boost/sort/pdqsort/pdqsort.hpp>
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <numeric>
 
 namespace emomc {
+namespace {
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+}
 
 DrawMatrix::DrawMatrix(DrawsView draws) : DrawMatrix(draws.num_draws, draws.num_chains) {
   for (std::size_t c = 0; c < num_chains; ++c)
@@ -39,32 +43,80 @@ DrawMatrix split_chains(const DrawMatrix& draws) {
   return halves;
 }
 
-DrawMatrix rank_normalized(const DrawMatrix& draws) {
+SortedDraws sorted_draws(const DrawMatrix& draws) {
+  struct Entry {
+    double value;
+    std::size_t place;
+  };
+  std::vector<Entry> entries(draws.values.size());
+  for (std::size_t i = 0; i < entries.size(); ++i) entries[i] = {draws.values[i], i};
+  boost::sort::pdqsort_branchless(entries.begin(), entries.end(),
+                                  [](const Entry& a, const Entry& b) { return a.value < b.value; });
+  SortedDraws sorted;
+  sorted.values.reserve(entries.size());
+  sorted.places.reserve(entries.size());
+  for (const Entry& entry : entries) {
+    sorted.values.push_back(entry.value);
+    sorted.places.push_back(entry.place);
+  }
+  return sorted;
+}
+
+SortedDraws folded(const SortedDraws& sorted, double centre) {
+  SortedDraws result;
+  const auto n = sorted.values.size();
+  result.values.reserve(n);
+  result.places.reserve(n);
+  // Distances grow to both sides.
+  auto above = static_cast<std::size_t>(std::lower_bound(sorted.values.begin(), sorted.values.end(), centre) -
+                                        sorted.values.begin());
+  std::size_t below = above;
+  while (below > 0 || above < n) {
+    const double left = below > 0 ? std::abs(sorted.values[below - 1] - centre) : kInfinity;
+    const double right = above < n ? std::abs(sorted.values[above] - centre) : kInfinity;
+    const std::size_t next = below > 0 && (above == n || left < right) ? --below : above++;
+    result.values.push_back(std::min(left, right));
+    result.places.push_back(sorted.places[next]);
+  }
+  return result;
+}
+
+namespace {
+
+double normal_score(double rank, std::size_t n) {
+  const double p = (rank - 0.375) / (static_cast<double>(n) + 0.25);
+  return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * p);
+}
+
+// Of the ranks 1 .. n, kept for the next quantity of as many draws.
+const std::vector<double>& normal_scores(std::size_t n) {
+  thread_local std::vector<double> scores;
+  if (scores.size() != n) {
+    scores.resize(n);
+    for (std::size_t i = 0; i < n; ++i) scores[i] = normal_score(static_cast<double>(i + 1), n);
+  }
+  return scores;
+}
+
+}  // namespace
+
+DrawMatrix rank_normalized(const DrawMatrix& draws, const SortedDraws& sorted) {
   const std::size_t n = draws.values.size();
-  std::vector<std::size_t> order(n);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return draws.values[a] < draws.values[b]; });
+  const std::vector<double>& of_rank = normal_scores(n);
   DrawMatrix scores(draws.num_draws, draws.num_chains);
   scores.per_ensemble = draws.per_ensemble;
   for (std::size_t begin = 0; begin < n;) {
     std::size_t end = begin + 1;
-    while (end < n && draws.values[order[end]] == draws.values[order[begin]]) ++end;
-    const double rank = 0.5 * static_cast<double>(begin + 1 + end);
-    const double p = (rank - 0.375) / (static_cast<double>(n) + 0.25);
-    const double z = -std::numbers::sqrt2 * boost::math::erfc_inv(2 * p);
-    for (std::size_t i = begin; i < end; ++i) scores.values[order[i]] = z;
+    while (end < n && sorted.values[end] == sorted.values[begin]) ++end;
+    const double z =
+        end == begin + 1 ? of_rank[begin] : normal_score(0.5 * static_cast<double>(begin + 1 + end), n);
+    for (std::size_t i = begin; i < end; ++i) scores.values[sorted.places[i]] = z;
     begin = end;
   }
   return scores;
 }
 
-DrawMatrix folded(const DrawMatrix& draws) {
-  std::vector<double> sorted = draws.values;
-  std::sort(sorted.begin(), sorted.end());
-  const double median = sorted_quantile(sorted, 0.5);
-  return transformed(draws, [=](double x) { return std::abs(x - median); });
-}
+DrawMatrix rank_normalized(const DrawMatrix& draws) { return rank_normalized(draws, sorted_draws(draws)); }
 
 double sorted_quantile(const std::vector<double>& sorted, double probability) {
   const double h = static_cast<double>(sorted.size() - 1) * probability;
@@ -79,12 +131,13 @@ double mean_of(const double* x, std::size_t n) {
   return std::accumulate(x, x + n, 0.0) / static_cast<double>(n);
 }
 
-double variance_of(const std::vector<double>& x) {
-  const double mean = mean_of(x.data(), x.size());
+double variance_of(const double* x, std::size_t n) {
+  const double mean = mean_of(x, n);
   double sum = 0;
-  for (double v : x) sum += (v - mean) * (v - mean);
-  return sum / static_cast<double>(x.size() - 1);
+  for (std::size_t i = 0; i < n; ++i) sum += (x[i] - mean) * (x[i] - mean);
+  return sum / static_cast<double>(n - 1);
 }
+double variance_of(const std::vector<double>& x) { return variance_of(x.data(), x.size()); }
 
 }  // namespace
 
@@ -105,8 +158,7 @@ double basic_rhat(const DrawMatrix& draws) {
   double within = 0;
   for (std::size_t c = 0; c < draws.num_chains; ++c) {
     means.push_back(mean_of(draws.chain(c), draws.num_draws));
-    within += variance_of({draws.chain(c), draws.chain(c) + draws.num_draws}) /
-              static_cast<double>(draws.num_chains);
+    within += variance_of(draws.chain(c), draws.num_draws) / static_cast<double>(draws.num_chains);
   }
   const double between = n * variance_of(means);
   return std::sqrt((between / within + n - 1) / n);
@@ -131,12 +183,9 @@ double basic_ess(const DrawMatrix& draws) {
   if (draws.per_ensemble > 1) return ess_of_ensembles(draws);
   const std::size_t n = draws.num_draws;
   const auto num_chains = static_cast<double>(draws.num_chains);
-  std::vector<double> covariance(n), means;
-  for (std::size_t c = 0; c < draws.num_chains; ++c) {
-    means.push_back(mean_of(draws.chain(c), n));
-    const auto own = autocovariance(draws.chain(c), n);
-    for (std::size_t t = 0; t < n; ++t) covariance[t] += own[t] / num_chains;
-  }
+  const std::vector<double> covariance = mean_autocovariance(draws);
+  std::vector<double> means;
+  for (std::size_t c = 0; c < draws.num_chains; ++c) means.push_back(mean_of(draws.chain(c), n));
   const double within = covariance[0] * static_cast<double>(n) / static_cast<double>(n - 1);
   double total = covariance[0];
   if (draws.num_chains > 1) total += variance_of(means);

@@ -26,10 +26,19 @@ bool is_degenerate(const DrawMatrix& draws);
 
 /// Each ensemble of chains cut into halves; of an odd number of draws the middle one is dropped.
 DrawMatrix split_chains(const DrawMatrix& draws);
+
+/// Values of a matrix in increasing order, and where in it they stand.
+struct SortedDraws {
+  std::vector<double> values;
+  std::vector<std::size_t> places;
+};
+SortedDraws sorted_draws(const DrawMatrix& draws);
+/// The same of |x - centre|, from the order of x, in linear time.
+SortedDraws folded(const SortedDraws& sorted, double centre);
+
 /// Phi^-1((r - 3/8) / (S + 1/4)) of the average ranks r among all S draws.
+DrawMatrix rank_normalized(const DrawMatrix& draws, const SortedDraws& sorted);
 DrawMatrix rank_normalized(const DrawMatrix& draws);
-/// |x - median|.
-DrawMatrix folded(const DrawMatrix& draws);
 template <class F>
 DrawMatrix transformed(DrawMatrix draws, F f) {
   for (double& x : draws.values) x = f(x);
@@ -43,7 +52,7 @@ double sorted_quantile(const std::vector<double>& sorted, double probability);
 double basic_rhat(const DrawMatrix& draws);
 double basic_ess(const DrawMatrix& draws);
 
-/// Biased autocovariances (divisor n) of one chain at lags 0 .. n-1.
-std::vector<double> autocovariance(const double* x, std::size_t n);
+/// Biased autocovariances (divisor n) at lags 0 .. n-1, their mean over the chains.
+std::vector<double> mean_autocovariance(const DrawMatrix& draws);
 
 }  // namespace emomc

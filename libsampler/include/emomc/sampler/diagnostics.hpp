@@ -4,7 +4,10 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
+
+#include "emomc/core/thread_pool.hpp"
 
 namespace emomc {
 
@@ -59,5 +62,7 @@ struct QuantitySummary {
   double mean, sd, q5, q50, q95, mcse_mean, mcse_sd, ess_bulk, ess_tail, rhat;
 };
 QuantitySummary summarize(DrawsView draws);
+/// One for each quantity, on all threads.
+std::vector<QuantitySummary> summarize(std::span<const DrawsView> quantities, ThreadPool& threads);
 
 }  // namespace emomc
