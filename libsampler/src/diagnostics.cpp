@@ -74,6 +74,47 @@ double rhat(DrawsView draws) {
 }
 double rhat_basic(DrawsView draws) { return basic_rhat(DrawMatrix(draws)); }
 
+double rhat_nested(DrawsView draws, std::size_t chains_per_superchain) {
+  const DrawMatrix matrix(draws);
+  const std::size_t per = chains_per_superchain, superchains = per ? matrix.num_chains / per : 0;
+  if (is_degenerate(matrix) || superchains < 2) return kNan;
+  const auto mean_and_variance = [](const double* x, std::size_t n) {
+    const double mean = std::accumulate(x, x + n, 0.0) / static_cast<double>(n);
+    double sum = 0;
+    for (std::size_t i = 0; i < n; ++i) sum += (x[i] - mean) * (x[i] - mean);
+    return std::pair(mean, n > 1 ? sum / static_cast<double>(n - 1) : 0.0);
+  };
+  std::vector<double> superchain_means;
+  double within = 0;
+  for (std::size_t s = 0; s < superchains; ++s) {
+    std::vector<double> means;
+    double within_chains = 0;
+    for (std::size_t c = s * per; c < (s + 1) * per; ++c) {
+      const auto [mean, variance] = mean_and_variance(matrix.chain(c), matrix.num_draws);
+      means.push_back(mean);
+      within_chains += variance / static_cast<double>(per);
+    }
+    const auto [mean, between_chains] = mean_and_variance(means.data(), per);
+    superchain_means.push_back(mean);
+    within += (within_chains + between_chains) / static_cast<double>(superchains);
+  }
+  return std::sqrt(1 + mean_and_variance(superchain_means.data(), superchains).second / within);
+}
+
+std::vector<double> autocorrelation(DrawsView draws) {
+  const DrawMatrix matrix(draws);
+  if (is_degenerate(matrix)) return std::vector<double>(matrix.num_draws, kNan);
+  std::vector<double> rho(matrix.num_draws, 0.0);
+  for (std::size_t c = 0; c < matrix.num_chains; ++c) {
+    DrawMatrix one(matrix.num_draws, 1);
+    std::copy_n(matrix.chain(c), matrix.num_draws, one.chain(0));
+    const std::vector<double> covariance = mean_autocovariance(one);
+    for (std::size_t t = 0; t < rho.size(); ++t)
+      rho[t] += covariance[t] / covariance[0] / static_cast<double>(matrix.num_chains);
+  }
+  return rho;
+}
+
 double ess_bulk(DrawsView draws) {
   const DrawMatrix matrix(draws);
   return is_degenerate(matrix) ? kNan : basic_ess(rank_normalized(split_chains(matrix)));

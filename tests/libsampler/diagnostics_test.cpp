@@ -131,6 +131,32 @@ TEST(Diagnostics, AnEnsembleCountsByTheMeanOfItsChains) {
   EXPECT_GT(rhat(together), 1.2);
 }
 
+// Two superchains of two chains of three draws, by hand: chain means 2, 3, 5, 6, each chain of variance 1;
+// superchain means 2.5 and 5.5, so B = 4.5; within a superchain the chains' means have variance 0.5, so W =
+// 1.5 and R-hat = sqrt(1 + 4.5 / 1.5) = 2.
+TEST(Diagnostics, NestedRhatIsThatWorkedByHand) {
+  const std::vector<double> x{1, 2, 3, 2, 3, 4, 4, 5, 6, 5, 6, 7};
+  const DrawsView view{x.data(), 3, 4, 1, 3};
+  EXPECT_NEAR(rhat_nested(view, 2), 2, 1e-15);
+  // Each chain by itself: B is the variance of 2, 3, 5, 6, which is 10 / 3, W is 1.
+  EXPECT_NEAR(rhat_nested(view, 1), std::sqrt(1 + 10.0 / 3), 1e-15);
+  // One draw of each: the variance between 1, 2 and 4, 5 within their superchains, 0.5, is all of W.
+  const std::vector<double> one{1, 2, 4, 5};
+  EXPECT_NEAR(rhat_nested({one.data(), 1, 4, 1, 1}, 2), std::sqrt(1 + 4.5 / 0.5), 1e-15);
+  EXPECT_TRUE(std::isnan(rhat_nested(view, 4)));
+}
+
+// x = 1, 2, 3, 5 about its mean 2.75: squares 3.0625 + 0.5625 + 0.0625 + 5.0625 = 8.75; lag 1: 1.3125 -
+// 0.1875 + 0.5625 = 1.6875; lag 3: -3.9375.
+TEST(Diagnostics, AutocorrelationsAreThoseWorkedByHand) {
+  const std::vector<double> x{1, 2, 3, 5};
+  const auto rho = autocorrelation({x.data(), 4, 1, 1, 4});
+  ASSERT_EQ(rho.size(), 4u);
+  EXPECT_NEAR(rho[0], 1, 1e-14);
+  EXPECT_NEAR(rho[1], 1.6875 / 8.75, 1e-14);
+  EXPECT_NEAR(rho[3], -3.9375 / 8.75, 1e-14);
+}
+
 TEST(Diagnostics, ChainsInDifferentPlacesRaiseRhat) {
   auto x = normals(4000);
   for (std::size_t i = 0; i < 1000; ++i) x[i] += 2;

@@ -41,6 +41,13 @@ double rhat(DrawsView draws);
 /// Without ranks and without splitting (Gelman and Rubin 1992).
 double rhat_basic(DrawsView draws);
 
+/// Nested R-hat (Margossian et al. 2024, "Nested R-hat: assessing the convergence of Markov chain Monte Carlo
+/// when running many short chains") of superchains, each of `chains_per_superchain` neighbouring chains that
+/// began at one point. A divisor of num_chains; at least two superchains.
+double rhat_nested(DrawsView draws, std::size_t chains_per_superchain);
+/// Autocorrelations at lags 0 .. num_draws - 1, about each chain's own mean, their mean over the chains.
+std::vector<double> autocorrelation(DrawsView draws);
+
 double ess_bulk(DrawsView draws);
 /// Smaller of the ESS of the 5 % and the 95 % quantile.
 double ess_tail(DrawsView draws);

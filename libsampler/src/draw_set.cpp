@@ -1,0 +1,116 @@
+#include "emomc/sampler/draw_set.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "emomc/core/errors.hpp"
+
+namespace emomc {
+namespace {
+
+// The indices in "1,2]" or "1.2"; nothing where that is no list of numbers.
+std::optional<std::vector<int>> read_indices(std::string_view text, char separator) {
+  std::vector<int> indices;
+  while (true) {
+    int index = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+    if (error != std::errc()) return std::nullopt;
+    indices.push_back(index);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (text.empty()) return indices;
+    if (text.front() != separator) return std::nullopt;
+    text.remove_prefix(1);
+  }
+}
+
+struct ParsedName {
+  std::string block;
+  std::vector<int> indices;
+};
+
+ParsedName parse_name(const std::string& name) {
+  const auto bracket = name.find('[');
+  if (bracket != std::string::npos && name.back() == ']') {
+    const std::string_view inside(name.data() + bracket + 1, name.size() - bracket - 2);
+    if (auto indices = read_indices(inside, ',')) return {name.substr(0, bracket), *indices};
+  }
+  for (auto dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1))
+    if (auto indices = read_indices(std::string_view(name).substr(dot + 1), '.'))
+      return {name.substr(0, dot), *indices};
+  return {name, {}};
+}
+
+}  // namespace
+
+double* DrawSet::add(const std::string& name) {
+  names.push_back(name);
+  values.resize(values.size() + num_chains() * num_draws);
+  return values.data() + (names.size() - 1) * num_chains() * num_draws;
+}
+
+DrawSet draw_set_of(const std::vector<ChainDraws>& chains, const std::string& source) {
+  DrawSet set;
+  set.source = source;
+  set.program = "emomc";
+  const ChainHeader& header = chains.at(0).header;
+  set.layout = header.layout;
+  set.warmup = header.warmup;
+  set.thin = header.thin;
+  set.names = {"log_density", "log_likelihood", "log_prior"};
+  set.num_log_densities = set.names.size();
+  const auto elements = element_names(header.layout);
+  set.names.insert(set.names.end(), elements.begin(), elements.end());
+
+  // A running chain may be ahead of another.
+  std::vector<std::size_t> first;
+  set.num_draws = std::numeric_limits<std::size_t>::max();
+  for (const auto& chain : chains) {
+    const auto begin = static_cast<std::size_t>(
+        std::upper_bound(chain.steps.begin(), chain.steps.end(), header.warmup) - chain.steps.begin());
+    first.push_back(begin);
+    set.num_draws = std::min(set.num_draws, chain.steps.size() - begin);
+    set.chains.push_back(std::to_string(chain.header.chain_id));
+  }
+  if (set.num_draws == 0) throw InputError(source + ": there are no draws after warm-up yet");
+
+  set.values.resize(set.names.size() * chains.size() * set.num_draws);
+  const std::size_t dim = elements.size();
+  for (std::size_t c = 0; c < chains.size(); ++c) {
+    const ChainDraws& chain = chains[c];
+    const auto at = [&](std::size_t q, std::size_t i) -> double& {
+      return set.values[(q * chains.size() + c) * set.num_draws + i];
+    };
+    for (std::size_t i = 0; i < set.num_draws; ++i) {
+      const std::size_t row = first[c] + i;
+      at(0, i) = chain.log_prior[row] + chain.log_likelihood[row];
+      at(1, i) = chain.log_likelihood[row];
+      at(2, i) = chain.log_prior[row];
+      for (std::size_t j = 0; j < dim; ++j) at(3 + j, i) = chain.parameters[row * dim + j];
+    }
+  }
+  for (std::size_t b = 0; b < header.block_names.size(); ++b) {
+    BlockCounts counts{header.block_names[b], {}, {}};
+    for (const auto& chain : chains) {
+      counts.accepted.push_back(chain.accepted[b]);
+      counts.proposed.push_back(chain.proposed[b]);
+    }
+    set.acceptance.push_back(std::move(counts));
+  }
+  return set;
+}
+
+std::vector<NameBlock> blocks_of_names(std::span<const std::string> names) {
+  std::vector<NameBlock> blocks;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    ParsedName parsed = parse_name(names[i]);
+    const bool same = !blocks.empty() && blocks.back().name == parsed.block && !parsed.indices.empty() &&
+                      parsed.indices.size() == blocks.back().indices.back().size();
+    if (!same) blocks.push_back({parsed.block, i, 0, {}});
+    blocks.back().size += 1;
+    blocks.back().indices.push_back(std::move(parsed.indices));
+  }
+  return blocks;
+}
+
+}  // namespace emomc
