@@ -68,6 +68,7 @@ Adaptation::Adaptation(const ProposalBlocks& blocks, double target_acceptance,
     }
     std::fill_n(numbers + layout_.sd(0), dim_unconstrained, 1.0);
   }
+  late_scales_.assign(static_cast<std::size_t>(num_groups_ * layout_.num_blocks), kNan);
   first_.resize(plans.size() * static_cast<std::size_t>(dim_unconstrained));
   sum_.resize(first_.size());
   count_.resize(plans.size());
@@ -114,10 +115,14 @@ double Adaptation::gain(std::int64_t step) const {
   return done < 0.5 ? 1.0 : std::max(0.15, 2 * (1 - done));
 }
 
+std::int64_t Adaptation::last_shape() const {
+  return static_cast<std::int64_t>(kLastShape * static_cast<double>(warmup_));
+}
+
 bool Adaptation::shape_due(std::int64_t end) const {
   std::int64_t shape = kFirstShape;
   while (shape < end) shape *= 2;
-  return end == shape || end == static_cast<std::int64_t>(kLastShape * static_cast<double>(warmup_));
+  return end == shape || end == last_shape();
 }
 
 void Adaptation::end_window(std::int64_t end, std::span<const std::uint64_t> accepted,
@@ -129,12 +134,33 @@ void Adaptation::end_window(std::int64_t end, std::span<const std::uint64_t> acc
   // What a chain was far from home is forgotten at the steps that are due; between them, a shape is learnt
   // again once there are half as many steps anew as there were before.
   const bool again = every_window && 2 * (end - forgotten_at_) >= forgotten_at_;
-  if (blocks_.shape == ProposalShape::isotropic || !(due || again)) return;
-  fit_at_ = end;
-  update_shapes();
-  if (!due) return;
-  forget_points();
-  forgotten_at_ = end;
+  if (blocks_.shape != ProposalShape::isotropic && (due || again)) {
+    fit_at_ = end;
+    update_shapes();
+    if (due) {
+      forget_points();
+      forgotten_at_ = end;
+    }
+  }
+  if (end == last_shape()) keep_scales();
+}
+
+void Adaptation::keep_scales() {
+  for (int g = 0; g < num_groups_; ++g)
+    std::copy_n(adapted_.begin() + g * layout_.size() + layout_.scale(0), layout_.num_blocks,
+                late_scales_.begin() + g * layout_.num_blocks);
+}
+
+std::vector<double> Adaptation::drift() const {
+  std::vector<double> drift(static_cast<std::size_t>(layout_.num_blocks), kNan);
+  for (std::size_t i = 0; i < late_scales_.size(); ++i) {
+    const std::size_t g = i / drift.size(), b = i % drift.size();
+    const double change = adapted_[g * static_cast<std::size_t>(layout_.size()) +
+                                   static_cast<std::size_t>(layout_.scale(static_cast<int>(b)))] -
+                          late_scales_[i];
+    if (!(std::abs(change) <= std::abs(drift[b]))) drift[b] = change;
+  }
+  return drift;
 }
 
 // Whether the group's mean log density rose by more than a chain at rest would move it: its sd there is about
@@ -283,7 +309,7 @@ void Adaptation::forget_points() {
 
 std::vector<double> Adaptation::save() const {
   std::vector<double> saved;
-  for (const auto* part : {&adapted_, &first_, &sum_, &count_, &cross_})
+  for (const auto* part : {&adapted_, &late_scales_, &first_, &sum_, &count_, &cross_})
     saved.insert(saved.end(), part->begin(), part->end());
   saved.push_back(static_cast<double>(forgotten_at_));
   return saved;
@@ -291,12 +317,13 @@ std::vector<double> Adaptation::save() const {
 
 void Adaptation::restore(std::span<const double> saved) {
   std::size_t needed = 1;  // forgotten_at_
-  for (const auto* part : {&adapted_, &first_, &sum_, &count_, &cross_}) needed += part->size();
+  for (const auto* part : {&adapted_, &late_scales_, &first_, &sum_, &count_, &cross_})
+    needed += part->size();
   if (saved.size() != needed)
     throw InputError("checkpoint: the adaptation has " + std::to_string(saved.size()) + " numbers, not " +
                      std::to_string(needed) + "; it belongs to another configuration");
   auto at = saved.begin();
-  for (auto* part : {&adapted_, &first_, &sum_, &count_, &cross_}) {
+  for (auto* part : {&adapted_, &late_scales_, &first_, &sum_, &count_, &cross_}) {
     std::copy_n(at, part->size(), part->begin());
     at += static_cast<std::ptrdiff_t>(part->size());
   }

@@ -32,13 +32,19 @@ class Adaptation {
   void end_window(std::int64_t end, std::span<const std::uint64_t> accepted,
                   std::span<const std::uint64_t> proposed);
 
+  /// Change of each block's log scale from 80 % of the warm-up to its end, the largest of the groups; NaN
+  /// before. A scale that still moved has not found its place.
+  std::vector<double> drift() const;
+
   /// Everything that later windows depend on, flat; restore() of it continues exactly.
   std::vector<double> save() const;
   void restore(std::span<const double> saved);
 
  private:
   double gain(std::int64_t step) const;
+  std::int64_t last_shape() const;
   bool shape_due(std::int64_t end) const;
+  void keep_scales();
   bool climbs(int group) const;
   void update_scales(std::span<const std::uint64_t> accepted, std::span<const std::uint64_t> proposed,
                      double gain);
@@ -54,6 +60,7 @@ class Adaptation {
   std::int64_t warmup_ = 0, fit_at_ = 0, forgotten_at_ = 0;
   std::size_t num_cross_ = 0;  ///< second moments kept per group
   std::vector<double> adapted_;
+  std::vector<double> late_scales_;  ///< num_groups x num_blocks, at 80 % of the warm-up; NaN before
   // Moments since the last change of shape, of points minus their chain's first one.
   std::vector<double> first_, sum_;  ///< num_chains x dim_unconstrained
   std::vector<double> count_;        ///< [num_chains]

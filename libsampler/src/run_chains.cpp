@@ -120,6 +120,7 @@ class Runner {
     result.finished = going;
     result.state = state();
     result.num_evaluations = evaluations_;
+    result.adaptation_drift = adaptation_.drift();
     return result;
   }
 

@@ -67,7 +67,7 @@ TEST(RunConfigParsing, ReadsEveryKey) {
       "  means: {cauchy: {location: [[0, 1], [2, 3], [4, 5]], scale: [1, 2]}}\n"
       "  scales: {lognormal: {meanlog: -1, sdlog: +.5}}\n  scale_floor: 1e-4\n  order: none\n"
       "sampler:\n  chains: 16\n  warmup: 0\n  draws: 5\n  thin: 2\n  seed: 18446744073709551615\n"
-      "  init: start/em.json\n  init_tries: 7\n  max_nan_share: 0\n"
+      "  init: start/em.json\n  init_tries: 7\n  superchains: 4\n  max_nan_share: 0\n"
       "  until: {ess: 400, seconds: 60.5}\n"
       "  proposal: {kind: random_walk, shape: dense, target_acceptance: 0.3}\n"
       "backend: reference\nthreads: 2\ncheckpoint: {seconds: 0.5}\n"
@@ -82,7 +82,7 @@ TEST(RunConfigParsing, ReadsEveryKey) {
   EXPECT_EQ(config.prior.order, "");
   const ProposalConfig proposal{"random_walk", "dense", 0.3};
   EXPECT_EQ(config.sampler, (SamplerConfig{16, 0, 5, 2, std::numeric_limits<std::uint64_t>::max(),
-                                           "start/em.json", 7, 0.0, UntilConfig{400, 60.5}, proposal}));
+                                           "start/em.json", 7, 4, 0.0, UntilConfig{400, 60.5}, proposal}));
   EXPECT_EQ(config.backend, Backend::reference);
   EXPECT_EQ(config.threads, 2);
   EXPECT_EQ(config.checkpoint_seconds, 0.5);

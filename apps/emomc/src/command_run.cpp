@@ -127,7 +127,7 @@ int run(const Options& options) {
     logger->warn("warning: sampler.until.ess = {} is not reached in sampler.draws = {}",
                  shortest_text(config.sampler.until.ess), config.sampler.draws);
   if (config.sampler.draws > 0) {
-    const RunSummary summary = summarize_run(directory, {});
+    const RunSummary summary = summarize_run(inspect_run(directory, false), {});
     write_file_atomically(directory / "summary.csv", to_csv(summary));
     logger->info("\n{}", to_text(summary, 12));
   }

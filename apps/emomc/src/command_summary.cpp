@@ -17,14 +17,15 @@ struct Options {
 
 void print_summary(const Options& options) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const auto& run : options.runs) {
+  const std::vector<Inspection> runs = inspect(options.runs, options.raw);
+  for (const Inspection& run : runs) {
     const RunSummary summary = summarize_run(run, options.vars);
     if (options.json) {
       all.push_back(to_json(summary));
-      all.back()["run"] = run;
+      all.back()["run"] = summary.source;
       continue;
     }
-    if (options.runs.size() > 1) std::cout << run << ":\n";
+    if (runs.size() > 1) std::cout << summary.source << ":\n";
     std::cout << fmt::format("{} chains, {} draws each", summary.num_chains, summary.num_draws);
     if (summary.sampling_seconds)
       std::cout << fmt::format(", warm-up {}, sampling {}", duration_text(summary.warmup_seconds.value_or(0)),
@@ -35,7 +36,7 @@ void print_summary(const Options& options) {
       std::cout << fmt::format("  {:<16} {:.3f} ({:.3f} to {:.3f})\n", block.name, block.rate, block.lowest,
                                block.highest);
   }
-  if (options.json) std::cout << (options.runs.size() == 1 ? all[0] : all).dump(1) << '\n';
+  if (options.json) std::cout << (runs.size() == 1 ? all[0] : all).dump(1) << '\n';
 }
 
 }  // namespace
@@ -43,10 +44,14 @@ void print_summary(const Options& options) {
 void add_summary(CLI::App& app, int&) {
   auto* command = app.add_subcommand("summary", "Posterior means, quantiles, ESS, MCSE and R-hat of runs");
   auto options = std::make_shared<Options>();
-  command->add_option("RUN", options->runs, "Run directories")->required();
+  command
+      ->add_option("RUN", options->runs,
+                   "Run directories; CSV files of CmdStan are together the chains of one run")
+      ->required();
   command->add_option("--vars", options->vars, "Only quantities of these names; shell globs, may be repeated")
       ->allow_extra_args(false);
-  command->add_flag("--raw", options->raw, "Parameters as they were sampled (the only form in this version)");
+  command->add_flag("--raw", options->raw,
+                    "Components numbered as they were sampled, where chains do not agree on them");
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("Example: emomc summary runs/sad --vars 'log_*' --vars 'weights*'");
   command->callback([options] { print_summary(*options); });

@@ -48,6 +48,7 @@ struct SamplerConfig {
   std::uint64_t seed = 20260101;
   std::string init = "kmeans";  ///< prior | kmeans | em | path of a parameter file (JSON)
   int init_tries = 100;
+  int superchains = 0;  ///< groups of chains that begin at one point; 0: each chain at its own
   double max_nan_share = 0.01;
   UntilConfig until;
   ProposalConfig proposal;

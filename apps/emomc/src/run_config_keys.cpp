@@ -233,6 +233,17 @@ std::vector<ConfigKey> sampler_keys() {
          c.sampler.init_tries = static_cast<int>(v.integer(1, 1'000'000));
        },
        [](const RunConfig& c) { return std::to_string(c.sampler.init_tries); }},
+      {"sampler.superchains", "",
+       "0, or as many groups of chains, each of one start, for nested R-hat of many short chains: 2 or more, "
+       "a divisor of chains",
+       [](const YamlValue& v, RunConfig& c) {
+         c.sampler.superchains = static_cast<int>(v.integer(0, 1 << 20));
+         if (c.sampler.superchains == 1 ||
+             (c.sampler.superchains > 1 && c.sampler.chains % c.sampler.superchains != 0))
+           v.refuse_range("0, or a divisor of sampler.chains (" + std::to_string(c.sampler.chains) +
+                          ") from 2");
+       },
+       [](const RunConfig& c) { return std::to_string(c.sampler.superchains); }},
       {"sampler.max_nan_share", "",
        "share of steps with a density of NaN or infinity that ends the run, 0 to 1",
        [](const YamlValue& v, RunConfig& c) {
@@ -259,7 +270,7 @@ std::vector<ConfigKey> sampler_keys() {
        [](const RunConfig& c) { return c.sampler.proposal.kind; }},
       {"sampler.proposal.shape", "",
        "covariance of the increments within a block: isotropic | diagonal | dense; component_wise, "
-       "random_walk and delayed_rejection use it",
+       "random_walk, delayed_rejection and split_merge use it",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.proposal.shape = choose(v, {"isotropic", "diagonal", "dense"});
        },
@@ -402,6 +413,7 @@ bool is_used(const ConfigKey& key, const LikelihoodConfig& likelihood) {
 
 bool is_used_by_proposal(const ConfigKey& key, const std::string& kind) {
   if (key.name == "sampler.proposal.shape") return proposal_use(kind).shape;
+  if (key.name == "sampler.superchains") return !proposal_use(kind).other_chains;
   return key.name != "sampler.proposal.target_acceptance" || proposal_use(kind).target_acceptance;
 }
 

@@ -223,6 +223,10 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
   m["engine"] = engine_text(config_, setup_);
   m["seed"] = config_.sampler.seed;
   m["ensemble"] = is_ensemble();
+  m["superchains"] = config_.sampler.superchains;
+  m["target_acceptance"] = proposal_use(setup_.proposal.kind).target_acceptance
+                               ? nlohmann::ordered_json(config_.sampler.proposal.target_acceptance)
+                               : nlohmann::ordered_json();
   m["config_sha256"] = config_sha256_;
   m["data"] = {{"sha256", setup_.loaded.sha256},
                {"files", setup_.loaded.table.files},
@@ -233,6 +237,12 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
                {"duplicate_rows", setup_.loaded.table.num_duplicate_rows},
                {"mean", setup_.loaded.units.mean},
                {"sd", setup_.loaded.units.sd}};
+  // Of standard deviations, in the data's own units.
+  std::vector<double> floors = setup_.loaded.column_sd;
+  for (std::size_t j = 0; j < floors.size(); ++j)
+    floors[j] *= config_.prior.scale_floor *
+                 (setup_.loaded.units.sd.empty() ? 1.0 : static_cast<double>(setup_.loaded.units.sd[j]));
+  m["scale_floor"] = floors;
   m["parameters"] = {{"all", setup_.target->dim()}, {"free", setup_.target->dim_unconstrained()}};
   if (result) {
     if (const std::string until = ended_by(*result); !until.empty()) m["ended_by"] = "sampler.until." + until;
@@ -241,6 +251,7 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
     m["steps"] = result->state.step;
     m["evaluations"] = result->num_evaluations;
     m["faults"] = faults;
+    m["adaptation_drift"] = result->adaptation_drift;
     m["seconds"] = {{"startup", startup_seconds},
                     {"warmup", warmup_before_ + result->warmup_seconds},
                     {"sampling", sampling_before_ + result->sampling_seconds}};

@@ -207,7 +207,14 @@ std::vector<double> find_starts(const RunConfig& config, RunSetup& setup) {
   };
   const bool others = proposal_use(setup.proposal.kind).other_chains;
   std::vector<double> starts, first;
+  const int per_superchain =
+      config.sampler.superchains > 0 ? config.sampler.chains / config.sampler.superchains : 1;
   for (int chain = 0; chain < config.sampler.chains; ++chain) {
+    if (chain % per_superchain != 0) {
+      const std::vector<double> before(starts.end() - setup.target->dim(), starts.end());
+      starts.insert(starts.end(), before.begin(), before.end());
+      continue;
+    }
     std::vector<double> theta = given;
     for (int attempt = 0; !from_file; ++attempt) {
       if (attempt == config.sampler.init_tries)

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 
 #include "emomc/core/errors.hpp"
 #include "yaml_value.hpp"
@@ -20,91 +19,52 @@ bool selected(const std::string& name, const std::vector<std::string>& patterns)
          });
 }
 
-void read_manifest(const std::filesystem::path& manifest, RunSummary& summary) {
-  std::ifstream stream(manifest);
-  if (!stream) return;
-  const auto json = nlohmann::json::parse(stream, nullptr, false);
-  if (!json.is_object()) return;
-  summary.is_ensemble = json.value("ensemble", nlohmann::json()) == true;
-  if (!json.contains("seconds")) return;
-  const auto& seconds = json["seconds"];
-  const auto get = [&](const char* key) -> std::optional<double> {
-    if (!seconds.is_object() || !seconds.contains(key) || !seconds[key].is_number()) return std::nullopt;
-    return seconds[key].get<double>();
-  };
-  summary.warmup_seconds = get("warmup");
-  summary.sampling_seconds = get("sampling");
-}
-
-std::vector<std::string> quantity_names(const ChainHeader& header) {
-  std::vector<std::string> names{"log_density", "log_likelihood", "log_prior"};
-  const auto elements = element_names(header.layout);
-  names.insert(names.end(), elements.begin(), elements.end());
-  return names;
-}
-
 }  // namespace
 
-RunSummary summarize_run(const std::filesystem::path& directory, const std::vector<std::string>& patterns) {
-  const auto chains = read_chains(directory);
+RunSummary summarize_run(const Inspection& run, const std::vector<std::string>& patterns) {
+  const DrawSet& draws = run.draws;
   RunSummary summary;
-  summary.num_chains = chains.size();
-  // Warm-up draws, if kept, do not count; a running chain may be ahead of another.
-  std::vector<std::size_t> first;
-  summary.num_draws = SIZE_MAX;
-  for (const auto& chain : chains) {
-    const auto begin =
-        std::upper_bound(chain.steps.begin(), chain.steps.end(), chain.header.warmup) - chain.steps.begin();
-    first.push_back(static_cast<std::size_t>(begin));
-    summary.num_draws = std::min(summary.num_draws, chain.steps.size() - static_cast<std::size_t>(begin));
-  }
-  if (summary.num_draws == 0) throw InputError(directory.string() + ": there are no draws after warm-up yet");
-  read_manifest(directory / "manifest.json", summary);
-
-  const auto names = quantity_names(chains[0].header);
-  const auto dim = static_cast<std::size_t>(chains[0].header.layout.dim());
-  std::vector<double> draws(summary.num_chains * summary.num_draws);
-  bool any = false;
-  for (std::size_t q = 0; q < names.size(); ++q) {
-    if (!selected(names[q], patterns)) continue;
-    any = true;
-    for (std::size_t c = 0; c < chains.size(); ++c)
-      for (std::size_t i = 0; i < summary.num_draws; ++i) {
-        const std::size_t at = first[c] + i;
-        const ChainDraws& chain = chains[c];
-        draws[c * summary.num_draws + i] = q == 0   ? chain.log_prior[at] + chain.log_likelihood[at]
-                                           : q == 1 ? chain.log_likelihood[at]
-                                           : q == 2 ? chain.log_prior[at]
-                                                    : chain.parameters[at * dim + q - 3];
-      }
-    SummaryRow row{names[q],
-                   summarize({draws.data(), summary.num_draws, summary.num_chains, 1,
-                              static_cast<std::ptrdiff_t>(summary.num_draws),
-                              summary.is_ensemble ? summary.num_chains : 1}),
-                   std::nullopt};
+  summary.source = draws.source;
+  summary.is_selected = !patterns.empty();
+  summary.num_chains = draws.num_chains();
+  summary.num_draws = draws.num_draws;
+  summary.warmup_seconds = draws.warmup_seconds;
+  summary.sampling_seconds = draws.sampling_seconds;
+  summary.labels = run.labels;
+  summary.is_nested = draws.chains_per_superchain > 1;
+  for (std::size_t q = 0; q < draws.num_quantities(); ++q) {
+    if (!selected(draws.names[q], patterns)) continue;
+    SummaryRow row{draws.names[q], run.summaries[q], std::nullopt, q >= run.first_label_free};
     if (summary.sampling_seconds && *summary.sampling_seconds > 0)
       row.ess_bulk_per_second = row.summary.ess_bulk / *summary.sampling_seconds;
     summary.rows.push_back(row);
   }
-  if (!any)
-    throw InputError("--vars: no quantity has such a name; there are: " + names[0] + ", " + names[1] + ", " +
-                     names[2] + ", " + names[3] + ", ...");
-
-  for (std::size_t b = 0; b < chains[0].header.block_names.size(); ++b) {
-    BlockAcceptance block{chains[0].header.block_names[b], 0, 1, 0};
+  if (summary.rows.empty())
+    throw InputError("--vars: no quantity has such a name; there are: " + draws.names[0] + ", " +
+                     draws.names[std::min<std::size_t>(1, draws.num_quantities() - 1)] + ", ...");
+  for (const BlockCounts& counts : draws.acceptance) {
+    BlockAcceptance block{counts.name, 0, 1, 0};
     std::uint64_t accepted = 0, proposed = 0;
-    for (const auto& chain : chains) {
-      if (chain.proposed[b] == 0) continue;
-      const double rate = static_cast<double>(chain.accepted[b]) / static_cast<double>(chain.proposed[b]);
+    for (std::size_t c = 0; c < counts.accepted.size(); ++c) {
+      if (counts.proposed[c] == 0) continue;
+      const double rate = static_cast<double>(counts.accepted[c]) / static_cast<double>(counts.proposed[c]);
       block.lowest = std::min(block.lowest, rate);
       block.highest = std::max(block.highest, rate);
-      accepted += chain.accepted[b];
-      proposed += chain.proposed[b];
+      accepted += counts.accepted[c];
+      proposed += counts.proposed[c];
     }
     if (proposed == 0) continue;
     block.rate = static_cast<double>(accepted) / static_cast<double>(proposed);
     summary.acceptance.push_back(block);
   }
+  for (std::size_t q = 0; q < draws.num_quantities() && summary.warning.empty(); ++q)
+    if (run.is_label_free(q) && !run.is_converged(q))
+      summary.warning = fmt::format(
+          "warning: not converged: {} has R-hat {:.3f} (at most {} is wanted) and ESS {:.0f} bulk, {:.0f} "
+          "tail "
+          "(at least {:.0f}); `emomc diagnose` says more\n",
+          draws.names[q], run.summaries[q].rhat, run.bounds.rhat, run.summaries[q].ess_bulk,
+          run.summaries[q].ess_tail, run.least_ess());
   return summary;
 }
 
@@ -119,21 +79,27 @@ nlohmann::ordered_json to_json(const RunSummary& summary) {
   nlohmann::ordered_json json;
   json["chains"] = summary.num_chains;
   json["draws"] = summary.num_draws;
+  json["labels"] = summary.labels == Labels::relabelled ? "relabelled"
+                   : summary.labels == Labels::unmended ? "unmended"
+                                                        : "as_sampled";
+  json["rhat"] = summary.is_nested ? "nested" : "rank-normalised split";
   json["parameters"] = nlohmann::ordered_json::array();
+  json["label_free"] = nlohmann::ordered_json::array();
   for (const auto& row : summary.rows) {
     const QuantitySummary& s = row.summary;
-    json["parameters"].push_back({{"name", row.name},
-                                  {"mean", number(s.mean)},
-                                  {"sd", number(s.sd)},
-                                  {"q5", number(s.q5)},
-                                  {"q50", number(s.q50)},
-                                  {"q95", number(s.q95)},
-                                  {"mcse_mean", number(s.mcse_mean)},
-                                  {"mcse_sd", number(s.mcse_sd)},
-                                  {"ess_bulk", number(s.ess_bulk)},
-                                  {"ess_tail", number(s.ess_tail)},
-                                  {"ess_bulk_per_second", optional(row.ess_bulk_per_second)},
-                                  {"rhat", number(s.rhat)}});
+    json[row.is_label_free ? "label_free" : "parameters"].push_back(
+        {{"name", row.name},
+         {"mean", number(s.mean)},
+         {"sd", number(s.sd)},
+         {"q5", number(s.q5)},
+         {"q50", number(s.q50)},
+         {"q95", number(s.q95)},
+         {"mcse_mean", number(s.mcse_mean)},
+         {"mcse_sd", number(s.mcse_sd)},
+         {"ess_bulk", number(s.ess_bulk)},
+         {"ess_tail", number(s.ess_tail)},
+         {"ess_bulk_per_second", optional(row.ess_bulk_per_second)},
+         {"rhat", number(s.rhat)}});
   }
   json["acceptance"] = nlohmann::ordered_json::array();
   for (const auto& block : summary.acceptance)
@@ -158,28 +124,22 @@ std::string to_csv(const RunSummary& summary) {
   return out;
 }
 
-// Bounds of Vehtari et al. 2021, section 4. The log density does not depend on the components' labels.
-static std::string convergence_warning(const RunSummary& summary) {
-  constexpr double kRhatBound = 1.01, kLeastEss = 400, kEssPerChain = 100;
-  constexpr std::size_t kFewChains = 16;
-  const std::size_t chains = summary.is_ensemble ? 1 : std::min(summary.num_chains, kFewChains);
-  const double ess_bound = std::max(kLeastEss, kEssPerChain * static_cast<double>(chains));
-  for (const auto& row : summary.rows) {
-    if (row.name != "log_density") continue;
-    const QuantitySummary& s = row.summary;
-    if (s.rhat <= kRhatBound && s.ess_bulk >= ess_bound && s.ess_tail >= ess_bound) break;
-    return fmt::format(
-        "warning: not converged: log_density has R-hat {:.3f} (at most {} is wanted) and ESS {:.0f} bulk, "
-        "{:.0f} tail (at least {:.0f}); run longer\n",
-        s.rhat, kRhatBound, s.ess_bulk, s.ess_tail, ess_bound);
-  }
+static std::string labels_note(const RunSummary& summary) {
+  if (summary.labels == Labels::relabelled)
+    return "components are renumbered, draw by draw, so that chains agree on them; --raw prints them as "
+           "sampled\n";
+  if (summary.labels == Labels::unmended)
+    return "warning: chains number components differently, and renumbering does not make them agree\n";
   return "";
 }
 
 std::string to_text(const RunSummary& summary, std::size_t max_rows) {
   std::vector<const SummaryRow*> rows;
-  for (const auto& row : summary.rows) rows.push_back(&row);
-  const bool cut = rows.size() > max_rows;
+  // A density on a grid is for machines.
+  for (const auto& row : summary.rows)
+    if (!row.name.starts_with("mixture_density[") || summary.is_selected) rows.push_back(&row);
+  const std::size_t num_rows = rows.size();
+  const bool cut = num_rows > max_rows;
   if (cut) {
     // Densities stay on top, then what has mixed worst.
     std::stable_sort(rows.begin(), rows.end(), [](const SummaryRow* a, const SummaryRow* b) {
@@ -203,9 +163,9 @@ std::string to_text(const RunSummary& summary, std::size_t max_rows) {
         row->name, width, s.mean, s.sd, s.q5, s.q50, s.q95, s.mcse_mean, s.ess_bulk, s.ess_tail, s.rhat);
   }
   if (cut)
-    out += fmt::format("... and {} more (the {} with the largest R-hat are shown)\n",
-                       summary.rows.size() - max_rows, max_rows);
-  return out + convergence_warning(summary);
+    out += fmt::format("... and {} more (the {} with the largest R-hat are shown)\n", num_rows - max_rows,
+                       max_rows);
+  return out + labels_note(summary) + summary.warning;
 }
 
 }  // namespace emomc::app

@@ -1,14 +1,13 @@
 // Summaries of run directories: shared by summary and by the end of run.
 #pragma once
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "emomc/sampler/diagnostics.hpp"
-#include "emomc/sampler/run_directory.hpp"
+#include "inspection.hpp"
 
 namespace emomc::app {
 
@@ -16,6 +15,7 @@ struct SummaryRow {
   std::string name;
   QuantitySummary summary;
   std::optional<double> ess_bulk_per_second;
+  bool is_label_free = false;  ///< of a mixture, derived from its parameters
 };
 
 struct BlockAcceptance {
@@ -24,15 +24,19 @@ struct BlockAcceptance {
 };
 
 struct RunSummary {
+  std::string source;
+  bool is_selected = false;  ///< by patterns
   std::vector<SummaryRow> rows;
   std::vector<BlockAcceptance> acceptance;
   std::size_t num_chains = 0, num_draws = 0;  ///< draws per chain that all chains have
-  bool is_ensemble = false;                   ///< the chains move by one another's state and count as one
+  Labels labels = Labels::as_sampled;
+  bool is_nested = false;  ///< R-hat is nested R-hat
+  std::string warning;     ///< a line, where a label-free quantity has not converged
   std::optional<double> warmup_seconds, sampling_seconds;
 };
 
-/// Reads chains and manifest. `patterns` select names (shell globs); empty: all.
-RunSummary summarize_run(const std::filesystem::path& directory, const std::vector<std::string>& patterns);
+/// `patterns` select names (shell globs); empty: all.
+RunSummary summarize_run(const Inspection& run, const std::vector<std::string>& patterns);
 
 nlohmann::ordered_json to_json(const RunSummary& summary);
 std::string to_csv(const RunSummary& summary);

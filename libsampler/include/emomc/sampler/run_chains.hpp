@@ -102,6 +102,9 @@ struct RunResult {
   bool finished = true;  ///< false: on_progress stopped it
   double warmup_seconds = 0, sampling_seconds = 0;
   std::uint64_t num_evaluations = 0;  ///< parameter vectors evaluated, component evaluations counted in full
+  /// [num_blocks] change of the log scale of each block's increments over the last fifth of the warm-up, the
+  /// largest of the groups; NaN where there was none.
+  std::vector<double> adaptation_drift;
 };
 
 /// Runs the chains of `plans` from `starts` (num_chains x target.dim(), constrained, sampler's units) or

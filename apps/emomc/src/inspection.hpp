@@ -1,0 +1,56 @@
+// What is known of a run after it: its draws, what their diagnostics are, whether its labels agree.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emomc/sampler/draw_set.hpp"
+#include "emomc/sampler/mixture_labels.hpp"
+
+namespace emomc::app {
+
+/// What a manifest adds to the draws; empty where there is none.
+struct RunFacts {
+  std::string status;  ///< running, interrupted, finished, failed
+  std::optional<double> target_acceptance;
+  std::vector<double> adaptation_drift;  ///< [num_blocks]; NaN: not known
+  std::vector<double> scale_floor;       ///< [num_columns] in the data's units
+  std::optional<double> faults, evaluations, rows, duplicate_rows;
+};
+
+/// The bounds of Vehtari et al. 2021, section 4.
+struct Bounds {
+  double rhat = 1.01;
+  double ess = 400;  ///< in all; at least 100 for each of up to 16 chains
+};
+
+enum class Labels {
+  as_sampled,  ///< no mixture, or numbered alike in all chains, or asked for raw
+  relabelled,  ///< chains numbered them differently; the draws are renumbered
+  unmended,    ///< they do, and renumbering does not make them agree
+};
+
+struct Inspection {
+  DrawSet draws;  ///< renumbered where labels says so; label-free quantities behind the parameters
+  RunFacts facts;
+  Labels labels = Labels::as_sampled;
+  double worst_raw_rhat = 0;  ///< of the parameters as they were sampled
+  std::size_t first_label_free = 0;
+  std::vector<QuantitySummary> summaries;  ///< [draws.num_quantities()]; rhat is nested with superchains
+  Bounds bounds;
+
+  bool is_label_free(std::size_t q) const { return q < draws.num_log_densities || q >= first_label_free; }
+  /// What R-hat and ESS of a quantity have to be for trust; constants have neither and are not judged.
+  bool is_constant(std::size_t q) const;
+  bool is_converged(std::size_t q) const;
+  double least_ess() const;
+};
+
+/// The runs of a command line: directories by themselves; CSV files together are the chains of one. `raw`
+/// leaves labels as they were sampled. Throws InputError.
+std::vector<Inspection> inspect(const std::vector<std::string>& paths, bool raw);
+Inspection inspect_run(const std::filesystem::path& directory, bool raw);
+
+}  // namespace emomc::app
