@@ -1,0 +1,408 @@
+#include "diagnose.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "foreign_labels.hpp"
+
+namespace emomc::app {
+namespace {
+
+constexpr double kFarApart = 3;        // sds of a chain
+constexpr double kSomeDistance = 0.5;  // likewise, where R-hat is too high
+constexpr double kLongStretch = 0.1;   // of the draws, without a move
+constexpr double kLowAcceptance = 0.05, kHighAcceptance = 0.9;
+constexpr double kTimesTarget = 2.5;  // acceptance above and below the target
+constexpr double kStuckAcceptance = 0.001;
+constexpr double kSettledDrift = 0.5;  // of a log scale
+constexpr double kTrend = 4;           // standard errors
+constexpr double kNearFloor = 1.05, kShareAtFloor = 0.05;
+constexpr double kFaultShare = 1e-3;
+constexpr double kIndependent = 0.9;  // ESS per draw
+constexpr std::size_t kNamed = 4;     // quantities or chains in a sentence
+
+class Judge {
+ public:
+  explicit Judge(const Inspection& run) : run_(run), draws_(run.draws) {}
+
+  std::vector<Finding> judge() {
+    check_status();
+    check_finite();
+    check_stuck();
+    check_label_free();
+    check_parameters();
+    check_foreign_labels();
+    check_divergences();
+    check_trend();
+    check_acceptance();
+    check_adaptation();
+    check_faults();
+    check_floor();
+    check_duplicates();
+    check_thinning();
+    std::stable_sort(findings_.begin(), findings_.end(),
+                     [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+    return std::move(findings_);
+  }
+
+ private:
+  void add(Severity severity, const std::string& check, const std::string& text, const std::string& advice) {
+    findings_.push_back({severity, check, text, advice});
+  }
+
+  const double* chain(std::size_t q, std::size_t c) const {
+    return draws_.values.data() + (q * draws_.num_chains() + c) * draws_.num_draws;
+  }
+  double chain_mean(std::size_t q, std::size_t c) const {
+    return std::accumulate(chain(q, c), chain(q, c) + draws_.num_draws, 0.0) /
+           static_cast<double>(draws_.num_draws);
+  }
+  double chain_sd(std::size_t q, std::size_t c) const {
+    return draws_sd({chain(q, c), draws_.num_draws, 1, 1, static_cast<std::ptrdiff_t>(draws_.num_draws)});
+  }
+
+  // "a, b, c and 5 more"
+  static std::string list(const std::vector<std::string>& items) {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(items.size(), kNamed); ++i) text += (i ? ", " : "") + items[i];
+    if (items.size() > kNamed) text += fmt::format(" and {} more", items.size() - kNamed);
+    return text;
+  }
+  static std::string plural(std::size_t n, const std::string& word) {
+    return fmt::format("{} {}{}", n, word, n == 1 ? "" : "s");
+  }
+
+  // Of another program, whose model is not known.
+  bool is_foreign() const { return draws_.layout.blocks.empty(); }
+
+  void check_status() {
+    const std::string& status = run_.facts.status;
+    if (status == "running" || status == "interrupted")
+      add(Severity::note, "status", "the run is " + status + ": what follows is about the draws so far",
+          "let it end, or go on with `emomc run ... --resume`");
+    if (status == "failed")
+      add(Severity::problem, "status", "the run failed before its end", "see its run.log; run it again");
+  }
+
+  void check_finite() {
+    std::vector<std::string> names;
+    for (std::size_t q = 0; q < draws_.num_quantities(); ++q) {
+      const double* x = chain(q, 0);
+      if (std::any_of(x, x + draws_.num_chains() * draws_.num_draws,
+                      [](double v) { return !std::isfinite(v); }))
+        names.push_back(draws_.names[q]);
+    }
+    if (!names.empty())
+      add(Severity::problem, "not_finite", "draws that are NaN or infinite: " + list(names),
+          "look at the draws; a density that is not finite is a fault of the model or of its data");
+  }
+
+  // Of the first log density: a chain that rejects everything repeats it.
+  void check_stuck() {
+    std::vector<std::string> stuck;
+    for (std::size_t c = 0; c < draws_.num_chains(); ++c) {
+      const double* x = chain(0, c);
+      std::size_t longest = 1, length = 1;
+      for (std::size_t i = 1; i < draws_.num_draws; ++i) {
+        length = x[i] == x[i - 1] ? length + 1 : 1;
+        longest = std::max(longest, length);
+      }
+      const auto bound = std::max(20.0, kLongStretch * static_cast<double>(draws_.num_draws));
+      if (static_cast<double>(longest) > bound || (longest == draws_.num_draws && longest > 1)) {
+        stuck.push_back(fmt::format("chain {} did not move for {} of {} draws", draws_.chains[c], longest,
+                                    draws_.num_draws));
+      }
+    }
+    if (!stuck.empty())
+      add(Severity::problem, "stuck", list(stuck),
+          "a longer warm-up or shorter steps (sampler.proposal.target_acceptance) let it move; a chain in a "
+          "spike of the density needs prior.scale_floor or a narrower prior on scales");
+  }
+
+  // "chain 2 (0.31) against 0.52", the chains that are away from the others in quantity q.
+  std::string chains_apart(std::size_t q, double distance) const {
+    const std::size_t chains = draws_.num_chains();
+    std::vector<double> means, sds;
+    for (std::size_t c = 0; c < chains; ++c) {
+      means.push_back(chain_mean(q, c));
+      sds.push_back(chain_sd(q, c));
+    }
+    const auto middle = [](std::vector<double> x) {
+      std::sort(x.begin(), x.end());
+      return x.size() % 2 ? x[x.size() / 2] : 0.5 * (x[x.size() / 2 - 1] + x[x.size() / 2]);
+    };
+    const double centre = middle(means), sd = middle(sds);
+    std::vector<std::string> apart;
+    for (std::size_t c = 0; c < chains; ++c)
+      if (std::abs(means[c] - centre) > distance * std::max(sd, 1e-300))
+        apart.push_back(fmt::format("{} ({:.5g})", draws_.chains[c], means[c]));
+    if (apart.empty() || apart.size() == chains)
+      return chains > 1 && apart.size() == chains
+                 ? fmt::format(
+                       "every chain has a mean of its own, {:.5g} to {:.5g} with a sd of {:.2g} in a chain",
+                       *std::min_element(means.begin(), means.end()),
+                       *std::max_element(means.begin(), means.end()), sd)
+                 : "";
+    return fmt::format("{} {} {} apart from the others ({:.5g}; sd in a chain {:.2g})",
+                       apart.size() == 1 ? "chain" : "chains", list(apart),
+                       apart.size() == 1 ? "lies" : "lie", centre, sd);
+  }
+
+  struct Failures {
+    std::vector<std::size_t> rhat, ess;
+  };
+  template <class Selected>
+  Failures failures(Selected selected) const {
+    Failures found;
+    for (std::size_t q = 0; q < draws_.num_quantities(); ++q) {
+      if (!selected(q) || run_.is_constant(q)) continue;
+      const QuantitySummary& s = run_.summaries[q];
+      if (std::isnan(s.rhat) && std::isnan(s.ess_bulk)) continue;  // not finite, said elsewhere
+      if (s.rhat > run_.bounds.rhat) found.rhat.push_back(q);
+      if (!(s.ess_bulk >= run_.least_ess()) || !(s.ess_tail >= run_.least_ess())) found.ess.push_back(q);
+    }
+    const auto by = [&](auto value) {
+      return [this, value](std::size_t a, std::size_t b) {
+        return value(run_.summaries[a]) > value(run_.summaries[b]);
+      };
+    };
+    std::stable_sort(found.rhat.begin(), found.rhat.end(),
+                     by([](const QuantitySummary& s) { return s.rhat; }));
+    std::stable_sort(found.ess.begin(), found.ess.end(),
+                     by([](const QuantitySummary& s) { return -std::min(s.ess_bulk, s.ess_tail); }));
+    return found;
+  }
+
+  void report(const Failures& found, const std::string& kind) {
+    if (!found.rhat.empty()) {
+      std::vector<std::string> names;
+      for (std::size_t q : found.rhat)
+        names.push_back(fmt::format("{} ({:.3f})", draws_.names[q], run_.summaries[q].rhat));
+      const double worst = run_.summaries[found.rhat[0]].rhat;
+      std::string text = fmt::format("R-hat above {} in {} of {}: {}", run_.bounds.rhat, found.rhat.size(),
+                                     kind, list(names));
+      const std::string apart = chains_apart(found.rhat[0], worst > 1.1 ? kFarApart : kSomeDistance);
+      if (!apart.empty()) text += "; in " + draws_.names[found.rhat[0]] + " " + apart;
+      add(Severity::problem, "rhat", text,
+          worst > 1.1 ? "the chains are in different places: look at their traces; other starts "
+                        "(sampler.init), a longer warm-up, split_merge or more chains help them to meet"
+                      : "run longer: more draws, or a larger thin at the same number of draws");
+    }
+    if (!found.ess.empty()) {
+      const QuantitySummary& s = run_.summaries[found.ess[0]];
+      const double least = std::min(s.ess_bulk, s.ess_tail);
+      std::string advice = "run longer, or try another proposal (docs/proposals.md)";
+      if (least > 1)
+        advice = fmt::format(
+            "at this rate {:.2g} times as many steps would do; or try another proposal "
+            "(docs/proposals.md)",
+            run_.least_ess() / least);
+      add(Severity::problem, "ess",
+          fmt::format(
+              "effective sample sizes below {:.0f} in {} of {}, the least in {}: {:.0f} bulk, {:.0f} tail",
+              run_.least_ess(), found.ess.size(), kind, draws_.names[found.ess[0]], s.ess_bulk, s.ess_tail),
+          advice);
+    }
+  }
+
+  void check_label_free() {
+    const bool has_mixture = run_.first_label_free < draws_.num_quantities();
+    const Failures found = failures([&](std::size_t q) { return is_foreign() || run_.is_label_free(q); });
+    report(found, is_foreign()  ? "the quantities"
+                  : has_mixture ? "the quantities that do not depend on labels"
+                                : "the log densities");
+    label_free_fail_ = !found.rhat.empty() || !found.ess.empty();
+  }
+
+  void check_parameters() {
+    if (run_.labels == Labels::relabelled) {
+      add(Severity::note, "labels",
+          fmt::format("chains number the components differently (R-hat of parameters as sampled {:.2f}); "
+                      "renumbered, they agree",
+                      run_.worst_raw_rhat),
+          "summary, report and export print renumbered components, --raw the others; prior.order settles "
+          "the numbers from the start");
+    }
+    const Failures found = failures([&](std::size_t q) { return !run_.is_label_free(q); });
+    // Said of the label-free quantities already, and no more certain of these.
+    if (label_free_fail_ || is_foreign()) return;
+    if (run_.labels == Labels::unmended)
+      add(Severity::problem, "labels",
+          "chains number the components differently, and renumbering does not make them agree",
+          "what does not depend on labels can be trusted; for the components take prior.order, or fewer of "
+          "them");
+    report(found, "the parameters");
+  }
+
+  void check_foreign_labels() {
+    if (!is_foreign()) return;
+    for (const std::string& text : switched_labels(draws_))
+      add(Severity::problem, "labels", text,
+          "the model does not tell these components apart: give it an order, or renumber the draws, before "
+          "means of them are taken");
+  }
+
+  void check_divergences() {
+    std::size_t count = 0;
+    for (std::size_t n : draws_.divergences) count += n;
+    if (count > 0)
+      add(Severity::problem, "divergences",
+          fmt::format("{} after warm-up", plural(count, "divergent transition")),
+          "a higher adapt_delta, or another parameterisation");
+  }
+
+  // Geweke (1992): the first tenth against the last half, by the standard errors of both.
+  void check_trend() {
+    const std::size_t n = draws_.num_draws, early = n / 10, late = n / 2;
+    if (early < 20) return;
+    for (std::size_t q = 0; q < draws_.num_log_densities; ++q) {
+      if (run_.is_constant(q)) continue;
+      DrawsView first = draws_.view(q), last = first;
+      first.num_draws = early;
+      last.num_draws = late;
+      last.data += n - late;
+      const double a = draws_mean(first), b = draws_mean(last);
+      const double error = std::hypot(mcse_mean(first), mcse_mean(last));
+      if (std::isnan(error) || !(std::abs(b - a) > kTrend * error) || std::abs(b - a) < 0.3 * draws_sd(last))
+        continue;
+      add(Severity::problem, "warmup",
+          fmt::format(
+              "{} still {} after warm-up: {:.6g} in the first tenth of the draws, {:.6g} in the last half",
+              draws_.names[q], b > a ? "rises" : "falls", a, b),
+          fmt::format("a longer warm-up than sampler.warmup = {}; the first draws are not of the posterior",
+                      draws_.warmup));
+      return;
+    }
+  }
+
+  static bool is_jump(const std::string& block) { return block.starts_with("split_merge"); }
+
+  void check_acceptance() {
+    std::vector<std::string> low, high, none;
+    const double target = run_.facts.target_acceptance.value_or(0);
+    for (const BlockCounts& block : draws_.acceptance) {
+      double accepted = 0, proposed = 0;
+      std::vector<std::string> dead;
+      for (std::size_t c = 0; c < block.accepted.size(); ++c) {
+        const auto all = static_cast<double>(block.proposed[c]);
+        accepted += static_cast<double>(block.accepted[c]);
+        proposed += all;
+        if (all >= 100 && static_cast<double>(block.accepted[c]) < kStuckAcceptance * all &&
+            !is_jump(block.name))
+          dead.push_back(draws_.chains[c]);
+      }
+      if (proposed < 100 || is_jump(block.name)) continue;
+      const double rate = accepted / proposed;
+      const std::string text = fmt::format("{} ({:.3f})", block.name, rate);
+      if (!dead.empty()) none.push_back(fmt::format("{} in chain {}", block.name, list(dead)));
+      // Blocks of one dimension aim at 0.44.
+      const double least = target > 0 ? std::min(target, 0.44) / kTimesTarget : kLowAcceptance;
+      const double most =
+          target > 0 ? std::min(kHighAcceptance, std::max(target, 0.44) * 1.6) : kHighAcceptance;
+      if (rate < least) low.push_back(text);
+      if (rate > most) high.push_back(text);
+    }
+    if (!none.empty())
+      add(Severity::problem, "acceptance", "next to no proposal is accepted: " + list(none),
+          "a longer warm-up, so that its steps are fitted to this chain too, or other starts");
+    if (!low.empty())
+      add(Severity::warning, "acceptance", "few proposals are accepted: " + list(low),
+          "a longer warm-up, so that steps become as short as this posterior asks for");
+    if (!high.empty())
+      add(Severity::warning, "acceptance",
+          "nearly all proposals are accepted, so steps are short: " + list(high),
+          "a longer warm-up lets the steps grow");
+  }
+
+  void check_adaptation() {
+    std::vector<std::string> moving;
+    for (std::size_t b = 0; b < std::min(run_.facts.adaptation_drift.size(), draws_.acceptance.size()); ++b)
+      if (std::abs(run_.facts.adaptation_drift[b]) > kSettledDrift)
+        moving.push_back(fmt::format("{} (by a factor of {:.2f})", draws_.acceptance[b].name,
+                                     std::exp(run_.facts.adaptation_drift[b])));
+    if (!moving.empty())
+      add(Severity::warning, "adaptation",
+          "step lengths still changed over the last fifth of the warm-up: " + list(moving),
+          fmt::format("a longer warm-up than sampler.warmup = {}", draws_.warmup));
+  }
+
+  void check_faults() {
+    const double faults = run_.facts.faults.value_or(0), evaluations = run_.facts.evaluations.value_or(0);
+    if (faults > 0)
+      add(faults > kFaultShare * evaluations ? Severity::warning : Severity::note, "faults",
+          fmt::format("{:.0f} proposals had a density of NaN or plus infinity and were rejected", faults),
+          "a few at the edges of the parameter space do no harm; many point at the data or the prior");
+  }
+
+  // Where a scale's prior begins, in the units of the draws.
+  void check_floor() {
+    const auto& floor = run_.facts.scale_floor;
+    if (floor.empty()) return;
+    std::vector<std::string> names;
+    for (std::size_t b = 0; b < draws_.layout.blocks.size(); ++b) {
+      const ParameterBlock& block = draws_.layout.blocks[b];
+      if (block.unit != DataUnit::scale || block.support != Support::positive || block.component_axis != 0)
+        continue;
+      const std::size_t begin = draws_.num_log_densities + static_cast<std::size_t>(draws_.layout.offset(b));
+      const std::size_t columns = block.shape.size() == 2 ? static_cast<std::size_t>(block.shape[1]) : 1;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(block.size()); ++i) {
+        const double bound = floor[std::min(i % columns, floor.size() - 1)] * kNearFloor;
+        const double* x = chain(begin + i, 0);
+        const std::size_t size = draws_.num_chains() * draws_.num_draws;
+        const auto at_floor =
+            static_cast<double>(std::count_if(x, x + size, [&](double v) { return v <= bound; }));
+        if (bound > 0 && at_floor > kShareAtFloor * static_cast<double>(size))
+          names.push_back(draws_.names[begin + i]);
+      }
+    }
+    if (!names.empty())
+      add(Severity::problem, "floor", "scales at their floor: " + list(names),
+          "a component has collapsed, on repeated rows perhaps: fewer components, a prior that keeps scales "
+          "off zero (lognormal, inverse_gamma), or a higher prior.scale_floor");
+  }
+
+  void check_duplicates() {
+    const double duplicates = run_.facts.duplicate_rows.value_or(0), rows = run_.facts.rows.value_or(0);
+    if (duplicates > 0)
+      add(duplicates > 0.01 * rows ? Severity::warning : Severity::note, "duplicates",
+          fmt::format("{:.0f} of {:.0f} rows of the data repeat earlier ones", duplicates, rows),
+          "a mixture can collapse on them; digital silence gives identical frames, which are better dropped");
+  }
+
+  void check_thinning() {
+    if (draws_.thin < 2) return;
+    double least = 1e300;
+    for (std::size_t q = 0; q < draws_.num_quantities(); ++q)
+      if (!run_.is_constant(q) && !std::isnan(run_.summaries[q].ess_bulk))
+        least = std::min(least, run_.summaries[q].ess_bulk);
+    const auto draws = static_cast<double>(draws_.num_draws * draws_.num_chains());
+    if (least < 1e300 && least > kIndependent * draws)
+      add(Severity::note, "thinning",
+          fmt::format("with thin = {} every draw counts in full (least ESS {:.0f} of {:.0f} draws)",
+                      draws_.thin, least, draws),
+          "a smaller thin keeps more of what was computed");
+  }
+
+  const Inspection& run_;
+  const DrawSet& draws_;
+  std::vector<Finding> findings_;
+  bool label_free_fail_ = false;
+};
+
+}  // namespace
+
+std::vector<Finding> diagnose(const Inspection& run) { return Judge(run).judge(); }
+
+bool is_trusted(const std::vector<Finding>& findings) {
+  return std::none_of(findings.begin(), findings.end(),
+                      [](const Finding& finding) { return finding.severity == Severity::problem; });
+}
+
+const char* severity_name(Severity severity) {
+  return severity == Severity::problem ? "problem" : severity == Severity::warning ? "warning" : "note";
+}
+
+}  // namespace emomc::app

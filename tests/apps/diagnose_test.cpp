@@ -1,0 +1,240 @@
+// Runs that are wrong in one known way each, and what diagnose says of them.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "emomc/device/random.hpp"
+#include "program.hpp"
+#include "shared_data.hpp"
+
+namespace emomc {
+namespace {
+
+using nlohmann::json;
+
+double normal(std::uint64_t draw, std::uint32_t chain, std::uint32_t index) {
+  return device::RandomSource{77, draw, chain}.normal(device::Purpose::simulation, index);
+}
+
+class Diagnose : public ::testing::Test {
+ protected:
+  testing::ProgramFolder folder;
+
+  /// CSV files like CmdStan's, one for each chain: lp__ and what `row` gives for (draw, chain).
+  std::string write_chains(const std::string& names, int chains, int draws,
+                           const std::function<std::vector<double>(int, int)>& row) {
+    std::string files;
+    for (int c = 0; c < chains; ++c) {
+      std::string text = "lp__," + names + "\n";
+      for (int i = 0; i < draws; ++i) {
+        const auto values = row(i, c);
+        for (std::size_t j = 0; j < values.size(); ++j) text += (j ? "," : "") + std::to_string(values[j]);
+        text += "\n";
+      }
+      const std::string file = "chain" + std::to_string(c) + ".csv";
+      folder.write(file, text);
+      files += " " + file;
+    }
+    return files;
+  }
+
+  /// The checks that have findings of `severity`.
+  std::vector<std::string> checks(const json& diagnosis, const std::string& severity) {
+    std::vector<std::string> found;
+    for (const auto& finding : diagnosis["findings"]) {
+      EXPECT_FALSE(finding["advice"].get<std::string>().empty());
+      if (finding["severity"] == severity) found.push_back(finding["check"]);
+    }
+    return found;
+  }
+  json diagnosis(const std::string& runs, int exit_code) {
+    const auto result = folder.run("diagnose --json " + runs);
+    EXPECT_EQ(result.exit_code, exit_code) << result.out << result.err;
+    const json diagnosis = json::parse(result.out);
+    EXPECT_EQ(diagnosis["trusted"], exit_code == 0);
+    return diagnosis;
+  }
+  static std::string text_of(const json& diagnosis, const std::string& check) {
+    for (const auto& finding : diagnosis["findings"])
+      if (finding["check"] == check) return finding["text"];
+    return "";
+  }
+
+  void simulate(const std::string& parameters, int rows) {
+    folder.write("simulation.yaml", "model: gaussian_mixture\nparameters: " + parameters +
+                                        "\nrows: " + std::to_string(rows) + "\nseed: 5\n");
+    ASSERT_EQ(folder.run("simulate simulation.yaml -o data").exit_code, 0);
+  }
+};
+
+using Names = std::vector<std::string>;
+
+TEST_F(Diagnose, IndependentDrawsAreTrusted) {
+  const auto files = write_chains("a,b.1,b.2", 4, 500, [](int i, int c) {
+    return std::vector<double>{normal(i, c, 0), normal(i, c, 1), normal(i, c, 2), normal(i, c, 3)};
+  });
+  EXPECT_EQ(diagnosis(files, 0)["findings"].size(), 0u);
+}
+
+TEST_F(Diagnose, AStuckChainIsNamed) {
+  const auto files = write_chains("a", 4, 500, [](int i, int c) {
+    const int at = c == 2 && i > 100 ? 100 : i;
+    return std::vector<double>{normal(at, c, 0), normal(at, c, 1)};
+  });
+  const json found = diagnosis(files, 1);
+  EXPECT_EQ(text_of(found, "stuck"), "chain chain2.csv did not move for 400 of 500 draws");
+}
+
+TEST_F(Diagnose, AChainFarFromTheOthersIsNamed) {
+  const auto files = write_chains("a", 4, 500, [](int i, int c) {
+    return std::vector<double>{normal(i, c, 0), normal(i, c, 1) + (c == 1 ? 10 : 0)};
+  });
+  const json found = diagnosis(files, 1);
+  const std::string text = text_of(found, "rhat");
+  EXPECT_NE(text.find("a ("), std::string::npos) << text;
+  EXPECT_NE(text.find("in a chain chain1.csv ("), std::string::npos) << text;
+  EXPECT_NE(text.find("lies apart from the others"), std::string::npos) << text;
+}
+
+TEST_F(Diagnose, TooFewEffectiveDrawsAreCounted) {
+  const auto files = write_chains("a", 4, 60, [](int i, int c) {
+    return std::vector<double>{normal(i, c, 0), normal(i, c, 1)};
+  });
+  const Names problems = checks(diagnosis(files, 1), "problem");
+  EXPECT_NE(std::find(problems.begin(), problems.end(), "ess"), problems.end());
+  EXPECT_EQ(std::find(problems.begin(), problems.end(), "stuck"), problems.end());
+}
+
+TEST_F(Diagnose, ATrendAndWhatIsNotFiniteAreFound) {
+  const auto rising = write_chains("a", 4, 1000, [](int i, int c) {
+    return std::vector<double>{normal(i, c, 0) - 4 * std::exp(-i / 60.0), normal(i, c, 1)};
+  });
+  EXPECT_NE(text_of(diagnosis(rising, 1), "warmup").find("lp__ still rises after warm-up"),
+            std::string::npos);
+  const auto holes = write_chains("a,b", 2, 500, [](int i, int c) {
+    return std::vector<double>{normal(i, c, 0), normal(i, c, 1), i == 7 ? NAN : normal(i, c, 2)};
+  });
+  EXPECT_EQ(text_of(diagnosis(holes, 1), "not_finite"), "draws that are NaN or infinite: b");
+}
+
+TEST_F(Diagnose, SwitchedLabelsInForeignFilesAreNamed) {
+  const auto vector = write_chains("mu.1,mu.2,mu.3,tau", 3, 400, [](int i, int c) {
+    const double means[3] = {-5, 0, 5};
+    std::vector<double> row{normal(i, c, 0)};
+    for (int k = 0; k < 3; ++k) row.push_back(means[c == 1 ? (k + 1) % 3 : k] + normal(i, c, 1 + k));
+    row.push_back(normal(i, c, 4));
+    return row;
+  });
+  EXPECT_EQ(
+      text_of(diagnosis(vector, 1), "labels"),
+      "label switching: the components of mu trade places between chains (chain1.csv has them as 3 1 2, "
+      "against chain0.csv); in one order the chains agree");
+  const auto arrays = write_chains("mu1,mu2", 2, 400, [](int i, int c) {
+    const double a = normal(i, c, 1), b = 8 + normal(i, c, 2);
+    return std::vector<double>{normal(i, c, 0), c ? b : a, c ? a : b};
+  });
+  EXPECT_NE(text_of(diagnosis(arrays, 1), "labels").find("the arrays mu1, mu2, ... trade places"),
+            std::string::npos);
+  // Chains in different places are no switch.
+  const auto apart = write_chains("mu.1,mu.2", 2, 400, [](int i, int c) {
+    return std::vector<double>{normal(i, c, 0), 9.0 * c + normal(i, c, 1), 30 + normal(i, c, 2)};
+  });
+  EXPECT_EQ(text_of(diagnosis(apart, 1), "labels"), "");
+}
+
+// Well separated components that chains number by chance.
+TEST_F(Diagnose, SwitchedLabelsOfOurOwnRunsAreMended) {
+  simulate("{weights: [0.3, 0.7], means: [[-8, 1], [9, 2]], scales: [[2, 1], [3, 1]]}", 400);
+  folder.write("run.yaml",
+               "data: {file: data/data.csv}\nlikelihood: {components: 2}\n"
+               "sampler: {chains: 4, warmup: 2000, draws: 1000, thin: 4, seed: 1, init: prior}\n"
+               "output: {directory: run}\n");
+  ASSERT_EQ(folder.run("run run.yaml -q").exit_code, 0);
+  const json found = diagnosis("run", 0);
+  EXPECT_EQ(checks(found, "note"), Names{"labels"}) << found;
+  const json mended = json::parse(folder.run("summary run --json").out),
+             raw = json::parse(folder.run("summary run --raw --json").out);
+  EXPECT_EQ(mended["labels"], "relabelled");
+  EXPECT_EQ(raw["labels"], "as_sampled");
+  const auto value = [](const json& summary, const std::string& name, const char* what) {
+    for (const auto& row : summary["parameters"])
+      if (row["name"] == name) return row[what].get<double>();
+    return std::nan("");
+  };
+  EXPECT_NEAR(value(mended, "means[0,0]", "mean"), -8, 0.8);
+  EXPECT_NEAR(value(mended, "means[1,0]", "mean"), 9, 0.8);
+  EXPECT_NEAR(value(mended, "weights[1]", "mean"), 0.7, 0.1);
+  EXPECT_LT(value(mended, "means[0,0]", "rhat"), 1.01);
+  EXPECT_GT(value(raw, "means[0,0]", "rhat"), 1.5);
+  EXPECT_EQ(value(raw, "log_density", "ess_bulk"), value(mended, "log_density", "ess_bulk"));
+  EXPECT_NE(folder.run("summary run").out.find("components are renumbered"), std::string::npos);
+}
+
+// A warm-up of nothing from a start far away.
+TEST_F(Diagnose, ARunWithoutWarmUpIsFoundOut) {
+  simulate("{weights: [0.5, 0.5], means: [[-2], [2]], scales: [[1], [1]]}", 2000);
+  folder.write("start.json", R"({"weights":[0.9,0.1],"means":[[-20],[20]],"scales":[[9],[9]]})");
+  folder.write("run.yaml",
+               "data: {file: data/data.csv}\nlikelihood: {components: 2}\n"
+               "sampler: {chains: 2, warmup: 0, draws: 2000, init: start.json}\noutput: {directory: run}\n");
+  ASSERT_EQ(folder.run("run run.yaml -q").exit_code, 0);
+  const Names problems = checks(diagnosis("run", 1), "problem");
+  EXPECT_NE(std::find(problems.begin(), problems.end(), "warmup"), problems.end());
+}
+
+// One value repeated a hundred times, and a component that finds it.
+TEST_F(Diagnose, AComponentAtItsFloorAndRepeatedRowsAreFound) {
+  std::string data = "x\n";
+  for (int i = 0; i < 200; ++i) data += std::to_string(normal(i, 0, 0)) + "\n";
+  for (int i = 0; i < 100; ++i) data += "0.5\n";
+  folder.write("data.csv", data);
+  folder.write(
+      "run.yaml",
+      "data: {file: data.csv}\nlikelihood: {components: 2}\n"
+      "sampler: {chains: 2, warmup: 2000, draws: 500, thin: 4, init: em}\noutput: {directory: run}\n");
+  ASSERT_EQ(folder.run("run run.yaml -q").exit_code, 0);
+  const json found = diagnosis("run", 1);
+  EXPECT_NE(text_of(found, "floor"), "");
+  EXPECT_EQ(text_of(found, "duplicates"), "99 of 300 rows of the data repeat earlier ones");
+}
+
+TEST_F(Diagnose, ThinningThatWastesDrawsIsNoted) {
+  simulate("{weights: [1], means: [[0]], scales: [[1]]}", 100);
+  folder.write("run.yaml",
+               "data: {file: data/data.csv}\nlikelihood: {components: 1}\n"
+               "sampler: {chains: 4, warmup: 1000, draws: 1000, thin: 100}\noutput: {directory: run}\n");
+  ASSERT_EQ(folder.run("run run.yaml -q").exit_code, 0);
+  EXPECT_EQ(checks(diagnosis("run", 0), "note"), Names{"thinning"});
+}
+
+// Superchains of one start, far from one another for a few steps: nested R-hat sees what is left of that.
+TEST_F(Diagnose, SuperchainsBeginAtOnePointAndHaveANestedRhat) {
+  simulate("{weights: [1], means: [[0]], scales: [[1]]}", 100);
+  folder.write("run.yaml",
+               "data: {file: data/data.csv}\nlikelihood: {components: 1}\n"
+               "sampler: {chains: 64, superchains: 8, warmup: 300, draws: 20, thin: 4, init: prior}\n"
+               "output: {directory: run, keep_warmup: false}\n");
+  ASSERT_EQ(folder.run("run run.yaml -q").exit_code, 0);
+  const json summary = json::parse(folder.run("summary run --json").out);
+  EXPECT_EQ(summary["rhat"], "nested");
+  EXPECT_LT(summary["parameters"][0]["rhat"].get<double>(), 1.05);
+  ASSERT_EQ(
+      folder.run("run run.yaml -q --output first --set sampler.warmup=0 --set sampler.draws=1").exit_code, 0);
+  const json early = json::parse(folder.run("summary first --json").out);
+  EXPECT_GT(early["parameters"][0]["rhat"].get<double>(), 1.3);
+  EXPECT_EQ(folder.run("check run.yaml --set sampler.superchains=7").exit_code, 2);
+}
+
+TEST_F(Diagnose, WhatCannotBeReadIsRefused) {
+  for (const char* arguments : {"diagnose nowhere", "diagnose", "summary nowhere.csv"})
+    EXPECT_EQ(folder.run(arguments).exit_code, 2) << arguments;
+  folder.write("cut.csv", "lp__,a\n1,2\n3,");
+  const auto cut = folder.run("diagnose cut.csv");
+  EXPECT_EQ(cut.exit_code, 2);
+  EXPECT_EQ(cut.err, "emomc: error: cut.csv:3: the last row has no line break; the file is cut off\n");
+  EXPECT_EQ(cut.out, "");
+}
+
+}  // namespace
+}  // namespace emomc
