@@ -100,6 +100,83 @@ DrawSet draw_set_of(const std::vector<ChainDraws>& chains, const std::string& so
   return set;
 }
 
+namespace {
+
+QuantityArray array_of(const ParameterBlock& block, std::size_t begin) {
+  QuantityArray array{block.name, block.shape, {}, block.component_axis, {}};
+  if (block.support != Support::covariance) {
+    for (int i = 0; i < block.size(); ++i) array.quantities.push_back(begin + static_cast<std::size_t>(i));
+    if (block.feature_axis >= 0) array.feature_axes = {block.feature_axis};
+    return array;
+  }
+  const auto d = static_cast<std::size_t>(block.matrix_dim()), triangle = d * (d + 1) / 2;
+  const std::size_t count = static_cast<std::size_t>(block.size()) / triangle;
+  for (std::size_t k = 0; k < count; ++k)
+    for (std::size_t i = 0; i < d; ++i)
+      for (std::size_t j = 0; j < d; ++j) {
+        const std::size_t row = std::max(i, j), column = std::min(i, j);
+        array.quantities.push_back(begin + k * triangle + row * (row + 1) / 2 + column);
+      }
+  const auto axes = static_cast<int>(block.shape.size());
+  array.feature_axes = {axes - 2, axes - 1};
+  return array;
+}
+
+// Nothing where the names are no whole array with indices from 0 or from 1.
+std::optional<QuantityArray> array_of(const NameBlock& block) {
+  QuantityArray array{block.name, {}, {}, -1, {}};
+  const std::size_t axes = block.indices[0].size();
+  std::vector<int> first(axes, std::numeric_limits<int>::max()), last(axes, 0);
+  for (const auto& index : block.indices)
+    for (std::size_t a = 0; a < axes; ++a) {
+      first[a] = std::min(first[a], index[a]);
+      last[a] = std::max(last[a], index[a]);
+    }
+  std::size_t size = 1;
+  for (std::size_t a = 0; a < axes; ++a) {
+    if (first[a] < 0 || first[a] > 1 || static_cast<std::size_t>(last[a]) > block.size) return std::nullopt;
+    array.shape.push_back(last[a] - first[a] + 1);
+    size *= static_cast<std::size_t>(array.shape.back());
+    if (size > block.size) return std::nullopt;
+  }
+  if (size != block.size) return std::nullopt;
+  constexpr auto kNone = std::numeric_limits<std::size_t>::max();
+  array.quantities.assign(size, kNone);
+  for (std::size_t i = 0; i < block.size; ++i) {
+    std::size_t at = 0;
+    for (std::size_t a = 0; a < axes; ++a)
+      at = at * static_cast<std::size_t>(array.shape[a]) +
+           static_cast<std::size_t>(block.indices[i][a] - first[a]);
+    if (array.quantities[at] != kNone) return std::nullopt;
+    array.quantities[at] = block.begin + i;
+  }
+  return array;
+}
+
+}  // namespace
+
+std::vector<QuantityArray> arrays_of(const DrawSet& set, std::size_t count) {
+  std::vector<QuantityArray> arrays;
+  std::size_t begin = set.num_log_densities;
+  if (!set.layout.blocks.empty()) {
+    for (const auto& block : set.layout.blocks) {
+      arrays.push_back(array_of(block, begin));
+      begin += static_cast<std::size_t>(block.size());
+    }
+    return arrays;
+  }
+  for (NameBlock& block : blocks_of_names(std::span(set.names).subspan(begin, count))) {
+    block.begin += begin;
+    if (const auto array = array_of(block)) {
+      arrays.push_back(*array);
+      continue;
+    }
+    for (std::size_t i = block.begin; i < block.begin + block.size; ++i)
+      arrays.push_back({set.names[i], {}, {i}, -1, {}});
+  }
+  return arrays;
+}
+
 std::vector<NameBlock> blocks_of_names(std::span<const std::string> names) {
   std::vector<NameBlock> blocks;
   for (std::size_t i = 0; i < names.size(); ++i) {

@@ -1,10 +1,13 @@
-#include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/sampler/run_directory.hpp"
+#include "inspection.hpp"
+#include "stan_csv_writer.hpp"
 #include "yaml_value.hpp"
 
 namespace emomc::app {
@@ -12,6 +15,7 @@ namespace {
 
 struct Options {
   std::string run, format = "csv", output;
+  bool relabel = false;
 };
 
 std::string csv_number(double x) {
@@ -21,47 +25,80 @@ std::string csv_number(double x) {
 }
 
 // chain,draw,log_density,log_likelihood,log_prior, then the parameters; draws from 0, after warm-up.
-std::string to_csv(const std::vector<ChainDraws>& chains) {
-  std::string out = "chain,draw,log_density,log_likelihood,log_prior";
-  for (const auto& name : element_names(chains[0].header.layout))
+std::string to_csv(const DrawSet& draws) {
+  std::string out = "chain,draw";
+  for (const auto& name : draws.names)
     out += name.find(',') == std::string::npos ? "," + name : ",\"" + name + "\"";
   out += "\n";
-  const auto dim = static_cast<std::size_t>(chains[0].header.layout.dim());
-  for (const auto& chain : chains) {
-    const auto begin = static_cast<std::size_t>(
-        std::upper_bound(chain.steps.begin(), chain.steps.end(), chain.header.warmup) - chain.steps.begin());
-    for (std::size_t i = begin; i < chain.steps.size(); ++i) {
-      out += std::to_string(chain.header.chain_id) + "," + std::to_string(i - begin);
-      for (double x :
-           {chain.log_prior[i] + chain.log_likelihood[i], chain.log_likelihood[i], chain.log_prior[i]})
-        out += "," + csv_number(x);
-      for (std::size_t j = 0; j < dim; ++j) out += "," + csv_number(chain.parameters[i * dim + j]);
+  for (std::size_t c = 0; c < draws.num_chains(); ++c)
+    for (std::size_t i = 0; i < draws.num_draws; ++i) {
+      out += draws.chains[c] + "," + std::to_string(i);
+      for (std::size_t q = 0; q < draws.num_quantities(); ++q)
+        out += "," + csv_number(draws.values[(q * draws.num_chains() + c) * draws.num_draws + i]);
       out += "\n";
     }
-  }
   return out;
 }
 
+// "sad.csv" -> "sad-1.csv": CmdStan's own way.
+std::filesystem::path file_of_chain(const std::filesystem::path& output, std::size_t chain) {
+  return output.parent_path() /
+         (output.stem().string() + "-" + std::to_string(chain + 1) + output.extension().string());
+}
+
+DrawSet draws_of(const Options& options) {
+  if (!options.relabel) return draw_set_of(read_chains(options.run), options.run);
+  Inspection run = inspect_run(options.run, false);
+  if (run.labels == Labels::unmended)
+    throw InputError(options.run +
+                     ": renumbering does not make its chains agree; export it without --relabel");
+  run.draws.names.resize(run.first_label_free);
+  return std::move(run.draws);
+}
+
 void export_run(const Options& options) {
-  const auto folder = std::filesystem::path(options.output).parent_path();
+  const std::filesystem::path output = options.output;
+  const auto folder = output.parent_path();
   if (!folder.empty() && !std::filesystem::is_directory(folder))
     throw InputError("-o " + options.output + ": there is no folder " + folder.string());
-  const std::string text = to_csv(read_chains(options.run));
-  if (options.output == "-")
-    std::cout << text;
-  else
-    write_file_atomically(options.output, text);
+  if (std::filesystem::is_directory(output))
+    throw InputError("-o " + options.output + ": this is a directory; allowed: a file");
+  const bool to_screen = options.output == "-";
+  if (to_screen && options.format != "csv")
+    throw InputError("-o -: " + options.format + " is one file for each chain, or not text; allowed: a file");
+  DrawSet draws = draws_of(options);
+  if (options.format == "csv") {
+    const std::string text = to_csv(draws);
+    if (to_screen)
+      std::cout << text;
+    else
+      write_file_atomically(output, text);
+    return;
+  }
+  read_facts(std::filesystem::path(options.run) / "manifest.json", draws);
+  const std::uint64_t seed = read_chains(options.run).at(0).header.seed;
+  for (std::size_t c = 0; c < draws.num_chains(); ++c)
+    write_file_atomically(file_of_chain(output, c), to_stan_csv(draws, c, seed));
 }
 
 }  // namespace
 
 void add_export(CLI::App& app, int&) {
-  auto* command = app.add_subcommand("export", "Draws of a run as a file for other programs");
+  auto* command = app.add_subcommand("export", "Draws of a run as files for other programs");
   auto options = std::make_shared<Options>();
   command->add_option("RUN", options->run, "Run directory")->required();
-  command->add_option("--format", options->format, "csv")->check(CLI::IsMember({"csv"}))->required();
-  command->add_option("-o,--output", options->output, "File to write; - for standard output")->required();
-  command->footer("Example: emomc export runs/sad --format csv -o sad.csv");
+  command
+      ->add_option(
+          "--format", options->format,
+          "csv: a table of all chains. stan-csv: a file for each chain, FILE-1.csv, FILE-2.csv, ..., as "
+          "CmdStan writes them")
+      ->check(CLI::IsMember({"csv", "stan-csv"}))
+      ->required();
+  command->add_option("-o,--output", options->output, "File to write; - for standard output (csv)")
+      ->required();
+  command->add_flag("--relabel", options->relabel,
+                    "Components renumbered so that chains agree, as summary has them");
+  command->footer("Example: emomc export runs/sad --format stan-csv -o sad.csv");
   command->callback([options] { export_run(*options); });
 }
 

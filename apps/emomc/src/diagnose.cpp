@@ -197,9 +197,9 @@ class Judge {
       std::string advice = "run longer, or try another proposal (docs/proposals.md)";
       if (least > 1)
         advice = fmt::format(
-            "at this rate {:.2g} times as many steps would do; or try another proposal "
+            "at this rate {:.1f} times as many steps would do; or try another proposal "
             "(docs/proposals.md)",
-            run_.least_ess() / least);
+            1.1 * run_.least_ess() / least);
       add(Severity::problem, "ess",
           fmt::format(
               "effective sample sizes below {:.0f} in {} of {}, the least in {}: {:.0f} bulk, {:.0f} tail",
@@ -223,8 +223,8 @@ class Judge {
           fmt::format("chains number the components differently (R-hat of parameters as sampled {:.2f}); "
                       "renumbered, they agree",
                       run_.worst_raw_rhat),
-          "summary, report and export print renumbered components, --raw the others; prior.order settles "
-          "the numbers from the start");
+          "summary prints renumbered components (--raw the others), export does with --relabel; prior.order "
+          "settles the numbers from the start");
     }
     const Failures found = failures([&](std::size_t q) { return !run_.is_label_free(q); });
     // Said of the label-free quantities already, and no more certain of these.

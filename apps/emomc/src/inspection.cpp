@@ -26,39 +26,6 @@ std::vector<double> numbers_at(const nlohmann::json& json, const char* key) {
   return numbers;
 }
 
-// A manifest that is damaged is as good as none: the draws have all that diagnostics need.
-RunFacts read_manifest(const std::filesystem::path& file, DrawSet& draws) {
-  RunFacts facts;
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error) ||
-      std::filesystem::file_size(file, error) > kLongestManifest)
-    return facts;
-  std::ifstream stream(file);
-  const auto json = nlohmann::json::parse(stream, nullptr, false);
-  if (!json.is_object()) return facts;
-  if (json.contains("status") && json["status"].is_string()) facts.status = json["status"];
-  facts.target_acceptance = number_at(json, "target_acceptance");
-  facts.adaptation_drift = numbers_at(json, "adaptation_drift");
-  facts.scale_floor = numbers_at(json, "scale_floor");
-  facts.faults = number_at(json, "faults");
-  facts.evaluations = number_at(json, "evaluations");
-  if (json.contains("data")) {
-    facts.rows = number_at(json["data"], "rows");
-    facts.duplicate_rows = number_at(json["data"], "duplicate_rows");
-  }
-  if (json.contains("seconds")) {
-    draws.warmup_seconds = number_at(json["seconds"], "warmup");
-    draws.sampling_seconds = number_at(json["seconds"], "sampling");
-  }
-  const std::size_t chains = draws.num_chains();
-  if (json.value("ensemble", nlohmann::json()) == true) draws.chains_per_ensemble = chains;
-  const double superchains = number_at(json, "superchains").value_or(0);
-  if (superchains >= 2 && superchains <= static_cast<double>(chains) &&
-      chains % static_cast<std::size_t>(superchains) == 0)
-    draws.chains_per_superchain = chains / static_cast<std::size_t>(superchains);
-  return facts;
-}
-
 QuantitySummary summarize_one(const DrawSet& draws, std::size_t q) {
   QuantitySummary summary = summarize(draws.view(q));
   if (draws.chains_per_superchain > 1) summary.rhat = rhat_nested(draws.view(q), draws.chains_per_superchain);
@@ -117,6 +84,38 @@ void complete(Inspection& run, bool raw) {
 
 }  // namespace
 
+RunFacts read_facts(const std::filesystem::path& file, DrawSet& draws) {
+  RunFacts facts;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error) ||
+      std::filesystem::file_size(file, error) > kLongestManifest)
+    return facts;
+  std::ifstream stream(file);
+  const auto json = nlohmann::json::parse(stream, nullptr, false);
+  if (!json.is_object()) return facts;
+  if (json.contains("status") && json["status"].is_string()) facts.status = json["status"];
+  facts.target_acceptance = number_at(json, "target_acceptance");
+  facts.adaptation_drift = numbers_at(json, "adaptation_drift");
+  facts.scale_floor = numbers_at(json, "scale_floor");
+  facts.faults = number_at(json, "faults");
+  facts.evaluations = number_at(json, "evaluations");
+  if (json.contains("data")) {
+    facts.rows = number_at(json["data"], "rows");
+    facts.duplicate_rows = number_at(json["data"], "duplicate_rows");
+  }
+  if (json.contains("seconds")) {
+    draws.warmup_seconds = number_at(json["seconds"], "warmup");
+    draws.sampling_seconds = number_at(json["seconds"], "sampling");
+  }
+  const std::size_t chains = draws.num_chains();
+  if (json.value("ensemble", nlohmann::json()) == true) draws.chains_per_ensemble = chains;
+  const double superchains = number_at(json, "superchains").value_or(0);
+  if (superchains >= 2 && superchains <= static_cast<double>(chains) &&
+      chains % static_cast<std::size_t>(superchains) == 0)
+    draws.chains_per_superchain = chains / static_cast<std::size_t>(superchains);
+  return facts;
+}
+
 bool Inspection::is_constant(std::size_t q) const {
   const auto size = draws.num_chains() * draws.num_draws;
   const double* x = draws.values.data() + q * size;
@@ -141,7 +140,7 @@ bool Inspection::is_converged(std::size_t q) const {
 Inspection inspect_run(const std::filesystem::path& directory, bool raw) {
   Inspection run;
   run.draws = draw_set_of(read_chains(directory), directory.string());
-  run.facts = read_manifest(directory / "manifest.json", run.draws);
+  run.facts = read_facts(directory / "manifest.json", run.draws);
   complete(run, raw);
   return run;
 }

@@ -51,6 +51,8 @@ struct Inspection {
 /// The runs of a command line: directories by themselves; CSV files together are the chains of one. `raw`
 /// leaves labels as they were sampled. Throws InputError.
 std::vector<Inspection> inspect(const std::vector<std::string>& paths, bool raw);
+/// What a manifest says, times and superchains into `draws`. One that is damaged is as good as none.
+RunFacts read_facts(const std::filesystem::path& manifest, DrawSet& draws);
 Inspection inspect_run(const std::filesystem::path& directory, bool raw);
 
 }  // namespace emomc::app

@@ -60,6 +60,18 @@ DrawSet draw_set_of(const std::vector<ChainDraws>& chains, const std::string& so
 /// two underscores are the sampler's own, lp__ is the log density. Warm-up that was saved is left out.
 DrawSet read_stan_csv(const std::vector<std::filesystem::path>& files);
 
+/// Parameters that are one array; matrices of which the lower triangle is stored are whole here.
+struct QuantityArray {
+  std::string name;
+  std::vector<int> shape;               ///< empty for a scalar
+  std::vector<std::size_t> quantities;  ///< row-major, into the set's names
+  int component_axis = -1;
+  std::vector<int> feature_axes;  ///< axes that count the data's columns
+};
+/// The arrays of `count` quantities behind the log densities: by the layout where it is known, by the names
+/// otherwise. What the names say is no array stays a scalar of that name.
+std::vector<QuantityArray> arrays_of(const DrawSet& set, std::size_t count);
+
 /// Blocks of the names `x[i,j]`, `x.i.j`, `x`: neighbouring ones with the same first part.
 struct NameBlock {
   std::string name;

@@ -1,0 +1,150 @@
+// Draws in the files of other programs, read back by those programs where they are.
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "emomc/sampler/draw_set.hpp"
+#include "program.hpp"
+
+namespace emomc {
+namespace {
+
+using nlohmann::json;
+
+class Export : public ::testing::Test {
+ protected:
+  testing::ProgramFolder folder;
+
+  void sample(const std::string& covariance) {
+    folder.write(
+        "simulation.yaml",
+        "model: gaussian_mixture\nparameters: {weights: [0.4, 0.6], means: [[-20, 3], [30, 5]], scales: "
+        "[[4, 0.5], [6, 1]]}\nrows: 300\nseed: 5\n");
+    ASSERT_EQ(folder.run("simulate simulation.yaml -o data --force").exit_code, 0);
+    folder.write("run.yaml",
+                 "data: {file: data/data.csv}\nlikelihood: {components: 2, covariance: " + covariance +
+                     "}\nsampler: {chains: 3, warmup: 300, draws: 200, thin: 2, seed: 3}\n"
+                     "output: {directory: run}\n");
+    const auto run = folder.run("run run.yaml -q --force");
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+  }
+
+  /// What a script prints that is given the folder; nothing where it ends with 77: a package is missing.
+  std::optional<json> read_by(const std::string& interpreter, const std::string& script) {
+    const std::string command = interpreter + " '" EMOMC_SOURCE_DIR "/tests/apps/readers/" + script + "' '" +
+                                folder.path().string() + "' > '" + (folder / "out.json").string() + "' 2> '" +
+                                (folder / "err.txt").string() + "'";
+    const int status = std::system(command.c_str());
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    if (code == 77 || code == 127) return std::nullopt;
+    EXPECT_EQ(code, 0) << folder.read("err.txt");
+    const auto read = json::parse(folder.read("out.json"), nullptr, false);
+    EXPECT_FALSE(read.is_discarded()) << folder.read("out.json");
+    return read;
+  }
+
+  /// Rows {name, mean, rhat, ess_bulk, ess_tail, mcse_mean} against summary's.
+  void expect_our_summary(const json& rows, double tolerance) {
+    const json ours = json::parse(folder.run("summary --raw run --json").out)["parameters"];
+    std::size_t compared = 0;
+    for (const auto& row : rows)
+      for (const auto& own : ours) {
+        if (own["name"] != row["name"]) continue;
+        ++compared;
+        for (const auto& [key, value] : row.items()) {
+          if (key == "name") continue;
+          const double expected = own[key];
+          EXPECT_NEAR(value.get<double>(), expected, tolerance * std::abs(expected))
+              << row["name"] << " " << key;
+        }
+      }
+    EXPECT_EQ(compared, rows.size());
+    EXPECT_GE(compared, 10u);
+  }
+};
+
+TEST_F(Export, StanFilesReadBackToTheSameBits) {
+  for (const char* covariance : {"diagonal", "full"}) {
+    sample(covariance);
+    ASSERT_EQ(folder.run("export run --format stan-csv -o draws.csv").exit_code, 0);
+    const DrawSet read =
+        read_stan_csv({folder / "draws-1.csv", folder / "draws-2.csv", folder / "draws-3.csv"});
+    const DrawSet own = draw_set_of(read_chains(folder / "run"), "run");
+    EXPECT_EQ(read.num_draws, 200u);
+    EXPECT_EQ(read.thin, 2);
+    EXPECT_EQ(read.warmup, 300);
+    const auto same = [&](const std::string& theirs, const std::string& ours) {
+      const auto at = [](const DrawSet& set, const std::string& name) {
+        return static_cast<std::size_t>(std::find(set.names.begin(), set.names.end(), name) -
+                                        set.names.begin());
+      };
+      const std::size_t a = at(read, theirs), b = at(own, ours);
+      ASSERT_LT(a, read.num_quantities()) << theirs;
+      ASSERT_LT(b, own.num_quantities()) << ours;
+      for (std::size_t i = 0; i < 600; ++i)
+        ASSERT_EQ(read.values[a * 600 + i], own.values[b * 600 + i]) << theirs;
+    };
+    same("lp__", "log_density");
+    same("means.2.1", "means[1,0]");
+    if (std::string(covariance) == "full") {
+      same("covariances.2.2.1", "covariances[1,1,0]");
+      same("covariances.2.1.2", "covariances[1,1,0]");  // whole matrices
+    }
+  }
+}
+
+TEST_F(Export, StanFilesHaveTheLinesThatReadersLookFor) {
+  sample("diagonal");
+  ASSERT_EQ(folder.run("export run --format stan-csv -o draws.csv").exit_code, 0);
+  std::ifstream stream(folder / "draws-1.csv");
+  std::string line, header;
+  bool adaptation = false, elapsed = false, generator = false;
+  while (std::getline(stream, line)) {
+    generator = generator || line == "# generator = emomc";
+    adaptation = adaptation || line == "# Adaptation terminated";
+    if (line.starts_with("lp__")) header = line;
+    if (line.starts_with("#  Elapsed Time: ")) elapsed = line.find_first_of("0123456789") == 17;
+  }
+  EXPECT_TRUE(generator && adaptation && elapsed);
+  EXPECT_EQ(
+      header,
+      "lp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__,log_likelihood,log_prior,"
+      "weights.1,weights.2,means.1.1,means.2.1,means.1.2,means.2.2,scales.1.1,scales.2.1,scales.1.2,scales.2."
+      "2");
+}
+
+TEST_F(Export, RstanAndPosteriorAgreeWithOurSummary) {
+  sample("diagonal");
+  ASSERT_EQ(folder.run("export run --format stan-csv -o draws.csv").exit_code, 0);
+  const auto read = read_by("Rscript", "rstan.R");
+  if (!read) GTEST_SKIP() << "no R with rstan, posterior and jsonlite";
+  expect_our_summary(*read, 1e-8);
+}
+
+TEST_F(Export, CmdstanpyReadsOurFiles) {
+  sample("diagonal");
+  ASSERT_EQ(folder.run("export run --format stan-csv -o draws.csv").exit_code, 0);
+  const auto read = read_by("${EMOMC_TEST_PYTHON:-python3}", "read_cmdstanpy.py");
+  if (!read) GTEST_SKIP() << "no python3 with cmdstanpy";
+  EXPECT_EQ((*read)["chains"], 3);
+  EXPECT_EQ((*read)["draws"], 200);
+  EXPECT_EQ((*read)["means"], (json{600, 2, 2}));
+  const json ours =
+      json::parse(folder.run("summary run --raw --vars 'means[1,0]' --json").out)["parameters"][0];
+  EXPECT_NEAR((*read)["mean"].get<double>(), ours["mean"].get<double>(),
+              1e-10 * std::abs(ours["mean"].get<double>()));
+}
+
+TEST_F(Export, RefusesWhatItCannotWrite) {
+  sample("diagonal");
+  for (const char* arguments : {"export run --format stan-csv -o -",
+                                "export run --format csv -o nowhere/x.csv", "export run --format csv -o run",
+                                "export run --format xls -o x", "export nowhere --format csv -o x.csv"}) {
+    const auto result = folder.run(arguments);
+    EXPECT_EQ(result.exit_code, 2) << arguments;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  }
+}
+
+}  // namespace
+}  // namespace emomc
