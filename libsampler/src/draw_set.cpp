@@ -49,7 +49,7 @@ double* DrawSet::add(const std::string& name) {
   return values.data() + (names.size() - 1) * num_chains() * num_draws;
 }
 
-DrawSet draw_set_of(const std::vector<ChainDraws>& chains, const std::string& source) {
+DrawSet draw_set_of(const std::vector<ChainDraws>& chains, const std::string& source, Phase phase) {
   DrawSet set;
   set.source = source;
   set.program = "emomc";
@@ -68,11 +68,13 @@ DrawSet draw_set_of(const std::vector<ChainDraws>& chains, const std::string& so
   for (const auto& chain : chains) {
     const auto begin = static_cast<std::size_t>(
         std::upper_bound(chain.steps.begin(), chain.steps.end(), header.warmup) - chain.steps.begin());
-    first.push_back(begin);
-    set.num_draws = std::min(set.num_draws, chain.steps.size() - begin);
+    const bool sampling = phase == Phase::sampling;
+    first.push_back(sampling ? begin : 0);
+    set.num_draws = std::min(set.num_draws, sampling ? chain.steps.size() - begin : begin);
     set.chains.push_back(std::to_string(chain.header.chain_id));
   }
-  if (set.num_draws == 0) throw InputError(source + ": there are no draws after warm-up yet");
+  if (set.num_draws == 0 && phase == Phase::sampling)
+    throw InputError(source + ": there are no draws after warm-up yet");
 
   set.values.resize(set.names.size() * chains.size() * set.num_draws);
   const std::size_t dim = elements.size();

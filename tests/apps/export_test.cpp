@@ -2,8 +2,11 @@
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "emomc/core/errors.hpp"
 #include "emomc/sampler/draw_set.hpp"
+#include "netcdf_file.hpp"
 #include "program.hpp"
 
 namespace emomc {
@@ -133,6 +136,60 @@ TEST_F(Export, CmdstanpyReadsOurFiles) {
       json::parse(folder.run("summary run --raw --vars 'means[1,0]' --json").out)["parameters"][0];
   EXPECT_NEAR((*read)["mean"].get<double>(), ours["mean"].get<double>(),
               1e-10 * std::abs(ours["mean"].get<double>()));
+}
+
+TEST_F(Export, ArvizAgreesWithOurSummary) {
+  if (!app::has_netcdf()) GTEST_SKIP() << "a build without libnetcdf";
+  sample("diagonal");
+  ASSERT_EQ(folder.run("export run --format netcdf -o draws.nc").exit_code, 0);
+  EXPECT_TRUE(folder.exists("run/draws.nc"));
+  const auto read = read_by("${EMOMC_TEST_PYTHON:-python3}", "read_arviz.py");
+  if (!read) GTEST_SKIP() << "no python3 with arviz";
+  EXPECT_EQ((*read)["observed"], (json{300, 2}));
+  expect_our_summary((*read)["rows"], 1e-8);
+}
+
+TEST_F(Export, NetcdfFilesReadBackToTheSameBits) {
+  if (!app::has_netcdf()) GTEST_SKIP() << "a build without libnetcdf";
+  for (const char* covariance : {"diagonal", "tied", "full"}) {
+    sample(covariance);
+    const DrawSet read = app::read_netcdf(folder / "run/draws.nc"),
+                  own = draw_set_of(read_chains(folder / "run"), "run");
+    EXPECT_EQ(read.num_chains(), 3u);
+    EXPECT_EQ(read.names[0], "lp");
+    std::size_t compared = 0;
+    for (std::size_t q = own.num_log_densities; q < own.num_quantities(); ++q)
+      for (std::size_t r = 1; r < read.num_quantities(); ++r)
+        if (read.names[r] == own.names[q]) {
+          ++compared;
+          for (std::size_t i = 0; i < 600; ++i) ASSERT_EQ(read.values[r * 600 + i], own.values[q * 600 + i]);
+        }
+    EXPECT_EQ(compared, own.num_quantities() - own.num_log_densities);
+  }
+}
+
+// Cut at many places, bits turned, other kinds of file: a message, never a crash.
+TEST_F(Export, DamagedNetcdfFilesAreRefused) {
+  if (!app::has_netcdf()) GTEST_SKIP() << "a build without libnetcdf";
+  sample("diagonal");
+  const std::string whole = folder.read("run/draws.nc");
+  for (std::size_t part = 0; part < 20; ++part) {
+    folder.write("cut.nc", whole.substr(0, whole.size() * part / 20));
+    EXPECT_THROW(app::read_netcdf(folder / "cut.nc"), InputError) << part;
+  }
+  for (std::size_t at = 8; at < whole.size(); at += whole.size() / 97) {
+    std::string turned = whole;
+    turned[at] = static_cast<char>(turned[at] ^ 0x5a);
+    folder.write("turned.nc", turned);
+    try {
+      const DrawSet read =
+          app::read_netcdf(folder / "turned.nc");  // a changed value is no damage to the format
+      EXPECT_EQ(read.values.size(), read.num_quantities() * read.num_chains() * read.num_draws);
+    } catch (const InputError&) {
+    }
+  }
+  folder.write("text.nc", "lp__,a\n1,2\n");
+  EXPECT_EQ(folder.run("summary text.nc").exit_code, 2);
 }
 
 TEST_F(Export, RefusesWhatItCannotWrite) {

@@ -7,6 +7,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "inspection.hpp"
+#include "run_netcdf.hpp"
 #include "stan_csv_writer.hpp"
 #include "yaml_value.hpp"
 
@@ -75,6 +76,10 @@ void export_run(const Options& options) {
       write_file_atomically(output, text);
     return;
   }
+  if (options.format == "netcdf") {
+    write_run_netcdf(options.run, output, std::move(draws));
+    return;
+  }
   read_facts(std::filesystem::path(options.run) / "manifest.json", draws);
   const std::uint64_t seed = read_chains(options.run).at(0).header.seed;
   for (std::size_t c = 0; c < draws.num_chains(); ++c)
@@ -91,8 +96,8 @@ void add_export(CLI::App& app, int&) {
       ->add_option(
           "--format", options->format,
           "csv: a table of all chains. stan-csv: a file for each chain, FILE-1.csv, FILE-2.csv, ..., as "
-          "CmdStan writes them")
-      ->check(CLI::IsMember({"csv", "stan-csv"}))
+          "CmdStan writes them. netcdf: for ArviZ")
+      ->check(CLI::IsMember({"csv", "stan-csv", "netcdf"}))
       ->required();
   command->add_option("-o,--output", options->output, "File to write; - for standard output (csv)")
       ->required();

@@ -7,7 +7,9 @@
 
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "netcdf_file.hpp"
 #include "run_files.hpp"
+#include "run_netcdf.hpp"
 #include "run_summary.hpp"
 #include "yaml_value.hpp"
 
@@ -129,6 +131,9 @@ int run(const Options& options) {
   if (config.sampler.draws > 0) {
     const RunSummary summary = summarize_run(inspect_run(directory, false), {});
     write_file_atomically(directory / "summary.csv", to_csv(summary));
+    if (has_netcdf())
+      write_run_netcdf(directory, directory / "draws.nc",
+                       draw_set_of(read_chains(directory), directory.string()));
     logger->info("\n{}", to_text(summary, 12));
   }
   logger->info("start-up {}, warm-up {}, sampling {}; draws and summary are in {}", duration_text(startup),

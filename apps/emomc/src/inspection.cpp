@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "emomc/core/errors.hpp"
+#include "netcdf_file.hpp"
 
 namespace emomc::app {
 namespace {
@@ -150,13 +151,23 @@ std::vector<Inspection> inspect(const std::vector<std::string>& paths, bool raw)
   std::vector<std::filesystem::path> files;
   for (const auto& path : paths) {
     if (!std::filesystem::exists(path))
-      throw InputError(
-          path + ": there is no such file or directory; allowed: run directories, CSV files of CmdStan");
+      throw InputError(path +
+                       ": there is no such file or directory; allowed: run directories, CSV files of "
+                       "CmdStan, .nc files of ArviZ");
     if (std::filesystem::is_directory(path))
       runs.push_back(inspect_run(path, raw));
     else
       files.emplace_back(path);
   }
+  const auto is_netcdf = [](const std::filesystem::path& file) { return file.extension() == ".nc"; };
+  for (const auto& file : files)
+    if (is_netcdf(file)) {
+      Inspection run;
+      run.draws = read_netcdf(file);
+      complete(run, raw);
+      runs.push_back(std::move(run));
+    }
+  std::erase_if(files, is_netcdf);
   if (!files.empty()) {
     Inspection run;
     run.draws = read_stan_csv(files);

@@ -22,14 +22,6 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-std::string hash_table(const Table& table) {
-  std::string header;
-  for (const auto& column : table.columns) header += column + "\n";
-  const std::string_view values(reinterpret_cast<const char*>(table.values.data()),
-                                table.values.size() * sizeof(double));
-  return sha256_hex(header + sha256_hex(values));
-}
-
 // Labels of the components as in `reference`, where the prior does not tell them apart.
 void align(const Target& target, const std::vector<double>& reference, std::vector<double>& theta) {
   if (target.ordered_block()) return;
@@ -73,6 +65,14 @@ std::string sha256_hex(std::string_view bytes) {
     hex += kDigits[byte & 15];
   }
   return hex;
+}
+
+std::string hash_table(const Table& table) {
+  std::string header;
+  for (const auto& column : table.columns) header += column + "\n";
+  const std::string_view values(reinterpret_cast<const char*>(table.values.data()),
+                                table.values.size() * sizeof(double));
+  return sha256_hex(header + sha256_hex(values));
 }
 
 std::string backend_name(Backend backend) {

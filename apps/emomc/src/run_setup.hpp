@@ -56,5 +56,7 @@ std::vector<double> find_starts(const RunConfig& config, RunSetup& setup);
 std::string backend_name(Backend backend);
 Backend backend_of_name(const std::string& name);  ///< of auto, reference, cpu, cuda
 std::string sha256_hex(std::string_view bytes);
+/// Of names and values of the columns in use.
+std::string hash_table(const Table& table);
 
 }  // namespace emomc::app

@@ -52,9 +52,11 @@ struct DrawSet {
   double* add(const std::string& name);
 };
 
-/// The draws of chains in files, after warm-up, as many of each as all have. Throws InputError where there is
-/// none yet. Ensembles, superchains and times are the manifest's business.
-DrawSet draw_set_of(const std::vector<ChainDraws>& chains, const std::string& source);
+enum class Phase { warmup, sampling };
+/// The draws of one phase of chains in files, as many of each as all have. Throws InputError where sampling
+/// has none yet. Ensembles, superchains and times are the manifest's business.
+DrawSet draw_set_of(const std::vector<ChainDraws>& chains, const std::string& source,
+                    Phase phase = Phase::sampling);
 
 /// One CSV per chain as CmdStan writes it: comments, a header, rows of numbers. Columns whose names end in
 /// two underscores are the sampler's own, lp__ is the log density. Warm-up that was saved is left out.

@@ -1,0 +1,36 @@
+// Draws in netCDF-4 files of ArviZ's InferenceData layout (https://python.arviz.org, schema specification).
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "emomc/sampler/draw_set.hpp"
+
+namespace emomc::app {
+
+/// Whether this build has libnetcdf.
+bool has_netcdf();
+
+/// What an InferenceData file has beside the draws.
+struct NetcdfExtras {
+  std::vector<std::string> columns;     ///< of the data: the coordinate `feature`
+  std::vector<double> data;             ///< observed_data x, rows x columns; empty: attributes alone
+  std::vector<std::string> data_files;  ///< observed_data's attributes
+  std::string data_sha256;
+  std::vector<double> column_mean, column_sd, scale_floor;  ///< constant_data; empty: left out
+  std::string created_at;                                   ///< UTC, ISO 8601
+  const DrawSet* warmup = nullptr;                          ///< warmup_posterior
+};
+
+/// Groups posterior, sample_stats, observed_data, constant_data and warmup_posterior. The file appears whole
+/// or not at all. Throws InputError in a build without libnetcdf, MachineError where the disk fails.
+void write_netcdf(const std::filesystem::path& file, const DrawSet& draws, const NetcdfExtras& extras);
+
+/// The posterior of an InferenceData file: every variable whose first dimensions are chain and draw, names
+/// `x[i,j]` counted from 0; lp of sample_stats as log density. Throws InputError where the file is damaged,
+/// another kind of file, or has no posterior.
+DrawSet read_netcdf(const std::filesystem::path& file);
+
+}  // namespace emomc::app

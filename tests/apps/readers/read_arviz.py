@@ -1,0 +1,29 @@
+"""Opens FOLDER/draws.nc with xarray alone and with ArviZ; prints ArviZ's summary as JSON. Ends with 77 where a
+package is missing."""
+import json
+import sys
+import warnings
+
+warnings.simplefilter("ignore")
+try:
+    import arviz
+    import xarray
+except ImportError:
+    sys.exit(77)
+file = sys.argv[1] + "/draws.nc"
+posterior = xarray.open_dataset(file, group="posterior")
+assert posterior["means"].dims == ("chain", "draw", "component", "feature"), posterior["means"].dims
+data = xarray.open_dataset(file, group="observed_data")
+inference = arviz.from_netcdf(file)
+groups = set(inference.groups())
+assert {"posterior", "sample_stats", "observed_data", "constant_data"} <= groups, groups
+table = arviz.summary(inference, round_to="none", kind="all", var_names=["weights", "means", "scales"])
+columns = {"mean": "mean", "sd": "sd", "r_hat": "rhat", "ess_bulk": "ess_bulk", "ess_tail": "ess_tail",
+           "mcse_mean": "mcse_mean"}
+features = [str(f) for f in posterior["feature"].values]
+rows = []
+for name, row in table.iterrows():
+    for i, feature in enumerate(features):
+        name = name.replace(", " + feature + "]", "," + str(i) + "]")
+    rows.append({"name": name, **{ours: float(row[theirs]) for theirs, ours in columns.items()}})
+print(json.dumps({"rows": rows, "observed": list(data["x"].shape), "warmup": "warmup_posterior" in groups}))
