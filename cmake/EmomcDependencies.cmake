@@ -26,6 +26,12 @@ else()
   message(STATUS "emomc: without libnetcdf; draws are not written as netCDF")
 endif()
 
+find_file(EMOMC_CHART_JS NAMES chart.min.js Chart.min.js PATHS /usr/share/javascript/chart.js /usr/share/javascript)
+if(NOT EMOMC_CHART_JS)
+  message(STATUS "emomc: without libjs-chart.js; no HTML reports")
+  set(EMOMC_CHART_JS "")
+endif()
+
 find_package(benchmark 1.6 QUIET)
 if(EMOMC_BUILD_TESTS)
   find_package(GTest 1.12 REQUIRED)

@@ -210,7 +210,7 @@ Eigen::MatrixXd learn_reference(const DrawSet& set, const MixtureReader& reader,
 
 }  // namespace
 
-std::optional<MixtureNames> find_mixture(const DrawSet& set) {
+std::optional<MixtureNames> find_mixture(const DrawSet& set, int fewest_components) {
   MixtureNames names;
   bool has_weights = false, has_means = false, has_spread = false;
   const auto& blocks = set.layout.blocks;
@@ -236,8 +236,28 @@ std::optional<MixtureNames> find_mixture(const DrawSet& set) {
       has_spread = true;
     }
   }
-  if (!has_weights || !has_means || !has_spread || names.num_components < 2) return std::nullopt;
+  if (!has_weights || !has_means || !has_spread || names.num_components < fewest_components)
+    return std::nullopt;
   return names;
+}
+
+std::vector<double> column_densities(const DrawSet& set, const MixtureNames& names, std::size_t draw,
+                                     std::size_t column, std::span<const double> x) {
+  Mixture m;
+  MixtureReader(set, names).read(draw, m);
+  std::vector<double> densities;
+  for (double value : x) densities.push_back(column_density(m, static_cast<int>(column), value));
+  return densities;
+}
+
+ColumnMoments column_moments(const DrawSet& set, const MixtureNames& names, std::size_t draw,
+                             std::size_t column) {
+  Mixture m;
+  MixtureReader(set, names).read(draw, m);
+  Eigen::VectorXd mean, sd;
+  moments(m, mean, sd);
+  const auto j = static_cast<Eigen::Index>(column);
+  return {mean[j], sd[j]};
 }
 
 std::size_t append_label_free(DrawSet& set, const MixtureNames& names) {

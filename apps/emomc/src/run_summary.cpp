@@ -10,16 +10,12 @@
 #include "yaml_value.hpp"
 
 namespace emomc::app {
-namespace {
-
-bool selected(const std::string& name, const std::vector<std::string>& patterns) {
-  return patterns.empty() || std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
-           // means[0] is a name before it is a bracket expression.
-           return name == pattern || fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-         });
+bool is_selected(const std::string& name, const std::vector<std::string>& patterns) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+    // means[0] is a name before it is a bracket expression.
+    return name == pattern || fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+  });
 }
-
-}  // namespace
 
 RunSummary summarize_run(const Inspection& run, const std::vector<std::string>& patterns) {
   const DrawSet& draws = run.draws;
@@ -33,7 +29,7 @@ RunSummary summarize_run(const Inspection& run, const std::vector<std::string>& 
   summary.labels = run.labels;
   summary.is_nested = draws.chains_per_superchain > 1;
   for (std::size_t q = 0; q < draws.num_quantities(); ++q) {
-    if (!selected(draws.names[q], patterns)) continue;
+    if (summary.is_selected && !is_selected(draws.names[q], patterns)) continue;
     SummaryRow row{draws.names[q], run.summaries[q], std::nullopt, q >= run.first_label_free};
     if (summary.sampling_seconds && *summary.sampling_seconds > 0)
       row.ess_bulk_per_second = row.summary.ess_bulk / *summary.sampling_seconds;

@@ -35,6 +35,9 @@ struct RunSummary {
   std::optional<double> warmup_seconds, sampling_seconds;
 };
 
+/// Whether a name is one of `patterns` or matched by one (shell globs).
+bool is_selected(const std::string& name, const std::vector<std::string>& patterns);
+
 /// `patterns` select names (shell globs); empty: all.
 RunSummary summarize_run(const Inspection& run, const std::vector<std::string>& patterns);
 

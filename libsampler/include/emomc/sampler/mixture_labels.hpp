@@ -17,8 +17,18 @@ struct MixtureNames {
   std::size_t scales = 0;  ///< scales, or the first covariance
 };
 
-/// Nothing where the layout is no such mixture, or has one component.
-std::optional<MixtureNames> find_mixture(const DrawSet& set);
+/// Nothing where the layout is no such mixture, or has fewer components.
+std::optional<MixtureNames> find_mixture(const DrawSet& set, int fewest_components = 2);
+
+/// Of one draw (counted over all chains): the mixture's density in one column at each x, its mean and sd
+/// there.
+std::vector<double> column_densities(const DrawSet& set, const MixtureNames& mixture, std::size_t draw,
+                                     std::size_t column, std::span<const double> x);
+struct ColumnMoments {
+  double mean, sd;
+};
+ColumnMoments column_moments(const DrawSet& set, const MixtureNames& mixture, std::size_t draw,
+                             std::size_t column);
 
 /// Appends what no renumbering changes: `sorted_weights[k]`, the largest first, `mixture_mean[j]` and
 /// `mixture_sd[j]` of each column, and `mixture_density[j,i]` of each column at i = 0 .. 4, mean - 2 sd to

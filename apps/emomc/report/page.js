@@ -1,0 +1,201 @@
+"use strict";
+// Fills the page from the data inside it. Nothing is fetched.
+window.reportErrors = [];
+window.addEventListener("error", (event) => window.reportErrors.push(String(event.message)));
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const $ = (id) => document.getElementById(id);
+const element = (tag, text, className) => {
+  const node = document.createElement(tag);
+  if (text !== undefined) node.textContent = text;
+  if (className) node.className = className;
+  return node;
+};
+// As many decimals as an sd of three digits has.
+const decimals = (sd) => (sd > 0 ? Math.min(Math.max(2 - Math.floor(Math.log10(sd)), 0), 12) : 5);
+const count = (x) => (x === null ? "NaN" : Math.round(x).toString());
+const color = (i, n, alpha = 1) => `hsla(${Math.round((360 * i) / Math.max(n, 1) + 210) % 360}, 62%, 45%, ${alpha})`;
+
+// Header and verdict.
+$("title").textContent = data.title;
+$("facts").textContent = data.facts;
+$("labels").textContent = data.labels;
+{
+  const verdict = $("verdict");
+  if (!data.trusted) verdict.className = "bad";
+  verdict.append(element("strong", data.trusted ? "No problem found." : "This run should not be trusted as it is."));
+  const list = element("ul");
+  for (const finding of data.findings) {
+    const item = element("li");
+    item.append(element("span", finding.severity + ": ", finding.severity), finding.text, element("span", finding.advice, "advice"));
+    list.append(item);
+  }
+  if (data.findings.length) verdict.append(list);
+}
+
+// The table: sorted by a click on a head, filtered by name.
+const columns = ["name", "mean", "sd", "5 %", "50 %", "95 %", "mcse", "ess bulk", "ess tail", "R-hat"];
+let order = { column: -1, down: false };
+const fails = (row) => row[10] === 1;
+function fillTable() {
+  const words = $("filter").value.trim().toLowerCase();
+  let rows = data.rows.filter((row) => row[0].toLowerCase().includes(words) && (!$("only-bad").checked || fails(row)));
+  if (order.column >= 0) {
+    const value = (row) => (row[order.column] === null ? -Infinity : row[order.column]);
+    rows = [...rows].sort((a, b) => {
+      const x = value(a), y = value(b);
+      const less = typeof x === "string" ? x.localeCompare(y, undefined, { numeric: true }) : x - y;
+      return order.down ? -less : less;
+    });
+  }
+  const body = $("summary").tBodies[0];
+  body.replaceChildren(...rows.map((row) => {
+    const line = element("tr");
+    row.slice(0, 10).forEach((x, i) => {
+      const text = i === 0 ? x : i === 7 || i === 8 ? count(x) : x === null ? "NaN" : i === 9 ? x.toFixed(3)
+        : [1, 3, 4, 5].includes(i) && row[2] > 0 && Math.abs(x) < 1e9 ? x.toFixed(decimals(row[2])) : Number(x.toPrecision(3)).toString();
+      const cell = element("td", text);
+      if (i >= 7 && fails(row)) cell.className = "fails";
+      line.append(cell);
+    });
+    return line;
+  }));
+  $("shown").textContent = `${rows.length} of ${data.rows.length}`;
+  [...$("summary").tHead.rows[0].cells].forEach((cell, i) => {
+    if (i === order.column) cell.setAttribute("aria-sort", order.down ? "descending" : "ascending");
+    else cell.removeAttribute("aria-sort");
+  });
+}
+{
+  const head = element("tr");
+  columns.forEach((name, i) => {
+    const cell = element("th", name);
+    cell.scope = "col";
+    cell.addEventListener("click", () => {
+      order = { column: i, down: order.column === i ? !order.down : i > 6 ? i === 9 : false };
+      fillTable();
+    });
+    head.append(cell);
+  });
+  $("summary").tHead.append(head);
+  $("filter").addEventListener("input", fillTable);
+  $("only-bad").addEventListener("change", fillTable);
+  fillTable();
+}
+
+// Charts.
+Chart.defaults.animation = false;
+Chart.defaults.maintainAspectRatio = false;
+Chart.defaults.font.size = 11;
+Chart.defaults.elements.point.radius = 0;
+Chart.defaults.elements.line.borderWidth = 1;
+const charts = {};
+function draw(id, config) {
+  if (charts[id]) charts[id].destroy();
+  charts[id] = new Chart($(id), config);
+}
+const axis = (text, more = {}) => ({ type: "linear", title: { display: true, text }, grid: { color: "#eef0f4" }, ...more });
+const legend = (n) => ({ legend: { display: n > 1 && n <= 12, labels: { boxWidth: 10 } }, tooltip: { enabled: false } });
+const points = (x, y) => x.map((value, i) => ({ x: value, y: y[i] }));
+
+function drawChains() {
+  const q = data.quantities[$("quantity").selectedIndex];
+  const chains = q.trace.length;
+  const alpha = chains > 12 ? 0.45 : 0.9;
+  const perChain = (make) => q.trace.map((_, c) => ({ label: "chain " + data.chains[c], borderColor: color(c, chains, alpha), ...make(c) }));
+  draw("trace", { type: "line", data: { datasets: perChain((c) => ({ data: q.trace[c].map((y, i) => ({ x: i * data.trace_step, y })) })) },
+    options: { parsing: false, scales: { x: axis("draw", { max: data.draws }), y: axis(q.name) }, plugins: legend(chains) } });
+  const bins = q.ranks[0].length;
+  draw("ranks", { type: "line", data: { datasets: perChain((c) => ({ stepped: "middle", data: q.ranks[c].map((y, i) => ({ x: (i + 0.5) / bins, y })) })) },
+    options: { parsing: false, scales: { x: axis("rank, as a share of all draws", { min: 0, max: 1 }), y: axis("share, 1 expected", { min: 0 }) }, plugins: legend(chains) } });
+  draw("density", { type: "line", data: { datasets: perChain((c) => ({ data: points(q.density_x, q.density[c]) })) },
+    options: { parsing: false, scales: { x: axis(q.name), y: axis("density", { min: 0 }) }, plugins: legend(chains) } });
+  draw("autocorrelation", { type: "bar", data: { labels: q.autocorrelation.map((_, i) => i), datasets: [{ data: q.autocorrelation, backgroundColor: "#3b6fb6" }] },
+    options: { scales: { x: { title: { display: true, text: "lag (draws)" }, grid: { display: false } }, y: axis("correlation", { max: 1 }) }, plugins: legend(1) } });
+  $("chains-note").textContent = `R-hat ${q.rhat === null ? "NaN" : q.rhat.toFixed(3)}, ESS ${count(q.ess_bulk)} bulk, ${count(q.ess_tail)} tail` +
+    (data.trace_step > 1 ? `; every ${data.trace_step}th draw is shown` : "");
+}
+function drawPairs() {
+  const x = data.quantities[$("pair-x").selectedIndex], y = data.quantities[$("pair-y").selectedIndex];
+  const chains = x.trace.length;
+  draw("pairs", { type: "scatter", data: { datasets: x.trace.map((values, c) => ({ label: "chain " + data.chains[c], pointRadius: 1.6,
+    backgroundColor: color(c, chains, 0.5), borderWidth: 0, data: points(values, y.trace[c]) })) },
+    options: { scales: { x: axis(x.name), y: axis(y.name) }, plugins: legend(chains) } });
+}
+for (const id of ["quantity", "pair-x", "pair-y"]) {
+  for (const q of data.quantities) $(id).append(element("option", q.name));
+  $(id).addEventListener("change", id === "quantity" ? drawChains : drawPairs);
+}
+$("pair-y").selectedIndex = Math.min(1, data.quantities.length - 1);
+drawChains();
+drawPairs();
+
+if (data.moves.length) {
+  draw("moves", { type: "line", data: { datasets: data.moves.map((part, i) => ({ label: part.name, borderWidth: 2, borderColor: color(i, data.moves.length),
+    data: part.share.map((y, j) => ({ x: part.at[j], y })) })) },
+    options: { parsing: false, scales: { x: axis("draw"), y: axis("share", { min: 0, max: 1 }) }, plugins: legend(2) } });
+  const table = $("acceptance");
+  for (const [tag, cells] of [["th", ["block", "acceptance", "lowest chain", "highest chain"]],
+    ...data.acceptance.map((b) => ["td", [b.name, b.rate.toFixed(3), b.lowest.toFixed(3), b.highest.toFixed(3)]])]) {
+    const line = element("tr");
+    for (const cell of cells) line.append(element(tag, cell));
+    table.append(line);
+  }
+} else {
+  $("moves-section").remove();
+}
+
+if (data.fits.length) {
+  $("fit-note").textContent = data.fit_note;
+  data.fits.forEach((fit, i) => {
+    const figure = element("figure"), box = element("div", undefined, "chart"), canvas = element("canvas");
+    canvas.id = "fit-" + i;
+    box.append(canvas);
+    figure.append(element("figcaption", fit.name), box);
+    $("fits").append(figure);
+    const datasets = [
+      { type: "line", label: "posterior mean", data: points(fit.x, fit.mean), borderColor: "#b42318", borderWidth: 2, order: 1 },
+      { type: "line", label: "5 %", data: points(fit.x, fit.low), borderColor: "transparent", backgroundColor: "rgba(180,35,24,0.2)", fill: "+1", order: 2 },
+      { type: "line", label: "95 %", data: points(fit.x, fit.high), borderColor: "transparent", fill: false, order: 2 }];
+    if (fit.histogram.length)
+      datasets.push({ type: "line", label: "data", stepped: "middle", borderColor: "#7a8699", backgroundColor: "rgba(122,134,153,0.25)", fill: "origin", order: 3, data: points(fit.histogram_x, fit.histogram) });
+    draw(canvas.id, { type: "line", data: { datasets }, options: { parsing: false, scales: { x: axis(fit.name), y: axis("density", { min: 0 }) }, plugins: { legend: { display: false }, tooltip: { enabled: false } } } });
+  });
+} else {
+  $("fit-section").remove();
+}
+if (data.config) $("config").textContent = data.config;
+else $("config-section").remove();
+
+// For tests: whether every chart shows something, and the table sorts and filters.
+window.selfTest = () => {
+  const result = { errors: window.reportErrors, charts: {}, sorted: false, filtered: false };
+  for (const [id, chart] of Object.entries(charts)) {
+    const canvas = chart.canvas;
+    const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+    const colors = new Set();
+    for (let i = 0; i < pixels.length; i += 4) if (pixels[i + 3] > 0) colors.add((pixels[i] << 16) | (pixels[i + 1] << 8) | pixels[i + 2]);
+    result.charts[id] = colors.size;
+  }
+  const heads = $("summary").tHead.rows[0].cells, body = $("summary").tBodies[0];
+  const column = (i) => [...body.rows].map((row) => row.cells[i].textContent);
+  // The values themselves: what is shown is rounded, each by its own sd.
+  const values = new Map(data.rows.map((row) => [row[0], row]));
+  const shown = (i) => column(0).map((name) => values.get(name)[i]).filter((x) => x !== null);
+  heads[9].click();
+  result.sorted = shown(9).every((x, i, all) => i === 0 || x <= all[i - 1]);
+  heads[1].click();
+  result.sorted = result.sorted && shown(1).every((x, i, all) => i === 0 || x >= all[i - 1]) && body.rows.length === data.rows.length;
+  const name = data.rows[data.rows.length - 1][0];
+  $("filter").value = name;
+  fillTable();
+  result.filtered = body.rows.length >= 1 && column(0).every((text) => text.includes(name)) && body.rows.length < data.rows.length;
+  $("filter").value = "no such quantity";
+  fillTable();
+  result.filtered = result.filtered && body.rows.length === 0;
+  $("filter").value = "";
+  order = { column: -1, down: false };
+  fillTable();
+  return result;
+};
+if (location.hash === "#selftest") document.documentElement.dataset.selftest = JSON.stringify(window.selfTest());

@@ -1,0 +1,55 @@
+#include <iostream>
+
+#include "commands.hpp"
+#include "emomc/core/errors.hpp"
+#include "emomc/sampler/run_directory.hpp"
+#include "report.hpp"
+
+namespace emomc::app {
+namespace {
+
+struct Options {
+  std::vector<std::string> runs, vars;
+  std::string output;
+  bool raw = false;
+};
+
+void report(const Options& options) {
+  const bool is_directory = std::filesystem::is_directory(options.runs[0]);
+  const std::filesystem::path output =
+      !options.output.empty() ? std::filesystem::path(options.output)
+      : is_directory
+          ? std::filesystem::path(options.runs[0]) / "report.html"
+          : throw InputError("-o: name the page to write; only a run directory has a place for it");
+  const auto folder = output.parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder))
+    throw InputError("-o " + output.string() + ": there is no folder " + folder.string());
+  if (std::filesystem::is_directory(output))
+    throw InputError("-o " + output.string() + ": this is a directory; allowed: a file");
+  const auto runs = inspect(options.runs, options.raw);
+  if (runs.size() != 1)
+    throw InputError(
+        "report: one run a page; allowed: a run directory, or files that are the chains of one run");
+  write_file_atomically(output, report_html(runs[0], is_directory ? options.runs[0] : "", {options.vars}));
+  std::cout << output.string() << '\n';
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, int&) {
+  auto* command = app.add_subcommand("report", "One HTML page about a run: verdict, summary, charts");
+  auto options = std::make_shared<Options>();
+  command->add_option("RUN", options->runs, "Run directory; or CSV files of CmdStan, a .nc file of ArviZ")
+      ->required();
+  command->add_option("-o,--output", options->output, "Page to write (report.html in the run directory)");
+  command
+      ->add_option("--vars", options->vars,
+                   "Quantities to chart beside the worst; shell globs, may be repeated")
+      ->allow_extra_args(false);
+  command->add_flag("--raw", options->raw,
+                    "Components numbered as they were sampled, where chains do not agree on them");
+  command->footer("Example: emomc report runs/sad -o sad.html");
+  command->callback([options] { report(*options); });
+}
+
+}  // namespace emomc::app

@@ -1,0 +1,44 @@
+#include "run_data.hpp"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/likelihood/table.hpp"
+#include "run_setup.hpp"
+
+namespace emomc::app {
+namespace {
+
+std::vector<std::string> strings_at(const nlohmann::json& json, const char* key) {
+  std::vector<std::string> list;
+  if (json.is_object() && json.contains(key) && json[key].is_array())
+    for (const auto& item : json[key])
+      if (item.is_string()) list.push_back(item);
+  return list;
+}
+
+}  // namespace
+
+RunData read_run_data(const std::filesystem::path& directory, std::size_t most_bytes) {
+  RunData result;
+  std::ifstream stream(directory / "manifest.json");
+  const auto manifest = nlohmann::json::parse(stream, nullptr, false);
+  if (!manifest.is_object() || !manifest.contains("data") || !manifest["data"].is_object()) return result;
+  const auto& data = manifest["data"];
+  result.columns = strings_at(data, "columns");
+  result.files = strings_at(data, "files");
+  if (data.contains("sha256") && data["sha256"].is_string()) result.sha256 = data["sha256"];
+  const bool has_rows = data.contains("rows") && data["rows"].is_number_unsigned();
+  if (result.files.empty() || result.columns.empty() || !has_rows) return result;
+  if (data["rows"].get<std::size_t>() > most_bytes / sizeof(double) / result.columns.size()) return result;
+  try {
+    Table table = read_table({result.files, result.columns});
+    if (hash_table(table) == result.sha256) result.values = std::move(table.values);
+  } catch (const InputError&) {
+    result.values.clear();
+  }
+  return result;
+}
+
+}  // namespace emomc::app

@@ -1,0 +1,118 @@
+// The page that report writes, opened in headless Chromium where there is one.
+#include "report.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "program.hpp"
+
+namespace emomc {
+namespace {
+
+using nlohmann::json;
+
+class Report : public ::testing::Test {
+ protected:
+  testing::ProgramFolder folder;
+
+  void SetUp() override {
+    if (!app::has_report()) GTEST_SKIP() << "a build without libjs-chart.js";
+    folder.write(
+        "simulation.yaml",
+        "model: gaussian_mixture\nparameters: {weights: [0.4, 0.6], means: [[-20, 3], [30, 5]], scales: "
+        "[[4, 0.5], [6, 1]]}\nrows: 300\ncolumns: [a, '<b>']\nseed: 5\n");
+    ASSERT_EQ(folder.run("simulate simulation.yaml -o data").exit_code, 0);
+  }
+  void sample(const std::string& sampler) {
+    folder.write("run.yaml",
+                 "# </script><script>alert(1)</script>\ndata: {file: data/data.csv}\n"
+                 "likelihood: {components: 2}\nsampler: {" +
+                     sampler + "}\noutput: {directory: run}\n");
+    const auto run = folder.run("run run.yaml -q --force");
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+  }
+  static bool has_chromium() { return std::system("command -v chromium > /dev/null 2>&1") == 0; }
+  /// What the page says of itself after it was drawn.
+  json self_test(const std::string& page) {
+    const std::string dump = (folder / "dump.html").string();
+    const std::string command =
+        "timeout 120 chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=8000 "
+        "--user-data-dir='" +
+        (folder / "profile").string() + "' --dump-dom 'file://" + (folder / page).string() +
+        "#selftest' > '" + dump + "' 2> /dev/null";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    const std::string text = folder.read("dump.html"), mark = "data-selftest=\"";
+    const auto begin = text.find(mark);
+    if (begin == std::string::npos) {
+      ADD_FAILURE() << "the page did not run to its end";
+      return json::object();
+    }
+    std::string result =
+        text.substr(begin + mark.size(), text.find('"', begin + mark.size()) - begin - mark.size());
+    for (auto at = result.find("&quot;"); at != std::string::npos; at = result.find("&quot;"))
+      result.replace(at, 6, "\"");
+    return json::parse(result);
+  }
+};
+
+TEST_F(Report, OpensInABrowserWithoutErrorsAndEveryChartShowsSomething) {
+  sample("chains: 3, warmup: 300, draws: 300, seed: 3");
+  ASSERT_EQ(folder.run("report run --vars 'weights*'").exit_code, 0);
+  const std::string page = folder.read("run/report.html");
+  // Nothing is fetched, and nothing that the user wrote is run.
+  EXPECT_EQ(page.find("src="), std::string::npos);
+  EXPECT_EQ(page.find("<link"), std::string::npos);
+  EXPECT_EQ(page.find("<script>alert"), std::string::npos);
+  if (!has_chromium()) GTEST_SKIP() << "no chromium";
+  const json result = self_test("run/report.html");
+  EXPECT_EQ(result["errors"], json::array());
+  EXPECT_EQ(result["charts"].size(),
+            6u + 2u);  // trace, ranks, density, autocorrelation, pairs, moves; a fit a column
+  for (const auto& [name, colors] : result["charts"].items()) EXPECT_GT(colors.get<int>(), 30) << name;
+  EXPECT_EQ(result["sorted"], true);
+  EXPECT_EQ(result["filtered"], true);
+}
+
+TEST_F(Report, SaysWhatDiagnoseSays) {
+  sample("chains: 3, warmup: 20, draws: 30, seed: 3");
+  ASSERT_EQ(folder.run("report run -o page.html").exit_code, 0);
+  const json findings = json::parse(folder.run("diagnose run --json").out)["findings"];
+  const std::string page = folder.read("page.html");
+  ASSERT_GE(findings.size(), 1u);
+  for (const auto& finding : findings)
+    EXPECT_NE(page.find("\"text\":" + finding["text"].dump(-1, ' ', true)), std::string::npos)
+        << finding["text"];
+}
+
+TEST_F(Report, OfForeignFilesHasWhatTheyKnow) {
+  std::string text = "lp__,mu.1,mu.2,constant\n";
+  for (int i = 0; i < 200; ++i)
+    text += std::to_string(-i % 7) + "," + std::to_string(i % 11) + "," + std::to_string(i % 13) + ",1\n";
+  folder.write("a.csv", text);
+  ASSERT_EQ(folder.run("report a.csv -o page.html").exit_code, 0);
+  EXPECT_EQ(folder.run("report a.csv").exit_code, 2);  // no place for the page
+  if (!has_chromium()) GTEST_SKIP() << "no chromium";
+  const json result = self_test("page.html");
+  EXPECT_EQ(result["errors"], json::array());
+  EXPECT_EQ(result["charts"].size(), 5u);
+}
+
+// Many chains: still below 5 MB.
+TEST_F(Report, IsSmallForManyChains) {
+  sample("chains: 64, warmup: 50, draws: 500, seed: 3");
+  ASSERT_EQ(folder.run("report run").exit_code, 0);
+  EXPECT_LT(std::filesystem::file_size(folder / "run/report.html"), 5'000'000u);
+}
+
+TEST_F(Report, RefusesWhatItCannotWrite) {
+  sample("chains: 2, warmup: 20, draws: 30");
+  for (const char* arguments :
+       {"report nowhere", "report run -o nowhere/page.html", "report run -o run", "report run run"}) {
+    const auto result = folder.run(arguments);
+    EXPECT_EQ(result.exit_code, 2) << arguments;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  }
+}
+
+}  // namespace
+}  // namespace emomc
