@@ -25,7 +25,9 @@ say "3. Simulate a corpus: five emotions, four speakers, 13 coefficients a frame
 say "4. Sample the posterior of a Gaussian mixture on the Sad frames"
 "$emomc" run configs/demo/sad.yaml --output runs/demo-sad --force
 
-say "5. What came out"
+say "5. What came out, whether to trust it, and a page about it"
 "$emomc" summary runs/demo-sad --vars 'log_*' --vars 'weights*'
+"$emomc" diagnose runs/demo-sad
+"$emomc" report runs/demo-sad
 printf '\nNext: %s summary runs/demo-sad, %s export runs/demo-sad --format csv -o draws.csv, %s --help\n' \
   "$emomc" "$emomc" "$emomc"

@@ -280,7 +280,7 @@ TEST(ShippedConfigs, AllKeysIsWhatTheProgramWrites) {
 TEST(ShippedConfigs, AreValid) {
   const RunConfig sad = load_run_config(source_directory / "configs/sad.yaml");
   EXPECT_EQ(sad.data.files, std::vector<std::string>{"../shared/data/thesis/Sad_*.csv"});
-  EXPECT_EQ(sad.likelihood.components, 8);
+  EXPECT_EQ(sad.likelihood.components, 4);
   EXPECT_EQ(sad.sampler.proposal.kind, "component_wise");
   EXPECT_EQ(sad.output.directory, "runs/sad");
   const RunConfig events = load_run_config(source_directory / "configs/two_gaussian.yaml");

@@ -80,7 +80,8 @@ void complete(Inspection& run, bool raw) {
   threads.for_each(run.summaries.size(),
                    [&](std::size_t q, int) { run.summaries[q] = summarize_one(run.draws, q); });
   run.worst_raw_rhat = worst_rhat(run.summaries, run.draws.num_log_densities, run.first_label_free);
-  if (mixture && !raw && run.worst_raw_rhat > run.bounds.rhat) mend_labels(run, *mixture, threads);
+  if (mixture && !raw && run.facts.order.empty() && run.worst_raw_rhat > run.bounds.rhat)
+    mend_labels(run, *mixture, threads);
 }
 
 }  // namespace
@@ -95,6 +96,7 @@ RunFacts read_facts(const std::filesystem::path& file, DrawSet& draws) {
   const auto json = nlohmann::json::parse(stream, nullptr, false);
   if (!json.is_object()) return facts;
   if (json.contains("status") && json["status"].is_string()) facts.status = json["status"];
+  if (json.contains("order") && json["order"].is_string()) facts.order = json["order"];
   facts.target_acceptance = number_at(json, "target_acceptance");
   facts.adaptation_drift = numbers_at(json, "adaptation_drift");
   facts.scale_floor = numbers_at(json, "scale_floor");

@@ -14,6 +14,7 @@ namespace emomc::app {
 /// What a manifest adds to the draws; empty where there is none.
 struct RunFacts {
   std::string status;  ///< running, interrupted, finished, failed
+  std::string order;   ///< block by which the prior orders components; empty: none
   std::optional<double> target_acceptance;
   std::vector<double> adaptation_drift;  ///< [num_blocks]; NaN: not known
   std::vector<double> scale_floor;       ///< [num_columns] in the data's units
@@ -27,7 +28,7 @@ struct Bounds {
 };
 
 enum class Labels {
-  as_sampled,  ///< no mixture, or numbered alike in all chains, or asked for raw
+  as_sampled,  ///< no mixture, or numbered alike in all chains or by the prior, or asked for raw
   relabelled,  ///< chains numbered them differently; the draws are renumbered
   unmended,    ///< they do, and renumbering does not make them agree
 };

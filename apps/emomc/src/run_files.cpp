@@ -223,6 +223,7 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
   m["engine"] = engine_text(config_, setup_);
   m["seed"] = config_.sampler.seed;
   m["ensemble"] = is_ensemble();
+  m["order"] = config_.prior.order;
   m["superchains"] = config_.sampler.superchains;
   m["target_acceptance"] = proposal_use(setup_.proposal.kind).target_acceptance
                                ? nlohmann::ordered_json(config_.sampler.proposal.target_acceptance)
