@@ -19,6 +19,7 @@ void add_check(CLI::App& app, int& status);
 void add_fit(CLI::App& app, int& status);
 void add_summary(CLI::App& app, int& status);
 void add_diagnose(CLI::App& app, int& status);
+void add_compare(CLI::App& app, int& status);
 void add_report(CLI::App& app, int& status);
 void add_loglik(CLI::App& app, int& status);
 void add_export(CLI::App& app, int& status);

@@ -1,0 +1,136 @@
+#include "pointwise.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/likelihood/standardize.hpp"
+#include "emomc/sampler/draw_set.hpp"
+#include "run_data.hpp"
+#include "run_setup.hpp"
+
+namespace emomc::app {
+namespace {
+
+constexpr std::size_t kMostValues = std::size_t{1} << 26;  // draws x groups in memory: 512 MB
+
+// The model that has such parameters.
+ModelSpec model_of(const ParameterLayout& layout) {
+  const auto has = [&](const char* name) {
+    return std::any_of(layout.blocks.begin(), layout.blocks.end(),
+                       [&](const auto& block) { return block.name == name; });
+  };
+  if (has("fraction")) return {"two_gaussian", 2};
+  ModelSpec model{"gaussian_mixture", layout.blocks.at(0).size()};
+  for (const auto& block : layout.blocks) {
+    if (block.name == "covariance") model.covariance = "tied";
+    if (block.name == "covariances") model.covariance = "full";
+    if (block.name == "scales" && block.shape.size() == 1) model.covariance = "spherical";
+  }
+  return model;
+}
+
+// The group of each row, numbered in order of appearance.
+std::vector<std::size_t> groups_of(const Table& table, const std::string& by, std::size_t& num_groups) {
+  std::vector<std::size_t> group(table.num_rows);
+  if (by == "row") {
+    for (std::size_t i = 0; i < group.size(); ++i) group[i] = i;
+    num_groups = group.size();
+    return group;
+  }
+  const auto label =
+      std::find_if(table.labels.begin(), table.labels.end(), [&](const auto& l) { return l.name == by; });
+  const auto speaker = std::find_if(table.labels.begin(), table.labels.end(),
+                                    [&](const auto& l) { return l.name == "speaker"; });
+  std::map<std::vector<std::size_t>, std::size_t> known;
+  std::size_t file = 0;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    while (file + 1 < table.file_first_row.size() && i >= table.file_first_row[file + 1]) ++file;
+    std::vector<std::size_t> key;
+    if (by == "file") {
+      key = {file};
+    } else if (by == "utterance") {
+      // Numbers of utterances begin anew in each file and for each speaker.
+      key = {file, speaker == table.labels.end() ? 0 : speaker->codes[i], label->codes[i]};
+    } else {
+      key = {label->codes[i]};
+    }
+    group[i] = known.try_emplace(key, known.size()).first->second;
+  }
+  num_groups = known.size();
+  return group;
+}
+
+std::string choose_grouping(const Table& table, const std::string& asked, const std::string& run) {
+  const auto has = [&](const std::string& name) {
+    return std::any_of(table.labels.begin(), table.labels.end(),
+                       [&](const auto& l) { return l.name == name; });
+  };
+  if (asked.empty()) return has("utterance") ? "utterance" : "row";
+  if (asked == "row" || asked == "file" || has(asked)) return asked;
+  std::string allowed = "row, file";
+  for (const auto& label : table.labels) allowed += ", " + label.name;
+  throw InputError("--loo-by " + asked + ": the data of " + run +
+                   " have no such column; allowed: " + allowed);
+}
+
+}  // namespace
+
+PointwiseRun pointwise(const PointwiseRequest& request,
+                       const std::function<void(std::span<const double>, double)>& use) {
+  const std::string run = request.directory.string();
+  const auto chains = read_chains(request.directory);
+  const DrawSet draws = draw_set_of(chains, run);
+  const RunData known = read_run_data(request.directory, 0);
+  if (known.files.empty()) throw InputError(run + ": its manifest names no data");
+  ParameterLayout layout = draws.layout;
+  const ModelSpec model = model_of(layout);
+  // Standardised for accuracy; the values are in the data's own units.
+  const LoadedData loaded = load_data({known.files, known.columns, true}, model);
+  if (loaded.sha256 != known.sha256)
+    throw InputError(known.files[0] + ": these are not the data that " + run +
+                     " was made with (another SHA-256)");
+  const ParameterLayout evaluated = model_layout(model, loaded.data.dim);
+  layout.blocks.resize(evaluated.blocks.size());  // without the arguments of priors
+  const auto dim = static_cast<std::size_t>(evaluated.dim());
+
+  PointwiseRun result;
+  result.data_sha256 = known.sha256;
+  for (const auto& label : loaded.table.labels) result.label_columns.push_back(label.name);
+  result.grouping.by = choose_grouping(loaded.table, request.by, run);
+  const std::vector<std::size_t> group =
+      groups_of(loaded.table, result.grouping.by, result.grouping.num_groups);
+  const std::size_t all = draws.num_chains() * draws.num_draws;
+  const std::size_t S = result.num_draws = std::min(all, request.most_draws);
+  const double ess = ess_bulk(draws.view(1));
+  result.relative_efficiency = ess > 0 ? std::min(1.0, ess / static_cast<double>(S)) : 1.0;
+
+  std::vector<double> theta(S * dim);
+  for (std::size_t s = 0; s < S; ++s) {
+    const std::span<double> point(theta.data() + s * dim, dim);
+    for (std::size_t j = 0; j < dim; ++j)
+      point[j] = draws.values[(draws.num_log_densities + j) * all + s * all / S];
+    from_written(layout, point);
+    to_sampler_units(layout, loaded.units, point);
+  }
+  const auto device = make_device(Backend::cpu);
+  const auto engine = make_engine(Backend::cpu, model, Precision::float64, loaded.data, *device, 0);
+  engine->allocate({{0, {0}, 1.0, 0}}, ComponentCaches::off);
+  const double offset = log_likelihood_offset(loaded.units, 1);
+  std::vector<double> rows(loaded.data.num_rows);
+  const std::size_t at_once = std::max<std::size_t>(1, kMostValues / S);
+  for (std::size_t first = 0; first < result.grouping.num_groups; first += at_once) {
+    const std::size_t count = std::min(at_once, result.grouping.num_groups - first);
+    std::vector<double> sums(count * S, 0.0);
+    for (std::size_t s = 0; s < S; ++s) {
+      engine->evaluate_rows(theta.data() + s * dim, rows.data());
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        if (group[i] >= first && group[i] < first + count)
+          sums[(group[i] - first) * S + s] += rows[i] + offset;
+    }
+    for (std::size_t g = 0; g < count; ++g) use({sums.data() + g * S, S}, result.relative_efficiency);
+  }
+  return result;
+}
+
+}  // namespace emomc::app

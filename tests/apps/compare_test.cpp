@@ -1,0 +1,125 @@
+// Runs compared by how well they predict, on data whose model is known.
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/sampler/draw_set.hpp"
+#include "pointwise.hpp"
+#include "program.hpp"
+
+namespace emomc {
+namespace {
+
+using nlohmann::json;
+
+class Compare : public ::testing::Test {
+ protected:
+  testing::ProgramFolder folder;
+
+  /// 300 rows of two components, 60 utterances of two speakers in two files.
+  void SetUp() override {
+    folder.write(
+        "simulation.yaml",
+        "model: gaussian_mixture\nparameters: {weights: [0.4, 0.6], means: [[-4, 3], [3, 5]], scales: "
+        "[[2, 0.5], [1, 1]]}\nrows: 300\ncolumns: [a, b]\nseed: 5\n");
+    ASSERT_EQ(folder.run("simulate simulation.yaml -o data").exit_code, 0);
+    std::stringstream rows(folder.read("data/data.csv"));
+    std::string line, text[2] = {"speaker,utterance,a,b\n", "speaker,utterance,a,b\n"};
+    std::getline(rows, line);
+    for (int i = 0; std::getline(rows, line); ++i)
+      text[i / 150] +=
+          std::string(i % 2 ? "anna" : "ben") + "," + std::to_string(i % 150 / 10) + "," + line + "\n";
+    folder.write("one.csv", text[0]);
+    folder.write("two.csv", text[1]);
+  }
+  void sample(int components, const std::string& name, const std::string& more = "") {
+    folder.write("run.yaml",
+                 "data: {file: [one.csv, two.csv]}\nlikelihood: {components: " + std::to_string(components) +
+                     more + "}\nsampler: {chains: 2, warmup: 500, draws: 500, thin: 4}\n");
+    const auto run = folder.run("run run.yaml -q --output " + name);
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+  }
+};
+
+TEST_F(Compare, RanksTheTrueModelAboveASmallerOne) {
+  sample(1, "k1");
+  sample(2, "k2");
+  sample(3, "k3");
+  const json result = json::parse(folder.run("compare k1 k2 k3 --loo-by row --json").out);
+  EXPECT_EQ(result["left_out_by"], "row");
+  EXPECT_EQ(result["groups"], 300);
+  EXPECT_EQ(result["runs"][2]["run"], "k1");
+  EXPECT_EQ(result["runs"][0]["elpd_difference"], 0.0);
+  const double behind = result["runs"][2]["elpd_difference"], error = result["runs"][2]["se_difference"];
+  EXPECT_LT(behind, -5 * error);
+  for (const auto& run : result["runs"]) {
+    const std::string name = run["run"];
+    EXPECT_NEAR(run["elpd_loo"].get<double>(), run["elpd_waic"].get<double>(), 3) << name;
+    if (name == "k3") continue;
+    EXPECT_EQ(run["pareto_k_above_0.7"], 0) << name;
+    // As many as there are free parameters, for a regular model.
+    EXPECT_NEAR(run["p_loo"].get<double>(), name == "k1" ? 4 : 9, 4) << name;
+  }
+  EXPECT_EQ(folder.run("compare k2 k3 --loo-by row").exit_code, 0);
+}
+
+// The parts of a draw's log likelihood add up to what the run wrote for that draw, whatever is left out
+// together.
+TEST_F(Compare, PartsAddUpToTheDrawsLogLikelihood) {
+  for (const char* covariance : {"diagonal", "spherical", "tied", "full"}) {
+    sample(2, covariance, std::string(", covariance: ") + covariance);
+    const DrawSet draws = draw_set_of(read_chains(folder / covariance), "run");
+    for (const auto& [by, groups] :
+         {std::pair<std::string, std::size_t>{"row", 300}, {"utterance", 60}, {"speaker", 2}, {"file", 2}}) {
+      std::vector<double> sums(100, 0.0);
+      std::size_t calls = 0;
+      const std::filesystem::path before = std::filesystem::current_path();
+      std::filesystem::current_path(folder.path());
+      const auto run = app::pointwise({covariance, by, 100}, [&](std::span<const double> values, double) {
+        for (std::size_t s = 0; s < values.size(); ++s) sums[s] += values[s];
+        ++calls;
+      });
+      std::filesystem::current_path(before);
+      EXPECT_EQ(run.grouping.num_groups, groups) << by;
+      EXPECT_EQ(calls, groups) << by;
+      ASSERT_EQ(run.num_draws, 100u);
+      for (std::size_t s = 0; s < 100; ++s) {
+        const double written = draws.values[1000 + s * 1000 / 100];
+        EXPECT_NEAR(sums[s], written, 2e-6 * std::abs(written)) << covariance << " by " << by;
+      }
+    }
+  }
+}
+
+TEST_F(Compare, LeavesOutUtterancesWhereTheDataHaveThemAndWarnsOtherwise) {
+  sample(1, "k1");
+  EXPECT_EQ(json::parse(folder.run("compare k1 --json").out)["left_out_by"], "utterance");
+  folder.write("run.yaml",
+               "data: {file: data/data.csv}\nlikelihood: {components: 1}\n"
+               "sampler: {chains: 2, warmup: 300, draws: 300}\noutput: {directory: plain}\n");
+  ASSERT_EQ(folder.run("run run.yaml -q").exit_code, 0);
+  folder.write("other.csv", "a,b\n1,2\n2,1\n3,3\n0,1\n1.5,2\n");
+  ASSERT_EQ(folder.run("run run.yaml -q --set data.file=other.csv --output other").exit_code, 0);
+  const json plain = json::parse(folder.run("compare plain --json").out);
+  EXPECT_EQ(plain["left_out_by"], "row");
+  EXPECT_NE(plain["warnings"].dump().find("--loo-by"), std::string::npos);
+  EXPECT_EQ(
+      json::parse(folder.run("compare plain --loo-by row --json").out)["warnings"].dump().find("--loo-by"),
+      std::string::npos);
+  for (const auto& [arguments, word] :
+       {std::pair<std::string, std::string>{"compare k1 plain", "--loo-by names one for both"},
+        {"compare k1 other", "other data"},
+        {"compare k1 --loo-by emotion", "allowed: row, file, speaker, utterance"},
+        {"compare nowhere", "nowhere"}}) {
+    const auto result = folder.run(arguments);
+    EXPECT_EQ(result.exit_code, 2) << arguments;
+    EXPECT_NE(result.err.find(word), std::string::npos) << result.err;
+    EXPECT_EQ(result.out, "");
+  }
+  folder.write("one.csv", "speaker,utterance,a,b\nx,1,1,2\nx,1,2,3\n");
+  EXPECT_NE(folder.run("compare k1").err.find("not the data that k1 was made with"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace emomc
