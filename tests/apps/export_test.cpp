@@ -141,12 +141,16 @@ TEST_F(Export, CmdstanpyReadsOurFiles) {
 TEST_F(Export, ArvizAgreesWithOurSummary) {
   if (!app::has_netcdf()) GTEST_SKIP() << "a build without libnetcdf";
   sample("diagonal");
-  ASSERT_EQ(folder.run("export run --format netcdf -o draws.nc").exit_code, 0);
+  ASSERT_EQ(folder.run("export run --format netcdf --log-likelihood -o draws.nc").exit_code, 0);
   EXPECT_TRUE(folder.exists("run/draws.nc"));
   const auto read = read_by("${EMOMC_TEST_PYTHON:-python3}", "read_arviz.py");
   if (!read) GTEST_SKIP() << "no python3 with arviz";
   EXPECT_EQ((*read)["observed"], (json{300, 2}));
   expect_our_summary((*read)["rows"], 1e-8);
+  // ArviZ' own leave-one-out, its tail without our relative efficiency.
+  const json ours = json::parse(folder.run("compare run --loo-by row --draws 600 --json").out)["runs"][0];
+  EXPECT_NEAR((*read)["elpd_loo"].get<double>(), ours["elpd_loo"].get<double>(), 0.02);
+  EXPECT_NEAR((*read)["se"].get<double>(), ours["se_elpd_loo"].get<double>(), 0.05);
 }
 
 TEST_F(Export, NetcdfFilesReadBackToTheSameBits) {

@@ -16,7 +16,7 @@ namespace {
 
 struct Options {
   std::string run, format = "csv", output;
-  bool relabel = false;
+  bool relabel = false, log_likelihood = false;
 };
 
 std::string csv_number(double x) {
@@ -67,6 +67,8 @@ void export_run(const Options& options) {
   const bool to_screen = options.output == "-";
   if (to_screen && options.format != "csv")
     throw InputError("-o -: " + options.format + " is one file for each chain, or not text; allowed: a file");
+  if (options.log_likelihood && options.format != "netcdf")
+    throw InputError("--log-likelihood: " + options.format + " has no place for it; allowed with netcdf");
   DrawSet draws = draws_of(options);
   if (options.format == "csv") {
     const std::string text = to_csv(draws);
@@ -77,7 +79,7 @@ void export_run(const Options& options) {
     return;
   }
   if (options.format == "netcdf") {
-    write_run_netcdf(options.run, output, std::move(draws));
+    write_run_netcdf(options.run, output, std::move(draws), options.log_likelihood);
     return;
   }
   read_facts(std::filesystem::path(options.run) / "manifest.json", draws);
@@ -103,6 +105,8 @@ void add_export(CLI::App& app, int&) {
       ->required();
   command->add_flag("--relabel", options->relabel,
                     "Components renumbered so that chains agree, as summary has them");
+  command->add_flag("--log-likelihood", options->log_likelihood,
+                    "netcdf: each row's log likelihood for each draw too, up to 1 GB");
   command->footer("Example: emomc export runs/sad --format stan-csv -o sad.csv");
   command->callback([options] { export_run(*options); });
 }

@@ -295,6 +295,15 @@ void write_netcdf(const std::filesystem::path& file, const DrawSet& draws, const
     write_posterior(writer, writer.group("posterior"), draws, extras);
     write_statistics(writer, draws, extras);
     write_data(writer, draws, extras);
+    if (!extras.log_likelihood.empty()) {
+      const int group = writer.group("log_likelihood");
+      write_attributes(writer, group, draws, extras);
+      const int chain = writer.counted(group, "chain", draws.num_chains()),
+                draw = writer.counted(group, "draw", draws.num_draws),
+                row = writer.dimension(group, "row",
+                                       extras.log_likelihood.size() / (draws.num_chains() * draws.num_draws));
+      writer.doubles(group, "x", {chain, draw, row}, extras.log_likelihood.data());
+    }
     if (extras.warmup && extras.warmup->num_draws > 0)
       write_posterior(writer, writer.group("warmup_posterior"), *extras.warmup, extras);
     writer.close();

@@ -21,6 +21,7 @@ struct NetcdfExtras {
   std::string data_sha256;
   std::vector<double> column_mean, column_sd, scale_floor;  ///< constant_data; empty: left out
   std::string created_at;                                   ///< UTC, ISO 8601
+  std::vector<double> log_likelihood;                       ///< chains x draws x rows; empty: left out
   const DrawSet* warmup = nullptr;                          ///< warmup_posterior
 };
 
