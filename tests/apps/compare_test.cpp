@@ -121,5 +121,36 @@ TEST_F(Compare, LeavesOutUtterancesWhereTheDataHaveThemAndWarnsOtherwise) {
   EXPECT_NE(folder.run("compare k1").err.find("not the data that k1 was made with"), std::string::npos);
 }
 
+// One Gaussian has no skewness; two that are the truth reproduce everything. Of 200 replicates none or all
+// lie above the data's statistic for one of the 12 in about a tenth of all seeds; the seeds here are fixed.
+TEST_F(Compare, PredictiveChecksFindWhatAModelCannotMake) {
+  sample(1, "k1");
+  sample(2, "k2");
+  const auto checks = [&](const std::string& run) {
+    return json::parse(folder.run("summary " + run + " --predictive --json").out)["predictive"];
+  };
+  const auto p = [](const json& table, const std::string& column, const std::string& statistic) {
+    for (const auto& row : table)
+      if (row["column"] == column && row["statistic"] == statistic) return row["p"].get<double>();
+    return std::nan("");
+  };
+  const json one = checks("k1"), two = checks("k2");
+  ASSERT_EQ(two.size(), 12u);
+  for (const auto& row : two) {
+    EXPECT_GT(row["p"].get<double>(), 0) << row;
+    EXPECT_LT(row["p"].get<double>(), 1) << row;
+    EXPECT_LT(row["q5"].get<double>(), row["q95"].get<double>());
+  }
+  const double median = p(one, "a", "q50");
+  EXPECT_TRUE(median == 0 || median == 1) << median;
+  EXPECT_GT(p(one, "a", "sd"), 0.02);  // which a Gaussian does make
+  EXPECT_LT(p(one, "a", "sd"), 0.98);
+  EXPECT_NE(folder.run("summary k1 --predictive").out.find("posterior predictive checks"), std::string::npos);
+  std::filesystem::remove(folder / "one.csv");
+  const auto gone = folder.run("summary k1 --predictive");
+  EXPECT_EQ(gone.exit_code, 2);
+  EXPECT_NE(gone.err.find("data are gone"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace emomc

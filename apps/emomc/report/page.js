@@ -164,6 +164,21 @@ if (data.fits.length) {
 } else {
   $("fit-section").remove();
 }
+if (data.predictive.length) {
+  const line = (tag, cells) => {
+    const row = element("tr");
+    for (const cell of cells) row.append(element(tag, cell));
+    $("predictive").append(row);
+    return row;
+  };
+  line("th", ["column", "statistic", "data", "replicates, mean", "5 %", "95 %", "p"]);
+  for (const check of data.predictive) {
+    const row = line("td", [check[0], check[1], ...check.slice(2, 6).map((x) => Number(x.toPrecision(4)).toString()), check[6].toFixed(3)]);
+    if (check[6] < 0.01 || check[6] > 0.99) row.cells[6].className = "fails";
+  }
+} else {
+  $("predictive-section").remove();
+}
 if (data.config) $("config").textContent = data.config;
 else $("config-section").remove();
 

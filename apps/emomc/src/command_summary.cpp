@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "commands.hpp"
+#include "predictive.hpp"
 #include "progress.hpp"
 #include "run_summary.hpp"
 
@@ -12,8 +13,29 @@ namespace {
 struct Options {
   std::vector<std::string> runs;
   std::vector<std::string> vars;
-  bool raw = false, json = false;
+  bool raw = false, json = false, predictive = false;
 };
+
+void print_predictive(const std::vector<PredictiveCheck>& checks) {
+  std::cout << fmt::format("\nposterior predictive checks\n{:<16} {:<9} {:>11} {:>11} {:>11} {:>11} {:>7}\n",
+                           "column", "statistic", "data", "replicates", "5 %", "95 %", "p");
+  for (const auto& c : checks)
+    std::cout << fmt::format("{:<16} {:<9} {:>11.5g} {:>11.5g} {:>11.5g} {:>11.5g} {:>7.3f}\n", c.column,
+                             c.statistic, c.observed, c.mean, c.q5, c.q95, c.p);
+}
+
+nlohmann::ordered_json to_json(const std::vector<PredictiveCheck>& checks) {
+  auto json = nlohmann::ordered_json::array();
+  for (const auto& c : checks)
+    json.push_back({{"column", c.column},
+                    {"statistic", c.statistic},
+                    {"observed", c.observed},
+                    {"mean", c.mean},
+                    {"q5", c.q5},
+                    {"q95", c.q95},
+                    {"p", c.p}});
+  return json;
+}
 
 void print_summary(const Options& options) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
@@ -23,6 +45,7 @@ void print_summary(const Options& options) {
     if (options.json) {
       all.push_back(to_json(summary));
       all.back()["run"] = summary.source;
+      if (options.predictive) all.back()["predictive"] = to_json(predictive_checks(summary.source));
       continue;
     }
     if (runs.size() > 1) std::cout << summary.source << ":\n";
@@ -35,6 +58,7 @@ void print_summary(const Options& options) {
     for (const auto& block : summary.acceptance)
       std::cout << fmt::format("  {:<16} {:.3f} ({:.3f} to {:.3f})\n", block.name, block.rate, block.lowest,
                                block.highest);
+    if (options.predictive) print_predictive(predictive_checks(summary.source));
   }
   if (options.json) std::cout << (runs.size() == 1 ? all[0] : all).dump(1) << '\n';
 }
@@ -52,6 +76,8 @@ void add_summary(CLI::App& app, int&) {
       ->allow_extra_args(false);
   command->add_flag("--raw", options->raw,
                     "Components numbered as they were sampled, where chains do not agree on them");
+  command->add_flag("--predictive", options->predictive,
+                    "Moments and quantiles of the data against those of data that the posterior makes");
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("Example: emomc summary runs/sad --vars 'log_*' --vars 'weights*'");
   command->callback([options] { print_summary(*options); });

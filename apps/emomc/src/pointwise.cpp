@@ -14,22 +14,6 @@ namespace {
 
 constexpr std::size_t kMostValues = std::size_t{1} << 26;  // draws x groups in memory: 512 MB
 
-// The model that has such parameters.
-ModelSpec model_of(const ParameterLayout& layout) {
-  const auto has = [&](const char* name) {
-    return std::any_of(layout.blocks.begin(), layout.blocks.end(),
-                       [&](const auto& block) { return block.name == name; });
-  };
-  if (has("fraction")) return {"two_gaussian", 2};
-  ModelSpec model{"gaussian_mixture", layout.blocks.at(0).size()};
-  for (const auto& block : layout.blocks) {
-    if (block.name == "covariance") model.covariance = "tied";
-    if (block.name == "covariances") model.covariance = "full";
-    if (block.name == "scales" && block.shape.size() == 1) model.covariance = "spherical";
-  }
-  return model;
-}
-
 // The group of each row, numbered in order of appearance.
 std::vector<std::size_t> groups_of(const Table& table, const std::string& by, std::size_t& num_groups) {
   std::vector<std::size_t> group(table.num_rows);
@@ -75,6 +59,21 @@ std::string choose_grouping(const Table& table, const std::string& asked, const 
 }
 
 }  // namespace
+
+ModelSpec model_of(const ParameterLayout& layout) {
+  const auto has = [&](const char* name) {
+    return std::any_of(layout.blocks.begin(), layout.blocks.end(),
+                       [&](const auto& block) { return block.name == name; });
+  };
+  if (has("fraction")) return {"two_gaussian", 2};
+  ModelSpec model{"gaussian_mixture", layout.blocks.at(0).size()};
+  for (const auto& block : layout.blocks) {
+    if (block.name == "covariance") model.covariance = "tied";
+    if (block.name == "covariances") model.covariance = "full";
+    if (block.name == "scales" && block.shape.size() == 1) model.covariance = "spherical";
+  }
+  return model;
+}
 
 PointwiseRun pointwise(const PointwiseRequest& request,
                        const std::function<void(std::span<const double>, double)>& use) {

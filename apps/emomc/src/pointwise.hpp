@@ -7,7 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "emomc/likelihood/engines.hpp"
+
 namespace emomc::app {
+
+/// The model that has such parameters.
+ModelSpec model_of(const ParameterLayout& layout);
 
 /// What is left out together.
 struct Grouping {

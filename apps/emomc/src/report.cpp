@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "diagnose.hpp"
+#include "predictive.hpp"
 #include "progress.hpp"
 #include "report_assets.hpp"
 #include "run_data.hpp"
@@ -26,6 +27,7 @@ constexpr std::size_t kMostCharted = 24;
 constexpr std::size_t kTracePoints = 8000;  // of a quantity, over all chains
 constexpr std::size_t kRankBins = 20, kDensityPoints = 48, kLags = 60, kMoveWindows = 40;
 constexpr std::size_t kBandDraws = 200, kFitPoints = 80, kHistogramBins = 50;
+constexpr int kReplicates = 100;
 constexpr std::size_t kMostRows = 20'000;  // of the table
 constexpr std::size_t kMostDataBytes = 400'000'000;
 
@@ -90,6 +92,7 @@ class Page {
                  ",\"lowest\":" + number(b.lowest) + ",\"highest\":" + number(b.highest) + "}";
         });
     text += fits();
+    text += ",\"predictive\":" + predictive();
     text += ",\"config\":" + json_text(config()) + "}";
     return text;
   }
@@ -317,6 +320,20 @@ class Page {
     }
     const auto [mean, sd] = column_moments(draws_, mixture, 0, j);
     return {mean - 4 * sd, mean + 4 * sd};
+  }
+
+  // Where the data are there.
+  std::string predictive() const {
+    if (draws_.layout.blocks.empty()) return "[]";
+    std::vector<PredictiveCheck> checks;
+    try {
+      checks = predictive_checks(directory_, kReplicates);
+    } catch (const InputError&) {
+    }
+    return list(checks, [](const PredictiveCheck& c) {
+      return "[" + json_text(c.column) + "," + json_text(c.statistic) + "," + number(c.observed) + "," +
+             number(c.mean) + "," + number(c.q5) + "," + number(c.q95) + "," + number(c.p) + "]";
+    });
   }
 
   std::string config() const {

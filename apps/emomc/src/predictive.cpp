@@ -1,0 +1,100 @@
+#include "predictive.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/core/thread_pool.hpp"
+#include "emomc/likelihood/simulate.hpp"
+#include "emomc/sampler/draw_set.hpp"
+#include "pointwise.hpp"
+#include "run_data.hpp"
+
+namespace emomc::app {
+namespace {
+
+constexpr std::size_t kMostDataBytes = 2'000'000'000;
+constexpr double kMostNumbers = 4e8;  // simulated in all
+constexpr std::array<const char*, 6> kStatistics{"mean", "sd", "skewness", "q5", "q50", "q95"};
+using Statistics = std::array<double, kStatistics.size()>;
+
+// Of column j of rows x columns.
+Statistics statistics_of(const std::vector<double>& values, std::size_t columns, std::size_t j,
+                         std::vector<double>& column) {
+  column.clear();
+  for (std::size_t i = j; i < values.size(); i += columns) column.push_back(values[i]);
+  const auto n = static_cast<double>(column.size());
+  const double mean = std::accumulate(column.begin(), column.end(), 0.0) / n;
+  double second = 0, third = 0;
+  for (double x : column) {
+    second += (x - mean) * (x - mean) / n;
+    third += (x - mean) * (x - mean) * (x - mean) / n;
+  }
+  const auto quantile = [&](double p) {
+    const auto at = column.begin() + static_cast<std::ptrdiff_t>(p * (n - 1));
+    std::nth_element(column.begin(), at, column.end());
+    return *at;
+  };
+  const double sd = std::sqrt(second);
+  return {mean, sd, sd > 0 ? third / (sd * second) : 0.0, quantile(0.05), quantile(0.5), quantile(0.95)};
+}
+
+}  // namespace
+
+std::vector<PredictiveCheck> predictive_checks(const std::filesystem::path& directory, int replicates) {
+  constexpr int kFewest = 20;
+  constexpr std::uint64_t kSeed = 20260101;
+  const DrawSet draws = draw_set_of(read_chains(directory), directory.string());
+  const RunData data = read_run_data(directory, kMostDataBytes);
+  if (data.values.empty())
+    throw InputError(directory.string() + ": its data are gone, have changed, or are too large to replicate");
+  ParameterLayout layout = draws.layout;
+  const ModelSpec model = model_of(layout);
+  const auto columns = data.columns.size(), rows = data.values.size() / columns;
+  const ParameterLayout own = model_layout(model, static_cast<int>(columns));
+  layout.blocks.resize(own.blocks.size());
+  const auto dim = static_cast<std::size_t>(own.dim());
+  const int possible =
+      static_cast<int>(std::min(1e6, kMostNumbers / static_cast<double>(data.values.size())));
+  const auto count = static_cast<std::size_t>(std::max(kFewest, std::min(replicates, possible)));
+  const std::size_t all = draws.num_chains() * draws.num_draws;
+
+  ThreadPool threads(0);
+  std::vector<Statistics> replicated(count * columns);
+  std::vector<std::vector<double>> scratch(static_cast<std::size_t>(threads.num_threads()));
+  std::vector<std::vector<double>> thetas(count, std::vector<double>(dim));
+  for (std::size_t r = 0; r < count; ++r) {
+    for (std::size_t j = 0; j < dim; ++j)
+      thetas[r][j] = draws.values[(draws.num_log_densities + j) * all + r * all / count];
+    from_written(layout, thetas[r]);
+  }
+  threads.for_each(count, [&](std::size_t r, int worker) {
+    const auto values = simulate_rows(model, static_cast<int>(columns), thetas[r], rows, kSeed + r);
+    for (std::size_t j = 0; j < columns; ++j)
+      replicated[r * columns + j] =
+          statistics_of(values, columns, j, scratch[static_cast<std::size_t>(worker)]);
+  });
+
+  std::vector<PredictiveCheck> checks;
+  for (std::size_t j = 0; j < columns; ++j) {
+    const Statistics observed = statistics_of(data.values, columns, j, scratch[0]);
+    for (std::size_t t = 0; t < kStatistics.size(); ++t) {
+      std::vector<double> values;
+      double above = 0;
+      for (std::size_t r = 0; r < count; ++r) {
+        values.push_back(replicated[r * columns + j][t]);
+        above += values.back() > observed[t] ? 1 : values.back() == observed[t] ? 0.5 : 0;
+      }
+      std::sort(values.begin(), values.end());
+      checks.push_back({data.columns[j], kStatistics[t], observed[t],
+                        std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(count),
+                        values[count / 20], values[count - 1 - count / 20],
+                        above / static_cast<double>(count)});
+    }
+  }
+  return checks;
+}
+
+}  // namespace emomc::app
