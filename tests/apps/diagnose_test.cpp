@@ -106,6 +106,13 @@ TEST_F(Diagnose, TooFewEffectiveDrawsAreCounted) {
   EXPECT_EQ(std::find(problems.begin(), problems.end(), "stuck"), problems.end());
 }
 
+TEST_F(Diagnose, AHandfulOfDrawsIsNoRun) {
+  const auto files = write_chains("a", 4, 5, [](int i, int c) {
+    return std::vector<double>{normal(i, c, 0), normal(i, c, 1)};
+  });
+  EXPECT_EQ(text_of(diagnosis(files, 1), "ess"), "5 draws of each chain are too few for any diagnostic");
+}
+
 TEST_F(Diagnose, ATrendAndWhatIsNotFiniteAreFound) {
   const auto rising = write_chains("a", 4, 1000, [](int i, int c) {
     return std::vector<double>{normal(i, c, 0) - 4 * std::exp(-i / 60.0), normal(i, c, 1)};

@@ -22,7 +22,8 @@ constexpr double kTrend = 4;           // standard errors
 constexpr double kNearFloor = 1.05, kShareAtFloor = 0.05;
 constexpr double kFaultShare = 1e-3;
 constexpr double kIndependent = 0.9;  // ESS per draw
-constexpr std::size_t kNamed = 4;     // quantities or chains in a sentence
+constexpr std::size_t kFewestDraws = 8;
+constexpr std::size_t kNamed = 4;  // quantities or chains in a sentence
 
 class Judge {
  public:
@@ -209,6 +210,13 @@ class Judge {
   }
 
   void check_label_free() {
+    if (draws_.num_draws < kFewestDraws) {
+      add(Severity::problem, "ess",
+          fmt::format("{} draws of each chain are too few for any diagnostic", draws_.num_draws),
+          "run longer");
+      label_free_fail_ = true;
+      return;
+    }
     const bool has_mixture = run_.first_label_free < draws_.num_quantities();
     const Failures found = failures([&](std::size_t q) { return is_foreign() || run_.is_label_free(q); });
     report(found, is_foreign()  ? "the quantities"
