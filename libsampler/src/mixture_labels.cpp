@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
 #include <numeric>
 
@@ -298,6 +299,29 @@ std::size_t append_label_free(DrawSet& set, const MixtureNames& names) {
             column_density(m, j, grid_mean[j] + (g - kGridPoints / 2) * grid_sd[j]);
   }
   return first;
+}
+
+LabelFreePoint::LabelFreePoint(const ParameterLayout& layout) {
+  point_.layout = layout;
+  point_.chains = {"0"};
+  point_.num_draws = 1;
+  point_.names.resize(static_cast<std::size_t>(layout.dim()));
+  point_.values.resize(point_.names.size());
+  mixture_ = find_mixture(point_);
+  if (mixture_) size_ = static_cast<std::size_t>(mixture_->num_components + 2 * mixture_->num_columns);
+}
+
+void LabelFreePoint::compute(std::span<const double> theta, double* values) {
+  if (!mixture_) return;
+  std::copy(theta.begin(), theta.end(), point_.values.begin());
+  Mixture m;
+  MixtureReader(point_, *mixture_).read(0, m);
+  Eigen::VectorXd mean, sd;
+  moments(m, mean, sd);
+  double* at = std::copy(m.weights.begin(), m.weights.end(), values);
+  std::sort(values, at, std::greater<>());
+  at = std::copy(mean.begin(), mean.end(), at);
+  std::copy(sd.begin(), sd.end(), at);
 }
 
 bool Relabelling::changes_nothing() const {

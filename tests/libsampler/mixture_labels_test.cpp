@@ -132,6 +132,20 @@ TEST(MixtureLabels, LabelFreeQuantitiesDoNotChange) {
   }
 }
 
+TEST(MixtureLabels, PointsHaveTheValuesOfDrawSets) {
+  for (const auto spread : kSpreads) {
+    DrawSet set = draws_of(spread);
+    LabelFreePoint point(set.layout);
+    ASSERT_EQ(point.size(), 3u + 2u + 2u);
+    const std::size_t first = append_label_free(set, *find_mixture(set));
+    std::vector<double> theta, values(point.size());
+    for (std::size_t q = 3; q < first; ++q) theta.push_back(set.quantity(q)[17]);
+    point.compute(theta, values.data());
+    for (std::size_t i = 0; i < values.size(); ++i) EXPECT_EQ(values[i], set.quantity(first + i)[17]) << i;
+  }
+  EXPECT_EQ(LabelFreePoint(ParameterLayout{}).size(), 0u);
+}
+
 // The moments of one draw by hand: weights 0.5, 0.3, 0.2, means 0, 0, 8, sds 1: mean 1.6, variance
 // 1 + 0.2 * 64 - 2.56.
 TEST(MixtureLabels, MomentsAreThoseOfTheMixture) {

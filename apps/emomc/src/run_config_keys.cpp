@@ -252,7 +252,7 @@ std::vector<ConfigKey> sampler_keys() {
        },
        [](const RunConfig& c) { return shortest_text(c.sampler.max_nan_share); }},
       {"sampler.until.ess", "",
-       "end the run early once the log densities have this bulk and tail ESS, 0 to 1e9; 0: never",
+       "end the run early once all that no label changes has this bulk and tail ESS, 0 to 1e9; 0: never",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.until.ess = number_where(v, "0 to 1e9", [](double x) { return x >= 0 && x <= 1e9; });
        },

@@ -67,7 +67,9 @@ RunFiles::RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity ver
       progress_(verbosity),
       started_(std::chrono::steady_clock::now()),
       last_checkpoint_(started_),
-      started_at_(utc_now()) {}
+      started_at_(utc_now()),
+      label_free_(setup.target->layout()),
+      watched_(2 + label_free_.size()) {}
 
 std::string RunFiles::engine_text(const RunConfig& config, const RunSetup& setup) {
   const bool mixed = config.likelihood.precision == Precision::mixed && setup.backend != Backend::reference;
@@ -88,7 +90,7 @@ void RunFiles::open(const Checkpoint* checkpoint) {
     writers_.emplace_back(directory_ / "chains" / fmt::format("chain-{:05}.emc", header.chain_id), header,
                           checkpoint ? checkpoint->committed_bytes.at(c) : -1);
   }
-  if (checkpoint && config_.sampler.until.ess > 0) remember_densities();
+  if (checkpoint && config_.sampler.until.ess > 0) watch_what_is_written();
   accepted_.assign(setup_.plans.size() * header.block_names.size(), 0);
   proposed_ = accepted_;
   if (checkpoint) {
@@ -104,26 +106,28 @@ void RunFiles::open(const Checkpoint* checkpoint) {
   write_manifest("running", nullptr, 0);
 }
 
-// Of the draws that the chain files have already.
-void RunFiles::remember_densities() {
+void RunFiles::watch(double log_prior, double log_likelihood, std::span<const double> theta) {
+  watched_[0].push_back(log_prior);
+  watched_[1].push_back(log_likelihood);
+  std::vector<double> values(label_free_.size());
+  label_free_.compute(theta, values.data());
+  for (std::size_t i = 0; i < values.size(); ++i) watched_[2 + i].push_back(values[i]);
+}
+
+// The draws that the chain files have already.
+void RunFiles::watch_what_is_written() {
   const std::vector<ChainDraws> chains = read_chains(directory_);
   const std::int64_t warmup = config_.sampler.warmup;
+  const auto dim = static_cast<std::size_t>(setup_.target->dim());
   for (std::size_t i = 0; i < chains[0].steps.size(); ++i) {
     if (chains[0].steps[i] <= warmup) continue;
-    for (const ChainDraws& chain : chains) {
-      log_prior_.push_back(chain.log_prior.at(i));
-      log_likelihood_.push_back(chain.log_likelihood.at(i));
-    }
+    for (const ChainDraws& chain : chains)
+      watch(chain.log_prior.at(i), chain.log_likelihood.at(i), {chain.parameters.data() + i * dim, dim});
   }
 }
 
 void RunFiles::on_draws(const DrawBatch& draws) {
-  if (config_.sampler.until.ess > 0 && !draws.warmup) {
-    const auto count = static_cast<std::ptrdiff_t>(draws.num_draws) * draws.num_chains;
-    log_prior_.insert(log_prior_.end(), draws.log_prior, draws.log_prior + count);
-    for (std::ptrdiff_t i = 0; i < count; ++i)
-      log_likelihood_.push_back(draws.log_likelihood[i] + log_likelihood_offset_);
-  }
+  const bool watching = config_.sampler.until.ess > 0 && !draws.warmup;
   const auto dim = static_cast<std::size_t>(draws.dim);
   std::vector<double> theta(dim);
   for (int i = 0; i < draws.num_draws; ++i)
@@ -133,6 +137,7 @@ void RunFiles::on_draws(const DrawBatch& draws) {
       std::copy_n(draws.theta + at * dim, dim, theta.begin());
       to_data_units(setup_.target->layout(), setup_.loaded.units, theta);
       to_written(setup_.target->layout(), theta);
+      if (watching) watch(draws.log_prior[at], draws.log_likelihood[at] + log_likelihood_offset_, theta);
       writers_[static_cast<std::size_t>(c)].append(
           DrawView{draws.first_step + i * draws.thin, draws.log_prior[at],
                    draws.log_likelihood[at] + log_likelihood_offset_, theta});
@@ -152,20 +157,25 @@ Continue RunFiles::on_progress(const Progress& progress) {
 // A function of the draws alone, so that the run ends at the same one wherever it was interrupted.
 Continue RunFiles::on_decision(std::int64_t num_draws) {
   const std::size_t chains = setup_.plans.size();
-  std::vector<double> density(log_prior_.size());
-  for (std::size_t i = 0; i < density.size(); ++i) density[i] = log_prior_[i] + log_likelihood_[i];
-  for (const auto* values : {&log_likelihood_, &log_prior_, &density}) {
-    const DrawsView view{values->data(),
+  const auto has_enough = [&](const std::vector<double>& values) {
+    const DrawsView view{values.data(),
                          static_cast<std::size_t>(num_draws),
                          chains,
                          static_cast<std::ptrdiff_t>(chains),
                          1,
                          is_ensemble() ? chains : 1};
+    // A flat prior and fixed weights never change.
     const bool constant =
-        std::all_of(values->begin(), values->end(), [&](double x) { return x == values->front(); });
-    if (constant && values == &log_prior_) continue;  // a flat prior
-    if (!(std::min(ess_bulk(view), ess_tail(view)) >= config_.sampler.until.ess)) return Continue::yes;
-  }
+        std::all_of(values.begin(), values.end(), [&](double x) { return x == values.front(); });
+    return constant || std::min(ess_bulk(view), ess_tail(view)) >= config_.sampler.until.ess;
+  };
+  std::vector<double> density(watched_[0].size());
+  for (std::size_t i = 0; i < density.size(); ++i) density[i] = watched_[0][i] + watched_[1][i];
+  const bool moves =
+      std::any_of(density.begin(), density.end(), [&](double x) { return x != density.front(); });
+  if (!moves || !has_enough(density)) return Continue::yes;
+  for (const auto& values : watched_)
+    if (!has_enough(values)) return Continue::yes;
   ended_by_ = "ess";
   return Continue::stop;
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "emomc/sampler/mixture_labels.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "progress.hpp"
 #include "run_setup.hpp"
@@ -42,7 +43,8 @@ class RunFiles final : public DrawHandler {
   std::string config_sha256() const { return config_sha256_; }
 
  private:
-  void remember_densities();
+  void watch(double log_prior, double log_likelihood, std::span<const double> theta);
+  void watch_what_is_written();
   bool is_ensemble() const;
 
   const RunConfig& config_;
@@ -57,8 +59,11 @@ class RunFiles final : public DrawHandler {
   std::chrono::steady_clock::time_point started_, last_checkpoint_;
   double warmup_before_ = 0, sampling_before_ = 0;  ///< seconds of earlier parts of a resumed run
   std::string started_at_;
-  std::vector<double> log_prior_, log_likelihood_;  ///< draws x chains, where sampler.until.ess needs them
-  std::string ended_by_;                            ///< the first condition of sampler.until that was met
+  // Where sampler.until.ess needs them: draws x chains, log prior and log likelihood, then what else does not
+  // depend on labels.
+  LabelFreePoint label_free_;
+  std::vector<std::vector<double>> watched_;
+  std::string ended_by_;  ///< the first condition of sampler.until that was met
 };
 
 }  // namespace emomc::app

@@ -36,6 +36,22 @@ ColumnMoments column_moments(const DrawSet& set, const MixtureNames& mixture, st
 /// + 2 sd over all draws. Returns the first of them.
 std::size_t append_label_free(DrawSet& set, const MixtureNames& mixture);
 
+/// Of one point after the other: sorted weights, and means and sds of the mixture's columns, as
+/// append_label_free has them.
+class LabelFreePoint {
+ public:
+  /// Of parameters as files have them; size() is 0 where they are no mixture of two or more components.
+  explicit LabelFreePoint(const ParameterLayout& layout);
+  std::size_t size() const { return size_; }
+  /// Writes size() values.
+  void compute(std::span<const double> theta, double* values);
+
+ private:
+  DrawSet point_;
+  std::optional<MixtureNames> mixture_;
+  std::size_t size_ = 0;
+};
+
 /// permutation[(c * num_draws + i) * K + k] is the component of draw i of chain c that gets number k.
 struct Relabelling {
   int num_components = 0;
