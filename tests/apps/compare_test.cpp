@@ -5,6 +5,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/sampler/draw_set.hpp"
+#include "netcdf_file.hpp"
 #include "pointwise.hpp"
 #include "program.hpp"
 
@@ -62,6 +63,29 @@ TEST_F(Compare, RanksTheTrueModelAboveASmallerOne) {
     EXPECT_NEAR(run["p_loo"].get<double>(), name == "k1" ? 4 : 9, 4) << name;
   }
   EXPECT_EQ(folder.run("compare k2 k3 --loo-by row").exit_code, 0);
+}
+
+// ArviZ files that have pointwise log likelihoods are compared as they are.
+TEST_F(Compare, ForeignFilesWithLogLikelihoodsAreRanked) {
+  if (!app::has_netcdf()) GTEST_SKIP() << "a build without libnetcdf";
+  for (const int components : {1, 2}) {
+    const std::string name = "k" + std::to_string(components);
+    sample(components, name);
+    ASSERT_EQ(folder.run("export " + name + " --format netcdf --log-likelihood -o " + name + ".nc").exit_code,
+              0);
+  }
+  const json files = json::parse(folder.run("compare k1.nc k2.nc --json").out),
+             runs = json::parse(folder.run("compare k1 k2 --loo-by row --draws 1000 --json").out);
+  EXPECT_EQ(files["left_out_by"], "observation");
+  EXPECT_EQ(files["groups"], 300);
+  for (const int i : {0, 1}) {
+    EXPECT_EQ(files["runs"][i]["run"].get<std::string>(), runs["runs"][i]["run"].get<std::string>() + ".nc");
+    EXPECT_NEAR(files["runs"][i]["elpd_loo"].get<double>(), runs["runs"][i]["elpd_loo"].get<double>(), 0.02);
+    EXPECT_NEAR(files["runs"][i]["elpd_waic"].get<double>(), runs["runs"][i]["elpd_waic"].get<double>(),
+                1e-4);
+  }
+  ASSERT_EQ(folder.run("export k1 --format netcdf -o without.nc").exit_code, 0);
+  EXPECT_NE(folder.run("compare without.nc").err.find("no group `log_likelihood`"), std::string::npos);
 }
 
 // The parts of a draw's log likelihood add up to what the run wrote for that draw, whatever is left out

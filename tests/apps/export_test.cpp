@@ -196,6 +196,27 @@ TEST_F(Export, DamagedNetcdfFilesAreRefused) {
   EXPECT_EQ(folder.run("summary text.nc").exit_code, 2);
 }
 
+TEST_F(Export, ForeignFilesAreConverted) {
+  sample("diagonal");
+  ASSERT_EQ(folder.run("export run --format stan-csv -o draws.csv").exit_code, 0);
+  ASSERT_EQ(folder.run("export draws-1.csv draws-2.csv draws-3.csv --format csv -o table.csv").exit_code, 0);
+  EXPECT_EQ(folder.read("table.csv").substr(0, 30), "chain,draw,lp__,log_likelihood");
+  if (!app::has_netcdf()) GTEST_SKIP() << "a build without libnetcdf";
+  ASSERT_EQ(folder.run("export draws-1.csv draws-2.csv draws-3.csv --format netcdf -o stan.nc").exit_code, 0);
+  const DrawSet read = app::read_netcdf(folder / "stan.nc"), own = app::read_netcdf(folder / "run/draws.nc");
+  const auto at = [](const DrawSet& set, const std::string& name) {
+    const auto q =
+        static_cast<std::size_t>(std::find(set.names.begin(), set.names.end(), name) - set.names.begin());
+    EXPECT_LT(q, set.num_quantities()) << name;
+    return std::vector<double>(set.values.begin() + static_cast<std::ptrdiff_t>(q * 600),
+                               set.values.begin() + static_cast<std::ptrdiff_t>((q + 1) * 600));
+  };
+  for (const char* name : {"lp", "means[1,0]", "weights[1]"})
+    EXPECT_EQ(at(read, name), at(own, name)) << name;
+  ASSERT_EQ(folder.run("export stan.nc --format stan-csv -o back.csv").exit_code, 0);
+  EXPECT_TRUE(folder.exists("back-3.csv"));
+}
+
 TEST_F(Export, RefusesWhatItCannotWrite) {
   sample("diagonal");
   for (const char* arguments : {"export run --format stan-csv -o -",

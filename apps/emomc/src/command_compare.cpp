@@ -8,6 +8,7 @@
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/sampler/cross_validation.hpp"
+#include "netcdf_file.hpp"
 #include "pointwise.hpp"
 
 namespace emomc::app {
@@ -33,16 +34,26 @@ struct Model {
 Model evaluate(const std::string& run, const Options& options) {
   Model model;
   model.run = run;
-  model.facts =
-      pointwise({run, options.by, options.draws}, [&](std::span<const double> values, double efficiency) {
-        const LeftOut out = leave_out(values, efficiency);
-        const Waic information = waic(values);
-        model.elpd.push_back(out.elpd);
-        model.p.push_back(out.p);
-        model.waic_elpd.push_back(information.elpd);
-        model.num_bad += out.pareto_k > kGoodShape ? 1 : 0;
-        model.worst_k = std::max(model.worst_k, out.pareto_k);
-      });
+  const auto add = [&](std::span<const double> values, double efficiency) {
+    const LeftOut out = leave_out(values, efficiency);
+    const Waic information = waic(values);
+    model.elpd.push_back(out.elpd);
+    model.p.push_back(out.p);
+    model.waic_elpd.push_back(information.elpd);
+    model.num_bad += out.pareto_k > kGoodShape ? 1 : 0;
+    model.worst_k = std::max(model.worst_k, out.pareto_k);
+  };
+  if (std::filesystem::path(run).extension() != ".nc") {
+    model.facts = pointwise({run, options.by, options.draws}, add);
+    return model;
+  }
+  if (!options.by.empty() && options.by != "observation")
+    throw InputError("--loo-by " + options.by + ": " + run + " names no groups; allowed: observation");
+  const ForeignLogLikelihood read = read_netcdf_log_likelihood(run);
+  model.facts.num_draws = read.num_draws;
+  model.facts.grouping = {"observation", read.values.size() / read.num_draws};
+  for (std::size_t i = 0; i < model.facts.grouping.num_groups; ++i)
+    add({read.values.data() + i * read.num_draws, read.num_draws}, 1);
   return model;
 }
 
@@ -133,7 +144,9 @@ void add_compare(CLI::App& app, int&) {
   auto* command =
       app.add_subcommand("compare", "Rank runs on the same data by expected log predictive density");
   auto options = std::make_shared<Options>();
-  command->add_option("RUN", options->runs, "Run directories")->required();
+  command
+      ->add_option("RUN", options->runs, "Run directories; or .nc files of ArviZ with a group log_likelihood")
+      ->required();
   command->add_option(
       "--loo-by", options->by,
       "What is left out together: row, file, or a label column such as utterance or speaker (default: "

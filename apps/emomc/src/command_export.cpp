@@ -7,6 +7,8 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "inspection.hpp"
+#include "netcdf_file.hpp"
+#include "progress.hpp"
 #include "run_netcdf.hpp"
 #include "stan_csv_writer.hpp"
 #include "yaml_value.hpp"
@@ -15,7 +17,8 @@ namespace emomc::app {
 namespace {
 
 struct Options {
-  std::string run, format = "csv", output;
+  std::vector<std::string> runs;
+  std::string format = "csv", output;
   bool relabel = false, log_likelihood = false;
 };
 
@@ -48,13 +51,23 @@ std::filesystem::path file_of_chain(const std::filesystem::path& output, std::si
 }
 
 DrawSet draws_of(const Options& options) {
-  if (!options.relabel) return draw_set_of(read_chains(options.run), options.run);
-  Inspection run = inspect_run(options.run, false);
+  auto runs = inspect(options.runs, !options.relabel);
+  if (runs.size() != 1)
+    throw InputError(
+        "export: one run at a time; allowed: a run directory, or files that are the chains of one run");
+  Inspection& run = runs[0];
   if (run.labels == Labels::unmended)
-    throw InputError(options.run +
+    throw InputError(run.draws.source +
                      ": renumbering does not make its chains agree; export it without --relabel");
   run.draws.names.resize(run.first_label_free);
+  run.draws.values.resize(run.first_label_free * run.draws.num_chains() * run.draws.num_draws);
   return std::move(run.draws);
+}
+
+void write_foreign_netcdf(const std::filesystem::path& file, const DrawSet& draws) {
+  NetcdfExtras extras;
+  extras.created_at = utc_now();
+  write_netcdf(file, draws, extras);
 }
 
 void export_run(const Options& options) {
@@ -67,8 +80,9 @@ void export_run(const Options& options) {
   const bool to_screen = options.output == "-";
   if (to_screen && options.format != "csv")
     throw InputError("-o -: " + options.format + " is one file for each chain, or not text; allowed: a file");
-  if (options.log_likelihood && options.format != "netcdf")
-    throw InputError("--log-likelihood: " + options.format + " has no place for it; allowed with netcdf");
+  const bool is_run = std::filesystem::is_directory(options.runs[0]);
+  if (options.log_likelihood && (options.format != "netcdf" || !is_run))
+    throw InputError("--log-likelihood: allowed with netcdf and a run directory, whose data are known");
   DrawSet draws = draws_of(options);
   if (options.format == "csv") {
     const std::string text = to_csv(draws);
@@ -79,11 +93,13 @@ void export_run(const Options& options) {
     return;
   }
   if (options.format == "netcdf") {
-    write_run_netcdf(options.run, output, std::move(draws), options.log_likelihood);
+    if (is_run)
+      write_run_netcdf(options.runs[0], output, std::move(draws), options.log_likelihood);
+    else
+      write_foreign_netcdf(output, draws);
     return;
   }
-  read_facts(std::filesystem::path(options.run) / "manifest.json", draws);
-  const std::uint64_t seed = read_chains(options.run).at(0).header.seed;
+  const std::uint64_t seed = is_run ? read_chains(options.runs[0]).at(0).header.seed : 0;
   for (std::size_t c = 0; c < draws.num_chains(); ++c)
     write_file_atomically(file_of_chain(output, c), to_stan_csv(draws, c, seed));
 }
@@ -93,7 +109,8 @@ void export_run(const Options& options) {
 void add_export(CLI::App& app, int&) {
   auto* command = app.add_subcommand("export", "Draws of a run as files for other programs");
   auto options = std::make_shared<Options>();
-  command->add_option("RUN", options->run, "Run directory")->required();
+  command->add_option("RUN", options->runs, "Run directory; or CSV files of CmdStan, a .nc file of ArviZ")
+      ->required();
   command
       ->add_option(
           "--format", options->format,

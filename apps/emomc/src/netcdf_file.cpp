@@ -402,6 +402,31 @@ DrawSet from_bytes(std::string_view bytes, const std::string& source) {
   return draws;
 }
 
+std::string log_likelihood_bytes(const std::filesystem::path& file) {
+  const Reader reader(file);
+  int group = -1;
+  if (nc_inq_grp_ncid(reader.root(), "log_likelihood", &group) != NC_NOERR)
+    reader.refuse("there is no group `log_likelihood` in it, which a comparison needs");
+  const auto variables = variables_of(reader, group);
+  if (variables.empty()) reader.refuse("its log_likelihood has no variable over chain and draw");
+  const std::size_t draws = variables[0].shape[0] * variables[0].shape[1];
+  if (draws == 0) reader.refuse("there are no draws in it");
+  std::string bytes;
+  put(bytes, draws);
+  for (const Variable& variable : variables) {
+    const std::size_t size = size_of(reader, variable);
+    if (variable.shape[0] * variable.shape[1] != draws)
+      reader.refuse(variable.name + ": other numbers of draws than the variables before");
+    std::vector<double> values(size), turned(size);
+    reader.check(nc_get_var_double(group, variable.id, values.data()));
+    const std::size_t observations = size / draws;
+    for (std::size_t s = 0; s < draws; ++s)
+      for (std::size_t i = 0; i < observations; ++i) turned[i * draws + s] = values[s * observations + i];
+    bytes.append(reinterpret_cast<const char*>(turned.data()), turned.size() * sizeof(double));
+  }
+  return bytes;
+}
+
 }  // namespace
 
 // HDF5 does not survive every damaged file.
@@ -409,6 +434,17 @@ DrawSet read_netcdf(const std::filesystem::path& file) {
   const std::string bytes = in_child([&] { return to_bytes(read_in_this_process(file)); },
                                      file.string() + ": damaged: the netCDF library failed on it");
   return from_bytes(bytes, file.string());
+}
+
+ForeignLogLikelihood read_netcdf_log_likelihood(const std::filesystem::path& file) {
+  const std::string answer = in_child([&] { return log_likelihood_bytes(file); },
+                                      file.string() + ": damaged: the netCDF library failed on it");
+  std::string_view bytes = answer;
+  ForeignLogLikelihood result;
+  result.num_draws = take<std::size_t>(bytes);
+  result.values.resize(bytes.size() / sizeof(double));
+  std::memcpy(result.values.data(), bytes.data(), result.values.size() * sizeof(double));
+  return result;
 }
 
 }  // namespace emomc::app
@@ -426,6 +462,7 @@ namespace {
 bool has_netcdf() { return false; }
 void write_netcdf(const std::filesystem::path& file, const DrawSet&, const NetcdfExtras&) { refuse(file); }
 DrawSet read_netcdf(const std::filesystem::path& file) { refuse(file); }
+ForeignLogLikelihood read_netcdf_log_likelihood(const std::filesystem::path& file) { refuse(file); }
 
 }  // namespace emomc::app
 

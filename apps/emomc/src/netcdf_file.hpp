@@ -34,4 +34,13 @@ void write_netcdf(const std::filesystem::path& file, const DrawSet& draws, const
 /// another kind of file, or has no posterior.
 DrawSet read_netcdf(const std::filesystem::path& file);
 
+/// Group `log_likelihood` of an InferenceData file: of every observation of all its variables, for every
+/// draw.
+struct ForeignLogLikelihood {
+  std::size_t num_draws = 0;   ///< of all chains
+  std::vector<double> values;  ///< observations x draws
+};
+/// Throws InputError where there is none, or the file is damaged.
+ForeignLogLikelihood read_netcdf_log_likelihood(const std::filesystem::path& file);
+
 }  // namespace emomc::app

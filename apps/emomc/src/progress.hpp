@@ -25,6 +25,8 @@ class ProgressLine {
   Clock::time_point last_{};
 };
 
+/// "2026-01-31T23:59:59Z".
+std::string utc_now();
 /// "1 h 02 min", "3.4 s".
 std::string duration_text(double seconds);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace emomc::app {
@@ -85,13 +86,14 @@ std::string to_stan_csv(const DrawSet& draws, std::size_t chain, std::uint64_t s
   out += "lp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__";
   for (const auto& column : columns) out += "," + column.name;
   out += "\n# Adaptation terminated\n# Step size = 1\n# Diagonal elements of inverse mass matrix:\n# ";
-  for (std::size_t i = 0; i < columns.size() - (draws.num_log_densities - 1); ++i) out += i ? ", 1" : "1";
+  const std::size_t others = std::max<std::size_t>(draws.num_log_densities, 1) - 1;
+  for (std::size_t i = 0; i < columns.size() - others; ++i) out += i ? ", 1" : "1";
   out += "\n";
   const auto value = [&](std::size_t q, std::size_t i) {
     return draws.values[(q * draws.num_chains() + chain) * draws.num_draws + i];
   };
   for (std::size_t i = 0; i < draws.num_draws; ++i) {
-    const double density = value(0, i);
+    const double density = draws.num_log_densities > 0 ? value(0, i) : std::nan("");
     out += number(density) + "," + number(acceptance) + ",1,0,1,0," + number(-density);
     for (const auto& column : columns) out += "," + number(value(column.quantity, i));
     out += "\n";
