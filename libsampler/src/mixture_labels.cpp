@@ -18,7 +18,7 @@ constexpr std::size_t kLearntFrom = 2000;               // draws, at most
 constexpr std::size_t kMostProbabilities = 20'000'000;  // kept while learning
 constexpr int kMostRounds = 50;
 constexpr double kLeastProbability = 1e-12;
-constexpr int kGridPoints = 5;
+constexpr int kGridPoints = 5, kMiddle = kGridPoints / 2;
 
 // The mixture of one draw.
 struct Mixture {
@@ -296,7 +296,7 @@ std::size_t append_label_free(DrawSet& set, const MixtureNames& names) {
     for (int j = 0; j < d; ++j)
       for (int g = 0; g < kGridPoints; ++g)
         at(components + 2 * columns + static_cast<std::size_t>(j * kGridPoints + g), i) =
-            column_density(m, j, grid_mean[j] + (g - kGridPoints / 2) * grid_sd[j]);
+            column_density(m, j, grid_mean[j] + static_cast<double>(g - kMiddle) * grid_sd[j]);
   }
   return first;
 }
