@@ -51,7 +51,7 @@ class Diagnose : public ::testing::Test {
   json diagnosis(const std::string& runs, int exit_code) {
     const auto result = folder.run("diagnose --json " + runs);
     EXPECT_EQ(result.exit_code, exit_code) << result.out << result.err;
-    const json diagnosis = json::parse(result.out);
+    json diagnosis = json::parse(result.out);
     EXPECT_EQ(diagnosis["trusted"], exit_code == 0);
     return diagnosis;
   }
