@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "emomc/core/errors.hpp"
@@ -40,12 +41,24 @@ double worst_rhat(const std::vector<QuantitySummary>& summaries, std::size_t beg
   return worst;
 }
 
-// Whether chains number components differently: in some chain most draws are renumbered otherwise than most
-// draws of another.
-bool differs_between_draws(const Relabelling& relabelling) {
-  const auto K = static_cast<std::size_t>(relabelling.num_components);
-  for (std::size_t i = K; i < relabelling.permutation.size(); ++i)
-    if (relabelling.permutation[i] != relabelling.permutation[i % K]) return true;
+// The most frequent numbering of each chain is not the same in all.
+bool chains_differ(const Relabelling& relabelling, std::size_t num_chains) {
+  const auto K = static_cast<std::ptrdiff_t>(relabelling.num_components);
+  const auto draws = static_cast<std::ptrdiff_t>(relabelling.permutation.size()) / K;
+  const auto per_chain = draws / static_cast<std::ptrdiff_t>(num_chains);
+  std::vector<int> first;
+  for (std::ptrdiff_t begin = 0; begin < draws; begin += per_chain) {
+    std::map<std::vector<int>, int> counts;
+    for (std::ptrdiff_t i = begin; i < begin + per_chain; ++i) {
+      const auto at = relabelling.permutation.begin() + i * K;
+      ++counts[std::vector<int>(at, at + K)];
+    }
+    const auto& most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
+                         return a.second < b.second;
+                       })->first;
+    if (first.empty()) first = most;
+    if (most != first) return true;
+  }
   return false;
 }
 
@@ -53,7 +66,6 @@ void mend_labels(Inspection& run, const MixtureNames& mixture, ThreadPool& threa
   DrawSet& draws = run.draws;
   const std::size_t begin = draws.num_log_densities, end = run.first_label_free;
   const Relabelling relabelling = relabel_by_classification(draws, mixture, threads);
-  if (!differs_between_draws(relabelling)) return;
   const auto size = static_cast<std::ptrdiff_t>(draws.num_chains() * draws.num_draws);
   const auto first = draws.values.begin() + static_cast<std::ptrdiff_t>(begin) * size,
              last = draws.values.begin() + static_cast<std::ptrdiff_t>(end) * size;
@@ -67,7 +79,7 @@ void mend_labels(Inspection& run, const MixtureNames& mixture, ThreadPool& threa
     run.summaries = std::move(summaries);
     return;
   }
-  run.labels = Labels::unmended;
+  if (chains_differ(relabelling, draws.num_chains())) run.labels = Labels::unmended;
   std::copy(sampled.begin(), sampled.end(), first);
 }
 

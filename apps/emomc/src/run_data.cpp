@@ -18,6 +18,14 @@ std::vector<std::string> strings_at(const nlohmann::json& json, const char* key)
   return list;
 }
 
+std::vector<double> numbers_at(const nlohmann::json& json, const char* key) {
+  std::vector<double> list;
+  if (json.contains(key) && json[key].is_array())
+    for (const auto& item : json[key])
+      if (item.is_number()) list.push_back(item);
+  return list;
+}
+
 }  // namespace
 
 RunData read_run_data(const std::filesystem::path& directory, std::size_t most_bytes) {
@@ -28,6 +36,8 @@ RunData read_run_data(const std::filesystem::path& directory, std::size_t most_b
   const auto& data = manifest["data"];
   result.columns = strings_at(data, "columns");
   result.files = strings_at(data, "files");
+  result.mean = numbers_at(data, "mean");
+  result.sd = numbers_at(data, "sd");
   if (data.contains("sha256") && data["sha256"].is_string()) result.sha256 = data["sha256"];
   const bool has_rows = data.contains("rows") && data["rows"].is_number_unsigned();
   if (result.files.empty() || result.columns.empty() || !has_rows) return result;

@@ -10,7 +10,8 @@ namespace emomc::app {
 struct RunData {
   std::vector<std::string> columns, files;
   std::string sha256;
-  std::vector<double> values;  ///< rows x columns; empty: gone, changed, or too large
+  std::vector<double> mean, sd;  ///< [columns] by which the run standardised; empty: it did not
+  std::vector<double> values;    ///< rows x columns; empty: gone, changed, or too large
 };
 
 /// What the manifest says of the data, and the data themselves where they can still be read, are the run's by
