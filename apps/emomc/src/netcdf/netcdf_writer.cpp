@@ -1,0 +1,225 @@
+#include <netcdf.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "emomc/core/errors.hpp"
+#include "netcdf_file.hpp"
+
+namespace emomc::app {
+namespace {
+
+class Writer {
+ public:
+  explicit Writer(const std::filesystem::path& file) : file_(file) {
+    check(nc_create(file.c_str(), NC_NETCDF4 | NC_CLOBBER, &root_));
+  }
+  ~Writer() {
+    if (root_ >= 0) nc_close(root_);
+  }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  int root() const { return root_; }
+  void close() {
+    const int id = std::exchange(root_, -1);
+    check(nc_close(id));
+  }
+  int group(const char* name) const {
+    int id = -1;
+    check(nc_def_grp(root_, name, &id));
+    return id;
+  }
+  int dimension(int group, const std::string& name, std::size_t size) const {
+    int id = -1;
+    check(nc_def_dim(group, name.c_str(), size, &id));
+    return id;
+  }
+  // A dimension with the coordinate 0, 1, ...
+  int counted(int group, const std::string& name, std::size_t size) const {
+    const int id = dimension(group, name, size);
+    std::vector<long long> index(size);
+    std::iota(index.begin(), index.end(), 0);
+    int variable = -1;
+    check(nc_def_var(group, name.c_str(), NC_INT64, 1, &id, &variable));
+    check(nc_put_var_longlong(group, variable, index.data()));
+    return id;
+  }
+  int named(int group, const std::string& name, const std::vector<std::string>& values) const {
+    const int id = dimension(group, name, values.size());
+    std::vector<const char*> pointers;
+    for (const auto& value : values) pointers.push_back(value.c_str());
+    int variable = -1;
+    check(nc_def_var(group, name.c_str(), NC_STRING, 1, &id, &variable));
+    check(nc_put_var_string(group, variable, pointers.data()));
+    return id;
+  }
+  void doubles(int group, const std::string& name, const std::vector<int>& dims, const double* values) const {
+    int variable = -1;
+    check(nc_def_var(group, name.c_str(), NC_DOUBLE, static_cast<int>(dims.size()), dims.data(), &variable));
+    check(nc_put_var_double(group, variable, values));
+  }
+  void attribute(int group, const std::string& name, const std::string& value) const {
+    check(nc_put_att_text(group, NC_GLOBAL, name.c_str(), value.size(), value.c_str()));
+  }
+  void check(int status) const {
+    if (status != NC_NOERR)
+      throw MachineError(file_.string() + ": cannot be written: " + nc_strerror(status));
+  }
+
+ private:
+  std::filesystem::path file_;
+  int root_ = -1;
+};
+
+// Axes beyond chain and draw, shared by the variables of a group.
+class Axes {
+ public:
+  Axes(const Writer& writer, int group, const NetcdfExtras& extras)
+      : writer_(writer), group_(group), extras_(extras) {}
+
+  std::vector<int> of(const QuantityArray& array) {
+    std::vector<int> dims;
+    int features = 0;
+    for (int a = 0; a < static_cast<int>(array.shape.size()); ++a) {
+      const auto size = static_cast<std::size_t>(array.shape[static_cast<std::size_t>(a)]);
+      const bool is_feature =
+          std::find(array.feature_axes.begin(), array.feature_axes.end(), a) != array.feature_axes.end();
+      if (a == array.component_axis)
+        dims.push_back(counted("component", size));
+      else if (is_feature)
+        dims.push_back(feature(features++, size));
+      else
+        dims.push_back(counted(array.name + "_dim_" + std::to_string(a), size));
+    }
+    return dims;
+  }
+  int feature(int which, std::size_t size) {
+    const std::string name = which == 0 ? "feature" : "feature_" + std::to_string(which);
+    if (extras_.columns.size() != size) return counted(name, size);
+    if (const auto found = known_.find(name); found != known_.end()) return found->second;
+    return known_[name] = writer_.named(group_, name, extras_.columns);
+  }
+  int counted(std::string name, std::size_t size) {
+    // The same name with another size is another dimension.
+    while (sizes_.contains(name) && sizes_[name] != size) name += "_";
+    sizes_[name] = size;
+    if (const auto found = known_.find(name); found != known_.end()) return found->second;
+    return known_[name] = writer_.counted(group_, name, size);
+  }
+
+ private:
+  const Writer& writer_;
+  int group_;
+  const NetcdfExtras& extras_;
+  std::map<std::string, int> known_;
+  std::map<std::string, std::size_t> sizes_;
+};
+
+void write_attributes(const Writer& writer, int group, const DrawSet& draws, const NetcdfExtras& extras) {
+  writer.attribute(group, "created_at", extras.created_at);
+  writer.attribute(group, "creation_library", "emomc");
+  writer.attribute(group, "creation_library_version", EMOMC_VERSION);
+  writer.attribute(group, "inference_library", draws.program);
+  writer.attribute(group, "inference_library_version", EMOMC_VERSION);
+}
+
+void write_posterior(const Writer& writer, int group, const DrawSet& draws, const NetcdfExtras& extras) {
+  write_attributes(writer, group, draws, extras);
+  Axes axes(writer, group, extras);
+  const int chain = writer.counted(group, "chain", draws.num_chains()),
+            draw = writer.counted(group, "draw", draws.num_draws);
+  const std::size_t rows = draws.num_chains() * draws.num_draws;
+  std::vector<double> values;
+  for (const QuantityArray& array : arrays_of(draws, draws.num_quantities() - draws.num_log_densities)) {
+    std::vector<int> dims{chain, draw};
+    for (int id : axes.of(array)) dims.push_back(id);
+    const std::size_t size = array.quantities.size();
+    values.resize(rows * size);
+    for (std::size_t i = 0; i < size; ++i)
+      for (std::size_t row = 0; row < rows; ++row)
+        values[row * size + i] = draws.values[array.quantities[i] * rows + row];
+    writer.doubles(group, array.name, dims, values.data());
+  }
+}
+
+void write_statistics(const Writer& writer, const DrawSet& draws, const NetcdfExtras& extras) {
+  const int group = writer.group("sample_stats");
+  write_attributes(writer, group, draws, extras);
+  const int chain = writer.counted(group, "chain", draws.num_chains()),
+            draw = writer.counted(group, "draw", draws.num_draws);
+  const std::size_t rows = draws.num_chains() * draws.num_draws;
+  for (std::size_t q = 0; q < draws.num_log_densities; ++q)
+    writer.doubles(group, q == 0 ? "lp" : draws.names[q], {chain, draw}, draws.values.data() + q * rows);
+  if (draws.acceptance.empty()) return;
+  std::vector<std::string> names;
+  std::vector<double> rates;
+  for (const auto& block : draws.acceptance) names.push_back(block.name);
+  for (std::size_t c = 0; c < draws.num_chains(); ++c)
+    for (const auto& block : draws.acceptance)
+      rates.push_back(static_cast<double>(block.accepted[c]) /
+                      std::max(1.0, static_cast<double>(block.proposed[c])));
+  const int block = writer.named(group, "block", names);
+  writer.doubles(group, "acceptance_rate", {chain, block}, rates.data());
+}
+
+void write_data(const Writer& writer, const DrawSet& draws, const NetcdfExtras& extras) {
+  const int observed = writer.group("observed_data");
+  write_attributes(writer, observed, draws, extras);
+  writer.attribute(observed, "sha256", extras.data_sha256);
+  std::string files;
+  for (const auto& file : extras.data_files) files += (files.empty() ? "" : "\n") + file;
+  writer.attribute(observed, "files", files);
+  const std::size_t columns = extras.columns.size();
+  if (!extras.data.empty() && columns > 0) {
+    Axes axes(writer, observed, extras);
+    const int row = writer.dimension(observed, "row", extras.data.size() / columns);
+    writer.doubles(observed, "x", {row, axes.feature(0, columns)}, extras.data.data());
+  }
+  const int constant = writer.group("constant_data");
+  write_attributes(writer, constant, draws, extras);
+  Axes axes(writer, constant, extras);
+  const std::pair<const char*, const std::vector<double>*> known[] = {{"column_mean", &extras.column_mean},
+                                                                      {"column_sd", &extras.column_sd},
+                                                                      {"scale_floor", &extras.scale_floor}};
+  for (const auto& [name, values] : known)
+    if (!values->empty() && values->size() == columns)
+      writer.doubles(constant, name, {axes.feature(0, columns)}, values->data());
+}
+}  // namespace
+
+bool has_netcdf() { return true; }
+
+void write_netcdf(const std::filesystem::path& file, const DrawSet& draws, const NetcdfExtras& extras) {
+  const std::filesystem::path beside = file.string() + ".part-" + std::to_string(::getpid());
+  try {
+    Writer writer(beside);
+    write_attributes(writer, writer.root(), draws, extras);
+    write_posterior(writer, writer.group("posterior"), draws, extras);
+    write_statistics(writer, draws, extras);
+    write_data(writer, draws, extras);
+    if (!extras.log_likelihood.empty()) {
+      const int group = writer.group("log_likelihood");
+      write_attributes(writer, group, draws, extras);
+      const int chain = writer.counted(group, "chain", draws.num_chains()),
+                draw = writer.counted(group, "draw", draws.num_draws),
+                row = writer.dimension(group, "row",
+                                       extras.log_likelihood.size() / (draws.num_chains() * draws.num_draws));
+      writer.doubles(group, "x", {chain, draw, row}, extras.log_likelihood.data());
+    }
+    if (extras.warmup && extras.warmup->num_draws > 0)
+      write_posterior(writer, writer.group("warmup_posterior"), *extras.warmup, extras);
+    writer.close();
+    std::error_code error;
+    std::filesystem::rename(beside, file, error);
+    if (error) throw MachineError(file.string() + ": cannot be written: " + error.message());
+  } catch (...) {
+    std::error_code ignored;
+    std::filesystem::remove(beside, ignored);
+    throw;
+  }
+}
+
+}  // namespace emomc::app
