@@ -176,6 +176,10 @@ TEST_F(Diagnose, SwitchedLabelsOfOurOwnRunsAreMended) {
   EXPECT_GT(value(raw, "means[0,0]", "rhat"), 1.5);
   EXPECT_EQ(value(raw, "log_density", "ess_bulk"), value(mended, "log_density", "ess_bulk"));
   EXPECT_NE(folder.run("summary run").out.find("components are renumbered"), std::string::npos);
+  const json ordered = json::parse(folder.run("summary run --order --json").out);
+  for (const char* name : {"means[0,0]", "weights[1]"})
+    EXPECT_NEAR(value(ordered, name, "mean"), value(mended, name, "mean"), 1e-12) << name;
+  EXPECT_EQ(folder.run("summary run --order --raw").exit_code, 2);
 }
 
 // A warm-up of nothing from a start far away.

@@ -30,7 +30,7 @@ nlohmann::ordered_json to_json(const Inspection& run, const std::vector<Finding>
 int diagnose_runs(const Options& options) {
   bool trusted = true;
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  const auto runs = inspect(options.runs, false);
+  const auto runs = inspect(options.runs, Numbering::mended);
   for (const Inspection& run : runs) {
     const auto findings = diagnose(run);
     trusted = trusted && is_trusted(findings);

@@ -51,7 +51,7 @@ std::filesystem::path file_of_chain(const std::filesystem::path& output, std::si
 }
 
 DrawSet draws_of(const Options& options) {
-  auto runs = inspect(options.runs, !options.relabel);
+  auto runs = inspect(options.runs, options.relabel ? Numbering::mended : Numbering::raw);
   if (runs.size() != 1)
     throw InputError(
         "export: one run at a time; allowed: a run directory, or files that are the chains of one run");

@@ -26,7 +26,7 @@ void report(const Options& options) {
     throw InputError("-o " + output.string() + ": there is no folder " + folder.string());
   if (std::filesystem::is_directory(output))
     throw InputError("-o " + output.string() + ": this is a directory; allowed: a file");
-  const auto runs = inspect(options.runs, options.raw);
+  const auto runs = inspect(options.runs, options.raw ? Numbering::raw : Numbering::mended);
   if (runs.size() != 1)
     throw InputError(
         "report: one run a page; allowed: a run directory, or files that are the chains of one run");

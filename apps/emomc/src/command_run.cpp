@@ -129,7 +129,7 @@ int run(const Options& options) {
     logger->warn("warning: sampler.until.ess = {} is not reached in sampler.draws = {}",
                  shortest_text(config.sampler.until.ess), config.sampler.draws);
   if (config.sampler.draws > 0) {
-    const RunSummary summary = summarize_run(inspect_run(directory, false), {});
+    const RunSummary summary = summarize_run(inspect_run(directory, Numbering::mended), {});
     write_file_atomically(directory / "summary.csv", to_csv(summary));
     if (has_netcdf())
       write_run_netcdf(directory, directory / "draws.nc",

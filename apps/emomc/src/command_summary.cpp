@@ -13,7 +13,7 @@ namespace {
 struct Options {
   std::vector<std::string> runs;
   std::vector<std::string> vars;
-  bool raw = false, json = false, predictive = false;
+  bool raw = false, order = false, json = false, predictive = false;
 };
 
 void print_predictive(const std::vector<PredictiveCheck>& checks) {
@@ -39,7 +39,9 @@ nlohmann::ordered_json to_json(const std::vector<PredictiveCheck>& checks) {
 
 void print_summary(const Options& options) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  const std::vector<Inspection> runs = inspect(options.runs, options.raw);
+  const std::vector<Inspection> runs = inspect(options.runs, options.order ? Numbering::by_order
+                                                             : options.raw ? Numbering::raw
+                                                                           : Numbering::mended);
   for (const Inspection& run : runs) {
     const RunSummary summary = summarize_run(run, options.vars);
     if (options.json) {
@@ -74,8 +76,10 @@ void add_summary(CLI::App& app, int&) {
       ->required();
   command->add_option("--vars", options->vars, "Only quantities of these names; shell globs, may be repeated")
       ->allow_extra_args(false);
-  command->add_flag("--raw", options->raw,
-                    "Components numbered as they were sampled, where chains do not agree on them");
+  auto* raw = command->add_flag(
+      "--raw", options->raw, "Components numbered as they were sampled, where chains do not agree on them");
+  command->add_flag("--order", options->order, "Components numbered in each draw by their first mean")
+      ->excludes(raw);
   command->add_flag("--predictive", options->predictive,
                     "Moments and quantiles of the data against those of data that the posterior makes");
   command->add_flag("--json", options->json, "Print JSON");

@@ -83,16 +83,18 @@ void mend_labels(Inspection& run, const MixtureNames& mixture, ThreadPool& threa
   std::copy(sampled.begin(), sampled.end(), first);
 }
 
-void complete(Inspection& run, bool raw) {
+void complete(Inspection& run, Numbering numbering) {
   ThreadPool threads(0);
   const auto mixture = find_mixture(run.draws);
   run.first_label_free = run.draws.num_quantities();
+  if (mixture && numbering == Numbering::by_order) apply(relabel_by_order(run.draws, *mixture), run.draws);
   if (mixture) append_label_free(run.draws, *mixture);
   run.summaries.resize(run.draws.num_quantities());
   threads.for_each(run.summaries.size(),
                    [&](std::size_t q, int) { run.summaries[q] = summarize_one(run.draws, q); });
   run.worst_raw_rhat = worst_rhat(run.summaries, run.draws.num_log_densities, run.first_label_free);
-  if (mixture && !raw && run.facts.order.empty() && run.worst_raw_rhat > run.bounds.rhat)
+  if (mixture && numbering == Numbering::mended && run.facts.order.empty() &&
+      run.worst_raw_rhat > run.bounds.rhat)
     mend_labels(run, *mixture, threads);
 }
 
@@ -152,15 +154,15 @@ bool Inspection::is_converged(std::size_t q) const {
   return (!has_rhat || s.rhat <= bounds.rhat) && s.ess_bulk >= least_ess() && s.ess_tail >= least_ess();
 }
 
-Inspection inspect_run(const std::filesystem::path& directory, bool raw) {
+Inspection inspect_run(const std::filesystem::path& directory, Numbering numbering) {
   Inspection run;
   run.draws = draw_set_of(read_chains(directory), directory.string());
   run.facts = read_facts(directory / "manifest.json", run.draws);
-  complete(run, raw);
+  complete(run, numbering);
   return run;
 }
 
-std::vector<Inspection> inspect(const std::vector<std::string>& paths, bool raw) {
+std::vector<Inspection> inspect(const std::vector<std::string>& paths, Numbering numbering) {
   std::vector<Inspection> runs;
   std::vector<std::filesystem::path> files;
   for (const auto& path : paths) {
@@ -169,7 +171,7 @@ std::vector<Inspection> inspect(const std::vector<std::string>& paths, bool raw)
                        ": there is no such file or directory; allowed: run directories, CSV files of "
                        "CmdStan, .nc files of ArviZ");
     if (std::filesystem::is_directory(path))
-      runs.push_back(inspect_run(path, raw));
+      runs.push_back(inspect_run(path, numbering));
     else
       files.emplace_back(path);
   }
@@ -178,14 +180,14 @@ std::vector<Inspection> inspect(const std::vector<std::string>& paths, bool raw)
     if (is_netcdf(file)) {
       Inspection run;
       run.draws = read_netcdf(file);
-      complete(run, raw);
+      complete(run, numbering);
       runs.push_back(std::move(run));
     }
   std::erase_if(files, is_netcdf);
   if (!files.empty()) {
     Inspection run;
     run.draws = read_stan_csv(files);
-    complete(run, raw);
+    complete(run, numbering);
     runs.push_back(std::move(run));
   }
   return runs;

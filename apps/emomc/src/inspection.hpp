@@ -27,6 +27,13 @@ struct Bounds {
   double ess = 400;  ///< in all; at least 100 for each of up to 16 chains
 };
 
+/// How a user wants a mixture's components numbered.
+enum class Numbering {
+  mended,    ///< as they were sampled; where chains do not agree, as they agree
+  raw,       ///< as they were sampled
+  by_order,  ///< in each draw by the first column's mean
+};
+
 enum class Labels {
   as_sampled,  ///< no mixture, or numbered alike in all chains or by the prior, or asked for raw
   relabelled,  ///< chains numbered them differently; the draws are renumbered
@@ -49,11 +56,11 @@ struct Inspection {
   double least_ess() const;
 };
 
-/// The runs of a command line: directories by themselves; CSV files together are the chains of one. `raw`
-/// leaves labels as they were sampled. Throws InputError.
-std::vector<Inspection> inspect(const std::vector<std::string>& paths, bool raw);
+/// The runs of a command line: directories by themselves; CSV files together are the chains of one. Throws
+/// InputError.
+std::vector<Inspection> inspect(const std::vector<std::string>& paths, Numbering numbering);
 /// What a manifest says, times and superchains into `draws`. One that is damaged is as good as none.
 RunFacts read_facts(const std::filesystem::path& manifest, DrawSet& draws);
-Inspection inspect_run(const std::filesystem::path& directory, bool raw);
+Inspection inspect_run(const std::filesystem::path& directory, Numbering numbering);
 
 }  // namespace emomc::app
