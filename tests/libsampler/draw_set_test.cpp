@@ -98,6 +98,19 @@ TEST_F(StanCsv, TheBlockerDrawsAreRead) {
   EXPECT_EQ(set.sampling_seconds.value_or(0) > 0, true);
 }
 
+// Lower triangles, row after row, become whole matrices: of the second matrix of three rows.
+TEST(QuantityArrays, MatricesAreWhole) {
+  DrawSet set;
+  set.num_log_densities = 3;
+  set.layout.blocks.push_back(
+      {"covariances", {2, 3, 3}, Support::covariance, DataUnit::scale, Influence::component, 0, -1});
+  const auto arrays = arrays_of(set, 12);
+  ASSERT_EQ(arrays.size(), 1u);
+  EXPECT_EQ(arrays[0].shape, (std::vector<int>{2, 3, 3}));
+  EXPECT_EQ(std::vector<std::size_t>(arrays[0].quantities.begin() + 9, arrays[0].quantities.end()),
+            (std::vector<std::size_t>{9, 10, 12, 10, 11, 13, 12, 13, 14}));
+}
+
 TEST(NameBlocks, FollowTheNames) {
   const std::vector<std::string> names{"lp",    "mu[1,1]", "mu[1,2]", "mu[2,1]", "mu[2,2]",
                                        "tau.1", "tau.2",   "a.b.3",   "x[k]",    "sigma"};

@@ -117,6 +117,42 @@ TEST(MixtureLabels, AnOrderByOneColumnCannotTellSuchComponentsApart) {
   EXPECT_GT(draws_sd(set.view(first + 1)), 1);  // means of -3 and 3 mixed
 }
 
+// Three neighbours that overlap, another numbering in each draw, the middle one nearer to either side by
+// turns. Of components that stay in place any matching is as good as the best, as long as all draws have the
+// same one.
+TEST(MixtureLabels, OverlappingComponentsComeBackToo) {
+  constexpr int K = 3;
+  DrawSet truth;
+  truth.chains = {"0"};
+  truth.num_draws = 100;
+  truth.layout.blocks = {{"weights", {K}, Support::simplex, DataUnit::none, Influence::weights, 0, -1},
+                         {"means", {K, 1}, Support::real, DataUnit::location, Influence::component, 0, 1},
+                         {"scales", {K, 1}, Support::positive, DataUnit::scale, Influence::component, 0, 1}};
+  truth.add("log_density");
+  truth.num_log_densities = 1;
+  for (const auto& name : element_names(truth.layout)) truth.add(name);
+  Relabelling shuffle{K, {}};
+  for (std::size_t i = 0; i < truth.num_draws; ++i) {
+    const double means[K] = {0, i % 2 == 0 ? 1.5 : 4.5, 6};
+    for (std::size_t k = 0; k < K; ++k) {
+      truth.quantity(1 + k)[i] = 1.0 / K;
+      truth.quantity(1 + K + k)[i] = means[k] + 0.1 * normal(i, 0, static_cast<std::uint32_t>(k));
+      truth.quantity(1 + 2 * K + k)[i] = 1;
+    }
+    std::vector<int> order{0, 1, 2};
+    for (std::uint32_t k = K; k > 1; --k)
+      std::swap(order[k - 1], order[static_cast<std::size_t>(
+                                  device::RandomSource{6, i, 0}.uniform(device::Purpose::choice, k) * k)]);
+    shuffle.permutation.insert(shuffle.permutation.end(), order.begin(), order.end());
+  }
+  DrawSet set = truth;
+  apply(shuffle, set);
+  ASSERT_NE(set.values, truth.values);
+  ThreadPool threads(2);
+  apply(relabel_by_classification(set, *find_mixture(set), threads), set);
+  EXPECT_EQ(set.values, truth.values);
+}
+
 TEST(MixtureLabels, LabelFreeQuantitiesDoNotChange) {
   for (const auto spread : kSpreads) {
     DrawSet set = draws_of(spread), other = shuffled(set, true);
