@@ -65,7 +65,10 @@ class Runner {
         started_(Clock::now()) {
     engine.allocate(plans, caches_);
     ensemble_ = std::make_unique<Ensemble>(engine.device(), target, blocks_, plans, options.seed, record_);
-    segments_ = std::make_unique<SegmentRunner>(engine, *ensemble_, *stepper_, blocks_, caches_, record_);
+    segments_ = std::make_unique<SegmentRunner>(
+        engine, *ensemble_, *stepper_, blocks_, caches_, record_,
+        make_resident_chains(engine, *ensemble_, proposal.kind, blocks_, plans,
+                             caches_ == ComponentCaches::on, why_not_resident_));
   }
 
   void start(std::span<const double> starts) {
@@ -318,6 +321,7 @@ class Runner {
   std::vector<std::int64_t> windows_;
   Pace pace_;
   Clock::time_point started_;
+  std::string why_not_resident_;
   std::unique_ptr<Ensemble> ensemble_;
   std::unique_ptr<SegmentRunner> segments_;
   std::int64_t step_ = 0;

@@ -62,7 +62,8 @@ struct SegmentRunner::Half {
 };
 
 SegmentRunner::SegmentRunner(LikelihoodEngine& engine, const Ensemble& ensemble, const Stepper& stepper,
-                             const ProposalBlocks& blocks, ComponentCaches caches, RecordLayout record)
+                             const ProposalBlocks& blocks, ComponentCaches caches, RecordLayout record,
+                             std::unique_ptr<ResidentChains> resident)
     : engine_(engine),
       device_(engine.device()),
       ensemble_(ensemble),
@@ -71,8 +72,10 @@ SegmentRunner::SegmentRunner(LikelihoodEngine& engine, const Ensemble& ensemble,
       use_components_(caches == ComponentCaches::on),
       record_(record),
       num_blocks_(static_cast<int>(blocks.blocks.size())),
-      steps_per_graph_(std::max(1, kKernelsPerGraph / num_blocks_)) {
+      steps_per_graph_(std::max(1, kKernelsPerGraph / num_blocks_)),
+      resident_(std::move(resident)) {
   for (auto& half : halves_) half = std::make_unique<Half>(device_, ensemble_.view(), record.slots_per_half);
+  if (resident_) return;
   one_ = device_.capture([this] { enqueue_steps(1); });
   many_ = steps_per_graph_ > 1 ? device_.capture([this] { enqueue_steps(steps_per_graph_); }) : nullptr;
 }
@@ -119,6 +122,7 @@ void SegmentRunner::enqueue_steps(int count) {
 }
 
 void SegmentRunner::launch_steps(std::int64_t count) {
+  if (resident_) return resident_->launch(count);
   if (many_)
     for (; count >= steps_per_graph_; count -= steps_per_graph_) device_.launch(*many_);
   for (; count > 0; --count) device_.launch(*one_);

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "ensemble.hpp"
+#include "resident_chains.hpp"
 #include "stepper.hpp"
 
 namespace emomc {
@@ -31,8 +32,10 @@ enum class CopyPoints { none, u, theta, both };
 
 class SegmentRunner {
  public:
+  /// With `resident` its kernel runs the steps; otherwise graphs of stepper's and engine's kernels do.
   SegmentRunner(LikelihoodEngine& engine, const Ensemble& ensemble, const Stepper& stepper,
-                const ProposalBlocks& blocks, ComponentCaches caches, RecordLayout record);
+                const ProposalBlocks& blocks, ComponentCaches caches, RecordLayout record,
+                std::unique_ptr<ResidentChains> resident);
   ~SegmentRunner();
 
   using Drain = std::function<void(const SegmentResult&)>;
@@ -63,6 +66,7 @@ class SegmentRunner {
   RecordLayout record_;
   int num_blocks_;
   int steps_per_graph_;
+  std::unique_ptr<ResidentChains> resident_;
   std::unique_ptr<Graph> many_, one_;
   std::array<std::unique_ptr<Half>, 2> halves_;
   int next_half_ = 0;

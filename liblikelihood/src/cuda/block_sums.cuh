@@ -2,13 +2,15 @@
 // with zeros to a power of two. So the bits depend on neither the number of threads nor their mapping.
 #pragma once
 
+#include "emomc/device/row_sums.cuh"
+
 namespace emomc {
 
 /// Tree over the values of the block's threads, in thread order. Every thread of warp 0 gets it.
 /// `scratch`: blockDim.x / 32 doubles in shared memory.
 template <int Threads>
 __device__ double sum_over_threads(double x, double* scratch) {
-  for (int distance = 1; distance < 32; distance *= 2) x += __shfl_xor_sync(0xffffffffu, x, distance);
+  x = device::sum_over_lanes(x);
   if constexpr (Threads == 32) return x;
   __syncthreads();  // scratch may still be read from the sum before
   if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = x;
@@ -18,18 +20,6 @@ __device__ double sum_over_threads(double x, double* scratch) {
   for (int distance = 1; distance < Threads / 32; distance *= 2)
     x += __shfl_xor_sync(0xffffffffu, x, distance);
   return x;
-}
-
-/// Tree over `n` numbers side by side in registers; n a power of two.
-template <int n>
-__device__ double sum_in_registers(double (&values)[n]) {
-#pragma unroll
-  for (int m = n / 2; m > 0; m /= 2) {
-#pragma unroll
-    for (int i = 0; i < n / 2; ++i)
-      if (i < m) values[i] = values[2 * i] + values[2 * i + 1];
-  }
-  return values[0];
 }
 
 /// Tree over values[0..count), device memory that other blocks may have written; overwrites its beginning.
@@ -47,7 +37,7 @@ __device__ double sum_over_array(double* values, int count, double* scratch) {
         const int at = begin + static_cast<int>(threadIdx.x) * kEach + i;
         own[i] = at < count ? __ldcg(values + at) : 0.0;
       }
-      sum = sum_over_threads<Threads>(sum_in_registers(own), scratch);
+      sum = sum_over_threads<Threads>(device::sum_in_registers(own), scratch);
       if (threadIdx.x == 0) values[num_sums] = sum;
     }
     count = num_sums;

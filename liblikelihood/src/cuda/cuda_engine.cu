@@ -67,6 +67,20 @@ class CudaEngine final : public LikelihoodEngine {
   std::size_t num_segments() const override { return segments_.size(); }
   std::size_t num_rows() const override { return num_rows_; }
 
+  std::optional<DeviceLikelihood> device_likelihood() const override {
+    DeviceLikelihood result{model_type_name<Model>(),
+                            sizeof(Real) == sizeof(float) ? "float" : "double",
+                            model_.shape().num_components,
+                            model_.shape().dim,
+                            model_.shape().num_coefficients(),
+                            model_.shape().num_scratch(),
+                            data_.data(),
+                            segment_first_tile_,
+                            {}};
+    for (const Segment& segment : segments_) result.segment_rows.push_back(segment.num_rows);
+    return result;
+  }
+
   MemoryPlan plan(const std::vector<ChainPlan>& chains, ComponentCaches caches) const override {
     MemoryPlan plan;
     plan.data_bytes = data_.size() * sizeof(Real);

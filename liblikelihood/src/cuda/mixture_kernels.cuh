@@ -68,30 +68,6 @@ inline constexpr int kRowsAtOnce = kTileRows / kParts / kTileThreads < static_ca
                                        ? kTileRows / kParts / kTileThreads
                                        : static_cast<int>(16 / sizeof(Real));
 
-template <class Real, int R>
-struct alignas(R * sizeof(Real)) RowVector {
-  Real x[R];
-};
-
-template <class Real, int R>
-__device__ void load_rows(const Real* from, Real (&x)[R]) {
-  const auto v = *reinterpret_cast<const RowVector<Real, R>*>(from);
-  for (int r = 0; r < R; ++r) x[r] = v.x[r];
-}
-template <class Real, int R>
-__device__ void store_rows(const Real (&x)[R], Real* to) {
-  RowVector<Real, R> v;
-  for (int r = 0; r < R; ++r) v.x[r] = x[r];
-  *reinterpret_cast<RowVector<Real, R>*>(to) = v;
-}
-
-/// log2 of the sum, as float64.
-template <class Real>
-__device__ double log2_value(const device::LogSum<Real>& total) {
-  const Real rest = total.sum > 0 ? device::real_log2(total.sum) : static_cast<Real>(-device::kInfinity);
-  return static_cast<double>(total.largest) + static_cast<double>(rest);
-}
-
 /// The rows of one thread, `row` and following of the tile: their sums over components by the kind of work.
 /// `rows`: their values in column 0; the next column is kStride further.
 template <TileWork kWork, int kStride, class Shape, class Real, int R>
@@ -99,7 +75,7 @@ __device__ void add_rows(const EvaluationView<Shape, Real>& view, int chain, int
                          const Real* coefficients, const Real* rows, int row,
                          device::LogSum<Real> (&total)[R]) {
   const Shape& shape = view.shape;
-  const auto load = [rows](int j, Real(&x)[R]) { load_rows(rows + j * kStride, x); };
+  const auto load = [rows](int j, Real(&x)[R]) { device::load_rows(rows + j * kStride, x); };
   if constexpr (kWork == TileWork::full) {
     device::add_components(shape, coefficients, load, total);
     return;
@@ -112,18 +88,18 @@ __device__ void add_rows(const EvaluationView<Shape, Real>& view, int chain, int
   if constexpr (kWork == TileWork::distances) {
     for (int k = 0; k < K; ++k) {
       device::accumulate_component(shape, coefficients, k, load, distance);
-      store_rows(distance, values + slots[k] * view.cache.slot_size);
+      device::store_rows(distance, values + slots[k] * view.cache.slot_size);
     }
     return;
   }
   const int changed = view.component[chain];
   if (changed != kWeightsOnly) {
     device::accumulate_component(shape, coefficients, changed, load, distance);
-    store_rows(distance, values + slots[K] * view.cache.slot_size);
+    device::store_rows(distance, values + slots[K] * view.cache.slot_size);
   }
   device::add_kept_components(
       shape, coefficients,
-      [&](int k, Real(&q)[R]) { load_rows(values + slots[k == changed ? K : k] * view.cache.slot_size, q); },
+      [&](int k, Real(&q)[R]) { device::load_rows(values + slots[k == changed ? K : k] * view.cache.slot_size, q); },
       total);
 }
 
@@ -163,13 +139,13 @@ __device__ double sum_part(const EvaluationView<Shape, Real>& view, const TileTa
 #pragma unroll
       for (int r = 0; r < R; ++r)
         if (row + r < num_rows) {
-          log2_density[r] = log2_value(total[r]);
+          log2_density[r] = device::log2_value(total[r]);
           if (view.rows)
             view.rows[static_cast<std::size_t>(task.tile) * kTileRows + row + r] = log2_density[r];
         }
     }
     if constexpr (kWork == TileWork::distances) continue;
-    const double sum = sum_over_threads<kTileThreads>(sum_in_registers(log2_density), scratch);
+    const double sum = sum_over_threads<kTileThreads>(device::sum_in_registers(log2_density), scratch);
     if (threadIdx.x == 0) passes[pass] = sum;
   }
   if constexpr (kWork == TileWork::distances) return 0;
@@ -177,7 +153,7 @@ __device__ double sum_part(const EvaluationView<Shape, Real>& view, const TileTa
   double sums[kPasses];
 #pragma unroll
   for (int pass = 0; pass < kPasses; ++pass) sums[pass] = read_again(passes[pass]);
-  return sum_in_registers(sums);
+  return device::sum_in_registers(sums);
 }
 
 /// By the last block of a chain: parts of tiles to segments to the total.

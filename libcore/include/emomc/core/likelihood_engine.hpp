@@ -55,6 +55,17 @@ struct MemoryPlan {
   std::size_t total() const { return data_bytes + work_bytes + cache_bytes; }
 };
 
+/// What a kernel needs that evaluates an engine's likelihood by itself.
+struct DeviceLikelihood {
+  std::string model;  ///< C++ name of its type, known to the headers under emomc/device
+  std::string real;   ///< "float" or "double", of rows and terms
+  int num_components = 0, dim = 0;
+  int num_coefficients = 0, num_scratch = 0;  ///< of its shape (mixture_sum.hpp)
+  const void* rows = nullptr;            ///< tile, column, row in the tile; device memory
+  std::vector<int> segment_first_tile;   ///< [num_segments + 1]
+  std::vector<std::size_t> segment_rows;  ///< [num_segments]
+};
+
 /// Whether component caches are kept; without them evaluate_component computes in full. The log
 /// likelihoods have the same bits either way.
 enum class ComponentCaches { off, on };
@@ -76,6 +87,9 @@ class LikelihoodEngine {
   virtual MemoryPlan plan(const std::vector<ChainPlan>& chains, ComponentCaches caches) const = 0;
   /// The only allocation. Throws MachineError where memory does not suffice.
   virtual void allocate(const std::vector<ChainPlan>& chains, ComponentCaches caches) = 0;
+
+  /// Where the device can do without this class between steps; the same bits.
+  virtual std::optional<DeviceLikelihood> device_likelihood() const { return std::nullopt; }
 
   // Below: enqueue on device().stream() only; capturable.
 

@@ -2,8 +2,6 @@
 #ifndef EMOMC_DEVICE_BLOCK_TEAM_CUH
 #define EMOMC_DEVICE_BLOCK_TEAM_CUH
 
-#include <cuda_pipeline_primitives.h>
-
 #include "emomc/device/team.hpp"
 
 namespace emomc::device {
@@ -41,12 +39,10 @@ struct BlockTeams {
     EMOMC_ROLLED
     for (int i = rank(); i < n; i += size())
       for (int word = 0; word < kWords; ++word)
-        __pipeline_memcpy_async(reinterpret_cast<double*>(to + i) + word,
-                                reinterpret_cast<const double*>(from + i) + word, 8);
+        copy_ahead(reinterpret_cast<double*>(to + i) + word, reinterpret_cast<const double*>(from + i) + word);
   }
   __device__ void finish_fetches() const {
-    __pipeline_commit();
-    __pipeline_wait_prior(0);
+    asm volatile("cp.async.wait_all;" ::: "memory");
   }
 
   template <class F>
@@ -80,7 +76,7 @@ struct BlockTeams {
 
   template <class F>
   __device__ MaxAndTwoSums max_and_sum_two(int n, F f) const {
-    MaxAndTwoSums x{-__builtin_huge_val(), 0, 0};
+    MaxAndTwoSums x{-__builtin_bit_cast(double, u64{0x7ff0000000000000ul}), 0, 0};
     EMOMC_ROLLED
     for (int i = rank(); i < n; i += kTeamLanes) {
       const MaxAndTwoSums y = f(i);
@@ -111,6 +107,13 @@ struct BlockTeams {
 
  private:
   static constexpr int kNobody = 1 << 30;
+  /// From global to shared memory, without a register in between.
+  static __device__ void copy_ahead(double* to, const double* from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(
+                     static_cast<u32>(__cvta_generic_to_shared(to))),
+                 "l"(from)
+                 : "memory");
+  }
   static __device__ double larger(double a, double b) { return a > b ? a : b; }
   static __device__ double warp_sum(double x) {
     for (int stride = 16; stride > 0; stride /= 2) x += __shfl_down_sync(0xffffffffu, x, stride);

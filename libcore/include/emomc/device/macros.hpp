@@ -28,6 +28,12 @@
 #define EMOMC_ROLLED
 #define EMOMC_OUTLINE EMOMC_HD inline
 #endif
+// Where kernels are compiled for exact sizes, loops over columns are unrolled too.
+#if EMOMC_EXACT_SIZES
+#define EMOMC_UNROLL_EXACT _Pragma("unroll 13")
+#else
+#define EMOMC_UNROLL_EXACT
+#endif
 #define EMOMC_ASSUME_ALIGNED(p, bytes) __builtin_assume_aligned(p, bytes)
 
 // Primitive operations with one meaning on both sides. fma, division and square root round correctly

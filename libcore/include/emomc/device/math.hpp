@@ -9,22 +9,18 @@
 
 namespace emomc::device {
 
-inline constexpr double kInfinity = __builtin_huge_val();
+inline constexpr double kInfinity = __builtin_bit_cast(double, u64{0x7ff0000000000000ul});
 inline constexpr double kLn2 = 0.693147180559945309417232121458;
 inline constexpr double kLog2E = 1.44269504088896340735992468100;
 inline constexpr double kLog2TwoPi = 2.65149612947231879804327929511;
 inline constexpr double kLogTwoPi = 1.83787706640934548356065947281;
 
 EMOMC_INLINE u64 bits_of(double x) {
-  u64 b;
-  __builtin_memcpy(&b, &x, sizeof b);
-  return b;
+  return __builtin_bit_cast(u64, x);
 }
 
 EMOMC_INLINE double double_of(u64 b) {
-  double x;
-  __builtin_memcpy(&x, &b, sizeof x);
-  return x;
+  return __builtin_bit_cast(double, b);
 }
 
 EMOMC_INLINE bool is_finite(double x) { return (bits_of(x) & 0x7ff0000000000000ul) != 0x7ff0000000000000ul; }

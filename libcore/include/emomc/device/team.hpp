@@ -59,7 +59,7 @@ struct HostTeam {
   /// A maximum, minus infinity if n is 0, and two sums at once: f(i) returns MaxAndTwoSums.
   template <class F>
   MaxAndTwoSums max_and_sum_two(int n, F f) const {
-    double m = -__builtin_huge_val(), a[kTeamLanes] = {}, b[kTeamLanes] = {};
+    double m = -__builtin_bit_cast(double, u64{0x7ff0000000000000ul}), a[kTeamLanes] = {}, b[kTeamLanes] = {};
     for (int i = 0; i < n; ++i) {
       const MaxAndTwoSums x = f(i);
       m = x.max > m ? x.max : m;

@@ -44,6 +44,7 @@ EMOMC_INLINE void accumulate_blocks(const AxisAlignedShape& shape, const Scalar*
   const Scalar* next[B];
   EMOMC_UNROLL
   for (int b = 0; b < B; ++b) next[b] = coefficients + (block + b) * shape.dim * kComponentBlock * 2;
+  EMOMC_UNROLL_EXACT
   for (int j = 0; j < shape.dim; ++j) {
     Real x[R];
     row(j, x);
@@ -71,6 +72,7 @@ EMOMC_INLINE void accumulate_component(const AxisAlignedShape& shape, const Scal
                                        const Row& row, Real (&distance)[R]) {
   EMOMC_UNROLL
   for (int r = 0; r < R; ++r) distance[r] = Real(Scalar(0));
+  EMOMC_UNROLL_EXACT
   for (int j = 0; j < shape.dim; ++j) {
     Real x[R];
     row(j, x);

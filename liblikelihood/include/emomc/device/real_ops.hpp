@@ -26,35 +26,27 @@ EMOMC_INLINE double real_round(double x) { return EMOMC_RINT(x); }
 /// p 2^n for an integer-valued n in the range of normal exponents.
 EMOMC_INLINE float real_scale(float p, float n) {
   const int bits = (static_cast<int>(n) + 127) << 23;
-  float s;
-  __builtin_memcpy(&s, &bits, sizeof s);
-  return p * s;
+  return p * __builtin_bit_cast(float, bits);
 }
 EMOMC_INLINE double real_scale(double p, double n) {
   const long bits = (static_cast<long>(n) + 1023) << 52;
-  double s;
-  __builtin_memcpy(&s, &bits, sizeof s);
-  return p * s;
+  return p * __builtin_bit_cast(double, bits);
 }
 
 /// x = m 2^e with m in [sqrt(1/2), sqrt(2)), for normal x > 0.
 EMOMC_INLINE float real_split(float x, float* e) {
-  int bits;
-  __builtin_memcpy(&bits, &x, sizeof bits);
+  int bits = __builtin_bit_cast(int, x);
   const int k = (bits - 0x3f3504f3) >> 23;
   bits -= k << 23;
   *e = static_cast<float>(k);
-  __builtin_memcpy(&x, &bits, sizeof x);
-  return x;
+  return __builtin_bit_cast(float, bits);
 }
 EMOMC_INLINE double real_split(double x, double* e) {
-  long bits;
-  __builtin_memcpy(&bits, &x, sizeof bits);
+  long bits = __builtin_bit_cast(long, x);
   const long k = (bits - 0x3fe6a09e667f3bcdl) >> 52;
   bits -= k << 52;
   *e = static_cast<double>(k);
-  __builtin_memcpy(&x, &bits, sizeof x);
-  return x;
+  return __builtin_bit_cast(double, bits);
 }
 
 template <class Real>

@@ -1,6 +1,9 @@
 // The list of models. Adding one is a header under emomc/device, its line here and its test.
 #pragma once
 
+#include <string>
+#include <type_traits>
+
 #include "emomc/device/full_mixture.hpp"
 #include "emomc/device/gaussian_mixture.hpp"
 #include "emomc/device/spherical_mixture.hpp"
@@ -24,3 +27,17 @@ inline constexpr bool has_factor = requires(const Model& model, const double* th
   X(TiedMixture)        \
   X(FullMixture)        \
   X(TwoGaussian)
+
+namespace emomc {
+
+/// The C++ name of a model's type.
+template <class Model>
+std::string model_type_name() {
+#define EMOMC_TYPE_NAME(M) \
+  if (std::is_same_v<Model, device::M>) return "emomc::device::" #M;
+  EMOMC_MODELS(EMOMC_TYPE_NAME)
+#undef EMOMC_TYPE_NAME
+  return {};
+}
+
+}  // namespace emomc

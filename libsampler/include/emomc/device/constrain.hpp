@@ -138,8 +138,8 @@ EMOMC_HD TwoSums constrain_and_sum(const Team& team, const ParameterTable& table
     }
     return TwoSums{log_jacobian, term(e, theta[i])};
   });
-  if (table.num_covariance_rows > 0) {
-    const TwoSums rows = team.sum_two(table.num_covariance_rows, [=](int i) {
+  if (num_covariance_rows(table) > 0) {
+    const TwoSums rows = team.sum_two(num_covariance_rows(table), [=](int i) {
       return constrain_row(table.covariance_rows[i], table.elements, u, theta, term);
     });
     sums = {sums.a + rows.a, sums.b + rows.b};
@@ -167,7 +167,7 @@ EMOMC_HD PointDensities constrain_with_prior(const Team& team, const ParameterTa
   const TwoSums sums = constrain_and_sum(team, table, u, theta, known,
                                          [](const Element& e, double x) { return log_density_term(e, x); });
   double log_prior = table.log_prior_constant + sums.b;
-  if (table.num_conditionals > 0) {
+  if (num_conditionals(table) > 0) {
     team.sync();  // arguments may be other members' elements
     log_prior += conditional_log_prior(team, table, theta);
   }

@@ -75,6 +75,7 @@ struct Workspace {
   double* theta;          ///< of the candidate
   double* adapted;        ///< the chain's group's scales and sds
   ParameterTable table;   ///< as StepView's, its arrays nearer
+  bool is_filled = false;  ///< table and adapted numbers are there already
 };
 
 EMOMC_INLINE double* adapted_of(const StepView& v, int chain) {
@@ -200,7 +201,7 @@ EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int ch
     team.fetch(rows.u, w.u, dim_u);
     team.fetch(rows.theta, w.theta, dim);
   }
-  if (propose_block != kNoBlock) {
+  if (propose_block != kNoBlock && !w.is_filled) {
     fetch_table(team, v.table, w.table);
     team.fetch(rows.adapted, w.adapted, v.adapted_layout.num_small());
   }

@@ -3,6 +3,8 @@
 #ifndef EMOMC_DEVICE_PARAMETER_TABLE_HPP
 #define EMOMC_DEVICE_PARAMETER_TABLE_HPP
 
+#include "emomc/device/macros.hpp"
+
 namespace emomc::device {
 
 /// theta of u, one element at a time (constrain.hpp).
@@ -107,6 +109,15 @@ struct ParameterTable {
   double log_prior_constant;
   MixtureLayout mixture;
 };
+
+// A kernel compiled at run time for a table that has neither is without the code for them (EMOMC_PLAIN_TABLE).
+#if EMOMC_PLAIN_TABLE
+EMOMC_INLINE int num_covariance_rows(const ParameterTable&) { return 0; }
+EMOMC_INLINE int num_conditionals(const ParameterTable&) { return 0; }
+#else
+EMOMC_INLINE int num_covariance_rows(const ParameterTable& table) { return table.num_covariance_rows; }
+EMOMC_INLINE int num_conditionals(const ParameterTable& table) { return table.num_conditionals; }
+#endif
 
 }  // namespace emomc::device
 

@@ -1,0 +1,23 @@
+# Writes OUTPUT, a C++ source with the headers under emomc/device as strings, for compilation at run time.
+# ROOTS: include directories; a header is known by its path below one of them.
+set(text "// Made from the headers under emomc/device by cmake/EmbedDeviceSources.cmake.\n#include \"device_sources.hpp\"\n\nnamespace emomc {\n\nconst std::vector<DeviceSource>& device_sources() {\n  static const std::vector<DeviceSource> sources{\n")
+string(REPLACE "," ";" roots "${ROOTS}")
+foreach(root ${roots})
+  file(GLOB headers RELATIVE "${root}" "${root}/emomc/device/*")
+  list(SORT headers)
+  foreach(header ${headers})
+    file(READ "${root}/${header}" source)
+    string(APPEND text "      {\"${header}\", R\"EMOMC(")
+    # A part at a time: compilers bound the length of one literal.
+    string(LENGTH "${source}" length)
+    set(at 0)
+    while(at LESS length)
+      string(SUBSTRING "${source}" ${at} 12000 piece)
+      string(APPEND text "${piece})EMOMC\"\nR\"EMOMC(")
+      math(EXPR at "${at} + 12000")
+    endwhile()
+    string(APPEND text ")EMOMC\"},\n")
+  endforeach()
+endforeach()
+string(APPEND text "  };\n  return sources;\n}\n\n}  // namespace emomc\n")
+file(WRITE "${OUTPUT}" "${text}")

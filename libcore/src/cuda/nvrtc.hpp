@@ -1,0 +1,30 @@
+// NVRTC, loaded when it is first asked for: a machine may have a driver and no toolkit.
+#pragma once
+
+#include <nvrtc.h>
+
+#include <string>
+
+namespace emomc {
+
+/// The functions of libnvrtc that are used here.
+struct Nvrtc {
+  std::string problem;  ///< why it is not there; empty: it is
+  int major = 0, minor = 0;
+  decltype(&nvrtcGetErrorString) error_string = nullptr;
+  decltype(&nvrtcVersion) version = nullptr;
+  decltype(&nvrtcCreateProgram) create_program = nullptr;
+  decltype(&nvrtcDestroyProgram) destroy_program = nullptr;
+  decltype(&nvrtcAddNameExpression) add_name_expression = nullptr;
+  decltype(&nvrtcCompileProgram) compile_program = nullptr;
+  decltype(&nvrtcGetLoweredName) lowered_name = nullptr;
+  decltype(&nvrtcGetProgramLogSize) log_size = nullptr;
+  decltype(&nvrtcGetProgramLog) log = nullptr;
+  decltype(&nvrtcGetCUBINSize) cubin_size = nullptr;
+  decltype(&nvrtcGetCUBIN) cubin = nullptr;
+};
+
+/// Finds it once; the same object ever after.
+const Nvrtc& nvrtc();
+
+}  // namespace emomc

@@ -1,0 +1,208 @@
+#include "emomc/core/runtime_kernel.hpp"
+
+#include <cuda_runtime_api.h>
+#include <openssl/evp.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <regex>
+#include <sstream>
+#include <vector>
+
+#include "device_sources.hpp"
+#include "emomc/core/cuda_check.hpp"
+#include "nvrtc.hpp"
+
+namespace emomc {
+namespace {
+
+namespace fs = std::filesystem;
+
+// As the ahead-of-time kernels: no contraction, so that the bits are theirs.
+const std::vector<std::string> kOptions{"--std=c++20", "--fmad=false",
+                                        "--device-as-default-execution-space",
+                                        "-DEMOMC_EXACT_SIZES=1", "--ptxas-options=-v"};
+
+std::string sha256_of(const std::string& text) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned length = 0;
+  if (EVP_Digest(text.data(), text.size(), digest, &length, EVP_sha256(), nullptr) != 1)
+    throw MachineError("SHA-256 failed");
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string hex;
+  for (unsigned i = 0; i < length; ++i) {
+    hex += kDigits[digest[i] >> 4];
+    hex += kDigits[digest[i] & 15];
+  }
+  return hex;
+}
+
+// All that the machine code depends on.
+std::string key_of(const KernelSource& source, const std::string& architecture) {
+  std::string all = device_sources_sha256() + '\n' + source.header + '\n' + source.kernel + '\n' +
+                    architecture + '\n' + std::to_string(nvrtc().major) + '.' +
+                    std::to_string(nvrtc().minor) + '\n';
+  for (const auto* list : {&kOptions, &source.defines})
+    for (const auto& option : *list) all += option + '\n';
+  return sha256_of(all);
+}
+
+// Of ptxas -v: "Used 96 registers" and "8 bytes spill stores, 12 bytes spill loads". NVRTC compiles one
+// kernel and whatever functions it calls.
+int number_before(const std::string& log, const std::string& pattern, bool largest) {
+  int result = 0;
+  const std::regex expression(pattern);
+  for (std::sregex_iterator at(log.begin(), log.end(), expression), end; at != end; ++at) {
+    const int value = std::stoi((*at)[1]);
+    result = largest ? std::max(result, value) : result + value;
+  }
+  return result;
+}
+
+KernelCode compile(const KernelSource& source, const std::string& architecture) {
+  const Nvrtc& api = nvrtc();
+  const auto check = [&](nvrtcResult status, const char* call) {
+    if (status != NVRTC_SUCCESS)
+      throw MachineError(std::string(call) + " failed: " + api.error_string(status));
+  };
+  std::vector<const char*> texts, names;
+  for (const auto& header : device_sources()) {
+    texts.push_back(header.text);
+    names.push_back(header.name);
+  }
+  const std::string text = "#include \"" + source.header + "\"\n";
+  nvrtcProgram program = nullptr;
+  check(api.create_program(&program, text.c_str(), "emomc_kernel.cu", static_cast<int>(texts.size()),
+                           texts.data(), names.data()),
+        "nvrtcCreateProgram");
+  const std::unique_ptr<nvrtcProgram, void (*)(nvrtcProgram*)> owner(
+      &program, [](nvrtcProgram* p) { nvrtc().destroy_program(p); });
+  check(api.add_name_expression(program, source.kernel.c_str()), "nvrtcAddNameExpression");
+  const std::string target = "--gpu-architecture=" + architecture;
+  std::vector<const char*> options{target.c_str()};
+  for (const auto& option : kOptions) options.push_back(option.c_str());
+  std::vector<std::string> defines;
+  for (const auto& define : source.defines) defines.push_back("-D" + define);
+  for (const auto& define : defines) options.push_back(define.c_str());
+  const nvrtcResult status =
+      api.compile_program(program, static_cast<int>(options.size()), options.data());
+  std::size_t size = 0;
+  check(api.log_size(program, &size), "nvrtcGetProgramLogSize");
+  std::string log(size, '\0');
+  check(api.log(program, log.data()), "nvrtcGetProgramLog");
+  if (status != NVRTC_SUCCESS)
+    throw MachineError("the kernel " + source.kernel + " could not be compiled for " + architecture + ":\n" +
+                       log.c_str());
+  KernelCode result;
+  const char* symbol = nullptr;
+  check(api.lowered_name(program, source.kernel.c_str(), &symbol), "nvrtcGetLoweredName");
+  result.symbol = symbol;
+  check(api.cubin_size(program, &size), "nvrtcGetCUBINSize");
+  result.code.resize(size);
+  check(api.cubin(program, result.code.data()), "nvrtcGetCUBIN");
+  result.registers = number_before(log, R"(Used (\d+) registers)", true);
+  result.spilled = number_before(log, R"((\d+) bytes spill stores)", false);
+  return result;
+}
+
+// A cached kernel: a line with symbol, registers, spilled bytes, size and hash of the code, then the code.
+std::optional<KernelCode> read_cached(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string line, hash;
+  if (!std::getline(in, line)) return std::nullopt;
+  KernelCode result;
+  std::size_t size = 0;
+  std::istringstream fields(line);
+  constexpr std::size_t kLargest = std::size_t{64} << 20;
+  if (!(fields >> result.symbol >> result.registers >> result.spilled >> size >> hash) || size > kLargest)
+    return std::nullopt;
+  result.code.resize(size);
+  if (!in.read(result.code.data(), static_cast<std::streamsize>(size)) || sha256_of(result.code) != hash)
+    return std::nullopt;
+  return result;
+}
+
+// A cache that cannot be written costs time and nothing else.
+void write_cached(const fs::path& file, const KernelCode& kernel) {
+  std::error_code ignored;
+  fs::create_directories(file.parent_path(), ignored);
+  const fs::path beside = file.string() + "." + std::to_string(getpid());
+  {
+    std::ofstream out(beside, std::ios::binary);
+    out << kernel.symbol << ' ' << kernel.registers << ' ' << kernel.spilled << ' ' << kernel.code.size()
+        << ' ' << sha256_of(kernel.code) << '\n'
+        << kernel.code;
+    if (!out.flush()) {
+      fs::remove(beside, ignored);
+      return;
+    }
+  }
+  fs::rename(beside, file, ignored);
+}
+
+}  // namespace
+
+std::string runtime_compiler_problem() { return nvrtc().problem; }
+
+std::string device_sources_sha256() {
+  static const std::string hash = [] {
+    std::string all;
+    for (const auto& source : device_sources()) all += std::string(source.name) + '\n' + source.text;
+    return sha256_of(all);
+  }();
+  return hash;
+}
+
+std::string runtime_kernel_cache() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value ? value : "");
+  };
+  if (const auto own = variable("EMOMC_CACHE_DIR"); !own.empty()) return own;
+  if (const auto cache = variable("XDG_CACHE_HOME"); !cache.empty()) return cache + "/emomc";
+  if (const auto home = variable("HOME"); !home.empty()) return home + "/.cache/emomc";
+  return {};
+}
+
+KernelCode compile_kernel(const KernelSource& source, const std::string& architecture, bool use_cache) {
+  if (const auto problem = runtime_compiler_problem(); !problem.empty())
+    throw MachineError("kernels cannot be compiled: " + problem);
+  const std::string directory = use_cache ? runtime_kernel_cache() : "";
+  if (directory.empty()) return compile(source, architecture);
+  const fs::path file = fs::path(directory) / (key_of(source, architecture) + ".kernel");
+  if (auto cached = read_cached(file)) return *cached;
+  const KernelCode result = compile(source, architecture);
+  write_cached(file, result);
+  return result;
+}
+
+struct RuntimeKernel::Impl {
+  cudaLibrary_t library = nullptr;
+  cudaKernel_t kernel = nullptr;
+  ~Impl() {
+    if (library) cudaLibraryUnload(library);
+  }
+};
+
+RuntimeKernel::RuntimeKernel(const KernelSource& source) : impl_(std::make_unique<Impl>()) {
+  int index = 0, major = 0, minor = 0;
+  EMOMC_CUDA_CHECK(cudaGetDevice(&index));
+  EMOMC_CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index));
+  EMOMC_CUDA_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, index));
+  const KernelCode code =
+      compile_kernel(source, "sm_" + std::to_string(major) + std::to_string(minor));
+  registers_ = code.registers;
+  spilled_ = code.spilled;
+  EMOMC_CUDA_CHECK(cudaLibraryLoadData(&impl_->library, code.code.data(), nullptr, nullptr, 0, nullptr,
+                                       nullptr, 0));
+  EMOMC_CUDA_CHECK(cudaLibraryGetKernel(&impl_->kernel, impl_->library, code.symbol.c_str()));
+}
+
+RuntimeKernel::~RuntimeKernel() = default;
+
+const void* RuntimeKernel::function() const { return static_cast<const void*>(impl_->kernel); }
+
+}  // namespace emomc

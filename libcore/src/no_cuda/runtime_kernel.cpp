@@ -1,0 +1,21 @@
+#include "emomc/core/runtime_kernel.hpp"
+
+#include "emomc/core/errors.hpp"
+
+namespace emomc {
+
+struct RuntimeKernel::Impl {};
+
+std::string runtime_compiler_problem() { return "this build is without CUDA"; }
+KernelCode compile_kernel(const KernelSource&, const std::string&, bool) {
+  throw MachineError("kernels cannot be compiled: " + runtime_compiler_problem());
+}
+std::string device_sources_sha256() { return {}; }
+std::string runtime_kernel_cache() { return {}; }
+RuntimeKernel::RuntimeKernel(const KernelSource&) {
+  throw MachineError("kernels cannot be compiled: " + runtime_compiler_problem());
+}
+RuntimeKernel::~RuntimeKernel() = default;
+const void* RuntimeKernel::function() const { return nullptr; }
+
+}  // namespace emomc

@@ -1,0 +1,70 @@
+// Rows in registers and the first levels of the tree in which they are summed (docs/statistics.md): a
+// balanced tree of neighbours, padded with zeros to a power of two. So the bits depend on neither the number
+// of threads nor their mapping.
+#ifndef EMOMC_DEVICE_ROW_SUMS_CUH
+#define EMOMC_DEVICE_ROW_SUMS_CUH
+
+#include "emomc/device/mixture_sum.hpp"
+
+namespace emomc::device {
+
+template <class Real, int R>
+struct alignas(R * sizeof(Real)) RowVector {
+  Real x[R];
+};
+
+/// R neighbouring rows of a column; aligned to R of them.
+template <class Real, int R>
+__device__ inline void load_rows(const Real* from, Real (&x)[R]) {
+  const auto v = *reinterpret_cast<const RowVector<Real, R>*>(from);
+  for (int r = 0; r < R; ++r) x[r] = v.x[r];
+}
+template <class Real, int R>
+__device__ inline void store_rows(const Real (&x)[R], Real* to) {
+  RowVector<Real, R> v;
+  for (int r = 0; r < R; ++r) v.x[r] = x[r];
+  *reinterpret_cast<RowVector<Real, R>*>(to) = v;
+}
+
+/// log2 of the sum, as float64.
+template <class Real>
+__device__ inline double log2_value(const LogSum<Real>& total) {
+  const Real rest = total.sum > 0 ? real_log2(total.sum) : static_cast<Real>(-kInfinity);
+  return static_cast<double>(total.largest) + static_cast<double>(rest);
+}
+
+/// Tree over `n` numbers side by side in registers; n a power of two.
+template <int n>
+__device__ inline double sum_in_registers(double (&values)[n]) {
+#pragma unroll
+  for (int m = n / 2; m > 0; m /= 2) {
+#pragma unroll
+    for (int i = 0; i < n / 2; ++i)
+      if (i < m) values[i] = values[2 * i] + values[2 * i + 1];
+  }
+  return values[0];
+}
+
+/// Tree over the values of a warp's lanes, in their order. Every lane gets it.
+__device__ inline double sum_over_lanes(double x) {
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) x += __shfl_xor_sync(0xffffffffu, x, distance);
+  return x;
+}
+
+/// Tree over values[0 .. count), count <= 1024, by one warp. Every lane gets it.
+__device__ inline double sum_by_warp(const double* values, int count) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  double own = 0;
+#pragma unroll 1
+  for (int begin = 0, group = 0; begin < count; begin += 32, ++group) {
+    const int at = begin + lane;
+    const double sum = sum_over_lanes(at < count ? values[at] : 0.0);
+    if (lane == group) own = sum;
+  }
+  return count > 32 ? sum_over_lanes(own) : __shfl_sync(0xffffffffu, own, 0);
+}
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_ROW_SUMS_CUH

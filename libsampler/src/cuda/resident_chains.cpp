@@ -1,0 +1,158 @@
+#include "../resident_chains.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdlib>
+#include <sstream>
+
+#include "../resident_plan.hpp"
+#include "emomc/core/cuda_check.hpp"
+#include "emomc/device/proposals.hpp"
+
+namespace emomc {
+namespace {
+
+std::string proposal_type_name(const std::string& kind) {
+#define EMOMC_TYPE_NAME(Proposal) \
+  if (kind == device::Proposal::name) return "emomc::device::" #Proposal;
+  EMOMC_PROPOSALS(EMOMC_TYPE_NAME)
+#undef EMOMC_TYPE_NAME
+  return {};
+}
+
+int attribute(cudaDeviceAttr which) {
+  int device = 0, value = 0;
+  EMOMC_CUDA_CHECK(cudaGetDevice(&device));
+  EMOMC_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
+  return value;
+}
+
+template <class T>
+DeviceArray<T> to_device(Device& device, const std::vector<T>& values) {
+  DeviceArray<T> array(device, values.size());
+  array.upload(values);
+  return array;
+}
+
+class CudaResidentChains final : public ResidentChains {
+ public:
+  CudaResidentChains(Device& device, const DeviceLikelihood& likelihood, const device::StepView& view,
+                     const std::vector<ChainPlan>& chains, const ResidentPlan& plan,
+                     const std::string& proposal)
+      : stream_(device.stream()),
+        plan_(plan),
+        view_(view),
+        kernel_(resident_source(plan, likelihood, proposal, view.table)) {
+    const ResidentNodes nodes = plan_nodes(likelihood, chains, plan.rows_per_lane);
+    nodes_ = to_device(device, nodes.nodes);
+    for (const auto& [list, array] :
+         {std::pair{&nodes.list_of_chain, &list_of_chain_}, std::pair{&nodes.first_node, &first_node_},
+          std::pair{&nodes.first_segment, &first_segment_}, std::pair{&nodes.segment_first, &segment_first_}})
+      *array = to_device(device, *list);
+    num_rows_ = to_device(device, nodes.num_rows);
+    work_ = {likelihood.rows,        nodes_.data(),    list_of_chain_.data(), first_node_.data(),
+             first_segment_.data(),  segment_first_.data(), num_rows_.data(), nodes.max_nodes,
+             nodes.max_segments,     plan.nodes_per_block,  0};
+    EMOMC_CUDA_CHECK(cudaFuncSetAttribute(kernel_.function(), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                          static_cast<int>(plan.shared_bytes)));
+    EMOMC_CUDA_CHECK(
+        cudaFuncSetAttribute(kernel_.function(), cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+    const Launch launch(*this);
+    EMOMC_CUDA_CHECK(cudaOccupancyMaxActiveClusters(&max_clusters_, kernel_.function(), &launch.config));
+  }
+
+  /// Clusters that the GPU runs at once; 0: not even one.
+  int max_clusters() const { return max_clusters_; }
+
+  void launch(std::int64_t num_steps) const override {
+    device::ResidentWork work = work_;
+    work.num_steps = num_steps;
+    device::StepView view = view_;
+    void* arguments[] = {&view, &work};
+    const Launch launch(*this);
+    check_cuda(cudaLaunchKernelExC(&launch.config, kernel_.function(), arguments), "launch of resident_kernel",
+               __FILE__, __LINE__);
+  }
+
+  std::string description() const override {
+    return "in clusters of " + std::to_string(plan_.cluster) + " blocks";
+  }
+
+ private:
+  struct Launch {
+    cudaLaunchAttribute attribute{};
+    cudaLaunchConfig_t config{};
+    explicit Launch(const CudaResidentChains& c) {
+      const bool ahead = c.plan_.form == device::ResidentForm::ahead;
+      attribute.id = cudaLaunchAttributeClusterDimension;
+      attribute.val.clusterDim = {static_cast<unsigned>(c.plan_.cluster), 1, 1};
+      config.gridDim = dim3(static_cast<unsigned>(c.view_.num_chains * c.plan_.cluster));
+      config.blockDim = dim3(static_cast<unsigned>(32 * c.plan_.evaluators +
+                                                   (ahead ? 2 * device::kTeamLanes : 0)));
+      config.dynamicSmemBytes = c.plan_.shared_bytes;
+      config.stream = c.stream_;
+      config.attrs = &attribute;
+      config.numAttrs = 1;
+    }
+    Launch(const Launch&) = delete;
+    Launch& operator=(const Launch&) = delete;
+  };
+
+  Stream stream_;
+  ResidentPlan plan_;
+  device::StepView view_;
+  RuntimeKernel kernel_;
+  DeviceArray<device::RowNode> nodes_;
+  DeviceArray<int> list_of_chain_, first_node_, first_segment_, segment_first_;
+  DeviceArray<double> num_rows_;
+  device::ResidentWork work_{};
+  int max_clusters_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<ResidentChains> make_resident_chains(const LikelihoodEngine& engine, const Ensemble& ensemble,
+                                                     const std::string& proposal,
+                                                     const ProposalBlocks& blocks,
+                                                     const std::vector<ChainPlan>& chains, bool caches,
+                                                     std::string& why) {
+  const auto likelihood = engine.device_likelihood();
+  if (!likelihood) {
+    why = "the engine evaluates on the host";
+    return nullptr;
+  }
+  if (blocks.apart) {
+    why = "proposal " + proposal + " needs other chains or two tries";
+    return nullptr;
+  }
+  if (why = runtime_compiler_problem(); !why.empty()) return nullptr;
+  const ResidentMachine machine{
+      attribute(cudaDevAttrMultiProcessorCount),
+      static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor)),
+      static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin))};
+  if (attribute(cudaDevAttrClusterLaunch) == 0) {
+    why = "the GPU has no clusters";
+    return nullptr;
+  }
+  auto plan = plan_resident(*likelihood, chains, ensemble.view(), caches, machine);
+  if (const char* tune = std::getenv("EMOMC_TUNE")) {
+    std::istringstream in(tune);
+    int form = 0, cluster = 0, rows = 0, evaluators = 0;
+    in >> form >> cluster >> rows >> evaluators;
+    if (form < 0) plan.reset();
+    else plan = tune_resident(*likelihood, chains, ensemble.view(), caches, form, cluster, rows, evaluators);
+  }
+  if (!plan) {
+    why = "a chain's rows do not fit the shared memory of a cluster";
+    return nullptr;
+  }
+  auto result = std::make_unique<CudaResidentChains>(engine.device(), *likelihood, ensemble.view(), chains,
+                                                     *plan, proposal_type_name(proposal));
+  if (result->max_clusters() == 0) {
+    why = "the GPU runs no cluster of " + std::to_string(plan->cluster) + " such blocks";
+    return nullptr;
+  }
+  return result;
+}
+
+}  // namespace emomc

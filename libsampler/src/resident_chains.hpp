@@ -1,0 +1,30 @@
+// Runs the kernel of resident_chain.cuh.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "emomc/core/likelihood_engine.hpp"
+#include "ensemble.hpp"
+#include "proposal_blocks.hpp"
+
+namespace emomc {
+
+class ResidentChains {
+ public:
+  virtual ~ResidentChains() = default;
+  /// Enqueues `num_steps` steps of all chains.
+  virtual void launch(std::int64_t num_steps) const = 0;
+  /// For people, e.g. "in clusters of 16 blocks".
+  virtual std::string description() const = 0;
+};
+
+/// Nothing where that kernel does not serve: on the host, for proposals that need other chains or two tries,
+/// for chains whose rows do not fit. `why` then says it.
+std::unique_ptr<ResidentChains> make_resident_chains(const LikelihoodEngine& engine, const Ensemble& ensemble,
+                                                     const std::string& proposal,
+                                                     const ProposalBlocks& blocks,
+                                                     const std::vector<ChainPlan>& chains, bool caches,
+                                                     std::string& why);
+
+}  // namespace emomc

@@ -1,0 +1,169 @@
+#include "resident_plan.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace emomc {
+namespace {
+
+constexpr int kLargestCluster = 16;
+constexpr int kLanes = 32;
+// A tree of sums is taken by one warp, 32 x 32 at most.
+constexpr int kMostNodes = 1024;
+// Static shared memory of the kernel and what the system takes of each block.
+constexpr std::size_t kOtherShared = 6144;
+// Fewer rows than this a block: a further block costs more than it saves.
+constexpr int kFewestRows = 256;
+
+struct Shape {
+  int num_components, dim, coefficients, scratch;
+  int num_coefficients() const { return coefficients; }
+  int num_scratch() const { return scratch; }
+};
+
+int ceil_div(int a, int b) { return (a + b - 1) / b; }
+
+std::size_t rows_of(const DeviceLikelihood& likelihood, const ChainPlan& chain) {
+  std::size_t rows = 0;
+  for (int s : chain.segments) rows += likelihood.segment_rows[static_cast<std::size_t>(s)];
+  return rows;
+}
+
+// Passes of the evaluating warps over their nodes, in units of a row's arithmetic; a pass waits for about two.
+int cost(int rows, int rows_per_lane, int evaluators) {
+  constexpr int kWait = 2;
+  return ceil_div(ceil_div(rows, kLanes * rows_per_lane), evaluators) * (rows_per_lane + kWait);
+}
+
+int best_rows_per_lane(int rows, int evaluators) {
+  int best = 1;
+  for (int r : {2, 4})
+    if (cost(rows, r, evaluators) <= cost(rows, best, evaluators)) best = r;
+  return best;
+}
+
+}  // namespace
+
+ResidentNodes plan_nodes(const DeviceLikelihood& likelihood, const std::vector<ChainPlan>& chains,
+                         int rows_per_lane) {
+  ResidentNodes result;
+  std::map<std::vector<int>, int> lists;
+  const int node_rows = kLanes * rows_per_lane;
+  for (const auto& chain : chains) {
+    const auto [entry, is_new] = lists.try_emplace(chain.segments, static_cast<int>(lists.size()));
+    result.list_of_chain.push_back(entry->second);
+    if (!is_new) continue;
+    const int begin = static_cast<int>(result.nodes.size());
+    double rows = 0;
+    for (int s : chain.segments) {
+      const auto segment = static_cast<std::size_t>(s);
+      result.segment_first.push_back(static_cast<int>(result.nodes.size()) - begin);
+      const auto count = static_cast<device::i64>(likelihood.segment_rows[segment]);
+      const device::i64 first =
+          static_cast<device::i64>(likelihood.segment_first_tile[segment]) * device::kResidentTile;
+      for (device::i64 row = 0; row < count; row += node_rows)
+        result.nodes.push_back(
+            {first + row, static_cast<int>(std::min<device::i64>(node_rows, count - row))});
+      rows += static_cast<double>(count);
+    }
+    result.segment_first.push_back(static_cast<int>(result.nodes.size()) - begin);
+    result.first_node.push_back(static_cast<int>(result.nodes.size()));
+    result.first_segment.push_back(static_cast<int>(result.segment_first.size()));
+    result.num_rows.push_back(rows);
+    result.max_nodes = std::max(result.max_nodes, static_cast<int>(result.nodes.size()) - begin);
+    result.max_segments = std::max(result.max_segments, static_cast<int>(chain.segments.size()));
+  }
+  return result;
+}
+
+std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
+                                          const std::vector<ChainPlan>& chains, const device::StepView& view,
+                                          bool caches, const ResidentMachine& machine) {
+  std::size_t most_rows = 0;
+  for (const auto& chain : chains) {
+    const std::size_t rows = rows_of(likelihood, chain);
+    if (rows == 0 || chain.segments.size() > kMostNodes) return std::nullopt;
+    most_rows = std::max(most_rows, rows);
+  }
+  if (most_rows > static_cast<std::size_t>(kMostNodes) * kLanes * 4) return std::nullopt;
+  const int rows = static_cast<int>(most_rows);
+  const Shape shape{likelihood.num_components, likelihood.dim, likelihood.num_coefficients,
+                    likelihood.num_scratch};
+
+  // With a cluster of this size in this form: what it takes.
+  const auto sized = [&](device::ResidentForm form, int cluster) {
+    ResidentPlan plan;
+    plan.form = form;
+    plan.cluster = cluster;
+    plan.rows_per_lane = best_rows_per_lane(ceil_div(rows, cluster), plan.evaluators);
+    plan.sizes = {likelihood.real == "float" ? 4 : 8, form == device::ResidentForm::ahead ? 2 : 1,
+                  plan.rows_per_lane, device::ResidentRows::shared, caches};
+    const ResidentNodes nodes = plan_nodes(likelihood, chains, plan.rows_per_lane);
+    plan.nodes_per_block = ceil_div(nodes.max_nodes, cluster);
+    device::ResidentWork work{};
+    work.nodes_per_block = plan.nodes_per_block;
+    work.max_nodes = nodes.max_nodes;
+    work.max_segments = nodes.max_segments;
+    plan.shared_bytes =
+        static_cast<std::size_t>(device::ResidentPlaces(nullptr, view, shape, work, plan.sizes).bytes);
+    if (nodes.max_nodes > kMostNodes) plan.shared_bytes = machine.shared_per_multiprocessor;
+    return plan;
+  };
+  const auto num_chains = static_cast<int>(chains.size());
+  const int most_useful = std::max(1, ceil_div(rows, kFewestRows));
+  for (int cluster = kLargestCluster; cluster >= 1; cluster /= 2) {
+    if (cluster / 2 >= most_useful || num_chains * cluster > machine.num_multiprocessors) continue;
+    const ResidentPlan plan = sized(device::ResidentForm::ahead, cluster);
+    if (plan.shared_bytes + kOtherShared <= machine.shared_per_block) return plan;
+  }
+  // Two blocks on a multiprocessor, so that one works while the other waits; then one.
+  for (const std::size_t most : {machine.shared_per_multiprocessor / 2, machine.shared_per_block})
+    for (int cluster = 1; cluster <= kLargestCluster; cluster *= 2) {
+      const ResidentPlan plan = sized(device::ResidentForm::in_turn, cluster);
+      if (plan.shared_bytes + kOtherShared <= most) return plan;
+    }
+  return std::nullopt;
+}
+
+std::optional<ResidentPlan> tune_resident(const DeviceLikelihood& likelihood,
+                                          const std::vector<ChainPlan>& chains, const device::StepView& view,
+                                          bool caches, int form, int cluster, int rows_per_lane, int evaluators) {
+    const Shape shape{likelihood.num_components, likelihood.dim, likelihood.num_coefficients,
+                    likelihood.num_scratch};
+    ResidentPlan plan;
+    plan.form = static_cast<device::ResidentForm>(form & 1);
+    plan.cluster = cluster;
+    plan.rows_per_lane = rows_per_lane;
+    plan.evaluators = evaluators;
+    plan.sizes = {likelihood.real == "float" ? 4 : 8, (form & 1) ? 1 : 2, plan.rows_per_lane,
+                  (form & 2) ? device::ResidentRows::global : device::ResidentRows::shared, caches};
+    const ResidentNodes nodes = plan_nodes(likelihood, chains, plan.rows_per_lane);
+    plan.nodes_per_block = ceil_div(nodes.max_nodes, cluster);
+    device::ResidentWork work{};
+    work.nodes_per_block = plan.nodes_per_block;
+    work.max_nodes = nodes.max_nodes;
+    work.max_segments = nodes.max_segments;
+    plan.shared_bytes =
+        static_cast<std::size_t>(device::ResidentPlaces(nullptr, view, shape, work, plan.sizes).bytes);
+    return plan;
+}
+
+KernelSource resident_source(const ResidentPlan& plan, const DeviceLikelihood& likelihood,
+                             const std::string& proposal, const device::ParameterTable& table) {
+  const auto number = [](int n) { return std::to_string(n); };
+  const std::string space = "emomc::device::";
+  KernelSource source;
+  source.header = "emomc/device/resident_chain.cuh";
+  source.kernel = space + "resident_kernel<" + space + "ResidentConfig<" + proposal + ", " +
+                  likelihood.model + ", " + likelihood.real + ", " + number(likelihood.num_components) +
+                  ", " + number(likelihood.dim) + ", " + number(plan.rows_per_lane) + ", " + space +
+                  (plan.form == device::ResidentForm::ahead ? "ResidentForm::ahead" : "ResidentForm::in_turn") +
+                  ", " + number(plan.evaluators) + ", " + space +
+                  (plan.sizes.place == device::ResidentRows::shared ? "ResidentRows::shared"
+                                                                    : "ResidentRows::global") +
+                  ", " + (plan.sizes.caches ? "true" : "false") + ">>";
+  if (table.num_covariance_rows + table.num_conditionals == 0) source.defines = {"EMOMC_PLAIN_TABLE=1"};
+  return source;
+}
+
+}  // namespace emomc

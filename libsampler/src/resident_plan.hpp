@@ -1,0 +1,55 @@
+// Whether and how chains run in the kernel of resident_chain.cuh: which rows each block takes and how much
+// shared memory that needs. A rule on sizes alone; the draws do not depend on what it chooses.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emomc/core/likelihood_engine.hpp"
+#include "emomc/core/runtime_kernel.hpp"
+#include "emomc/device/resident_layout.hpp"
+
+namespace emomc {
+
+/// What the rule knows of the GPU.
+struct ResidentMachine {
+  int num_multiprocessors = 0;
+  std::size_t shared_per_multiprocessor = 0, shared_per_block = 0;  ///< bytes
+};
+
+struct ResidentPlan {
+  device::ResidentForm form = device::ResidentForm::ahead;
+  int cluster = 1;        ///< blocks
+  int rows_per_lane = 1;  ///< a node of the tree over rows is 32 of them
+  int evaluators = 8;     ///< warps
+  device::ResidentSizes sizes{};
+  int nodes_per_block = 0;
+  std::size_t shared_bytes = 0;  ///< dynamic, per block
+  bool operator==(const ResidentPlan&) const = default;
+};
+
+/// Nodes of the trees over rows of all lists of segments that chains read.
+struct ResidentNodes {
+  std::vector<device::RowNode> nodes;
+  std::vector<int> list_of_chain, first_node{0}, first_segment{0}, segment_first;
+  std::vector<double> num_rows;
+  int max_nodes = 0, max_segments = 0;
+};
+ResidentNodes plan_nodes(const DeviceLikelihood& likelihood, const std::vector<ChainPlan>& chains,
+                         int rows_per_lane);
+
+/// Nothing where a chain's rows do not fit the shared memory of a cluster, or a chain has none.
+std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
+                                          const std::vector<ChainPlan>& chains, const device::StepView& view,
+                                          bool caches, const ResidentMachine& machine);
+
+std::optional<ResidentPlan> tune_resident(const DeviceLikelihood& likelihood,
+                                          const std::vector<ChainPlan>& chains, const device::StepView& view,
+                                          bool caches, int form, int cluster, int rows_per_lane, int evaluators);
+
+/// The kernel of a plan; `proposal`: C++ name of its type.
+KernelSource resident_source(const ResidentPlan& plan, const DeviceLikelihood& likelihood,
+                             const std::string& proposal, const device::ParameterTable& table);
+
+}  // namespace emomc
