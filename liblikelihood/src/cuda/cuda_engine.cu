@@ -6,6 +6,7 @@
 #include "../chain_segments.hpp"
 #include "../engine_factories.hpp"
 #include "../tree_sum.hpp"
+#include "batch_evaluation.hpp"
 #include "chain_work.hpp"
 #include "device_rows.hpp"
 #include "emomc/core/cuda_launch.cuh"
@@ -37,7 +38,7 @@ struct WorkMemory {
                            std::size_t max_segments) {
     return num_chains *
            (static_cast<std::size_t>(shape.num_coefficients()) * sizeof(Real) +
-            (1 + static_cast<std::size_t>(shape.num_scratch()) + max_tiles * kMaxParts + max_segments) *
+            (1 + static_cast<std::size_t>(shape.num_scratch()) + max_tiles * kSumsPerTile + max_segments) *
                 sizeof(double) +
             sizeof(unsigned));
   }
@@ -46,7 +47,7 @@ struct WorkMemory {
     coefficients = {device, n * static_cast<std::size_t>(shape.num_coefficients())};
     common = {device, n};
     scratch = {device, n * static_cast<std::size_t>(shape.num_scratch())};
-    tile_sums = {device, n * static_cast<std::size_t>(work.max_tiles()) * kMaxParts};
+    tile_sums = {device, n * static_cast<std::size_t>(work.max_tiles()) * kSumsPerTile};
     segment_sums = {device, n * static_cast<std::size_t>(work.max_segments())};
     num_arrived = {device, n};
   }
@@ -112,6 +113,12 @@ class CudaEngine final : public LikelihoodEngine {
                          std::to_string(device_.free_bytes()) + " are free; use fewer chains");
     run_.work = ChainWork(device_, chains, segments_, segment_first_tile_);
     run_.allocate(device_, model_.shape());
+    batch_ = BatchEvaluation::make(*device_likelihood(), static_cast<int>(chains.size()),
+                                   run_.work.view(), false, num_multiprocessors_);
+    component_batch_.reset();
+    if (caches == ComponentCaches::on)
+      component_batch_ = BatchEvaluation::make(*device_likelihood(), static_cast<int>(chains.size()),
+                                               run_.work.view(), true, num_multiprocessors_);
     if (caches == ComponentCaches::off) return;
     distances_ = {device_, chains.size() * slots() * padded_rows()};
     std::vector<int> identity(chains.size() * slots());
@@ -156,7 +163,7 @@ class CudaEngine final : public LikelihoodEngine {
       const auto num_tiles = static_cast<std::size_t>(memory.work.max_tiles());
       for (int draw = 0; draw < count; ++draw)
         for (std::size_t s = 0; s < segments_.size(); ++s) {
-          double* tiles = sums.data() + static_cast<std::size_t>(draw) * num_tiles * kMaxParts;
+          double* tiles = sums.data() + static_cast<std::size_t>(draw) * num_tiles * kSumsPerTile;
           const int begin = segment_first_tile_[s], end = segment_first_tile_[s + 1];
           const double sum = tree_sum({tiles + begin, static_cast<std::size_t>(end - begin)});
           *out++ = device::kLn2 * std::fma(static_cast<double>(segments_[s].num_rows),
@@ -217,6 +224,34 @@ class CudaEngine final : public LikelihoodEngine {
     return view;
   }
 
+  device::BatchView batch_view(const EvaluationView<Shape, Real>& view) const {
+    device::BatchView batch{};
+    batch.rows = view.data;
+    batch.tile_rows = view.tile_rows;
+    batch.active = view.active.chains;
+    batch.num_active = view.active.count;
+    batch.list_of_chain = view.work.list_of_chain;
+    batch.first_tile = view.work.first_tile;
+    batch.tiles = view.work.tiles;
+    batch.first_segment = view.work.first_segment;
+    batch.segment_first = view.work.segment_first;
+    batch.num_rows = view.work.num_rows;
+    batch.max_segments = view.work.max_segments;
+    batch.coefficients = view.coefficients;
+    batch.common = view.common;
+    batch.tile_sums = view.tile_sums;
+    batch.sums_per_chain = static_cast<device::i64>(view.work.max_tiles) * kSumsPerTile;
+    batch.num_arrived = view.num_arrived;
+    batch.log_likelihood = view.log_likelihood;
+    batch.num_positions = view.work.max_tiles;
+    batch.component = view.component;
+    batch.kept = view.cache.values;
+    batch.slot = view.cache.slot;
+    batch.pending = view.cache.pending;
+    batch.slot_size = static_cast<device::i64>(view.cache.slot_size);
+    return batch;
+  }
+
   // Chooses grid and kernel by the amount of work alone; the bits are those of any other choice.
   template <TileWork kWork>
   void run_tiles(const WorkMemory<Shape, Real>& memory, EvaluationView<Shape, Real> view, const double* theta,
@@ -245,6 +280,10 @@ class CudaEngine final : public LikelihoodEngine {
         return launch<kWork, TileMemory::fused, 1>(view, grid, theta, ld);
     }
     prepare(memory, view, theta, ld);
+    if constexpr (kWork == TileWork::full)
+      if (batch_ && &memory == &run_) return batch_->launch(batch_view(view), device_.stream());
+    if constexpr (kWork == TileWork::component)
+      if (component_batch_) return component_batch_->launch(batch_view(view), device_.stream());
     if constexpr (kWork != TileWork::distances)
       if (shared_bytes(TileMemory::staged, 1) <= kMaxSharedBytes)
         return launch<kWork, TileMemory::staged, 1>(view, grid, theta, ld);
@@ -302,6 +341,7 @@ class CudaEngine final : public LikelihoodEngine {
   DeviceArray<int> tile_rows_;
   int num_multiprocessors_;
   WorkMemory<Shape, Real> run_;
+  std::unique_ptr<BatchEvaluation> batch_, component_batch_;
   DeviceArray<Real> distances_;
   DeviceArray<int> slot_, pending_;
 };

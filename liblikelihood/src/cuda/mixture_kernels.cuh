@@ -36,7 +36,7 @@ struct EvaluationView {
   int chains_per_block;
   Real* coefficients;      ///< num_chains x num_coefficients
   double* common;          ///< [num_chains]
-  double* tile_sums;       ///< num_chains x work.max_tiles x kMaxParts, the first num_tiles x kParts in use
+  double* tile_sums;       ///< num_chains x work.max_tiles x kSumsPerTile, the first num_tiles x kParts in use
   double* segment_sums;    ///< num_chains x work.max_segments
   unsigned* num_arrived;   ///< [num_chains], 0 between launches
   double* log_likelihood;  ///< [num_chains]; null: tile_sums are what is wanted
@@ -55,6 +55,8 @@ inline constexpr int kBlocksAtOnce<device::AxisAlignedShape> = 3;
 inline constexpr int kTileThreads = 256;
 /// A tile may be shared by this many blocks; their sums are nodes of the tile's tree.
 inline constexpr int kMaxParts = 4;
+/// Places for sums that a tile has; the batch kernel's parts are up to so many.
+inline constexpr int kSumsPerTile = 8;
 
 enum class TileWork {
   full,       ///< all components
@@ -160,7 +162,7 @@ __device__ double sum_part(const EvaluationView<Shape, Real>& view, const TileTa
 template <int kParts, class Shape, class Real>
 __device__ void finish_chain(const EvaluationView<Shape, Real>& view, const TileTask& task, double* scratch) {
   const ChainWorkView& work = view.work;
-  double* sums = view.tile_sums + static_cast<std::size_t>(task.chain) * work.max_tiles * kMaxParts;
+  double* sums = view.tile_sums + static_cast<std::size_t>(task.chain) * work.max_tiles * kSumsPerTile;
   double sum = 0;
   if (work.max_segments <= 1) {
     sum = sum_over_array<kTileThreads>(sums, task.num_tiles * kParts, scratch);
@@ -246,7 +248,7 @@ template <TileWork kWork, int kParts, class Shape, class Real>
 __device__ void hand_in(const EvaluationView<Shape, Real>& view, TileTask& task, int place, double sum,
                         double* scratch) {
   if (threadIdx.x == 0) {
-    view.tile_sums[static_cast<std::size_t>(task.chain) * view.work.max_tiles * kMaxParts + place] = sum;
+    view.tile_sums[static_cast<std::size_t>(task.chain) * view.work.max_tiles * kSumsPerTile + place] = sum;
     if (kWork == TileWork::component && place == 0)
       view.cache.pending[task.chain] = view.component[task.chain];
     if (view.log_likelihood) {

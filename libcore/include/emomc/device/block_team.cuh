@@ -45,6 +45,39 @@ struct BlockTeams {
     asm volatile("cp.async.wait_all;" ::: "memory");
   }
 
+  /// Each warp has them all, number i in its lane i.
+  struct Lanes {
+    double mine;
+  };
+  static __device__ int lane() { return static_cast<int>(threadIdx.x) % 32; }
+  template <class F>
+  __device__ Lanes lanes(int n, F f) const {
+    return {lane() < n ? f(lane()) : 0.0};
+  }
+  template <class G>
+  __device__ Lanes map(const Lanes& x, int n, G g) const {
+    return {lane() < n ? g(x.mine, lane()) : 0.0};
+  }
+  __device__ double max_of(const Lanes& x, int n) const {
+    double m = lane() < n ? x.mine : -__builtin_bit_cast(double, u64{0x7ff0000000000000ul});
+#pragma unroll
+    for (int stride = 16; stride > 0; stride /= 2)
+      if (stride < n) m = larger(__shfl_xor_sync(0xffffffffu, m, stride), m);
+    return __shfl_sync(0xffffffffu, m, 0);
+  }
+  // Levels of the tree at which there is only zero to be added are left out.
+  __device__ double sum_of(const Lanes& x, int n) const {
+    double sum = x.mine;
+#pragma unroll
+    for (int stride = 16; stride > 0; stride /= 2)
+      if (stride < n) sum += __shfl_xor_sync(0xffffffffu, sum, stride);
+    return __shfl_sync(0xffffffffu, sum, 0);
+  }
+  template <class T>
+  __device__ void store(const Lanes& x, int n, T* to) const {
+    if (rank() < n) to[rank()] = static_cast<T>(x.mine);
+  }
+
   template <class F>
   __device__ double sum(int n, F f) const {
     double x = 0;

@@ -28,11 +28,14 @@
 #define EMOMC_ROLLED
 #define EMOMC_OUTLINE EMOMC_HD inline
 #endif
-// Where kernels are compiled for exact sizes, loops over columns are unrolled too.
+// Where kernels are compiled for exact sizes, loops over columns are unrolled too; those over pairs of columns
+// up to 16.
 #if EMOMC_EXACT_SIZES
-#define EMOMC_UNROLL_EXACT _Pragma("unroll 13")
+#define EMOMC_UNROLL_EXACT _Pragma("unroll")
+#define EMOMC_UNROLL_EXACT_PAIRS _Pragma("unroll 16")
 #else
 #define EMOMC_UNROLL_EXACT
+#define EMOMC_UNROLL_EXACT_PAIRS
 #endif
 #define EMOMC_ASSUME_ALIGNED(p, bytes) __builtin_assume_aligned(p, bytes)
 

@@ -1,11 +1,12 @@
-// Elementary functions in float64 with the same bits on host and device: only correctly rounded
-// operations and explicit fma. log, exp and the sine and cosine kernels follow FreeBSD's msun
-// (e_log.c, e_exp.c, k_sin.c, k_cos.c; Sun Microsystems 1993), errors below 1 ulp.
+// Elementary functions in float64 with the same bits on host and device: only correctly rounded operations
+// and explicit fma. Errors below 1 ulp. The sine and cosine kernels follow FreeBSD's msun (k_sin.c, k_cos.c;
+// Sun Microsystems 1993).
 #ifndef EMOMC_DEVICE_MATH_HPP
 #define EMOMC_DEVICE_MATH_HPP
 
 #include "emomc/device/integers.hpp"
 #include "emomc/device/macros.hpp"
+#include "emomc/device/math_tables.hpp"
 
 namespace emomc::device {
 
@@ -15,13 +16,9 @@ inline constexpr double kLog2E = 1.44269504088896340735992468100;
 inline constexpr double kLog2TwoPi = 2.65149612947231879804327929511;
 inline constexpr double kLogTwoPi = 1.83787706640934548356065947281;
 
-EMOMC_INLINE u64 bits_of(double x) {
-  return __builtin_bit_cast(u64, x);
-}
+EMOMC_INLINE u64 bits_of(double x) { return __builtin_bit_cast(u64, x); }
 
-EMOMC_INLINE double double_of(u64 b) {
-  return __builtin_bit_cast(double, b);
-}
+EMOMC_INLINE double double_of(u64 b) { return __builtin_bit_cast(double, b); }
 
 EMOMC_INLINE bool is_finite(double x) { return (bits_of(x) & 0x7ff0000000000000ul) != 0x7ff0000000000000ul; }
 EMOMC_INLINE bool is_nan(double x) { return (bits_of(x) & 0x7ffffffffffffffful) > 0x7ff0000000000000ul; }
@@ -29,60 +26,62 @@ EMOMC_INLINE bool is_nan(double x) { return (bits_of(x) & 0x7ffffffffffffffful) 
 /// 2^k for -1022 <= k <= 1023.
 EMOMC_INLINE double power_of_two(int k) { return double_of(static_cast<u64>(k + 1023) << 52); }
 
-/// Natural logarithm. log(0) = -infinity, of a negative number NaN.
-EMOMC_OUTLINE double log(double x) {
-  if (!(x > 0)) return x == 0 ? -kInfinity : double_of(0x7ff8000000000000ul);
-  if (!is_finite(x)) return x;
-  int k = 0;
-  if (x < 2.2250738585072014e-308) {
-    x = x * 18014398509481984.0;  // 2^54
-    k = -54;
-  }
-  u64 bits = bits_of(x);
-  k += static_cast<int>(bits >> 52) - 1023;
-  bits = (bits & 0xffffffffffffful) | 0x3ff0000000000000ul;
-  double m = double_of(bits);
-  if (m > 1.41421356237309504880) {
-    m = m * 0.5;
-    k += 1;
-  }
-  const double f = m - 1.0;
-  const double s = f / (2.0 + f);
-  const double z = s * s;
-  const double w = z * z;
-  const double t1 = w * EMOMC_FMA(w, EMOMC_FMA(w, 1.531383769920937332e-01, 2.222219843214978396e-01),
-                                  3.999999999940941908e-01);
-  const double t2 =
-      z * EMOMC_FMA(w,
-                    EMOMC_FMA(w, EMOMC_FMA(w, 1.479819860511658591e-01, 1.818357216161805012e-01),
-                              2.857142874366239149e-01),
-                    6.666666666666735130e-01);
-  const double r = t2 + t1;
-  const double hfsq = 0.5 * f * f;
-  const double dk = k;
-  return dk * 6.93147180369123816490e-01 - ((hfsq - (s * (hfsq + r) + dk * 1.90821492927058770002e-10)) - f);
+/// A number of int, without the conversion's latency on the device.
+EMOMC_INLINE double small_integer(int n) {
+  return double_of(0x4330000000000000ul | (static_cast<u32>(n) ^ 0x80000000u)) - 0x1.000008p52;
 }
 
-/// Natural exponential; 0 below the smallest normal number's logarithm, infinity above the largest's.
+/// Natural logarithm. log(0) = -infinity, of a negative number NaN. By a table (Tang 1990): x = 2^k z,
+/// z = c (1 + r), log x = k log 2 + log c + log(1 + r), the last by its series to r^12.
+EMOMC_OUTLINE double log(double x) {
+  constexpr u64 kLowest = 0x3fe6000000000000ul;  // of z, 0.6875
+  constexpr double kLn2High = 0x1.62e42fefa3000p-1, kLn2Low = 0x1.3de6af278ece6p-42;
+  u64 bits = bits_of(x);
+  double k = 0;
+  if (bits - 0x0010000000000000ul >= 0x7ff0000000000000ul - 0x0010000000000000ul) {
+    if (!(x > 0)) return x == 0 ? -kInfinity : double_of(0x7ff8000000000000ul);
+    if (!is_finite(x)) return x;
+    bits = bits_of(x * 18014398509481984.0);  // 2^54, for a subnormal number
+    k = -54;
+  }
+  const u64 above = bits - kLowest;
+  const LogTableEntry entry = EMOMC_TABLE(kLogTable)[static_cast<int>(above >> 47) & (kLogTableSize - 1)];
+  k += small_integer(static_cast<int>(static_cast<i64>(above) >> 52));
+  const double z = double_of(bits - (above & 0xfff0000000000000ul));
+  const double r = EMOMC_FMA(z, entry.reciprocal, -1.0);
+  const double w = EMOMC_FMA(k, kLn2High, entry.log_c);  // exact
+  const double high = w + r;
+  const double low = EMOMC_FMA(k, kLn2Low, (w - high) + r);
+  const double r2 = r * r, r4 = r2 * r2;
+  // In pairs and fours, for short chains of dependent operations (Estrin).
+  const double p0 = EMOMC_FMA(r2, EMOMC_FMA(r, 1.0 / 5, -1.0 / 4), EMOMC_FMA(r, 1.0 / 3, -1.0 / 2));
+  const double p1 = EMOMC_FMA(r2, EMOMC_FMA(r, 1.0 / 9, -1.0 / 8), EMOMC_FMA(r, 1.0 / 7, -1.0 / 6));
+  const double p2 = EMOMC_FMA(r2, -1.0 / 12, EMOMC_FMA(r, 1.0 / 11, -1.0 / 10));
+  return high + EMOMC_FMA(r2, EMOMC_FMA(r4, EMOMC_FMA(r4, p2, p1), p0), low);
+}
+
+/// Natural exponential; 0 below the smallest normal number's logarithm, infinity above the largest's:
+/// x = k log 2 + r, |r| <= log(2) / 2, exp(r) by its series to r^13.
 EMOMC_OUTLINE double exp(double x) {
-  if (is_nan(x)) return x;
-  if (x > 709.782712893383973096) return kInfinity;
-  if (x < -708.396418532264106224) return 0.0;
-  const double dk = EMOMC_RINT(x * kLog2E);
-  const double hi = EMOMC_FMA(-dk, 6.93147180369123816490e-01, x);
-  const double lo = dk * 1.90821492927058770002e-10;
-  const double r = hi - lo;
-  const double t = r * r;
-  const double p =
-      EMOMC_FMA(t,
-                EMOMC_FMA(t,
-                          EMOMC_FMA(t, EMOMC_FMA(t, 4.13813679705723846039e-08, -1.65339022054652515390e-06),
-                                    6.61375632143793436117e-05),
-                          -2.77777777770155933842e-03),
-                1.66666666666666019037e-01);
-  const double c = r - t * p;
-  const double y = 1.0 - ((lo - (r * c) / (2.0 - c)) - hi);
-  const int k = static_cast<int>(dk);
+  if (!(x <= 709.782712893383973096 && x >= -708.396418532264106224))
+    return x > 0 ? kInfinity : is_nan(x) ? x : 0.0;
+  // The nearest integer, in the low bits of the sum and as a number.
+  constexpr double kShift = 0x1.8p52;
+  const double shifted = EMOMC_FMA(x, kLog2E, kShift);
+  const double n = shifted - kShift;
+  const int k = static_cast<int>(bits_of(shifted));
+  constexpr double kLn2High = 0x1.62e42fefa3000p-1, kLn2Low = 0x1.3de6af278ece6p-42;
+  const double high = EMOMC_FMA(-n, kLn2High, x);  // exact
+  const double r = EMOMC_FMA(-n, kLn2Low, high);
+  const double rest = EMOMC_FMA(-n, kLn2Low, high - r);
+  const double r2 = r * r, r4 = r2 * r2;
+  const double p0 = EMOMC_FMA(r2, EMOMC_FMA(r, 1.0 / 120, 1.0 / 24), EMOMC_FMA(r, 1.0 / 6, 0.5));
+  const double p1 =
+      EMOMC_FMA(r2, EMOMC_FMA(r, 1.0 / 362880, 1.0 / 40320), EMOMC_FMA(r, 1.0 / 5040, 1.0 / 720));
+  const double p2 = EMOMC_FMA(r2, EMOMC_FMA(r, 1.0 / 6227020800.0, 1.0 / 479001600.0),
+                              EMOMC_FMA(r, 1.0 / 39916800.0, 1.0 / 3628800.0));
+  const double p = EMOMC_FMA(r4, EMOMC_FMA(r4, p2, p1), p0);
+  const double y = 1.0 + (r + EMOMC_FMA(r2, p, rest));
   // Two factors, since 2^1024 itself is no number.
   return k > 1000 ? y * power_of_two(k - 1000) * power_of_two(1000) : y * power_of_two(k);
 }

@@ -15,7 +15,7 @@ struct Philox4 {
 };
 
 EMOMC_INLINE Philox4 philox4x32_10(Philox4 counter, u32 key0, u32 key1) {
-  EMOMC_ROLLED
+  EMOMC_UNROLL
   for (int round = 0; round < 10; ++round) {
     const u64 p0 = static_cast<u64>(0xD2511F53u) * counter.word[0];
     const u64 p1 = static_cast<u64>(0xCD9E8D57u) * counter.word[2];

@@ -21,6 +21,9 @@ struct MaxAndTwoSums {
   double max, a, b;
 };
 
+/// Numbers that reductions over lanes take at most.
+inline constexpr int kMostLanes = 32;
+
 /// One host thread. The device's counterpart is BlockTeam (block_team.cuh).
 struct HostTeam {
   static constexpr int size() { return 1; }
@@ -35,6 +38,36 @@ struct HostTeam {
     for (int i = 0; i < n; ++i) to[i] = from[i];
   }
   void finish_fetches() const {}
+
+  /// n <= kMostLanes numbers f(i), all of them within reach of every member without a sync; f has no effects.
+  struct Lanes {
+    double of[kMostLanes];
+  };
+  template <class F>
+  Lanes lanes(int n, F f) const {
+    Lanes x{};
+    for (int i = 0; i < n; ++i) x.of[i] = f(i);
+    return x;
+  }
+  /// g(x_i, i) in place of x_i.
+  template <class G>
+  Lanes map(const Lanes& x, int n, G g) const {
+    return lanes(n, [&](int i) { return g(x.of[i], i); });
+  }
+  double max_of(const Lanes& x, int n) const {
+    double m = x.of[0];
+    for (int i = 1; i < n; ++i) m = x.of[i] > m ? x.of[i] : m;
+    return m;
+  }
+  /// The same bits as sum().
+  double sum_of(const Lanes& x, int n) const {
+    return sum(n, [&](int i) { return x.of[i]; });
+  }
+  /// to[i] = x_i, each by one member.
+  template <class T>
+  void store(const Lanes& x, int n, T* to) const {
+    for (int i = 0; i < n; ++i) to[i] = static_cast<T>(x.of[i]);
+  }
 
   /// sum of f(i) for i < n; every member gets it.
   template <class F>

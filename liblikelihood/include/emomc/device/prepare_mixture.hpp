@@ -18,21 +18,31 @@ EMOMC_INLINE double exp2_double(double x) {
   return EMOMC_FMA(y, EMOMC_FMA(y, EMOMC_FMA(y, EMOMC_FMA(y, 1.0 / 24, 1.0 / 6), 0.5), 1.0), 1.0);
 }
 
-/// Spacing of the shifts in float32: that of typical squared distances (three sds above the mean of a
-/// chi-square with d degrees of freedom). A shift between two representable distances would be rounded the
+/// log2 of the spacing of the shifts in float32: that of typical squared distances (three sds above the mean
+/// of a chi-square with d degrees of freedom). A shift between two representable distances would be rounded the
 /// same way in every row, an error that grows with their number.
-EMOMC_INLINE double shift_spacing(int d) {
-  const double distance = 0.5 * kLog2E * (d + 3.0 * EMOMC_SQRT(2.0 * d));
-  const int exponent = static_cast<int>(bits_of(distance) >> 52) - 1023;
-  return power_of_two(exponent - 23);
+EMOMC_INLINE int shift_exponent(int d) {
+  // The largest e with d + 3 sqrt(2 d) >= 2^e / (log2(e) / 2).
+  int e = 0;
+  double reach = 2.0 / kLog2E;
+  EMOMC_UNROLL
+  for (int i = 1; i < 24; ++i) {
+    const double more = 2.0 * reach - d;
+    if (more <= 0 || 18.0 * d >= more * more) {
+      e = i;
+      reach *= 2.0;
+    }
+  }
+  return e - 23;
 }
 
 template <class Real>
 EMOMC_INLINE Real rounded_shift(double shift, int d) {
   if constexpr (sizeof(Real) == sizeof(double)) return shift;
-  const double spacing = shift_spacing(d);
-  return is_finite(shift) ? static_cast<Real>(EMOMC_RINT(shift / spacing) * spacing)
-                          : static_cast<Real>(shift);
+  const int exponent = shift_exponent(d);
+  return is_finite(shift)
+             ? static_cast<Real>(EMOMC_RINT(shift * power_of_two(-exponent)) * power_of_two(exponent))
+             : static_cast<Real>(shift);
 }
 
 EMOMC_INLINE double not_a_number() { return double_of(0x7ff8000000000000ul); }
@@ -116,7 +126,7 @@ EMOMC_HD void prepare_distances(const Team& team, const Model& model, const Shap
   }
 }
 
-/// Writes the coefficients of `theta` and returns `common`; NaN where theta is no mixture (a scale that
+/// Writes the coefficients of `theta`, which all members may read then, and returns `common`; NaN where theta is no mixture (a scale that
 /// is not positive, something not finite, coefficients beyond the range of Real).
 /// `scratch`: shape.num_scratch() doubles that the team shares. `coefficients`: shape.num_coefficients().
 template <class Real, class Team, class Model>
@@ -134,29 +144,58 @@ EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const doub
     if (i >= K * d) log2_height[i - K * d] = log(model.weight(theta, i - K * d)) * kLog2E;
   prepare_distances(team, model, shape, theta, coefficients, log2_slope, scratch + K * (d + 1));
   team.sync();
-  const MaxAndTwoSums heights = team.max_and_sum_two(K, [=](int k) {
+  const auto height_of = [=](int k) {
     double slopes = 0;
+    EMOMC_UNROLL_EXACT
     for (int j = 0; j < d; ++j) slopes += log2_slope[k * d + j];
-    const double height = log2_height[k] + slopes;
-    log2_height[k] = height;
-    return MaxAndTwoSums{height, is_nan(height) ? 1.0 : 0.0, model.weight(theta, k)};
-  });
-  const double top = heights.max;
-  EMOMC_ROLLED
-  for (int k = K + team.rank(); k < padded; k += team.size())
-    coefficients[shape.shift_index(k)] = static_cast<Real>(-kInfinity);
-  // The weights that the rounded shifts stand for, beside the true ones: 2^(shift - slopes + top).
-  const double rounded = team.sum(K, [=](int k) {
-    const double exact = log2_height[k] - top;
-    const Real shift = rounded_shift<Real>(exact, d);
-    coefficients[shape.shift_index(k)] = shift;
+    return log2_height[k] + slopes;
+  };
+  // The weight that a rounded shift stands for: 2^(shift - slopes + top).
+  const auto weight_of = [=](int k, double exact, Real shift) {
     if constexpr (sizeof(Real) == sizeof(double)) return 0.0;
     const double weight = model.weight(theta, k);
     return weight > 0 ? weight * exp2_double(static_cast<double>(shift) - exact) : 0.0;
-  });
-  if (heights.a > 0 || top == -kInfinity) return not_a_number();
+  };
+  double top, weights, rounded;
+  bool undefined;
+  if (K <= kMostLanes) {
+    const auto heights = team.lanes(K, height_of);
+    top = team.max_of(heights, K);
+    undefined = team.sum_of(team.map(heights, K, [](double h, int) { return is_nan(h) ? 1.0 : 0.0; }), K) > 0;
+    weights = team.sum_of(team.lanes(K, [=](int k) { return model.weight(theta, k); }), K);
+    const double highest = top;
+    const auto shifts = team.map(heights, K, [=](double h, int) {
+      return static_cast<double>(rounded_shift<Real>(h - highest, d));
+    });
+    team.store(shifts, K, coefficients + shape.shift_index(0));
+    const auto exact = team.map(heights, K, [=](double h, int) { return h - highest; });
+    rounded = team.sum_of(
+        team.map(exact, K,
+                 [&](double e, int k) { return weight_of(k, e, rounded_shift<Real>(e, d)); }),
+        K);
+  } else {
+    const MaxAndTwoSums heights = team.max_and_sum_two(K, [=](int k) {
+      const double height = height_of(k);
+      log2_height[k] = height;
+      return MaxAndTwoSums{height, is_nan(height) ? 1.0 : 0.0, model.weight(theta, k)};
+    });
+    top = heights.max;
+    undefined = heights.a > 0;
+    weights = heights.b;
+    const double highest = top;
+    rounded = team.sum(K, [=](int k) {
+      const Real shift = rounded_shift<Real>(log2_height[k] - highest, d);
+      coefficients[shape.shift_index(k)] = shift;
+      return weight_of(k, log2_height[k] - highest, shift);
+    });
+  }
+  EMOMC_ROLLED
+  for (int k = K + team.rank(); k < padded; k += team.size())
+    coefficients[shape.shift_index(k)] = static_cast<Real>(-kInfinity);
+  team.sync();
+  if (undefined || top == -kInfinity) return not_a_number();
   double common = top - d * (kLog2RootHalfLog2E + 0.5 * kLog2TwoPi);
-  if constexpr (sizeof(Real) < sizeof(double)) common -= log_ratio(rounded, heights.b) * kLog2E;
+  if constexpr (sizeof(Real) < sizeof(double)) common -= log_ratio(rounded, weights) * kLog2E;
   return common;
 }
 

@@ -29,7 +29,11 @@ __device__ inline void store_rows(const Real (&x)[R], Real* to) {
 /// log2 of the sum, as float64.
 template <class Real>
 __device__ inline double log2_value(const LogSum<Real>& total) {
-  const Real rest = total.sum > 0 ? real_log2(total.sum) : static_cast<Real>(-kInfinity);
+  Real rest;
+  if constexpr (sizeof(Real) == sizeof(float))
+    rest = real_log2(total.sum);  // of zero: minus infinity
+  else
+    rest = total.sum > 0 ? real_log2(total.sum) : static_cast<Real>(-kInfinity);
   return static_cast<double>(total.largest) + static_cast<double>(rest);
 }
 
@@ -52,17 +56,38 @@ __device__ inline double sum_over_lanes(double x) {
   return x;
 }
 
-/// Tree over values[0 .. count), count <= 1024, by one warp. Every lane gets it.
-__device__ inline double sum_by_warp(const double* values, int count) {
+/// Tree over values[0 .. count), count <= kMostSummedByWarp, by one warp; `load(p)` reads one. Every lane
+/// gets it.
+inline constexpr int kMostSummedByWarp = 1024;
+template <class Load>
+__device__ inline double sum_by_warp(const double* values, int count, Load load) {
+  constexpr int kAtOnce = 4;  // groups of 32, whose shuffles overlap
   const int lane = static_cast<int>(threadIdx.x) % 32;
   double own = 0;
 #pragma unroll 1
-  for (int begin = 0, group = 0; begin < count; begin += 32, ++group) {
-    const int at = begin + lane;
-    const double sum = sum_over_lanes(at < count ? values[at] : 0.0);
-    if (lane == group) own = sum;
+  for (int begin = 0; begin < count; begin += 32 * kAtOnce) {
+    double group[kAtOnce];
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int at = begin + 32 * i + lane;
+      group[i] = at < count ? load(values + at) : 0.0;
+    }
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2)
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) group[i] += __shfl_xor_sync(0xffffffffu, group[i], distance);
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i)
+      if (lane == begin / 32 + i) own = group[i];
   }
-  return count > 32 ? sum_over_lanes(own) : __shfl_sync(0xffffffffu, own, 0);
+  const int num_groups = (count + 31) / 32;
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2)
+    if (distance < num_groups) own += __shfl_xor_sync(0xffffffffu, own, distance);
+  return __shfl_sync(0xffffffffu, own, 0);
+}
+__device__ inline double sum_by_warp(const double* values, int count) {
+  return sum_by_warp(values, count, [](const double* from) { return *from; });
 }
 
 }  // namespace emomc::device

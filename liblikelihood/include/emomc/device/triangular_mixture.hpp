@@ -73,6 +73,7 @@ EMOMC_INLINE void accumulate_blocks(const FullShape& shape, const Scalar* coeffi
     for (int c = 0; c < kComponentBlock; ++c) EMOMC_UNROLL
     for (int r = 0; r < R; ++r) distance[b][c][r] = Real(Scalar(0));
     const Scalar* next = coefficients + (block + b) * shape.rows_per_block() * kComponentBlock;
+    EMOMC_UNROLL_EXACT_PAIRS
     for (int i = 0; i < shape.dim; ++i) {
       Real z[kComponentBlock][R];
       const Scalar* h = static_cast<const Scalar*>(EMOMC_ASSUME_ALIGNED(next, kCoefficientAlignment));
@@ -80,6 +81,7 @@ EMOMC_INLINE void accumulate_blocks(const FullShape& shape, const Scalar* coeffi
       EMOMC_UNROLL
       for (int c = 0; c < kComponentBlock; ++c) EMOMC_UNROLL
       for (int r = 0; r < R; ++r) z[c][r] = Real(h[c]);
+      EMOMC_UNROLL_EXACT_PAIRS
       for (int j = 0; j <= i; ++j) {
         Real x[R];
         row(j, x);
@@ -105,10 +107,12 @@ EMOMC_INLINE void accumulate_component(const FullShape& shape, const Scalar* coe
                                        const Row& row, Real (&distance)[R]) {
   EMOMC_UNROLL
   for (int r = 0; r < R; ++r) distance[r] = Real(Scalar(0));
+  EMOMC_UNROLL_EXACT_PAIRS
   for (int i = 0; i < shape.dim; ++i) {
     Real z[R];
     EMOMC_UNROLL
     for (int r = 0; r < R; ++r) z[r] = Real(coefficients[shape.offset_index(k, i)]);
+    EMOMC_UNROLL_EXACT_PAIRS
     for (int j = 0; j <= i; ++j) {
       Real x[R];
       row(j, x);
@@ -126,6 +130,7 @@ template <int R, class Real, class Scalar, class Row>
 EMOMC_INLINE void rotate_rows(const Scalar* factors, int i, const Row& row, Real (&y)[R]) {
   EMOMC_UNROLL
   for (int r = 0; r < R; ++r) y[r] = Real(Scalar(0));
+  EMOMC_UNROLL_EXACT_PAIRS
   for (int j = 0; j <= i; ++j) {
     Real x[R];
     row(j, x);
@@ -142,6 +147,7 @@ EMOMC_INLINE void accumulate_blocks(const TiedShape& shape, const Scalar* coeffi
   for (int b = 0; b < B; ++b) EMOMC_UNROLL
   for (int c = 0; c < kComponentBlock; ++c) EMOMC_UNROLL
   for (int r = 0; r < R; ++r) distance[b][c][r] = Real(Scalar(0));
+  EMOMC_UNROLL_EXACT_PAIRS
   for (int i = 0; i < shape.dim; ++i) {
     Real y[R];
     rotate_rows(coefficients, i, row, y);
@@ -167,6 +173,7 @@ EMOMC_INLINE void accumulate_component(const TiedShape& shape, const Scalar* coe
                                        const Row& row, Real (&distance)[R]) {
   EMOMC_UNROLL
   for (int r = 0; r < R; ++r) distance[r] = Real(Scalar(0));
+  EMOMC_UNROLL_EXACT_PAIRS
   for (int i = 0; i < shape.dim; ++i) {
     Real y[R];
     rotate_rows(coefficients, i, row, y);

@@ -35,6 +35,16 @@ EMOMC_HD double constrain_simplices(const Team& team, const ParameterTable& tabl
     const SimplexBlock block = table.simplices[s];
     const Element* elements = table.elements + block.begin;
     double* y = theta + block.begin;
+    if (block.size <= kMostLanes) {
+      const auto coordinates = team.lanes(
+          block.size, [=](int k) { return helmert_coordinate(elements, u + block.source, block.size, k); });
+      const double top = team.max_of(coordinates, block.size);
+      const auto powers = team.map(coordinates, block.size, [=](double c, int) { return exp(c - top); });
+      const double total = team.sum_of(powers, block.size);
+      team.store(team.map(powers, block.size, [=](double p, int) { return p / total; }), block.size, y);
+      log_jacobian += block.half_log_size - block.size * (top + log(total));
+      continue;
+    }
     const double top = team.max(
         block.size,
         [=](int k) { return y[k] = helmert_coordinate(elements, u + block.source, block.size, k); },

@@ -250,12 +250,20 @@ EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int ch
   return p;
 }
 
+/// a / b of positive numbers; small ones at the price of small ones.
+EMOMC_INLINE i64 quotient(i64 a, i64 b) {
+  if ((static_cast<u64>(a | b) >> 32) == 0) return static_cast<u32>(a) / static_cast<u32>(b);
+  return a / b;
+}
+
 template <class Team>
 EMOMC_HD void record_draw(const Team& team, const StepView& v, int chain, i64 step, const RecordPlan& plan,
                           const Workspace& w, double log_prior, double log_likelihood) {
   const i64 since = step - plan.origin;
-  if (since < plan.every || since % plan.every != 0) return;
-  const i64 kept = since / plan.every - 1;
+  if (since < plan.every) return;
+  const i64 number = quotient(since, plan.every);
+  if (number * plan.every != since) return;
+  const i64 kept = number - 1;
   if (kept >= plan.capacity) return;
   const i64 row = (plan.slot + kept) * v.num_chains + chain;
   const int dim = v.table.dim, dim_u = v.table.dim_unconstrained;

@@ -1,0 +1,274 @@
+// Log likelihoods of many parameter vectors on rows that stay in registers: a block takes a part of a tile and
+// goes through its chains. Compiled at run time, with numbers of components and columns as constants; the same
+// bits as the kernels that are compiled ahead of time (mixture_kernels.cuh).
+#ifndef EMOMC_DEVICE_BATCH_KERNEL_CUH
+#define EMOMC_DEVICE_BATCH_KERNEL_CUH
+
+#include "emomc/device/batch_layout.hpp"
+#include "emomc/device/full_mixture.hpp"
+#include "emomc/device/gaussian_mixture.hpp"
+#include "emomc/device/row_sums.cuh"
+#include "emomc/device/spherical_mixture.hpp"
+#include "emomc/device/tied_mixture.hpp"
+#include "emomc/device/two_gaussian.hpp"
+
+namespace emomc::device {
+
+enum class BatchWork {
+  full,       ///< all components
+  component,  ///< one component's distances anew, the others' from where they are kept
+};
+
+template <class Model_, class Real_, int kComponents, int kDim, int kRows, bool kUniform, BatchWork kWork>
+struct BatchConfig {
+  using Model = Model_;
+  using Real = Real_;
+  static constexpr int components = kComponents, dim = kDim;
+  static constexpr int rows = kRows;  ///< neighbouring rows of a thread
+  static constexpr bool uniform = kUniform;  ///< all chains read all tiles, as one segment
+  static constexpr BatchWork work = kWork;
+  static constexpr int threads = kBatchThreads;
+  static constexpr int part_rows = rows * threads;
+  static constexpr int parts = kBatchTile / part_rows;  ///< of a tile
+  static_assert(parts * part_rows == kBatchTile);
+};
+
+// Waiting for the kernels ahead, and letting the next one begin (cuda_launch.cuh).
+__device__ inline void wait_for_kernels_ahead() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+__device__ inline void let_next_kernel_begin() { asm volatile("griddepcontrol.launch_dependents;"); }
+
+template <class Config>
+struct BatchBlock {
+  using Real = typename Config::Real;
+  static constexpr int kRows = Config::rows, kWarps = Config::threads / 32;
+
+  const BatchView& view;
+  Real x[Config::dim][kRows];  ///< the thread's rows, constant indices only
+
+  static __device__ typename Config::Model model() {
+    typename Config::Model m{};
+    m.num_components = Config::components;
+    m.dim = Config::dim;
+    return m;
+  }
+
+  __device__ void load(int tile, int part) {
+    const Real* values = static_cast<const Real*>(view.rows) +
+                         static_cast<i64>(tile) * Config::dim * kBatchTile + part * Config::part_rows +
+                         static_cast<int>(threadIdx.x) * kRows;
+#pragma unroll
+    for (int j = 0; j < Config::dim; ++j) load_rows(values + j * kBatchTile, x[j]);
+  }
+
+  __device__ auto own_rows() const {
+    return [this](int j, Real(&values)[kRows]) {
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) values[r] = x[j][r];
+    };
+  }
+
+  __device__ void add_all(const Real* coefficients, LogSum<Real> (&total)[kRows]) const {
+    add_components(model().shape(), coefficients, own_rows(), total);
+  }
+
+  /// `changed`: the component, or a negative number; `slots`: of the chain's kept distances; `kept`: theirs of
+  /// the thread's first row, in slot 0.
+  __device__ void add_changed(const Real* coefficients, int changed, const int* slots, Real* kept,
+                              LogSum<Real> (&total)[kRows]) const {
+    if (changed >= 0) {
+      Real distance[kRows];
+      accumulate_component(model().shape(), coefficients, changed, own_rows(), distance);
+      store_rows(distance, kept + slots[Config::components] * view.slot_size);
+    }
+    add_kept_components(
+        model().shape(), coefficients,
+        [&](int k, Real(&q)[kRows]) {
+          load_rows(kept + slots[k == changed ? Config::components : k] * view.slot_size, q);
+        },
+        total);
+  }
+
+  /// Sum of the warp's rows, the first `num_rows` of the block's.
+  __device__ static double warp_sum(const LogSum<Real> (&total)[kRows], int num_rows) {
+    double values[kRows];
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) values[r] = log2_value(total[r]);
+#pragma unroll
+    for (int r = 0; r < kRows; ++r)
+      if (static_cast<int>(threadIdx.x) * kRows + r >= num_rows) values[r] = 0.0;
+    return sum_over_lanes(sum_in_registers(values));
+  }
+};
+
+/// Balanced tree over values[0 .. count) in device memory that other blocks have written. By one warp
+/// (`warps` 1), or by all of the block. `groups`: kBatchWarpGroups or kBatchGroups doubles in shared memory.
+template <int warps>
+__device__ __noinline__ double sum_written(const double* values, int count, double* groups) {
+  constexpr int kGroup = 128;  // a lane of a warp has four at once
+  const auto load = [](const double* from) { return __ldcg(from); };
+  const int warp = warps > 1 ? static_cast<int>(threadIdx.x) / 32 : 0;
+  const auto sync = [] {
+    if (warps > 1)
+      __syncthreads();
+    else
+      __syncwarp();
+  };
+  const int num_groups = (count + kGroup - 1) / kGroup;
+  if (num_groups <= 1) return sum_by_warp(values, count, load);
+  sync();  // `groups` may still be read
+  for (int group = warp; group < num_groups; group += warps) {
+    const double sum = sum_by_warp(values + group * kGroup, min(kGroup, count - group * kGroup), load);
+    if (threadIdx.x % 32 == 0) groups[group] = sum;
+  }
+  sync();
+  return sum_by_warp(groups, num_groups);
+}
+
+/// The chain's log likelihood, once all its parts are there; by one warp or all, as in sum_written.
+template <class Config, int warps>
+__device__ void finish_batch_chain(const BatchView& view, int chain, int list, int num_tiles, double* groups) {
+  const double* sums = view.tile_sums + static_cast<i64>(chain) * view.sums_per_chain;
+  double sum;
+  if (Config::uniform || view.max_segments <= 1) {
+    sum = sum_written<warps>(sums, num_tiles * Config::parts, groups);
+  } else {
+    double* segments = groups + (warps > 1 ? kBatchGroups : kBatchWarpGroups);
+    const int first = view.first_segment[list], count = view.first_segment[list + 1] - 1 - first;
+    for (int s = 0; s < count; ++s) {
+      const int begin = view.segment_first[first + s], end = view.segment_first[first + s + 1];
+      const double segment =
+          sum_written<warps>(sums + begin * Config::parts, (end - begin) * Config::parts, groups);
+      if (threadIdx.x % (32 * warps) == 0) segments[s] = segment;
+    }
+    if (warps > 1)
+      __syncthreads();
+    else
+      __syncwarp();
+    sum = sum_by_warp(segments, count);
+  }
+  if (threadIdx.x % (32 * warps) == 0) {
+    view.log_likelihood[chain] = kLn2 * EMOMC_FMA(view.num_rows[list], view.common[chain], sum);
+    view.num_arrived[chain] = 0;
+  }
+}
+
+/// Grid: blocks that share the parts of all positions, then groups of chains_per_block active chains. Dynamic
+/// shared memory: that many times the coefficients of a chain, at least kBatchFinishBytes.
+template <class Config>
+__global__ void __launch_bounds__(Config::threads, 4) batch_kernel(const __grid_constant__ BatchView view) {
+  using Real = typename Config::Real;
+  using Block = BatchBlock<Config>;
+  extern __shared__ __align__(16) unsigned char batch_memory[];
+  __shared__ double sums[kBatchChains][Block::kWarps];
+  __shared__ int finished[kBatchChains];
+  __shared__ int slots[kBatchChains][Config::work == BatchWork::component ? Config::components + 1 : 1];
+  Real* coefficients = reinterpret_cast<Real*>(batch_memory);
+  const int first = static_cast<int>(blockIdx.y) * view.chains_per_block;
+  const int count = min(view.chains_per_block, view.num_active - first);
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int size = Block::model().shape().num_coefficients();
+  const auto chain_of = [&](int i) { return view.active ? view.active[first + i] : first + i; };
+  const auto list_of = [&](int chain) { return Config::uniform ? 0 : view.list_of_chain[chain]; };
+
+  Block block{view};
+  int loaded = kNoTile, num_rows = 0;
+  const auto load = [&](int tile, int part) {
+    block.load(tile, part);
+    num_rows = view.tile_rows[tile] - part * Config::part_rows;
+    loaded = tile;
+  };
+  const int num_parts = view.num_positions * Config::parts;
+  int at = static_cast<int>(blockIdx.x);
+  // While the kernel ahead still runs.
+  if constexpr (Config::uniform) load(at / Config::parts, at % Config::parts);
+  wait_for_kernels_ahead();
+  let_next_kernel_begin();
+
+  for (int i = 0; i < count; ++i) {
+    const int chain = chain_of(i);
+    const Real* from = static_cast<const Real*>(view.coefficients) + static_cast<i64>(chain) * size;
+    for (int c = static_cast<int>(threadIdx.x); c < size; c += Config::threads)
+      coefficients[i * size + c] = from[c];
+    if constexpr (Config::work == BatchWork::component)
+      for (int k = static_cast<int>(threadIdx.x); k <= Config::components; k += Config::threads)
+        slots[i][k] = view.slot[static_cast<i64>(chain) * (Config::components + 1) + k];
+  }
+  int num_done = 0;  // parts of the chain that thread i < count hands in for
+#pragma unroll 1
+  for (; at < num_parts; at += static_cast<int>(gridDim.x)) {
+    const int position = at / Config::parts, part = at % Config::parts;
+    if constexpr (Config::uniform)
+      if (at != static_cast<int>(blockIdx.x)) load(position, part);
+    if constexpr (!Config::uniform) loaded = kNoTile;
+    __syncthreads();
+#pragma unroll 1
+    for (int i = 0; i < count; ++i) {
+      if constexpr (!Config::uniform) {
+        const int list = list_of(chain_of(i)), begin = view.first_tile[list];
+        if (position >= view.first_tile[list + 1] - begin) continue;  // the chain's list is shorter
+        const int tile = view.tiles[begin + position];
+        if (tile != loaded) load(tile, part);
+      }
+      LogSum<Real> total[Config::rows];
+      if constexpr (Config::work == BatchWork::component) {
+        const int chain = chain_of(i);
+        Real* kept = static_cast<Real*>(view.kept) +
+                     static_cast<i64>(chain) * (Config::components + 1) * view.slot_size +
+                     static_cast<i64>(loaded) * kBatchTile + part * Config::part_rows +
+                     static_cast<int>(threadIdx.x) * Config::rows;
+        block.add_changed(coefficients + i * size, view.component[chain], slots[i], kept, total);
+      } else {
+        block.add_all(coefficients + i * size, total);
+      }
+      const double sum = Block::warp_sum(total, num_rows);
+      if (lane == 0) sums[i][warp] = sum;
+    }
+    __syncthreads();
+    // A thread for each chain keeps the part's sum.
+    if (static_cast<int>(threadIdx.x) < count) {
+      const int i = static_cast<int>(threadIdx.x), chain = chain_of(i), list = list_of(chain);
+      if (position < view.first_tile[list + 1] - view.first_tile[list]) {
+        double own[Block::kWarps];
+#pragma unroll
+        for (int w = 0; w < Block::kWarps; ++w) own[w] = sums[i][w];
+        view.tile_sums[static_cast<i64>(chain) * view.sums_per_chain + at] = sum_in_registers(own);
+        ++num_done;
+      }
+    }
+  }
+
+  // The block that hands in a chain's last part finishes the chain.
+  if (static_cast<int>(threadIdx.x) < count) {
+    const int i = static_cast<int>(threadIdx.x), chain = chain_of(i), list = list_of(chain);
+    const int num_tiles = view.first_tile[list + 1] - view.first_tile[list];
+    finished[i] = 0;
+    if constexpr (Config::work == BatchWork::component)
+      if (blockIdx.x == 0) view.pending[chain] = view.component[chain];
+    if (num_done > 0) {
+      __threadfence();
+      finished[i] = atomicAdd(view.num_arrived + chain, static_cast<unsigned>(num_done)) + num_done ==
+                    static_cast<unsigned>(num_tiles * Config::parts);
+      __threadfence();
+    } else if (num_tiles == 0 && blockIdx.x == 0) {
+      view.log_likelihood[chain] = 0;
+    }
+  }
+  __syncthreads();
+  // Each warp a chain, or where there is much to sum all warps one after the other.
+  double* groups = reinterpret_cast<double*>(batch_memory);  // the coefficients have been used
+  const bool together = view.sums_per_chain > kMostSummedByWarp || view.max_segments > kBatchWarpGroups;
+#pragma unroll 1
+  for (int i = together ? 0 : warp; i < count; i += together ? 1 : Block::kWarps) {
+    if (!finished[i]) continue;
+    const int chain = chain_of(i), list = list_of(chain);
+    const int num_tiles = view.first_tile[list + 1] - view.first_tile[list];
+    if (together)
+      finish_batch_chain<Config, Block::kWarps>(view, chain, list, num_tiles, groups);
+    else
+      finish_batch_chain<Config, 1>(view, chain, list, num_tiles, groups + warp * 2 * kBatchWarpGroups);
+  }
+}
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_BATCH_KERNEL_CUH

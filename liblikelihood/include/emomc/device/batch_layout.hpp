@@ -1,0 +1,46 @@
+// What host and device agree on about batch_kernel.cuh.
+#ifndef EMOMC_DEVICE_BATCH_LAYOUT_HPP
+#define EMOMC_DEVICE_BATCH_LAYOUT_HPP
+
+#include "emomc/device/integers.hpp"
+
+namespace emomc::device {
+
+inline constexpr int kBatchTile = 1024;  ///< rows; DataSet's
+inline constexpr int kBatchThreads = 128;
+/// Chains of a block, at most.
+inline constexpr int kBatchChains = 16;
+/// Of a list: segments, and groups of 128 parts of a warp's or a block's sum, at most.
+inline constexpr int kBatchGroups = 1024;
+inline constexpr int kBatchWarpGroups = 128;
+/// Shared memory that sums of parts take.
+inline constexpr int kBatchFinishBytes = 2 * kBatchGroups * 8;
+inline constexpr int kNoTile = -1;
+
+/// All pointers are device memory; lists as in ChainWorkView.
+struct BatchView {
+  const void* rows;      ///< TiledData::values
+  const int* tile_rows;  ///< [num_tiles]
+  const int* active;     ///< [num_active] chains; null: the first ones
+  int num_active, chains_per_block;
+  int num_positions;  ///< tiles of the longest list
+  const int *list_of_chain, *first_tile, *tiles, *first_segment, *segment_first;
+  const double* num_rows;    ///< [num_lists]
+  int max_segments;          ///< of a list
+  const void* coefficients;  ///< num_chains x num_coefficients
+  const double* common;      ///< [num_chains]
+  double* tile_sums;         ///< num_chains x sums_per_chain
+  i64 sums_per_chain;
+  unsigned* num_arrived;   ///< [num_chains], 0 between launches
+  double* log_likelihood;  ///< [num_chains]
+  // Of a component's evaluation, as in DistanceCacheView.
+  const int* component;  ///< [num_chains]
+  void* kept;            ///< num_chains x (num_components + 1) x slot_size
+  const int* slot;       ///< num_chains x (num_components + 1)
+  int* pending;          ///< [num_chains]
+  i64 slot_size;
+};
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_BATCH_LAYOUT_HPP
