@@ -12,6 +12,10 @@ constexpr int kLanes = 32;
 constexpr int kMostNodes = 1024;
 // Static shared memory of the kernel and what the system takes of each block.
 constexpr std::size_t kOtherShared = 6144;
+// Beyond, one chain's step of one block is as short with kernels of its own that use the whole GPU.
+constexpr int kMostRowsOfOneChain = 8192;
+// Multiprocessors that clusters of four and more find: they do not cross the GPU's parts of 16 to 18.
+constexpr double kShareOfLargeClusters = 0.85;
 // Fewer rows than this a block: a further block costs more than it saves.
 constexpr int kFewestRows = 256;
 
@@ -29,7 +33,8 @@ std::size_t rows_of(const DeviceLikelihood& likelihood, const ChainPlan& chain) 
   return rows;
 }
 
-// Passes of the evaluating warps over their nodes, in units of a row's arithmetic; a pass waits for about two.
+// Passes of the evaluating warps over their nodes, in units of a row's arithmetic; a pass waits for about
+// two.
 int cost(int rows, int rows_per_lane, int evaluators) {
   constexpr int kWait = 2;
   return ceil_div(ceil_div(rows, kLanes * rows_per_lane), evaluators) * (rows_per_lane + kWait);
@@ -78,7 +83,7 @@ ResidentNodes plan_nodes(const DeviceLikelihood& likelihood, const std::vector<C
 
 std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
                                           const std::vector<ChainPlan>& chains, const device::StepView& view,
-                                          bool caches, const ResidentMachine& machine) {
+                                          int num_blocks, bool caches, const ResidentMachine& machine) {
   std::size_t most_rows = 0;
   for (const auto& chain : chains) {
     const std::size_t rows = rows_of(likelihood, chain);
@@ -86,18 +91,21 @@ std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
     most_rows = std::max(most_rows, rows);
   }
   if (most_rows > static_cast<std::size_t>(kMostNodes) * kLanes * 4) return std::nullopt;
-  const int rows = static_cast<int>(most_rows);
+  const int rows = static_cast<int>(most_rows), num_chains = static_cast<int>(chains.size());
+  if (num_chains == 1 && num_blocks == 1 && rows > kMostRowsOfOneChain) return std::nullopt;
   const Shape shape{likelihood.num_components, likelihood.dim, likelihood.num_coefficients,
                     likelihood.num_scratch};
 
   // With a cluster of this size in this form: what it takes.
-  const auto sized = [&](device::ResidentForm form, int cluster) {
+  const auto sized = [&](device::ResidentForm form, int cluster, bool with_caches) {
+    const bool ahead = form == device::ResidentForm::ahead;
     ResidentPlan plan;
     plan.form = form;
     plan.cluster = cluster;
+    plan.evaluators = ahead ? 4 : 8;
     plan.rows_per_lane = best_rows_per_lane(ceil_div(rows, cluster), plan.evaluators);
-    plan.sizes = {likelihood.real == "float" ? 4 : 8, form == device::ResidentForm::ahead ? 2 : 1,
-                  plan.rows_per_lane, device::ResidentRows::shared, caches};
+    plan.sizes = {likelihood.real == "float" ? 4 : 8, ahead ? 2 : 1, plan.rows_per_lane,
+                  device::ResidentRows::shared, with_caches};
     const ResidentNodes nodes = plan_nodes(likelihood, chains, plan.rows_per_lane);
     plan.nodes_per_block = ceil_div(nodes.max_nodes, cluster);
     device::ResidentWork work{};
@@ -109,43 +117,26 @@ std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
     if (nodes.max_nodes > kMostNodes) plan.shared_bytes = machine.shared_per_multiprocessor;
     return plan;
   };
-  const auto num_chains = static_cast<int>(chains.size());
+  // All chains at once, a block on each multiprocessor, in clusters as large as is of use. Without the caches
+  // of components more fits, and the evaluation is still shorter than the proposals beside it.
   const int most_useful = std::max(1, ceil_div(rows, kFewestRows));
-  for (int cluster = kLargestCluster; cluster >= 1; cluster /= 2) {
-    if (cluster / 2 >= most_useful || num_chains * cluster > machine.num_multiprocessors) continue;
-    const ResidentPlan plan = sized(device::ResidentForm::ahead, cluster);
-    if (plan.shared_bytes + kOtherShared <= machine.shared_per_block) return plan;
+  for (const bool with_caches : {true, false}) {
+    if (with_caches && !caches) continue;
+    for (int cluster = kLargestCluster; cluster >= 1; cluster /= 2) {
+      const double share = cluster <= 2 ? 1.0 : kShareOfLargeClusters;
+      if (cluster / 2 >= most_useful || num_chains * cluster > share * machine.num_multiprocessors) continue;
+      const ResidentPlan plan = sized(device::ResidentForm::ahead, cluster, with_caches);
+      if (plan.shared_bytes + kOtherShared <= machine.shared_per_block) return plan;
+    }
   }
-  // Two blocks on a multiprocessor, so that one works while the other waits; then one.
-  for (const std::size_t most : {machine.shared_per_multiprocessor / 2, machine.shared_per_block})
-    for (int cluster = 1; cluster <= kLargestCluster; cluster *= 2) {
-      const ResidentPlan plan = sized(device::ResidentForm::in_turn, cluster);
-      if (plan.shared_bytes + kOtherShared <= most) return plan;
+  // All chains at once, two blocks on each multiprocessor: one works while the other waits.
+  if (num_chains <= 2 * machine.num_multiprocessors)
+    for (const bool with_caches : {true, false}) {
+      if (with_caches && !caches) continue;
+      const ResidentPlan plan = sized(device::ResidentForm::in_turn, 1, with_caches);
+      if (plan.shared_bytes + kOtherShared <= machine.shared_per_multiprocessor / 2) return plan;
     }
   return std::nullopt;
-}
-
-std::optional<ResidentPlan> tune_resident(const DeviceLikelihood& likelihood,
-                                          const std::vector<ChainPlan>& chains, const device::StepView& view,
-                                          bool caches, int form, int cluster, int rows_per_lane, int evaluators) {
-    const Shape shape{likelihood.num_components, likelihood.dim, likelihood.num_coefficients,
-                    likelihood.num_scratch};
-    ResidentPlan plan;
-    plan.form = static_cast<device::ResidentForm>(form & 1);
-    plan.cluster = cluster;
-    plan.rows_per_lane = rows_per_lane;
-    plan.evaluators = evaluators;
-    plan.sizes = {likelihood.real == "float" ? 4 : 8, (form & 1) ? 1 : 2, plan.rows_per_lane,
-                  (form & 2) ? device::ResidentRows::global : device::ResidentRows::shared, caches};
-    const ResidentNodes nodes = plan_nodes(likelihood, chains, plan.rows_per_lane);
-    plan.nodes_per_block = ceil_div(nodes.max_nodes, cluster);
-    device::ResidentWork work{};
-    work.nodes_per_block = plan.nodes_per_block;
-    work.max_nodes = nodes.max_nodes;
-    work.max_segments = nodes.max_segments;
-    plan.shared_bytes =
-        static_cast<std::size_t>(device::ResidentPlaces(nullptr, view, shape, work, plan.sizes).bytes);
-    return plan;
 }
 
 KernelSource resident_source(const ResidentPlan& plan, const DeviceLikelihood& likelihood,
@@ -154,14 +145,14 @@ KernelSource resident_source(const ResidentPlan& plan, const DeviceLikelihood& l
   const std::string space = "emomc::device::";
   KernelSource source;
   source.header = "emomc/device/resident_chain.cuh";
-  source.kernel = space + "resident_kernel<" + space + "ResidentConfig<" + proposal + ", " +
-                  likelihood.model + ", " + likelihood.real + ", " + number(likelihood.num_components) +
-                  ", " + number(likelihood.dim) + ", " + number(plan.rows_per_lane) + ", " + space +
-                  (plan.form == device::ResidentForm::ahead ? "ResidentForm::ahead" : "ResidentForm::in_turn") +
-                  ", " + number(plan.evaluators) + ", " + space +
-                  (plan.sizes.place == device::ResidentRows::shared ? "ResidentRows::shared"
-                                                                    : "ResidentRows::global") +
-                  ", " + (plan.sizes.caches ? "true" : "false") + ">>";
+  source.kernel =
+      space + "resident_kernel<" + space + "ResidentConfig<" + proposal + ", " + likelihood.model + ", " +
+      likelihood.real + ", " + number(likelihood.num_components) + ", " + number(likelihood.dim) + ", " +
+      number(plan.rows_per_lane) + ", " + space +
+      (plan.form == device::ResidentForm::ahead ? "ResidentForm::ahead" : "ResidentForm::in_turn") + ", " +
+      number(plan.evaluators) + ", " + space +
+      (plan.sizes.place == device::ResidentRows::shared ? "ResidentRows::shared" : "ResidentRows::global") +
+      ", " + (plan.sizes.caches ? "true" : "false") + ">>";
   if (table.num_covariance_rows + table.num_conditionals == 0) source.defines = {"EMOMC_PLAIN_TABLE=1"};
   return source;
 }

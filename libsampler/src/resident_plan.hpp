@@ -39,14 +39,12 @@ struct ResidentNodes {
 ResidentNodes plan_nodes(const DeviceLikelihood& likelihood, const std::vector<ChainPlan>& chains,
                          int rows_per_lane);
 
-/// Nothing where a chain's rows do not fit the shared memory of a cluster, or a chain has none.
+/// `num_blocks`: of a step. Nothing where the chains are not served all at once, or a chain has no rows.
 std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
                                           const std::vector<ChainPlan>& chains, const device::StepView& view,
-                                          bool caches, const ResidentMachine& machine);
-
-std::optional<ResidentPlan> tune_resident(const DeviceLikelihood& likelihood,
-                                          const std::vector<ChainPlan>& chains, const device::StepView& view,
-                                          bool caches, int form, int cluster, int rows_per_lane, int evaluators);
+                                          int num_blocks, bool caches, const ResidentMachine& machine);
+/// Bytes of registers that such a kernel may write to memory in a step; with more it is not used.
+inline constexpr int kMostSpilled = 64;
 
 /// The kernel of a plan; `proposal`: C++ name of its type.
 KernelSource resident_source(const ResidentPlan& plan, const DeviceLikelihood& likelihood,

@@ -67,8 +67,9 @@ class Runner {
     ensemble_ = std::make_unique<Ensemble>(engine.device(), target, blocks_, plans, options.seed, record_);
     segments_ = std::make_unique<SegmentRunner>(
         engine, *ensemble_, *stepper_, blocks_, caches_, record_,
-        make_resident_chains(engine, *ensemble_, proposal.kind, blocks_, plans,
-                             caches_ == ComponentCaches::on, why_not_resident_));
+        options.resident ? make_resident_chains(engine, *ensemble_, proposal.kind, blocks_, plans,
+                                                caches_ == ComponentCaches::on, why_not_resident_)
+                         : nullptr);
   }
 
   void start(std::span<const double> starts) {
@@ -124,6 +125,7 @@ class Runner {
     result.state = state();
     result.num_evaluations = evaluations_;
     result.adaptation_drift = adaptation_.drift();
+    if (engine_.device().kind() == DeviceKind::cuda) result.stepping = segments_->stepping(why_not_resident_);
     return result;
   }
 

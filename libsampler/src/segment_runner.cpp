@@ -82,6 +82,11 @@ SegmentRunner::SegmentRunner(LikelihoodEngine& engine, const Ensemble& ensemble,
 
 SegmentRunner::~SegmentRunner() = default;
 
+std::string SegmentRunner::stepping(const std::string& why_not) const {
+  if (resident_) return "many steps in one kernel, " + resident_->description();
+  return "a kernel for each part of a step" + (why_not.empty() ? "" : ": " + why_not);
+}
+
 void SegmentRunner::enqueue_evaluation(int block) {
   const device::ProposalBlock& planned = blocks_.blocks[static_cast<std::size_t>(block)];
   if (planned.influence == Influence::nothing) return;

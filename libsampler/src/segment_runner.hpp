@@ -47,6 +47,8 @@ class SegmentRunner {
   /// Waits for all segments and drains them.
   void finish(const Drain& drain);
 
+  /// How steps are run, for people; `why_not`: the reason for kernels of their own.
+  std::string stepping(const std::string& why_not) const;
   /// Parameter vectors evaluated by one step of one chain.
   int evaluations_per_step() const { return blocks_.num_evaluations(); }
 

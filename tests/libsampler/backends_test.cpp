@@ -115,6 +115,34 @@ TEST_P(OnBackend, DrawsDoNotDependOnSegmentLengthOrCaches) {
   }
 }
 
+// Steps inside one kernel and steps of a kernel for each part: for few chains and many, rows of two segments,
+// one block of a cluster and several.
+TEST_P(OnBackend, StepsInOneKernelHaveTheDrawsOfLaunchedOnes) {
+  if (GetParam() != Backend::cuda) GTEST_SKIP() << "there are no kernels";
+  int num_resident = 0;
+  for (const std::string& kind : proposal_names())
+    for (const std::uint64_t chains : {1u, 5u, 70u, 150u}) {
+      if (proposal_use(kind).other_chains && chains < 30) continue;
+      for (const auto precision : {Precision::mixed, Precision::float64})
+        for (const bool segments : {false, true}) {
+          Problem problem(segments ? std::vector<int>{1, 0} : std::vector<int>{0}, chains);
+          if (segments) problem.mixture.data.segments = {{0, 1033}, {1033, 1967}};
+          problem.proposal.kind = kind;
+          problem.options.warmup = 20;
+          problem.options.draws = 10;
+          Keeper expected, actual;
+          problem.options.resident = false;
+          problem.run(GetParam(), precision, expected);
+          problem.options.resident = true;
+          const RunResult result = problem.run(GetParam(), precision, actual);
+          num_resident += result.stepping.starts_with("many steps in one kernel");
+          EXPECT_EQ(actual.theta, expected.theta) << kind << ", " << chains << " chains, " << result.stepping;
+          EXPECT_EQ(actual.log_likelihood, expected.log_likelihood) << kind;
+        }
+    }
+  EXPECT_GT(num_resident, 60);
+}
+
 TEST_P(OnBackend, GoesOnFromAStateBitForBit) {
   for (const std::string& kind : proposal_names()) {
     Problem problem({0}, chains_for(kind));

@@ -7,6 +7,7 @@
 
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/core/runtime_kernel.hpp"
 #include "netcdf_file.hpp"
 #include "run_files.hpp"
 #include "run_netcdf.hpp"
@@ -96,6 +97,9 @@ int run(const Options& options) {
   const auto logger = make_logger(directory, verbosity);
   for (const auto& line : describe(setup.loaded)) logger->info(line);
   for (const auto& line : warnings(setup.loaded)) logger->warn("warning: {}", line);
+  if (setup.backend == Backend::cuda)
+    if (const auto problem = runtime_compiler_problem(); !problem.empty())
+      logger->warn("warning: slower kernels of general sizes are used: {}", problem);
   logger->info("model: {}, {} parameters, {} free; backend {}", setup.model.name, setup.target->dim(),
                setup.target->dim_unconstrained(), RunFiles::engine_text(config, setup));
   if (checkpoint) logger->info("going on from step {}", checkpoint->state.step);

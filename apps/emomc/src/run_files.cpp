@@ -254,6 +254,7 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
     m["evaluations"] = result->num_evaluations;
     m["faults"] = faults;
     m["adaptation_drift"] = result->adaptation_drift;
+    if (!result->stepping.empty()) m["stepping"] = result->stepping;
     m["seconds"] = {{"startup", startup_seconds},
                     {"warmup", warmup_before_ + result->warmup_seconds},
                     {"sampling", sampling_before_ + result->sampling_seconds}};

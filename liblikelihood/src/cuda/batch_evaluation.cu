@@ -1,7 +1,6 @@
-#include "batch_evaluation.hpp"
-
 #include <algorithm>
 
+#include "batch_evaluation.hpp"
 #include "emomc/core/cuda_launch.cuh"
 
 namespace emomc {
@@ -10,6 +9,8 @@ namespace {
 // 32-bit registers for a thread's rows: with them, accumulators and coefficients four blocks of 128 threads
 // share a multiprocessor without spills.
 constexpr int kRowRegisters = 56;
+// The same where distances go by pairs of columns, and so many components that their loop is one.
+constexpr int kRowRegistersOfPairs = 28, kFewComponents = 8;
 constexpr int kBlocksPerMultiprocessor = 4;
 // Columns up to which loops over pairs of them are unrolled whole (EMOMC_UNROLL_EXACT_PAIRS).
 constexpr int kMostPairedColumns = 16;
@@ -22,8 +23,9 @@ int bytes_of(const DeviceLikelihood& likelihood) { return likelihood.real == "fl
 int batch_rows_per_thread(const DeviceLikelihood& likelihood) {
   const bool pairs = likelihood.model.ends_with("FullMixture") || likelihood.model.ends_with("TiedMixture");
   if (pairs && likelihood.dim > kMostPairedColumns) return 0;
+  const int most = pairs && likelihood.num_components > kFewComponents ? kRowRegistersOfPairs : kRowRegisters;
   for (int rows : {4, 2, 1})
-    if (rows * likelihood.dim * bytes_of(likelihood) / 4 <= kRowRegisters) return rows;
+    if (rows * likelihood.dim * bytes_of(likelihood) / 4 <= most) return rows;
   return 0;
 }
 
@@ -32,7 +34,8 @@ KernelSource batch_source(const DeviceLikelihood& likelihood, bool uniform, bool
   return {"emomc/device/batch_kernel.cuh",
           "emomc::device::batch_kernel<emomc::device::BatchConfig<" + likelihood.model + ", " +
               likelihood.real + ", " + number(likelihood.num_components) + ", " + number(likelihood.dim) +
-              ", " + number(batch_rows_per_thread(likelihood)) + (uniform ? ", true" : ", false") + ", emomc::device::BatchWork::" + (component ? "component>>" : "full>>")};
+              ", " + number(batch_rows_per_thread(likelihood)) + (uniform ? ", true" : ", false") +
+              ", emomc::device::BatchWork::" + (component ? "component>>" : "full>>")};
 }
 
 std::unique_ptr<BatchEvaluation> BatchEvaluation::make(const DeviceLikelihood& likelihood, int num_chains,
@@ -47,7 +50,8 @@ std::unique_ptr<BatchEvaluation> BatchEvaluation::make(const DeviceLikelihood& l
   if (num_chains > kMostChains || bytes > kMostShared || work.max_segments > device::kBatchGroups ||
       parts > device::kBatchGroups * 128L)
     return nullptr;
-  return std::unique_ptr<BatchEvaluation>(new BatchEvaluation(likelihood, work, component, num_multiprocessors));
+  return std::unique_ptr<BatchEvaluation>(
+      new BatchEvaluation(likelihood, work, component, num_multiprocessors));
 }
 
 BatchEvaluation::BatchEvaluation(const DeviceLikelihood& likelihood, const ChainWorkView& work,
@@ -79,7 +83,8 @@ int BatchEvaluation::chains_per_block(int num_chains) const {
 
 void BatchEvaluation::launch(device::BatchView view, Stream stream) const {
   view.chains_per_block = chains_per_block(view.num_active);
-  const auto groups = static_cast<unsigned>((view.num_active + view.chains_per_block - 1) / view.chains_per_block);
+  const auto groups =
+      static_cast<unsigned>((view.num_active + view.chains_per_block - 1) / view.chains_per_block);
   // One group of chains: a block goes through several parts, and starts and ends once.
   const int blocks = groups == 1 ? std::min(num_parts_, blocks_at_once_) : num_parts_;
   void* arguments[] = {&view};

@@ -2,9 +2,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <cstdlib>
-#include <sstream>
-
 #include "../resident_plan.hpp"
 #include "emomc/core/cuda_check.hpp"
 #include "emomc/device/proposals.hpp"
@@ -50,9 +47,17 @@ class CudaResidentChains final : public ResidentChains {
           std::pair{&nodes.first_segment, &first_segment_}, std::pair{&nodes.segment_first, &segment_first_}})
       *array = to_device(device, *list);
     num_rows_ = to_device(device, nodes.num_rows);
-    work_ = {likelihood.rows,        nodes_.data(),    list_of_chain_.data(), first_node_.data(),
-             first_segment_.data(),  segment_first_.data(), num_rows_.data(), nodes.max_nodes,
-             nodes.max_segments,     plan.nodes_per_block,  0};
+    work_ = {likelihood.rows,
+             nodes_.data(),
+             list_of_chain_.data(),
+             first_node_.data(),
+             first_segment_.data(),
+             segment_first_.data(),
+             num_rows_.data(),
+             nodes.max_nodes,
+             nodes.max_segments,
+             plan.nodes_per_block,
+             0};
     EMOMC_CUDA_CHECK(cudaFuncSetAttribute(kernel_.function(), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                           static_cast<int>(plan.shared_bytes)));
     EMOMC_CUDA_CHECK(
@@ -61,6 +66,7 @@ class CudaResidentChains final : public ResidentChains {
     EMOMC_CUDA_CHECK(cudaOccupancyMaxActiveClusters(&max_clusters_, kernel_.function(), &launch.config));
   }
 
+  int spilled() const { return kernel_.spilled(); }
   /// Clusters that the GPU runs at once; 0: not even one.
   int max_clusters() const { return max_clusters_; }
 
@@ -70,8 +76,8 @@ class CudaResidentChains final : public ResidentChains {
     device::StepView view = view_;
     void* arguments[] = {&view, &work};
     const Launch launch(*this);
-    check_cuda(cudaLaunchKernelExC(&launch.config, kernel_.function(), arguments), "launch of resident_kernel",
-               __FILE__, __LINE__);
+    check_cuda(cudaLaunchKernelExC(&launch.config, kernel_.function(), arguments),
+               "launch of resident_kernel", __FILE__, __LINE__);
   }
 
   std::string description() const override {
@@ -87,8 +93,8 @@ class CudaResidentChains final : public ResidentChains {
       attribute.id = cudaLaunchAttributeClusterDimension;
       attribute.val.clusterDim = {static_cast<unsigned>(c.plan_.cluster), 1, 1};
       config.gridDim = dim3(static_cast<unsigned>(c.view_.num_chains * c.plan_.cluster));
-      config.blockDim = dim3(static_cast<unsigned>(32 * c.plan_.evaluators +
-                                                   (ahead ? 2 * device::kTeamLanes : 0)));
+      config.blockDim =
+          dim3(static_cast<unsigned>(32 * c.plan_.evaluators + (ahead ? 3 * device::kTeamLanes : 0)));
       config.dynamicSmemBytes = c.plan_.shared_bytes;
       config.stream = c.stream_;
       config.attrs = &attribute;
@@ -134,22 +140,20 @@ std::unique_ptr<ResidentChains> make_resident_chains(const LikelihoodEngine& eng
     why = "the GPU has no clusters";
     return nullptr;
   }
-  auto plan = plan_resident(*likelihood, chains, ensemble.view(), caches, machine);
-  if (const char* tune = std::getenv("EMOMC_TUNE")) {
-    std::istringstream in(tune);
-    int form = 0, cluster = 0, rows = 0, evaluators = 0;
-    in >> form >> cluster >> rows >> evaluators;
-    if (form < 0) plan.reset();
-    else plan = tune_resident(*likelihood, chains, ensemble.view(), caches, form, cluster, rows, evaluators);
-  }
+  const auto plan = plan_resident(*likelihood, chains, ensemble.view(),
+                                  static_cast<int>(blocks.blocks.size()), caches, machine);
   if (!plan) {
-    why = "a chain's rows do not fit the shared memory of a cluster";
+    why = "so many rows or chains are evaluated faster by kernels of their own";
     return nullptr;
   }
   auto result = std::make_unique<CudaResidentChains>(engine.device(), *likelihood, ensemble.view(), chains,
                                                      *plan, proposal_type_name(proposal));
   if (result->max_clusters() == 0) {
     why = "the GPU runs no cluster of " + std::to_string(plan->cluster) + " such blocks";
+    return nullptr;
+  }
+  if (result->spilled() > kMostSpilled) {
+    why = "the kernel for this model needs more registers than there are";
     return nullptr;
   }
   return result;

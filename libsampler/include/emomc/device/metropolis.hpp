@@ -68,14 +68,15 @@ struct StepView {
 /// Where a team works on one chain: the chain's own rows of StepView, or copies of them in memory that is
 /// nearer; and what it reads there.
 struct Workspace {
-  double* current_u;      ///< [dim_unconstrained]
-  double* u;              ///< of the candidate
-  double* innovation;     ///< [num_innovation]
-  double* current_theta;  ///< [dim]
-  double* theta;          ///< of the candidate
-  double* adapted;        ///< the chain's group's scales and sds
-  ParameterTable table;   ///< as StepView's, its arrays nearer
-  bool is_filled = false;  ///< table and adapted numbers are there already
+  double* current_u;                    ///< [dim_unconstrained]
+  double* u;                            ///< of the candidate
+  double* innovation;                   ///< [num_innovation]
+  double* current_theta;                ///< [dim]
+  double* theta;                        ///< of the candidate
+  double* adapted;                      ///< the chain's group's scales and sds
+  ParameterTable table;                 ///< as StepView's, its arrays nearer
+  bool is_filled = false;               ///< table and adapted numbers are there already
+  const double* log_uniform = nullptr;  ///< where given: innovation and this one have been drawn ahead
 };
 
 EMOMC_INLINE double* adapted_of(const StepView& v, int chain) {
@@ -189,6 +190,12 @@ EMOMC_INLINE OtherChains others_of(const StepView& v, int chain, const ProposalB
   return {v.current.u, v.ld_u, v.members + first, v.first_member[list + 1] - first};
 }
 
+/// Logarithm of the uniform number that decides on a block at a step.
+EMOMC_INLINE double draw_log_uniform(const StepView& v, u32 chain_id, i64 step, int block) {
+  return log(RandomSource{v.seed, static_cast<u64>(step), chain_id}.uniform(Purpose::acceptance,
+                                                                            static_cast<u32>(block)));
+}
+
 /// Fills `w` with the current point, the candidate and the innovation of the block to come.
 template <class Proposal, class Team>
 EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int chain, int accept_block,
@@ -229,8 +236,7 @@ EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int ch
         (p.candidate.prior - p.current.prior) + (p.candidate.jacobian - p.current.jacobian) + v.log_q[chain];
     if constexpr (has_jumps<Proposal>)
       if (block.jump) p.log_ratio = (p.candidate.prior - p.current.prior) + v.log_q[chain];
-    p.log_uniform = log(RandomSource{v.seed, static_cast<u64>(p.step), id}.uniform(
-        Purpose::acceptance, static_cast<u32>(accept_block)));
+    p.log_uniform = w.log_uniform ? *w.log_uniform : draw_log_uniform(v, id, p.step, accept_block);
     if (accept_block == v.num_blocks - 1) ++next_step;
   }
   if (propose_block != kNoBlock) {
@@ -244,7 +250,7 @@ EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int ch
   }
   team.finish_fetches();
   team.sync();
-  if (propose_block != kNoBlock)
+  if (propose_block != kNoBlock && !w.log_uniform)
     Proposal::innovate(team, RandomSource{v.seed, static_cast<u64>(next_step), id}, p.adapted,
                        innovation_of(v, w));
   return p;
@@ -311,11 +317,10 @@ EMOMC_INLINE Decision decide(const StepView& v, int chain, const Prepared& p) {
           fault ? -kInfinity : log_density};
 }
 
-/// Carries out what was decided for block `b`. After the last block the step is done: it is counted and,
-/// where the plan says so, recorded.
+/// Carries out what was decided for block `b`; after the last block the step is done and counted.
 template <class Proposal, class Team>
-EMOMC_HD void accept_or_reject(const Team& team, const StepView& v, int chain, int b,
-                               const Decision& decision, const Prepared& p, const Workspace& w) {
+EMOMC_HD void settle(const Team& team, const StepView& v, int chain, int b, const Decision& decision,
+                     const Prepared& p, const Workspace& w) {
   const LogDensities& candidate = decision.candidate;
   const bool yes = decision.accepted, fault = decision.fault;
   const Workspace rows = rows_of(v, chain);
@@ -345,9 +350,23 @@ EMOMC_HD void accept_or_reject(const Team& team, const StepView& v, int chain, i
     if (fault) v.num_faults[chain] += 1;
     if (b == v.num_blocks - 1) v.step[chain] = p.step + 1;
   }
-  if (b == v.num_blocks - 1)
-    record_draw(team, v, chain, p.step + 1, p.plan, w, yes ? candidate.prior : p.current.prior,
-                yes ? candidate.likelihood : p.current.likelihood);
+}
+
+/// After the last block: the draw, where the plan keeps it.
+template <class Team>
+EMOMC_HD void record_decided(const Team& team, const StepView& v, int chain, const Decision& decision,
+                             const Prepared& p, const Workspace& w) {
+  record_draw(team, v, chain, p.step + 1, p.plan, w,
+              decision.accepted ? decision.candidate.prior : p.current.prior,
+              decision.accepted ? decision.candidate.likelihood : p.current.likelihood);
+}
+
+/// Both.
+template <class Proposal, class Team>
+EMOMC_HD void accept_or_reject(const Team& team, const StepView& v, int chain, int b,
+                               const Decision& decision, const Prepared& p, const Workspace& w) {
+  settle<Proposal>(team, v, chain, b, decision, p, w);
+  if (b == v.num_blocks - 1) record_decided(team, v, chain, decision, p, w);
 }
 
 /// A candidate: where its u and theta are, and the rest of it.

@@ -1,6 +1,6 @@
 // Many Metropolis steps of one chain in one launch, by a cluster of blocks that holds the chain's rows and
-// state in shared memory: no launch, no device memory and no host between steps. Compiled at run time with the
-// sizes of the problem as constants. Proposal, transforms, prior, coefficients and acceptance are the
+// state in shared memory: no launch, no device memory and no host between steps. Compiled at run time with
+// the sizes of the problem as constants. Proposal, transforms, prior, coefficients and acceptance are the
 // functions of metropolis.hpp, log densities those of mixture_sum.hpp, summed in the tree of row_sums.cuh, so
 // that the draws are those of any other way of running them.
 //
@@ -8,8 +8,9 @@
 // sends their sums to the others, and one cluster barrier a step is all that they wait for.
 //
 // Two forms. `ahead`: while some warps evaluate a candidate, two teams of others compute the next one for
-// both outcomes of the acceptance (Brockwell 2006), the shortest time per step. `in_turn`: all warps evaluate,
-// one team proposes; less work, for chains that are many enough to hide each other's waiting.
+// both outcomes of the acceptance (Brockwell 2006), and a third team draws the random numbers of the one
+// after and records, the shortest time per step. `in_turn`: all warps evaluate, one team proposes; less work,
+// for chains that are many enough to hide each other's waiting.
 #ifndef EMOMC_DEVICE_RESIDENT_CHAIN_CUH
 #define EMOMC_DEVICE_RESIDENT_CHAIN_CUH
 
@@ -64,10 +65,14 @@ struct ResidentScalars {
   i64 step;
   u64 num_faults;
   RecordPlan plan;
-  Prepared prepared[2];  ///< of each team; here, since in registers it would crowd out the rest
-  Workspace workspace[2];
+  double log_uniform[2];   ///< of the next two acceptances
+  Prepared prepared[2];    ///< of each team; here, since in registers it would crowd out the rest
+  Workspace workspace[3];  ///< of each team; the third one's is the settled point
   Decision decision;
-  int kept;  ///< component whose distances the caches have yet to take over; kNothingKept
+  bool has_draw;        ///< a step has been done that is to be recorded:
+  Decision drawn;       ///< its last decision,
+  Prepared drawn_from;  ///< by this
+  int kept;             ///< component whose distances the caches have yet to take over; kNothingKept
   u8 accepted;
 };
 inline constexpr int kNothingKept = -1;
@@ -85,8 +90,8 @@ struct ResidentConfig {
   static constexpr ResidentRows place = kPlace;
   static constexpr bool caches = kCaches_;  ///< distances of the own rows are kept in shared memory
   static constexpr bool ahead = form == ResidentForm::ahead;
-  static constexpr int teams = ahead ? 2 : 1;
-  static constexpr int first_evaluator = ahead ? teams * kTeamLanes / 32 : 0;  ///< warp
+  static constexpr int teams = ahead ? 2 : 1;                                        ///< that propose
+  static constexpr int first_evaluator = ahead ? (teams + 1) * kTeamLanes / 32 : 0;  ///< warp
   static constexpr int threads = (first_evaluator + evaluators) * 32;
   static_assert(threads >= teams * kTeamLanes);
 };
@@ -95,7 +100,7 @@ template <class Config>
 class ResidentChain {
   using Proposal = typename Config::Proposal;
   using Real = typename Config::Real;
-  using Team = BlockTeams<2>;  // threads are told apart as by two teams, also where the second one is none
+  using Team = BlockTeams<3>;  // threads are told apart as by three teams, also where there is one
   static constexpr int kRows = Config::rows, kNodeRows = 32 * kRows;
 
  public:
@@ -124,11 +129,16 @@ class ResidentChain {
       fill();
     }
     const i64 last = work_.num_steps * view_.num_blocks;
+    if (Config::ahead && in_team(kDrawer)) draw(kNoBlock, 0, scalars_.step, 0);
+    __syncthreads();
+    i64 step = scalars_.step;  // done before the block that is accepted
     int block = kNoBlock;
 #pragma unroll 1
     for (i64 i = 0; i <= last; ++i) {
-      const int next = i == last ? kNoBlock : block + 1 == view_.num_blocks ? 0 : block + 1;
-      transition(block, next, static_cast<int>(i & 1));
+      const int next = i == last ? kNoBlock : following(block);
+      const int after_next = i + 1 >= last ? kNoBlock : following(next);
+      transition(block, next, after_next, step, static_cast<int>(i & 1));
+      if (block == view_.num_blocks - 1) ++step;
       block = next;
     }
     store_back();
@@ -142,21 +152,46 @@ class ResidentChain {
     return m;
   }
 
+  static constexpr int kDrawer = 2;  ///< the team that draws and records
+
+  __device__ int following(int block) const { return block + 1 == view_.num_blocks ? 0 : block + 1; }
   __device__ bool in_team(int index) const { return warp_ / 4 == index; }
   __device__ int team_index() const { return warp_ / 4; }
   __device__ Team team() const { return Team{team_scratch_[team_index()]}; }
   /// Where the calling thread's team writes its candidate.
   __device__ int own_set() const { return team_index() == 0 ? free_[0] : free_[1]; }
 
+  /// Draws the random numbers of the acceptance of block `accept`, `step` steps being done, and of the
+  /// proposal of block `propose` after it.
+  __device__ void draw(int accept, int propose, i64 step, int parity) const {
+    const u32 id = view_.chain_id[chain_];
+    if (accept != kNoBlock && threadIdx.x % kTeamLanes == 0)
+      scalars_.log_uniform[parity] = draw_log_uniform(view_, id, step, accept);
+    if (propose == kNoBlock) return;
+    if (accept == view_.num_blocks - 1) ++step;
+    const InnovationView adapted{places_.adapted,
+                                 adapted_of(view_, chain_) + view_.adapted_layout.num_small(),
+                                 view_.adapted_layout,
+                                 view_.blocks[propose],
+                                 propose,
+                                 view_.shape,
+                                 view_.table.mixture};
+    double* innovation = places_.innovation(parity);
+    Proposal::innovate(team(), RandomSource{view_.seed, static_cast<u64>(step), id}, adapted,
+                       Innovation{innovation, innovation + view_.table.dim_unconstrained,
+                                  innovation + view_.num_innovation - kExtraInnovation});
+  }
+
   /// What the calling thread's team works with; where the points of a transition are.
-  __device__ void write_workspace() const {
+  __device__ void write_workspace(int parity) const {
     if (threadIdx.x % kTeamLanes != 0) return;
     Workspace& w = scalars_.workspace[team_index()];
     w.current_u = places_.u(current_);
     w.u = places_.u(candidate_);
     w.current_theta = places_.theta(current_);
     w.theta = places_.theta(candidate_);
-    w.innovation = places_.innovation(team_index());
+    w.innovation = places_.innovation(Config::ahead ? parity : 0);
+    w.log_uniform = Config::ahead ? &scalars_.log_uniform[parity] : nullptr;
     w.adapted = places_.adapted;
     w.table = local_.table;
     w.is_filled = true;
@@ -165,11 +200,10 @@ class ResidentChain {
   __device__ const Prepared& prepared() const { return scalars_.prepared[team_index()]; }
 
   /// The part of a transition that does not need the likelihood, by the calling thread's team.
-  __device__ void prepare(int accept, int propose) const {
-    write_workspace();
+  __device__ void prepare(int accept, int propose, int parity) const {
+    write_workspace(parity);
     team().sync();
-    const Prepared p =
-        prepare_transition<Proposal>(team(), local_, chain_, accept, propose, workspace());
+    const Prepared p = prepare_transition<Proposal>(team(), local_, chain_, accept, propose, workspace());
     if (threadIdx.x % kTeamLanes == 0) scalars_.prepared[team_index()] = p;
     team().sync();
   }
@@ -209,6 +243,7 @@ class ResidentChain {
     if (threadIdx.x == 0) {
       load_scalars();
       scalars_.kept = kNothingKept;
+      scalars_.has_draw = false;
     }
     if constexpr (Config::place == ResidentRows::shared) {
       const Real* values = static_cast<const Real*>(work_.rows);
@@ -290,9 +325,9 @@ class ResidentChain {
   __device__ Candidate propose_into(int from, int to) const {
     const Team t = team();
     const InnovationView& adapted = prepared().adapted;
-    const Candidate next = propose<Proposal>(t, local_, chain_, adapted,
-                                             KnownPoint{places_.u(from), places_.theta(from)}, workspace(),
-                                             places_.u(to), places_.theta(to));
+    const Candidate next =
+        propose<Proposal>(t, local_, chain_, adapted, KnownPoint{places_.u(from), places_.theta(from)},
+                          workspace(), places_.u(to), places_.theta(to));
     t.sync();
     if (adapted.block.influence != Influence::nothing) prepare_set(t, to);
     return next;
@@ -351,7 +386,8 @@ class ResidentChain {
       if (lane_ * kRows + r < num_rows) values[r] = log2_value(total[r]);
     const double sum = sum_over_lanes(sum_in_registers(values));
     if (lane_ < static_cast<int>(size_))
-      store_in_block(places_.sums + parity * work_.max_nodes + first_own_ + own, static_cast<u32>(lane_), sum);
+      store_in_block(places_.sums + parity * work_.max_nodes + first_own_ + own, static_cast<u32>(lane_),
+                     sum);
   }
 
   __device__ void evaluate(int changed, int parity) const {
@@ -405,18 +441,24 @@ class ResidentChain {
   // ---- a transition: the likelihood of block `accept`, its acceptance, the candidate of block `propose`
 
   /// Before the first block (`accept` kNoBlock) the current point stands for a rejected candidate.
-  __device__ void transition(int accept, int propose, int parity) {
+  /// `after`: the block after `propose`; `step` steps are done before the acceptance.
+  __device__ void transition(int accept, int propose, int after, i64 step, int parity) {
     const Influence influence = accept == kNoBlock ? Influence::nothing : view_.blocks[accept].influence;
     const bool evaluated = influence != Influence::nothing;
     const int changed = influence == Influence::component ? view_.blocks[accept].component : kNothingKept;
     const bool proposes = warp_ < 4 * Config::teams;
     Candidate next{};
     if (proposes) {
-      prepare(accept, propose);
+      prepare(accept, propose, parity);
       if constexpr (Config::ahead)
         if (propose != kNoBlock) next = propose_into(in_team(1) ? candidate_ : current_, own_set());
     }
     if constexpr (!Config::ahead) __syncthreads();  // the candidate is there
+    if (Config::ahead && in_team(kDrawer)) {
+      record_last();
+      if (propose != kNoBlock)
+        draw(propose, after, accept == view_.num_blocks - 1 ? step + 1 : step, 1 - parity);
+    }
     if (evaluated && warp_ >= Config::first_evaluator) evaluate(changed, parity);
     sync_cluster();
 
@@ -432,26 +474,45 @@ class ResidentChain {
       rotate_ahead(accepted);
     else
       rotate_in_turn(accepted);
-    if (!proposes) return;
+    if (warp_ >= (Config::ahead ? Config::first_evaluator : 4)) return;
 
     if (threadIdx.x == 0) point_at_sets();
     if (in_team(0) && accept != kNoBlock) {
-      write_workspace_settled();
+      write_settled(0);
       team().sync();
-      accept_or_reject<Proposal>(team(), local_, chain_, accept, scalars_.decision, prepared(), workspace());
+      settle<Proposal>(team(), local_, chain_, accept, scalars_.decision, prepared(), workspace());
+      const bool is_last = accept == view_.num_blocks - 1;
+      if constexpr (!Config::ahead)
+        if (is_last) record_decided(team(), local_, chain_, scalars_.decision, prepared(), workspace());
+      if (Config::ahead && threadIdx.x == 0) note_draw(is_last);
     }
     if constexpr (Config::ahead) {
       if (propose != kNoBlock && in_team(accepted ? 1 : 0)) tell(next);
-      sync_some<3, 2 * kTeamLanes>();
+      sync_some<4, 3 * kTeamLanes>();
+      if (propose == kNoBlock && in_team(kDrawer)) record_last();
     } else if (propose != kNoBlock) {
       tell(propose_into(current_, candidate_));
     }
   }
 
+  /// Of the step that has just been done, for record_last; by one thread.
+  __device__ void note_draw(bool is_last) const {
+    scalars_.has_draw = is_last;
+    if (!is_last) return;
+    write_settled(kDrawer);
+    scalars_.drawn = scalars_.decision;
+    scalars_.drawn_from = scalars_.prepared[0];
+  }
+  /// Records it, by the team that has time for it.
+  __device__ void record_last() const {
+    if (!scalars_.has_draw) return;
+    record_decided(team(), local_, chain_, scalars_.drawn, scalars_.drawn_from, scalars_.workspace[kDrawer]);
+  }
+
   /// After the decision: both points are the current one, so that nothing is copied.
-  __device__ void write_workspace_settled() const {
+  __device__ void write_settled(int team_number) const {
     if (threadIdx.x != 0) return;
-    Workspace& w = scalars_.workspace[0];
+    Workspace& w = scalars_.workspace[team_number];
     w.current_u = w.u = places_.u(current_);
     w.current_theta = w.theta = places_.theta(current_);
   }
@@ -493,7 +554,7 @@ template <class Config>
 __global__ void __launch_bounds__(Config::threads, Config::ahead ? 1 : 2)
     resident_kernel(const __grid_constant__ StepView view, const __grid_constant__ ResidentWork work) {
   extern __shared__ __align__(16) unsigned char resident_memory[];
-  __shared__ double team_scratch[2][BlockTeams<2>::kScratch];
+  __shared__ double team_scratch[3][BlockTeams<3>::kScratch];
   __shared__ StepView local;
   __shared__ ResidentScalars scalars;
   ResidentChain<Config>(view, work, resident_memory, local, scalars, team_scratch).run();

@@ -46,6 +46,8 @@ struct RunOptions {
   double max_nan_share = 0.01;  ///< of a chain's proposals so far (at least 1,000), before the run ends
   bool keep_warmup = false;     ///< hand warm-up draws (thinned alike) to the handler as well
   ComponentCaches caches = ComponentCaches::on;
+  /// On a GPU: many steps in one kernel, where that is faster. Draws do not depend on it.
+  bool resident = true;
   /// 0: by time, at most 50 ms. Draws do not depend on it.
   std::int64_t segment_steps = 0;
   /// Numbers of draws, increasing, at which the handler decides whether they are enough.
@@ -105,6 +107,7 @@ struct RunResult {
   /// [num_blocks] change of the log scale of each block's increments over the last fifth of the warm-up, the
   /// largest of the groups; NaN where there was none.
   std::vector<double> adaptation_drift;
+  std::string stepping;  ///< how steps were run on a GPU, for people; empty on the host
 };
 
 /// Runs the chains of `plans` from `starts` (num_chains x target.dim(), constrained, sampler's units) or
