@@ -22,8 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // As the ahead-of-time kernels: no contraction, so that the bits are theirs.
-const std::vector<std::string> kOptions{"--std=c++20", "--fmad=false",
-                                        "--device-as-default-execution-space",
+const std::vector<std::string> kOptions{"--std=c++20", "--fmad=false", "--device-as-default-execution-space",
                                         "-DEMOMC_EXACT_SIZES=1", "--ptxas-options=-v"};
 
 std::string sha256_of(const std::string& text) {
@@ -87,8 +86,7 @@ KernelCode compile(const KernelSource& source, const std::string& architecture) 
   std::vector<std::string> defines;
   for (const auto& define : source.defines) defines.push_back("-D" + define);
   for (const auto& define : defines) options.push_back(define.c_str());
-  const nvrtcResult status =
-      api.compile_program(program, static_cast<int>(options.size()), options.data());
+  const nvrtcResult status = api.compile_program(program, static_cast<int>(options.size()), options.data());
   std::size_t size = 0;
   check(api.log_size(program, &size), "nvrtcGetProgramLogSize");
   std::string log(size, '\0');
@@ -192,12 +190,11 @@ RuntimeKernel::RuntimeKernel(const KernelSource& source) : impl_(std::make_uniqu
   EMOMC_CUDA_CHECK(cudaGetDevice(&index));
   EMOMC_CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index));
   EMOMC_CUDA_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, index));
-  const KernelCode code =
-      compile_kernel(source, "sm_" + std::to_string(major) + std::to_string(minor));
+  const KernelCode code = compile_kernel(source, "sm_" + std::to_string(major) + std::to_string(minor));
   registers_ = code.registers;
   spilled_ = code.spilled;
-  EMOMC_CUDA_CHECK(cudaLibraryLoadData(&impl_->library, code.code.data(), nullptr, nullptr, 0, nullptr,
-                                       nullptr, 0));
+  EMOMC_CUDA_CHECK(
+      cudaLibraryLoadData(&impl_->library, code.code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
   EMOMC_CUDA_CHECK(cudaLibraryGetKernel(&impl_->kernel, impl_->library, code.symbol.c_str()));
 }
 

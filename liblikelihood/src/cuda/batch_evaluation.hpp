@@ -12,8 +12,8 @@ namespace emomc {
 
 /// Neighbouring rows that a thread of the batch kernel has in registers; 0: they do not fit.
 int batch_rows_per_thread(const DeviceLikelihood& likelihood);
-/// The kernel for a likelihood that has some; `uniform`: all chains read all rows as one segment; `component`:
-/// one component's distances anew, the others' from the cache.
+/// The kernel for a likelihood that has some; `uniform`: all chains read all rows as one segment;
+/// `component`: one component's distances anew, the others' from the cache.
 KernelSource batch_source(const DeviceLikelihood& likelihood, bool uniform, bool component);
 
 class BatchEvaluation {

@@ -113,8 +113,8 @@ class CudaEngine final : public LikelihoodEngine {
                          std::to_string(device_.free_bytes()) + " are free; use fewer chains");
     run_.work = ChainWork(device_, chains, segments_, segment_first_tile_);
     run_.allocate(device_, model_.shape());
-    batch_ = BatchEvaluation::make(*device_likelihood(), static_cast<int>(chains.size()),
-                                   run_.work.view(), false, num_multiprocessors_);
+    batch_ = BatchEvaluation::make(*device_likelihood(), static_cast<int>(chains.size()), run_.work.view(),
+                                   false, num_multiprocessors_);
     component_batch_.reset();
     if (caches == ComponentCaches::on)
       component_batch_ = BatchEvaluation::make(*device_likelihood(), static_cast<int>(chains.size()),

@@ -34,11 +34,11 @@ struct EvaluationView {
   ChainWorkView work;
   ActiveSet active;
   int chains_per_block;
-  Real* coefficients;      ///< num_chains x num_coefficients
-  double* common;          ///< [num_chains]
-  double* tile_sums;       ///< num_chains x work.max_tiles x kSumsPerTile, the first num_tiles x kParts in use
-  double* segment_sums;    ///< num_chains x work.max_segments
-  unsigned* num_arrived;   ///< [num_chains], 0 between launches
+  Real* coefficients;     ///< num_chains x num_coefficients
+  double* common;         ///< [num_chains]
+  double* tile_sums;      ///< num_chains x work.max_tiles x kSumsPerTile, the first num_tiles x kParts in use
+  double* segment_sums;   ///< num_chains x work.max_segments
+  unsigned* num_arrived;  ///< [num_chains], 0 between launches
   double* log_likelihood;  ///< [num_chains]; null: tile_sums are what is wanted
   double* rows;            ///< num_tiles x kTileRows; null: not wanted
   const int* component;    ///< [num_chains], of a component evaluation
@@ -101,7 +101,9 @@ __device__ void add_rows(const EvaluationView<Shape, Real>& view, int chain, int
   }
   device::add_kept_components(
       shape, coefficients,
-      [&](int k, Real(&q)[R]) { device::load_rows(values + slots[k == changed ? K : k] * view.cache.slot_size, q); },
+      [&](int k, Real(&q)[R]) {
+        device::load_rows(values + slots[k == changed ? K : k] * view.cache.slot_size, q);
+      },
       total);
 }
 

@@ -14,8 +14,8 @@
 namespace emomc {
 
 struct KernelSource {
-  std::string header;  ///< that has the kernel, e.g. "emomc/device/resident_chain.cuh"
-  std::string kernel;  ///< its C++ name with template arguments, qualified
+  std::string header;                     ///< that has the kernel, e.g. "emomc/device/resident_chain.cuh"
+  std::string kernel;                     ///< its C++ name with template arguments, qualified
   std::vector<std::string> defines = {};  ///< "NAME=VALUE"
   bool operator==(const KernelSource&) const = default;
 };

@@ -39,11 +39,10 @@ struct BlockTeams {
     EMOMC_ROLLED
     for (int i = rank(); i < n; i += size())
       for (int word = 0; word < kWords; ++word)
-        copy_ahead(reinterpret_cast<double*>(to + i) + word, reinterpret_cast<const double*>(from + i) + word);
+        copy_ahead(reinterpret_cast<double*>(to + i) + word,
+                   reinterpret_cast<const double*>(from + i) + word);
   }
-  __device__ void finish_fetches() const {
-    asm volatile("cp.async.wait_all;" ::: "memory");
-  }
+  __device__ void finish_fetches() const { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
   /// Each warp has them all, number i in its lane i.
   struct Lanes {
@@ -142,10 +141,10 @@ struct BlockTeams {
   static constexpr int kNobody = 1 << 30;
   /// From global to shared memory, without a register in between.
   static __device__ void copy_ahead(double* to, const double* from) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(
-                     static_cast<u32>(__cvta_generic_to_shared(to))),
-                 "l"(from)
-                 : "memory");
+    asm volatile(
+        "cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(static_cast<u32>(__cvta_generic_to_shared(to))),
+        "l"(from)
+        : "memory");
   }
   static __device__ double larger(double a, double b) { return a > b ? a : b; }
   static __device__ double warp_sum(double x) {

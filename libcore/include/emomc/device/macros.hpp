@@ -28,8 +28,8 @@
 #define EMOMC_ROLLED
 #define EMOMC_OUTLINE EMOMC_HD inline
 #endif
-// Where kernels are compiled for exact sizes, loops over columns are unrolled too; those over pairs of columns
-// up to 16.
+// Where kernels are compiled for exact sizes, loops over columns are unrolled too; those over pairs of
+// columns up to 16.
 #if EMOMC_EXACT_SIZES
 #define EMOMC_UNROLL_EXACT _Pragma("unroll")
 #define EMOMC_UNROLL_EXACT_PAIRS _Pragma("unroll 16")

@@ -1,6 +1,6 @@
-// Log likelihoods of many parameter vectors on rows that stay in registers: a block takes a part of a tile and
-// goes through its chains. Compiled at run time, with numbers of components and columns as constants; the same
-// bits as the kernels that are compiled ahead of time (mixture_kernels.cuh).
+// Log likelihoods of many parameter vectors on rows that stay in registers: a block takes a part of a tile
+// and goes through its chains. Compiled at run time, with numbers of components and columns as constants; the
+// same bits as the kernels that are compiled ahead of time (mixture_kernels.cuh).
 #ifndef EMOMC_DEVICE_BATCH_KERNEL_CUH
 #define EMOMC_DEVICE_BATCH_KERNEL_CUH
 
@@ -24,7 +24,7 @@ struct BatchConfig {
   using Model = Model_;
   using Real = Real_;
   static constexpr int components = kComponents, dim = kDim;
-  static constexpr int rows = kRows;  ///< neighbouring rows of a thread
+  static constexpr int rows = kRows;         ///< neighbouring rows of a thread
   static constexpr bool uniform = kUniform;  ///< all chains read all tiles, as one segment
   static constexpr BatchWork work = kWork;
   static constexpr int threads = kBatchThreads;
@@ -71,8 +71,8 @@ struct BatchBlock {
     add_components(model().shape(), coefficients, own_rows(), total);
   }
 
-  /// `changed`: the component, or a negative number; `slots`: of the chain's kept distances; `kept`: theirs of
-  /// the thread's first row, in slot 0.
+  /// `changed`: the component, or a negative number; `slots`: of the chain's kept distances; `kept`: theirs
+  /// of the thread's first row, in slot 0.
   __device__ void add_changed(const Real* coefficients, int changed, const int* slots, Real* kept,
                               LogSum<Real> (&total)[kRows]) const {
     if (changed >= 0) {
@@ -126,7 +126,8 @@ __device__ __noinline__ double sum_written(const double* values, int count, doub
 
 /// The chain's log likelihood, once all its parts are there; by one warp or all, as in sum_written.
 template <class Config, int warps>
-__device__ void finish_batch_chain(const BatchView& view, int chain, int list, int num_tiles, double* groups) {
+__device__ void finish_batch_chain(const BatchView& view, int chain, int list, int num_tiles,
+                                   double* groups) {
   const double* sums = view.tile_sums + static_cast<i64>(chain) * view.sums_per_chain;
   double sum;
   if (Config::uniform || view.max_segments <= 1) {

@@ -19,8 +19,8 @@ EMOMC_INLINE double exp2_double(double x) {
 }
 
 /// log2 of the spacing of the shifts in float32: that of typical squared distances (three sds above the mean
-/// of a chi-square with d degrees of freedom). A shift between two representable distances would be rounded the
-/// same way in every row, an error that grows with their number.
+/// of a chi-square with d degrees of freedom). A shift between two representable distances would be rounded
+/// the same way in every row, an error that grows with their number.
 EMOMC_INLINE int shift_exponent(int d) {
   // The largest e with d + 3 sqrt(2 d) >= 2^e / (log2(e) / 2).
   int e = 0;
@@ -126,8 +126,8 @@ EMOMC_HD void prepare_distances(const Team& team, const Model& model, const Shap
   }
 }
 
-/// Writes the coefficients of `theta`, which all members may read then, and returns `common`; NaN where theta is no mixture (a scale that
-/// is not positive, something not finite, coefficients beyond the range of Real).
+/// Writes the coefficients of `theta`, which all members may read then, and returns `common`; NaN where theta
+/// is no mixture (a scale that is not positive, something not finite, coefficients beyond the range of Real).
 /// `scratch`: shape.num_scratch() doubles that the team shares. `coefficients`: shape.num_coefficients().
 template <class Real, class Team, class Model>
 EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const double* theta, Real* coefficients,
@@ -164,15 +164,12 @@ EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const doub
     undefined = team.sum_of(team.map(heights, K, [](double h, int) { return is_nan(h) ? 1.0 : 0.0; }), K) > 0;
     weights = team.sum_of(team.lanes(K, [=](int k) { return model.weight(theta, k); }), K);
     const double highest = top;
-    const auto shifts = team.map(heights, K, [=](double h, int) {
-      return static_cast<double>(rounded_shift<Real>(h - highest, d));
-    });
+    const auto shifts = team.map(
+        heights, K, [=](double h, int) { return static_cast<double>(rounded_shift<Real>(h - highest, d)); });
     team.store(shifts, K, coefficients + shape.shift_index(0));
     const auto exact = team.map(heights, K, [=](double h, int) { return h - highest; });
     rounded = team.sum_of(
-        team.map(exact, K,
-                 [&](double e, int k) { return weight_of(k, e, rounded_shift<Real>(e, d)); }),
-        K);
+        team.map(exact, K, [&](double e, int k) { return weight_of(k, e, rounded_shift<Real>(e, d)); }), K);
   } else {
     const MaxAndTwoSums heights = team.max_and_sum_two(K, [=](int k) {
       const double height = height_of(k);

@@ -110,7 +110,8 @@ struct ParameterTable {
   MixtureLayout mixture;
 };
 
-// A kernel compiled at run time for a table that has neither is without the code for them (EMOMC_PLAIN_TABLE).
+// A kernel compiled at run time for a table that has neither is without the code for them
+// (EMOMC_PLAIN_TABLE).
 #if EMOMC_PLAIN_TABLE
 EMOMC_INLINE int num_covariance_rows(const ParameterTable&) { return 0; }
 EMOMC_INLINE int num_conditionals(const ParameterTable&) { return 0; }

@@ -60,8 +60,8 @@ struct ResidentPlaces {
   u64 *num_accepted, *num_proposed;
   RowNode* nodes;
   double *sums, *segment_sums;  ///< [2][max_nodes], [max_segments]
-  void* rows;       ///< node, column, row in the node
-  void* distances;  ///< node, component, row in the node
+  void* rows;                   ///< node, column, row in the node
+  void* distances;              ///< node, component, row in the node
   i64 bytes;
 
   EMOMC_INLINE double* u(int set) const { return reinterpret_cast<double*>(memory + set * set_bytes_); }
