@@ -26,7 +26,6 @@ struct ResidentPlan {
   device::ResidentSizes sizes{};
   int nodes_per_block = 0;
   std::size_t shared_bytes = 0;  ///< dynamic, per block
-  bool operator==(const ResidentPlan&) const = default;
 };
 
 /// Nodes of the trees over rows of all lists of segments that chains read.
