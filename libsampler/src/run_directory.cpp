@@ -11,12 +11,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 9> kOurFiles = {"config.yaml", "manifest.json", "checkpoint",
+constexpr std::array<std::string_view, 8> kOurFiles = {"config.yaml", "manifest.json", "checkpoint",
                                                        "draws.nc",    "summary.csv",   "run.log",
-                                                       "report.html", "lock",          "checkpoint.tmp"};
+                                                       "report.html", "lock"};
+// Of a file that a killed run was about to replace (file_operations.hpp).
+constexpr std::string_view kUnfinished = ".tmp";
 
 bool is_ours(const fs::path& entry) {
-  const std::string name = entry.filename().string();
+  std::string name = entry.filename().string();
+  if (name.ends_with(kUnfinished)) name.resize(name.size() - kUnfinished.size());
   return name == "chains" || std::find(kOurFiles.begin(), kOurFiles.end(), name) != kOurFiles.end();
 }
 
@@ -46,8 +49,10 @@ bool prepare_run_directory(const fs::path& directory, ExistingRun policy) {
   const bool can_resume = policy == ExistingRun::resume && fs::exists(directory / "checkpoint");
   if (can_resume) return true;
   // From the beginning: what an earlier run left would be mixed up with this one's files.
-  for (const auto& name : kOurFiles)
+  for (const auto& name : kOurFiles) {
     if (name != "lock" && name != "run.log") fs::remove(directory / name, error);
+    fs::remove(directory / (std::string(name) + std::string(kUnfinished)), error);
+  }
   for (const auto& entry : fs::directory_iterator(directory / "chains"))
     if (entry.path().extension() == ".emc") fs::remove(entry.path(), error);
   return false;

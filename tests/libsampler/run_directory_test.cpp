@@ -199,6 +199,26 @@ TEST_F(RunDirectory, CheckpointsComeBackAndDamageIsDetected) {
   }
 }
 
+// A run that is killed while it replaces a file leaves the new one beside it.
+TEST_F(RunDirectory, AnUnfinishedFileOfAKilledRunIsNoObstacle) {
+  for (const char* name : {"manifest.json.tmp", "checkpoint.tmp", "summary.csv.tmp"}) {
+    const auto run = folder_ / (std::string("killed_") + name);
+    EXPECT_FALSE(prepare_run_directory(run, ExistingRun::refuse));
+    std::ofstream(run / name) << "{";
+    EXPECT_FALSE(prepare_run_directory(run, ExistingRun::resume)) << name;
+    EXPECT_FALSE(std::filesystem::exists(run / name));
+    std::ofstream(run / name) << "{";
+    std::ofstream(run / "checkpoint") << "x";
+    EXPECT_TRUE(prepare_run_directory(run, ExistingRun::resume)) << name;
+    EXPECT_FALSE(prepare_run_directory(run, ExistingRun::overwrite)) << name;
+    EXPECT_FALSE(std::filesystem::exists(run / name));
+  }
+  const auto other = folder_ / "other";
+  std::filesystem::create_directories(other);
+  std::ofstream(other / "mine.tmp") << "x";
+  EXPECT_THROW(prepare_run_directory(other, ExistingRun::resume), InputError);
+}
+
 TEST_F(RunDirectory, ANonEmptyDirectoryIsRefusedAndForeignFilesAreNeverRemoved) {
   const fs::path run = folder_ / "run";
   EXPECT_FALSE(prepare_run_directory(run, ExistingRun::refuse));
