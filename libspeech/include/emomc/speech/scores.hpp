@@ -1,0 +1,70 @@
+// How good predicted class probabilities are.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace emomc {
+
+/// Predictions of some utterances. Classes are numbered from 0.
+struct Predictions {
+  int num_classes = 0;
+  std::vector<int> truth;               ///< [n]
+  std::vector<int> speaker;             ///< [n] numbered from 0
+  std::vector<double> log_probability;  ///< n x num_classes, row-major, normalised
+  std::size_t size() const { return truth.size(); }
+  /// The class of highest probability, the first of equals.
+  int predicted(std::size_t i) const;
+};
+
+struct Interval {
+  double low = 0, high = 0;
+};
+
+struct CalibrationBin {
+  std::size_t count = 0;
+  double confidence = 0, accuracy = 0;  ///< means of the bin; 0 where it is empty
+};
+
+struct Scores {
+  double accuracy = 0;
+  double uar = 0;  ///< unweighted average recall over the classes that occur (Schuller et al. 2009)
+  std::vector<double> recall,
+      precision;                       ///< [num_classes]; NaN where a class does not occur, is not predicted
+  std::vector<std::size_t> confusion;  ///< num_classes x num_classes: truth, predicted
+  double log_loss = 0;                 ///< mean -log p(truth), natural logarithm
+  double brier = 0;                    ///< mean sum over classes of (p - [truth])^2 (Brier 1950)
+  double calibration_error = 0;        ///< top label, 10 bins of equal width (Naeini et al. 2015)
+  std::vector<CalibrationBin> bins;    ///< [10]
+  double expected_calibration_error = 0;  ///< of labels drawn from these very probabilities: its mean,
+  Interval calibration_range;             ///< and its central 99 %
+};
+
+/// Throws std::invalid_argument where sizes disagree or there are no predictions. `simulations` of labels are
+/// drawn with `seed`.
+Scores score(const Predictions& predictions, std::uint64_t seed, int simulations = 2000);
+
+/// The unweighted average recall of each speaker, over the classes that the speaker has.
+std::vector<double> uar_by_speaker(const Predictions& predictions);
+
+/// A statistic of predictions, for the bootstrap.
+double uar(const Predictions& predictions, std::span<const std::size_t> rows);
+
+/// Central `level` interval of uar when speakers are drawn with replacement, each with all utterances.
+Interval bootstrap_uar(const Predictions& predictions, std::uint64_t seed, int resamples = 2000,
+                       double level = 0.95);
+/// The same of uar(a) - uar(b), the same speakers drawn for both; a and b have the same utterances in order.
+Interval bootstrap_uar_difference(const Predictions& a, const Predictions& b, std::uint64_t seed,
+                                  int resamples = 2000, double level = 0.95);
+
+/// Exact two-sided McNemar test (McNemar 1947; binomial, doubled and at most 1) of equal error rates.
+struct McNemar {
+  std::size_t only_first = 0, only_second = 0;  ///< right by one alone
+  double p_value = 1;
+};
+McNemar mcnemar(const Predictions& first, const Predictions& second);
+
+}  // namespace emomc
