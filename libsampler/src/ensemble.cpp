@@ -22,9 +22,10 @@ device::PointSet points(const DeviceArray<double>& u, const DeviceArray<double>&
 
 }  // namespace
 
-Ensemble::Ensemble(Device& device, const Target& target, const ProposalBlocks& blocks,
+Ensemble::Ensemble(Device& device, std::span<const Target> targets, const ProposalBlocks& blocks,
                    const std::vector<ChainPlan>& plans, std::uint64_t seed, RecordLayout record)
     : device_(device), record_layout_(record) {
+  const Target& target = targets[0];
   const auto chains = plans.size();
   const auto num_blocks = blocks.blocks.size();
   view_.num_chains = static_cast<int>(chains);
@@ -37,16 +38,8 @@ Ensemble::Ensemble(Device& device, const Target& target, const ProposalBlocks& b
   view_.num_innovation = (blocks.has_stages ? 2 : 1) * target.dim_unconstrained() + device::kExtraInnovation;
   view_.ld_innovation = padded(view_.num_innovation);
 
-  elements_ = uploaded(device, target.tables().elements);
-  simplices_ = uploaded(device, target.tables().simplices);
-  covariance_rows_ = uploaded(device, target.tables().covariance_rows);
-  conditionals_ = uploaded(device, target.tables().conditionals);
+  upload_tables(targets);
   blocks_ = uploaded(device, blocks.blocks);
-  view_.table = target.table();
-  view_.table.elements = elements_.data();
-  view_.table.simplices = simplices_.data();
-  view_.table.covariance_rows = covariance_rows_.data();
-  view_.table.conditionals = conditionals_.data();
   view_.blocks = blocks_.data();
 
   const auto ld_u = static_cast<std::size_t>(view_.ld_u), ld = static_cast<std::size_t>(view_.ld);
@@ -70,21 +63,21 @@ Ensemble::Ensemble(Device& device, const Target& target, const ProposalBlocks& b
   record_plan_ = uploaded(device, std::vector<device::RecordPlan>{{0, 1, 0, 0}});  // nothing is kept
   std::vector<device::u32> ids;
   std::vector<double> betas;
-  std::vector<int> groups, components;
+  std::vector<int> components;
   for (const auto& plan : plans) {
     ids.push_back(static_cast<device::u32>(plan.id));
     betas.push_back(plan.beta);
-    groups.push_back(plan.group);
+    groups_.push_back(plan.group);
   }
   for (const auto& block : blocks.blocks)
     components.insert(components.end(), chains,
                       block.influence == Influence::component ? block.component : kWeightsOnly);
   chain_id_ = uploaded(device, ids);
   beta_ = uploaded(device, betas);
-  group_ = uploaded(device, groups);
+  group_ = uploaded(device, groups_);
   components_ = uploaded(device, components);
-  const auto num_groups = static_cast<std::size_t>(*std::max_element(groups.begin(), groups.end())) + 1;
-  plan_halves(groups, num_groups);
+  const auto num_groups = static_cast<std::size_t>(*std::max_element(groups_.begin(), groups_.end())) + 1;
+  plan_halves(groups_, num_groups);
   if (blocks.has_stages) {
     first_accepted_ = {device, chains};
     first_density_ = {device, chains};
@@ -110,6 +103,31 @@ Ensemble::Ensemble(Device& device, const Target& target, const ProposalBlocks& b
   record_log_prior_ = {device, slots};
   record_log_likelihood_ = {device, slots};
   view_.record = half(0);
+}
+
+void Ensemble::upload_tables(std::span<const Target> targets) {
+  TargetTables all = targets[0].tables();
+  std::vector<double> constants{all.log_prior_constant};
+  for (const Target& target : targets.subspan(1)) {
+    const TargetTables& more = target.tables();
+    all.elements.insert(all.elements.end(), more.elements.begin(), more.elements.end());
+    all.covariance_rows.insert(all.covariance_rows.end(), more.covariance_rows.begin(),
+                               more.covariance_rows.end());
+    all.conditionals.insert(all.conditionals.end(), more.conditionals.begin(), more.conditionals.end());
+    constants.push_back(more.log_prior_constant);
+  }
+  elements_ = uploaded(device_, all.elements);
+  simplices_ = uploaded(device_, all.simplices);
+  covariance_rows_ = uploaded(device_, all.covariance_rows);
+  conditionals_ = uploaded(device_, all.conditionals);
+  constants_ = uploaded(device_, constants);
+  view_.table = targets[0].table();
+  view_.table.elements = elements_.data();
+  view_.table.simplices = simplices_.data();
+  view_.table.covariance_rows = covariance_rows_.data();
+  view_.table.conditionals = conditionals_.data();
+  view_.constants = constants_.data();
+  view_.num_tables = static_cast<int>(targets.size());
 }
 
 // Every other chain of a group is in its half 1.
@@ -149,17 +167,18 @@ device::Record Ensemble::half(int index) const {
           record_log_prior_.data() + rows, record_log_likelihood_.data() + rows};
 }
 
-void Ensemble::upload_points(const std::vector<double>& u, const Target& target) {
+void Ensemble::upload_points(const std::vector<double>& u, std::span<const Target> targets) {
   const auto chains = static_cast<std::size_t>(view_.num_chains);
-  const auto dim_u = static_cast<std::size_t>(target.dim_unconstrained());
-  const auto dim = static_cast<std::size_t>(target.dim());
+  const auto dim_u = static_cast<std::size_t>(targets[0].dim_unconstrained());
+  const auto dim = static_cast<std::size_t>(targets[0].dim());
   const auto ld_u = static_cast<std::size_t>(view_.ld_u), ld = static_cast<std::size_t>(view_.ld);
   std::vector<double> padded_u(chains * ld_u), theta(chains * ld), scalars(3 * chains);
   for (std::size_t c = 0; c < chains; ++c) {
     std::copy_n(u.begin() + static_cast<std::ptrdiff_t>(c * dim_u), dim_u,
                 padded_u.begin() + static_cast<std::ptrdiff_t>(c * ld_u));
     const std::span<double> point(theta.data() + c * ld, dim);
-    const auto densities = target.constrain_with_prior({padded_u.data() + c * ld_u, dim_u}, point);
+    const auto densities =
+        target_of(targets, groups_[c]).constrain_with_prior({padded_u.data() + c * ld_u, dim_u}, point);
     scalars[c] = densities.log_prior;
     scalars[chains + c] = densities.log_jacobian;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "emomc/core/execution.hpp"
@@ -12,6 +13,11 @@
 
 namespace emomc {
 
+/// Of `targets`, one for all groups or each group's.
+inline const Target& target_of(std::span<const Target> targets, int group) {
+  return targets.size() == 1 ? targets[0] : targets[static_cast<std::size_t>(group)];
+}
+
 /// Slots for kept draws: two halves, one filled while the other is drained.
 struct RecordLayout {
   std::int64_t slots_per_half = 1;
@@ -19,7 +25,8 @@ struct RecordLayout {
 
 class Ensemble {
  public:
-  Ensemble(Device& device, const Target& target, const ProposalBlocks& blocks,
+  /// `targets`: one for all groups, or each group's.
+  Ensemble(Device& device, std::span<const Target> targets, const ProposalBlocks& blocks,
            const std::vector<ChainPlan>& plans, std::uint64_t seed, RecordLayout record);
 
   const device::StepView& view() const { return view_; }
@@ -33,7 +40,7 @@ class Ensemble {
   ActiveSet movers(int half) const;
 
   // The host's side of the state; all wait.
-  void upload_points(const std::vector<double>& u, const Target& target);
+  void upload_points(const std::vector<double>& u, std::span<const Target> targets);
   void upload_adapted(const std::vector<double>& adapted) { adapted_.upload(adapted); }
   void upload_step(std::int64_t step);
   void upload_log_likelihood(const std::vector<double>& values);
@@ -55,6 +62,7 @@ class Ensemble {
   EnsembleView engine_view(const device::PointSet& points) const {
     return {view_.num_chains, view_.table.dim, view_.ld, points.theta, points.log_likelihood};
   }
+  void upload_tables(std::span<const Target> targets);
   void plan_halves(const std::vector<int>& groups, std::size_t num_groups);
   std::vector<double> unpad(const std::vector<double>& padded, int ld, int width) const;
 
@@ -64,6 +72,7 @@ class Ensemble {
   DeviceArray<device::SimplexBlock> simplices_;
   DeviceArray<device::CovarianceRow> covariance_rows_;
   DeviceArray<device::ConditionalElement> conditionals_;
+  DeviceArray<double> constants_;
   DeviceArray<device::ProposalBlock> blocks_;
   DeviceArray<double> current_u_, current_theta_, current_scalars_;
   DeviceArray<double> candidate_u_, candidate_theta_, candidate_scalars_;
@@ -71,6 +80,7 @@ class Ensemble {
   DeviceArray<std::uint8_t> accepted_;
   DeviceArray<device::i64> step_;
   DeviceArray<device::u32> chain_id_;
+  std::vector<int> groups_;  ///< [num_chains], on the host
   DeviceArray<int> group_, components_, half_, members_, first_member_;
   std::array<DeviceArray<int>, 2> half_chains_;
   DeviceArray<std::uint8_t> first_accepted_;

@@ -47,24 +47,25 @@ class Pace {
 
 class Runner {
  public:
-  Runner(LikelihoodEngine& engine, const Target& target, const ProposalSpec& proposal,
+  Runner(LikelihoodEngine& engine, std::span<const Target> targets, const ProposalSpec& proposal,
          const std::vector<ChainPlan>& plans, const RunOptions& options, DrawHandler& handler)
       : engine_(engine),
-        target_(target),
+        targets_(targets),
+        target_(targets[0]),
         plans_(plans),
         options_(options),
         handler_(handler),
         stepper_(make_stepper(proposal.kind, engine.device())),
-        blocks_(plan_blocks(stepper_->traits(), proposal.shape, target)),
+        blocks_(plan_blocks(stepper_->traits(), proposal.shape, target_)),
         caches_(usable_caches()),
-        record_(plan_record(target, plans.size())),
-        adaptation_(blocks_, proposal.target_acceptance, plans, target.dim_unconstrained(), options.warmup,
+        record_(plan_record(target_, plans.size())),
+        adaptation_(blocks_, proposal.target_acceptance, plans, target_.dim_unconstrained(), options.warmup,
                     engine.num_rows()),
         windows_(window_ends(options.warmup)),
         pace_(options.segment_steps),
         started_(Clock::now()) {
     engine.allocate(plans, caches_);
-    ensemble_ = std::make_unique<Ensemble>(engine.device(), target, blocks_, plans, options.seed, record_);
+    ensemble_ = std::make_unique<Ensemble>(engine.device(), targets, blocks_, plans, options.seed, record_);
     segments_ = std::make_unique<SegmentRunner>(
         engine, *ensemble_, *stepper_, blocks_, caches_, record_,
         options.resident ? make_resident_chains(engine, *ensemble_, proposal.kind, blocks_, plans,
@@ -79,8 +80,9 @@ class Runner {
       throw std::invalid_argument("run_chains: starts of another size");
     std::vector<double> u(plans_.size() * dim_u);
     for (std::size_t c = 0; c < plans_.size(); ++c)
-      target_.unconstrain(starts.subspan(c * dim, dim), {u.data() + c * dim_u, dim_u});
-    ensemble_->upload_points(u, target_);
+      target_of(targets_, plans_[c].group)
+          .unconstrain(starts.subspan(c * dim, dim), {u.data() + c * dim_u, dim_u});
+    ensemble_->upload_points(u, targets_);
     ensemble_->upload_adapted(adaptation_.adapted());
     evaluate_current();
     const auto& current = ensemble_->view().current;
@@ -100,7 +102,7 @@ class Runner {
       throw InputError("checkpoint: it has other chains or parameters than this configuration");
     step_ = state.step;
     adaptation_.restore(state.adaptation);
-    ensemble_->upload_points(state.unconstrained, target_);
+    ensemble_->upload_points(state.unconstrained, targets_);
     ensemble_->upload_adapted(adaptation_.adapted());
     ensemble_->upload_step(step_);
     ensemble_->upload_counters(state.accepted, state.proposed, state.faults);
@@ -311,7 +313,8 @@ class Runner {
   }
 
   LikelihoodEngine& engine_;
-  const Target& target_;
+  std::span<const Target> targets_;
+  const Target& target_;  ///< the first; the others are like it
   const std::vector<ChainPlan>& plans_;
   RunOptions options_;
   DrawHandler& handler_;
@@ -330,12 +333,19 @@ class Runner {
   std::uint64_t evaluations_ = 0;
 };
 
-void validate(const RunOptions& options, const Target& target, const LikelihoodEngine& engine,
+void validate(const RunOptions& options, std::span<const Target> targets, const LikelihoodEngine& engine,
               const std::vector<ChainPlan>& plans) {
   if (plans.empty()) throw InputError("sampler.chains: 0 is out of range; allowed: 1 or more");
   if (options.warmup < 0 || options.draws < 0 || options.thin < 1)
     throw InputError("sampler: warmup and draws must not be negative, thin at least 1");
-  const auto& blocks = target.layout().blocks;
+  for (const ChainPlan& plan : plans)
+    if (targets.empty() || plan.group < 0 ||
+        (targets.size() > 1 && static_cast<std::size_t>(plan.group) >= targets.size()))
+      throw std::invalid_argument("run_chains: a group without a target");
+  for (const Target& target : targets)
+    if (!target.is_like(targets[0]))
+      throw std::invalid_argument("run_chains: targets of different structure");
+  const auto& blocks = targets[0].layout().blocks;
   const auto& evaluated = engine.layout().blocks;
   if (blocks.size() < evaluated.size() || !std::equal(evaluated.begin(), evaluated.end(), blocks.begin()))
     throw std::invalid_argument("run_chains: target and engine differ");
@@ -373,17 +383,24 @@ int evaluations_per_step(const ProposalSpec& proposal, const Target& target) {
   return plan_blocks(make_stepper(proposal.kind, *host)->traits(), proposal.shape, target).num_evaluations();
 }
 
-RunResult run_chains(LikelihoodEngine& engine, const Target& target, const ProposalSpec& proposal,
+RunResult run_chains(LikelihoodEngine& engine, std::span<const Target> targets, const ProposalSpec& proposal,
                      const std::vector<ChainPlan>& plans, const RunOptions& options,
                      std::span<const double> starts, DrawHandler& handler, const SamplerState* resume) {
-  validate(options, target, engine, plans);
-  check_proposal(proposal, target, plans);
-  Runner runner(engine, target, proposal, plans, options, handler);
+  validate(options, targets, engine, plans);
+  check_proposal(proposal, targets[0], plans);
+  Runner runner(engine, targets, proposal, plans, options, handler);
   if (resume)
     runner.resume(*resume);
   else
     runner.start(starts);
   return runner.run();
+}
+
+RunResult run_chains(LikelihoodEngine& engine, const Target& target, const ProposalSpec& proposal,
+                     const std::vector<ChainPlan>& plans, const RunOptions& options,
+                     std::span<const double> starts, DrawHandler& handler, const SamplerState* resume) {
+  return run_chains(engine, std::span<const Target>(&target, 1), proposal, plans, options, starts, handler,
+                    resume);
 }
 
 }  // namespace emomc

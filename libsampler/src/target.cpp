@@ -56,6 +56,22 @@ device::ParameterTable Target::table() const {
           mixture_};
 }
 
+bool Target::is_like(const Target& other) const {
+  const auto same_places = [](const device::Element& a, const device::Element& b) {
+    return a.transform == b.transform && a.source == b.source && a.rank == b.rank && a.stride == b.stride;
+  };
+  const TargetTables &a = tables_, &b = other.tables_;
+  return layout_ == other.layout_ && dim_unconstrained_ == other.dim_unconstrained_ &&
+         a.covariance_rows.size() == b.covariance_rows.size() &&
+         a.conditionals.size() == b.conditionals.size() && ordered_block_ == other.ordered_block_ &&
+         std::equal(a.elements.begin(), a.elements.end(), b.elements.begin(), b.elements.end(),
+                    same_places) &&
+         std::equal(a.covariance_rows.begin(), a.covariance_rows.end(), b.covariance_rows.begin(),
+                    [&](const auto& x, const auto& y) {
+                      return x.correlations == y.correlations && same_places(x.scale, y.scale);
+                    });
+}
+
 device::MixtureLayout Target::find_mixture() const {
   const auto offset_of = [&](Support support, DataUnit unit) {
     for (std::size_t b = 0; b < layout_.blocks.size(); ++b) {

@@ -95,6 +95,47 @@ TEST_P(OnBackend, AFewStepsInFloat64HaveTheReferencesDraws) {
       }
 }
 
+// Groups with priors, powers and data of their own run as one batch, each with the draws that it has alone.
+TEST_P(OnBackend, AGroupHasTheDrawsThatItHasAlone) {
+  for (const std::string kind : {"random_walk", "component_wise", "delayed_rejection"})
+    for (const std::uint64_t chains : {2u, 40u}) {
+      Problem both({0}, 2 * chains);
+      both.proposal.kind = kind;
+      both.mixture.data.segments = {{0, 1500}, {1500, 1500}};
+      PriorSet other = testing::mixture_prior();
+      other.blocks["means"] = {PriorFamily::normal, {number(-0.3), number(0.7)}};
+      other.blocks["scales"] = {PriorFamily::half_normal, {number(0.9)}};
+      const std::vector<Target> targets{both.target,
+                                        {both.target.layout(), other, std::vector<double>(2, 1.0)}};
+      for (std::uint64_t c = chains; c < 2 * chains; ++c) both.plans[c] = {c, {1}, 0.25, 1};
+      const auto run = [&](const Problem& problem, std::span<const Target> its, Keeper& keeper) {
+        const auto device = make_device(GetParam());
+        const auto engine =
+            make_engine(GetParam(), problem.model, Precision::mixed, problem.mixture.data, *device);
+        run_chains(*engine, its, problem.proposal, problem.plans, problem.options, problem.starts, keeper);
+      };
+      Keeper together;
+      run(both, targets, together);
+      const auto dim = static_cast<std::size_t>(both.target.dim());
+      for (int group : {0, 1}) {
+        Problem alone = both;
+        const auto first = static_cast<std::ptrdiff_t>(group) * static_cast<std::ptrdiff_t>(chains);
+        const auto last = first + static_cast<std::ptrdiff_t>(chains);
+        alone.plans.assign(both.plans.begin() + first, both.plans.begin() + last);
+        for (ChainPlan& plan : alone.plans) plan.group = 0;
+        const auto width = static_cast<std::ptrdiff_t>(dim);
+        alone.starts.assign(both.starts.begin() + first * width, both.starts.begin() + last * width);
+        Keeper keeper;
+        run(alone, {&targets[static_cast<std::size_t>(group)], 1}, keeper);
+        for (std::size_t draw = 0; draw < 100; ++draw)
+          for (std::size_t i = 0; i < chains * dim; ++i)
+            ASSERT_EQ(keeper.theta[draw * chains * dim + i],
+                      together.theta[(draw * 2 + static_cast<std::size_t>(group)) * chains * dim + i])
+                << kind << ", group " << group << ", draw " << draw;
+      }
+    }
+}
+
 TEST_P(OnBackend, DrawsDoNotDependOnSegmentLengthOrCaches) {
   for (const std::string& kind : proposal_names()) {
     Problem problem({0}, chains_for(kind));

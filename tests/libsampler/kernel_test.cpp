@@ -83,7 +83,7 @@ Statistics one_step(const Target& target, IncrementShape shape, int block, Break
   constexpr int num_chains = 4000;
   std::vector<ChainPlan> plans;
   for (std::uint64_t c = 0; c < num_chains; ++c) plans.push_back({c, {0}, 1.0, 0});
-  Ensemble ensemble(*device, target, blocks, plans, 99, {1});
+  Ensemble ensemble(*device, {&target, 1}, blocks, plans, 99, {1});
   const StepView& view = ensemble.view();
   std::vector<double> adapted(static_cast<std::size_t>(view.adapted_layout.size()), 0.8);
   for (int b = 0; b < view.num_blocks; ++b) adapted[static_cast<std::size_t>(b)] = -0.7 + 0.1 * b;
@@ -109,7 +109,7 @@ Statistics one_step(const Target& target, IncrementShape shape, int block, Break
       target.unconstrain(
           target.draw_from_prior(5, static_cast<std::uint32_t>(c), static_cast<std::uint64_t>(round)),
           {u.data() + c * dim_u, static_cast<std::size_t>(dim_u)});
-    ensemble.upload_points(u, target);
+    ensemble.upload_points(u, {&target, 1});
     ensemble.upload_step(round);
     // A whole step where its blocks depend on one another, else the block asked for.
     const int first = blocks.apart ? 0 : block, last = blocks.apart ? view.num_blocks - 1 : block;

@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(device::kTeamLanes, 4)
   const device::BlockTeam team{scratch};
   const int chain = static_cast<int>(blockIdx.x);
   const device::Workspace w =
-      with_table<kKind>(kNear ? device::workspace_in(memory, view) : device::rows_of(view, chain));
+      with_table<kKind>(kNear ? device::workspace_in(memory, view, chain) : device::rows_of(view, chain));
   // Reads what the transition before has written, which has ended: the likelihood's kernels, which wait for
   // it, have begun.
   const device::Prepared prepared =
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(2 * device::kTeamLanes, device::has_jumps<Prop
   const Team team{scratch[Team::index()]};
   const int chain = static_cast<int>(blockIdx.x);
   unsigned char* own = memory + Team::index() * prefetch_bytes(view);
-  const device::Workspace w = with_table<kKind>(device::workspace_in(own, view));
+  const device::Workspace w = with_table<kKind>(device::workspace_in(own, view, chain));
   double* next_u = reinterpret_cast<double*>(own + device::workspace_bytes(view));
   const device::Prepared prepared =
       device::prepare_transition<Proposal>(team, view, chain, accept_block, propose_block, w);

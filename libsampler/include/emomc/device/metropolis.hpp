@@ -36,7 +36,9 @@ struct Record {
 
 /// Everything the step reads and writes, by value to kernels; memory of the engine's device.
 struct StepView {
-  ParameterTable table;
+  ParameterTable table;     ///< of group 0; the others' arrays lie behind its own, of equal sizes
+  const double* constants;  ///< [num_tables] log_prior_constant of each
+  int num_tables;           ///< 1: all groups have the same
   PointSet current, candidate;
   int num_chains, ld_u, ld;
   double* innovation;  ///< num_chains x ld_innovation
@@ -83,6 +85,18 @@ EMOMC_INLINE double* adapted_of(const StepView& v, int chain) {
   return const_cast<double*>(v.adapted) + static_cast<i64>(v.group[chain]) * v.adapted_layout.size();
 }
 
+/// The prior and transforms of a chain: its group's.
+EMOMC_INLINE ParameterTable table_of(const StepView& v, int chain) {
+  ParameterTable table = v.table;
+  if (v.num_tables == 1) return table;
+  const i64 group = v.group[chain];
+  table.elements += group * table.dim;
+  table.covariance_rows += group * table.num_covariance_rows;
+  table.conditionals += group * table.num_conditionals;
+  table.log_prior_constant = v.constants[group];
+  return table;
+}
+
 /// The chain's rows themselves.
 EMOMC_INLINE Workspace rows_of(const StepView& v, int chain) {
   const i64 u = static_cast<i64>(chain) * v.ld_u, theta = static_cast<i64>(chain) * v.ld;
@@ -92,16 +106,16 @@ EMOMC_INLINE Workspace rows_of(const StepView& v, int chain) {
           v.current.theta + theta,
           v.candidate.theta + theta,
           adapted_of(v, chain),
-          v.table};
+          table_of(v, chain)};
 }
 
 /// A workspace of its own in `memory`, aligned to 8 bytes; workspace_bytes() of it.
-EMOMC_INLINE Workspace workspace_in(unsigned char* memory, const StepView& v) {
+EMOMC_INLINE Workspace workspace_in(unsigned char* memory, const StepView& v, int chain) {
   const int n = v.table.dim_unconstrained, dim = v.table.dim;
   double* numbers = reinterpret_cast<double*>(memory);
   double* theta = numbers + 2 * n + v.num_innovation;
   double* adapted = theta + 2 * dim;
-  ParameterTable table = v.table;
+  ParameterTable table = table_of(v, chain);
   Element* elements = reinterpret_cast<Element*>(adapted + v.adapted_layout.num_small());
   SimplexBlock* simplices = reinterpret_cast<SimplexBlock*>(elements + dim);
   CovarianceRow* rows = reinterpret_cast<CovarianceRow*>(simplices + table.num_simplices);
@@ -209,7 +223,7 @@ EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int ch
     team.fetch(rows.theta, w.theta, dim);
   }
   if (propose_block != kNoBlock && !w.is_filled) {
-    fetch_table(team, v.table, w.table);
+    fetch_table(team, table_of(v, chain), w.table);
     team.fetch(rows.adapted, w.adapted, v.adapted_layout.num_small());
   }
 

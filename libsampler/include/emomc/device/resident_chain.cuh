@@ -227,10 +227,11 @@ class ResidentChain {
     copy_all(view_.current.u + static_cast<i64>(chain_) * view_.ld_u, places_.u(current_), dim_u);
     copy_all(view_.current.theta + static_cast<i64>(chain_) * view_.ld, places_.theta(current_), dim);
     copy_all(adapted_of(view_, chain_), places_.adapted, view_.adapted_layout.num_small());
-    copy_all(view_.table.elements, places_.elements, dim);
-    copy_all(view_.table.simplices, places_.simplices, view_.table.num_simplices);
-    copy_all(view_.table.covariance_rows, places_.covariance_rows, view_.table.num_covariance_rows);
-    copy_all(view_.table.conditionals, places_.conditionals, view_.table.num_conditionals);
+    const ParameterTable table = table_of(view_, chain_);
+    copy_all(table.elements, places_.elements, dim);
+    copy_all(table.simplices, places_.simplices, table.num_simplices);
+    copy_all(table.covariance_rows, places_.covariance_rows, table.num_covariance_rows);
+    copy_all(table.conditionals, places_.conditionals, table.num_conditionals);
     const i64 counters = static_cast<i64>(chain_) * view_.num_blocks;
     copy_all(view_.num_accepted + counters, places_.num_accepted, view_.num_blocks);
     copy_all(view_.num_proposed + counters, places_.num_proposed, view_.num_blocks);
@@ -274,6 +275,8 @@ class ResidentChain {
     if (rank_ != 0) s.plan.capacity = 0;  // one block records
     s.total_of_rows = work_.num_rows[list_];
     local_ = view_;
+    local_.table = table_of(view_, chain_);
+    local_.num_tables = 1;
     local_.table.elements = places_.elements;
     local_.table.simplices = places_.simplices;
     local_.table.covariance_rows = places_.covariance_rows;

@@ -117,5 +117,11 @@ RunResult run_chains(LikelihoodEngine& engine, const Target& target, const Propo
                      const std::vector<ChainPlan>& plans, const RunOptions& options,
                      std::span<const double> starts, DrawHandler& handler,
                      const SamplerState* resume = nullptr);
+/// The same with a target for each group of chains, targets[plan.group]. Throws std::invalid_argument where
+/// they are not like one another (Target::is_like).
+RunResult run_chains(LikelihoodEngine& engine, std::span<const Target> targets, const ProposalSpec& proposal,
+                     const std::vector<ChainPlan>& plans, const RunOptions& options,
+                     std::span<const double> starts, DrawHandler& handler,
+                     const SamplerState* resume = nullptr);
 
 }  // namespace emomc

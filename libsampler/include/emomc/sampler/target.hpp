@@ -70,6 +70,10 @@ class Target {
   /// Free scales of each matrix of covariance block b; they come first among the matrix's free parameters.
   int free_scales(std::size_t block) const { return free_scales_[block]; }
 
+  /// Whether chains of both can be of one run: the same parameters, free ones in the same places; the
+  /// arguments of their priors may differ.
+  bool is_like(const Target& other) const;
+
   /// The table that the step body reads, in host memory owned by this object.
   device::ParameterTable table() const;
   const TargetTables& tables() const { return tables_; }
