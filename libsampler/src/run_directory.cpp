@@ -11,9 +11,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 8> kOurFiles = {"config.yaml", "manifest.json", "checkpoint",
-                                                       "draws.nc",    "summary.csv",   "run.log",
-                                                       "report.html", "lock"};
+constexpr std::array<std::string_view, 11> kOurFiles = {
+    "config.yaml", "manifest.json", "checkpoint",      "draws.nc",           "summary.csv", "run.log",
+    "report.html", "lock",          "predictions.csv", "predictions_em.csv", "scores.json"};
 // Of a file that a killed run was about to replace (file_operations.hpp).
 constexpr std::string_view kUnfinished = ".tmp";
 

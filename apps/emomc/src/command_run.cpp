@@ -1,7 +1,4 @@
 #include <fmt/format.h>
-#include <spdlog/sinks/basic_file_sink.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 
 #include <chrono>
 
@@ -10,6 +7,7 @@
 #include "emomc/core/runtime_kernel.hpp"
 #include "netcdf_file.hpp"
 #include "run_files.hpp"
+#include "run_log.hpp"
 #include "run_netcdf.hpp"
 #include "run_summary.hpp"
 #include "yaml_value.hpp"
@@ -40,33 +38,6 @@ RunConfig resolved_config(const Options& options) {
   return config;
 }
 
-std::shared_ptr<spdlog::logger> make_logger(const std::filesystem::path& directory, Verbosity verbosity) {
-  auto to_file = std::make_shared<spdlog::sinks::basic_file_sink_st>((directory / "run.log").string());
-  auto to_terminal = std::make_shared<spdlog::sinks::stderr_sink_st>();
-  to_terminal->set_pattern("%v");
-  to_terminal->set_level(verbosity == Verbosity::quiet    ? spdlog::level::err
-                         : verbosity == Verbosity::normal ? spdlog::level::info
-                                                          : spdlog::level::debug);
-  auto logger = std::make_shared<spdlog::logger>("emomc", spdlog::sinks_init_list{to_file, to_terminal});
-  logger->set_level(spdlog::level::debug);
-  logger->flush_on(spdlog::level::info);
-  return logger;
-}
-
-void refuse_another_run(const Checkpoint& checkpoint, const RunFiles& files, const RunConfig& config,
-                        const RunSetup& setup) {
-  const std::string where = config.output.directory.string() + ": --resume: ";
-  if (checkpoint.config_sha256 != files.config_sha256())
-    throw InputError(
-        where +
-        "the configuration has changed since (compare with its config.yaml); use --force to start over");
-  if (checkpoint.data_sha256 != setup.loaded.sha256)
-    throw InputError(where + "the data have changed since; use --force to start over");
-  const std::string engine = RunFiles::engine_text(config, setup);
-  if (checkpoint.engine != engine)
-    throw InputError(where + "the run was made on " + checkpoint.engine + ", this would be on " + engine);
-}
-
 int run(const Options& options) {
   const auto began = std::chrono::steady_clock::now();
   const auto seconds = [&] {
@@ -86,11 +57,11 @@ int run(const Options& options) {
   const std::vector<double> starts = may_resume ? std::vector<double>{} : find_starts(config, setup);
 
   // Nothing has been written so far.
-  RunFiles files(config, setup, verbosity);
+  RunFiles files(config, setup, verbosity, identity_of(config));
   std::optional<Checkpoint> checkpoint;
   if (may_resume) {
     checkpoint = read_checkpoint(directory / "checkpoint");
-    refuse_another_run(*checkpoint, files, config, setup);
+    files.refuse_another_run(*checkpoint);
   }
   prepare_run_directory(directory, policy);
   const RunLock lock(directory);

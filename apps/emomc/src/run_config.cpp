@@ -93,7 +93,10 @@ RunConfig parse_run_config(const std::string& yaml, const std::string& name,
     YamlValue(root, "").refuse_type("a map with keys such as data and likelihood");
   }
   for (const std::string& assignment : overrides) apply_override(root, assignment);
+  return run_config_of(root, name);
+}
 
+RunConfig run_config_of(const YamlNode& root, const std::string& name) {
   refuse_unknown_keys(root);
   RunConfig config;
   config.output.directory = default_directory(name);

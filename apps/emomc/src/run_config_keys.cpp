@@ -312,52 +312,48 @@ std::vector<ConfigKey> program_keys() {
 std::string last_part(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
 /// What may stand in a section ("" for the top), sections among it.
-std::vector<std::string> names_in(const std::string& section) {
+std::vector<std::string> names_in(const std::string& section, std::span<const std::string> keys) {
   const std::string prefix = section.empty() ? "" : section + ".";
   std::vector<std::string> names;
-  for (const ConfigKey& key : config_keys()) {
-    if (key.read == nullptr || key.name.compare(0, prefix.size(), prefix) != 0) continue;
-    const std::string name =
-        key.name.substr(prefix.size(), key.name.find('.', prefix.size()) - prefix.size());
+  for (const std::string& key : keys) {
+    if (key.compare(0, prefix.size(), prefix) != 0) continue;
+    const std::string name = key.substr(prefix.size(), key.find('.', prefix.size()) - prefix.size());
     if (names.empty() || names.back() != name) names.push_back(name);
   }
   return names;
 }
 
 /// The known key that was meant: a neighbour in the section, else one of that name elsewhere.
-std::optional<std::string> suggestion(const std::string& section, const std::string& typed) {
+std::optional<std::string> suggestion(const std::string& section, const std::string& typed,
+                                      std::span<const std::string> keys) {
   const std::string prefix = section.empty() ? "" : section + ".";
-  if (const auto sibling = nearest_name(typed, names_in(section))) return prefix + *sibling;
-  std::vector<std::string> names, last_parts;
-  for (const ConfigKey& key : config_keys()) {
-    if (key.read == nullptr) continue;
-    names.push_back(key.name);
-    last_parts.push_back(last_part(key.name));
-  }
+  if (const auto sibling = nearest_name(typed, names_in(section, keys))) return prefix + *sibling;
+  std::vector<std::string> last_parts;
+  for (const std::string& key : keys) last_parts.push_back(last_part(key));
   if (const auto elsewhere = nearest_name(last_part(typed), last_parts)) {
     const auto index = std::find(last_parts.begin(), last_parts.end(), *elsewhere) - last_parts.begin();
-    return names[static_cast<std::size_t>(index)];
+    return keys[static_cast<std::size_t>(index)];
   }
   return std::nullopt;
 }
 
-void refuse_unknown_in(const YamlNode& node, const std::string& section) {
-  const std::vector<std::string> allowed = names_in(section);
+void refuse_unknown_in(const YamlNode& node, const std::string& section, std::span<const std::string> keys,
+                       std::span<const std::string> offered) {
+  const std::vector<std::string> allowed = names_in(section, offered);
   if (node.kind == YamlNode::Kind::null) return;  // a section with all its keys commented out
   if (node.kind != YamlNode::Kind::map)
     YamlValue(node, section).refuse_type("a map with keys: " + joined(allowed));
   for (std::size_t i = 0; i < node.keys.size(); ++i) {
     const std::string& typed = node.keys[i].scalar;
     const std::string name = section.empty() ? typed : section + "." + typed;
-    const auto is_key = [&](const ConfigKey& key) { return key.name == name; };
     const bool known = typed.find('.') == std::string::npos;
-    if (known && std::any_of(config_keys().begin(), config_keys().end(), is_key)) continue;
+    if (known && std::find(keys.begin(), keys.end(), name) != keys.end()) continue;
     if (known && std::find(allowed.begin(), allowed.end(), typed) != allowed.end()) {
-      refuse_unknown_in(node.items[i], name);
+      refuse_unknown_in(node.items[i], name, keys, offered);
       continue;
     }
     refuse_at(node.keys[i].place, excerpt(name),
-              "unknown key; " + did_you_mean(suggestion(section, typed)) + "allowed " +
+              "unknown key; " + did_you_mean(suggestion(section, typed, offered)) + "allowed " +
                   (section.empty() ? "here" : "in " + section) + ": " + joined(allowed));
   }
 }
@@ -403,7 +399,18 @@ YamlPlace key_place(const YamlNode& root, const std::string& name) {
   return key->place;
 }
 
-void refuse_unknown_keys(const YamlNode& root) { refuse_unknown_in(root, ""); }
+void refuse_unknown_keys(const YamlNode& root) {
+  std::vector<std::string> names, offered;
+  for (const ConfigKey& key : config_keys()) {
+    names.push_back(key.name);
+    if (key.read != nullptr) offered.push_back(key.name);
+  }
+  refuse_unknown_in(root, "", names, offered);
+}
+
+void refuse_unknown_keys(const YamlNode& root, std::span<const std::string> names) {
+  refuse_unknown_in(root, "", names, names);
+}
 
 bool is_used(const ConfigKey& key, const LikelihoodConfig& likelihood) {
   const bool by_model = key.model.empty() || key.model == likelihood.model;

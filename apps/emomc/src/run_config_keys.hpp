@@ -2,6 +2,7 @@
 // and written. Checking, reading, to_yaml and configs/all_keys.yaml all go through this table.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,9 +38,22 @@ YamlPlace key_place(const YamlNode& root, const std::string& name);
 
 /// Refuses keys that are not in the table, with the nearest that is, and values where a section goes.
 void refuse_unknown_keys(const YamlNode& root);
+/// The same with another table's names.
+void refuse_unknown_keys(const YamlNode& root, std::span<const std::string> names);
 
 /// Refuses keys that only another model, covariance or proposal uses or that this version does not have.
 void refuse_unused_keys(const YamlNode& root, const RunConfig& config);
+
+/// A key as it is written out: its value, or commented out where it is not used.
+struct WrittenKey {
+  std::string name, value, comment;
+  bool used = true;
+};
+/// Lines of `section: key: value`, sections contiguous, with comments beside them where asked for.
+std::string yaml_lines(std::span<const WrittenKey> keys, YamlComments comments);
+
+/// A configuration without sections that are not `emomc run`'s, as its file has it. `root` is a map.
+RunConfig run_config_of(const YamlNode& root, const std::string& name);
 
 /// `text` as a YAML scalar, in quotes where it needs them.
 std::string yaml_text(const std::string& text);

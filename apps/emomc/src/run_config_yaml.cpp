@@ -84,25 +84,32 @@ std::string to_yaml(const PriorSet& priors, const std::string& block) {
   return "{" + family_name(prior.family) + ": " + arguments + "}";
 }
 
-std::string to_yaml(const RunConfig& config, YamlComments comments) {
-  const bool explained = comments == YamlComments::explained;
-  std::string text(explained ? header : std::string_view{});
-  std::string before;
-  for (const ConfigKey& key : config_keys()) {
-    const bool used = is_used(key, config);
-    if (key.write == nullptr || (!used && !explained)) continue;
+std::string yaml_lines(std::span<const WrittenKey> keys, YamlComments comments) {
+  std::string text, before;
+  for (const WrittenKey& key : keys) {
     append_sections(before, key.name, text);
     before = key.name;
     const auto level = static_cast<std::size_t>(std::count(key.name.begin(), key.name.end(), '.'));
-    std::string line = std::string(2 * level, ' ') + (used ? "" : "# ") +
-                       key.name.substr(key.name.rfind('.') + 1) + ": " + key.write(config);
-    if (explained) {
+    std::string line = std::string(2 * level, ' ') + (key.used ? "" : "# ") +
+                       key.name.substr(key.name.rfind('.') + 1) + ": " + key.value;
+    if (comments == YamlComments::explained) {
       line.resize(std::max(line.size() + 2, comment_column), ' ');
       line += "# " + key.comment;
     }
     text += line + "\n";
   }
   return text;
+}
+
+std::string to_yaml(const RunConfig& config, YamlComments comments) {
+  const bool explained = comments == YamlComments::explained;
+  std::vector<WrittenKey> written;
+  for (const ConfigKey& key : config_keys()) {
+    const bool used = is_used(key, config);
+    if (key.write != nullptr && (used || explained))
+      written.push_back({key.name, key.write(config), key.comment, used});
+  }
+  return std::string(explained ? header : std::string_view{}) + yaml_lines(written, comments);
 }
 
 }  // namespace emomc::app

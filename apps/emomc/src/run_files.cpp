@@ -26,16 +26,6 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-// Where a run lies and how long it is do not change its draws; everything else must be the same to resume.
-std::string hash_of_config(RunConfig config) {
-  config.output = {};
-  config.threads = 0;
-  config.checkpoint_seconds = 60;
-  config.sampler.until = {};
-  config.backend = Backend::automatic;  // the engine is compared apart
-  return sha256_hex(to_yaml(config));
-}
-
 }  // namespace
 
 bool stop_requested() { return g_signal != 0; }
@@ -48,12 +38,22 @@ void install_signal_handlers() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-RunFiles::RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity verbosity)
+// Where a run lies and how long it is do not change its draws; everything else must be the same to resume.
+RunIdentity identity_of(const RunConfig& config) {
+  RunConfig what = config;
+  what.output = {};
+  what.threads = 0;
+  what.checkpoint_seconds = 60;
+  what.sampler.until = {};
+  what.backend = Backend::automatic;  // the engine is compared apart
+  return {to_yaml(config), sha256_hex(to_yaml(what)), "run"};
+}
+
+RunFiles::RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity verbosity, RunIdentity identity)
     : config_(config),
       setup_(setup),
       directory_(config.output.directory),
-      config_text_(to_yaml(config)),
-      config_sha256_(hash_of_config(config)),
+      identity_(std::move(identity)),
       log_likelihood_offset_(log_likelihood_offset(setup.loaded.units, setup.loaded.data.num_rows)),
       progress_(verbosity),
       started_(std::chrono::steady_clock::now()),
@@ -66,6 +66,19 @@ std::string RunFiles::engine_text(const RunConfig& config, const RunSetup& setup
   const bool mixed = config.likelihood.precision == Precision::mixed && setup.backend != Backend::reference;
   return backend_name(setup.backend) + ", " + (mixed ? "mixed" : "double") + ", " +
          (setup.backend == Backend::cpu ? "SIMD " + cpu_simd_name() : setup.device->description());
+}
+
+void RunFiles::refuse_another_run(const Checkpoint& checkpoint) const {
+  const std::string where = config_.output.directory.string() + ": --resume: ";
+  if (checkpoint.config_sha256 != identity_.config_sha256)
+    throw InputError(
+        where +
+        "the configuration has changed since (compare with its config.yaml); use --force to start over");
+  if (checkpoint.data_sha256 != setup_.loaded.sha256)
+    throw InputError(where + "the data have changed since; use --force to start over");
+  const std::string engine = engine_text(config_, setup_);
+  if (checkpoint.engine != engine)
+    throw InputError(where + "the run was made on " + checkpoint.engine + ", this would be on " + engine);
 }
 
 void RunFiles::open(const Checkpoint* checkpoint) {
@@ -93,7 +106,7 @@ void RunFiles::open(const Checkpoint* checkpoint) {
     warmup_before_ = checkpoint->warmup_seconds;
     sampling_before_ = checkpoint->sampling_seconds;
   }
-  write_file_atomically(directory_ / "config.yaml", config_text_);
+  write_file_atomically(directory_ / "config.yaml", identity_.config_text);
   write_manifest("running", nullptr, 0);
 }
 
@@ -188,7 +201,7 @@ void RunFiles::on_state(const SamplerState& state) {
   const auto num_blocks = static_cast<std::size_t>(state.num_blocks);
   const bool sampling = state.step > config_.sampler.warmup;
   Checkpoint checkpoint;
-  checkpoint.config_sha256 = config_sha256_;
+  checkpoint.config_sha256 = identity_.config_sha256;
   checkpoint.data_sha256 = setup_.loaded.sha256;
   checkpoint.engine = engine_text(config_, setup_);
   checkpoint.seed = config_.sampler.seed;
@@ -216,6 +229,7 @@ void RunFiles::on_state(const SamplerState& state) {
 void RunFiles::write_manifest(const std::string& status, const RunResult* result, double startup_seconds) {
   nlohmann::ordered_json m;
   m["program"] = {{"name", "emomc"}, {"version", EMOMC_VERSION}, {"cuda", built_with_cuda()}};
+  m["kind"] = identity_.kind;
   m["status"] = status;
   m["started_at"] = started_at_;
   m["updated_at"] = utc_now();
@@ -229,7 +243,7 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
   m["target_acceptance"] = proposal_use(setup_.proposal.kind).target_acceptance
                                ? nlohmann::ordered_json(config_.sampler.proposal.target_acceptance)
                                : nlohmann::ordered_json();
-  m["config_sha256"] = config_sha256_;
+  m["config_sha256"] = identity_.config_sha256;
   m["data"] = {{"sha256", setup_.loaded.sha256},
                {"files", setup_.loaded.table.files},
                {"rows", setup_.loaded.table.num_rows},

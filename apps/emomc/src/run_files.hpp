@@ -19,9 +19,18 @@ void install_signal_handlers();
 /// 128 + the signal's number.
 int signal_exit_code();
 
+/// What a directory says it is the result of.
+struct RunIdentity {
+  std::string config_text;    ///< YAML with every key
+  std::string config_sha256;  ///< of what draws depend on; another one refuses to resume
+  std::string kind;           ///< "run", "evaluation", "model"
+};
+/// That of `emomc run`.
+RunIdentity identity_of(const RunConfig& config);
+
 class RunFiles final : public DrawHandler {
  public:
-  RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity verbosity);
+  RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity verbosity, RunIdentity identity);
 
   /// Opens the chain files: new ones, or those of `checkpoint` cut to what it committed.
   void open(const Checkpoint* checkpoint);
@@ -40,7 +49,8 @@ class RunFiles final : public DrawHandler {
 
   void write_manifest(const std::string& status, const RunResult* result, double startup_seconds);
   void end_progress() { progress_.end(); }
-  std::string config_sha256() const { return config_sha256_; }
+  /// Throws InputError where a checkpoint is of another configuration, other data or another engine.
+  void refuse_another_run(const Checkpoint& checkpoint) const;
 
  private:
   void watch(double log_prior, double log_likelihood, std::span<const double> theta);
@@ -50,7 +60,7 @@ class RunFiles final : public DrawHandler {
   const RunConfig& config_;
   const RunSetup& setup_;
   std::filesystem::path directory_;
-  std::string config_text_, config_sha256_;
+  RunIdentity identity_;
   std::vector<ChainWriter> writers_;
   std::vector<std::uint64_t> accepted_, proposed_;  ///< at the last acceptance record
   bool in_sampling_ = false;

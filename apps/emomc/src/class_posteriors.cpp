@@ -1,0 +1,227 @@
+#include "class_posteriors.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/likelihood/mixture_fit.hpp"
+#include "emomc/likelihood/mixture_start.hpp"
+#include "emomc/sampler/run_chains.hpp"
+#include "prior_units.hpp"
+
+namespace emomc::app {
+namespace {
+
+constexpr double kEmTolerance = 1e-7;  // of the log likelihood a row
+constexpr int kEmRounds = 500;
+
+DataSet training_rows(const LabelledFrames& frames, const TrainingSet& set, std::optional<std::size_t> label) {
+  std::vector<int> segments;
+  for (std::size_t c = 0; c < set.segments_of_class.size(); ++c)
+    if (!label || *label == c)
+      segments.insert(segments.end(), set.segments_of_class[c].begin(), set.segments_of_class[c].end());
+  return DataSet::single_segment(frames.rows.dim, rows_of(frames.rows, segments));
+}
+
+// A mixture needs rows to begin with.
+void require_rows(const DataSet& data, const ModelSpec& model, const std::string& whose) {
+  if (data.num_rows < static_cast<std::size_t>(2 * model.components))
+    throw InputError("corpus: " + whose + " has " + std::to_string(data.num_rows) + " frames to train on, of " +
+                     std::to_string(model.components) + " components; allowed: two for each or more");
+}
+
+FitOptions em_options(const EvaluationConfig& config, const TrainingSet& set) {
+  FitOptions options;
+  options.tolerance = kEmTolerance;
+  options.max_rounds = kEmRounds;
+  for (const double sd : set.units.sd) options.smallest_scale.push_back(config.run.prior.scale_floor * sd);
+  return options;
+}
+
+std::vector<double> best_of_pool(const DataSet& data, const ModelSpec& model, std::uint64_t seed,
+                                 const FitOptions& options, Device& host) {
+  const MixtureStarts pool(data, model.components, seed);
+  const auto start = in_layout(model_layout(model, data.dim), pool.em(0));
+  return make_fitter(Backend::cpu, model, data, host)->fit(start, options).theta;
+}
+
+ArrayArgument array(std::vector<int> shape, std::vector<double> values) {
+  return {std::move(shape), std::move(values), false};
+}
+
+// The Bayesian form of adapting a background model to a class (Reynolds, Quatieri and Dunn 2000): the
+// component of a class is near that of the background.
+PriorSet prior_about(const ParameterLayout& layout, std::span<const double> background,
+                     const EvaluationConfig& config) {
+  const auto& training = config.training;
+  PriorSet prior;
+  prior.scale_floor = config.run.prior.scale_floor;
+  const auto K = static_cast<std::size_t>(layout.blocks[0].size());
+  const auto& means = layout.blocks[1];
+  const auto& scales = layout.blocks[2];
+  const auto d = static_cast<std::size_t>(means.size()) / K;
+  const double* weight = background.data();
+  const double* mean = weight + K;
+  const double* scale = mean + K * d;
+  const bool by_column = scales.size() == means.size();
+  std::vector<double> concentration, mean_sd, log_scale;
+  for (std::size_t k = 0; k < K; ++k) {
+    concentration.push_back(1 + training.weights * weight[k]);
+    for (std::size_t j = 0; j < d; ++j)
+      mean_sd.push_back(training.means_sd * scale[by_column ? k * d + j : k]);
+  }
+  for (int i = 0; i < scales.size(); ++i) log_scale.push_back(std::log(scale[i]));
+  prior.blocks["weights"] = {PriorFamily::dirichlet, {array({static_cast<int>(K)}, concentration)}};
+  prior.blocks["means"] = {PriorFamily::normal,
+                           {array(means.shape, {mean, mean + K * d}), array(means.shape, mean_sd)}};
+  prior.blocks["scales"] = {PriorFamily::lognormal,
+                            {array(scales.shape, log_scale), array({}, {training.scales_sd})}};
+  return prior;
+}
+
+// The configuration's prior, which speaks of the training set's units, in those of the rows.
+PriorSet prior_in_units(const ParameterLayout& layout, const PriorSet& stated, const ColumnUnits& units) {
+  PriorSet prior = stated;
+  for (const ParameterBlock& block : with_sampled_arguments(layout, stated).blocks)
+    for (const ParameterBlock& part : prior_blocks(block)) {
+      const auto found = prior.blocks.find(part.name);
+      if (found == prior.blocks.end()) continue;
+      const auto in_rows = in_data_units(found->second, part, units);
+      if (!in_rows)
+        throw InputError("prior." + part.name + ": family " + family_name(found->second.family) +
+                         " cannot be stated in the units of each training set; use normal, student_t or uniform");
+      found->second = *in_rows;
+    }
+  return prior;
+}
+
+RunOptions run_options(const EvaluationConfig& config) {
+  const SamplerConfig& sampler = config.run.sampler;
+  RunOptions options;
+  options.warmup = sampler.warmup;
+  options.draws = sampler.draws;
+  options.thin = sampler.thin;
+  options.seed = sampler.seed;
+  options.max_nan_share = sampler.max_nan_share;
+  options.keep_warmup = config.run.output.keep_warmup;
+  return options;
+}
+
+// Chains of one group from `group`'s own frames, or from the prior, which is centred on a background.
+class Starts {
+ public:
+  Starts(const LabelledFrames& frames, const EvaluationPlan& plan, const EvaluationConfig& config)
+      : frames_(frames), plan_(plan), config_(config) {}
+
+  void append(const ClassPosteriors& posteriors, std::size_t group, std::vector<double>& starts) const {
+    const auto& run = posteriors.run;
+    const std::size_t classes = frames_.num_classes();
+    const Target& target = posteriors.targets[group];
+    const std::string& init = config_.run.sampler.init;
+    const bool from_prior = config_.training.background || init == "prior";
+    std::optional<DataSet> data;
+    std::optional<MixtureStarts> pool;
+    if (!from_prior) {
+      data = training_rows(frames_, plan_.sets[group / classes], group % classes);
+      pool.emplace(*data, run.model.components, config_.run.sampler.seed);
+    }
+    std::vector<double> first;
+    for (int c = 0; c < posteriors.chains_per_group; ++c) {
+      const auto chain = static_cast<std::uint32_t>(posteriors.chain_of(group, static_cast<std::size_t>(c)));
+      std::vector<double> theta =
+          from_prior ? target.draw_from_prior(config_.run.sampler.seed, chain, 0)
+                     : target.with_arguments_of(in_layout(
+                           run.engine->layout(), init == "em" ? pool->em(chain) : pool->kmeans(chain)));
+      target.move_inside(theta);
+      if (!from_prior && c > 0)
+        theta = permute_components(target.layout(), order_like(target.layout(), first, theta), theta);
+      if (c == 0) first = theta;
+      starts.insert(starts.end(), theta.begin(), theta.end());
+    }
+  }
+
+ private:
+  const LabelledFrames& frames_;
+  const EvaluationPlan& plan_;
+  const EvaluationConfig& config_;
+};
+
+}  // namespace
+
+ClassPosteriors prepare_posteriors(const LabelledFrames& frames, const EvaluationPlan& plan,
+                                   const EvaluationConfig& config, bool with_starts, const Report& report) {
+  const RunConfig& run = config.run;
+  ClassPosteriors posteriors;
+  RunSetup& setup = posteriors.run;
+  setup.model = {run.likelihood.model, run.likelihood.components, run.likelihood.covariance};
+  setup.loaded.table.columns = frames.features.columns;
+  setup.loaded.table.num_rows = frames.rows.num_rows;
+  setup.loaded.column_sd.assign(frames.features.dim(), 1.0);
+  posteriors.chains_per_group = run.sampler.chains;
+  const auto classes = frames.num_classes();
+  const auto num_chains = plan.sets.size() * classes * static_cast<std::size_t>(run.sampler.chains);
+  setup.backend = resolve_backend(run.backend, setup.model, frames.rows, static_cast<int>(num_chains));
+  setup.device = make_device(setup.backend);
+  setup.engine = make_engine(setup.backend, setup.model, run.likelihood.precision, frames.rows, *setup.device,
+                             run.threads);
+  const auto host = make_host_device();
+  const ParameterLayout& layout = setup.engine->layout();
+  for (std::size_t s = 0; s < plan.sets.size(); ++s) {
+    const TrainingSet& set = plan.sets[s];
+    PriorSet prior;
+    if (config.training.background) {
+      const DataSet rows = training_rows(frames, set, std::nullopt);
+      require_rows(rows, setup.model, "a training set");
+      prior = prior_about(
+          layout, best_of_pool(rows, setup.model, run.sampler.seed, em_options(config, set), *host), config);
+    } else {
+      prior = prior_in_units(layout, run.prior, set.units);
+    }
+    for (std::size_t c = 0; c < classes; ++c) {
+      posteriors.targets.emplace_back(layout, prior, set.units.sd);
+      const int group = static_cast<int>(s * classes + c);
+      for (int chain = 0; chain < run.sampler.chains; ++chain)
+        setup.plans.push_back(
+            {setup.plans.size(), set.segments_of_class[c], config.training.power, group});
+    }
+    report(s + 1, plan.sets.size());
+  }
+  setup.target = std::make_unique<Target>(posteriors.targets[0]);
+  const std::string& shape = run.sampler.proposal.shape;
+  setup.proposal = {run.sampler.proposal.kind,
+                    shape == "isotropic"  ? ProposalShape::isotropic
+                    : shape == "diagonal" ? ProposalShape::diagonal
+                                          : ProposalShape::dense,
+                    run.sampler.proposal.target_acceptance};
+  check_proposal(setup.proposal, *setup.target, setup.plans);
+  setup.options = run_options(config);
+  setup.options.caches = caches_that_fit(*setup.engine, setup.plans);
+  if (!with_starts) return posteriors;
+  const Starts starts(frames, plan, config);
+  for (std::size_t g = 0; g < posteriors.num_groups(); ++g) {
+    starts.append(posteriors, g, posteriors.starts);
+    report(plan.sets.size() + g + 1, plan.sets.size() + posteriors.num_groups());
+  }
+  return posteriors;
+}
+
+std::vector<double> fit_by_em(const LabelledFrames& frames, const EvaluationPlan& plan,
+                              const EvaluationConfig& config, const ClassPosteriors& posteriors,
+                              const Report& report) {
+  const std::size_t classes = frames.num_classes();
+  const auto host = make_host_device();
+  std::vector<double> fitted;
+  for (std::size_t g = 0; g < posteriors.num_groups(); ++g) {
+    const TrainingSet& set = plan.sets[g / classes];
+    const DataSet rows = training_rows(frames, set, g % classes);
+    require_rows(rows, posteriors.run.model, "class " + frames.classes[g % classes]);
+    const auto theta = best_of_pool(rows, posteriors.run.model, config.run.sampler.seed,
+                                    em_options(config, set), *host);
+    fitted.insert(fitted.end(), theta.begin(), theta.end());
+    report(g + 1, posteriors.num_groups());
+  }
+  return fitted;
+}
+
+}  // namespace emomc::app

@@ -1,0 +1,186 @@
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "commands.hpp"
+#include "corpus_features.hpp"
+#include "emomc/core/errors.hpp"
+#include "evaluation_report.hpp"
+#include "evaluation_results.hpp"
+#include "evaluation_run.hpp"
+#include "run_files.hpp"
+
+namespace emomc::app {
+namespace {
+
+struct Options {
+  std::string config, output, backend, seed;
+  std::vector<std::string> set;
+  int seeds = 0;
+  bool resume = false, force = false, json = false, quiet = false, verbose = false;
+};
+
+EvaluationConfig resolved_config(const Options& options) {
+  std::vector<std::string> overrides = options.set;
+  if (!options.output.empty()) {
+    std::string quoted = "'";
+    for (const char c : options.output) quoted += c == '\'' ? "''" : std::string(1, c);
+    overrides.push_back("output.directory=" + quoted + "'");
+  }
+  if (!options.backend.empty()) overrides.push_back("backend=" + options.backend);
+  if (!options.seed.empty()) overrides.push_back("sampler.seed=" + options.seed);
+  return load_evaluation_config(options.config, overrides);
+}
+
+/// Everything that does not depend on the seed.
+struct Evaluation {
+  CorpusFeatures corpus;
+  LabelledFrames frames;
+  EvaluationPlan plan;
+};
+
+Evaluation prepare(const EvaluationConfig& config, Verbosity verbosity) {
+  Evaluation e;
+  e.corpus = load_corpus_features(config.corpus, config.features, config.run.threads, verbosity);
+  e.frames = label_frames(std::move(e.corpus.features), config.corpus);
+  for (const auto& [name, p] : config.classification.class_probabilities)
+    if (std::find(e.frames.classes.begin(), e.frames.classes.end(), name) == e.frames.classes.end())
+      throw InputError("classification.class_prior: there is no class " + name);
+  if (config.classification.class_prior == ClassPrior::given)
+    for (const auto& name : e.frames.classes)
+      if (!config.classification.class_probabilities.contains(name))
+        throw InputError("classification.class_prior: class " + name + " has no probability");
+  e.plan = plan_evaluation(e.frames, config);
+  return e;
+}
+
+Report quiet_report() {
+  return [](std::size_t, std::size_t) {};
+}
+
+/// One seed; nothing where a signal stopped it.
+std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const EvaluationConfig& config,
+                                               ExistingRun policy, Verbosity verbosity) {
+  const std::filesystem::path directory = config.run.output.directory;
+  std::vector<std::string> notes = e.corpus.notes;
+  notes.push_back(fmt::format("corpus: {} utterances, {} frames, {} speakers, {} classes",
+                              e.frames.class_of.size(), e.frames.rows.num_rows, e.frames.speakers.size(),
+                              e.frames.num_classes()));
+  const SampledPosteriors sampled = sample_posteriors(
+      {e.frames, e.plan, config, e.corpus.sha256, "evaluation", notes}, policy, verbosity);
+  if (!sampled.finished) return std::nullopt;
+  const ClassPosteriors& posteriors = sampled.posteriors;
+  EvaluationResults results;
+  results.seed = config.run.sampler.seed;
+  UtteranceScorer scorer(e.frames, posteriors, config.run);
+  const DrawSource draws = [&](std::size_t group, std::size_t most) {
+    return read_group_draws(directory, posteriors, group, most);
+  };
+  results.posterior =
+      judge_method(e.frames, predict_folds(e.frames, e.plan, config, scorer, draws, true, quiet_report()),
+                   results.seed, &results.utterances);
+  if (config.em_baseline) {
+    const auto fitted = fit_by_em(e.frames, e.plan, config, posteriors, quiet_report());
+    const auto dim = static_cast<std::ptrdiff_t>(posteriors.run.engine->layout().dim());
+    const DrawSource em = [&](std::size_t group, std::size_t) {
+      const auto begin = fitted.begin() + static_cast<std::ptrdiff_t>(group) * dim;
+      return GroupDraws{1, 1, {begin, begin + dim}};
+    };
+    results.em = judge_method(e.frames, predict_folds(e.frames, e.plan, config, scorer, em, false, quiet_report()),
+                              results.seed, nullptr);
+  }
+  const auto scores = scores_json(e.frames, e.plan, results);
+  write_file_atomically(directory / "predictions.csv",
+                        predictions_csv(e.frames, results.utterances, results.posterior.predictions));
+  if (results.em)
+    write_file_atomically(directory / "predictions_em.csv",
+                          predictions_csv(e.frames, results.utterances, results.em->predictions));
+  write_file_atomically(directory / "scores.json", scores.dump(1) + "\n");
+  if (has_evaluation_report()) write_file_atomically(directory / "report.html", evaluation_report_html(directory));
+  return results;
+}
+
+void check_parent(const std::filesystem::path& directory) {
+  if (!std::filesystem::exists(directory)) return;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("seed-") && name != "scores.json")
+      throw InputError(directory.string() + ": holds " + name +
+                       ", which emomc evaluate --seeds does not write; choose another --output");
+  }
+}
+
+int evaluate(const Options& options) {
+  const Verbosity verbosity = options.quiet     ? Verbosity::quiet
+                              : options.verbose ? Verbosity::verbose
+                                                : Verbosity::normal;
+  EvaluationConfig config = resolved_config(options);
+  const ExistingRun policy = options.resume  ? ExistingRun::resume
+                             : options.force ? ExistingRun::overwrite
+                                             : ExistingRun::refuse;
+  const std::filesystem::path directory = config.run.output.directory;
+  if (options.seeds == 0) check_run_directory(directory, policy);
+  const Evaluation e = prepare(config, verbosity);
+  const auto stopped = [&] {
+    std::cerr << "stopped; go on with: emomc evaluate " << options.config << " --output " << directory.string()
+              << " --resume\n";
+    return signal_exit_code();
+  };
+  if (options.seeds == 0) {
+    const auto results = evaluate_seed(e, config, policy, verbosity);
+    if (!results) return stopped();
+    const auto scores = scores_json(e.frames, e.plan, *results);
+    if (options.json) std::cout << scores.dump(1) << '\n';
+    if (!options.json && !options.quiet) std::cout << scores_text(scores);
+    return kDone;
+  }
+  check_parent(directory);
+  std::vector<EvaluationResults> all;
+  for (int seed = 1; seed <= options.seeds; ++seed) {
+    config.run.sampler.seed = static_cast<std::uint64_t>(seed);
+    config.run.output.directory = directory / fmt::format("seed-{}", seed);
+    auto results = evaluate_seed(e, config, policy, verbosity);
+    if (!results) return stopped();
+    if (!options.json && !options.quiet)
+      std::cout << fmt::format("seed {}\n", seed) << scores_text(scores_json(e.frames, e.plan, *results)) << '\n'
+                << std::flush;
+    all.push_back(std::move(*results));
+  }
+  const auto scores = scores_of_seeds(e.frames, all);
+  write_file_atomically(directory / "scores.json", scores.dump(1) + "\n");
+  if (options.json) std::cout << scores.dump(1) << '\n';
+  if (!options.json && !options.quiet) std::cout << text_of_seeds(scores);
+  return kDone;
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& app, int& status) {
+  auto* command = app.add_subcommand("evaluate", "Cross-validated emotion recognition by class posteriors");
+  auto options = std::make_shared<Options>();
+  command
+      ->add_option("CONFIG", options->config,
+                   "YAML configuration (configs/all_evaluation_keys.yaml has every key)")
+      ->required();
+  command->add_option("--output", options->output, "Directory to write (output.directory)");
+  command->add_option("--set", options->set, "Override a key: --set likelihood.components=16")
+      ->allow_extra_args(false);
+  command->add_option("--backend", options->backend, "auto, reference, cpu or cuda");
+  auto* seed = command->add_option("--seed", options->seed, "Seed (sampler.seed)");
+  command->add_option("--seeds", options->seeds, "Seeds 1 to N one after another, and the mean of their scores")
+      ->check(CLI::Range(1, 1000))
+      ->excludes(seed);
+  auto* resume = command->add_flag("--resume", options->resume,
+                                   "Go on from the checkpoint; from the beginning without one");
+  command->add_flag("--force", options->force, "Replace what an earlier evaluation left in the directory")
+      ->excludes(resume);
+  command->add_flag("--json", options->json, "Print the scores as JSON");
+  command->add_flag("-q,--quiet", options->quiet, "Errors only");
+  command->add_flag("-v,--verbose", options->verbose, "More detail");
+  command->footer(
+      "Example: emomc evaluate configs/thesis.yaml --output runs/thesis\n"
+      "Writes predictions.csv, scores.json and report.html; docs/emotion.md says what they mean.");
+  command->callback([options, &status] { status = evaluate(*options); });
+}
+
+}  // namespace emomc::app

@@ -1,0 +1,27 @@
+// From a corpus on disk to frames ready for a mixture.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "emomc/speech/feature_set.hpp"
+#include "evaluation_config.hpp"
+#include "progress.hpp"
+
+namespace emomc::app {
+
+struct CorpusFeatures {
+  FeatureSet features;             ///< normalised, with deltas
+  std::vector<std::string> notes;  ///< what was read, dropped and skipped, a line each
+  std::string sha256;              ///< of labels and values
+};
+
+/// Reads tables, or recordings and their MFCCs in parallel (`threads` 0: all). Throws InputError.
+CorpusFeatures load_corpus_features(const CorpusConfig& corpus, const FeaturesConfig& features, int threads,
+                                    Verbosity verbosity);
+
+/// The recordings' cepstra as they are, without normalisation and deltas: what `emomc features` writes.
+CorpusFeatures extract_corpus(const CorpusConfig& corpus, const FeaturesConfig& features, int threads,
+                              Verbosity verbosity);
+
+}  // namespace emomc::app

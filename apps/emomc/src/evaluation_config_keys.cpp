@@ -1,0 +1,214 @@
+#include "evaluation_config_keys.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "emomc/speech/corpus.hpp"
+#include "features_config_keys.hpp"
+#include "run_config_keys.hpp"
+
+namespace emomc::app {
+namespace {
+
+using Names = std::vector<std::string>;
+
+/// A list of different names.
+Names read_list(const YamlValue& value, const std::string& wanted) {
+  if (value.node().kind != YamlNode::Kind::list) value.refuse_type("a list of " + wanted);
+  Names names;
+  for (const YamlNode& item : value.node().items) {
+    names.push_back(YamlValue(item, value.key()).text(wanted));
+    if (std::find(names.begin(), names.end() - 1, names.back()) != names.end() - 1)
+      value.refuse(excerpt(names.back()) + " is listed twice; remove one");
+  }
+  return names;
+}
+
+std::string write_list(const Names& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + yaml_text(name);
+  return "[" + text + "]";
+}
+
+double number_above_zero(const YamlValue& value, double most) {
+  const double number = value.number();
+  if (!(number > 0 && number <= most)) value.refuse_range("above 0, up to " + shortest_text(most));
+  return number;
+}
+
+bool is_tables(const EvaluationConfig& config) { return config.corpus.kind == "tables"; }
+bool has_background(const EvaluationConfig& config) { return config.training.background; }
+
+Names known_corpora() {
+  Names kinds = corpus_kinds();
+  kinds.insert(kinds.begin(), "tables");
+  return kinds;
+}
+
+std::vector<EvaluationKey> corpus_keys() {
+  return {
+      {"corpus.kind", "tables | emodb | ravdess | cremad | tess | savee | iemocap | folders | manifest",
+       [](const YamlValue& v, EvaluationConfig& c) { c.corpus.kind = v.choice(known_corpora()); },
+       [](const EvaluationConfig& c) { return c.corpus.kind; }},
+      {"corpus.path", "required: a directory; of kind manifest a CSV of path, label, speaker",
+       [](const YamlValue& v, EvaluationConfig& c) { c.corpus.path = v.text("a path"); },
+       [](const EvaluationConfig& c) { return yaml_text(c.corpus.path.string()); }},
+      {"corpus.pattern", "of tables: how a file's name gives {emotion} and {speaker}; * is anything",
+       [](const YamlValue& v, EvaluationConfig& c) { c.corpus.pattern = v.text("a pattern"); },
+       [](const EvaluationConfig& c) { return yaml_text(c.corpus.pattern); }, is_tables, "corpora of tables"},
+      {"corpus.classes", "[]: all that are found; or those to tell apart",
+       [](const YamlValue& v, EvaluationConfig& c) { c.corpus.classes = read_list(v, "classes"); },
+       [](const EvaluationConfig& c) { return write_list(c.corpus.classes); }},
+      {"corpus.unparsed", "files whose names cannot be parsed: refuse | skip",
+       [](const YamlValue& v, EvaluationConfig& c) {
+         c.corpus.refuse_unparsed = v.choice(Names{"refuse", "skip"}) == "refuse";
+       },
+       [](const EvaluationConfig& c) { return std::string(c.corpus.refuse_unparsed ? "refuse" : "skip"); }},
+  };
+}
+
+void read_folds(const YamlValue& value, EvaluationConfig& config) {
+  const std::string allowed =
+      "leave_one_speaker_out, {k_fold_by_speaker: 5}, or {test_speakers: [A, B]}";
+  const YamlNode& node = value.node();
+  if (node.kind == YamlNode::Kind::scalar && node.scalar == "leave_one_speaker_out") {
+    config.folds = {};
+    return;
+  }
+  if (node.kind != YamlNode::Kind::map || node.keys.size() != 1) value.refuse_type(allowed);
+  const std::string& name = node.keys[0].scalar;
+  const YamlValue argument(node.items[0], value.key() + "." + name);
+  if (name == "k_fold_by_speaker") {
+    config.folds = {FoldsKind::k_fold_by_speaker, static_cast<int>(argument.integer(2, 10000)), {}};
+  } else if (name == "test_speakers") {
+    config.folds = {FoldsKind::test_speakers, 0, read_list(argument, "speakers")};
+    if (config.folds.test_speakers.empty()) argument.refuse("an empty list; name a speaker");
+  } else {
+    value.refuse(excerpt(name) + " is unknown; allowed: " + allowed);
+  }
+}
+
+std::string write_folds(const EvaluationConfig& config) {
+  switch (config.folds.kind) {
+    case FoldsKind::k_fold_by_speaker:
+      return "{k_fold_by_speaker: " + std::to_string(config.folds.count) + "}";
+    case FoldsKind::test_speakers:
+      return "{test_speakers: " + write_list(config.folds.test_speakers) + "}";
+    case FoldsKind::leave_one_speaker_out:
+      break;
+  }
+  return "leave_one_speaker_out";
+}
+
+std::vector<EvaluationKey> training_keys() {
+  return {
+      {"folds", "leave_one_speaker_out | {k_fold_by_speaker: 5} | {test_speakers: [A, B]}", read_folds,
+       write_folds},
+      {"training.background",
+       "em: a class's prior is centred on a mixture of all classes' frames, fitted by EM | none: prior below",
+       [](const YamlValue& v, EvaluationConfig& c) {
+         c.training.background = v.choice(Names{"em", "none"}) == "em";
+       },
+       [](const EvaluationConfig& c) { return std::string(c.training.background ? "em" : "none"); }},
+      {"training.means_sd", "sd of a mean about the background's, in the component's sds; above 0, up to 1000",
+       [](const YamlValue& v, EvaluationConfig& c) { c.training.means_sd = number_above_zero(v, 1000); },
+       [](const EvaluationConfig& c) { return shortest_text(c.training.means_sd); }, has_background,
+       "priors centred on a background"},
+      {"training.scales_sd", "sd of a log scale about the background's; above 0, up to 10",
+       [](const YamlValue& v, EvaluationConfig& c) { c.training.scales_sd = number_above_zero(v, 10); },
+       [](const EvaluationConfig& c) { return shortest_text(c.training.scales_sd); }, has_background,
+       "priors centred on a background"},
+      {"training.weights", "rows that the background's weights count as; above 0, up to 1e9",
+       [](const YamlValue& v, EvaluationConfig& c) { c.training.weights = number_above_zero(v, 1e9); },
+       [](const EvaluationConfig& c) { return shortest_text(c.training.weights); }, has_background,
+       "priors centred on a background"},
+      {"training.power",
+       "of the likelihood, above 0, up to 1: neighbouring frames say much of the same; 1: the plain posterior",
+       [](const YamlValue& v, EvaluationConfig& c) { c.training.power = number_above_zero(v, 1); },
+       [](const EvaluationConfig& c) { return shortest_text(c.training.power); }},
+  };
+}
+
+void read_temper(const YamlValue& value, EvaluationConfig& config) {
+  if (value.node().kind == YamlNode::Kind::scalar && value.node().scalar == "learned") {
+    config.classification.temper.reset();
+    return;
+  }
+  const double temper = value.node().kind == YamlNode::Kind::scalar ? value.number() : 0;
+  if (!(temper > 0 && temper <= 1000)) value.refuse_range("learned, or a number above 0, up to 1000");
+  config.classification.temper = temper;
+}
+
+void read_class_prior(const YamlValue& value, EvaluationConfig& config) {
+  auto& to = config.classification;
+  to.class_probabilities.clear();
+  const YamlNode& node = value.node();
+  if (node.kind == YamlNode::Kind::map) {
+    double sum = 0;
+    for (std::size_t i = 0; i < node.keys.size(); ++i) {
+      const YamlValue p(node.items[i], value.key() + "." + node.keys[i].scalar);
+      const double probability = number_above_zero(p, 1);
+      to.class_probabilities[node.keys[i].scalar] = probability;
+      sum += probability;
+    }
+    if (!(sum > 0.999999 && sum < 1.000001))
+      value.refuse("the probabilities sum to " + shortest_text(sum) + "; they must sum to 1");
+    to.class_prior = ClassPrior::given;
+    return;
+  }
+  if (node.kind != YamlNode::Kind::scalar || (node.scalar != "uniform" && node.scalar != "observed"))
+    value.refuse_type("uniform, observed, or the probability of each class: {anger: 0.2, neutral: 0.8}");
+  to.class_prior = node.scalar == "uniform" ? ClassPrior::uniform : ClassPrior::observed;
+}
+
+std::string write_class_prior(const EvaluationConfig& config) {
+  const auto& from = config.classification;
+  if (from.class_prior != ClassPrior::given)
+    return from.class_prior == ClassPrior::uniform ? "uniform" : "observed";
+  std::string text;
+  for (const auto& [name, p] : from.class_probabilities)
+    text += (text.empty() ? "" : ", ") + yaml_text(name) + ": " + shortest_text(p);
+  return "{" + text + "}";
+}
+
+std::vector<EvaluationKey> classification_keys() {
+  return {
+      {"classification.rule",
+       "predictive: log mean over draws of exp(temper * log likelihood) | mean_log: temper * its mean",
+       [](const YamlValue& v, EvaluationConfig& c) {
+         c.classification.rule =
+             v.choice(Names{"predictive", "mean_log"}) == "predictive" ? Rule::predictive : Rule::mean_log;
+       },
+       [](const EvaluationConfig& c) {
+         return std::string(c.classification.rule == Rule::predictive ? "predictive" : "mean_log");
+       }},
+      {"classification.temper", "learned (by log loss, training speakers left out in turn) | a number",
+       read_temper,
+       [](const EvaluationConfig& c) {
+         return c.classification.temper ? shortest_text(*c.classification.temper) : "learned";
+       }},
+      {"classification.class_prior",
+       "uniform | observed (shares of the training utterances) | {class: probability, ...}", read_class_prior,
+       write_class_prior},
+      {"classification.draws", "of each class that score an utterance, 1 to 1e6, or all there are",
+       [](const YamlValue& v, EvaluationConfig& c) { c.classification.draws = v.integer(1, 1'000'000); },
+       [](const EvaluationConfig& c) { return std::to_string(c.classification.draws); }},
+      {"baseline", "em: maximum likelihood mixtures beside the posteriors | none",
+       [](const YamlValue& v, EvaluationConfig& c) { c.em_baseline = v.choice(Names{"em", "none"}) == "em"; },
+       [](const EvaluationConfig& c) { return std::string(c.em_baseline ? "em" : "none"); }},
+  };
+}
+
+}  // namespace
+
+const std::vector<EvaluationKey>& evaluation_keys() {
+  static const std::vector<EvaluationKey> keys = [] {
+    std::vector<EvaluationKey> all;
+    for (const auto section : {corpus_keys, features_keys, training_keys, classification_keys})
+      for (EvaluationKey& key : section()) all.push_back(std::move(key));
+    return all;
+  }();
+  return keys;
+}
+
+}  // namespace emomc::app

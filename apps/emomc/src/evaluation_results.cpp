@@ -1,0 +1,287 @@
+#include "evaluation_results.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "emomc/device/random.hpp"
+#include "yaml_value.hpp"
+
+namespace emomc::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// JSON has no infinities and no NaN: null.
+Json number(double x) { return std::isfinite(x) ? Json(x) : Json(); }
+
+Json numbers(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double x : values) list.push_back(number(x));
+  return list;
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+Json of_method(const LabelledFrames& frames, const MethodResult& method, std::uint64_t seed) {
+  const Scores& s = method.scores;
+  const Interval interval = bootstrap_uar(method.predictions, seed);
+  const auto by_speaker = uar_by_speaker(method.predictions);
+  Json speakers = Json::object();
+  double sum = 0;
+  std::size_t counted = 0;
+  for (std::size_t i = 0; i < by_speaker.size(); ++i) {
+    if (std::isnan(by_speaker[i])) continue;
+    speakers[frames.speakers[i]] = by_speaker[i];
+    sum += by_speaker[i];
+    ++counted;
+  }
+  const auto K = frames.num_classes();
+  Json confusion = Json::array();
+  for (std::size_t t = 0; t < K; ++t)
+    confusion.push_back(std::vector<std::size_t>(s.confusion.begin() + static_cast<std::ptrdiff_t>(t * K),
+                                                 s.confusion.begin() + static_cast<std::ptrdiff_t>((t + 1) * K)));
+  Json bins = Json::array();
+  for (const CalibrationBin& bin : s.bins)
+    bins.push_back({{"count", bin.count}, {"confidence", bin.confidence}, {"accuracy", bin.accuracy}});
+  std::vector<double> tempers;
+  for (const FoldResult& fold : method.folds) tempers.push_back(fold.temper);
+  return {{"accuracy", s.accuracy},
+          {"uar", s.uar},
+          {"uar_interval", {interval.low, interval.high}},
+          {"uar_by_speaker", speakers},
+          {"mean_uar_of_speakers", sum / static_cast<double>(counted)},
+          {"recall", numbers(s.recall)},
+          {"precision", numbers(s.precision)},
+          {"confusion", confusion},
+          {"log_loss", number(s.log_loss)},
+          {"brier", s.brier},
+          {"calibration_error", s.calibration_error},
+          {"calibration_error_if_calibrated", s.expected_calibration_error},
+          {"calibration_error_99_percent_range", {s.calibration_range.low, s.calibration_range.high}},
+          {"calibration_bins", bins},
+          {"temper_of_fold", tempers}};
+}
+
+Json convergence_of(const LabelledFrames& frames, const MethodResult& method) {
+  Json classes = Json::object();
+  Convergence all;
+  for (std::size_t c = 0; c < frames.num_classes(); ++c) {
+    Convergence sum;
+    for (const FoldResult& fold : method.folds) {
+      const Convergence& one = fold.of_class[c];
+      sum.least_ess = sum.num_pairs == 0 ? one.least_ess : std::min(sum.least_ess, one.least_ess);
+      sum.num_pairs += one.num_pairs;
+      sum.num_converged += one.num_converged;
+      sum.worst_rhat = std::max(sum.worst_rhat, one.worst_rhat);
+    }
+    classes[frames.classes[c]] = {{"converged", sum.share()},
+                                  {"worst_rhat", number(sum.worst_rhat)},
+                                  {"least_ess_bulk", number(sum.least_ess)}};
+    all.num_pairs += sum.num_pairs;
+    all.num_converged += sum.num_converged;
+  }
+  return {{"of", "log p(utterance | draws of a class), rank R-hat at most 1.05 and bulk ESS at least 100"},
+          {"pairs", all.num_pairs},
+          {"converged", all.share()},
+          {"classes", classes}};
+}
+
+}  // namespace
+
+MethodResult judge_method(const LabelledFrames& frames, std::vector<FoldResult> folds, std::uint64_t seed,
+                          std::vector<std::size_t>* utterances) {
+  MethodResult result;
+  result.predictions = pooled(frames, folds, utterances);
+  result.folds = std::move(folds);
+  result.scores = score(result.predictions, seed);
+  return result;
+}
+
+std::string predictions_csv(const LabelledFrames& frames, const std::vector<std::size_t>& utterances,
+                            const Predictions& predictions) {
+  std::string text = "utterance,speaker,truth,predicted";
+  for (const auto& name : frames.classes) text += "," + csv_field("p_" + name);
+  text += "\n";
+  const std::size_t classes = frames.num_classes();
+  for (std::size_t i = 0; i < utterances.size(); ++i) {
+    const UtteranceFrames& u = frames.features.utterances[utterances[i]];
+    text += csv_field(u.id) + "," + csv_field(u.speaker) + "," + csv_field(u.emotion) + "," +
+            csv_field(frames.classes[static_cast<std::size_t>(predictions.predicted(i))]);
+    for (std::size_t c = 0; c < classes; ++c)
+      text += "," + shortest_text(std::exp(predictions.log_probability[i * classes + c]));
+    text += "\n";
+  }
+  return text;
+}
+
+Json scores_json(const LabelledFrames& frames, const EvaluationPlan& plan, const EvaluationResults& results) {
+  Json folds = Json::array();
+  for (std::size_t f = 0; f < plan.folds.size(); ++f) {
+    std::vector<std::string> names;
+    for (const int s : plan.folds[f].test_speakers) names.push_back(frames.speakers[static_cast<std::size_t>(s)]);
+    folds.push_back(names);
+  }
+  Json json{{"seed", results.seed},
+            {"classes", frames.classes},
+            {"speakers", frames.speakers},
+            {"utterances", results.utterances.size()},
+            {"frames", frames.rows.num_rows},
+            {"test_speakers_of_fold", folds},
+            {"posterior", of_method(frames, results.posterior, results.seed)},
+            {"convergence", convergence_of(frames, results.posterior)}};
+  if (results.em) {
+    json["em"] = of_method(frames, *results.em, results.seed);
+    const Interval d =
+        bootstrap_uar_difference(results.posterior.predictions, results.em->predictions, results.seed);
+    const McNemar test = mcnemar(results.posterior.predictions, results.em->predictions);
+    json["posterior_minus_em"] = {{"uar", results.posterior.scores.uar - results.em->scores.uar},
+                                  {"uar_interval", {d.low, d.high}},
+                                  {"right_by_posterior_only", test.only_first},
+                                  {"right_by_em_only", test.only_second},
+                                  {"mcnemar_p", test.p_value}};
+  }
+  return json;
+}
+
+std::string scores_text(const Json& scores) {
+  std::string text;
+  const auto line = [&](const std::string& name, const Json& s) {
+    text += fmt::format("{:10} {:9.3f} {:7.3f} [{:.3f}, {:.3f}] {:9.3f} {:8.3f} {:7.3f} [{:.3f}, {:.3f}]\n", name,
+                        s["accuracy"].get<double>(), s["uar"].get<double>(), s["uar_interval"][0].get<double>(),
+                        s["uar_interval"][1].get<double>(),
+                        s["log_loss"].is_null() ? std::nan("") : s["log_loss"].get<double>(),
+                        s["brier"].get<double>(), s["calibration_error"].get<double>(),
+                        s["calibration_error_99_percent_range"][0].get<double>(),
+                        s["calibration_error_99_percent_range"][1].get<double>());
+  };
+  text += "            accuracy     UAR  95 % interval   log loss    Brier     ECE  99 % if calibrated\n";
+  line("posterior", scores["posterior"]);
+  if (scores.contains("em")) line("EM", scores["em"]);
+  text += "\nUAR of speakers:";
+  for (const auto& [name, value] : scores["posterior"]["uar_by_speaker"].items()) {
+    text += fmt::format("  {} {:.3f}", name, value.get<double>());
+    if (scores.contains("em") && scores["em"]["uar_by_speaker"].contains(name))
+      text += fmt::format(" (EM {:.3f})", scores["em"]["uar_by_speaker"][name].get<double>());
+  }
+  text += fmt::format("; mean {:.3f}\n", scores["posterior"]["mean_uar_of_speakers"].get<double>());
+  if (scores.contains("posterior_minus_em")) {
+    const Json& d = scores["posterior_minus_em"];
+    text += fmt::format("posterior minus EM: UAR {:+.3f} [{:+.3f}, {:+.3f}], McNemar p {:.3g}\n",
+                        d["uar"].get<double>(), d["uar_interval"][0].get<double>(),
+                        d["uar_interval"][1].get<double>(), d["mcnemar_p"].get<double>());
+  }
+  text += "\ntruth \\ predicted\n";
+  const auto& classes = scores["classes"];
+  std::size_t width = 8;
+  for (const auto& name : classes) width = std::max(width, name.get<std::string>().size() + 1);
+  text += std::string(width, ' ');
+  for (const auto& name : classes) text += fmt::format("{:>{}}", name.get<std::string>(), width);
+  text += fmt::format("{:>{}}\n", "recall", width);
+  for (std::size_t t = 0; t < classes.size(); ++t) {
+    text += fmt::format("{:<{}}", classes[t].get<std::string>(), width);
+    for (const auto& count : scores["posterior"]["confusion"][t])
+      text += fmt::format("{:>{}}", count.get<std::size_t>(), width);
+    const Json& recall = scores["posterior"]["recall"][t];
+    text += recall.is_null() ? fmt::format("{:>{}}\n", "-", width)
+                             : fmt::format("{:>{}.3f}\n", recall.get<double>(), width);
+  }
+  const Json& convergence = scores["convergence"];
+  text += fmt::format("\nconverged: {:.1f} % of {} (utterance, class) pairs (95 % are asked for)\n",
+                      100 * convergence["converged"].get<double>(), convergence["pairs"].get<std::size_t>());
+  return text;
+}
+
+Json scores_of_seeds(const LabelledFrames& frames, const std::vector<EvaluationResults>& seeds) {
+  const auto n = static_cast<double>(seeds.size());
+  const auto mean_of = [&](const auto& value) {
+    double sum = 0;
+    for (const EvaluationResults& one : seeds) sum += value(one);
+    return sum / n;
+  };
+  const auto means = [&](const auto& method) {
+    const double uar_mean = mean_of([&](const auto& r) { return method(r).scores.uar; });
+    double squares = 0;
+    for (const EvaluationResults& one : seeds) squares += std::pow(method(one).scores.uar - uar_mean, 2);
+    const auto of_speakers = [&](const EvaluationResults& one) {
+      double sum = 0, counted = 0;
+      for (const double x : uar_by_speaker(method(one).predictions))
+        if (!std::isnan(x)) {
+          sum += x;
+          ++counted;
+        }
+      return sum / counted;
+    };
+    return Json{{"uar", uar_mean},
+                {"uar_sd_over_seeds", n > 1 ? std::sqrt(squares / (n - 1)) : 0.0},
+                {"mean_uar_of_speakers", mean_of(of_speakers)},
+                {"accuracy", mean_of([&](const auto& r) { return method(r).scores.accuracy; })},
+                {"log_loss", number(mean_of([&](const auto& r) { return method(r).scores.log_loss; }))},
+                {"brier", mean_of([&](const auto& r) { return method(r).scores.brier; })},
+                {"calibration_error", mean_of([&](const auto& r) { return method(r).scores.calibration_error; })}};
+  };
+  Json json{{"classes", frames.classes}};
+  for (const EvaluationResults& one : seeds) json["seeds"].push_back(one.seed);
+  json["posterior"] = means([](const EvaluationResults& r) -> const MethodResult& { return r.posterior; });
+  double least = 1;
+  for (const EvaluationResults& one : seeds)
+    least = std::min(least, convergence_of(frames, one.posterior)["converged"].get<double>());
+  json["least_share_converged"] = least;
+  if (!seeds[0].em) return json;
+  json["em"] = means([](const EvaluationResults& r) -> const MethodResult& { return *r.em; });
+
+  // The mean over seeds of the difference, speakers drawn with replacement.
+  constexpr int kResamples = 2000;
+  std::vector<std::vector<std::size_t>> rows(frames.speakers.size());
+  const Predictions& first = seeds[0].posterior.predictions;
+  for (std::size_t i = 0; i < first.size(); ++i) rows[static_cast<std::size_t>(first.speaker[i])].push_back(i);
+  std::erase_if(rows, [](const auto& of_speaker) { return of_speaker.empty(); });
+  std::vector<double> differences;
+  for (int b = 0; b < kResamples; ++b) {
+    const device::RandomSource random{seeds[0].seed, static_cast<std::uint64_t>(b), 0};
+    std::vector<std::size_t> drawn;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const double u = random.uniform(device::Purpose::simulation, static_cast<device::u32>(i));
+      const auto& of_speaker =
+          rows[std::min(rows.size() - 1, static_cast<std::size_t>(u * static_cast<double>(rows.size())))];
+      drawn.insert(drawn.end(), of_speaker.begin(), of_speaker.end());
+    }
+    differences.push_back(mean_of([&](const EvaluationResults& r) {
+      return uar(r.posterior.predictions, drawn) - uar(r.em->predictions, drawn);
+    }));
+  }
+  std::sort(differences.begin(), differences.end());
+  json["posterior_minus_em"] = {
+      {"uar", json["posterior"]["uar"].get<double>() - json["em"]["uar"].get<double>()},
+      {"uar_interval", {differences[kResamples / 40], differences[kResamples - 1 - kResamples / 40]}}};
+  return json;
+}
+
+std::string text_of_seeds(const Json& scores) {
+  std::string text = fmt::format("\nmean of seeds {}:\n", scores["seeds"].dump());
+  const auto line = [&](const std::string& name, const Json& s) {
+    text += fmt::format("{:10} UAR {:.3f} (sd {:.3f}), of speakers {:.3f}, accuracy {:.3f}, log loss {:.3f}, ECE {:.3f}\n",
+                        name, s["uar"].get<double>(), s["uar_sd_over_seeds"].get<double>(),
+                        s["mean_uar_of_speakers"].get<double>(), s["accuracy"].get<double>(),
+                        s["log_loss"].is_null() ? std::nan("") : s["log_loss"].get<double>(),
+                        s["calibration_error"].get<double>());
+  };
+  line("posterior", scores["posterior"]);
+  if (scores.contains("em")) {
+    line("EM", scores["em"]);
+    const Json& d = scores["posterior_minus_em"];
+    text += fmt::format("posterior minus EM: UAR {:+.3f} [{:+.3f}, {:+.3f}] over speakers\n", d["uar"].get<double>(),
+                        d["uar_interval"][0].get<double>(), d["uar_interval"][1].get<double>());
+  }
+  text += fmt::format("converged: at least {:.1f} % of pairs with each seed\n",
+                      100 * scores["least_share_converged"].get<double>());
+  return text;
+}
+
+}  // namespace emomc::app

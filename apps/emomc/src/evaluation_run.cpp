@@ -1,0 +1,134 @@
+#include "evaluation_run.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <iostream>
+
+#include "emomc/core/errors.hpp"
+#include "run_files.hpp"
+
+namespace emomc::app {
+namespace {
+
+// Chains have a file each, all open.
+void allow_open_files(std::size_t count) {
+  constexpr rlim_t kOthers = 64;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const rlim_t needed = count + kOthers;
+  if (limit.rlim_cur >= needed) return;
+  if (limit.rlim_max != RLIM_INFINITY && limit.rlim_max < needed)
+    throw MachineError(fmt::format("{} chains need as many open files; the limit here is {} (ulimit -n)", count,
+                                   static_cast<unsigned long long>(limit.rlim_max)));
+  limit.rlim_cur = needed;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+RunIdentity identity_of(const EvaluationConfig& config, const std::string& kind) {
+  EvaluationConfig what = config;
+  what.run.output = {};
+  what.run.threads = 0;
+  what.run.checkpoint_seconds = 60;
+  what.run.backend = Backend::automatic;
+  what.classification.draws = 1;  // draws of the chains depend on neither
+  what.classification.rule = Rule::predictive;
+  what.em_baseline = true;
+  what.corpus.path = "corpus";  // the data are compared apart
+  return {to_yaml(config), sha256_hex(to_yaml(what)), kind};
+}
+
+class Nobody final : public DrawHandler {
+ public:
+  void on_draws(const DrawBatch&) override {}
+};
+
+// Of one step of all chains, from a few that are thrown away.
+double seconds_per_step(const ClassPosteriors& posteriors) {
+  constexpr int kSteps = 4;
+  const RunSetup& run = posteriors.run;
+  RunOptions options = run.options;
+  options.warmup = 0;
+  options.thin = 1;
+  Nobody nobody;
+  double seconds = 0;
+  for (const int steps : {1, kSteps}) {  // the first ones begin slowly
+    options.draws = steps;
+    seconds = run_chains(*run.engine, posteriors.targets, run.proposal, run.plans, options, posteriors.starts,
+                         nobody)
+                  .sampling_seconds;
+  }
+  return seconds / kSteps;
+}
+
+Report show_preparation(Verbosity verbosity, const std::string& what) {
+  using Clock = std::chrono::steady_clock;
+  return [verbosity, what, last = Clock::now()](std::size_t done, std::size_t all) mutable {
+    if (stop_requested()) throw InputError("stopped before sampling began; nothing has been written");
+    const std::chrono::duration<double> since = Clock::now() - last;
+    if (verbosity == Verbosity::quiet || since.count() < 5) return;
+    last = Clock::now();
+    std::cerr << fmt::format("{}: {} of {}\n", what, done, all);
+  };
+}
+
+}  // namespace
+
+SampledPosteriors sample_posteriors(const EvaluationJob& job, ExistingRun policy, Verbosity verbosity) {
+  const auto began = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  };
+  const std::filesystem::path directory = job.config.run.output.directory;
+  check_run_directory(directory, policy);
+  const bool may_resume = policy == ExistingRun::resume && std::filesystem::exists(directory / "checkpoint");
+  install_signal_handlers();
+  SampledPosteriors result;
+  result.posteriors = prepare_posteriors(job.frames, job.plan, job.config, !may_resume,
+                                         show_preparation(verbosity, "priors and starts"));
+  RunSetup& setup = result.posteriors.run;
+  setup.loaded.sha256 = job.data_sha256;
+  allow_open_files(setup.plans.size());
+
+  RunFiles files(job.config.run, setup, verbosity, identity_of(job.config, job.kind));
+  std::optional<Checkpoint> checkpoint;
+  if (may_resume) {
+    checkpoint = read_checkpoint(directory / "checkpoint");
+    files.refuse_another_run(*checkpoint);
+  }
+  const auto& sampler = job.config.run.sampler;
+  const auto steps = static_cast<double>(sampler.warmup + sampler.draws * sampler.thin);
+  const double estimate = may_resume ? 0 : steps * seconds_per_step(result.posteriors);
+  prepare_run_directory(directory, policy);
+  const RunLock lock(directory);
+  const auto logger = make_logger(directory, verbosity);
+  for (const auto& note : job.notes) logger->info(note);
+  logger->info("{} posteriors ({} training sets of {} classes), {} chains of {} parameters; backend {}",
+               result.posteriors.num_groups(), job.plan.sets.size(), job.frames.num_classes(), setup.plans.size(),
+               setup.target->dim(), RunFiles::engine_text(job.config.run, setup));
+  if (checkpoint)
+    logger->info("going on from step {}", checkpoint->state.step);
+  else
+    logger->info("sampling will take about {}", duration_text(estimate));
+  files.open(checkpoint ? &*checkpoint : nullptr);
+  const double startup = seconds();
+  RunResult run;
+  try {
+    run = run_chains(*setup.engine, result.posteriors.targets, setup.proposal, setup.plans, setup.options,
+                     result.posteriors.starts, files, checkpoint ? &checkpoint->state : nullptr);
+  } catch (...) {
+    files.end_progress();
+    files.write_manifest("failed", nullptr, startup);
+    throw;
+  }
+  files.end_progress();
+  result.finished = run.finished;
+  files.write_manifest(run.finished ? "finished" : "interrupted", &run, startup);
+  if (run.finished)
+    logger->info("preparation {}, warm-up {}, sampling {}", duration_text(startup),
+                 duration_text(run.warmup_seconds), duration_text(run.sampling_seconds));
+  return result;
+}
+
+}  // namespace emomc::app

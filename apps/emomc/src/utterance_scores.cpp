@@ -1,0 +1,187 @@
+#include "utterance_scores.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/sampler/diagnostics.hpp"
+#include "emomc/sampler/run_directory.hpp"
+
+namespace emomc::app {
+namespace {
+
+constexpr std::size_t kDrawsForTemper = 200;
+
+Convergence judge(const ClassLikelihoods& likelihoods, int label, std::size_t num_chains) {
+  Convergence result;
+  const std::size_t per_chain = likelihoods.num_draws / num_chains;
+  for (std::size_t u = 0; u < likelihoods.num_utterances; ++u) {
+    const DrawsView view{likelihoods.of(u, label).data(), per_chain, num_chains, 1,
+                         static_cast<std::ptrdiff_t>(per_chain)};
+    const double r = rhat(view), ess = ess_bulk(view);
+    ++result.num_pairs;
+    if (r <= kMostRhat && ess >= kLeastEss) ++result.num_converged;
+    if (!(r <= result.worst_rhat)) result.worst_rhat = r;
+    if (u == 0 || !(ess >= result.least_ess)) result.least_ess = ess;
+  }
+  return result;
+}
+
+}  // namespace
+
+GroupDraws read_group_draws(const std::filesystem::path& run_directory, const ClassPosteriors& posteriors,
+                            std::size_t group, std::size_t most) {
+  const auto chains = static_cast<std::size_t>(posteriors.chains_per_group);
+  const std::size_t wanted = std::max<std::size_t>(1, most / chains);
+  const auto dim = static_cast<std::size_t>(posteriors.run.engine->layout().dim());
+  GroupDraws draws{0, chains, {}};
+  for (std::size_t c = 0; c < chains; ++c) {
+    const auto file =
+        run_directory / "chains" / fmt::format("chain-{:05}.emc", posteriors.chain_of(group, c));
+    const ChainDraws chain = read_chain(file);
+    std::vector<std::size_t> kept;
+    for (std::size_t i = 0; i < chain.steps.size(); ++i)
+      if (chain.steps[i] > chain.header.warmup) kept.push_back(i);
+    if (kept.empty()) throw InputError(file.string() + ": it has no draws; resume the evaluation");
+    const auto width = chain.parameters.size() / chain.steps.size();
+    const std::size_t count = std::min(wanted, kept.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      const double* row = chain.parameters.data() + kept[i * kept.size() / count] * width;
+      std::vector<double> theta(row, row + width);
+      from_written(chain.header.layout, theta);
+      draws.theta.insert(draws.theta.end(), theta.begin(), theta.begin() + static_cast<std::ptrdiff_t>(dim));
+      ++draws.num_draws;
+    }
+  }
+  return draws;
+}
+
+UtteranceScorer::UtteranceScorer(const LabelledFrames& frames, const ClassPosteriors& posteriors,
+                                 const RunConfig& config)
+    : frames_(frames), posteriors_(posteriors), config_(config) {}
+
+ClassLikelihoods UtteranceScorer::score(const std::vector<std::size_t>& utterances,
+                                        const std::vector<GroupDraws>& classes) {
+  if (!engine_ || held_ != utterances) {
+    DataSet data;
+    data.dim = frames_.rows.dim;
+    const auto dim = static_cast<std::size_t>(data.dim);
+    for (const std::size_t u : utterances) {
+      const UtteranceFrames& frames = frames_.features.utterances[u];
+      data.segments.push_back({data.num_rows, frames.num_rows});
+      data.num_rows += frames.num_rows;
+      const double* begin = frames_.rows.values.data() + frames.first_row * dim;
+      data.values.insert(data.values.end(), begin, begin + frames.num_rows * dim);
+    }
+    const RunSetup& run = posteriors_.run;
+    engine_ = make_engine(run.backend, run.model, config_.likelihood.precision, data, *run.device,
+                          config_.threads);
+    held_ = utterances;
+  }
+  ClassLikelihoods result;
+  result.num_utterances = utterances.size();
+  result.num_classes = static_cast<int>(classes.size());
+  result.num_draws = classes[0].num_draws;
+  result.values.resize(utterances.size() * classes.size() * result.num_draws);
+  std::vector<double> sums(result.num_draws * utterances.size());
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    engine_->sums_by_segment(classes[c].theta.data(), static_cast<int>(result.num_draws), sums.data());
+    for (std::size_t s = 0; s < result.num_draws; ++s)
+      for (std::size_t u = 0; u < utterances.size(); ++u)
+        result.values[(u * classes.size() + c) * result.num_draws + s] = sums[s * utterances.size() + u];
+  }
+  return result;
+}
+
+std::vector<double> class_log_prior(const LabelledFrames& frames, const std::vector<int>& excluded,
+                                    const ClassificationConfig& config) {
+  std::vector<double> p(frames.num_classes(), 1.0 / static_cast<double>(frames.num_classes()));
+  if (config.class_prior == ClassPrior::observed) {
+    std::fill(p.begin(), p.end(), 0.0);
+    double total = 0;
+    for (std::size_t u = 0; u < frames.class_of.size(); ++u) {
+      if (std::find(excluded.begin(), excluded.end(), frames.speaker_of[u]) != excluded.end()) continue;
+      ++p[static_cast<std::size_t>(frames.class_of[u])];
+      ++total;
+    }
+    for (double& share : p) share /= total;
+  } else if (config.class_prior == ClassPrior::given) {
+    for (std::size_t c = 0; c < p.size(); ++c) p[c] = config.class_probabilities.at(frames.classes[c]);
+  }
+  for (double& x : p) x = std::log(x);
+  return p;
+}
+
+double temper_of(const LabelledFrames& frames, const Fold& fold, const EvaluationPlan& plan,
+                 const EvaluationConfig& config, UtteranceScorer& scorer, const DrawSource& draws) {
+  if (config.classification.temper) return *config.classification.temper;
+  const std::size_t classes = frames.num_classes();
+  std::vector<ClassLikelihoods> likelihoods;
+  std::vector<LabelledLikelihoods> labelled;
+  likelihoods.reserve(fold.inner.size());
+  for (const InnerFold& inner : fold.inner) {
+    std::vector<GroupDraws> of_class;
+    for (std::size_t c = 0; c < classes; ++c)
+      of_class.push_back(draws(static_cast<std::size_t>(inner.set) * classes + c, kDrawsForTemper));
+    const auto utterances = utterances_of(frames, inner.speakers);
+    likelihoods.push_back(scorer.score(utterances, of_class));
+    LabelledLikelihoods one{&likelihoods.back(), {}};
+    for (const std::size_t u : utterances) one.truth.push_back(frames.class_of[u]);
+    labelled.push_back(std::move(one));
+  }
+  const auto& excluded = plan.sets[static_cast<std::size_t>(fold.set)].excluded;
+  return learn_temper(config.classification.rule, class_log_prior(frames, excluded, config.classification),
+                      labelled);
+}
+
+std::vector<FoldResult> predict_folds(const LabelledFrames& frames, const EvaluationPlan& plan,
+                                      const EvaluationConfig& config, UtteranceScorer& scorer,
+                                      const DrawSource& draws, bool judge_convergence, const Report& report) {
+  const std::size_t classes = frames.num_classes();
+  std::vector<FoldResult> results;
+  for (const Fold& fold : plan.folds) {
+    FoldResult result;
+    result.temper = temper_of(frames, fold, plan, config, scorer, draws);
+    result.utterances = utterances_of(frames, fold.test_speakers);
+    const Classifier classifier{config.classification.rule, result.temper,
+                                class_log_prior(frames, plan.sets[static_cast<std::size_t>(fold.set)].excluded,
+                                                config.classification)};
+    std::vector<GroupDraws> of_class;
+    for (std::size_t c = 0; c < classes; ++c)
+      of_class.push_back(draws(static_cast<std::size_t>(fold.set) * classes + c,
+                               static_cast<std::size_t>(config.classification.draws)));
+    const ClassLikelihoods likelihoods = scorer.score(result.utterances, of_class);
+    result.log_probability.resize(result.utterances.size() * classes);
+    for (std::size_t u = 0; u < result.utterances.size(); ++u)
+      class_log_probabilities(classifier, likelihoods, u, {result.log_probability.data() + u * classes, classes});
+    if (judge_convergence)
+      for (std::size_t c = 0; c < classes; ++c)
+        result.of_class.push_back(judge(likelihoods, static_cast<int>(c), of_class[c].num_chains));
+    results.push_back(std::move(result));
+    report(results.size(), plan.folds.size());
+  }
+  return results;
+}
+
+Predictions pooled(const LabelledFrames& frames, const std::vector<FoldResult>& folds,
+                   std::vector<std::size_t>* utterances) {
+  const std::size_t classes = frames.num_classes();
+  std::map<std::size_t, const double*> by_utterance;
+  for (const FoldResult& fold : folds)
+    for (std::size_t i = 0; i < fold.utterances.size(); ++i)
+      by_utterance[fold.utterances[i]] = fold.log_probability.data() + i * classes;
+  Predictions all;
+  all.num_classes = static_cast<int>(classes);
+  for (const auto& [u, p] : by_utterance) {
+    all.truth.push_back(frames.class_of[u]);
+    all.speaker.push_back(frames.speaker_of[u]);
+    all.log_probability.insert(all.log_probability.end(), p, p + classes);
+    if (utterances) utterances->push_back(u);
+  }
+  return all;
+}
+
+}  // namespace emomc::app

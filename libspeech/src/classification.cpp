@@ -1,0 +1,121 @@
+#include "emomc/speech/classification.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace emomc {
+namespace {
+
+double log_sum_exp(std::span<const double> x) {
+  const double top = *std::max_element(x.begin(), x.end());
+  if (!std::isfinite(top)) return top;
+  double sum = 0;
+  for (const double v : x) sum += std::exp(v - top);
+  return top + std::log(sum);
+}
+
+double score(Rule rule, double temper, std::span<const double> draws) {
+  const auto n = static_cast<double>(draws.size());
+  if (rule == Rule::mean_log) {
+    double sum = 0;
+    for (const double v : draws) sum += v;
+    return temper * sum / n;
+  }
+  const double top = *std::max_element(draws.begin(), draws.end());
+  if (!std::isfinite(top)) return top;
+  double sum = 0;
+  for (const double v : draws) sum += std::exp(temper * (v - top));
+  return temper * top + std::log(sum / n);
+}
+
+void normalize_log(std::span<double> values) {
+  const double total = log_sum_exp(values);
+  if (!std::isfinite(total)) throw std::invalid_argument("classification: no class has a finite likelihood");
+  for (double& v : values) v -= total;
+}
+
+double mean_log_loss(const Classifier& classifier, std::span<const LabelledLikelihoods> sets) {
+  std::vector<double> p(classifier.log_prior.size());
+  double sum = 0;
+  std::size_t count = 0;
+  for (const auto& [likelihoods, truth] : sets)
+    for (std::size_t u = 0; u < likelihoods->num_utterances; ++u, ++count) {
+      class_log_probabilities(classifier, *likelihoods, u, p);
+      sum -= p[static_cast<std::size_t>(truth[u])];
+    }
+  if (count == 0) throw std::invalid_argument("learn_temper: no utterances");
+  return sum / static_cast<double>(count);
+}
+
+}  // namespace
+
+void class_log_probabilities(const Classifier& classifier, const ClassLikelihoods& likelihoods,
+                             std::size_t utterance, std::span<double> out) {
+  for (int c = 0; c < likelihoods.num_classes; ++c) {
+    const auto at = static_cast<std::size_t>(c);
+    out[at] = classifier.log_prior[at] +
+              score(classifier.rule, classifier.temper, likelihoods.of(utterance, c));
+  }
+  normalize_log(out);
+}
+
+void class_probability_spread(const Classifier& classifier, const ClassLikelihoods& likelihoods,
+                              std::size_t utterance, std::span<double> out) {
+  const auto classes = static_cast<std::size_t>(likelihoods.num_classes);
+  std::vector<double> sum(classes), squares(classes), p(classes);
+  for (std::size_t s = 0; s < likelihoods.num_draws; ++s) {
+    for (std::size_t c = 0; c < classes; ++c)
+      p[c] = classifier.log_prior[c] +
+             classifier.temper * likelihoods.of(utterance, static_cast<int>(c))[s];
+    normalize_log(p);
+    for (std::size_t c = 0; c < classes; ++c) {
+      const double value = std::exp(p[c]);
+      sum[c] += value;
+      squares[c] += value * value;
+    }
+  }
+  const auto n = static_cast<double>(likelihoods.num_draws);
+  for (std::size_t c = 0; c < classes; ++c)
+    out[c] = n > 1 ? std::sqrt(std::max(0.0, (squares[c] - sum[c] * sum[c] / n) / (n - 1))) : 0.0;
+}
+
+double learn_temper(Rule rule, std::span<const double> log_prior, std::span<const LabelledLikelihoods> sets) {
+  constexpr double kLowest = -6 * 2.302585092994046, kHighest = 2 * 2.302585092994046;  // log 1e-6, log 100
+  constexpr int kGrid = 33, kRounds = 30;
+  Classifier classifier{rule, 1, {log_prior.begin(), log_prior.end()}};
+  const auto loss = [&](double log_temper) {
+    classifier.temper = std::exp(log_temper);
+    return mean_log_loss(classifier, sets);
+  };
+  const double spacing = (kHighest - kLowest) / (kGrid - 1);
+  double best = kLowest, smallest = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < kGrid; ++i) {
+    const double at = kLowest + i * spacing, value = loss(at);
+    if (value < smallest) {
+      smallest = value;
+      best = at;
+    }
+  }
+  double low = std::max(kLowest, best - spacing), high = std::min(kHighest, best + spacing);
+  const double ratio = (std::sqrt(5.0) - 1) / 2;
+  double a = high - ratio * (high - low), b = low + ratio * (high - low);
+  double loss_a = loss(a), loss_b = loss(b);
+  for (int i = 0; i < kRounds; ++i) {
+    if (loss_a <= loss_b) {
+      high = b;
+      b = a;
+      loss_b = loss_a;
+      loss_a = loss(a = high - ratio * (high - low));
+    } else {
+      low = a;
+      a = b;
+      loss_a = loss_b;
+      loss_b = loss(b = low + ratio * (high - low));
+    }
+  }
+  return std::exp((low + high) / 2);
+}
+
+}  // namespace emomc
