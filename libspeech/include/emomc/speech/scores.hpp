@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace emomc {
@@ -43,17 +42,22 @@ struct Scores {
   Interval calibration_range;             ///< and its central 99 %
 };
 
-/// Throws std::invalid_argument where sizes disagree or there are no predictions. `simulations` of labels are
-/// drawn with `seed`.
+/// Throws std::invalid_argument where sizes disagree, a class or speaker is out of range, a row's
+/// probabilities do not sum to 1 (within 1e-6), or there are no predictions; so does all below. `simulations`
+/// of labels are drawn with `seed`. A class of probability 0 that is true after all makes the log loss
+/// infinite.
 Scores score(const Predictions& predictions, std::uint64_t seed, int simulations = 2000);
 
-/// The unweighted average recall of each speaker, over the classes that the speaker has.
+/// The unweighted average recall of each speaker, over the classes that the speaker has; NaN for a number
+/// that no utterance has.
 std::vector<double> uar_by_speaker(const Predictions& predictions);
 
-/// A statistic of predictions, for the bootstrap.
+/// The unweighted average recall of some rows, over the classes that occur there; a row may come twice.
 double uar(const Predictions& predictions, std::span<const std::size_t> rows);
 
-/// Central `level` interval of uar when speakers are drawn with replacement, each with all utterances.
+/// Central `level` interval of uar when speakers are drawn with replacement, each with all utterances (Efron
+/// and Tibshirani 1993, 13.3); a resample's uar is over the classes that occur in it. NaN where there is one
+/// speaker only, which says nothing of others.
 Interval bootstrap_uar(const Predictions& predictions, std::uint64_t seed, int resamples = 2000,
                        double level = 0.95);
 /// The same of uar(a) - uar(b), the same speakers drawn for both; a and b have the same utterances in order.

@@ -1,0 +1,266 @@
+#include "emomc/speech/scores.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "emomc/device/random.hpp"
+
+namespace emomc {
+namespace {
+
+using Json = nlohmann::json;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Json outside() {
+  std::ifstream file(EMOMC_SOURCE_DIR "/tests/libspeech/data/scores.json");
+  return Json::parse(file);
+}
+
+void expect_near(const std::vector<double>& ours, const Json& theirs) {
+  ASSERT_EQ(ours.size(), theirs.size());
+  for (std::size_t c = 0; c < ours.size(); ++c) {
+    if (theirs[c].is_null())
+      EXPECT_TRUE(std::isnan(ours[c])) << c;
+    else
+      EXPECT_NEAR(ours[c], theirs[c].get<double>(), 1e-14) << c;
+  }
+}
+
+/// Predictions in which `label` is all but certain, of two or more classes.
+Predictions certain(int num_classes, std::vector<int> truth, std::vector<int> speaker,
+                    const std::vector<int>& label) {
+  Predictions p{num_classes, std::move(truth), std::move(speaker), {}};
+  for (int chosen : label)
+    for (int c = 0; c < num_classes; ++c) p.log_probability.push_back(c == chosen ? 0 : -kInfinity);
+  return p;
+}
+
+/// n utterances of 3 classes with random probabilities; truth drawn from them raised to the power `honesty`
+/// and normalised: 1 is calibrated, less is overconfident.
+Predictions simulated(int n, double honesty, std::uint64_t seed) {
+  Predictions p{3, {}, {}, {}};
+  for (int i = 0; i < n; ++i) {
+    const device::RandomSource random{seed, static_cast<std::uint64_t>(i), 7};
+    double logit[3], sum = 0, true_sum = 0;
+    for (std::uint32_t c = 0; c < 3; ++c) {
+      logit[c] = 1.5 * random.normal(device::Purpose::start, c);
+      sum += std::exp(logit[c]);
+      true_sum += std::exp(honesty * logit[c]);
+    }
+    double rest = true_sum * random.uniform(device::Purpose::acceptance, 0);
+    int truth = 0;
+    while (truth < 2 && (rest -= std::exp(honesty * logit[truth])) > 0) ++truth;
+    p.truth.push_back(truth);
+    p.speaker.push_back(i % 5);
+    for (double l : logit) p.log_probability.push_back(l - std::log(sum));
+  }
+  return p;
+}
+
+TEST(Scores, AgreeWithScikitLearn) {
+  for (const auto& c : outside()["cases"]) {
+    Predictions p{c["num_classes"], c["truth"], {}, c["log_probability"]};
+    p.speaker.assign(p.size(), 0);
+    const Scores s = score(p, 1, 10);
+    EXPECT_NEAR(s.accuracy, c["accuracy"], 1e-14);
+    EXPECT_NEAR(s.uar, c["uar"], 1e-14);
+    expect_near(s.recall, c["recall"]);
+    expect_near(s.precision, c["precision"]);
+    EXPECT_EQ(s.confusion, c["confusion"].get<std::vector<std::size_t>>());
+    EXPECT_NEAR(s.log_loss, c["log_loss"], 1e-13);
+    EXPECT_NEAR(s.brier, c["brier"], 1e-13);
+    EXPECT_NEAR(s.calibration_error, c["calibration_error"], 1e-13);
+  }
+}
+
+TEST(Scores, AreTheOnesWorkedByHand) {
+  // Probabilities of two classes: 0.9 right, 0.85 wrong, 0.6 right, 0.55 right.
+  Predictions p{2, {0, 1, 1, 0}, {0, 0, 1, 3}, {}};
+  for (double q : {0.9, 0.85, 0.4, 0.55}) {
+    p.log_probability.push_back(std::log(q));
+    p.log_probability.push_back(std::log(1 - q));
+  }
+  const Scores s = score(p, 1);
+  EXPECT_EQ(s.accuracy, 0.75);
+  EXPECT_EQ(s.uar, 0.75);
+  EXPECT_EQ(s.recall, (std::vector<double>{1, 0.5}));
+  EXPECT_NEAR(s.precision[0], 2.0 / 3, 1e-15);
+  EXPECT_EQ(s.confusion, (std::vector<std::size_t>{2, 0, 1, 1}));
+  EXPECT_NEAR(s.log_loss, -std::log(0.9 * 0.15 * 0.6 * 0.55) / 4, 1e-14);
+  EXPECT_NEAR(s.brier, 2 * (0.01 + 0.85 * 0.85 + 0.16 + 0.45 * 0.45) / 4, 1e-14);
+  EXPECT_EQ(s.bins[8].count, 2u);
+  EXPECT_NEAR(s.bins[8].confidence, 0.875, 1e-15);
+  EXPECT_EQ(s.bins[8].accuracy, 0.5);
+  EXPECT_EQ(s.bins[5].count, 2u);
+  EXPECT_EQ(s.bins[9].count, 0u);
+  EXPECT_EQ(s.bins[9].confidence, 0);
+  EXPECT_NEAR(s.calibration_error, 0.5 * (0.875 - 0.5) + 0.5 * (1 - 0.575), 1e-14);
+  const auto speakers = uar_by_speaker(p);
+  ASSERT_EQ(speakers.size(), 4u);
+  EXPECT_EQ(speakers[0], 0.5);
+  EXPECT_EQ(speakers[1], 1);
+  EXPECT_TRUE(std::isnan(speakers[2]));
+  EXPECT_EQ(speakers[3], 1);
+  EXPECT_EQ(uar(p, std::vector<std::size_t>{0, 1, 1, 2}), (1 + 1.0 / 3) / 2);
+  EXPECT_EQ(uar(p, std::vector<std::size_t>{1}), 0);
+}
+
+TEST(Scores, TakeTheFirstOfEqualsAndBinsClosedAbove) {
+  Predictions p{2, {0, 1}, {0, 0}, std::vector<double>(4, std::log(0.5))};
+  EXPECT_EQ(p.predicted(1), 0);
+  const Scores s = score(p, 1);
+  EXPECT_EQ(s.bins[4].count, 2u);  // 0.5 is in (0.4, 0.5]
+  EXPECT_NEAR(s.calibration_error, 0, 1e-15);
+}
+
+TEST(Scores, OfImpossibleClassesAreInfiniteButNeverNaN) {
+  const Scores right = score(certain(3, {0, 1, 2}, {0, 0, 0}, {0, 1, 2}), 1);
+  EXPECT_EQ(right.log_loss, 0);
+  EXPECT_EQ(right.brier, 0);
+  EXPECT_EQ(right.bins[9].count, 3u);
+  EXPECT_EQ(right.calibration_range.high, 0);
+  const Scores wrong = score(certain(3, {0, 1, 2}, {0, 0, 0}, {0, 1, 1}), 1);
+  EXPECT_EQ(wrong.log_loss, kInfinity);
+  EXPECT_NEAR(wrong.brier, 2.0 / 3, 1e-15);
+  EXPECT_TRUE(std::isnan(wrong.precision[2]));
+}
+
+// The 99 % ranges of 20 calibrated sets: more than 5 outside has a chance below 1e-6 (binomial, 0.01).
+TEST(Scores, SimulateWhatCalibrationErrorCalibratedPredictionsHave) {
+  int outside_range = 0;
+  double mean = 0, expected = 0, width = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Scores s = score(simulated(400, 1, seed), 1000 + seed, 1000);
+    outside_range +=
+        s.calibration_error < s.calibration_range.low || s.calibration_error > s.calibration_range.high;
+    mean += s.calibration_error / 20;
+    expected += s.expected_calibration_error / 20;
+    width += (s.calibration_range.high - s.calibration_range.low) / 20;
+    EXPECT_GT(s.calibration_range.low, 0);
+    EXPECT_LT(s.calibration_range.high, 0.2);
+    const Scores overconfident = score(simulated(400, 0.4, seed), 1000 + seed, 1000);
+    EXPECT_GT(overconfident.calibration_error, overconfident.calibration_range.high);
+  }
+  EXPECT_LE(outside_range, 5);
+  // 99 % are 5.15 standard deviations wide: 5 standard errors of the mean of 20.
+  EXPECT_NEAR(mean, expected, 5 / 5.15 * width / std::sqrt(20.0));
+}
+
+TEST(Scores, AreReproducibleAndDependOnTheSeed) {
+  const auto p = simulated(100, 1, 3);
+  const Scores a = score(p, 5, 200), b = score(p, 5, 200), c = score(p, 6, 200);
+  EXPECT_EQ(a.expected_calibration_error, b.expected_calibration_error);
+  EXPECT_NE(a.expected_calibration_error, c.expected_calibration_error);
+  EXPECT_EQ(bootstrap_uar(p, 5).low, bootstrap_uar(p, 5).low);
+}
+
+TEST(Scores, RefuseWhatIsInconsistent) {
+  const Predictions good = simulated(4, 1, 1);
+  const auto refused = [&](auto change) {
+    Predictions p = good;
+    change(p);
+    EXPECT_THROW(score(p, 1), std::invalid_argument);
+    EXPECT_THROW(bootstrap_uar(p, 1), std::invalid_argument);
+    EXPECT_THROW(uar_by_speaker(p), std::invalid_argument);
+    EXPECT_THROW(mcnemar(p, good), std::invalid_argument);
+  };
+  refused([](Predictions& p) { p = Predictions{3, {}, {}, {}}; });
+  refused([](Predictions& p) { p.speaker.pop_back(); });
+  refused([](Predictions& p) { p.log_probability.pop_back(); });
+  refused([](Predictions& p) { p.truth[2] = 3; });
+  refused([](Predictions& p) { p.speaker[2] = -1; });
+  refused([](Predictions& p) { p.log_probability[4] = std::nan(""); });
+  refused([](Predictions& p) { p.log_probability[4] += 0.1; });
+  EXPECT_THROW(score(good, 1, 0), std::invalid_argument);
+  EXPECT_THROW(bootstrap_uar(good, 1, 100, 1.0), std::invalid_argument);
+  EXPECT_THROW(uar(good, {}), std::invalid_argument);
+  Predictions other = good;
+  other.speaker[0] = 4;
+  EXPECT_THROW(bootstrap_uar_difference(good, other, 1), std::invalid_argument);
+}
+
+TEST(Bootstrap, DrawsSpeakersNotUtterances) {
+  // Two speakers, one all right and one all wrong: a resample's uar is 0, 1/2 or 1 with chances 1/4, 1/2,
+  // 1/4.
+  std::vector<int> truth, speaker, label;
+  for (int i = 0; i < 400; ++i) {
+    truth.push_back(i % 2);
+    speaker.push_back(i < 200 ? 2 : 5);  // numbers without utterances are never drawn
+    label.push_back(i < 200 ? i % 2 : 1 - i % 2);
+  }
+  const auto p = certain(2, truth, speaker, label);
+  const Interval wide = bootstrap_uar(p, 3);
+  EXPECT_EQ(wide.low, 0);
+  EXPECT_EQ(wide.high, 1);
+  const Interval narrow = bootstrap_uar(p, 3, 4000, 0.4);  // quantiles 0.3 and 0.7
+  EXPECT_EQ(narrow.low, 0.5);
+  EXPECT_EQ(narrow.high, 0.5);
+}
+
+TEST(Bootstrap, OverClassesThatOccurInTheResample) {
+  // Speaker 0 has class 0 only, recognised; speaker 1 has class 1 only, recognised by half.
+  const auto p = certain(2, {0, 0, 1, 1}, {0, 0, 1, 1}, {0, 0, 1, 0});
+  const Interval interval = bootstrap_uar(p, 1);
+  EXPECT_EQ(interval.low, 0.5);
+  EXPECT_EQ(interval.high, 1);
+}
+
+TEST(Bootstrap, WidthIsThatOfTheMeanOverManySpeakers) {
+  // 50 speakers with two utterances, both right or both wrong: uar is the share of right speakers, 30 of 50.
+  std::vector<int> truth, speaker, label;
+  for (int s = 0; s < 50; ++s)
+    for (int c = 0; c < 2; ++c) {
+      truth.push_back(c);
+      speaker.push_back(s);
+      label.push_back(s < 30 ? c : 1 - c);
+    }
+  const Interval interval = bootstrap_uar(certain(2, truth, speaker, label), 9, 10000);
+  const double half_width = 1.96 * std::sqrt(0.6 * 0.4 / 50);
+  EXPECT_NEAR(interval.low, 0.6 - half_width, 0.03);  // steps of 0.02, and its quantile's error below that
+  EXPECT_NEAR(interval.high, 0.6 + half_width, 0.03);
+}
+
+TEST(Bootstrap, OfADifferenceDrawsTheSameSpeakersForBoth) {
+  // b is wrong in one utterance more of each speaker: the difference is the same in every resample.
+  std::vector<int> truth, speaker, a, b;
+  for (int s = 0; s < 6; ++s)
+    for (int i = 0; i < 4; ++i) {
+      truth.push_back(0);
+      speaker.push_back(s);
+      a.push_back(i < s % 3 ? 1 : 0);
+      b.push_back(i < s % 3 + 1 ? 1 : 0);
+    }
+  const auto first = certain(2, truth, speaker, a), second = certain(2, truth, speaker, b);
+  const Interval difference = bootstrap_uar_difference(first, second, 4);
+  EXPECT_NEAR(difference.low, 0.25, 1e-12);
+  EXPECT_NEAR(difference.high, 0.25, 1e-12);
+  EXPECT_NEAR(bootstrap_uar_difference(second, first, 4).low, -0.25, 1e-12);
+}
+
+TEST(Bootstrap, OfOneSpeakerSaysNothing) {
+  const auto p = certain(2, {0, 1, 0}, {3, 3, 3}, {0, 0, 0});
+  EXPECT_TRUE(std::isnan(bootstrap_uar(p, 1).low));
+  EXPECT_TRUE(std::isnan(bootstrap_uar_difference(p, p, 1).high));
+}
+
+TEST(McNemar, AgreesWithScipysBinomialTest) {
+  for (const auto& c : outside()["mcnemar"]) {
+    const std::size_t first_only = c["only_first"], second_only = c["only_second"];
+    const std::size_t n = first_only + second_only + 3;  // and three that both get right
+    std::vector<int> first(n, 0), second(n, 0);
+    for (std::size_t i = 0; i < first_only + second_only; ++i) (i < first_only ? second : first)[i] = 1;
+    const std::vector<int> zero(n, 0);
+    const McNemar test = mcnemar(certain(2, zero, zero, first), certain(2, zero, zero, second));
+    EXPECT_EQ(test.only_first, first_only);
+    EXPECT_EQ(test.only_second, second_only);
+    EXPECT_NEAR(test.p_value / c["p_value"].get<double>(), 1, 1e-9) << first_only << " " << second_only;
+  }
+}
+
+}  // namespace
+}  // namespace emomc
