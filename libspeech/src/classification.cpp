@@ -55,8 +55,8 @@ void class_log_probabilities(const Classifier& classifier, const ClassLikelihood
                              std::size_t utterance, std::span<double> out) {
   for (int c = 0; c < likelihoods.num_classes; ++c) {
     const auto at = static_cast<std::size_t>(c);
-    out[at] = classifier.log_prior[at] +
-              score(classifier.rule, classifier.temper, likelihoods.of(utterance, c));
+    out[at] =
+        classifier.log_prior[at] + score(classifier.rule, classifier.temper, likelihoods.of(utterance, c));
   }
   normalize_log(out);
 }
@@ -67,8 +67,7 @@ void class_probability_spread(const Classifier& classifier, const ClassLikelihoo
   std::vector<double> sum(classes), squares(classes), p(classes);
   for (std::size_t s = 0; s < likelihoods.num_draws; ++s) {
     for (std::size_t c = 0; c < classes; ++c)
-      p[c] = classifier.log_prior[c] +
-             classifier.temper * likelihoods.of(utterance, static_cast<int>(c))[s];
+      p[c] = classifier.log_prior[c] + classifier.temper * likelihoods.of(utterance, static_cast<int>(c))[s];
     normalize_log(p);
     for (std::size_t c = 0; c < classes; ++c) {
       const double value = std::exp(p[c]);

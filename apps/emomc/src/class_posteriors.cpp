@@ -16,7 +16,8 @@ namespace {
 constexpr double kEmTolerance = 1e-7;  // of the log likelihood a row
 constexpr int kEmRounds = 500;
 
-DataSet training_rows(const LabelledFrames& frames, const TrainingSet& set, std::optional<std::size_t> label) {
+DataSet training_rows(const LabelledFrames& frames, const TrainingSet& set,
+                      std::optional<std::size_t> label) {
   std::vector<int> segments;
   for (std::size_t c = 0; c < set.segments_of_class.size(); ++c)
     if (!label || *label == c)
@@ -27,8 +28,9 @@ DataSet training_rows(const LabelledFrames& frames, const TrainingSet& set, std:
 // A mixture needs rows to begin with.
 void require_rows(const DataSet& data, const ModelSpec& model, const std::string& whose) {
   if (data.num_rows < static_cast<std::size_t>(2 * model.components))
-    throw InputError("corpus: " + whose + " has " + std::to_string(data.num_rows) + " frames to train on, of " +
-                     std::to_string(model.components) + " components; allowed: two for each or more");
+    throw InputError("corpus: " + whose + " has " + std::to_string(data.num_rows) +
+                     " frames to train on, of " + std::to_string(model.components) +
+                     " components; allowed: two for each or more");
 }
 
 FitOptions em_options(const EvaluationConfig& config, const TrainingSet& set) {
@@ -89,8 +91,9 @@ PriorSet prior_in_units(const ParameterLayout& layout, const PriorSet& stated, c
       if (found == prior.blocks.end()) continue;
       const auto in_rows = in_data_units(found->second, part, units);
       if (!in_rows)
-        throw InputError("prior." + part.name + ": family " + family_name(found->second.family) +
-                         " cannot be stated in the units of each training set; use normal, student_t or uniform");
+        throw InputError(
+            "prior." + part.name + ": family " + family_name(found->second.family) +
+            " cannot be stated in the units of each training set; use normal, student_t or uniform");
       found->second = *in_rows;
     }
   return prior;
@@ -182,8 +185,7 @@ ClassPosteriors prepare_posteriors(const LabelledFrames& frames, const Evaluatio
       posteriors.targets.emplace_back(layout, prior, set.units.sd);
       const int group = static_cast<int>(s * classes + c);
       for (int chain = 0; chain < run.sampler.chains; ++chain)
-        setup.plans.push_back(
-            {setup.plans.size(), set.segments_of_class[c], config.training.power, group});
+        setup.plans.push_back({setup.plans.size(), set.segments_of_class[c], config.training.power, group});
     }
     report(s + 1, plan.sets.size());
   }
@@ -216,8 +218,8 @@ std::vector<double> fit_by_em(const LabelledFrames& frames, const EvaluationPlan
     const TrainingSet& set = plan.sets[g / classes];
     const DataSet rows = training_rows(frames, set, g % classes);
     require_rows(rows, posteriors.run.model, "class " + frames.classes[g % classes]);
-    const auto theta = best_of_pool(rows, posteriors.run.model, config.run.sampler.seed,
-                                    em_options(config, set), *host);
+    const auto theta =
+        best_of_pool(rows, posteriors.run.model, config.run.sampler.seed, em_options(config, set), *host);
     fitted.insert(fitted.end(), theta.begin(), theta.end());
     report(g + 1, posteriors.num_groups());
   }

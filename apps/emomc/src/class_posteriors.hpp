@@ -12,9 +12,9 @@ namespace emomc::app {
 
 /// Chains of set s and class c are group s * num_classes + c; `chains` of each, ids in that order.
 struct ClassPosteriors {
-  RunSetup run;                  ///< of all chains; its target is the first group's
-  std::vector<Target> targets;   ///< [num_groups]
-  std::vector<double> starts;    ///< num_chains x dim
+  RunSetup run;                 ///< of all chains; its target is the first group's
+  std::vector<Target> targets;  ///< [num_groups]
+  std::vector<double> starts;   ///< num_chains x dim
   int chains_per_group = 0;
   std::size_t num_groups() const { return targets.size(); }
   std::size_t chain_of(std::size_t group, std::size_t chain) const {

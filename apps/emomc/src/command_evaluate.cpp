@@ -66,8 +66,8 @@ std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const Evalua
   notes.push_back(fmt::format("corpus: {} utterances, {} frames, {} speakers, {} classes",
                               e.frames.class_of.size(), e.frames.rows.num_rows, e.frames.speakers.size(),
                               e.frames.num_classes()));
-  const SampledPosteriors sampled = sample_posteriors(
-      {e.frames, e.plan, config, e.corpus.sha256, "evaluation", notes}, policy, verbosity);
+  const SampledPosteriors sampled =
+      sample_posteriors({e.frames, e.plan, config, e.corpus.sha256, "evaluation", notes}, policy, verbosity);
   if (!sampled.finished) return std::nullopt;
   const ClassPosteriors& posteriors = sampled.posteriors;
   EvaluationResults results;
@@ -86,8 +86,9 @@ std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const Evalua
       const auto begin = fitted.begin() + static_cast<std::ptrdiff_t>(group) * dim;
       return GroupDraws{1, 1, {begin, begin + dim}};
     };
-    results.em = judge_method(e.frames, predict_folds(e.frames, e.plan, config, scorer, em, false, quiet_report()),
-                              results.seed, nullptr);
+    results.em =
+        judge_method(e.frames, predict_folds(e.frames, e.plan, config, scorer, em, false, quiet_report()),
+                     results.seed, nullptr);
   }
   const auto scores = scores_json(e.frames, e.plan, results);
   write_file_atomically(directory / "predictions.csv",
@@ -96,7 +97,8 @@ std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const Evalua
     write_file_atomically(directory / "predictions_em.csv",
                           predictions_csv(e.frames, results.utterances, results.em->predictions));
   write_file_atomically(directory / "scores.json", scores.dump(1) + "\n");
-  if (has_evaluation_report()) write_file_atomically(directory / "report.html", evaluation_report_html(directory));
+  if (has_evaluation_report())
+    write_file_atomically(directory / "report.html", evaluation_report_html(directory));
   return results;
 }
 
@@ -122,8 +124,8 @@ int evaluate(const Options& options) {
   if (options.seeds == 0) check_run_directory(directory, policy);
   const Evaluation e = prepare(config, verbosity);
   const auto stopped = [&] {
-    std::cerr << "stopped; go on with: emomc evaluate " << options.config << " --output " << directory.string()
-              << " --resume\n";
+    std::cerr << "stopped; go on with: emomc evaluate " << options.config << " --output "
+              << directory.string() << " --resume\n";
     return signal_exit_code();
   };
   if (options.seeds == 0) {
@@ -142,7 +144,8 @@ int evaluate(const Options& options) {
     auto results = evaluate_seed(e, config, policy, verbosity);
     if (!results) return stopped();
     if (!options.json && !options.quiet)
-      std::cout << fmt::format("seed {}\n", seed) << scores_text(scores_json(e.frames, e.plan, *results)) << '\n'
+      std::cout << fmt::format("seed {}\n", seed) << scores_text(scores_json(e.frames, e.plan, *results))
+                << '\n'
                 << std::flush;
     all.push_back(std::move(*results));
   }
@@ -167,7 +170,8 @@ void add_evaluate(CLI::App& app, int& status) {
       ->allow_extra_args(false);
   command->add_option("--backend", options->backend, "auto, reference, cpu or cuda");
   auto* seed = command->add_option("--seed", options->seed, "Seed (sampler.seed)");
-  command->add_option("--seeds", options->seeds, "Seeds 1 to N one after another, and the mean of their scores")
+  command
+      ->add_option("--seeds", options->seeds, "Seeds 1 to N one after another, and the mean of their scores")
       ->check(CLI::Range(1, 1000))
       ->excludes(seed);
   auto* resume = command->add_flag("--resume", options->resume,

@@ -68,8 +68,7 @@ std::vector<EvaluationKey> corpus_keys() {
 }
 
 void read_folds(const YamlValue& value, EvaluationConfig& config) {
-  const std::string allowed =
-      "leave_one_speaker_out, {k_fold_by_speaker: 5}, or {test_speakers: [A, B]}";
+  const std::string allowed = "leave_one_speaker_out, {k_fold_by_speaker: 5}, or {test_speakers: [A, B]}";
   const YamlNode& node = value.node();
   if (node.kind == YamlNode::Kind::scalar && node.scalar == "leave_one_speaker_out") {
     config.folds = {};
@@ -110,7 +109,8 @@ std::vector<EvaluationKey> training_keys() {
          c.training.background = v.choice(Names{"em", "none"}) == "em";
        },
        [](const EvaluationConfig& c) { return std::string(c.training.background ? "em" : "none"); }},
-      {"training.means_sd", "sd of a mean about the background's, in the component's sds; above 0, up to 1000",
+      {"training.means_sd",
+       "sd of a mean about the background's, in the component's sds; above 0, up to 1000",
        [](const YamlValue& v, EvaluationConfig& c) { c.training.means_sd = number_above_zero(v, 1000); },
        [](const EvaluationConfig& c) { return shortest_text(c.training.means_sd); }, has_background,
        "priors centred on a background"},
@@ -123,7 +123,8 @@ std::vector<EvaluationKey> training_keys() {
        [](const EvaluationConfig& c) { return shortest_text(c.training.weights); }, has_background,
        "priors centred on a background"},
       {"training.power",
-       "of the likelihood, above 0, up to 1: neighbouring frames say much of the same; 1: the plain posterior",
+       "of the likelihood, above 0, up to 1: neighbouring frames say much of the same; 1: the plain "
+       "posterior",
        [](const YamlValue& v, EvaluationConfig& c) { c.training.power = number_above_zero(v, 1); },
        [](const EvaluationConfig& c) { return shortest_text(c.training.power); }},
   };
@@ -194,7 +195,9 @@ std::vector<EvaluationKey> classification_keys() {
        [](const YamlValue& v, EvaluationConfig& c) { c.classification.draws = v.integer(1, 1'000'000); },
        [](const EvaluationConfig& c) { return std::to_string(c.classification.draws); }},
       {"baseline", "em: maximum likelihood mixtures beside the posteriors | none",
-       [](const YamlValue& v, EvaluationConfig& c) { c.em_baseline = v.choice(Names{"em", "none"}) == "em"; },
+       [](const YamlValue& v, EvaluationConfig& c) {
+         c.em_baseline = v.choice(Names{"em", "none"}) == "em";
+       },
        [](const EvaluationConfig& c) { return std::string(c.em_baseline ? "em" : "none"); }},
   };
 }

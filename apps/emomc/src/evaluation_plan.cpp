@@ -50,7 +50,8 @@ class SetMaker {
     std::vector<int> all;
     for (std::size_t s = 0; s < frames_.segment_speaker.size(); ++s) {
       if (std::binary_search(excluded.begin(), excluded.end(), frames_.segment_speaker[s])) continue;
-      set.segments_of_class[static_cast<std::size_t>(frames_.segment_class[s])].push_back(static_cast<int>(s));
+      set.segments_of_class[static_cast<std::size_t>(frames_.segment_class[s])].push_back(
+          static_cast<int>(s));
       all.push_back(static_cast<int>(s));
     }
     std::optional<int> index;

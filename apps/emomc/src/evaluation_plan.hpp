@@ -13,7 +13,8 @@
 namespace emomc::app {
 
 /// A corpus as evaluation has it: utterances sorted by speaker and class, columns standardised over all rows
-/// for float32's sake (priors speak of each training set's own units), one segment for each speaker and class.
+/// for float32's sake (priors speak of each training set's own units), one segment for each speaker and
+/// class.
 struct LabelledFrames {
   std::vector<std::string> classes, speakers;  ///< sorted, but for classes that the configuration lists
   FeatureSet features;
@@ -26,7 +27,7 @@ struct LabelledFrames {
 
 /// The posteriors of all classes given the frames of all speakers but `excluded`.
 struct TrainingSet {
-  std::vector<int> excluded;                       ///< sorted
+  std::vector<int> excluded;                        ///< sorted
   std::vector<std::vector<int>> segments_of_class;  ///< [num_classes] into LabelledFrames::rows.segments
   ColumnUnits units;                                ///< of its rows, as LabelledFrames has them
   bool is_tested = false;  ///< scores a fold's test speakers; else it only learns the temper
@@ -48,8 +49,8 @@ struct EvaluationPlan {
   std::vector<Fold> folds;
 };
 
-/// Throws InputError where a class that the configuration lists does not occur, where there are fewer than two
-/// classes, or no frames.
+/// Throws InputError where a class that the configuration lists does not occur, where there are fewer than
+/// two classes, or no frames.
 LabelledFrames label_frames(FeatureSet features, const CorpusConfig& corpus);
 
 /// Folds of `emomc evaluate`. Throws InputError where there are too few speakers, or where a training set

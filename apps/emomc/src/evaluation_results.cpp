@@ -45,8 +45,9 @@ Json of_method(const LabelledFrames& frames, const MethodResult& method, std::ui
   const auto K = frames.num_classes();
   Json confusion = Json::array();
   for (std::size_t t = 0; t < K; ++t)
-    confusion.push_back(std::vector<std::size_t>(s.confusion.begin() + static_cast<std::ptrdiff_t>(t * K),
-                                                 s.confusion.begin() + static_cast<std::ptrdiff_t>((t + 1) * K)));
+    confusion.push_back(
+        std::vector<std::size_t>(s.confusion.begin() + static_cast<std::ptrdiff_t>(t * K),
+                                 s.confusion.begin() + static_cast<std::ptrdiff_t>((t + 1) * K)));
   Json bins = Json::array();
   for (const CalibrationBin& bin : s.bins)
     bins.push_back({{"count", bin.count}, {"confidence", bin.confidence}, {"accuracy", bin.accuracy}});
@@ -125,7 +126,8 @@ Json scores_json(const LabelledFrames& frames, const EvaluationPlan& plan, const
   Json folds = Json::array();
   for (std::size_t f = 0; f < plan.folds.size(); ++f) {
     std::vector<std::string> names;
-    for (const int s : plan.folds[f].test_speakers) names.push_back(frames.speakers[static_cast<std::size_t>(s)]);
+    for (const int s : plan.folds[f].test_speakers)
+      names.push_back(frames.speakers[static_cast<std::size_t>(s)]);
     folds.push_back(names);
   }
   Json json{{"seed", results.seed},
@@ -153,9 +155,9 @@ Json scores_json(const LabelledFrames& frames, const EvaluationPlan& plan, const
 std::string scores_text(const Json& scores) {
   std::string text;
   const auto line = [&](const std::string& name, const Json& s) {
-    text += fmt::format("{:10} {:9.3f} {:7.3f} [{:.3f}, {:.3f}] {:9.3f} {:8.3f} {:7.3f} [{:.3f}, {:.3f}]\n", name,
-                        s["accuracy"].get<double>(), s["uar"].get<double>(), s["uar_interval"][0].get<double>(),
-                        s["uar_interval"][1].get<double>(),
+    text += fmt::format("{:10} {:9.3f} {:7.3f} [{:.3f}, {:.3f}] {:9.3f} {:8.3f} {:7.3f} [{:.3f}, {:.3f}]\n",
+                        name, s["accuracy"].get<double>(), s["uar"].get<double>(),
+                        s["uar_interval"][0].get<double>(), s["uar_interval"][1].get<double>(),
                         s["log_loss"].is_null() ? std::nan("") : s["log_loss"].get<double>(),
                         s["brier"].get<double>(), s["calibration_error"].get<double>(),
                         s["calibration_error_99_percent_range"][0].get<double>(),
@@ -218,13 +220,14 @@ Json scores_of_seeds(const LabelledFrames& frames, const std::vector<EvaluationR
         }
       return sum / counted;
     };
-    return Json{{"uar", uar_mean},
-                {"uar_sd_over_seeds", n > 1 ? std::sqrt(squares / (n - 1)) : 0.0},
-                {"mean_uar_of_speakers", mean_of(of_speakers)},
-                {"accuracy", mean_of([&](const auto& r) { return method(r).scores.accuracy; })},
-                {"log_loss", number(mean_of([&](const auto& r) { return method(r).scores.log_loss; }))},
-                {"brier", mean_of([&](const auto& r) { return method(r).scores.brier; })},
-                {"calibration_error", mean_of([&](const auto& r) { return method(r).scores.calibration_error; })}};
+    return Json{
+        {"uar", uar_mean},
+        {"uar_sd_over_seeds", n > 1 ? std::sqrt(squares / (n - 1)) : 0.0},
+        {"mean_uar_of_speakers", mean_of(of_speakers)},
+        {"accuracy", mean_of([&](const auto& r) { return method(r).scores.accuracy; })},
+        {"log_loss", number(mean_of([&](const auto& r) { return method(r).scores.log_loss; }))},
+        {"brier", mean_of([&](const auto& r) { return method(r).scores.brier; })},
+        {"calibration_error", mean_of([&](const auto& r) { return method(r).scores.calibration_error; })}};
   };
   Json json{{"classes", frames.classes}};
   for (const EvaluationResults& one : seeds) json["seeds"].push_back(one.seed);
@@ -240,7 +243,8 @@ Json scores_of_seeds(const LabelledFrames& frames, const std::vector<EvaluationR
   constexpr int kResamples = 2000;
   std::vector<std::vector<std::size_t>> rows(frames.speakers.size());
   const Predictions& first = seeds[0].posterior.predictions;
-  for (std::size_t i = 0; i < first.size(); ++i) rows[static_cast<std::size_t>(first.speaker[i])].push_back(i);
+  for (std::size_t i = 0; i < first.size(); ++i)
+    rows[static_cast<std::size_t>(first.speaker[i])].push_back(i);
   std::erase_if(rows, [](const auto& of_speaker) { return of_speaker.empty(); });
   std::vector<double> differences;
   for (int b = 0; b < kResamples; ++b) {
@@ -266,18 +270,20 @@ Json scores_of_seeds(const LabelledFrames& frames, const std::vector<EvaluationR
 std::string text_of_seeds(const Json& scores) {
   std::string text = fmt::format("\nmean of seeds {}:\n", scores["seeds"].dump());
   const auto line = [&](const std::string& name, const Json& s) {
-    text += fmt::format("{:10} UAR {:.3f} (sd {:.3f}), of speakers {:.3f}, accuracy {:.3f}, log loss {:.3f}, ECE {:.3f}\n",
-                        name, s["uar"].get<double>(), s["uar_sd_over_seeds"].get<double>(),
-                        s["mean_uar_of_speakers"].get<double>(), s["accuracy"].get<double>(),
-                        s["log_loss"].is_null() ? std::nan("") : s["log_loss"].get<double>(),
-                        s["calibration_error"].get<double>());
+    text += fmt::format(
+        "{:10} UAR {:.3f} (sd {:.3f}), of speakers {:.3f}, accuracy {:.3f}, log loss {:.3f}, ECE {:.3f}\n",
+        name, s["uar"].get<double>(), s["uar_sd_over_seeds"].get<double>(),
+        s["mean_uar_of_speakers"].get<double>(), s["accuracy"].get<double>(),
+        s["log_loss"].is_null() ? std::nan("") : s["log_loss"].get<double>(),
+        s["calibration_error"].get<double>());
   };
   line("posterior", scores["posterior"]);
   if (scores.contains("em")) {
     line("EM", scores["em"]);
     const Json& d = scores["posterior_minus_em"];
-    text += fmt::format("posterior minus EM: UAR {:+.3f} [{:+.3f}, {:+.3f}] over speakers\n", d["uar"].get<double>(),
-                        d["uar_interval"][0].get<double>(), d["uar_interval"][1].get<double>());
+    text += fmt::format("posterior minus EM: UAR {:+.3f} [{:+.3f}, {:+.3f}] over speakers\n",
+                        d["uar"].get<double>(), d["uar_interval"][0].get<double>(),
+                        d["uar_interval"][1].get<double>());
   }
   text += fmt::format("converged: at least {:.1f} % of pairs with each seed\n",
                       100 * scores["least_share_converged"].get<double>());

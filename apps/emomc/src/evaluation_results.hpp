@@ -38,7 +38,8 @@ std::string scores_text(const nlohmann::ordered_json& scores);
 
 /// Scores of one configuration with several seeds: means over seeds, and the difference of the methods with
 /// speakers drawn with replacement, the same for all seeds.
-nlohmann::ordered_json scores_of_seeds(const LabelledFrames& frames, const std::vector<EvaluationResults>& seeds);
+nlohmann::ordered_json scores_of_seeds(const LabelledFrames& frames,
+                                       const std::vector<EvaluationResults>& seeds);
 std::string text_of_seeds(const nlohmann::ordered_json& scores);
 
 }  // namespace emomc::app

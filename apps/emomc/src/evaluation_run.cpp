@@ -20,8 +20,8 @@ void allow_open_files(std::size_t count) {
   const rlim_t needed = count + kOthers;
   if (limit.rlim_cur >= needed) return;
   if (limit.rlim_max != RLIM_INFINITY && limit.rlim_max < needed)
-    throw MachineError(fmt::format("{} chains need as many open files; the limit here is {} (ulimit -n)", count,
-                                   static_cast<unsigned long long>(limit.rlim_max)));
+    throw MachineError(fmt::format("{} chains need as many open files; the limit here is {} (ulimit -n)",
+                                   count, static_cast<unsigned long long>(limit.rlim_max)));
   limit.rlim_cur = needed;
   setrlimit(RLIMIT_NOFILE, &limit);
 }
@@ -105,8 +105,8 @@ SampledPosteriors sample_posteriors(const EvaluationJob& job, ExistingRun policy
   const auto logger = make_logger(directory, verbosity);
   for (const auto& note : job.notes) logger->info(note);
   logger->info("{} posteriors ({} training sets of {} classes), {} chains of {} parameters; backend {}",
-               result.posteriors.num_groups(), job.plan.sets.size(), job.frames.num_classes(), setup.plans.size(),
-               setup.target->dim(), RunFiles::engine_text(job.config.run, setup));
+               result.posteriors.num_groups(), job.plan.sets.size(), job.frames.num_classes(),
+               setup.plans.size(), setup.target->dim(), RunFiles::engine_text(job.config.run, setup));
   if (checkpoint)
     logger->info("going on from step {}", checkpoint->state.step);
   else

@@ -77,8 +77,8 @@ ClassLikelihoods UtteranceScorer::score(const std::vector<std::size_t>& utteranc
       data.values.insert(data.values.end(), begin, begin + frames.num_rows * dim);
     }
     const RunSetup& run = posteriors_.run;
-    engine_ = make_engine(run.backend, run.model, config_.likelihood.precision, data, *run.device,
-                          config_.threads);
+    engine_ =
+        make_engine(run.backend, run.model, config_.likelihood.precision, data, *run.device, config_.threads);
     held_ = utterances;
   }
   ClassLikelihoods result;
@@ -146,9 +146,10 @@ std::vector<FoldResult> predict_folds(const LabelledFrames& frames, const Evalua
     FoldResult result;
     result.temper = temper_of(frames, fold, plan, config, scorer, draws);
     result.utterances = utterances_of(frames, fold.test_speakers);
-    const Classifier classifier{config.classification.rule, result.temper,
-                                class_log_prior(frames, plan.sets[static_cast<std::size_t>(fold.set)].excluded,
-                                                config.classification)};
+    const Classifier classifier{
+        config.classification.rule, result.temper,
+        class_log_prior(frames, plan.sets[static_cast<std::size_t>(fold.set)].excluded,
+                        config.classification)};
     std::vector<GroupDraws> of_class;
     for (std::size_t c = 0; c < classes; ++c)
       of_class.push_back(draws(static_cast<std::size_t>(fold.set) * classes + c,
@@ -156,7 +157,8 @@ std::vector<FoldResult> predict_folds(const LabelledFrames& frames, const Evalua
     const ClassLikelihoods likelihoods = scorer.score(result.utterances, of_class);
     result.log_probability.resize(result.utterances.size() * classes);
     for (std::size_t u = 0; u < result.utterances.size(); ++u)
-      class_log_probabilities(classifier, likelihoods, u, {result.log_probability.data() + u * classes, classes});
+      class_log_probabilities(classifier, likelihoods, u,
+                              {result.log_probability.data() + u * classes, classes});
     if (judge_convergence)
       for (std::size_t c = 0; c < classes; ++c)
         result.of_class.push_back(judge(likelihoods, static_cast<int>(c), of_class[c].num_chains));

@@ -40,7 +40,9 @@ class UtteranceScorer {
 struct Convergence {
   std::size_t num_pairs = 0, num_converged = 0;
   double worst_rhat = 0, least_ess = 0;
-  double share() const { return num_pairs ? static_cast<double>(num_converged) / static_cast<double>(num_pairs) : 1; }
+  double share() const {
+    return num_pairs ? static_cast<double>(num_converged) / static_cast<double>(num_pairs) : 1;
+  }
 };
 inline constexpr double kMostRhat = 1.05, kLeastEss = 100;
 
@@ -48,8 +50,8 @@ inline constexpr double kMostRhat = 1.05, kLeastEss = 100;
 struct FoldResult {
   double temper = 1;
   std::vector<std::size_t> utterances;
-  std::vector<double> log_probability;    ///< utterances x classes
-  std::vector<Convergence> of_class;      ///< [num_classes]; empty for EM
+  std::vector<double> log_probability;  ///< utterances x classes
+  std::vector<Convergence> of_class;    ///< [num_classes]; empty for EM
 };
 
 /// Draws of any group.
@@ -66,8 +68,8 @@ std::vector<double> class_log_prior(const LabelledFrames& frames, const std::vec
                                     const ClassificationConfig& config);
 
 /// The temper of a fold, given or learned from its inner folds.
-double temper_of(const LabelledFrames& frames, const Fold& fold, const EvaluationPlan& plan, const EvaluationConfig& config,
-                 UtteranceScorer& scorer, const DrawSource& draws);
+double temper_of(const LabelledFrames& frames, const Fold& fold, const EvaluationPlan& plan,
+                 const EvaluationConfig& config, UtteranceScorer& scorer, const DrawSource& draws);
 
 /// All folds together, in the order of LabelledFrames' utterances.
 Predictions pooled(const LabelledFrames& frames, const std::vector<FoldResult>& folds,

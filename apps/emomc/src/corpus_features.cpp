@@ -1,0 +1,53 @@
+#include "corpus_features.hpp"
+
+#include <fmt/format.h>
+
+#include "emomc/core/errors.hpp"
+#include "run_setup.hpp"
+#include "yaml_reader.hpp"
+
+namespace emomc::app {
+namespace {
+
+CorpusFeatures read_tables(const CorpusConfig& corpus) {
+  CorpusFeatures result;
+  std::vector<std::filesystem::path> unmatched;
+  result.features = read_feature_tables(corpus.path, corpus.pattern, &unmatched);
+  if (!unmatched.empty()) {
+    std::vector<std::string> names;
+    for (const auto& file : unmatched) names.push_back(file.filename().string());
+    const std::string what =
+        fmt::format("{}: {} of its files do not match corpus.pattern {}: {}", corpus.path.string(),
+                    names.size(), corpus.pattern, excerpt(joined(names)));
+    if (corpus.refuse_unparsed) throw InputError(what + "; write corpus: {unparsed: skip} to leave them out");
+    result.notes.push_back(what + "; left out");
+  }
+  if (const std::size_t repeated = drop_repeated_rows(result.features); repeated > 0)
+    result.notes.push_back(
+        fmt::format("corpus: {} frames equal to the one before (silence) are left out", repeated));
+  return result;
+}
+
+std::string hash_features(const FeatureSet& features) {
+  std::string labels;
+  for (const auto& column : features.columns) labels += column + "\n";
+  for (const UtteranceFrames& u : features.utterances)
+    labels += u.id + "\t" + u.speaker + "\t" + u.emotion + "\t" + std::to_string(u.num_rows) + "\n";
+  const std::string_view values(reinterpret_cast<const char*>(features.values.data()),
+                                features.values.size() * sizeof(double));
+  return sha256_hex(labels + sha256_hex(values));
+}
+
+}  // namespace
+
+CorpusFeatures load_corpus_features(const CorpusConfig& corpus, const FeaturesConfig& features, int threads,
+                                    Verbosity verbosity) {
+  CorpusFeatures result =
+      corpus.kind == "tables" ? read_tables(corpus) : extract_corpus(corpus, features, threads, verbosity);
+  append_deltas(result.features, features.deltas);
+  normalize(result.features, features.normalize);
+  result.sha256 = hash_features(result.features);
+  return result;
+}
+
+}  // namespace emomc::app
