@@ -3,19 +3,13 @@
 #include <bit>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <numeric>
 
 #include "draw_matrix.hpp"
+#include "emomc/core/fftw_planner.hpp"
 
 namespace emomc {
 namespace {
-
-// FFTW's planner is the one part of it that threads must not enter together.
-std::mutex& planner() {
-  static std::mutex mutex;
-  return mutex;
-}
 
 template <class T>
 struct FftwDelete {
@@ -23,7 +17,7 @@ struct FftwDelete {
 };
 struct PlanDelete {
   void operator()(fftw_plan_s* plan) const {
-    const std::lock_guard lock(planner());
+    const std::lock_guard lock(fftw_planner());
     fftw_destroy_plan(plan);
   }
 };
@@ -32,7 +26,7 @@ struct PlanDelete {
 struct Transforms {
   explicit Transforms(std::size_t size)
       : real(fftw_alloc_real(size)), spectrum(fftw_alloc_complex(size / 2 + 1)) {
-    const std::lock_guard lock(planner());
+    const std::lock_guard lock(fftw_planner());
     forth.reset(fftw_plan_dft_r2c_1d(static_cast<int>(size), real.get(), spectrum.get(), FFTW_ESTIMATE));
     back.reset(fftw_plan_dft_c2r_1d(static_cast<int>(size), spectrum.get(), real.get(), FFTW_ESTIMATE));
   }

@@ -1,0 +1,55 @@
+#include "iff_sound.hpp"
+
+#include <array>
+#include <fstream>
+#include <string_view>
+
+namespace emomc {
+namespace {
+
+constexpr std::uint64_t kOpenLength = 0xffffffff;
+// Damaged files may chain chunks of length 0 for gigabytes.
+constexpr int kMostChunks = 10000;
+
+std::uint64_t unsigned_of(std::string_view bytes, bool big_endian) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    value = value << 8 | static_cast<unsigned char>(bytes[big_endian ? i : bytes.size() - 1 - i]);
+  return value;
+}
+
+}  // namespace
+
+std::optional<IffSound> find_iff_sound(const std::filesystem::path& file) {
+  std::error_code error;
+  const std::uint64_t file_bytes = std::filesystem::file_size(file, error);
+  std::ifstream stream(file, std::ios::binary);
+  std::array<char, 12> head{};
+  if (error || !stream.read(head.data(), head.size())) return std::nullopt;
+  const std::string_view form(head.data(), 4), type(head.data() + 8, 4);
+  const bool wav = (form == "RIFF" || form == "RIFX" || form == "RF64") && type == "WAVE";
+  const bool aiff = form == "FORM" && (type == "AIFF" || type == "AIFC");
+  if (!wav && !aiff) return std::nullopt;
+  const bool big_endian = aiff || form == "RIFX";
+  std::uint64_t long_length = kOpenLength;  // of RF64, whose 32 bits are all set
+  std::uint64_t at = head.size();
+  for (int chunk = 0; chunk < kMostChunks && at + 8 <= file_bytes; ++chunk) {
+    std::array<char, 24> bytes{};
+    stream.seekg(static_cast<std::streamoff>(at));
+    if (!stream.read(bytes.data(), 8)) return std::nullopt;
+    const std::string_view name(bytes.data(), 4);
+    std::uint64_t length = unsigned_of({bytes.data() + 4, 4}, big_endian);
+    at += 8;
+    if (name == (wav ? "data" : "SSND")) {
+      if (length == kOpenLength) length = long_length;
+      const std::uint64_t present = file_bytes - at;
+      return IffSound{length == kOpenLength ? present : length, present};
+    }
+    if (name == "ds64" && stream.read(bytes.data() + 8, 16))  // length of the file, then of the sound
+      long_length = unsigned_of({bytes.data() + 16, 8}, false);
+    at += length + length % 2;
+  }
+  return std::nullopt;
+}
+
+}  // namespace emomc
