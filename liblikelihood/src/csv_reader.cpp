@@ -1,83 +1,16 @@
-// CSV after RFC 4180: quotes, CRLF, an optional byte order mark; blank lines at the end are tolerated.
+// Numbers from CSV; blank lines at the end are tolerated.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <memory>
 #include <string_view>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/likelihood/csv_records.hpp"
 #include "emomc/likelihood/table.hpp"
 #include "table_file.hpp"
 
 namespace emomc {
 namespace {
-
-class Records {
- public:
-  Records(std::string name, const std::string& text) : name_(std::move(name)), text_(text) {
-    if (text_.size() >= 3 && text_.compare(0, 3, "\xEF\xBB\xBF") == 0) at_ = 3;
-  }
-
-  /// Line on which the record that next() gave begins.
-  std::size_t line() const { return record_line_; }
-
-  /// Splits the next record into `fields`; false at the end.
-  bool next(std::vector<std::string_view>& fields) {
-    fields.clear();
-    unquoted_.clear();
-    if (at_ >= text_.size()) return false;
-    record_line_ = line_;
-    for (;;) {
-      fields.push_back(field(fields.size() + 1));
-      if (at_ >= text_.size()) return true;
-      const char separator = text_[at_++];
-      if (separator == ',') continue;
-      if (separator == '\r' && at_ < text_.size() && text_[at_] == '\n') ++at_;
-      ++line_;
-      return true;
-    }
-  }
-
- private:
-  std::string_view field(std::size_t column) {
-    if (at_ < text_.size() && text_[at_] == '"') return quoted(column);
-    const std::size_t begin = at_;
-    while (at_ < text_.size() && text_[at_] != ',' && text_[at_] != '\n' && text_[at_] != '\r') ++at_;
-    return std::string_view(text_).substr(begin, at_ - begin);
-  }
-
-  std::string_view quoted(std::size_t column) {
-    const std::size_t opened = line_;
-    std::string value;
-    for (++at_;; ++at_) {
-      if (at_ >= text_.size())
-        throw InputError(name_ + ":" + std::to_string(opened) + ": column " + std::to_string(column) +
-                         ": a quote is never closed");
-      if (text_[at_] == '\n') ++line_;
-      if (text_[at_] != '"') {
-        value += text_[at_];
-        continue;
-      }
-      if (at_ + 1 < text_.size() && text_[at_ + 1] == '"') {
-        value += '"';
-        ++at_;
-        continue;
-      }
-      ++at_;
-      break;
-    }
-    if (at_ < text_.size() && text_[at_] != ',' && text_[at_] != '\n' && text_[at_] != '\r')
-      throw InputError(name_ + ":" + std::to_string(line_) + ": column " + std::to_string(column) +
-                       ": text follows a closing quote");
-    unquoted_.push_back(std::make_unique<std::string>(std::move(value)));
-    return *unquoted_.back();
-  }
-
-  std::string name_;
-  const std::string& text_;
-  std::size_t at_ = 0, line_ = 1, record_line_ = 1;
-  std::vector<std::unique_ptr<std::string>> unquoted_;
-};
 
 std::string_view trimmed(std::string_view text) {
   const auto begin = text.find_first_not_of(" \t");
@@ -110,7 +43,7 @@ double parse_number(std::string_view text, Place place) {
   return value;
 }
 
-std::vector<std::string> read_header(Records& records, const std::string& name) {
+std::vector<std::string> read_header(CsvRecords& records, const std::string& name) {
   std::vector<std::string_view> fields;
   if (!records.next(fields))
     throw InputError(name + ": the file is empty; a header line with column names is needed");
@@ -131,7 +64,7 @@ std::vector<std::string> read_header(Records& records, const std::string& name) 
 TableFile read_csv(const std::filesystem::path& file, const std::vector<std::string>& wanted) {
   const std::string name = file.string();
   const std::string text = read_whole_file(file);
-  Records records(name, text);
+  CsvRecords records(name, text);
   TableFile table;
   table.columns = read_header(records, name);
   table.chosen = choose_columns(name, table.columns, wanted);

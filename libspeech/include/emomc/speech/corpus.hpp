@@ -10,8 +10,7 @@ namespace emomc {
 struct Utterance {
   std::string id;       ///< unique in the corpus: the file's path below the corpus without its extension
   std::string speaker;  ///< as the corpus writes it: "03", "Actor_12", "OAF"
-  std::string
-      emotion;  ///< a word in lower case: "anger", "neutral"; of folders, manifests and tables as written
+  std::string emotion;  ///< "anger", the same word in all corpora; of folders and manifests as written there
   std::filesystem::path file;
 };
 
@@ -28,9 +27,12 @@ struct CorpusListing {
 /// emodb, ravdess, cremad, tess, savee, iemocap, folders, manifest: what list_corpus knows.
 std::vector<std::string> corpus_kinds();
 
-/// The recordings (.wav, .flac) below `path`; for `manifest` `path` is a CSV with columns path, label,
-/// speaker, its paths relative to its own folder. Files are not opened. Throws InputError where the kind is
-/// unknown, the path does not exist, or nothing in it could be parsed.
+/// The recordings (.wav, .flac) below `path`; docs/corpora.md has the names that each kind expects. What has
+/// another name, no one emotion (songs, labels without agreement), or is in the corpus a second time is
+/// listed as unparsed. For `manifest` `path` is a CSV with columns path, label, speaker, its paths relative
+/// to its own folder, of files of any extension. Files are not opened. Throws InputError where the kind is
+/// unknown, the path does not exist, an id occurs twice, nothing could be parsed, or a manifest has a mistake
+/// (its line).
 CorpusListing list_corpus(const std::string& kind, const std::filesystem::path& path);
 
 }  // namespace emomc

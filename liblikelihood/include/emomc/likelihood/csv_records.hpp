@@ -1,0 +1,35 @@
+// CSV after RFC 4180: quotes, CRLF, an optional byte order mark.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace emomc {
+
+/// Splits a text, which must outlive this, into records and those into fields.
+class CsvRecords {
+ public:
+  /// `name` is the file's, for messages.
+  CsvRecords(std::string name, const std::string& text);
+
+  /// Line on which the record that next() gave begins.
+  std::size_t line() const { return record_line_; }
+
+  /// Splits the next record into `fields`, valid until the next call; false at the end. Throws InputError,
+  /// with file, line and column, where a quote is never closed or text follows it.
+  bool next(std::vector<std::string_view>& fields);
+
+ private:
+  std::string_view field(std::size_t column);
+  std::string_view quoted(std::size_t column);
+
+  std::string name_;
+  const std::string& text_;
+  std::size_t at_ = 0, line_ = 1, record_line_ = 1;
+  std::vector<std::unique_ptr<std::string>> unquoted_;
+};
+
+}  // namespace emomc

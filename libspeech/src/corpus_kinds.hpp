@@ -1,0 +1,30 @@
+// What lists the recordings of one kind of corpus; list_corpus() sorts and checks what they give.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "emomc/speech/corpus.hpp"
+
+namespace emomc {
+
+/// Kinds whose file names say all.
+std::vector<std::string> kinds_by_file_name();
+
+CorpusListing list_by_file_names(const std::string& kind, const std::filesystem::path& root);
+CorpusListing list_iemocap(const std::filesystem::path& root);
+CorpusListing list_folders(const std::filesystem::path& root);
+CorpusListing list_manifest(const std::filesystem::path& manifest);
+
+/// The .wav and .flac files (in any case) below a folder, sorted; links to folders are not followed. Throws
+/// InputError where one cannot be read.
+std::vector<std::filesystem::path> audio_files(const std::filesystem::path& folder);
+
+/// The path below `root` without extension, with "/" between folders.
+std::string utterance_id(const std::filesystem::path& file, const std::filesystem::path& root);
+
+/// Whether the name begins with a dot: what some systems lay beside a recording under its name.
+bool is_hidden(const std::filesystem::path& file);
+
+}  // namespace emomc

@@ -1,0 +1,86 @@
+// Corpora of one's own: folders by emotion and speaker, or a table of recordings.
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+
+#include "corpus_kinds.hpp"
+#include "emomc/core/errors.hpp"
+#include "emomc/likelihood/csv_records.hpp"
+
+namespace emomc {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<const char*, 3> kColumns{"path", "label", "speaker"};
+
+std::string content_of(const fs::path& file) {
+  std::error_code error;
+  if (fs::is_directory(file, error)) throw InputError(file.string() + ": this is a folder, not a file");
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw InputError(file.string() + ": cannot be read");
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// Where path, label and speaker stand in a row.
+std::array<std::size_t, 3> find_columns(const std::string& name,
+                                        const std::vector<std::string_view>& header) {
+  std::array<std::size_t, 3> at{};
+  for (std::size_t i = 0; i < kColumns.size(); ++i) {
+    if (std::count(header.begin(), header.end(), kColumns[i]) != 1)
+      throw InputError(name + ":1: a manifest must have the columns path, label and speaker, each once; '" +
+                       kColumns[i] + "' is missing or doubled");
+    at[i] = static_cast<std::size_t>(std::find(header.begin(), header.end(), kColumns[i]) - header.begin());
+  }
+  return at;
+}
+
+}  // namespace
+
+CorpusListing list_manifest(const fs::path& manifest) {
+  const std::string name = manifest.string(), text = content_of(manifest);
+  const fs::path folder = manifest.parent_path();
+  CsvRecords records(name, text);
+  std::vector<std::string_view> fields;
+  if (!records.next(fields))
+    throw InputError(name + ": the file is empty; a header with path, label and speaker is needed");
+  const auto at = find_columns(name, fields);
+  const std::size_t num_columns = fields.size();
+  CorpusListing listing;
+  while (records.next(fields)) {
+    if (fields.size() == 1 && fields[0].empty()) continue;  // a blank line
+    const std::string place = name + ":" + std::to_string(records.line()) + ": ";
+    if (fields.size() != num_columns)
+      throw InputError(place + std::to_string(fields.size()) + " values; the header has " +
+                       std::to_string(num_columns) + " columns");
+    for (std::size_t i = 0; i < kColumns.size(); ++i)
+      if (fields[at[i]].empty()) throw InputError(place + "the " + kColumns[i] + " is missing");
+    const fs::path written = fs::path(fields[at[0]]).lexically_normal();
+    const fs::path file = folder / written;  // `written` alone where it is absolute
+    std::error_code error;
+    if (!fs::is_regular_file(file, error))
+      throw InputError(place + file.string() + ": there is no such file");
+    listing.utterances.push_back({fs::path(written).replace_extension().generic_string(),
+                                  std::string(fields[at[2]]), std::string(fields[at[1]]), file});
+  }
+  if (listing.utterances.empty()) throw InputError(name + ": there are no rows below the header");
+  return listing;
+}
+
+CorpusListing list_folders(const fs::path& root) {
+  CorpusListing listing;
+  for (const auto& file : audio_files(root)) {
+    const fs::path below = file.lexically_relative(root);
+    const std::vector<fs::path> parts(below.begin(), below.end());
+    if (is_hidden(file))
+      listing.unparsed.push_back({file, "a hidden file"});
+    else if (parts.size() != 3)
+      listing.unparsed.push_back({file, "the path is not of the form emotion/speaker/file"});
+    else
+      listing.utterances.push_back({utterance_id(file, root), parts[1].string(), parts[0].string(), file});
+  }
+  return listing;
+}
+
+}  // namespace emomc
