@@ -25,6 +25,7 @@ void add_loglik(CLI::App& app, int& status);
 void add_export(CLI::App& app, int& status);
 void add_simulate(CLI::App& app, int& status);
 void add_bench(CLI::App& app, int& status);
+void add_features(CLI::App& app, int& status);
 void add_evaluate(CLI::App& app, int& status);
 void add_devices(CLI::App& app, int& status);
 

@@ -6,32 +6,140 @@ namespace emomc::app {
 namespace {
 
 using Names = std::vector<std::string>;
-constexpr std::array kNormalizations{Normalization::none, Normalization::corpus, Normalization::speaker,
-                                     Normalization::utterance};
+
+// An enumeration's names in the order of its values.
+template <class Enum>
+Enum choose(const YamlValue& value, const Names& names) {
+  const std::string name = value.choice(names);
+  std::size_t i = 0;
+  while (names[i] != name) ++i;
+  return static_cast<Enum>(i);
+}
+
+template <class Enum>
+std::string name_in(const Names& names, Enum value) {
+  return names[static_cast<std::size_t>(value)];
+}
+
+const Names kNormalizations{"none", "corpus", "speaker", "utterance"};
+const Names kWindows{"rectangular", "hamming", "hann"};
+const Names kFramings{"pad_last", "drop_last", "centred"};
+const Names kPowers{"power", "power_over_fft_size", "magnitude"};
+const Names kMels{"htk", "slaney"};
+const Names kCorners{"frequencies", "fft_bins"};
+const Names kHeights{"one", "area"};
+const Names kLogs{"natural", "decibel"};
+const Names kFloors{"zeros", "smaller"};
+const Names kFirsts{"cepstrum", "log_energy"};
+
+bool has_recordings(const EvaluationConfig& config) { return config.corpus.kind != "tables"; }
+
+EvaluationKey of_recordings(std::string name, std::string comment,
+                            void (*read)(const YamlValue&, EvaluationConfig&),
+                            std::string (*write)(const EvaluationConfig&)) {
+  return {"features." + std::move(name), std::move(comment), read, write, has_recordings,
+          "corpora of recordings"};
+}
+
+// Ranges are MfccExtractor's business; a message of its own names the setting.
+template <auto kMember>
+EvaluationKey real(std::string name, std::string comment) {
+  return of_recordings(
+      std::move(name), std::move(comment),
+      [](const YamlValue& v, EvaluationConfig& c) { c.features.mfcc.*kMember = v.number(); },
+      [](const EvaluationConfig& c) { return shortest_text(c.features.mfcc.*kMember); });
+}
+
+template <auto kMember>
+EvaluationKey whole(std::string name, std::string comment) {
+  return of_recordings(
+      std::move(name), std::move(comment),
+      [](const YamlValue& v, EvaluationConfig& c) {
+        c.features.mfcc.*kMember = static_cast<int>(v.integer(0, 1 << 20));
+      },
+      [](const EvaluationConfig& c) { return std::to_string(c.features.mfcc.*kMember); });
+}
+
+template <auto kMember, const Names& kNames>
+EvaluationKey choice(std::string name) {
+  std::string comment;
+  for (const auto& one : kNames) comment += (comment.empty() ? "" : " | ") + one;
+  return of_recordings(
+      std::move(name), comment,
+      [](const YamlValue& v, EvaluationConfig& c) {
+        auto& member = c.features.mfcc.*kMember;
+        member = choose<std::remove_reference_t<decltype(member)>>(v, kNames);
+      },
+      [](const EvaluationConfig& c) { return name_in(kNames, c.features.mfcc.*kMember); });
+}
+
+using M = MfccSettings;
+
+std::vector<EvaluationKey> mfcc_keys() {
+  return {
+      of_recordings(
+          "like", "emomc | python_speech_features | librosa | thesis: what the keys below begin with",
+          [](const YamlValue& v, EvaluationConfig& c) {
+            c.features.like = v.choice(mfcc_presets());
+            c.features.mfcc = mfcc_preset(c.features.like);
+          },
+          [](const EvaluationConfig& c) { return c.features.like; }),
+      of_recordings(
+          "gate_db", "frames this far below the recording's loudest are dropped; 0: none",
+          [](const YamlValue& v, EvaluationConfig& c) {
+            c.features.gate_db = v.number();
+            if (!(c.features.gate_db >= 0)) v.refuse_range("0 or more");
+          },
+          [](const EvaluationConfig& c) { return shortest_text(c.features.gate_db); }),
+      real<&M::window_ms>("window_ms", "length of a frame"),
+      real<&M::hop_ms>("hop_ms", "from frame to frame"),
+      whole<&M::window_samples>("window_samples", "0: by window_ms"),
+      whole<&M::hop_samples>("hop_samples", "0: by hop_ms"),
+      real<&M::preemphasis>("preemphasis", "a of x[n] - a x[n-1]; 0: none"),
+      choice<&M::window, kWindows>("window"),
+      of_recordings(
+          "periodic_window", "true: of period the window's length",
+          [](const YamlValue& v, EvaluationConfig& c) { c.features.mfcc.periodic_window = v.boolean(); },
+          [](const EvaluationConfig& c) {
+            return std::string(c.features.mfcc.periodic_window ? "true" : "false");
+          }),
+      whole<&M::fft_size>("fft_size", "0: the power of two at or above the window's length"),
+      choice<&M::framing, kFramings>("framing"),
+      choice<&M::power, kPowers>("power"),
+      whole<&M::num_filters>("num_filters", "mel filters"),
+      real<&M::low_hz>("low_hz", "where the filters begin"),
+      real<&M::high_hz>("high_hz", "where they end; 0: half the sample rate"),
+      choice<&M::mel, kMels>("mel"),
+      choice<&M::corners, kCorners>("corners"),
+      choice<&M::height, kHeights>("height"),
+      choice<&M::log, kLogs>("log"),
+      choice<&M::floor, kFloors>("floor"),
+      real<&M::log_floor>("log_floor", "in place of filter outputs of 0, or smaller ones (floor)"),
+      real<&M::top_db>("top_db", "log decibel: levels this far below the highest are raised; 0: none"),
+      whole<&M::num_coefficients>("num_coefficients", "from c0"),
+      real<&M::lifter>("lifter", "0: none"),
+      choice<&M::first, kFirsts>("first"),
+  };
+}
 
 }  // namespace
 
-std::string normalization_name(Normalization by) {
-  static const Names names{"none", "corpus", "speaker", "utterance"};
-  return names[static_cast<std::size_t>(by)];
-}
+std::string normalization_name(Normalization by) { return name_in(kNormalizations, by); }
 
 std::vector<EvaluationKey> features_keys() {
-  return {
+  std::vector<EvaluationKey> keys{
       {"features.normalize",
        "columns to mean 0 and sd 1 by speaker (of unlabelled frames) | none | corpus | utterance",
        [](const YamlValue& v, EvaluationConfig& c) {
-         Names names;
-         for (const Normalization by : kNormalizations) names.push_back(normalization_name(by));
-         const std::string name = v.choice(names);
-         for (const Normalization by : kNormalizations)
-           if (normalization_name(by) == name) c.features.normalize = by;
+         c.features.normalize = choose<Normalization>(v, kNormalizations);
        },
        [](const EvaluationConfig& c) { return normalization_name(c.features.normalize); }},
       {"features.deltas", "0 | 1: with derivatives over time | 2: with second ones",
        [](const YamlValue& v, EvaluationConfig& c) { c.features.deltas = static_cast<int>(v.integer(0, 2)); },
        [](const EvaluationConfig& c) { return std::to_string(c.features.deltas); }},
   };
+  for (EvaluationKey& key : mfcc_keys()) keys.push_back(std::move(key));
+  return keys;
 }
 
 }  // namespace emomc::app

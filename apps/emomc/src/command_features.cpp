@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "commands.hpp"
+#include "corpus_features.hpp"
+#include "emomc/core/errors.hpp"
+#include "emomc/sampler/run_directory.hpp"
+#include "emomc/speech/corpus.hpp"
+#include "run_config_keys.hpp"
+
+namespace emomc::app {
+namespace {
+
+struct Options {
+  std::string corpus, path, output, unparsed = "refuse";
+  std::vector<std::string> set;
+  int threads = 0;
+  bool force = false, json = false, quiet = false;
+};
+
+int features(const Options& options) {
+  std::vector<std::string> overrides{"corpus.kind=" + options.corpus, "corpus.unparsed=" + options.unparsed};
+  std::string quoted = "'";
+  for (const char c : options.path) quoted += c == '\'' ? "''" : std::string(1, c);
+  overrides.push_back("corpus.path=" + quoted + "'");
+  for (const std::string& setting : options.set) overrides.push_back("features." + setting);
+  const EvaluationConfig config = parse_evaluation_config("", "--set", overrides);
+  if (config.features.normalize != Normalization::speaker || config.features.deltas != 0)
+    throw InputError(
+        "--set: normalize and deltas are evaluation's; emomc features writes cepstra as they are");
+  const std::filesystem::path directory = options.output;
+  if (std::filesystem::exists(directory) && !std::filesystem::is_directory(directory))
+    throw InputError(options.output + ": exists and is no directory; choose another -o");
+  if (std::filesystem::is_directory(directory) && !std::filesystem::is_empty(directory) && !options.force)
+    throw InputError(options.output +
+                     ": the directory is not empty; use --force to replace files, or another -o");
+  const CorpusFeatures extracted = extract_corpus(config.corpus, config.features, options.threads,
+                                                  options.quiet ? Verbosity::quiet : Verbosity::normal);
+  const std::string pattern = write_feature_tables(extracted.features, directory);
+  std::map<std::string, std::size_t> emotions;
+  std::set<std::string> speakers;
+  for (const UtteranceFrames& u : extracted.features.utterances) {
+    ++emotions[u.emotion];
+    speakers.insert(u.speaker);
+  }
+  nlohmann::ordered_json json{{"directory", options.output},
+                              {"pattern", pattern},
+                              {"utterances", extracted.features.utterances.size()},
+                              {"frames", extracted.features.num_rows()},
+                              {"columns", extracted.features.columns},
+                              {"speakers", speakers},
+                              {"utterances_of_class", emotions},
+                              {"notes", extracted.notes}};
+  if (options.json) {
+    std::cout << json.dump(1) << '\n';
+    return kDone;
+  }
+  if (options.quiet) return kDone;
+  for (const auto& note : extracted.notes) std::cout << note << '\n';
+  std::cout << fmt::format("{} speakers;", speakers.size());
+  for (const auto& [name, count] : emotions) std::cout << fmt::format(" {} {}", name, count);
+  std::cout << fmt::format(
+      "\ntables are in {}; evaluate them with corpus: {{kind: tables, path: {}, pattern: {}}}\n",
+      options.output, yaml_text(options.output), yaml_text(pattern));
+  return kDone;
+}
+
+}  // namespace
+
+void add_features(CLI::App& app, int& status) {
+  auto* command = app.add_subcommand("features", "Cepstra (MFCCs) of a corpus of recordings, with labels");
+  auto options = std::make_shared<Options>();
+  command
+      ->add_option("--corpus", options->corpus,
+                   "emodb, ravdess, cremad, tess, savee, iemocap, folders or manifest (docs/corpora.md)")
+      ->required()
+      ->check(CLI::IsMember(corpus_kinds()));
+  command->add_option("PATH", options->path, "Where the corpus is; of a manifest the CSV")->required();
+  command->add_option("-o,--output", options->output, "Directory for the tables")->required();
+  command
+      ->add_option("--set", options->set,
+                   "A setting (docs/features.md): --set like=librosa --set num_filters=40")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--unparsed", options->unparsed,
+                   "Recordings that cannot be parsed or read: refuse or skip")
+      ->check(CLI::IsMember({"refuse", "skip"}))
+      ->capture_default_str();
+  command->add_option("--threads", options->threads, "0: all")->check(CLI::Range(0, 4096));
+  command->add_flag("--force", options->force, "Write into a directory that is not empty");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->add_flag("-q,--quiet", options->quiet, "Errors only");
+  command->footer("Example: emomc features --corpus emodb corpora/emodb -o features/emodb");
+  command->callback([options, &status] { status = features(*options); });
+}
+
+}  // namespace emomc::app

@@ -1,0 +1,153 @@
+// Recordings of a corpus to cepstra, in parallel.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "corpus_features.hpp"
+#include "emomc/core/errors.hpp"
+#include "emomc/core/thread_pool.hpp"
+#include "emomc/speech/corpus.hpp"
+#include "yaml_reader.hpp"
+
+namespace emomc::app {
+namespace {
+
+/// What became of one recording.
+struct Extracted {
+  Frames frames;
+  Dropped dropped;
+  double sample_rate = 0, seconds = 0;
+  std::string problem;  ///< why it could not be read
+};
+
+/// A line on the terminal, redrawn; elsewhere one every few seconds.
+class CountLine {
+ public:
+  CountLine(std::string what, std::size_t all, Verbosity verbosity)
+      : what_(std::move(what)), all_(all), shown_(verbosity != Verbosity::quiet), last_(Clock::now()) {}
+  void add() {
+    const std::lock_guard lock(mutex_);
+    ++done_;
+    const double pause = terminal_ ? 0.1 : 5.0;
+    if (!shown_ || std::chrono::duration<double>(Clock::now() - last_).count() < pause) return;
+    last_ = Clock::now();
+    const std::string text = fmt::format("{}: {} of {}", what_, done_, all_);
+    std::fputs((terminal_ ? "\r" + text + "\033[K" : text + "\n").c_str(), stderr);
+    drawn_ = terminal_;
+  }
+  void end() const {
+    if (drawn_) std::fputs("\n", stderr);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::string what_;
+  std::size_t all_, done_ = 0;
+  bool shown_, terminal_ = ::isatty(STDERR_FILENO) != 0, drawn_ = false;
+  Clock::time_point last_;
+  std::mutex mutex_;
+};
+
+Extracted extract(const std::filesystem::path& file, const FeaturesConfig& config,
+                  std::map<double, MfccExtractor>& extractors) {
+  Extracted result;
+  try {
+    const Recording recording = read_audio(file);
+    auto at = extractors.find(recording.sample_rate);
+    if (at == extractors.end())
+      at = extractors.emplace(recording.sample_rate, MfccExtractor(config.mfcc, recording.sample_rate)).first;
+    result.sample_rate = recording.sample_rate;
+    result.seconds = static_cast<double>(recording.samples.size()) / recording.sample_rate;
+    std::vector<double> energy;
+    result.frames = at->second.extract(recording.samples, &energy);
+    result.dropped = drop_frames(result.frames, energy, {config.gate_db});
+  } catch (const std::exception& error) {
+    result.problem = error.what();
+  }
+  return result;
+}
+
+void note_problems(const std::vector<std::string>& problems, const std::string& what, bool refuse,
+                   std::vector<std::string>& notes) {
+  constexpr std::size_t kListed = 5;
+  if (problems.empty()) return;
+  if (refuse)
+    throw InputError(
+        fmt::format("corpus: {} {}, the first: {}; write corpus: {{unparsed: skip}} to leave them out",
+                    problems.size(), what, problems[0]));
+  notes.push_back(fmt::format("corpus: {} {}, left out:", problems.size(), what));
+  for (std::size_t i = 0; i < std::min(kListed, problems.size()); ++i) notes.push_back("  " + problems[i]);
+  if (problems.size() > kListed) notes.push_back(fmt::format("  and {} more", problems.size() - kListed));
+}
+
+}  // namespace
+
+CorpusFeatures extract_corpus(const CorpusConfig& corpus, const FeaturesConfig& features, int threads,
+                              Verbosity verbosity) {
+  CorpusFeatures result;
+  const CorpusListing listing = list_corpus(corpus.kind, corpus.path);
+  std::vector<std::string> unparsed;
+  for (const UnparsedFile& file : listing.unparsed) unparsed.push_back(file.file.string() + ": " + file.why);
+  note_problems(unparsed, "recordings could not be parsed", corpus.refuse_unparsed, result.notes);
+
+  std::vector<Utterance> wanted;
+  const std::set<std::string> classes(corpus.classes.begin(), corpus.classes.end());
+  for (const Utterance& utterance : listing.utterances)
+    if (classes.empty() || classes.contains(utterance.emotion)) wanted.push_back(utterance);
+  const MfccExtractor first(features.mfcc, 16000);  // settings are refused before any work
+  ThreadPool pool(threads);
+  std::vector<std::map<double, MfccExtractor>> extractors(static_cast<std::size_t>(pool.num_threads()));
+  std::vector<Extracted> extracted(wanted.size());
+  CountLine line("features", wanted.size(), verbosity);
+  pool.for_each(wanted.size(), [&](std::size_t i, int worker) {
+    extracted[i] = extract(wanted[i].file, features, extractors[static_cast<std::size_t>(worker)]);
+    line.add();
+  });
+  line.end();
+
+  std::vector<std::string> unreadable, without_frames;
+  std::map<double, std::size_t> rates;
+  std::size_t silent = 0, unvoiced = 0;
+  double seconds = 0;
+  const int dim = first.dim();
+  for (int j = 0; j < dim; ++j) result.features.columns.push_back("c" + std::to_string(j));
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const Extracted& one = extracted[i];
+    if (!one.problem.empty()) {
+      unreadable.push_back(one.problem);
+      continue;
+    }
+    ++rates[one.sample_rate];
+    silent += one.dropped.silent;
+    unvoiced += one.dropped.unvoiced;
+    seconds += one.seconds;
+    const std::size_t num_frames = one.frames.num_frames();
+    if (num_frames == 0) {
+      without_frames.push_back(wanted[i].file.string() + ": no frame (shorter than a window, or silent)");
+      continue;
+    }
+    result.features.utterances.push_back(
+        {wanted[i].id, wanted[i].speaker, wanted[i].emotion, result.features.num_rows(), num_frames});
+    result.features.values.insert(result.features.values.end(), one.frames.values.begin(),
+                                  one.frames.values.end());
+  }
+  note_problems(unreadable, "recordings could not be read", corpus.refuse_unparsed, result.notes);
+  note_problems(without_frames, "recordings have no frame", false, result.notes);
+  result.notes.push_back(fmt::format(
+      "recordings: {}, {:.1f} min, {} frames; left out: {} of silence, {} below the gate",
+      result.features.utterances.size(), seconds / 60, result.features.num_rows(), silent, unvoiced));
+  if (rates.size() > 1) {
+    std::vector<std::string> names;
+    for (const auto& [rate, count] : rates) names.push_back(fmt::format("{} at {} Hz", count, rate));
+    result.notes.push_back("warning: sample rates differ (" + joined(names) +
+                           "), and with them what the filters hear; resample, or set features.high_hz");
+  }
+  return result;
+}
+
+}  // namespace emomc::app
