@@ -24,6 +24,12 @@ constexpr const char* kFlac =
     "666572656e6365206c6962464c414320312e342e3320323032333036323300000000fff8661800047102000003e880007fff0005"
     "140001fc180287a27cd80cfe53";
 
+// 3 blocks of 4096 samples: 1, 2, 3.
+constexpr const char* kFlacOf3Blocks =
+    "664c6143000000221000100000000b00000b03e800f000003000b91b4d733139071b0f3f9e1475d8bc4384000028200000007265"
+    "666572656e6365206c6962464c414320312e342e3320323032333036323300000000fff8c508006f000001e550fff8c508016801"
+    "80018936fff8c5080261000003bdaf";
+
 std::string from_hex(const std::string& hex) {
   std::string bytes;
   for (std::size_t i = 0; i < hex.size(); i += 2)
@@ -93,6 +99,10 @@ TEST_F(Audio, ReadsFlac) {
   EXPECT_EQ(recording.sample_rate, 22050);
   EXPECT_EQ(recording.samples,
             (std::vector<double>{0.5 / 32768, 0, -16384 / 32768., 16384 / 32768., 5 / 32768.}));
+  const Recording blocks = read_audio(write("b.flac", from_hex(kFlacOf3Blocks)));
+  ASSERT_EQ(blocks.samples.size(), 3 * 4096u);
+  for (std::size_t i = 0; i < 3 * 4096; ++i)
+    ASSERT_EQ(blocks.samples[i] * 32768, 1.0 + static_cast<int>(i / 4096));
 }
 
 TEST_F(Audio, ReadsRecordingsOfManyBlocks) {
@@ -140,9 +150,9 @@ TEST_F(Audio, RefusesRecordingsThatAreCutShort) {
   expect_refused(write("b.wav", wav.bytes().substr(0, 44)), {"cut short", "10 bytes", "0"});
   // Nothing may be set aside for two gigabytes that are not there.
   expect_refused(write("c.wav", wav.bytes(2000000000)), {"cut short", "2000000000"});
-  const std::string flac = from_hex(kFlac);
-  for (const std::size_t length : {flac.size() - 1, flac.size() - 9, flac.size() - 25})
-    expect_refused(write("d.flac", flac.substr(0, length)), {});
+  // Behind a chunk of odd length, which has a byte more than it says.
+  const Wav tagged{.samples = {1, 2}, .before_data = "LIST" + little_endian(5, 4) + "hello" + '\0'};
+  expect_refused(write("d.wav", tagged.bytes(6)), {"cut short", "6 bytes", "has 4"});
 }
 
 TEST_F(Audio, SurvivesEveryDamagedByte) {
@@ -161,19 +171,19 @@ TEST_F(Audio, SurvivesEveryDamagedByte) {
 }
 
 TEST_F(Audio, RefusesFlacWhoseSamplesAreDamaged) {
-  const std::string whole = from_hex(kFlac);
-  const std::size_t first = whole.find("\xff\xf8");  // where the one frame of samples begins
+  const std::string whole = from_hex(kFlacOf3Blocks);
+  const std::size_t first = whole.find("\xff\xf8");  // where samples begin
   ASSERT_EQ(first, 86u);
   for (std::size_t at = first; at < whole.size(); ++at) {
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ 4);
     expect_refused(write("a.flac", damaged), {});
+    expect_refused(write("a.flac", whole.substr(0, at)), {});
   }
 }
 
 TEST_F(Audio, RefusesRecordingsWithoutSamples) {
   expect_refused(write("a.wav", Wav{}.bytes()), {"no samples"});
-  // libsndfile would take the chunk behind for sound.
   expect_refused(write("b.wav", Wav{}.bytes() + "LIST" + little_endian(4, 4) + "tail"), {"no samples"});
 }
 

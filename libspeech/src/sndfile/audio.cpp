@@ -47,9 +47,7 @@ void require_regular_file(const std::filesystem::path& file) {
 // Where libsndfile finds less than a WAV's or AIFF's header promises it reads what there is, silently.
 void require_whole(const std::filesystem::path& file) {
   const auto sound = find_iff_sound(file);
-  if (!sound) return;
-  if (sound->promised_bytes == 0) refuse(file, "its header says that it has no samples");
-  if (sound->promised_bytes > sound->present_bytes)
+  if (sound && sound->promised_bytes > sound->present_bytes)
     refuse(file, "it is cut short: its header promises " + std::to_string(sound->promised_bytes) +
                      " bytes of sound, the file has " + std::to_string(sound->present_bytes));
 }
@@ -72,6 +70,22 @@ void append_mono(const std::filesystem::path& file, const std::vector<double>& i
   }
 }
 
+// Memory grows with what was read and never with what the header says.
+std::vector<double> read_mono(const std::filesystem::path& file, SNDFILE* stream, int channels) {
+  const auto num_channels = static_cast<std::size_t>(channels);
+  const sf_count_t block_frames = std::max<sf_count_t>(1, kBlockSamples / channels);
+  std::vector<double> block(static_cast<std::size_t>(block_frames) * num_channels), mono;
+  while (true) {
+    const sf_count_t num_read = sf_readf_double(stream, block.data(), block_frames);
+    // Asked after every block: the next call forgets the error, and FLAC goes on with zeros.
+    if (sf_error(stream) != SF_ERR_NO_ERROR)
+      refuse(file,
+             "it is damaged, somewhere after sample " + std::to_string(mono.size()) + ": " + reason(stream));
+    if (num_read <= 0) return mono;
+    append_mono(file, block, static_cast<std::size_t>(num_read), num_channels, mono);
+  }
+}
+
 }  // namespace
 
 bool has_audio() { return true; }
@@ -88,17 +102,8 @@ Recording read_audio(const std::filesystem::path& file) {
   if (info.channels < 1 || info.samplerate < 1)
     refuse(file, "its header says " + std::to_string(info.channels) + " channels at " +
                      std::to_string(info.samplerate) + " Hz");
-  Recording recording{static_cast<double>(info.samplerate), {}};
-  const auto num_channels = static_cast<std::size_t>(info.channels);
-  // Memory grows with what was read and never with what the header says.
-  const sf_count_t block_frames = std::max<sf_count_t>(1, kBlockSamples / info.channels);
-  std::vector<double> block(static_cast<std::size_t>(block_frames) * num_channels);
-  sf_count_t num_read = 0;
-  while ((num_read = sf_readf_double(stream.get(), block.data(), block_frames)) > 0)
-    append_mono(file, block, static_cast<std::size_t>(num_read), num_channels, recording.samples);
+  Recording recording{static_cast<double>(info.samplerate), read_mono(file, stream.get(), info.channels)};
   const std::size_t num_frames = recording.samples.size();
-  if (sf_error(stream.get()) != SF_ERR_NO_ERROR)
-    refuse(file, "it is damaged after sample " + std::to_string(num_frames) + ": " + reason(stream.get()));
   // SF_COUNT_MAX stands for a length that the header leaves open.
   if (info.frames != SF_COUNT_MAX && num_frames < static_cast<std::size_t>(info.frames))
     refuse(file, "it is cut short: its header promises " + std::to_string(info.frames) +
