@@ -63,7 +63,9 @@ Predictions simulated(int n, double honesty, std::uint64_t seed) {
 }
 
 TEST(Scores, AgreeWithScikitLearn) {
-  for (const auto& c : outside()["cases"]) {
+  const Json cases = outside()["cases"];
+  ASSERT_EQ(cases.size(), 3u);
+  for (const auto& c : cases) {
     Predictions p{c["num_classes"], c["truth"], {}, c["log_probability"]};
     p.speaker.assign(p.size(), 0);
     const Scores s = score(p, 1, 10);
@@ -225,6 +227,23 @@ TEST(Bootstrap, WidthIsThatOfTheMeanOverManySpeakers) {
   EXPECT_NEAR(interval.high, 0.6 + half_width, 0.03);
 }
 
+TEST(Bootstrap, LevelIsTheShareInside) {
+  // 500 speakers of one utterance, a fifth of them right: uar's quantiles are nearly normal.
+  std::vector<int> truth, speaker, label;
+  for (int s = 0; s < 500; ++s) {
+    truth.push_back(0);
+    speaker.push_back(s);
+    label.push_back(s % 5 ? 1 : 0);
+  }
+  const auto p = certain(2, truth, speaker, label);
+  const double sd = std::sqrt(0.2 * 0.8 / 500);
+  for (const auto& [level, quantile] : {std::pair{0.5, 0.6745}, {0.8, 1.2816}, {0.95, 1.96}}) {
+    const Interval interval = bootstrap_uar(p, 9, 20000, level);
+    EXPECT_NEAR(interval.low, 0.2 - quantile * sd, 0.003) << level;  // steps of 0.002 on a skewed binomial
+    EXPECT_NEAR(interval.high, 0.2 + quantile * sd, 0.003) << level;
+  }
+}
+
 TEST(Bootstrap, OfADifferenceDrawsTheSameSpeakersForBoth) {
   // b is wrong in one utterance more of each speaker: the difference is the same in every resample.
   std::vector<int> truth, speaker, a, b;
@@ -249,7 +268,9 @@ TEST(Bootstrap, OfOneSpeakerSaysNothing) {
 }
 
 TEST(McNemar, AgreesWithScipysBinomialTest) {
-  for (const auto& c : outside()["mcnemar"]) {
+  const Json cases = outside()["mcnemar"];
+  ASSERT_EQ(cases.size(), 9u);
+  for (const auto& c : cases) {
     const std::size_t first_only = c["only_first"], second_only = c["only_second"];
     const std::size_t n = first_only + second_only + 3;  // and three that both get right
     std::vector<int> first(n, 0), second(n, 0);
