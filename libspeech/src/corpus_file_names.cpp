@@ -1,9 +1,7 @@
 // Corpora whose file names say speaker and emotion; docs/corpora.md has their sources.
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <regex>
-#include <set>
 
 #include "corpus_kinds.hpp"
 
