@@ -30,6 +30,12 @@ double score(Rule rule, double temper, std::span<const double> draws) {
   return temper * top + std::log(sum / n);
 }
 
+// What the log likelihood of an utterance is multiplied by.
+double scale_of(const Classifier& classifier, const ClassLikelihoods& likelihoods, std::size_t utterance) {
+  return classifier.evidence == Evidence::sum ? classifier.temper
+                                              : classifier.temper / likelihoods.num_frames[utterance];
+}
+
 void normalize_log(std::span<double> values) {
   const double total = log_sum_exp(values);
   if (!std::isfinite(total)) throw std::invalid_argument("classification: no class has a finite likelihood");
@@ -53,10 +59,10 @@ double mean_log_loss(const Classifier& classifier, std::span<const LabelledLikel
 
 void class_log_probabilities(const Classifier& classifier, const ClassLikelihoods& likelihoods,
                              std::size_t utterance, std::span<double> out) {
+  const double scale = scale_of(classifier, likelihoods, utterance);
   for (int c = 0; c < likelihoods.num_classes; ++c) {
     const auto at = static_cast<std::size_t>(c);
-    out[at] =
-        classifier.log_prior[at] + score(classifier.rule, classifier.temper, likelihoods.of(utterance, c));
+    out[at] = classifier.log_prior[at] + score(classifier.rule, scale, likelihoods.of(utterance, c));
   }
   normalize_log(out);
 }
@@ -64,10 +70,11 @@ void class_log_probabilities(const Classifier& classifier, const ClassLikelihood
 void class_probability_spread(const Classifier& classifier, const ClassLikelihoods& likelihoods,
                               std::size_t utterance, std::span<double> out) {
   const auto classes = static_cast<std::size_t>(likelihoods.num_classes);
+  const double scale = scale_of(classifier, likelihoods, utterance);
   std::vector<double> sum(classes), squares(classes), p(classes);
   for (std::size_t s = 0; s < likelihoods.num_draws; ++s) {
     for (std::size_t c = 0; c < classes; ++c)
-      p[c] = classifier.log_prior[c] + classifier.temper * likelihoods.of(utterance, static_cast<int>(c))[s];
+      p[c] = classifier.log_prior[c] + scale * likelihoods.of(utterance, static_cast<int>(c))[s];
     normalize_log(p);
     for (std::size_t c = 0; c < classes; ++c) {
       const double value = std::exp(p[c]);
@@ -80,10 +87,9 @@ void class_probability_spread(const Classifier& classifier, const ClassLikelihoo
     out[c] = n > 1 ? std::sqrt(std::max(0.0, (squares[c] - sum[c] * sum[c] / n) / (n - 1))) : 0.0;
 }
 
-double learn_temper(Rule rule, std::span<const double> log_prior, std::span<const LabelledLikelihoods> sets) {
-  constexpr double kLowest = -6 * 2.302585092994046, kHighest = 2 * 2.302585092994046;  // log 1e-6, log 100
-  constexpr int kGrid = 33, kRounds = 30;
-  Classifier classifier{rule, 1, {log_prior.begin(), log_prior.end()}};
+LearnedTemper learn_temper(Classifier classifier, std::span<const LabelledLikelihoods> sets) {
+  constexpr double kLowest = -6 * 2.302585092994046, kHighest = 4 * 2.302585092994046;  // log 1e-6, log 1e4
+  constexpr int kGrid = 41, kRounds = 30;
   const auto loss = [&](double log_temper) {
     classifier.temper = std::exp(log_temper);
     return mean_log_loss(classifier, sets);
@@ -114,7 +120,8 @@ double learn_temper(Rule rule, std::span<const double> log_prior, std::span<cons
       loss_b = loss(b = low + ratio * (high - low));
     }
   }
-  return std::exp((low + high) / 2);
+  const double log_loss = loss((low + high) / 2);
+  return {classifier.temper, log_loss};
 }
 
 }  // namespace emomc

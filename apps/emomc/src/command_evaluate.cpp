@@ -43,13 +43,7 @@ Evaluation prepare(const EvaluationConfig& config, Verbosity verbosity) {
   Evaluation e;
   e.corpus = load_corpus_features(config.corpus, config.features, config.run.threads, verbosity);
   e.frames = label_frames(std::move(e.corpus.features), config.corpus);
-  for (const auto& [name, p] : config.classification.class_probabilities)
-    if (std::find(e.frames.classes.begin(), e.frames.classes.end(), name) == e.frames.classes.end())
-      throw InputError("classification.class_prior: there is no class " + name);
-  if (config.classification.class_prior == ClassPrior::given)
-    for (const auto& name : e.frames.classes)
-      if (!config.classification.class_probabilities.contains(name))
-        throw InputError("classification.class_prior: class " + name + " has no probability");
+  check_class_prior(e.frames, config.classification);
   e.plan = plan_evaluation(e.frames, config);
   return e;
 }

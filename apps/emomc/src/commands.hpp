@@ -27,6 +27,8 @@ void add_simulate(CLI::App& app, int& status);
 void add_bench(CLI::App& app, int& status);
 void add_features(CLI::App& app, int& status);
 void add_evaluate(CLI::App& app, int& status);
+void add_train(CLI::App& app, int& status);
+void add_classify(CLI::App& app, int& status);
 void add_devices(CLI::App& app, int& status);
 
 /// Parses the command line and runs the subcommand; never throws. Errors are one line on stderr.

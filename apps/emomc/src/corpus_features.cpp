@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/likelihood/standardize.hpp"
 #include "run_setup.hpp"
 #include "yaml_reader.hpp"
 
@@ -45,6 +46,7 @@ CorpusFeatures load_corpus_features(const CorpusConfig& corpus, const FeaturesCo
   CorpusFeatures result =
       corpus.kind == "tables" ? read_tables(corpus) : extract_corpus(corpus, features, threads, verbosity);
   append_deltas(result.features, features.deltas);
+  result.units = column_units(result.features.values, result.features.dim());
   normalize(result.features, features.normalize);
   result.sha256 = hash_features(result.features);
   return result;

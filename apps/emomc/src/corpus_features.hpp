@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "emomc/core/data_units.hpp"
 #include "emomc/speech/feature_set.hpp"
 #include "evaluation_config.hpp"
 #include "progress.hpp"
@@ -14,6 +15,8 @@ struct CorpusFeatures {
   FeatureSet features;             ///< normalised, with deltas
   std::vector<std::string> notes;  ///< what was read, dropped and skipped, a line each
   std::string sha256;              ///< of labels and values
+  ColumnUnits units;               ///< of all frames before they were normalised, with deltas
+  double sample_rate = 0;          ///< of all recordings; 0: they differ, or the corpus is tables
 };
 
 /// Reads tables, or recordings and their MFCCs in parallel (`threads` 0: all). Throws InputError.

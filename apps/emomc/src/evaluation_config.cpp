@@ -97,6 +97,15 @@ void refuse_contradictions(const YamlNode& root, const EvaluationConfig& config)
       refuse_at(key_place(root, until), until, "not used here; remove it");
 }
 
+// A temper is of one kind of evidence.
+void settle_evidence(const YamlNode& root, EvaluationConfig& config) {
+  if (!config.classification.temper || config.classification.evidence) return;
+  const std::string key = "classification.evidence";
+  if (find_value(root, key) != nullptr)
+    refuse_at(key_place(root, key), key, "learned goes with temper: learned; write sum or mean");
+  config.classification.evidence = Evidence::sum;
+}
+
 void set_run_defaults(const YamlNode& root, EvaluationConfig& config) {
   SamplerConfig& sampler = config.run.sampler;
   if (find_value(root, "sampler.draws") == nullptr) sampler.draws = 500;
@@ -131,6 +140,7 @@ EvaluationConfig parse_evaluation_config(const std::string& yaml, const std::str
       refuse_at(key_place(root, key.name), key.name, key.used_by + " use this key only; remove it");
     key.read({*value, key.name}, config);
   }
+  settle_evidence(root, config);
   refuse_contradictions(root, config);
   return config;
 }

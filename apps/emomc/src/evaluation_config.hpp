@@ -55,7 +55,8 @@ enum class ClassPrior { uniform, observed, given };
 
 struct ClassificationConfig {
   Rule rule = Rule::predictive;
-  std::optional<double> temper;  ///< none: learned
+  std::optional<Evidence> evidence;  ///< none: learned, as the temper is
+  std::optional<double> temper;      ///< none: learned
   ClassPrior class_prior = ClassPrior::uniform;
   std::map<std::string, double> class_probabilities;  ///< given
   std::int64_t draws = 400;                           ///< of each class, at equal distances over all chains

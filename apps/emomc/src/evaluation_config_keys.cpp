@@ -183,6 +183,19 @@ std::vector<EvaluationKey> classification_keys() {
        [](const EvaluationConfig& c) {
          return std::string(c.classification.rule == Rule::predictive ? "predictive" : "mean_log");
        }},
+      {"classification.evidence",
+       "of an utterance, the log likelihood's sum over frames | mean | learned: whichever has the smaller "
+       "log "
+       "loss, with the temper",
+       [](const YamlValue& v, EvaluationConfig& c) {
+         const std::string name = v.choice(Names{"learned", "sum", "mean"});
+         c.classification.evidence.reset();
+         if (name != "learned") c.classification.evidence = name == "sum" ? Evidence::sum : Evidence::mean;
+       },
+       [](const EvaluationConfig& c) {
+         if (!c.classification.evidence) return std::string("learned");
+         return std::string(*c.classification.evidence == Evidence::sum ? "sum" : "mean");
+       }},
       {"classification.temper", "learned (by log loss, training speakers left out in turn) | a number",
        read_temper,
        [](const EvaluationConfig& c) {

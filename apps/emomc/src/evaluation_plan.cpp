@@ -190,6 +190,17 @@ LabelledFrames label_frames(FeatureSet features, const CorpusConfig& corpus) {
   return frames;
 }
 
+void check_class_prior(const LabelledFrames& frames, const ClassificationConfig& config) {
+  if (config.class_prior != ClassPrior::given) return;
+  for (const auto& [name, p] : config.class_probabilities)
+    if (index_of(frames.classes, name) < 0)
+      throw InputError("classification.class_prior: there is no class " + excerpt(name) +
+                       "; found: " + joined(frames.classes));
+  for (const auto& name : frames.classes)
+    if (!config.class_probabilities.contains(name))
+      throw InputError("classification.class_prior: class " + name + " has no probability");
+}
+
 EvaluationPlan plan_evaluation(const LabelledFrames& frames, const EvaluationConfig& config) {
   const auto num_speakers = static_cast<int>(frames.speakers.size());
   if (num_speakers < 2)

@@ -53,6 +53,9 @@ struct EvaluationPlan {
 /// two classes, or no frames.
 LabelledFrames label_frames(FeatureSet features, const CorpusConfig& corpus);
 
+/// Throws InputError where given class probabilities are not those of all classes.
+void check_class_prior(const LabelledFrames& frames, const ClassificationConfig& config);
+
 /// Folds of `emomc evaluate`. Throws InputError where there are too few speakers, or where a training set
 /// lacks a class.
 EvaluationPlan plan_evaluation(const LabelledFrames& frames, const EvaluationConfig& config);

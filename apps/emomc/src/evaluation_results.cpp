@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "emomc/device/random.hpp"
 #include "yaml_value.hpp"
@@ -15,6 +16,9 @@ using Json = nlohmann::ordered_json;
 
 // JSON has no infinities and no NaN: null.
 Json number(double x) { return std::isfinite(x) ? Json(x) : Json(); }
+
+// Of such a value; NaN for null.
+double real(const Json& json) { return json.is_null() ? std::nan("") : json.get<double>(); }
 
 Json numbers(const std::vector<double>& values) {
   Json list = Json::array();
@@ -51,11 +55,18 @@ Json of_method(const LabelledFrames& frames, const MethodResult& method, std::ui
   Json bins = Json::array();
   for (const CalibrationBin& bin : s.bins)
     bins.push_back({{"count", bin.count}, {"confidence", bin.confidence}, {"accuracy", bin.accuracy}});
-  std::vector<double> tempers;
-  for (const FoldResult& fold : method.folds) tempers.push_back(fold.temper);
+  std::vector<double> tempers, losses;
+  std::vector<std::string> evidence;
+  for (const FoldResult& fold : method.folds) {
+    tempers.push_back(fold.temper);
+    losses.push_back(fold.inner_log_loss);
+    evidence.emplace_back(fold.evidence == Evidence::sum ? "sum" : "mean");
+  }
+  const double inner =
+      std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size());
   return {{"accuracy", s.accuracy},
           {"uar", s.uar},
-          {"uar_interval", {interval.low, interval.high}},
+          {"uar_interval", {number(interval.low), number(interval.high)}},
           {"uar_by_speaker", speakers},
           {"mean_uar_of_speakers", sum / static_cast<double>(counted)},
           {"recall", numbers(s.recall)},
@@ -67,7 +78,10 @@ Json of_method(const LabelledFrames& frames, const MethodResult& method, std::ui
           {"calibration_error_if_calibrated", s.expected_calibration_error},
           {"calibration_error_99_percent_range", {s.calibration_range.low, s.calibration_range.high}},
           {"calibration_bins", bins},
-          {"temper_of_fold", tempers}};
+          {"evidence_of_fold", evidence},
+          {"temper_of_fold", tempers},
+          {"inner_log_loss_of_fold", numbers(losses)},
+          {"inner_log_loss", number(inner)}};
 }
 
 Json convergence_of(const LabelledFrames& frames, const MethodResult& method) {
@@ -144,7 +158,7 @@ Json scores_json(const LabelledFrames& frames, const EvaluationPlan& plan, const
         bootstrap_uar_difference(results.posterior.predictions, results.em->predictions, results.seed);
     const McNemar test = mcnemar(results.posterior.predictions, results.em->predictions);
     json["posterior_minus_em"] = {{"uar", results.posterior.scores.uar - results.em->scores.uar},
-                                  {"uar_interval", {d.low, d.high}},
+                                  {"uar_interval", {number(d.low), number(d.high)}},
                                   {"right_by_posterior_only", test.only_first},
                                   {"right_by_em_only", test.only_second},
                                   {"mcnemar_p", test.p_value}};
@@ -156,10 +170,9 @@ std::string scores_text(const Json& scores) {
   std::string text;
   const auto line = [&](const std::string& name, const Json& s) {
     text += fmt::format("{:10} {:9.3f} {:7.3f} [{:.3f}, {:.3f}] {:9.3f} {:8.3f} {:7.3f} [{:.3f}, {:.3f}]\n",
-                        name, s["accuracy"].get<double>(), s["uar"].get<double>(),
-                        s["uar_interval"][0].get<double>(), s["uar_interval"][1].get<double>(),
-                        s["log_loss"].is_null() ? std::nan("") : s["log_loss"].get<double>(),
-                        s["brier"].get<double>(), s["calibration_error"].get<double>(),
+                        name, s["accuracy"].get<double>(), s["uar"].get<double>(), real(s["uar_interval"][0]),
+                        real(s["uar_interval"][1]), real(s["log_loss"]), s["brier"].get<double>(),
+                        s["calibration_error"].get<double>(),
                         s["calibration_error_99_percent_range"][0].get<double>(),
                         s["calibration_error_99_percent_range"][1].get<double>());
   };
@@ -176,8 +189,8 @@ std::string scores_text(const Json& scores) {
   if (scores.contains("posterior_minus_em")) {
     const Json& d = scores["posterior_minus_em"];
     text += fmt::format("posterior minus EM: UAR {:+.3f} [{:+.3f}, {:+.3f}], McNemar p {:.3g}\n",
-                        d["uar"].get<double>(), d["uar_interval"][0].get<double>(),
-                        d["uar_interval"][1].get<double>(), d["mcnemar_p"].get<double>());
+                        d["uar"].get<double>(), real(d["uar_interval"][0]), real(d["uar_interval"][1]),
+                        d["mcnemar_p"].get<double>());
   }
   text += "\ntruth \\ predicted\n";
   const auto& classes = scores["classes"];
@@ -273,8 +286,7 @@ std::string text_of_seeds(const Json& scores) {
     text += fmt::format(
         "{:10} UAR {:.3f} (sd {:.3f}), of speakers {:.3f}, accuracy {:.3f}, log loss {:.3f}, ECE {:.3f}\n",
         name, s["uar"].get<double>(), s["uar_sd_over_seeds"].get<double>(),
-        s["mean_uar_of_speakers"].get<double>(), s["accuracy"].get<double>(),
-        s["log_loss"].is_null() ? std::nan("") : s["log_loss"].get<double>(),
+        s["mean_uar_of_speakers"].get<double>(), s["accuracy"].get<double>(), real(s["log_loss"]),
         s["calibration_error"].get<double>());
   };
   line("posterior", scores["posterior"]);
@@ -282,8 +294,7 @@ std::string text_of_seeds(const Json& scores) {
     line("EM", scores["em"]);
     const Json& d = scores["posterior_minus_em"];
     text += fmt::format("posterior minus EM: UAR {:+.3f} [{:+.3f}, {:+.3f}] over speakers\n",
-                        d["uar"].get<double>(), d["uar_interval"][0].get<double>(),
-                        d["uar_interval"][1].get<double>());
+                        d["uar"].get<double>(), real(d["uar_interval"][0]), real(d["uar_interval"][1]));
   }
   text += fmt::format("converged: at least {:.1f} % of pairs with each seed\n",
                       100 * scores["least_share_converged"].get<double>());

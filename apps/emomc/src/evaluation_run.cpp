@@ -34,6 +34,7 @@ RunIdentity identity_of(const EvaluationConfig& config, const std::string& kind)
   what.run.backend = Backend::automatic;
   what.classification.draws = 1;  // draws of the chains depend on neither
   what.classification.rule = Rule::predictive;
+  if (!what.classification.temper) what.classification.evidence.reset();
   what.em_baseline = true;
   what.corpus.path = "corpus";  // the data are compared apart
   return {to_yaml(config), sha256_hex(to_yaml(what)), kind};

@@ -35,9 +35,9 @@ int run_program(int argc, const char* const* argv) {
   app.require_subcommand(1);
   app.fallthrough(false);
   int status = kDone;
-  for (const auto add :
-       {add_run, add_check, add_fit, add_summary, add_diagnose, add_compare, add_report, add_loglik,
-        add_export, add_simulate, add_features, add_evaluate, add_bench, add_devices})
+  for (const auto add : {add_run, add_check, add_fit, add_summary, add_diagnose, add_compare, add_report,
+                         add_loglik, add_export, add_simulate, add_features, add_evaluate, add_train,
+                         add_classify, add_bench, add_devices})
     add(app, status);
   try {
     app.parse(argc, argv);

@@ -1,4 +1,6 @@
 // Recordings of a corpus to cepstra, in parallel.
+#include "recordings.hpp"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -53,19 +55,15 @@ class CountLine {
   std::mutex mutex_;
 };
 
-Extracted extract(const std::filesystem::path& file, const FeaturesConfig& config,
-                  std::map<double, MfccExtractor>& extractors) {
+Extracted extract(const std::filesystem::path& file, const FeaturesConfig& config, Extractors& extractors) {
   Extracted result;
   try {
     const Recording recording = read_audio(file);
-    auto at = extractors.find(recording.sample_rate);
-    if (at == extractors.end())
-      at = extractors.emplace(recording.sample_rate, MfccExtractor(config.mfcc, recording.sample_rate)).first;
     result.sample_rate = recording.sample_rate;
     result.seconds = static_cast<double>(recording.samples.size()) / recording.sample_rate;
-    std::vector<double> energy;
-    result.frames = at->second.extract(recording.samples, &energy);
-    result.dropped = drop_frames(result.frames, energy, {config.gate_db});
+    auto [frames, dropped] = extract_frames(recording, config, extractors);
+    result.frames = std::move(frames);
+    result.dropped = dropped;
   } catch (const std::exception& error) {
     result.problem = error.what();
   }
@@ -87,6 +85,18 @@ void note_problems(const std::vector<std::string>& problems, const std::string& 
 
 }  // namespace
 
+ExtractedFrames extract_frames(const Recording& recording, const FeaturesConfig& config,
+                               Extractors& extractors) {
+  auto at = extractors.find(recording.sample_rate);
+  if (at == extractors.end())
+    at = extractors.emplace(recording.sample_rate, MfccExtractor(config.mfcc, recording.sample_rate)).first;
+  ExtractedFrames result;
+  std::vector<double> energy;
+  result.frames = at->second.extract(recording.samples, &energy);
+  result.dropped = drop_frames(result.frames, energy, {config.gate_db});
+  return result;
+}
+
 CorpusFeatures extract_corpus(const CorpusConfig& corpus, const FeaturesConfig& features, int threads,
                               Verbosity verbosity) {
   CorpusFeatures result;
@@ -101,7 +111,7 @@ CorpusFeatures extract_corpus(const CorpusConfig& corpus, const FeaturesConfig& 
     if (classes.empty() || classes.contains(utterance.emotion)) wanted.push_back(utterance);
   const MfccExtractor first(features.mfcc, 16000);  // settings are refused before any work
   ThreadPool pool(threads);
-  std::vector<std::map<double, MfccExtractor>> extractors(static_cast<std::size_t>(pool.num_threads()));
+  std::vector<Extractors> extractors(static_cast<std::size_t>(pool.num_threads()));
   std::vector<Extracted> extracted(wanted.size());
   CountLine line("features", wanted.size(), verbosity);
   pool.for_each(wanted.size(), [&](std::size_t i, int worker) {
@@ -141,6 +151,7 @@ CorpusFeatures extract_corpus(const CorpusConfig& corpus, const FeaturesConfig& 
   result.notes.push_back(fmt::format(
       "recordings: {}, {:.1f} min, {} frames; left out: {} of silence, {} below the gate",
       result.features.utterances.size(), seconds / 60, result.features.num_rows(), silent, unvoiced));
+  if (rates.size() == 1) result.sample_rate = rates.begin()->first;
   if (rates.size() > 1) {
     std::vector<std::string> names;
     for (const auto& [rate, count] : rates) names.push_back(fmt::format("{} at {} Hz", count, rate));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "emomc/core/errors.hpp"
@@ -86,6 +87,8 @@ ClassLikelihoods UtteranceScorer::score(const std::vector<std::size_t>& utteranc
   result.num_classes = static_cast<int>(classes.size());
   result.num_draws = classes[0].num_draws;
   result.values.resize(utterances.size() * classes.size() * result.num_draws);
+  for (const std::size_t u : utterances)
+    result.num_frames.push_back(static_cast<double>(frames_.features.utterances[u].num_rows));
   std::vector<double> sums(result.num_draws * utterances.size());
   for (std::size_t c = 0; c < classes.size(); ++c) {
     engine_->sums_by_segment(classes[c].theta.data(), static_cast<int>(result.num_draws), sums.data());
@@ -115,9 +118,14 @@ std::vector<double> class_log_prior(const LabelledFrames& frames, const std::vec
   return p;
 }
 
-double temper_of(const LabelledFrames& frames, const Fold& fold, const EvaluationPlan& plan,
-                 const EvaluationConfig& config, UtteranceScorer& scorer, const DrawSource& draws) {
-  if (config.classification.temper) return *config.classification.temper;
+FoldClassifier classifier_of(const LabelledFrames& frames, const Fold& fold, const EvaluationPlan& plan,
+                             const EvaluationConfig& config, UtteranceScorer& scorer,
+                             const DrawSource& draws) {
+  const auto& how = config.classification;
+  const auto& excluded = plan.sets[static_cast<std::size_t>(fold.set)].excluded;
+  Classifier classifier{how.rule, how.evidence.value_or(Evidence::sum), how.temper.value_or(1.0),
+                        class_log_prior(frames, excluded, how)};
+  if (how.temper) return {classifier, std::nan("")};
   const std::size_t classes = frames.num_classes();
   std::vector<ClassLikelihoods> likelihoods;
   std::vector<LabelledLikelihoods> labelled;
@@ -132,9 +140,16 @@ double temper_of(const LabelledFrames& frames, const Fold& fold, const Evaluatio
     for (const std::size_t u : utterances) one.truth.push_back(frames.class_of[u]);
     labelled.push_back(std::move(one));
   }
-  const auto& excluded = plan.sets[static_cast<std::size_t>(fold.set)].excluded;
-  return learn_temper(config.classification.rule, class_log_prior(frames, excluded, config.classification),
-                      labelled);
+  FoldClassifier best{classifier, std::numeric_limits<double>::infinity()};
+  for (const Evidence evidence : {Evidence::sum, Evidence::mean}) {
+    if (how.evidence && *how.evidence != evidence) continue;
+    classifier.evidence = evidence;
+    const LearnedTemper learned = learn_temper(classifier, labelled);
+    if (learned.log_loss >= best.inner_log_loss) continue;
+    classifier.temper = learned.temper;
+    best = {classifier, learned.log_loss};
+  }
+  return best;
 }
 
 std::vector<FoldResult> predict_folds(const LabelledFrames& frames, const EvaluationPlan& plan,
@@ -143,13 +158,13 @@ std::vector<FoldResult> predict_folds(const LabelledFrames& frames, const Evalua
   const std::size_t classes = frames.num_classes();
   std::vector<FoldResult> results;
   for (const Fold& fold : plan.folds) {
+    const FoldClassifier learned = classifier_of(frames, fold, plan, config, scorer, draws);
+    const Classifier& classifier = learned.classifier;
     FoldResult result;
-    result.temper = temper_of(frames, fold, plan, config, scorer, draws);
+    result.evidence = classifier.evidence;
+    result.temper = classifier.temper;
+    result.inner_log_loss = learned.inner_log_loss;
     result.utterances = utterances_of(frames, fold.test_speakers);
-    const Classifier classifier{
-        config.classification.rule, result.temper,
-        class_log_prior(frames, plan.sets[static_cast<std::size_t>(fold.set)].excluded,
-                        config.classification)};
     std::vector<GroupDraws> of_class;
     for (std::size_t c = 0; c < classes; ++c)
       of_class.push_back(draws(static_cast<std::size_t>(fold.set) * classes + c,

@@ -48,7 +48,9 @@ inline constexpr double kMostRhat = 1.05, kLeastEss = 100;
 
 /// A fold's part of an evaluation.
 struct FoldResult {
+  Evidence evidence = Evidence::sum;
   double temper = 1;
+  double inner_log_loss = 0;  ///< of the training speakers left out in turn; NaN: the temper was given
   std::vector<std::size_t> utterances;
   std::vector<double> log_probability;  ///< utterances x classes
   std::vector<Convergence> of_class;    ///< [num_classes]; empty for EM
@@ -67,9 +69,14 @@ std::vector<FoldResult> predict_folds(const LabelledFrames& frames, const Evalua
 std::vector<double> class_log_prior(const LabelledFrames& frames, const std::vector<int>& excluded,
                                     const ClassificationConfig& config);
 
-/// The temper of a fold, given or learned from its inner folds.
-double temper_of(const LabelledFrames& frames, const Fold& fold, const EvaluationPlan& plan,
-                 const EvaluationConfig& config, UtteranceScorer& scorer, const DrawSource& draws);
+/// Evidence, temper and class prior of a fold, given or learned from its inner folds.
+struct FoldClassifier {
+  Classifier classifier;
+  double inner_log_loss;
+};
+FoldClassifier classifier_of(const LabelledFrames& frames, const Fold& fold, const EvaluationPlan& plan,
+                             const EvaluationConfig& config, UtteranceScorer& scorer,
+                             const DrawSource& draws);
 
 /// All folds together, in the order of LabelledFrames' utterances.
 Predictions pooled(const LabelledFrames& frames, const std::vector<FoldResult>& folds,

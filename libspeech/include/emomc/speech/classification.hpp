@@ -12,6 +12,13 @@ enum class Rule {
   mean_log,    ///< mean over draws of temper * log likelihood
 };
 
+/// What of an utterance's log likelihood counts. Frames depend on one another, and a long utterance says
+/// hardly more than a short one.
+enum class Evidence {
+  sum,   ///< over its frames
+  mean,  ///< over its frames
+};
+
 /// Log likelihoods of utterances under the draws of each class: values[(utterance * num_classes + class) *
 /// num_draws + draw], each the sum over the utterance's frames.
 struct ClassLikelihoods {
@@ -19,6 +26,7 @@ struct ClassLikelihoods {
   int num_classes = 0;
   std::size_t num_draws = 0;
   std::vector<double> values;
+  std::vector<double> num_frames;  ///< [num_utterances]
 
   std::span<const double> of(std::size_t utterance, int label) const {
     const auto row = utterance * static_cast<std::size_t>(num_classes) + static_cast<std::size_t>(label);
@@ -26,10 +34,11 @@ struct ClassLikelihoods {
   }
 };
 
-/// Frames of an utterance depend on one another, so their log likelihoods are multiplied by `temper` > 0
-/// before they count as evidence.
+/// The evidence is multiplied by `temper` > 0: with temper 1 and the sum, dependent frames would count as
+/// independent ones, and probabilities be absurdly close to 0 and 1.
 struct Classifier {
   Rule rule = Rule::predictive;
+  Evidence evidence = Evidence::sum;
   double temper = 1;
   std::vector<double> log_prior;  ///< [num_classes] of the classes, normalised
 };
@@ -49,8 +58,14 @@ struct LabelledLikelihoods {
   std::vector<int> truth;  ///< [num_utterances]
 };
 
-/// The temper in [1e-6, 100] of the smallest mean log loss over all utterances: the best of a grid of
-/// logarithms, then a golden-section search beside it. Throws std::invalid_argument without utterances.
-double learn_temper(Rule rule, std::span<const double> log_prior, std::span<const LabelledLikelihoods> sets);
+struct LearnedTemper {
+  double temper = 1;
+  double log_loss = 0;  ///< mean over the utterances, at temper
+};
+
+/// The temper in [1e-6, 1e4] of the smallest mean log loss over all utterances: the best of a grid of
+/// logarithms, then a golden-section search beside it. `classifier.temper` is not looked at. Throws
+/// std::invalid_argument without utterances.
+LearnedTemper learn_temper(Classifier classifier, std::span<const LabelledLikelihoods> sets);
 
 }  // namespace emomc

@@ -1,0 +1,139 @@
+#include "class_model.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/sampler/run_directory.hpp"
+#include "run_setup.hpp"
+
+namespace emomc::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr int kVersion = 1;
+constexpr std::uintmax_t kMostBytes = std::uintmax_t{4} << 30;
+static_assert(std::endian::native == std::endian::little);  // as .npy says it is
+
+// NumPy's format 1.0 (NEP 1), float64, C order.
+std::string npy_of(const ClassModel& model) {
+  const std::size_t dim = model.theta[0].size() / model.num_draws;
+  std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" +
+                       std::to_string(model.classes.size()) + ", " + std::to_string(model.num_draws) + ", " +
+                       std::to_string(dim) + "), }";
+  constexpr std::size_t kPreamble = 10, kAlign = 64;
+  header.resize((kPreamble + header.size() + 1 + kAlign - 1) / kAlign * kAlign - kPreamble - 1, ' ');
+  header += '\n';
+  std::string bytes("\x93NUMPY\x01\x00", 8);
+  bytes += static_cast<char>(header.size() & 0xff);
+  bytes += static_cast<char>(header.size() >> 8);
+  bytes += header;
+  for (const auto& theta : model.theta)
+    bytes.append(reinterpret_cast<const char*>(theta.data()), theta.size() * sizeof(double));
+  return bytes;
+}
+
+std::string read_bytes(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(file, error);
+  if (error) throw InputError(file.string() + ": no such file; allowed: a directory that emomc train wrote");
+  if (size > kMostBytes) throw InputError(file.string() + ": too large to be a model");
+  std::ifstream stream(file, std::ios::binary);
+  std::stringstream text;
+  text << stream.rdbuf();
+  if (!stream) throw InputError(file.string() + ": cannot be read");
+  return text.str();
+}
+
+std::vector<double> finite_numbers(const Json& json, std::size_t count, const std::string& name) {
+  const auto values = json.get<std::vector<double>>();
+  if (values.size() != count) throw InputError(name + " has another length");
+  for (const double x : values)
+    if (!std::isfinite(x)) throw InputError(name + " has a value that is not finite");
+  return values;
+}
+
+ColumnUnits units_of(const Json& json, std::size_t dim, const std::string& name) {
+  ColumnUnits units{finite_numbers(json.at("mean"), dim, name + ".mean"),
+                    finite_numbers(json.at("sd"), dim, name + ".sd")};
+  for (const double sd : units.sd)
+    if (!(sd > 0)) throw InputError(name + ".sd has a value that is not positive");
+  return units;
+}
+
+void read_draws(const std::string& bytes, ClassModel& model) {
+  ParameterLayout layout = model_layout(model.likelihood(), static_cast<int>(model.columns.size()));
+  const auto dim = static_cast<std::size_t>(layout.dim());
+  const std::size_t values = model.classes.size() * model.num_draws * dim;
+  if (values == 0 || bytes.size() <= values * sizeof(double) || bytes.size() > values * sizeof(double) + 4096)
+    throw InputError("draws.npy is of another size than model.json says");
+  const char* begin = bytes.data() + bytes.size() - values * sizeof(double);
+  for (std::size_t c = 0; c < model.classes.size(); ++c) {
+    std::vector<double> theta(model.num_draws * dim);
+    std::memcpy(theta.data(), begin + c * theta.size() * sizeof(double), theta.size() * sizeof(double));
+    for (const double x : theta)
+      if (!std::isfinite(x)) throw InputError("draws.npy has a value that is not finite");
+    model.theta.push_back(std::move(theta));
+  }
+}
+
+}  // namespace
+
+void write_class_model(const ClassModel& model, const std::filesystem::path& directory) {
+  const std::string draws = npy_of(model);
+  const Json json{{"emomc_model", kVersion},
+                  {"classes", model.classes},
+                  {"columns", model.columns},
+                  {"sample_rate", model.sample_rate},
+                  {"corpus", {{"mean", model.corpus.mean}, {"sd", model.corpus.sd}}},
+                  {"units", {{"mean", model.units.mean}, {"sd", model.units.sd}}},
+                  {"evidence", model.classifier.evidence == Evidence::sum ? "sum" : "mean"},
+                  {"temper", model.classifier.temper},
+                  {"log_prior", model.classifier.log_prior},
+                  {"draws", model.num_draws},
+                  {"draws_sha256", sha256_hex(draws)},
+                  {"config", to_yaml(model.config)}};
+  write_file_atomically(directory / "draws.npy", draws);
+  write_file_atomically(directory / "model.json", json.dump(1) + "\n");
+}
+
+ClassModel read_class_model(const std::filesystem::path& directory) {
+  const auto file = directory / "model.json";
+  const std::string text = read_bytes(file), draws = read_bytes(directory / "draws.npy");
+  try {
+    const Json json = Json::parse(text);
+    if (json.at("emomc_model").get<int>() != kVersion) throw InputError("it is of another version");
+    ClassModel model;
+    model.classes = json.at("classes").get<std::vector<std::string>>();
+    model.columns = json.at("columns").get<std::vector<std::string>>();
+    const std::size_t dim = model.columns.size();
+    if (model.classes.size() < 2 || dim == 0) throw InputError("it has no classes or columns");
+    model.config = parse_evaluation_config(json.at("config").get<std::string>(), "config");
+    model.sample_rate = json.at("sample_rate").get<double>();
+    model.corpus = units_of(json.at("corpus"), dim, "corpus");
+    model.units = units_of(json.at("units"), dim, "units");
+    model.classifier.rule = model.config.classification.rule;
+    model.classifier.evidence =
+        json.at("evidence").get<std::string>() == "sum" ? Evidence::sum : Evidence::mean;
+    model.classifier.temper = json.at("temper").get<double>();
+    if (!(model.classifier.temper > 0) || !std::isfinite(model.classifier.temper))
+      throw InputError("temper is out of range");
+    model.classifier.log_prior = finite_numbers(json.at("log_prior"), model.classes.size(), "log_prior");
+    model.num_draws = json.at("draws").get<std::size_t>();
+    if (model.num_draws > kMostBytes / sizeof(double)) throw InputError("draws is out of range");
+    if (json.at("draws_sha256").get<std::string>() != sha256_hex(draws))
+      throw InputError("draws.npy is damaged, or another model's");
+    read_draws(draws, model);
+    return model;
+  } catch (const InputError& error) {
+    throw InputError(file.string() + ": " + error.what());
+  } catch (const nlohmann::json::exception&) {
+    throw InputError(file.string() + ": damaged, or no model of emomc train");
+  }
+}
+
+}  // namespace emomc::app
