@@ -87,7 +87,7 @@ std::size_t write_table(const fs::path& directory, const SimulationConfig& confi
   return config.rows;
 }
 
-std::vector<double> speaker_offset(const SimulationConfig& config, const CorpusConfig& corpus,
+std::vector<double> speaker_offset(const SimulationConfig& config, const SimulatedCorpus& corpus,
                                    std::size_t speaker) {
   const device::RandomSource random{config.seed, 0, kSpeakerStream + static_cast<std::uint32_t>(speaker)};
   const auto K = static_cast<std::size_t>(config.model.components);
@@ -103,7 +103,7 @@ std::vector<double> speaker_offset(const SimulationConfig& config, const CorpusC
 }
 
 std::size_t write_corpus(const fs::path& directory, const SimulationConfig& config,
-                         const CorpusConfig& corpus) {
+                         const SimulatedCorpus& corpus) {
   std::uint32_t stream = 0;
   std::size_t rows = 0;
   const auto d = static_cast<std::size_t>(config.dim);

@@ -127,14 +127,14 @@ EmotionConfig read_emotion(const YamlNode& node, const std::string& key, const S
   return emotion;
 }
 
-CorpusConfig read_corpus(const YamlValue& value, const SimulationConfig& config) {
+SimulatedCorpus read_corpus(const YamlValue& value, const SimulationConfig& config) {
   const Section section(value.node(), value.key(),
                         {"speakers", "utterances", "frames", "persistence", "speaker_sd", "emotions"});
   if (config.model.name != "gaussian_mixture")
     value.refuse("a corpus is made from model gaussian_mixture only");
   if (config.model.covariance != "diagonal")
     value.refuse("a corpus is made from a diagonal mixture, whose scales have one list per component");
-  CorpusConfig corpus;
+  SimulatedCorpus corpus;
   corpus.speakers = read_list(section.at("speakers"), "speakers' names");
   for (const auto& name : corpus.speakers) check_file_name(section.at("speakers"), name);
   if (section.has("utterances"))

@@ -16,7 +16,7 @@ struct EmotionConfig {
   std::vector<double> theta;  ///< gaussian_mixture's layout, before speakers' offsets
 };
 
-struct CorpusConfig {
+struct SimulatedCorpus {
   std::vector<std::string> speakers;
   int utterances = 10;     ///< of each speaker and emotion
   int frames = 100;        ///< of each utterance
@@ -33,7 +33,7 @@ struct SimulationConfig {
   std::uint64_t seed = 20260101;
   std::size_t rows = 1000;           ///< without a corpus
   std::string file = "data.csv";     ///< without a corpus
-  std::vector<CorpusConfig> corpus;  ///< none or one
+  std::vector<SimulatedCorpus> corpus;  ///< none or one
 };
 
 /// Reads and validates; throws InputError with file, line and key.
