@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <string>
 #include <tuple>
 
@@ -73,6 +74,8 @@ struct Problem {
     options.draws = 100;
     options.thin = 2;
     options.seed = 5;
+    // For racecheck, which does not understand the resident kernel (scripts/test-gpu.sh).
+    options.resident = std::getenv("EMOMC_TEST_LAUNCHED") == nullptr;
   }
   RunResult run(Backend backend, Precision precision, DrawHandler& handler,
                 const SamplerState* resume = nullptr) const {
