@@ -34,7 +34,6 @@ class Clocks(threading.Thread):
                 self.samples.append(float(read[0]))
 
     def held(self):
-        self.stopped.set()
         if not self.samples:
             return None
         return {"median": statistics.median(self.samples), "least": min(self.samples), "samples": len(self.samples)}

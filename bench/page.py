@@ -16,7 +16,7 @@ ABOUT = {
     "PyTorch": "matrix product and `logsumexp` in a CUDA graph, float32",
     "Numba": "a CUDA kernel, float32, sum in float64",
     "JAX": "jitted random walk, its loop on the device, float32, sum in float32; beside emomc's step",
-    "CuPy, two Gaussians": "one reduction kernel, float64",
+    "CuPy, two Gaussians": "an elementwise kernel and `sum`, float64",
     "Numba, two Gaussians": "a CUDA kernel, float64",
     "Numba on the CPU, two Gaussians": "parallel loop, float64",
 }
@@ -74,9 +74,9 @@ def section(result):
     parts.append("\n".join(f"* {name}: {ABOUT[name]}." for name in used))
     if result["missing"]:
         parts.append("Not measured: " + "; ".join(f"{name} ({why})" for name, why in result["missing"].items()) + ".")
-    a = result["accuracy"]
-    parts.append(f"Error of the log likelihood of {a['n']:,} rows ({a['exact']:,.1f} in float64 by NumPy): " +
-                 ", ".join(f"{name} {error:.1e}" for name, error in a["errors"].items()) + ".")
+    if a := result.get("accuracy"):
+        parts.append(f"Error of the log likelihood of {a['n']:,} rows ({a['exact']:,.1f} in float64 by NumPy): " +
+                     ", ".join(f"{name} {error:.1e}" for name, error in a["errors"].items()) + ".")
     if "em" in result:
         parts.append("A round of EM, milliseconds:\n\n" + table(
             ["N", "covariance", "method", "time", "times as fast as scikit-learn"],

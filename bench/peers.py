@@ -1,13 +1,14 @@
 """Other programs at the problems of problem.py. Each function prepares a problem of `n` rows and returns run(count),
-which works through it `count` times and waits; it raises ImportError where the peer is not installed.
+which works through it `count` times, or `count` times run.steps where it has that, and waits; it raises ImportError
+where the peer is not installed.
 
 Parameters stay on the peer's device and results are not read back, which a sampler would have to do; loops are on the
 device where the peer can (JAX) or its launches are one graph (PyTorch).
 """
 import numpy as np
 
-from peers_gpu import cupy_mixture, cupy_two_gaussian, numba_mixture, numba_two_gaussian, seed
-from problem import D, K, TWO_GAUSSIAN, events, mixture, repeat
+from peers_gpu import cupy_mixture, cupy_two_gaussian, seed
+from problem import D, K, mixture, repeat
 
 
 def scikit_learn(n, chains):
@@ -20,21 +21,13 @@ def scikit_learn(n, chains):
     return repeat(lambda: peer.score(x))
 
 
-def numba_cpu_two_gaussian(n, chains):
-    import math
+def from_numba(name):
+    def prepare(n, chains):
+        import peers_numba
 
-    import numba
+        return getattr(peers_numba, name)(n, chains)
 
-    @numba.njit(parallel=True, fastmath=True)
-    def evaluate(x, f, m, s1, s2):
-        total = 0.0
-        for i in numba.prange(len(x)):
-            a, b = (x[i] - m) / s1, (x[i] - m) / s2
-            total += math.log(f / s1 * math.exp(-0.5 * a * a) + (1 - f) / s2 * math.exp(-0.5 * b * b))
-        return total - len(x) * 0.5 * math.log(2 * math.pi)
-
-    x = events(n)
-    return repeat(lambda: evaluate(x, *TWO_GAUSSIAN))
+    return prepare
 
 
 def jax_step(n, chains):
@@ -62,9 +55,12 @@ def jax_step(n, chains):
 
     start = np.concatenate([np.log(weights), means.ravel(), np.log(scales).ravel()]).astype(np.float32)
     u = jnp.tile(start, (chains, 1))
-    loop = jax.jit(lambda count, u, v, k: jax.lax.fori_loop(0, count, step, (u, v, k)))
-    value = jax.vmap(log_likelihood)(u)
-    return lambda count: jax.block_until_ready(loop(count, u, value, jax.random.PRNGKey(0)))
+    steps = max(5, min(2000, int(2e9 / (n * chains))))  # known when it is compiled, which is faster
+    loop = jax.jit(lambda u, v, k: jax.lax.fori_loop(0, steps, step, (u, v, k)))
+    value, key = jax.vmap(log_likelihood)(u), jax.random.PRNGKey(0)
+    run = repeat(lambda: jax.block_until_ready(loop(u, value, key)))
+    run.steps = steps
+    return run
 
 
 def torch_mixture(n, chains):
@@ -91,7 +87,9 @@ def torch_mixture(n, chains):
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         evaluate()
-    return repeat(graph.replay, torch.cuda.synchronize)
+    run = repeat(graph.replay, torch.cuda.synchronize)
+    run.inputs = evaluate  # the graph reads their memory, which this keeps
+    return run
 
 
 # name: (prepare, what is timed, precision of emomc beside it, rows, chains, on a GPU)
@@ -101,10 +99,10 @@ PEERS = {
     "seed's formulation": (seed, "evaluation", "mixed", MIXTURE_ROWS, (1,), True),
     "CuPy": (cupy_mixture, "evaluation", "mixed", MIXTURE_ROWS, (1,), True),
     "PyTorch": (torch_mixture, "evaluation", "mixed", MIXTURE_ROWS, (1,), True),
-    "Numba": (numba_mixture, "evaluation", "mixed", MIXTURE_ROWS, (1,), True),
+    "Numba": (from_numba("numba_mixture"), "evaluation", "mixed", MIXTURE_ROWS, (1,), True),
     "JAX": (jax_step, "step", "mixed", MIXTURE_ROWS, (1, 256), True),
     "CuPy, two Gaussians": (cupy_two_gaussian, "two_gaussian", "double", (1_000_000,), (1,), True),
-    "Numba, two Gaussians": (numba_two_gaussian, "two_gaussian", "double", (1_000_000,), (1,), True),
-    "Numba on the CPU, two Gaussians": (numba_cpu_two_gaussian, "two_gaussian", "double", (1_000_000,), (1,), False),
+    "Numba, two Gaussians": (from_numba("numba_two_gaussian"), "two_gaussian", "double", (1_000_000,), (1,), True),
+    "Numba on the CPU, two Gaussians": (from_numba("numba_cpu_two_gaussian"), "two_gaussian", "double", (1_000_000,), (1,), False),
 }
 MOST_ROWS_AND_CHAINS = 3e7  # JAX writes n x K numbers per chain

@@ -62,7 +62,7 @@ def time_one(run, seconds):
         run(count)
         taken = time.perf_counter() - begin
         if taken >= seconds:
-            return 1e6 * taken / count
+            return 1e6 * taken / count / getattr(run, "steps", 1)
         count = max(count + 1, int(count * min(16, 1.2 * seconds / max(taken, 1e-9))))
 
 
@@ -98,10 +98,14 @@ def one_round(a, methods, sizes, cases):
             for figure in ("evaluation", "step", "sweep"):
                 place.setdefault(figure, []).append(figures["microseconds_per_" + figure])
     for case, run in cases:
-        case["peer_times"].append(time_one(run, a.seconds))
+        case["peer_times"].append(time_one(run, a.seconds) / case["chains"])
     # A process for each kind of comparison, not for each case: starting one takes a second.
     for kind in sorted({(c["method"], c["work"], c["precision"]) for c, _ in cases}):
         method, work, precision = kind
+        if method in methods and precision == "mixed" and work != "two_gaussian":
+            for c in (c for c, _ in cases if (c["method"], c["work"], c["precision"]) == kind):
+                c["emomc_times"].append(sizes[method, c["n"], c["chains"]][work][-1])
+            continue
         alike = [c for c, _ in cases if (c["method"], c["work"], c["precision"]) == kind]
         found = bench(a, method, sorted({c["n"] for c in alike}), sorted({c["chains"] for c in alike}), precision,
                       *(("--model", "two_gaussian") if work == "two_gaussian" else ()))
@@ -125,10 +129,12 @@ def accuracy(a, method, n):
                   for p in ("mixed", "double")}
     try:
         from peers_gpu import seed_evaluation
-        values["seed's formulation"] = float(seed_evaluation(n)()) if method == "cuda" else None
+        values["seed's formulation"] = float(seed_evaluation(n)())
     except Exception as error:
-        print(f"without the seed's formulation: {error}", file=sys.stderr)
-    return {"n": n, "exact": exact, "errors": {k: v - exact for k, v in values.items() if v is not None}}
+        print(f"the seed's formulation by NumPy, not on a GPU: {error}", file=sys.stderr)
+        values["seed's formulation (its float32 arithmetic by NumPy)"] = log_likelihood(
+            *(v.astype(np.float32) for v in (weights, means, scales, x)))
+    return {"n": n, "exact": exact, "errors": {k: v - exact for k, v in values.items()}}
 
 
 def measure(a):
@@ -144,15 +150,28 @@ def measure(a):
     for i in range(a.rounds):
         one_round(a, methods, sizes, cases)
         print(f"round {i + 1} of {a.rounds}", file=sys.stderr, flush=True)
-    machine["clock_mhz"] = clocks.held()
+        machine["clock_mhz"] = clocks.held()
+        result = summary(machine, i + 1, missing, sizes, cases)
+        write_json(a, result)
+    clocks.stopped.set()
+    result["accuracy"] = accuracy(a, methods[0], int(a.largest))
+    return result
+
+
+def summary(machine, rounds, missing, sizes, cases):
     median = statistics.median
-    return {"machine": machine, "rounds": a.rounds, "missing": missing,
+    return {"machine": machine, "rounds": rounds, "missing": missing,
             "sizes": [{"method": m, "n": n, "chains": c, **{k: median(v) for k, v in figures.items()}}
                       for (m, n, c), figures in sizes.items()],
             "peers": [{**{k: v for k, v in c.items() if not k.endswith("_times")}, "peer": c["peer"],
                        "peer_us": median(c["peer_times"]), "emomc_us": median(c["emomc_times"]),
-                       "ratio": median(p / e for p, e in zip(c["peer_times"], c["emomc_times"]))} for c, _ in cases],
-            "accuracy": accuracy(a, methods[0], int(a.largest))}
+                       "ratio": median(p / e for p, e in zip(c["peer_times"], c["emomc_times"]))} for c, _ in cases]}
+
+
+def write_json(a, result):
+    if a.json:
+        with open(a.json, "w") as file:
+            json.dump(result, file, indent=1)
 
 
 def also(a, script, *more):
@@ -178,9 +197,7 @@ def main():
     from page import section, write_page
 
     print(section(result))
-    if a.json:
-        with open(a.json, "w") as file:
-            json.dump(result, file, indent=1)
+    write_json(a, result)
     if a.docs:
         write_page(a.docs, result)
 
