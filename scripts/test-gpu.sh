@@ -95,7 +95,7 @@ if [[ $steps == *" tests "* && $steps == *" sanitizer "* ]]; then
     echo "| date | $(date -u +%F) |"
     nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -n 1 |
       sed 's/\(.*\), \(.*\)/| GPU | \1 |\n| driver | \2 |/'
-    echo "| CUDA compiler | ${EMOMC_NVCC_VERSION:-$(nvcc --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')} |"
+    echo "| CUDA compiler | $(nvcc --version | sed -n 's/.*release \([0-9.]*\).*/\1/p') |"
     echo "| compute-sanitizer | $(compute-sanitizer --version | sed -n 's/^Version \([0-9.]*\).*/\1/p') |"
     echo "| device sources, SHA-256 | \`$(scripts/gpu-report-hash.sh)\` |"
     echo "| tests | $(count none passed) passed, $(count none FAILED) failed, $(count none skipped) skipped |"

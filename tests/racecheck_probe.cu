@@ -1,7 +1,7 @@
-// What compute-sanitizer's racecheck does not know: scripts/test-gpu.sh runs it on this before it trusts it with
-// a kernel whose named barriers some of the block's threads join and others do not (resident_chain.cuh).
-// One thread writes, __syncthreads, all read, __syncthreads: no hazard. With an argument three quarters of the
-// threads meet at a named barrier beforehand, around no access at all, which changes nothing about that.
+// What compute-sanitizer's racecheck does not know: scripts/test-gpu.sh runs it on this before it trusts it
+// with a kernel whose named barriers some of the block's threads join and others do not (resident_chain.cuh).
+// One thread writes, __syncthreads, all read, __syncthreads: no hazard. With an argument three quarters of
+// the threads meet at a named barrier beforehand, around no access at all, which changes nothing about that.
 #include <cstdio>
 
 namespace {
