@@ -104,8 +104,7 @@ std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
     plan.cluster = cluster;
     plan.evaluators = ahead ? 4 : 8;
     plan.rows_per_lane = best_rows_per_lane(ceil_div(rows, cluster), plan.evaluators);
-    plan.sizes = {likelihood.real == "float" ? 4 : 8, ahead ? 2 : 1, plan.rows_per_lane,
-                  device::ResidentRows::shared, with_caches};
+    plan.sizes = {likelihood.real == "float" ? 4 : 8, ahead ? 2 : 1, plan.rows_per_lane, with_caches};
     const ResidentNodes nodes = plan_nodes(likelihood, chains, plan.rows_per_lane);
     plan.nodes_per_block = ceil_div(nodes.max_nodes, cluster);
     device::ResidentWork work{};
@@ -150,9 +149,7 @@ KernelSource resident_source(const ResidentPlan& plan, const DeviceLikelihood& l
       likelihood.real + ", " + number(likelihood.num_components) + ", " + number(likelihood.dim) + ", " +
       number(plan.rows_per_lane) + ", " + space +
       (plan.form == device::ResidentForm::ahead ? "ResidentForm::ahead" : "ResidentForm::in_turn") + ", " +
-      number(plan.evaluators) + ", " + space +
-      (plan.sizes.place == device::ResidentRows::shared ? "ResidentRows::shared" : "ResidentRows::global") +
-      ", " + (plan.sizes.caches ? "true" : "false") + ">>";
+      number(plan.evaluators) + ", " + (plan.sizes.caches ? "true" : "false") + ">>";
   if (table.num_covariance_rows + table.num_conditionals == 0) source.defines = {"EMOMC_PLAIN_TABLE=1"};
   return source;
 }

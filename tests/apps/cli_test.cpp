@@ -427,6 +427,11 @@ TEST_F(Cli, BenchAndDevicesPrintJson) {
       folder.run("bench --method reference,cpu --rows 100 --chains 1,2 --seconds 0.001 --json");
   ASSERT_EQ(bench.exit_code, 0) << bench.err;
   const json results = json::parse(bench.out);
+  const auto events =
+      folder.run("bench --model two_gaussian --method cpu --rows 100 --chains 1 --seconds 0.001 --json");
+  ASSERT_EQ(events.exit_code, 0) << events.err;
+  EXPECT_EQ(json::parse(events.out)[0]["dim"], 1);
+  EXPECT_GT(json::parse(events.out)[0]["microseconds_per_evaluation"], 0);
   ASSERT_EQ(results.size(), 3u);
   for (const char* key :
        {"method", "n", "dim", "components", "chains", "microseconds_per_evaluation", "microseconds_per_step"})

@@ -14,7 +14,7 @@ struct BenchCase {
   int dim = 13, components = 8, chains = 1;
   int threads = 0;
   double seconds = 0.5;  ///< least time of a measurement
-  std::string covariance = "diagonal";
+  std::string model = "gaussian_mixture", covariance = "diagonal";
   std::string proposal = "random_walk";  ///< of a step
 };
 

@@ -19,12 +19,17 @@ struct Options {
   std::vector<std::size_t> rows{100, 1'000, 10'000, 100'000, 1'000'000};
   std::vector<int> chains{1, 16, 256};
   int dim = 13, components = 8, threads = 0;
-  std::string precision = "mixed", covariance = "diagonal", proposal = "random_walk";
+  std::string model = "gaussian_mixture", precision = "mixed", covariance = "diagonal";
+  std::string proposal = "random_walk";
   double seconds = 0.3;
   bool json = false;
 };
 
-void bench(const Options& options) {
+void bench(Options options) {
+  if (options.model == "two_gaussian") {
+    options.dim = 1;
+    options.components = 2;
+  }
   std::vector<std::string> methods = options.methods;
   if (methods.empty()) {
     methods = {"reference", "cpu"};
@@ -49,12 +54,14 @@ void bench(const Options& options) {
                             chains,
                             options.threads,
                             options.seconds,
+                            options.model,
                             options.covariance,
                             options.proposal};
         const BenchResult result = measure(one);
         const std::string precision = reference ? "double" : options.precision;
         if (options.json) {
           results.push_back({{"method", method},
+                             {"model", options.model},
                              {"n", rows},
                              {"dim", options.dim},
                              {"components", options.components},
@@ -101,6 +108,9 @@ void add_bench(CLI::App& app, int&) {
   command->add_option("--chains", options->chains, "Numbers of chains")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--model", options->model, "Model; two_gaussian has one column")
+      ->check(CLI::IsMember({"gaussian_mixture", "two_gaussian"}))
       ->capture_default_str();
   command->add_option("--dim", options->dim, "Columns")->check(CLI::Range(1, 4096))->capture_default_str();
   command->add_option("--components", options->components, "Components")

@@ -109,7 +109,7 @@ void settle_evidence(const YamlNode& root, EvaluationConfig& config) {
 void set_run_defaults(const YamlNode& root, EvaluationConfig& config) {
   SamplerConfig& sampler = config.run.sampler;
   if (find_value(root, "sampler.draws") == nullptr) sampler.draws = 500;
-  if (find_value(root, "sampler.thin") == nullptr) sampler.thin = 4;
+  if (find_value(root, "sampler.thin") == nullptr) sampler.thin = 8;
   if (find_value(root, "sampler.chains") == nullptr) sampler.chains = 4;
 }
 

@@ -10,10 +10,6 @@ enum class ResidentForm : int {
   ahead,    ///< two teams propose for both outcomes while other warps evaluate
   in_turn,  ///< one team proposes, then all warps evaluate
 };
-enum class ResidentRows : int {
-  shared,  ///< in the cluster's shared memory
-  global,  ///< in device memory
-};
 
 /// Rows per tile of the data, as DataSet has them.
 inline constexpr int kResidentTile = 1024;
@@ -45,7 +41,6 @@ struct ResidentWork {
 /// Of a kernel, beside the model's.
 struct ResidentSizes {
   int real_bytes, num_teams, rows_per_lane;
-  ResidentRows place;
   bool caches;
 };
 
@@ -101,7 +96,7 @@ struct ResidentPlaces {
     take(segment_sums, work.max_segments);
     const i64 node_bytes = static_cast<i64>(32) * sizes.rows_per_lane * sizes.real_bytes;
     rows = memory + at;
-    if (sizes.place == ResidentRows::shared) at += work.nodes_per_block * shape.dim * node_bytes;
+    at += work.nodes_per_block * shape.dim * node_bytes;
     distances = memory + at;
     if (sizes.caches) at += work.nodes_per_block * (shape.num_components + 1) * node_bytes;
     bytes = at;

@@ -1,0 +1,40 @@
+// Barriers beyond __syncthreads, and the blocks of a thread block cluster (PTX ISA, "barrier",
+// "barrier.cluster" and "mapa").
+#ifndef EMOMC_DEVICE_CLUSTER_CUH
+#define EMOMC_DEVICE_CLUSTER_CUH
+
+#include "emomc/device/integers.hpp"
+
+namespace emomc::device {
+
+__device__ inline u32 cluster_rank() {
+  u32 rank;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+__device__ inline u32 cluster_size() {
+  u32 size;
+  asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
+  return size;
+}
+/// All threads of all blocks; what any of them wrote to shared memory before is there for all after.
+__device__ inline void sync_cluster() {
+  asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+/// Writes to the place that `here`, in the own block's shared memory, has in block `rank`'s.
+__device__ inline void store_in_block(double* here, u32 rank, double x) {
+  u32 there;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+               : "=r"(there)
+               : "r"(static_cast<u32>(__cvta_generic_to_shared(here))), "r"(rank));
+  asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(there), "d"(x) : "memory");
+}
+/// Among `count` threads of the block; barrier 0 is __syncthreads, 1 to 3 are those of teams.
+template <int id, int count>
+__device__ inline void sync_some() {
+  asm volatile("barrier.sync %0, %1;" ::"n"(id), "n"(count) : "memory");
+}
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_CLUSTER_CUH

@@ -1,0 +1,227 @@
+// What a block of resident_chain.cuh has of its chain: the kernel's configuration, the chain's state in
+// shared memory, and the block's share of the rows.
+#ifndef EMOMC_DEVICE_RESIDENT_BLOCK_CUH
+#define EMOMC_DEVICE_RESIDENT_BLOCK_CUH
+
+#include "emomc/device/block_team.cuh"
+#include "emomc/device/cluster.cuh"
+#include "emomc/device/resident_layout.hpp"
+#include "emomc/device/row_sums.cuh"
+
+namespace emomc::device {
+
+/// The scalars of a chain, and what its threads tell each other.
+struct ResidentScalars {
+  double current_log_prior, current_log_jacobian, current_log_likelihood;
+  double log_prior, log_jacobian, log_likelihood, log_q;  ///< of the candidate
+  double common[kResidentSets];                           ///< prepare_mixture's
+  double total_of_rows;
+  i64 step;
+  u64 num_faults;
+  RecordPlan plan;
+  double log_uniform[2];   ///< of the next two acceptances
+  Prepared prepared[2];    ///< of each team; here, since in registers it would crowd out the rest
+  Workspace workspace[3];  ///< of each team; the third one's is the settled point
+  Decision decision;
+  bool has_draw;        ///< a step has been done that is to be recorded:
+  Decision drawn;       ///< its last decision,
+  Prepared drawn_from;  ///< by this
+  int kept;             ///< component whose distances the caches have yet to take over; kNothingKept
+  u8 accepted;
+};
+inline constexpr int kNothingKept = -1;
+
+template <class Proposal_, class Model_, class Real_, int kComponents, int kDim, int kRows,
+          ResidentForm kForm_, int kEvaluators, bool kCaches_>
+struct ResidentConfig {
+  using Proposal = Proposal_;
+  using Model = Model_;
+  using Real = Real_;
+  static constexpr int components = kComponents, dim = kDim;
+  static constexpr int rows = kRows;  ///< neighbouring rows of a thread; a node is 32 of them
+  static constexpr int node_rows = 32 * rows;
+  static constexpr ResidentForm form = kForm_;
+  static constexpr int evaluators = kEvaluators;  ///< warps
+  static constexpr bool caches = kCaches_;        ///< distances of the own rows are kept in shared memory
+  static constexpr bool ahead = form == ResidentForm::ahead;
+  static constexpr int teams = ahead ? 2 : 1;                                        ///< that propose
+  static constexpr int first_evaluator = ahead ? (teams + 1) * kTeamLanes / 32 : 0;  ///< warp
+  static constexpr int threads = (first_evaluator + evaluators) * 32;
+  static_assert(threads >= teams * kTeamLanes);
+
+  static __device__ Model model() {
+    Model m{};
+    m.num_components = components;
+    m.dim = dim;
+    return m;
+  }
+};
+
+/// The calling thread's view of its block; what it refers to is in the block's shared memory.
+template <class Config>
+struct ResidentBlock {
+  using Real = typename Config::Real;
+  using Team = BlockTeams<3>;  // threads are told apart as by three teams, also where there is one
+  static constexpr int kRows = Config::rows;
+
+  const StepView& view;
+  const ResidentWork& work;
+  StepView& local;  ///< the chain's, with its own numbers in shared memory
+  ResidentScalars& scalars;
+  double (*team_scratch)[Team::kScratch];
+  const ResidentPlaces places;
+  const u32 size, rank;  ///< of the cluster, in it
+  const int chain, list, warp, lane;
+  int num_nodes = 0, first_own = 0, num_own = 0;
+  int current = 0, candidate = 1;  ///< sets
+  int free[2] = {2, 3};            ///< sets of the next candidate after a rejection, after an acceptance
+
+  __device__ ResidentBlock(const StepView& v, const ResidentWork& w, unsigned char* memory,
+                           StepView& local_view, ResidentScalars& chain_scalars,
+                           double (*scratch)[Team::kScratch])
+      : view(v),
+        work(w),
+        local(local_view),
+        scalars(chain_scalars),
+        team_scratch(scratch),
+        places(memory, v, Config::model().shape(), w,
+               {static_cast<int>(sizeof(Real)), Config::teams, kRows, Config::caches}),
+        size(cluster_size()),
+        rank(cluster_rank()),
+        chain(static_cast<int>(blockIdx.x / size)),
+        list(w.list_of_chain[chain]),
+        warp(static_cast<int>(threadIdx.x) / 32),
+        lane(static_cast<int>(threadIdx.x) % 32) {}
+
+  __device__ int team_index() const { return warp / 4; }
+  __device__ bool in_team(int index) const { return team_index() == index; }
+  __device__ Team team() const { return Team{team_scratch[team_index()]}; }
+  static __device__ bool leads_team() { return threadIdx.x % kTeamLanes == 0; }
+
+  template <class T>
+  static __device__ void copy_all(const T* from, T* to, int n) {
+    for (int i = static_cast<int>(threadIdx.x); i < n; i += Config::threads) to[i] = from[i];
+  }
+
+  /// The chain's state and the block's rows, to shared memory; by all threads.
+  __device__ void load() {
+    const int dim = view.table.dim, dim_u = view.table.dim_unconstrained;
+    copy_all(view.current.u + static_cast<i64>(chain) * view.ld_u, places.u(current), dim_u);
+    copy_all(view.current.theta + static_cast<i64>(chain) * view.ld, places.theta(current), dim);
+    copy_all(adapted_of(view, chain), places.adapted, view.adapted_layout.num_small());
+    const ParameterTable table = table_of(view, chain);
+    copy_all(table.elements, places.elements, dim);
+    copy_all(table.simplices, places.simplices, table.num_simplices);
+    copy_all(table.covariance_rows, places.covariance_rows, table.num_covariance_rows);
+    copy_all(table.conditionals, places.conditionals, table.num_conditionals);
+    const i64 counters = static_cast<i64>(chain) * view.num_blocks;
+    copy_all(view.num_accepted + counters, places.num_accepted, view.num_blocks);
+    copy_all(view.num_proposed + counters, places.num_proposed, view.num_blocks);
+
+    const int first = work.first_node[list];
+    num_nodes = work.first_node[list + 1] - first;
+    first_own = min(static_cast<int>(rank) * work.nodes_per_block, num_nodes);
+    num_own = min(work.nodes_per_block, num_nodes - first_own);
+    copy_all(work.nodes + first + first_own, places.nodes, num_own);
+    if (threadIdx.x == 0) load_scalars();
+    load_own_rows(work.nodes + first + first_own);
+  }
+
+  /// Arrays over chains begin so far ahead that the chain's element is there; by one thread.
+  __device__ void point_at_sets() {
+    local.current.u = places.u(current) - static_cast<i64>(chain) * view.ld_u;
+    local.current.theta = places.theta(current) - static_cast<i64>(chain) * view.ld;
+    local.candidate.u = places.u(candidate) - static_cast<i64>(chain) * view.ld_u;
+    local.candidate.theta = places.theta(candidate) - static_cast<i64>(chain) * view.ld;
+  }
+
+  /// The chain's state, by the cluster's first block.
+  __device__ void store_back() const {
+    __syncthreads();
+    if (rank != 0) return;
+    copy_all(places.u(current), view.current.u + static_cast<i64>(chain) * view.ld_u,
+             view.table.dim_unconstrained);
+    copy_all(places.theta(current), view.current.theta + static_cast<i64>(chain) * view.ld, view.table.dim);
+    const i64 counters = static_cast<i64>(chain) * view.num_blocks;
+    copy_all(places.num_accepted, view.num_accepted + counters, view.num_blocks);
+    copy_all(places.num_proposed, view.num_proposed + counters, view.num_blocks);
+    if (threadIdx.x != 0) return;
+    view.current.log_prior[chain] = scalars.current_log_prior;
+    view.current.log_jacobian[chain] = scalars.current_log_jacobian;
+    view.current.log_likelihood[chain] = scalars.current_log_likelihood;
+    view.step[chain] = scalars.step;
+    view.num_faults[chain] = scalars.num_faults;
+    view.accepted[chain] = scalars.accepted;
+  }
+
+  /// After a decision.
+  __device__ void rotate_sets(bool accepted) {
+    const int old = accepted ? current : candidate;
+    if (accepted) current = candidate;
+    if constexpr (!Config::ahead) {
+      if (accepted) candidate = old;  // otherwise the next candidate overwrites this one
+    } else if (accepted) {
+      candidate = free[1];
+      free[1] = old;
+    } else {
+      candidate = free[0];
+      free[0] = old;
+    }
+  }
+
+ private:
+  __device__ void load_scalars() {
+    ResidentScalars& s = scalars;
+    s.current_log_prior = view.current.log_prior[chain];
+    s.current_log_jacobian = view.current.log_jacobian[chain];
+    s.current_log_likelihood = view.current.log_likelihood[chain];
+    s.step = view.step[chain];
+    s.num_faults = view.num_faults[chain];
+    s.plan = *view.record_plan;
+    if (rank != 0) s.plan.capacity = 0;  // one block records
+    s.total_of_rows = work.num_rows[list];
+    s.kept = kNothingKept;
+    s.has_draw = false;
+    local = view;
+    local.table = table_of(view, chain);
+    local.num_tables = 1;
+    local.table.elements = places.elements;
+    local.table.simplices = places.simplices;
+    local.table.covariance_rows = places.covariance_rows;
+    local.table.conditionals = places.conditionals;
+    local.current.log_prior = &s.current_log_prior - chain;
+    local.current.log_jacobian = &s.current_log_jacobian - chain;
+    local.current.log_likelihood = &s.current_log_likelihood - chain;
+    local.candidate.log_prior = &s.log_prior - chain;
+    local.candidate.log_jacobian = &s.log_jacobian - chain;
+    local.candidate.log_likelihood = &s.log_likelihood - chain;
+    local.log_q = &s.log_q - chain;
+    local.step = &s.step - chain;
+    local.num_faults = &s.num_faults - chain;
+    local.accepted = &s.accepted - chain;
+    local.record_plan = &s.plan;
+    const i64 counters = static_cast<i64>(chain) * view.num_blocks;
+    local.num_accepted = places.num_accepted - counters;
+    local.num_proposed = places.num_proposed - counters;
+    point_at_sets();
+  }
+
+  __device__ void load_own_rows(const RowNode* nodes) {
+    const Real* values = static_cast<const Real*>(work.rows);
+    Real* rows = static_cast<Real*>(places.rows);
+    constexpr int kPerNode = Config::dim * 32;
+    for (int i = static_cast<int>(threadIdx.x); i < num_own * kPerNode; i += Config::threads) {
+      const int node = i / kPerNode, column = i % kPerNode / 32, in_node = i % 32 * kRows;
+      const i64 row = nodes[node].row;
+      Real x[kRows];
+      load_rows(values + (row / kResidentTile * Config::dim + column) * kResidentTile + row % kResidentTile +
+                    in_node,
+                x);
+      store_rows(x, rows + (node * Config::dim + column) * Config::node_rows + in_node);
+    }
+  }
+};
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_RESIDENT_BLOCK_CUH

@@ -1,0 +1,125 @@
+// The log likelihood in resident_chain.cuh: each block sums its own rows, node by node, and sends the sums to
+// all blocks of its cluster, which add them up.
+#ifndef EMOMC_DEVICE_RESIDENT_EVALUATION_CUH
+#define EMOMC_DEVICE_RESIDENT_EVALUATION_CUH
+
+#include "emomc/device/resident_block.cuh"
+
+namespace emomc::device {
+
+template <class Config>
+class ResidentEvaluation {
+  using Real = typename Config::Real;
+  using Block = ResidentBlock<Config>;
+  static constexpr int kRows = Config::rows;
+
+ public:
+  __device__ explicit ResidentEvaluation(const Block& block) : block_(block) {}
+
+  /// Distances of the current point to all components, by the evaluating warps.
+  __device__ void fill_caches() const {
+    if (block_.warp < Config::first_evaluator) return;
+    const Real* coefficients = static_cast<const Real*>(block_.places.coefficients(block_.current));
+#pragma unroll 1
+    for (int own = first_node(); own < block_.num_own; own += Config::evaluators)
+#pragma unroll 1
+      for (int k = 0; k < Config::components; ++k) {
+        Real q[kRows];
+        accumulate_component(shape(), coefficients, k, rows_of_node(own), q);
+        store_rows(q, distances(own, k));
+      }
+  }
+
+  /// Sends the sums of the own rows at the candidate, by the evaluating warps. `changed`: its only component
+  /// that differs from the current point's, or kNothingKept; read where there are caches.
+  __device__ void evaluate(int changed, int parity) const {
+    const Real* coefficients = static_cast<const Real*>(block_.places.coefficients(block_.candidate));
+    [[maybe_unused]] const int kept = block_.scalars.kept;
+#pragma unroll 1
+    for (int own = first_node(); own < block_.num_own; own += Config::evaluators) {
+      LogSum<Real> total[kRows];
+      if constexpr (Config::caches) {
+        Real q[kRows];
+        if (kept != kNothingKept) {
+          load_rows(distances(own, Config::components), q);
+          store_rows(q, distances(own, kept));
+        }
+        if (changed >= 0) {
+          accumulate_component(shape(), coefficients, changed, rows_of_node(own), q);
+          store_rows(q, distances(own, Config::components));
+        }
+        add_kept_components(
+            shape(), coefficients,
+            [&](int k, Real(&x)[kRows]) {
+              load_rows(distances(own, k == changed ? Config::components : k), x);
+            },
+            total);
+      } else {
+        add_components(shape(), coefficients, rows_of_node(own), total);
+      }
+      send(own, total, parity);
+    }
+  }
+
+  /// By all threads, after all blocks have sent; warp 0 gets the log likelihood.
+  __device__ double total(int parity) const {
+    const ResidentWork& work = block_.work;
+    const double* sums = block_.places.sums + parity * work.max_nodes;
+    double* segment_sums = block_.places.segment_sums;
+    double sum = 0;
+    if (work.max_segments <= 1) {
+      if (block_.warp == 0) sum = sum_by_warp(sums, block_.num_nodes);
+    } else {
+      const int first = work.first_segment[block_.list];
+      const int count = work.first_segment[block_.list + 1] - 1 - first;
+      const int* begins = work.segment_first + first;
+      for (int s = block_.warp; s < count; s += Config::threads / 32) {
+        const double segment = sum_by_warp(sums + begins[s], begins[s + 1] - begins[s]);
+        if (block_.lane == 0) segment_sums[s] = segment;
+      }
+      __syncthreads();
+      if (block_.warp == 0) sum = sum_by_warp(segment_sums, count);
+    }
+    return kLn2 * EMOMC_FMA(block_.scalars.total_of_rows, block_.scalars.common[block_.candidate], sum);
+  }
+
+ private:
+  static __device__ auto shape() { return Config::model().shape(); }
+  __device__ int first_node() const { return block_.warp - Config::first_evaluator; }
+
+  struct RowsOf {
+    const Real* first;  ///< of the thread, in column 0
+    __device__ __forceinline__ void operator()(int j, Real (&x)[kRows]) const {
+      load_rows(first + j * Config::node_rows, x);
+    }
+  };
+  __device__ RowsOf rows_of_node(int own) const {
+    return {static_cast<const Real*>(block_.places.rows) + own * Config::dim * Config::node_rows +
+            block_.lane * kRows};
+  }
+
+  /// Distances of the thread's rows of a node to component k; that of the candidate's changed component is
+  /// behind the others.
+  __device__ Real* distances(int own, int k) const {
+    return static_cast<Real*>(block_.places.distances) +
+           (own * (Config::components + 1) + k) * Config::node_rows + block_.lane * kRows;
+  }
+
+  __device__ void send(int own, LogSum<Real> (&total)[kRows], int parity) const {
+    const int num_rows = block_.places.nodes[own].num_rows;
+    double values[kRows] = {};
+#pragma unroll
+    for (int r = 0; r < kRows; ++r)
+      if (block_.lane * kRows + r < num_rows) values[r] = log2_value(total[r]);
+    const double sum = sum_over_lanes(sum_in_registers(values));
+    if (block_.lane < static_cast<int>(block_.size))
+      store_in_block(block_.places.sums + parity * block_.work.max_nodes + block_.first_own + own,
+                     static_cast<u32>(block_.lane), sum);
+  }
+
+  const Block& block_;
+};
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_RESIDENT_EVALUATION_CUH
