@@ -31,8 +31,8 @@ struct SimulationConfig {
   std::vector<std::string> columns;  ///< [dim]
   std::vector<double> theta;         ///< model_layout(model, dim)
   std::uint64_t seed = 20260101;
-  std::size_t rows = 1000;           ///< without a corpus
-  std::string file = "data.csv";     ///< without a corpus
+  std::size_t rows = 1000;              ///< without a corpus
+  std::string file = "data.csv";        ///< without a corpus
   std::vector<SimulatedCorpus> corpus;  ///< none or one
 };
 
