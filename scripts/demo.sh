@@ -29,5 +29,7 @@ say "5. What came out, whether to trust it, and a page about it"
 "$emomc" summary runs/demo-sad --vars 'log_*' --vars 'weights*'
 "$emomc" diagnose runs/demo-sad || echo "(exit code 1: scripts can tell)"
 "$emomc" report runs/demo-sad
+say "6. Recognise emotions: each speaker left out in turn, posteriors beside EM"
+"$emomc" evaluate configs/demo/emotions.yaml --output runs/demo-emotions --force
 printf '\nNext: %s summary runs/demo-sad, %s export runs/demo-sad --format csv -o draws.csv, %s --help\n' \
   "$emomc" "$emomc" "$emomc"

@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kEmTolerance = 1e-7;  // of the log likelihood a row
 constexpr int kEmRounds = 500;
+constexpr double kLearnedMeansSd = 0.5;  // of the half-normal prior of a learned sd, standardised columns
 
 DataSet training_rows(const LabelledFrames& frames, const TrainingSet& set,
                       std::optional<std::size_t> label) {
@@ -71,12 +72,16 @@ PriorSet prior_about(const ParameterLayout& layout, std::span<const double> back
   for (std::size_t k = 0; k < K; ++k) {
     concentration.push_back(1 + training.weights * weight[k]);
     for (std::size_t j = 0; j < d; ++j)
-      mean_sd.push_back(training.means_sd * scale[by_column ? k * d + j : k]);
+      mean_sd.push_back(training.means_sd.value_or(0) * scale[by_column ? k * d + j : k]);
   }
   for (int i = 0; i < scales.size(); ++i) log_scale.push_back(std::log(scale[i]));
   prior.blocks["weights"] = {PriorFamily::dirichlet, {array({static_cast<int>(K)}, concentration)}};
   prior.blocks["means"] = {PriorFamily::normal,
                            {array(means.shape, {mean, mean + K * d}), array(means.shape, mean_sd)}};
+  if (!training.means_sd) {
+    prior.blocks["means"].arguments[1] = {{}, {}, true};
+    prior.blocks["means.sd"] = {PriorFamily::half_normal, {array({}, {kLearnedMeansSd})}};
+  }
   prior.blocks["scales"] = {PriorFamily::lognormal,
                             {array(scales.shape, log_scale), array({}, {training.scales_sd})}};
   return prior;

@@ -14,6 +14,10 @@ CorpusFeatures read_tables(const CorpusConfig& corpus) {
   CorpusFeatures result;
   std::vector<std::filesystem::path> unmatched;
   result.features = read_feature_tables(corpus.path, corpus.pattern, &unmatched);
+  // Files of another kind are no tables.
+  std::erase_if(unmatched, [&](const auto& file) {
+    return file.extension() != std::filesystem::path(corpus.pattern).extension();
+  });
   if (!unmatched.empty()) {
     std::vector<std::string> names;
     for (const auto& file : unmatched) names.push_back(file.filename().string());

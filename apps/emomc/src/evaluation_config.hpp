@@ -44,7 +44,8 @@ struct FoldsConfig {
 /// What a class's posterior is, beside likelihood and prior.
 struct TrainingConfig {
   bool background = true;  ///< the prior is centred on a mixture of all classes, fitted by EM
-  double means_sd = 0.15;  ///< of the means about the background's, in its components' sds
+  /// Of the means about the background's, in its components' sds; none: a parameter of each column.
+  std::optional<double> means_sd = 0.15;
   double scales_sd = 0.3;  ///< of the log scales about the background's
   double weights = 64;     ///< rows that the background's weights count as
   double power = 0.1;      ///< of the likelihood: neighbouring frames say much of the same

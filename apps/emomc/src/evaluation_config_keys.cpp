@@ -110,10 +110,18 @@ std::vector<EvaluationKey> training_keys() {
        },
        [](const EvaluationConfig& c) { return std::string(c.training.background ? "em" : "none"); }},
       {"training.means_sd",
-       "sd of a mean about the background's, in the component's sds; above 0, up to 1000",
-       [](const YamlValue& v, EvaluationConfig& c) { c.training.means_sd = number_above_zero(v, 1000); },
-       [](const EvaluationConfig& c) { return shortest_text(c.training.means_sd); }, has_background,
-       "priors centred on a background"},
+       "sd of a mean about the background's, in the component's sds; above 0, up to 1000 | learned: a "
+       "parameter of "
+       "each column, in its units",
+       [](const YamlValue& v, EvaluationConfig& c) {
+         c.training.means_sd.reset();
+         if (v.node().kind != YamlNode::Kind::scalar || v.node().scalar != "learned")
+           c.training.means_sd = number_above_zero(v, 1000);
+       },
+       [](const EvaluationConfig& c) {
+         return c.training.means_sd ? shortest_text(*c.training.means_sd) : std::string("learned");
+       },
+       has_background, "priors centred on a background"},
       {"training.scales_sd", "sd of a log scale about the background's; above 0, up to 10",
        [](const YamlValue& v, EvaluationConfig& c) { c.training.scales_sd = number_above_zero(v, 10); },
        [](const EvaluationConfig& c) { return shortest_text(c.training.scales_sd); }, has_background,
