@@ -157,22 +157,44 @@ class Starts {
 
 }  // namespace
 
+EvaluationEngine make_evaluation_engine(const LabelledFrames& frames, const EvaluationPlan& plan,
+                                        const EvaluationConfig& config) {
+  const RunConfig& run = config.run;
+  EvaluationEngine result;
+  result.model = {run.likelihood.model, run.likelihood.components, run.likelihood.covariance};
+  result.proposal = {run.sampler.proposal.kind, shape_of_name(run.sampler.proposal.shape),
+                     run.sampler.proposal.target_acceptance};
+  const auto classes = frames.num_classes();
+  for (std::size_t s = 0; s < plan.sets.size(); ++s)
+    for (std::size_t c = 0; c < classes; ++c)
+      for (int chain = 0; chain < run.sampler.chains; ++chain)
+        result.plans.push_back({result.plans.size(), plan.sets[s].segments_of_class[c], config.training.power,
+                                static_cast<int>(s * classes + c)});
+  result.backend =
+      resolve_backend(run.backend, result.model, frames.rows, static_cast<int>(result.plans.size()));
+  result.device = make_device(result.backend);
+  result.engine = make_engine(result.backend, result.model, run.likelihood.precision, frames.rows,
+                              *result.device, run.threads);
+  return result;
+}
+
 ClassPosteriors prepare_posteriors(const LabelledFrames& frames, const EvaluationPlan& plan,
                                    const EvaluationConfig& config, bool with_starts, const Report& report) {
   const RunConfig& run = config.run;
   ClassPosteriors posteriors;
   RunSetup& setup = posteriors.run;
-  setup.model = {run.likelihood.model, run.likelihood.components, run.likelihood.covariance};
+  EvaluationEngine made = make_evaluation_engine(frames, plan, config);
+  setup.model = made.model;
+  setup.backend = made.backend;
+  setup.device = std::move(made.device);
+  setup.engine = std::move(made.engine);
+  setup.proposal = made.proposal;
+  setup.plans = std::move(made.plans);
   setup.loaded.table.columns = frames.features.columns;
   setup.loaded.table.num_rows = frames.rows.num_rows;
   setup.loaded.column_sd.assign(frames.features.dim(), 1.0);
   posteriors.chains_per_group = run.sampler.chains;
   const auto classes = frames.num_classes();
-  const auto num_chains = plan.sets.size() * classes * static_cast<std::size_t>(run.sampler.chains);
-  setup.backend = resolve_backend(run.backend, setup.model, frames.rows, static_cast<int>(num_chains));
-  setup.device = make_device(setup.backend);
-  setup.engine = make_engine(setup.backend, setup.model, run.likelihood.precision, frames.rows, *setup.device,
-                             run.threads);
   const auto host = make_host_device();
   const ParameterLayout& layout = setup.engine->layout();
   for (std::size_t s = 0; s < plan.sets.size(); ++s) {
@@ -186,21 +208,10 @@ ClassPosteriors prepare_posteriors(const LabelledFrames& frames, const Evaluatio
     } else {
       prior = prior_in_units(layout, run.prior, set.units);
     }
-    for (std::size_t c = 0; c < classes; ++c) {
-      posteriors.targets.emplace_back(layout, prior, set.units.sd);
-      const int group = static_cast<int>(s * classes + c);
-      for (int chain = 0; chain < run.sampler.chains; ++chain)
-        setup.plans.push_back({setup.plans.size(), set.segments_of_class[c], config.training.power, group});
-    }
+    for (std::size_t c = 0; c < classes; ++c) posteriors.targets.emplace_back(layout, prior, set.units.sd);
     report(s + 1, plan.sets.size());
   }
   setup.target = std::make_unique<Target>(posteriors.targets[0]);
-  const std::string& shape = run.sampler.proposal.shape;
-  setup.proposal = {run.sampler.proposal.kind,
-                    shape == "isotropic"  ? ProposalShape::isotropic
-                    : shape == "diagonal" ? ProposalShape::diagonal
-                                          : ProposalShape::dense,
-                    run.sampler.proposal.target_acceptance};
   check_proposal(setup.proposal, *setup.target, setup.plans);
   setup.options = run_options(config);
   setup.options.caches = caches_that_fit(*setup.engine, setup.plans);

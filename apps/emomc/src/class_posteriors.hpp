@@ -22,6 +22,18 @@ struct ClassPosteriors {
   }
 };
 
+/// What evaluates the likelihood of all chains, and how they move.
+struct EvaluationEngine {
+  ModelSpec model;
+  Backend backend = Backend::cpu;  ///< resolved
+  std::unique_ptr<Device> device;
+  std::unique_ptr<LikelihoodEngine> engine;
+  ProposalSpec proposal;
+  std::vector<ChainPlan> plans;
+};
+EvaluationEngine make_evaluation_engine(const LabelledFrames& frames, const EvaluationPlan& plan,
+                                        const EvaluationConfig& config);
+
 /// Called between pieces of work with how much of it is done; may throw to end it.
 using Report = std::function<void(std::size_t done, std::size_t all)>;
 

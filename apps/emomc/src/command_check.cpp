@@ -6,6 +6,7 @@
 
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "evaluation_check.hpp"
 #include "prior_units.hpp"
 #include "run_files.hpp"
 
@@ -17,16 +18,6 @@ struct Options {
   std::vector<std::string> set;
   bool json = false;
 };
-
-std::string bytes_text(double bytes) {
-  const char* units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
-  int unit = 0;
-  while (bytes >= 1000 && unit < 5) {
-    bytes /= 1000;
-    ++unit;
-  }
-  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 1, units[unit]);
-}
 
 struct BlockPrior {
   std::string name, sampled, data_units;
@@ -130,7 +121,12 @@ void add_check(CLI::App& app, int&) {
       ->allow_extra_args(false);
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("Example: emomc check configs/sad.yaml --set likelihood.components=16");
-  command->callback([options] { check(*options); });
+  command->callback([options] {
+    if (is_evaluation_config(options->config, options->set))
+      check_evaluation(options->config, options->set, options->json);
+    else
+      check(*options);
+  });
 }
 
 }  // namespace emomc::app

@@ -27,6 +27,8 @@ class ProgressLine {
 
 /// "2026-01-31T23:59:59Z".
 std::string utc_now();
+/// "1.5 MB".
+std::string bytes_text(double bytes);
 /// "1 h 02 min", "3.4 s".
 std::string duration_text(double seconds);
 

@@ -95,6 +95,12 @@ Backend backend_of_name(const std::string& name) {
   return Backend::automatic;
 }
 
+ProposalShape shape_of_name(const std::string& name) {
+  return name == "isotropic"  ? ProposalShape::isotropic
+         : name == "diagonal" ? ProposalShape::diagonal
+                              : ProposalShape::dense;
+}
+
 LoadedData load_data(const DataConfig& config, const ModelSpec& model) {
   LoadedData loaded;
   loaded.table = read_table({config.files, config.columns});
@@ -156,11 +162,7 @@ RunSetup set_up(const RunConfig& config) {
   setup.engine = make_engine(setup.backend, setup.model, config.likelihood.precision, data, *setup.device,
                              config.threads);
 
-  const std::string& shape = config.sampler.proposal.shape;
-  setup.proposal = {config.sampler.proposal.kind,
-                    shape == "isotropic"  ? ProposalShape::isotropic
-                    : shape == "diagonal" ? ProposalShape::diagonal
-                                          : ProposalShape::dense,
+  setup.proposal = {config.sampler.proposal.kind, shape_of_name(config.sampler.proposal.shape),
                     config.sampler.proposal.target_acceptance};
   for (int chain = 0; chain < config.sampler.chains; ++chain)
     setup.plans.push_back({static_cast<std::uint64_t>(chain), {0}, 1.0, 0});

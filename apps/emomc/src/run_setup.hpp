@@ -53,6 +53,7 @@ RunSetup set_up(const RunConfig& config);
 /// find one, or where a parameter file does not fit.
 std::vector<double> find_starts(const RunConfig& config, RunSetup& setup);
 
+ProposalShape shape_of_name(const std::string& name);  ///< of isotropic, diagonal, dense
 std::string backend_name(Backend backend);
 Backend backend_of_name(const std::string& name);  ///< of auto, reference, cpu, cuda
 std::string sha256_hex(std::string_view bytes);

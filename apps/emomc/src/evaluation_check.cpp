@@ -1,0 +1,76 @@
+#include "evaluation_check.hpp"
+
+#include <fmt/format.h>
+
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "class_posteriors.hpp"
+#include "corpus_features.hpp"
+#include "evaluation_plan.hpp"
+#include "run_files.hpp"
+#include "yaml_reader.hpp"
+
+namespace emomc::app {
+
+bool is_evaluation_config(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
+  YamlNode root = parse_yaml(read_config_text(file), {std::make_shared<const std::string>(file.string()), 1});
+  if (root.kind != YamlNode::Kind::map && root.kind != YamlNode::Kind::null) return false;
+  for (const auto& assignment : overrides) apply_override(root, assignment);
+  return root.kind == YamlNode::Kind::map && root.find("corpus") != nullptr;
+}
+
+void check_evaluation(const std::filesystem::path& file, const std::vector<std::string>& overrides,
+                      bool json) {
+  const EvaluationConfig config = load_evaluation_config(file, overrides);
+  CorpusFeatures corpus =
+      load_corpus_features(config.corpus, config.features, config.run.threads, Verbosity::quiet);
+  const LabelledFrames frames = label_frames(std::move(corpus.features), config.corpus);
+  check_class_prior(frames, config.classification);
+  const EvaluationPlan plan = plan_evaluation(frames, config);
+  const EvaluationEngine engine = make_evaluation_engine(frames, plan, config);
+  const MemoryPlan memory = engine.engine->plan(engine.plans, caches_that_fit(*engine.engine, engine.plans));
+  const Target target(engine.engine->layout(), config.run.prior,
+                      std::vector<double>(frames.features.dim(), 1.0));
+  const auto& sampler = config.run.sampler;
+  const double steps = static_cast<double>(sampler.warmup) +
+                       static_cast<double>(sampler.draws) * static_cast<double>(sampler.thin);
+  const auto num_chains = static_cast<double>(engine.plans.size());
+  const double evaluations = steps * num_chains * evaluations_per_step(engine.proposal, target);
+  const double output = static_cast<double>(sampler.draws) * num_chains * (target.dim() + 3) * 8;
+  if (json) {
+    std::cout << nlohmann::ordered_json{{"config", to_yaml(config)},
+                                        {"notes", corpus.notes},
+                                        {"classes", frames.classes},
+                                        {"speakers", frames.speakers},
+                                        {"utterances", frames.class_of.size()},
+                                        {"frames", frames.rows.num_rows},
+                                        {"folds", plan.folds.size()},
+                                        {"training_sets", plan.sets.size()},
+                                        {"chains", engine.plans.size()},
+                                        {"parameters", target.dim()},
+                                        {"backend", backend_name(engine.backend)},
+                                        {"memory_bytes", memory.total()},
+                                        {"output_bytes", output},
+                                        {"evaluations", evaluations}}
+                     .dump(1)
+              << '\n';
+    return;
+  }
+  std::cout << to_yaml(config) << '\n';
+  for (const auto& note : corpus.notes) std::cout << note << '\n';
+  std::cout << fmt::format("corpus: {} utterances, {} frames, {} speakers; classes: {}\n",
+                           frames.class_of.size(), frames.rows.num_rows, frames.speakers.size(),
+                           joined(frames.classes));
+  std::cout << fmt::format("{} folds, {} training sets, {} chains of {} parameters; backend {}\n",
+                           plan.folds.size(), plan.sets.size(), engine.plans.size(), target.dim(),
+                           backend_name(engine.backend));
+  std::cout << fmt::format("memory: {}; output: {} in {}\n", bytes_text(static_cast<double>(memory.total())),
+                           bytes_text(output), config.run.output.directory.string());
+  std::cout << fmt::format(
+      "likelihood evaluations to come: {:.3g} ({:.0f} steps x {:.0f} chains x {} blocks)\n", evaluations,
+      steps, num_chains, evaluations_per_step(engine.proposal, target));
+}
+
+}  // namespace emomc::app
