@@ -158,6 +158,26 @@ TEST_P(OnBackend, AGroupHasTheDrawsThatItHasAlone) {
     }
 }
 
+TEST(Groups, TargetsOfOtherStructureAreRefused) {
+  Problem problem;
+  const auto device = make_device(Backend::reference);
+  const auto engine =
+      make_engine(Backend::reference, problem.model, Precision::float64, problem.mixture.data, *device);
+  PriorSet fixed = testing::mixture_prior();
+  fixed.blocks["scales"] = {PriorFamily::fixed, {number(1)}};
+  const std::vector<double> sd(2, 1.0);
+  const std::vector<Target> unlike{problem.target, {problem.target.layout(), fixed, sd}};
+  EXPECT_FALSE(unlike[1].is_like(unlike[0]));
+  Keeper keeper;
+  const auto run = [&](std::span<const Target> targets) {
+    run_chains(*engine, targets, problem.proposal, problem.plans, problem.options, problem.starts, keeper);
+  };
+  EXPECT_THROW(run(unlike), std::invalid_argument);
+  problem.plans[0].group = 2;
+  const std::vector<Target> two{problem.target, problem.target};
+  EXPECT_THROW(run(two), std::invalid_argument);
+}
+
 TEST_P(OnBackendWithProposal, DrawsDoNotDependOnSegmentLengthOrCaches) {
   Problem problem({0}, chains_for(kind()));
   problem.proposal.kind = kind();
