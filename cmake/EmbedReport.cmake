@@ -1,11 +1,15 @@
-# Writes OUTPUT, a C++ source with the report's page, style, script and charts' library as strings.
-file(READ "${SOURCE}/page.html" page)
-file(READ "${SOURCE}/page.css" style)
-file(READ "${SOURCE}/page.js" script)
-file(READ "${CHART}" chart)
+# Writes OUTPUT, a C++ source with the reports' pages, styles, scripts and charts' library as strings.
+set(parts report_page page.html report_style page.css report_common common.js report_script page.js)
+set(names)
+while(parts)
+  list(POP_FRONT parts name file)
+  file(READ "${SOURCE}/${file}" ${name})
+  list(APPEND names ${name})
+endwhile()
+file(READ "${CHART}" report_chart)
 set(text "// Made from apps/emomc/report and ${CHART} by cmake/EmbedReport.cmake.\n#include \"report_assets.hpp\"\n\nnamespace emomc::app {\n")
-foreach(part page style script chart)
-  string(APPEND text "const char* const report_${part} = R\"EMOMC(")
+foreach(part ${names} report_chart)
+  string(APPEND text "const char* const ${part} = R\"EMOMC(")
   # A part at a time: compilers bound the length of one literal.
   string(LENGTH "${${part}}" length)
   set(at 0)
