@@ -1,5 +1,6 @@
 # Writes OUTPUT, a C++ source with the reports' pages, styles, scripts and charts' library as strings.
-set(parts report_page page.html report_style page.css report_common common.js report_script page.js)
+set(parts report_page page.html report_style page.css report_common common.js report_script page.js
+  evaluation_page evaluation.html evaluation_style evaluation.css evaluation_script evaluation.js)
 set(names)
 while(parts)
   list(POP_FRONT parts name file)

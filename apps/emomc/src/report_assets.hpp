@@ -5,5 +5,6 @@ namespace emomc::app {
 
 extern const char *const report_page, *const report_style, *const report_script, *const report_chart;
 extern const char* const report_common;  ///< script of both pages, before their own
+extern const char *const evaluation_page, *const evaluation_style, *const evaluation_script;
 
 }  // namespace emomc::app
