@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "program.hpp"
+#include "browser.hpp"
 
 namespace emomc {
 namespace {
@@ -31,28 +31,7 @@ class Report : public ::testing::Test {
     const auto run = folder.run("run run.yaml -q --force");
     ASSERT_EQ(run.exit_code, 0) << run.err;
   }
-  static bool has_chromium() { return std::system("command -v chromium > /dev/null 2>&1") == 0; }
-  /// What the page says of itself after it was drawn.
-  json self_test(const std::string& page) {
-    const std::string dump = (folder / "dump.html").string();
-    const std::string command =
-        "timeout 120 chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=8000 "
-        "--user-data-dir='" +
-        (folder / "profile").string() + "' --dump-dom 'file://" + (folder / page).string() +
-        "#selftest' > '" + dump + "' 2> /dev/null";
-    EXPECT_EQ(std::system(command.c_str()), 0);
-    const std::string text = folder.read("dump.html"), mark = "data-selftest=\"";
-    const auto begin = text.find(mark);
-    if (begin == std::string::npos) {
-      ADD_FAILURE() << "the page did not run to its end";
-      return json::object();
-    }
-    std::string result =
-        text.substr(begin + mark.size(), text.find('"', begin + mark.size()) - begin - mark.size());
-    for (auto at = result.find("&quot;"); at != std::string::npos; at = result.find("&quot;"))
-      result.replace(at, 6, "\"");
-    return json::parse(result);
-  }
+  json self_test(const std::string& page) const { return testing::self_test(folder, page); }
 };
 
 TEST_F(Report, OpensInABrowserWithoutErrorsAndEveryChartShowsSomething) {
@@ -63,7 +42,7 @@ TEST_F(Report, OpensInABrowserWithoutErrorsAndEveryChartShowsSomething) {
   EXPECT_EQ(page.find("src="), std::string::npos);
   EXPECT_EQ(page.find("<link"), std::string::npos);
   EXPECT_EQ(page.find("<script>alert"), std::string::npos);
-  if (!has_chromium()) GTEST_SKIP() << "no chromium";
+  if (!testing::has_chromium()) GTEST_SKIP() << "no chromium";
   const json result = self_test("run/report.html");
   EXPECT_EQ(result["errors"], json::array());
   EXPECT_EQ(result["charts"].size(),
@@ -91,7 +70,7 @@ TEST_F(Report, OfForeignFilesHasWhatTheyKnow) {
   folder.write("a.csv", text);
   ASSERT_EQ(folder.run("report a.csv -o page.html").exit_code, 0);
   EXPECT_EQ(folder.run("report a.csv").exit_code, 2);  // no place for the page
-  if (!has_chromium()) GTEST_SKIP() << "no chromium";
+  if (!testing::has_chromium()) GTEST_SKIP() << "no chromium";
   const json result = self_test("page.html");
   EXPECT_EQ(result["errors"], json::array());
   EXPECT_EQ(result["charts"].size(), 5u);

@@ -1,24 +1,11 @@
-"use strict";
-// Fills the page from the data inside it. Nothing is fetched.
-window.reportErrors = [];
-window.addEventListener("error", (event) => window.reportErrors.push(String(event.message)));
+// The page of a run, from the data inside it.
 
-const data = JSON.parse(document.getElementById("data").textContent);
-const $ = (id) => document.getElementById(id);
-const element = (tag, text, className) => {
-  const node = document.createElement(tag);
-  if (text !== undefined) node.textContent = text;
-  if (className) node.className = className;
-  return node;
-};
 // As many decimals as an sd of three digits has.
 const decimals = (sd) => (sd > 0 ? Math.min(Math.max(2 - Math.floor(Math.log10(sd)), 0), 12) : 5);
 const count = (x) => (x === null ? "NaN" : Math.round(x).toString());
 const color = (i, n, alpha = 1) => `hsla(${Math.round((360 * i) / Math.max(n, 1) + 210) % 360}, 62%, 45%, ${alpha})`;
 
-// Header and verdict.
-$("title").textContent = data.title;
-$("facts").textContent = data.facts;
+// Verdict.
 $("labels").textContent = data.labels;
 {
   const verdict = $("verdict");
@@ -33,23 +20,14 @@ $("labels").textContent = data.labels;
   if (data.findings.length) verdict.append(list);
 }
 
-// The table: sorted by a click on a head, filtered by name.
+// The table, filtered by name.
 const columns = ["name", "mean", "sd", "5 %", "50 %", "95 %", "mcse", "ess bulk", "ess tail", "R-hat"];
-let order = { column: -1, down: false };
 const fails = (row) => row[10] === 1;
-function fillTable() {
-  const words = $("filter").value.trim().toLowerCase();
-  let rows = data.rows.filter((row) => row[0].toLowerCase().includes(words) && (!$("only-bad").checked || fails(row)));
-  if (order.column >= 0) {
-    const value = (row) => (row[order.column] === null ? -Infinity : row[order.column]);
-    rows = [...rows].sort((a, b) => {
-      const x = value(a), y = value(b);
-      const less = typeof x === "string" ? x.localeCompare(y, undefined, { numeric: true }) : x - y;
-      return order.down ? -less : less;
-    });
-  }
-  const body = $("summary").tBodies[0];
-  body.replaceChildren(...rows.map((row) => {
+const summary = sortableTable($("summary"), data.rows, columns.map((name) => [name, name === "R-hat"]), {
+  value: (row, i) => row[i],
+  matches: (row) => row[0].toLowerCase().includes($("filter").value.trim().toLowerCase()) && (!$("only-bad").checked || fails(row)),
+  shown: $("shown"),
+  line(row) {
     const line = element("tr");
     row.slice(0, 10).forEach((x, i) => {
       const text = i === 0 ? x : i === 7 || i === 8 ? count(x) : x === null ? "NaN" : i === 9 ? x.toFixed(3)
@@ -59,42 +37,12 @@ function fillTable() {
       line.append(cell);
     });
     return line;
-  }));
-  $("shown").textContent = `${rows.length} of ${data.rows.length}`;
-  [...$("summary").tHead.rows[0].cells].forEach((cell, i) => {
-    if (i === order.column) cell.setAttribute("aria-sort", order.down ? "descending" : "ascending");
-    else cell.removeAttribute("aria-sort");
-  });
-}
-{
-  const head = element("tr");
-  columns.forEach((name, i) => {
-    const cell = element("th", name);
-    cell.scope = "col";
-    cell.addEventListener("click", () => {
-      order = { column: i, down: order.column === i ? !order.down : i > 6 ? i === 9 : false };
-      fillTable();
-    });
-    head.append(cell);
-  });
-  $("summary").tHead.append(head);
-  $("filter").addEventListener("input", fillTable);
-  $("only-bad").addEventListener("change", fillTable);
-  fillTable();
-}
+  },
+});
+$("filter").addEventListener("input", summary.fill);
+$("only-bad").addEventListener("change", summary.fill);
 
 // Charts.
-Chart.defaults.animation = false;
-Chart.defaults.maintainAspectRatio = false;
-Chart.defaults.font.size = 11;
-Chart.defaults.elements.point.radius = 0;
-Chart.defaults.elements.line.borderWidth = 1;
-const charts = {};
-function draw(id, config) {
-  if (charts[id]) charts[id].destroy();
-  charts[id] = new Chart($(id), config);
-}
-const axis = (text, more = {}) => ({ type: "linear", title: { display: true, text }, grid: { color: "#eef0f4" }, ...more });
 const legend = (n) => ({ legend: { display: n > 1 && n <= 12, labels: { boxWidth: 10 } }, tooltip: { enabled: false } });
 const points = (x, y) => x.map((value, i) => ({ x: value, y: y[i] }));
 
@@ -135,12 +83,8 @@ if (data.moves.length) {
     data: part.share.map((y, j) => ({ x: part.at[j], y })) })) },
     options: { parsing: false, scales: { x: axis("draw"), y: axis("share", { min: 0, max: 1 }) }, plugins: legend(2) } });
   const table = $("acceptance");
-  for (const [tag, cells] of [["th", ["block", "acceptance", "lowest chain", "highest chain"]],
-    ...data.acceptance.map((b) => ["td", [b.name, b.rate.toFixed(3), b.lowest.toFixed(3), b.highest.toFixed(3)]])]) {
-    const line = element("tr");
-    for (const cell of cells) line.append(element(tag, cell));
-    table.append(line);
-  }
+  table.append(row("th", ["block", "acceptance", "lowest chain", "highest chain"]),
+    ...data.acceptance.map((b) => row("td", [b.name, b.rate.toFixed(3), b.lowest.toFixed(3), b.highest.toFixed(3)])));
 } else {
   $("moves-section").remove();
 }
@@ -165,33 +109,19 @@ if (data.fits.length) {
   $("fit-section").remove();
 }
 if (data.predictive.length) {
-  const line = (tag, cells) => {
-    const row = element("tr");
-    for (const cell of cells) row.append(element(tag, cell));
-    $("predictive").append(row);
-    return row;
-  };
-  line("th", ["column", "statistic", "data", "replicates, mean", "5 %", "95 %", "p"]);
+  $("predictive").append(row("th", ["column", "statistic", "data", "replicates, mean", "5 %", "95 %", "p"]));
   for (const check of data.predictive) {
-    const row = line("td", [check[0], check[1], ...check.slice(2, 6).map((x) => Number(x.toPrecision(4)).toString()), check[6].toFixed(3)]);
-    if (check[6] < 0.01 || check[6] > 0.99) row.cells[6].className = "fails";
+    const line = row("td", [check[0], check[1], ...check.slice(2, 6).map((x) => Number(x.toPrecision(4)).toString()), check[6].toFixed(3)]);
+    if (check[6] < 0.01 || check[6] > 0.99) line.cells[6].className = "fails";
+    $("predictive").append(line);
   }
 } else {
   $("predictive-section").remove();
 }
-if (data.config) $("config").textContent = data.config;
-else $("config-section").remove();
 
 // For tests: whether every chart shows something, and the table sorts and filters.
 window.selfTest = () => {
-  const result = { errors: window.reportErrors, charts: {}, sorted: false, filtered: false };
-  for (const [id, chart] of Object.entries(charts)) {
-    const canvas = chart.canvas;
-    const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
-    const colors = new Set();
-    for (let i = 0; i < pixels.length; i += 4) if (pixels[i + 3] > 0) colors.add((pixels[i] << 16) | (pixels[i + 1] << 8) | pixels[i + 2]);
-    result.charts[id] = colors.size;
-  }
+  const result = { errors: window.reportErrors, charts: colorsOfCharts(), sorted: false, filtered: false };
   const heads = $("summary").tHead.rows[0].cells, body = $("summary").tBodies[0];
   const column = (i) => [...body.rows].map((row) => row.cells[i].textContent);
   // The values themselves: what is shown is rounded, each by its own sd.
@@ -203,14 +133,13 @@ window.selfTest = () => {
   result.sorted = result.sorted && shown(1).every((x, i, all) => i === 0 || x >= all[i - 1]) && body.rows.length === data.rows.length;
   const name = data.rows[data.rows.length - 1][0];
   $("filter").value = name;
-  fillTable();
+  summary.fill();
   result.filtered = body.rows.length >= 1 && column(0).every((text) => text.includes(name)) && body.rows.length < data.rows.length;
   $("filter").value = "no such quantity";
-  fillTable();
+  summary.fill();
   result.filtered = result.filtered && body.rows.length === 0;
   $("filter").value = "";
-  order = { column: -1, down: false };
-  fillTable();
+  summary.unsort();
   return result;
 };
 if (location.hash === "#selftest") document.documentElement.dataset.selftest = JSON.stringify(window.selfTest());

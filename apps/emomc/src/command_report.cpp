@@ -3,7 +3,9 @@
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/sampler/run_directory.hpp"
+#include "evaluation_report.hpp"
 #include "report.hpp"
+#include "run_data.hpp"
 
 namespace emomc::app {
 namespace {
@@ -13,6 +15,13 @@ struct Options {
   std::string output;
   bool raw = false;
 };
+
+std::string evaluation_page(const Options& options) {
+  if (options.runs.size() != 1) throw InputError("report: one evaluation a page");
+  if (!options.vars.empty() || options.raw)
+    throw InputError("report: --vars and --raw are for runs; " + options.runs[0] + " is an evaluation");
+  return evaluation_report_html(options.runs[0]);
+}
 
 void report(const Options& options) {
   const bool is_directory = std::filesystem::is_directory(options.runs[0]);
@@ -26,6 +35,11 @@ void report(const Options& options) {
     throw InputError("-o " + output.string() + ": there is no folder " + folder.string());
   if (std::filesystem::is_directory(output))
     throw InputError("-o " + output.string() + ": this is a directory; allowed: a file");
+  if (is_directory && run_kind(options.runs[0]) == "evaluation") {
+    write_file_atomically(output, evaluation_page(options));
+    std::cout << output.string() << '\n';
+    return;
+  }
   const auto runs = inspect(options.runs, options.raw ? Numbering::raw : Numbering::mended);
   if (runs.size() != 1)
     throw InputError(
@@ -37,11 +51,13 @@ void report(const Options& options) {
 }  // namespace
 
 void add_report(CLI::App& app, int&) {
-  auto* command = app.add_subcommand("report", "One HTML page about a run: verdict, summary, charts");
+  auto* command = app.add_subcommand("report", "One HTML page about a run or an evaluation");
   auto options = std::make_shared<Options>();
-  command->add_option("RUN", options->runs, "Run directory; or CSV files of CmdStan, a .nc file of ArviZ")
+  command
+      ->add_option("RUN", options->runs,
+                   "Directory of a run or an evaluation; or CSV files of CmdStan, a .nc file of ArviZ")
       ->required();
-  command->add_option("-o,--output", options->output, "Page to write (report.html in the run directory)");
+  command->add_option("-o,--output", options->output, "Page to write (report.html in the directory)");
   command
       ->add_option("--vars", options->vars,
                    "Quantities to chart beside the worst; shell globs, may be repeated")

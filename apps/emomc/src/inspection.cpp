@@ -9,6 +9,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "netcdf_file.hpp"
+#include "run_data.hpp"
 
 namespace emomc::app {
 namespace {
@@ -155,6 +156,7 @@ bool Inspection::is_converged(std::size_t q) const {
 }
 
 Inspection inspect_run(const std::filesystem::path& directory, Numbering numbering) {
+  refuse_many_posteriors(directory);
   Inspection run;
   run.draws = draw_set_of(read_chains(directory), directory.string());
   run.facts = read_facts(directory / "manifest.json", run.draws);

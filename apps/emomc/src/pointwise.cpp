@@ -78,6 +78,7 @@ ModelSpec model_of(const ParameterLayout& layout) {
 PointwiseRun pointwise(const PointwiseRequest& request,
                        const std::function<void(std::span<const double>, double)>& use) {
   const std::string run = request.directory.string();
+  refuse_many_posteriors(request.directory);
   const auto chains = read_chains(request.directory);
   const DrawSet draws = draw_set_of(chains, run);
   const RunData known = read_run_data(request.directory, 0);

@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "diagnose.hpp"
+#include "html_page.hpp"
 #include "predictive.hpp"
 #include "progress.hpp"
 #include "report_assets.hpp"
@@ -31,13 +32,7 @@ constexpr int kReplicates = 100;
 constexpr std::size_t kMostRows = 20'000;  // of the table
 constexpr std::size_t kMostDataBytes = 400'000'000;
 
-std::string json_text(const std::string& text) {
-  // Inside a script element, "</script" must not appear.
-  std::string json = nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-  for (auto at = json.find('<'); at != std::string::npos; at = json.find('<', at + 1))
-    json.replace(at, 1, "\\u003c");
-  return json;
-}
+std::string json_text(const std::string& text) { return script_json(text); }
 
 std::string number(double x, int digits = 6) {
   return std::isfinite(x) ? fmt::format("{:.{}g}", x, digits) : "null";
@@ -355,20 +350,11 @@ bool has_report() { return true; }
 
 std::string report_html(const Inspection& run, const std::filesystem::path& directory,
                         const ReportOptions& options) {
-  std::string html = report_page;
-  const auto put = [&](const std::string& mark, const std::string& text) {
-    const auto at = html.find(mark);
-    html.replace(at, mark.size(), text);
-  };
-  std::string title = "emomc: ";
-  for (char c : run.draws.source) title += c == '<' || c == '&' ? ' ' : c;
-  // Whatever comes last may contain the others' marks.
-  put("@SCRIPT@", report_script);
-  put("@CHART@", report_chart);
-  put("@STYLE@", report_style);
-  put("@DATA@", Page(run, directory, options).data());
-  put("@TITLE@", title);
-  return html;
+  return fill_page(report_page, {{"SCRIPT", std::string(report_common) + report_script},
+                                 {"CHART", report_chart},
+                                 {"STYLE", report_style},
+                                 {"DATA", Page(run, directory, options).data()},
+                                 {"TITLE", html_text("emomc: " + run.draws.source)}});
 }
 
 }  // namespace emomc::app

@@ -28,6 +28,26 @@ std::vector<double> numbers_at(const nlohmann::json& json, const char* key) {
 
 }  // namespace
 
+std::string run_kind(const std::filesystem::path& directory) {
+  std::ifstream stream(directory / "manifest.json");
+  const auto manifest = nlohmann::json::parse(stream, nullptr, false);
+  if (!manifest.is_object() || !manifest.contains("kind") || !manifest["kind"].is_string()) return "";
+  return manifest["kind"];
+}
+
+void refuse_many_posteriors(const std::filesystem::path& directory) {
+  const std::string kind = run_kind(directory), name = directory.string();
+  if (kind == "evaluation")
+    throw InputError(
+        name + ": an evaluation of many posteriors, not a run; see its scores.json, or emomc report " + name);
+  if (kind == "model") throw InputError(name + ": a model of many posteriors, not a run");
+  const auto first = directory / "seed-1";
+  if (kind.empty() && run_kind(first) == "evaluation")
+    throw InputError(name +
+                     ": evaluations of several seeds, not a run; see its scores.json, or emomc report " +
+                     first.string());
+}
+
 RunData read_run_data(const std::filesystem::path& directory, std::size_t most_bytes) {
   RunData result;
   std::ifstream stream(directory / "manifest.json");

@@ -1,0 +1,212 @@
+#include "evaluation_report_data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/likelihood/csv_records.hpp"
+#include "json_value.hpp"
+#include "progress.hpp"
+#include "utterance_scores.hpp"
+
+namespace emomc::app {
+namespace {
+
+using nlohmann::json;
+using Names = std::vector<std::string>;
+
+constexpr std::uintmax_t kMostScoresBytes = 64 << 20, kMostPredictionsBytes = 512 << 20,
+                         kMostManifestBytes = 64 << 20;
+constexpr std::size_t kMostConfigBytes = 200'000, kNumBins = 10;
+constexpr double kShareAskedFor = 0.95;
+
+Names names_of(const JsonValue& value) {
+  Names names;
+  for (const auto& item : value.items()) names.push_back(item.text());
+  if (names.empty()) value.refuse("names");
+  return names;
+}
+
+json method_of(const JsonValue& method, const std::string& name, const Names& classes,
+               const Names& speakers) {
+  json result{{"name", name}};
+  for (const char* key : {"uar", "mean_uar_of_speakers", "accuracy", "log_loss", "brier", "calibration_error",
+                          "calibration_error_if_calibrated"})
+    result[key] = method.at(key).number();
+  for (const char* key : {"uar_interval", "calibration_error_99_percent_range"})
+    result[key] = method.at(key).numbers(2);
+  for (const char* key : {"recall", "precision"}) result[key] = method.at(key).numbers(classes.size());
+  result["confusion"] = json::array();
+  for (const auto& of_class : method.at("confusion").items(classes.size()))
+    result["confusion"].push_back(of_class.counts(classes.size()));
+  result["bins"] = json::array();
+  for (const auto& bin : method.at("calibration_bins").items(kNumBins))
+    result["bins"].push_back({{"count", bin.at("count").count()},
+                              {"confidence", bin.at("confidence").number()},
+                              {"accuracy", bin.at("accuracy").number()}});
+  const JsonValue by_speaker = method.at("uar_by_speaker");
+  result["by_speaker"] = json::array();
+  for (const auto& speaker : speakers)
+    result["by_speaker"].push_back(by_speaker.has(speaker) ? by_speaker.at(speaker).number() : json());
+  return result;
+}
+
+json difference_of(const JsonValue& difference) {
+  return {{"uar", difference.at("uar").number()},
+          {"uar_interval", difference.at("uar_interval").numbers(2)},
+          {"posterior_only", difference.at("right_by_posterior_only").count()},
+          {"em_only", difference.at("right_by_em_only").count()},
+          {"p", difference.at("mcnemar_p").number()}};
+}
+
+json convergence_of(const JsonValue& convergence, const Names& classes) {
+  json result{{"pairs", convergence.at("pairs").count()},
+              {"share", convergence.at("converged").number()},
+              {"share_asked_for", kShareAskedFor},
+              {"most_rhat", kMostRhat},
+              {"least_ess", kLeastEss},
+              {"classes", json::array()}};
+  const JsonValue of_class = convergence.at("classes");
+  for (const auto& name : classes) {
+    const JsonValue one = of_class.at(name);
+    result["classes"].push_back({{"share", one.at("converged").number()},
+                                 {"rhat", one.at("worst_rhat").number()},
+                                 {"ess", one.at("least_ess_bulk").number()}});
+  }
+  return result;
+}
+
+// What a message shows of a field, which may be anything.
+std::string shown(std::string_view text) {
+  constexpr std::size_t kMost = 40;
+  std::string result(text.substr(0, kMost));
+  for (char& c : result)
+    if (static_cast<unsigned char>(c) < ' ') c = '?';
+  return "'" + result + (text.size() > kMost ? "...'" : "'");
+}
+
+double probability(std::string_view text, const std::string& place) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= 1 + 1e-9))
+    throw InputError(place + ": expected a probability, not " + shown(text));
+  return value;
+}
+
+// [utterance, speaker, truth, predicted, p(truth), p(predicted)], classes by their numbers.
+json predictions_of(const std::filesystem::path& file, const Names& classes, const json& confusion) {
+  const std::string text = read_text(file, kMostPredictionsBytes);
+  CsvRecords records(file.string(), text);
+  Names expected{"utterance", "speaker", "truth", "predicted"};
+  for (const auto& name : classes) expected.push_back("p_" + name);
+  std::vector<std::string_view> fields;
+  if (!records.next(fields) || !std::equal(fields.begin(), fields.end(), expected.begin(), expected.end()))
+    throw InputError(file.string() + ": its columns are not those of the classes in scores.json");
+  const std::size_t K = classes.size(), first = expected.size() - K;
+  std::vector<std::vector<std::size_t>> counts(K, std::vector<std::size_t>(K, 0));
+  json rows = json::array();
+  while (records.next(fields)) {
+    const std::string place = file.string() + ":" + std::to_string(records.line());
+    if (fields.size() != expected.size())
+      throw InputError(fmt::format("{}: {} fields, expected {}", place, fields.size(), expected.size()));
+    const auto class_of = [&](std::string_view name) {
+      const auto at = std::find(classes.begin(), classes.end(), name);
+      if (at == classes.end())
+        throw InputError(place + ": there is no class " + shown(name) + " in scores.json");
+      return static_cast<std::size_t>(at - classes.begin());
+    };
+    const std::size_t truth = class_of(fields[2]), predicted = class_of(fields[3]);
+    std::vector<double> p;
+    for (std::size_t c = 0; c < K; ++c) p.push_back(probability(fields[first + c], place));
+    ++counts[truth][predicted];
+    rows.push_back(
+        {std::string(fields[0]), std::string(fields[1]), truth, predicted, p[truth], p[predicted]});
+  }
+  if (json(counts) != confusion)
+    throw InputError(file.string() + ": its predictions are not those that scores.json counts");
+  return rows;
+}
+
+json row(const std::string& name, const std::string& text) { return {name, text}; }
+
+// What a manifest says of how the chains were made; one that is damaged is as good as none.
+json run_facts(const std::filesystem::path& file) {
+  json facts = json::array(), m;
+  try {
+    m = json::parse(read_text(file, kMostManifestBytes), nullptr, false);
+  } catch (const InputError&) {
+  }
+  if (!m.is_object()) return facts;
+  const auto text = [&](const char* name, const char* key) {
+    if (m.contains(key) && m[key].is_string()) facts.push_back(row(name, m[key]));
+  };
+  const auto number = [&](const char* name, const char* key) {
+    if (m.contains(key) && m[key].is_number())
+      facts.push_back(row(name, fmt::format("{:.10g}", m[key].get<double>())));
+  };
+  text("status", "status");
+  text("at", "updated_at");
+  text("engine", "engine");
+  if (m.contains("seconds") && m["seconds"].is_object())
+    for (const auto& [key, name] :
+         {std::pair{"startup", "preparation"}, {"warmup", "warm-up"}, {"sampling", "sampling"}})
+      if (m["seconds"].contains(key) && m["seconds"][key].is_number())
+        facts.push_back(row(name, duration_text(m["seconds"][key].get<double>())));
+  number("steps of each chain", "steps");
+  number("evaluations of a density", "evaluations");
+  number("densities that were not finite", "faults");
+  number("acceptance aimed at", "target_acceptance");
+  if (m.contains("adaptation_drift") && m["adaptation_drift"].is_array()) {
+    double most = 0;
+    for (const auto& drift : m["adaptation_drift"])
+      if (drift.is_number()) most = std::max(most, std::abs(drift.get<double>()));
+    facts.push_back(row("late change of step lengths",
+                        fmt::format("by at most a factor {:.2f} over the last fifth of the warm-up",
+                                    std::exp(std::min(most, 50.0)))));
+  }
+  return facts;
+}
+
+std::string config_text(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string text(kMostConfigBytes, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(stream.gcount(), 0)));
+  return text;
+}
+
+}  // namespace
+
+json evaluation_report_data(const std::filesystem::path& directory) {
+  const auto file = directory / "scores.json";
+  const json parsed = json::parse(read_text(file, kMostScoresBytes), nullptr, false);
+  if (parsed.is_discarded()) throw InputError(file.string() + ": this is no JSON, or its end is missing");
+  const JsonValue scores(parsed, file.string());
+  const Names classes = names_of(scores.at("classes")), speakers = names_of(scores.at("speakers"));
+
+  json data{{"title", directory.string()},
+            {"classes", classes},
+            {"speakers", speakers},
+            {"difference", json()},
+            {"convergence", convergence_of(scores.at("convergence"), classes)},
+            {"run", run_facts(directory / "manifest.json")},
+            {"config", config_text(directory / "config.yaml")}};
+  data["facts"] = fmt::format(
+      "{} utterances ({} frames) of {} speakers and {} classes, in {} folds; seed {}. Reported by emomc "
+      "" EMOMC_VERSION ".",
+      scores.at("utterances").count(), scores.at("frames").count(), speakers.size(), classes.size(),
+      scores.at("test_speakers_of_fold").items().size(), scores.at("seed").count());
+  data["methods"] = json::array({method_of(scores.at("posterior"), "posterior", classes, speakers)});
+  if (scores.has("em")) {
+    data["methods"].push_back(method_of(scores.at("em"), "EM", classes, speakers));
+    data["difference"] = difference_of(scores.at("posterior_minus_em"));
+  }
+  data["rows"] = predictions_of(directory / "predictions.csv", classes, data["methods"][0]["confusion"]);
+  return data;
+}
+
+}  // namespace emomc::app
