@@ -39,7 +39,8 @@ ColumnUnits RecordingClassifier::units_of(const std::vector<const Frames*>& reco
   const std::size_t dim = model_.columns.size();
   ColumnUnits own = column_units(values, dim);
   if (known == Known::speaker) return own;
-  const auto rows = static_cast<double>(values.size() / dim);
+  const std::size_t num_rows = values.size() / dim;
+  const auto rows = static_cast<double>(num_rows);
   const double share = rows / (rows + kCorpusFrames);
   ColumnUnits shrunk = model_.corpus;
   for (std::size_t j = 0; j < dim; ++j) {
