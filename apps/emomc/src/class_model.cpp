@@ -117,8 +117,9 @@ ClassModel read_class_model(const std::filesystem::path& directory) {
     model.corpus = units_of(json.at("corpus"), dim, "corpus");
     model.units = units_of(json.at("units"), dim, "units");
     model.classifier.rule = model.config.classification.rule;
-    model.classifier.evidence =
-        json.at("evidence").get<std::string>() == "sum" ? Evidence::sum : Evidence::mean;
+    const auto evidence = json.at("evidence").get<std::string>();
+    if (evidence != "sum" && evidence != "mean") throw InputError("evidence is neither sum nor mean");
+    model.classifier.evidence = evidence == "sum" ? Evidence::sum : Evidence::mean;
     model.classifier.temper = json.at("temper").get<double>();
     if (!(model.classifier.temper > 0) || !std::isfinite(model.classifier.temper))
       throw InputError("temper is out of range");

@@ -27,10 +27,10 @@ DataSet training_rows(const LabelledFrames& frames, const TrainingSet& set,
 }
 
 // A mixture needs rows to begin with.
-void require_rows(const DataSet& data, const ModelSpec& model, const std::string& whose) {
-  if (data.num_rows < static_cast<std::size_t>(2 * model.components))
-    throw InputError("corpus: " + whose + " has " + std::to_string(data.num_rows) +
-                     " frames to train on, of " + std::to_string(model.components) +
+void require_rows(std::size_t num_rows, int components, const std::string& whose) {
+  if (num_rows < static_cast<std::size_t>(2 * components))
+    throw InputError("likelihood.components: " + whose + " has " + std::to_string(num_rows) +
+                     " frames to train on, of " + std::to_string(components) +
                      " components; allowed: two for each or more");
 }
 
@@ -194,6 +194,7 @@ ClassPosteriors prepare_posteriors(const LabelledFrames& frames, const Evaluatio
   setup.loaded.table.num_rows = frames.rows.num_rows;
   setup.loaded.column_sd.assign(frames.features.dim(), 1.0);
   posteriors.chains_per_group = run.sampler.chains;
+  if (!config.training.background && run.sampler.init != "prior") require_class_rows(frames, plan, config);
   const auto classes = frames.num_classes();
   const auto host = make_host_device();
   const ParameterLayout& layout = setup.engine->layout();
@@ -202,7 +203,7 @@ ClassPosteriors prepare_posteriors(const LabelledFrames& frames, const Evaluatio
     PriorSet prior;
     if (config.training.background) {
       const DataSet rows = training_rows(frames, set, std::nullopt);
-      require_rows(rows, setup.model, "a training set");
+      require_rows(rows.num_rows, setup.model.components, "a training set");
       prior = prior_about(
           layout, best_of_pool(rows, setup.model, run.sampler.seed, em_options(config, set), *host), config);
     } else {
@@ -224,6 +225,17 @@ ClassPosteriors prepare_posteriors(const LabelledFrames& frames, const Evaluatio
   return posteriors;
 }
 
+void require_class_rows(const LabelledFrames& frames, const EvaluationPlan& plan,
+                        const EvaluationConfig& config) {
+  for (const TrainingSet& set : plan.sets)
+    for (std::size_t c = 0; c < frames.num_classes(); ++c) {
+      std::size_t num_rows = 0;
+      for (const int s : set.segments_of_class[c])
+        num_rows += frames.rows.segments[static_cast<std::size_t>(s)].num_rows;
+      require_rows(num_rows, config.run.likelihood.components, "class " + frames.classes[c]);
+    }
+}
+
 std::vector<double> fit_by_em(const LabelledFrames& frames, const EvaluationPlan& plan,
                               const EvaluationConfig& config, const ClassPosteriors& posteriors,
                               const Report& report) {
@@ -233,7 +245,6 @@ std::vector<double> fit_by_em(const LabelledFrames& frames, const EvaluationPlan
   for (std::size_t g = 0; g < posteriors.num_groups(); ++g) {
     const TrainingSet& set = plan.sets[g / classes];
     const DataSet rows = training_rows(frames, set, g % classes);
-    require_rows(rows, posteriors.run.model, "class " + frames.classes[g % classes]);
     const auto theta =
         best_of_pool(rows, posteriors.run.model, config.run.sampler.seed, em_options(config, set), *host);
     fitted.insert(fitted.end(), theta.begin(), theta.end());

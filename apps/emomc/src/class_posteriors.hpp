@@ -42,6 +42,10 @@ using Report = std::function<void(std::size_t done, std::size_t all)>;
 ClassPosteriors prepare_posteriors(const LabelledFrames& frames, const EvaluationPlan& plan,
                                    const EvaluationConfig& config, bool with_starts, const Report& report);
 
+/// Throws InputError where a class of a training set has too few rows for a mixture of its own.
+void require_class_rows(const LabelledFrames& frames, const EvaluationPlan& plan,
+                        const EvaluationConfig& config);
+
 /// Maximum likelihood mixtures of each group by EM, from the best of a pool of clusterings: num_groups x dim
 /// of the model.
 std::vector<double> fit_by_em(const LabelledFrames& frames, const EvaluationPlan& plan,

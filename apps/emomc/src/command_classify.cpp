@@ -66,11 +66,15 @@ std::map<std::string, std::string> speakers_of(const std::vector<std::string>& f
   std::map<std::string, std::string> speakers;
   std::map<std::filesystem::path, CorpusListing> listings;
   for (const auto& file : files) {
-    const std::filesystem::path path(file);
-    const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+    const std::filesystem::path path = std::filesystem::absolute(file).lexically_normal();
+    const auto folder = path.parent_path();
+    if (kind == "folders") {  // emotion/speaker/file
+      speakers[file] = folder.filename().string();
+      continue;
+    }
     if (!listings.contains(folder)) listings[folder] = list_corpus(kind, folder);
     for (const Utterance& utterance : listings[folder].utterances)
-      if (utterance.file.filename() == path.filename()) speakers[file] = utterance.speaker;
+      if (utterance.file == path) speakers[file] = utterance.speaker;
     if (!speakers.contains(file))
       throw InputError("--group-by speaker: " + file + ": a name of corpus " + kind +
                        " is expected; name another one with --corpus");
@@ -185,7 +189,7 @@ int classify_input(const Options& options, RecordingClassifier& classifier) {
   std::size_t kept = 0;
   for (;;) {
     const std::size_t got =
-        std::fread(bytes.data() + kept, 1, std::min(bytes.size() - kept, 2 * (step - since)), stdin);
+        std::fread(bytes.data() + kept, 1, std::min(bytes.size() - kept, 2 * (step - since) - kept), stdin);
     if (got == 0) break;
     kept += got;
     for (std::size_t i = 0; i + 1 < kept; i += 2) {

@@ -45,6 +45,7 @@ Evaluation prepare(const EvaluationConfig& config, Verbosity verbosity) {
   e.frames = label_frames(std::move(e.corpus.features), config.corpus);
   check_class_prior(e.frames, config.classification);
   e.plan = plan_evaluation(e.frames, config);
+  if (config.em_baseline) require_class_rows(e.frames, e.plan, config);
   return e;
 }
 
@@ -98,6 +99,8 @@ std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const Evalua
 
 void check_parent(const std::filesystem::path& directory) {
   if (!std::filesystem::exists(directory)) return;
+  if (!std::filesystem::is_directory(directory))
+    throw InputError(directory.string() + ": exists and is no directory; choose another --output");
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with("seed-") && name != "scores.json")

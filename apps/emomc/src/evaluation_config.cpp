@@ -83,6 +83,10 @@ void refuse_contradictions(const YamlNode& root, const EvaluationConfig& config)
               "a prior centred on a background has no form for covariance " + covariance +
                   "; write training: {background: none}");
   }
+  const std::string& init = config.run.sampler.init;
+  if (init != "prior" && init != "kmeans" && init != "em")
+    refuse_at(key_place(root, "sampler.init"), "sampler.init",
+              "one file cannot start the posteriors of all classes; allowed: prior, kmeans, em");
   if (find_value(root, "sampler.superchains") != nullptr && config.run.sampler.superchains > 0)
     refuse_at(key_place(root, "sampler.superchains"), "sampler.superchains", "not used here; remove it");
   if (proposal_use(config.run.sampler.proposal.kind).other_chains)

@@ -25,8 +25,9 @@ Convergence judge(const ClassLikelihoods& likelihoods, int label, std::size_t nu
     const double r = rhat(view), ess = ess_bulk(view);
     ++result.num_pairs;
     if (r <= kMostRhat && ess >= kLeastEss) ++result.num_converged;
-    if (!(r <= result.worst_rhat)) result.worst_rhat = r;
-    if (u == 0 || !(ess >= result.least_ess)) result.least_ess = ess;
+    // NaN, of a chain that never moved, is the worst and stays.
+    if (!std::isnan(result.worst_rhat) && !(r <= result.worst_rhat)) result.worst_rhat = r;
+    if (u == 0 || (!std::isnan(result.least_ess) && !(ess >= result.least_ess))) result.least_ess = ess;
   }
   return result;
 }
