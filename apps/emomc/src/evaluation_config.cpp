@@ -87,6 +87,11 @@ void refuse_contradictions(const YamlNode& root, const EvaluationConfig& config)
   if (init != "prior" && init != "kmeans" && init != "em")
     refuse_at(key_place(root, "sampler.init"), "sampler.init",
               "one file cannot start the posteriors of all classes; allowed: prior, kmeans, em");
+  if (config.training.background && init != "prior")
+    refuse_at(
+        key_place(root, "sampler.init"), "sampler.init",
+        "with training.background: em chains begin at draws from the prior; remove it, or write training: "
+        "{background: none}");
   if (find_value(root, "sampler.superchains") != nullptr && config.run.sampler.superchains > 0)
     refuse_at(key_place(root, "sampler.superchains"), "sampler.superchains", "not used here; remove it");
   if (proposal_use(config.run.sampler.proposal.kind).other_chains)
@@ -96,9 +101,8 @@ void refuse_contradictions(const YamlNode& root, const EvaluationConfig& config)
             " needs more chains of each class than are practical; allowed: one that moves chains alone");
   if (config.run.output.pointwise)
     refuse_at(key_place(root, "output.pointwise"), "output.pointwise", "not used here; remove it");
-  for (const char* until : {"sampler.until.ess", "sampler.until.seconds"})
-    if (find_value(root, until) != nullptr)
-      refuse_at(key_place(root, until), until, "not used here; remove it");
+  for (const char* key : {"sampler.until.ess", "sampler.until.seconds", "sampler.init_tries"})
+    if (find_value(root, key) != nullptr) refuse_at(key_place(root, key), key, "not used here; remove it");
 }
 
 // A temper is of one kind of evidence.
@@ -145,6 +149,8 @@ EvaluationConfig parse_evaluation_config(const std::string& yaml, const std::str
     key.read({*value, key.name}, config);
   }
   settle_evidence(root, config);
+  if (config.training.background && find_value(root, "sampler.init") == nullptr)
+    config.run.sampler.init = "prior";
   refuse_contradictions(root, config);
   return config;
 }
@@ -170,8 +176,8 @@ std::string to_yaml(const EvaluationConfig& config, YamlComments comments) {
         config.training.background &&
         (key.name == "prior.weights" || key.name == "prior.means" || key.name == "prior.scales");
     const bool never = is_data_key(key.name) || key.name.starts_with("sampler.until.") ||
-                       key.name == "sampler.superchains" || key.name == "output.pointwise" ||
-                       key.model == "two_gaussian";
+                       key.name == "sampler.superchains" || key.name == "sampler.init_tries" ||
+                       key.name == "output.pointwise" || key.model == "two_gaussian";
     const bool used = is_used(key, config.run) && !by_background;
     if (key.write != nullptr && !never && (used || explained))
       written.push_back({key.name, key.write(config.run), key.comment, used});
