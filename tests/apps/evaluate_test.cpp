@@ -268,7 +268,8 @@ TEST_F(Evaluate, GoesOnAfterItWasKilled) {
     expect_refused("config.yaml" + how, {"--resume"});
     for (const std::string change : {"sampler.seed=4", "training.power=0.2", "likelihood.components=3",
                                      "corpus.classes=[glad, calm]", "features.deltas=1"})
-      expect_refused("config.yaml --resume --set " + std::string("'") + change + "'" + how, {"run"});
+      expect_refused("config.yaml --resume --set " + std::string("'") + change + "'" + how,
+                     {"run: --resume", "the configuration has changed"});
     evaluate("--resume" + how);
     EXPECT_NE(folder.read("run/run.log").find("going on from step"), std::string::npos);
     EXPECT_EQ(folder.read("run/predictions.csv"), folder.read("whole/predictions.csv")) << signal;
