@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "emomc/device/random.hpp"
+#include "utterance_scores.hpp"
 
 namespace emomc::app {
 namespace {
@@ -86,6 +87,46 @@ TEST(ClassPosteriorsTest, DoNotSeeExcludedSpeakers) {
           EXPECT_GT(fits, 1e-3) << g << " and speaker " << speaker;
         }
       }
+    }
+  }
+}
+
+// Speakers have equally many utterances here, in the same order of classes: only the values tell whose frames
+// were scored.
+TEST(UtteranceScorerTest, ScoresTheUtterancesThatItIsAskedFor) {
+  const EvaluationConfig config = parse_evaluation_config(
+      "corpus: {path: x}\nlikelihood: {components: 2, precision: double}\nbackend: reference\n"
+      "sampler: {chains: 3, warmup: 5, draws: 5}\n",
+      "x.yaml");
+  const LabelledFrames frames = corpus(-1);
+  const EvaluationPlan plan = plan_evaluation(frames, config);
+  const ClassPosteriors posteriors =
+      prepare_posteriors(frames, plan, config, true, [](std::size_t, std::size_t) {});
+  std::vector<GroupDraws> draws;
+  for (std::size_t c = 0; c < 2; ++c) {
+    const auto begin = posteriors.starts.begin() + static_cast<std::ptrdiff_t>(c * 3 * 10);
+    draws.push_back({3, 3, {begin, begin + 30}});
+  }
+  UtteranceScorer scorer(frames, posteriors, config.run);
+  const auto device = make_device(Backend::reference);
+  for (const std::vector<int>& speakers : std::vector<std::vector<int>>{{0}, {1}, {3, 2}, {1}}) {
+    const auto utterances = utterances_of(frames, speakers);
+    ASSERT_EQ(utterances.size(), 6 * speakers.size());
+    const ClassLikelihoods scored = scorer.score(utterances, draws);
+    ASSERT_EQ(scored.num_utterances, utterances.size());
+    ASSERT_EQ(scored.num_draws, 3u);
+    for (std::size_t u = 0; u < utterances.size(); ++u) {
+      const UtteranceFrames& utterance = frames.features.utterances[utterances[u]];
+      EXPECT_EQ(scored.num_frames[u], 20);
+      const auto begin = frames.rows.values.begin() + static_cast<std::ptrdiff_t>(utterance.first_row * 2);
+      const auto engine = make_engine(Backend::reference, posteriors.run.model, Precision::float64,
+                                      DataSet::single_segment(2, {begin, begin + 40}), *device);
+      for (int c = 0; c < 2; ++c)
+        for (std::size_t s = 0; s < 3; ++s) {
+          double expected = 0;
+          engine->sums_by_segment(draws[static_cast<std::size_t>(c)].theta.data() + s * 10, 1, &expected);
+          EXPECT_NEAR(scored.of(u, c)[s], expected, 1e-9 * std::abs(expected)) << utterance.id;
+        }
     }
   }
 }

@@ -193,6 +193,17 @@ TEST_F(Evaluate, AppliesTheClassPrior) {
   for (const auto& row : Csv(folder.read("run/predictions.csv")).rows) EXPECT_EQ(row[3], "glad");
 }
 
+// One draw has no R-hat, which is not a small one.
+TEST_F(Evaluate, DoesNotCallUnknownConvergenceGood) {
+  evaluate("--set baseline=none --set sampler.draws=1 --set sampler.chains=1" + given_temper);
+  const json convergence = json::parse(folder.read("run/scores.json"))["convergence"];
+  EXPECT_EQ(convergence["converged"], 0.0);
+  for (const char* name : {"calm", "glad"}) {
+    EXPECT_EQ(convergence["classes"][name]["worst_rhat"], nullptr);
+    EXPECT_EQ(convergence["classes"][name]["least_ess_bulk"], nullptr);
+  }
+}
+
 TEST_F(Evaluate, SeedsAreAveraged) {
   const auto result = folder.run("evaluate config.yaml --seeds 2 --json" + given_temper);
   ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -268,7 +279,8 @@ TEST_F(Evaluate, GoesOnAfterItWasKilled) {
     expect_refused("config.yaml" + how, {"--resume"});
     for (const std::string change : {"sampler.seed=4", "training.power=0.2", "likelihood.components=3",
                                      "corpus.classes=[glad, calm]", "features.deltas=1"})
-      expect_refused("config.yaml --resume --set " + std::string("'") + change + "'" + how, {"run"});
+      expect_refused("config.yaml --resume --set " + std::string("'") + change + "'" + how,
+                     {"run: --resume", "the configuration has changed"});
     evaluate("--resume" + how);
     EXPECT_NE(folder.read("run/run.log").find("going on from step"), std::string::npos);
     EXPECT_EQ(folder.read("run/predictions.csv"), folder.read("whole/predictions.csv")) << signal;

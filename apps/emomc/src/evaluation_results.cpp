@@ -85,13 +85,15 @@ Json convergence_of(const LabelledFrames& frames, const MethodResult& method) {
   Json classes = Json::object();
   Convergence all;
   for (std::size_t c = 0; c < frames.num_classes(); ++c) {
-    Convergence sum;
+    Convergence sum;  // NaN, of chains that say nothing, is the worst and stays
     for (const FoldResult& fold : method.folds) {
       const Convergence& one = fold.of_class[c];
-      sum.least_ess = sum.num_pairs == 0 ? one.least_ess : std::min(sum.least_ess, one.least_ess);
+      if (sum.num_pairs == 0 || !(one.least_ess >= sum.least_ess))
+        sum.least_ess = std::isnan(sum.least_ess) ? sum.least_ess : one.least_ess;
       sum.num_pairs += one.num_pairs;
       sum.num_converged += one.num_converged;
-      sum.worst_rhat = std::max(sum.worst_rhat, one.worst_rhat);
+      if (!(one.worst_rhat <= sum.worst_rhat))
+        sum.worst_rhat = std::isnan(sum.worst_rhat) ? sum.worst_rhat : one.worst_rhat;
     }
     classes[frames.classes[c]] = {{"converged", sum.share()},
                                   {"worst_rhat", number(sum.worst_rhat)},
