@@ -12,8 +12,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 13> kOurFiles = {
-    "config.yaml", "manifest.json", "checkpoint",      "draws.nc",           "summary.csv", "run.log",
-    "report.html", "lock",          "predictions.csv", "predictions_em.csv", "scores.json", "model.json", "draws.npy"};
+    "config.yaml", "manifest.json", "checkpoint", "draws.nc",        "summary.csv",
+    "run.log",     "report.html",   "lock",       "predictions.csv", "predictions_em.csv",
+    "scores.json", "model.json",    "draws.npy"};
 // Of a file that a killed run was about to replace (file_operations.hpp).
 constexpr std::string_view kUnfinished = ".tmp";
 
