@@ -21,7 +21,7 @@ class FolderTest : public ::testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder); }
 
   std::filesystem::path write(const std::string& name, const std::string& text) const {
-    const auto file = folder / name;
+    auto file = folder / name;
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file, std::ios::binary) << text;
     return file;

@@ -50,7 +50,7 @@ std::string read_bytes(const std::filesystem::path& file) {
 }
 
 std::vector<double> finite_numbers(const Json& json, std::size_t count, const std::string& name) {
-  const auto values = json.get<std::vector<double>>();
+  auto values = json.get<std::vector<double>>();
   if (values.size() != count) throw InputError(name + " has another length");
   for (const double x : values)
     if (!std::isfinite(x)) throw InputError(name + " has a value that is not finite");
