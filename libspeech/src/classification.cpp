@@ -87,23 +87,23 @@ void class_probability_spread(const Classifier& classifier, const ClassLikelihoo
     out[c] = n > 1 ? std::sqrt(std::max(0.0, (squares[c] - sum[c] * sum[c] / n) / (n - 1))) : 0.0;
 }
 
-LearnedTemper learn_temper(Classifier classifier, std::span<const LabelledLikelihoods> sets) {
-  constexpr double kLowest = -6 * 2.302585092994046, kHighest = 4 * 2.302585092994046;  // log 1e-6, log 1e4
+LearnedTemper learn_temper(Classifier classifier, std::span<const LabelledLikelihoods> sets, double most) {
+  const double lowest = std::log(1e-6), highest = std::log(most);
   constexpr int kGrid = 41, kRounds = 30;
   const auto loss = [&](double log_temper) {
     classifier.temper = std::exp(log_temper);
     return mean_log_loss(classifier, sets);
   };
-  const double spacing = (kHighest - kLowest) / (kGrid - 1);
-  double best = kLowest, smallest = std::numeric_limits<double>::infinity();
+  const double spacing = (highest - lowest) / (kGrid - 1);
+  double best = lowest, smallest = std::numeric_limits<double>::infinity();
   for (int i = 0; i < kGrid; ++i) {
-    const double at = kLowest + i * spacing, value = loss(at);
+    const double at = lowest + i * spacing, value = loss(at);
     if (value < smallest) {
       smallest = value;
       best = at;
     }
   }
-  double low = std::max(kLowest, best - spacing), high = std::min(kHighest, best + spacing);
+  double low = std::max(lowest, best - spacing), high = std::min(highest, best + spacing);
   const double ratio = (std::sqrt(5.0) - 1) / 2;
   double a = high - ratio * (high - low), b = low + ratio * (high - low);
   double loss_a = loss(a), loss_b = loss(b);

@@ -210,6 +210,7 @@ TEST(LearnTemper, GoesToTheEndsOfItsRange) {
   const auto high = learn_temper(c, {&right, 1}), low = learn_temper(c, {&wrong, 1});
   EXPECT_GT(high.temper, 100);
   EXPECT_LE(high.temper, 1.0001e4);
+  EXPECT_NEAR(learn_temper(c, {&right, 1}, 1.0).temper, 1.0, 1e-3);
   EXPECT_LT(high.log_loss, 1e-3);
   EXPECT_LT(low.temper, 1e-4);
   EXPECT_GE(low.temper, 0.9999e-6);

@@ -68,6 +68,10 @@ std::map<std::string, std::string> speakers_of(const std::vector<std::string>& f
   for (const auto& file : files) {
     const std::filesystem::path path = std::filesystem::absolute(file).lexically_normal();
     const auto folder = path.parent_path();
+    if (kind == "iemocap" || kind == "manifest")
+      throw InputError(
+          "--group-by speaker: names of corpus " + kind +
+          " do not say who speaks; classify a speaker at a time, or name others with --speaker-from");
     if (kind == "folders") {  // emotion/speaker/file
       speakers[file] = folder.filename().string();
       continue;
@@ -238,12 +242,12 @@ void add_classify(CLI::App& app, int& status) {
   command->add_flag("--stdin", options->from_input,
                     "Raw 16 bit little-endian mono samples from standard input, as they arrive");
   command->add_option("--rate", options->rate, "Of --stdin, in Hz (default: the model's)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(100.0, 1e6));
   command->add_option("--every", options->every, "Of --stdin: seconds from line to line")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(0.01, 3600.0))
       ->capture_default_str();
   command->add_option("--window", options->window, "Of --stdin: seconds that a line is about")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(0.01, 3600.0))
       ->capture_default_str();
   command->add_option("--backend", options->backend, "reference, cpu or cuda")
       ->check(CLI::IsMember({"reference", "cpu", "cuda"}))

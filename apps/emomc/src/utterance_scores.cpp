@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/sampler/diagnostics.hpp"
@@ -141,11 +142,18 @@ FoldClassifier classifier_of(const LabelledFrames& frames, const Fold& fold, con
     for (const std::size_t u : utterances) one.truth.push_back(frames.class_of[u]);
     labelled.push_back(std::move(one));
   }
+  // No frame counts more than an independent one would.
+  double frames_of_all = 0, utterances_of_all = 0;
+  for (const ClassLikelihoods& one : likelihoods) {
+    frames_of_all += std::accumulate(one.num_frames.begin(), one.num_frames.end(), 0.0);
+    utterances_of_all += static_cast<double>(one.num_utterances);
+  }
   FoldClassifier best{classifier, std::numeric_limits<double>::infinity()};
   for (const Evidence evidence : {Evidence::sum, Evidence::mean}) {
     if (how.evidence && *how.evidence != evidence) continue;
     classifier.evidence = evidence;
-    const LearnedTemper learned = learn_temper(classifier, labelled);
+    const double most = evidence == Evidence::sum ? 1.0 : frames_of_all / utterances_of_all;
+    const LearnedTemper learned = learn_temper(classifier, labelled, most);
     if (learned.log_loss >= best.inner_log_loss) continue;
     classifier.temper = learned.temper;
     best = {classifier, learned.log_loss};

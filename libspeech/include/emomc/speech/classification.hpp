@@ -63,9 +63,12 @@ struct LearnedTemper {
   double log_loss = 0;  ///< mean over the utterances, at temper
 };
 
-/// The temper in [1e-6, 1e4] of the smallest mean log loss over all utterances: the best of a grid of
+inline constexpr double kMostTemper = 1e4;
+
+/// The temper in [1e-6, most] of the smallest mean log loss over all utterances: the best of a grid of
 /// logarithms, then a golden-section search beside it. `classifier.temper` is not looked at. Throws
 /// std::invalid_argument without utterances.
-LearnedTemper learn_temper(Classifier classifier, std::span<const LabelledLikelihoods> sets);
+LearnedTemper learn_temper(Classifier classifier, std::span<const LabelledLikelihoods> sets,
+                           double most = kMostTemper);
 
 }  // namespace emomc
