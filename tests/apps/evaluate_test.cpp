@@ -28,7 +28,7 @@ constexpr const char* kSimulation =
     "    calm: {weights: [0.7, 0.3], spread: 1, shift: [0, 0]}\n"
     "    glad: {weights: [0.4, 0.6], spread: 1.2, shift: [0.4, 0.3]}\n";
 constexpr const char* kConfig =
-    "corpus: {path: corpus, unparsed: skip}\n"
+    "corpus: {path: corpus}\n"
     "likelihood: {components: 2}\n"
     "sampler: {chains: 2, warmup: 60, draws: 60, thin: 2, seed: 3}\n"
     "threads: 1\n"
@@ -310,7 +310,10 @@ TEST_F(Evaluate, RefusesBeforeAnyWorkAndWithoutATrace) {
   expect_refused("nowhere.yaml", {"nowhere.yaml"});
   expect_refused_without_a_trace("--set corpus.clases=[a]", {"corpus.clases", "did you mean corpus.classes"});
   expect_refused_without_a_trace("--set corpus.path=nowhere", {"nowhere"});
-  expect_refused_without_a_trace("--set corpus.unparsed=refuse", {"truth_calm.json", "unparsed: skip"});
+  // The truths beside the tables are no tables; a table of another name is one that nobody can place.
+  folder.write("corpus/stray.csv", "utterance,frame,c0,c1\n0,0,1,2\n");
+  expect_refused_without_a_trace("--set corpus.unparsed=refuse", {"stray.csv", "unparsed: skip"});
+  std::filesystem::remove(folder / "corpus/stray.csv");
   expect_refused_without_a_trace("--set 'corpus.classes=[calm]'", {"1 class (calm)"});
   expect_refused_without_a_trace("--set 'corpus.classes=[calm, gladd]'", {"gladd", "did you mean glad"});
   expect_refused_without_a_trace("--set 'folds={k_fold_by_speaker: 4}'", {"folds", "2 to 3"});
@@ -389,7 +392,7 @@ TEST_F(Evaluate, IsCloseToTheBestPossibleClassifier) {
                "    sad: {weights: [0.6, 0.4], spread: 1.1, shift: [-0.7, 0.8]}\n");
   ASSERT_EQ(folder.run("simulate simulation.yaml -o large -q").exit_code, 0);
   folder.write("config.yaml",
-               "corpus: {path: large, unparsed: skip}\n"
+               "corpus: {path: large}\n"
                "features: {normalize: none}\n"
                "likelihood: {components: 2}\n"
                "training: {means_sd: 1, scales_sd: 0.5, weights: 10, power: 1}\n"
