@@ -42,6 +42,12 @@ std::string scores_text(const Json& scores) {
                         d["uar"].get<double>(), real(d["uar_interval"][0]), real(d["uar_interval"][1]),
                         d["mcnemar_p"].get<double>());
   }
+  if (const double inner = real(scores["posterior"]["inner_log_loss"]); !std::isnan(inner)) {
+    text +=
+        fmt::format("log loss of training speakers left out in turn, to choose settings by: {:.3f}", inner);
+    if (scores.contains("em")) text += fmt::format(" (EM {:.3f})", real(scores["em"]["inner_log_loss"]));
+    text += "\n";
+  }
   text += "\ntruth \\ predicted\n";
   const auto& classes = scores["classes"];
   std::size_t width = 8;
