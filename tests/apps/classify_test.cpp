@@ -73,12 +73,7 @@ class Classify : public ::testing::Test {
     ASSERT_EQ(result.exit_code, 0) << result.err;
   }
   void expect_refused(const std::string& arguments, const std::vector<std::string>& words) {
-    const ProgramResult result = folder.run(arguments);
-    EXPECT_EQ(result.exit_code, 2) << arguments << ": " << result.err;
-    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-    EXPECT_EQ(result.out, "");
-    for (const auto& word : words)
-      EXPECT_NE(result.err.find(word), std::string::npos) << "no '" << word << "' in: " << result.err;
+    testing::expect_refused(folder, arguments, words);
   }
   /// A JSON line for each recording.
   std::vector<json> lines(const std::string& arguments, int exit_code = 0) {

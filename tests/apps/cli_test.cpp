@@ -41,12 +41,7 @@ class Cli : public ::testing::Test {
   }
   /// Exit code 2 and one line on stderr that has every word.
   void expect_refused(const std::string& arguments, const std::vector<std::string>& words) {
-    const ProgramResult result = folder.run(arguments);
-    EXPECT_EQ(result.exit_code, 2) << arguments << ": " << result.err;
-    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-    EXPECT_EQ(result.out, "");
-    for (const auto& word : words)
-      EXPECT_NE(result.err.find(word), std::string::npos) << "no '" << word << "' in: " << result.err;
+    testing::expect_refused(folder, arguments, words);
   }
 };
 

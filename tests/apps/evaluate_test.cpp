@@ -67,12 +67,7 @@ class Evaluate : public ::testing::Test {
   }
   /// Exit code 2, nothing written and an error that is one line and has every word.
   void expect_refused(const std::string& arguments, const std::vector<std::string>& words) {
-    const ProgramResult result = folder.run("evaluate " + arguments + " -q");
-    EXPECT_EQ(result.exit_code, 2) << arguments << ": " << result.err;
-    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-    EXPECT_EQ(result.out, "");
-    for (const auto& word : words)
-      EXPECT_NE(result.err.find(word), std::string::npos) << "no '" << word << "' in: " << result.err;
+    testing::expect_refused(folder, "evaluate " + arguments + " -q", words);
   }
   void expect_refused_without_a_trace(const std::string& more, const std::vector<std::string>& words) {
     expect_refused("config.yaml " + more, words);

@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace emomc::testing {
 
@@ -57,5 +59,16 @@ class ProgramFolder {
  private:
   std::filesystem::path path_;
 };
+
+/// Exit code 2, nothing on standard output, and an error of one line that has every word.
+inline void expect_refused(const ProgramFolder& folder, const std::string& arguments,
+                           const std::vector<std::string>& words) {
+  const ProgramResult result = folder.run(arguments);
+  EXPECT_EQ(result.exit_code, 2) << arguments << ": " << result.err;
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  EXPECT_EQ(result.out, "");
+  for (const auto& word : words)
+    EXPECT_NE(result.err.find(word), std::string::npos) << "no '" << word << "' in: " << result.err;
+}
 
 }  // namespace emomc::testing

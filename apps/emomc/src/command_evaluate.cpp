@@ -9,28 +9,15 @@
 #include "evaluation_results.hpp"
 #include "evaluation_run.hpp"
 #include "run_files.hpp"
+#include "sampling_options.hpp"
 
 namespace emomc::app {
 namespace {
 
-struct Options {
-  std::string config, output, backend, seed;
-  std::vector<std::string> set;
+struct Options : SamplingOptions {
   int seeds = 0;
-  bool resume = false, force = false, json = false, quiet = false, verbose = false;
+  bool json = false;
 };
-
-EvaluationConfig resolved_config(const Options& options) {
-  std::vector<std::string> overrides = options.set;
-  if (!options.output.empty()) {
-    std::string quoted = "'";
-    for (const char c : options.output) quoted += c == '\'' ? "''" : std::string(1, c);
-    overrides.push_back("output.directory=" + quoted + "'");
-  }
-  if (!options.backend.empty()) overrides.push_back("backend=" + options.backend);
-  if (!options.seed.empty()) overrides.push_back("sampler.seed=" + options.seed);
-  return load_evaluation_config(options.config, overrides);
-}
 
 /// Everything that does not depend on the seed.
 struct Evaluation {
@@ -110,13 +97,9 @@ void check_parent(const std::filesystem::path& directory) {
 }
 
 int evaluate(const Options& options) {
-  const Verbosity verbosity = options.quiet     ? Verbosity::quiet
-                              : options.verbose ? Verbosity::verbose
-                                                : Verbosity::normal;
-  EvaluationConfig config = resolved_config(options);
-  const ExistingRun policy = options.resume  ? ExistingRun::resume
-                             : options.force ? ExistingRun::overwrite
-                                             : ExistingRun::refuse;
+  const Verbosity verbosity = options.verbosity();
+  EvaluationConfig config = load_evaluation_config(options.config, options.overrides());
+  const ExistingRun policy = options.policy();
   const std::filesystem::path directory = config.run.output.directory;
   if (options.seeds == 0) check_run_directory(directory, policy);
   const Evaluation e = prepare(config, verbosity);
@@ -158,26 +141,13 @@ int evaluate(const Options& options) {
 void add_evaluate(CLI::App& app, int& status) {
   auto* command = app.add_subcommand("evaluate", "Cross-validated emotion recognition by class posteriors");
   auto options = std::make_shared<Options>();
-  command
-      ->add_option("CONFIG", options->config,
-                   "YAML configuration (configs/all_evaluation_keys.yaml has every key)")
-      ->required();
   command->add_option("--output", options->output, "Directory to write (output.directory)");
-  command->add_option("--set", options->set, "Override a key: --set likelihood.components=16")
-      ->allow_extra_args(false);
-  command->add_option("--backend", options->backend, "auto, reference, cpu or cuda");
-  auto* seed = command->add_option("--seed", options->seed, "Seed (sampler.seed)");
+  auto* seed = add_sampling_options(*command, *options);
   command
       ->add_option("--seeds", options->seeds, "Seeds 1 to N one after another, and the mean of their scores")
       ->check(CLI::Range(1, 1000))
       ->excludes(seed);
-  auto* resume = command->add_flag("--resume", options->resume,
-                                   "Go on from the checkpoint; from the beginning without one");
-  command->add_flag("--force", options->force, "Replace what an earlier evaluation left in the directory")
-      ->excludes(resume);
   command->add_flag("--json", options->json, "Print the scores as JSON");
-  command->add_flag("-q,--quiet", options->quiet, "Errors only");
-  command->add_flag("-v,--verbose", options->verbose, "More detail");
   command->footer(
       "Example: emomc evaluate configs/thesis.yaml --output runs/thesis\n"
       "Writes predictions.csv, scores.json and report.html; docs/emotion.md says what they mean.");

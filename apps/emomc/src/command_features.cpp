@@ -10,6 +10,7 @@
 #include "emomc/sampler/run_directory.hpp"
 #include "emomc/speech/corpus.hpp"
 #include "run_config_keys.hpp"
+#include "sampling_options.hpp"
 
 namespace emomc::app {
 namespace {
@@ -23,9 +24,7 @@ struct Options {
 
 int features(const Options& options) {
   std::vector<std::string> overrides{"corpus.kind=" + options.corpus, "corpus.unparsed=" + options.unparsed};
-  std::string quoted = "'";
-  for (const char c : options.path) quoted += c == '\'' ? "''" : std::string(1, c);
-  overrides.push_back("corpus.path=" + quoted + "'");
+  overrides.push_back("corpus.path=" + yaml_quoted(options.path));
   for (const std::string& setting : options.set) overrides.push_back("features." + setting);
   const EvaluationConfig config = parse_evaluation_config("", "--set", overrides);
   if (config.features.normalize != Normalization::speaker || config.features.deltas != 0)

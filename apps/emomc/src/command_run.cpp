@@ -10,46 +10,27 @@
 #include "run_log.hpp"
 #include "run_netcdf.hpp"
 #include "run_summary.hpp"
+#include "sampling_options.hpp"
 #include "yaml_value.hpp"
 
 namespace emomc::app {
 namespace {
 
-struct Options {
-  std::string config, output, backend;
-  std::vector<std::string> set;
-  bool resume = false, force = false, quiet = false, verbose = false;
-  std::string seed;
-};
-
-RunConfig resolved_config(const Options& options) {
-  std::vector<std::string> overrides = options.set;
-  const auto quoted = [](const std::string& text) {
-    std::string out = "'";
-    for (char c : text) out += c == '\'' ? "''" : std::string(1, c);
-    return out + "'";
-  };
-  if (!options.output.empty()) overrides.push_back("output.directory=" + quoted(options.output));
-  if (!options.backend.empty()) overrides.push_back("backend=" + options.backend);
-  if (!options.seed.empty()) overrides.push_back("sampler.seed=" + options.seed);
-  RunConfig config = load_run_config(options.config, overrides);
+RunConfig resolved_config(const SamplingOptions& options) {
+  RunConfig config = load_run_config(options.config, options.overrides());
   if (config.output.pointwise)
     throw InputError("output.pointwise: true is not available in this version; allowed: false");
   return config;
 }
 
-int run(const Options& options) {
+int run(const SamplingOptions& options) {
   const auto began = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   };
-  const Verbosity verbosity = options.quiet     ? Verbosity::quiet
-                              : options.verbose ? Verbosity::verbose
-                                                : Verbosity::normal;
+  const Verbosity verbosity = options.verbosity();
   const RunConfig config = resolved_config(options);
-  const ExistingRun policy = options.resume  ? ExistingRun::resume
-                             : options.force ? ExistingRun::overwrite
-                                             : ExistingRun::refuse;
+  const ExistingRun policy = options.policy();
   const std::filesystem::path directory = config.output.directory;
   check_run_directory(directory, policy);
   RunSetup setup = set_up(config);
@@ -121,20 +102,9 @@ int run(const Options& options) {
 
 void add_run(CLI::App& app, int& status) {
   auto* command = app.add_subcommand("run", "Sample a posterior and write a run directory");
-  auto options = std::make_shared<Options>();
-  command->add_option("CONFIG", options->config, "YAML configuration (configs/all_keys.yaml has every key)")
-      ->required();
+  auto options = std::make_shared<SamplingOptions>();
   command->add_option("--output", options->output, "Run directory (output.directory)");
-  command->add_option("--set", options->set, "Override a key: --set sampler.draws=500")
-      ->allow_extra_args(false);
-  command->add_option("--backend", options->backend, "auto, reference, cpu or cuda");
-  command->add_option("--seed", options->seed, "Seed (sampler.seed)");
-  auto* resume = command->add_flag("--resume", options->resume,
-                                   "Go on from the checkpoint; from the beginning without one");
-  command->add_flag("--force", options->force, "Replace what an earlier run left in the directory")
-      ->excludes(resume);
-  command->add_flag("-q,--quiet", options->quiet, "Errors only");
-  command->add_flag("-v,--verbose", options->verbose, "More detail");
+  add_sampling_options(*command, *options);
   command->footer(
       "Example: emomc run configs/sad.yaml --output runs/sad --set sampler.draws=2000\n"
       "Ctrl-C stops at the next checkpoint and says how to go on; twice, at once (exit code 130).");

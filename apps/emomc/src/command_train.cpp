@@ -8,35 +8,16 @@
 #include "emomc/core/errors.hpp"
 #include "evaluation_run.hpp"
 #include "run_files.hpp"
+#include "sampling_options.hpp"
 #include "utterance_scores.hpp"
 
 namespace emomc::app {
 namespace {
 
-struct Options {
-  std::string config, output, backend, seed;
-  std::vector<std::string> set;
-  bool resume = false, force = false, quiet = false, verbose = false;
-};
-
-EvaluationConfig resolved_config(const Options& options) {
-  std::vector<std::string> overrides = options.set;
-  std::string quoted = "'";
-  for (const char c : options.output) quoted += c == '\'' ? "''" : std::string(1, c);
-  overrides.push_back("output.directory=" + quoted + "'");
-  if (!options.backend.empty()) overrides.push_back("backend=" + options.backend);
-  if (!options.seed.empty()) overrides.push_back("sampler.seed=" + options.seed);
-  return load_evaluation_config(options.config, overrides);
-}
-
-int train(const Options& options) {
-  const Verbosity verbosity = options.quiet     ? Verbosity::quiet
-                              : options.verbose ? Verbosity::verbose
-                                                : Verbosity::normal;
-  const EvaluationConfig config = resolved_config(options);
-  const ExistingRun policy = options.resume  ? ExistingRun::resume
-                             : options.force ? ExistingRun::overwrite
-                                             : ExistingRun::refuse;
+int train(const SamplingOptions& options) {
+  const Verbosity verbosity = options.verbosity();
+  const EvaluationConfig config = load_evaluation_config(options.config, options.overrides());
+  const ExistingRun policy = options.policy();
   const std::filesystem::path directory = options.output;
   check_run_directory(directory, policy);
   CorpusFeatures corpus = load_corpus_features(config.corpus, config.features, config.run.threads, verbosity);
@@ -85,16 +66,9 @@ int train(const Options& options) {
 
 void add_train(CLI::App& app, int& status) {
   auto* command = app.add_subcommand("train", "Sample class posteriors of a whole corpus, to classify with");
-  auto options = std::make_shared<Options>();
-  command->add_option("CONFIG", options->config, "YAML configuration, as of emomc evaluate")->required();
+  auto options = std::make_shared<SamplingOptions>();
   command->add_option("-o,--output", options->output, "Model directory to write")->required();
-  command->add_option("--set", options->set, "Override a key")->allow_extra_args(false);
-  command->add_option("--backend", options->backend, "auto, reference, cpu or cuda");
-  command->add_option("--seed", options->seed, "Seed (sampler.seed)");
-  auto* resume = command->add_flag("--resume", options->resume, "Go on from the checkpoint");
-  command->add_flag("--force", options->force, "Replace what an earlier training left")->excludes(resume);
-  command->add_flag("-q,--quiet", options->quiet, "Errors only");
-  command->add_flag("-v,--verbose", options->verbose, "More detail");
+  add_sampling_options(*command, *options);
   command->footer(
       "Example: emomc train configs/emodb.yaml -o models/emodb\n"
       "emomc classify needs model.json and draws.npy of the directory, nothing else.");

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/core/runtime_kernel.hpp"
 #include "run_files.hpp"
 
 namespace emomc::app {
@@ -105,6 +106,9 @@ SampledPosteriors sample_posteriors(const EvaluationJob& job, ExistingRun policy
   const RunLock lock(directory);
   const auto logger = make_logger(directory, verbosity);
   for (const auto& note : job.notes) logger->info(note);
+  if (setup.backend == Backend::cuda)
+    if (const auto problem = runtime_compiler_problem(); !problem.empty())
+      logger->warn("warning: slower kernels of general sizes are used: {}", problem);
   logger->info("{} posteriors ({} training sets of {} classes), {} chains of {} parameters; backend {}",
                result.posteriors.num_groups(), job.plan.sets.size(), job.frames.num_classes(),
                setup.plans.size(), setup.target->dim(), RunFiles::engine_text(job.config.run, setup));

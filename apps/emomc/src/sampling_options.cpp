@@ -1,0 +1,47 @@
+#include "sampling_options.hpp"
+
+namespace emomc::app {
+
+std::string yaml_quoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? "''" : std::string(1, c);
+  return quoted + "'";
+}
+
+std::vector<std::string> SamplingOptions::overrides() const {
+  std::vector<std::string> all = set;
+  if (!output.empty()) all.push_back("output.directory=" + yaml_quoted(output));
+  if (!backend.empty()) all.push_back("backend=" + backend);
+  if (!seed.empty()) all.push_back("sampler.seed=" + seed);
+  return all;
+}
+
+Verbosity SamplingOptions::verbosity() const {
+  return quiet ? Verbosity::quiet : verbose ? Verbosity::verbose : Verbosity::normal;
+}
+
+ExistingRun SamplingOptions::policy() const {
+  return resume ? ExistingRun::resume : force ? ExistingRun::overwrite : ExistingRun::refuse;
+}
+
+CLI::Option* add_sampling_options(CLI::App& command, SamplingOptions& options) {
+  command
+      .add_option("CONFIG", options.config,
+                  "YAML configuration (every key: configs/all_keys.yaml of run, all_evaluation_keys.yaml of "
+                  "evaluate and train)")
+      ->required();
+  command.add_option("--set", options.set, "Override a key: --set sampler.draws=500")
+      ->allow_extra_args(false);
+  command.add_option("--backend", options.backend, "auto, reference, cpu or cuda");
+  auto* seed = command.add_option("--seed", options.seed, "Seed (sampler.seed)");
+  auto* resume = command.add_flag("--resume", options.resume,
+                                  "Go on from the checkpoint; from the beginning without one");
+  command
+      .add_flag("--force", options.force, "Replace what an earlier run of the command left in the directory")
+      ->excludes(resume);
+  command.add_flag("-q,--quiet", options.quiet, "Errors only");
+  command.add_flag("-v,--verbose", options.verbose, "More detail");
+  return seed;
+}
+
+}  // namespace emomc::app
