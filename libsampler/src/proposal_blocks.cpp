@@ -8,6 +8,54 @@ namespace emomc {
 
 namespace {
 
+device::ProposalBlock block_of(int begin, int size, Influence influence, int component) {
+  device::ProposalBlock block{};
+  block.begin = begin;
+  block.size = size;
+  block.influence = influence;
+  block.component = component;
+  block.half = device::kAllChains;
+  return block;
+}
+
+bool depends_on(const device::ParameterTable& table, int element, int begin, int end) {
+  const device::Element& e = table.elements[element];
+  const auto meets = [&](int first, int last) { return first < end && last >= begin; };
+  switch (e.transform) {
+    case device::Transform::fixed:
+      return false;
+    case device::Transform::identity:
+    case device::Transform::lower_bound:
+    case device::Transform::interval:
+      return meets(e.source, e.source);
+    case device::Transform::ordered:
+    case device::Transform::ordered_above:
+      return meets(e.source - e.rank * e.stride, e.source);
+    case device::Transform::simplex:
+      for (int s = 0; s < table.num_simplices; ++s) {
+        const device::SimplexBlock& block = table.simplices[s];
+        if (element >= block.begin && element < block.begin + block.size)
+          return meets(block.source, block.source + block.size - 2);
+      }
+      return true;
+    case device::Transform::covariance:
+      return true;
+  }
+  return true;
+}
+
+void find_elements(const Target& target, device::ProposalBlock& block) {
+  const device::ParameterTable table = target.table();
+  int first = table.dim, last = -1;
+  for (int i = 0; i < table.dim; ++i)
+    if (depends_on(table, i, block.begin, block.begin + block.size)) {
+      first = std::min(first, i);
+      last = i;
+    }
+  block.first_element = last < 0 ? 0 : first;
+  block.num_elements = last < 0 ? 0 : last - first + 1;
+}
+
 // Scales and correlations of each matrix, each alone.
 template <class Add>
 void add_covariances(const Target& target, std::size_t b, const Add& add) {
@@ -46,7 +94,8 @@ ProposalBlocks plan_blocks(const ProposalTraits& traits, ProposalShape asked, co
                                                             : ProposalShape::dense;
   const auto add = [&](std::string name, int begin, int size, Influence influence, int component) {
     if (size == 0) return;
-    result.blocks.push_back({begin, size, influence, component, result.num_dense, device::kAllChains, 0, 0});
+    result.blocks.push_back(block_of(begin, size, influence, component));
+    result.blocks.back().dense_offset = result.num_dense;
     result.names.push_back(std::move(name));
     result.num_dense += size * size;
   };
@@ -54,12 +103,17 @@ ProposalBlocks plan_blocks(const ProposalTraits& traits, ProposalShape asked, co
   if (plan == device::BlockPlan::whole) {
     add("all", 0, dim, Influence::everything, 0);
   } else if (dim > 0 && plan == device::BlockPlan::halves) {
-    for (int half : {0, 1}) result.blocks.push_back({0, dim, Influence::everything, 0, 0, half, 0, 0});
+    for (int half : {0, 1}) {
+      result.blocks.push_back(block_of(0, dim, Influence::everything, 0));
+      result.blocks.back().half = half;
+    }
     result.names = {"half[0]", "half[1]"};
     result.apart = true;
   } else if (dim > 0 && plan == device::BlockPlan::stages) {
-    for (int stage : {0, 1})
-      result.blocks.push_back({0, dim, Influence::everything, 0, 0, device::kAllChains, stage, 0});
+    for (int stage : {0, 1}) {
+      result.blocks.push_back(block_of(0, dim, Influence::everything, 0));
+      result.blocks.back().stage = stage;
+    }
     result.names = {"first", "second"};
     result.num_dense = dim * dim;
     result.apart = result.has_stages = true;
@@ -75,10 +129,14 @@ ProposalBlocks plan_blocks(const ProposalTraits& traits, ProposalShape asked, co
       // Ordered values depend on all earlier ones, so a slice changes more than its own component.
       const bool coupled = target.ordered_block() == b;
       const int num_slices = sliced ? block.shape[0] : 1;
-      for (int k = 0; k < num_slices; ++k)
+      const bool moves_means =
+          sliced && !coupled && block.influence == Influence::component && block.unit == DataUnit::location;
+      for (int k = 0; k < num_slices; ++k) {
         add(sliced ? block.name + "[" + std::to_string(k) + "]" : block.name,
             range.begin + k * (range.size / num_slices), range.size / num_slices,
             coupled ? Influence::everything : block.influence, k);
+        if (moves_means) result.blocks.back().keeps_heights = 1;
+      }
     }
   }
   if (traits.jumps()) {
@@ -88,12 +146,14 @@ ProposalBlocks plan_blocks(const ProposalTraits& traits, ProposalShape asked, co
           "sampler.proposal.kind: split_merge is for three or more components with free weights, means and "
           "a scale in each column; allowed here: another kind");
     for (int jump = 0; jump < target.table().mixture.num_components; ++jump) {
-      result.blocks.push_back({0, dim, Influence::everything, 0, 0, device::kAllChains, 0, 1});
+      result.blocks.push_back(block_of(0, dim, Influence::everything, 0));
+      result.blocks.back().jump = 1;
       result.names.push_back("split_merge[" + std::to_string(jump) + "]");
     }
   }
   if (result.blocks.empty())
     throw InputError("prior: every parameter is fixed, so there is nothing to sample");
+  for (auto& block : result.blocks) find_elements(target, block);
   return result;
 }
 

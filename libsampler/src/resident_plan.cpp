@@ -20,8 +20,9 @@ constexpr double kShareOfLargeClusters = 0.85;
 constexpr int kFewestRows = 256;
 
 struct Shape {
-  int num_components, dim, coefficients, scratch;
+  int num_components, dim, coefficients, terms, scratch;
   int num_coefficients() const { return coefficients; }
+  int num_terms() const { return terms; }
   int num_scratch() const { return scratch; }
 };
 
@@ -94,7 +95,7 @@ std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
   const int rows = static_cast<int>(most_rows), num_chains = static_cast<int>(chains.size());
   if (num_chains == 1 && num_blocks == 1 && rows > kMostRowsOfOneChain) return std::nullopt;
   const Shape shape{likelihood.num_components, likelihood.dim, likelihood.num_coefficients,
-                    likelihood.num_scratch};
+                    likelihood.num_terms, likelihood.num_scratch};
 
   // With a cluster of this size in this form: what it takes.
   const auto sized = [&](device::ResidentForm form, int cluster, bool with_caches) {
@@ -104,7 +105,8 @@ std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
     plan.cluster = cluster;
     plan.evaluators = ahead ? 4 : 8;
     plan.rows_per_lane = best_rows_per_lane(ceil_div(rows, cluster), plan.evaluators);
-    plan.sizes = {likelihood.real == "float" ? 4 : 8, ahead ? 2 : 1, plan.rows_per_lane, with_caches};
+    plan.sizes = {likelihood.real == "float" ? 4 : 8, ahead ? 2 : 1, plan.rows_per_lane, with_caches,
+                  num_blocks > 1};
     const ResidentNodes nodes = plan_nodes(likelihood, chains, plan.rows_per_lane);
     plan.nodes_per_block = ceil_div(nodes.max_nodes, cluster);
     device::ResidentWork work{};
@@ -149,7 +151,8 @@ KernelSource resident_source(const ResidentPlan& plan, const DeviceLikelihood& l
       likelihood.real + ", " + number(likelihood.num_components) + ", " + number(likelihood.dim) + ", " +
       number(plan.rows_per_lane) + ", " + space +
       (plan.form == device::ResidentForm::ahead ? "ResidentForm::ahead" : "ResidentForm::in_turn") + ", " +
-      number(plan.evaluators) + ", " + (plan.sizes.caches ? "true" : "false") + ">>";
+      number(plan.evaluators) + ", " + (plan.sizes.caches ? "true" : "false") + ", " +
+      (plan.sizes.neighbours ? "true" : "false") + ">>";
   if (table.num_covariance_rows + table.num_conditionals == 0) source.defines = {"EMOMC_PLAIN_TABLE=1"};
   return source;
 }

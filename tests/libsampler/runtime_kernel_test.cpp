@@ -88,6 +88,7 @@ TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
         plan.form = form;
         plan.evaluators = form == device::ResidentForm::ahead ? 4 : 8;
         plan.sizes.caches = proposal == "ComponentWise";
+        plan.sizes.neighbours = plan.sizes.caches || proposal == "SplitMerge";
         const KernelSource source =
             resident_source(plan, likelihood, "emomc::device::" + proposal, device::ParameterTable{});
         const KernelCode code = compile_kernel(source, "sm_90", false);

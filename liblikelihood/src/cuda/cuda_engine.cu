@@ -74,6 +74,7 @@ class CudaEngine final : public LikelihoodEngine {
                             model_.shape().num_components,
                             model_.shape().dim,
                             model_.shape().num_coefficients(),
+                            model_.shape().num_terms(),
                             model_.shape().num_scratch(),
                             data_.data(),
                             segment_first_tile_,

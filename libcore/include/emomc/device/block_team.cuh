@@ -98,12 +98,28 @@ struct BlockTeams {
       x.a += y.a;
       x.b += y.b;
     }
+    return sum_of_lanes(x);
+  }
+  /// The tree over lanes of sum_two, each member giving its own lane's sums.
+  __device__ TwoSums sum_of_lanes(TwoSums x) const {
     put(0, warp_sum(x.a));
     put(1, warp_sum(x.b));
     sync();
     x = {across(0), across(1)};
     sync();
     return x;
+  }
+  /// Whether `x` holds for some member; a sync.
+  __device__ bool any(bool x) const {
+    if constexpr (kTeams == 1) return __syncthreads_or(x);
+    int result;
+    asm volatile(
+        "{\n.reg .pred own, some;\nsetp.ne.s32 own, %1, 0;\nbarrier.red.or.pred some, %2, %3, own;\n"
+        "selp.s32 %0, 1, 0, some;\n}"
+        : "=r"(result)
+        : "r"(static_cast<int>(x)), "r"(1 + index()), "n"(kTeamLanes)
+        : "memory");
+    return result != 0;
   }
 
   template <class F>

@@ -28,7 +28,8 @@ struct AxisAlignedShape {
   }
   EMOMC_INLINE int shift_index(int k) const { return num_blocks() * dim * kComponentBlock * 2 + k; }
   EMOMC_INLINE int num_coefficients() const { return shift_index(num_blocks() * kComponentBlock); }
-  /// Doubles of scratch that prepare_mixture needs.
+  /// Doubles of HeightTerms, and of scratch that prepare_mixture needs, the terms among them.
+  EMOMC_INLINE int num_terms() const { return num_components * (dim + 1); }
   EMOMC_INLINE int num_scratch() const { return num_components * (dim + 1); }
 };
 

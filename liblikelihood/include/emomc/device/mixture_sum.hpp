@@ -2,7 +2,7 @@
 //   log2 density of a row = common + log2 sum_k 2^(shift_k + distance_k),
 // distance_k being minus the squared distance to component k. How distances follow from coefficients is the
 // shape's (axis_aligned_mixture.hpp, triangular_mixture.hpp): a type with
-//   num_components, dim, num_blocks(), shift_index(k), num_coefficients(), num_scratch()
+//   num_components, dim, num_blocks(), shift_index(k), num_coefficients(), num_terms(), num_scratch()
 //   accumulate_blocks<B, R>(shape, coefficients, block, row, distance)
 //   accumulate_component<R>(shape, coefficients, k, row, distance)
 //

@@ -47,14 +47,20 @@ EMOMC_INLINE Real rounded_shift(double shift, int d) {
 
 EMOMC_INLINE double not_a_number() { return double_of(0x7ff8000000000000ul); }
 
-/// Writes the coefficients that distances take, those of the padding as zeros, and to log2_slope [K][d] the
-/// logarithms of the normaliser's factors, NaN where theta is no mixture.
+/// Some components, by number.
+struct ComponentRange {
+  int first, count;
+};
+
+/// Writes the coefficients that distances to `some` components take, and to log2_slope [K][d] the logarithms
+/// of the normaliser's factors, NaN where theta is no mixture.
 template <class Real, class Team, class Model>
 EMOMC_HD void prepare_distances(const Team& team, const Model& model, const AxisAlignedShape& shape,
-                                const double* theta, Real* coefficients, double* log2_slope, double*) {
-  const int K = shape.num_components, d = shape.dim;
+                                const double* theta, ComponentRange some, Real* coefficients,
+                                double* log2_slope, double*) {
+  const int d = shape.dim, end = (some.first + some.count) * d;
   EMOMC_ROLLED
-  for (int i = team.rank(); i < K * d; i += team.size()) {
+  for (int i = some.first * d + team.rank(); i < end; i += team.size()) {
     const int k = i / d, j = i % d;
     const Real g = static_cast<Real>(kRootHalfLog2E / model.scale(theta, k, j));
     const Real h = static_cast<Real>(-model.mean(theta, k, j) * static_cast<double>(g));
@@ -63,12 +69,31 @@ EMOMC_HD void prepare_distances(const Team& team, const Model& model, const Axis
     const bool usable = g > 0 && is_finite(static_cast<double>(g)) && is_finite(static_cast<double>(h));
     log2_slope[i] = usable ? log(static_cast<double>(g)) * kLog2E : not_a_number();
   }
-  const int padded = shape.num_blocks() * kComponentBlock;
+}
+
+/// Coefficients of components that there are not, to the end of their block.
+template <class Real, class Team>
+EMOMC_HD void pad_distances(const Team& team, const AxisAlignedShape& shape, Real* coefficients) {
+  const int K = shape.num_components, d = shape.dim, padded = shape.num_blocks() * kComponentBlock;
   EMOMC_ROLLED
   for (int i = team.rank(); i < (padded - K) * d; i += team.size()) {
     coefficients[shape.slope_index(K + i / d, i % d)] = 0;
     coefficients[shape.slope_index(K + i / d, i % d) + 1] = 0;
   }
+}
+
+/// What changes in a component's coefficients when its mean does; false where one is not finite.
+template <class Real, class Team, class Model>
+EMOMC_HD bool move_component(const Team& team, const Model& model, const AxisAlignedShape& shape,
+                             const double* theta, int k, Real* coefficients) {
+  bool usable = true;
+  EMOMC_ROLLED
+  for (int j = team.rank(); j < shape.dim; j += team.size()) {
+    Real* p = coefficients + shape.slope_index(k, j);
+    p[1] = static_cast<Real>(-model.mean(theta, k, j) * static_cast<double>(p[0]));
+    usable = usable && is_finite(static_cast<double>(p[1]));
+  }
+  return usable;
 }
 
 /// Column j of L^-1 below its diagonal (forward substitution), stored like L; the diagonal is there.
@@ -86,24 +111,27 @@ EMOMC_INLINE void invert_column(const Model& model, const double* theta, int k, 
 /// The same for a FullShape or TiedShape; `inverses`: num_factors x triangle doubles.
 template <class Real, class Team, class Model, class Shape>
 EMOMC_HD void prepare_distances(const Team& team, const Model& model, const Shape& shape, const double* theta,
-                                Real* coefficients, double* log2_slope, double* inverses) {
-  const int K = shape.num_components, d = shape.dim, size = triangle_size(d);
+                                ComponentRange some, Real* coefficients, double* log2_slope,
+                                double* inverses) {
+  const int d = shape.dim, size = triangle_size(d), end = (some.first + some.count) * d;
+  const ComponentRange factors = Shape::is_shared ? ComponentRange{0, 1} : some;
+  const int first_row = factors.first * d, end_row = (factors.first + factors.count) * d;
   EMOMC_ROLLED
-  for (int i = team.rank(); i < shape.num_factors() * d; i += team.size())
+  for (int i = first_row + team.rank(); i < end_row; i += team.size())
     inverses[i / d * size + triangle_index(i % d, i % d)] = 1.0 / model.factor(theta, i / d, i % d, i % d);
   team.sync();
   EMOMC_ROLLED
-  for (int i = team.rank(); i < shape.num_factors() * d; i += team.size())
+  for (int i = first_row + team.rank(); i < end_row; i += team.size())
     invert_column(model, theta, i / d, i % d, d, inverses + i / d * size);
   team.sync();
   EMOMC_ROLLED
-  for (int at = team.rank(); at < K * d; at += team.size()) {
+  for (int at = some.first * d + team.rank(); at < end; at += team.size()) {
     const int k = at / d, i = at % d;
     const double* w = inverses + (Shape::is_shared ? 0 : k) * size + triangle_index(i, 0);
     double offset = 0, diagonal = 0, check = 0;
     for (int j = 0; j <= i; ++j) {
       const Real rounded = static_cast<Real>(kRootHalfLog2E * w[j]);
-      if (!Shape::is_shared || k == 0) coefficients[shape.factor_index(k, i, j)] = rounded;
+      if (!Shape::is_shared || k == some.first) coefficients[shape.factor_index(k, i, j)] = rounded;
       diagonal = static_cast<double>(rounded);
       check += 0 * diagonal;  // NaN beyond the range of Real
       offset = EMOMC_FMA(-diagonal, model.mean(theta, k, j), offset);
@@ -115,8 +143,13 @@ EMOMC_HD void prepare_distances(const Team& team, const Model& model, const Shap
   }
   // Apart, so that little is alive across the call.
   EMOMC_ROLLED
-  for (int at = team.rank(); at < K * d; at += team.size()) log2_slope[at] = log(log2_slope[at]) * kLog2E;
-  const int padded = shape.num_blocks() * kComponentBlock;
+  for (int at = some.first * d + team.rank(); at < end; at += team.size())
+    log2_slope[at] = log(log2_slope[at]) * kLog2E;
+}
+
+template <class Real, class Team, class Shape>
+EMOMC_HD void pad_distances(const Team& team, const Shape& shape, Real* coefficients) {
+  const int K = shape.num_components, d = shape.dim, padded = shape.num_blocks() * kComponentBlock;
   EMOMC_ROLLED
   for (int at = team.rank(); at < (padded - K) * d; at += team.size()) {
     const int k = K + at / d, i = at % d;
@@ -126,29 +159,44 @@ EMOMC_HD void prepare_distances(const Team& team, const Model& model, const Shap
   }
 }
 
-/// Writes the coefficients of `theta`, which all members may read then, and returns `common`; NaN where theta
-/// is no mixture (a scale that is not positive, something not finite, coefficients beyond the range of Real).
-/// `scratch`: shape.num_scratch() doubles that the team shares. `coefficients`: shape.num_coefficients().
-template <class Real, class Team, class Model>
-EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const double* theta, Real* coefficients,
-                                double* scratch) {
-  const auto shape = model.shape();
-  const int K = shape.num_components, d = shape.dim;
-  double* log2_slope = scratch;           // [K][d]
-  double* log2_height = scratch + K * d;  // [K], log2(weight), later with the component's slopes added
-  const int padded = shape.num_blocks() * kComponentBlock;
-
-  // In the lanes that the distances leave free.
+template <class Real, class Team, class Model, class Shape>
+EMOMC_HD bool move_component(const Team& team, const Model& model, const Shape& shape, const double* theta,
+                             int k, Real* coefficients) {
+  bool usable = true;
   EMOMC_ROLLED
-  for (int i = team.rank(); i < K * d + K; i += team.size())
-    if (i >= K * d) log2_height[i - K * d] = log(model.weight(theta, i - K * d)) * kLog2E;
-  prepare_distances(team, model, shape, theta, coefficients, log2_slope, scratch + K * (d + 1));
-  team.sync();
+  for (int i = team.rank(); i < shape.dim; i += team.size()) {
+    double offset = 0;
+    for (int j = 0; j <= i; ++j)
+      offset = EMOMC_FMA(-static_cast<double>(coefficients[shape.factor_index(k, i, j)]),
+                         model.mean(theta, k, j), offset);
+    const Real h = static_cast<Real>(offset);
+    coefficients[shape.offset_index(k, i)] = h;
+    usable = usable && is_finite(static_cast<double>(h));
+  }
+  return usable;
+}
+
+/// What a mixture's normaliser is made of; the first half of prepare_mixture's scratch.
+struct HeightTerms {
+  double* log2_slope;   ///< [K][d]
+  double* log2_weight;  ///< [K]
+  EMOMC_INLINE static HeightTerms in(double* memory, int num_components, int dim) {
+    return {memory, memory + num_components * dim};
+  }
+};
+
+/// Writes the shifts, which all members may read then, and returns `common`; NaN where theta is no mixture.
+/// The terms are there. `heights`: [K], where there are more than kMostLanes components.
+template <class Real, class Team, class Model>
+EMOMC_HD double prepare_heights(const Team& team, const Model& model, const double* theta,
+                                const HeightTerms& terms, Real* coefficients, double* log2_height) {
+  const auto shape = model.shape();
+  const int K = shape.num_components, d = shape.dim, padded = shape.num_blocks() * kComponentBlock;
   const auto height_of = [=](int k) {
     double slopes = 0;
     EMOMC_UNROLL_EXACT
-    for (int j = 0; j < d; ++j) slopes += log2_slope[k * d + j];
-    return log2_height[k] + slopes;
+    for (int j = 0; j < d; ++j) slopes += terms.log2_slope[k * d + j];
+    return terms.log2_weight[k] + slopes;
   };
   // The weight that a rounded shift stands for: 2^(shift - slopes + top).
   const auto weight_of = [=](int k, double exact, Real shift) {
@@ -194,6 +242,41 @@ EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const doub
   double common = top - d * (kLog2RootHalfLog2E + 0.5 * kLog2TwoPi);
   if constexpr (sizeof(Real) < sizeof(double)) common -= log_ratio(rounded, weights) * kLog2E;
   return common;
+}
+
+/// Logarithms of the weights, by the members that come after `lanes` in turn.
+template <class Team, class Model>
+EMOMC_HD void prepare_weights(const Team& team, const Model& model, const double* theta, int lanes,
+                              const HeightTerms& terms) {
+  const int K = model.shape().num_components;
+  EMOMC_ROLLED
+  for (int i = team.rank(); i < lanes + K; i += team.size())
+    if (i >= lanes) terms.log2_weight[i - lanes] = log(model.weight(theta, i - lanes)) * kLog2E;
+}
+
+/// Writes the coefficients of `theta`, which all members may read then, and returns `common`; NaN where theta
+/// is no mixture (a scale that is not positive, something not finite, coefficients beyond the range of Real).
+/// `scratch`: shape.num_scratch() doubles that the team shares. `coefficients`: shape.num_coefficients().
+template <class Real, class Team, class Model>
+EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const double* theta, Real* coefficients,
+                                const HeightTerms& terms, double* inverses) {
+  const auto shape = model.shape();
+  // In the lanes that the distances leave free.
+  prepare_weights(team, model, theta, shape.num_components * shape.dim, terms);
+  prepare_distances(team, model, shape, theta, {0, shape.num_components}, coefficients, terms.log2_slope,
+                    inverses);
+  pad_distances(team, shape, coefficients);
+  team.sync();
+  return prepare_heights(team, model, theta, terms, coefficients, terms.log2_weight);
+}
+
+template <class Real, class Team, class Model>
+EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const double* theta, Real* coefficients,
+                                double* scratch) {
+  const auto shape = model.shape();
+  const int K = shape.num_components, d = shape.dim;
+  return prepare_mixture(team, model, theta, coefficients, HeightTerms::in(scratch, K, d),
+                         scratch + shape.num_terms());
 }
 
 }  // namespace emomc::device

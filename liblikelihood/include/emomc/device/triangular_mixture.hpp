@@ -37,7 +37,8 @@ struct FullShape {
   }
   EMOMC_INLINE int shift_index(int k) const { return num_blocks() * rows_per_block() * kComponentBlock + k; }
   EMOMC_INLINE int num_coefficients() const { return shift_index(num_blocks() * kComponentBlock); }
-  /// Doubles of scratch that prepare_mixture needs.
+  /// Doubles of HeightTerms, and of scratch that prepare_mixture needs, the terms among them.
+  EMOMC_INLINE int num_terms() const { return num_components * (dim + 1); }
   EMOMC_INLINE int num_scratch() const { return num_components * (triangle_size(dim) + dim + 1); }
 };
 
@@ -59,7 +60,8 @@ struct TiedShape {
     return first_offset() + num_blocks() * dim * kComponentBlock + k;
   }
   EMOMC_INLINE int num_coefficients() const { return shift_index(num_blocks() * kComponentBlock); }
-  /// Doubles of scratch that prepare_mixture needs.
+  /// Doubles of HeightTerms, and of scratch that prepare_mixture needs, the terms among them.
+  EMOMC_INLINE int num_terms() const { return num_components * (dim + 1); }
   EMOMC_INLINE int num_scratch() const { return triangle_size(dim) + num_components * (dim + 1); }
 };
 

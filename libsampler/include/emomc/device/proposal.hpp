@@ -38,13 +38,15 @@ enum class ShapeLearning {
 
 /// Contiguous free parameters that move together.
 struct ProposalBlock {
-  int begin, size;      ///< in u
-  Influence influence;  ///< what the engine has to evaluate
-  int component;        ///< with Influence::component
-  int dense_offset;     ///< of its Cholesky factor in the adapted numbers
-  int half;             ///< of the chains that move, 0 or 1; kAllChains
-  int stage;            ///< 1: the second try where the block before was rejected
-  int jump;             ///< 1: between modes; nothing of it is learnt, its ratio is that of theta
+  int begin, size;                  ///< in u
+  Influence influence;              ///< what the engine has to evaluate
+  int component;                    ///< with Influence::component
+  int dense_offset;                 ///< of its Cholesky factor in the adapted numbers
+  int half;                         ///< of the chains that move, 0 or 1; kAllChains
+  int stage;                        ///< 1: the second try where the block before was rejected
+  int jump;                         ///< 1: between modes; nothing of it is learnt, its ratio is that of theta
+  int first_element, num_elements;  ///< of theta, that depend on it; others among them may not
+  int keeps_heights;                ///< 1: it moves locations only, so that no component's height changes
 };
 inline constexpr int kAllChains = -1;
 

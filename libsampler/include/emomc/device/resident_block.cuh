@@ -32,7 +32,7 @@ struct ResidentScalars {
 inline constexpr int kNothingKept = -1;
 
 template <class Proposal_, class Model_, class Real_, int kComponents, int kDim, int kRows,
-          ResidentForm kForm_, int kEvaluators, bool kCaches_>
+          ResidentForm kForm_, int kEvaluators, bool kCaches_, bool kNeighbours_>
 struct ResidentConfig {
   using Proposal = Proposal_;
   using Model = Model_;
@@ -43,6 +43,7 @@ struct ResidentConfig {
   static constexpr ResidentForm form = kForm_;
   static constexpr int evaluators = kEvaluators;  ///< warps
   static constexpr bool caches = kCaches_;        ///< distances of the own rows are kept in shared memory
+  static constexpr bool neighbours = kNeighbours_;
   static constexpr bool ahead = form == ResidentForm::ahead;
   static constexpr int teams = ahead ? 2 : 1;                                        ///< that propose
   static constexpr int first_evaluator = ahead ? (teams + 1) * kTeamLanes / 32 : 0;  ///< warp
@@ -85,7 +86,7 @@ struct ResidentBlock {
         scalars(chain_scalars),
         team_scratch(scratch),
         places(memory, v, Config::model().shape(), w,
-               {static_cast<int>(sizeof(Real)), Config::teams, kRows, Config::caches}),
+               {static_cast<int>(sizeof(Real)), Config::teams, kRows, Config::caches, Config::neighbours}),
         size(cluster_size()),
         rank(cluster_rank()),
         chain(static_cast<int>(blockIdx.x / size)),

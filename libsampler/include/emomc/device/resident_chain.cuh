@@ -17,7 +17,7 @@
 #include "emomc/device/full_mixture.hpp"
 #include "emomc/device/gaussian_mixture.hpp"
 #include "emomc/device/metropolis.hpp"
-#include "emomc/device/prepare_mixture.hpp"
+#include "emomc/device/prepare_neighbour.hpp"
 #include "emomc/device/proposals.hpp"
 #include "emomc/device/resident_block.cuh"
 #include "emomc/device/resident_evaluation.cuh"
@@ -40,11 +40,11 @@ class ResidentChain {
   __device__ void run() {
     block_.load();
     __syncthreads();
-    if constexpr (Config::caches) {
-      if (block_.in_team(0)) prepare_set(block_.team(), block_.current);
+    if constexpr (Config::caches || Config::neighbours) {
+      if (block_.in_team(0)) prepare_current();
       __syncthreads();
-      evaluation_.fill_caches();
     }
+    if constexpr (Config::caches) evaluation_.fill_caches();
     const i64 last = block_.work.num_steps * view_.num_blocks;
     if (Config::ahead && block_.in_team(kDrawer)) draw(kNoBlock, 0, block_.scalars.step, 0);
     __syncthreads();
@@ -133,17 +133,57 @@ class ResidentChain {
     if (t.rank() == 0) block_.scalars.common[set] = common;
   }
 
+  __device__ PreparedMixture<Real> mixture_of(int set) const {
+    return {static_cast<Real*>(block_.places.coefficients(set)), block_.places.height_terms(set),
+            block_.scalars.common[set]};
+  }
+  /// Coefficients of set `to`, whose point differs from that of `from` as `block` says.
+  __device__ void prepare_near(const Team& t, int from, int to, const ProposalBlock& block) const {
+    const double common =
+        prepare_neighbour(t, Config::model(), block_.places.theta(to),
+                          MixtureChange{block.influence, block.component, block.keeps_heights != 0},
+                          mixture_of(from), mixture_of(to), block_.places.scratch(block_.team_index()));
+    if (t.rank() == 0) block_.scalars.common[to] = common;
+  }
+
+  /// Coefficients and terms of the point that the kernel begins with; by the first team.
+  __device__ void prepare_current() const {
+    const Team t = block_.team();
+    if constexpr (!Config::neighbours) return prepare_set(t, block_.current);
+    const ResidentPlaces& places = block_.places;
+    const int set = block_.current;
+    // All elements are new; what they were is not read.
+    const Neighbour nothing{places.u(set), places.theta(set), &places.terms(set), 0, view_.table.dim};
+    constrain_neighbour(t, block_.local.table, places.u(set), places.theta(set), nothing, places.terms(set));
+    t.sync();
+    ProposalBlock all{};
+    all.influence = Influence::everything;
+    prepare_near(t, set, set, all);
+  }
+
   /// The candidate that follows the point in set `from`, to set `to`, with its coefficients.
   __device__ Candidate propose_into(int from, int to) const {
     const Team t = block_.team();
     const ResidentPlaces& places = block_.places;
     const InnovationView& adapted = prepared().adapted;
-    const Candidate next = propose<Proposal>(t, block_.local, block_.chain, adapted,
-                                             KnownPoint{places.u(from), places.theta(from)}, workspace(),
-                                             places.u(to), places.theta(to));
-    t.sync();
-    if (adapted.block.influence != Influence::nothing) prepare_set(t, to);
-    return next;
+    if constexpr (Config::neighbours) {
+      const ProposalBlock& block = adapted.block;
+      const Neighbour known{places.u(from), places.theta(from), &places.terms(from), block.first_element,
+                            block.first_element + block.num_elements};
+      const Candidate next =
+          propose_neighbour<Proposal>(t, block_.local, block_.chain, adapted, known, workspace(),
+                                      places.u(to), places.theta(to), places.terms(to));
+      t.sync();
+      prepare_near(t, from, to, block);
+      return next;
+    } else {
+      const Candidate next = propose<Proposal>(t, block_.local, block_.chain, adapted,
+                                               KnownPoint{places.u(from), places.theta(from)}, workspace(),
+                                               places.u(to), places.theta(to));
+      t.sync();
+      if (adapted.block.influence != Influence::nothing) prepare_set(t, to);
+      return next;
+    }
   }
 
   /// Tells all teams the scalars of the candidate that they go on with.

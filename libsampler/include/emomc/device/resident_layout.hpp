@@ -2,7 +2,7 @@
 #ifndef EMOMC_DEVICE_RESIDENT_LAYOUT_HPP
 #define EMOMC_DEVICE_RESIDENT_LAYOUT_HPP
 
-#include "emomc/device/metropolis.hpp"
+#include "emomc/device/neighbour.hpp"
 
 namespace emomc::device {
 
@@ -42,6 +42,7 @@ struct ResidentWork {
 struct ResidentSizes {
   int real_bytes, num_teams, rows_per_lane;
   bool caches;
+  bool neighbours;  ///< a candidate's terms are kept for the candidates that follow it
 };
 
 /// Places in dynamic shared memory.
@@ -69,6 +70,12 @@ struct ResidentPlaces {
   }
   EMOMC_INLINE double* scratch(int team) const { return innovation(team) + num_innovation_; }
 
+  /// Where there are neighbours.
+  EMOMC_INLINE PointTerms& terms(int set) const {
+    return *reinterpret_cast<PointTerms*>(memory + set * set_bytes_ + terms_at_);
+  }
+  EMOMC_INLINE double* height_terms(int set) const { return reinterpret_cast<double*>(&terms(set) + 1); }
+
   template <class Shape>
   EMOMC_INLINE ResidentPlaces(unsigned char* begin, const StepView& v, const Shape& shape,
                               const ResidentWork& work, const ResidentSizes& sizes)
@@ -76,8 +83,12 @@ struct ResidentPlaces {
         dim_(v.table.dim),
         dim_u_(v.table.dim_unconstrained),
         num_innovation_(v.num_innovation),
-        set_bytes_(rounded((dim_u_ + dim_) * static_cast<i64>(sizeof(double))) +
-                   rounded(shape.num_coefficients() * static_cast<i64>(sizes.real_bytes))),
+        terms_at_(rounded((dim_u_ + dim_) * static_cast<i64>(sizeof(double))) +
+                  rounded(shape.num_coefficients() * static_cast<i64>(sizes.real_bytes))),
+        set_bytes_(terms_at_ + (sizes.neighbours
+                                    ? rounded(static_cast<i64>(sizeof(PointTerms)) +
+                                              shape.num_terms() * static_cast<i64>(sizeof(double)))
+                                    : 0)),
         team_bytes_(rounded((v.num_innovation + shape.num_scratch()) * static_cast<i64>(sizeof(double)))) {
     i64 at = kResidentSets * set_bytes_ + sizes.num_teams * team_bytes_;
     const auto take = [&](auto*& pointer, i64 count) {
@@ -104,7 +115,7 @@ struct ResidentPlaces {
   EMOMC_INLINE static i64 rounded(i64 n) { return (n + 15) / 16 * 16; }
 
  private:
-  i64 dim_, dim_u_, num_innovation_, set_bytes_, team_bytes_;
+  i64 dim_, dim_u_, num_innovation_, terms_at_, set_bytes_, team_bytes_;
 };
 
 }  // namespace emomc::device

@@ -1,0 +1,102 @@
+// A candidate that shares most of its elements with a point whose terms are known: the same bits as
+// propose() and prepare_mixture() give, from the few terms that changed. For teams whose members are the
+// lanes of their sums (BlockTeams).
+#ifndef EMOMC_DEVICE_NEIGHBOUR_HPP
+#define EMOMC_DEVICE_NEIGHBOUR_HPP
+
+#include "emomc/device/metropolis.hpp"
+
+namespace emomc::device {
+
+/// What the densities of a point are sums of.
+struct PointTerms {
+  TwoSums lanes[kTeamLanes];  ///< log Jacobian and log prior, over the lane's elements
+  double simplices;           ///< log Jacobian
+};
+
+/// Elements of theta outside [first, end) are those of the point at `u`, `theta` and `terms`.
+struct Neighbour {
+  const double *u, *theta;
+  const PointTerms* terms;
+  int first, end;
+  EMOMC_INLINE bool may_differ(int i) const { return i >= first && i < end; }
+};
+
+EMOMC_INLINE bool simplices_may_differ(const ParameterTable& table, const Neighbour& known) {
+  for (int s = 0; s < table.num_simplices; ++s) {
+    const SimplexBlock& block = table.simplices[s];
+    if (known.first < block.begin + block.size && known.end > block.begin) return true;
+  }
+  return false;
+}
+
+/// constrain_with_prior of a point near a known one; writes theta and the point's own terms.
+template <class Team>
+EMOMC_HD PointDensities constrain_neighbour(const Team& team, const ParameterTable& table, const double* u,
+                                            double* theta, const Neighbour& known, PointTerms& terms) {
+  const bool new_simplices = simplices_may_differ(table, known);
+  const double simplices =
+      new_simplices ? constrain_simplices(team, table, u, theta) : known.terms->simplices;
+  if (team.rank() == 0) terms.simplices = simplices;
+  TwoSums lane{0, 0};
+  bool differs = false;
+  EMOMC_ROLLED
+  for (int i = team.rank(); i < table.dim; i += team.size()) {
+    if (known.may_differ(i))
+      differs = true;
+    else
+      theta[i] = known.theta[i];
+  }
+  if (differs) {
+    EMOMC_ROLLED
+    for (int i = team.rank(); i < table.dim; i += team.size()) {
+      const Element e = table.elements[i];
+      if (e.transform == Transform::covariance) continue;
+      double log_jacobian = 0;
+      if (e.transform != Transform::simplex) {
+        const bool use_known = e.transform == Transform::lower_bound;
+        theta[i] = constrain_element(e, u, use_known ? known.u[e.source] : double_of(0x7ff8000000000000ul),
+                                     use_known ? known.theta[i] : 0.0, log_jacobian);
+      }
+      lane.a += log_jacobian;
+      lane.b += log_density_term(e, theta[i]);
+    }
+  } else if (team.rank() < table.dim) {
+    lane = known.terms->lanes[team.rank()];
+  }
+  terms.lanes[team.rank()] = lane;
+  TwoSums sums = team.sum_of_lanes(lane);
+  if (num_covariance_rows(table) > 0) {
+    const TwoSums rows = team.sum_two(num_covariance_rows(table), [=](int i) {
+      return constrain_row(table.covariance_rows[i], table.elements, u, theta,
+                           [](const Element& e, double x) { return log_density_term(e, x); });
+    });
+    sums = {sums.a + rows.a, sums.b + rows.b};
+  }
+  sums.a += simplices;
+  double log_prior = table.log_prior_constant + sums.b;
+  if (num_conditionals(table) > 0) {
+    team.sync();  // arguments may be other members' elements
+    log_prior += conditional_log_prior(team, table, theta);
+  }
+  return {sums.a, log_prior};
+}
+
+/// propose() of a candidate that differs from the point at `from` in the block's elements.
+template <class Proposal, class Team>
+EMOMC_HD Candidate propose_neighbour(const Team& team, const StepView& v, int chain,
+                                     const InnovationView& adapted, const Neighbour& from, const Workspace& w,
+                                     double* u, double* theta, PointTerms& terms) {
+  copy(team, from.u, u, v.table.dim_unconstrained);
+  team.sync();
+  const double log_q = Proposal::apply(
+      team, ProposalView{from.u, u, innovation_of(v, w), adapted,
+                         others_of<Proposal>(v, chain, adapted.block), &w.table, from.theta, theta});
+  team.sync();
+  const PointDensities densities = constrain_neighbour(team, w.table, u, theta, from, terms);
+  return {u, theta, log_q, densities.log_jacobian, densities.log_prior};
+}
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_NEIGHBOUR_HPP
