@@ -18,6 +18,7 @@ device::ProposalBlock block_of(int begin, int size, Influence influence, int com
   return block;
 }
 
+// Whether theta[element] is a function of some u in [begin, end), as far as its transform says.
 bool depends_on(const device::ParameterTable& table, int element, int begin, int end) {
   const device::Element& e = table.elements[element];
   const auto meets = [&](int first, int last) { return first < end && last >= begin; };

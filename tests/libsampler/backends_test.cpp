@@ -223,6 +223,38 @@ TEST_P(OnBackendWithProposal, StepsInOneKernelHaveTheDrawsOfLaunchedOnes) {
   EXPECT_GE(num_resident, 8) << "of 16";
 }
 
+// Blocks that change elements beyond their own, and parameters that are not there.
+TEST_P(OnBackend, OrdersAndFixedPartsInOneKernelHaveTheDrawsOfLaunchedSteps) {
+  if (GetParam() != Backend::cuda) GTEST_SKIP() << "there are no kernels";
+  for (const std::string kind : {"component_wise", "split_merge"})
+    for (const std::string part : {"means", "scales", "fixed weights"}) {
+      if (kind == "split_merge" && part == "fixed weights") continue;
+      Problem problem({0}, 5);
+      problem.proposal.kind = kind;
+      PriorSet prior = testing::mixture_prior();
+      if (part == "fixed weights")
+        prior.blocks["weights"] = {PriorFamily::fixed, {ArrayArgument{{}, {1.0 / 3}}}};
+      else
+        prior.order = part;
+      problem.target = Target(testing::mixture_layout(3, 2), prior, std::vector<double>(2, 1.0));
+      problem.starts.clear();
+      for (std::uint32_t c = 0; c < 5; ++c) {
+        const auto start = problem.target.draw_from_prior(7, c, 0);
+        problem.starts.insert(problem.starts.end(), start.begin(), start.end());
+      }
+      problem.options.warmup = 40;
+      problem.options.draws = 20;
+      Keeper expected, actual;
+      problem.options.resident = false;
+      problem.run(GetParam(), Precision::mixed, expected);
+      problem.options.resident = true;
+      const RunResult result = problem.run(GetParam(), Precision::mixed, actual);
+      EXPECT_TRUE(result.stepping.starts_with("many steps in one kernel")) << result.stepping;
+      EXPECT_EQ(actual.theta, expected.theta) << kind << ", " << part;
+      EXPECT_EQ(actual.log_prior, expected.log_prior) << kind << ", " << part;
+    }
+}
+
 TEST_P(OnBackend, GoesOnFromAStateBitForBit) {
   for (const std::string& kind : proposal_names()) {
     Problem problem({0}, chains_for(kind));

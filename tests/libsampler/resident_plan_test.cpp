@@ -21,6 +21,7 @@ DeviceLikelihood likelihood(std::size_t rows, int components = 8, int dim = 13) 
           dim,
           blocks * 4 * (2 * dim + 1),
           components * (dim + 1),
+          components * (dim + 1),
           nullptr,
           {0, static_cast<int>((rows + 1023) / 1024)},
           {rows}};

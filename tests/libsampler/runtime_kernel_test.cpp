@@ -74,7 +74,6 @@ TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
   DeviceLikelihood likelihood;
   likelihood.real = "float";
   ResidentPlan plan;
-  plan.rows_per_lane = 2;
   for (const auto& model : kModels)
     for (const auto& proposal : kProposals)
       for (const auto form : {device::ResidentForm::ahead, device::ResidentForm::in_turn}) {
@@ -86,6 +85,7 @@ TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
         likelihood.num_components = model == "TwoGaussian" ? 2 : 8;
         likelihood.dim = model == "TwoGaussian" ? 1 : 13;
         plan.form = form;
+        plan.rows_per_lane = 2;
         plan.evaluators = form == device::ResidentForm::ahead ? 4 : 8;
         plan.sizes.caches = proposal == "ComponentWise";
         plan.sizes.neighbours = plan.sizes.caches || proposal == "SplitMerge";

@@ -130,6 +130,22 @@ EMOMC_INLINE TwoSums constrain_row(const CovarianceRow& row, const Element* elem
   return sums;
 }
 
+/// Writes theta[i], but for elements of simplices, which are there, and of covariances; returns the element's
+/// part of the log Jacobian and term(element, theta[i]).
+template <class Term>
+EMOMC_INLINE TwoSums constrain_and_term(const ParameterTable& table, int i, const double* u, double* theta,
+                                        const double* known_u, const double* known_theta, Term term) {
+  const Element e = table.elements[i];
+  if (e.transform == Transform::covariance) return {0, 0};
+  double log_jacobian = 0;
+  if (e.transform != Transform::simplex) {
+    const bool use_known = known_theta && e.transform == Transform::lower_bound;
+    theta[i] = constrain_element(e, u, use_known ? known_u[e.source] : double_of(0x7ff8000000000000ul),
+                                 use_known ? known_theta[i] : 0.0, log_jacobian);
+  }
+  return {log_jacobian, term(e, theta[i])};
+}
+
 /// Writes theta[table.dim] and returns log |d theta / d u|, and the sum over elements of
 /// term(element, theta), by the same pass; of a covariance the (s, R) of CovarianceRow count as theta, and
 /// the second sum has the density of R.
@@ -137,17 +153,8 @@ template <class Team, class Term>
 EMOMC_HD TwoSums constrain_and_sum(const Team& team, const ParameterTable& table, const double* u,
                                    double* theta, KnownPoint known, Term term) {
   const double simplices = constrain_simplices(team, table, u, theta);
-  TwoSums sums = team.sum_two(table.dim, [=](int i) {
-    const Element e = table.elements[i];
-    if (e.transform == Transform::covariance) return TwoSums{0, 0};
-    double log_jacobian = 0;
-    if (e.transform != Transform::simplex) {
-      const bool use_known = known.theta && e.transform == Transform::lower_bound;
-      theta[i] = constrain_element(e, u, use_known ? known.u[e.source] : double_of(0x7ff8000000000000ul),
-                                   use_known ? known.theta[i] : 0.0, log_jacobian);
-    }
-    return TwoSums{log_jacobian, term(e, theta[i])};
-  });
+  TwoSums sums = team.sum_two(
+      table.dim, [=](int i) { return constrain_and_term(table, i, u, theta, known.u, known.theta, term); });
   if (num_covariance_rows(table) > 0) {
     const TwoSums rows = team.sum_two(num_covariance_rows(table), [=](int i) {
       return constrain_row(table.covariance_rows[i], table.elements, u, theta, term);

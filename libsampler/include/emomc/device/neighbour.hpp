@@ -34,6 +34,7 @@ EMOMC_INLINE bool simplices_may_differ(const ParameterTable& table, const Neighb
 template <class Team>
 EMOMC_HD PointDensities constrain_neighbour(const Team& team, const ParameterTable& table, const double* u,
                                             double* theta, const Neighbour& known, PointTerms& terms) {
+  const auto prior_term = [](const Element& e, double x) { return log_density_term(e, x); };
   const bool new_simplices = simplices_may_differ(table, known);
   const double simplices =
       new_simplices ? constrain_simplices(team, table, u, theta) : known.terms->simplices;
@@ -50,16 +51,9 @@ EMOMC_HD PointDensities constrain_neighbour(const Team& team, const ParameterTab
   if (differs) {
     EMOMC_ROLLED
     for (int i = team.rank(); i < table.dim; i += team.size()) {
-      const Element e = table.elements[i];
-      if (e.transform == Transform::covariance) continue;
-      double log_jacobian = 0;
-      if (e.transform != Transform::simplex) {
-        const bool use_known = e.transform == Transform::lower_bound;
-        theta[i] = constrain_element(e, u, use_known ? known.u[e.source] : double_of(0x7ff8000000000000ul),
-                                     use_known ? known.theta[i] : 0.0, log_jacobian);
-      }
-      lane.a += log_jacobian;
-      lane.b += log_density_term(e, theta[i]);
+      const TwoSums x = constrain_and_term(table, i, u, theta, known.u, known.theta, prior_term);
+      lane.a += x.a;
+      lane.b += x.b;
     }
   } else if (team.rank() < table.dim) {
     lane = known.terms->lanes[team.rank()];
@@ -68,8 +62,7 @@ EMOMC_HD PointDensities constrain_neighbour(const Team& team, const ParameterTab
   TwoSums sums = team.sum_of_lanes(lane);
   if (num_covariance_rows(table) > 0) {
     const TwoSums rows = team.sum_two(num_covariance_rows(table), [=](int i) {
-      return constrain_row(table.covariance_rows[i], table.elements, u, theta,
-                           [](const Element& e, double x) { return log_density_term(e, x); });
+      return constrain_row(table.covariance_rows[i], table.elements, u, theta, prior_term);
     });
     sums = {sums.a + rows.a, sums.b + rows.b};
   }

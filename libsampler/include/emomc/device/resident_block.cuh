@@ -10,6 +10,11 @@
 
 namespace emomc::device {
 
+/// Of a candidate, beside its point and coefficients.
+struct ResidentCandidate {
+  double log_q, log_prior, log_jacobian;
+};
+
 /// The scalars of a chain, and what its threads tell each other.
 struct ResidentScalars {
   double current_log_prior, current_log_jacobian, current_log_likelihood;
@@ -19,14 +24,11 @@ struct ResidentScalars {
   i64 step;
   u64 num_faults;
   RecordPlan plan;
-  double log_uniform[2];   ///< of the next two acceptances
-  Prepared prepared[2];    ///< of each team; here, since in registers it would crowd out the rest
-  Workspace workspace[3];  ///< of each team; the third one's is the settled point
+  double log_uniform[2];  ///< of the next two acceptances
+  Prepared prepared;      ///< the acceptance to come; here, since in registers it would crowd out the rest
+  ResidentCandidate next[2][2];  ///< in turn: the next candidate after a rejection, after an acceptance
   Decision decision;
-  bool has_draw;        ///< a step has been done that is to be recorded:
-  Decision drawn;       ///< its last decision,
-  Prepared drawn_from;  ///< by this
-  int kept;             ///< component whose distances the caches have yet to take over; kNothingKept
+  int kept;  ///< component whose distances the caches have yet to take over; kNothingKept
   u8 accepted;
 };
 inline constexpr int kNothingKept = -1;
@@ -182,7 +184,6 @@ struct ResidentBlock {
     if (rank != 0) s.plan.capacity = 0;  // one block records
     s.total_of_rows = work.num_rows[list];
     s.kept = kNothingKept;
-    s.has_draw = false;
     local = view;
     local.table = table_of(view, chain);
     local.num_tables = 1;

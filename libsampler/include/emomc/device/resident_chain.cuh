@@ -8,9 +8,10 @@
 // sends their sums to the others, and one cluster barrier a step is all that they wait for.
 //
 // Two forms. `ahead`: while some warps evaluate a candidate, two teams of others compute the next one for
-// both outcomes of the acceptance (Brockwell 2006), and a third team draws the random numbers of the one
-// after and records, the shortest time per step. `in_turn`: all warps evaluate, one team proposes; less work,
-// for chains that are many enough to hide each other's waiting.
+// both outcomes of the acceptance (Brockwell 2006), and a third team keeps the books: it draws the random
+// numbers of the one after, prepares the acceptance, decides, counts and records. The shortest time per step.
+// `in_turn`: all warps evaluate, one team does the rest; less work, for chains that are many enough to hide
+// each other's waiting.
 #ifndef EMOMC_DEVICE_RESIDENT_CHAIN_CUH
 #define EMOMC_DEVICE_RESIDENT_CHAIN_CUH
 
@@ -46,84 +47,67 @@ class ResidentChain {
     }
     if constexpr (Config::caches) evaluation_.fill_caches();
     const i64 last = block_.work.num_steps * view_.num_blocks;
-    if (Config::ahead && block_.in_team(kDrawer)) draw(kNoBlock, 0, block_.scalars.step, 0);
+    if (Config::ahead && block_.in_team(kKeeper)) draw(kNoBlock, 0, block_.scalars.step, 0);
     __syncthreads();
     i64 step = block_.scalars.step;  // done before the block that is accepted
     int block = kNoBlock;
+    bool done = false;
 #pragma unroll 1
     for (i64 i = 0; i <= last; ++i) {
       const int next = i == last ? kNoBlock : following(block);
       const int after_next = i + 1 >= last ? kNoBlock : following(next);
-      transition(block, next, after_next, step, static_cast<int>(i & 1));
-      if (block == view_.num_blocks - 1) ++step;
+      transition(block, next, after_next, step, done, static_cast<int>(i & 1));
+      done = block == view_.num_blocks - 1;
+      if (done) ++step;
       block = next;
     }
     block_.store_back();
   }
 
  private:
-  static constexpr int kDrawer = 2;  ///< the team that draws and records
+  static constexpr int kKeeper = Config::ahead ? 2 : 0;  ///< the team that keeps the books
 
   __device__ int following(int block) const { return block + 1 == view_.num_blocks ? 0 : block + 1; }
 
+  __device__ InnovationView innovation_view(int block) const {
+    return {block_.places.adapted,
+            adapted_of(view_, block_.chain) + view_.adapted_layout.num_small(),
+            view_.adapted_layout,
+            view_.blocks[block],
+            block,
+            view_.shape,
+            view_.table.mixture};
+  }
+
   /// Draws the random numbers of the acceptance of block `accept`, `step` steps being done, and of the
-  /// proposal of block `propose` after it.
+  /// proposal of block `propose` after it; by the keeper.
   __device__ void draw(int accept, int propose, i64 step, int parity) const {
     const u32 id = view_.chain_id[block_.chain];
     if (accept != kNoBlock && Block::leads_team())
       block_.scalars.log_uniform[parity] = draw_log_uniform(view_, id, step, accept);
     if (propose == kNoBlock) return;
     if (accept == view_.num_blocks - 1) ++step;
-    const InnovationView adapted{block_.places.adapted,
-                                 adapted_of(view_, block_.chain) + view_.adapted_layout.num_small(),
-                                 view_.adapted_layout,
-                                 view_.blocks[propose],
-                                 propose,
-                                 view_.shape,
-                                 view_.table.mixture};
     double* innovation = block_.places.innovation(parity);
-    Proposal::innovate(block_.team(), RandomSource{view_.seed, static_cast<u64>(step), id}, adapted,
+    Proposal::innovate(block_.team(), RandomSource{view_.seed, static_cast<u64>(step), id},
+                       innovation_view(propose),
                        Innovation{innovation, innovation + view_.table.dim_unconstrained,
                                   innovation + view_.num_innovation - kExtraInnovation});
   }
 
-  // ---- what the calling thread's team works with
-
-  __device__ const Workspace& workspace() const { return block_.scalars.workspace[block_.team_index()]; }
-  __device__ const Prepared& prepared() const { return block_.scalars.prepared[block_.team_index()]; }
-
-  __device__ void write_workspace(int parity) const {
-    if (!Block::leads_team()) return;
-    Workspace& w = block_.scalars.workspace[block_.team_index()];
+  /// Where the step's functions find the points of the sets and the numbers drawn.
+  __device__ Workspace workspace(int u, int parity) const {
     const ResidentPlaces& places = block_.places;
+    Workspace w{};
     w.current_u = places.u(block_.current);
-    w.u = places.u(block_.candidate);
+    w.u = places.u(u);
     w.current_theta = places.theta(block_.current);
-    w.theta = places.theta(block_.candidate);
-    w.innovation = places.innovation(Config::ahead ? parity : 0);
-    w.log_uniform = Config::ahead ? &block_.scalars.log_uniform[parity] : nullptr;
+    w.theta = places.theta(u);
+    w.innovation = places.innovation(parity);
+    w.log_uniform = &block_.scalars.log_uniform[parity];
     w.adapted = places.adapted;
     w.table = block_.local.table;
     w.is_filled = true;
-  }
-  /// After the decision: both points are the current one, so that nothing is copied.
-  __device__ void write_settled(int team_number) const {
-    if (threadIdx.x != 0) return;
-    Workspace& w = block_.scalars.workspace[team_number];
-    w.current_u = w.u = block_.places.u(block_.current);
-    w.current_theta = w.theta = block_.places.theta(block_.current);
-  }
-
-  // ---- by the calling thread's team
-
-  /// The part of a transition that does not need the likelihood.
-  __device__ void prepare(int accept, int propose, int parity) const {
-    write_workspace(parity);
-    block_.team().sync();
-    const Prepared p =
-        prepare_transition<Proposal>(block_.team(), block_.local, block_.chain, accept, propose, workspace());
-    if (Block::leads_team()) block_.scalars.prepared[block_.team_index()] = p;
-    block_.team().sync();
+    return w;
   }
 
   __device__ void prepare_set(const Team& t, int set) const {
@@ -161,114 +145,119 @@ class ResidentChain {
     prepare_near(t, set, set, all);
   }
 
-  /// The candidate that follows the point in set `from`, to set `to`, with its coefficients.
-  __device__ Candidate propose_into(int from, int to) const {
+  /// The candidate of block `propose` that follows the point in set `from`, to set `to`, with its
+  /// coefficients; by the calling thread's team, whose lane 0 writes `candidate`.
+  __device__ void propose_into(int from, int to, int propose, int parity,
+                               ResidentCandidate& candidate) const {
     const Team t = block_.team();
     const ResidentPlaces& places = block_.places;
-    const InnovationView& adapted = prepared().adapted;
+    const InnovationView adapted = innovation_view(propose);
+    const Workspace w = workspace(to, parity);
+    Candidate next;
     if constexpr (Config::neighbours) {
       const ProposalBlock& block = adapted.block;
       const Neighbour known{places.u(from), places.theta(from), &places.terms(from), block.first_element,
                             block.first_element + block.num_elements};
-      const Candidate next =
-          propose_neighbour<Proposal>(t, block_.local, block_.chain, adapted, known, workspace(),
-                                      places.u(to), places.theta(to), places.terms(to));
+      next = propose_neighbour<Proposal>(t, block_.local, block_.chain, adapted, known, w, places.u(to),
+                                         places.theta(to), places.terms(to));
       t.sync();
       prepare_near(t, from, to, block);
-      return next;
     } else {
-      const Candidate next = propose<Proposal>(t, block_.local, block_.chain, adapted,
-                                               KnownPoint{places.u(from), places.theta(from)}, workspace(),
-                                               places.u(to), places.theta(to));
+      next = device::propose<Proposal>(t, block_.local, block_.chain, adapted,
+                                       KnownPoint{places.u(from), places.theta(from)}, w, places.u(to),
+                                       places.theta(to));
       t.sync();
       if (adapted.block.influence != Influence::nothing) prepare_set(t, to);
-      return next;
     }
+    if (Block::leads_team()) candidate = {next.log_q, next.log_prior, next.log_jacobian};
   }
 
-  /// Tells all teams the scalars of the candidate that they go on with.
-  __device__ void tell(const Candidate& next) const {
-    if (!Block::leads_team()) return;
+  // ---- by the keeper
+
+  /// The draw, where the step that has just been done is one to be kept.
+  __device__ void record() const {
+    const ResidentScalars& s = block_.scalars;
+    record_draw(block_.team(), block_.local, block_.chain, s.step, s.plan, workspace(block_.current, 0),
+                s.current_log_prior, s.current_log_likelihood);
+  }
+
+  /// What the acceptance of block `accept` needs but for the likelihood, to the keeper's lane 0.
+  __device__ void prepare(int accept, int parity) const {
+    const Prepared p = prepare_transition<Proposal>(block_.team(), block_.local, block_.chain, accept,
+                                                    kNoBlock, workspace(block_.candidate, parity));
+    if (Block::leads_team()) block_.scalars.prepared = p;
+  }
+
+  /// By the keeper's lane 0.
+  __device__ void decide_on(int accept, bool evaluated, double log_likelihood, int changed) const {
+    ResidentScalars& s = block_.scalars;
+    if (evaluated) s.log_likelihood = log_likelihood;
+    s.decision = accept == kNoBlock ? Decision{} : decide<Proposal>(block_.local, block_.chain, s.prepared);
+    if (evaluated) s.kept = s.decision.accepted ? changed : kNothingKept;
+  }
+
+  /// What was decided on block `accept`, and the candidate that comes next; by the keeper's lane 0.
+  __device__ void carry_out(int accept) const {
+    block_.point_at_sets();
+    // Both points are the current one, so that nothing is copied.
+    if (accept != kNoBlock)
+      settle<Proposal>(block_.team(), block_.local, block_.chain, accept, block_.scalars.decision,
+                       block_.scalars.prepared, workspace(block_.current, 0));
+  }
+  __device__ void go_on_with(const ResidentCandidate& next) const {
     block_.scalars.log_q = next.log_q;
     block_.scalars.log_prior = next.log_prior;
     block_.scalars.log_jacobian = next.log_jacobian;
   }
 
-  /// Of the step that has just been done, for record_last; by one thread.
-  __device__ void note_draw(bool is_last) const {
-    block_.scalars.has_draw = is_last;
-    if (!is_last) return;
-    write_settled(kDrawer);
-    block_.scalars.drawn = block_.scalars.decision;
-    block_.scalars.drawn_from = block_.scalars.prepared[0];
-  }
-  /// Records it, by the team that has time for it.
-  __device__ void record_last() const {
-    const ResidentScalars& s = block_.scalars;
-    if (!s.has_draw) return;
-    record_decided(block_.team(), block_.local, block_.chain, s.drawn, s.drawn_from, s.workspace[kDrawer]);
-  }
-
   // ---- a transition: the likelihood of block `accept`, its acceptance, the candidate of block `propose`
 
   /// Before the first block (`accept` kNoBlock) the current point stands for a rejected candidate.
-  /// `after`: the block after `propose`; `step` steps are done before the acceptance.
-  __device__ void transition(int accept, int propose, int after, i64 step, int parity) {
+  /// `after`: the block after `propose`; `step` steps are done before the acceptance; `done`: the transition
+  /// before was a step's last.
+  __device__ void transition(int accept, int propose, int after, i64 step, bool done, int parity) {
     ResidentScalars& scalars = block_.scalars;
     const Influence influence = accept == kNoBlock ? Influence::nothing : view_.blocks[accept].influence;
     const bool evaluated = influence != Influence::nothing;
     const int changed = influence == Influence::component ? view_.blocks[accept].component : kNothingKept;
-    Candidate next{};
-    if (block_.warp < 4 * Config::teams) {
-      prepare(accept, propose, parity);
-      if constexpr (Config::ahead)
-        if (propose != kNoBlock)
-          next = propose_into(block_.in_team(1) ? block_.candidate : block_.current,
-                              block_.in_team(1) ? block_.free[1] : block_.free[0]);
+    const bool is_last = accept == view_.num_blocks - 1;
+    const bool keeps = block_.in_team(kKeeper), leads = keeps && Block::leads_team();
+    if (Config::ahead && propose != kNoBlock && block_.team_index() < 2) {
+      const int outcome = block_.team_index();
+      propose_into(outcome ? block_.candidate : block_.current, block_.free[outcome], propose, parity,
+                   scalars.next[parity][outcome]);
+    }
+    if (keeps) {
+      block_.team().sync();  // lane 0 has carried out what was decided before
+      if (done) record();
+      if constexpr (!Config::ahead)
+        draw(accept, propose, step, 0);
+      else if (propose != kNoBlock)
+        draw(propose, after, is_last ? step + 1 : step, 1 - parity);
+      if (accept != kNoBlock) prepare(accept, Config::ahead ? parity : 0);
     }
     if constexpr (!Config::ahead) __syncthreads();  // the candidate is there
-    if (Config::ahead && block_.in_team(kDrawer)) {
-      record_last();
-      if (propose != kNoBlock)
-        draw(propose, after, accept == view_.num_blocks - 1 ? step + 1 : step, 1 - parity);
-    }
     if (evaluated && block_.warp >= Config::first_evaluator) evaluation_.evaluate(changed, parity);
     sync_cluster();
 
-    const double log_likelihood = evaluated ? evaluation_.total(parity) : 0.0;
-    if (threadIdx.x == 0) {
-      if (evaluated) scalars.log_likelihood = log_likelihood;
-      scalars.decision =
-          accept == kNoBlock ? Decision{} : decide<Proposal>(block_.local, block_.chain, prepared());
-      if (evaluated) scalars.kept = scalars.decision.accepted ? changed : kNothingKept;
-    }
+    const double log_likelihood = evaluated ? evaluation_.total(parity, kKeeper * kTeamLanes / 32) : 0.0;
+    if (leads) decide_on(accept, evaluated, log_likelihood, changed);
     __syncthreads();
     const bool accepted = scalars.decision.accepted;
     block_.rotate_sets(accepted);
-    if (block_.warp >= (Config::ahead ? Config::first_evaluator : 4)) return;
-
-    if (threadIdx.x == 0) block_.point_at_sets();
-    if (block_.in_team(0) && accept != kNoBlock) carry_out(accept);
-    if constexpr (Config::ahead) {
-      if (propose != kNoBlock && block_.in_team(accepted ? 1 : 0)) tell(next);
-      sync_some<4, 3 * kTeamLanes>();  // the evaluators have nothing to wait for
-      if (propose == kNoBlock && block_.in_team(kDrawer)) record_last();
-    } else if (propose != kNoBlock) {
-      tell(propose_into(block_.current, block_.candidate));
+    if (leads) {
+      carry_out(accept);
+      if (Config::ahead && propose != kNoBlock) go_on_with(scalars.next[parity][accepted ? 1 : 0]);
     }
-  }
-
-  /// What was decided on block `accept`, by the first team.
-  __device__ void carry_out(int accept) const {
-    const ResidentScalars& s = block_.scalars;
-    const bool is_last = accept == view_.num_blocks - 1;
-    write_settled(0);
-    block_.team().sync();
-    settle<Proposal>(block_.team(), block_.local, block_.chain, accept, s.decision, prepared(), workspace());
     if constexpr (!Config::ahead)
-      if (is_last)
-        record_decided(block_.team(), block_.local, block_.chain, s.decision, prepared(), workspace());
-    if (Config::ahead && threadIdx.x == 0) note_draw(is_last);
+      if (keeps && propose != kNoBlock) {
+        propose_into(block_.current, block_.candidate, propose, 0, scalars.next[0][0]);
+        if (leads) go_on_with(scalars.next[0][0]);
+      }
+    if (keeps && propose == kNoBlock && is_last) {
+      block_.team().sync();
+      record();
+    }
   }
 
   Block& block_;

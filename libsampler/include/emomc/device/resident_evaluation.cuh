@@ -61,14 +61,14 @@ class ResidentEvaluation {
     }
   }
 
-  /// By all threads, after all blocks have sent; warp 0 gets the log likelihood.
-  __device__ double total(int parity) const {
+  /// By all threads, after all blocks have sent; warp `receiver` gets the log likelihood.
+  __device__ double total(int parity, int receiver) const {
     const ResidentWork& work = block_.work;
     const double* sums = block_.places.sums + parity * work.max_nodes;
     double* segment_sums = block_.places.segment_sums;
     double sum = 0;
     if (work.max_segments <= 1) {
-      if (block_.warp == 0) sum = sum_by_warp(sums, block_.num_nodes);
+      if (block_.warp == receiver) sum = sum_by_warp(sums, block_.num_nodes);
     } else {
       const int first = work.first_segment[block_.list];
       const int count = work.first_segment[block_.list + 1] - 1 - first;
@@ -78,7 +78,7 @@ class ResidentEvaluation {
         if (block_.lane == 0) segment_sums[s] = segment;
       }
       __syncthreads();
-      if (block_.warp == 0) sum = sum_by_warp(segment_sums, count);
+      if (block_.warp == receiver) sum = sum_by_warp(segment_sums, count);
     }
     return kLn2 * EMOMC_FMA(block_.scalars.total_of_rows, block_.scalars.common[block_.candidate], sum);
   }
