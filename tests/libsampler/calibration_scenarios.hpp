@@ -58,8 +58,8 @@ inline std::vector<Scenario> calibration_scenarios() {
 
   // Models and families of one component.
   all.push_back({"diagonal_1",
-                 mixture(1, 2, "diagonal", {{"means", normal(0.5, 2)}, {"scales", half_normal(1.5)}}, 0.3), 8,
-                 walk("component_wise"), 50});
+                 mixture(1, 2, "diagonal", {{"means", normal(0.5, 2)}, {"scales", half_normal(1.5)}}, 0.3), 3,
+                 walk("component_wise"), 20});
   all.push_back(
       {"spherical_1",
        mixture(1, 2, "spherical", {{"means", uniform(-4, 4)}, {"scales", student_t(4, 0.5, 0.7)}}, 0.2), 3,
@@ -122,7 +122,7 @@ inline std::vector<Scenario> calibration_scenarios() {
 
   // Three components.
   all.push_back({"split_merge",
-                 mixture(3, 1, "diagonal", {{"means", normal(0, 2)}, {"scales", lognormal(-0.5, 0.6)}}), 8,
+                 mixture(3, 1, "diagonal", {{"means", normal(0, 2)}, {"scales", lognormal(-0.5, 0.6)}}), 3,
                  walk("split_merge"), 20});
   all.push_back(
       {"split_merge_ordered",
