@@ -63,7 +63,7 @@ inline std::vector<Scenario> calibration_scenarios() {
   all.push_back(
       {"spherical_1",
        mixture(1, 2, "spherical", {{"means", uniform(-4, 4)}, {"scales", student_t(4, 0.5, 0.7)}}, 0.2), 3,
-       walk("stretch"), 20, 8});
+       walk("stretch"), 50, 8});
   all.push_back(
       {"tied_1",
        mixture(1, 2, "tied",
@@ -79,13 +79,13 @@ inline std::vector<Scenario> calibration_scenarios() {
       {"full_1_three_columns",
        mixture(1, 3, "full",
                {{"means", normal(0, 1)}, {"scales", lognormal(0, 0.5)}, {"correlations", lkj(1.2)}}),
-       4, walk("random_walk", dense), 80});
+       4, walk("random_walk", dense), 160});
 
   // Two components.
   all.push_back(
       {"diagonal_2_ordered",
        mixture(2, 1, "diagonal", {{"means", normal(0, 3)}, {"scales", lognormal(-0.5, 0.5)}}, 0, "means"), 6,
-       walk("random_walk", dense), 50});
+       walk("random_walk", dense), 100});
   all.push_back(
       {"diagonal_2_ordered_by_scale",
        mixture(2, 1, "diagonal", {{"means", normal(0, 2)}, {"scales", normal(0.5, 0.7)}}, 0.1, "scales"), 6,
@@ -100,7 +100,7 @@ inline std::vector<Scenario> calibration_scenarios() {
                           {"scales", half_normal(1)},
                           {"correlations", lkj(1)}},
                          0, "means"),
-                 6, walk("delayed_rejection"), 100, 1, Backend::reference});
+                 6, walk("delayed_rejection"), 160, 1, Backend::reference});
   all.push_back(
       {"full_2",
        mixture(2, 2, "full", {{"means", normal(0, 2)}, {"scales", gamma(3, 4)}, {"correlations", lkj(2)}}), 6,
@@ -112,10 +112,10 @@ inline std::vector<Scenario> calibration_scenarios() {
                           {"scales", cauchy(0.5, 0.3)},
                           {"correlations", fixed({2, 2}, {1, 0.6, 0.6, 1})}},
                          0.2),
-                 8, walk("random_walk", isotropic), 150});
+                 8, walk("random_walk", isotropic), 300});
   all.push_back({"fixed_scales",
                  mixture(2, 1, "diagonal", {{"means", normal(0, 2)}, {"scales", fixed({}, {1})}}, 0, "means"),
-                 8, walk("independence"), 20});
+                 8, walk("independence"), 50});
   all.push_back({"differential_evolution",
                  mixture(2, 1, "diagonal", {{"means", normal(0, 2)}, {"scales", inverse_gamma(4, 3)}}), 6,
                  walk("differential_evolution"), 30, 16, Backend::cpu, Precision::mixed});
@@ -133,7 +133,7 @@ inline std::vector<Scenario> calibration_scenarios() {
   all.push_back({"two_gaussian_ordered",
                  two_gaussian({{"fraction", beta(2, 3)}, {"mean", normal(0.3, 1)}, {"sigma", half_normal(1)}},
                               0.05, "sigma"),
-                 8, walk("independence"), 25});
+                 8, walk("independence"), 50});
   all.push_back(
       {"two_gaussian",
        two_gaussian({{"fraction", uniform(0, 1)}, {"mean", cauchy(0, 0.5)}, {"sigma", uniform(0.2, 2)}}), 8,
@@ -170,7 +170,7 @@ inline std::vector<Scenario> calibration_scenarios() {
                           {"scales.sd", inverse_gamma(4, 3)},
                           {"correlations", lkj(3)}},
                          0.05),
-                 8, walk("adaptive_metropolis"), 150});
+                 8, walk("adaptive_metropolis"), 250});
   all.push_back({"hierarchical_truncated",
                  mixture(1, 2, "diagonal",
                          {{"means", {PriorFamily::normal, {kSampled, of(1)}}},
