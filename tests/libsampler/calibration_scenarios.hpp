@@ -67,13 +67,13 @@ inline std::vector<Scenario> calibration_scenarios() {
   all.push_back(
       {"tied_1",
        mixture(1, 2, "tied",
-               {{"means", student_t(5, 0.5, 1)}, {"scales", exponential(0.8)}, {"correlations", lkj(2)}},
+               {{"means", student_t(5, 0.5, 1)}, {"scales", exponential(0.8)}, {"correlations", lkj(1)}},
                0.1),
        3, walk("adaptive_metropolis"), 60});
   all.push_back(
       {"full_1",
        mixture(1, 2, "full",
-               {{"means", cauchy(0, 1)}, {"scales", inverse_gamma(3, 2)}, {"correlations", lkj(1.5)}}),
+               {{"means", cauchy(0, 1)}, {"scales", inverse_gamma(3, 2)}, {"correlations", lkj(1)}}),
        3, walk("delayed_rejection", dense), 40});
   all.push_back(
       {"full_1_three_columns",

@@ -19,9 +19,9 @@ class LabelFree {
     visit(some, [&](const std::string& name, double) { names_.push_back(name); });
   }
 
-  /// Sorted weights but the smallest, and for each column sorted means, scales and correlations; sampled
-  /// arguments; for mixtures of two or more components the mixture's mean in each column. Fixed blocks have
-  /// none.
+  /// Sorted weights but the smallest, and for each column sorted means, scales, correlations and their
+  /// squares; sampled arguments; for mixtures of two or more components the mixture's mean in each column.
+  /// Fixed blocks have none.
   const std::vector<std::string>& names() const { return names_; }
   std::vector<double> operator()(std::span<const double> theta) const {
     std::vector<double> values;
@@ -89,9 +89,12 @@ class LabelFree {
       for (std::size_t k = 0; k < count; ++k) scales.push_back(std::sqrt(product(k, i, i)));
       report("scales", i, scales, quantity);
       for (std::size_t j = 0; has_correlations && j < i; ++j) {
-        std::vector<double> correlations;
-        for (std::size_t k = 0; k < count; ++k)
+        std::vector<double> correlations, squares;
+        for (std::size_t k = 0; k < count; ++k) {
           correlations.push_back(product(k, i, j) / std::sqrt(product(k, i, i) * product(k, j, j)));
+          squares.push_back(correlations.back() * correlations.back());
+        }
+        report("squared_correlations", pair, squares, quantity);
         report("correlations", pair++, correlations, quantity);
       }
     }
