@@ -93,15 +93,41 @@ double draw_element(const device::Element& e, Numbers& numbers) {
   return 0;
 }
 
-// Truncation by rejection; a prior with next to no mass above its bound is the user's mistake.
+// A standard normal number above `lower` > 0 (Robert 1995, "Simulation of truncated normal variables",
+// section 2.2): a shifted exponential one, accepted with the ratio of the densities.
+double normal_above(double lower, Numbers& numbers) {
+  const double rate = 0.5 * (lower + std::sqrt(lower * lower + 4));
+  for (;;) {
+    const double z = lower - std::log(numbers.uniform()) / rate;
+    if (-2 * std::log(numbers.uniform()) > (z - rate) * (z - rate)) return z;
+  }
+}
+
+// Where a bound lies far out in a tail, without rejection: a location that has a prior of its own may be
+// anywhere.
+double draw_above_bound(const device::Element& e, Numbers& numbers) {
+  constexpr double kFar = 2;  // sds, or mean lengths
+  if (e.density == Density::normal) {
+    const double lower = (e.bound - e.a) * e.b;
+    if (lower > kFar) return e.a + normal_above(lower, numbers) / e.b;
+  } else if (e.density == Density::lognormal) {
+    const double lower = (std::log(e.bound) - e.a) * e.b;
+    if (lower > kFar) return std::exp(e.a + normal_above(lower, numbers) / e.b);
+  } else if (e.density == Density::gamma && e.a == 0 && e.bound * e.b > kFar) {
+    return e.bound + draw_element(e, numbers);
+  }
+  return draw_element(e, numbers);
+}
+
+// Other truncation by rejection; a prior with next to no mass above its bound is the user's mistake.
 template <class Name>
 double draw_inside(const device::Element& e, Numbers& numbers, const Name& name) {
   constexpr int kTries = 100000;
   for (int tries = 0; tries < kTries; ++tries) {
-    const double x = draw_element(e, numbers);
-    const bool inside = e.transform == device::Transform::interval
-                            ? x > 0 && x < 1
-                            : !device::is_bounded_below(e.transform) || x > e.bound;
+    const bool is_bounded = device::is_bounded_below(e.transform);
+    const double x = is_bounded ? draw_above_bound(e, numbers) : draw_element(e, numbers);
+    const bool inside =
+        e.transform == device::Transform::interval ? x > 0 && x < 1 : !is_bounded || x > e.bound;
     if (inside) return x;
   }
   throw InputError("prior." + name() + ": fewer than one draw in " + std::to_string(kTries) +

@@ -1,8 +1,8 @@
 // Every kind of proposal on posteriors that are known in closed form.
 //
-// For each coordinate: mean, sd, and the probability below the posterior's own 5 %, 50 % and 95 % points.
-// There are 4 posteriors of at most 3 coordinates, 13 proposals with their shapes and 2 backends: at most
-// 1,560 comparisons, each within kBound = 6.2 Monte Carlo standard errors (5.7e-10 for a normal one), so a
+// For each quantity: mean, sd, and the probability below 11 of the posterior's own quantiles, 5 % to 95 %.
+// There are 8 posteriors with 28 quantities in all, 13 proposals with their shapes and 2 backends: at most
+// 9,464 comparisons, each within kBound = 6.5 Monte Carlo standard errors (8.1e-11 for a normal one), so a
 // false alarm in less than 1e-6 of all seeds.
 #include <gtest/gtest.h>
 
@@ -12,6 +12,7 @@
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
+#include <functional>
 
 #include "emomc/sampler/diagnostics.hpp"
 #include "keeper.hpp"
@@ -23,19 +24,26 @@ namespace {
 
 using testing::Keeper;
 using testing::number;
-constexpr double kBound = 6.2;
-constexpr std::size_t kDraws = 4000, kChains = 8;
+constexpr double kBound = 6.5;
+constexpr std::size_t kDraws = 3200, kChains = 10;
+constexpr double kProbabilities[] = {0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
 
 struct Expected {
   std::string name;
-  int element;  ///< of theta
+  std::function<double(const double* theta)> value;
   double mean, sd;
-  std::vector<double> quantiles;  ///< at 5 %, 50 % and 95 %
+  std::vector<double> quantiles;  ///< at kProbabilities
 };
+
+std::function<double(const double*)> element(int i) {
+  return [i](const double* theta) { return theta[i]; };
+}
 
 template <class Distribution>
 std::vector<double> quantiles_of(const Distribution& d) {
-  return {quantile(d, 0.05), quantile(d, 0.5), quantile(d, 0.95)};
+  std::vector<double> quantiles;
+  for (double p : kProbabilities) quantiles.push_back(quantile(d, p));
+  return quantiles;
 }
 
 class Conjugate : public ::testing::TestWithParam<Backend> {
@@ -64,10 +72,10 @@ class Conjugate : public ::testing::TestWithParam<Backend> {
         run_chains(*engine, target, {kind, shape, 0.234}, plans, options, starts, keeper);
         for (const Expected& e : expected) {
           SCOPED_TRACE(kind + ", shape " + std::to_string(static_cast<int>(shape)) + ", " + e.name);
-          const auto dim = static_cast<std::ptrdiff_t>(target.dim());
-          compare_one(e, {keeper.theta.data() + e.element, kDraws, kChains,
-                          static_cast<std::ptrdiff_t>(kChains) * dim, dim,
-                          proposal_use(kind).other_chains ? kChains : 1});
+          std::vector<double> values;
+          for (std::size_t i = 0; i < kDraws * kChains; ++i)
+            values.push_back(e.value(keeper.theta.data() + i * static_cast<std::size_t>(target.dim())));
+          compare_one(e, {values.data(), kDraws, kChains, kChains, 1, use.other_chains ? kChains : 1});
         }
       }
   }
@@ -78,8 +86,8 @@ class Conjugate : public ::testing::TestWithParam<Backend> {
         << draws_mean(view) << " for " << e.mean;
     EXPECT_LT(std::abs(draws_sd(view) - e.sd), kBound * mcse_sd(view)) << draws_sd(view) << " for " << e.sd;
     EXPECT_LT(mcse_mean(view), 0.1 * e.sd);  // the comparisons say something
-    for (const auto& [p, point] :
-         {std::pair{0.05, e.quantiles[0]}, {0.5, e.quantiles[1]}, {0.95, e.quantiles[2]}}) {
+    for (std::size_t q = 0; q < e.quantiles.size(); ++q) {
+      const double p = kProbabilities[q], point = e.quantiles[q];
       std::vector<double> below;
       for (std::size_t i = 0; i < kDraws; ++i)
         for (std::size_t c = 0; c < kChains; ++c) below.push_back(view(i, c) <= point ? 1.0 : 0.0);
@@ -106,8 +114,25 @@ std::vector<double> spread_starts(const std::vector<double>& start, const std::v
   return starts;
 }
 
-Expected normal(const std::string& name, int element, double mean, double sd) {
-  return {name, element, mean, sd, quantiles_of(boost::math::normal(mean, sd))};
+Expected normal(const std::string& name, int i, double mean, double sd) {
+  return {name, element(i), mean, sd, quantiles_of(boost::math::normal(mean, sd))};
+}
+
+Expected student_t(const std::string& name, const std::function<double(const double*)>& value, double degrees,
+                   double location, double scale) {
+  Expected expected{name, value, location, scale * std::sqrt(degrees / (degrees - 2)),
+                    quantiles_of(boost::math::students_t(degrees))};
+  for (double& q : expected.quantiles) q = location + scale * q;
+  return expected;
+}
+
+// The square root of a number that is inverse gamma(a, b).
+Expected root_of_inverse_gamma(const std::string& name, int i, double a, double b) {
+  const double mean = std::sqrt(b) * std::exp(std::lgamma(a - 0.5) - std::lgamma(a));
+  Expected expected{name, element(i), mean, std::sqrt(b / (a - 1) - mean * mean),
+                    quantiles_of(boost::math::inverse_gamma(a, b))};
+  for (double& q : expected.quantiles) q = std::sqrt(q);
+  return expected;
 }
 
 // Scales s_j known, normal(m, t) priors: the posterior of mean j is normal with precision 1/t^2 + N/s_j^2.
@@ -147,18 +172,11 @@ TEST_P(Conjugate, MeanAndScaleTogether) {
   for (double x : mixture.data.values) mean += x / rows;
   for (double x : mixture.data.values) squares += (x - mean) * (x - mean);
   const double degrees = rows - 2, unit = std::sqrt(squares / (degrees * rows));
-  const boost::math::students_t t(degrees);
-  const boost::math::inverse_gamma variance(degrees / 2, squares / 2);
-  const double mean_scale =
-      std::sqrt(squares / 2) * std::exp(std::lgamma((degrees - 1) / 2) - std::lgamma(degrees / 2));
-  Expected location{"mean", 1, mean, unit * std::sqrt(degrees / (degrees - 2)), quantiles_of(t)};
-  for (double& q : location.quantiles) q = mean + unit * q;
-  Expected scale{"scale", 2, mean_scale, std::sqrt(boost::math::mean(variance) - mean_scale * mean_scale),
-                 quantiles_of(variance)};
-  for (double& q : scale.quantiles) q = std::sqrt(q);
+  const Expected scale = root_of_inverse_gamma("scale", 2, degrees / 2, squares / 2);
   compare({"gaussian_mixture", 1}, mixture.data,
           Target(testing::mixture_layout(1, 1), prior, std::vector<double>(1, 1.0)),
-          spread_starts({1, mean, mean_scale}, {0, unit, 0.1 * unit}), {location, scale});
+          spread_starts({1, mean, scale.mean}, {0, unit, 0.1 * unit}),
+          {student_t("mean", element(1), degrees, mean, unit), scale});
 }
 
 // One component with a known full covariance S and normal(m, t) priors: precision I/t^2 + N S^-1.
@@ -199,6 +217,105 @@ TEST_P(Conjugate, MeansWithAKnownFullCovariance) {
           spread_starts(theta, step), expected);
 }
 
+/// `rows` rows of two correlated columns, their mean and the sums of squares and products about it.
+struct Sample {
+  static constexpr std::size_t rows = 40;
+  DataSet data;
+  Eigen::Vector2d mean = Eigen::Vector2d::Zero();
+  Eigen::Matrix2d squares = Eigen::Matrix2d::Zero();
+
+  Sample()
+      : data(DataSet::single_segment(
+            2, simulate_rows({"gaussian_mixture", 1, "full"}, 2,
+                             std::vector<double>{1, 0.5, -1, 1.2, 0.5, 0.6}, rows, 8))) {
+    const auto row = [&](std::size_t i) { return Eigen::Map<const Eigen::Vector2d>(&data.values[2 * i]); };
+    for (std::size_t i = 0; i < rows; ++i) mean += row(i) / rows;
+    for (std::size_t i = 0; i < rows; ++i) squares += (row(i) - mean) * (row(i) - mean).transpose();
+  }
+};
+
+PriorSet flat_prior() {
+  PriorSet prior;
+  prior.scale_floor = 0;
+  prior.blocks["weights"] = {PriorFamily::fixed, {number(1.0)}};
+  prior.blocks["means"] = {PriorFamily::uniform, {number(-1000), number(1000)}};
+  prior.blocks["scales"] = {PriorFamily::uniform, {number(0), number(1000)}};
+  return prior;
+}
+
+// Flat priors, as above in each column.
+TEST_P(Conjugate, MeansAndScalesOfTwoColumns) {
+  const Sample sample;
+  const double degrees = Sample::rows - 2;
+  std::vector<Expected> expected;
+  std::vector<double> start{1, sample.mean[0], sample.mean[1]};
+  for (int j = 0; j < 2; ++j) {
+    const double squares = sample.squares(j, j);
+    expected.push_back(student_t("mean " + std::to_string(j), element(1 + j), degrees, sample.mean[j],
+                                 std::sqrt(squares / (degrees * Sample::rows))));
+    expected.push_back(root_of_inverse_gamma("scale " + std::to_string(j), 3 + j, degrees / 2, squares / 2));
+    start.push_back(expected.back().mean);
+  }
+  compare({"gaussian_mixture", 1}, sample.data,
+          Target(testing::mixture_layout(1, 2), flat_prior(), std::vector<double>(2, 1.0)),
+          spread_starts(start, {0, 0.2, 0.2, 0.05, 0.05}), expected);
+}
+
+// One scale for d columns, flat priors: the means integrated out, s^2 is inverse gamma((d (N - 1) - 1) / 2,
+// trace(S) / 2).
+TEST_P(Conjugate, MeansAndTheScaleOfASphericalComponent) {
+  const Sample sample;
+  const double a = 0.5 * (2.0 * (Sample::rows - 1) - 1), b = 0.5 * sample.squares.trace();
+  std::vector<Expected> expected{root_of_inverse_gamma("scale", 3, a, b)};
+  for (int j = 0; j < 2; ++j)
+    expected.push_back(student_t("mean " + std::to_string(j), element(1 + j), 2 * a, sample.mean[j],
+                                 std::sqrt(b / (a * Sample::rows))));
+  const ModelSpec model{"gaussian_mixture", 1, "spherical"};
+  compare(model, sample.data, Target(model_layout(model, 2), flat_prior(), std::vector<double>(2, 1.0)),
+          spread_starts({1, sample.mean[0], sample.mean[1], expected[0].mean}, {0, 0.2, 0.2, 0.05}),
+          expected);
+}
+
+// A covariance Sigma of d columns. |d Sigma / d (s, R)| is 2^d prod s^d, so lkj(eta) and densities of s ~
+// s^(d - 2 + 2 eta), a gamma of next to no rate, are a density of Sigma ~ |Sigma|^(eta - 1). With flat means
+// the posterior is inverse Wishart(S, nu) with nu = N - d - 2 eta. Of its Cholesky factor, L00^2 is inverse
+// gamma((nu - 1) / 2, S00 / 2), the slope L10 / L00 is t(nu) about S01 / S00, and L11^2 is inverse gamma(nu /
+// 2, (S11 - S01^2 / S00) / 2); a mean is t(nu - 1) (Gelman et al. 2013, "Bayesian data analysis",
+// section 3.6).
+void compare_inverse_wishart(const std::string& covariance, double eta, const auto& compare) {
+  const Sample sample;
+  const Eigen::Matrix2d& S = sample.squares;
+  const double nu = Sample::rows - 2 - 2 * eta, rest = S(1, 1) - S(0, 1) * S(0, 1) / S(0, 0);
+  PriorSet prior = flat_prior();
+  prior.blocks["scales"] = {PriorFamily::gamma, {number(1 + 2 * eta), number(1e-9)}};
+  prior.blocks["correlations"] = {PriorFamily::lkj, {number(eta)}};
+  std::vector<Expected> expected{root_of_inverse_gamma("L00", 3, 0.5 * (nu - 1), 0.5 * S(0, 0)),
+                                 root_of_inverse_gamma("L11", 5, 0.5 * nu, 0.5 * rest),
+                                 student_t(
+                                     "slope", [](const double* theta) { return theta[4] / theta[3]; }, nu,
+                                     S(0, 1) / S(0, 0), std::sqrt(rest / (nu * S(0, 0))))};
+  for (int j = 0; j < 2; ++j)
+    expected.push_back(student_t("mean " + std::to_string(j), element(1 + j), nu - 1, sample.mean[j],
+                                 std::sqrt(S(j, j) / ((nu - 1) * Sample::rows))));
+  const ModelSpec model{"gaussian_mixture", 1, covariance};
+  const std::vector<double> start{1,
+                                  sample.mean[0],
+                                  sample.mean[1],
+                                  expected[0].mean,
+                                  expected[0].mean * expected[2].mean,
+                                  expected[1].mean};
+  compare(model, sample.data, Target(model_layout(model, 2), prior, std::vector<double>(2, 1.0)),
+          spread_starts(start, {0, 0.2, 0.2, 0.05, 0.05, 0.05}), expected);
+}
+
+TEST_P(Conjugate, MeansAndAFullCovariance) {
+  compare_inverse_wishart("full", 1, [this](const auto&... all) { compare(all...); });
+}
+
+TEST_P(Conjugate, MeansAndATiedCovariance) {
+  compare_inverse_wishart("tied", 2.5, [this](const auto&... all) { compare(all...); });
+}
+
 // Components so far apart that each row's is known: the weights are Dirichlet with the counts added.
 TEST_P(Conjugate, WeightsOfSeparatedComponents) {
   constexpr int K = 3;
@@ -217,12 +334,12 @@ TEST_P(Conjugate, WeightsOfSeparatedComponents) {
   for (int k = 0; k < K; ++k) {
     const double a = counts[static_cast<std::size_t>(k)] + alpha;
     const boost::math::beta_distribution<> marginal(a, total - a);
-    expected.push_back({"weight " + std::to_string(k), k, boost::math::mean(marginal),
+    expected.push_back({"weight " + std::to_string(k), element(k), boost::math::mean(marginal),
                         boost::math::standard_deviation(marginal), quantiles_of(marginal)});
   }
   std::vector<double> starts;
   for (std::size_t c = 0; c < kChains; ++c) {
-    const double first = 0.2 + 0.03 * static_cast<double>(c),
+    const double first = 0.2 + 0.02 * static_cast<double>(c),
                  second = 0.5 - 0.02 * static_cast<double>(c * c % 5);
     starts.insert(starts.end(), {first, second, 1 - first - second, -100, 0, 100, 1, 1, 1});
   }

@@ -160,6 +160,10 @@ TEST(Target, TruncatedPriorsIntegrateToOne) {
       {Support::positive, PriorFamily::half_normal, {1.5}, 0},
       {Support::unit_interval, PriorFamily::beta, {2.5, 1.5}, 0},
       {Support::positive, PriorFamily::cauchy, {0, 1}, 0.4},
+      // Far below the floor.
+      {Support::positive, PriorFamily::normal, {-3, 1}, 0.4},
+      {Support::positive, PriorFamily::lognormal, {-3, 0.7}, 0.4},
+      {Support::positive, PriorFamily::exponential, {6}, 0.4},
   };
   for (const auto& c : cases) {
     const Target target = one(c.support, c.family, c.arguments, c.floor);
