@@ -18,6 +18,7 @@ constexpr std::array<const char*, 3> kColumns{"path", "label", "speaker"};
 std::string content_of(const fs::path& file) {
   std::error_code error;
   if (fs::is_directory(file, error)) throw InputError(file.string() + ": this is a folder, not a file");
+  if (!fs::is_regular_file(file, error)) throw InputError(file.string() + ": this is not a regular file");
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw InputError(file.string() + ": cannot be read");
   return {std::istreambuf_iterator<char>(stream), {}};
