@@ -8,6 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+scripts/install-dependencies.sh --fuzz
 seconds=${EMOMC_FUZZ_SECONDS:-600}
 build=build/fuzz
 if [[ ! -e $build/build.ninja ]]; then

@@ -13,7 +13,7 @@ namespace emomc {
 namespace {
 
 using Json = nlohmann::json;
-constexpr std::size_t kMaxBytes = std::size_t{16} << 20;  // JSON takes up to 25 times that in memory
+constexpr std::size_t kMaxBytes = std::size_t{16} << 20;  // JSON takes up to 32 times that in memory
 constexpr int kMaxDepth = 8;
 constexpr double kMaxAsymmetry = 1e-9;
 

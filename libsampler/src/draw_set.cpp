@@ -72,6 +72,12 @@ DrawSet draw_set_of(const std::vector<ChainDraws>& chains, const std::string& so
   }
   if (set.num_draws == 0 && phase == Phase::sampling)
     throw InputError(source + ": there are no draws after warm-up yet");
+  // A header without draws is a claim of a few bytes that may stand for millions of names.
+  if (set.num_draws == 0) {
+    set.names.resize(set.num_log_densities);
+    set.layout = {};
+    return set;
+  }
 
   const auto elements = element_names(header.layout);
   set.names.insert(set.names.end(), elements.begin(), elements.end());

@@ -83,8 +83,8 @@ TEST_F(ForeignRunDirectory, ManifestsAreNotWaitedForAndTheirNumbersNotBelieved) 
     const auto result = folder.run(command);
     EXPECT_TRUE(result.exit_code == 0 || result.exit_code == 1) << command << ": " << result.err;
   }
-  folder.write("other/manifest.json", "{\"kind\": \"run\", \"x\": " + std::string(17 << 20, '[') + "}");
-  EXPECT_EQ(folder.run("summary other", "ulimit -v 2000000;").exit_code, 0);
+  folder.write("other/manifest.json", "{\"kind\": \"run\", \"x\": " + std::string(15 << 20, '[') + "}");
+  EXPECT_EQ(folder.run("summary other", "ulimit -v 1500000;").exit_code, 0);
 }
 
 // Chains of two columns beside data of three: indices into the draws would lead outside.

@@ -396,6 +396,9 @@ TEST(RunConfigSyntax, HostileTextsAreRefusedQuickly) {
   EXPECT_NE(refusal(lists), "");
   EXPECT_NE(refusal(std::string(1 << 20, '{')), "");
   EXPECT_NE(refusal(std::string(1 << 20, 'k') + ": 1"), "");
+  std::string files = "data: {file: [f";
+  for (int i = 0; i < 100000; ++i) files += ", f" + std::to_string(i);
+  EXPECT_NE(refusal(files + ", f]}"), "");
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
 }
 

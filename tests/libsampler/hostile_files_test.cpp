@@ -87,6 +87,7 @@ TEST_F(HostileFiles, NamesOfMillionsOfParametersWithoutADrawAreNotMade) {
   const ChainDraws chain = read_chain(write("chain.emc", encode_header(h)));
   const auto began = std::chrono::steady_clock::now();
   EXPECT_THROW(draw_set_of({chain}, "run"), InputError);
+  EXPECT_EQ(draw_set_of({chain}, "run", Phase::warmup).num_quantities(), 3u);
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(1));
 }
 

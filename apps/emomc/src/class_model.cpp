@@ -9,6 +9,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/sampler/run_directory.hpp"
+#include "json_value.hpp"
 #include "run_setup.hpp"
 
 namespace emomc::app {
@@ -16,9 +17,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 constexpr int kVersion = 1;
-constexpr std::uintmax_t kMostBytes = std::uintmax_t{4} << 30;      // of draws.npy
-constexpr std::uintmax_t kMostJsonBytes = std::uintmax_t{16} << 20;  // JSON takes up to 25 times that in memory
-constexpr std::uintmax_t kMostHeaderBytes = 4096;                    // of draws.npy
+constexpr std::uintmax_t kMostBytes = std::uintmax_t{4} << 30;  // of draws.npy
+constexpr std::uintmax_t kMostJsonBytes = std::uintmax_t{16}
+                                          << 20;            // JSON takes up to 32 times that in memory
+constexpr std::uintmax_t kMostHeaderBytes = 4096;           // of draws.npy
 static_assert(std::endian::native == std::endian::little);  // as .npy says it is
 
 // NumPy's format 1.0 (NEP 1), float64, C order.
@@ -52,7 +54,7 @@ std::string read_bytes(const std::filesystem::path& file, std::uintmax_t most_by
   return text.str();
 }
 
-std::vector<double> finite_numbers(const Json& json, std::size_t count, const std::string& name) {
+std::vector<double> finite_numbers(const nlohmann::json& json, std::size_t count, const std::string& name) {
   auto values = json.get<std::vector<double>>();
   if (values.size() != count) throw InputError(name + " has another length");
   for (const double x : values)
@@ -60,7 +62,7 @@ std::vector<double> finite_numbers(const Json& json, std::size_t count, const st
   return values;
 }
 
-ColumnUnits units_of(const Json& json, std::size_t dim, const std::string& name) {
+ColumnUnits units_of(const nlohmann::json& json, std::size_t dim, const std::string& name) {
   ColumnUnits units{finite_numbers(json.at("mean"), dim, name + ".mean"),
                     finite_numbers(json.at("sd"), dim, name + ".sd")};
   for (const double sd : units.sd)
@@ -120,7 +122,8 @@ ClassModel read_class_model(const std::filesystem::path& directory) {
   const auto file = directory / "model.json";
   const std::string text = read_bytes(file, kMostJsonBytes);
   try {
-    const Json json = Json::parse(text);
+    const nlohmann::json json = parse_json(text);
+    if (json.is_discarded()) throw InputError("damaged, or no model of emomc train");
     if (json.at("emomc_model").get<int>() != kVersion) throw InputError("it is of another version");
     ClassModel model;
     model.classes = json.at("classes").get<std::vector<std::string>>();

@@ -1,10 +1,10 @@
 #include "run_data.hpp"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/table.hpp"
+#include "json_value.hpp"
 #include "run_setup.hpp"
 
 namespace emomc::app {
@@ -43,13 +43,13 @@ std::uintmax_t bytes_of(const std::vector<std::string>& files) {
 }  // namespace
 
 nlohmann::json read_manifest(const std::filesystem::path& manifest) {
-  constexpr std::uintmax_t kMostBytes = 16 << 20;  // JSON takes up to 25 times that in memory
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(manifest, error)) return nullptr;
-  if (std::filesystem::file_size(manifest, error) > kMostBytes || error) return nullptr;
-  std::ifstream stream(manifest, std::ios::binary);
-  auto json = nlohmann::json::parse(stream, nullptr, false);
-  return json.is_object() ? json : nlohmann::json();
+  constexpr std::uintmax_t kMostBytes = 16 << 20;  // JSON takes up to 32 times that in memory
+  try {
+    auto json = parse_json(read_text(manifest, kMostBytes));
+    return json.is_object() ? json : nlohmann::json();
+  } catch (const InputError&) {
+    return nullptr;
+  }
 }
 
 void check_data_files(const std::filesystem::path& directory, const RunData& data) {
