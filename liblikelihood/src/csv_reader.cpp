@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/core/utf8.hpp"
 #include "emomc/likelihood/csv_records.hpp"
 #include "emomc/likelihood/table.hpp"
 #include "table_file.hpp"
@@ -53,6 +54,8 @@ std::vector<std::string> read_header(CsvRecords& records, const std::string& nam
   std::unordered_set<std::string_view> seen;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (columns[i].empty()) throw InputError(name + ":1: column " + std::to_string(i + 1) + " has no name");
+    if (!is_utf8(columns[i]))
+      throw InputError(name + ":1: the name of column " + std::to_string(i + 1) + " is not UTF-8");
     if (columns[i].find('\0') != std::string::npos) throw InputError(name + ":1: this is no text file");
     if (!seen.insert(columns[i]).second)
       throw InputError(name + ":1: the column name '" + shown(columns[i]) + "' occurs twice");

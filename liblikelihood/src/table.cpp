@@ -12,6 +12,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"
+#include "emomc/core/utf8.hpp"
 #include "table_file.hpp"
 
 namespace emomc {
@@ -46,7 +47,10 @@ std::vector<std::string> expand(const std::vector<std::string>& patterns) {
   }
   std::unordered_set<std::string_view> seen;
   for (const auto& file : files)
-    if (!seen.insert(file).second) throw InputError(file + ": the file is listed twice");
+    if (!seen.insert(file).second)
+      throw InputError(file + ": the file is listed twice");
+    else if (!is_utf8(file))
+      throw InputError(file + ": the file's name is not UTF-8");
   return files;
 }
 

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/core/utf8.hpp"
 #include "emomc/sampler/draw_set.hpp"
 
 namespace emomc {
@@ -115,6 +116,7 @@ StanChain read_one(const std::filesystem::path& file) {
       if (fields.size() > kMostColumns) refuse(file, number, "more than 2^20 columns");
       for (const auto field : fields) {
         if (field.empty()) refuse(file, number, "a column without a name");
+        if (!is_utf8(field)) refuse(file, number, "a column's name is not UTF-8");
         if (field.size() > kLongestName) refuse(file, number, "a column's name of more than 1024 bytes");
         chain.names.emplace_back(field);
       }

@@ -6,6 +6,7 @@
 
 #include "corpus_kinds.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/core/utf8.hpp"
 #include "emomc/likelihood/csv_records.hpp"
 
 namespace emomc {
@@ -55,6 +56,8 @@ CorpusListing list_manifest(const fs::path& manifest) {
     if (fields.size() != num_columns)
       throw InputError(place + std::to_string(fields.size()) + " values; the header has " +
                        std::to_string(num_columns) + " columns");
+    for (std::size_t i = 0; i < kColumns.size(); ++i)
+      if (!is_utf8(fields[at[i]])) throw InputError(place + "the " + kColumns[i] + " is not UTF-8");
     for (std::size_t i = 0; i < kColumns.size(); ++i)
       if (fields[at[i]].empty()) throw InputError(place + "the " + kColumns[i] + " is missing");
     const fs::path written = fs::path(fields[at[0]]).lexically_normal();

@@ -387,6 +387,11 @@ TEST(RunConfigSyntax, MessagesStayShortAndOnOneLine) {
   EXPECT_EQ(message.find('\n'), std::string::npos);
 }
 
+TEST(RunConfigSyntax, TextsAreUtf8) {
+  EXPECT_EQ(refusal(data + "backend: cpu\noutput: {directory: m\xe4rz}\n"),
+            "configs/x.yaml:3: the text is not UTF-8");
+}
+
 TEST(RunConfigSyntax, HostileTextsAreRefusedQuickly) {
   const auto begin = std::chrono::steady_clock::now();
   std::string keys = "{", lists;

@@ -12,6 +12,7 @@ using namespace emomc::fuzz;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const RunFolder folder(text_of(data, size));
   // The manifest names data relative to the working directory.
+  const auto before = std::filesystem::current_path();
   std::filesystem::current_path(folder.path());
   read_or_refuse([&] {
     const DrawSet draws = app::inspect_run(folder.path(), app::Numbering::raw).draws;
@@ -20,6 +21,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   });
   read_or_refuse([&] { app::pointwise({folder.path(), "", 100}, [](auto, double) {}); });
   read_or_refuse([&] { app::predictive_checks(folder.path(), 20); });
-  std::filesystem::current_path("/");
+  std::filesystem::current_path(before);
   return 0;
 }

@@ -127,6 +127,13 @@ TEST_F(Tables, ReadsAHundredThousandColumnsInSeconds) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
 }
 
+// A manifest, which is JSON, has them.
+TEST_F(Tables, NamesThatAreNotUtf8AreRefused) {
+  expect_refused({{write("latin1.csv", "a,h\xf6he\n1,2\n")}, {}}, {"latin1.csv:1", "column 2", "UTF-8"});
+  expect_refused({{write("m\xe4rz.csv", "a\n1\n")}, {}}, {"file's name", "UTF-8"});
+  EXPECT_EQ(read_table({{write("utf8.csv", "a,h\xc3\xb6he\n1,2\n")}, {}}).columns[1], "h\xc3\xb6he");
+}
+
 TEST_F(Tables, APipeIsNotWaitedFor) {
   const auto pipe = folder / "pipe.csv";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
