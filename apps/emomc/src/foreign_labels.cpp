@@ -12,9 +12,9 @@
 namespace emomc::app {
 namespace {
 
-constexpr double kSwitchedRhat = 1.1;  // of some part, as it is
+constexpr double kSwitchedRhat = 1.1;    // of some part, as it is
 constexpr std::size_t kMostParts = 128;  // the time grows with their number's third power
-constexpr double kMendedRhat = 1.05;   // of all parts, in their order
+constexpr double kMendedRhat = 1.05;     // of all parts, in their order
 
 // Parts of an array that may trade places: part k has the quantities members[k], position by position.
 struct Parts {
