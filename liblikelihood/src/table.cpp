@@ -39,7 +39,8 @@ std::vector<std::string> expand(const std::vector<std::string>& patterns) {
     if (status == 0 && found.gl_pathc > kMostFiles) {
       const std::string count = std::to_string(found.gl_pathc);
       globfree(&found);
-      throw InputError(pattern + ": matches " + count + " files; allowed: up to " + std::to_string(kMostFiles));
+      throw InputError(pattern + ": matches " + count + " files; allowed: up to " +
+                       std::to_string(kMostFiles));
     }
     for (std::size_t i = 0; status == 0 && i < found.gl_pathc; ++i) files.emplace_back(found.gl_pathv[i]);
     globfree(&found);

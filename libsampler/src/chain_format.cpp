@@ -29,7 +29,8 @@ int get_axis(Fields& fields, std::size_t num_axes) {
 std::string get_name(Fields& fields) {
   auto name = fields.get<std::string>();
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; };
-  if (name.empty() || name.size() > kMaxName || !is_utf8(name) || std::any_of(name.begin(), name.end(), is_control))
+  if (name.empty() || name.size() > kMaxName || !is_utf8(name) ||
+      std::any_of(name.begin(), name.end(), is_control))
     throw DamagedBytes("an impossible name");
   return name;
 }

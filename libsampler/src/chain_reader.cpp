@@ -12,7 +12,8 @@ namespace {
 std::string read_bytes(const std::filesystem::path& file) {
   std::error_code error;
   std::ifstream stream;
-  if (std::filesystem::is_regular_file(file, error)) stream.open(file, std::ios::binary);  // no pipe is waited for
+  if (std::filesystem::is_regular_file(file, error))
+    stream.open(file, std::ios::binary);  // no pipe is waited for
   if (!stream.is_open()) throw InputError(file.string() + ": cannot be read");
   return {std::istreambuf_iterator<char>(stream), {}};
 }

@@ -36,7 +36,8 @@ void write_checkpoint(const std::filesystem::path& file, const Checkpoint& c) {
 Checkpoint read_checkpoint(const std::filesystem::path& file) {
   std::error_code error;
   std::ifstream stream;
-  if (std::filesystem::is_regular_file(file, error)) stream.open(file, std::ios::binary);  // no pipe is waited for
+  if (std::filesystem::is_regular_file(file, error))
+    stream.open(file, std::ios::binary);  // no pipe is waited for
   if (!stream.is_open()) throw InputError(file.string() + ": cannot be read");
   const std::string content{std::istreambuf_iterator<char>(stream), {}};
   if (content.compare(0, kMagic.size(), kMagic) != 0)
@@ -68,8 +69,7 @@ Checkpoint read_checkpoint(const std::filesystem::path& file) {
     if (s.step < 0 || negative || s.num_chains < 1 || s.dim_unconstrained < 0 || s.num_blocks < 1 ||
         s.unconstrained.size() != chains * static_cast<std::size_t>(s.dim_unconstrained) ||
         s.log_prior.size() != chains || s.log_likelihood.size() != chains ||
-        s.log_jacobian.size() != chains || s.faults.size() != chains ||
-        c.committed_bytes.size() != chains ||
+        s.log_jacobian.size() != chains || s.faults.size() != chains || c.committed_bytes.size() != chains ||
         s.accepted.size() != chains * static_cast<std::size_t>(s.num_blocks) ||
         s.proposed.size() != s.accepted.size())
       throw DamagedBytes("its parts do not fit together");

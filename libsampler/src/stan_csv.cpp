@@ -95,8 +95,7 @@ StanChain read_one(const std::filesystem::path& file) {
   std::error_code error_code;
   std::ifstream stream;
   if (std::filesystem::is_regular_file(file, error_code)) stream.open(file, std::ios::binary);
-  if (!stream.is_open())
-    throw InputError(file.string() + ": there is no such file, or it cannot be read");
+  if (!stream.is_open()) throw InputError(file.string() + ": there is no such file, or it cannot be read");
   StanChain chain;
   std::string line;
   std::size_t number = 0;

@@ -153,16 +153,18 @@ ComponentCaches caches_that_fit(const LikelihoodEngine& engine, const std::vecto
 
 namespace {
 
-// What all chains take at the least, before any of it is allocated: an allocation that the system only promises
-// would end in a killed process.
+// What all chains take at the least, before any of it is allocated: an allocation that the system only
+// promises would end in a killed process.
 void refuse_too_many_chains(const RunConfig& config, const RunSetup& setup) {
   const double numbers = setup.target->dim() + setup.target->dim_unconstrained();
-  const double bytes = 4 * sizeof(double) * numbers * config.sampler.chains;  // current, proposed, two records
+  const double bytes =
+      4 * sizeof(double) * numbers * config.sampler.chains;  // current, proposed, two records
   const auto free = static_cast<double>(make_host_device()->free_bytes());
   if (bytes <= free) return;
   throw InputError("sampler.chains: " + std::to_string(config.sampler.chains) + " chains of " +
                    std::to_string(setup.target->dim()) + " parameters take " + bytes_text(bytes) +
-                   " at the least, and " + bytes_text(free) + " of memory are free; fewer chains or components");
+                   " at the least, and " + bytes_text(free) +
+                   " of memory are free; fewer chains or components");
 }
 
 }  // namespace

@@ -51,8 +51,7 @@ std::vector<std::string> read_list(const YamlValue& value, const std::string& wa
   std::set<std::string> seen;
   for (const YamlNode& item : value.node().items) {
     const std::string name = YamlValue(item, value.key()).text(wanted);
-    if (!seen.insert(name).second)
-      value.refuse(excerpt(name) + " is listed twice; remove one");
+    if (!seen.insert(name).second) value.refuse(excerpt(name) + " is listed twice; remove one");
     names.push_back(name);
   }
   return names;
