@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the build needs from the system's packages (Debian 12, Ubuntu 24.04 or newer).
 # Does nothing where everything is there; needs root or sudo otherwise.
-#   --ci   also what only continuous integration needs
+#   --ci     also what only continuous integration needs
+#   --fuzz   also clang with libFuzzer, for scripts/fuzz.sh
 set -euo pipefail
 
 packages=(g++ cmake ninja-build git ca-certificates libeigen3-dev libspdlog-dev libyaml-cpp-dev nlohmann-json3-dev
@@ -9,6 +10,9 @@ packages=(g++ cmake ninja-build git ca-certificates libeigen3-dev libspdlog-dev 
 if [[ "${1:-}" == --ci ]]; then
   packages+=(clang-format clang-tidy-16 ccache libbenchmark-dev python3-venv
     r-cran-rstan r-cran-posterior r-cran-jsonlite chromium)
+fi
+if [[ "${1:-}" == --fuzz ]]; then
+  packages+=(clang-16 libclang-rt-16-dev)
 fi
 
 missing=()

@@ -3,8 +3,10 @@
 #include <charconv>
 #include <cmath>
 #include <string_view>
+#include <unordered_set>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/core/utf8.hpp"
 #include "emomc/likelihood/csv_records.hpp"
 #include "emomc/likelihood/table.hpp"
 #include "table_file.hpp"
@@ -49,12 +51,14 @@ std::vector<std::string> read_header(CsvRecords& records, const std::string& nam
     throw InputError(name + ": the file is empty; a header line with column names is needed");
   std::vector<std::string> columns;
   for (const auto& field : fields) columns.emplace_back(trimmed(field));
+  std::unordered_set<std::string_view> seen;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (columns[i].empty()) throw InputError(name + ":1: column " + std::to_string(i + 1) + " has no name");
+    if (!is_utf8(columns[i]))
+      throw InputError(name + ":1: the name of column " + std::to_string(i + 1) + " is not UTF-8");
     if (columns[i].find('\0') != std::string::npos) throw InputError(name + ":1: this is no text file");
-    for (std::size_t j = 0; j < i; ++j)
-      if (columns[i] == columns[j])
-        throw InputError(name + ":1: the column name '" + shown(columns[i]) + "' occurs twice");
+    if (!seen.insert(columns[i]).second)
+      throw InputError(name + ":1: the column name '" + shown(columns[i]) + "' occurs twice");
   }
   return columns;
 }

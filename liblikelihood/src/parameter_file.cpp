@@ -13,12 +13,12 @@ namespace emomc {
 namespace {
 
 using Json = nlohmann::json;
-constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+constexpr std::size_t kMaxBytes = std::size_t{16} << 20;  // JSON takes up to 32 times that in memory
 constexpr int kMaxDepth = 8;
 constexpr double kMaxAsymmetry = 1e-9;
 
 Json parse_json(const std::string& text, const std::string& name) {
-  if (text.size() > kMaxBytes) throw InputError(name + ": larger than 64 MiB, which no parameter file is");
+  if (text.size() > kMaxBytes) throw InputError(name + ": larger than 16 MiB, which no parameter file is");
   try {
     // The depth is bounded before it can exhaust the stack.
     const auto shallow = [&](int depth, Json::parse_event_t, Json&) {
@@ -161,7 +161,7 @@ std::vector<double> parse_parameters(const std::string& text, const std::string&
 }
 
 std::vector<double> read_parameter_file(const std::filesystem::path& file, const ParameterLayout& layout) {
-  return parse_parameters(read_whole_file(file), file.string(), layout);
+  return parse_parameters(read_whole_file(file, kMaxBytes), file.string(), layout);
 }
 
 ModelSpec model_of_parameters(const std::string& text, const std::string& name, const std::string& model) {

@@ -8,13 +8,18 @@
 #include <fstream>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"
+#include "emomc/core/utf8.hpp"
 #include "table_file.hpp"
 
 namespace emomc {
 namespace {
+
+constexpr std::size_t kMostFiles = 100'000;
+constexpr std::size_t kLongestList = 1000;  // of names in a message
 
 bool is_reserved(const std::string& name) {
   const auto& names = reserved_columns();
@@ -31,13 +36,22 @@ std::vector<std::string> expand(const std::vector<std::string>& patterns) {
     }
     glob_t found{};
     const int status = glob(pattern.c_str(), 0, nullptr, &found);
+    if (status == 0 && found.gl_pathc > kMostFiles) {
+      const std::string count = std::to_string(found.gl_pathc);
+      globfree(&found);
+      throw InputError(pattern + ": matches " + count + " files; allowed: up to " +
+                       std::to_string(kMostFiles));
+    }
     for (std::size_t i = 0; status == 0 && i < found.gl_pathc; ++i) files.emplace_back(found.gl_pathv[i]);
     globfree(&found);
     if (status != 0) throw InputError(pattern + ": no file matches");
   }
-  for (std::size_t i = 0; i < files.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j)
-      if (files[i] == files[j]) throw InputError(files[i] + ": the file is listed twice");
+  std::unordered_set<std::string_view> seen;
+  for (const auto& file : files)
+    if (!seen.insert(file).second)
+      throw InputError(file + ": the file is listed twice");
+    else if (!is_utf8(file))
+      throw InputError(file + ": the file's name is not UTF-8");
   return files;
 }
 
@@ -101,31 +115,41 @@ std::vector<std::size_t> choose_columns(const std::string& file, const std::vect
     if (chosen.empty()) throw InputError(file + ":1: there is no data column beside the reserved ones");
     return chosen;
   }
+  std::unordered_map<std::string_view, std::size_t> index_of;
+  for (std::size_t i = 0; i < columns.size(); ++i) index_of.emplace(columns[i], i);
   for (const auto& name : wanted) {
-    const auto found = std::find(columns.begin(), columns.end(), name);
-    if (found == columns.end()) {
+    const auto found = index_of.find(name);
+    if (found == index_of.end()) {
       std::string there;
-      for (const auto& column : columns) there += (there.empty() ? "" : ", ") + column;
+      for (std::size_t i = 0; i < columns.size() && there.size() < kLongestList; ++i)
+        there += (i ? ", " : "") + columns[i];
+      if (there.size() >= kLongestList) there = there.substr(0, kLongestList) + " ...";
       throw InputError(file + ":1: there is no column '" + name + "'" + "; " +
                        did_you_mean(nearest_name(name, columns)) + "there are: " + there);
     }
-    chosen.push_back(static_cast<std::size_t>(found - columns.begin()));
+    chosen.push_back(found->second);
   }
   return chosen;
 }
 
-std::string read_whole_file(const std::filesystem::path& file) {
+std::string read_whole_file(const std::filesystem::path& file, std::uintmax_t most_bytes) {
   std::error_code error;
   const auto status = std::filesystem::status(file, error);
   if (!std::filesystem::exists(status)) throw InputError(file.string() + ": there is no such file");
   if (std::filesystem::is_directory(status))
     throw InputError(file.string() + ": this is a directory, not a file");
+  // A pipe may never begin, a device never end.
+  if (!std::filesystem::is_regular_file(status))
+    throw InputError(file.string() + ": this is not a regular file");
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw InputError(file.string() + ": cannot be read: " + std::strerror(errno));
-  std::string content;
   const auto size = std::filesystem::file_size(file, error);
-  if (!error) content.reserve(size);
-  content.assign(std::istreambuf_iterator<char>(stream), {});
+  if (!error && size > most_bytes)
+    throw InputError(file.string() + ": " + std::to_string(size) + " bytes; allowed: up to " +
+                     std::to_string(most_bytes));
+  std::string content(error ? 0 : size, '\0');
+  stream.read(content.data(), static_cast<std::streamsize>(content.size()));
+  content.resize(static_cast<std::size_t>(stream.gcount()));
   return content;
 }
 
@@ -140,9 +164,9 @@ Table read_table(const TableRequest& request) {
     for (std::size_t index : file.chosen) columns.push_back(file.columns[index]);
     if (f == 0) {
       table.columns = columns;
+      const std::unordered_set<std::string_view> used(columns.begin(), columns.end());
       for (const auto& name : file.columns)
-        if (std::find(columns.begin(), columns.end(), name) == columns.end())
-          table.skipped_columns.push_back(name);
+        if (!used.contains(name)) table.skipped_columns.push_back(name);
     } else if (columns != table.columns) {
       throw InputError(table.files[f] + ":1: its columns differ from those of " + table.files[0] +
                        "; name the ones to use in data.columns");

@@ -1,7 +1,9 @@
 // One file of a table: what the CSV and the NumPy reader give.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -23,7 +25,9 @@ std::vector<std::size_t> choose_columns(const std::string& file, const std::vect
 TableFile read_csv(const std::filesystem::path& file, const std::vector<std::string>& wanted);
 TableFile read_npy(const std::filesystem::path& file, const std::vector<std::string>& wanted);
 
-/// The whole file; throws InputError where it cannot be read.
-std::string read_whole_file(const std::filesystem::path& file);
+/// The whole file; throws InputError where it cannot be read, is no regular file or is longer than
+/// `most_bytes`.
+std::string read_whole_file(const std::filesystem::path& file,
+                            std::uintmax_t most_bytes = std::numeric_limits<std::uintmax_t>::max());
 
 }  // namespace emomc

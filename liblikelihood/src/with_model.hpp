@@ -1,6 +1,7 @@
 // The one place that turns a model's name into its type.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "emomc/core/errors.hpp"
@@ -10,6 +11,7 @@
 namespace emomc {
 
 inline constexpr int kMaxComponents = 4096;
+inline constexpr int kMaxParameters = 1 << 23;  // of a block; chain files hold twice as many
 
 /// Calls f(model) with the model of `spec` for data of `dim` columns; throws InputError where it does not
 /// take them.
@@ -24,6 +26,12 @@ auto with_model(const ModelSpec& spec, int dim, F f) {
     if (!Model::fixed_components && (spec.components < 1 || spec.components > kMaxComponents))
       throw InputError("likelihood.components: " + std::to_string(spec.components) +
                        " is out of range; allowed: 1 to " + std::to_string(kMaxComponents));
+    const double K = Model::fixed_components ? Model::fixed_components : spec.components, d = dim;
+    const double matrices = has_factor<Model> ? d * d : d;
+    if (K * matrices > kMaxParameters)
+      throw InputError("likelihood: " + std::to_string(static_cast<std::int64_t>(K)) + " components of " +
+                       std::to_string(dim) + " columns have more than " + std::to_string(kMaxParameters) +
+                       " parameters");
     model.num_components = Model::fixed_components ? Model::fixed_components : spec.components;
     model.dim = dim;
     return f(model);

@@ -327,6 +327,7 @@ void Adaptation::restore(std::span<const double> saved) {
     std::copy_n(at, part->size(), part->begin());
     at += static_cast<std::ptrdiff_t>(part->size());
   }
+  if (!(*at >= 0 && *at <= 1e15)) throw InputError("checkpoint: the adaptation has an impossible step");
   forgotten_at_ = static_cast<std::int64_t>(*at);
 }
 

@@ -1,13 +1,39 @@
 #include "chain_format.hpp"
 
+#include <algorithm>
+
 #include "bytes.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/core/utf8.hpp"
 
 namespace emomc {
 namespace {
 
 constexpr std::uint32_t kMaxBlocks = 1u << 20;
 constexpr int kMaxExtent = 1 << 24;
+constexpr std::size_t kMaxName = 256, kMaxAxes = 8;
+
+template <class Enum>
+Enum get_enum(Fields& fields, Enum last) {
+  const auto value = fields.get<std::int32_t>();
+  if (value < 0 || value > static_cast<int>(last)) throw DamagedBytes("an unknown kind of parameter");
+  return static_cast<Enum>(value);
+}
+
+int get_axis(Fields& fields, std::size_t num_axes) {
+  const auto axis = fields.get<std::int32_t>();
+  if (axis < -1 || axis >= static_cast<int>(num_axes)) throw DamagedBytes("an impossible axis");
+  return axis;
+}
+
+std::string get_name(Fields& fields) {
+  auto name = fields.get<std::string>();
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; };
+  if (name.empty() || name.size() > kMaxName || !is_utf8(name) ||
+      std::any_of(name.begin(), name.end(), is_control))
+    throw DamagedBytes("an impossible name");
+  return name;
+}
 
 void put_layout(std::string& out, const ParameterLayout& layout) {
   put(out, static_cast<std::uint32_t>(layout.blocks.size()));
@@ -27,22 +53,22 @@ ParameterLayout get_layout(Fields& fields) {
   std::int64_t dim = 0;
   for (std::uint32_t b = 0; b < count; ++b) {
     ParameterBlock block;
-    block.name = fields.get<std::string>();
+    block.name = get_name(fields);
     block.shape = fields.get<std::vector<int>>();
+    if (block.shape.size() > kMaxAxes) throw DamagedBytes("an impossible shape");
     std::int64_t size = 1;
     for (int extent : block.shape) {
-      if (extent < 0 || extent > kMaxExtent) throw DamagedBytes("an impossible shape");
+      if (extent < 1 || extent > kMaxExtent) throw DamagedBytes("an impossible shape");
       size *= extent;
       if (size > kMaxExtent) throw DamagedBytes("an impossible shape");
     }
-    block.support = static_cast<Support>(fields.get<std::int32_t>());
-    block.unit = static_cast<DataUnit>(fields.get<std::int32_t>());
-    block.influence = static_cast<Influence>(fields.get<std::int32_t>());
-    block.component_axis = fields.get<std::int32_t>();
-    block.feature_axis = fields.get<std::int32_t>();
     const auto n = block.shape.size();
-    if (block.support == Support::covariance &&
-        (n < 2 || block.shape[n - 1] != block.shape[n - 2] || block.shape[n - 1] == 0))
+    block.support = get_enum(fields, Support::covariance);
+    block.unit = get_enum(fields, DataUnit::rate);
+    block.influence = get_enum(fields, Influence::nothing);
+    block.component_axis = get_axis(fields, n);
+    block.feature_axis = get_axis(fields, n);
+    if (block.support == Support::covariance && (n < 2 || block.shape[n - 1] != block.shape[n - 2]))
       throw DamagedBytes("an impossible shape");
     dim += block.size();
     if (dim > kMaxExtent) throw DamagedBytes("too many parameters");
@@ -84,10 +110,11 @@ ChainHeader decode_header(std::string_view content, const std::string& name, std
     header.seed = fields.get<std::uint64_t>();
     header.warmup = fields.get<std::int64_t>();
     header.thin = fields.get<std::int64_t>();
+    if (header.warmup < 0 || header.thin < 1) throw DamagedBytes("an impossible number of steps");
     header.layout = get_layout(fields);
     const auto count = fields.get<std::uint32_t>();
     if (count > kMaxBlocks) throw DamagedBytes("too many proposal blocks");
-    for (std::uint32_t i = 0; i < count; ++i) header.block_names.push_back(fields.get<std::string>());
+    for (std::uint32_t i = 0; i < count; ++i) header.block_names.push_back(get_name(fields));
     *bytes = kChainMagic.size() + 8 + length;
     return header;
   } catch (const DamagedBytes& damage) {

@@ -10,8 +10,11 @@ namespace emomc {
 namespace {
 
 std::string read_bytes(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream || std::filesystem::is_directory(file)) throw InputError(file.string() + ": cannot be read");
+  std::error_code error;
+  std::ifstream stream;
+  if (std::filesystem::is_regular_file(file, error))
+    stream.open(file, std::ios::binary);  // no pipe is waited for
+  if (!stream.is_open()) throw InputError(file.string() + ": cannot be read");
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 

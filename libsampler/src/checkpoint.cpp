@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <fstream>
 
 #include "bytes.hpp"
@@ -33,8 +34,11 @@ void write_checkpoint(const std::filesystem::path& file, const Checkpoint& c) {
 }
 
 Checkpoint read_checkpoint(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream || std::filesystem::is_directory(file)) throw InputError(file.string() + ": cannot be read");
+  std::error_code error;
+  std::ifstream stream;
+  if (std::filesystem::is_regular_file(file, error))
+    stream.open(file, std::ios::binary);  // no pipe is waited for
+  if (!stream.is_open()) throw InputError(file.string() + ": cannot be read");
   const std::string content{std::istreambuf_iterator<char>(stream), {}};
   if (content.compare(0, kMagic.size(), kMagic) != 0)
     throw InputError(file.string() + ": this is no emomc checkpoint of this version");
@@ -60,10 +64,12 @@ Checkpoint read_checkpoint(const std::filesystem::path& file) {
     c.warmup_seconds = fields.get<double>();
     c.sampling_seconds = fields.get<double>();
     const auto chains = static_cast<std::size_t>(s.num_chains);
-    if (s.num_chains < 1 || s.dim_unconstrained < 0 || s.num_blocks < 1 ||
+    const bool negative =
+        std::any_of(c.committed_bytes.begin(), c.committed_bytes.end(), [](auto n) { return n < 0; });
+    if (s.step < 0 || negative || s.num_chains < 1 || s.dim_unconstrained < 0 || s.num_blocks < 1 ||
         s.unconstrained.size() != chains * static_cast<std::size_t>(s.dim_unconstrained) ||
-        s.log_likelihood.size() != chains || s.faults.size() != chains ||
-        c.committed_bytes.size() != chains ||
+        s.log_prior.size() != chains || s.log_likelihood.size() != chains ||
+        s.log_jacobian.size() != chains || s.faults.size() != chains || c.committed_bytes.size() != chains ||
         s.accepted.size() != chains * static_cast<std::size_t>(s.num_blocks) ||
         s.proposed.size() != s.accepted.size())
       throw DamagedBytes("its parts do not fit together");

@@ -59,9 +59,6 @@ DrawSet draw_set_of(const std::vector<ChainDraws>& chains, const std::string& so
   set.thin = header.thin;
   set.names = {"log_density", "log_likelihood", "log_prior"};
   set.num_log_densities = set.names.size();
-  const auto elements = element_names(header.layout);
-  set.names.insert(set.names.end(), elements.begin(), elements.end());
-
   // A running chain may be ahead of another.
   std::vector<std::size_t> first;
   set.num_draws = std::numeric_limits<std::size_t>::max();
@@ -75,7 +72,15 @@ DrawSet draw_set_of(const std::vector<ChainDraws>& chains, const std::string& so
   }
   if (set.num_draws == 0 && phase == Phase::sampling)
     throw InputError(source + ": there are no draws after warm-up yet");
+  // A header without draws is a claim of a few bytes that may stand for millions of names.
+  if (set.num_draws == 0) {
+    set.names.resize(set.num_log_densities);
+    set.layout = {};
+    return set;
+  }
 
+  const auto elements = element_names(header.layout);
+  set.names.insert(set.names.end(), elements.begin(), elements.end());
   set.values.resize(set.names.size() * chains.size() * set.num_draws);
   const std::size_t dim = elements.size();
   for (std::size_t c = 0; c < chains.size(); ++c) {

@@ -30,7 +30,8 @@ auto retried(Call call) {
 }  // namespace
 
 File::File(std::filesystem::path path, Mode mode) : path_(std::move(path)) {
-  const int flags = O_WRONLY | O_CLOEXEC | (mode == Mode::create ? O_CREAT | O_TRUNC : 0);
+  // A link in a run directory that came from elsewhere must not lead out of it.
+  const int flags = O_WRONLY | O_CLOEXEC | O_NOFOLLOW | (mode == Mode::create ? O_CREAT | O_TRUNC : 0);
   descriptor_ = retried([&] { return ::open(path_.c_str(), flags, 0644); });
   if (descriptor_ < 0) fail(path_, "opening for writing");
   if (mode == Mode::open_existing && ::lseek(descriptor_, 0, SEEK_END) < 0) fail(path_, "seeking");

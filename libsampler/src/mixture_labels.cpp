@@ -214,6 +214,7 @@ Eigen::MatrixXd learn_reference(const DrawSet& set, const MixtureReader& reader,
 std::optional<MixtureNames> find_mixture(const DrawSet& set, int fewest_components) {
   MixtureNames names;
   bool has_weights = false, has_means = false, has_spread = false;
+  int spread_size = 0, num_means = 0;
   const auto& blocks = set.layout.blocks;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const ParameterBlock& block = blocks[b];
@@ -226,19 +227,38 @@ std::optional<MixtureNames> find_mixture(const DrawSet& set, int fewest_componen
     } else if (block.unit == DataUnit::location && of_components && block.shape.size() == 2) {
       names.means = begin;
       names.num_columns = block.shape[1];
+      num_means = block.shape[0];
       has_means = true;
     } else if (block.unit == DataUnit::scale && block.support == Support::covariance) {
       names.scales = begin;
       names.spread = of_components ? MixtureNames::Spread::full : MixtureNames::Spread::tied;
+      spread_size = block.size();
       has_spread = true;
     } else if (block.unit == DataUnit::scale && block.support == Support::positive && of_components) {
       names.scales = begin;
       names.spread = block.shape.size() == 2 ? MixtureNames::Spread::scales : MixtureNames::Spread::spherical;
+      spread_size = block.size();
       has_spread = true;
     }
   }
   if (!has_weights || !has_means || !has_spread || names.num_components < fewest_components)
     return std::nullopt;
+  // The layout may be a file's: its blocks need not belong together.
+  const int K = names.num_components, d = names.num_columns;
+  const auto expected = [&]() -> std::int64_t {
+    switch (names.spread) {
+      case MixtureNames::Spread::scales:
+        return std::int64_t{K} * d;
+      case MixtureNames::Spread::spherical:
+        return K;
+      case MixtureNames::Spread::tied:
+        return std::int64_t{d} * (d + 1) / 2;
+      case MixtureNames::Spread::full:
+        return std::int64_t{K} * d * (d + 1) / 2;
+    }
+    return -1;
+  };
+  if (num_means != K || spread_size != expected()) return std::nullopt;
   return names;
 }
 

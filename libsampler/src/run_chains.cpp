@@ -100,6 +100,9 @@ class Runner {
     if (state.num_chains != chains || state.dim_unconstrained != target_.dim_unconstrained() ||
         state.num_blocks != ensemble_->view().num_blocks)
       throw InputError("checkpoint: it has other chains or parameters than this configuration");
+    if (state.step < 0 || state.step > num_steps())
+      throw InputError("checkpoint: it stands at step " + std::to_string(state.step) + ", this run has " +
+                       std::to_string(num_steps()));
     step_ = state.step;
     adaptation_.restore(state.adaptation);
     ensemble_->upload_points(state.unconstrained, targets_);

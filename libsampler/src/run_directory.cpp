@@ -24,6 +24,17 @@ bool is_ours(const fs::path& entry) {
   return name == "chains" || std::find(kOurFiles.begin(), kOurFiles.end(), name) != kOurFiles.end();
 }
 
+// What is written would be written elsewhere, and what is removed removed there.
+void refuse_links(const fs::path& directory) {
+  for (const auto& folder : {directory, directory / "chains"}) {
+    if (!fs::is_directory(folder)) continue;
+    for (const auto& entry : fs::directory_iterator(folder))
+      if (entry.is_symlink())
+        throw InputError(entry.path().string() +
+                         ": a symbolic link, which no emomc run writes; choose another --output");
+  }
+}
+
 }  // namespace
 
 void check_run_directory(const fs::path& directory, ExistingRun policy) {
@@ -40,6 +51,7 @@ void check_run_directory(const fs::path& directory, ExistingRun policy) {
     if (!is_ours(entry.path()))
       throw InputError(directory.string() + ": holds " + entry.path().filename().string() +
                        ", which no emomc run writes; choose another --output");
+  refuse_links(directory);
 }
 
 bool prepare_run_directory(const fs::path& directory, ExistingRun policy) {

@@ -1,13 +1,16 @@
+#include <array>
 #include <charconv>
 #include <fstream>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/core/utf8.hpp"
 #include "emomc/sampler/draw_set.hpp"
 
 namespace emomc {
 namespace {
 
-constexpr std::size_t kLongestLine = 64 << 20;
+constexpr std::size_t kLongestLine = 16 << 20;
+constexpr std::size_t kMostColumns = 1 << 20, kLongestName = 1024;
 constexpr std::size_t kMostValues = std::size_t{1} << 33;
 
 [[noreturn]] void refuse(const std::filesystem::path& file, std::size_t line, const std::string& what) {
@@ -28,6 +31,22 @@ std::vector<std::string_view> fields_of(std::string_view line) {
 }
 
 bool ends_in_underscores(std::string_view name) { return name.size() > 2 && name.ends_with("__"); }
+
+// The next line without its break; false at the end. Never more of a line than kLongestLine and a byte.
+bool read_line(std::istream& stream, std::string& line) {
+  line.clear();
+  std::array<char, 1 << 16> part{};
+  while (line.size() <= kLongestLine) {
+    stream.getline(part.data(), part.size());
+    const auto count = static_cast<std::size_t>(stream.gcount());
+    if (stream.bad() || (count == 0 && stream.eof())) return !line.empty();
+    const bool full = stream.fail();  // no break in it: the line goes on
+    line.append(part.data(), count - (full || stream.eof() ? 0 : 1));
+    if (!full) return true;
+    stream.clear();
+  }
+  return true;
+}
 
 struct StanChain {
   std::vector<std::string> names;  ///< all columns
@@ -73,17 +92,18 @@ void read_comment(std::string_view line, StanChain& chain) {
 }
 
 StanChain read_one(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream || std::filesystem::is_directory(file))
-    throw InputError(file.string() + ": there is no such file, or it cannot be read");
+  std::error_code error_code;
+  std::ifstream stream;
+  if (std::filesystem::is_regular_file(file, error_code)) stream.open(file, std::ios::binary);
+  if (!stream.is_open()) throw InputError(file.string() + ": there is no such file, or it cannot be read");
   StanChain chain;
   std::string line;
   std::size_t number = 0;
-  while (std::getline(stream, line)) {
+  while (read_line(stream, line)) {
     ++number;
     const bool is_cut = stream.eof();  // no line break behind it
     if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (line.size() > kLongestLine) refuse(file, number, "the line is longer than 64 MiB");
+    if (line.size() > kLongestLine) refuse(file, number, "the line is longer than 16 MiB");
     if (line.find('\0') != std::string::npos) refuse(file, number, "a zero byte; this is no CSV file");
     if (line.empty()) continue;
     if (line.front() == '#') {
@@ -92,8 +112,11 @@ StanChain read_one(const std::filesystem::path& file) {
     }
     const auto fields = fields_of(line);
     if (chain.names.empty()) {
+      if (fields.size() > kMostColumns) refuse(file, number, "more than 2^20 columns");
       for (const auto field : fields) {
         if (field.empty()) refuse(file, number, "a column without a name");
+        if (!is_utf8(field)) refuse(file, number, "a column's name is not UTF-8");
+        if (field.size() > kLongestName) refuse(file, number, "a column's name of more than 1024 bytes");
         chain.names.emplace_back(field);
       }
       continue;

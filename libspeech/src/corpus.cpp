@@ -6,6 +6,7 @@
 #include "corpus_kinds.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"
+#include "emomc/core/utf8.hpp"
 
 namespace emomc {
 namespace {
@@ -52,6 +53,8 @@ CorpusListing list_corpus(const std::string& kind, const fs::path& path) {
   std::stable_sort(listing.unparsed.begin(), listing.unparsed.end(),
                    [](const auto& a, const auto& b) { return a.file < b.file; });
   refuse_doubled_ids(listing.utterances);
+  for (const auto& utterance : listing.utterances)
+    if (!is_utf8(utterance.id)) throw InputError(utterance.file.string() + ": the file's name is not UTF-8");
   if (listing.utterances.empty() && listing.unparsed.empty())
     throw InputError(path.string() + ": there are no recordings (.wav, .flac)");
   if (listing.utterances.empty())

@@ -6,6 +6,7 @@
 
 #include "corpus_kinds.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/core/utf8.hpp"
 #include "emomc/likelihood/csv_records.hpp"
 
 namespace emomc {
@@ -18,6 +19,7 @@ constexpr std::array<const char*, 3> kColumns{"path", "label", "speaker"};
 std::string content_of(const fs::path& file) {
   std::error_code error;
   if (fs::is_directory(file, error)) throw InputError(file.string() + ": this is a folder, not a file");
+  if (!fs::is_regular_file(file, error)) throw InputError(file.string() + ": this is not a regular file");
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw InputError(file.string() + ": cannot be read");
   return {std::istreambuf_iterator<char>(stream), {}};
@@ -54,6 +56,8 @@ CorpusListing list_manifest(const fs::path& manifest) {
     if (fields.size() != num_columns)
       throw InputError(place + std::to_string(fields.size()) + " values; the header has " +
                        std::to_string(num_columns) + " columns");
+    for (std::size_t i = 0; i < kColumns.size(); ++i)
+      if (!is_utf8(fields[at[i]])) throw InputError(place + "the " + kColumns[i] + " is not UTF-8");
     for (std::size_t i = 0; i < kColumns.size(); ++i)
       if (fields[at[i]].empty()) throw InputError(place + "the " + kColumns[i] + " is missing");
     const fs::path written = fs::path(fields[at[0]]).lexically_normal();

@@ -10,6 +10,7 @@ namespace emomc {
 namespace {
 
 constexpr int kMostSamples = 1 << 20;
+constexpr std::size_t kMostCosines = std::size_t{1} << 24;  // num_filters x num_coefficients
 constexpr double kHighestRate = 1e7;
 
 template <class T>
@@ -53,6 +54,9 @@ void check_cepstrum(const MfccSettings& s) {
   require(s.top_db == 0 || s.log == LogKind::decibel, "top_db", s.top_db, "0 where log is not decibel");
   require(s.num_coefficients >= 1 && s.num_coefficients <= s.num_filters, "num_coefficients",
           s.num_coefficients, "1 to num_filters, " + std::to_string(s.num_filters));
+  const auto most_coefficients = static_cast<int>(kMostCosines / static_cast<std::size_t>(s.num_filters));
+  require(s.num_coefficients <= most_coefficients, "num_coefficients", s.num_coefficients,
+          "up to " + std::to_string(most_coefficients) + " of so many filters");
   require(s.lifter >= 0 && std::isfinite(s.lifter), "lifter", s.lifter, "0 (none) or above");
   for (int n = 1; n < s.num_coefficients && s.lifter > 0; ++n)
     require(std::abs(1 + s.lifter / 2 * std::sin(std::numbers::pi * n / s.lifter)) > 1e-9, "lifter", s.lifter,

@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace emomc {
@@ -32,9 +31,7 @@ class NamePattern {
     std::string literal;
   };
   void add_placeholder(const std::string& name);
-  /// Collects the labels of all ways in which parts from `part` on match `rest`, and stops at a second.
-  void collect(std::size_t part, std::string_view rest, NameLabels& labels,
-               std::vector<NameLabels>& found) const;
+  class Search;
 
   std::string text_;
   std::vector<Part> parts_;

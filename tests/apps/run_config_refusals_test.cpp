@@ -387,6 +387,11 @@ TEST(RunConfigSyntax, MessagesStayShortAndOnOneLine) {
   EXPECT_EQ(message.find('\n'), std::string::npos);
 }
 
+TEST(RunConfigSyntax, TextsAreUtf8) {
+  EXPECT_EQ(refusal(data + "backend: cpu\noutput: {directory: m\xe4rz}\n"),
+            "configs/x.yaml:3: the text is not UTF-8");
+}
+
 TEST(RunConfigSyntax, HostileTextsAreRefusedQuickly) {
   const auto begin = std::chrono::steady_clock::now();
   std::string keys = "{", lists;
@@ -396,6 +401,9 @@ TEST(RunConfigSyntax, HostileTextsAreRefusedQuickly) {
   EXPECT_NE(refusal(lists), "");
   EXPECT_NE(refusal(std::string(1 << 20, '{')), "");
   EXPECT_NE(refusal(std::string(1 << 20, 'k') + ": 1"), "");
+  std::string files = "data: {file: [f";
+  for (int i = 0; i < 100000; ++i) files += ", f" + std::to_string(i);
+  EXPECT_NE(refusal(files + ", f]}"), "");
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
 }
 

@@ -1,8 +1,10 @@
 #include "emomc/likelihood/table.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -106,6 +108,37 @@ TEST_F(Tables, ReadsNpyAndBelievesNoHeader) {
   expect_refused({{write_npy("e.npy", "(1, 2)", {1, std::nan("")})}, {}}, {"e.npy", "nan"});
   expect_refused({{write("g.npy", "\x93NUMPY")}, {}}, {"g.npy"});
   expect_refused({{write_npy("h.npy", "(0, 3)", {})}, {}}, {"h.npy", "no rows"});
+}
+
+// Looking for each name among all before it took minutes.
+TEST_F(Tables, ReadsAHundredThousandColumnsInSeconds) {
+  std::string header = "c0", row = "1";
+  std::vector<std::string> wanted;
+  for (int j = 1; j < 100'000; ++j) {
+    header += ",c" + std::to_string(j);
+    row += ",2";
+    if (j % 2) wanted.push_back("c" + std::to_string(j));
+  }
+  const std::string file = write("wide.csv", header + "\n" + row + "\n");
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_EQ(read_table({{file}, {}}).columns.size(), 100'000u);
+  EXPECT_EQ(read_table({{file}, wanted}).skipped_columns.size(), 50'000u);
+  expect_refused({{file}, {"d7"}}, {"d7", "there are: c0, c1", "..."});
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+}
+
+// A manifest, which is JSON, has them.
+TEST_F(Tables, NamesThatAreNotUtf8AreRefused) {
+  expect_refused({{write("latin1.csv", "a,h\xf6he\n1,2\n")}, {}}, {"latin1.csv:1", "column 2", "UTF-8"});
+  expect_refused({{write("m\xe4rz.csv", "a\n1\n")}, {}}, {"file's name", "UTF-8"});
+  EXPECT_EQ(read_table({{write("utf8.csv", "a,h\xc3\xb6he\n1,2\n")}, {}}).columns[1], "h\xc3\xb6he");
+}
+
+TEST_F(Tables, APipeIsNotWaitedFor) {
+  const auto pipe = folder / "pipe.csv";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  expect_refused({{pipe.string()}, {}}, {"pipe.csv", "not a regular file"});
+  expect_refused({{"/dev/zero"}, {}}, {"/dev/zero", "not a regular file"});
 }
 
 TEST(Standardize, BringsColumnsToMean0AndSd1AndOnlyCentresConstants) {

@@ -3,10 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "emomc/device/proposals.hpp"
-#include "emomc/likelihood/models.hpp"
+#include "emomc/likelihood/engines.hpp"
 #include "mixture_target.hpp"
 
 namespace emomc {
@@ -53,7 +54,9 @@ TEST(ProposalBlocks, ElementsBeyondABlocksRangeDoNotDependOnIt) {
         const int element = static_cast<int>(i);
         const bool inside =
             element >= block.first_element && element < block.first_element + block.num_elements;
-        if (!inside) EXPECT_EQ(after[i], before[i]) << "element " << i;
+        if (!inside) {
+          EXPECT_EQ(after[i], before[i]) << "element " << i;
+        }
         num_checked += !inside;
         num_inside += inside;
       }

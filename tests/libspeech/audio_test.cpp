@@ -194,6 +194,12 @@ TEST_F(Audio, RefusesSilence) {
   expect_refused(write("c.wav", Wav{.num_channels = 2, .samples = {1, -1, 5, -5}}.bytes()), {"silent"});
 }
 
+// 61 KB that become 157 MB, and could become gigabytes.
+TEST_F(Audio, RefusesHoursOfSilenceInAFewBytes) {
+  const fs::path file = EMOMC_SOURCE_DIR "/tests/fuzz/regressions/audio/hours_of_silence.flac";
+  expect_refused(file, {"hours_of_silence.flac", "60828 bytes", "more than 16777216 samples"});
+}
+
 TEST_F(Audio, RefusesSamplesThatAreNoNumbers) {
   const auto wav = [](double x) {
     return Wav{.bits = 64, .num_channels = 2, .is_float = true, .samples = {0, 1, 0, x, 0, 0}}.bytes();

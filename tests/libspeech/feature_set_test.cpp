@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -89,6 +90,18 @@ TEST_F(FeatureTables, MatchesPatternsAndRefusesAmbiguousNames) {
   expect_refused("{emotion}_{spaeker}.csv", {"{spaeker}", "{speaker}"});
   expect_refused("{emotion}_{speaker", {"closed"});
   expect_input_error([&] { read_feature_tables(folder / "none", "{emotion}_{speaker}.csv"); }, {"none"});
+}
+
+// Trying every length of every star took longer than anyone lives.
+TEST_F(FeatureTables, MatchesPatternsOfManyStarsInSeconds) {
+  write(std::string(200, 'a') + "-sad_A.csv", "utterance,c0\n1,2\n");
+  std::string stars;
+  for (int i = 0; i < 40; ++i) stars += "*a";
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_EQ(read_feature_tables(folder, stars + "-{emotion}_{speaker}.csv").utterances.at(0).id, "sad_A_1");
+  expect_refused(stars + "b*{emotion}_{speaker}.csv", {"no file"});
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
+  expect_refused("{emotion}_{speaker}" + std::string(2000, '*'), {"2019 bytes"});
 }
 
 TEST_F(FeatureTables, RefusesBadTablesNamingThem) {

@@ -74,6 +74,12 @@ TEST(MfccSettings, AreRefusedByNameValueAndWhatIsAllowed) {
   expect_refused([](auto& s) { s.log = LogKind::decibel, s.top_db = -1; }, {"top_db", "-1"});
   expect_refused([](auto& s) { s.num_coefficients = 27; }, {"num_coefficients", "27", "26"});
   expect_refused([](auto& s) { s.num_coefficients = 0; }, {"num_coefficients", "0"});
+  expect_refused(
+      [](auto& s) {
+        s.fft_size = 1 << 20;
+        s.num_filters = s.num_coefficients = 1 << 15;
+      },
+      {"num_coefficients", "32768", "up to 512"});
   expect_refused([&](auto& s) { s.lifter = nan; }, {"lifter", "nan"});
   expect_refused([](auto& s) { s.lifter = -22; }, {"lifter", "-22"});
   // 1 + sin(3 pi / 2) is 0: the coefficient would say nothing.

@@ -9,6 +9,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/sampler/run_directory.hpp"
+#include "json_value.hpp"
 #include "run_setup.hpp"
 
 namespace emomc::app {
@@ -16,7 +17,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 constexpr int kVersion = 1;
-constexpr std::uintmax_t kMostBytes = std::uintmax_t{4} << 30;
+constexpr std::uintmax_t kMostBytes = std::uintmax_t{4} << 30;  // of draws.npy
+constexpr std::uintmax_t kMostJsonBytes = std::uintmax_t{16}
+                                          << 20;            // JSON takes up to 32 times that in memory
+constexpr std::uintmax_t kMostHeaderBytes = 4096;           // of draws.npy
 static_assert(std::endian::native == std::endian::little);  // as .npy says it is
 
 // NumPy's format 1.0 (NEP 1), float64, C order.
@@ -37,11 +41,12 @@ std::string npy_of(const ClassModel& model) {
   return bytes;
 }
 
-std::string read_bytes(const std::filesystem::path& file) {
+std::string read_bytes(const std::filesystem::path& file, std::uintmax_t most_bytes) {
   std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error))
+    throw InputError(file.string() + ": no such file; allowed: a directory that emomc train wrote");
   const auto size = std::filesystem::file_size(file, error);
-  if (error) throw InputError(file.string() + ": no such file; allowed: a directory that emomc train wrote");
-  if (size > kMostBytes) throw InputError(file.string() + ": too large to be a model");
+  if (error || size > most_bytes) throw InputError(file.string() + ": too large to be a model");
   std::ifstream stream(file, std::ios::binary);
   std::stringstream text;
   text << stream.rdbuf();
@@ -49,7 +54,7 @@ std::string read_bytes(const std::filesystem::path& file) {
   return text.str();
 }
 
-std::vector<double> finite_numbers(const Json& json, std::size_t count, const std::string& name) {
+std::vector<double> finite_numbers(const nlohmann::json& json, std::size_t count, const std::string& name) {
   auto values = json.get<std::vector<double>>();
   if (values.size() != count) throw InputError(name + " has another length");
   for (const double x : values)
@@ -57,7 +62,7 @@ std::vector<double> finite_numbers(const Json& json, std::size_t count, const st
   return values;
 }
 
-ColumnUnits units_of(const Json& json, std::size_t dim, const std::string& name) {
+ColumnUnits units_of(const nlohmann::json& json, std::size_t dim, const std::string& name) {
   ColumnUnits units{finite_numbers(json.at("mean"), dim, name + ".mean"),
                     finite_numbers(json.at("sd"), dim, name + ".sd")};
   for (const double sd : units.sd)
@@ -65,12 +70,24 @@ ColumnUnits units_of(const Json& json, std::size_t dim, const std::string& name)
   return units;
 }
 
-void read_draws(const std::string& bytes, ClassModel& model) {
+// Bytes of all draws; nothing is read that is larger than model.json says.
+std::size_t draws_bytes(const ClassModel& model, std::size_t dim) {
+  std::size_t bytes = sizeof(double);
+  for (const std::size_t factor : {model.classes.size(), model.num_draws, dim}) {
+    if (factor == 0 || bytes > kMostBytes / factor) throw InputError("draws is out of range");
+    bytes *= factor;
+  }
+  return bytes;
+}
+
+void read_draws(const std::filesystem::path& file, const std::string& sha256, ClassModel& model) {
   ParameterLayout layout = model_layout(model.likelihood(), static_cast<int>(model.columns.size()));
   const auto dim = static_cast<std::size_t>(layout.dim());
-  const std::size_t values = model.classes.size() * model.num_draws * dim;
-  if (values == 0 || bytes.size() <= values * sizeof(double) || bytes.size() > values * sizeof(double) + 4096)
+  const std::size_t values = draws_bytes(model, dim) / sizeof(double);
+  const std::string bytes = read_bytes(file, values * sizeof(double) + kMostHeaderBytes);
+  if (bytes.size() <= values * sizeof(double))
     throw InputError("draws.npy is of another size than model.json says");
+  if (sha256 != sha256_hex(bytes)) throw InputError("draws.npy is damaged, or another model's");
   const char* begin = bytes.data() + bytes.size() - values * sizeof(double);
   for (std::size_t c = 0; c < model.classes.size(); ++c) {
     std::vector<double> theta(model.num_draws * dim);
@@ -103,9 +120,10 @@ void write_class_model(const ClassModel& model, const std::filesystem::path& dir
 
 ClassModel read_class_model(const std::filesystem::path& directory) {
   const auto file = directory / "model.json";
-  const std::string text = read_bytes(file), draws = read_bytes(directory / "draws.npy");
+  const std::string text = read_bytes(file, kMostJsonBytes);
   try {
-    const Json json = Json::parse(text);
+    const nlohmann::json json = parse_json(text);
+    if (json.is_discarded()) throw InputError("damaged, or no model of emomc train");
     if (json.at("emomc_model").get<int>() != kVersion) throw InputError("it is of another version");
     ClassModel model;
     model.classes = json.at("classes").get<std::vector<std::string>>();
@@ -125,10 +143,7 @@ ClassModel read_class_model(const std::filesystem::path& directory) {
       throw InputError("temper is out of range");
     model.classifier.log_prior = finite_numbers(json.at("log_prior"), model.classes.size(), "log_prior");
     model.num_draws = json.at("draws").get<std::size_t>();
-    if (model.num_draws > kMostBytes / sizeof(double)) throw InputError("draws is out of range");
-    if (json.at("draws_sha256").get<std::string>() != sha256_hex(draws))
-      throw InputError("draws.npy is damaged, or another model's");
-    read_draws(draws, model);
+    read_draws(directory / "draws.npy", json.at("draws_sha256").get<std::string>(), model);
     return model;
   } catch (const InputError& error) {
     throw InputError(file.string() + ": " + error.what());

@@ -1,19 +1,20 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/parameter_file.hpp"
+#include "json_value.hpp"
 #include "run_setup.hpp"
 #include "yaml_value.hpp"
 
 namespace emomc::app {
 namespace {
+
+constexpr std::uintmax_t kMostParameterBytes = 16 << 20;
 
 struct Options {
   std::vector<std::string> data, columns;
@@ -23,10 +24,10 @@ struct Options {
 };
 
 std::string read_text_file(const std::string& name) {
-  std::ifstream stream(name, std::ios::binary);
-  if (!stream || !std::filesystem::is_regular_file(name))
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(name, error))
     throw InputError(name + ": no such parameter file; a JSON file is needed");
-  return {std::istreambuf_iterator<char>(stream), {}};
+  return read_text(name, kMostParameterBytes);
 }
 
 void print(const Options& options, double sum, const std::vector<double>& rows, const LoadedData& loaded,

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/csv_records.hpp"
@@ -19,8 +18,8 @@ namespace {
 using nlohmann::json;
 using Names = std::vector<std::string>;
 
-constexpr std::uintmax_t kMostScoresBytes = 64 << 20, kMostPredictionsBytes = 512 << 20,
-                         kMostManifestBytes = 64 << 20;
+constexpr std::uintmax_t kMostScoresBytes = 16 << 20, kMostPredictionsBytes = 64 << 20,
+                         kMostManifestBytes = 16 << 20;  // in memory up to 32 times that
 constexpr std::size_t kMostConfigBytes = 200'000, kNumBins = 10;
 constexpr double kShareAskedFor = 0.95;
 
@@ -137,7 +136,7 @@ json row(const std::string& name, const std::string& text) { return {name, text}
 json run_facts(const std::filesystem::path& file) {
   json facts = json::array(), m;
   try {
-    m = json::parse(read_text(file, kMostManifestBytes), nullptr, false);
+    m = parse_json(read_text(file, kMostManifestBytes));
   } catch (const InputError&) {
   }
   if (!m.is_object()) return facts;
@@ -171,19 +170,11 @@ json run_facts(const std::filesystem::path& file) {
   return facts;
 }
 
-std::string config_text(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::string text(kMostConfigBytes, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(stream.gcount(), 0)));
-  return text;
-}
-
 }  // namespace
 
 json evaluation_report_data(const std::filesystem::path& directory) {
   const auto file = directory / "scores.json";
-  const json parsed = json::parse(read_text(file, kMostScoresBytes), nullptr, false);
+  const json parsed = parse_json(read_text(file, kMostScoresBytes));
   if (parsed.is_discarded()) throw InputError(file.string() + ": this is no JSON, or its end is missing");
   const JsonValue scores(parsed, file.string());
   const Names classes = names_of(scores.at("classes")), speakers = names_of(scores.at("speakers"));
@@ -194,7 +185,7 @@ json evaluation_report_data(const std::filesystem::path& directory) {
             {"difference", json()},
             {"convergence", convergence_of(scores.at("convergence"), classes)},
             {"run", run_facts(directory / "manifest.json")},
-            {"config", config_text(directory / "config.yaml")}};
+            {"config", beginning_of(directory / "config.yaml", kMostConfigBytes)}};
   data["facts"] = fmt::format(
       "{} utterances ({} frames) of {} speakers and {} classes, in {} folds; seed {}. Reported by emomc "
       "" EMOMC_VERSION ".",

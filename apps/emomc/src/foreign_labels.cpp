@@ -12,8 +12,9 @@
 namespace emomc::app {
 namespace {
 
-constexpr double kSwitchedRhat = 1.1;  // of some part, as it is
-constexpr double kMendedRhat = 1.05;   // of all parts, in their order
+constexpr double kSwitchedRhat = 1.1;    // of some part, as it is
+constexpr std::size_t kMostParts = 128;  // the time grows with their number's third power
+constexpr double kMendedRhat = 1.05;     // of all parts, in their order
 
 // Parts of an array that may trade places: part k has the quantities members[k], position by position.
 struct Parts {
@@ -28,7 +29,7 @@ class Switching {
   // The order of parts in each chain, where that mends what is wrong; empty otherwise.
   std::vector<std::vector<int>> orders(const Parts& parts) const {
     const std::size_t K = parts.members.size(), chains = draws_.num_chains();
-    if (K < 2 || chains < 2 || worst_rhat(parts, {}) < kSwitchedRhat) return {};
+    if (K < 2 || K > kMostParts || chains < 2 || worst_rhat(parts, {}) < kSwitchedRhat) return {};
     std::vector<std::vector<int>> orders(chains, std::vector<int>(K));
     std::iota(orders[0].begin(), orders[0].end(), 0);
     bool any = false;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -15,7 +14,6 @@ namespace emomc::app {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr std::uintmax_t kLongestManifest = 64 << 20;
 
 std::optional<double> number_at(const nlohmann::json& json, const char* key) {
   if (!json.is_object() || !json.contains(key) || !json[key].is_number()) return std::nullopt;
@@ -103,12 +101,7 @@ void complete(Inspection& run, Numbering numbering) {
 
 RunFacts read_facts(const std::filesystem::path& file, DrawSet& draws) {
   RunFacts facts;
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error) ||
-      std::filesystem::file_size(file, error) > kLongestManifest)
-    return facts;
-  std::ifstream stream(file);
-  const auto json = nlohmann::json::parse(stream, nullptr, false);
+  const auto json = read_manifest(file);
   if (!json.is_object()) return facts;
   if (json.contains("status") && json["status"].is_string()) facts.status = json["status"];
   if (json.contains("order") && json["order"].is_string()) facts.order = json["order"];

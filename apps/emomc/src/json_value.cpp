@@ -23,6 +23,30 @@ std::string read_text(const std::filesystem::path& file, std::uintmax_t most_byt
   return text.str();
 }
 
+std::string beginning_of(const std::filesystem::path& file, std::size_t most_bytes) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) return "";
+  std::ifstream stream(file, std::ios::binary);
+  std::string text(most_bytes, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  return text;
+}
+
+json parse_json(const std::string& text) {
+  constexpr int kDeepest = 32;
+  struct TooDeep {};
+  const auto count = [](int depth, json::parse_event_t, json&) {
+    if (depth > kDeepest) throw TooDeep{};
+    return true;
+  };
+  try {
+    return json::parse(text, count, false);
+  } catch (const TooDeep&) {
+    return json(json::value_t::discarded);
+  }
+}
+
 void JsonValue::refuse(const std::string& expected) const {
   throw InputError(file_ + ": " + (key_.empty() ? "" : key_ + ": ") + "expected " + expected + ", not " +
                    value_->type_name());

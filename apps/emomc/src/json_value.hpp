@@ -13,6 +13,13 @@ namespace emomc::app {
 /// The text of a file of at most `most_bytes`. Throws InputError, naming it, where it cannot be read.
 std::string read_text(const std::filesystem::path& file, std::uintmax_t most_bytes);
 
+/// Its first bytes, to be shown; empty where it is no regular file or cannot be read.
+std::string beginning_of(const std::filesystem::path& file, std::size_t most_bytes);
+
+/// JSON of at most 32 levels; discarded, as nlohmann::json calls it, where the text is something else. An
+/// open bracket of a byte takes eighty in memory, so that the levels are counted while they are read.
+nlohmann::json parse_json(const std::string& text);
+
 /// Borrows the JSON. Every reading throws InputError with file and key where something else is there.
 class JsonValue {
  public:

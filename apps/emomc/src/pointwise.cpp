@@ -66,13 +66,25 @@ ModelSpec model_of(const ParameterLayout& layout) {
                        [&](const auto& block) { return block.name == name; });
   };
   if (has("fraction")) return {"two_gaussian", 2};
-  ModelSpec model{"gaussian_mixture", layout.blocks.at(0).size()};
+  if (layout.blocks.empty()) throw InputError("the chains have no parameters");
+  ModelSpec model{"gaussian_mixture", layout.blocks[0].size()};
   for (const auto& block : layout.blocks) {
     if (block.name == "covariance") model.covariance = "tied";
     if (block.name == "covariances") model.covariance = "full";
     if (block.name == "scales" && block.shape.size() == 1) model.covariance = "spherical";
   }
   return model;
+}
+
+ParameterLayout layout_of_likelihood(const ParameterLayout& layout, const ModelSpec& model, int dim,
+                                     const std::string& run) {
+  ParameterLayout own = model_layout(model, dim);
+  const bool fits = layout.blocks.size() >= own.blocks.size() &&
+                    std::equal(own.blocks.begin(), own.blocks.end(), layout.blocks.begin());
+  if (!fits)
+    throw InputError(run + ": the parameters of its chains are not those of " + model.name + " in " +
+                     std::to_string(dim) + " columns");
+  return own;
 }
 
 PointwiseRun pointwise(const PointwiseRequest& request,
@@ -86,12 +98,13 @@ PointwiseRun pointwise(const PointwiseRequest& request,
   ParameterLayout layout = draws.layout;
   const ModelSpec model = model_of(layout);
   // Standardised for accuracy; the values are in the data's own units.
+  check_data_files(request.directory, known);
   const LoadedData loaded = load_data({known.files, known.columns, true}, model);
   if (loaded.sha256 != known.sha256)
     throw InputError(known.files[0] + ": these are not the data that " + run +
                      " was made with (another SHA-256)");
-  const ParameterLayout evaluated = model_layout(model, loaded.data.dim);
-  layout.blocks.resize(evaluated.blocks.size());  // without the arguments of priors
+  const ParameterLayout evaluated = layout_of_likelihood(layout, model, loaded.data.dim, run);
+  layout = evaluated;
   const auto dim = static_cast<std::size_t>(evaluated.dim());
 
   PointwiseRun result;

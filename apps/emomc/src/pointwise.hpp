@@ -13,6 +13,10 @@ namespace emomc::app {
 
 /// The model that has such parameters.
 ModelSpec model_of(const ParameterLayout& layout);
+/// The first blocks of a chain's layout, those that the likelihood has; behind them stand arguments of
+/// priors. Throws InputError, naming `run`, where they are not the model's in `dim` columns.
+ParameterLayout layout_of_likelihood(const ParameterLayout& layout, const ModelSpec& model, int dim,
+                                     const std::string& run);
 
 /// What is left out together.
 struct Grouping {

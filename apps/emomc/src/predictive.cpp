@@ -53,8 +53,9 @@ std::vector<PredictiveCheck> predictive_checks(const std::filesystem::path& dire
   ParameterLayout layout = draws.layout;
   const ModelSpec model = model_of(layout);
   const auto columns = data.columns.size(), rows = data.values.size() / columns;
-  const ParameterLayout own = model_layout(model, static_cast<int>(columns));
-  layout.blocks.resize(own.blocks.size());
+  const ParameterLayout own =
+      layout_of_likelihood(layout, model, static_cast<int>(columns), directory.string());
+  layout = own;
   const auto dim = static_cast<std::size_t>(own.dim());
   const int possible =
       static_cast<int>(std::min(1e6, kMostNumbers / static_cast<double>(data.values.size())));

@@ -8,11 +8,13 @@
 namespace emomc::app {
 namespace {
 
-// One line, whatever the message.
+// One line that leaves the terminal alone, whatever names from files the message has.
 int fail(const std::string& message, int code) {
-  std::string line = message;
+  constexpr std::size_t kLongest = 4000;
+  std::string line = message.substr(0, kLongest);
+  if (message.size() > kLongest) line += " ...";
   for (char& c : line)
-    if (c == '\n' || c == '\r') c = ' ';
+    if (static_cast<unsigned char>(c) < ' ' || c == 127) c = ' ';
   std::cerr << "emomc: error: " << line << '\n';
   return code;
 }

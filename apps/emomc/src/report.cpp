@@ -7,13 +7,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <sstream>
 
 #include "diagnose.hpp"
 #include "html_page.hpp"
+#include "json_value.hpp"
 #include "predictive.hpp"
 #include "progress.hpp"
 #include "report_assets.hpp"
@@ -331,12 +330,7 @@ class Page {
     });
   }
 
-  std::string config() const {
-    std::ifstream stream(directory_ / "config.yaml");
-    std::stringstream text;
-    if (stream) text << stream.rdbuf();
-    return text.str().substr(0, 200'000);
-  }
+  std::string config() const { return beginning_of(directory_ / "config.yaml", 200'000); }
 
   const Inspection& run_;
   const DrawSet& draws_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string_view>
@@ -41,11 +42,12 @@ std::string yaml_bool(bool value) { return value ? "true" : "false"; }
 std::vector<std::string> read_names(const YamlValue& value, const std::string& wanted) {
   if (value.node().kind != YamlNode::Kind::list) return {value.text(wanted)};
   std::vector<std::string> names;
+  std::set<std::string> seen;
   for (const YamlNode& item : value.node().items) {
     const YamlValue entry(item, value.key());
     names.push_back(entry.text(wanted));
-    const bool twice = std::find(names.begin(), names.end() - 1, names.back()) != names.end() - 1;
-    if (twice) entry.refuse(excerpt(names.back()) + " is listed twice; remove one");
+    if (!seen.insert(names.back()).second)
+      entry.refuse(excerpt(names.back()) + " is listed twice; remove one");
   }
   return names;
 }

@@ -1,10 +1,10 @@
 #include "run_data.hpp"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/table.hpp"
+#include "json_value.hpp"
 #include "run_setup.hpp"
 
 namespace emomc::app {
@@ -26,11 +26,44 @@ std::vector<double> numbers_at(const nlohmann::json& json, const char* key) {
   return list;
 }
 
+// Of a number as text, its separator and a share of the columns that are skipped. The rows are a claim of the
+// manifest; what is read is bounded by the files themselves.
+constexpr std::size_t kMostTextPerNumber = 64;
+
+std::uintmax_t bytes_of(const std::vector<std::string>& files) {
+  std::uintmax_t sum = 0;
+  std::error_code error;
+  for (const auto& file : files) {
+    const auto size = std::filesystem::file_size(file, error);
+    sum += error ? 0 : size;
+  }
+  return sum;
+}
+
 }  // namespace
 
+nlohmann::json read_manifest(const std::filesystem::path& manifest) {
+  constexpr std::uintmax_t kMostBytes = 16 << 20;  // JSON takes up to 32 times that in memory
+  try {
+    auto json = parse_json(read_text(manifest, kMostBytes));
+    return json.is_object() ? json : nlohmann::json();
+  } catch (const InputError&) {
+    return nullptr;
+  }
+}
+
+void check_data_files(const std::filesystem::path& directory, const RunData& data) {
+  for (const auto& file : data.files) {
+    const std::string place = (directory / "manifest.json").string() + ": data.files: " + file;
+    std::error_code error;
+    const auto status = std::filesystem::status(file, error);
+    if (!std::filesystem::exists(status)) throw InputError(place + ": there is no such file");
+    if (!std::filesystem::is_regular_file(status)) throw InputError(place + ": this is not a regular file");
+  }
+}
+
 std::string run_kind(const std::filesystem::path& directory) {
-  std::ifstream stream(directory / "manifest.json");
-  const auto manifest = nlohmann::json::parse(stream, nullptr, false);
+  const auto manifest = read_manifest(directory / "manifest.json");
   if (!manifest.is_object() || !manifest.contains("kind") || !manifest["kind"].is_string()) return "";
   return manifest["kind"];
 }
@@ -50,8 +83,7 @@ void refuse_many_posteriors(const std::filesystem::path& directory) {
 
 RunData read_run_data(const std::filesystem::path& directory, std::size_t most_bytes) {
   RunData result;
-  std::ifstream stream(directory / "manifest.json");
-  const auto manifest = nlohmann::json::parse(stream, nullptr, false);
+  const auto manifest = read_manifest(directory / "manifest.json");
   if (!manifest.is_object() || !manifest.contains("data") || !manifest["data"].is_object()) return result;
   const auto& data = manifest["data"];
   result.columns = strings_at(data, "columns");
@@ -63,6 +95,8 @@ RunData read_run_data(const std::filesystem::path& directory, std::size_t most_b
   if (result.files.empty() || result.columns.empty() || !has_rows) return result;
   if (data["rows"].get<std::size_t>() > most_bytes / sizeof(double) / result.columns.size()) return result;
   try {
+    check_data_files(directory, result);
+    if (bytes_of(result.files) > kMostTextPerNumber * (most_bytes / sizeof(double))) return result;
     Table table = read_table({result.files, result.columns});
     if (hash_table(table) == result.sha256) result.values = std::move(table.values);
   } catch (const InputError&) {

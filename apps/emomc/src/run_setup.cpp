@@ -12,6 +12,7 @@
 #include "emomc/likelihood/mixture_start.hpp"
 #include "emomc/likelihood/parameter_file.hpp"
 #include "emomc/likelihood/standardize.hpp"
+#include "progress.hpp"
 
 namespace emomc::app {
 namespace {
@@ -150,6 +151,24 @@ ComponentCaches caches_that_fit(const LikelihoodEngine& engine, const std::vecto
                                                                           : ComponentCaches::off;
 }
 
+namespace {
+
+// What all chains take at the least, before any of it is allocated: an allocation that the system only
+// promises would end in a killed process.
+void refuse_too_many_chains(const RunConfig& config, const RunSetup& setup) {
+  const double numbers = setup.target->dim() + setup.target->dim_unconstrained();
+  const double bytes =
+      4 * sizeof(double) * numbers * config.sampler.chains;  // current, proposed, two records
+  const auto free = static_cast<double>(make_host_device()->free_bytes());
+  if (bytes <= free) return;
+  throw InputError("sampler.chains: " + std::to_string(config.sampler.chains) + " chains of " +
+                   std::to_string(setup.target->dim()) + " parameters take " + bytes_text(bytes) +
+                   " at the least, and " + bytes_text(free) +
+                   " of memory are free; fewer chains or components");
+}
+
+}  // namespace
+
 RunSetup set_up(const RunConfig& config) {
   RunSetup setup;
   setup.model = {config.likelihood.model, config.likelihood.components, config.likelihood.covariance};
@@ -162,6 +181,7 @@ RunSetup set_up(const RunConfig& config) {
   setup.engine = make_engine(setup.backend, setup.model, config.likelihood.precision, data, *setup.device,
                              config.threads);
 
+  refuse_too_many_chains(config, setup);
   setup.proposal = {config.sampler.proposal.kind, shape_of_name(config.sampler.proposal.shape),
                     config.sampler.proposal.target_acceptance};
   for (int chain = 0; chain < config.sampler.chains; ++chain)

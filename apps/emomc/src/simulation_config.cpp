@@ -4,6 +4,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"
@@ -13,6 +14,8 @@
 
 namespace emomc::app {
 namespace {
+
+constexpr std::size_t kLongestName = 100;
 
 // A map whose keys are checked against the ones that are read here.
 class Section {
@@ -45,10 +48,10 @@ std::vector<std::string> read_list(const YamlValue& value, const std::string& wa
   if (value.node().kind != YamlNode::Kind::list || value.node().items.empty())
     value.refuse_type("a list of " + wanted);
   std::vector<std::string> names;
+  std::set<std::string> seen;
   for (const YamlNode& item : value.node().items) {
     const std::string name = YamlValue(item, value.key()).text(wanted);
-    if (std::find(names.begin(), names.end(), name) != names.end())
-      value.refuse(excerpt(name) + " is listed twice; remove one");
+    if (!seen.insert(name).second) value.refuse(excerpt(name) + " is listed twice; remove one");
     names.push_back(name);
   }
   return names;
@@ -56,8 +59,11 @@ std::vector<std::string> read_list(const YamlValue& value, const std::string& wa
 
 // Names become parts of file names.
 void check_file_name(const YamlValue& value, const std::string& name) {
-  if (name.find('/') != std::string::npos || name[0] == '.')
-    value.refuse(excerpt(name) + ": allowed: a name without / that does not begin with a dot");
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; };
+  if (name.empty() || name.size() > kLongestName || name.find('/') != std::string::npos || name[0] == '.' ||
+      std::any_of(name.begin(), name.end(), is_control))
+    value.refuse(excerpt(name) + ": allowed: a name without / that does not begin with a dot, up to " +
+                 std::to_string(kLongestName) + " bytes");
 }
 
 nlohmann::json to_json(const YamlNode& node, const std::string& key) {

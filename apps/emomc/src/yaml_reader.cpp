@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/core/utf8.hpp"
 
 namespace emomc::app {
 namespace {
@@ -157,6 +158,12 @@ class TreeBuilder final : public YAML::EventHandler {
 /// yaml-cpp would take byte 4 for the end of the file, and a zero for something else.
 void refuse_binary(const std::string& text, const YamlPlace& place) {
   int line = 1;
+  if (!is_utf8(text)) {
+    std::size_t begin = 0;
+    for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1, ++line)
+      if (!is_utf8(std::string_view(text).substr(begin, end - begin))) break;
+    refuse_at({place.source, place.line > 0 ? line : 0}, "", "the text is not UTF-8");
+  }
   for (const char letter : text) {
     if (letter == '\n') ++line;
     if (!is_control(letter) || letter == '\n' || letter == '\r' || letter == '\t') continue;

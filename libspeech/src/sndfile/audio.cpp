@@ -14,6 +14,8 @@ namespace emomc {
 namespace {
 
 constexpr sf_count_t kBlockSamples = 1 << 16;
+// A few bytes of FLAC can stand for hours of silence. Opus at its lowest rate has 64 samples a byte.
+constexpr std::uintmax_t kMostSamplesPerByte = 64, kFewSamples = 1 << 24;
 // Far above any sound, and its square can still be summed.
 constexpr double kLargestSample = 1e100;
 
@@ -75,7 +77,13 @@ std::vector<double> read_mono(const std::filesystem::path& file, SNDFILE* stream
   const auto num_channels = static_cast<std::size_t>(channels);
   const sf_count_t block_frames = std::max<sf_count_t>(1, kBlockSamples / channels);
   std::vector<double> block(static_cast<std::size_t>(block_frames) * num_channels), mono;
+  std::error_code error;
+  const auto file_bytes = std::filesystem::file_size(file, error);
+  const std::uintmax_t most_frames = std::max(kFewSamples, kMostSamplesPerByte * (error ? 0 : file_bytes));
   while (true) {
+    if (mono.size() > most_frames)
+      refuse(file, "its " + std::to_string(file_bytes) + " bytes become more than " +
+                       std::to_string(most_frames) + " samples; no recording is as silent");
     const sf_count_t num_read = sf_readf_double(stream, block.data(), block_frames);
     // Asked after every block: the next call forgets the error, and FLAC goes on with zeros.
     if (sf_error(stream) != SF_ERR_NO_ERROR)

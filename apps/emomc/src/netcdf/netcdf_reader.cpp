@@ -1,5 +1,6 @@
 #include <netcdf.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "child_process.hpp"
@@ -10,6 +11,7 @@ namespace emomc::app {
 namespace {
 
 constexpr std::size_t kMostValues = std::size_t{1} << 33;
+constexpr std::uintmax_t kMostPerByte = 1032;  // of deflate, RFC 1951
 
 // Closes the file on every way out.
 class Reader {
@@ -24,6 +26,12 @@ class Reader {
   Reader& operator=(const Reader&) = delete;
 
   int root() const { return root_; }
+  /// A file names sizes of values that it never wrote.
+  std::size_t most_values() const {
+    std::error_code error;
+    const auto bytes = std::filesystem::file_size(file_, error);
+    return error ? 0 : static_cast<std::size_t>(std::min<std::uintmax_t>(kMostValues, bytes * kMostPerByte));
+  }
   void check(int status) const {
     if (status != NC_NOERR) throw InputError(file_.string() + ": damaged: " + nc_strerror(status));
   }
@@ -83,7 +91,8 @@ std::pair<int, std::vector<Variable>> variables_of(const Reader& reader, const s
 std::size_t size_of(const Reader& reader, const Variable& variable) {
   std::size_t size = 1;
   for (std::size_t extent : variable.shape) {
-    if (extent != 0 && size > kMostValues / extent) reader.refuse(variable.name + ": more than 2^33 values");
+    if (extent != 0 && size > reader.most_values() / extent)
+      reader.refuse(variable.name + ": more values than its bytes can hold");
     size *= extent;
   }
   return size;

@@ -54,7 +54,8 @@ struct DrawSet {
 
 enum class Phase { warmup, sampling };
 /// The draws of one phase of chains in files, as many of each as all have. Throws InputError where sampling
-/// has none yet. Ensembles, superchains and times are the manifest's business.
+/// has none yet; a warm-up without draws has no parameters either. Ensembles, superchains and times are the
+/// manifest's business.
 DrawSet draw_set_of(const std::vector<ChainDraws>& chains, const std::string& source,
                     Phase phase = Phase::sampling);
 

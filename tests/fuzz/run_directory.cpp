@@ -1,0 +1,26 @@
+// A run directory as summary, diagnose and report read it.
+#include "diagnose.hpp"
+#include "evaluation_report.hpp"
+#include "report.hpp"
+#include "run_data.hpp"
+#include "run_folder.hpp"
+#include "run_summary.hpp"
+
+using namespace emomc;
+using namespace emomc::fuzz;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const RunFolder folder(text_of(data, size));
+  read_or_refuse([&] {
+    const app::Inspection run = app::inspect_run(folder.path(), app::Numbering::mended);
+    app::diagnose(run);
+    const app::RunSummary summary = app::summarize_run(run, {"means*"});
+    app::to_json(summary).dump();
+    app::to_csv(summary);
+    app::to_text(summary, 12);
+    app::report_html(run, folder.path(), {});
+  });
+  if (app::run_kind(folder.path()) == "evaluation")
+    read_or_refuse([&] { app::evaluation_report_html(folder.path()); });
+  return 0;
+}

@@ -1,0 +1,33 @@
+// A run directory whose checksums are those of its files, whatever became of them.
+#pragma once
+
+#include "checksums.hpp"
+#include "emomc/likelihood/table.hpp"
+#include "fuzz_input.hpp"
+#include "run_setup.hpp"
+
+namespace emomc::fuzz {
+
+/// The files of `content` with the checksums of chain files put right, and with the SHA-256 of data.csv in
+/// place of @HASH@ in manifest.json.
+class RunFolder {
+ public:
+  explicit RunFolder(std::string_view content) : folder_(content) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(path() / "chains", error))
+      if (entry.is_regular_file(error)) set_content(entry.path(), with_checksums(content_of(entry.path())));
+    std::string manifest = content_of(path() / "manifest.json");
+    const auto at = manifest.find("@HASH@");
+    if (at == std::string::npos) return;
+    read_or_refuse([&] {
+      manifest.replace(at, 6, app::hash_table(read_table({{path() / "data.csv"}, {}})));
+      set_content(path() / "manifest.json", manifest);
+    });
+  }
+  const std::filesystem::path& path() const { return folder_.path(); }
+
+ private:
+  MemoryFolder folder_;
+};
+
+}  // namespace emomc::fuzz
