@@ -24,13 +24,16 @@ std::vector<Target> targets() {
     result.emplace_back(testing::mixture_layout(3, 2), prior, kUnitSd);
   }
   PriorSet prior = testing::mixture_prior();
-  prior.blocks["correlations"] = {PriorFamily::lkj, {number(2)}};
   const ArrayArgument sampled{{}, {}, true};
   prior.blocks["means"] = {PriorFamily::normal, {sampled, sampled}};
   prior.blocks["means.mean"] = {PriorFamily::normal, {number(0), number(3)}};
   prior.blocks["means.sd"] = {PriorFamily::half_normal, {number(3)}};
-  for (const char* covariance : {"spherical", "diagonal", "tied", "full"})
+  for (const char* covariance : {"spherical", "diagonal"})
     result.emplace_back(model_layout({"gaussian_mixture", 3, covariance}, 2), prior, kUnitSd);
+  PriorSet with_correlations = prior;
+  with_correlations.blocks["correlations"] = {PriorFamily::lkj, {number(2)}};
+  for (const char* covariance : {"tied", "full"})
+    result.emplace_back(model_layout({"gaussian_mixture", 3, covariance}, 2), with_correlations, kUnitSd);
   prior.blocks["weights"] = {PriorFamily::fixed, {number(1.0 / 3)}};
   result.emplace_back(testing::mixture_layout(3, 2), prior, kUnitSd);
   return result;
