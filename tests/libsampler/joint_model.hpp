@@ -121,9 +121,9 @@ inline JointModel mixture_in_one_column(int components, const std::string& order
   return joint;
 }
 
-/// Two columns, covariances with LKJ priors.
-inline JointModel mixture_with_covariances(int components, const std::string& covariance) {
-  JointModel joint{covariance, {"gaussian_mixture", components, covariance}, 2, 4, mixture_prior()};
+/// Covariances with LKJ priors.
+inline JointModel mixture_with_covariances(int components, int columns, const std::string& covariance) {
+  JointModel joint{covariance, {"gaussian_mixture", components, covariance}, columns, 4, mixture_prior()};
   joint.prior.blocks["correlations"] = {PriorFamily::lkj, {number(1.5)}};
   return joint;
 }

@@ -26,8 +26,8 @@ inline std::vector<JointTest> joint_tests() {
           {mixture_in_one_column(3, "scales"), {"split_merge", isotropic, 0.234}},
           {mixture_in_one_column(2, "means"), {"component_wise", dense, 0.234}},
           {hierarchical_mixture(), {"component_wise", diagonal, 0.234}},
-          {mixture_with_covariances(1, "full"), {"random_walk", dense, 0.234}},
-          {mixture_with_covariances(2, "tied"), {"component_wise", diagonal, 0.234}},
+          {mixture_with_covariances(1, 3, "full"), {"component_wise", dense, 0.234}},
+          {mixture_with_covariances(2, 2, "tied"), {"random_walk", isotropic, 0.234}},
           {two_gaussians(), {"delayed_rejection", dense, 0.234}},
           {tempered_normal(), {"random_walk", diagonal, 0.234}}};
 }
