@@ -84,10 +84,18 @@ def failures(build, tests):
     return failed
 
 
+def tests_of(mutation, program_tests):
+    """Those of the library that is mutated, and of `also`."""
+    programs = ["test_" + mutation["file"].split("/")[0], *mutation.get("also", [])]
+    return {program: program_tests[program] for program in programs}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="only whether every mutation still fits the sources")
     parser.add_argument("--only", nargs="+", metavar="WORDS", help="mutations whose names contain these words")
+    parser.add_argument("--leave", action="store_true",
+                        help="with --only: compile the first such mutation, and leave its programs in BUILD/build/bin")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "mutation", help="where the copy is built")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
@@ -106,8 +114,13 @@ def main():
         if arguments.only:
             mutations = [m for m in mutations if any(words in m["name"] for words in arguments.only)]
         tree, build = arguments.build / "source", arguments.build / "build"
-        tests = known["program_tests"]
+        tests = known["tests"]
         copy_tree(tree)
+        if arguments.leave:
+            put(tree / mutations[0]["file"], mutated(mutations[0]))
+            compile_programs(tree, build, tests_of(mutations[0], tests), arguments.jobs)
+            print(f'{mutations[0]["name"]}: {build / "bin"}')
+            return 0
         compile_programs(tree, build, tests, arguments.jobs)
         if failed := failures(build, tests):
             raise Misfit(f"tests fail without a mutation: {dict(failed)}")
@@ -115,11 +128,12 @@ def main():
         survivors = []
         for mutation in mutations:
             began = time.monotonic()
+            own_tests = tests_of(mutation, tests)
             path = tree / mutation["file"]
             put(path, mutated(mutation))
             try:
-                compile_programs(tree, build, tests, arguments.jobs)
-                failed = failures(build, tests)
+                compile_programs(tree, build, own_tests, arguments.jobs)
+                failed = failures(build, own_tests)
             finally:
                 put(path, (ROOT / mutation["file"]).read_text())
             by = ", ".join(f"{suite} {count}" for suite, count in failed.most_common()) or "**nothing**"
