@@ -31,7 +31,7 @@ constexpr double kFalseAlarm = 1e-10;
 struct Effort {
   int chains, iterations;
 };
-constexpr Effort kShort{1200, 24}, kLong{20000, 100};
+constexpr Effort kShort{1200, 24}, kLong{6000, 60};
 
 // Sums over replicas of one number each.
 struct Moments {
@@ -70,9 +70,10 @@ class ProbabilityCurves {
       below_[i] += values[i / (kPoints - 1)] <= thresholds_[i] ? 1 : 0;
     ++count_;
   }
-  void write(std::ostream& out, const std::string& test, const std::vector<std::string>& names) const {
+  void write(std::ostream& out, const JointTest& test, int num_chains,
+             const std::vector<std::string>& names) const {
     for (std::size_t i = 0; i < thresholds_.size(); ++i)
-      out << test << ',' << '"' << names[i / (kPoints - 1)] << '"' << ','
+      out << test.name() << ',' << num_chains << ",\"" << names[i / (kPoints - 1)] << "\","
           << static_cast<double>(i % (kPoints - 1) + 1) / kPoints << ',' << below_[i] / count_ << '\n';
   }
 
@@ -84,7 +85,9 @@ class ProbabilityCurves {
 
 void expect_one_distribution(const JointTest& test, Backend backend, Effort effort) {
   const int together = test.chains_per_replica();
-  const int num_chains = (effort.chains + together - 1) / together * together;
+  // Few replicas, of many chains each: as many chains again make up for it.
+  const int asked = together > 1 ? 4 * effort.chains : effort.chains;
+  const int num_chains = (asked + together - 1) / together * together;
   JointChains chains(test, backend, num_chains, 1);
   const JointFunctions functions(test.joint, chains.target());
   const auto names = functions.names();
@@ -148,7 +151,7 @@ void expect_one_distribution(const JointTest& test, Backend backend, Effort effo
   std::cout << '\n';
   if (csv) {
     std::ofstream out(csv, std::ios::app);
-    curves.write(out, test.name(), names);
+    curves.write(out, test, num_chains, names);
   }
 }
 

@@ -26,7 +26,7 @@ constexpr double kFalseAlarm = 1e-10;
 constexpr int kPlaces = 10;
 constexpr std::int64_t kStepsBetween = 4;
 
-constexpr int kShort = 1000, kLong = 30000;  // replicas
+constexpr int kReplicas = 1000, kReplicasAtOnce = 2000, kReplicasLong = 20000;
 
 class Ranks {
  public:
@@ -115,13 +115,15 @@ INSTANTIATE_TEST_SUITE_P(Proposals, RankLong, kJointTests, name_of_joint_test);
 
 TEST_P(Rank, OfAPointInAChainThroughItIsUniform) {
   Ranks ranks(test(), backend());
-  ranks.add(kShort, 0, ComponentCaches::off);
+  ranks.add(kReplicas, 0, ComponentCaches::off);
   ranks.expect_uniform();
 }
 
 TEST_P(RankLong, OfAPointInAChainThroughItIsUniform) {
   Ranks ranks(test(), backend());
-  ranks.add(kLong, 0, ComponentCaches::off);
+  for (int done = 0; done < kReplicasLong; done += kReplicasAtOnce)
+    ranks.add(kReplicasAtOnce, static_cast<std::uint32_t>(done * test().chains_per_replica()),
+              ComponentCaches::off);
   ranks.expect_uniform();
 }
 
@@ -136,7 +138,7 @@ TEST_P(RankWithCaches, OfAPointInAComponentWiseChainIsUniform) {
   if (GetParam() == Backend::cuda && !has_gpu()) GTEST_SKIP() << "no GPU";
   Ranks ranks({mixture_in_one_column(2), {"component_wise", ProposalShape::diagonal, 0.234}}, GetParam());
   constexpr std::uint32_t kPart = 40;
-  for (std::uint32_t first = 0; first < static_cast<std::uint32_t>(kShort); first += kPart)
+  for (std::uint32_t first = 0; first < static_cast<std::uint32_t>(kReplicas); first += kPart)
     ranks.add(kPart, first, ComponentCaches::on);
   ranks.expect_uniform();
 }
