@@ -38,12 +38,15 @@ def put(path, text):
         path.write_text(text)
 
 
-def copy_tree(to):
+def copy_tree(to, tests):
+    """All files but the tests that are not asked."""
     names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True,
                            capture_output=True, text=True).stdout.split("\0")
     for name in filter(None, names):
         source, target = ROOT / name, to / name
-        if not source.is_file():
+        own = tests.get("test_" + source.parent.name)
+        if not source.is_file() or (own and name.endswith("_test.cpp") and source.name not in own["sources"]):
+            target.unlink(missing_ok=True)
             continue
         content = source.read_bytes()
         if not target.exists() or target.read_bytes() != content:
@@ -63,13 +66,17 @@ def compile_programs(tree, build, programs, jobs):
         raise Misfit("it does not compile:\n" + result.stdout[-3000:])
 
 
-def failures(build, tests):
-    """Failed tests by suite; a program that dies or hangs counts as one."""
+def failures(build, tests, jobs):
+    """Failed tests by suite; a program that dies or hangs counts as one. Each program is run in `jobs` parts at once."""
     failed = collections.Counter()
-    running = {program: subprocess.Popen([build / "bin" / program, "--gtest_brief=1", f"--gtest_filter={filter}"],
-                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
-               for program, filter in tests.items()}
-    for program, process in running.items():
+    running = []
+    for program, own in tests.items():
+        for part in range(jobs):
+            parts = dict(os.environ, GTEST_TOTAL_SHARDS=str(jobs), GTEST_SHARD_INDEX=str(part))
+            command = [build / "bin" / program, "--gtest_brief=1", "--gtest_filter=" + own["filter"]]
+            running.append((program, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                                      errors="replace", env=parts)))
+    for program, process in running:
         try:
             output, _ = process.communicate(timeout=TEST_SECONDS)
         except subprocess.TimeoutExpired:
@@ -84,10 +91,9 @@ def failures(build, tests):
     return failed
 
 
-def tests_of(mutation, program_tests):
+def tests_of(mutation, tests):
     """Those of the library that is mutated, and of `also`."""
-    programs = ["test_" + mutation["file"].split("/")[0], *mutation.get("also", [])]
-    return {program: program_tests[program] for program in programs}
+    return {program: tests[program] for program in ("test_" + mutation["file"].split("/")[0], *mutation.get("also", []))}
 
 
 def main():
@@ -115,14 +121,14 @@ def main():
             mutations = [m for m in mutations if any(words in m["name"] for words in arguments.only)]
         tree, build = arguments.build / "source", arguments.build / "build"
         tests = known["tests"]
-        copy_tree(tree)
+        copy_tree(tree, tests)
         if arguments.leave:
             put(tree / mutations[0]["file"], mutated(mutations[0]))
             compile_programs(tree, build, tests_of(mutations[0], tests), arguments.jobs)
             print(f'{mutations[0]["name"]}: {build / "bin"}')
             return 0
         compile_programs(tree, build, tests, arguments.jobs)
-        if failed := failures(build, tests):
+        if failed := failures(build, tests, arguments.jobs):
             raise Misfit(f"tests fail without a mutation: {dict(failed)}")
         print("| mutation | caught by (failed tests of each suite) | seconds |\n|---|---|---|", flush=True)
         survivors = []
@@ -133,7 +139,7 @@ def main():
             put(path, mutated(mutation))
             try:
                 compile_programs(tree, build, own_tests, arguments.jobs)
-                failed = failures(build, own_tests)
+                failed = failures(build, own_tests, arguments.jobs)
             finally:
                 put(path, (ROOT / mutation["file"]).read_text())
             by = ", ".join(f"{suite} {count}" for suite, count in failed.most_common()) or "**nothing**"

@@ -23,8 +23,8 @@ inline double tree_sum(std::span<double> values) {
   return values[0];
 }
 
-/// Of `num_rows` rows whose base-2 log densities without `common` sum to `log2_sum`. Without rows it is 0, also
-/// where the point is no mixture and `common` NaN.
+/// Of `num_rows` rows whose base-2 log densities without `common` sum to `log2_sum`. Without rows it is 0,
+/// also where the point is no mixture and `common` NaN.
 inline double log_likelihood_of(double log2_sum, std::size_t num_rows, double common) {
   if (num_rows == 0) return 0;
   return std::fma(static_cast<double>(num_rows), common, log2_sum) * device::kLn2;
