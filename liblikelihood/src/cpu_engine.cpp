@@ -145,7 +145,7 @@ class CpuEngine final : public LikelihoodEngine {
                                                       kTileRows, segments_[s].num_rows - row)));
           tiles.push_back(tree_sum(tile));
         }
-        *out++ = total(tree_sum(tiles), segments_[s].num_rows, common);
+        *out++ = log_likelihood_of(tree_sum(tiles), segments_[s].num_rows, common);
       }
     }
   }
@@ -219,10 +219,6 @@ class CpuEngine final : public LikelihoodEngine {
     });
   }
 
-  static double total(double sum, std::size_t rows, double common) {
-    return std::fma(static_cast<double>(rows), common, sum) * device::kLn2;
-  }
-
   void finish(double* log_likelihood, ActiveSet active) {
     std::vector<double> by_segment;
     for (int i = 0; i < active.count; ++i) {
@@ -237,7 +233,8 @@ class CpuEngine final : public LikelihoodEngine {
         at += num_tiles;
         rows += segments_[s].num_rows;
       }
-      log_likelihood[chain] = total(tree_sum(by_segment), rows, common_[static_cast<std::size_t>(i)]);
+      log_likelihood[chain] =
+          log_likelihood_of(tree_sum(by_segment), rows, common_[static_cast<std::size_t>(i)]);
     }
   }
 

@@ -2,9 +2,11 @@
 // with zeros to a power of two. Part of what a log density is (docs/statistics.md).
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <span>
-#include <vector>
+
+#include "emomc/device/math.hpp"
 
 namespace emomc {
 
@@ -19,6 +21,13 @@ inline double tree_sum(std::span<double> values) {
     n = pairs + n % 2;
   }
   return values[0];
+}
+
+/// Of `num_rows` rows whose base-2 log densities without `common` sum to `log2_sum`. Without rows it is 0,
+/// also where the point is no mixture and `common` NaN.
+inline double log_likelihood_of(double log2_sum, std::size_t num_rows, double common) {
+  if (num_rows == 0) return 0;
+  return std::fma(static_cast<double>(num_rows), common, log2_sum) * device::kLn2;
 }
 
 }  // namespace emomc

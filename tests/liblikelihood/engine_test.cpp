@@ -147,6 +147,37 @@ TEST_P(FastEngine, PointsThatAreNoMixtureGiveNan) {
   }
 }
 
+// Also where the point is no mixture: there is nothing to evaluate it at.
+TEST_P(FastEngine, NoRowsHaveALogLikelihoodOfZero) {
+  const auto p = random_problem(3, 2, 100, 2);
+  auto with_empty_segment = p.data;
+  with_empty_segment.segments = {{0, 0}, {0, 100}, {100, 0}};
+  const ModelSpec model{"gaussian_mixture", 3};
+  auto theta = p.theta;
+  theta[10] = -1;
+  const auto expect_zero = [&](Evaluator evaluator, std::size_t segments) {
+    for (const auto& point : {p.theta, theta}) {
+      std::vector<double> sums(segments, 1.0);
+      evaluator.engine().sums_by_segment(point.data(), 1, sums.data());
+      EXPECT_EQ(sums.front(), 0.0);
+      EXPECT_EQ(sums.back(), 0.0);
+    }
+  };
+  for (const auto caches : {ComponentCaches::off, ComponentCaches::on}) {
+    auto without_rows = make(model, DataSet::single_segment(2, {}), 2, 0, caches);
+    auto both = p.theta;
+    both.insert(both.end(), theta.begin(), theta.end());
+    EXPECT_EQ(without_rows(both), (std::vector<double>{0, 0}));
+    without_rows.engine().rebuild_caches(without_rows.view(), without_rows.all());
+    EXPECT_EQ(without_rows.component(both, {1, kWeightsOnly}), (std::vector<double>{0, 0}));
+    without_rows.commit({1, 0});
+    without_rows.engine().evaluate_rows(p.theta.data(), nullptr);
+  }
+  expect_zero(make(model, DataSet::single_segment(2, {})), 1);
+  expect_zero(make(model, with_empty_segment), 3);
+  expect_zero(Evaluator(Backend::reference, model, Precision::float64, with_empty_segment), 3);
+}
+
 TEST_P(FastEngine, RowsAddUpAndSegmentsToo) {
   for (const std::string covariance : {"diagonal", "full", "tied"}) {
     auto p = random_problem(5, 4, 3000, 3);

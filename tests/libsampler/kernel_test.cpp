@@ -5,6 +5,7 @@
 
 #include <Eigen/Dense>
 #include <cmath>
+#include <set>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/device/proposals.hpp"
@@ -299,6 +300,28 @@ TEST(Kernel, SecondTriesKnowThatTheFirstCouldHaveBeenTaken) {
   EXPECT_EQ(second_try_correction(-kInfinity, -3, -2), 0);
   EXPECT_EQ(second_try_correction(-1, -3, 0), -kInfinity);
   EXPECT_NEAR(second_try_correction(-4, -3, -2), std::log((1 - std::exp(-1)) / (1 - std::exp(-2))), 1e-15);
+}
+
+// A number that decides twice, or decides what it has proposed, leaves an error that may be too small for
+// any test of distributions.
+TEST(Kernel, EveryDecisionHasARandomNumberOfItsOwn) {
+  StepView view{};
+  view.seed = 8;
+  std::set<double> numbers;
+  std::size_t count = 0;
+  const auto add = [&](double number) {
+    numbers.insert(number);
+    ++count;
+  };
+  for (u32 chain = 0; chain < 3; ++chain)
+    for (i64 step = 0; step < 5; ++step)
+      for (int block = 0; block < 7; ++block) {
+        add(draw_log_uniform(view, chain, step, block));
+        const RandomSource random{view.seed, static_cast<u64>(step), chain};
+        for (const auto purpose : {Purpose::innovation, Purpose::choice, Purpose::second_stage})
+          add(device::log(random.uniform(purpose, static_cast<u32>(block))));
+      }
+  EXPECT_EQ(numbers.size(), count);
 }
 
 TEST(Kernel, EveryBlockOfComponentWiseIsReversible) {

@@ -41,7 +41,7 @@ ChainWork::ChainWork(Device& device, const std::vector<ChainPlan>& chains,
     max_tiles_ = std::max(max_tiles_, first_tile.back() - begin);
     max_segments_ = std::max(max_segments_, static_cast<int>(wanted.size()));
   }
-  uniform_ = lists.size() == 1 && segments.size() == 1 && max_segments_ == 1;
+  uniform_ = lists.size() == 1 && segments.size() == 1 && max_segments_ == 1 && max_tiles_ > 0;
   uniform_rows_ = num_rows.empty() ? 0 : num_rows[0];
   list_of_chain_ = to_device(device, list_of_chain);
   first_tile_ = to_device(device, first_tile);

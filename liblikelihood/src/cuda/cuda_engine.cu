@@ -167,8 +167,7 @@ class CudaEngine final : public LikelihoodEngine {
           double* tiles = sums.data() + static_cast<std::size_t>(draw) * num_tiles * kSumsPerTile;
           const int begin = segment_first_tile_[s], end = segment_first_tile_[s + 1];
           const double sum = tree_sum({tiles + begin, static_cast<std::size_t>(end - begin)});
-          *out++ = device::kLn2 * std::fma(static_cast<double>(segments_[s].num_rows),
-                                           common[static_cast<std::size_t>(draw)], sum);
+          *out++ = log_likelihood_of(sum, segments_[s].num_rows, common[static_cast<std::size_t>(draw)]);
         }
     }
   }
@@ -326,9 +325,10 @@ class CudaEngine final : public LikelihoodEngine {
     view.rows = rows;
     view.chains_per_block = 1;
     prepare(memory, view, points.data(), dim());
-    launch<TileWork::full, TileMemory::direct, 1>(
-        view, dim3(static_cast<unsigned>(view.work.max_tiles), static_cast<unsigned>(count)), points.data(),
-        dim());
+    if (view.work.max_tiles > 0)
+      launch<TileWork::full, TileMemory::direct, 1>(
+          view, dim3(static_cast<unsigned>(view.work.max_tiles), static_cast<unsigned>(count)), points.data(),
+          dim());
     return memory.common.download();
   }
 

@@ -71,7 +71,7 @@ struct DeviceLikelihood {
 enum class ComponentCaches { off, on };
 
 /// A log likelihood is a function of (parameters, data, precision, model version) alone: the same bits
-/// whatever the batch, the active set, the threads or the grid.
+/// whatever the batch, the active set, the threads or the grid. Of no rows it is 0, at any point.
 class LikelihoodEngine {
  public:
   virtual ~LikelihoodEngine() = default;

@@ -1,0 +1,188 @@
+// Chains of a joint model, each with data of its own, stepped by what run_chains steps with: ensemble,
+// stepper, engine and segments; adaptation stands where it is put.
+#pragma once
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <ostream>
+
+#include "ensemble.hpp"
+#include "joint_model.hpp"
+#include "segment_runner.hpp"
+
+namespace emomc::testing {
+
+struct JointTest {
+  JointModel joint;
+  ProposalSpec proposal;
+
+  std::string name() const {
+    constexpr const char* shapes[] = {"isotropic", "diagonal", "dense"};
+    return proposal.kind + "_" + shapes[static_cast<int>(proposal.shape)] + "_" + joint.name;
+  }
+  /// Chains that move by one another's state, and are one replica together.
+  int chains_per_replica() const {
+    if (!proposal_use(proposal.kind).other_chains) return 1;
+    return std::max(6, 2 * joint.target().dim_unconstrained());
+  }
+};
+
+inline void PrintTo(const JointTest& test, std::ostream* out) { *out << test.name(); }
+
+/// Blocks in their order, or in reverse: where each block's kernel is reversible, the reversed sweep is the
+/// reversed kernel. The two tries of delayed rejection are one kernel and stay as they are.
+enum class Sweep { forth, back };
+
+class JointChains {
+ public:
+  /// Caches need memory for the square of the number of chains here, since each keeps a place for all rows.
+  JointChains(const JointTest& test, Backend backend, int num_chains, std::uint64_t seed,
+              Sweep sweep = Sweep::forth, ComponentCaches caches = ComponentCaches::off,
+              std::uint32_t first_chain = 0)
+      : joint_(test.joint),
+        target_(test.joint.target()),
+        backend_(backend),
+        device_(make_device(backend)),
+        stepper_(make_stepper(test.proposal.kind, *device_)),
+        blocks_(plan_blocks(stepper_->traits(), test.proposal.shape, target_)),
+        caches_(caches) {
+    if (sweep == Sweep::back && !blocks_.has_stages)
+      std::reverse(blocks_.blocks.begin(), blocks_.blocks.end());
+    const int together = test.chains_per_replica();
+    for (int c = 0; c < num_chains; ++c)
+      plans_.push_back({first_chain + static_cast<std::uint64_t>(c), {c}, joint_.beta, c / together});
+    ensemble_ = std::make_unique<Ensemble>(*device_, std::span(&target_, 1), blocks_, plans_, seed,
+                                           RecordLayout{kMostKept});
+    ensemble_->upload_adapted(adapted());
+  }
+
+  const Target& target() const { return target_; }
+
+  /// Puts the chains to `thetas` with their data; pairs() has them in the bits that the chains have.
+  void begin(std::vector<double> thetas, DataSet data) {
+    const auto dim = static_cast<std::size_t>(target_.dim()),
+               dim_u = static_cast<std::size_t>(target_.dim_unconstrained());
+    std::vector<double> u(plans_.size() * dim_u);
+    for (std::size_t c = 0; c < plans_.size(); ++c) {
+      target_.unconstrain({thetas.data() + c * dim, dim}, {u.data() + c * dim_u, dim_u});
+      target_.constrain({u.data() + c * dim_u, dim_u}, {thetas.data() + c * dim, dim});
+    }
+    ensemble_->upload_points(u, {&target_, 1});
+    pairs_.theta = std::move(thetas);
+    exchange(std::move(data));
+  }
+  /// Other data for the chains where they are.
+  void exchange(DataSet data) {
+    segments_.reset();
+    pairs_.data = std::move(data);
+    engine_ = make_engine(backend_, joint_.model, Precision::mixed, pairs_.data, *device_, 1);
+    engine_->allocate(plans_, caches_);
+    const ActiveSet all{nullptr, ensemble_->num_chains()};
+    engine_->evaluate(ensemble_->current_view(), all);
+    if (caches_ == ComponentCaches::on) engine_->rebuild_caches(ensemble_->current_view(), all);
+    pairs_.log_likelihood = ensemble_->download_scalars(ensemble_->view().current.log_likelihood);
+    pairs_.log_prior = ensemble_->download_scalars(ensemble_->view().current.log_prior);
+    segments_ = std::make_unique<SegmentRunner>(*engine_, *ensemble_, *stepper_, blocks_, caches_,
+                                                RecordLayout{kMostKept}, nullptr);
+  }
+  /// The chains as they are.
+  const JointPairs& pairs() const { return pairs_; }
+
+  /// `count` points of each chain, `every` steps apart.
+  std::vector<JointPairs> run(std::int64_t count, std::int64_t every) {
+    std::vector<JointPairs> kept;
+    const auto drain = [&](const SegmentResult& segment) {
+      const auto chains = static_cast<std::ptrdiff_t>(plans_.size()), dim = std::ptrdiff_t{target_.dim()};
+      for (std::int64_t i = 0; i < segment.num_kept; ++i) {
+        pairs_.theta.assign(segment.theta + i * chains * dim, segment.theta + (i + 1) * chains * dim);
+        pairs_.log_prior.assign(segment.log_prior + i * chains, segment.log_prior + (i + 1) * chains);
+        pairs_.log_likelihood.assign(segment.log_likelihood + i * chains,
+                                     segment.log_likelihood + (i + 1) * chains);
+        kept.push_back(pairs_);
+      }
+    };
+    for (std::int64_t done = 0; done < count; done += kMostKept) {
+      const std::int64_t steps = std::min(kMostKept, count - done) * every;
+      segments_->run(step_, steps, step_, every, CopyPoints::theta, drain);
+      step_ += steps;
+    }
+    segments_->finish(drain);
+    return kept;
+  }
+
+  /// Accepted share of each block's proposals, over all chains.
+  std::vector<double> acceptance() const {
+    const auto accepted = ensemble_->accepted(), proposed = ensemble_->proposed();
+    const std::size_t n = blocks_.blocks.size();
+    std::vector<double> rates;
+    for (std::size_t b = 0; b < n; ++b) {
+      double yes = 0, all = 0;
+      for (std::size_t i = b; i < accepted.size(); i += n) {
+        yes += static_cast<double>(accepted[i]);
+        all += static_cast<double>(proposed[i]);
+      }
+      rates.push_back(yes / all);
+    }
+    return rates;
+  }
+
+ private:
+  static constexpr std::int64_t kMostKept = 16;
+
+  /// Increments of the prior's shape, somewhat shorter than would be best for it; what independence proposes
+  /// has the prior's mean and covariance. From draws that no test uses, so it is fixed.
+  std::vector<double> adapted() const {
+    constexpr int kDraws = 2000;
+    constexpr std::uint64_t kSeed = 424242;
+    constexpr double kShorter = 0.6;
+    const int n = target_.dim_unconstrained();
+    const auto dim = static_cast<std::size_t>(target_.dim());
+    const auto thetas = draw_parameters(target_, kDraws, kSeed);
+    Eigen::MatrixXd points(n, kDraws);
+    for (int i = 0; i < kDraws; ++i)
+      target_.unconstrain({thetas.data() + static_cast<std::size_t>(i) * dim, dim},
+                          {points.data() + static_cast<std::ptrdiff_t>(i) * n, static_cast<std::size_t>(n)});
+    const Eigen::VectorXd mean = points.rowwise().mean();
+    points.colwise() -= mean;
+    const Eigen::MatrixXd covariance = points * points.transpose() / kDraws;
+
+    const device::AdaptedLayout layout = blocks_.adapted_layout(n);
+    std::vector<double> one(static_cast<std::size_t>(layout.size()), 0.0), all;
+    for (int b = 0; b < layout.num_blocks; ++b) {
+      const auto& block = blocks_.blocks[static_cast<std::size_t>(b)];
+      one[static_cast<std::size_t>(layout.scale(b))] =
+          std::log(kShorter * 2.38) - 0.5 * std::log(static_cast<double>(block.size));
+      if (layout.num_dense > 0)
+        Eigen::Map<Eigen::MatrixXd>(one.data() + layout.dense(block.dense_offset), block.size, block.size) =
+            covariance.block(block.begin, block.begin, block.size, block.size).llt().matrixL();
+    }
+    for (int i = 0; i < n; ++i) one[static_cast<std::size_t>(layout.sd(i))] = std::sqrt(covariance(i, i));
+    if (layout.num_fitted > 0) {
+      double* fitted = one.data() + layout.fitted();
+      const Eigen::MatrixXd factor = covariance.llt().matrixL();
+      Eigen::Map<Eigen::MatrixXd>(fitted, n, n) = factor.inverse();
+      Eigen::Map<Eigen::VectorXd>(fitted + n * n, n) = mean;
+      fitted[n * n + n] = 1;
+    }
+    for (int g = 0; g <= plans_.back().group; ++g) all.insert(all.end(), one.begin(), one.end());
+    return all;
+  }
+
+  JointModel joint_;
+  Target target_;
+  Backend backend_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Stepper> stepper_;
+  ProposalBlocks blocks_;
+  ComponentCaches caches_;
+  std::vector<ChainPlan> plans_;
+  std::unique_ptr<Ensemble> ensemble_;
+  std::unique_ptr<LikelihoodEngine> engine_;
+  std::unique_ptr<SegmentRunner> segments_;
+  std::int64_t step_ = 0;
+  JointPairs pairs_;
+};
+
+}  // namespace emomc::testing

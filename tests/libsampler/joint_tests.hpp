@@ -1,0 +1,51 @@
+// Every proposal with a joint distribution that it is tried on, for the tests of joint_test.cpp and
+// rank_test.cpp.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+#include "joint_chains.hpp"
+#include "liblikelihood/random_mixture.hpp"
+
+namespace emomc::testing {
+
+inline std::vector<JointTest> joint_tests() {
+  const auto diagonal = ProposalShape::diagonal, dense = ProposalShape::dense,
+             isotropic = ProposalShape::isotropic;
+  const JointModel two = mixture_in_one_column(2);
+  return {{two, {"component_wise", diagonal, 0.234}},
+          {two, {"random_walk", dense, 0.234}},
+          {two, {"adaptive_metropolis", dense, 0.234}},
+          {two, {"delayed_rejection", isotropic, 0.234}},
+          {two, {"independence", dense, 0.234}},
+          {two, {"differential_evolution", isotropic, 0.234}},
+          {two, {"stretch", isotropic, 0.234}},
+          {mixture_in_one_column(3), {"split_merge", diagonal, 0.234}},
+          {mixture_in_one_column(3, "scales"), {"split_merge", isotropic, 0.234}},
+          {mixture_in_one_column(2, "means"), {"component_wise", dense, 0.234}},
+          {hierarchical_mixture(), {"component_wise", diagonal, 0.234}},
+          {mixture_with_covariances(1, 3, "full"), {"component_wise", dense, 0.234}},
+          {mixture_with_covariances(2, 2, "tied"), {"random_walk", isotropic, 0.234}},
+          {two_gaussians(), {"delayed_rejection", dense, 0.234}},
+          {tempered_normal(), {"random_walk", diagonal, 0.234}}};
+}
+
+class OnJointTest : public ::testing::TestWithParam<std::tuple<Backend, JointTest>> {
+ protected:
+  void SetUp() override {
+    if (backend() == Backend::cuda && !has_gpu()) GTEST_SKIP() << "no GPU";
+  }
+  static Backend backend() { return std::get<0>(GetParam()); }
+  static const JointTest& test() { return std::get<1>(GetParam()); }
+};
+
+inline const auto kJointTests =
+    ::testing::Combine(::testing::Values(Backend::cpu, Backend::cuda), ::testing::ValuesIn(joint_tests()));
+inline const auto name_of_joint_test = [](const auto& parameters) {
+  return std::string(std::get<0>(parameters.param) == Backend::cpu ? "cpu_" : "cuda_") +
+         std::get<1>(parameters.param).name();
+};
+
+}  // namespace emomc::testing
