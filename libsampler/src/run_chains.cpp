@@ -1,8 +1,10 @@
 #include "emomc/sampler/run_chains.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <map>
 
 #include "adaptation.hpp"
@@ -21,6 +23,14 @@ constexpr std::uint64_t kProposalsBeforeNanShare = 1000;
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string difference_text(const char* name, std::uint64_t chain, double was, double is) {
+  std::array<char, 200> text{};
+  std::snprintf(text.data(), text.size(),
+                "checkpoint: the %s of chain %llu was %.17g, is now %.17g; data, backend or device have changed",
+                name, static_cast<unsigned long long>(chain), was, is);
+  return text.data();
 }
 
 RecordLayout plan_record(const Target& target, std::size_t num_chains) {
@@ -84,6 +94,7 @@ class Runner {
           .unconstrain(starts.subspan(c * dim, dim), {u.data() + c * dim_u, dim_u});
     ensemble_->upload_points(u, targets_);
     ensemble_->upload_adapted(adaptation_.adapted());
+    begin_window();
     evaluate_current();
     const auto& current = ensemble_->view().current;
     const auto ll = ensemble_->download_scalars(current.log_likelihood);
@@ -100,19 +111,23 @@ class Runner {
     if (state.num_chains != chains || state.dim_unconstrained != target_.dim_unconstrained() ||
         state.num_blocks != ensemble_->view().num_blocks)
       throw InputError("checkpoint: it has other chains or parameters than this configuration");
+    if (state.window_accepted.size() != state.accepted.size() ||
+        state.window_proposed.size() != state.accepted.size())
+      throw InputError("checkpoint: it has other proposal blocks than this configuration");
     step_ = state.step;
+    evaluations_ = state.num_evaluations;
+    window_accepted_ = state.window_accepted;
+    window_proposed_ = state.window_proposed;
     adaptation_.restore(state.adaptation);
     ensemble_->upload_points(state.unconstrained, targets_);
     ensemble_->upload_adapted(adaptation_.adapted());
     ensemble_->upload_step(step_);
     ensemble_->upload_counters(state.accepted, state.proposed, state.faults);
     evaluate_current();
-    const auto ll = ensemble_->download_scalars(ensemble_->view().current.log_likelihood);
-    for (std::size_t c = 0; c < ll.size(); ++c)
-      if (ll[c] != state.log_likelihood[c])
-        throw InputError("checkpoint: the log likelihood of chain " + std::to_string(plans_[c].id) +
-                         " is now " + std::to_string(ll[c]) + ", was " +
-                         std::to_string(state.log_likelihood[c]) + "; data, backend or device have changed");
+    const auto& current = ensemble_->view().current;
+    refuse_another_density(state.log_prior, ensemble_->download_scalars(current.log_prior), "log prior");
+    refuse_another_density(state.log_likelihood, ensemble_->download_scalars(current.log_likelihood),
+                           "log likelihood");
   }
 
   RunResult run() {
@@ -142,6 +157,13 @@ class Runner {
                : ComponentCaches::off;
   }
 
+  void refuse_another_density(const std::vector<double>& was, const std::vector<double>& is,
+                              const char* name) const {
+    for (std::size_t c = 0; c < is.size(); ++c)
+      if (is[c] != was.at(c))
+        throw InputError(difference_text(name, plans_[c].id, was[c], is[c]));
+  }
+
   void evaluate_current() {
     const ActiveSet all{nullptr, static_cast<int>(plans_.size())};
     engine_.evaluate(ensemble_->current_view(), all);
@@ -166,7 +188,10 @@ class Runner {
     state.adaptation = adaptation_.save();
     state.accepted = ensemble_->accepted();
     state.proposed = ensemble_->proposed();
+    state.window_accepted = window_accepted_;
+    state.window_proposed = window_proposed_;
     state.faults = ensemble_->faults();
+    state.num_evaluations = evaluations_;
     return state;
   }
 
@@ -174,7 +199,9 @@ class Runner {
   void run_segment(std::int64_t end, std::int64_t origin, std::int64_t every, CopyPoints copy,
                    const SegmentRunner::Drain& drain) {
     const std::int64_t room = record_.slots_per_half * every;
-    const std::int64_t steps = std::min({end - step_, pace_.steps(), room});
+    const std::int64_t to_state =
+        options_.state_every > 0 ? options_.state_every - step_ % options_.state_every : end - step_;
+    const std::int64_t steps = std::min({end - step_, pace_.steps(), room, to_state});
     segments_->run(step_, steps, origin, every, copy, drain);
     step_ += steps;
     evaluations_ += static_cast<std::uint64_t>(steps * segments_->evaluations_per_step()) * plans_.size();
@@ -232,51 +259,69 @@ class Runner {
     }
   }
 
+  // False: stopped.
   bool run_warmup() {
-    const auto chains = static_cast<int>(plans_.size());
-    const auto dim_u = static_cast<std::size_t>(target_.dim_unconstrained());
     std::int64_t begin = 0;
     for (const std::int64_t end : windows_) {
-      if (end <= step_) {
-        begin = end;
-        continue;
-      }
-      // A checkpoint is taken at window ends only, so a resumed run stands at one.
-      const std::int64_t stride = adaptation_.stride(begin, end);
-      const std::int64_t every = options_.keep_warmup ? 1 : stride;
-      const auto accepted_before = ensemble_->accepted(), proposed_before = ensemble_->proposed();
-      bool stop = false;
-      const auto drain = [&](const SegmentResult& segment) {
-        for (std::int64_t i = 0; i < segment.num_kept; ++i) {
-          if ((segment.origin + (i + 1) * every - begin) % stride != 0) continue;
-          for (int c = 0; c < chains; ++c) {
-            const auto row = static_cast<std::size_t>(i * chains + c);
-            adaptation_.add_point(c, {segment.u + row * dim_u, dim_u},
-                                  segment.log_prior[row] + segment.log_likelihood[row]);
-          }
-        }
-        if (options_.keep_warmup) hand_over(segment, true, every);
-        if (report(segment) == Continue::stop) stop = true;
-      };
-      while (step_ < end)
-        run_segment(end, begin, every, options_.keep_warmup ? CopyPoints::both : CopyPoints::u, drain);
-      segments_->finish(drain);
-      auto accepted = ensemble_->accepted(), proposed = ensemble_->proposed();
-      for (std::size_t i = 0; i < accepted.size(); ++i) {
-        accepted[i] -= accepted_before[i];
-        proposed[i] -= proposed_before[i];
-      }
-      adaptation_.end_window(end, accepted, proposed);
-      ensemble_->upload_adapted(adaptation_.adapted());
+      if (end > step_ && !run_window(begin, end)) return false;
       begin = end;
-      if (step_ == options_.warmup) {
-        const std::vector<std::uint64_t> zeros(accepted.size()), no_faults(plans_.size());
-        ensemble_->upload_counters(zeros, zeros, no_faults);
-      }
-      if (stop || handler_.wants_state()) handler_.on_state(state());
+    }
+    return true;
+  }
+
+  // The window from `begin` to `end`, or what is left of it.
+  bool run_window(std::int64_t begin, std::int64_t end) {
+    const std::int64_t stride = adaptation_.stride(begin, end);
+    const std::int64_t every = options_.keep_warmup ? 1 : stride;
+    bool stop = false;
+    const auto drain = [&](const SegmentResult& segment) {
+      learn_from(segment, begin, every, stride);
+      if (options_.keep_warmup) hand_over(segment, true, every);
+      if (report(segment) == Continue::stop) stop = true;
+    };
+    while (step_ < end) {
+      run_segment(end, begin, every, options_.keep_warmup ? CopyPoints::both : CopyPoints::u, drain);
+      const bool wanted = handler_.wants_state(step_);
+      if (step_ < end && !stop && !wanted) continue;
+      segments_->finish(drain);
+      if (step_ == end) end_window(end);
+      if (stop || wanted) handler_.on_state(state());
       if (stop) return false;
     }
     return true;
+  }
+
+  void begin_window() {
+    window_accepted_ = ensemble_->accepted();
+    window_proposed_ = ensemble_->proposed();
+  }
+
+  void learn_from(const SegmentResult& segment, std::int64_t begin, std::int64_t every, std::int64_t stride) {
+    const auto chains = static_cast<int>(plans_.size());
+    const auto dim_u = static_cast<std::size_t>(target_.dim_unconstrained());
+    for (std::int64_t i = 0; i < segment.num_kept; ++i) {
+      if ((segment.origin + (i + 1) * every - begin) % stride != 0) continue;
+      for (int c = 0; c < chains; ++c) {
+        const auto row = static_cast<std::size_t>(i * chains + c);
+        adaptation_.add_point(c, {segment.u + row * dim_u, dim_u},
+                              segment.log_prior[row] + segment.log_likelihood[row]);
+      }
+    }
+  }
+
+  void end_window(std::int64_t end) {
+    auto accepted = ensemble_->accepted(), proposed = ensemble_->proposed();
+    for (std::size_t i = 0; i < accepted.size(); ++i) {
+      accepted[i] -= window_accepted_[i];
+      proposed[i] -= window_proposed_[i];
+    }
+    adaptation_.end_window(end, accepted, proposed);
+    ensemble_->upload_adapted(adaptation_.adapted());
+    if (end == options_.warmup) {
+      const std::vector<std::uint64_t> zeros(accepted.size()), no_faults(plans_.size());
+      ensemble_->upload_counters(zeros, zeros, no_faults);
+    }
+    begin_window();
   }
 
   bool run_sampling() {
@@ -302,7 +347,7 @@ class Runner {
                                    ? num_steps()
                                    : std::min(num_steps(), options_.warmup + *next * options_.thin);
       run_segment(end, options_.warmup, options_.thin, CopyPoints::theta, drain);
-      if (!stop && handler_.wants_state()) {
+      if (!stop && handler_.wants_state(step_)) {
         segments_->finish(drain);
         handler_.on_state(state());
       }
@@ -331,6 +376,7 @@ class Runner {
   std::unique_ptr<SegmentRunner> segments_;
   std::int64_t step_ = 0;
   std::uint64_t evaluations_ = 0;
+  std::vector<std::uint64_t> window_accepted_, window_proposed_;  ///< when the window began
 };
 
 void validate(const RunOptions& options, std::span<const Target> targets, const LikelihoodEngine& engine,

@@ -87,7 +87,7 @@ PointwiseRun pointwise(const PointwiseRequest& request,
   const ModelSpec model = model_of(layout);
   // Standardised for accuracy; the values are in the data's own units.
   const LoadedData loaded = load_data({known.files, known.columns, true}, model);
-  if (loaded.sha256 != known.sha256)
+  if (loaded.fingerprint.sha256 != known.sha256)
     throw InputError(known.files[0] + ": these are not the data that " + run +
                      " was made with (another SHA-256)");
   const ParameterLayout evaluated = model_layout(model, loaded.data.dim);

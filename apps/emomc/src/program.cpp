@@ -4,6 +4,7 @@
 
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "signals.hpp"
 
 namespace emomc::app {
 namespace {
@@ -46,6 +47,9 @@ int run_program(int argc, const char* const* argv) {
     return app.exit(asked_for_help);
   } catch (const CLI::ParseError& error) {
     return fail(std::string(error.what()) + " (see emomc --help)", kBadInput);
+  } catch (const Interrupted& stopped) {
+    std::cerr << stopped.what() << '\n';
+    return signal_exit_code();
   } catch (const InputError& error) {
     return fail(error.what(), kBadInput);
   } catch (const DensityError& error) {

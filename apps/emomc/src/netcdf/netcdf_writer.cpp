@@ -1,11 +1,11 @@
 #include <netcdf.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <map>
 #include <numeric>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/sampler/files.hpp"
 #include "netcdf_file.hpp"
 
 namespace emomc::app {
@@ -66,7 +66,8 @@ class Writer {
   }
   void check(int status) const {
     if (status != NC_NOERR)
-      throw MachineError(file_.string() + ": cannot be written: " + nc_strerror(status));
+      throw MachineError(file_.string() + ": writing failed: " + nc_strerror(status) +
+                         " (is there space left on the disk?)");
   }
 
  private:
@@ -193,9 +194,8 @@ void write_data(const Writer& writer, const DrawSet& draws, const NetcdfExtras& 
 bool has_netcdf() { return true; }
 
 void write_netcdf(const std::filesystem::path& file, const DrawSet& draws, const NetcdfExtras& extras) {
-  const std::filesystem::path beside = file.string() + ".part-" + std::to_string(::getpid());
   try {
-    Writer writer(beside);
+    Writer writer(beside(file));
     write_attributes(writer, writer.root(), draws, extras);
     write_posterior(writer, writer.group("posterior"), draws, extras);
     write_statistics(writer, draws, extras);
@@ -212,12 +212,10 @@ void write_netcdf(const std::filesystem::path& file, const DrawSet& draws, const
     if (extras.warmup && extras.warmup->num_draws > 0)
       write_posterior(writer, writer.group("warmup_posterior"), *extras.warmup, extras);
     writer.close();
-    std::error_code error;
-    std::filesystem::rename(beside, file, error);
-    if (error) throw MachineError(file.string() + ": cannot be written: " + error.message());
+    move_into_place(file);
   } catch (...) {
     std::error_code ignored;
-    std::filesystem::remove(beside, ignored);
+    std::filesystem::remove(beside(file), ignored);
     throw;
   }
 }
