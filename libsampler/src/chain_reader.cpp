@@ -44,13 +44,22 @@ void read_acceptance(std::string_view payload, ChainDraws& chain) {
   }
 }
 
+constexpr const char* kMissing = ": missing, but the checkpoint says that it has been written";
 constexpr const char* kMend = "; restore it from a copy, or start the run over with --force";
+
+ChainHeader header_of(std::string_view content, const std::string& name, std::size_t* bytes) {
+  try {
+    return decode_header(content, name, bytes);
+  } catch (const InputError& error) {
+    throw DamagedChain(error.what() + std::string(kMend));
+  }
+}
 
 // Blocks up to the end of `content`, or to one that is unfinished there.
 ChainDraws parse(std::string_view content, const std::string& name) {
   ChainDraws chain;
   std::size_t at = 0;
-  chain.header = decode_header(content, name, &at);
+  chain.header = header_of(content, name, &at);
   chain.accepted.assign(chain.header.block_names.size(), 0);
   chain.proposed = chain.accepted;
   std::uint64_t next_draw = 0;
@@ -125,7 +134,7 @@ std::vector<ChainDraws> read_all(const std::filesystem::path& run_directory) {
   for (const auto& file : files) {
     const std::string content = read_file(file), name = file.string();
     std::size_t header_bytes = 0;
-    const auto known = committed.extract(decode_header(content, name, &header_bytes).chain_id);
+    const auto known = committed.extract(header_of(content, name, &header_bytes).chain_id);
     if (known) {
       chains.push_back(parse_beyond(content, static_cast<std::size_t>(known.mapped()), name));
       require_committed(chains.back(), content.size(), known.mapped(), name);
@@ -134,8 +143,7 @@ std::vector<ChainDraws> read_all(const std::filesystem::path& run_directory) {
     }
   }
   if (!committed.empty())
-    throw DamagedChain(chain_file(run_directory, committed.begin()->first).string() +
-                       ": missing, but the checkpoint says that it has been written" + kMend);
+    throw DamagedChain(chain_file(run_directory, committed.begin()->first).string() + kMissing + kMend);
   return chains;
 }
 
@@ -156,7 +164,9 @@ ChainDraws read_chain(const std::filesystem::path& file, std::int64_t committed)
 
 ChainEnd check_committed(const std::filesystem::path& file, const ChainHeader& header,
                          std::int64_t committed) {
-  const std::string content = read_file(file), name = file.string();
+  const std::string name = file.string();
+  if (!std::filesystem::exists(file)) throw InputError(name + kMissing + kMend);
+  const std::string content = read_file(file);
   const std::string_view front =
       std::string_view(content).substr(0, static_cast<std::size_t>(std::max<std::int64_t>(committed, 0)));
   const ChainDraws chain = parse(front, name);

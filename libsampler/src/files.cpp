@@ -70,6 +70,8 @@ void sync_path(const std::filesystem::path& path, int flags) {
   if (retried([&] { return ::fsync(descriptor.number()); }) < 0) fail(path, "fsync");
 }
 
+std::filesystem::path beside(const std::filesystem::path& file) { return file.string() + ".tmp"; }
+
 void sync_parent(const std::filesystem::path& path) {
   const auto directory = path.parent_path();
   sync_path(directory.empty() ? std::filesystem::path(".") : directory, O_RDONLY | O_DIRECTORY);
@@ -155,13 +157,6 @@ std::string read_file(const std::filesystem::path& file) {
   }
   content.resize(have);
   return content;
-}
-
-std::filesystem::path beside(const std::filesystem::path& file) { return file.string() + ".tmp"; }
-
-void move_into_place(const std::filesystem::path& file) {
-  sync_path(beside(file), O_RDONLY);
-  rename_durably(file);
 }
 
 void write_file_atomically(const std::filesystem::path& file, std::string_view content) {

@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 13> kOurFiles = {
     "config.yaml", "manifest.json", "checkpoint", "draws.nc",        "summary.csv",
     "run.log",     "report.html",   "lock",       "predictions.csv", "predictions_em.csv",
     "scores.json", "model.json",    "draws.npy"};
-// Of a file that a killed run was about to replace: beside().
+// Of a file that a killed run was about to replace (write_file_atomically).
 constexpr std::string_view kUnfinished = ".tmp";
 
 bool is_unfinished(const fs::path& entry) { return entry.filename().string().ends_with(kUnfinished); }
@@ -76,7 +76,9 @@ bool prepare_run_directory(const fs::path& directory, ExistingRun policy) {
 RunLock::RunLock(const fs::path& directory) {
   make_directories(directory);
   const auto file = directory / "lock";
-  descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  do {
+    descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  } while (descriptor_ < 0 && errno == EINTR);
   if (descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
   const int reason = errno;
   if (descriptor_ >= 0) ::close(descriptor_);

@@ -59,7 +59,7 @@ TEST(ContinuedRun, ARunUntilAnEssCanBeMadeLonger) {
 
 TEST(ContinuedRun, WhatHasChangedIsNamed) {
   StruckRun run(kMany);
-  ASSERT_EQ(run.strike("int@40", "-q").exit_code, 130);
+  ASSERT_EQ(run.strike("int@" + run.at_checkpoint(3), "-q").exit_code, 130);
   const std::string resume = "run config.yaml --output run --resume ";
   const auto changed = [&](const std::string& set, const std::vector<std::string>& words) {
     expect_refused(run.folder, resume + set, words);
@@ -91,7 +91,7 @@ TEST(ContinuedRun, WhatHasChangedIsNamed) {
 
   // Where the same data lie, and on how many threads, changes no draw.
   for (const char* same : {"--set data.file=more.csv", "--set threads=2", "--set checkpoint.steps=7"})
-    EXPECT_NE(run.strike("int@30", "-q --resume " + std::string(same)).exit_code, 2) << same;
+    EXPECT_EQ(run.strike("kill@20", "-q --resume " + std::string(same)).exit_code, 137) << same;
   ASSERT_EQ(run.resume().exit_code, 0);
   run.expect_the_same_draws("changes undone");
 }

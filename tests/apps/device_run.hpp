@@ -26,7 +26,10 @@ RunResult run_on(const std::filesystem::path& data, const std::filesystem::path&
       claim.checkpoint() ? std::vector<double>{} : find_starts(config, setup);
   const RunIdentity identity = identity_of(config);
   RunFiles files(config, setup, Verbosity::quiet, identity);
-  if (claim.checkpoint()) refuse_another_run(*claim.checkpoint(), identity, config, setup);
+  if (claim.checkpoint()) {
+    refuse_another_run(*claim.checkpoint(), identity, config, setup);
+    files.check(*claim.checkpoint());
+  }
   return with_way_on(directory, "emomc run", [&] {
     claim.begin();
     files.open(claim.checkpoint());

@@ -31,11 +31,12 @@ class KilledRun : public ::testing::Test {
 
   std::string threads() { return "-q --set threads=" + std::to_string(1 + random() % 3); }
 
-  // Kills at calls, uniformly over those of a whole run.
+  // Kills at calls, more of them early: a resumed run has fewer left.
   void kill_at_calls(StruckRun& run, int times, const std::string& what) {
     for (int k = 0; k < times;) {
+      const std::size_t among = run.calls.size() >> (random() % 3);
       const std::string fault =
-          (random() % 2 == 0 ? "kill@" : "killed@") + std::to_string(1 + random() % run.calls.size());
+          (random() % 2 == 0 ? "kill@" : "killed@") + std::to_string(1 + random() % among);
       const ProgramResult result = run.strike(fault, "--resume " + threads());
       if (result.exit_code == kKilled) {
         ++k;
@@ -101,7 +102,8 @@ TEST_F(KilledRun, AtFileCallsGivesTheSameDraws) {
 TEST_F(KilledRun, AtRandomTimesGivesTheSameDraws) {
   StruckRun run(
       "likelihood: {components: 2}\n"
-      "sampler: {chains: 4, warmup: 1000, draws: 1000, thin: 2, seed: 3}\n");
+      "sampler: {chains: 4, warmup: 1000, draws: 1000, thin: 2, seed: 3}\n",
+      250);
   const int times = testing::long_form() ? 100 : 6;
   const auto began = std::chrono::steady_clock::now();
   ASSERT_EQ(run.folder.run("run config.yaml --output run -q").exit_code, 0);
@@ -117,7 +119,7 @@ TEST_F(KilledRun, AtRandomTimesGivesTheSameDraws) {
 // The steps' end, a checkpoint, and how to go on; a second signal ends at once.
 TEST_F(KilledRun, SignalsEndARunInOrder) {
   StruckRun run(testing::kComponentWise);
-  const std::string at = std::to_string(run.calls.size() / 2);
+  const std::string at = run.at_checkpoint(2);
   for (const auto& [signal, code] : {std::pair{"int", 130}, {"term", 143}}) {
     const ProgramResult stopped = run.strike(signal + ("@" + at), "--set 'sampler.seed=3'");
     EXPECT_EQ(stopped.exit_code, code) << stopped.err;

@@ -15,12 +15,12 @@ inline bool long_form() { return std::getenv("EMOMC_LONG_TESTS") != nullptr; }
 /// disturbed is in `run`.
 class StruckRun {
  public:
-  explicit StruckRun(const std::string& more) {
+  explicit StruckRun(const std::string& more, int checkpoint_steps = 20) {
     std::string csv = "x\n";
     for (int i = 0; i < 60; ++i) csv += std::to_string((i % 2 == 0 ? -3 : 2) + 0.37 * (i % 7)) + "\n";
     folder.write("data.csv", csv);
-    folder.write("config.yaml", "data: {file: data.csv, standardize: true}\ncheckpoint: {steps: 20}\n"
-                                "threads: 1\n" + more);
+    folder.write("config.yaml", "data: {file: data.csv, standardize: true}\nthreads: 1\ncheckpoint: {steps: " +
+                                    std::to_string(checkpoint_steps) + "}\n" + more);
     const ProgramResult result = folder.run("run config.yaml --output whole -q", logged("whole"));
     EXPECT_EQ(result.exit_code, 0) << result.err;
     calls = calls_so_far();
@@ -31,6 +31,14 @@ class StruckRun {
     std::filesystem::remove(folder / "calls");
     return folder.run("run config.yaml --output run " + options,
                       logged("run") + (fault.empty() ? "" : " EMOMC_FAULT=" + fault));
+  }
+  /// "N" of the call that opens the n-th checkpoint, of the undisturbed run.
+  std::string at_checkpoint(int nth) const {
+    for (std::size_t n = 1; n <= calls.size(); ++n)
+      if (calls[n - 1].find(" open ") != std::string::npos &&
+          calls[n - 1].find("checkpoint.tmp") != std::string::npos && --nth == 0)
+        return std::to_string(n);
+    return "0";
   }
   ProgramResult resume(const std::string& options = "") const {
     return folder.run("run config.yaml --output run --resume -q " + options);

@@ -36,7 +36,9 @@ class Sampling {
         starts_(claim_.checkpoint() ? std::vector<double>{} : find_starts(config, setup_)),
         identity_(identity_of(config)),
         files_(config, setup_, options.verbosity(), identity_) {
-    if (claim_.checkpoint()) refuse_another_run(*claim_.checkpoint(), identity_, config, setup_);
+    if (!claim_.checkpoint()) return;
+    refuse_another_run(*claim_.checkpoint(), identity_, config, setup_);
+    files_.check(*claim_.checkpoint());
   }
 
   int run() {

@@ -94,8 +94,11 @@ SampledPosteriors sample_posteriors(const EvaluationJob& job, ExistingRun policy
   allow_open_files(setup.plans.size());
 
   const RunIdentity identity = identity_of(job.config, job.kind);
-  if (checkpoint) refuse_another_run(*checkpoint, identity, job.config.run, setup);
   RunFiles files(job.config.run, setup, verbosity, identity);
+  if (checkpoint) {
+    refuse_another_run(*checkpoint, identity, job.config.run, setup);
+    files.check(*checkpoint);
+  }
   const auto& sampler = job.config.run.sampler;
   const auto steps = static_cast<double>(sampler.warmup + sampler.draws * sampler.thin);
   const double estimate = checkpoint ? 0 : steps * seconds_per_step(result.posteriors);

@@ -1,4 +1,5 @@
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <new>
 
@@ -56,6 +57,8 @@ int run_program(int argc, const char* const* argv) {
     return fail(error.what(), kBadInput);
   } catch (const MachineError& error) {
     return fail(error.what(), kMachineFault);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return fail(error.path1().string() + ": " + error.code().message(), kMachineFault);
   } catch (const std::bad_alloc&) {
     return fail("out of memory", kMachineFault);
   } catch (const std::exception& error) {

@@ -34,30 +34,38 @@ RunFiles::RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity ver
       label_free_(setup.target->layout()),
       watched_(2 + label_free_.size()) {}
 
-void RunFiles::open(const Checkpoint* checkpoint) {
+ChainHeader RunFiles::header_of(std::size_t chain) const {
   ChainHeader header;
+  header.chain_id = setup_.plans[chain].id;
   header.seed = config_.sampler.seed;
   header.warmup = config_.sampler.warmup;
   header.thin = config_.sampler.thin;
   header.layout = setup_.target->layout();
   header.block_names = proposal_block_names(setup_.proposal, *setup_.target);
-  writers_.clear();
-  std::vector<ChainEnd> ends;
-  for (std::size_t c = 0; checkpoint && c < setup_.plans.size(); ++c) {
-    header.chain_id = setup_.plans[c].id;
-    ends.push_back(check_committed(chain_file(directory_, header.chain_id), header,
-                                   checkpoint->chains.at(c).bytes));
-  }
+  return header;
+}
+
+void RunFiles::check(const Checkpoint& checkpoint) {
+  ends_.clear();
   for (std::size_t c = 0; c < setup_.plans.size(); ++c) {
-    header.chain_id = setup_.plans[c].id;
+    const ChainHeader header = header_of(c);
+    ends_.push_back(
+        check_committed(chain_file(directory_, header.chain_id), header, checkpoint.chains.at(c).bytes));
+  }
+}
+
+void RunFiles::open(const Checkpoint* checkpoint) {
+  writers_.clear();
+  for (std::size_t c = 0; c < setup_.plans.size(); ++c) {
+    const ChainHeader header = header_of(c);
     const auto file = chain_file(directory_, header.chain_id);
     if (checkpoint)
-      writers_.emplace_back(file, header, ends[c]);
+      writers_.emplace_back(file, header, ends_.at(c));
     else
       writers_.emplace_back(file, header);
   }
   if (checkpoint && config_.sampler.until.ess > 0) watch_what_is_written();
-  accepted_.assign(setup_.plans.size() * header.block_names.size(), 0);
+  accepted_.assign(setup_.plans.size() * header_of(0).block_names.size(), 0);
   proposed_ = accepted_;
   if (checkpoint) {
     if (checkpoint->state.step >= config_.sampler.warmup) {

@@ -19,8 +19,10 @@ class RunFiles final : public DrawHandler {
  public:
   RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity verbosity, RunIdentity identity);
 
-  /// Opens the chain files: new ones, or those of `checkpoint` cut to what it committed, after all of them
-  /// have been checked. Throws InputError where one is damaged.
+  /// Checks what a checkpoint has committed, before anything is written. Throws InputError where a chain file
+  /// is damaged.
+  void check(const Checkpoint& checkpoint);
+  /// Opens the chain files: new ones, or those of `checkpoint`, checked before, cut to what it committed.
   void open(const Checkpoint* checkpoint);
 
   void on_draws(const DrawBatch& draws) override;
@@ -43,12 +45,14 @@ class RunFiles final : public DrawHandler {
   /// Of this process so far: {warm-up, sampling}.
   std::pair<double, double> seconds_so_far() const;
   bool is_ensemble() const;
+  ChainHeader header_of(std::size_t chain) const;
 
   const RunConfig& config_;
   const RunSetup& setup_;
   std::filesystem::path directory_;
   RunIdentity identity_;
   std::vector<ChainWriter> writers_;
+  std::vector<ChainEnd> ends_;  ///< of what a checkpoint has committed
   std::vector<std::uint64_t> accepted_, proposed_;  ///< at the last acceptance record
   double log_likelihood_offset_ = 0;
   ProgressLine progress_;

@@ -46,6 +46,9 @@ auto with_way_on(const std::filesystem::path& directory, const std::string& comm
     return work();
   } catch (const MachineError& error) {
     throw MachineError(std::string(error.what()) + "; " + way_on(directory, command));
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw MachineError(error.path1().string() + ": reading the directory failed: " + error.code().message() +
+                       "; " + way_on(directory, command));
   } catch (const std::bad_alloc&) {
     throw MachineError("out of memory; " + way_on(directory, command));
   }

@@ -39,13 +39,8 @@ class File {
 std::string read_file(const std::filesystem::path& file);
 
 /// Writes `content` to `file` so that a reader sees the old or the new content, never a part:
-/// a temporary beside it, fsync, rename, fsync of the directory.
+/// a temporary beside it (`file`.tmp), fsync, rename, fsync of the directory.
 void write_file_atomically(const std::filesystem::path& file, std::string_view content);
-
-/// Where write_file_atomically writes first, and whoever else replaces a file: `file`.tmp.
-std::filesystem::path beside(const std::filesystem::path& file);
-/// Makes what is in beside(file) the file: fsync, rename, fsync of the directory.
-void move_into_place(const std::filesystem::path& file);
 
 /// Makes a directory and those that lead to it, durably, where there is none.
 void make_directories(const std::filesystem::path& directory);
