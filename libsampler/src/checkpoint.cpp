@@ -113,7 +113,9 @@ void write_checkpoint(const std::filesystem::path& file, const Checkpoint& check
   write_file_atomically(file, prefix + body);
 }
 
-Checkpoint read_checkpoint(const std::filesystem::path& file) { return parse(read_file(file), file.string()); }
+Checkpoint read_checkpoint(const std::filesystem::path& file) {
+  return parse(read_file(file), file.string());
+}
 
 std::vector<CommittedChain> committed_chains(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file)) return {};

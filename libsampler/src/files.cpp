@@ -129,7 +129,8 @@ std::int64_t File::size() const {
 }
 
 void File::require_in_place() const {
-  struct stat ours {}, there {};
+  struct stat ours {
+  }, there{};
   if (::fstat(descriptor_, &ours) < 0) fail(path_, "stat");
   if (::stat(path_.c_str(), &there) < 0) fail(path_, "finding it again");
   if (ours.st_dev != there.st_dev || ours.st_ino != there.st_ino)

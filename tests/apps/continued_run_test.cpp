@@ -11,7 +11,8 @@ using testing::expect_refused;
 using testing::ProgramResult;
 using testing::StruckRun;
 
-constexpr const char* kMany = "likelihood: {components: 2}\nsampler: {chains: 2, warmup: 60, draws: 40, thin: 3}\n";
+constexpr const char* kMany =
+    "likelihood: {components: 2}\nsampler: {chains: 2, warmup: 60, draws: 40, thin: 3}\n";
 
 TEST(ContinuedRun, AFinishedRunCanBeMadeLonger) {
   StruckRun run(kMany);
@@ -64,16 +65,18 @@ TEST(ContinuedRun, WhatHasChangedIsNamed) {
   const auto changed = [&](const std::string& set, const std::vector<std::string>& words) {
     expect_refused(run.folder, resume + set, words);
   };
-  changed("--seed 4", {"run: --resume: the configuration has changed", "sampler.seed was 20260101, is 4",
-                       "--force"});
+  changed("--seed 4",
+          {"run: --resume: the configuration has changed", "sampler.seed was 20260101, is 4", "--force"});
   changed("--set likelihood.components=3", {"likelihood.components was 2, is 3"});
   changed("--set sampler.warmup=61 --set sampler.thin=1",
           {"sampler.warmup was 60, is 61", "sampler.thin was 3, is 1"});
   changed("--set likelihood.covariance=full", {"prior.correlations was not there, is {lkj: 1}"});
-  changed("--set 'prior.means={normal: {mean: 0, sd: 3}}'", {"prior.means was ", ", is {normal: {mean: 0, sd: 3}}"});
+  changed("--set 'prior.means={normal: {mean: 0, sd: 3}}'",
+          {"prior.means was ", ", is {normal: {mean: 0, sd: 3}}"});
   changed("--set output.keep_warmup=true", {"output.keep_warmup was false, is true"});
-  changed("--set likelihood.precision=double --set sampler.chains=3 --set sampler.seed=1 --set sampler.thin=2",
-          {"and 1 more"});
+  changed(
+      "--set likelihood.precision=double --set sampler.chains=3 --set sampler.seed=1 --set sampler.thin=2",
+      {"and 1 more"});
   changed("--backend reference", {"the run was made on cpu", "reference"});
 
   const std::string data = run.folder.read("data.csv");
@@ -100,7 +103,8 @@ TEST(ContinuedRun, ACheckpointOfAnEarlierVersionIsRefusedInWordsAndItsDrawsAreRe
   StruckRun run(kMany);
   ASSERT_EQ(run.strike("", "-q").exit_code, 0);
   run.folder.write("run/checkpoint", "EMOMCCK1" + run.folder.read("run/checkpoint").substr(8));
-  expect_refused(run.folder, "run config.yaml --output run --resume", {"checkpoint", "earlier version", "--force"});
+  expect_refused(run.folder, "run config.yaml --output run --resume",
+                 {"checkpoint", "earlier version", "--force"});
   EXPECT_EQ(run.folder.run("summary run").exit_code, 0);
 }
 
@@ -109,9 +113,8 @@ TEST(ContinuedRun, ASecondProcessIsRefused) {
   StruckRun run("likelihood: {components: 2}\nsampler: {chains: 2, warmup: 60, draws: 40}\n");
   const std::string longer = "--set sampler.draws=40000000 --set checkpoint.seconds=0.02 ";
   ProgramResult first;
-  std::thread holder([&] {
-    first = run.folder.run("run config.yaml --output run -q " + longer, "timeout -s INT -k 60 4");
-  });
+  std::thread holder(
+      [&] { first = run.folder.run("run config.yaml --output run -q " + longer, "timeout -s INT -k 60 4"); });
   while (!run.folder.exists("run/checkpoint")) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   for (const char* how : {"--resume", "--force"})
     expect_refused(run.folder, "run config.yaml --output run -q " + longer + how, {"run: another emomc"});

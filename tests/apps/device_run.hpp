@@ -14,16 +14,15 @@ RunResult run_on(const std::filesystem::path& data, const std::filesystem::path&
   const RunConfig config = parse_run_config(
       "likelihood: {components: 2}\nthreads: 1\ncheckpoint: {steps: 20}\n"
       "sampler: {chains: 2, warmup: 60, draws: 50, seed: 3}\n",
-      "config", {"data.file=" + data.string(), "output.directory=" + directory.string(),
-                 "backend=" + backend});
+      "config",
+      {"data.file=" + data.string(), "output.directory=" + directory.string(), "backend=" + backend});
   RunClaim claim(directory, ExistingRun::resume);
   RunSetup setup = set_up(config);
   setup.engine.reset();
   setup.device = make();
   setup.engine = make_engine(setup.backend, setup.model, config.likelihood.precision, setup.loaded.data,
                              *setup.device, config.threads);
-  const std::vector<double> starts =
-      claim.checkpoint() ? std::vector<double>{} : find_starts(config, setup);
+  const std::vector<double> starts = claim.checkpoint() ? std::vector<double>{} : find_starts(config, setup);
   const RunIdentity identity = identity_of(config);
   RunFiles files(config, setup, Verbosity::quiet, identity);
   if (claim.checkpoint()) {

@@ -49,7 +49,8 @@ class ProgramFolder {
   /// `arguments` are a shell's words; `under` is a command that starts the program.
   ProgramResult run(const std::string& arguments, const std::string& under = "") const {
     // Several may run at a time.
-    const std::string number = std::to_string(num_runs_++), out = ".stdout" + number, err = ".stderr" + number;
+    const std::string number = std::to_string(num_runs_++), out = ".stdout" + number,
+                      err = ".stderr" + number;
     const std::string command = "cd '" + path_.string() + "' && " + under + " '" EMOMC_PROGRAM "' " +
                                 arguments + " >'" + out + "' 2>'" + err + "' </dev/null";
     const int status = std::system(command.c_str());

@@ -19,8 +19,9 @@ class StruckRun {
     std::string csv = "x\n";
     for (int i = 0; i < 60; ++i) csv += std::to_string((i % 2 == 0 ? -3 : 2) + 0.37 * (i % 7)) + "\n";
     folder.write("data.csv", csv);
-    folder.write("config.yaml", "data: {file: data.csv, standardize: true}\nthreads: 1\ncheckpoint: {steps: " +
-                                    std::to_string(checkpoint_steps) + "}\n" + more);
+    folder.write("config.yaml",
+                 "data: {file: data.csv, standardize: true}\nthreads: 1\ncheckpoint: {steps: " +
+                     std::to_string(checkpoint_steps) + "}\n" + more);
     const ProgramResult result = folder.run("run config.yaml --output whole -q", logged("whole"));
     EXPECT_EQ(result.exit_code, 0) << result.err;
     calls = calls_so_far();
@@ -59,7 +60,8 @@ class StruckRun {
     ASSERT_EQ(chains.size(), expected.size()) << what;
     for (std::size_t c = 0; c < chains.size(); ++c) {
       EXPECT_EQ(chains[c].steps, expected[c].steps) << what;
-      for (const auto values : {&ChainDraws::log_prior, &ChainDraws::log_likelihood, &ChainDraws::parameters}) {
+      for (const auto values :
+           {&ChainDraws::log_prior, &ChainDraws::log_likelihood, &ChainDraws::parameters}) {
         const auto &x = chains[c].*values, &y = expected[c].*values;
         ASSERT_EQ(x.size(), y.size()) << what;
         EXPECT_EQ(std::memcmp(x.data(), y.data(), x.size() * sizeof(double)), 0) << what << ", chain " << c;

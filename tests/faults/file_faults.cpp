@@ -56,7 +56,8 @@ struct Plan {
     }
     reads = std::getenv("EMOMC_FAULT_READS") != nullptr;
     if (const char* file = std::getenv("EMOMC_FAULT_LOG"))
-      log = next<int (*)(const char*, int, ...)>("open")(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+      log =
+          next<int (*)(const char*, int, ...)>("open")(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     busy = false;
   }
 };
@@ -114,8 +115,7 @@ Verdict judge(const char* name, const std::string& path) {
   if (action == "short") return Verdict::halve;
   const bool can_be_interrupted = std::strcmp(name, "open") == 0 || std::strcmp(name, "write") == 0 ||
                                   std::strcmp(name, "fsync") == 0 || std::strncmp(name, "read", 4) == 0;
-  const bool fails =
-      action == "enospc" || action == "eio" || (action == "eintr" && can_be_interrupted);
+  const bool fails = action == "enospc" || action == "eio" || (action == "eintr" && can_be_interrupted);
   if (fails) errno = action == "enospc" ? ENOSPC : action == "eio" ? EIO : EINTR;
   return fails ? Verdict::fail : Verdict::go_on;
 }
@@ -198,8 +198,7 @@ int ftruncate64(int descriptor, off64_t size) noexcept {
                 [&] { return next<int (*)(int, off64_t)>("ftruncate64")(descriptor, size); });
 }
 int rename(const char* from, const char* to) noexcept {
-  return judged("rename", from,
-                [&] { return next<int (*)(const char*, const char*)>("rename")(from, to); });
+  return judged("rename", from, [&] { return next<int (*)(const char*, const char*)>("rename")(from, to); });
 }
 int mkdir(const char* path, mode_t mode) noexcept {
   return judged("mkdir", path, [&] { return next<int (*)(const char*, mode_t)>("mkdir")(path, mode); });

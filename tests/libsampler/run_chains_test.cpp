@@ -112,7 +112,8 @@ TEST(RunChains, AChainDoesNotDependOnItsNeighboursOnceAdaptationIsDone) {
 }
 
 // Of a run that is stopped after every few steps and goes on each time: what a kill and --resume do.
-void expect_the_same_draws_in_pieces(const Problem& problem, std::int64_t steps_each, const std::string& what) {
+void expect_the_same_draws_in_pieces(const Problem& problem, std::int64_t steps_each,
+                                     const std::string& what) {
   const auto device = make_host_device();
   Keeper whole;
   const RunResult uninterrupted = problem.run(*device, whole);
@@ -163,7 +164,8 @@ TEST(RunChains, EveryProposalGoesOnFromAState) {
       for (std::uint64_t c = 3; c < 20; ++c) {
         problem.plans.push_back({c, {0}, 1.0, 0});
         for (std::size_t i = 0; i < 10; ++i)
-          problem.starts.push_back(problem.one_start[i] + (i < 2 ? 0 : 0.01 * std::cos(static_cast<double>(7 * i + c))));
+          problem.starts.push_back(problem.one_start[i] +
+                                   (i < 2 ? 0 : 0.01 * std::cos(static_cast<double>(7 * i + c))));
       }
     problem.options.segment_steps = 2;
     expect_the_same_draws_in_pieces(problem, 5, kind);

@@ -49,8 +49,8 @@ std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const Evalua
   notes.push_back(fmt::format("corpus: {} utterances, {} frames, {} speakers, {} classes",
                               e.frames.class_of.size(), e.frames.rows.num_rows, e.frames.speakers.size(),
                               e.frames.num_classes()));
-  const SampledPosteriors sampled =
-      sample_posteriors({e.frames, e.plan, config, e.corpus.fingerprint, "evaluation", notes}, policy, verbosity);
+  const SampledPosteriors sampled = sample_posteriors(
+      {e.frames, e.plan, config, e.corpus.fingerprint, "evaluation", notes}, policy, verbosity);
   if (!sampled.finished) return std::nullopt;
   const ClassPosteriors& posteriors = sampled.posteriors;
   EvaluationResults results;

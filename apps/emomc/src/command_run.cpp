@@ -121,7 +121,8 @@ void add_run(CLI::App& app, int& status) {
   add_sampling_options(*command, *options);
   command->footer(
       "Example: emomc run configs/sad.yaml --output runs/sad --set sampler.draws=2000\n"
-      "Ctrl-C stops after the steps at hand and says how to go on; twice, at once (exit code 130). A run that\n"
+      "Ctrl-C stops after the steps at hand and says how to go on; twice, at once (exit code 130). A run "
+      "that\n"
       "is finished is made longer by --resume --set sampler.draws=5000.");
   command->callback([options, &status] { status = run(*options); });
 }

@@ -52,7 +52,7 @@ class RunFiles final : public DrawHandler {
   std::filesystem::path directory_;
   RunIdentity identity_;
   std::vector<ChainWriter> writers_;
-  std::vector<ChainEnd> ends_;  ///< of what a checkpoint has committed
+  std::vector<ChainEnd> ends_;                      ///< of what a checkpoint has committed
   std::vector<std::uint64_t> accepted_, proposed_;  ///< at the last acceptance record
   double log_likelihood_offset_ = 0;
   ProgressLine progress_;

@@ -106,7 +106,8 @@ std::string changed_data(const DataFingerprint& was, const DataFingerprint& is) 
         else if (!now)
           changes.push_back(before->name + " is gone");
         else if (before->num_rows != now->num_rows)
-          changes.push_back(fmt::format("{} had {} rows, has {}", now->name, before->num_rows, now->num_rows));
+          changes.push_back(
+              fmt::format("{} had {} rows, has {}", now->name, before->num_rows, now->num_rows));
         else if (before->hash != now->hash)
           changes.push_back(now->name + " has other values");
       });

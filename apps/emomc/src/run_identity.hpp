@@ -34,8 +34,8 @@ std::string changed_keys(const std::string& was, const std::string& is);
 /// The same of data: "sad.csv had 300 rows, has 299".
 std::string changed_data(const DataFingerprint& was, const DataFingerprint& is);
 
-/// Throws InputError where a checkpoint is of another configuration, other data or another engine, or has more
-/// draws than are asked for.
+/// Throws InputError where a checkpoint is of another configuration, other data or another engine, or has
+/// more draws than are asked for.
 void refuse_another_run(const Checkpoint& checkpoint, const RunIdentity& identity, const RunConfig& config,
                         const RunSetup& setup);
 

@@ -17,7 +17,8 @@ namespace {
 // As a shell reads it back.
 std::string shell_word(const std::string& text) {
   const auto is_plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("_-./=+,:@%").find(c) != std::string_view::npos;
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_-./=+,:@%").find(c) != std::string_view::npos;
   };
   if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return text;
   std::string quoted = "'";

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t kFirstBytes = std::size_t{1} << 20;
 
-// Into memory: HDF5 cannot be trusted with a disk that fails (it ends the program when it is closed), and writes
-// hundreds of small pieces.
+// Into memory: HDF5 cannot be trusted with a disk that fails (it ends the program when it is closed), and
+// writes hundreds of small pieces.
 class Writer {
  public:
   explicit Writer(const std::filesystem::path& file) : file_(file) {
