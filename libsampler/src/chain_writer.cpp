@@ -20,8 +20,8 @@ struct ChainWriter::Impl {
   }
 
   void write_block(std::uint32_t type, std::string& payload, std::uint32_t& records, std::uint64_t& written) {
-    if (records == 0) return;
     if (failed) throw MachineError(out.path().string() + ": an earlier write has failed");
+    if (records == 0) return;
     const std::string block = encode_block(type, records, written, payload);
     try {
       out.write_all(block);

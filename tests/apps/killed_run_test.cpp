@@ -21,6 +21,7 @@ std::string phase_of(const std::string& line, bool has_checkpoint) {
   return has("/chains/") ? "drain" : "other files";
 }
 
+constexpr std::int64_t kLongWarmup = 4000;
 constexpr int kKilled = 128 + 9;
 
 class KilledRun : public ::testing::Test {
@@ -63,7 +64,7 @@ class KilledRun : public ::testing::Test {
         ++kills;
         const bool going = run.folder.exists("run/checkpoint");
         const std::int64_t step = going ? read_checkpoint(run.folder / "run/checkpoint").state.step : 0;
-        ++phases[!going ? "start" : step < 1000 ? "warm-up" : "sampling"];
+        ++phases[!going ? "start" : step < kLongWarmup ? "warm-up" : "sampling"];
         continue;
       }
       ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -102,7 +103,7 @@ TEST_F(KilledRun, AtFileCallsGivesTheSameDraws) {
 TEST_F(KilledRun, AtRandomTimesGivesTheSameDraws) {
   StruckRun run(
       "likelihood: {components: 2}\n"
-      "sampler: {chains: 4, warmup: 1000, draws: 1000, thin: 2, seed: 3}\n",
+      "sampler: {chains: 4, warmup: 4000, draws: 1000, seed: 3}\n",
       250);
   const int times = testing::long_form() ? 100 : 6;
   const auto began = std::chrono::steady_clock::now();

@@ -155,6 +155,15 @@ TEST(RunChains, GoesOnFromAStateBetweenAnyTwoSegmentsBitForBit) {
     }
 }
 
+// A chain on its way adapts by how far it rose within a window.
+TEST(RunChains, AClimbGoesOnFromAState) {
+  Problem problem;
+  for (std::size_t i = 0; i < problem.starts.size(); ++i)
+    if (i % 10 >= 2 && i % 10 < 6) problem.starts[i] = 40;
+  problem.options.segment_steps = 2;
+  expect_the_same_draws_in_pieces(problem, 3, "a climb");
+}
+
 TEST(RunChains, EveryProposalGoesOnFromAState) {
   for (const std::string& kind : proposal_names()) {
     Problem problem;

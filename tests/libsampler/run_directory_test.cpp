@@ -180,6 +180,7 @@ TEST_F(RunDirectory, AChainFileThatIsRemovedOrReplacedWhileItIsWrittenIsNoticed)
     if (replaced) write_content(file, "x");
     writer.append(DrawView{14, -1, -2, point(1)});
     EXPECT_THROW(writer.commit(), MachineError);
+    fs::rename(folder_ / "elsewhere", file);
     EXPECT_THROW(writer.commit(), MachineError) << "a failed writer goes on";
   }
 }
