@@ -309,21 +309,19 @@ void Adaptation::forget_points() {
 
 std::vector<double> Adaptation::save() const {
   std::vector<double> saved;
-  for (const auto* part : {&adapted_, &late_scales_, &first_, &sum_, &count_, &cross_})
-    saved.insert(saved.end(), part->begin(), part->end());
+  for (const auto* part : saved_parts(*this)) saved.insert(saved.end(), part->begin(), part->end());
   saved.push_back(static_cast<double>(forgotten_at_));
   return saved;
 }
 
 void Adaptation::restore(std::span<const double> saved) {
   std::size_t needed = 1;  // forgotten_at_
-  for (const auto* part : {&adapted_, &late_scales_, &first_, &sum_, &count_, &cross_})
-    needed += part->size();
+  for (const auto* part : saved_parts(*this)) needed += part->size();
   if (saved.size() != needed)
     throw InputError("checkpoint: the adaptation has " + std::to_string(saved.size()) + " numbers, not " +
                      std::to_string(needed) + "; it belongs to another configuration");
   auto at = saved.begin();
-  for (auto* part : {&adapted_, &late_scales_, &first_, &sum_, &count_, &cross_}) {
+  for (auto* part : saved_parts(*this)) {
     std::copy_n(at, part->size(), part->begin());
     at += static_cast<std::ptrdiff_t>(part->size());
   }

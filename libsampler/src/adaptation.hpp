@@ -2,6 +2,7 @@
 // over the chains of a group in a fixed order.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -36,7 +37,8 @@ class Adaptation {
   /// before. A scale that still moved has not found its place.
   std::vector<double> drift() const;
 
-  /// Everything that later windows depend on, flat; restore() of it continues exactly.
+  /// Everything that later steps depend on, flat, also in the middle of a window; restore() of it continues
+  /// exactly.
   std::vector<double> save() const;
   void restore(std::span<const double> saved);
 
@@ -65,9 +67,14 @@ class Adaptation {
   std::vector<double> first_, sum_;  ///< num_chains x dim_unconstrained
   std::vector<double> count_;        ///< [num_chains]
   std::vector<double> cross_;        ///< num_groups x num_cross_: diagonals, or whole blocks if dense
-  // Log densities at the first and the last point of this window; NaN before. Not saved: states are taken
-  // between windows.
+  // Log densities at the first and the last point of this window; NaN before.
   std::vector<double> window_begin_, window_end_;  ///< [num_chains]
+
+  template <class Self>  // const or not
+  static auto saved_parts(Self& self) {
+    return std::array{&self.adapted_, &self.late_scales_, &self.first_,        &self.sum_,
+                      &self.count_,   &self.cross_,       &self.window_begin_, &self.window_end_};
+  }
 };
 
 }  // namespace emomc

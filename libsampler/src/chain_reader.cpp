@@ -1,6 +1,7 @@
 #include <algorithm>
-#include <cstring>
-#include <fstream>
+#include <chrono>
+#include <map>
+#include <thread>
 
 #include "bytes.hpp"
 #include "chain_format.hpp"
@@ -9,14 +10,14 @@
 namespace emomc {
 namespace {
 
-std::string read_bytes(const std::filesystem::path& file) {
-  std::error_code error;
-  std::ifstream stream;
-  if (std::filesystem::is_regular_file(file, error))
-    stream.open(file, std::ios::binary);  // no pipe is waited for
-  if (!stream.is_open()) throw InputError(file.string() + ": cannot be read");
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
+// A file that a running emomc is changing may look damaged for a moment.
+struct DamagedChain : InputError {
+  DamagedChain(const std::string& message, std::size_t byte = 0) : InputError(message), at(byte) {}
+  std::size_t at;
+};
+
+constexpr int kTries = 3;
+constexpr std::chrono::milliseconds kPause(30);
 
 void read_draws(std::string_view payload, ChainDraws& chain) {
   Fields fields(payload);
@@ -43,21 +44,33 @@ void read_acceptance(std::string_view payload, ChainDraws& chain) {
   }
 }
 
-}  // namespace
+constexpr const char* kMissing = ": missing, but the checkpoint says that it has been written";
+constexpr const char* kMend = "; restore it from a copy, or start the run over with --force";
 
-ChainDraws read_chain(const std::filesystem::path& file) {
-  const std::string name = file.string();
-  const std::string content = read_bytes(file);
+ChainHeader header_of(std::string_view content, const std::string& name, std::size_t* bytes) {
+  try {
+    return decode_header(content, name, bytes);
+  } catch (const InputError& error) {
+    throw DamagedChain(error.what() + std::string(kMend));
+  }
+}
+
+// Blocks up to the end of `content`, or to one that is unfinished there.
+ChainDraws parse(std::string_view content, const std::string& name) {
   ChainDraws chain;
   std::size_t at = 0;
-  chain.header = decode_header(content, name, &at);
+  chain.header = header_of(content, name, &at);
   chain.accepted.assign(chain.header.block_names.size(), 0);
   chain.proposed = chain.accepted;
   std::uint64_t next_draw = 0;
   while (at < content.size()) {
-    const std::string_view rest = std::string_view(content).substr(at);
+    const std::string_view rest = content.substr(at);
     const auto damaged = [&](const std::string& why) {
-      throw InputError(name + ": damaged at byte " + std::to_string(at) + ": " + why);
+      throw DamagedChain(name + ": damaged at byte " + std::to_string(at) + ": " + why + kMend +
+                             " (to read the " + std::to_string(chain.num_draws) +
+                             " draws before that, remove the checkpoint and truncate -s " +
+                             std::to_string(at) + " " + name + ")",
+                         at);
     };
     if (rest.size() < kBlockHeaderBytes) break;  // unfinished
     Fields fields(rest);
@@ -69,7 +82,7 @@ ChainDraws read_chain(const std::filesystem::path& file) {
     if (type != kDrawBlock && type != kAcceptanceBlock) damaged("no block begins here");
     const std::size_t record_bytes =
         type == kDrawBlock ? draw_bytes(chain.header) : acceptance_bytes(chain.header);
-    if (bytes != record_bytes * records) damaged("a block of impossible length");
+    if (records == 0 || bytes != record_bytes * records) damaged("a block of impossible length");
     if (rest.size() - kBlockHeaderBytes < bytes) break;  // unfinished
     const std::string_view payload = rest.substr(kBlockHeaderBytes, bytes);
     if (crc32c(payload, crc32c(rest.substr(0, kBlockHeaderBytes - 4))) != crc)
@@ -87,13 +100,96 @@ ChainDraws read_chain(const std::filesystem::path& file) {
   return chain;
 }
 
+void require_committed(const ChainDraws& chain, std::size_t size, std::int64_t committed,
+                       const std::string& name) {
+  const auto whole = static_cast<std::int64_t>(size) - chain.bytes_ignored;
+  if (whole < committed)
+    throw DamagedChain(name + ": ends at byte " + std::to_string(whole) + ", but the checkpoint says that " +
+                       std::to_string(committed) + " have been written" + kMend + " (to read the " +
+                       std::to_string(chain.num_draws) + " draws that are there, remove the checkpoint)");
+}
+
+// A run that was cut off by a power failure may leave anything behind what it has committed.
+ChainDraws parse_beyond(std::string_view content, std::size_t committed, const std::string& name) {
+  try {
+    return parse(content, name);
+  } catch (const DamagedChain& damage) {
+    if (damage.at < committed) throw;
+    throw DamagedChain(name + ": damaged from byte " + std::to_string(damage.at) +
+                       " on, where the checkpoint has committed nothing yet; --resume cuts that off and goes "
+                       "on without loss");
+  }
+}
+
+std::vector<ChainDraws> read_all(const std::filesystem::path& run_directory) {
+  // The checkpoint first: files grow behind what it has committed.
+  std::map<std::uint64_t, std::int64_t> committed;
+  for (const CommittedChain& chain : committed_chains(run_directory / "checkpoint"))
+    committed[chain.id] = chain.bytes;
+  const auto folder = run_directory / "chains";
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".emc") files.push_back(entry.path());
+  std::vector<ChainDraws> chains;
+  for (const auto& file : files) {
+    const std::string content = read_file(file), name = file.string();
+    std::size_t header_bytes = 0;
+    const auto known = committed.extract(header_of(content, name, &header_bytes).chain_id);
+    if (known) {
+      chains.push_back(parse_beyond(content, static_cast<std::size_t>(known.mapped()), name));
+      require_committed(chains.back(), content.size(), known.mapped(), name);
+    } else {
+      chains.push_back(parse(content, name));
+    }
+  }
+  if (!committed.empty())
+    throw DamagedChain(chain_file(run_directory, committed.begin()->first).string() + kMissing + kMend);
+  return chains;
+}
+
+}  // namespace
+
+std::filesystem::path chain_file(const std::filesystem::path& run_directory, std::uint64_t chain_id) {
+  std::string digits = std::to_string(chain_id);
+  if (digits.size() < 5) digits.insert(0, 5 - digits.size(), '0');
+  return run_directory / "chains" / ("chain-" + digits + ".emc");
+}
+
+ChainDraws read_chain(const std::filesystem::path& file, std::int64_t committed) {
+  const std::string content = read_file(file);
+  ChainDraws chain = parse(content, file.string());
+  require_committed(chain, content.size(), committed, file.string());
+  return chain;
+}
+
+ChainEnd check_committed(const std::filesystem::path& file, const ChainHeader& header,
+                         std::int64_t committed) {
+  const std::string name = file.string();
+  if (!std::filesystem::exists(file)) throw InputError(name + kMissing + kMend);
+  const std::string content = read_file(file);
+  const std::string_view front =
+      std::string_view(content).substr(0, static_cast<std::size_t>(std::max<std::int64_t>(committed, 0)));
+  const ChainDraws chain = parse(front, name);
+  require_committed(chain, front.size(), committed, name);
+  if (!(chain.header == header))
+    throw InputError(name + ": its header differs from this run's; it belongs to another configuration");
+  return {committed, chain.num_draws};
+}
+
 std::vector<ChainDraws> read_chains(const std::filesystem::path& run_directory) {
   const auto folder = run_directory / "chains";
   if (!std::filesystem::is_directory(folder))
     throw InputError(run_directory.string() + ": this is no run directory (there is no chains/ in it)");
   std::vector<ChainDraws> chains;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().extension() == ".emc") chains.push_back(read_chain(entry.path()));
+  for (int tries = 1;; ++tries) {
+    try {
+      chains = read_all(run_directory);
+      break;
+    } catch (const DamagedChain&) {
+      if (tries == kTries) throw;
+      std::this_thread::sleep_for(kPause);
+    }
+  }
   if (chains.empty()) throw InputError(folder.string() + ": there are no chains yet");
   std::sort(chains.begin(), chains.end(),
             [](const auto& a, const auto& b) { return a.header.chain_id < b.header.chain_id; });

@@ -1,7 +1,7 @@
 #include "bytes.hpp"
 #include "chain_format.hpp"
 #include "emomc/core/errors.hpp"
-#include "file_operations.hpp"
+#include "emomc/sampler/run_directory.hpp"
 
 namespace emomc {
 namespace {
@@ -11,35 +11,30 @@ constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 }  // namespace
 
 struct ChainWriter::Impl {
-  Impl(const std::filesystem::path& file, const ChainHeader& h, std::int64_t append_at)
-      : header(h), out(file, append_at < 0 ? File::Mode::create : File::Mode::open_existing) {
-    if (append_at < 0) {
-      out.write_all(encode_header(header));
-      out.sync();
-      sync_directory(file.parent_path());
-    } else {
-      if (append_at > out.size())
-        throw InputError(file.string() + ": shorter than the checkpoint says; the run cannot be resumed");
-      out.truncate(append_at);
-      const ChainDraws kept = read_chain(file);
-      if (!(kept.header == header))
-        throw InputError(file.string() +
-                         ": its header differs from this run's; it belongs to another configuration");
-      num_draws = static_cast<std::uint64_t>(kept.num_draws);
-    }
-    good = out.size();
+  Impl(const std::filesystem::path& file, const ChainHeader& h, const ChainEnd& end)
+      : header(h),
+        out(file, File::Mode::open_existing),
+        good(end.bytes),
+        num_draws(static_cast<std::uint64_t>(end.num_draws)) {
+    if (out.size() != good) out.truncate(good);
   }
 
   void write_block(std::uint32_t type, std::string& payload, std::uint32_t& records, std::uint64_t& written) {
+    if (failed) throw MachineError(out.path().string() + ": an earlier write has failed");
     if (records == 0) return;
+    const std::string block = encode_block(type, records, written, payload);
     try {
-      out.write_all(encode_block(type, records, written, payload));
+      out.write_all(block);
     } catch (...) {
-      // Half a block would hide whatever is appended behind it.
-      out.truncate(good);
+      failed = true;
+      // Half a block at the end is no damage, but where it can be cleared away it is.
+      try {
+        out.truncate(good);
+      } catch (const MachineError&) {
+      }
       throw;
     }
-    good = out.size();
+    good += static_cast<std::int64_t>(block.size());
     written += records;
     records = 0;
     payload.clear();
@@ -51,17 +46,24 @@ struct ChainWriter::Impl {
 
   ChainHeader header;
   File out;
-  std::int64_t good = 0;  ///< bytes up to the end of the last whole block
+  std::int64_t good;  ///< bytes up to the end of the last whole block
+  bool failed = false;
   std::string draws, acceptance;
   std::uint32_t draw_records = 0, acceptance_records = 0;
-  std::uint64_t num_draws = 0, num_acceptance = 0;
+  std::uint64_t num_draws, num_acceptance = 0;
 };
 
-ChainWriter::ChainWriter(const std::filesystem::path& file, const ChainHeader& header, std::int64_t append_at)
-    : impl_(std::make_unique<Impl>(file, header, append_at)) {}
+ChainWriter::ChainWriter(const std::filesystem::path& file, const ChainHeader& header, const ChainEnd& end)
+    : impl_(std::make_unique<Impl>(file, header, end)) {}
+
+ChainWriter::ChainWriter(const std::filesystem::path& file, const ChainHeader& header) {
+  const std::string bytes = encode_header(header);
+  write_file_atomically(file, bytes);  // a reader never meets half a header
+  impl_ = std::make_unique<Impl>(file, header, ChainEnd{static_cast<std::int64_t>(bytes.size()), 0});
+}
 
 ChainWriter::~ChainWriter() {
-  if (!impl_) return;
+  if (!impl_ || impl_->failed) return;
   try {
     impl_->flush();
   } catch (...) {  // what was committed is on disk; the run has reported the failure or will
@@ -99,7 +101,10 @@ void ChainWriter::flush() { impl_->flush(); }
 
 std::int64_t ChainWriter::commit() {
   impl_->flush();
+  impl_->failed = true;  // where it throws: after a failed fsync nothing is known about what is on the disk
   impl_->out.sync();
+  impl_->out.require_in_place();
+  impl_->failed = false;
   return impl_->good;
 }
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <fstream>
 
 #include "bytes.hpp"
 #include "emomc/core/errors.hpp"
@@ -8,75 +7,125 @@
 namespace emomc {
 namespace {
 
-constexpr std::string_view kMagic = "EMOMCCK1";
+constexpr std::string_view kMagic = "EMOMCCK2", kFirstMagic = "EMOMCCK1";
+constexpr std::size_t kPrefixBytes = kMagic.size() + 8 + 4;  // length and CRC-32C of the body
 
-}  // namespace
-
-void write_checkpoint(const std::filesystem::path& file, const Checkpoint& c) {
-  std::string body;
-  for (const auto* text : {&c.config_sha256, &c.data_sha256, &c.engine}) put(body, *text);
-  put(body, c.seed);
-  const SamplerState& s = c.state;
-  put(body, s.step);
-  for (int n : {s.num_chains, s.dim_unconstrained, s.dim, s.num_blocks})
-    put(body, static_cast<std::int32_t>(n));
-  for (const auto* values :
-       {&s.unconstrained, &s.log_prior, &s.log_likelihood, &s.log_jacobian, &s.adaptation})
-    put(body, *values);
-  for (const auto* values : {&s.accepted, &s.proposed, &s.faults}) put(body, *values);
-  put(body, c.committed_bytes);
-  put(body, c.warmup_seconds);
-  put(body, c.sampling_seconds);
-  std::string out(kMagic);
-  put(out, static_cast<std::uint64_t>(body.size()));
-  put(out, crc32c(body));
-  write_file_atomically(file, out + body);
+// One list of fields for writing and reading: `field` is called with each.
+template <class State, class Field>
+void state_fields(State& s, const Field& field) {
+  field(s.step);
+  for (auto* n : {&s.num_chains, &s.dim_unconstrained, &s.dim, &s.num_blocks}) field(*n);
+  for (auto* values : {&s.unconstrained, &s.log_prior, &s.log_likelihood, &s.log_jacobian, &s.adaptation})
+    field(*values);
+  for (auto* counts : {&s.accepted, &s.proposed, &s.window_accepted, &s.window_proposed, &s.faults})
+    field(*counts);
+  field(s.num_evaluations);
 }
 
-Checkpoint read_checkpoint(const std::filesystem::path& file) {
-  std::error_code error;
-  std::ifstream stream;
-  if (std::filesystem::is_regular_file(file, error))
-    stream.open(file, std::ios::binary);  // no pipe is waited for
-  if (!stream.is_open()) throw InputError(file.string() + ": cannot be read");
-  const std::string content{std::istreambuf_iterator<char>(stream), {}};
-  if (content.compare(0, kMagic.size(), kMagic) != 0)
-    throw InputError(file.string() + ": this is no emomc checkpoint of this version");
+std::string encode(const Checkpoint& c) {
+  std::string body;
+  for (const auto* text : {&c.config, &c.engine, &c.data.sha256}) put(body, *text);
+  put(body, c.data.columns);
+  put(body, static_cast<std::uint64_t>(c.data.parts.size()));
+  for (const DataPart& part : c.data.parts) {
+    put(body, part.name);
+    put(body, part.num_rows);
+    put(body, part.hash);
+  }
+  put(body, c.seed);
+  state_fields(c.state, [&](const auto& value) { put(body, value); });
+  put(body, static_cast<std::uint64_t>(c.chains.size()));
+  for (const CommittedChain& chain : c.chains) {
+    put(body, chain.id);
+    put(body, chain.bytes);
+  }
+  put(body, c.warmup_seconds);
+  put(body, c.sampling_seconds);
+  return body;
+}
+
+Checkpoint decode(std::string_view body) {
+  Fields fields(body);
+  Checkpoint c;
+  for (auto* text : {&c.config, &c.engine, &c.data.sha256}) *text = fields.get<std::string>();
+  c.data.columns = fields.get<std::vector<std::string>>();
+  for (auto left = fields.get<std::uint64_t>(); left > 0; --left) {
+    DataPart part;
+    part.name = fields.get<std::string>();
+    part.num_rows = fields.get<std::uint64_t>();
+    part.hash = fields.get<std::string>();
+    c.data.parts.push_back(std::move(part));
+  }
+  c.seed = fields.get<std::uint64_t>();
+  state_fields(c.state, [&](auto& value) { value = fields.get<std::remove_reference_t<decltype(value)>>(); });
+  for (auto left = fields.get<std::uint64_t>(); left > 0; --left) {
+    CommittedChain chain;
+    chain.id = fields.get<std::uint64_t>();
+    chain.bytes = fields.get<std::int64_t>();
+    c.chains.push_back(chain);
+  }
+  c.warmup_seconds = fields.get<double>();
+  c.sampling_seconds = fields.get<double>();
+  return c;
+}
+
+void require_consistency(const Checkpoint& c) {
+  const SamplerState& s = c.state;
+  const auto chains = static_cast<std::size_t>(s.num_chains), counters = s.accepted.size();
+  const bool negative =
+      std::any_of(c.chains.begin(), c.chains.end(), [](const CommittedChain& chain) { return chain.bytes < 0; });
+  if (s.step < 0 || negative || s.num_chains < 1 || s.dim_unconstrained < 0 || s.num_blocks < 1 ||
+      s.unconstrained.size() != chains * static_cast<std::size_t>(s.dim_unconstrained) ||
+      s.log_prior.size() != chains || s.log_likelihood.size() != chains || s.log_jacobian.size() != chains ||
+      s.faults.size() != chains || c.chains.size() != chains ||
+      counters != chains * static_cast<std::size_t>(s.num_blocks) || s.proposed.size() != counters ||
+      s.window_accepted.size() != counters || s.window_proposed.size() != counters)
+    throw DamagedBytes("its parts do not fit together");
+}
+
+Checkpoint parse(const std::string& content, const std::string& name) {
+  const auto starts_with = [&](std::string_view magic) { return content.starts_with(magic); };
+  if (starts_with(kFirstMagic))
+    throw InputError(name +
+                     ": written by an earlier version of emomc; go on with that one, or start over with "
+                     "--force (its draws can be read as before)");
   try {
+    if (!starts_with(kMagic)) throw DamagedBytes("it does not begin as one");
     Fields fields(std::string_view(content).substr(kMagic.size()));
     const auto length = fields.get<std::uint64_t>();
     const auto crc = fields.get<std::uint32_t>();
     if (fields.left() != length) throw DamagedBytes("its length is wrong");
-    if (crc32c(std::string_view(content).substr(kMagic.size() + 12)) != crc)
-      throw DamagedBytes("its checksum is wrong");
-    Checkpoint c;
-    for (auto* text : {&c.config_sha256, &c.data_sha256, &c.engine}) *text = fields.get<std::string>();
-    c.seed = fields.get<std::uint64_t>();
-    SamplerState& s = c.state;
-    s.step = fields.get<std::int64_t>();
-    for (int* n : {&s.num_chains, &s.dim_unconstrained, &s.dim, &s.num_blocks})
-      *n = fields.get<std::int32_t>();
-    for (auto* values : {&s.unconstrained, &s.log_prior, &s.log_likelihood, &s.log_jacobian, &s.adaptation})
-      *values = fields.get<std::vector<double>>();
-    for (auto* values : {&s.accepted, &s.proposed, &s.faults})
-      *values = fields.get<std::vector<std::uint64_t>>();
-    c.committed_bytes = fields.get<std::vector<std::int64_t>>();
-    c.warmup_seconds = fields.get<double>();
-    c.sampling_seconds = fields.get<double>();
-    const auto chains = static_cast<std::size_t>(s.num_chains);
-    const bool negative =
-        std::any_of(c.committed_bytes.begin(), c.committed_bytes.end(), [](auto n) { return n < 0; });
-    if (s.step < 0 || negative || s.num_chains < 1 || s.dim_unconstrained < 0 || s.num_blocks < 1 ||
-        s.unconstrained.size() != chains * static_cast<std::size_t>(s.dim_unconstrained) ||
-        s.log_prior.size() != chains || s.log_likelihood.size() != chains ||
-        s.log_jacobian.size() != chains || s.faults.size() != chains || c.committed_bytes.size() != chains ||
-        s.accepted.size() != chains * static_cast<std::size_t>(s.num_blocks) ||
-        s.proposed.size() != s.accepted.size())
-      throw DamagedBytes("its parts do not fit together");
-    return c;
+    const std::string_view body = std::string_view(content).substr(kPrefixBytes);
+    if (crc32c(body) != crc) throw DamagedBytes("its checksum is wrong");
+    Checkpoint checkpoint = decode(body);
+    require_consistency(checkpoint);
+    return checkpoint;
   } catch (const DamagedBytes& damage) {
-    throw InputError(file.string() + ": damaged checkpoint: " + damage.what());
+    throw InputError(name + ": damaged checkpoint, or one of a later version of emomc: " + damage.what() +
+                     "; restore it from a copy, or start the run over with --force (to read the draws that "
+                     "are there, remove it)");
   }
+}
+
+}  // namespace
+
+void write_checkpoint(const std::filesystem::path& file, const Checkpoint& checkpoint) {
+  const std::string body = encode(checkpoint);
+  std::string prefix(kMagic);
+  put(prefix, static_cast<std::uint64_t>(body.size()));
+  put(prefix, crc32c(body));
+  write_file_atomically(file, prefix + body);
+}
+
+Checkpoint read_checkpoint(const std::filesystem::path& file) {
+  return parse(read_file(file), file.string());
+}
+
+std::vector<CommittedChain> committed_chains(const std::filesystem::path& file) {
+  if (!std::filesystem::exists(file)) return {};
+  const std::string content = read_file(file);
+  if (content.starts_with(kFirstMagic)) return {};
+  return parse(content, file.string()).chains;
 }
 
 }  // namespace emomc

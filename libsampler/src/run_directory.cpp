@@ -1,10 +1,15 @@
 #include "emomc/sampler/run_directory.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 
 #include "emomc/core/errors.hpp"
-#include "file_operations.hpp"
 
 namespace emomc {
 namespace {
@@ -15,12 +20,14 @@ constexpr std::array<std::string_view, 13> kOurFiles = {
     "config.yaml", "manifest.json", "checkpoint", "draws.nc",        "summary.csv",
     "run.log",     "report.html",   "lock",       "predictions.csv", "predictions_em.csv",
     "scores.json", "model.json",    "draws.npy"};
-// Of a file that a killed run was about to replace (file_operations.hpp).
+// Of a file that a killed run was about to replace (write_file_atomically).
 constexpr std::string_view kUnfinished = ".tmp";
+
+bool is_unfinished(const fs::path& entry) { return entry.filename().string().ends_with(kUnfinished); }
 
 bool is_ours(const fs::path& entry) {
   std::string name = entry.filename().string();
-  if (name.ends_with(kUnfinished)) name.resize(name.size() - kUnfinished.size());
+  if (is_unfinished(entry)) name.resize(name.size() - kUnfinished.size());
   return name == "chains" || std::find(kOurFiles.begin(), kOurFiles.end(), name) != kOurFiles.end();
 }
 
@@ -42,7 +49,10 @@ void check_run_directory(const fs::path& directory, ExistingRun policy) {
   if (!fs::exists(directory)) return;
   if (!fs::is_directory(directory))
     throw InputError(directory.string() + ": exists and is no directory; choose another --output");
-  if (fs::is_empty(directory)) return;
+  // Whoever holds the lock has made it.
+  const bool empty = std::all_of(fs::directory_iterator(directory), {},
+                                 [](const auto& entry) { return entry.path().filename() == "lock"; });
+  if (empty) return;
   if (policy == ExistingRun::refuse)
     throw InputError(directory.string() +
                      ": the run directory is not empty; use --resume to go on, --force to start over, or "
@@ -56,19 +66,40 @@ void check_run_directory(const fs::path& directory, ExistingRun policy) {
 
 bool prepare_run_directory(const fs::path& directory, ExistingRun policy) {
   check_run_directory(directory, policy);
-  std::error_code error;
-  fs::create_directories(directory / "chains", error);
-  if (error) throw MachineError(directory.string() + ": cannot be created: " + error.message());
+  make_directories(directory / "chains");
   const bool can_resume = policy == ExistingRun::resume && fs::exists(directory / "checkpoint");
-  if (can_resume) return true;
-  // From the beginning: what an earlier run left would be mixed up with this one's files.
-  for (const auto& name : kOurFiles) {
-    if (name != "lock" && name != "run.log") fs::remove(directory / name, error);
-    fs::remove(directory / (std::string(name) + std::string(kUnfinished)), error);
+  // From the beginning: what an earlier run left would be mixed up with this one's files. The checkpoint
+  // goes first, since it vouches for the others.
+  if (!can_resume) {
+    remove_file(directory / "checkpoint");
+    for (const auto& name : kOurFiles)
+      if (name != "lock" && name != "run.log") remove_file(directory / name);
   }
-  for (const auto& entry : fs::directory_iterator(directory / "chains"))
-    if (entry.path().extension() == ".emc") fs::remove(entry.path(), error);
-  return false;
+  for (const auto& folder : {directory, directory / "chains"}) {
+    std::vector<fs::path> left;
+    for (const auto& entry : fs::directory_iterator(folder))
+      if (is_unfinished(entry.path()) || (!can_resume && entry.path().extension() == ".emc"))
+        left.push_back(entry.path());
+    for (const auto& file : left) remove_file(file);
+  }
+  return can_resume;
 }
+
+RunLock::RunLock(const fs::path& directory) {
+  make_directories(directory);
+  const auto file = directory / "lock";
+  do {
+    descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  } while (descriptor_ < 0 && errno == EINTR);
+  if (descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
+  const int reason = errno;
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (descriptor_ >= 0 && reason == EWOULDBLOCK)
+    throw InputError(directory.string() +
+                     ": another emomc is working on this run; wait for it or choose another --output");
+  throw MachineError(file.string() + ": locking failed: " + std::strerror(reason));
+}
+
+RunLock::~RunLock() { ::close(descriptor_); }
 
 }  // namespace emomc

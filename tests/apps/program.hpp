@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -47,17 +48,21 @@ class ProgramFolder {
 
   /// `arguments` are a shell's words; `under` is a command that starts the program.
   ProgramResult run(const std::string& arguments, const std::string& under = "") const {
+    // Several may run at a time.
+    const std::string number = std::to_string(num_runs_++), out = ".stdout" + number,
+                      err = ".stderr" + number;
     const std::string command = "cd '" + path_.string() + "' && " + under + " '" EMOMC_PROGRAM "' " +
-                                arguments + " >'.stdout' 2>'.stderr' </dev/null";
+                                arguments + " >'" + out + "' 2>'" + err + "' </dev/null";
     const int status = std::system(command.c_str());
-    ProgramResult result{WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(".stdout"), read(".stderr")};
-    std::filesystem::remove(path_ / ".stdout");
-    std::filesystem::remove(path_ / ".stderr");
+    ProgramResult result{WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(out), read(err)};
+    std::filesystem::remove(path_ / out);
+    std::filesystem::remove(path_ / err);
     return result;
   }
 
  private:
   std::filesystem::path path_;
+  mutable std::atomic<int> num_runs_ = 0;
 };
 
 /// Exit code 2, nothing on standard output, and an error of one line that has every word.

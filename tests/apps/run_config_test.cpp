@@ -38,7 +38,7 @@ TEST(RunConfigDefaults, AreThoseOfTheDesign) {
   EXPECT_EQ(config.sampler, SamplerConfig{});
   EXPECT_EQ(config.backend, Backend::automatic);
   EXPECT_EQ(config.threads, 0);
-  EXPECT_EQ(config.checkpoint_seconds, 60);
+  EXPECT_EQ(config.checkpoint.seconds, 60);
   EXPECT_EQ(config.output.directory, "runs/x");
   EXPECT_EQ(to_yaml(config.prior, "weights"), "{dirichlet: 1}");
   EXPECT_EQ(to_yaml(config.prior, "means"), "{normal: {mean: 0, sd: 10}}");
@@ -85,7 +85,7 @@ TEST(RunConfigParsing, ReadsEveryKey) {
                                            "start/em.json", 7, 4, 0.0, UntilConfig{400, 60.5}, proposal}));
   EXPECT_EQ(config.backend, Backend::reference);
   EXPECT_EQ(config.threads, 2);
-  EXPECT_EQ(config.checkpoint_seconds, 0.5);
+  EXPECT_EQ(config.checkpoint.seconds, 0.5);
   EXPECT_EQ(config.output, (OutputConfig{"2026", true, true}));
 }
 
@@ -222,7 +222,7 @@ RunConfig random_config(std::mt19937_64& random) {
                                  .target_acceptance = positive() / 1e9}};
   config.backend = static_cast<Backend>(below(4));
   config.threads = below(4097);
-  config.checkpoint_seconds = positive();
+  config.checkpoint.seconds = positive();
   config.output = {.directory = text(), .keep_warmup = below(2) == 0, .pointwise = below(2) == 0};
   return config;
 }

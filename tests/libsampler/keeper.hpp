@@ -18,7 +18,6 @@ struct Keeper : DrawHandler {
   std::vector<SamplerState> states;
   std::int64_t stop_after = std::numeric_limits<std::int64_t>::max();
   std::int64_t want_state_after = std::numeric_limits<std::int64_t>::max();
-  std::int64_t last_step = 0;
 
   void on_draws(const DrawBatch& d) override {
     const auto points = static_cast<std::ptrdiff_t>(d.num_draws) * d.num_chains;
@@ -30,10 +29,9 @@ struct Keeper : DrawHandler {
     for (int i = 0; i < d.num_draws; ++i) steps.push_back(d.first_step + i * d.thin);
   }
   Continue on_progress(const Progress& p) override {
-    last_step = p.step;
     return p.step >= stop_after ? Continue::stop : Continue::yes;
   }
-  bool wants_state() override { return last_step >= want_state_after && states.empty(); }
+  bool wants_state(std::int64_t step) override { return step >= want_state_after && states.empty(); }
   void on_state(const SamplerState& s) override { states.push_back(s); }
 };
 

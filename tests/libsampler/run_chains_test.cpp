@@ -111,31 +111,108 @@ TEST(RunChains, AChainDoesNotDependOnItsNeighboursOnceAdaptationIsDone) {
     for (std::size_t j = 0; j < 10; ++j) EXPECT_EQ(one.theta[i * 10 + j], all.theta[(i * 3 + 1) * 10 + j]);
 }
 
-TEST(RunChains, GoesOnFromAStateBitForBit) {
+// Of a run that is stopped after every few steps and goes on each time: what a kill and --resume do.
+void expect_the_same_draws_in_pieces(const Problem& problem, std::int64_t steps_each,
+                                     const std::string& what) {
   const auto device = make_host_device();
-  for (std::int64_t at : {20, 100, 150, 190})
+  Keeper whole;
+  const RunResult uninterrupted = problem.run(*device, whole);
+  std::vector<double> theta, warmup_theta;
+  SamplerState state;
+  RunResult result;
+  result.finished = false;
+  int pieces = 0;
+  for (; !result.finished; ++pieces) {
+    ASSERT_LT(pieces, 1000) << what;
+    Keeper piece;
+    piece.stop_after = state.step + steps_each;
+    result = problem.run(*device, piece, pieces == 0 ? nullptr : &state);
+    // Nothing that is handed over lies behind the state.
+    state = piece.states.back();
+    theta.insert(theta.end(), piece.theta.begin(), piece.theta.end());
+    warmup_theta.insert(warmup_theta.end(), piece.warmup_theta.begin(), piece.warmup_theta.end());
+  }
+  EXPECT_GT(pieces, 270 / (steps_each + 2 * problem.options.segment_steps)) << what;
+  EXPECT_EQ(theta, whole.theta) << what;
+  EXPECT_EQ(warmup_theta, whole.warmup_theta) << what;
+  EXPECT_EQ(state.unconstrained, uninterrupted.state.unconstrained) << what;
+  EXPECT_EQ(state.accepted, uninterrupted.state.accepted) << what;
+  EXPECT_EQ(state.num_evaluations, uninterrupted.num_evaluations) << what;
+  for (std::size_t b = 0; b < uninterrupted.adaptation_drift.size(); ++b)
+    EXPECT_TRUE(result.adaptation_drift[b] == uninterrupted.adaptation_drift[b] ||
+                (std::isnan(result.adaptation_drift[b]) && std::isnan(uninterrupted.adaptation_drift[b])))
+        << what;
+}
+
+TEST(RunChains, GoesOnFromAStateBetweenAnyTwoSegmentsBitForBit) {
+  for (const std::int64_t steps_each : {1, 4, 9, 23})
     for (auto shape : {ProposalShape::isotropic, ProposalShape::diagonal, ProposalShape::dense}) {
       Problem problem;
       problem.proposal.shape = shape;
-      problem.options.segment_steps = 5;
-      Keeper whole;
-      problem.run(*device, whole);
-      Keeper first, second;
-      first.want_state_after = at;
-      first.stop_after = at + 30;
-      const RunResult stopped = problem.run(*device, first);
-      EXPECT_FALSE(stopped.finished);
-      ASSERT_GE(first.states.size(), 2u);
-      const SamplerState& state = first.states[0];
-      const RunResult resumed = problem.run(*device, second, &state);
-      EXPECT_TRUE(resumed.finished);
-      const std::size_t kept_before =
-          state.step <= 150 ? 0 : static_cast<std::size_t>((state.step - 150) / 3);
-      std::vector<double> joined(first.theta.begin(),
-                                 first.theta.begin() + static_cast<std::ptrdiff_t>(kept_before * 30));
-      joined.insert(joined.end(), second.theta.begin(), second.theta.end());
-      EXPECT_EQ(joined, whole.theta) << "state of step " << state.step;
+      problem.options.segment_steps = steps_each == 1 ? 1 : 3;
+      problem.options.keep_warmup = steps_each == 9;
+      expect_the_same_draws_in_pieces(problem, steps_each, "pieces of " + std::to_string(steps_each));
     }
+}
+
+// A chain on its way adapts by how far it rose within a window.
+TEST(RunChains, AClimbGoesOnFromAState) {
+  Problem problem;
+  for (std::size_t i = 0; i < problem.starts.size(); ++i)
+    if (i % 10 >= 2 && i % 10 < 6) problem.starts[i] = 40;
+  problem.options.segment_steps = 2;
+  expect_the_same_draws_in_pieces(problem, 3, "a climb");
+}
+
+TEST(RunChains, EveryProposalGoesOnFromAState) {
+  for (const std::string& kind : proposal_names()) {
+    Problem problem;
+    problem.proposal.kind = kind;
+    if (proposal_use(kind).mixtures_only) continue;
+    if (proposal_use(kind).other_chains)
+      for (std::uint64_t c = 3; c < 20; ++c) {
+        problem.plans.push_back({c, {0}, 1.0, 0});
+        for (std::size_t i = 0; i < 10; ++i)
+          problem.starts.push_back(problem.one_start[i] +
+                                   (i < 2 ? 0 : 0.01 * std::cos(static_cast<double>(7 * i + c))));
+      }
+    problem.options.segment_steps = 2;
+    expect_the_same_draws_in_pieces(problem, 5, kind);
+  }
+}
+
+// Long windows are where half a warm-up could be lost: their points and counts are part of the state.
+TEST(RunChains, StopsInTheMiddleOfAWindow) {
+  const auto device = make_host_device();
+  Problem problem;
+  problem.options.warmup = 4000;
+  problem.options.segment_steps = 10;
+  Keeper keeper;
+  keeper.stop_after = 3500;
+  const RunResult stopped = problem.run(*device, keeper);
+  EXPECT_FALSE(stopped.finished);
+  EXPECT_LE(stopped.state.step, 3520);
+  EXPECT_NE(stopped.state.window_proposed, stopped.state.proposed);
+  EXPECT_NE(stopped.state.window_proposed, std::vector<std::uint64_t>(stopped.state.proposed.size(), 0));
+}
+
+TEST(RunChains, AStateWhoseDensityIsNoLongerTheSameIsRefused) {
+  const auto device = make_host_device();
+  const Problem problem;
+  Keeper keeper, again;
+  const SamplerState good = problem.run(*device, keeper).state;
+  for (const bool prior : {false, true}) {
+    SamplerState state = good;
+    (prior ? state.log_prior : state.log_likelihood)[1] += 1e-12;
+    try {
+      problem.run(*device, again, &state);
+      ADD_FAILURE();
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find(prior ? "log prior of chain 1" : "log likelihood of chain 1"),
+                std::string::npos)
+          << error.what();
+    }
+  }
 }
 
 TEST(RunChains, WarmupDrawsAreHandedOverWithoutChangingTheOthers) {

@@ -102,24 +102,43 @@ TEST_F(RunDirectory, AFileCutAtAnyByteGivesTheDrawsBeforeIt) {
   EXPECT_EQ(most, 7);
 }
 
-TEST_F(RunDirectory, AFlippedBitIsNeverTakenForADraw) {
+TEST_F(RunDirectory, EveryFlippedBitIsRefusedWithItsPlaceAndWhatCanBeDone) {
   const fs::path file = write_chain();
   const std::string whole = content_of(file);
-  int detected = 0;
-  for (std::size_t byte = 0; byte < whole.size(); ++byte) {
+  for (std::size_t bit = 0; bit < 8 * whole.size(); bit += 5) {  // all positions in a byte
     std::string damaged = whole;
-    damaged[byte] = static_cast<char>(damaged[byte] ^ (1 << (byte % 8)));
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
     write_content(file, damaged);
-    try {
-      const ChainDraws chain = read_chain(file);
-      EXPECT_EQ(chain.header, header()) << byte;
-      expect_prefix(chain);
-      EXPECT_LT(chain.num_draws, 7) << byte;
-    } catch (const InputError&) {
-      ++detected;
-    }
+    for (const bool resuming : {false, true}) try {
+        if (resuming)
+          check_committed(file, header(), static_cast<std::int64_t>(whole.size()));
+        else
+          read_chain(file);
+        ADD_FAILURE() << "bit " << bit % 8 << " of byte " << bit / 8 << ", resuming " << resuming;
+      } catch (const InputError& error) {
+        const std::string message = error.what();
+        EXPECT_NE(message.find("chain-3.emc"), std::string::npos) << message;
+        EXPECT_NE(message.find("--force"), std::string::npos) << message;
+      }
   }
-  EXPECT_GT(detected, static_cast<int>(whole.size()) / 2);
+}
+
+TEST_F(RunDirectory, WhatIsCommittedMustBeThereAndTheRestMayBeAnything) {
+  const fs::path file = write_chain();
+  const std::string whole = content_of(file);
+  const auto size = static_cast<std::int64_t>(whole.size());
+  EXPECT_EQ(read_chain(file, size).num_draws, 7);
+  for (std::int64_t lost = 1; lost < size; lost += 7) {
+    write_content(file, whole.substr(0, static_cast<std::size_t>(size - lost)));
+    EXPECT_THROW(read_chain(file, size), InputError) << lost;
+    EXPECT_THROW(check_committed(file, header(), size), InputError) << lost;
+  }
+  write_content(file, whole + std::string(100, '\0'));
+  EXPECT_THROW(read_chain(file, size), InputError);
+  const ChainEnd end = check_committed(file, header(), size);
+  EXPECT_EQ(end.num_draws, 7);
+  ChainWriter(file, header(), end).commit();
+  EXPECT_EQ(content_of(file), whole);
 }
 
 TEST_F(RunDirectory, AppendingGoesOnFromACommit) {
@@ -134,7 +153,9 @@ TEST_F(RunDirectory, AppendingGoesOnFromACommit) {
     }
   }
   {
-    ChainWriter writer(file, header(), committed);
+    const ChainEnd end = check_committed(file, header(), committed);
+    EXPECT_EQ(end.num_draws, 3);
+    ChainWriter writer(file, header(), end);
     for (int i = 3; i < 7; ++i) {
       const auto theta = point(i);
       writer.append(DrawView{12 + 2 * i, -1.0 * i, -100.5 * i, theta});
@@ -143,10 +164,25 @@ TEST_F(RunDirectory, AppendingGoesOnFromACommit) {
   const ChainDraws chain = read_chain(file);
   EXPECT_EQ(chain.num_draws, 7);
   expect_prefix(chain);
-  EXPECT_THROW(ChainWriter(file, header(), 1 << 20), InputError);
+  EXPECT_THROW(check_committed(file, header(), 1 << 20), InputError);
   ChainHeader other = header();
   other.thin = 5;
-  EXPECT_THROW(ChainWriter(file, other, committed), InputError);
+  EXPECT_THROW(check_committed(file, other, committed), InputError);
+}
+
+TEST_F(RunDirectory, AChainFileThatIsRemovedOrReplacedWhileItIsWrittenIsNoticed) {
+  for (const bool replaced : {false, true}) {
+    const fs::path file = folder_ / "chain-3.emc";
+    ChainWriter writer(file, header());
+    writer.append(DrawView{12, -1, -2, point(0)});
+    writer.commit();
+    fs::rename(file, folder_ / "elsewhere");
+    if (replaced) write_content(file, "x");
+    writer.append(DrawView{14, -1, -2, point(1)});
+    EXPECT_THROW(writer.commit(), MachineError);
+    fs::rename(folder_ / "elsewhere", file);
+    EXPECT_THROW(writer.commit(), MachineError) << "a failed writer goes on";
+  }
 }
 
 TEST_F(RunDirectory, ForeignFilesAreRefusedByName) {
@@ -164,7 +200,9 @@ TEST_F(RunDirectory, ForeignFilesAreRefusedByName) {
 
 TEST_F(RunDirectory, CheckpointsComeBackAndDamageIsDetected) {
   Checkpoint c;
-  c.config_sha256 = "abc";
+  c.config = "sampler:\n  seed: 5\n";
+  c.data.columns = {"a", "b,c"};
+  c.data.parts = {{"x.csv", 3, "12ab"}, {"y.csv", 4, "34cd"}};
   c.engine = "cpu mixed";
   c.seed = 5;
   c.state.step = 77;
@@ -177,8 +215,11 @@ TEST_F(RunDirectory, CheckpointsComeBackAndDamageIsDetected) {
   c.state.adaptation = {9, 8};
   c.state.accepted = {1, 2};
   c.state.proposed = {3, 4};
+  c.state.window_accepted = {0, 1};
+  c.state.window_proposed = {1, 2};
   c.state.faults = {0, 1};
-  c.committed_bytes = {100, 200};
+  c.state.num_evaluations = 12;
+  c.chains = {{0, 100}, {7, 200}};
   const fs::path file = folder_ / "checkpoint";
   write_checkpoint(file, c);
   const Checkpoint back = read_checkpoint(file);
@@ -186,7 +227,17 @@ TEST_F(RunDirectory, CheckpointsComeBackAndDamageIsDetected) {
   EXPECT_EQ(back.state.unconstrained, c.state.unconstrained);
   EXPECT_EQ(back.state.adaptation, c.state.adaptation);
   EXPECT_EQ(back.state.faults, c.state.faults);
-  EXPECT_EQ(back.committed_bytes, c.committed_bytes);
+  EXPECT_EQ(back.state.window_accepted, c.state.window_accepted);
+  EXPECT_EQ(back.state.window_proposed, c.state.window_proposed);
+  EXPECT_EQ(back.state.num_evaluations, 12u);
+  EXPECT_EQ(back.config, c.config);
+  EXPECT_EQ(back.data.columns, c.data.columns);
+  EXPECT_EQ(back.data.parts, c.data.parts);
+  ASSERT_EQ(back.chains.size(), 2u);
+  EXPECT_EQ(back.chains[1].id, 7u);
+  EXPECT_EQ(back.chains[1].bytes, 200);
+  EXPECT_EQ(committed_chains(file).size(), 2u);
+  EXPECT_TRUE(committed_chains(folder_ / "none").empty());
   EXPECT_FALSE(fs::exists(folder_ / "checkpoint.tmp"));
   const std::string whole = content_of(file);
   for (std::size_t byte = 0; byte < whole.size(); ++byte) {
@@ -194,9 +245,64 @@ TEST_F(RunDirectory, CheckpointsComeBackAndDamageIsDetected) {
     damaged[byte] = static_cast<char>(damaged[byte] ^ 0x10);
     write_content(file, damaged);
     EXPECT_THROW(read_checkpoint(file), InputError) << byte;
+    EXPECT_THROW(committed_chains(file), InputError) << byte;
     write_content(file, whole.substr(0, byte));
     EXPECT_THROW(read_checkpoint(file), InputError) << byte;
+    EXPECT_THROW(committed_chains(file), InputError) << byte;
   }
+  write_content(file, "EMOMCCK1" + whole.substr(8));
+  try {
+    read_checkpoint(file);
+    ADD_FAILURE();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("earlier version"), std::string::npos) << error.what();
+  }
+  EXPECT_TRUE(committed_chains(file).empty());
+}
+
+// Of two chains, with a checkpoint that has committed them.
+TEST_F(RunDirectory, ChainsThatLackWhatTheCheckpointHasCommittedAreRefused) {
+  const fs::path run = folder_ / "run";
+  EXPECT_FALSE(prepare_run_directory(run, ExistingRun::refuse));
+  Checkpoint c;
+  c.state.num_chains = 2;
+  c.state.num_blocks = 1;
+  c.state.log_prior = c.state.log_likelihood = c.state.log_jacobian = {0, 0};
+  c.state.accepted = c.state.proposed = c.state.window_accepted = c.state.window_proposed =
+      c.state.faults = {0, 0};
+  ChainHeader h = header();
+  for (const std::uint64_t id : {0, 1}) {
+    h.chain_id = id;
+    ChainWriter writer(chain_file(run, id), h);
+    writer.append(DrawView{12, -1, -2, point(0)});
+    c.chains.push_back({id, writer.commit()});
+    writer.append(DrawView{14, -1, -2, point(1)});
+    writer.commit();
+  }
+  write_checkpoint(run / "checkpoint", c);
+  EXPECT_EQ(read_chains(run)[1].num_draws, 2);
+  const auto refused = [&](const std::string& word) {
+    try {
+      read_chains(run);
+      ADD_FAILURE() << word;
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
+    }
+  };
+  const std::string second = content_of(chain_file(run, 1));
+  const auto committed = static_cast<std::size_t>(c.chains[1].bytes);
+  write_content(chain_file(run, 1), second.substr(0, committed));
+  EXPECT_EQ(read_chains(run)[1].num_draws, 1);
+  write_content(chain_file(run, 1), second.substr(0, committed - 1));
+  refused("chain-00001.emc: ends at byte");
+  write_content(chain_file(run, 1), second.substr(0, committed) + std::string(64, '\0'));
+  refused("--resume cuts that off");
+  fs::remove(chain_file(run, 1));
+  refused("chain-00001.emc: missing");
+  write_content(run / "checkpoint", "EMOMCCK2 and what not");
+  refused("damaged checkpoint");
+  fs::remove(run / "checkpoint");
+  EXPECT_EQ(read_chains(run).size(), 1u);
 }
 
 // A run that is killed while it replaces a file leaves the new one beside it.
@@ -210,6 +316,8 @@ TEST_F(RunDirectory, AnUnfinishedFileOfAKilledRunIsNoObstacle) {
     std::ofstream(run / name) << "{";
     std::ofstream(run / "checkpoint") << "x";
     EXPECT_TRUE(prepare_run_directory(run, ExistingRun::resume)) << name;
+    EXPECT_FALSE(std::filesystem::exists(run / name));
+    std::ofstream(run / name) << "{";
     EXPECT_FALSE(prepare_run_directory(run, ExistingRun::overwrite)) << name;
     EXPECT_FALSE(std::filesystem::exists(run / name));
   }
@@ -237,6 +345,8 @@ TEST_F(RunDirectory, ANonEmptyDirectoryIsRefusedAndForeignFilesAreNeverRemoved) 
 TEST_F(RunDirectory, ASecondProcessIsRefused) {
   const RunLock first(folder_);
   EXPECT_THROW(RunLock second(folder_), InputError);
+  // The lock alone makes a directory no run.
+  check_run_directory(folder_, ExistingRun::refuse);
 }
 
 }  // namespace

@@ -113,6 +113,7 @@ RunOptions run_options(const EvaluationConfig& config) {
   options.seed = sampler.seed;
   options.max_nan_share = sampler.max_nan_share;
   options.keep_warmup = config.run.output.keep_warmup;
+  options.state_every = config.run.checkpoint.steps;
   return options;
 }
 

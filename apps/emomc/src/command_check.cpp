@@ -8,7 +8,9 @@
 #include "emomc/core/errors.hpp"
 #include "evaluation_check.hpp"
 #include "prior_units.hpp"
-#include "run_files.hpp"
+#include "progress.hpp"
+#include "run_identity.hpp"
+#include "run_setup.hpp"
 
 namespace emomc::app {
 namespace {
@@ -70,7 +72,7 @@ void check(const Options& options) {
                                   {"skipped_columns", setup.loaded.table.skipped_columns},
                                   {"files", setup.loaded.table.files},
                                   {"duplicate_rows", setup.loaded.table.num_duplicate_rows},
-                                  {"sha256", setup.loaded.sha256}}},
+                                  {"sha256", setup.loaded.fingerprint.sha256}}},
                                 {"parameters", setup.target->dim()},
                                 {"free_parameters", setup.target->dim_unconstrained()},
                                 {"proposal_blocks", blocks},
@@ -100,7 +102,7 @@ void check(const Options& options) {
   }
   std::cout << fmt::format("parameters: {}, {} of them free, in {} proposal blocks\n", setup.target->dim(),
                            setup.target->dim_unconstrained(), blocks.size());
-  std::cout << "backend: " << RunFiles::engine_text(config, setup) << '\n';
+  std::cout << "backend: " << engine_text(config, setup) << '\n';
   std::cout << fmt::format(
       "memory: {} ({} data, {} work, {} component caches)\n", bytes_text(static_cast<double>(memory.total())),
       bytes_text(static_cast<double>(memory.data_bytes)), bytes_text(static_cast<double>(memory.work_bytes)),

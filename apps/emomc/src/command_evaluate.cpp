@@ -8,8 +8,9 @@
 #include "evaluation_report.hpp"
 #include "evaluation_results.hpp"
 #include "evaluation_run.hpp"
-#include "run_files.hpp"
 #include "sampling_options.hpp"
+#include "sampling_run.hpp"
+#include "signals.hpp"
 
 namespace emomc::app {
 namespace {
@@ -48,8 +49,8 @@ std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const Evalua
   notes.push_back(fmt::format("corpus: {} utterances, {} frames, {} speakers, {} classes",
                               e.frames.class_of.size(), e.frames.rows.num_rows, e.frames.speakers.size(),
                               e.frames.num_classes()));
-  const SampledPosteriors sampled =
-      sample_posteriors({e.frames, e.plan, config, e.corpus.sha256, "evaluation", notes}, policy, verbosity);
+  const SampledPosteriors sampled = sample_posteriors(
+      {e.frames, e.plan, config, e.corpus.fingerprint, "evaluation", notes}, policy, verbosity);
   if (!sampled.finished) return std::nullopt;
   const ClassPosteriors& posteriors = sampled.posteriors;
   EvaluationResults results;
@@ -103,13 +104,18 @@ int evaluate(const Options& options) {
   const std::filesystem::path directory = config.run.output.directory;
   if (options.seeds == 0) check_run_directory(directory, policy);
   const Evaluation e = prepare(config, verbosity);
+  const std::string go_on = options.command_to_go_on(
+      "evaluate", options.seeds > 0 ? fmt::format(" --seeds {}", options.seeds) : "");
   const auto stopped = [&] {
-    std::cerr << "stopped; go on with: emomc evaluate " << options.config << " --output "
-              << directory.string() << " --resume\n";
+    std::cerr << "stopped; go on with: " << go_on << '\n';
     return signal_exit_code();
   };
+  const auto evaluate_one = [&] {
+    return with_way_on(config.run.output.directory, go_on,
+                       [&] { return evaluate_seed(e, config, policy, verbosity); });
+  };
   if (options.seeds == 0) {
-    const auto results = evaluate_seed(e, config, policy, verbosity);
+    const auto results = evaluate_one();
     if (!results) return stopped();
     const auto scores = scores_json(e.frames, e.plan, *results);
     if (options.json) std::cout << scores.dump(1) << '\n';
@@ -121,7 +127,7 @@ int evaluate(const Options& options) {
   for (int seed = 1; seed <= options.seeds; ++seed) {
     config.run.sampler.seed = static_cast<std::uint64_t>(seed);
     config.run.output.directory = directory / fmt::format("seed-{}", seed);
-    auto results = evaluate_seed(e, config, policy, verbosity);
+    auto results = evaluate_one();
     if (!results) return stopped();
     if (!options.json && !options.quiet)
       std::cout << fmt::format("seed {}\n", seed) << scores_text(scores_json(e.frames, e.plan, *results))

@@ -6,11 +6,12 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/core/runtime_kernel.hpp"
 #include "netcdf_file.hpp"
-#include "run_files.hpp"
 #include "run_log.hpp"
 #include "run_netcdf.hpp"
 #include "run_summary.hpp"
 #include "sampling_options.hpp"
+#include "sampling_run.hpp"
+#include "signals.hpp"
 #include "yaml_value.hpp"
 
 namespace emomc::app {
@@ -23,79 +24,92 @@ RunConfig resolved_config(const SamplingOptions& options) {
   return config;
 }
 
-int run(const SamplingOptions& options) {
-  const auto began = std::chrono::steady_clock::now();
-  const auto seconds = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  };
-  const Verbosity verbosity = options.verbosity();
-  const RunConfig config = resolved_config(options);
-  const ExistingRun policy = options.policy();
-  const std::filesystem::path directory = config.output.directory;
-  check_run_directory(directory, policy);
-  RunSetup setup = set_up(config);
-  const bool may_resume = options.resume && std::filesystem::exists(directory / "checkpoint");
-  const std::vector<double> starts = may_resume ? std::vector<double>{} : find_starts(config, setup);
+/// A run from its first draw, or its checkpoint, to its summary.
+class Sampling {
+ public:
+  Sampling(const SamplingOptions& options, const RunConfig& config)
+      : options_(options),
+        config_(config),
+        directory_(config.output.directory),
+        claim_(directory_, options.policy()),
+        setup_(set_up(config)),
+        starts_(claim_.checkpoint() ? std::vector<double>{} : find_starts(config, setup_)),
+        identity_(identity_of(config)),
+        files_(config, setup_, options.verbosity(), identity_) {
+    if (!claim_.checkpoint()) return;
+    refuse_another_run(*claim_.checkpoint(), identity_, config, setup_);
+    files_.check(*claim_.checkpoint());
+  }
 
-  // Nothing has been written so far.
-  RunFiles files(config, setup, verbosity, identity_of(config));
-  std::optional<Checkpoint> checkpoint;
-  if (may_resume) {
-    checkpoint = read_checkpoint(directory / "checkpoint");
-    files.refuse_another_run(*checkpoint);
+  int run() {
+    // Nothing has been written so far.
+    claim_.begin();
+    const auto logger = make_logger(directory_, options_.verbosity());
+    for (const auto& line : describe(setup_.loaded)) logger->info(line);
+    for (const auto& line : warnings(setup_.loaded)) logger->warn("warning: {}", line);
+    if (setup_.backend == Backend::cuda)
+      if (const auto problem = runtime_compiler_problem(); !problem.empty())
+        logger->warn("warning: slower kernels of general sizes are used: {}", problem);
+    logger->info("model: {}, {} parameters, {} free; backend {}", setup_.model.name, setup_.target->dim(),
+                 setup_.target->dim_unconstrained(), engine_text(config_, setup_));
+    if (claim_.checkpoint()) logger->info("going on from step {}", claim_.checkpoint()->state.step);
+    files_.open(claim_.checkpoint());
+    const double startup = seconds();
+    logger->debug("start-up took {}", duration_text(startup));
+    const RunResult result =
+        sample_into(files_, setup_, {setup_.target.get(), 1}, starts_, claim_.checkpoint(), startup);
+    if (!result.finished && files_.ended_by(result).empty()) {
+      logger->info("stopped after step {}; go on with: {}", result.state.step,
+                   options_.command_to_go_on("run"));
+      return signal_exit_code();
+    }
+    tell_end(*logger, result);
+    if (config_.sampler.draws > 0) write_results(*logger);
+    logger->info("start-up {}, warm-up {}, sampling {}; draws and summary are in {}", duration_text(startup),
+                 duration_text(result.warmup_seconds), duration_text(result.sampling_seconds),
+                 directory_.string());
+    return kDone;
   }
-  prepare_run_directory(directory, policy);
-  const RunLock lock(directory);
-  const auto logger = make_logger(directory, verbosity);
-  for (const auto& line : describe(setup.loaded)) logger->info(line);
-  for (const auto& line : warnings(setup.loaded)) logger->warn("warning: {}", line);
-  if (setup.backend == Backend::cuda)
-    if (const auto problem = runtime_compiler_problem(); !problem.empty())
-      logger->warn("warning: slower kernels of general sizes are used: {}", problem);
-  logger->info("model: {}, {} parameters, {} free; backend {}", setup.model.name, setup.target->dim(),
-               setup.target->dim_unconstrained(), RunFiles::engine_text(config, setup));
-  if (checkpoint) logger->info("going on from step {}", checkpoint->state.step);
-  files.open(checkpoint ? &*checkpoint : nullptr);
-  install_signal_handlers();
-  const double startup = seconds();
-  logger->debug("start-up took {}", duration_text(startup));
 
-  RunResult result;
-  try {
-    result = run_chains(*setup.engine, *setup.target, setup.proposal, setup.plans, setup.options, starts,
-                        files, checkpoint ? &checkpoint->state : nullptr);
-  } catch (...) {
-    files.end_progress();
-    files.write_manifest("failed", nullptr, startup);
-    throw;
+ private:
+  void tell_end(spdlog::logger& logger, const RunResult& result) const {
+    const SamplerConfig& sampler = config_.sampler;
+    const std::int64_t draws = (result.state.step - sampler.warmup) / sampler.thin;
+    if (const std::string until = files_.ended_by(result); !until.empty())
+      logger.info("sampler.until.{} is reached after {} draws of {}", until, draws, sampler.draws);
+    else if (sampler.until.ess > 0 && draws == sampler.draws)
+      logger.warn("warning: sampler.until.ess = {} is not reached in sampler.draws = {}",
+                  shortest_text(sampler.until.ess), sampler.draws);
   }
-  files.end_progress();
-  const std::string ended_by = files.ended_by(result);
-  const bool finished = result.finished || !ended_by.empty();
-  files.write_manifest(finished ? "finished" : "interrupted", &result, startup);
-  if (!finished) {
-    logger->info("stopped after step {}; go on with: emomc run {} --output {} --resume", result.state.step,
-                 options.config, directory.string());
-    return signal_exit_code();
-  }
-  const std::int64_t draws = (result.state.step - config.sampler.warmup) / config.sampler.thin;
-  if (!ended_by.empty())
-    logger->info("sampler.until.{} is reached after {} draws of {}", ended_by, draws, config.sampler.draws);
-  else if (config.sampler.until.ess > 0 && draws == config.sampler.draws)
-    logger->warn("warning: sampler.until.ess = {} is not reached in sampler.draws = {}",
-                 shortest_text(config.sampler.until.ess), config.sampler.draws);
-  if (config.sampler.draws > 0) {
-    const RunSummary summary = summarize_run(inspect_run(directory, Numbering::mended), {});
-    write_file_atomically(directory / "summary.csv", to_csv(summary));
+
+  void write_results(spdlog::logger& logger) const {
+    const RunSummary summary = summarize_run(inspect_run(directory_, Numbering::mended), {});
+    write_file_atomically(directory_ / "summary.csv", to_csv(summary));
     if (has_netcdf())
-      write_run_netcdf(directory, directory / "draws.nc",
-                       draw_set_of(read_chains(directory), directory.string()));
-    logger->info("\n{}", to_text(summary, 12));
+      write_run_netcdf(directory_, directory_ / "draws.nc",
+                       draw_set_of(read_chains(directory_), directory_.string()));
+    logger.info("\n{}", to_text(summary, 12));
   }
-  logger->info("start-up {}, warm-up {}, sampling {}; draws and summary are in {}", duration_text(startup),
-               duration_text(result.warmup_seconds), duration_text(result.sampling_seconds),
-               directory.string());
-  return kDone;
+
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+  }
+
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  const SamplingOptions& options_;
+  const RunConfig& config_;
+  std::filesystem::path directory_;
+  RunClaim claim_;
+  RunSetup setup_;
+  std::vector<double> starts_;
+  RunIdentity identity_;
+  RunFiles files_;
+};
+
+int run(const SamplingOptions& options) {
+  const RunConfig config = resolved_config(options);
+  return with_way_on(config.output.directory, options.command_to_go_on("run"),
+                     [&] { return Sampling(options, config).run(); });
 }
 
 }  // namespace
@@ -107,7 +121,9 @@ void add_run(CLI::App& app, int& status) {
   add_sampling_options(*command, *options);
   command->footer(
       "Example: emomc run configs/sad.yaml --output runs/sad --set sampler.draws=2000\n"
-      "Ctrl-C stops at the next checkpoint and says how to go on; twice, at once (exit code 130).");
+      "Ctrl-C stops after the steps at hand and says how to go on; twice, at once (exit code 130). A run "
+      "that\n"
+      "is finished is made longer by --resume --set sampler.draws=5000.");
   command->callback([options, &status] { status = run(*options); });
 }
 

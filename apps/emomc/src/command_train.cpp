@@ -7,14 +7,15 @@
 #include "corpus_features.hpp"
 #include "emomc/core/errors.hpp"
 #include "evaluation_run.hpp"
-#include "run_files.hpp"
 #include "sampling_options.hpp"
+#include "sampling_run.hpp"
+#include "signals.hpp"
 #include "utterance_scores.hpp"
 
 namespace emomc::app {
 namespace {
 
-int train(const SamplingOptions& options) {
+int train_once(const SamplingOptions& options) {
   const Verbosity verbosity = options.verbosity();
   const EvaluationConfig config = load_evaluation_config(options.config, options.overrides());
   const ExistingRun policy = options.policy();
@@ -25,10 +26,9 @@ int train(const SamplingOptions& options) {
   check_class_prior(frames, config.classification);
   const EvaluationPlan plan = plan_training(frames, config);
   const SampledPosteriors sampled =
-      sample_posteriors({frames, plan, config, corpus.sha256, "model", corpus.notes}, policy, verbosity);
+      sample_posteriors({frames, plan, config, corpus.fingerprint, "model", corpus.notes}, policy, verbosity);
   if (!sampled.finished) {
-    std::cerr << "stopped; go on with: emomc train " << options.config << " -o " << options.output
-              << " --resume\n";
+    std::cerr << "stopped; go on with: " << options.command_to_go_on("train") << '\n';
     return signal_exit_code();
   }
   UtteranceScorer scorer(frames, sampled.posteriors, config.run);
@@ -60,6 +60,10 @@ int train(const SamplingOptions& options) {
             ? ""
             : fmt::format("; log loss of training speakers left out in turn {:.3f}", learned.inner_log_loss));
   return kDone;
+}
+
+int train(const SamplingOptions& options) {
+  return with_way_on(options.output, options.command_to_go_on("train"), [&] { return train_once(options); });
 }
 
 }  // namespace

@@ -49,10 +49,14 @@ CorpusFeatures load_corpus_features(const CorpusConfig& corpus, const FeaturesCo
                                     Verbosity verbosity) {
   CorpusFeatures result =
       corpus.kind == "tables" ? read_tables(corpus) : extract_corpus(corpus, features, threads, verbosity);
+  for (const UtteranceFrames& u : result.features.utterances)
+    result.fingerprint.parts.push_back(
+        data_part(u.id, result.features.values, result.features.dim(), u.first_row, u.num_rows));
   append_deltas(result.features, features.deltas);
   result.units = column_units(result.features.values, result.features.dim());
   normalize(result.features, features.normalize);
-  result.sha256 = hash_features(result.features);
+  result.fingerprint.sha256 = hash_features(result.features);
+  result.fingerprint.columns = result.features.columns;
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "emomc/core/data_units.hpp"
+#include "emomc/sampler/run_directory.hpp"
 #include "emomc/speech/feature_set.hpp"
 #include "evaluation_config.hpp"
 #include "progress.hpp"
@@ -14,7 +15,7 @@ namespace emomc::app {
 struct CorpusFeatures {
   FeatureSet features;             ///< normalised, with deltas
   std::vector<std::string> notes;  ///< what was read, dropped and skipped, a line each
-  std::string sha256;              ///< of labels and values
+  DataFingerprint fingerprint;     ///< of labels and values; its parts, before normalisation, are utterances
   ColumnUnits units;               ///< of all frames before they were normalised, with deltas
   double sample_rate = 0;          ///< of all recordings; 0: they differ, or the corpus is tables
 };

@@ -9,7 +9,7 @@
 #include "class_posteriors.hpp"
 #include "corpus_features.hpp"
 #include "evaluation_plan.hpp"
-#include "run_files.hpp"
+#include "run_identity.hpp"
 #include "yaml_reader.hpp"
 
 namespace emomc::app {

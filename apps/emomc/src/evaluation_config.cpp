@@ -164,13 +164,12 @@ EvaluationConfig default_evaluation_config() {
   return parse_evaluation_config("corpus: {path: features}", "configs/all_evaluation_keys.yaml");
 }
 
-std::string to_yaml(const EvaluationConfig& config, YamlComments comments) {
-  const bool explained = comments == YamlComments::explained;
+namespace {
+
+std::vector<WrittenKey> all_keys(const EvaluationConfig& config) {
   std::vector<WrittenKey> written;
-  for (const EvaluationKey& key : evaluation_keys()) {
-    const bool used = key.is_used(config);
-    if (used || explained) written.push_back({key.name, key.write(config), key.comment, used});
-  }
+  for (const EvaluationKey& key : evaluation_keys())
+    written.push_back({key.name, key.write(config), key.comment, key.is_used(config)});
   for (const ConfigKey& key : config_keys()) {
     const bool by_background =
         config.training.background &&
@@ -178,11 +177,24 @@ std::string to_yaml(const EvaluationConfig& config, YamlComments comments) {
     const bool never = is_data_key(key.name) || key.name.starts_with("sampler.until.") ||
                        key.name == "sampler.superchains" || key.name == "sampler.init_tries" ||
                        key.name == "output.pointwise" || key.model == "two_gaussian";
-    const bool used = is_used(key, config.run) && !by_background;
-    if (key.write != nullptr && !never && (used || explained))
-      written.push_back({key.name, key.write(config.run), key.comment, used});
+    if (key.write != nullptr && !never)
+      written.push_back(
+          {key.name, key.write(config.run), key.comment, is_used(key, config.run) && !by_background});
   }
-  return std::string(explained ? kHeader : std::string_view{}) + yaml_lines(written, comments);
+  return written;
+}
+
+}  // namespace
+
+std::vector<WrittenKey> written_keys(const EvaluationConfig& config) {
+  std::vector<WrittenKey> written = all_keys(config);
+  std::erase_if(written, [](const WrittenKey& key) { return !key.used; });
+  return written;
+}
+
+std::string to_yaml(const EvaluationConfig& config, YamlComments comments) {
+  if (comments == YamlComments::none) return yaml_lines(written_keys(config), comments);
+  return std::string(kHeader) + yaml_lines(all_keys(config), comments);
 }
 
 }  // namespace emomc::app

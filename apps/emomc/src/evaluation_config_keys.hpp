@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "evaluation_config.hpp"
+#include "run_config_keys.hpp"
 #include "yaml_value.hpp"
 
 namespace emomc::app {
@@ -21,5 +22,8 @@ struct EvaluationKey {
 
 /// In the order in which they are read and written; sections are contiguous.
 const std::vector<EvaluationKey>& evaluation_keys();
+
+/// The keys that `config` uses, those of `emomc run` among them.
+std::vector<WrittenKey> written_keys(const EvaluationConfig& config);
 
 }  // namespace emomc::app

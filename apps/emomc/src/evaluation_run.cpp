@@ -8,7 +8,10 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/runtime_kernel.hpp"
+#include "evaluation_config_keys.hpp"
 #include "run_files.hpp"
+#include "sampling_run.hpp"
+#include "signals.hpp"
 
 namespace emomc::app {
 namespace {
@@ -29,16 +32,13 @@ void allow_open_files(std::size_t count) {
 
 RunIdentity identity_of(const EvaluationConfig& config, const std::string& kind) {
   EvaluationConfig what = config;
-  what.run.output = {};
-  what.run.threads = 0;
-  what.run.checkpoint_seconds = 60;
-  what.run.backend = Backend::automatic;
+  what.run = without_what_changes_no_draw(config.run);
   what.classification.draws = 1;  // draws of the chains depend on neither
   what.classification.rule = Rule::predictive;
   if (!what.classification.temper) what.classification.evidence.reset();
   what.em_baseline = true;
   what.corpus.path = "corpus";  // the data are compared apart
-  return {to_yaml(config), sha256_hex(to_yaml(what)), kind};
+  return {to_yaml(config), lines_of(written_keys(what)), kind};
 }
 
 class Nobody final : public DrawHandler {
@@ -67,7 +67,7 @@ double seconds_per_step(const ClassPosteriors& posteriors) {
 Report show_preparation(Verbosity verbosity, const std::string& what) {
   using Clock = std::chrono::steady_clock;
   return [verbosity, what, last = Clock::now()](std::size_t done, std::size_t all) mutable {
-    if (stop_requested()) throw InputError("stopped before sampling began; nothing has been written");
+    if (stop_requested()) throw Interrupted("stopped before sampling began; nothing has been written");
     const std::chrono::duration<double> since = Clock::now() - last;
     if (verbosity == Verbosity::quiet || since.count() < 5) return;
     last = Clock::now();
@@ -83,27 +83,26 @@ SampledPosteriors sample_posteriors(const EvaluationJob& job, ExistingRun policy
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   };
   const std::filesystem::path directory = job.config.run.output.directory;
-  check_run_directory(directory, policy);
-  const bool may_resume = policy == ExistingRun::resume && std::filesystem::exists(directory / "checkpoint");
-  install_signal_handlers();
+  RunClaim claim(directory, policy);
+  const Checkpoint* checkpoint = claim.checkpoint();
+  stop_on_signals();
   SampledPosteriors result;
-  result.posteriors = prepare_posteriors(job.frames, job.plan, job.config, !may_resume,
+  result.posteriors = prepare_posteriors(job.frames, job.plan, job.config, !checkpoint,
                                          show_preparation(verbosity, "priors and starts"));
   RunSetup& setup = result.posteriors.run;
-  setup.loaded.sha256 = job.data_sha256;
+  setup.loaded.fingerprint = job.data;
   allow_open_files(setup.plans.size());
 
-  RunFiles files(job.config.run, setup, verbosity, identity_of(job.config, job.kind));
-  std::optional<Checkpoint> checkpoint;
-  if (may_resume) {
-    checkpoint = read_checkpoint(directory / "checkpoint");
-    files.refuse_another_run(*checkpoint);
+  const RunIdentity identity = identity_of(job.config, job.kind);
+  RunFiles files(job.config.run, setup, verbosity, identity);
+  if (checkpoint) {
+    refuse_another_run(*checkpoint, identity, job.config.run, setup);
+    files.check(*checkpoint);
   }
   const auto& sampler = job.config.run.sampler;
   const auto steps = static_cast<double>(sampler.warmup + sampler.draws * sampler.thin);
-  const double estimate = may_resume ? 0 : steps * seconds_per_step(result.posteriors);
-  prepare_run_directory(directory, policy);
-  const RunLock lock(directory);
+  const double estimate = checkpoint ? 0 : steps * seconds_per_step(result.posteriors);
+  claim.begin();
   const auto logger = make_logger(directory, verbosity);
   for (const auto& note : job.notes) logger->info(note);
   if (setup.backend == Backend::cuda)
@@ -111,25 +110,16 @@ SampledPosteriors sample_posteriors(const EvaluationJob& job, ExistingRun policy
       logger->warn("warning: slower kernels of general sizes are used: {}", problem);
   logger->info("{} posteriors ({} training sets of {} classes), {} chains of {} parameters; backend {}",
                result.posteriors.num_groups(), job.plan.sets.size(), job.frames.num_classes(),
-               setup.plans.size(), setup.target->dim(), RunFiles::engine_text(job.config.run, setup));
+               setup.plans.size(), setup.target->dim(), engine_text(job.config.run, setup));
   if (checkpoint)
     logger->info("going on from step {}", checkpoint->state.step);
   else
     logger->info("sampling will take about {}", duration_text(estimate));
-  files.open(checkpoint ? &*checkpoint : nullptr);
+  files.open(checkpoint);
   const double startup = seconds();
-  RunResult run;
-  try {
-    run = run_chains(*setup.engine, result.posteriors.targets, setup.proposal, setup.plans, setup.options,
-                     result.posteriors.starts, files, checkpoint ? &checkpoint->state : nullptr);
-  } catch (...) {
-    files.end_progress();
-    files.write_manifest("failed", nullptr, startup);
-    throw;
-  }
-  files.end_progress();
+  const RunResult run =
+      sample_into(files, setup, result.posteriors.targets, result.posteriors.starts, checkpoint, startup);
   result.finished = run.finished;
-  files.write_manifest(run.finished ? "finished" : "interrupted", &run, startup);
   if (run.finished)
     logger->info("preparation {}, warm-up {}, sampling {}", duration_text(startup),
                  duration_text(run.warmup_seconds), duration_text(run.sampling_seconds));

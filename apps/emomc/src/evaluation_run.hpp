@@ -14,7 +14,7 @@ struct EvaluationJob {
   const LabelledFrames& frames;
   const EvaluationPlan& plan;
   const EvaluationConfig& config;  ///< run.output.directory is where
-  std::string data_sha256;
+  DataFingerprint data;
   std::string kind;  ///< "evaluation", "model": what the manifest says
   std::vector<std::string> notes;
 };

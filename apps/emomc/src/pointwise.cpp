@@ -100,7 +100,7 @@ PointwiseRun pointwise(const PointwiseRequest& request,
   // Standardised for accuracy; the values are in the data's own units.
   check_data_files(request.directory, known);
   const LoadedData loaded = load_data({known.files, known.columns, true}, model);
-  if (loaded.sha256 != known.sha256)
+  if (loaded.fingerprint.sha256 != known.sha256)
     throw InputError(known.files[0] + ": these are not the data that " + run +
                      " was made with (another SHA-256)");
   const ParameterLayout evaluated = layout_of_likelihood(layout, model, loaded.data.dim, run);

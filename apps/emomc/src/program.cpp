@@ -1,9 +1,11 @@
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <new>
 
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "signals.hpp"
 
 namespace emomc::app {
 namespace {
@@ -48,12 +50,17 @@ int run_program(int argc, const char* const* argv) {
     return app.exit(asked_for_help);
   } catch (const CLI::ParseError& error) {
     return fail(std::string(error.what()) + " (see emomc --help)", kBadInput);
+  } catch (const Interrupted& stopped) {
+    std::cerr << stopped.what() << '\n';
+    return signal_exit_code();
   } catch (const InputError& error) {
     return fail(error.what(), kBadInput);
   } catch (const DensityError& error) {
     return fail(error.what(), kBadInput);
   } catch (const MachineError& error) {
     return fail(error.what(), kMachineFault);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return fail(error.path1().string() + ": " + error.code().message(), kMachineFault);
   } catch (const std::bad_alloc&) {
     return fail("out of memory", kMachineFault);
   } catch (const std::exception& error) {

@@ -55,6 +55,13 @@ struct SamplerConfig {
   bool operator==(const SamplerConfig&) const = default;
 };
 
+/// When a checkpoint is due: whichever comes first.
+struct CheckpointConfig {
+  double seconds = 60;
+  std::int64_t steps = 0;  ///< 0: by time alone
+  bool operator==(const CheckpointConfig&) const = default;
+};
+
 struct OutputConfig {
   std::filesystem::path directory = "runs/emomc";
   bool keep_warmup = false;
@@ -69,7 +76,7 @@ struct RunConfig {
   SamplerConfig sampler;
   Backend backend = Backend::automatic;
   int threads = 0;  ///< 0: all
-  double checkpoint_seconds = 60;
+  CheckpointConfig checkpoint;
   OutputConfig output;
   bool operator==(const RunConfig&) const = default;
 };

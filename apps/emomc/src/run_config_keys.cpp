@@ -295,10 +295,14 @@ std::vector<ConfigKey> program_keys() {
        [](const RunConfig& c) { return std::to_string(c.threads); }},
       {"checkpoint.seconds", "", "between checkpoints, above 0, up to 1e9",
        [](const YamlValue& v, RunConfig& c) {
-         c.checkpoint_seconds =
+         c.checkpoint.seconds =
              number_where(v, "above 0, up to 1e9", [](double s) { return s > 0 && s <= 1e9; });
        },
-       [](const RunConfig& c) { return shortest_text(c.checkpoint_seconds); }},
+       [](const RunConfig& c) { return shortest_text(c.checkpoint.seconds); }},
+      {"checkpoint.steps", "",
+       "a checkpoint at each multiple of so many steps too, warm-up's counted; 0 to 10^12, 0: by time alone",
+       [](const YamlValue& v, RunConfig& c) { c.checkpoint.steps = v.integer(0, most_steps); },
+       [](const RunConfig& c) { return std::to_string(c.checkpoint.steps); }},
       {"output.directory", "", "default: runs/ and the name of this file",
        [](const YamlValue& v, RunConfig& c) { c.output.directory = v.text("a directory"); },
        [](const RunConfig& c) { return yaml_text(c.output.directory.string()); }},

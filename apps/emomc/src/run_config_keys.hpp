@@ -52,6 +52,9 @@ struct WrittenKey {
 /// Lines of `section: key: value`, sections contiguous, with comments beside them where asked for.
 std::string yaml_lines(std::span<const WrittenKey> keys, YamlComments comments);
 
+/// The keys that `config` uses.
+std::vector<WrittenKey> written_keys(const RunConfig& config);
+
 /// A configuration without sections that are not `emomc run`'s, as its file has it. `root` is a map.
 RunConfig run_config_of(const YamlNode& root, const std::string& name);
 

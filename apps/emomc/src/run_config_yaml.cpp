@@ -101,15 +101,27 @@ std::string yaml_lines(std::span<const WrittenKey> keys, YamlComments comments) 
   return text;
 }
 
-std::string to_yaml(const RunConfig& config, YamlComments comments) {
-  const bool explained = comments == YamlComments::explained;
+namespace {
+
+std::vector<WrittenKey> all_keys(const RunConfig& config) {
   std::vector<WrittenKey> written;
-  for (const ConfigKey& key : config_keys()) {
-    const bool used = is_used(key, config);
-    if (key.write != nullptr && (used || explained))
-      written.push_back({key.name, key.write(config), key.comment, used});
-  }
-  return std::string(explained ? header : std::string_view{}) + yaml_lines(written, comments);
+  for (const ConfigKey& key : config_keys())
+    if (key.write != nullptr)
+      written.push_back({key.name, key.write(config), key.comment, is_used(key, config)});
+  return written;
+}
+
+}  // namespace
+
+std::vector<WrittenKey> written_keys(const RunConfig& config) {
+  std::vector<WrittenKey> written = all_keys(config);
+  std::erase_if(written, [](const WrittenKey& key) { return !key.used; });
+  return written;
+}
+
+std::string to_yaml(const RunConfig& config, YamlComments comments) {
+  if (comments == YamlComments::none) return yaml_lines(written_keys(config), comments);
+  return std::string(header) + yaml_lines(all_keys(config), comments);
 }
 
 }  // namespace emomc::app

@@ -5,21 +5,14 @@
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <ctime>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/sampler/diagnostics.hpp"
+#include "signals.hpp"
 
 namespace emomc::app {
 namespace {
-
-volatile std::sig_atomic_t g_signal = 0;
-
-void on_signal(int signal) {
-  if (g_signal != 0) std::_Exit(128 + signal);
-  g_signal = signal;
-}
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -27,27 +20,6 @@ std::string host_name() {
 }
 
 }  // namespace
-
-bool stop_requested() { return g_signal != 0; }
-int signal_exit_code() { return 128 + static_cast<int>(g_signal); }
-void install_signal_handlers() {
-  g_signal = 0;
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-}
-
-// Where a run lies and how long it is do not change its draws; everything else must be the same to resume.
-RunIdentity identity_of(const RunConfig& config) {
-  RunConfig what = config;
-  what.output = {};
-  what.threads = 0;
-  what.checkpoint_seconds = 60;
-  what.sampler.until = {};
-  what.backend = Backend::automatic;  // the engine is compared apart
-  return {to_yaml(config), sha256_hex(to_yaml(what)), "run"};
-}
 
 RunFiles::RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity verbosity, RunIdentity identity)
     : config_(config),
@@ -62,47 +34,45 @@ RunFiles::RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity ver
       label_free_(setup.target->layout()),
       watched_(2 + label_free_.size()) {}
 
-std::string RunFiles::engine_text(const RunConfig& config, const RunSetup& setup) {
-  const bool mixed = config.likelihood.precision == Precision::mixed && setup.backend != Backend::reference;
-  return backend_name(setup.backend) + ", " + (mixed ? "mixed" : "double") + ", " +
-         (setup.backend == Backend::cpu ? "SIMD " + cpu_simd_name() : setup.device->description());
-}
-
-void RunFiles::refuse_another_run(const Checkpoint& checkpoint) const {
-  const std::string where = config_.output.directory.string() + ": --resume: ";
-  if (checkpoint.config_sha256 != identity_.config_sha256)
-    throw InputError(
-        where +
-        "the configuration has changed since (compare with its config.yaml); use --force to start over");
-  if (checkpoint.data_sha256 != setup_.loaded.sha256)
-    throw InputError(where + "the data have changed since; use --force to start over");
-  const std::string engine = engine_text(config_, setup_);
-  if (checkpoint.engine != engine)
-    throw InputError(where + "the run was made on " + checkpoint.engine + ", this would be on " + engine);
-}
-
-void RunFiles::open(const Checkpoint* checkpoint) {
+ChainHeader RunFiles::header_of(std::size_t chain) const {
   ChainHeader header;
+  header.chain_id = setup_.plans[chain].id;
   header.seed = config_.sampler.seed;
   header.warmup = config_.sampler.warmup;
   header.thin = config_.sampler.thin;
   header.layout = setup_.target->layout();
   header.block_names = proposal_block_names(setup_.proposal, *setup_.target);
+  return header;
+}
+
+void RunFiles::check(const Checkpoint& checkpoint) {
+  ends_.clear();
+  for (std::size_t c = 0; c < setup_.plans.size(); ++c) {
+    const ChainHeader header = header_of(c);
+    ends_.push_back(
+        check_committed(chain_file(directory_, header.chain_id), header, checkpoint.chains.at(c).bytes));
+  }
+}
+
+void RunFiles::open(const Checkpoint* checkpoint) {
   writers_.clear();
   for (std::size_t c = 0; c < setup_.plans.size(); ++c) {
-    header.chain_id = setup_.plans[c].id;
-    writers_.emplace_back(directory_ / "chains" / fmt::format("chain-{:05}.emc", header.chain_id), header,
-                          checkpoint ? checkpoint->committed_bytes.at(c) : -1);
+    const ChainHeader header = header_of(c);
+    const auto file = chain_file(directory_, header.chain_id);
+    if (checkpoint)
+      writers_.emplace_back(file, header, ends_.at(c));
+    else
+      writers_.emplace_back(file, header);
   }
   if (checkpoint && config_.sampler.until.ess > 0) watch_what_is_written();
-  accepted_.assign(setup_.plans.size() * header.block_names.size(), 0);
+  accepted_.assign(setup_.plans.size() * header_of(0).block_names.size(), 0);
   proposed_ = accepted_;
   if (checkpoint) {
-    in_sampling_ = checkpoint->state.step > config_.sampler.warmup;
     if (checkpoint->state.step >= config_.sampler.warmup) {
       accepted_ = checkpoint->state.accepted;
       proposed_ = checkpoint->state.proposed;
     }
+    if (checkpoint->state.step > config_.sampler.warmup) sampling_began_ = started_;
     warmup_before_ = checkpoint->warmup_seconds;
     sampling_before_ = checkpoint->sampling_seconds;
   }
@@ -150,6 +120,8 @@ void RunFiles::on_draws(const DrawBatch& draws) {
 
 Continue RunFiles::on_progress(const Progress& progress) {
   progress_.show(progress);
+  if (progress.step > config_.sampler.warmup && !sampling_began_)
+    sampling_began_ = std::chrono::steady_clock::now();
   const double seconds = config_.sampler.until.seconds;
   if (seconds > 0 && progress.step >= config_.sampler.warmup + kFirstDecision * config_.sampler.thin) {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started_;
@@ -192,36 +164,46 @@ std::string RunFiles::ended_by(const RunResult& result) const {
 
 bool RunFiles::is_ensemble() const { return proposal_use(setup_.proposal.kind).other_chains; }
 
-bool RunFiles::wants_state() {
+bool RunFiles::wants_state(std::int64_t step) {
   const std::chrono::duration<double> since = std::chrono::steady_clock::now() - last_checkpoint_;
-  return since.count() >= config_.checkpoint_seconds;
+  const CheckpointConfig& due = config_.checkpoint;
+  return since.count() >= due.seconds || (due.steps > 0 && step % due.steps == 0);
+}
+
+std::pair<double, double> RunFiles::seconds_so_far() const {
+  using Seconds = std::chrono::duration<double>;
+  const auto now = std::chrono::steady_clock::now(), border = sampling_began_.value_or(now);
+  return {Seconds(border - started_).count(), Seconds(now - border).count()};
+}
+
+// What came since the record before.
+void RunFiles::append_acceptance(std::size_t chain, const SamplerState& state) {
+  const auto num_blocks = static_cast<std::size_t>(state.num_blocks);
+  std::vector<std::uint64_t> accepted, proposed;
+  for (std::size_t b = chain * num_blocks; b < (chain + 1) * num_blocks; ++b) {
+    accepted.push_back(state.accepted[b] - accepted_[b]);
+    proposed.push_back(state.proposed[b] - proposed_[b]);
+    accepted_[b] = state.accepted[b];
+    proposed_[b] = state.proposed[b];
+  }
+  if (std::any_of(proposed.begin(), proposed.end(), [](std::uint64_t n) { return n > 0; }))
+    writers_[chain].append(AcceptanceView{state.step, accepted, proposed});
 }
 
 void RunFiles::on_state(const SamplerState& state) {
-  const auto num_blocks = static_cast<std::size_t>(state.num_blocks);
-  const bool sampling = state.step > config_.sampler.warmup;
   Checkpoint checkpoint;
-  checkpoint.config_sha256 = identity_.config_sha256;
-  checkpoint.data_sha256 = setup_.loaded.sha256;
+  checkpoint.config = identity_.depends_on;
+  checkpoint.data = setup_.loaded.fingerprint;
   checkpoint.engine = engine_text(config_, setup_);
   checkpoint.seed = config_.sampler.seed;
   checkpoint.state = state;
   for (std::size_t c = 0; c < writers_.size(); ++c) {
-    if (sampling) {
-      std::vector<std::uint64_t> accepted, proposed;
-      for (std::size_t b = c * num_blocks; b < (c + 1) * num_blocks; ++b) {
-        accepted.push_back(state.accepted[b] - accepted_[b]);
-        proposed.push_back(state.proposed[b] - proposed_[b]);
-        accepted_[b] = state.accepted[b];
-        proposed_[b] = state.proposed[b];
-      }
-      writers_[c].append(AcceptanceView{state.step, accepted, proposed});
-    }
-    checkpoint.committed_bytes.push_back(writers_[c].commit());
+    if (state.step > config_.sampler.warmup) append_acceptance(c, state);
+    checkpoint.chains.push_back({setup_.plans[c].id, writers_[c].commit()});
   }
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started_;
-  checkpoint.warmup_seconds = warmup_before_ + (sampling ? 0 : elapsed.count());
-  checkpoint.sampling_seconds = sampling_before_ + (sampling ? elapsed.count() : 0);
+  const auto [warmup, sampling] = seconds_so_far();
+  checkpoint.warmup_seconds = warmup_before_ + warmup;
+  checkpoint.sampling_seconds = sampling_before_ + sampling;
   write_checkpoint(directory_ / "checkpoint", checkpoint);
   last_checkpoint_ = std::chrono::steady_clock::now();
 }
@@ -243,8 +225,8 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
   m["target_acceptance"] = proposal_use(setup_.proposal.kind).target_acceptance
                                ? nlohmann::ordered_json(config_.sampler.proposal.target_acceptance)
                                : nlohmann::ordered_json();
-  m["config_sha256"] = identity_.config_sha256;
-  m["data"] = {{"sha256", setup_.loaded.sha256},
+  m["config_sha256"] = sha256_hex(identity_.depends_on);
+  m["data"] = {{"sha256", setup_.loaded.fingerprint.sha256},
                {"files", setup_.loaded.table.files},
                {"rows", setup_.loaded.table.num_rows},
                {"columns", setup_.loaded.table.columns},

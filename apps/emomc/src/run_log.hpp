@@ -10,7 +10,8 @@
 
 namespace emomc::app {
 
-/// Writes to standard error, by verbosity, and to run.log in `directory`, which exists.
+/// Writes to standard error, by verbosity, and to run.log in `directory`, which exists. Opening it and
+/// logging throw MachineError where the file cannot be written.
 std::shared_ptr<spdlog::logger> make_logger(const std::filesystem::path& directory, Verbosity verbosity);
 
 }  // namespace emomc::app

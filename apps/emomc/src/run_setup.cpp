@@ -76,6 +76,29 @@ std::string hash_table(const Table& table) {
   return sha256_hex(header + sha256_hex(values));
 }
 
+DataPart data_part(const std::string& name, const std::vector<double>& values, std::size_t dim,
+                   std::size_t first_row, std::size_t num_rows) {
+  constexpr std::size_t kDigits = 16;  // it only names what differs
+  const std::string_view bytes(reinterpret_cast<const char*>(values.data() + first_row * dim),
+                               num_rows * dim * sizeof(double));
+  return {name, num_rows, sha256_hex(bytes).substr(0, kDigits)};
+}
+
+namespace {
+
+DataFingerprint fingerprint_of(const Table& table) {
+  DataFingerprint fingerprint{hash_table(table), table.columns, {}};
+  for (std::size_t f = 0; f < table.files.size(); ++f) {
+    const std::size_t first = table.file_first_row[f],
+                      end = f + 1 < table.files.size() ? table.file_first_row[f + 1] : table.num_rows;
+    fingerprint.parts.push_back(
+        data_part(table.files[f], table.values, table.columns.size(), first, end - first));
+  }
+  return fingerprint;
+}
+
+}  // namespace
+
 std::string backend_name(Backend backend) {
   switch (backend) {
     case Backend::automatic:
@@ -106,7 +129,7 @@ LoadedData load_data(const DataConfig& config, const ModelSpec& model) {
   LoadedData loaded;
   loaded.table = read_table({config.files, config.columns});
   const std::size_t dim = loaded.table.columns.size();
-  loaded.sha256 = hash_table(loaded.table);
+  loaded.fingerprint = fingerprint_of(loaded.table);
   for (std::size_t j : constant_columns(loaded.table.values, dim))
     loaded.constant_columns.push_back(loaded.table.columns[j]);
   const ColumnUnits units =
@@ -197,6 +220,7 @@ RunSetup set_up(const RunConfig& config) {
     for (std::int64_t draws = kFirstDecision; draws < config.sampler.draws; draws += draws / 10)
       setup.options.decisions.push_back(draws);
   setup.options.keep_warmup = config.output.keep_warmup;
+  setup.options.state_every = config.checkpoint.steps;
   setup.options.caches = caches_that_fit(*setup.engine, setup.plans);
   return setup;
 }

@@ -7,7 +7,7 @@
 #include "emomc/core/data_units.hpp"
 #include "emomc/likelihood/engines.hpp"
 #include "emomc/likelihood/table.hpp"
-#include "emomc/sampler/run_chains.hpp"
+#include "emomc/sampler/run_directory.hpp"
 #include "emomc/sampler/target.hpp"
 #include "run_config.hpp"
 
@@ -20,11 +20,15 @@ struct LoadedData {
   ColumnUnits units;              ///< empty without standardize
   std::vector<double> column_sd;  ///< of `data`'s columns
   std::vector<std::string> constant_columns;
-  std::string sha256;  ///< of the values in use, names of columns included
+  DataFingerprint fingerprint;  ///< of the values in use
 };
 
 /// Draws after which `sampler.until` is first looked at; then each time there are a tenth more.
 inline constexpr std::int64_t kFirstDecision = 100;
+
+/// Rows first_row .. first_row + num_rows - 1 of `values`, row-major in `dim` columns.
+DataPart data_part(const std::string& name, const std::vector<double>& values, std::size_t dim,
+                   std::size_t first_row, std::size_t num_rows);
 
 LoadedData load_data(const DataConfig& config, const ModelSpec& model);
 /// One line each of what is used, what is skipped, and what deserves a warning.

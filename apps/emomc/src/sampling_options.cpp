@@ -1,11 +1,40 @@
 #include "sampling_options.hpp"
 
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
 namespace emomc::app {
 
 std::string yaml_quoted(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? "''" : std::string(1, c);
   return quoted + "'";
+}
+
+namespace {
+
+// As a shell reads it back.
+std::string shell_word(const std::string& text) {
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_-./=+,:@%").find(c) != std::string_view::npos;
+  };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace
+
+std::string SamplingOptions::command_to_go_on(const std::string& command, const std::string& more) const {
+  std::string text = "emomc " + command + " " + shell_word(config);
+  if (!output.empty()) text += " --output " + shell_word(output);
+  for (const auto& assignment : set) text += " --set " + shell_word(assignment);
+  if (!backend.empty()) text += " --backend " + shell_word(backend);
+  if (!seed.empty()) text += " --seed " + shell_word(seed);
+  return text + more + " --resume";
 }
 
 std::vector<std::string> SamplingOptions::overrides() const {

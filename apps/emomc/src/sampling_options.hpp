@@ -19,6 +19,9 @@ struct SamplingOptions {
   std::vector<std::string> overrides() const;
   Verbosity verbosity() const;
   ExistingRun policy() const;
+  /// The shell's command that goes on with the run: "emomc run CONFIG --output DIR --set KEY=VALUE --resume";
+  /// `more` are further options of it.
+  std::string command_to_go_on(const std::string& command, const std::string& more = "") const;
 };
 
 /// Adds them to a command, but for its output. `options` must live as long as it. Returns --seed's option.

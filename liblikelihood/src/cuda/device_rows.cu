@@ -1,3 +1,4 @@
+#include <cuda_runtime_api.h>
 #include <thrust/device_vector.h>
 #include <thrust/system_error.h>
 
@@ -27,8 +28,11 @@ DeviceRows<T>::DeviceRows(const std::vector<T>& values) : size_(values.size()) {
   data_ = thrust::raw_pointer_cast(impl_->values.data());
 }
 
+// A context that an error has ended has no memory left to free, and Thrust would throw in a destructor.
 template <class T>
-DeviceRows<T>::~DeviceRows() = default;
+DeviceRows<T>::~DeviceRows() {
+  if (impl_ && cudaDeviceSynchronize() != cudaSuccess) static_cast<void>(impl_.release());
+}
 
 template class DeviceRows<float>;
 template class DeviceRows<double>;

@@ -1,20 +1,27 @@
 #include <netcdf.h>
-#include <unistd.h>
+#include <netcdf_mem.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
+#include <memory>
 #include <numeric>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/sampler/files.hpp"
 #include "netcdf_file.hpp"
 
 namespace emomc::app {
 namespace {
 
+constexpr std::size_t kFirstBytes = std::size_t{1} << 20;
+
+// Into memory: HDF5 cannot be trusted with a disk that fails (it ends the program when it is closed), and
+// writes hundreds of small pieces.
 class Writer {
  public:
   explicit Writer(const std::filesystem::path& file) : file_(file) {
-    check(nc_create(file.c_str(), NC_NETCDF4 | NC_CLOBBER, &root_));
+    check(nc_create_mem(file.c_str(), NC_NETCDF4, kFirstBytes, &root_));
   }
   ~Writer() {
     if (root_ >= 0) nc_close(root_);
@@ -23,9 +30,12 @@ class Writer {
   Writer& operator=(const Writer&) = delete;
 
   int root() const { return root_; }
+  /// Ends the writing: to the disk, checked.
   void close() {
-    const int id = std::exchange(root_, -1);
-    check(nc_close(id));
+    NC_memio image{};
+    check(nc_close_memio(std::exchange(root_, -1), &image));
+    const std::unique_ptr<void, decltype(&std::free)> owned(image.memory, &std::free);
+    write_file_atomically(file_, {static_cast<const char*>(image.memory), image.size});
   }
   int group(const char* name) const {
     int id = -1;
@@ -66,7 +76,7 @@ class Writer {
   }
   void check(int status) const {
     if (status != NC_NOERR)
-      throw MachineError(file_.string() + ": cannot be written: " + nc_strerror(status));
+      throw MachineError(file_.string() + ": making its content failed: " + nc_strerror(status));
   }
 
  private:
@@ -193,33 +203,23 @@ void write_data(const Writer& writer, const DrawSet& draws, const NetcdfExtras& 
 bool has_netcdf() { return true; }
 
 void write_netcdf(const std::filesystem::path& file, const DrawSet& draws, const NetcdfExtras& extras) {
-  const std::filesystem::path beside = file.string() + ".part-" + std::to_string(::getpid());
-  try {
-    Writer writer(beside);
-    write_attributes(writer, writer.root(), draws, extras);
-    write_posterior(writer, writer.group("posterior"), draws, extras);
-    write_statistics(writer, draws, extras);
-    write_data(writer, draws, extras);
-    if (!extras.log_likelihood.empty()) {
-      const int group = writer.group("log_likelihood");
-      write_attributes(writer, group, draws, extras);
-      const int chain = writer.counted(group, "chain", draws.num_chains()),
-                draw = writer.counted(group, "draw", draws.num_draws),
-                row = writer.dimension(group, "row",
-                                       extras.log_likelihood.size() / (draws.num_chains() * draws.num_draws));
-      writer.doubles(group, "x", {chain, draw, row}, extras.log_likelihood.data());
-    }
-    if (extras.warmup && extras.warmup->num_draws > 0)
-      write_posterior(writer, writer.group("warmup_posterior"), *extras.warmup, extras);
-    writer.close();
-    std::error_code error;
-    std::filesystem::rename(beside, file, error);
-    if (error) throw MachineError(file.string() + ": cannot be written: " + error.message());
-  } catch (...) {
-    std::error_code ignored;
-    std::filesystem::remove(beside, ignored);
-    throw;
+  Writer writer(file);
+  write_attributes(writer, writer.root(), draws, extras);
+  write_posterior(writer, writer.group("posterior"), draws, extras);
+  write_statistics(writer, draws, extras);
+  write_data(writer, draws, extras);
+  if (!extras.log_likelihood.empty()) {
+    const int group = writer.group("log_likelihood");
+    write_attributes(writer, group, draws, extras);
+    const int chain = writer.counted(group, "chain", draws.num_chains()),
+              draw = writer.counted(group, "draw", draws.num_draws),
+              row = writer.dimension(group, "row",
+                                     extras.log_likelihood.size() / (draws.num_chains() * draws.num_draws));
+    writer.doubles(group, "x", {chain, draw, row}, extras.log_likelihood.data());
   }
+  if (extras.warmup && extras.warmup->num_draws > 0)
+    write_posterior(writer, writer.group("warmup_posterior"), *extras.warmup, extras);
+  writer.close();
 }
 
 }  // namespace emomc::app

@@ -50,6 +50,9 @@ struct RunOptions {
   bool resident = true;
   /// 0: by time, at most 50 ms. Draws do not depend on it.
   std::int64_t segment_steps = 0;
+  /// Steps after each multiple of which the handler is asked for wants_state; 0: after segments alone. Draws
+  /// do not depend on it.
+  std::int64_t state_every = 0;
   /// Numbers of draws, increasing, at which the handler decides whether they are enough.
   std::vector<std::int64_t> decisions;
 };
@@ -73,7 +76,10 @@ struct SamplerState {
   std::vector<double> log_prior, log_likelihood, log_jacobian;  ///< [num_chains]
   std::vector<double> adaptation;                               ///< adapted state and its statistics, flat
   std::vector<std::uint64_t> accepted, proposed;  ///< num_chains x num_blocks, since warm-up ended (or began)
-  std::vector<std::uint64_t> faults;              ///< [num_chains] NaN or +infinity met
+  /// The same counts when the adaptation window began that `step` lies in; after warm-up of no meaning.
+  std::vector<std::uint64_t> window_accepted, window_proposed;
+  std::vector<std::uint64_t> faults;  ///< [num_chains] NaN or +infinity met
+  std::uint64_t num_evaluations = 0;  ///< as in RunResult, by all runs that led here
 };
 
 struct Progress {
@@ -94,8 +100,8 @@ class DrawHandler {
   /// At each of RunOptions::decisions, when exactly that many draws of every chain have been handed over by
   /// this run or those that it resumes; `stop` ends the run, which then is finished.
   virtual Continue on_decision(std::int64_t /*num_draws*/) { return Continue::yes; }
-  /// Whether on_state is wanted now; asked at boundaries where the state can be resumed from.
-  virtual bool wants_state() { return false; }
+  /// Whether on_state is wanted now, after `step` steps; asked after every segment, while it may still run.
+  virtual bool wants_state(std::int64_t /*step*/) { return false; }
   virtual void on_state(const SamplerState&) {}
 };
 
@@ -103,7 +109,8 @@ struct RunResult {
   SamplerState state;    ///< at the end
   bool finished = true;  ///< false: on_progress stopped it
   double warmup_seconds = 0, sampling_seconds = 0;
-  std::uint64_t num_evaluations = 0;  ///< parameter vectors evaluated, component evaluations counted in full
+  /// Parameter vectors evaluated, those before a resumed state included; component evaluations in full.
+  std::uint64_t num_evaluations = 0;
   /// [num_blocks] change of the log scale of each block's increments over the last fifth of the warm-up, the
   /// largest of the groups; NaN where there was none.
   std::vector<double> adaptation_drift;

@@ -1,0 +1,136 @@
+#include "run_identity.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "emomc/core/errors.hpp"
+#include "run_config_keys.hpp"
+#include "run_setup.hpp"
+#include "yaml_reader.hpp"
+
+namespace emomc::app {
+namespace {
+
+constexpr std::size_t kMostNamed = 3;
+
+struct Line {
+  std::string key, value;
+};
+
+std::vector<Line> lines_in(const std::string& text) {
+  std::vector<Line> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    const auto colon = std::min(line.find(": "), line.size());
+    lines.push_back({line.substr(0, colon), line.substr(std::min(colon + 2, line.size()))});
+  }
+  return lines;
+}
+
+std::string first_of(const std::vector<std::string>& changes) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(changes.size(), kMostNamed); ++i)
+    text += (i == 0 ? "" : ", ") + changes[i];
+  if (changes.size() > kMostNamed) text += fmt::format(", and {} more", changes.size() - kMostNamed);
+  return text;
+}
+
+// Each of `was` and `is` by its name, nullptr on the side that lacks it.
+template <class Item, class Name, class Visit>
+void for_each_pair(const std::vector<Item>& was, const std::vector<Item>& is, const Name& name,
+                   const Visit& visit) {
+  const auto find = [&](const std::vector<Item>& in, const Item& like) {
+    const auto found =
+        std::find_if(in.begin(), in.end(), [&](const Item& other) { return name(other) == name(like); });
+    return found == in.end() ? nullptr : &*found;
+  };
+  for (const Item& item : was) visit(&item, find(is, item));
+  for (const Item& item : is)
+    if (!find(was, item)) visit(nullptr, &item);
+}
+
+}  // namespace
+
+std::string lines_of(const std::vector<WrittenKey>& keys) {
+  std::string text;
+  for (const WrittenKey& key : keys) text += key.name + ": " + key.value + "\n";
+  return text;
+}
+
+RunConfig without_what_changes_no_draw(RunConfig config) {
+  config.data.files = {"data"};  // the data are compared apart
+  config.output.directory = OutputConfig{}.directory;
+  config.threads = 0;
+  config.checkpoint = {};
+  config.sampler.until = {};
+  config.sampler.draws = SamplerConfig{}.draws;
+  config.backend = Backend::automatic;  // the engine is compared apart
+  return config;
+}
+
+RunIdentity identity_of(const RunConfig& config) {
+  return {to_yaml(config), lines_of(written_keys(without_what_changes_no_draw(config))), "run"};
+}
+
+std::string engine_text(const RunConfig& config, const RunSetup& setup) {
+  const bool mixed = config.likelihood.precision == Precision::mixed && setup.backend != Backend::reference;
+  return backend_name(setup.backend) + ", " + (mixed ? "mixed" : "double") + ", " +
+         (setup.backend == Backend::cpu ? "SIMD " + cpu_simd_name() : setup.device->description());
+}
+
+std::string changed_keys(const std::string& was, const std::string& is) {
+  std::vector<std::string> changes;
+  for_each_pair(
+      lines_in(was), lines_in(is), [](const Line& line) { return line.key; },
+      [&](const Line* before, const Line* now) {
+        if (before && now && before->value == now->value) return;
+        changes.push_back((before ? before->key : now->key) + " was " +
+                          (before ? excerpt(before->value) : "not there") + ", is " +
+                          (now ? excerpt(now->value) : "not there"));
+      });
+  return first_of(changes);
+}
+
+std::string changed_data(const DataFingerprint& was, const DataFingerprint& is) {
+  std::vector<std::string> changes;
+  if (was.columns != is.columns)
+    changes.push_back(fmt::format("the columns were {}, are {}", excerpt(joined(was.columns)),
+                                  excerpt(joined(is.columns))));
+  for_each_pair(
+      was.parts, is.parts, [](const DataPart& part) { return part.name; },
+      [&](const DataPart* before, const DataPart* now) {
+        if (!before)
+          changes.push_back(now->name + " is new");
+        else if (!now)
+          changes.push_back(before->name + " is gone");
+        else if (before->num_rows != now->num_rows)
+          changes.push_back(
+              fmt::format("{} had {} rows, has {}", now->name, before->num_rows, now->num_rows));
+        else if (before->hash != now->hash)
+          changes.push_back(now->name + " has other values");
+      });
+  return changes.empty() ? "their order is another" : first_of(changes);
+}
+
+void refuse_another_run(const Checkpoint& checkpoint, const RunIdentity& identity, const RunConfig& config,
+                        const RunSetup& setup) {
+  const std::string where = config.output.directory.string() + ": --resume: ";
+  const std::string instead = "; undo that, choose another --output, or use --force to start over";
+  if (const std::string changes = changed_keys(checkpoint.config, identity.depends_on); !changes.empty())
+    throw InputError(where + "the configuration has changed since: " + changes + instead);
+  if (checkpoint.data.sha256 != setup.loaded.fingerprint.sha256)
+    throw InputError(where + "the data have changed since: " +
+                     changed_data(checkpoint.data, setup.loaded.fingerprint) + instead);
+  const std::string engine = engine_text(config, setup);
+  if (checkpoint.engine != engine)
+    throw InputError(where + "the run was made on " + checkpoint.engine + ", this would be on " + engine);
+  const std::int64_t thin = config.sampler.thin, sampled = checkpoint.state.step - config.sampler.warmup;
+  if (sampled > config.sampler.draws * thin)
+    throw InputError(where + fmt::format("sampler.draws: {} is less than the {} draws that are there; "
+                                         "allowed: {} or more",
+                                         config.sampler.draws, sampled / thin, (sampled + thin - 1) / thin));
+}
+
+}  // namespace emomc::app

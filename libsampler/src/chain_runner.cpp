@@ -1,0 +1,343 @@
+#include "chain_runner.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "emomc/core/errors.hpp"
+
+namespace emomc {
+namespace {
+
+constexpr double kSegmentSeconds = 0.03;  // aimed at; the promise is at most 0.05
+constexpr std::size_t kRecordBytes = std::size_t{32} << 20;
+constexpr std::uint64_t kProposalsBeforeNanShare = 1000;
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string difference_text(const char* name, std::uint64_t chain, double was, double is) {
+  std::array<char, 200> text{};
+  std::snprintf(
+      text.data(), text.size(),
+      "checkpoint: the %s of chain %llu was %.17g, is now %.17g; data, backend or device have changed", name,
+      static_cast<unsigned long long>(chain), was, is);
+  return text.data();
+}
+
+RecordLayout plan_record(const Target& target, std::size_t num_chains) {
+  const std::size_t draw_bytes =
+      num_chains * static_cast<std::size_t>(target.dim() + target.dim_unconstrained() + 2) * sizeof(double);
+  return {std::clamp<std::int64_t>(static_cast<std::int64_t>(kRecordBytes / draw_bytes), 1, 4096)};
+}
+
+}  // namespace
+
+void Pace::segment_took(std::int64_t steps, double seconds) {
+  if (steps <= 0) return;
+  const double rate = static_cast<double>(steps) / std::max(seconds, 1e-6);
+  steps_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(rate * kSegmentSeconds), 1, 4 * steps);
+}
+
+ChainRunner::ChainRunner(LikelihoodEngine& engine, std::span<const Target> targets,
+                         const ProposalSpec& proposal, const std::vector<ChainPlan>& plans,
+                         const RunOptions& options, DrawHandler& handler)
+    : engine_(engine),
+      targets_(targets),
+      target_(targets[0]),
+      plans_(plans),
+      options_(options),
+      handler_(handler),
+      stepper_(make_stepper(proposal.kind, engine.device())),
+      blocks_(plan_blocks(stepper_->traits(), proposal.shape, target_)),
+      caches_(usable_caches()),
+      record_(plan_record(target_, plans.size())),
+      adaptation_(blocks_, proposal.target_acceptance, plans, target_.dim_unconstrained(), options.warmup,
+                  engine.num_rows()),
+      windows_(window_ends(options.warmup)),
+      pace_(options.segment_steps),
+      started_(Clock::now()) {
+  engine.allocate(plans, caches_);
+  ensemble_ = std::make_unique<Ensemble>(engine.device(), targets, blocks_, plans, options.seed, record_);
+  segments_ = std::make_unique<SegmentRunner>(
+      engine, *ensemble_, *stepper_, blocks_, caches_, record_,
+      options.resident ? make_resident_chains(engine, *ensemble_, proposal.kind, blocks_, plans,
+                                              caches_ == ComponentCaches::on, why_not_resident_)
+                       : nullptr);
+}
+
+void ChainRunner::start(std::span<const double> starts) {
+  const auto dim = static_cast<std::size_t>(target_.dim()),
+             dim_u = static_cast<std::size_t>(target_.dim_unconstrained());
+  if (starts.size() != plans_.size() * dim) throw std::invalid_argument("run_chains: starts of another size");
+  std::vector<double> u(plans_.size() * dim_u);
+  for (std::size_t c = 0; c < plans_.size(); ++c)
+    target_of(targets_, plans_[c].group)
+        .unconstrain(starts.subspan(c * dim, dim), {u.data() + c * dim_u, dim_u});
+  ensemble_->upload_points(u, targets_);
+  ensemble_->upload_adapted(adaptation_.adapted());
+  begin_window();
+  evaluate_current();
+  const auto& current = ensemble_->view().current;
+  const auto ll = ensemble_->download_scalars(current.log_likelihood);
+  const auto prior = ensemble_->download_scalars(current.log_prior);
+  for (std::size_t c = 0; c < plans_.size(); ++c)
+    if (!std::isfinite(ll[c]) || !std::isfinite(prior[c]))
+      throw DensityError("start of chain " + std::to_string(plans_[c].id) + ": the log likelihood is " +
+                         std::to_string(ll[c]) + " and the log prior " + std::to_string(prior[c]) +
+                         "; both must be finite");
+}
+
+void ChainRunner::resume(const SamplerState& state) {
+  const auto chains = static_cast<int>(plans_.size());
+  if (state.num_chains != chains || state.dim_unconstrained != target_.dim_unconstrained() ||
+      state.num_blocks != ensemble_->view().num_blocks)
+    throw InputError("checkpoint: it has other chains or parameters than this configuration");
+  if (state.step < 0 || state.step > num_steps())
+    throw InputError("checkpoint: it stands at step " + std::to_string(state.step) + ", this run has " +
+                     std::to_string(num_steps()));
+  if (state.window_accepted.size() != state.accepted.size() ||
+      state.window_proposed.size() != state.accepted.size())
+    throw InputError("checkpoint: it has other proposal blocks than this configuration");
+  step_ = state.step;
+  evaluations_ = state.num_evaluations;
+  window_accepted_ = state.window_accepted;
+  window_proposed_ = state.window_proposed;
+  adaptation_.restore(state.adaptation);
+  ensemble_->upload_points(state.unconstrained, targets_);
+  ensemble_->upload_adapted(adaptation_.adapted());
+  ensemble_->upload_step(step_);
+  ensemble_->upload_counters(state.accepted, state.proposed, state.faults);
+  evaluate_current();
+  const auto& current = ensemble_->view().current;
+  refuse_another_density(state.log_prior, ensemble_->download_scalars(current.log_prior), "log prior");
+  refuse_another_density(state.log_likelihood, ensemble_->download_scalars(current.log_likelihood),
+                         "log likelihood");
+}
+
+RunResult ChainRunner::run() {
+  RunResult result;
+  const auto warmup_started = Clock::now();
+  bool going = run_warmup();
+  result.warmup_seconds = seconds_since(warmup_started);
+  const auto sampling_started = Clock::now();
+  if (going) going = run_sampling();
+  result.sampling_seconds = seconds_since(sampling_started);
+  result.finished = going;
+  result.state = state();
+  result.num_evaluations = evaluations_;
+  result.adaptation_drift = adaptation_.drift();
+  if (engine_.device().kind() == DeviceKind::cuda) result.stepping = segments_->stepping(why_not_resident_);
+  return result;
+}
+
+// Caches pay where some block changes one component only and none changes everything.
+ComponentCaches ChainRunner::usable_caches() const {
+  const bool all_partial = std::none_of(blocks_.blocks.begin(), blocks_.blocks.end(), [](const auto& block) {
+    return block.influence == Influence::everything;
+  });
+  return options_.caches == ComponentCaches::on && engine_.capabilities().components && all_partial
+             ? ComponentCaches::on
+             : ComponentCaches::off;
+}
+
+void ChainRunner::refuse_another_density(const std::vector<double>& was, const std::vector<double>& is,
+                                         const char* name) const {
+  for (std::size_t c = 0; c < is.size(); ++c)
+    if (is[c] != was.at(c)) throw InputError(difference_text(name, plans_[c].id, was[c], is[c]));
+}
+
+void ChainRunner::evaluate_current() {
+  const ActiveSet all{nullptr, static_cast<int>(plans_.size())};
+  engine_.evaluate(ensemble_->current_view(), all);
+  if (caches_ == ComponentCaches::on) engine_.rebuild_caches(ensemble_->current_view(), all);
+  engine_.device().synchronize();
+}
+
+SamplerState ChainRunner::state() const {
+  SamplerState state;
+  const auto& view = ensemble_->view();
+  state.step = step_;
+  state.num_chains = view.num_chains;
+  state.dim_unconstrained = target_.dim_unconstrained();
+  state.dim = target_.dim();
+  state.num_blocks = view.num_blocks;
+  state.unconstrained = ensemble_->download_u();
+  state.log_prior = ensemble_->download_scalars(view.current.log_prior);
+  state.log_likelihood = ensemble_->download_scalars(view.current.log_likelihood);
+  state.log_jacobian = ensemble_->download_scalars(view.current.log_jacobian);
+  state.adaptation = adaptation_.save();
+  state.accepted = ensemble_->accepted();
+  state.proposed = ensemble_->proposed();
+  state.window_accepted = window_accepted_;
+  state.window_proposed = window_proposed_;
+  state.faults = ensemble_->faults();
+  state.num_evaluations = evaluations_;
+  return state;
+}
+
+// Runs up to `end`, at most one segment; `drain` sees finished ones.
+void ChainRunner::run_segment(std::int64_t end, std::int64_t origin, std::int64_t every, CopyPoints copy,
+                              const SegmentRunner::Drain& drain) {
+  const std::int64_t room = record_.slots_per_half * every;
+  const std::int64_t to_state =
+      options_.state_every > 0 ? options_.state_every - step_ % options_.state_every : end - step_;
+  const std::int64_t steps = std::min({end - step_, pace_.steps(), room, to_state});
+  segments_->run(step_, steps, origin, every, copy, drain);
+  step_ += steps;
+  evaluations_ += static_cast<std::uint64_t>(steps * segments_->evaluations_per_step()) * plans_.size();
+}
+
+Continue ChainRunner::report(const SegmentResult& segment) {
+  pace_.segment_took(segment.end_step - segment.first_step, segment.seconds);
+  const auto chains = plans_.size();
+  const auto num_blocks = static_cast<std::size_t>(ensemble_->view().num_blocks);
+  double accepted = 0, proposed = 0;
+  for (std::size_t c = 0; c < chains; ++c) {
+    std::uint64_t chain_proposed = 0;
+    for (std::size_t b = 0; b < num_blocks; ++b) {
+      accepted += static_cast<double>(segment.accepted[c * num_blocks + b]);
+      chain_proposed += segment.proposed[c * num_blocks + b];
+    }
+    proposed += static_cast<double>(chain_proposed);
+    if (chain_proposed >= kProposalsBeforeNanShare &&
+        static_cast<double>(segment.faults[c]) > options_.max_nan_share * static_cast<double>(chain_proposed))
+      throw DensityError("chain " + std::to_string(plans_[c].id) + ": " + std::to_string(segment.faults[c]) +
+                         " of " + std::to_string(chain_proposed) +
+                         " proposals had a density of NaN or plus infinity, more than sampler.max_nan_share");
+  }
+  return handler_.on_progress({segment.end_step, num_steps(), options_.warmup,
+                               proposed > 0 ? accepted / proposed : 0.0, seconds_since(started_)});
+}
+
+void ChainRunner::hand_over(const SegmentResult& segment, bool warmup, std::int64_t every) {
+  // Records may be denser than the draws asked for.
+  const std::int64_t origin = warmup ? 0 : options_.warmup;
+  const auto chains = static_cast<std::int64_t>(plans_.size()),
+             dim = static_cast<std::int64_t>(target_.dim());
+  DrawBatch batch;
+  batch.warmup = warmup;
+  batch.num_chains = static_cast<int>(chains);
+  batch.dim = target_.dim();
+  batch.thin = options_.thin;
+  const auto send = [&](std::int64_t row, std::int64_t count, std::int64_t step) {
+    batch.num_draws = static_cast<int>(count);
+    batch.first_step = step;
+    batch.theta = segment.theta + row * chains * dim;
+    batch.log_prior = segment.log_prior + row * chains;
+    batch.log_likelihood = segment.log_likelihood + row * chains;
+    handler_.on_draws(batch);
+  };
+  if (every == options_.thin && segment.num_kept > 0) {
+    send(0, segment.num_kept, segment.origin + every);
+    return;
+  }
+  for (std::int64_t i = 0; i < segment.num_kept; ++i) {
+    const std::int64_t step = segment.origin + (i + 1) * every;
+    if ((step - origin) % options_.thin == 0) send(i, 1, step);
+  }
+}
+
+// False: stopped.
+bool ChainRunner::run_warmup() {
+  std::int64_t begin = 0;
+  for (const std::int64_t end : windows_) {
+    if (end > step_ && !run_window(begin, end)) return false;
+    begin = end;
+  }
+  return true;
+}
+
+// The window from `begin` to `end`, or what is left of it.
+bool ChainRunner::run_window(std::int64_t begin, std::int64_t end) {
+  const std::int64_t stride = adaptation_.stride(begin, end);
+  const std::int64_t every = options_.keep_warmup ? 1 : stride;
+  bool stop = false;
+  const auto drain = [&](const SegmentResult& segment) {
+    learn_from(segment, begin, every, stride);
+    if (options_.keep_warmup) hand_over(segment, true, every);
+    if (report(segment) == Continue::stop) stop = true;
+  };
+  while (step_ < end) {
+    run_segment(end, begin, every, options_.keep_warmup ? CopyPoints::both : CopyPoints::u, drain);
+    const bool wanted = handler_.wants_state(step_);
+    if (step_ < end && !stop && !wanted) continue;
+    segments_->finish(drain);
+    if (step_ == end) end_window(end);
+    if (stop || wanted) handler_.on_state(state());
+    if (stop) return false;
+  }
+  return true;
+}
+
+void ChainRunner::begin_window() {
+  window_accepted_ = ensemble_->accepted();
+  window_proposed_ = ensemble_->proposed();
+}
+
+void ChainRunner::learn_from(const SegmentResult& segment, std::int64_t begin, std::int64_t every,
+                             std::int64_t stride) {
+  const auto chains = static_cast<int>(plans_.size());
+  const auto dim_u = static_cast<std::size_t>(target_.dim_unconstrained());
+  for (std::int64_t i = 0; i < segment.num_kept; ++i) {
+    if ((segment.origin + (i + 1) * every - begin) % stride != 0) continue;
+    for (int c = 0; c < chains; ++c) {
+      const auto row = static_cast<std::size_t>(i * chains + c);
+      adaptation_.add_point(c, {segment.u + row * dim_u, dim_u},
+                            segment.log_prior[row] + segment.log_likelihood[row]);
+    }
+  }
+}
+
+void ChainRunner::end_window(std::int64_t end) {
+  auto accepted = ensemble_->accepted(), proposed = ensemble_->proposed();
+  for (std::size_t i = 0; i < accepted.size(); ++i) {
+    accepted[i] -= window_accepted_[i];
+    proposed[i] -= window_proposed_[i];
+  }
+  adaptation_.end_window(end, accepted, proposed);
+  ensemble_->upload_adapted(adaptation_.adapted());
+  if (end == options_.warmup) {
+    const std::vector<std::uint64_t> zeros(accepted.size()), no_faults(plans_.size());
+    ensemble_->upload_counters(zeros, zeros, no_faults);
+  }
+  begin_window();
+}
+
+bool ChainRunner::run_sampling() {
+  bool stop = false;
+  const auto drain = [&](const SegmentResult& segment) {
+    hand_over(segment, false, options_.thin);
+    if (report(segment) == Continue::stop) stop = true;
+  };
+  bool enough = false;
+  while (step_ < num_steps() && !stop) {
+    const std::int64_t draws = (step_ - options_.warmup) / options_.thin;
+    const auto& decisions = options_.decisions;
+    const auto next = std::upper_bound(decisions.begin(), decisions.end(), draws);
+    // A resumed run may stand where the one before it ended.
+    const bool due =
+        next != decisions.begin() && next[-1] == draws && (step_ - options_.warmup) % options_.thin == 0;
+    if (due) {
+      segments_->finish(drain);
+      enough = handler_.on_decision(draws) == Continue::stop;
+      if (enough || stop) break;
+    }
+    const std::int64_t end = next == decisions.end()
+                                 ? num_steps()
+                                 : std::min(num_steps(), options_.warmup + *next * options_.thin);
+    run_segment(end, options_.warmup, options_.thin, CopyPoints::theta, drain);
+    if (!stop && handler_.wants_state(step_)) {
+      segments_->finish(drain);
+      handler_.on_state(state());
+    }
+  }
+  segments_->finish(drain);
+  handler_.on_state(state());
+  return enough || step_ == num_steps();
+}
+
+}  // namespace emomc

@@ -1,0 +1,82 @@
+// The steps of run_chains: warm-up window by window, then draws, in segments.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "adaptation.hpp"
+#include "emomc/sampler/run_chains.hpp"
+#include "ensemble.hpp"
+#include "segment_runner.hpp"
+#include "stepper.hpp"
+
+namespace emomc {
+
+/// How many steps make a segment of about 30 ms; draws do not depend on it.
+class Pace {
+ public:
+  explicit Pace(std::int64_t fixed) : fixed_(fixed) {}
+  std::int64_t steps() const { return fixed_ > 0 ? fixed_ : steps_; }
+  void segment_took(std::int64_t steps, double seconds);
+
+ private:
+  std::int64_t fixed_;
+  std::int64_t steps_ = 4;
+};
+
+class ChainRunner {
+ public:
+  ChainRunner(LikelihoodEngine& engine, std::span<const Target> targets, const ProposalSpec& proposal,
+              const std::vector<ChainPlan>& plans, const RunOptions& options, DrawHandler& handler);
+  void start(std::span<const double> starts);
+  void resume(const SamplerState& state);
+  RunResult run();
+
+ private:
+  // Caches pay where some block changes one component only and none changes everything.
+  ComponentCaches usable_caches() const;
+  void refuse_another_density(const std::vector<double>& was, const std::vector<double>& is,
+                              const char* name) const;
+  void evaluate_current();
+  std::int64_t num_steps() const { return options_.warmup + options_.draws * options_.thin; }
+  SamplerState state() const;
+  // Runs up to `end`, at most one segment; `drain` sees finished ones.
+  void run_segment(std::int64_t end, std::int64_t origin, std::int64_t every, CopyPoints copy,
+                   const SegmentRunner::Drain& drain);
+  Continue report(const SegmentResult& segment);
+  void hand_over(const SegmentResult& segment, bool warmup, std::int64_t every);
+  // False: stopped.
+  bool run_warmup();
+  // The window from `begin` to `end`, or what is left of it.
+  bool run_window(std::int64_t begin, std::int64_t end);
+  void begin_window();
+  void learn_from(const SegmentResult& segment, std::int64_t begin, std::int64_t every, std::int64_t stride);
+  void end_window(std::int64_t end);
+  bool run_sampling();
+
+  LikelihoodEngine& engine_;
+  std::span<const Target> targets_;
+  const Target& target_;  ///< the first; the others are like it
+  const std::vector<ChainPlan>& plans_;
+  RunOptions options_;
+  DrawHandler& handler_;
+  std::unique_ptr<Stepper> stepper_;
+  ProposalBlocks blocks_;
+  ComponentCaches caches_;
+  RecordLayout record_;
+  Adaptation adaptation_;
+  std::vector<std::int64_t> windows_;
+  Pace pace_;
+  std::chrono::steady_clock::time_point started_;
+  std::string why_not_resident_;
+  std::unique_ptr<Ensemble> ensemble_;
+  std::unique_ptr<SegmentRunner> segments_;
+  std::int64_t step_ = 0;
+  std::uint64_t evaluations_ = 0;
+  std::vector<std::uint64_t> window_accepted_, window_proposed_;  ///< when the window began
+};
+
+}  // namespace emomc

@@ -1,0 +1,129 @@
+// Going on with a run: longer, with something changed, while another process is at work.
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "struck_run.hpp"
+
+namespace emomc {
+namespace {
+
+using testing::expect_refused;
+using testing::ProgramResult;
+using testing::StruckRun;
+
+constexpr const char* kMany =
+    "likelihood: {components: 2}\nsampler: {chains: 2, warmup: 60, draws: 40, thin: 3}\n";
+
+TEST(ContinuedRun, AFinishedRunCanBeMadeLonger) {
+  StruckRun run(kMany);
+  const std::string longer = "run config.yaml --set sampler.draws=150 -q --output ";
+  ASSERT_EQ(run.folder.run(longer + "longer").exit_code, 0);
+  ASSERT_EQ(run.strike("", "-q").exit_code, 0);
+  run.expect_the_same_draws("as long as asked");
+  const std::string first = run.folder.read("run/summary.csv");
+  for (const char* draws : {"41", "90", "150"})
+    ASSERT_EQ(run.resume(std::string("--set sampler.draws=") + draws).exit_code, 0) << draws;
+  run.expect_the_same_draws("made longer", "longer");
+  EXPECT_NE(run.folder.read("run/summary.csv"), first);
+  EXPECT_NE(run.folder.read("run/config.yaml").find("draws: 150"), std::string::npos);
+  const auto manifest = nlohmann::json::parse(run.folder.read("run/manifest.json")),
+             whole = nlohmann::json::parse(run.folder.read("longer/manifest.json"));
+  for (const char* key : {"steps", "evaluations", "config_sha256", "status", "adaptation_drift"})
+    EXPECT_EQ(manifest[key], whole[key]) << key;
+  const auto summary = run.folder.run("summary run --json");
+  EXPECT_EQ(nlohmann::json::parse(summary.out)["draws"], 150);
+
+  expect_refused(run.folder, "run config.yaml --output run --resume --set sampler.draws=149",
+                 {"sampler.draws: 149 is less than the 150", "allowed: 150 or more"});
+  EXPECT_EQ(run.resume("--set sampler.draws=150").exit_code, 0);
+  run.expect_the_same_draws("nothing to do", "longer");
+}
+
+// The ESS is looked at after the same draws, however often the run went on.
+TEST(ContinuedRun, ARunUntilAnEssCanBeMadeLonger) {
+  StruckRun run(
+      "likelihood: {components: 1}\n"
+      "sampler: {chains: 4, warmup: 100, draws: 2000, seed: 8, until: {ess: 150}}\n");
+  const auto whole = nlohmann::json::parse(run.folder.read("whole/manifest.json"));
+  ASSERT_EQ(whole["ended_by"], "sampler.until.ess");
+  const std::int64_t draws = whole["steps"].get<std::int64_t>() - 100;
+  ASSERT_GT(draws, 130);
+  ASSERT_EQ(run.resume("--set sampler.draws=120").exit_code, 0);
+  ASSERT_EQ(run.resume("--set sampler.draws=121").exit_code, 0);  // a decision is due where the run ended
+  ASSERT_EQ(run.resume().exit_code, 0);
+  run.expect_the_same_draws("until an ESS");
+  // With another aim it goes on from there.
+  ASSERT_EQ(run.resume("--set sampler.until.ess=300").exit_code, 0);
+  EXPECT_GT(nlohmann::json::parse(run.folder.read("run/manifest.json"))["steps"].get<std::int64_t>(),
+            draws + 100);
+}
+
+TEST(ContinuedRun, WhatHasChangedIsNamed) {
+  StruckRun run(kMany);
+  ASSERT_EQ(run.strike("int@" + run.at_checkpoint(3), "-q").exit_code, 130);
+  const std::string resume = "run config.yaml --output run --resume ";
+  const auto changed = [&](const std::string& set, const std::vector<std::string>& words) {
+    expect_refused(run.folder, resume + set, words);
+  };
+  changed("--seed 4",
+          {"run: --resume: the configuration has changed", "sampler.seed was 20260101, is 4", "--force"});
+  changed("--set likelihood.components=3", {"likelihood.components was 2, is 3"});
+  changed("--set sampler.warmup=61 --set sampler.thin=1",
+          {"sampler.warmup was 60, is 61", "sampler.thin was 3, is 1"});
+  changed("--set likelihood.covariance=full", {"prior.correlations was not there, is {lkj: 1}"});
+  changed("--set 'prior.means={normal: {mean: 0, sd: 3}}'",
+          {"prior.means was ", ", is {normal: {mean: 0, sd: 3}}"});
+  changed("--set output.keep_warmup=true", {"output.keep_warmup was false, is true"});
+  changed(
+      "--set likelihood.precision=double --set sampler.chains=3 --set sampler.seed=1 --set sampler.thin=2",
+      {"and 1 more"});
+  changed("--backend reference", {"the run was made on cpu", "reference"});
+
+  const std::string data = run.folder.read("data.csv");
+  run.folder.write("data.csv", data + "1.5\n");
+  changed("", {"the data have changed", "data.csv had 60 rows, has 61"});
+  std::string other = data;
+  other[2] = '7';
+  run.folder.write("data.csv", other);
+  changed("", {"the data have changed", "data.csv has other values"});
+  run.folder.write("data.csv", "y" + data.substr(1));
+  changed("", {"the data have changed", "the columns were x, are y"});
+  run.folder.write("more.csv", data);
+  run.folder.write("data.csv", data);
+  changed("--set 'data.file=[data.csv, more.csv]'", {"the data have changed", "more.csv is new"});
+
+  // Where the same data lie, and on how many threads, changes no draw.
+  for (const char* same : {"--set data.file=more.csv", "--set threads=2", "--set checkpoint.steps=7"})
+    EXPECT_EQ(run.strike("kill@20", "-q --resume " + std::string(same)).exit_code, 137) << same;
+  ASSERT_EQ(run.resume().exit_code, 0);
+  run.expect_the_same_draws("changes undone");
+}
+
+TEST(ContinuedRun, ACheckpointOfAnEarlierVersionIsRefusedInWordsAndItsDrawsAreRead) {
+  StruckRun run(kMany);
+  ASSERT_EQ(run.strike("", "-q").exit_code, 0);
+  run.folder.write("run/checkpoint", "EMOMCCK1" + run.folder.read("run/checkpoint").substr(8));
+  expect_refused(run.folder, "run config.yaml --output run --resume",
+                 {"checkpoint", "earlier version", "--force"});
+  EXPECT_EQ(run.folder.run("summary run").exit_code, 0);
+}
+
+// Whatever the second one asks for, it changes nothing of the first one's.
+TEST(ContinuedRun, ASecondProcessIsRefused) {
+  StruckRun run("likelihood: {components: 2}\nsampler: {chains: 2, warmup: 60, draws: 40}\n");
+  const std::string longer = "--set sampler.draws=40000000 --set checkpoint.seconds=0.02 ";
+  ProgramResult first;
+  std::thread holder(
+      [&] { first = run.folder.run("run config.yaml --output run -q " + longer, "timeout -s INT -k 60 4"); });
+  while (!run.folder.exists("run/checkpoint")) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  for (const char* how : {"--resume", "--force"})
+    expect_refused(run.folder, "run config.yaml --output run -q " + longer + how, {"run: another emomc"});
+  expect_refused(run.folder, "run config.yaml --output run -q", {"not empty"});
+  holder.join();
+  EXPECT_EQ(first.exit_code, 124) << first.err;  // timeout's own code: it was stopped in order
+  EXPECT_EQ(run.folder.run("summary run --json").exit_code, 0);
+  EXPECT_NE(run.folder.read("run/manifest.json").find("interrupted"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace emomc

@@ -1,0 +1,39 @@
+// `emomc run` in this process on a device of the test's own.
+#pragma once
+
+#include "run_identity.hpp"
+#include "sampling_run.hpp"
+
+namespace emomc::testing {
+
+/// A little mixture into `directory`, from its checkpoint where there is one. `make` gives the device.
+template <class MakeDevice>
+RunResult run_on(const std::filesystem::path& data, const std::filesystem::path& directory,
+                 const std::string& backend, const MakeDevice& make) {
+  using namespace app;
+  const RunConfig config = parse_run_config(
+      "likelihood: {components: 2}\nthreads: 1\ncheckpoint: {steps: 20}\n"
+      "sampler: {chains: 2, warmup: 60, draws: 50, seed: 3}\n",
+      "config",
+      {"data.file=" + data.string(), "output.directory=" + directory.string(), "backend=" + backend});
+  RunClaim claim(directory, ExistingRun::resume);
+  RunSetup setup = set_up(config);
+  setup.engine.reset();
+  setup.device = make();
+  setup.engine = make_engine(setup.backend, setup.model, config.likelihood.precision, setup.loaded.data,
+                             *setup.device, config.threads);
+  const std::vector<double> starts = claim.checkpoint() ? std::vector<double>{} : find_starts(config, setup);
+  const RunIdentity identity = identity_of(config);
+  RunFiles files(config, setup, Verbosity::quiet, identity);
+  if (claim.checkpoint()) {
+    refuse_another_run(*claim.checkpoint(), identity, config, setup);
+    files.check(*claim.checkpoint());
+  }
+  return with_way_on(directory, "emomc run", [&] {
+    claim.begin();
+    files.open(claim.checkpoint());
+    return sample_into(files, setup, {setup.target.get(), 1}, starts, claim.checkpoint(), 0);
+  });
+}
+
+}  // namespace emomc::testing

@@ -1,0 +1,99 @@
+// A small run of the program that is struck by tests/faults, and what it must give in the end.
+#pragma once
+
+#include <cstring>
+
+#include "emomc/sampler/run_directory.hpp"
+#include "program.hpp"
+
+namespace emomc::testing {
+
+/// Forms of a test that take minutes run where ctest's label `long` is asked for: EMOMC_LONG_TESTS=1.
+inline bool long_form() { return std::getenv("EMOMC_LONG_TESTS") != nullptr; }
+
+/// A configuration whose draws are known from a run that nothing has disturbed, in `whole`; the one to be
+/// disturbed is in `run`.
+class StruckRun {
+ public:
+  explicit StruckRun(const std::string& more, int checkpoint_steps = 20) {
+    std::string csv = "x\n";
+    for (int i = 0; i < 60; ++i) csv += std::to_string((i % 2 == 0 ? -3 : 2) + 0.37 * (i % 7)) + "\n";
+    folder.write("data.csv", csv);
+    folder.write("config.yaml",
+                 "data: {file: data.csv, standardize: true}\nthreads: 1\ncheckpoint: {steps: " +
+                     std::to_string(checkpoint_steps) + "}\n" + more);
+    const ProgramResult result = folder.run("run config.yaml --output whole -q", logged("whole"));
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    calls = calls_so_far();
+  }
+
+  /// Runs it with a fault (tests/faults/file_faults.cpp), or "" for none.
+  ProgramResult strike(const std::string& fault, const std::string& options = "") {
+    std::filesystem::remove(folder / "calls");
+    return folder.run("run config.yaml --output run " + options,
+                      logged("run") + (fault.empty() ? "" : " EMOMC_FAULT=" + fault));
+  }
+  /// "N" of the call that opens the n-th checkpoint, of the undisturbed run.
+  std::string at_checkpoint(int nth) const {
+    for (std::size_t n = 1; n <= calls.size(); ++n)
+      if (calls[n - 1].find(" open ") != std::string::npos &&
+          calls[n - 1].find("checkpoint.tmp") != std::string::npos && --nth == 0)
+        return std::to_string(n);
+    return "0";
+  }
+  ProgramResult resume(const std::string& options = "") const {
+    return folder.run("run config.yaml --output run --resume -q " + options);
+  }
+  void clear() const {
+    for (const char* name : {"run", "run.away"}) std::filesystem::remove_all(folder / name);
+  }
+  /// The lines "N NAME PATH" of the last strike.
+  std::vector<std::string> calls_so_far() const {
+    std::vector<std::string> lines;
+    std::istringstream stream(folder.read("calls"));
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
+  }
+  /// Bit for bit.
+  void expect_the_same_draws(const std::string& what, const std::string& as = "whole") const {
+    const auto expected = read_chains(folder / as), chains = read_chains(folder / "run");
+    ASSERT_EQ(chains.size(), expected.size()) << what;
+    for (std::size_t c = 0; c < chains.size(); ++c) {
+      EXPECT_EQ(chains[c].steps, expected[c].steps) << what;
+      for (const auto values :
+           {&ChainDraws::log_prior, &ChainDraws::log_likelihood, &ChainDraws::parameters}) {
+        const auto &x = chains[c].*values, &y = expected[c].*values;
+        ASSERT_EQ(x.size(), y.size()) << what;
+        EXPECT_EQ(std::memcmp(x.data(), y.data(), x.size() * sizeof(double)), 0) << what << ", chain " << c;
+      }
+      EXPECT_EQ(chains[c].accepted, expected[c].accepted) << what;
+      EXPECT_EQ(chains[c].proposed, expected[c].proposed) << what;
+      EXPECT_EQ(chains[c].bytes_ignored, 0) << what;
+    }
+    EXPECT_TRUE(folder.exists("run/summary.csv")) << what;
+    EXPECT_EQ(folder.exists("run/draws.nc"), folder.exists("whole/draws.nc")) << what;
+  }
+
+  ProgramFolder folder;
+  std::vector<std::string> calls;  ///< of the undisturbed run
+
+ private:
+  std::string logged(const std::string& directory) const {
+    return "env LD_PRELOAD='" EMOMC_FILE_FAULTS "' EMOMC_FAULT_UNDER='" + (folder / directory).string() +
+           "' EMOMC_FAULT_LOG='" + (folder / "calls").string() + "'";
+  }
+};
+
+inline const char* const kComponentWise =
+    "likelihood: {components: 2}\nsampler: {chains: 2, warmup: 60, draws: 50, seed: 3}\n";
+inline const char* const kRandomWalk =
+    "likelihood: {components: 2}\nsampler: {chains: 3, warmup: 80, draws: 20, thin: 2, seed: 4,\n"
+    "  proposal: {kind: random_walk, shape: dense}}\n";
+inline const char* const kEnsemble =
+    "likelihood: {components: 1}\nsampler: {chains: 8, warmup: 40, draws: 60, seed: 5,\n"
+    "  proposal: {kind: differential_evolution}}\n";
+inline const char* const kKeptWarmup =
+    "likelihood: {components: 2}\nsampler: {chains: 2, warmup: 70, draws: 30, seed: 6}\n"
+    "output: {keep_warmup: true}\n";
+
+}  // namespace emomc::testing
