@@ -72,8 +72,8 @@ Checkpoint decode(std::string_view body) {
 void require_consistency(const Checkpoint& c) {
   const SamplerState& s = c.state;
   const auto chains = static_cast<std::size_t>(s.num_chains), counters = s.accepted.size();
-  const bool negative =
-      std::any_of(c.chains.begin(), c.chains.end(), [](const CommittedChain& chain) { return chain.bytes < 0; });
+  const bool negative = std::any_of(c.chains.begin(), c.chains.end(),
+                                    [](const CommittedChain& chain) { return chain.bytes < 0; });
   if (s.step < 0 || negative || s.num_chains < 1 || s.dim_unconstrained < 0 || s.num_blocks < 1 ||
       s.unconstrained.size() != chains * static_cast<std::size_t>(s.dim_unconstrained) ||
       s.log_prior.size() != chains || s.log_likelihood.size() != chains || s.log_jacobian.size() != chains ||

@@ -205,7 +205,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{data + "threads: 4097\n",
                  "configs/x.yaml:2: threads: 4097 is out of range; allowed: 0 to 4096"},
         BadInput{data + "checkpoint: 60\n",
-                 "configs/x.yaml:2: checkpoint: expected a map with keys: seconds, not 60"},
+                 "configs/x.yaml:2: checkpoint: expected a map with keys: seconds, steps, not 60"},
         BadInput{data + "checkpoint: {seconds: .inf}\n",
                  "configs/x.yaml:2: checkpoint.seconds: expected a finite number, not .inf"},
         BadInput{

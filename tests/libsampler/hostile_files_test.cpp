@@ -115,7 +115,8 @@ TEST_F(HostileFiles, CheckpointsWithImpossibleNumbersAreRefused) {
   c.state.dim = c.state.dim_unconstrained = c.state.num_blocks = 1;
   c.state.unconstrained = c.state.log_prior = c.state.log_likelihood = c.state.log_jacobian = {1};
   c.state.accepted = c.state.proposed = c.state.faults = {0};
-  c.committed_bytes = {10};
+  c.chains = {{0, 10}};
+  c.state.window_accepted = c.state.window_proposed = c.state.accepted;
   const auto expect_checkpoint_refused = [&](const std::function<void(Checkpoint&)>& change) {
     Checkpoint changed = c;
     change(changed);
@@ -125,7 +126,7 @@ TEST_F(HostileFiles, CheckpointsWithImpossibleNumbersAreRefused) {
   write_checkpoint(folder / "checkpoint", c);
   EXPECT_NO_THROW(read_checkpoint(folder / "checkpoint"));
   // A negative one would make the chain file anew.
-  expect_checkpoint_refused([](Checkpoint& x) { x.committed_bytes = {-1}; });
+  expect_checkpoint_refused([](Checkpoint& x) { x.chains = {{0, -1}}; });
   expect_checkpoint_refused([](Checkpoint& x) { x.state.step = -1; });
   expect_checkpoint_refused([](Checkpoint& x) { x.state.log_prior = {}; });
   expect_checkpoint_refused([](Checkpoint& x) { x.state.log_jacobian = {1, 2}; });

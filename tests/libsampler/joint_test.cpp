@@ -135,7 +135,11 @@ void expect_one_distribution(const JointTest& test, Backend backend, Effort effo
       actual.add(sums[r * names.size() + f] / (effort.iterations * together));
     const double error = std::sqrt(actual.squared_error() + expected[f].squared_error());
     const double difference = actual.mean() - expected[f].mean();
-    if (std::abs(difference) < 1e-12 * std::abs(expected[f].mean())) continue;  // fixed
+    const double size = std::abs(expected[f].mean());
+    if (std::sqrt(expected[f].squared_error() * expected[f].count) < 1e-7 * size) {  // fixed
+      EXPECT_LT(std::abs(difference), 1e-9 * size) << names[f];
+      continue;
+    }
     EXPECT_LT(std::abs(difference), bound * error)
         << names[f] << ": " << actual.mean() << ", should be " << expected[f].mean();
     worst = std::max(worst, std::abs(difference) / error);
