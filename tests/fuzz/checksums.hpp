@@ -22,7 +22,7 @@ inline std::string with_checksums(std::string bytes) {
   };
   constexpr std::size_t kChainPrefix = 8 + 4 + 4, kCheckpointPrefix = 8 + 8 + 4, kBlockPrefix = 24;
   const std::string_view all(bytes);
-  if (all.starts_with("EMOMCCK1") && bytes.size() >= kCheckpointPrefix) {
+  if (all.starts_with("EMOMCCK2") && bytes.size() >= kCheckpointPrefix) {
     put_at(16, crc32c(all.substr(kCheckpointPrefix)));
     const std::uint64_t length = bytes.size() - kCheckpointPrefix;
     std::memcpy(bytes.data() + 8, &length, sizeof length);

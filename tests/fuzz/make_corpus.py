@@ -68,11 +68,14 @@ def checkpoint(chains, dim, blocks):
     def counts(n):
         return struct.pack("<Q", n) + struct.pack("<Q", 3) * n
 
-    body = text("a" * 64) + text("b" * 64) + text("cpu, double") + struct.pack("<Qq", 7, 10)
-    body += struct.pack("<4i", chains, dim, dim, blocks)
+    body = text("sampler.chains: %d\n" % chains) + text("cpu, double") + text("b" * 64)
+    body += struct.pack("<Q", 1) + text("c0") + struct.pack("<Q", 1) + text("a.csv") + struct.pack("<Q", 20) + text("c" * 64)
+    body += struct.pack("<Qq", 7, 10) + struct.pack("<4i", chains, dim, dim, blocks)
     body += doubles(chains * dim) + doubles(chains) * 3 + doubles(12)
-    body += counts(chains * blocks) * 2 + counts(chains) + counts(chains) + struct.pack("<dd", 1.5, 2.5)
-    return b"EMOMCCK1" + struct.pack("<QI", len(body), 0) + body
+    body += counts(chains * blocks) * 4 + counts(chains) + struct.pack("<Q", 1000)
+    body += struct.pack("<Q", chains) + b"".join(struct.pack("<Qq", c, 3) for c in range(chains))
+    body += struct.pack("<dd", 1.5, 2.5)
+    return b"EMOMCCK2" + struct.pack("<QI", len(body), 0) + body
 
 
 def npy(descr, shape, data, fortran=False, version=1):
