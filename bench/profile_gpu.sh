@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# What the kernels of docs/performance.md wait for, by Nsight Compute (ncu): shares of the peaks of pipes, issue slots and
+# memory, and waits, as instructions per instruction issued.
+#   EMOMC_BUILD_DIR   a finished build with CUDA (default build/release)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+emomc=${EMOMC_BUILD_DIR:-build/release}/bin/emomc
+metrics=smsp__issue_active.avg.pct_of_peak_sustained_active
+for pipe in fma fp64 xu; do metrics+=,sm__inst_executed_pipe_$pipe.sum.pct_of_peak_sustained_active; done
+for memory in dram lts; do metrics+=,${memory}__throughput.avg.pct_of_peak_sustained_elapsed; done
+for wait in barrier long_scoreboard short_scoreboard no_instruction wait math_pipe_throttle; do
+  metrics+=,smsp__average_warps_issue_stalled_${wait}_per_issue_active.ratio
+done
+
+profile() { # kernel, launches to leave out, arguments of emomc bench
+  local kernel=$1 skip=$2
+  shift 2
+  echo "== $kernel, emomc bench $*"
+  ncu --kernel-name "regex:$kernel" --launch-skip "$skip" --launch-count 1 --metrics "$metrics,gpu__time_duration.sum" \
+    "$emomc" bench --method cuda --seconds 0.05 "$@" 2>&1 | grep -E '^ +(sm|dram|lts|gpu)|==ERROR' | tr -s ' '
+}
+profile batch_kernel 3 --rows 1000000 --chains 256
+profile batch_kernel 3 --rows 10000 --chains 256
+profile resident_kernel 4 --rows 5316 --chains 1 --proposal component_wise
+profile resident_kernel 4 --rows 5316 --chains 64 --proposal component_wise
