@@ -16,14 +16,14 @@ import subprocess
 import tempfile
 
 KINDS = ("component_wise", "random_walk", "adaptive_metropolis", "delayed_rejection", "independence",
-         "differential_evolution", "stretch", "split_merge")
+         "differential_evolution", "stretch", "split_merge", "crank_nicolson")
 PANEL, GAP, LEFT, TOP, ACROSS, REACH = 190, 26, 60, 30, 4, 0.05
 COLOURS = {"log": "#08306b", "parameter": "#6baed6"}
 
 
 def curves(program, kind, suite):
     """{quantity: [(p, share - p)]} and the number of chains, of the kind's test on a mixture."""
-    shape = {"component_wise": "diagonal_K2", "split_merge": "diagonal_K3"}.get(kind, "*_K2")
+    shape = {"component_wise": "diagonal_K2", "crank_nicolson": "diagonal_K2", "split_merge": "diagonal_K3"}.get(kind, "*_K2")
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "joint.csv"
         # A broken one fails its test.

@@ -17,7 +17,7 @@ KINDS = {"component_wise": "{kind: component_wise}", "random_walk": "{kind: rand
          "adaptive_metropolis": "{kind: adaptive_metropolis}",
          "delayed_rejection": "{kind: delayed_rejection, shape: dense}", "independence": "{kind: independence}",
          "differential_evolution": "{kind: differential_evolution}", "stretch": "{kind: stretch}",
-         "split_merge": "{kind: split_merge}"}
+         "split_merge": "{kind: split_merge}", "crank_nicolson": "{kind: crank_nicolson}"}
 parser = argparse.ArgumentParser()
 parser.add_argument("--bin", default="build/release/bin")
 parser.add_argument("--sad")
@@ -46,7 +46,7 @@ def measure(target, config, free, blocks, evaluations, folder, components):
             continue
         ensemble = kind in ("differential_evolution", "stretch")
         chains = max(2 * free, 8) if ensemble else 8
-        per_step = {"component_wise": blocks, "split_merge": blocks + components, "delayed_rejection": 2}.get(kind, 1)
+        per_step = {"component_wise": blocks, "split_merge": blocks + components, "crank_nicolson": 2 * blocks, "delayed_rejection": 2}.get(kind, 1)
         steps = max(evaluations // (chains * per_step), 100)
         thin = max(1, steps // 2000)
         run("run", "config.yaml", "-q", "--force", "--output", "run", "--set", f"sampler.proposal={spec}",

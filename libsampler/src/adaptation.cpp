@@ -6,22 +6,36 @@
 #include <limits>
 
 #include "emomc/core/errors.hpp"
+#include "outer_product.hpp"
 
 namespace emomc {
 namespace {
 
 constexpr std::int64_t kFirstWindow = 10;
 constexpr double kWindowGrowth = 0.05;
-constexpr std::int64_t kFirstShape = 64;         // the shape is learnt at 64, 128, 256, ... steps
-constexpr double kLastShape = 0.8;               // and once more at 80 % of the warm-up
+constexpr double kLastShape = 0.8;               // of the warm-up: then the shape is learnt last,
+constexpr std::int64_t kFirstShape = 50;         // and before at 1/2, 1/4, ... of that, not before this step
 constexpr std::int64_t kPointsPerWindow = 2048;  // over all chains
-constexpr double kOptimalScale = 2.38;           // over sqrt(dimension), Roberts, Gelman and Gilks (1997)
+constexpr std::int64_t kPointsForAFirstFit = 512;  // before the last fit's points; a point costs n^2
+constexpr double kOptimalScale = 2.38;             // over sqrt(dimension), Roberts, Gelman and Gilks (1997)
 constexpr double kAcceptanceOneDimension = 0.44;
 constexpr double kFirstFit = 0.25;  // of the warm-up: a fit to a chain on its way is none
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
+// Before anything is known of how well a fit fits: half way to it.
+constexpr double kFirstBeta = 0.5;
+
 // A second try shares the first one's numbers.
-bool learns(const device::ProposalBlock& block) { return block.stage == 0 && block.jump == 0; }
+bool learns_scale(const device::ProposalBlock& block) { return block.stage == 0 && block.jump == 0; }
+// A fit's covariance is learnt once for all blocks that move by it.
+bool learns_shape(const device::ProposalBlock& block) { return learns_scale(block) && block.by_fit == 0; }
+
+// Steps after which the shape is learnt, the last first.
+std::vector<std::int64_t> shape_steps(std::int64_t warmup) {
+  std::vector<std::int64_t> steps{static_cast<std::int64_t>(kLastShape * static_cast<double>(warmup))};
+  while (steps.back() / 2 >= kFirstShape) steps.push_back(steps.back() / 2);
+  return steps;
+}
 
 }  // namespace
 
@@ -33,11 +47,8 @@ std::vector<std::int64_t> window_ends(std::int64_t warmup) {
         std::max(kFirstWindow, static_cast<std::int64_t>(kWindowGrowth * static_cast<double>(at)));
     std::int64_t end = at + length;
     // The steps at which the shape is learnt end a window too.
-    std::int64_t shape = kFirstShape;
-    while (shape <= at) shape *= 2;
-    const auto last = static_cast<std::int64_t>(kLastShape * static_cast<double>(warmup));
-    if (at < shape && shape < end) end = shape;
-    if (at < last && last < end) end = last;
+    for (const std::int64_t shape : shape_steps(warmup))
+      if (at < shape && shape < end) end = shape;
     at = std::min(end, warmup);
     ends.push_back(at);
   }
@@ -55,6 +66,14 @@ Adaptation::Adaptation(const ProposalBlocks& blocks, double target_acceptance,
     num_groups_ = std::max(num_groups_, plan.group + 1);
   }
   num_cross_ = static_cast<std::size_t>(dense ? blocks.num_dense : dim_unconstrained);
+  const bool fitted_beside = blocks.traits.learning == device::ShapeLearning::as_asked_and_fitted;
+  const auto num_fitted =
+      static_cast<std::size_t>(dim_unconstrained) * static_cast<std::size_t>(dim_unconstrained);
+  if (fitted_beside) {
+    if (!dense) num_cross_ += num_fitted;
+    fitted_moments_ = num_cross_ - num_fitted;
+    fitted_factor_ = blocks.num_dense - static_cast<int>(num_fitted);
+  }
   adapted_.assign(static_cast<std::size_t>(num_groups_) * static_cast<std::size_t>(layout_.size()), 0.0);
   for (int g = 0; g < num_groups_; ++g) {
     double* numbers = adapted_.data() + g * layout_.size();
@@ -62,7 +81,7 @@ Adaptation::Adaptation(const ProposalBlocks& blocks, double target_acceptance,
       const auto& block = blocks_.blocks[static_cast<std::size_t>(b)];
       numbers[layout_.scale(b)] = std::log(kOptimalScale) - 0.5 * std::log(static_cast<double>(block.size)) -
                                   0.5 * std::log(1.0 + static_cast<double>(num_rows));
-      if (dense && learns(block))
+      if (dense && learns_shape(block))
         for (int i = 0; i < block.size; ++i)
           numbers[layout_.dense(block.dense_offset + i * block.size + i)] = 1;
     }
@@ -79,7 +98,9 @@ Adaptation::Adaptation(const ProposalBlocks& blocks, double target_acceptance,
 
 std::int64_t Adaptation::stride(std::int64_t begin, std::int64_t end) const {
   const auto points = (end - begin) * static_cast<std::int64_t>(count_.size());
-  return std::max<std::int64_t>(1, points / kPointsPerWindow);
+  const bool early = blocks_.traits.learning == device::ShapeLearning::as_asked_and_fitted &&
+                     2 * begin < shape_steps(warmup_)[0];
+  return std::max<std::int64_t>(1, points / (early ? kPointsForAFirstFit : kPointsPerWindow));
 }
 
 void Adaptation::add_point(int chain, std::span<const double> u, double log_density) {
@@ -97,12 +118,14 @@ void Adaptation::add_point(int chain, std::span<const double> u, double log_dens
     sum[i] += u[i] - first[i];
   }
   double* cross = cross_.data() + static_cast<std::size_t>(group_of_chain_[c]) * num_cross_;
+  if (blocks_.traits.learning == device::ShapeLearning::as_asked_and_fitted)
+    add_outer_product(cross + fitted_moments_, layout_.dim_unconstrained, y.data());
   if (blocks_.shape != ProposalShape::dense) {
     Eigen::Map<Eigen::ArrayXd>(cross, y.size()) += y.array().square();
     return;
   }
   for (const auto& block : blocks_.blocks) {
-    if (!learns(block)) continue;
+    if (!learns_shape(block)) continue;
     const auto part = y.segment(block.begin, block.size);
     Eigen::Map<Eigen::MatrixXd>(cross + block.dense_offset, block.size, block.size).noalias() +=
         part * part.transpose();
@@ -115,14 +138,9 @@ double Adaptation::gain(std::int64_t step) const {
   return done < 0.5 ? 1.0 : std::max(0.15, 2 * (1 - done));
 }
 
-std::int64_t Adaptation::last_shape() const {
-  return static_cast<std::int64_t>(kLastShape * static_cast<double>(warmup_));
-}
-
 bool Adaptation::shape_due(std::int64_t end) const {
-  std::int64_t shape = kFirstShape;
-  while (shape < end) shape *= 2;
-  return end == shape || end == last_shape();
+  const auto steps = shape_steps(warmup_);
+  return std::find(steps.begin(), steps.end(), end) != steps.end();
 }
 
 void Adaptation::end_window(std::int64_t end, std::span<const std::uint64_t> accepted,
@@ -134,7 +152,8 @@ void Adaptation::end_window(std::int64_t end, std::span<const std::uint64_t> acc
   // What a chain was far from home is forgotten at the steps that are due; between them, a shape is learnt
   // again once there are half as many steps anew as there were before.
   const bool again = every_window && 2 * (end - forgotten_at_) >= forgotten_at_;
-  if (blocks_.shape != ProposalShape::isotropic && (due || again)) {
+  const bool has_shape = blocks_.shape != ProposalShape::isotropic || blocks_.traits.is_fitted();
+  if (has_shape && (due || again)) {
     fit_at_ = end;
     update_shapes();
     if (due) {
@@ -142,7 +161,7 @@ void Adaptation::end_window(std::int64_t end, std::span<const std::uint64_t> acc
       forgotten_at_ = end;
     }
   }
-  if (end == last_shape()) keep_scales();
+  if (end == shape_steps(warmup_)[0]) keep_scales();
 }
 
 void Adaptation::keep_scales() {
@@ -187,7 +206,7 @@ void Adaptation::update_scales(std::span<const std::uint64_t> accepted,
           yes += static_cast<double>(accepted[c * num_blocks + b]);
           all += static_cast<double>(proposed[c * num_blocks + b]);
         }
-      if (all == 0 || !learns(blocks_.blocks[b])) continue;
+      if (all == 0 || !learns_scale(blocks_.blocks[b])) continue;
       const double target = blocks_.blocks[b].size == 1 ? kAcceptanceOneDimension : target_acceptance_;
       const double rate = yes / all;
       // d rate / d log scale is about -1/2 near the usual targets; next to no acceptance asks for more.
@@ -195,8 +214,10 @@ void Adaptation::update_scales(std::span<const std::uint64_t> accepted,
       if (rate < 0.2 * target) change -= 1.5 * (1 - rate / (0.2 * target));
       // On a slope half of all proposals are accepted however short they are: the rate says nothing.
       if (climbing && rate > 0.5 * target) change = std::log(2.0);
-      adapted_[static_cast<std::size_t>(g) * static_cast<std::size_t>(layout_.size()) +
-               static_cast<std::size_t>(layout_.scale(static_cast<int>(b)))] += gain * change;
+      double* numbers = adapted_.data() + g * layout_.size();
+      double& scale = numbers[layout_.scale(static_cast<int>(b))];
+      scale += gain * change;
+      if (blocks_.blocks[b].by_fit && is_fitted(numbers)) scale = std::min(scale, 0.0);
     }
   }
 }
@@ -215,6 +236,15 @@ void Adaptation::update_shapes() {
       fit(g, degrees);
       continue;
     }
+    if (blocks_.traits.learning == device::ShapeLearning::as_asked_and_fitted) {
+      const bool is_first = !is_fitted(numbers);
+      fit(g, degrees);
+      if (is_first && is_fitted(numbers))
+        for (int b = 0; b < layout_.num_blocks; ++b)
+          if (blocks_.blocks[static_cast<std::size_t>(b)].by_fit)
+            numbers[layout_.scale(b)] = std::log(kFirstBeta);
+    }
+    if (blocks_.shape == ProposalShape::isotropic) continue;
     // Within-chain moments: chains may sit in different modes of a mixture.
     const auto within = [&](const device::ProposalBlock& block, int i, int j, double moment) {
       for (std::size_t c = 0; c < count_.size(); ++c)
@@ -225,7 +255,7 @@ void Adaptation::update_shapes() {
     };
     for (int b = 0; b < layout_.num_blocks; ++b) {
       const auto& block = blocks_.blocks[static_cast<std::size_t>(b)];
-      if (!learns(block)) continue;
+      if (!learns_shape(block)) continue;
       const int n = block.size;
       double log_change = 0;  // mean log of new over old: the volume of the increments is kept
       if (blocks_.shape == ProposalShape::diagonal) {
@@ -263,7 +293,12 @@ void Adaptation::update_shapes() {
   }
 }
 
-// The t of the independence sampler: mean and covariance of the group's points, chains taken together.
+bool Adaptation::is_fitted(const double* numbers) const {
+  const int n = layout_.dim_unconstrained;
+  return numbers[layout_.fitted() + n * n + n] != 0;
+}
+
+// What is moved by: mean and covariance of the group's points, chains taken together.
 void Adaptation::fit(int group, double degrees) {
   const int n = layout_.dim_unconstrained;
   double* numbers = adapted_.data() + group * layout_.size();
@@ -279,8 +314,8 @@ void Adaptation::fit(int group, double degrees) {
     }
   mean /= points;
   // Moments are about each chain's first point.
-  Eigen::MatrixXd covariance =
-      Eigen::Map<const Eigen::MatrixXd>(cross_.data() + static_cast<std::size_t>(group) * num_cross_, n, n);
+  const double* cross = cross_.data() + static_cast<std::size_t>(group) * num_cross_ + fitted_moments_;
+  Eigen::MatrixXd covariance = Eigen::Map<const Eigen::MatrixXd>(cross, n, n).selfadjointView<Eigen::Lower>();
   for (std::size_t c = 0; c < count_.size(); ++c)
     if (group_of_chain_[c] == group) {
       const Eigen::VectorXd offset = row(first_, c) - mean;
@@ -295,7 +330,7 @@ void Adaptation::fit(int group, double degrees) {
   const Eigen::LLT<Eigen::MatrixXd> cholesky(covariance);
   if (!(typical > 0) || !std::isfinite(typical) || cholesky.info() != Eigen::Success) return;
   const Eigen::MatrixXd lower = cholesky.matrixL();
-  Eigen::Map<Eigen::MatrixXd>(numbers + layout_.dense(0), n, n) = lower;
+  Eigen::Map<Eigen::MatrixXd>(numbers + layout_.dense(fitted_factor_), n, n) = lower;
   double* fitted = numbers + layout_.fitted();
   Eigen::Map<Eigen::MatrixXd>(fitted, n, n) =
       lower.triangularView<Eigen::Lower>().solve(Eigen::MatrixXd::Identity(n, n));

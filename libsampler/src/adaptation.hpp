@@ -44,7 +44,6 @@ class Adaptation {
 
  private:
   double gain(std::int64_t step) const;
-  std::int64_t last_shape() const;
   bool shape_due(std::int64_t end) const;
   void keep_scales();
   bool climbs(int group) const;
@@ -52,6 +51,7 @@ class Adaptation {
                      double gain);
   void update_shapes();
   void fit(int group, double degrees);
+  bool is_fitted(const double* numbers) const;
   void forget_points();
 
   ProposalBlocks blocks_;
@@ -60,13 +60,15 @@ class Adaptation {
   std::vector<int> group_of_chain_;
   int num_groups_ = 1;
   std::int64_t warmup_ = 0, fit_at_ = 0, forgotten_at_ = 0;
-  std::size_t num_cross_ = 0;  ///< second moments kept per group
+  std::size_t num_cross_ = 0;       ///< second moments kept per group
+  std::size_t fitted_moments_ = 0;  ///< where among them those of the fit begin, its lower triangle filled
+  int fitted_factor_ = 0;           ///< where among the Cholesky factors that of the fit lies
   std::vector<double> adapted_;
   std::vector<double> late_scales_;  ///< num_groups x num_blocks, at 80 % of the warm-up; NaN before
   // Moments since the last change of shape, of points minus their chain's first one.
   std::vector<double> first_, sum_;  ///< num_chains x dim_unconstrained
   std::vector<double> count_;        ///< [num_chains]
-  std::vector<double> cross_;        ///< num_groups x num_cross_: diagonals, or whole blocks if dense
+  std::vector<double> cross_;  ///< num_groups x num_cross_: diagonals, or whole blocks if dense; of the fit
   // Log densities at the first and the last point of this window; NaN before.
   std::vector<double> window_begin_, window_end_;  ///< [num_chains]
 

@@ -35,7 +35,7 @@ Ensemble::Ensemble(Device& device, std::span<const Target> targets, const Propos
   view_.shape = static_cast<device::IncrementShape>(blocks.shape);
   view_.num_blocks = static_cast<int>(num_blocks);
   view_.adapted_layout = blocks.adapted_layout(target.dim_unconstrained());
-  view_.num_innovation = (blocks.has_stages ? 2 : 1) * target.dim_unconstrained() + device::kExtraInnovation;
+  view_.num_innovation = (blocks.has_second_innovation() ? 2 : 1) * target.dim_unconstrained() + device::kExtraInnovation;
   view_.ld_innovation = padded(view_.num_innovation);
 
   upload_tables(targets);

@@ -80,8 +80,8 @@ int ProposalBlocks::num_evaluations() const {
 
 device::AdaptedLayout ProposalBlocks::adapted_layout(int dim_unconstrained) const {
   const bool dense = shape == ProposalShape::dense;
-  const bool fitted = traits.learning == device::ShapeLearning::fitted;
-  return {static_cast<int>(blocks.size()), dim_unconstrained, dense ? num_dense : 0,
+  const bool fitted = traits.is_fitted();
+  return {static_cast<int>(blocks.size()), dim_unconstrained, dense || fitted ? num_dense : 0,
           fitted ? device::AdaptedLayout::fitted_size(dim_unconstrained) : 0};
 }
 
@@ -90,9 +90,11 @@ ProposalBlocks plan_blocks(const ProposalTraits& traits, ProposalShape asked, co
   const device::BlockPlan plan = traits.block_plan;
   ProposalBlocks result;
   result.traits = traits;
-  result.shape = traits.learning == ShapeLearning::as_asked ? asked
-                 : traits.learning == ShapeLearning::none   ? ProposalShape::isotropic
-                                                            : ProposalShape::dense;
+  const bool is_asked =
+      traits.learning == ShapeLearning::as_asked || traits.learning == ShapeLearning::as_asked_and_fitted;
+  result.shape = is_asked                                 ? asked
+                 : traits.learning == ShapeLearning::none ? ProposalShape::isotropic
+                                                          : ProposalShape::dense;
   const auto add = [&](std::string name, int begin, int size, Influence influence, int component) {
     if (size == 0) return;
     result.blocks.push_back(block_of(begin, size, influence, component));
@@ -151,6 +153,22 @@ ProposalBlocks plan_blocks(const ProposalTraits& traits, ProposalShape asked, co
       result.blocks.back().jump = 1;
       result.names.push_back("split_merge[" + std::to_string(jump) + "]");
     }
+  }
+  if (plan == device::BlockPlan::by_component_and_fit) {
+    constexpr int kMost = 2000;
+    if (dim > kMost)
+      throw InputError(
+          "sampler.proposal.kind: crank_nicolson fits a covariance of all free parameters, here " +
+          std::to_string(dim) + "; allowed: " + std::to_string(kMost) + " or fewer");
+    if (result.shape != ProposalShape::dense) result.num_dense = 0;
+    const std::size_t num_walks = result.blocks.size();
+    for (std::size_t move = 0; move < num_walks; ++move) {
+      result.blocks.push_back(block_of(0, dim, Influence::everything, 0));
+      result.blocks.back().by_fit = 1;
+      result.blocks.back().dense_offset = result.num_dense;
+      result.names.push_back("all[" + std::to_string(move) + "]");
+    }
+    result.num_dense += dim * dim;
   }
   if (result.blocks.empty())
     throw InputError("prior: every parameter is fixed, so there is nothing to sample");

@@ -16,6 +16,10 @@ struct ProposalTraits {
   device::ShapeLearning learning;
   bool adapts_scale;
   bool jumps() const { return block_plan == device::BlockPlan::by_component_and_jump; }
+  bool is_fitted() const {
+    return learning == device::ShapeLearning::fitted ||
+           learning == device::ShapeLearning::as_asked_and_fitted;
+  }
   bool needs_others() const { return block_plan == device::BlockPlan::halves; }
 };
 template <class Proposal>
@@ -34,6 +38,11 @@ struct ProposalBlocks {
   ProposalShape shape = ProposalShape::isotropic;  ///< that is learnt
 
   device::AdaptedLayout adapted_layout(int dim_unconstrained) const;
+
+  /// Whether an innovation has a second vector (device::Innovation).
+  bool has_second_innovation() const {
+    return has_stages || traits.block_plan == device::BlockPlan::by_component_and_fit;
+  }
 
   /// Blocks whose candidates the likelihood is evaluated at.
   int num_evaluations() const;

@@ -33,8 +33,9 @@ void validate(const RunOptions& options, std::span<const Target> targets, const 
 ProposalUse proposal_use(const std::string& kind) {
   const auto host = make_host_device();
   const ProposalTraits traits = make_stepper(kind, *host)->traits();
-  return {traits.learning == device::ShapeLearning::as_asked, traits.adapts_scale, traits.needs_others(),
-          traits.jumps()};
+  const bool shape = traits.learning == device::ShapeLearning::as_asked ||
+                     traits.learning == device::ShapeLearning::as_asked_and_fitted;
+  return {shape, traits.adapts_scale, traits.needs_others(), traits.jumps()};
 }
 
 void check_proposal(const ProposalSpec& proposal, const Target& target, const std::vector<ChainPlan>& plans) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Dense>
 #include <cmath>
 
 #include "emomc/device/proposals.hpp"
@@ -43,6 +44,50 @@ TEST(Adaptation, StepsLengthenOnTheWayUp) {
   // Too few are accepted, or the chain moves as one at rest does.
   EXPECT_LT(OneChain<device::RandomWalk>().log_scale_change(500, 50, 1000), 0);
   EXPECT_NEAR(OneChain<device::RandomWalk>().log_scale_change(10, 200, 1000), 2 * (0.2 - 0.234), 1e-12);
+}
+
+// The fit has mean and covariance of the points, and its moves begin half way to it.
+TEST(Adaptation, FitsAllParametersBesideTheBlocks) {
+  for (const auto shape : {ProposalShape::isotropic, ProposalShape::diagonal, ProposalShape::dense}) {
+    const Target target(testing::mixture_layout(3, 1), testing::mixture_prior(), std::vector<double>(1, 1.0));
+    const ProposalBlocks blocks = plan_blocks(traits_of<device::CrankNicolson>(), shape, target);
+    const int n = target.dim_unconstrained();
+    const auto layout = blocks.adapted_layout(n);
+    const std::vector<ChainPlan> plans{{0, {0}, 1.0, 0}, {1, {0}, 1.0, 0}};
+    Adaptation adaptation(blocks, 0.234, plans, n, kWarmup, kRows);
+    constexpr int kPoints = 20000;
+    Eigen::MatrixXd points(n, 2 * kPoints);
+    for (int p = 0; p < 2 * kPoints; ++p) {
+      const device::RandomSource random{3, static_cast<device::u64>(p), 0};
+      for (int i = 0; i < n; ++i)
+        points(i, p) = 1 + i + 0.5 * random.normal(device::Purpose::start, static_cast<device::u32>(i)) +
+                       random.normal(device::Purpose::start, 1000);
+      adaptation.add_point(p % 2, {points.col(p).data(), static_cast<std::size_t>(n)}, -1000);
+    }
+    const std::vector<std::uint64_t> yes(blocks.blocks.size() * 2, 234), all(blocks.blocks.size() * 2, 1000);
+    adaptation.end_window(50, yes, all);
+    const double* numbers = adaptation.adapted().data();
+    const double* fitted = numbers + layout.fitted();
+    const Eigen::Map<const Eigen::MatrixXd> inverse(fitted, n, n);
+    const Eigen::Map<const Eigen::MatrixXd> factor(numbers + layout.dense(blocks.blocks.back().dense_offset),
+                                                   n, n);
+    const Eigen::Map<const Eigen::VectorXd> mean(fitted + n * n, n);
+    const Eigen::MatrixXd centred = points.colwise() - points.rowwise().mean();
+    const Eigen::MatrixXd covariance = centred * centred.transpose() / (2 * kPoints);
+    EXPECT_EQ(fitted[n * n + n], 1);
+    EXPECT_LT((mean - points.rowwise().mean()).norm(), 1e-9);
+    // Shrunk to its diagonal by the points' number.
+    EXPECT_LT((factor * factor.transpose() - covariance).cwiseAbs().maxCoeff(), 0.005);
+    EXPECT_LT((inverse * factor - Eigen::MatrixXd::Identity(n, n)).norm(), 1e-10);
+    for (std::size_t b = 0; b < blocks.blocks.size(); ++b) {
+      const double scale = numbers[layout.scale(static_cast<int>(b))];
+      EXPECT_EQ(scale == std::log(0.5), blocks.blocks[b].by_fit == 1) << blocks.names[b];
+    }
+    // Afterwards by acceptance, but never beyond the fit.
+    const std::vector<std::uint64_t> most(all);
+    for (std::int64_t end = 60; end < 80; end += 10) adaptation.end_window(end, most, all);
+    EXPECT_EQ(adaptation.adapted()[static_cast<std::size_t>(layout.scale(layout.num_blocks - 1))], 0);
+  }
 }
 
 TEST(Adaptation, NothingIsLearntOfAJump) {

@@ -120,6 +120,14 @@ inline std::vector<Scenario> calibration_scenarios() {
                  mixture(2, 1, "diagonal", {{"means", normal(0, 2)}, {"scales", inverse_gamma(4, 3)}}), 6,
                  walk("differential_evolution"), 30, 16, Backend::cpu, Precision::mixed});
 
+  all.push_back({"crank_nicolson",
+                 mixture(2, 2, "diagonal", {{"means", normal(0, 2)}, {"scales", lognormal(-0.5, 0.6)}}), 6,
+                 walk("crank_nicolson"), 15});
+  all.push_back({"crank_nicolson_full",
+                 mixture(1, 3, "full",
+                         {{"means", student_t(5, 0, 1)}, {"scales", gamma(3, 3)}, {"correlations", lkj(2)}}),
+                 4, walk("crank_nicolson", dense), 15});
+
   // Three components.
   all.push_back({"split_merge",
                  mixture(3, 1, "diagonal", {{"means", normal(0, 2)}, {"scales", lognormal(-0.5, 0.6)}}), 3,

@@ -24,6 +24,8 @@ inline std::vector<JointTest> joint_tests() {
           {two, {"stretch", isotropic, 0.234}},
           {mixture_in_one_column(3), {"split_merge", diagonal, 0.234}},
           {mixture_in_one_column(3, "scales"), {"split_merge", isotropic, 0.234}},
+          {two, {"crank_nicolson", diagonal, 0.234}},
+          {mixture_with_covariances(1, 2, "full"), {"crank_nicolson", dense, 0.234}},
           {mixture_in_one_column(2, "means"), {"component_wise", dense, 0.234}},
           {hierarchical_mixture(), {"component_wise", diagonal, 0.234}},
           {mixture_with_covariances(1, 3, "full"), {"component_wise", dense, 0.234}},

@@ -5,6 +5,7 @@
 
 #include <Eigen/Dense>
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include "emomc/core/errors.hpp"
@@ -78,7 +79,7 @@ std::vector<double> features(const double* u, int n) {
 // The target is the prior (a flat likelihood), which can be drawn from exactly.
 template <class Proposal>
 Statistics one_step(const Target& target, IncrementShape shape, int block, Break broken = Break::nothing,
-                    int rounds = 10) {
+                    int rounds = 10, std::optional<double> log_scale = std::nullopt) {
   const auto device = make_host_device();
   ProposalBlocks blocks = plan_blocks(traits_of<Proposal>(), static_cast<ProposalShape>(shape), target);
   constexpr int num_chains = 4000;
@@ -87,9 +88,10 @@ Statistics one_step(const Target& target, IncrementShape shape, int block, Break
   Ensemble ensemble(*device, {&target, 1}, blocks, plans, 99, {1});
   const StepView& view = ensemble.view();
   std::vector<double> adapted(static_cast<std::size_t>(view.adapted_layout.size()), 0.8);
-  for (int b = 0; b < view.num_blocks; ++b) adapted[static_cast<std::size_t>(b)] = -0.7 + 0.1 * b;
-  if (blocks.traits.learning == ShapeLearning::fitted) {
-    // A t about (0.2, 0.2, ...) with L = 0.8 I in every element on and below the diagonal.
+  for (int b = 0; b < view.num_blocks; ++b)
+    adapted[static_cast<std::size_t>(b)] = log_scale.value_or(-0.7 + 0.1 * b);
+  if (blocks.traits.is_fitted()) {
+    // A t about (0.2, 0.2, ...) with 0.8 in every element of L on and below the diagonal.
     const int n = target.dim_unconstrained();
     Eigen::MatrixXd lower = Eigen::MatrixXd::Constant(n, n, 0.8).triangularView<Eigen::Lower>();
     double* fitted = adapted.data() + view.adapted_layout.fitted();
@@ -187,6 +189,73 @@ TEST(Kernel, IndependenceIsReversible) {
   EXPECT_LT(s.worst_exchange, kBound);
   EXPECT_LT(s.worst_stationary, kBound);
   EXPECT_GT(s.acceptance, 0.02);
+}
+
+// The last block of a step, by a fit that is nothing like the target. beta is exp of the block's scale: half
+// way to the fit, and with the largest one all the way.
+template <class Proposal>
+Statistics by_fit(IncrementShape shape, double log_beta, int rounds = 10) {
+  const Target target = small_target();
+  const auto blocks = plan_blocks(traits_of<Proposal>(), static_cast<ProposalShape>(shape), target);
+  EXPECT_EQ(blocks.names.back(), "all[" + std::to_string(blocks.names.size() / 2 - 1) + "]");
+  return one_step<Proposal>(target, shape, static_cast<int>(blocks.names.size()) - 1, Break::nothing, rounds,
+                            log_beta);
+}
+
+TEST(Kernel, CrankNicolsonIsReversible) {
+  for (auto shape : {IncrementShape::isotropic, IncrementShape::diagonal, IncrementShape::dense})
+    for (const double log_beta : {-0.7, 0.0, 3.0}) {
+      const auto s = by_fit<CrankNicolson>(shape, log_beta);
+      EXPECT_LT(s.worst_exchange, kBound) << log_beta;
+      EXPECT_LT(s.worst_stationary, kBound) << log_beta;
+      EXPECT_GT(s.acceptance, 0.02) << log_beta;
+    }
+}
+
+// Of a target that is the fit itself, all moves would be accepted and their correlation be that of beta; here
+// the target is a normal, and with many degrees of freedom less than the dimensions' number the t is one.
+TEST(Kernel, CrankNicolsonMovesAsFarAsBetaSays) {
+  constexpr int n = 6, num_draws = 20000;
+  const std::vector<double> u{0.3, -1, 2, 0.5, -0.2, 1}, mean(n, 0.2);
+  std::vector<double> numbers(static_cast<std::size_t>(1 + n), 0.0), z(n), extra(kExtraInnovation),
+      candidate(n);
+  const AdaptedLayout layout{1, n, n * n, AdaptedLayout::fitted_size(n)};
+  numbers[0] = std::log(0.6);
+  Eigen::MatrixXd lower = Eigen::MatrixXd::Constant(n, n, 0.3).triangularView<Eigen::Lower>();
+  std::vector<double> dense(static_cast<std::size_t>(2 * n * n + n + 1));
+  Eigen::Map<Eigen::MatrixXd>(dense.data(), n, n) = lower;
+  Eigen::Map<Eigen::MatrixXd>(dense.data() + n * n, n, n) = lower.inverse();
+  std::copy(mean.begin(), mean.end(), dense.begin() + 2 * n * n);
+  dense.back() = 1;
+  ProposalBlock block{};
+  block.size = n;
+  block.by_fit = 1;
+  const InnovationView adapted{numbers.data(), dense.data(), layout, block, 0, IncrementShape::diagonal, {}};
+  std::vector<double> increment(n);
+  const Innovation innovation{increment.data(), z.data(), extra.data()};
+  const Eigen::VectorXd phi = lower.inverse() * (Eigen::Map<const Eigen::VectorXd>(u.data(), n) -
+                                                 Eigen::Map<const Eigen::VectorXd>(mean.data(), n));
+  const double nu = 4, expected_length = 0.36 * (nu + phi.squaredNorm()) / (nu + n - 2);
+  Eigen::VectorXd sum = Eigen::VectorXd::Zero(n);
+  double square = 0;
+  for (int draw = 0; draw < num_draws; ++draw) {
+    CrankNicolson::innovate(HostTeam{}, RandomSource{5, static_cast<u64>(draw), 0}, adapted, innovation);
+    const double log_ratio = CrankNicolson::apply(
+        HostTeam{},
+        ProposalView{u.data(), candidate.data(), innovation, adapted, {}, nullptr, nullptr, nullptr});
+    const Eigen::VectorXd there =
+        lower.inverse() * (Eigen::Map<const Eigen::VectorXd>(candidate.data(), n).array() - 0.2).matrix();
+    // The density of the t, there and here.
+    EXPECT_NEAR(log_ratio,
+                0.5 * (nu + n) * (std::log(nu + there.squaredNorm()) - std::log(nu + phi.squaredNorm())),
+                1e-10);
+    sum += there;
+    square += (there - 0.8 * phi).squaredNorm() / n;
+  }
+  // 0.8 phi and 0.36 E[1 / lambda] for each element; 6 standard errors.
+  const double error = 6 * std::sqrt(expected_length / num_draws);
+  for (int i = 0; i < n; ++i) EXPECT_NEAR(sum[i] / num_draws, 0.8 * phi[i], error);
+  EXPECT_NEAR(square / num_draws, expected_length, 6 * expected_length * std::sqrt(2.0 / num_draws));
 }
 
 // Both tries of a step together are reversible, the second one for itself is not.
@@ -288,6 +357,8 @@ TEST(Kernel, MissingRatiosAreCaught) {
   EXPECT_GT(worst_without_ratio<Snooker>(), 2 * kBound);
   const auto split = split_and_merge<WithoutRatio<SplitMerge>>(1, "");
   EXPECT_GT(std::max(split.worst_exchange, split.worst_stationary), 2 * kBound);
+  const auto fit = by_fit<WithoutRatio<CrankNicolson>>(IncrementShape::diagonal, 0);
+  EXPECT_GT(std::max(fit.worst_exchange, fit.worst_stationary), 2 * kBound);
   constexpr int kManyRounds = 200;
   // What the second try's acceptance knows of the first matters where it goes as far.
   EXPECT_GT(worst_without_ratio<DelayedRejectionBy<100>>(kManyRounds), 2 * kBound);

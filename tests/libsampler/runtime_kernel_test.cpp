@@ -88,7 +88,7 @@ TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
         plan.rows_per_lane = 2;
         plan.evaluators = form == device::ResidentForm::ahead ? 4 : 8;
         plan.sizes.caches = proposal == "ComponentWise";
-        plan.sizes.neighbours = plan.sizes.caches || proposal == "SplitMerge";
+        plan.sizes.neighbours = plan.sizes.caches || proposal == "SplitMerge" || proposal == "CrankNicolson";
         const KernelSource source =
             resident_source(plan, likelihood, "emomc::device::" + proposal, device::ParameterTable{});
         const KernelCode code = compile_kernel(source, "sm_90", false);

@@ -267,12 +267,12 @@ std::vector<ConfigKey> sampler_keys() {
        [](const RunConfig& c) { return shortest_text(c.sampler.until.seconds); }},
       {"sampler.proposal.kind", "",
        "component_wise | random_walk | adaptive_metropolis | delayed_rejection | independence | "
-       "differential_evolution | stretch | split_merge (docs/proposals.md)",
+       "differential_evolution | stretch | split_merge | crank_nicolson (docs/proposals.md)",
        [](const YamlValue& v, RunConfig& c) { c.sampler.proposal.kind = v.choice(proposal_names()); },
        [](const RunConfig& c) { return c.sampler.proposal.kind; }},
       {"sampler.proposal.shape", "",
        "covariance of the increments within a block: isotropic | diagonal | dense; component_wise, "
-       "random_walk, delayed_rejection and split_merge use it",
+       "random_walk, delayed_rejection, split_merge and crank_nicolson use it",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.proposal.shape = choose(v, {"isotropic", "diagonal", "dense"});
        },

@@ -30,10 +30,11 @@ struct AdaptiveMetropolis {
     const double* factor = adapted.dense + adapted.block.dense_offset;
     const double* z = view.innovation.main;
     const bool is_short = view.innovation.extra[0] < kShareOfShort;
+    if (!is_short) lower_multiply(team, factor, n, z, view.candidate);
     EMOMC_ROLLED
     for (int i = team.rank(); i < n; i += team.size())
-      view.candidate[i] = view.u[i] + scale * (is_short ? kShort * (factor[i * n + i] * z[i])
-                                                        : lower_product(factor, n, z, i));
+      view.candidate[i] =
+          view.u[i] + scale * (is_short ? kShort * (factor[i * n + i] * z[i]) : view.candidate[i]);
     return 0.0;  // a mixture of two symmetric moves, chosen without looking at the state
   }
 };

@@ -34,9 +34,11 @@ struct DelayedRejectionBy {
     const double scale = exp(adapted.adapted[adapted.layout.scale(0)]) * (second ? kSecondScale : 1.0);
     const double* factor = adapted.dense + adapted.block.dense_offset;
     const double* z = second ? view.innovation.second : view.innovation.main;
+    const bool dense = adapted.shape == IncrementShape::dense;
+    if (dense) lower_multiply(team, factor, n, z, view.candidate);
     EMOMC_ROLLED
     for (int i = team.rank(); i < n; i += team.size()) {
-      const double step = adapted.shape == IncrementShape::dense ? lower_product(factor, n, z, i)
+      const double step = dense ? view.candidate[i]
                           : adapted.shape == IncrementShape::diagonal
                               ? adapted.adapted[adapted.layout.sd(i)] * z[i]
                               : z[i];

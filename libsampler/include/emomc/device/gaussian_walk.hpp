@@ -20,12 +20,46 @@ EMOMC_HD void draw_normals(const Team& team, const RandomSource& random, Purpose
   }
 }
 
-/// Element i of L z, L lower triangular, [n x n] column-major.
-EMOMC_INLINE double lower_product(const double* factor, int n, const double* z, int i) {
-  double sum = 0;
+/// out = L v, L lower triangular, [n x n] column-major, v's element j being f(j). Each member writes its own
+/// elements of out (rank, rank + size, ...). The sum of an element goes by columns from the first on.
+template <class Team, class F>
+EMOMC_HD void lower_multiply_by(const Team& team, const double* factor, int n, F f, double* out) {
+  // On a GPU, L is in far memory: so many elements of it are on their way at a time.
+  constexpr int kAtATime = 8;
   EMOMC_ROLLED
-  for (int j = 0; j <= i; ++j) sum = EMOMC_FMA(factor[j * n + i], z[j], sum);
-  return sum;
+  for (int i = team.rank(); i < n; i += team.size()) {
+    const double* row = factor + i;
+    double sum = 0;
+    int j = 0;
+    EMOMC_ROLLED
+    for (; j + kAtATime <= i + 1; j += kAtATime) {
+      double l[kAtATime];
+      EMOMC_UNROLL
+      for (int k = 0; k < kAtATime; ++k) l[k] = row[(j + k) * n];
+      EMOMC_UNROLL
+      for (int k = 0; k < kAtATime; ++k) sum += l[k] * f(j + k);
+    }
+    EMOMC_ROLLED
+    for (; j <= i; ++j) sum += row[j * n] * f(j);
+    out[i] = sum;
+  }
+}
+
+/// The same sums column by column, which a processor's vectors add at once.
+template <class F>
+inline void lower_multiply_by(const HostTeam&, const double* factor, int n, F f, double* __restrict out) {
+  for (int i = 0; i < n; ++i) out[i] = 0;
+  for (int j = 0; j < n; ++j) {
+    const double v = f(j);
+    const double* column = factor + static_cast<i64>(j) * n;
+    for (int i = j; i < n; ++i) out[i] += column[i] * v;
+  }
+}
+
+template <class Team>
+EMOMC_HD void lower_multiply(const Team& team, const double* factor, int n, const double* z, double* out) {
+  lower_multiply_by(
+      team, factor, n, [=](int j) { return z[j]; }, out);
 }
 
 /// candidate = u + scale L z on the block, z standard normal; L is 1, diag(sd) or the Cholesky factor.
@@ -58,12 +92,12 @@ struct GaussianWalk {
     const ProposalBlock& block = view.adapted.block;
     const double* z = view.innovation.main + block.begin;
     const double* factor = view.adapted.dense + block.dense_offset;
+    double* candidate = view.candidate + block.begin;
+    const bool dense = view.adapted.shape == IncrementShape::dense;
+    if (dense) lower_multiply(team, factor, block.size, z, candidate);
     EMOMC_ROLLED
-    for (int i = team.rank(); i < block.size; i += team.size()) {
-      const double step =
-          view.adapted.shape == IncrementShape::dense ? lower_product(factor, block.size, z, i) : z[i];
-      view.candidate[block.begin + i] = view.u[block.begin + i] + step;
-    }
+    for (int i = team.rank(); i < block.size; i += team.size())
+      candidate[i] = view.u[block.begin + i] + (dense ? candidate[i] : z[i]);
     return 0.0;  // symmetric
   }
 };

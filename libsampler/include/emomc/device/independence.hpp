@@ -40,20 +40,19 @@ struct Independence {
     const bool is_fitted = mean[n] != 0;
     const double length = is_fitted ? EMOMC_SQRT(view.innovation.extra[0])
                                     : exp(adapted.adapted[adapted.layout.scale(adapted.block_index)]);
+    double squared_distance = 0;  // of the current point
+    if (is_fitted) {
+      lower_multiply_by(
+          team, inverse, n, [=](int j) { return view.u[j] - mean[j]; }, view.candidate);
+      squared_distance = team.sum(n, [=](int i) { return view.candidate[i] * view.candidate[i]; });
+    }
+    lower_multiply(team, factor, n, z, view.candidate);
     EMOMC_ROLLED
     for (int i = team.rank(); i < n; i += team.size())
-      view.candidate[i] = (is_fitted ? mean[i] : view.u[i]) + length * lower_product(factor, n, z, i);
+      view.candidate[i] = (is_fitted ? mean[i] : view.u[i]) + length * view.candidate[i];
     if (!is_fitted) return 0.0;
-    team.sync();
-    const TwoSums squares = team.sum_two(n, [=](int i) {
-      double here = 0, there = 0;
-      for (int j = 0; j <= i; ++j) {
-        here = EMOMC_FMA(inverse[j * n + i], view.u[j] - mean[j], here);
-        there = EMOMC_FMA(inverse[j * n + i], view.candidate[j] - mean[j], there);
-      }
-      return TwoSums{here * here, there * there};
-    });
-    return log_density(squares.a, n) - log_density(squares.b, n);
+    const double squared_innovation = team.sum(n, [=](int i) { return z[i] * z[i]; });
+    return log_density(squared_distance, n) - log_density(view.innovation.extra[0] * squared_innovation, n);
   }
 };
 

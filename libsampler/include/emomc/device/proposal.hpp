@@ -26,14 +26,16 @@ enum class BlockPlan {
   halves,  ///< all at once, first of one half of the chains, then of the other, each by the other's state
   stages,  ///< all at once, and where that is rejected a second, shorter try
   by_component_and_jump,  ///< by_component, then all at once between the modes of a mixture
+  by_component_and_fit,   ///< by_component, then as often all at once by what is fitted
 };
 
 /// What the windows of warm-up learn of the increments' covariance.
 enum class ShapeLearning {
   none,
-  as_asked,      ///< the shape that the user chose, at a few steps
-  every_window,  ///< a dense one, at each window
-  fitted,        ///< a dense one, and with it mean and inverse (AdaptedLayout::fitted)
+  as_asked,             ///< the shape that the user chose, at a few steps
+  every_window,         ///< a dense one, at each window
+  fitted,               ///< a dense one, and with it mean and inverse (AdaptedLayout::fitted)
+  as_asked_and_fitted,  ///< of blocks as_asked; fitted, of all at once
 };
 
 /// Contiguous free parameters that move together.
@@ -45,6 +47,7 @@ struct ProposalBlock {
   int half;                         ///< of the chains that move, 0 or 1; kAllChains
   int stage;                        ///< 1: the second try where the block before was rejected
   int jump;                         ///< 1: between modes; nothing of it is learnt, its ratio is that of theta
+  int by_fit;                       ///< 1: moves all by what is fitted, whose factor is at dense_offset
   int first_element, num_elements;  ///< of theta, that depend on it; others among them may not
   int keeps_heights;                ///< 1: it moves locations only, so that no component's height changes
 };
@@ -54,8 +57,8 @@ inline constexpr int kAllChains = -1;
 enum class IncrementShape : int { isotropic, diagonal, dense };
 
 /// Where a group's adapted numbers lie: log_scale [num_blocks], then sd [dim_unconstrained], then for
-/// `dense` the lower Cholesky factors of the blocks, column-major, size x size each, then where all is fitted
-/// their inverse [n x n], column-major, the mean [n], and 1 once they are there (else 0).
+/// `dense` the lower Cholesky factors of the blocks, column-major, size x size each, and where all is fitted
+/// that of all, then its inverse [n x n], column-major, the mean [n], and 1 once they are there (else 0).
 struct AdaptedLayout {
   int num_blocks, dim_unconstrained, num_dense, num_fitted;
   EMOMC_INLINE int scale(int block) const { return block; }
@@ -70,8 +73,8 @@ struct AdaptedLayout {
 /// Numbers of an innovation beside those of the free parameters: choices, lengths.
 inline constexpr int kExtraInnovation = 8;
 
-/// The innovation of a step: [dim_unconstrained] numbers, those of a second try behind them where there are
-/// stages, then kExtraInnovation more.
+/// The innovation of a step: [dim_unconstrained] numbers, as many behind them where there are stages (those
+/// of a second try) or moves by a fit, then kExtraInnovation more.
 struct Innovation {
   double *main, *second, *extra;
 };

@@ -3,6 +3,7 @@
 #define EMOMC_DEVICE_PROPOSALS_HPP
 
 #include "emomc/device/adaptive_metropolis.hpp"
+#include "emomc/device/crank_nicolson.hpp"
 #include "emomc/device/delayed_rejection.hpp"
 #include "emomc/device/ensemble_moves.hpp"
 #include "emomc/device/gaussian_walk.hpp"
@@ -17,6 +18,7 @@
   X(Independence)          \
   X(DifferentialEvolution) \
   X(Stretch)               \
-  X(SplitMerge)
+  X(SplitMerge)            \
+  X(CrankNicolson)
 
 #endif  // EMOMC_DEVICE_PROPOSALS_HPP

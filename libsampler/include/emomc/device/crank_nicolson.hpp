@@ -1,0 +1,101 @@
+// Moves of all free parameters towards and about a distribution that warm-up has fitted, between the
+// component-wise walks of a step: Kamatani's mixed preconditioned Crank-Nicolson kernel (2018, "Efficient
+// strategy for the Markov chain Monte Carlo in high-dimension with heavy-tailed target probability
+// distribution"; its Gaussian form: Cotter, Roberts, Stuart and White 2013). Such a move's length does not
+// fall with the number of parameters, as that of a random walk does; how far it gets depends on how well the
+// distribution fits.
+#ifndef EMOMC_DEVICE_CRANK_NICOLSON_HPP
+#define EMOMC_DEVICE_CRANK_NICOLSON_HPP
+
+#include "emomc/device/gaussian_walk.hpp"
+
+namespace emomc::device {
+
+/// Component-wise random walks, then moves by the fit, a t distribution with nu degrees of freedom, location
+/// m and scale matrix L L' over all n free parameters. With phi = L^-1 (u - m):
+///   1 / lambda = (nu + |phi|^2) / chi,  chi ~ chi-square(nu + n): the t as a mixture of normals, given u
+///   phi' = sqrt(1 - beta^2) phi + beta / sqrt(lambda) z,  z standard normal
+/// which is reversible for the t, so that q(u | u') / q(u' | u) = t(u) / t(u'). beta, at most 1, is learnt;
+/// with 1 the move forgets where in the fit it was. Before there is a fit: a random walk with increments of
+/// equal size.
+struct CrankNicolson : GaussianWalk<BlockPlan::by_component> {
+  static constexpr const char* name = "crank_nicolson";
+  static constexpr BlockPlan block_plan = BlockPlan::by_component_and_fit;
+  static constexpr ShapeLearning learning = ShapeLearning::as_asked_and_fitted;
+
+  /// 4, or 5 where that makes nu + n even: chi is then -2 times the log of a product of uniform numbers.
+  EMOMC_INLINE static int degrees_of_freedom(int n) { return 4 + (n & 1); }
+
+  /// L z, z itself as the second vector, and chi.
+  template <class Team>
+  EMOMC_HD static void innovate(const Team& team, const RandomSource& random, const InnovationView& view,
+                                const Innovation& innovation) {
+    if (!view.block.by_fit) {
+      GaussianWalk::innovate(team, random, view, innovation);
+      return;
+    }
+    // Each block of a step has numbers of its own, beyond those of the component-wise blocks.
+    const int n = view.block.size, pairs = (n + 1) / 2, uniforms = (n + degrees_of_freedom(n)) / 2;
+    const u32 first_pair = static_cast<u32>(view.block_index * pairs);
+    const u32 first_uniform = static_cast<u32>(view.block_index * uniforms);
+    EMOMC_ROLLED
+    for (int pair = team.rank(); pair < pairs; pair += team.size()) {
+      const NormalPair z = random.normal_pair(Purpose::innovation, first_pair + static_cast<u32>(pair));
+      innovation.second[2 * pair] = z.even;
+      if (2 * pair + 1 < n) innovation.second[2 * pair + 1] = z.odd;
+    }
+    const double half = team.sum(uniforms, [=](int i) {
+      return -log(random.uniform(Purpose::choice, first_uniform + static_cast<u32>(i)));
+    });
+    if (team.rank() == 0) innovation.extra[0] = 2 * half;
+    team.sync();
+    if (is_fitted(view)) {
+      lower_multiply(team, view.dense + view.block.dense_offset, n, innovation.second, innovation.main);
+    } else {
+      EMOMC_ROLLED
+      for (int i = team.rank(); i < n; i += team.size()) innovation.main[i] = innovation.second[i];
+    }
+  }
+
+  template <class Team>
+  EMOMC_HD static double apply(const Team& team, const ProposalView& view) {
+    const InnovationView& adapted = view.adapted;
+    if (!adapted.block.by_fit) return GaussianWalk::apply(team, view);
+    const int n = adapted.block.size;
+    const double *increment = view.innovation.main, *z = view.innovation.second;
+    const double scale = exp(adapted.adapted[adapted.layout.scale(adapted.block_index)]);
+    if (!is_fitted(adapted)) {
+      EMOMC_ROLLED
+      for (int i = team.rank(); i < n; i += team.size()) view.candidate[i] = view.u[i] + scale * increment[i];
+      return 0.0;
+    }
+    const double* inverse = inverse_of(adapted);
+    const double* mean = inverse + n * n;
+    const double beta = scale < 1 ? scale : 1, rho = EMOMC_SQRT((1 - beta) * (1 + beta));
+    const double nu = degrees_of_freedom(n);
+    double* phi = view.candidate;
+    lower_multiply_by(
+        team, inverse, n, [=](int j) { return view.u[j] - mean[j]; }, phi);
+    const TwoSums here = team.sum_two(n, [=](int i) { return TwoSums{phi[i] * phi[i], phi[i] * z[i]}; });
+    const double squared_z = team.sum(n, [=](int i) { return z[i] * z[i]; });
+    const double length = beta * EMOMC_SQRT((nu + here.a) / view.innovation.extra[0]);
+    EMOMC_ROLLED
+    for (int i = team.rank(); i < n; i += team.size())
+      view.candidate[i] = mean[i] + rho * (view.u[i] - mean[i]) + length * increment[i];
+    const double there = rho * rho * here.a + 2 * rho * length * here.b + length * length * squared_z;
+    return 0.5 * (nu + n) * log((nu + there) / (nu + here.a));
+  }
+
+ private:
+  EMOMC_INLINE static const double* inverse_of(const InnovationView& view) {
+    return view.dense + view.layout.num_dense;
+  }
+  EMOMC_INLINE static bool is_fitted(const InnovationView& view) {
+    const int n = view.block.size;
+    return inverse_of(view)[n * n + n] != 0;
+  }
+};
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_CRANK_NICOLSON_HPP
