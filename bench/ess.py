@@ -2,7 +2,7 @@
 """Effective draws per second of the same posterior: emomc beside NumPyro's NUTS on the same machine, in one run.
 
     python3 bench/ess.py --data 'DIRECTORY/Sad_*.csv' [--emomc build/release/bin/emomc] [--backend cuda]
-                         [--proposal component_wise] [--chains 64,512] [--json FILE] [--no-numpyro]
+                         [--proposals crank_nicolson,component_wise] [--chains 64,512] [--json FILE] [--no-numpyro]
 
 A diagonal Gaussian mixture on standardised columns: means normal(0, 3), log scales normal(-0.5, 1), weights
 Dirichlet(1). Every chain of both starts at the same EM fit. ESS (bulk) of both sets of draws is `emomc
@@ -31,7 +31,7 @@ prior:
   means: {{normal: {{mean: 0, sd: 3}}}}
   scales: {{lognormal: {{meanlog: -0.5, sdlog: 1}}}}
   scale_floor: 0
-sampler: {{init: em.json, proposal: {{kind: {a.proposal}}}}}
+sampler: {{init: em.json}}
 backend: {a.backend}
 """
 
@@ -74,15 +74,16 @@ def figures(summary, warmup, sampling):
     return result
 
 
-def measure_emomc(a, folder, chains):
-    sweeps = a.draws * a.thin
+def measure_emomc(a, folder, proposal, chains):
+    steps = a.draws * a.thin
     run(a, folder, "run", "config.yaml", "-q", "--force", "--output", f"run{chains}", "--set", f"sampler.chains={chains}",
-        "--set", f"sampler.warmup={a.warmup}", "--set", f"sampler.draws={a.draws}", "--set", f"sampler.thin={a.thin}")
+        "--set", f"sampler.warmup={a.warmup}", "--set", f"sampler.draws={a.draws}", "--set", f"sampler.thin={a.thin}",
+        "--set", f"sampler.proposal.kind={proposal}")
     with open(os.path.join(folder, f"run{chains}", "manifest.json")) as file:
         manifest = json.load(file)
     result = figures(summarised(a, folder, f"run{chains}"), manifest["seconds"]["warmup"],
                      manifest["seconds"]["sampling"])
-    result.update(program=f"emomc {a.proposal}", chains=chains, sweeps=sweeps, stepping=manifest.get("stepping", ""))
+    result.update(program=f"emomc {proposal}", chains=chains, steps=steps, stepping=manifest.get("stepping", ""))
     return result
 
 
@@ -143,7 +144,7 @@ def measure_numpyro(a, folder, x, start):
         rows = chosen(summary, "lp__")
         result["log density"] = {"slowest": rows[0]["ess_bulk"], "median": rows[0]["ess_bulk"], "rhat": rows[0]["rhat"],
                                  "mean": [rows[0]["mean"]], "mcse": [rows[0]["mcse_mean"]]}
-    result.update(program="NumPyro NUTS", chains=chains, sweeps=a.numpyro_draws)
+    result.update(program="NumPyro NUTS", chains=chains, steps=a.numpyro_draws)
     return result
 
 
@@ -183,12 +184,12 @@ def main():
     parser.add_argument("--data", required=True)
     parser.add_argument("--emomc", default="build/release/bin/emomc")
     parser.add_argument("--backend", default="cuda")
-    parser.add_argument("--proposal", default="component_wise")
+    parser.add_argument("--proposals", default="crank_nicolson,component_wise")
     parser.add_argument("--components", type=int, default=8)
     parser.add_argument("--chains", default="64,512")
     parser.add_argument("--warmup", type=int, default=2000)
     parser.add_argument("--draws", type=int, default=1000)
-    parser.add_argument("--thin", type=int, default=10)
+    parser.add_argument("--thin", type=int, default=4)
     parser.add_argument("--numpyro-chains", type=int, default=64)
     parser.add_argument("--numpyro-warmup", type=int, default=300)
     parser.add_argument("--numpyro-draws", type=int, default=500)
@@ -212,13 +213,14 @@ def main():
                 results.append(measure_numpyro(a, folder, (x - mean) / sd, start))
             except ImportError:
                 print("numpyro is not installed")
-        results += [measure_emomc(a, folder, int(c)) for c in a.chains.split(",")]
+        results += [measure_emomc(a, folder, p, int(c)) for p in a.proposals.split(",") for c in a.chains.split(",")]
     print(table(results))
     if results[0]["program"].startswith("NumPyro"):
         for r in results[1:]:
-            distance = apart(r, results[0], "sorted weights")
-            if distance is not None:
-                print(f"{r['program']}, {r['chains']} chains: sorted weights within {distance:.1f} combined MCSE of NumPyro's")
+            for group in ("sorted weights", "means"):
+                distance = apart(r, results[0], group)
+                if distance is not None:
+                    print(f"{r['program']}, {r['chains']} chains: {group} within {distance:.1f} combined MCSE of NumPyro's")
     if a.json:
         with open(a.json, "w") as file:
             json.dump(results, file, indent=1)

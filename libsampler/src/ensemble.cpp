@@ -29,13 +29,15 @@ Ensemble::Ensemble(Device& device, std::span<const Target> targets, const Propos
   const auto chains = plans.size();
   const auto num_blocks = blocks.blocks.size();
   view_.num_chains = static_cast<int>(chains);
-  view_.ld_u = padded(target.dim_unconstrained());
+  view_.point_size = blocks.point_size(target.dim_unconstrained());
+  view_.ld_u = padded(view_.point_size);
   view_.ld = padded(target.dim());
   view_.seed = seed;
   view_.shape = static_cast<device::IncrementShape>(blocks.shape);
   view_.num_blocks = static_cast<int>(num_blocks);
   view_.adapted_layout = blocks.adapted_layout(target.dim_unconstrained());
-  view_.num_innovation = (blocks.has_second_innovation() ? 2 : 1) * target.dim_unconstrained() + device::kExtraInnovation;
+  view_.num_innovation =
+      (blocks.has_second_innovation() ? 2 : 1) * target.dim_unconstrained() + device::kExtraInnovation;
   view_.ld_innovation = padded(view_.num_innovation);
 
   upload_tables(targets);

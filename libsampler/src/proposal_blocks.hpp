@@ -44,6 +44,12 @@ struct ProposalBlocks {
     return has_stages || traits.block_plan == device::BlockPlan::by_component_and_fit;
   }
 
+  /// device::StepView::point_size.
+  int point_size(int dim_unconstrained) const {
+    const bool by_fit = traits.block_plan == device::BlockPlan::by_component_and_fit;
+    return by_fit ? device::whitened_point_size(dim_unconstrained) : dim_unconstrained;
+  }
+
   /// Blocks whose candidates the likelihood is evaluated at.
   int num_evaluations() const;
 };

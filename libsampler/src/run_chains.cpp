@@ -35,7 +35,7 @@ ProposalUse proposal_use(const std::string& kind) {
   const ProposalTraits traits = make_stepper(kind, *host)->traits();
   const bool shape = traits.learning == device::ShapeLearning::as_asked ||
                      traits.learning == device::ShapeLearning::as_asked_and_fitted;
-  return {shape, traits.adapts_scale, traits.needs_others(), traits.jumps()};
+  return {shape, traits.adapts_scale, traits.needs_others(), traits.jumps(), traits.is_fitted()};
 }
 
 void check_proposal(const ProposalSpec& proposal, const Target& target, const std::vector<ChainPlan>& plans) {

@@ -58,24 +58,24 @@ TEST_F(CudaFaults, ATrapAtAnyTimeLeavesTheLastCheckpointGood) {
             << '\n';
 }
 
-// All of a GPU's memory but for `left` bytes.
+// All of a GPU's memory.
 class Hog {
  public:
-  explicit Hog(std::size_t left) {
-    std::size_t free = 0, total = 0;
-    cudaMemGetInfo(&free, &total);
-    for (std::size_t bytes = free - std::min(free, left); bytes > (1 << 20); bytes -= bytes / 16)
-      if (cudaMalloc(&memory_, bytes) == cudaSuccess) return;
+  Hog() {
+    for (std::size_t bytes = std::size_t{1} << 34; bytes >= 1 << 20; bytes /= 2)
+      for (void* part = nullptr; cudaMalloc(&part, bytes) == cudaSuccess;) parts_.push_back(part);
+    cudaGetLastError();
   }
-  ~Hog() { cudaFree(memory_); }
+  ~Hog() {
+    for (void* part : parts_) cudaFree(part);
+  }
   Hog(const Hog&) = delete;
   Hog& operator=(const Hog&) = delete;
 
  private:
-  void* memory_ = nullptr;
+  std::vector<void*> parts_;
 };
 
-// Room for a context, not for the data of 2,000,000 rows.
 TEST_F(CudaFaults, NoMemoryIsSaidBeforeSamplingStarts) {
   testing::StruckRun run(kOnGpu, 2000);
   std::string csv = "x\n";
@@ -85,16 +85,17 @@ TEST_F(CudaFaults, NoMemoryIsSaidBeforeSamplingStarts) {
       "run config.yaml --output run -q --set data.file=large.csv --set sampler.warmup=100 "
       "--set sampler.draws=100 --set checkpoint.steps=200 ";
   {
-    const Hog hog(std::size_t{1} << 20);
+    const Hog hog;
     const auto refused = run.folder.run(large);
     EXPECT_EQ(refused.exit_code, 3) << refused.err;
     EXPECT_NE(refused.err.find("memory"), std::string::npos) << refused.err;
-    EXPECT_FALSE(run.folder.exists("run/chains/0.emc"));
+    EXPECT_FALSE(run.folder.exists("run/chains/chain-00000.emc"));
   }
-  ASSERT_EQ(run.folder.run(large).exit_code, 0);
+  const auto first = run.folder.run(large + "--resume");
+  ASSERT_EQ(first.exit_code, 0) << first.err;
   const std::string before = run.folder.read("run/checkpoint");
   {
-    const Hog hog(std::size_t{1} << 20);
+    const Hog hog;
     const auto refused = run.folder.run(large + "--set sampler.draws=200 --resume");
     EXPECT_EQ(refused.exit_code, 3) << refused.err;
   }

@@ -216,9 +216,11 @@ TEST(Kernel, CrankNicolsonIsReversible) {
 // the target is a normal, and with many degrees of freedom less than the dimensions' number the t is one.
 TEST(Kernel, CrankNicolsonMovesAsFarAsBetaSays) {
   constexpr int n = 6, num_draws = 20000;
-  const std::vector<double> u{0.3, -1, 2, 0.5, -0.2, 1}, mean(n, 0.2);
+  const std::vector<double> mean(n, 0.2);
+  std::vector<double> u{0.3, -1, 2, 0.5, -0.2, 1};
+  u.resize(whitened_point_size(n));
   std::vector<double> numbers(static_cast<std::size_t>(1 + n), 0.0), z(n), extra(kExtraInnovation),
-      candidate(n);
+      candidate(u.size());
   const AdaptedLayout layout{1, n, n * n, AdaptedLayout::fitted_size(n)};
   numbers[0] = std::log(0.6);
   Eigen::MatrixXd lower = Eigen::MatrixXd::Constant(n, n, 0.3).triangularView<Eigen::Lower>();
@@ -249,6 +251,19 @@ TEST(Kernel, CrankNicolsonMovesAsFarAsBetaSays) {
     EXPECT_NEAR(log_ratio,
                 0.5 * (nu + n) * (std::log(nu + there.squaredNorm()) - std::log(nu + phi.squaredNorm())),
                 1e-10);
+    // What is remembered of the candidate is its place in the fit, and goes for as much as if it were
+    // computed anew.
+    EXPECT_LT((Eigen::Map<const Eigen::VectorXd>(candidate.data() + n, n) - there).norm(), 1e-12);
+    EXPECT_EQ(candidate.back(), draw + 1);
+    std::vector<double> remembered(u.size()), anew(u.size()), forgotten(candidate);
+    forgotten.back() = 0;
+    const auto ratio_from = [&](const std::vector<double>& from, std::vector<double>& to) {
+      return CrankNicolson::apply(
+          HostTeam{},
+          ProposalView{from.data(), to.data(), innovation, adapted, {}, nullptr, nullptr, nullptr});
+    };
+    EXPECT_NEAR(ratio_from(candidate, remembered), ratio_from(forgotten, anew), 1e-11);
+    EXPECT_NEAR(remembered[0], anew[0], 1e-12);
     sum += there;
     square += (there - 0.8 * phi).squaredNorm() / n;
   }

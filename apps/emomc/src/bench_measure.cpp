@@ -80,6 +80,7 @@ class StepTimer final : public DrawHandler {
   explicit StepTimer(double seconds) : seconds_(seconds) {}
   void on_draws(const DrawBatch&) override {}
   Continue on_progress(const Progress& progress) override {
+    if (progress.step < progress.warmup) return Continue::yes;
     ++calls_;
     if (calls_ <= kWarmingCalls) {
       first_step_ = progress.step;
@@ -114,7 +115,8 @@ double seconds_per_step(LikelihoodEngine& engine, const std::vector<double>& the
     starts.insert(starts.end(), theta.begin(), theta.end());
   }
   RunOptions options;
-  options.warmup = 0;
+  constexpr std::int64_t kUntilFitted = 70;
+  options.warmup = proposal_use(proposal).fitted ? kUntilFitted : 0;
   options.thin = 1'000'000'000;  // no draws leave: the step alone
   options.draws = 1;
   options.seed = 1;

@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(device::kTeamLanes, 4)
 /// A workspace in dynamic shared memory with room for one more candidate.
 EMOMC_HD inline device::i64 prefetch_bytes(const device::StepView& view) {
   return device::workspace_bytes(view) +
-         (view.table.dim_unconstrained + view.table.dim) * static_cast<device::i64>(sizeof(double));
+         (view.point_size + view.table.dim) * static_cast<device::i64>(sizeof(double));
 }
 
 /// The same transition by two teams, one for each outcome of the acceptance, that compute the next candidate
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(2 * device::kTeamLanes, device::has_jumps<Prop
   const device::Candidate next = device::propose<Proposal>(
       team, view, chain, prepared.adapted,
       if_accepted ? device::KnownPoint{w.u, w.theta} : device::KnownPoint{w.current_u, w.current_theta}, w,
-      next_u, next_u + view.table.dim_unconstrained);
+      next_u, next_u + view.point_size);
   begin_overlapped();
   __syncthreads();
   const device::Decision decision = device::decide<Proposal>(view, chain, prepared);

@@ -30,7 +30,10 @@ struct AdaptiveMetropolis {
     const double* factor = adapted.dense + adapted.block.dense_offset;
     const double* z = view.innovation.main;
     const bool is_short = view.innovation.extra[0] < kShareOfShort;
-    if (!is_short) lower_multiply(team, factor, n, z, view.candidate);
+    if (!is_short) {
+      lower_multiply(team, factor, n, z, view.candidate);
+      team.sync();
+    }
     EMOMC_ROLLED
     for (int i = team.rank(); i < n; i += team.size())
       view.candidate[i] =

@@ -26,7 +26,8 @@ struct CrankNicolson : GaussianWalk<BlockPlan::by_component> {
   /// 4, or 5 where that makes nu + n even: chi is then -2 times the log of a product of uniform numbers.
   EMOMC_INLINE static int degrees_of_freedom(int n) { return 4 + (n & 1); }
 
-  /// L z, z itself as the second vector, and chi.
+  /// L z; z itself as the second vector; chi, |z|^2 and the step's number, which tells what is known of a
+  /// point.
   template <class Team>
   EMOMC_HD static void innovate(const Team& team, const RandomSource& random, const InnovationView& view,
                                 const Innovation& innovation) {
@@ -38,30 +39,40 @@ struct CrankNicolson : GaussianWalk<BlockPlan::by_component> {
     const int n = view.block.size, pairs = (n + 1) / 2, uniforms = (n + degrees_of_freedom(n)) / 2;
     const u32 first_pair = static_cast<u32>(view.block_index * pairs);
     const u32 first_uniform = static_cast<u32>(view.block_index * uniforms);
+    double* z = innovation.second;
     EMOMC_ROLLED
     for (int pair = team.rank(); pair < pairs; pair += team.size()) {
-      const NormalPair z = random.normal_pair(Purpose::innovation, first_pair + static_cast<u32>(pair));
-      innovation.second[2 * pair] = z.even;
-      if (2 * pair + 1 < n) innovation.second[2 * pair + 1] = z.odd;
+      const NormalPair normals = random.normal_pair(Purpose::innovation, first_pair + static_cast<u32>(pair));
+      z[2 * pair] = normals.even;
+      if (2 * pair + 1 < n) z[2 * pair + 1] = normals.odd;
     }
-    const double half = team.sum(uniforms, [=](int i) {
+    const double half_chi = team.sum(uniforms, [=](int i) {
       return -log(random.uniform(Purpose::choice, first_uniform + static_cast<u32>(i)));
     });
-    if (team.rank() == 0) innovation.extra[0] = 2 * half;
     team.sync();
+    const double squared_z = team.sum(n, [=](int i) { return z[i] * z[i]; });
+    if (team.rank() == 0) {
+      innovation.extra[0] = 2 * half_chi;
+      innovation.extra[1] = squared_z;
+      innovation.extra[2] = static_cast<double>(random.step) + 1;
+    }
     if (is_fitted(view)) {
-      lower_multiply(team, view.dense + view.block.dense_offset, n, innovation.second, innovation.main);
+      lower_multiply(team, view.dense + view.block.dense_offset, n, z, innovation.main);
     } else {
       EMOMC_ROLLED
-      for (int i = team.rank(); i < n; i += team.size()) innovation.main[i] = innovation.second[i];
+      for (int i = team.rank(); i < n; i += team.size()) innovation.main[i] = z[i];
     }
   }
 
   template <class Team>
   EMOMC_HD static double apply(const Team& team, const ProposalView& view) {
     const InnovationView& adapted = view.adapted;
-    if (!adapted.block.by_fit) return GaussianWalk::apply(team, view);
-    const int n = adapted.block.size;
+    const int n = adapted.layout.dim_unconstrained;
+    double* known_at = view.candidate + whitened_point_size(n) - 1;
+    if (!adapted.block.by_fit) {
+      if (team.rank() == 0) *known_at = 0;
+      return GaussianWalk::apply(team, view);
+    }
     const double *increment = view.innovation.main, *z = view.innovation.second;
     const double scale = exp(adapted.adapted[adapted.layout.scale(adapted.block_index)]);
     if (!is_fitted(adapted)) {
@@ -73,16 +84,25 @@ struct CrankNicolson : GaussianWalk<BlockPlan::by_component> {
     const double* mean = inverse + n * n;
     const double beta = scale < 1 ? scale : 1, rho = EMOMC_SQRT((1 - beta) * (1 + beta));
     const double nu = degrees_of_freedom(n);
-    double* phi = view.candidate;
-    lower_multiply_by(
-        team, inverse, n, [=](int j) { return view.u[j] - mean[j]; }, phi);
+    // After a walk, phi is computed; after an accepted move it is known.
+    const double* phi = view.u + n;
+    double* next_phi = view.candidate + n;
+    if (view.u[whitened_point_size(n) - 1] != view.innovation.extra[2]) {
+      lower_multiply_by(
+          team, inverse, n, [=](int j) { return view.u[j] - mean[j]; }, next_phi);
+      team.sync();
+      phi = next_phi;
+    }
     const TwoSums here = team.sum_two(n, [=](int i) { return TwoSums{phi[i] * phi[i], phi[i] * z[i]}; });
-    const double squared_z = team.sum(n, [=](int i) { return z[i] * z[i]; });
     const double length = beta * EMOMC_SQRT((nu + here.a) / view.innovation.extra[0]);
     EMOMC_ROLLED
-    for (int i = team.rank(); i < n; i += team.size())
+    for (int i = team.rank(); i < n; i += team.size()) {
       view.candidate[i] = mean[i] + rho * (view.u[i] - mean[i]) + length * increment[i];
-    const double there = rho * rho * here.a + 2 * rho * length * here.b + length * length * squared_z;
+      next_phi[i] = rho * phi[i] + length * z[i];
+    }
+    if (team.rank() == 0) *known_at = view.innovation.extra[2];
+    const double there =
+        rho * rho * here.a + 2 * rho * length * here.b + length * length * view.innovation.extra[1];
     return 0.5 * (nu + n) * log((nu + there) / (nu + here.a));
   }
 

@@ -35,7 +35,10 @@ struct DelayedRejectionBy {
     const double* factor = adapted.dense + adapted.block.dense_offset;
     const double* z = second ? view.innovation.second : view.innovation.main;
     const bool dense = adapted.shape == IncrementShape::dense;
-    if (dense) lower_multiply(team, factor, n, z, view.candidate);
+    if (dense) {
+      lower_multiply(team, factor, n, z, view.candidate);
+      team.sync();
+    }
     EMOMC_ROLLED
     for (int i = team.rank(); i < n; i += team.size()) {
       const double step = dense ? view.candidate[i]

@@ -20,28 +20,43 @@ EMOMC_HD void draw_normals(const Team& team, const RandomSource& random, Purpose
   }
 }
 
-/// out = L v, L lower triangular, [n x n] column-major, v's element j being f(j). Each member writes its own
-/// elements of out (rank, rank + size, ...). The sum of an element goes by columns from the first on.
+/// Row i of L v, v's element j being f(j), added from column 0 on. Several elements of L are on their way at
+/// a time: on a GPU they are in far memory. Nothing branches on the way, for loads would wait for each other
+/// then.
+template <class F>
+EMOMC_INLINE double lower_row(const double* factor, int n, F f, int i) {
+  constexpr int kAtATime = 8;
+  const double* row = factor + i;
+  double sum = 0;
+  int j = 0;
+  EMOMC_ROLLED
+  for (; j + kAtATime <= i + 1; j += kAtATime) {
+    double l[kAtATime];
+    EMOMC_UNROLL
+    for (int k = 0; k < kAtATime; ++k) l[k] = row[(j + k) * n];
+    EMOMC_UNROLL
+    for (int k = 0; k < kAtATime; ++k) sum += l[k] * f(j + k);
+  }
+  double l[kAtATime];
+  EMOMC_UNROLL
+  for (int k = 0; k < kAtATime; ++k) l[k] = row[(j + k < i ? j + k : i) * n];
+  EMOMC_UNROLL
+  for (int k = 0; k < kAtATime; ++k) {
+    const double next = sum + l[k] * f(j + k < i ? j + k : i);
+    sum = j + k <= i ? next : sum;
+  }
+  return sum;
+}
+
+/// out = L v, L lower triangular, [n x n] column-major, v's element j being f(j). The sum of an element goes
+/// by columns from the first on. Which member writes an element is not said: a sync lies before others read.
 template <class Team, class F>
 EMOMC_HD void lower_multiply_by(const Team& team, const double* factor, int n, F f, double* out) {
-  // On a GPU, L is in far memory: so many elements of it are on their way at a time.
-  constexpr int kAtATime = 8;
+  // A short row and a long one each, so that all members have as much to do.
   EMOMC_ROLLED
-  for (int i = team.rank(); i < n; i += team.size()) {
-    const double* row = factor + i;
-    double sum = 0;
-    int j = 0;
-    EMOMC_ROLLED
-    for (; j + kAtATime <= i + 1; j += kAtATime) {
-      double l[kAtATime];
-      EMOMC_UNROLL
-      for (int k = 0; k < kAtATime; ++k) l[k] = row[(j + k) * n];
-      EMOMC_UNROLL
-      for (int k = 0; k < kAtATime; ++k) sum += l[k] * f(j + k);
-    }
-    EMOMC_ROLLED
-    for (; j <= i; ++j) sum += row[j * n] * f(j);
-    out[i] = sum;
+  for (int i = team.rank(); 2 * i < n; i += team.size()) {
+    out[i] = lower_row(factor, n, f, i);
+    if (n - 1 - i != i) out[n - 1 - i] = lower_row(factor, n, f, n - 1 - i);
   }
 }
 
@@ -94,7 +109,10 @@ struct GaussianWalk {
     const double* factor = view.adapted.dense + block.dense_offset;
     double* candidate = view.candidate + block.begin;
     const bool dense = view.adapted.shape == IncrementShape::dense;
-    if (dense) lower_multiply(team, factor, block.size, z, candidate);
+    if (dense) {
+      lower_multiply(team, factor, block.size, z, candidate);
+      team.sync();
+    }
     EMOMC_ROLLED
     for (int i = team.rank(); i < block.size; i += team.size())
       candidate[i] = view.u[block.begin + i] + (dense ? candidate[i] : z[i]);

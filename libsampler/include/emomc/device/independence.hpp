@@ -44,9 +44,11 @@ struct Independence {
     if (is_fitted) {
       lower_multiply_by(
           team, inverse, n, [=](int j) { return view.u[j] - mean[j]; }, view.candidate);
+      team.sync();
       squared_distance = team.sum(n, [=](int i) { return view.candidate[i] * view.candidate[i]; });
     }
     lower_multiply(team, factor, n, z, view.candidate);
+    team.sync();
     EMOMC_ROLLED
     for (int i = team.rank(); i < n; i += team.size())
       view.candidate[i] = (is_fitted ? mean[i] : view.u[i]) + length * view.candidate[i];

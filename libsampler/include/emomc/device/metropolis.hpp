@@ -41,6 +41,7 @@ struct StepView {
   int num_tables;           ///< 1: all groups have the same
   PointSet current, candidate;
   int num_chains, ld_u, ld;
+  int point_size;      ///< of u: dim_unconstrained numbers, then what the proposal keeps of a point
   double* innovation;  ///< num_chains x ld_innovation
   int ld_innovation, num_innovation;
   double* log_q;  ///< [num_chains]
@@ -70,7 +71,7 @@ struct StepView {
 /// Where a team works on one chain: the chain's own rows of StepView, or copies of them in memory that is
 /// nearer; and what it reads there.
 struct Workspace {
-  double* current_u;                    ///< [dim_unconstrained]
+  double* current_u;                    ///< [point_size]
   double* u;                            ///< of the candidate
   double* innovation;                   ///< [num_innovation]
   double* current_theta;                ///< [dim]
@@ -111,7 +112,7 @@ EMOMC_INLINE Workspace rows_of(const StepView& v, int chain) {
 
 /// A workspace of its own in `memory`, aligned to 8 bytes; workspace_bytes() of it.
 EMOMC_INLINE Workspace workspace_in(unsigned char* memory, const StepView& v, int chain) {
-  const int n = v.table.dim_unconstrained, dim = v.table.dim;
+  const int n = v.point_size, dim = v.table.dim;
   double* numbers = reinterpret_cast<double*>(memory);
   double* theta = numbers + 2 * n + v.num_innovation;
   double* adapted = theta + 2 * dim;
@@ -126,7 +127,7 @@ EMOMC_INLINE Workspace workspace_in(unsigned char* memory, const StepView& v, in
   return {numbers, numbers + n, numbers + 2 * n, theta, theta + dim, adapted, table};
 }
 EMOMC_INLINE i64 workspace_bytes(const StepView& v) {
-  const i64 n = v.table.dim_unconstrained, dim = v.table.dim;
+  const i64 n = v.point_size, dim = v.table.dim;
   return (2 * n + v.num_innovation + 2 * dim + v.adapted_layout.num_small()) *
              static_cast<i64>(sizeof(double)) +
          dim * static_cast<i64>(sizeof(Element)) +
@@ -216,10 +217,10 @@ EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int ch
                                      int propose_block, const Workspace& w) {
   const int dim = v.table.dim, dim_u = v.table.dim_unconstrained;
   const Workspace rows = rows_of(v, chain);
-  team.fetch(rows.current_u, w.current_u, dim_u);
+  team.fetch(rows.current_u, w.current_u, v.point_size);
   team.fetch(rows.current_theta, w.current_theta, dim);
   if (accept_block != kNoBlock) {
-    team.fetch(rows.u, w.u, dim_u);
+    team.fetch(rows.u, w.u, v.point_size);
     team.fetch(rows.theta, w.theta, dim);
   }
   if (propose_block != kNoBlock && !w.is_filled) {
@@ -339,10 +340,10 @@ EMOMC_HD void settle(const Team& team, const StepView& v, int chain, int b, cons
   const bool yes = decision.accepted, fault = decision.fault;
   const Workspace rows = rows_of(v, chain);
   if (yes) {
-    copy(team, w.u, rows.current_u, v.table.dim_unconstrained);
+    copy(team, w.u, rows.current_u, v.point_size);
     copy(team, w.theta, rows.current_theta, v.table.dim);
     if (w.current_u != rows.current_u) {
-      copy(team, w.u, w.current_u, v.table.dim_unconstrained);
+      copy(team, w.u, w.current_u, v.point_size);
       copy(team, w.theta, w.current_theta, v.table.dim);
     }
   }
@@ -393,7 +394,7 @@ struct Candidate {
 template <class Proposal, class Team>
 EMOMC_HD Candidate propose(const Team& team, const StepView& v, int chain, const InnovationView& adapted,
                            KnownPoint from, const Workspace& w, double* u, double* theta) {
-  copy(team, from.u, u, v.table.dim_unconstrained);
+  copy(team, from.u, u, v.point_size);
   team.sync();
   const double log_q = Proposal::apply(
       team, ProposalView{from.u, u, innovation_of(v, w), adapted,
@@ -407,7 +408,7 @@ EMOMC_HD Candidate propose(const Team& team, const StepView& v, int chain, const
 template <class Team>
 EMOMC_HD void store(const Team& team, const StepView& v, int chain, const Candidate& candidate) {
   const Workspace rows = rows_of(v, chain);
-  copy(team, candidate.u, rows.u, v.table.dim_unconstrained);
+  copy(team, candidate.u, rows.u, v.point_size);
   copy(team, candidate.theta, rows.theta, v.table.dim);
   if (team.rank() == 0) {
     v.log_q[chain] = candidate.log_q;

@@ -80,7 +80,7 @@ template <class Proposal, class Team>
 EMOMC_HD Candidate propose_neighbour(const Team& team, const StepView& v, int chain,
                                      const InnovationView& adapted, const Neighbour& from, const Workspace& w,
                                      double* u, double* theta, PointTerms& terms) {
-  copy(team, from.u, u, v.table.dim_unconstrained);
+  copy(team, from.u, u, v.point_size);
   team.sync();
   const double log_q = Proposal::apply(
       team, ProposalView{from.u, u, innovation_of(v, w), adapted,

@@ -100,10 +100,14 @@ struct OtherChains {
   EMOMC_INLINE const double* point(int member) const { return u + members[member] * ld; }
 };
 
+/// A point where there are moves by a fit: u, then L^-1 (u - m), and the step that this was computed in, plus
+/// one; another number there: it is not known.
+EMOMC_INLINE constexpr int whitened_point_size(int n) { return 2 * n + 1; }
+
 /// What apply() sees of one chain.
 struct ProposalView {
-  const double* u;    ///< [dim_unconstrained] current
-  double* candidate;  ///< [dim_unconstrained], a copy of u on entry
+  const double* u;    ///< [point_size] current
+  double* candidate;  ///< [point_size], a copy of u on entry
   Innovation innovation;
   InnovationView adapted;
   OtherChains others;  ///< with BlockPlan::halves

@@ -108,8 +108,8 @@ struct ResidentBlock {
 
   /// The chain's state and the block's rows, to shared memory; by all threads.
   __device__ void load() {
-    const int dim = view.table.dim, dim_u = view.table.dim_unconstrained;
-    copy_all(view.current.u + static_cast<i64>(chain) * view.ld_u, places.u(current), dim_u);
+    const int dim = view.table.dim;
+    copy_all(view.current.u + static_cast<i64>(chain) * view.ld_u, places.u(current), view.point_size);
     copy_all(view.current.theta + static_cast<i64>(chain) * view.ld, places.theta(current), dim);
     copy_all(adapted_of(view, chain), places.adapted, view.adapted_layout.num_small());
     const ParameterTable table = table_of(view, chain);
@@ -142,8 +142,7 @@ struct ResidentBlock {
   __device__ void store_back() const {
     __syncthreads();
     if (rank != 0) return;
-    copy_all(places.u(current), view.current.u + static_cast<i64>(chain) * view.ld_u,
-             view.table.dim_unconstrained);
+    copy_all(places.u(current), view.current.u + static_cast<i64>(chain) * view.ld_u, view.point_size);
     copy_all(places.theta(current), view.current.theta + static_cast<i64>(chain) * view.ld, view.table.dim);
     const i64 counters = static_cast<i64>(chain) * view.num_blocks;
     copy_all(places.num_accepted, view.num_accepted + counters, view.num_blocks);

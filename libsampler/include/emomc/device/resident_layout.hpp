@@ -81,7 +81,7 @@ struct ResidentPlaces {
                               const ResidentWork& work, const ResidentSizes& sizes)
       : memory(begin),
         dim_(v.table.dim),
-        dim_u_(v.table.dim_unconstrained),
+        dim_u_(v.point_size),
         num_innovation_(v.num_innovation),
         terms_at_(rounded((dim_u_ + dim_) * static_cast<i64>(sizeof(double))) +
                   rounded(shape.num_coefficients() * static_cast<i64>(sizes.real_bytes))),

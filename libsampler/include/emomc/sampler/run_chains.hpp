@@ -21,10 +21,11 @@ struct ProposalSpec {
 };
 
 std::vector<std::string> proposal_names();
-/// Which parts of a ProposalSpec a kind uses, whether it moves chains by one another's state, and whether it
-/// is for mixtures of three or more components only.
+/// Which parts of a ProposalSpec a kind uses, whether it moves chains by one another's state, whether it is
+/// for mixtures of three or more components only, and whether it moves by a distribution that warm-up has
+/// fitted.
 struct ProposalUse {
-  bool shape, target_acceptance, other_chains, mixtures_only;
+  bool shape, target_acceptance, other_chains, mixtures_only, fitted;
 };
 /// Throws InputError for an unknown kind.
 ProposalUse proposal_use(const std::string& kind);
