@@ -55,6 +55,8 @@ if [[ $steps == *" tests "* ]]; then
   for program in test_libsampler test_liblikelihood; do
     list_tests "$program" '*cuda*:*Cuda*-*Long*' | sed "s/^/none $program /"
   done | run_all
+  # These take all memory of the GPU, or trap in it: nothing beside them.
+  list_tests test_apps '*CudaFaults*' | sed "s/^/none test_apps /" | jobs=1 run_all
 fi
 racecheck_knows_all=yes racecheck_note='all kernels'
 if [[ $steps == *" sanitizer "* ]]; then
