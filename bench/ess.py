@@ -61,20 +61,35 @@ def chosen(summary, prefix):
     return [row for name, row in summary.items() if name.split("[")[0].split(".")[0] == prefix and row["ess_bulk"] is not None]
 
 
-def figures(summary, warmup, sampling):
+def indices(name):
+    """Of component and column from 0: 'means[2,4]' here, 'means.3.5' in files as CmdStan writes them."""
+    if "[" in name:
+        return [int(i) for i in name[name.index("[") + 1:-1].split(",")]
+    return [int(i) - 1 for i in name.split(".")[1:]]
+
+
+def figures(summary, warmup, sampling, unit=None):
+    """`unit`: mean and sd of the columns that means are to be given in."""
     result = {"warmup_seconds": warmup, "sampling_seconds": sampling}
     for group, prefix in (("log density", "log_density"), ("sorted weights", "sorted_weights"), ("means", "means")):
         rows = chosen(summary, prefix)
         if not rows:
             continue
         ess = [row["ess_bulk"] for row in rows]
+        if prefix == "means":
+            rows.sort(key=lambda row: indices(row["name"]))
+            if unit:
+                for row in rows:
+                    column = indices(row["name"])[1]
+                    row["mean"] = (row["mean"] - unit[0][column]) / unit[1][column]
+                    row["mcse_mean"] /= unit[1][column]
         result[group] = {"slowest": min(ess), "median": statistics.median(ess), "rhat": max(r["rhat"] for r in rows),
                          "mean": [r["mean"] for r in rows],
                          "mcse": [r["mcse_mean"] for r in rows]}
     return result
 
 
-def measure_emomc(a, folder, proposal, chains):
+def measure_emomc(a, folder, proposal, chains, unit):
     steps = a.draws * a.thin
     run(a, folder, "run", "config.yaml", "-q", "--force", "--output", f"run{chains}", "--set", f"sampler.chains={chains}",
         "--set", f"sampler.warmup={a.warmup}", "--set", f"sampler.draws={a.draws}", "--set", f"sampler.thin={a.thin}",
@@ -82,7 +97,7 @@ def measure_emomc(a, folder, proposal, chains):
     with open(os.path.join(folder, f"run{chains}", "manifest.json")) as file:
         manifest = json.load(file)
     result = figures(summarised(a, folder, f"run{chains}"), manifest["seconds"]["warmup"],
-                     manifest["seconds"]["sampling"])
+                     manifest["seconds"]["sampling"], unit)
     result.update(program=f"emomc {proposal}", chains=chains, steps=steps, stepping=manifest.get("stepping", ""))
     return result
 
@@ -213,7 +228,7 @@ def main():
                 results.append(measure_numpyro(a, folder, (x - mean) / sd, start))
             except ImportError:
                 print("numpyro is not installed")
-        results += [measure_emomc(a, folder, p, int(c)) for p in a.proposals.split(",") for c in a.chains.split(",")]
+        results += [measure_emomc(a, folder, p, int(c), (mean, sd)) for p in a.proposals.split(",") for c in a.chains.split(",")]
     print(table(results))
     if results[0]["program"].startswith("NumPyro"):
         for r in results[1:]:
