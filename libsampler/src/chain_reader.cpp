@@ -128,8 +128,13 @@ std::vector<ChainDraws> read_all(const std::filesystem::path& run_directory) {
     committed[chain.id] = chain.bytes;
   const auto folder = run_directory / "chains";
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().extension() == ".emc") files.push_back(entry.path());
+  std::error_code error;  // the directory may go while it is read
+  std::filesystem::directory_iterator entry(folder, error), end;
+  for (; !error && entry != end; entry.increment(error))
+    if (entry->path().extension() == ".emc") files.push_back(entry->path());
+  if (error)
+    throw InputError(folder.string() + ": " + error.message() +
+                     "; a run directory has its chain files there");
   std::vector<ChainDraws> chains;
   for (const auto& file : files) {
     const std::string content = read_file(file), name = file.string();

@@ -34,7 +34,9 @@ TEST_F(LowDimGaussMix, SeparatedOneAgreesWithPosteriordb) {
 // Five numbers, z = 5.3: 1.2e-7 each for a normal one.
 TEST_F(LowDimGaussMix, CollapsedOneAgreesWithThePublishedMoments) {
   constexpr double z = 5.3, published_error = 0.01;
-  sample("low_dim_gauss_mix_collapse", "--set sampler.warmup=3000 --set sampler.draws=4000");
+  // A random walk leaves the other modes so seldom that its ESS is 20 to 3,000, by the seed.
+  sample("low_dim_gauss_mix_collapse",
+         "--set sampler.proposal.kind=crank_nicolson --set sampler.warmup=3000 --set sampler.draws=4000");
   const auto chains = read_chains(folder / "run");
   const auto average = [](double a, double b) { return 0.5 * (a + b); };
   const auto second_moment = [](double mean, double sd) { return mean * mean + sd * sd; };
@@ -44,7 +46,7 @@ TEST_F(LowDimGaussMix, CollapsedOneAgreesWithThePublishedMoments) {
   const auto compare = [&](const char* what, double published, const auto& function) {
     const auto values = testing::of_draws(chains, function);
     const DrawsView view = testing::view_of(values, chains);
-    EXPECT_GT(ess_mean(view), 400) << what;  // the comparison says something
+    EXPECT_GT(ess_mean(view), 4000) << what;  // the comparison says something
     EXPECT_NEAR(draws_mean(view), published,
                 z * std::hypot(mcse_mean(view), published_error * draws_sd(view)))
         << what;

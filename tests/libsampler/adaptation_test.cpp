@@ -84,7 +84,7 @@ TEST(Adaptation, FitsAllParametersBesideTheBlocks) {
       EXPECT_EQ(scale == std::log(0.5), blocks.blocks[b].by_fit == 1) << blocks.names[b];
     }
     // Afterwards by acceptance, but never beyond the fit.
-    const std::vector<std::uint64_t> most(all);
+    const std::vector<std::uint64_t>& most = all;
     for (std::int64_t end = 60; end < 80; end += 10) adaptation.end_window(end, most, all);
     EXPECT_EQ(adaptation.adapted()[static_cast<std::size_t>(layout.scale(layout.num_blocks - 1))], 0);
   }
