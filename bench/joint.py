@@ -17,7 +17,7 @@ import tempfile
 
 KINDS = ("component_wise", "random_walk", "adaptive_metropolis", "delayed_rejection", "independence",
          "differential_evolution", "stretch", "split_merge", "crank_nicolson")
-PANEL, GAP, LEFT, TOP, ACROSS, REACH = 190, 26, 60, 30, 4, 0.05
+PANEL, GAP, LEFT, TOP, ACROSS, REACH = 160, 26, 60, 30, 5, 0.05
 COLOURS = {"log": "#08306b", "parameter": "#6baed6"}
 
 
