@@ -64,7 +64,11 @@ class Sampling {
       return signal_exit_code();
     }
     tell_end(*logger, result);
-    if (config_.sampler.draws > 0) write_results(*logger);
+    if (config_.sampler.draws > 0) try {
+        write_results(*logger);
+      } catch (const InputError& error) {  // of what this run has written, which someone has moved or changed
+        throw MachineError(error.what());
+      }
     logger->info("start-up {}, warm-up {}, sampling {}; draws and summary are in {}", duration_text(startup),
                  duration_text(result.warmup_seconds), duration_text(result.sampling_seconds),
                  directory_.string());
