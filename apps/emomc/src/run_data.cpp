@@ -44,8 +44,13 @@ std::uintmax_t bytes_of(const std::vector<std::string>& files) {
 
 nlohmann::json read_manifest(const std::filesystem::path& manifest) {
   constexpr std::uintmax_t kMostBytes = 16 << 20;  // JSON takes up to 32 times that in memory
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(manifest, error) ||
+      std::filesystem::file_size(manifest, error) > kMostBytes || error)
+    return nullptr;
+  const std::string text = read_text(manifest, kMostBytes);  // one that is there and cannot be read is told
   try {
-    auto json = parse_json(read_text(manifest, kMostBytes));
+    auto json = parse_json(text);
     return json.is_object() ? json : nlohmann::json();
   } catch (const InputError&) {
     return nullptr;
