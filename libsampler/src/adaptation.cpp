@@ -13,17 +13,17 @@ namespace {
 
 constexpr std::int64_t kFirstWindow = 10;
 constexpr double kWindowGrowth = 0.05;
-constexpr double kLastShape = 0.8;               // of the warm-up: then the shape is learnt last,
-constexpr std::int64_t kFirstShape = 50;         // and before at 1/2, 1/4, ... of that, not before this step
+constexpr double kLastShape = 0.8;        // of the warm-up; before, at halves, quarters, ... of these steps
+constexpr std::int64_t kFirstShape = 50;  // steps
 constexpr std::int64_t kPointsPerWindow = 2048;  // over all chains
-constexpr std::int64_t kPointsForAFirstFit = 512;  // before the last fit's points; a point costs n^2
-constexpr double kOptimalScale = 2.38;             // over sqrt(dimension), Roberts, Gelman and Gilks (1997)
+constexpr std::int64_t kPointsForAFirstFit =
+    512;                                // the same, in windows before the last fit's: a point costs n^2
+constexpr double kOptimalScale = 2.38;  // over sqrt(dimension), Roberts, Gelman and Gilks (1997)
 constexpr double kAcceptanceOneDimension = 0.44;
 constexpr double kFirstFit = 0.25;  // of the warm-up: a fit to a chain on its way is none
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// Before anything is known of how well a fit fits: half way to it.
-constexpr double kFirstBeta = 0.5;
+constexpr double kFirstBeta = 0.5;  // of moves by a fit, before their acceptance is known
 
 // A second try shares the first one's numbers.
 bool learns_scale(const device::ProposalBlock& block) { return block.stage == 0 && block.jump == 0; }

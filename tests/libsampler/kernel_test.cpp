@@ -212,8 +212,8 @@ TEST(Kernel, CrankNicolsonIsReversible) {
     }
 }
 
-// Of a target that is the fit itself, all moves would be accepted and their correlation be that of beta; here
-// the target is a normal, and with many degrees of freedom less than the dimensions' number the t is one.
+// Many moves from one point: mean and variance of where they lead in the fit's coordinates, the t's ratio,
+// and what is remembered of the candidate.
 TEST(Kernel, CrankNicolsonMovesAsFarAsBetaSays) {
   constexpr int n = 6, num_draws = 20000;
   const std::vector<double> mean(n, 0.2);

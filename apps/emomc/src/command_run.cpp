@@ -64,11 +64,7 @@ class Sampling {
       return signal_exit_code();
     }
     tell_end(*logger, result);
-    if (config_.sampler.draws > 0) try {
-        write_results(*logger);
-      } catch (const InputError& error) {  // of what this run has written, which someone has moved or changed
-        throw MachineError(error.what());
-      }
+    if (config_.sampler.draws > 0) write_results(*logger);
     logger->info("start-up {}, warm-up {}, sampling {}; draws and summary are in {}", duration_text(startup),
                  duration_text(result.warmup_seconds), duration_text(result.sampling_seconds),
                  directory_.string());
@@ -87,12 +83,16 @@ class Sampling {
   }
 
   void write_results(spdlog::logger& logger) const {
-    const RunSummary summary = summarize_run(inspect_run(directory_, Numbering::mended), {});
-    write_file_atomically(directory_ / "summary.csv", to_csv(summary));
-    if (has_netcdf())
-      write_run_netcdf(directory_, directory_ / "draws.nc",
-                       draw_set_of(read_chains(directory_), directory_.string()));
-    logger.info("\n{}", to_text(summary, 12));
+    try {
+      const RunSummary summary = summarize_run(inspect_run(directory_, Numbering::mended), {});
+      write_file_atomically(directory_ / "summary.csv", to_csv(summary));
+      if (has_netcdf())
+        write_run_netcdf(directory_, directory_ / "draws.nc",
+                         draw_set_of(read_chains(directory_), directory_.string()));
+      logger.info("\n{}", to_text(summary, 12));
+    } catch (const InputError& error) {  // of what this run has written, which someone has moved or changed
+      throw MachineError(error.what());
+    }
   }
 
   double seconds() const {
