@@ -2,6 +2,8 @@ option(EMOMC_BUILD_TESTS "Build the tests" ON)
 option(EMOMC_WARNINGS_AS_ERRORS "Fail the build on a warning" OFF)
 set(EMOMC_CUDA "auto" CACHE STRING "Build the CUDA engine: auto, on or off")
 set_property(CACHE EMOMC_CUDA PROPERTY STRINGS auto on off)
+set(EMOMC_GLUE_FLAGS "" CACHE STRING
+  "Flags, after all others, of what computes little: the program's own sources and most tests, e.g. -O0 for a quick build")
 set(EMOMC_SANITIZE "" CACHE STRING "Sanitizers of the host code, e.g. address,undefined")
 option(EMOMC_FUZZ "Build tests/fuzz for libFuzzer; needs clang" OFF)
 
@@ -36,6 +38,9 @@ endif()
 # g++ 12 sees overlapping copies in std::string operators that cannot be (GCC PR 105651).
 target_compile_options(emomc_flags INTERFACE
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict>)
+# Embedded texts are longer than the 64 KiB that the standard asks of compilers.
+target_compile_options(emomc_flags INTERFACE
+  $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-overlength-strings>)
 if(EMOMC_WARNINGS_AS_ERRORS)
   target_compile_options(emomc_flags INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Werror>

@@ -1,0 +1,115 @@
+// Calls on files of an evaluation's and of a training's directory fail, or the program is killed there: it
+// says what to do, and goes on to the very predictions and model that it would have given.
+#include <iostream>
+#include <map>
+
+#include "struck_run.hpp"
+
+namespace emomc {
+namespace {
+
+using testing::ProgramFolder;
+using testing::ProgramResult;
+
+struct Command {
+  std::string name;
+  std::vector<std::string> results;  // the same in every run, to the bit
+};
+
+std::ostream& operator<<(std::ostream& out, const Command& command) { return out << command.name; }
+
+class EvaluationFaults : public ::testing::TestWithParam<Command> {
+ protected:
+  ProgramFolder folder;
+
+  void SetUp() override {
+    folder.write("simulation.yaml",
+                 "model: gaussian_mixture\n"
+                 "parameters: {weights: [0.5, 0.5], means: [[-2, 0], [2, 1]], scales: [[1, 1], [1, 1]]}\n"
+                 "seed: 5\n"
+                 "corpus:\n"
+                 "  speakers: [A, B, C]\n"
+                 "  utterances: 6\n"
+                 "  frames: 12\n"
+                 "  emotions:\n"
+                 "    calm: {weights: [0.7, 0.3], spread: 1, shift: [0, 0]}\n"
+                 "    glad: {weights: [0.4, 0.6], spread: 1.2, shift: [0.4, 0.3]}\n");
+    folder.write("config.yaml",
+                 "corpus: {path: corpus}\n"
+                 "likelihood: {components: 2}\n"
+                 "sampler: {chains: 2, warmup: 60, draws: 60, thin: 2, seed: 3}\n"
+                 "classification: {temper: 0.4}\n"
+                 "checkpoint: {steps: 40}\n"
+                 "threads: 1\n");
+    const ProgramResult result = folder.run("simulate simulation.yaml -o corpus -q");
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+  }
+  ProgramResult run(const std::string& options = "", const std::string& under = "") const {
+    return folder.run(GetParam().name + " config.yaml --output run -q " + options, under);
+  }
+  ProgramResult strike(const std::string& fault) const {
+    std::filesystem::remove(folder / "calls");
+    return run("", "env LD_PRELOAD='" EMOMC_FILE_FAULTS "' EMOMC_FAULT_UNDER='" + (folder / "run").string() +
+                       "' EMOMC_FAULT_LOG='" + (folder / "calls").string() + "'" +
+                       (fault.empty() ? "" : " EMOMC_FAULT=" + fault));
+  }
+  std::vector<std::string> calls() const {
+    std::vector<std::string> lines;
+    std::istringstream stream(folder.read("calls"));
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
+  }
+};
+
+TEST_P(EvaluationFaults, AreToldAndTheResultsAreThoseOfAnUndisturbedRun) {
+  ASSERT_EQ(strike("").exit_code, 0);
+  const std::size_t num_calls = calls().size(), stride = testing::long_form() ? 1 : 61;
+  ASSERT_GT(num_calls, stride);
+  std::map<std::string, std::string> expected;
+  for (const std::string& name : GetParam().results) expected[name] = folder.read("run/" + name);
+
+  std::map<std::string, int> outcomes;
+  std::size_t first = 1;  // another set of calls for each kind
+  for (const std::string action :
+       {"enospc", "enospc+", "eio", "eio+", "eintr", "short", "kill", "killed", "term"}) {
+    const bool harmless = action == "eintr" || action == "short", failure = !harmless && action[0] == 'e';
+    for (std::size_t n = testing::long_form() ? 1 : first; n <= num_calls; n += stride) {
+      std::filesystem::remove_all(folder / "run");
+      const ProgramResult struck = strike(action + "@" + std::to_string(n));
+      const auto so_far = calls();
+      const std::string what =
+          action + "@" + std::to_string(n) + " (" + (n <= so_far.size() ? so_far[n - 1] : "") + ")";
+      if (harmless) {
+        EXPECT_EQ(struck.exit_code, 0) << what << ": " << struck.err;
+      }
+      if (failure) {
+        EXPECT_EQ(struck.exit_code, 3) << what << ": " << struck.err;
+        EXPECT_EQ(std::count(struck.err.begin(), struck.err.end(), '\n'), 1) << what << ": " << struck.err;
+        for (const std::string word : {"emomc: error: run", GetParam().name.c_str(), "--resume"})
+          EXPECT_NE(struck.err.find(word), std::string::npos) << what << ": " << struck.err;
+      }
+      if (struck.exit_code != 0) {
+        const ProgramResult resumed = run("--resume");
+        EXPECT_EQ(resumed.exit_code, 0) << what << ": " << resumed.err;
+      }
+      for (const auto& [name, text] : expected)
+        EXPECT_TRUE(folder.exists("run/" + name) && folder.read("run/" + name) == text)
+            << what << ": " << name;
+      ++outcomes[action + ": exit " + std::to_string(struck.exit_code)];
+    }
+    first += 7;
+  }
+  std::cout << num_calls << " calls;";
+  for (const auto& [outcome, count] : outcomes) std::cout << ' ' << outcome << ", " << count << ';';
+  std::cout << std::endl;
+  EXPECT_GT(outcomes["kill: exit 137"], 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Commands, EvaluationFaults,
+                         ::testing::Values(Command{"evaluate",
+                                                   {"predictions.csv", "predictions_em.csv", "scores.json"}},
+                                           Command{"train", {"model.json", "draws.npy"}}),
+                         [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace emomc
