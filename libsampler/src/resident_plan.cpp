@@ -113,8 +113,9 @@ std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
     work.nodes_per_block = plan.nodes_per_block;
     work.max_nodes = nodes.max_nodes;
     work.max_segments = nodes.max_segments;
+    alignas(16) unsigned char begin = 0;  // counted from, and nothing else
     plan.shared_bytes =
-        static_cast<std::size_t>(device::ResidentPlaces(nullptr, view, shape, work, plan.sizes).bytes);
+        static_cast<std::size_t>(device::ResidentPlaces(&begin, view, shape, work, plan.sizes).bytes);
     if (nodes.max_nodes > kMostNodes) plan.shared_bytes = machine.shared_per_multiprocessor;
     return plan;
   };
