@@ -48,6 +48,7 @@ if(EMOMC_WARNINGS_AS_ERRORS)
                                -Xptxas=--warn-on-spills,--warn-on-local-memory-usage,--warning-as-error>)
 endif()
 if(EMOMC_SANITIZE)
+  target_compile_definitions(emomc_flags INTERFACE EMOMC_SANITIZED)
   # GCC 12 takes members of std::regex for uninitialised where it instruments.
   target_compile_options(emomc_flags INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)
   target_compile_options(emomc_flags INTERFACE

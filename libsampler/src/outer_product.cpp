@@ -2,8 +2,7 @@
 
 // No header of Eigen or the library here: their functions would be compiled for processors that may not be
 // there.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(EMOMC_SANITIZED)
 #define EMOMC_FOR_EACH_PROCESSOR __attribute__((target_clones("default", "avx2", "avx512f")))
 #else
 #define EMOMC_FOR_EACH_PROCESSOR

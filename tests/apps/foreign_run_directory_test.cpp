@@ -84,7 +84,7 @@ TEST_F(ForeignRunDirectory, ManifestsAreNotWaitedForAndTheirNumbersNotBelieved) 
     EXPECT_TRUE(result.exit_code == 0 || result.exit_code == 1) << command << ": " << result.err;
   }
   folder.write("other/manifest.json", "{\"kind\": \"run\", \"x\": " + std::string(15 << 20, '[') + "}");
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef EMOMC_SANITIZED
   const std::string limit;  // AddressSanitizer reserves terabytes
 #else
   const std::string limit = "ulimit -v 1500000;";
