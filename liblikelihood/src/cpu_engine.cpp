@@ -17,20 +17,22 @@ TileForm tile_form(const device::AxisAlignedShape&) { return TileForm::axis_alig
 TileForm tile_form(const device::FullShape&) { return TileForm::full; }
 TileForm tile_form(const device::TiedShape&) { return TileForm::tied; }
 
-// Distances of the rows to each component, for every chain: num_components + 1 slots of padded rows, the
-// spare one for the candidate's component. Slots change hands instead of copies.
+// Distances of a chain's rows to each component: num_components + 1 slots of its tiles, one after the other,
+// the spare one for the candidate's component. Slots change hands instead of copies.
 template <class Real>
 struct DistanceCache {
-  std::size_t slot_size = 0;
   int slots_per_chain = 0;
-  std::vector<Real> values;  ///< num_chains x slots_per_chain x slot_size
-  std::vector<int> slot;     ///< num_chains x slots_per_chain: of component k; the last is spare
-  std::vector<int> pending;  ///< [num_chains] component in the spare slot, kWeightsOnly for none
+  std::vector<Real> values;
+  std::vector<std::size_t> first_slot;  ///< [num_chains] where its slots begin
+  std::vector<std::size_t> slot_size;   ///< [num_chains] rows of its tiles, padded
+  std::vector<int> slot;                ///< num_chains x slots_per_chain: of component k; the last is spare
+  std::vector<int> pending;             ///< [num_chains] component in the spare slot, kWeightsOnly for none
 
-  Real* at(std::size_t chain, int index) {
+  /// Of the chain's n-th tile.
+  Real* at(std::size_t chain, int index, std::size_t n) {
     const auto s = static_cast<std::size_t>(
         slot[chain * static_cast<std::size_t>(slots_per_chain) + static_cast<std::size_t>(index)]);
-    return values.data() + (chain * static_cast<std::size_t>(slots_per_chain) + s) * slot_size;
+    return values.data() + first_slot[chain] + s * slot_size[chain] + n * kTileRows;
   }
 };
 
@@ -54,15 +56,16 @@ class CpuEngine final : public LikelihoodEngine {
   std::size_t num_rows() const override { return num_rows_; }
 
   MemoryPlan plan(const std::vector<ChainPlan>& chains, ComponentCaches caches) const override {
-    chain_segments(chains, num_segments());
+    std::size_t num_tiles = 0;  // over all chains
+    for (const auto& segments : chain_segments(chains, num_segments())) num_tiles += tiles_of(segments);
     MemoryPlan plan;
     plan.data_bytes = data_.values.size() * sizeof(Real);
     plan.work_bytes =
         chains.size() * (static_cast<std::size_t>(num_coefficients()) * sizeof(Real) + sizeof(double)) +
-        chains.size() * data_.tiles.size() * sizeof(double);
+        num_tiles * sizeof(double);
     if (caches == ComponentCaches::on)
       plan.cache_bytes =
-          chains.size() * static_cast<std::size_t>(num_components() + 1) * padded_rows() * sizeof(Real);
+          num_tiles * kTileRows * static_cast<std::size_t>(num_components() + 1) * sizeof(Real);
     return plan;
   }
 
@@ -73,8 +76,13 @@ class CpuEngine final : public LikelihoodEngine {
     cache_ = {};
     if (caches == ComponentCaches::off) return;
     cache_.slots_per_chain = num_components() + 1;
-    cache_.slot_size = padded_rows();
-    cache_.values.assign(n * static_cast<std::size_t>(cache_.slots_per_chain) * cache_.slot_size, Real(0));
+    std::size_t size = 0;
+    for (const auto& segments : chain_segments_) {
+      cache_.first_slot.push_back(size);
+      cache_.slot_size.push_back(tiles_of(segments) * kTileRows);
+      size += cache_.slot_size.back() * static_cast<std::size_t>(cache_.slots_per_chain);
+    }
+    cache_.values.assign(size, Real(0));
     cache_.pending.assign(n, kWeightsOnly);
     for (std::size_t c = 0; c < n; ++c)
       for (int s = 0; s < cache_.slots_per_chain; ++s) cache_.slot.push_back(s);
@@ -83,8 +91,8 @@ class CpuEngine final : public LikelihoodEngine {
   void evaluate(EnsembleView candidate, ActiveSet active) override {
     prepare(candidate.theta, candidate.ld, active);
     plan_work(active);
-    for_each_tile([this](std::size_t, std::size_t slot, std::size_t tile, double* rows) {
-      tile_log2_densities(mixture(slot, tile), tile_values(tile), rows);
+    for_each_tile([this](const Work& work, std::size_t, double* rows) {
+      tile_log2_densities(mixture(work.slot, work.tile), tile_values(work.tile), rows);
     });
     finish(candidate.log_likelihood, active);
   }
@@ -95,16 +103,15 @@ class CpuEngine final : public LikelihoodEngine {
     plan_work(active);
     for (int i = 0; i < active.count; ++i)
       cache_.pending[chain_of(active, i)] = component[chain_of(active, i)];
-    for_each_tile([this](std::size_t chain, std::size_t slot, std::size_t tile, double* rows) {
-      const TileMixture<Real> m = mixture(slot, tile);
-      const int changed = cache_.pending[chain];
-      const std::size_t first = tile * kTileRows;
+    for_each_tile([this](const Work& work, std::size_t n, double* rows) {
+      const TileMixture<Real> m = mixture(work.slot, work.tile);
+      const int changed = cache_.pending[work.chain];
       std::vector<const Real*> distances(static_cast<std::size_t>(num_components()));
       for (int k = 0; k < num_components(); ++k)
         distances[static_cast<std::size_t>(k)] =
-            cache_.at(chain, k == changed ? num_components() : k) + first;
+            cache_.at(work.chain, k == changed ? num_components() : k, n);
       if (changed != kWeightsOnly)
-        tile_distances(m, tile_values(tile), changed, cache_.at(chain, num_components()) + first);
+        tile_distances(m, tile_values(work.tile), changed, cache_.at(work.chain, num_components(), n));
       tile_log2_densities_of(m, distances.data(), rows);
     });
     finish(candidate.log_likelihood, active);
@@ -126,9 +133,9 @@ class CpuEngine final : public LikelihoodEngine {
     if (cache_.slots_per_chain == 0) return;
     prepare(current.theta, current.ld, active);
     plan_work(active);
-    for_each_tile([this](std::size_t chain, std::size_t slot, std::size_t tile, double*) {
+    for_each_tile([this](const Work& work, std::size_t n, double*) {
       for (int k = 0; k < num_components(); ++k)
-        tile_distances(mixture(slot, tile), tile_values(tile), k, cache_.at(chain, k) + tile * kTileRows);
+        tile_distances(mixture(work.slot, work.tile), tile_values(work.tile), k, cache_.at(work.chain, k, n));
     });
   }
 
@@ -157,9 +164,19 @@ class CpuEngine final : public LikelihoodEngine {
   }
 
  private:
+  struct Work {
+    std::size_t tile, chain, slot, sum;
+  };
+
   int num_components() const { return model_.shape().num_components; }
   int num_coefficients() const { return model_.shape().num_coefficients(); }
-  std::size_t padded_rows() const { return data_.tiles.size() * kTileRows; }
+  std::size_t tiles_of(const std::vector<int>& segments) const {
+    std::size_t n = 0;
+    for (const int s : segments)
+      n += static_cast<std::size_t>(data_.segment_first_tile[static_cast<std::size_t>(s) + 1] -
+                                    data_.segment_first_tile[static_cast<std::size_t>(s)]);
+    return n;
+  }
   const Real* tile_values(std::size_t tile) const {
     return data_.values.data() + tile * static_cast<std::size_t>(data_.dim) * kTileRows;
   }
@@ -209,12 +226,13 @@ class CpuEngine final : public LikelihoodEngine {
     tile_sums_.resize(first_sum_.back());
   }
 
+  // Of each chain's n-th tile: compute(work, n, rows).
   template <class F>
   void for_each_tile(F compute) {
     pool_.for_each(work_.size(), [&](std::size_t w, int worker) {
       const Work& work = work_[w];
       double* rows = rows_[static_cast<std::size_t>(worker)].data();
-      compute(work.chain, work.slot, work.tile, rows);
+      compute(work, work.sum - first_sum_[work.slot], rows);
       tile_sums_[work.sum] = tree_sum({rows, static_cast<std::size_t>(data_.tiles[work.tile].num_rows)});
     });
   }
@@ -251,10 +269,6 @@ class CpuEngine final : public LikelihoodEngine {
     });
     return common_[0];
   }
-
-  struct Work {
-    std::size_t tile, chain, slot, sum;
-  };
 
   Model model_;
   ParameterLayout layout_;

@@ -8,6 +8,7 @@
 #include "emomc/likelihood/parameter_file.hpp"
 #include "emomc/speech/feature_set.hpp"
 #include "program.hpp"
+#include "small_corpus.hpp"
 
 namespace emomc {
 namespace {
@@ -16,17 +17,6 @@ using nlohmann::json;
 using testing::ProgramFolder;
 using testing::ProgramResult;
 
-constexpr const char* kSimulation =
-    "model: gaussian_mixture\n"
-    "parameters: {weights: [0.5, 0.5], means: [[-2, 0], [2, 1]], scales: [[1, 1], [1, 1]]}\n"
-    "seed: 5\n"
-    "corpus:\n"
-    "  speakers: [A, B, C]\n"
-    "  utterances: 6\n"
-    "  frames: 12\n"
-    "  emotions:\n"
-    "    calm: {weights: [0.7, 0.3], spread: 1, shift: [0, 0]}\n"
-    "    glad: {weights: [0.4, 0.6], spread: 1.2, shift: [0.4, 0.3]}\n";
 constexpr const char* kConfig =
     "corpus: {path: corpus}\n"
     "likelihood: {components: 2}\n"
@@ -56,7 +46,7 @@ class Evaluate : public ::testing::Test {
   ProgramFolder folder;
 
   void SetUp() override {
-    folder.write("simulation.yaml", kSimulation);
+    folder.write("simulation.yaml", testing::kSmallCorpus);
     const auto result = folder.run("simulate simulation.yaml -o corpus -q");
     ASSERT_EQ(result.exit_code, 0) << result.err;
     folder.write("config.yaml", kConfig);

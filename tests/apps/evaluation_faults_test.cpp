@@ -3,6 +3,7 @@
 #include <iostream>
 #include <map>
 
+#include "small_corpus.hpp"
 #include "struck_run.hpp"
 
 namespace emomc {
@@ -23,17 +24,7 @@ class EvaluationFaults : public ::testing::TestWithParam<Command> {
   ProgramFolder folder;
 
   void SetUp() override {
-    folder.write("simulation.yaml",
-                 "model: gaussian_mixture\n"
-                 "parameters: {weights: [0.5, 0.5], means: [[-2, 0], [2, 1]], scales: [[1, 1], [1, 1]]}\n"
-                 "seed: 5\n"
-                 "corpus:\n"
-                 "  speakers: [A, B, C]\n"
-                 "  utterances: 6\n"
-                 "  frames: 12\n"
-                 "  emotions:\n"
-                 "    calm: {weights: [0.7, 0.3], spread: 1, shift: [0, 0]}\n"
-                 "    glad: {weights: [0.4, 0.6], spread: 1.2, shift: [0.4, 0.3]}\n");
+    folder.write("simulation.yaml", testing::kSmallCorpus);
     folder.write("config.yaml",
                  "corpus: {path: corpus}\n"
                  "likelihood: {components: 2}\n"
@@ -48,22 +39,13 @@ class EvaluationFaults : public ::testing::TestWithParam<Command> {
     return folder.run(GetParam().name + " config.yaml --output run -q " + options, under);
   }
   ProgramResult strike(const std::string& fault) const {
-    std::filesystem::remove(folder / "calls");
-    return run("", "env LD_PRELOAD='" EMOMC_FILE_FAULTS "' EMOMC_FAULT_UNDER='" + (folder / "run").string() +
-                       "' EMOMC_FAULT_LOG='" + (folder / "calls").string() + "'" +
-                       (fault.empty() ? "" : " EMOMC_FAULT=" + fault));
-  }
-  std::vector<std::string> calls() const {
-    std::vector<std::string> lines;
-    std::istringstream stream(folder.read("calls"));
-    for (std::string line; std::getline(stream, line);) lines.push_back(line);
-    return lines;
+    return run("", testing::under_fault(folder, "run", fault));
   }
 };
 
 TEST_P(EvaluationFaults, AreToldAndTheResultsAreThoseOfAnUndisturbedRun) {
   ASSERT_EQ(strike("").exit_code, 0);
-  const std::size_t num_calls = calls().size(), stride = testing::long_form() ? 1 : 61;
+  const std::size_t num_calls = testing::logged_calls(folder).size(), stride = testing::long_form() ? 5 : 61;
   ASSERT_GT(num_calls, stride);
   std::map<std::string, std::string> expected;
   for (const std::string& name : GetParam().results) expected[name] = folder.read("run/" + name);
@@ -73,10 +55,10 @@ TEST_P(EvaluationFaults, AreToldAndTheResultsAreThoseOfAnUndisturbedRun) {
   for (const std::string action :
        {"enospc", "enospc+", "eio", "eio+", "eintr", "short", "kill", "killed", "term"}) {
     const bool harmless = action == "eintr" || action == "short", failure = !harmless && action[0] == 'e';
-    for (std::size_t n = testing::long_form() ? 1 : first; n <= num_calls; n += stride) {
+    for (std::size_t n = first; n <= num_calls; n += stride) {
       std::filesystem::remove_all(folder / "run");
       const ProgramResult struck = strike(action + "@" + std::to_string(n));
-      const auto so_far = calls();
+      const auto so_far = testing::logged_calls(folder);
       const std::string what =
           action + "@" + std::to_string(n) + " (" + (n <= so_far.size() ? so_far[n - 1] : "") + ")";
       if (harmless) {
@@ -97,7 +79,7 @@ TEST_P(EvaluationFaults, AreToldAndTheResultsAreThoseOfAnUndisturbedRun) {
             << what << ": " << name;
       ++outcomes[action + ": exit " + std::to_string(struck.exit_code)];
     }
-    first += 7;
+    first += testing::long_form() ? 1 : 7;
   }
   std::cout << num_calls << " calls;";
   for (const auto& [outcome, count] : outcomes) std::cout << ' ' << outcome << ", " << count << ';';

@@ -11,6 +11,23 @@ namespace emomc::testing {
 /// Forms of a test that take minutes run where ctest's label `long` is asked for: EMOMC_LONG_TESTS=1.
 inline bool long_form() { return std::getenv("EMOMC_LONG_TESTS") != nullptr; }
 
+/// Environment of a program whose calls on files below `directory` are logged, and struck by `fault`
+/// (tests/faults/file_faults.cpp) where it is not "".
+inline std::string under_fault(const ProgramFolder& folder, const std::string& directory,
+                               const std::string& fault) {
+  std::filesystem::remove(folder / "calls");
+  return "env LD_PRELOAD='" EMOMC_FILE_FAULTS "' EMOMC_FAULT_UNDER='" + (folder / directory).string() +
+         "' EMOMC_FAULT_LOG='" + (folder / "calls").string() + "'" +
+         (fault.empty() ? "" : " EMOMC_FAULT=" + fault);
+}
+/// The lines "N NAME PATH" of that.
+inline std::vector<std::string> logged_calls(const ProgramFolder& folder) {
+  std::vector<std::string> lines;
+  std::istringstream stream(folder.read("calls"));
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
 /// A configuration whose draws are known from a run that nothing has disturbed, in `whole`; the one to be
 /// disturbed is in `run`.
 class StruckRun {
@@ -22,16 +39,15 @@ class StruckRun {
     folder.write("config.yaml",
                  "data: {file: data.csv, standardize: true}\nthreads: 1\ncheckpoint: {steps: " +
                      std::to_string(checkpoint_steps) + "}\n" + more);
-    const ProgramResult result = folder.run("run config.yaml --output whole -q", logged("whole"));
+    const ProgramResult result =
+        folder.run("run config.yaml --output whole -q", under_fault(folder, "whole", ""));
     EXPECT_EQ(result.exit_code, 0) << result.err;
     calls = calls_so_far();
   }
 
-  /// Runs it with a fault (tests/faults/file_faults.cpp), or "" for none.
+  /// Runs it with a fault, or "" for none.
   ProgramResult strike(const std::string& fault, const std::string& options = "") {
-    std::filesystem::remove(folder / "calls");
-    return folder.run("run config.yaml --output run " + options,
-                      logged("run") + (fault.empty() ? "" : " EMOMC_FAULT=" + fault));
+    return folder.run("run config.yaml --output run " + options, under_fault(folder, "run", fault));
   }
   /// "N" of the call that opens the n-th checkpoint, of the undisturbed run.
   std::string at_checkpoint(int nth) const {
@@ -47,13 +63,8 @@ class StruckRun {
   void clear() const {
     for (const char* name : {"run", "run.away"}) std::filesystem::remove_all(folder / name);
   }
-  /// The lines "N NAME PATH" of the last strike.
-  std::vector<std::string> calls_so_far() const {
-    std::vector<std::string> lines;
-    std::istringstream stream(folder.read("calls"));
-    for (std::string line; std::getline(stream, line);) lines.push_back(line);
-    return lines;
-  }
+  /// Of the last strike.
+  std::vector<std::string> calls_so_far() const { return logged_calls(folder); }
   /// Bit for bit.
   void expect_the_same_draws(const std::string& what, const std::string& as = "whole") const {
     const auto expected = read_chains(folder / as), chains = read_chains(folder / "run");
@@ -76,12 +87,6 @@ class StruckRun {
 
   ProgramFolder folder;
   std::vector<std::string> calls;  ///< of the undisturbed run
-
- private:
-  std::string logged(const std::string& directory) const {
-    return "env LD_PRELOAD='" EMOMC_FILE_FAULTS "' EMOMC_FAULT_UNDER='" + (folder / directory).string() +
-           "' EMOMC_FAULT_LOG='" + (folder / "calls").string() + "'";
-  }
 };
 
 inline const char* const kComponentWise =

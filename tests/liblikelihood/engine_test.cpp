@@ -327,6 +327,23 @@ TEST_P(FastEngine, PlansItsMemory) {
   EXPECT_EQ(with.cache_bytes, 4 * 9 * 6 * 1024 * real);
 }
 
+// Many groups of chains that each read a part of the data: their caches together are not the data's size for
+// each.
+TEST_P(FastEngine, CachesAreOfTheRowsThatAChainReads) {
+  if (GetParam().backend == Backend::cuda) GTEST_SKIP() << "there, of all rows";
+  auto p = random_problem(3, 4, 6000, 1);
+  p.data.segments = {{0, 2000}, {2000, 1500}, {3500, 2500}};
+  auto engine = make({"gaussian_mixture", 3}, p.data);
+  const auto bytes = [&](const std::vector<std::vector<int>>& lists) {
+    std::vector<ChainPlan> plans;
+    for (const auto& list : lists) plans.push_back({plans.size(), list, 1.0, 0});
+    return engine.engine().plan(plans, ComponentCaches::on).cache_bytes;
+  };
+  const std::size_t tile = 1024 * 4 * (mixed() ? 4 : 8);
+  EXPECT_EQ(bytes({{0, 1, 2}}), 7 * tile);
+  EXPECT_EQ(bytes({{0}, {1}, {2}, {2, 0}, {}}), (2 + 2 + 3 + 5) * tile);
+}
+
 // The bar of docs/statistics.md: over 100 pairs of points 2.38 / sqrt(p) posterior sds apart in each of p
 // directions (a step of length 2.38), the error of the difference has RMS <= 2e-3 sqrt(N / 1e6) and
 // maximum <= 4 times that; the value itself is right to 2e-6.
