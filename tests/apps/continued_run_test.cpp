@@ -113,14 +113,18 @@ TEST(ContinuedRun, ASecondProcessIsRefused) {
   StruckRun run("likelihood: {components: 2}\nsampler: {chains: 2, warmup: 60, draws: 40}\n");
   const std::string longer = "--set sampler.draws=40000000 --set checkpoint.seconds=0.02 ";
   ProgramResult first;
+  const std::string until_told =
+      "sh -c '\"$0\" \"$@\" & p=$!; while kill -0 $p 2>/dev/null && ! [ -e enough ]; do sleep 0.02; done; "
+      "kill -TERM $p; wait $p'";
   std::thread holder(
-      [&] { first = run.folder.run("run config.yaml --output run -q " + longer, "timeout -s INT -k 60 4"); });
+      [&] { first = run.folder.run("run config.yaml --output run -q " + longer, until_told); });
   while (!run.folder.exists("run/checkpoint")) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   for (const char* how : {"--resume", "--force"})
     expect_refused(run.folder, "run config.yaml --output run -q " + longer + how, {"run: another emomc"});
   expect_refused(run.folder, "run config.yaml --output run -q", {"not empty"});
+  run.folder.write("enough", "");
   holder.join();
-  EXPECT_EQ(first.exit_code, 124) << first.err;  // timeout's own code: it was stopped in order
+  EXPECT_EQ(first.exit_code, 143) << first.err;
   EXPECT_EQ(run.folder.run("summary run --json").exit_code, 0);
   EXPECT_NE(run.folder.read("run/manifest.json").find("interrupted"), std::string::npos);
 }
