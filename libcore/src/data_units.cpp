@@ -43,16 +43,31 @@ void for_each_with_unit(const ParameterLayout& layout, const ColumnUnits& units,
 
 }  // namespace
 
-void to_data_units(const ParameterLayout& layout, const ColumnUnits& units, std::span<double> theta) {
+DataUnitMap::DataUnitMap(const ParameterLayout& layout, const ColumnUnits& units)
+    : factor_(static_cast<std::size_t>(layout.dim()), 1.0),
+      shift_(static_cast<std::size_t>(layout.dim()), -0.0) {  // what it is added to keeps its sign
   if (units.is_identity()) return;
-  for_each_with_unit(layout, units, theta, [&](DataUnit unit, double& value, std::size_t column) {
+  for_each_with_unit(layout, units, factor_, [&](DataUnit unit, double& factor, std::size_t column) {
+    const auto element = static_cast<std::size_t>(&factor - factor_.data());
     const double sd = units.sd[column];
     if (unit == DataUnit::log_scale)
-      value += std::log(sd);
+      shift_[element] = std::log(sd);
     else
-      value = unit == DataUnit::rate ? value / sd : value * sd;
-    if (unit == DataUnit::location) value += units.mean[column];
+      factor = sd;
+    if (unit == DataUnit::location) shift_[element] = units.mean[column];
+    if (unit == DataUnit::rate) rates_.push_back(element);
   });
+}
+
+void DataUnitMap::apply(std::span<const double> theta, std::span<double> result) const {
+  for (std::size_t i = 0; i < factor_.size(); ++i) result[i] = theta[i] * factor_[i] + shift_[i];
+  for (const std::size_t i : rates_) result[i] = theta[i] / factor_[i];
+}
+
+void to_data_units(const ParameterLayout& layout, const ColumnUnits& units, std::span<double> theta) {
+  if (units.is_identity()) return;
+  const std::vector<double> given(theta.begin(), theta.end());
+  DataUnitMap(layout, units).apply(given, theta);
 }
 
 void to_sampler_units(const ParameterLayout& layout, const ColumnUnits& units, std::span<double> theta) {

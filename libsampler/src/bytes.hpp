@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -16,6 +17,8 @@ static_assert(std::endian::native == std::endian::little, "chain files are littl
 
 /// CRC-32C (Castagnoli), as iSCSI and ext4 use it.
 std::uint32_t crc32c(std::string_view bytes, std::uint32_t crc = 0);
+/// The same without the processor's instruction for it.
+std::uint32_t crc32c_by_tables(std::string_view bytes, std::uint32_t crc = 0);
 
 template <class T>
 void put(std::string& out, const T& value) {
@@ -24,6 +27,12 @@ void put(std::string& out, const T& value) {
   std::memcpy(bytes, &value, sizeof value);
   out.append(bytes, sizeof value);
 }
+/// The elements alone, without their number.
+template <class T>
+void put_all(std::string& out, std::span<const T> values) {
+  static_assert(std::is_arithmetic_v<T>);
+  out.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+}
 inline void put(std::string& out, const std::string& text) {
   put(out, static_cast<std::uint32_t>(text.size()));
   out += text;
@@ -31,7 +40,10 @@ inline void put(std::string& out, const std::string& text) {
 template <class T>
 void put(std::string& out, const std::vector<T>& values) {
   put(out, static_cast<std::uint64_t>(values.size()));
-  for (const T& value : values) put(out, value);
+  if constexpr (std::is_arithmetic_v<T>)
+    put_all(out, std::span<const T>(values));
+  else
+    for (const T& value : values) put(out, value);
 }
 
 /// Thrown by Fields where bytes end early or a length cannot be.

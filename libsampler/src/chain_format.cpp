@@ -125,6 +125,7 @@ ChainHeader decode_header(std::string_view content, const std::string& name, std
 std::string encode_block(std::uint32_t type, std::uint32_t num_records, std::uint64_t first_record,
                          std::string_view payload) {
   std::string out;
+  out.reserve(kBlockHeaderBytes + payload.size());
   put(out, type);
   put(out, static_cast<std::uint32_t>(payload.size()));
   put(out, num_records);

@@ -6,7 +6,8 @@
 namespace emomc {
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+// Each chain has a buffer of this size; a larger one is written no faster.
+constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
 
 }  // namespace
 
@@ -35,6 +36,7 @@ struct ChainWriter::Impl {
       throw;
     }
     good += static_cast<std::int64_t>(block.size());
+    out.begin_sync(good, static_cast<std::int64_t>(block.size()));
     written += records;
     records = 0;
     payload.clear();
@@ -81,7 +83,7 @@ void ChainWriter::append(const DrawView& draw) {
   put(out, draw.step);
   put(out, draw.log_prior);
   put(out, draw.log_likelihood);
-  for (double x : draw.parameters) put(out, x);
+  put_all(out, draw.parameters);
   ++impl_->draw_records;
   if (out.size() >= kBlockBytes) impl_->flush();
 }
@@ -92,8 +94,8 @@ void ChainWriter::append(const AcceptanceView& acceptance) {
     throw std::invalid_argument("ChainWriter: acceptance of other blocks");
   std::string& out = impl_->acceptance;
   put(out, acceptance.step);
-  for (std::uint64_t n : acceptance.accepted) put(out, n);
-  for (std::uint64_t n : acceptance.proposed) put(out, n);
+  put_all(out, acceptance.accepted);
+  put_all(out, acceptance.proposed);
   ++impl_->acceptance_records;
 }
 

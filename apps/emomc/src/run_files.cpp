@@ -26,6 +26,7 @@ RunFiles::RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity ver
       setup_(setup),
       directory_(config.output.directory),
       identity_(std::move(identity)),
+      data_units_(setup.target->layout(), setup.loaded.units),
       log_likelihood_offset_(log_likelihood_offset(setup.loaded.units, setup.loaded.data.num_rows)),
       progress_(verbosity),
       started_(std::chrono::steady_clock::now()),
@@ -108,8 +109,7 @@ void RunFiles::on_draws(const DrawBatch& draws) {
     for (int c = 0; c < draws.num_chains; ++c) {
       const auto at = static_cast<std::size_t>(i) * static_cast<std::size_t>(draws.num_chains) +
                       static_cast<std::size_t>(c);
-      std::copy_n(draws.theta + at * dim, dim, theta.begin());
-      to_data_units(setup_.target->layout(), setup_.loaded.units, theta);
+      data_units_.apply({draws.theta + at * dim, dim}, theta);
       to_written(setup_.target->layout(), theta);
       if (watching) watch(draws.log_prior[at], draws.log_likelihood[at] + log_likelihood_offset_, theta);
       writers_[static_cast<std::size_t>(c)].append(

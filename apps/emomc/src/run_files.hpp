@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "emomc/core/data_units.hpp"
 #include "emomc/sampler/mixture_labels.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "progress.hpp"
@@ -54,6 +55,7 @@ class RunFiles final : public DrawHandler {
   std::vector<ChainWriter> writers_;
   std::vector<ChainEnd> ends_;                      ///< of what a checkpoint has committed
   std::vector<std::uint64_t> accepted_, proposed_;  ///< at the last acceptance record
+  DataUnitMap data_units_;
   double log_likelihood_offset_ = 0;
   ProgressLine progress_;
   std::chrono::steady_clock::time_point started_, last_checkpoint_;

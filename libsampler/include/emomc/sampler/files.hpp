@@ -23,6 +23,9 @@ class File {
   File& operator=(File&& other) noexcept;
 
   void write_all(std::string_view bytes);
+  /// Has the system begin to write out the `bytes` bytes before `end`, so that a sync later finds little left
+  /// to do.
+  void begin_sync(std::int64_t end, std::int64_t bytes) const;
   void sync();
   void truncate(std::int64_t size);
   std::int64_t size() const;
