@@ -18,6 +18,7 @@ constexpr std::size_t kLearntFrom = 2000;               // draws, at most
 constexpr std::size_t kMostProbabilities = 20'000'000;  // kept while learning
 constexpr int kMostRounds = 50;
 constexpr double kLeastProbability = 1e-12;
+constexpr double kLeastLogProbability = -600;  // below, zero: subnormal numbers make match() slow
 constexpr int kGridPoints = 5, kMiddle = kGridPoints / 2;
 
 // The mixture of one draw.
@@ -148,7 +149,8 @@ void classify(const Mixture& m, const Eigen::MatrixXd& points, Eigen::MatrixXd& 
   }
   for (Eigen::Index i = 0; i < n; ++i) {
     auto column = probabilities.col(i).array();
-    column = (column - column.maxCoeff()).exp();
+    column -= column.maxCoeff();
+    column = (column < kLeastLogProbability).select(0.0, column.exp());
     column /= column.sum();
   }
 }
