@@ -91,8 +91,8 @@ class CpuEngine final : public LikelihoodEngine {
   void evaluate(EnsembleView candidate, ActiveSet active) override {
     prepare(candidate.theta, candidate.ld, active);
     plan_work(active);
-    for_each_tile([this](const Work& work, std::size_t, double* rows) {
-      tile_log2_densities(mixture(work.slot, work.tile), tile_values(work.tile), rows);
+    for_each_part([this](const Work& work, double* rows) {
+      tile_log2_densities(mixture(work), tile_values(work.tile) + work.row, rows);
     });
     finish(candidate.log_likelihood, active);
   }
@@ -103,15 +103,16 @@ class CpuEngine final : public LikelihoodEngine {
     plan_work(active);
     for (int i = 0; i < active.count; ++i)
       cache_.pending[chain_of(active, i)] = component[chain_of(active, i)];
-    for_each_tile([this](const Work& work, std::size_t n, double* rows) {
-      const TileMixture<Real> m = mixture(work.slot, work.tile);
+    for_each_part([this](const Work& work, double* rows) {
+      const TileMixture<Real> m = mixture(work);
       const int changed = cache_.pending[work.chain];
       std::vector<const Real*> distances(static_cast<std::size_t>(num_components()));
       for (int k = 0; k < num_components(); ++k)
         distances[static_cast<std::size_t>(k)] =
-            cache_.at(work.chain, k == changed ? num_components() : k, n);
+            cache_.at(work.chain, k == changed ? num_components() : k, work.nth_tile) + work.row;
       if (changed != kWeightsOnly)
-        tile_distances(m, tile_values(work.tile), changed, cache_.at(work.chain, num_components(), n));
+        tile_distances(m, tile_values(work.tile) + work.row, changed,
+                       cache_.at(work.chain, num_components(), work.nth_tile) + work.row);
       tile_log2_densities_of(m, distances.data(), rows);
     });
     finish(candidate.log_likelihood, active);
@@ -133,9 +134,10 @@ class CpuEngine final : public LikelihoodEngine {
     if (cache_.slots_per_chain == 0) return;
     prepare(current.theta, current.ld, active);
     plan_work(active);
-    for_each_tile([this](const Work& work, std::size_t n, double*) {
+    for_each_part([this](const Work& work, double*) {
       for (int k = 0; k < num_components(); ++k)
-        tile_distances(mixture(work.slot, work.tile), tile_values(work.tile), k, cache_.at(work.chain, k, n));
+        tile_distances(mixture(work), tile_values(work.tile) + work.row, k,
+                       cache_.at(work.chain, k, work.nth_tile) + work.row);
     });
   }
 
@@ -164,8 +166,12 @@ class CpuEngine final : public LikelihoodEngine {
   }
 
  private:
+  // Neighbouring rows of a tile, of an active chain.
   struct Work {
-    std::size_t tile, chain, slot, sum;
+    std::size_t tile, chain, slot;
+    std::size_t nth_tile;  ///< of the chain
+    std::size_t sum;
+    int row, num_rows;
   };
 
   int num_components() const { return model_.shape().num_components; }
@@ -180,10 +186,11 @@ class CpuEngine final : public LikelihoodEngine {
   const Real* tile_values(std::size_t tile) const {
     return data_.values.data() + tile * static_cast<std::size_t>(data_.dim) * kTileRows;
   }
-  TileMixture<Real> mixture(std::size_t slot, std::size_t tile) const {
-    return {tile_form(model_.shape()), num_components(), data_.dim, data_.tiles[tile].num_rows,
+  TileMixture<Real> mixture(std::size_t slot, int num_rows) const {
+    return {tile_form(model_.shape()), num_components(), data_.dim, num_rows,
             coefficients_.data() + slot * static_cast<std::size_t>(num_coefficients())};
   }
+  TileMixture<Real> mixture(const Work& work) const { return mixture(work.slot, work.num_rows); }
   static std::size_t chain_of(ActiveSet active, int i) {
     return static_cast<std::size_t>(active.chains ? active.chains[i] : i);
   }
@@ -207,18 +214,30 @@ class CpuEngine final : public LikelihoodEngine {
     });
   }
 
-  // The (active chain, tile) pairs of this evaluation, chains side by side so that a tile stays in cache.
+  // The parts of this evaluation, chains side by side so that a tile stays in cache. Where tiles are few they
+  // are cut up, so that all threads have as much to do; a part is a power of two of rows and a node of the
+  // tree of sums.
   void plan_work(ActiveSet active) {
+    constexpr int kSmallPart = 256, kEnoughParts = 16;
+    std::size_t num_tiles = 0;
+    for (int i = 0; i < active.count; ++i) num_tiles += tiles_of(chain_segments_[chain_of(active, i)]);
+    const auto enough = static_cast<std::size_t>(kEnoughParts * pool_.num_threads());
+    part_rows_ = pool_.num_threads() == 1 || num_tiles >= enough ? kTileRows : kSmallPart;
     work_.clear();
     first_sum_.assign(1, 0);
     for (int i = 0; i < active.count; ++i) {
-      std::size_t at = first_sum_.back();
-      for (int segment : chain_segments_[chain_of(active, i)])
+      const std::size_t chain = chain_of(active, i);
+      std::size_t sum = first_sum_.back(), nth_tile = 0;
+      for (int segment : chain_segments_[chain])
         for (int t = data_.segment_first_tile[static_cast<std::size_t>(segment)];
-             t < data_.segment_first_tile[static_cast<std::size_t>(segment) + 1]; ++t)
-          work_.push_back(
-              {static_cast<std::size_t>(t), chain_of(active, i), static_cast<std::size_t>(i), at++});
-      first_sum_.push_back(at);
+             t < data_.segment_first_tile[static_cast<std::size_t>(segment) + 1]; ++t, ++nth_tile) {
+          const auto tile = static_cast<std::size_t>(t);
+          const int num_rows = data_.tiles[tile].num_rows;
+          for (int row = 0; row < num_rows; row += part_rows_)
+            work_.push_back({tile, chain, static_cast<std::size_t>(i), nth_tile, sum++, row,
+                             std::min(part_rows_, num_rows - row)});
+        }
+      first_sum_.push_back(sum);
     }
     if (active.count > 1)
       std::stable_sort(work_.begin(), work_.end(),
@@ -226,14 +245,14 @@ class CpuEngine final : public LikelihoodEngine {
     tile_sums_.resize(first_sum_.back());
   }
 
-  // Of each chain's n-th tile: compute(work, n, rows).
+  // compute(work, rows) writes the part's densities.
   template <class F>
-  void for_each_tile(F compute) {
+  void for_each_part(F compute) {
     pool_.for_each(work_.size(), [&](std::size_t w, int worker) {
       const Work& work = work_[w];
       double* rows = rows_[static_cast<std::size_t>(worker)].data();
-      compute(work, work.sum - first_sum_[work.slot], rows);
-      tile_sums_[work.sum] = tree_sum({rows, static_cast<std::size_t>(data_.tiles[work.tile].num_rows)});
+      compute(work, rows);
+      tile_sums_[work.sum] = tile_sum(rows, static_cast<std::size_t>(work.num_rows));
     });
   }
 
@@ -245,10 +264,10 @@ class CpuEngine final : public LikelihoodEngine {
       std::size_t rows = 0, at = first_sum_[static_cast<std::size_t>(i)];
       for (int segment : chain_segments_[chain]) {
         const auto s = static_cast<std::size_t>(segment);
-        const auto num_tiles =
-            static_cast<std::size_t>(data_.segment_first_tile[s + 1] - data_.segment_first_tile[s]);
-        by_segment.push_back(tree_sum({tile_sums_.data() + at, num_tiles}));
-        at += num_tiles;
+        const auto part_rows = static_cast<std::size_t>(part_rows_);
+        const std::size_t num_parts = (segments_[s].num_rows + part_rows - 1) / part_rows;
+        by_segment.push_back(tree_sum({tile_sums_.data() + at, num_parts}));
+        at += num_parts;
         rows += segments_[s].num_rows;
       }
       log_likelihood[chain] =
@@ -263,7 +282,7 @@ class CpuEngine final : public LikelihoodEngine {
     prepare(theta, 0, one);
     pool_.for_each(data_.tiles.size(), [&](std::size_t t, int worker) {
       double* rows = rows_[static_cast<std::size_t>(worker)].data();
-      tile_log2_densities(mixture(0, t), tile_values(t), rows);
+      tile_log2_densities(mixture(0, data_.tiles[t].num_rows), tile_values(t), rows);
       std::copy_n(rows, data_.tiles[t].num_rows,
                   out.begin() + static_cast<std::ptrdiff_t>(data_.tiles[t].first_row));
     });
@@ -282,6 +301,7 @@ class CpuEngine final : public LikelihoodEngine {
   std::vector<double> common_, tile_sums_;
   std::vector<std::vector<double>> scratch_, rows_;  ///< per thread
   std::vector<Work> work_;
+  int part_rows_ = kTileRows;
   std::vector<std::size_t> first_sum_;
   DistanceCache<Real> cache_;
 };

@@ -3,6 +3,12 @@
 #include "cpu_kernel.hpp"
 
 #include "emomc/device/math.hpp"
+#include "tree_sum.hpp"
+
+// Compiled once, without a SIMD target's instructions.
+namespace emomc::cpu {
+double remaining_sum(double* values, std::size_t count);
+}
 
 #if EMOMC_HAVE_HIGHWAY
 #undef HWY_TARGET_INCLUDE
@@ -38,6 +44,25 @@ namespace emomc::cpu::HWY_NAMESPACE {
 EMOMC_TILE_FUNCTIONS(float)
 EMOMC_TILE_FUNCTIONS(double)
 #undef EMOMC_TILE_FUNCTIONS
+// Each level of the tree, a pack of sums at a time.
+double tile_sum_double(double* values, std::size_t count) {
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<double> tag;
+  const std::size_t lanes = hn::Lanes(tag);
+  while (count >= 2 * lanes) {
+    const std::size_t pairs = count / 2;
+    std::size_t i = 0;
+    for (; i + lanes <= pairs; i += lanes) {
+      const auto low = hn::LoadU(tag, values + 2 * i), high = hn::LoadU(tag, values + 2 * i + lanes);
+      hn::StoreU(hn::Add(hn::ConcatEven(tag, high, low), hn::ConcatOdd(tag, high, low)), tag, values + i);
+    }
+    for (; i < pairs; ++i) values[i] = values[2 * i] + values[2 * i + 1];
+    if (count % 2) values[pairs] = values[count - 1] + 0.0;
+    count = pairs + count % 2;
+  }
+#endif
+  return remaining_sum(values, count);
+}
 const char* target_name() { return hwy::TargetName(HWY_TARGET); }
 
 }  // namespace emomc::cpu::HWY_NAMESPACE
@@ -45,12 +70,14 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace emomc::cpu {
+double remaining_sum(double* values, std::size_t count) { return tree_sum({values, count}); }
 HWY_EXPORT(densities_float);
 HWY_EXPORT(densities_double);
 HWY_EXPORT(distances_float);
 HWY_EXPORT(distances_double);
 HWY_EXPORT(densities_of_float);
 HWY_EXPORT(densities_of_double);
+HWY_EXPORT(tile_sum_double);
 HWY_EXPORT(target_name);
 }  // namespace emomc::cpu
 
@@ -67,6 +94,7 @@ using namespace cpu;
 #include "cpu_tile.hpp"
 
 namespace emomc {
+double cpu::remaining_sum(double* values, std::size_t count) { return tree_sum({values, count}); }
 #define EMOMC_DISPATCH(function) function
 namespace {
 #define EMOMC_TILE_FUNCTIONS(T)                                                                       \
@@ -82,6 +110,7 @@ namespace {
 EMOMC_TILE_FUNCTIONS(float)
 EMOMC_TILE_FUNCTIONS(double)
 #undef EMOMC_TILE_FUNCTIONS
+double tile_sum_double(double* values, std::size_t count) { return cpu::remaining_sum(values, count); }
 const char* target_name() { return "none"; }
 }  // namespace
 #endif
@@ -105,6 +134,7 @@ void tile_log2_densities_of(const TileMixture<float>& mixture, const float* cons
 void tile_log2_densities_of(const TileMixture<double>& mixture, const double* const* distances, double* out) {
   EMOMC_DISPATCH(densities_of_double)(mixture, distances, out);
 }
+double tile_sum(double* values, std::size_t count) { return EMOMC_DISPATCH(tile_sum_double)(values, count); }
 const char* simd_target_name() { return EMOMC_DISPATCH(target_name)(); }
 }  // namespace emomc
 #endif

@@ -1,6 +1,8 @@
 // The cpu engine's arithmetic on one tile, by run-time dispatch to the widest SIMD target there is.
 #pragma once
 
+#include <cstddef>
+
 namespace emomc {
 
 enum class TileForm { axis_aligned, full, tied };
@@ -25,6 +27,9 @@ void tile_distances(const TileMixture<double>& mixture, const double* tile, int 
 /// As tile_log2_densities, the same bits, from the distances of all components: distances[k][kTileRows].
 void tile_log2_densities_of(const TileMixture<float>& mixture, const float* const* distances, double* out);
 void tile_log2_densities_of(const TileMixture<double>& mixture, const double* const* distances, double* out);
+
+/// Sum of `values` by the tree of tree_sum.hpp, the same bits; overwrites them.
+double tile_sum(double* values, std::size_t count);
 
 /// Name of the SIMD target in use, e.g. "AVX3".
 const char* simd_target_name();

@@ -24,9 +24,8 @@ template <class Real>
 EMOMC_INLINE void write_log_sum(const LogSum<Real>& total, double* out) {
   using Scalar = typename RealTraits<Real>::Scalar;
   constexpr int n = Lanes<Real>::size;
-  const Real zero = Real(Scalar(0));
-  const Real log2_sum =
-      real_select_greater(total.sum, zero, real_log2(total.sum), Real(Scalar(-__builtin_huge_val())));
+  const Real log2_sum = real_select_greater(total.largest, Real(RealTraits<Scalar>::lowest),
+                                            real_log2(total.sum), Real(Scalar(-__builtin_huge_val())));
   Scalar largest[n], rest[n];
   Lanes<Real>::store(total.largest, largest);
   Lanes<Real>::store(log2_sum, rest);

@@ -128,6 +128,16 @@ EMOMC_INLINE Real real_exp2(Real x) {
   return real_select_greater(floor, x, Real(Scalar(0)), real_scale(p, n));
 }
 
+/// 2^x for x <= 0 where it is added to a number of 1 or more: anything below the smallest normal number
+/// counts as that one, which changes no bit of the sum.
+template <class Real>
+EMOMC_INLINE Real real_exp2_addend(Real x) {
+  using Scalar = typename RealTraits<Real>::Scalar;
+  const Real bounded = real_max(x, Real(RealTraits<Scalar>::min_exponent));
+  const Real n = real_round(bounded);
+  return real_scale(exp2_kernel(bounded - n, Scalar()), n);
+}
+
 /// log2 of a normal number.
 template <class Real>
 EMOMC_INLINE Real real_log2(Real x) {
@@ -147,6 +157,10 @@ EMOMC_INLINE float real_exp2<float>(float x) {
   return y;
 }
 template <>
+EMOMC_INLINE float real_exp2_addend<float>(float x) {
+  return real_exp2(x);
+}
+template <>
 EMOMC_INLINE float real_log2<float>(float x) {
   float y;
   EMOMC_FAST_LOG2F(y, x);
@@ -159,8 +173,8 @@ EMOMC_INLINE float real_log2<float>(float x) {
 template <class Real>
 struct LogSum {
   using Scalar = typename RealTraits<Real>::Scalar;
-  Real largest;
-  Real sum;  ///< in units of 2^largest
+  Real largest;  ///< RealTraits::lowest: there was no term, and `sum` is meaningless
+  Real sum;      ///< in units of 2^largest
 
   // Written out, since a constructor that the compiler makes up belongs to no SIMD target.
   EMOMC_INLINE LogSum() : largest(Real(RealTraits<Scalar>::lowest)), sum(Real(Scalar(0))) {}
@@ -168,25 +182,32 @@ struct LogSum {
   /// The first group.
   template <int n>
   EMOMC_INLINE void start(const Real (&t)[n]) {
-    EMOMC_UNROLL
-    for (int i = 0; i < n; ++i) largest = real_max(largest, t[i]);
+    largest = real_max(largest, max_of(t));
     sum = powers(t);
   }
   /// A further group.
   template <int n>
   EMOMC_INLINE void add(const Real (&t)[n]) {
     const Real before = largest;
-    EMOMC_UNROLL
-    for (int i = 0; i < n; ++i) largest = real_max(largest, t[i]);
-    sum = real_fma(sum, real_exp2(before - largest), powers(t));
+    largest = real_max(largest, max_of(t));
+    sum = real_fma(sum, real_exp2_addend(before - largest), powers(t));
   }
 
  private:
+  // Of numbers four apart first: a chain of all would be waited for.
+  template <int n>
+  EMOMC_INLINE static Real max_of(const Real (&t)[n]) {
+    static_assert(n % 4 == 0);
+    Real most[4] = {t[0], t[1], t[2], t[3]};
+    EMOMC_UNROLL
+    for (int i = 4; i < n; ++i) most[i % 4] = real_max(most[i % 4], t[i]);
+    return real_max(real_max(most[0], most[1]), real_max(most[2], most[3]));
+  }
   template <int n>
   EMOMC_INLINE Real powers(const Real (&t)[n]) const {
-    Real group = real_exp2(t[0] - largest);
+    Real group = real_exp2_addend(t[0] - largest);
     EMOMC_UNROLL
-    for (int i = 1; i < n; ++i) group = group + real_exp2(t[i] - largest);
+    for (int i = 1; i < n; ++i) group = group + real_exp2_addend(t[i] - largest);
     return group;
   }
 };
