@@ -3,6 +3,7 @@
 
     python3 bench/ess.py --data 'DIRECTORY/Sad_*.csv' [--emomc build/release/bin/emomc] [--backend cuda]
                          [--proposals crank_nicolson,component_wise] [--chains 64,512] [--json FILE] [--no-numpyro]
+                         [--set sampler.proposal.target_acceptance=0.3 ...]
 
 A diagonal Gaussian mixture on standardised columns: means normal(0, 3), log scales normal(-0.5, 1), weights
 Dirichlet(1). Every chain of both starts at the same EM fit. ESS (bulk) of both sets of draws is `emomc
@@ -93,7 +94,7 @@ def measure_emomc(a, folder, proposal, chains, unit):
     steps = a.draws * a.thin
     run(a, folder, "run", "config.yaml", "-q", "--force", "--output", f"run{chains}", "--set", f"sampler.chains={chains}",
         "--set", f"sampler.warmup={a.warmup}", "--set", f"sampler.draws={a.draws}", "--set", f"sampler.thin={a.thin}",
-        "--set", f"sampler.proposal.kind={proposal}")
+        "--set", f"sampler.proposal.kind={proposal}", *[part for key in a.set for part in ("--set", key)])
     with open(os.path.join(folder, f"run{chains}", "manifest.json")) as file:
         manifest = json.load(file)
     result = figures(summarised(a, folder, f"run{chains}"), manifest["seconds"]["warmup"],
@@ -209,6 +210,7 @@ def main():
     parser.add_argument("--numpyro-warmup", type=int, default=300)
     parser.add_argument("--numpyro-draws", type=int, default=500)
     parser.add_argument("--no-numpyro", action="store_true")
+    parser.add_argument("--set", action="append", default=[], help="a key of emomc's configuration, key=value")
     parser.add_argument("--json")
     a = parser.parse_args()
     x = frames(a.data)

@@ -36,8 +36,7 @@ Ensemble::Ensemble(Device& device, std::span<const Target> targets, const Propos
   view_.shape = static_cast<device::IncrementShape>(blocks.shape);
   view_.num_blocks = static_cast<int>(num_blocks);
   view_.adapted_layout = blocks.adapted_layout(target.dim_unconstrained());
-  view_.num_innovation =
-      (blocks.has_second_innovation() ? 2 : 1) * target.dim_unconstrained() + device::kExtraInnovation;
+  view_.num_innovation = device::innovation_size(target.dim_unconstrained(), blocks.has_second_innovation());
   view_.ld_innovation = padded(view_.num_innovation);
 
   upload_tables(targets);
@@ -55,6 +54,7 @@ Ensemble::Ensemble(Device& device, std::span<const Target> targets, const Propos
   view_.current = points(current_u_, current_theta_, current_scalars_, chains);
   view_.candidate = points(candidate_u_, candidate_theta_, candidate_scalars_, chains);
   view_.innovation = innovation_.data();
+  plan_drawn_ahead(blocks);
 
   log_q_ = {device, chains};
   accepted_ = {device, chains};
@@ -130,6 +130,24 @@ void Ensemble::upload_tables(std::span<const Target> targets) {
   view_.table.conditionals = conditionals_.data();
   view_.constants = constants_.data();
   view_.num_tables = static_cast<int>(targets.size());
+}
+
+// On a GPU; a processor's caches hold the factor anyway. Without room for one step, each move draws its own.
+void Ensemble::plan_drawn_ahead(const ProposalBlocks& blocks) {
+  constexpr std::size_t kWanted = std::size_t{64} << 20, kMost = std::size_t{1} << 30;
+  constexpr int kMostSlots = 16;
+  const int num_moves = blocks.num_moves_by_fit();
+  if (num_moves == 0 || device_.kind() != DeviceKind::cuda) return;
+  const std::size_t step_size = static_cast<std::size_t>(view_.num_chains) *
+                                static_cast<std::size_t>(num_moves) *
+                                static_cast<std::size_t>(view_.ld_innovation);
+  if (step_size * sizeof(double) > kMost) return;
+  int slots = 1;
+  while (2 * slots <= kMostSlots &&
+         2 * static_cast<std::size_t>(slots) * step_size * sizeof(double) <= kWanted)
+    slots *= 2;
+  drawn_ = {device_, static_cast<std::size_t>(slots) * step_size};
+  view_.drawn = {drawn_.data(), slots, num_moves, view_.ld_innovation};
 }
 
 // Every other chain of a group is in its half 1.

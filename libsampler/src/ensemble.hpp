@@ -63,6 +63,7 @@ class Ensemble {
     return {view_.num_chains, view_.table.dim, view_.ld, points.theta, points.log_likelihood};
   }
   void upload_tables(std::span<const Target> targets);
+  void plan_drawn_ahead(const ProposalBlocks& blocks);
   void plan_halves(const std::vector<int>& groups, std::size_t num_groups);
   std::vector<double> unpad(const std::vector<double>& padded, int ld, int width) const;
 
@@ -76,7 +77,7 @@ class Ensemble {
   DeviceArray<device::ProposalBlock> blocks_;
   DeviceArray<double> current_u_, current_theta_, current_scalars_;
   DeviceArray<double> candidate_u_, candidate_theta_, candidate_scalars_;
-  DeviceArray<double> innovation_, log_q_, beta_, adapted_;
+  DeviceArray<double> innovation_, drawn_, log_q_, beta_, adapted_;
   DeviceArray<std::uint8_t> accepted_;
   DeviceArray<device::i64> step_;
   DeviceArray<device::u32> chain_id_;

@@ -8,6 +8,10 @@ namespace emomc {
 
 namespace {
 
+// Of moves by a fit. The walks hold a chain where the fit is wrong; where it is not, they bring little
+// (docs/decisions/moves-by-a-fit.md).
+constexpr int kMovesPerWalk = 2;
+
 device::ProposalBlock block_of(int begin, int size, Influence influence, int component) {
   device::ProposalBlock block{};
   block.begin = begin;
@@ -72,6 +76,11 @@ void add_covariances(const Target& target, std::size_t b, const Add& add) {
 }
 
 }  // namespace
+
+int ProposalBlocks::num_moves_by_fit() const {
+  return static_cast<int>(
+      std::count_if(blocks.begin(), blocks.end(), [](const auto& block) { return block.by_fit != 0; }));
+}
 
 int ProposalBlocks::num_evaluations() const {
   return static_cast<int>(std::count_if(
@@ -161,10 +170,10 @@ ProposalBlocks plan_blocks(const ProposalTraits& traits, ProposalShape asked, co
           "sampler.proposal.kind: crank_nicolson fits a covariance of all free parameters, here " +
           std::to_string(dim) + "; allowed: " + std::to_string(kMost) + " or fewer");
     if (result.shape != ProposalShape::dense) result.num_dense = 0;
-    const std::size_t num_walks = result.blocks.size();
-    for (std::size_t move = 0; move < num_walks; ++move) {
+    const int num_moves = kMovesPerWalk * static_cast<int>(result.blocks.size());
+    for (int move = 0; move < num_moves; ++move) {
       result.blocks.push_back(block_of(0, dim, Influence::everything, 0));
-      result.blocks.back().by_fit = 1;
+      result.blocks.back().by_fit = 1 + move;
       result.blocks.back().dense_offset = result.num_dense;
       result.names.push_back("all[" + std::to_string(move) + "]");
     }

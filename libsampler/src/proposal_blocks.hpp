@@ -50,6 +50,8 @@ struct ProposalBlocks {
     return by_fit ? device::whitened_point_size(dim_unconstrained) : dim_unconstrained;
   }
 
+  int num_moves_by_fit() const;
+
   /// Blocks whose candidates the likelihood is evaluated at.
   int num_evaluations() const;
 };

@@ -120,6 +120,7 @@ void SegmentRunner::enqueue_steps(int count) {
       } else {
         transition(previous, block);
       }
+      if (block == 0) stepper_.draw_ahead(ensemble_.view(), 1);
       enqueue_evaluation(block);
       previous = block;
     }
@@ -127,7 +128,16 @@ void SegmentRunner::enqueue_steps(int count) {
 }
 
 void SegmentRunner::launch_steps(std::int64_t count) {
-  if (resident_) return resident_->launch(count);
+  if (resident_) {
+    const device::DrawnAhead& drawn = ensemble_.view().drawn;
+    while (count > 0) {
+      const std::int64_t steps = drawn.values ? std::min<std::int64_t>(count, drawn.num_slots) : count;
+      stepper_.draw_ahead(ensemble_.view(), steps);
+      resident_->launch(steps);
+      count -= steps;
+    }
+    return;
+  }
   if (many_)
     for (; count >= steps_per_graph_; count -= steps_per_graph_) device_.launch(*many_);
   for (; count > 0; --count) device_.launch(*one_);

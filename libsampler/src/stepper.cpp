@@ -15,6 +15,7 @@ class HostStepper final : public Stepper {
     for (int chain = 0; chain < view.num_chains; ++chain)
       device::transition<Proposal>(device::HostTeam{}, view, chain, accept_block, propose_block);
   }
+  void draw_ahead(const device::StepView&, std::int64_t) const override {}
 };
 
 }  // namespace

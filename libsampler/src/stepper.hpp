@@ -18,6 +18,9 @@ class Stepper {
   /// `evaluated`: the engine's work lies between this call and the one before.
   virtual void enqueue(const device::StepView& view, int accept_block, int propose_block,
                        bool evaluated) const = 0;
+  /// Draws ahead (device::DrawnAhead) what the next `num_steps` steps need, at most as many as it has slots.
+  /// Nothing where it has no values, which is so on the host.
+  virtual void draw_ahead(const device::StepView& view, std::int64_t num_steps) const = 0;
 };
 
 /// Throws InputError for an unknown kind, naming those there are.

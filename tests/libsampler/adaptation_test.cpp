@@ -81,7 +81,7 @@ TEST(Adaptation, FitsAllParametersBesideTheBlocks) {
     EXPECT_LT((inverse * factor - Eigen::MatrixXd::Identity(n, n)).norm(), 1e-10);
     for (std::size_t b = 0; b < blocks.blocks.size(); ++b) {
       const double scale = numbers[layout.scale(static_cast<int>(b))];
-      EXPECT_EQ(scale == std::log(0.5), blocks.blocks[b].by_fit == 1) << blocks.names[b];
+      EXPECT_EQ(scale == std::log(0.5), blocks.blocks[b].by_fit != 0) << blocks.names[b];
     }
     // Afterwards by acceptance, but never beyond the fit.
     const std::vector<std::uint64_t>& most = all;

@@ -6,6 +6,7 @@
 #include <Eigen/Dense>
 #include <cmath>
 #include <optional>
+#include <random>
 #include <set>
 
 #include "emomc/core/errors.hpp"
@@ -197,7 +198,7 @@ template <class Proposal>
 Statistics by_fit(IncrementShape shape, double log_beta, int rounds = 10) {
   const Target target = small_target();
   const auto blocks = plan_blocks(traits_of<Proposal>(), static_cast<ProposalShape>(shape), target);
-  EXPECT_EQ(blocks.names.back(), "all[" + std::to_string(blocks.names.size() / 2 - 1) + "]");
+  EXPECT_EQ(blocks.names.back(), "all[" + std::to_string(blocks.names.size() / 3 * 2 - 1) + "]");
   return one_step<Proposal>(target, shape, static_cast<int>(blocks.names.size()) - 1, Break::nothing, rounds,
                             log_beta);
 }
@@ -210,6 +211,43 @@ TEST(Kernel, CrankNicolsonIsReversible) {
       EXPECT_LT(s.worst_stationary, kBound) << log_beta;
       EXPECT_GT(s.acceptance, 0.02) << log_beta;
     }
+}
+
+// Together and before the step, or each alone: the same bits; and innovate() hands them over.
+TEST(Kernel, MovesDrawnAheadAreThoseDrawnOneByOne) {
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> normal;
+  for (const int n : {1, 2, 7, 8, 9, 30})
+    for (const bool fitted : {false, true})
+      for (int count = 1; count <= CrankNicolson::kMovesTogether; ++count) {
+        std::vector<double> dense(static_cast<std::size_t>(2 * n * n + n + 1));
+        for (double& x : dense) x = normal(random);
+        dense.back() = fitted ? 1 : 0;
+        const AdaptedLayout layout{5, n, n * n, AdaptedLayout::fitted_size(n)};
+        ProposalBlock block{};
+        block.size = n;
+        block.by_fit = 1;
+        const int size = innovation_size(n, true), ld = size + 3;
+        std::vector<double> z(static_cast<std::size_t>(n * CrankNicolson::kMovesTogether)),
+            together(static_cast<std::size_t>(count * ld), -7.0);
+        InnovationView view{nullptr, dense.data(), layout, block, 5, IncrementShape::diagonal, {}, nullptr};
+        const RandomSource source{11, 12, 13};
+        CrankNicolson::draw_ahead(HostTeam{}, source, view, count, z.data(), together.data(), ld);
+        for (int c = 0; c < count; ++c) {
+          view.block_index = 5 + c;
+          view.drawn = nullptr;
+          std::vector<double> alone(static_cast<std::size_t>(size), -7.0), handed_over(alone);
+          const auto at = [n](std::vector<double>& x) {
+            return Innovation{x.data(), x.data() + n, x.data() + 2 * n};
+          };
+          CrankNicolson::innovate(HostTeam{}, source, view, at(alone));
+          const double* drawn = together.data() + c * ld;
+          EXPECT_EQ(std::vector<double>(drawn, drawn + size), alone) << n << " " << count << " " << c;
+          view.drawn = drawn;
+          CrankNicolson::innovate(HostTeam{}, source, view, at(handed_over));
+          EXPECT_EQ(handed_over, alone);
+        }
+      }
 }
 
 // Many moves from one point: mean and variance of where they lead in the fit's coordinates, the t's ratio,
@@ -232,7 +270,8 @@ TEST(Kernel, CrankNicolsonMovesAsFarAsBetaSays) {
   ProposalBlock block{};
   block.size = n;
   block.by_fit = 1;
-  const InnovationView adapted{numbers.data(), dense.data(), layout, block, 0, IncrementShape::diagonal, {}};
+  const InnovationView adapted{numbers.data(),           dense.data(), layout, block, 0,
+                               IncrementShape::diagonal, {},           nullptr};
   std::vector<double> increment(n);
   const Innovation innovation{increment.data(), z.data(), extra.data()};
   const Eigen::VectorXd phi = lower.inverse() * (Eigen::Map<const Eigen::VectorXd>(u.data(), n) -

@@ -71,6 +71,33 @@ __global__ void __launch_bounds__(2 * device::kTeamLanes, device::has_jumps<Prop
     device::accept_or_reject<Proposal>(team, view, chain, accept_block, decision, prepared, w);
 }
 
+/// A team for each chain (x), step (y) and Proposal::kMovesTogether of the step's moves by a fit (z), or
+/// fewer where so many do not fit its memory; [dim_unconstrained x kMovesTogether] doubles of dynamic shared
+/// memory.
+template <class Proposal>
+__global__ void __launch_bounds__(device::kTeamLanes, 4)
+    draw_ahead_kernel(const __grid_constant__ device::StepView view, int first_block) {
+  __shared__ double scratch[device::BlockTeam::kScratch];
+  extern __shared__ __align__(8) unsigned char memory[];
+  const int chain = static_cast<int>(blockIdx.x),
+            first = static_cast<int>(blockIdx.z) * Proposal::kMovesTogether;
+  const int left = view.drawn.num_moves - first, block = first_block + first;
+  const device::i64 step = view.step[chain] + blockIdx.y;
+  const double* adapted = device::adapted_of(view, chain);
+  const device::InnovationView of_first{adapted,
+                                        adapted + view.adapted_layout.num_small(),
+                                        view.adapted_layout,
+                                        view.blocks[block],
+                                        block,
+                                        view.shape,
+                                        view.table.mixture,
+                                        nullptr};
+  Proposal::draw_ahead(device::BlockTeam{scratch},
+                       device::RandomSource{view.seed, static_cast<device::u64>(step), view.chain_id[chain]},
+                       of_first, left < Proposal::kMovesTogether ? left : Proposal::kMovesTogether,
+                       reinterpret_cast<double*>(memory), view.drawn.row(chain, step, first), view.drawn.ld);
+}
+
 template <class Proposal>
 class CudaStepper final : public Stepper {
  public:
@@ -82,6 +109,20 @@ class CudaStepper final : public Stepper {
       launch<TableKind::plain>(view, accept_block, propose_block, evaluated);
     else
       launch<TableKind::any>(view, accept_block, propose_block, evaluated);
+  }
+
+  void draw_ahead(const device::StepView& view, std::int64_t num_steps) const override {
+    if constexpr (device::has_fit_moves<Proposal>) {
+      if (!view.drawn.values) return;
+      const int num_moves = view.drawn.num_moves;
+      const auto groups =
+          static_cast<unsigned>((num_moves + Proposal::kMovesTogether - 1) / Proposal::kMovesTogether);
+      const std::size_t bytes =
+          static_cast<std::size_t>(view.table.dim_unconstrained * Proposal::kMovesTogether) * sizeof(double);
+      launch_kernel("launch of draw_ahead_kernel", Overlap::no, draw_ahead_kernel<Proposal>,
+                    dim3(static_cast<unsigned>(view.num_chains), static_cast<unsigned>(num_steps), groups),
+                    dim3(device::kTeamLanes), bytes, stream_, view, view.num_blocks - num_moves);
+    }
   }
 
  private:

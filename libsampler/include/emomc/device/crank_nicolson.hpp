@@ -35,32 +35,61 @@ struct CrankNicolson : GaussianWalk<BlockPlan::by_component> {
       GaussianWalk::innovate(team, random, view, innovation);
       return;
     }
-    // Each block of a step has numbers of its own, beyond those of the component-wise blocks.
-    const int n = view.block.size, pairs = (n + 1) / 2, uniforms = (n + degrees_of_freedom(n)) / 2;
-    const u32 first_pair = static_cast<u32>(view.block_index * pairs);
-    const u32 first_uniform = static_cast<u32>(view.block_index * uniforms);
+    const int n = view.block.size;
+    if (view.drawn) {
+      EMOMC_ROLLED
+      for (int i = team.rank(); i < n; i += team.size()) {
+        innovation.main[i] = view.drawn[i];
+        innovation.second[i] = view.drawn[n + i];
+      }
+      for (int i = team.rank(); i < kScalars; i += team.size()) innovation.extra[i] = view.drawn[2 * n + i];
+      return;
+    }
     double* z = innovation.second;
-    EMOMC_ROLLED
-    for (int pair = team.rank(); pair < pairs; pair += team.size()) {
-      const NormalPair normals = random.normal_pair(Purpose::innovation, first_pair + static_cast<u32>(pair));
-      z[2 * pair] = normals.even;
-      if (2 * pair + 1 < n) z[2 * pair + 1] = normals.odd;
-    }
-    const double half_chi = team.sum(uniforms, [=](int i) {
-      return -log(random.uniform(Purpose::choice, first_uniform + static_cast<u32>(i)));
-    });
-    team.sync();
-    const double squared_z = team.sum(n, [=](int i) { return z[i] * z[i]; });
-    if (team.rank() == 0) {
-      innovation.extra[0] = 2 * half_chi;
-      innovation.extra[1] = squared_z;
-      innovation.extra[2] = static_cast<double>(random.step) + 1;
-    }
+    draw_normals_of_move(team, random, n, view.block_index, z, 1);
+    draw_scalars(team, random, n, view.block_index, z, 1, innovation.extra);
     if (is_fitted(view)) {
       lower_multiply(team, view.dense + view.block.dense_offset, n, z, innovation.main);
     } else {
       EMOMC_ROLLED
       for (int i = team.rank(); i < n; i += team.size()) innovation.main[i] = z[i];
+    }
+  }
+
+  /// Innovations that draw_ahead takes together.
+  static constexpr int kMovesTogether = 6;
+
+  /// What innovate() gives for `count` moves from that of `view` on, at most kMovesTogether, to rows of `out`
+  /// that are `ld` apart: main, second, extra. `z`: [n x kMovesTogether] near the team.
+  template <class Team>
+  EMOMC_HD static void draw_ahead(const Team& team, const RandomSource& random, const InnovationView& view,
+                                  int count, double* z, double* out, int ld) {
+    const int n = view.block.size;
+    EMOMC_ROLLED
+    for (int c = 0; c < count; ++c)
+      draw_normals_of_move(team, random, n, view.block_index + c, z + c, kMovesTogether);
+    EMOMC_ROLLED
+    for (int i = team.rank(); i < n * kMovesTogether; i += team.size())
+      if (i % kMovesTogether >= count) z[i] = 0;
+    EMOMC_ROLLED
+    for (int c = 0; c < count; ++c)
+      draw_scalars(team, random, n, view.block_index + c, z + c, kMovesTogether, out + c * ld + 2 * n);
+    EMOMC_ROLLED
+    for (int i = team.rank(); i < n * kMovesTogether; i += team.size())
+      if (i % kMovesTogether < count) {
+        double* row = out + i % kMovesTogether * ld;
+        row[n + i / kMovesTogether] = z[i];
+        if (!is_fitted(view)) row[i / kMovesTogether] = z[i];
+      }
+    if (!is_fitted(view)) return;
+    const double* factor = view.dense + view.block.dense_offset;
+    // As in lower_multiply_by: a short row and a long one each.
+    EMOMC_ROLLED
+    for (int i = team.rank(); i < n; i += team.size()) {
+      const int half = (n + 1) / 2, at = i < half ? i : n - 1 - (i - half);
+      lower_row_of_columns<kMovesTogether>(factor, n, z, at, [=](int c, double sum) {
+        if (c < count) out[c * ld + at] = sum;
+      });
     }
   }
 
@@ -107,6 +136,41 @@ struct CrankNicolson : GaussianWalk<BlockPlan::by_component> {
   }
 
  private:
+  static constexpr int kScalars = 3;  ///< of an innovation's `extra`
+
+  // Each block of a step has numbers of its own, beyond those of the component-wise blocks.
+
+  /// Normal numbers of a move, `stride` apart.
+  template <class Team>
+  EMOMC_HD static void draw_normals_of_move(const Team& team, const RandomSource& random, int n,
+                                            int block_index, double* z, int stride) {
+    const int pairs = (n + 1) / 2;
+    const u32 first = static_cast<u32>(block_index * pairs);
+    EMOMC_ROLLED
+    for (int pair = team.rank(); pair < pairs; pair += team.size()) {
+      const NormalPair normals = random.normal_pair(Purpose::innovation, first + static_cast<u32>(pair));
+      z[2 * pair * stride] = normals.even;
+      if (2 * pair + 1 < n) z[(2 * pair + 1) * stride] = normals.odd;
+    }
+  }
+
+  /// After draw_normals_of_move.
+  template <class Team>
+  EMOMC_HD static void draw_scalars(const Team& team, const RandomSource& random, int n, int block_index,
+                                    const double* z, int stride, double* extra) {
+    const int uniforms = (n + degrees_of_freedom(n)) / 2;
+    const u32 first = static_cast<u32>(block_index * uniforms);
+    const double half_chi = team.sum(
+        uniforms, [=](int i) { return -log(random.uniform(Purpose::choice, first + static_cast<u32>(i))); });
+    team.sync();
+    const double squared_z = team.sum(n, [=](int i) { return z[i * stride] * z[i * stride]; });
+    if (team.rank() == 0) {
+      extra[0] = 2 * half_chi;
+      extra[1] = squared_z;
+      extra[2] = static_cast<double>(random.step) + 1;
+    }
+  }
+
   EMOMC_INLINE static const double* inverse_of(const InnovationView& view) {
     return view.dense + view.layout.num_dense;
   }

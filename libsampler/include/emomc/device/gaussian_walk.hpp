@@ -77,6 +77,41 @@ EMOMC_HD void lower_multiply(const Team& team, const double* factor, int n, cons
       team, factor, n, [=](int j) { return z[j]; }, out);
 }
 
+/// lower_row for kColumns vectors at once, the same bits for each: element j of vector c is
+/// z[j kColumns + c]. write(c, sum) gets the sums.
+template <int kColumns, class Write>
+EMOMC_INLINE void lower_row_of_columns(const double* factor, int n, const double* z, int i, Write write) {
+  constexpr int kAtATime = 8;
+  const double* row = factor + i;
+  double sum[kColumns] = {};
+  int j = 0;
+  EMOMC_ROLLED
+  for (; j + kAtATime <= i + 1; j += kAtATime) {
+    double l[kAtATime];
+    EMOMC_UNROLL
+    for (int k = 0; k < kAtATime; ++k) l[k] = row[(j + k) * n];
+    EMOMC_UNROLL
+    for (int k = 0; k < kAtATime; ++k) {
+      EMOMC_UNROLL
+      for (int c = 0; c < kColumns; ++c) sum[c] += l[k] * z[(j + k) * kColumns + c];
+    }
+  }
+  double l[kAtATime];
+  EMOMC_UNROLL
+  for (int k = 0; k < kAtATime; ++k) l[k] = row[(j + k < i ? j + k : i) * n];
+  EMOMC_UNROLL
+  for (int k = 0; k < kAtATime; ++k) {
+    const double* with = z + (j + k < i ? j + k : i) * kColumns;
+    EMOMC_UNROLL
+    for (int c = 0; c < kColumns; ++c) {
+      const double next = sum[c] + l[k] * with[c];
+      sum[c] = j + k <= i ? next : sum[c];
+    }
+  }
+  EMOMC_UNROLL
+  for (int c = 0; c < kColumns; ++c) write(c, sum[c]);
+}
+
 /// candidate = u + scale L z on the block, z standard normal; L is 1, diag(sd) or the Cholesky factor.
 template <BlockPlan Plan>
 struct GaussianWalk {

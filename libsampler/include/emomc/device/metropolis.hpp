@@ -59,6 +59,7 @@ struct StepView {
   AdaptedLayout adapted_layout;
   const ProposalBlock* blocks;
   int num_blocks;
+  DrawnAhead drawn;
   IncrementShape shape;
   u64* num_accepted;  ///< num_chains x num_blocks
   u64* num_proposed;
@@ -184,6 +185,8 @@ template <class Proposal>
 inline constexpr bool has_jumps = Proposal::block_plan == BlockPlan::by_component_and_jump;
 template <class Proposal>
 inline constexpr bool has_stages = Proposal::block_plan == BlockPlan::stages;
+template <class Proposal>
+inline constexpr bool has_fit_moves = Proposal::block_plan == BlockPlan::by_component_and_fit;
 
 template <class Proposal>
 EMOMC_INLINE bool is_of_half(const StepView& v, int chain, const ProposalBlock& block) {
@@ -203,6 +206,11 @@ EMOMC_INLINE OtherChains others_of(const StepView& v, int chain, const ProposalB
   const int list = 2 * v.group[chain] + 1 - block.half;
   const int first = v.first_member[list];
   return {v.current.u, v.ld_u, v.members + first, v.first_member[list + 1] - first};
+}
+
+/// What has been drawn ahead for a block at a step; null: nothing.
+EMOMC_INLINE const double* drawn_ahead(const StepView& v, int chain, i64 step, const ProposalBlock& block) {
+  return v.drawn.values && block.by_fit ? v.drawn.row(chain, step, block.by_fit - 1) : nullptr;
 }
 
 /// Logarithm of the uniform number that decides on a block at a step.
@@ -255,10 +263,11 @@ EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int ch
     if (accept_block == v.num_blocks - 1) ++next_step;
   }
   if (propose_block != kNoBlock) {
+    const ProposalBlock& block = v.blocks[propose_block];
     p.adapted = {w.adapted,        rows.adapted + v.adapted_layout.num_small(),
-                 v.adapted_layout, v.blocks[propose_block],
+                 v.adapted_layout, block,
                  propose_block,    v.shape,
-                 v.table.mixture};
+                 v.table.mixture,  drawn_ahead(v, chain, next_step, block)};
     // The first try's numbers, which a second one goes by.
     if constexpr (has_stages<Proposal>)
       if (p.adapted.block.stage == 1) team.fetch(rows.innovation, w.innovation, dim_u);

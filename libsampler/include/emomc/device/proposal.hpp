@@ -26,7 +26,7 @@ enum class BlockPlan {
   halves,  ///< all at once, first of one half of the chains, then of the other, each by the other's state
   stages,  ///< all at once, and where that is rejected a second, shorter try
   by_component_and_jump,  ///< by_component, then all at once between the modes of a mixture
-  by_component_and_fit,   ///< by_component, then as often all at once by what is fitted
+  by_component_and_fit,   ///< by_component, then twice as often all at once by what is fitted
 };
 
 /// What the windows of warm-up learn of the increments' covariance.
@@ -40,14 +40,15 @@ enum class ShapeLearning {
 
 /// Contiguous free parameters that move together.
 struct ProposalBlock {
-  int begin, size;                  ///< in u
-  Influence influence;              ///< what the engine has to evaluate
-  int component;                    ///< with Influence::component
-  int dense_offset;                 ///< of its Cholesky factor in the adapted numbers
-  int half;                         ///< of the chains that move, 0 or 1; kAllChains
-  int stage;                        ///< 1: the second try where the block before was rejected
-  int jump;                         ///< 1: between modes; nothing of it is learnt, its ratio is that of theta
-  int by_fit;                       ///< 1: moves all by what is fitted, whose factor is at dense_offset
+  int begin, size;      ///< in u
+  Influence influence;  ///< what the engine has to evaluate
+  int component;        ///< with Influence::component
+  int dense_offset;     ///< of its Cholesky factor in the adapted numbers
+  int half;             ///< of the chains that move, 0 or 1; kAllChains
+  int stage;            ///< 1: the second try where the block before was rejected
+  int jump;             ///< 1: between modes; nothing of it is learnt, its ratio is that of theta
+  int by_fit;           ///< from 1, the number of a move of all by what is fitted; 0: another block.
+                        ///< The factor is at dense_offset
   int first_element, num_elements;  ///< of theta, that depend on it; others among them may not
   int keeps_heights;                ///< 1: it moves locations only, so that no component's height changes
 };
@@ -88,6 +89,26 @@ struct InnovationView {
   int block_index;
   IncrementShape shape;
   MixtureLayout mixture;
+  const double* drawn;  ///< where given: the innovation, as innovate() would write it
+};
+
+/// Numbers of an innovation as a block has them: main, where there is a second vector that, then extra.
+EMOMC_INLINE constexpr int innovation_size(int n, bool has_second) {
+  return (has_second ? 2 : 1) * n + kExtraInnovation;
+}
+
+/// Innovations of all moves by a fit of several steps, drawn before those steps: they do not depend on the
+/// chain's state, and together the factor of the fit is read once for several of them.
+struct DrawnAhead {
+  double* values;  ///< num_chains x num_slots x num_moves x ld; null: none are
+  int num_slots;   ///< a power of two; those of step s are in slot s modulo num_slots
+  int num_moves;   ///< by_fit, of each step
+  int ld;          ///< distance between innovations
+
+  EMOMC_INLINE double* row(int chain, i64 step, int move) const {
+    const i64 slot = step & (num_slots - 1);
+    return values + ((chain * static_cast<i64>(num_slots) + slot) * num_moves + move) * ld;
+  }
 };
 
 /// The chains of the other half, whose points an ensemble move goes by.

@@ -76,7 +76,8 @@ class ResidentChain {
             view_.blocks[block],
             block,
             view_.shape,
-            view_.table.mixture};
+            view_.table.mixture,
+            nullptr};
   }
 
   /// Draws the random numbers of the acceptance of block `accept`, `step` steps being done, and of the
@@ -88,8 +89,9 @@ class ResidentChain {
     if (propose == kNoBlock) return;
     if (accept == view_.num_blocks - 1) ++step;
     double* innovation = block_.places.innovation(parity);
-    Proposal::innovate(block_.team(), RandomSource{view_.seed, static_cast<u64>(step), id},
-                       innovation_view(propose),
+    InnovationView adapted = innovation_view(propose);
+    adapted.drawn = drawn_ahead(view_, block_.chain, step, adapted.block);
+    Proposal::innovate(block_.team(), RandomSource{view_.seed, static_cast<u64>(step), id}, adapted,
                        Innovation{innovation, innovation + view_.table.dim_unconstrained,
                                   innovation + view_.num_innovation - kExtraInnovation});
   }
