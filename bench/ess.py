@@ -2,13 +2,15 @@
 """Effective draws per second of the same posterior: emomc beside NumPyro's NUTS on the same machine, in one run.
 
     python3 bench/ess.py --data 'DIRECTORY/Sad_*.csv' [--emomc build/release/bin/emomc] [--backend cuda]
-                         [--proposals crank_nicolson,component_wise] [--chains 64,512] [--json FILE] [--no-numpyro]
+                         [--proposals crank_nicolson,component_wise,stretch:512] [--chains 64,512] [--json FILE] [--no-numpyro]
                          [--set sampler.proposal.target_acceptance=0.3 ...]
 
 A diagonal Gaussian mixture on standardised columns: means normal(0, 3), log scales normal(-0.5, 1), weights
 Dirichlet(1). Every chain of both starts at the same EM fit. ESS (bulk) of both sets of draws is `emomc
-summary`'s (of NumPyro's density that of the unconstrained parameters); quantities of components are those that it gives after relabelling. A group counts only where each
-of its R-hats is below 1.01. Per second of sampling, and of warm-up and sampling; compiling is in neither.
+summary`'s (of NumPyro's density that of the unconstrained parameters); quantities of components are those that it
+gives after relabelling. A group counts only where each of its R-hats is below 1.01. Per second of sampling, and of
+warm-up and sampling; compiling is in neither. --warmup and --thin are in steps of crank_nicolson; other proposals
+take as many more as make the same number of evaluations. A proposal with :N behind it has chains of its own number.
 Without numpyro only emomc is measured.
 """
 import argparse
@@ -22,6 +24,15 @@ import tempfile
 import time
 
 import numpy as np
+
+
+# Evaluations of a step, at K components: K means, K scales and the weights, each alone, are a sweep.
+EVALUATIONS = {"crank_nicolson": lambda K: 3 * (2 * K + 1), "component_wise": lambda K: 2 * K + 1,
+               "split_merge": lambda K: 3 * K + 1, "delayed_rejection": lambda K: 2}
+
+
+def evaluations(proposal, K):
+    return EVALUATIONS.get(proposal, lambda K: 1)(K)
 
 
 def config_text(a, columns):
@@ -91,15 +102,17 @@ def figures(summary, warmup, sampling, unit=None):
 
 
 def measure_emomc(a, folder, proposal, chains, unit):
-    steps = a.draws * a.thin
+    # Ensemble moves are of half the chains each, so that a step is one evaluation of every chain.
+    longer = round(evaluations("crank_nicolson", a.components) / evaluations(proposal, a.components))
+    warmup, thin = a.warmup * longer, a.thin * longer
     run(a, folder, "run", "config.yaml", "-q", "--force", "--output", f"run{chains}", "--set", f"sampler.chains={chains}",
-        "--set", f"sampler.warmup={a.warmup}", "--set", f"sampler.draws={a.draws}", "--set", f"sampler.thin={a.thin}",
+        "--set", f"sampler.warmup={warmup}", "--set", f"sampler.draws={a.draws}", "--set", f"sampler.thin={thin}",
         "--set", f"sampler.proposal.kind={proposal}", *[part for key in a.set for part in ("--set", key)])
     with open(os.path.join(folder, f"run{chains}", "manifest.json")) as file:
         manifest = json.load(file)
     result = figures(summarised(a, folder, f"run{chains}"), manifest["seconds"]["warmup"],
                      manifest["seconds"]["sampling"], unit)
-    result.update(program=f"emomc {proposal}", chains=chains, steps=steps, stepping=manifest.get("stepping", ""))
+    result.update(program=f"emomc {proposal}", chains=chains, steps=a.draws * thin, stepping=manifest.get("stepping", ""))
     return result
 
 
@@ -202,10 +215,10 @@ def main():
     parser.add_argument("--backend", default="cuda")
     parser.add_argument("--proposals", default="crank_nicolson,component_wise")
     parser.add_argument("--components", type=int, default=8)
-    parser.add_argument("--chains", default="64,512")
-    parser.add_argument("--warmup", type=int, default=2000)
+    parser.add_argument("--chains", default="64,256")
+    parser.add_argument("--warmup", type=int, default=600)
     parser.add_argument("--draws", type=int, default=1000)
-    parser.add_argument("--thin", type=int, default=4)
+    parser.add_argument("--thin", type=int, default=1)
     parser.add_argument("--numpyro-chains", type=int, default=64)
     parser.add_argument("--numpyro-warmup", type=int, default=300)
     parser.add_argument("--numpyro-draws", type=int, default=500)
@@ -230,7 +243,10 @@ def main():
                 results.append(measure_numpyro(a, folder, (x - mean) / sd, start))
             except ImportError:
                 print("numpyro is not installed")
-        results += [measure_emomc(a, folder, p, int(c), (mean, sd)) for p in a.proposals.split(",") for c in a.chains.split(",")]
+        for named in a.proposals.split(","):
+            proposal, _, own = named.partition(":")
+            for chains in [own] if own else a.chains.split(","):
+                results.append(measure_emomc(a, folder, proposal, int(chains), (mean, sd)))
     print(table(results))
     if results[0]["program"].startswith("NumPyro"):
         for r in results[1:]:

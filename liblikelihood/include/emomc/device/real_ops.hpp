@@ -132,10 +132,14 @@ EMOMC_INLINE Real real_exp2(Real x) {
 /// counts as that one, which changes no bit of the sum.
 template <class Real>
 EMOMC_INLINE Real real_exp2_addend(Real x) {
+#ifdef __CUDA_ARCH__
+  return real_exp2(x);  // float32 has an instruction; in float64 the other form takes more registers
+#else
   using Scalar = typename RealTraits<Real>::Scalar;
   const Real bounded = real_max(x, Real(RealTraits<Scalar>::min_exponent));
   const Real n = real_round(bounded);
   return real_scale(exp2_kernel(bounded - n, Scalar()), n);
+#endif
 }
 
 /// log2 of a normal number.
@@ -155,10 +159,6 @@ EMOMC_INLINE float real_exp2<float>(float x) {
   float y;
   EMOMC_FAST_EXP2F(y, x);
   return y;
-}
-template <>
-EMOMC_INLINE float real_exp2_addend<float>(float x) {
-  return real_exp2(x);
 }
 template <>
 EMOMC_INLINE float real_log2<float>(float x) {
@@ -194,14 +194,24 @@ struct LogSum {
   }
 
  private:
-  // Of numbers four apart first: a chain of all would be waited for.
+  // A processor waits for a chain of all numbers, so there it is of those four apart first; a GPU has other
+  // warps, and no registers to spare.
+#ifdef __CUDA_ARCH__
+  static constexpr int kMaximaApart = 1;
+#else
+  static constexpr int kMaximaApart = 4;
+#endif
   template <int n>
   EMOMC_INLINE static Real max_of(const Real (&t)[n]) {
-    static_assert(n % 4 == 0);
-    Real most[4] = {t[0], t[1], t[2], t[3]};
+    static_assert(n % kMaximaApart == 0);
+    Real most[kMaximaApart];
     EMOMC_UNROLL
-    for (int i = 4; i < n; ++i) most[i % 4] = real_max(most[i % 4], t[i]);
-    return real_max(real_max(most[0], most[1]), real_max(most[2], most[3]));
+    for (int i = 0; i < kMaximaApart; ++i) most[i] = t[i];
+    EMOMC_UNROLL
+    for (int i = kMaximaApart; i < n; ++i) most[i % kMaximaApart] = real_max(most[i % kMaximaApart], t[i]);
+    EMOMC_UNROLL
+    for (int i = 1; i < kMaximaApart; ++i) most[0] = real_max(most[0], most[i]);
+    return most[0];
   }
   template <int n>
   EMOMC_INLINE Real powers(const Real (&t)[n]) const {
