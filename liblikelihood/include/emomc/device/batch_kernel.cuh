@@ -210,11 +210,6 @@ __global__ void __launch_bounds__(Config::threads, 4) batch_kernel(const __grid_
         const int tile = view.tiles[begin + position];
         if (tile != loaded) load(tile, part);
       }
-      // Past a list's last row there may be whole warps of padding.
-      if (num_rows <= warp * 32 * Config::rows) {
-        if (lane == 0) sums[i][warp] = 0;
-        continue;
-      }
       LogSum<Real> total[Config::rows];
       if constexpr (Config::work == BatchWork::component) {
         const int chain = chain_of(i);

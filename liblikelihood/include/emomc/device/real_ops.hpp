@@ -173,8 +173,8 @@ EMOMC_INLINE float real_log2<float>(float x) {
 template <class Real>
 struct LogSum {
   using Scalar = typename RealTraits<Real>::Scalar;
-  Real largest;  ///< RealTraits::lowest: there was no term, and `sum` is meaningless
-  Real sum;      ///< in units of 2^largest
+  Real largest;  ///< RealTraits::lowest: there was no term
+  Real sum;      ///< in units of 2^largest; without a term, of no meaning on a processor and zero on a GPU
 
   // Written out, since a constructor that the compiler makes up belongs to no SIMD target.
   EMOMC_INLINE LogSum() : largest(Real(RealTraits<Scalar>::lowest)), sum(Real(Scalar(0))) {}
@@ -182,36 +182,33 @@ struct LogSum {
   /// The first group.
   template <int n>
   EMOMC_INLINE void start(const Real (&t)[n]) {
-    largest = real_max(largest, max_of(t));
+    largest = max_with(largest, t);
     sum = powers(t);
   }
   /// A further group.
   template <int n>
   EMOMC_INLINE void add(const Real (&t)[n]) {
     const Real before = largest;
-    largest = real_max(largest, max_of(t));
+    largest = max_with(largest, t);
     sum = real_fma(sum, real_exp2_addend(before - largest), powers(t));
   }
 
  private:
   // A processor waits for a chain of all numbers, so there it is of those four apart first; a GPU has other
   // warps, and no registers to spare.
-#ifdef __CUDA_ARCH__
-  static constexpr int kMaximaApart = 1;
-#else
-  static constexpr int kMaximaApart = 4;
-#endif
   template <int n>
-  EMOMC_INLINE static Real max_of(const Real (&t)[n]) {
-    static_assert(n % kMaximaApart == 0);
-    Real most[kMaximaApart];
+  EMOMC_INLINE static Real max_with(Real most, const Real (&t)[n]) {
+#ifdef __CUDA_ARCH__
     EMOMC_UNROLL
-    for (int i = 0; i < kMaximaApart; ++i) most[i] = t[i];
+    for (int i = 0; i < n; ++i) most = real_max(most, t[i]);
+    return most;
+#else
+    static_assert(n % 4 == 0);
+    Real apart[4] = {t[0], t[1], t[2], t[3]};
     EMOMC_UNROLL
-    for (int i = kMaximaApart; i < n; ++i) most[i % kMaximaApart] = real_max(most[i % kMaximaApart], t[i]);
-    EMOMC_UNROLL
-    for (int i = 1; i < kMaximaApart; ++i) most[0] = real_max(most[0], most[i]);
-    return most[0];
+    for (int i = 4; i < n; ++i) apart[i % 4] = real_max(apart[i % 4], t[i]);
+    return real_max(real_max(most, real_max(apart[0], apart[1])), real_max(apart[2], apart[3]));
+#endif
   }
   template <int n>
   EMOMC_INLINE Real powers(const Real (&t)[n]) const {

@@ -33,7 +33,7 @@ __device__ inline double log2_value(const LogSum<Real>& total) {
   if constexpr (sizeof(Real) == sizeof(float))
     rest = real_log2(total.sum);  // of zero: minus infinity
   else
-    rest = total.largest > RealTraits<Real>::lowest ? real_log2(total.sum) : static_cast<Real>(-kInfinity);
+    rest = total.sum > 0 ? real_log2(total.sum) : static_cast<Real>(-kInfinity);
   return static_cast<double>(total.largest) + static_cast<double>(rest);
 }
 
