@@ -264,6 +264,51 @@ TEST_P(FastEngine, BitsDoNotDependOnBatchThreadsOrActiveSet) {
   }
 }
 
+// Blocks of the batch kernel that go through several parts of the data, whose rows come ahead, and sum runs
+// of parts by themselves: many rows and few chains, and few rows and many chains.
+TEST_P(FastEngine, BitsAreTheSameWhereBlocksGoThroughManyParts) {
+  if (GetParam().backend != Backend::cuda) GTEST_SKIP() << "of the GPU's kernels";
+  for (const auto& [K, d, rows, chains] : {std::tuple{8, 13, std::size_t{600001}, 1},
+                                           {8, 13, std::size_t{290000}, 3},
+                                           {8, 13, std::size_t{12345}, 700},
+                                           {3, 5, std::size_t{2999}, 3001},
+                                           {5, 1, std::size_t{300000}, 2}}) {
+    SCOPED_TRACE(std::to_string(rows) + " rows, " + std::to_string(chains) + " chains");
+    const auto p = random_problem(K, d, rows, 9);
+    const ModelSpec model{"gaussian_mixture", K};
+    const auto dim = p.theta.size();
+    std::vector<double> all;
+    for (int c = 0; c < chains; ++c) {
+      all.insert(all.end(), p.theta.begin(), p.theta.end());
+      for (int m = 0; m < K * d; ++m)
+        all[static_cast<std::size_t>(c) * dim + static_cast<std::size_t>(K + m)] += 1e-4 * c;
+    }
+    auto plain = make(model, p.data, 1);
+    const auto alone = [&](int c) {
+      double sum = 0;
+      plain.engine().sums_by_segment(all.data() + static_cast<std::size_t>(c) * dim, 1, &sum);
+      return sum;
+    };
+    const auto batch = make(model, p.data, chains)(all);
+    for (const int c : {0, 1, 15, 16, chains / 2, chains - 1})
+      if (c < chains) EXPECT_EQ(batch[static_cast<std::size_t>(c)], alone(c)) << "chain " << c;
+
+    auto cached = make(model, p.data, chains, 0, ComponentCaches::on);
+    cached.set(all);
+    cached.engine().rebuild_caches(cached.view(), cached.all());
+    for (const int k : {K - 1, kWeightsOnly, 0}) {
+      for (int c = 0; c < chains; ++c)
+        for (int j = 0; k != kWeightsOnly && j < d; ++j)
+          all[static_cast<std::size_t>(c) * dim + static_cast<std::size_t>(K + k * d + j)] += 1e-3;
+      const auto changed = cached.component(all, std::vector<int>(static_cast<std::size_t>(chains), k));
+      for (const int c : {0, 1, 15, 16, chains / 2, chains - 1})
+        if (c < chains)
+          EXPECT_EQ(changed[static_cast<std::size_t>(c)], alone(c)) << "chain " << c << ", component " << k;
+      cached.commit(std::vector<std::uint8_t>(static_cast<std::size_t>(chains), 1));
+    }
+  }
+}
+
 // A walk of component and weight updates, some kept and some dropped: cached and full evaluations have the
 // same bits throughout.
 TEST_P(FastEngine, ComponentCachesChangeNoBit) {

@@ -15,13 +15,36 @@ constexpr int kBlocksPerMultiprocessor = 4;
 // Columns up to which loops over pairs of them are unrolled whole (EMOMC_UNROLL_EXACT_PAIRS).
 constexpr int kMostPairedColumns = 16;
 constexpr std::size_t kMostShared = 44 << 10;  // beside the static part, four times
+// The same where rows come ahead, with the static part: 227 kB in all, of which a block takes 1 kB besides.
+constexpr std::size_t kMostSharedAhead = ((227 << 10) / kBlocksPerMultiprocessor) - 1024;
 
 int bytes_of(const DeviceLikelihood& likelihood) { return likelihood.real == "float" ? 4 : 8; }
+
+bool goes_by_pairs(const DeviceLikelihood& likelihood) {
+  return likelihood.model.ends_with("FullMixture") || likelihood.model.ends_with("TiedMixture");
+}
+
+std::size_t part_bytes(const DeviceLikelihood& likelihood) {
+  return static_cast<std::size_t>(likelihood.dim * batch_rows_per_thread(likelihood) * device::kBatchThreads *
+                                  bytes_of(likelihood));
+}
+
+// Of batch_kernel, at most.
+std::size_t static_shared_bytes(const DeviceLikelihood& likelihood, bool component) {
+  constexpr int kOfSums = (device::kBatchThreads / 32 + device::kBatchRun) * 8 + 4;
+  return static_cast<std::size_t>(device::kBatchChains) *
+         static_cast<std::size_t>(kOfSums + 4 * (component ? likelihood.num_components + 1 : 1));
+}
+
+// Of a chain, at most.
+constexpr long kMostSums = static_cast<long>(device::kBatchGroups) * device::kBatchGroup;
+
+long ceil_of_ratio(long a, long b) { return (a + b - 1) / b; }
 
 }  // namespace
 
 int batch_rows_per_thread(const DeviceLikelihood& likelihood) {
-  const bool pairs = likelihood.model.ends_with("FullMixture") || likelihood.model.ends_with("TiedMixture");
+  const bool pairs = goes_by_pairs(likelihood);
   if (pairs && likelihood.dim > kMostPairedColumns) return 0;
   const int most = pairs && likelihood.num_components > kFewComponents ? kRowRegistersOfPairs : kRowRegisters;
   for (int rows : {4, 2, 1})
@@ -29,13 +52,14 @@ int batch_rows_per_thread(const DeviceLikelihood& likelihood) {
   return 0;
 }
 
-KernelSource batch_source(const DeviceLikelihood& likelihood, bool uniform, bool component) {
+KernelSource batch_source(const DeviceLikelihood& likelihood, bool uniform, bool component, bool ahead) {
   const auto number = [](int n) { return std::to_string(n); };
   return {"emomc/device/batch_kernel.cuh",
           "emomc::device::batch_kernel<emomc::device::BatchConfig<" + likelihood.model + ", " +
               likelihood.real + ", " + number(likelihood.num_components) + ", " + number(likelihood.dim) +
               ", " + number(batch_rows_per_thread(likelihood)) + (uniform ? ", true" : ", false") +
-              ", emomc::device::BatchWork::" + (component ? "component>>" : "full>>")};
+              ", emomc::device::BatchWork::" + (component ? "component" : "full") +
+              ", emomc::device::BatchRows::" + (ahead ? "ahead>>" : "loaded>>")};
 }
 
 std::unique_ptr<BatchEvaluation> BatchEvaluation::make(const DeviceLikelihood& likelihood, int num_chains,
@@ -48,50 +72,80 @@ std::unique_ptr<BatchEvaluation> BatchEvaluation::make(const DeviceLikelihood& l
   const auto bytes = static_cast<std::size_t>(likelihood.num_coefficients * bytes_of(likelihood));
   constexpr int kMostChains = 65535;  // a grid has so many groups of them
   if (num_chains > kMostChains || bytes > kMostShared || work.max_segments > device::kBatchGroups ||
-      parts > device::kBatchGroups * 128L)
+      (parts + device::kBatchRun - 1) / device::kBatchRun > kMostSums)
     return nullptr;
-  return std::unique_ptr<BatchEvaluation>(
-      new BatchEvaluation(likelihood, work, component, num_multiprocessors));
+  std::unique_ptr<BatchEvaluation> result(
+      new BatchEvaluation(likelihood, work, component, num_chains, num_multiprocessors));
+  if (!result->ahead_ && parts > kMostSums) return nullptr;
+  result->kernel_ =
+      std::make_unique<RuntimeKernel>(batch_source(likelihood, work.uniform, component, result->ahead_));
+  return result;
 }
 
 BatchEvaluation::BatchEvaluation(const DeviceLikelihood& likelihood, const ChainWorkView& work,
-                                 bool component, int num_multiprocessors)
-    : kernel_(batch_source(likelihood, work.uniform, component)),
-      num_parts_(work.max_tiles *
+                                 bool component, int num_chains, int num_multiprocessors)
+    : num_parts_(work.max_tiles *
                  (device::kBatchTile / (batch_rows_per_thread(likelihood) * device::kBatchThreads))),
-      most_chains_(1),
       coefficient_bytes_(static_cast<std::size_t>(likelihood.num_coefficients * bytes_of(likelihood))),
+      part_bytes_(part_bytes(likelihood)),
       blocks_at_once_(kBlocksPerMultiprocessor * num_multiprocessors) {
+  const std::size_t fixed = static_shared_bytes(likelihood, component);
+  shared_ahead_ = kMostSharedAhead > fixed ? kMostSharedAhead - fixed : 0;
   most_chains_ = std::clamp(static_cast<int>(kMostShared / coefficient_bytes_), 1, device::kBatchChains);
+  // Rows come ahead where blocks have several parts to go through, and the kernel has registers for it: where
+  // more than one of these holds it spills, or takes a tenth longer.
+  const int short_of_registers = (likelihood.real == "double") + goes_by_pairs(likelihood) + !component;
+  const bool gains = short_of_registers <= 1;
+  if (gains && work.uniform && shared_ahead_ >= part_bytes_ + coefficient_bytes_ + 16) {
+    const int most = std::min(static_cast<int>((shared_ahead_ - part_bytes_ - 16) / coefficient_bytes_),
+                              device::kBatchChains);
+    ahead_ = num_parts_ * ceil_of_ratio(num_chains, most) > blocks_at_once_;
+    if (ahead_) most_chains_ = most;
+  }
 }
 
-// As few waves of blocks as can be, each as short: a block's start and end cost about two chains.
-int BatchEvaluation::chains_per_block(int num_chains) const {
-  constexpr long kStartAndEnd = 2;
-  int best = 1;
+// As few waves of blocks as can be, each as short. Costs are in evaluations of a part for a chain, halved.
+BatchEvaluation::Grid BatchEvaluation::grid(int num_chains) const {
+  constexpr long kStartAndEnd = 4, kPart = 1;  // of a block; of each further part
+  constexpr long kSumsAtOnce = 4 * device::kBatchGroup;
+  Grid best;
   long least = -1;
   for (int each = 1; each <= most_chains_; ++each) {
-    const long blocks = static_cast<long>(num_parts_) * ((num_chains + each - 1) / each);
-    const long cost = (blocks + blocks_at_once_ - 1) / blocks_at_once_ * (each + kStartAndEnd);
-    if (least < 0 || cost <= least) {
-      least = cost;
-      best = each;
+    const long groups = ceil_of_ratio(num_chains, each);
+    // One group: a block starts and ends once. Where rows come ahead that is so for all.
+    long blocks = num_parts_;
+    if (ahead_ || groups == 1) blocks = std::clamp(blocks_at_once_ / groups, 1L, blocks);
+    const long waves = ceil_of_ratio(blocks * groups, blocks_at_once_);
+    for (int log2_run = 0; log2_run <= (ahead_ ? device::kBatchLog2Run : 0); ++log2_run) {
+      const long sums = ceil_of_ratio(num_parts_, 1L << log2_run);
+      const long parts = ceil_of_ratio(sums, blocks) << log2_run;
+      if (sums > kMostSums) continue;
+      const long cost = waves * (parts * 2 * each + (parts - 1) * kPart + kStartAndEnd) +
+                        ceil_of_ratio(sums, kSumsAtOnce) * (groups == 1 ? each : 1);
+      if (least < 0 || cost <= least) {
+        least = cost;
+        best = {each, static_cast<unsigned>(groups), static_cast<unsigned>(std::min(blocks, sums)), log2_run};
+      }
     }
   }
   return best;
 }
 
 void BatchEvaluation::launch(device::BatchView view, Stream stream) const {
-  view.chains_per_block = chains_per_block(view.num_active);
-  const auto groups =
-      static_cast<unsigned>((view.num_active + view.chains_per_block - 1) / view.chains_per_block);
-  // One group of chains: a block goes through several parts, and starts and ends once.
-  const int blocks = groups == 1 ? std::min(num_parts_, blocks_at_once_) : num_parts_;
+  const Grid grid = this->grid(view.num_active);
+  view.chains_per_block = grid.chains_per_block;
+  auto shared = static_cast<std::size_t>(grid.chains_per_block) * coefficient_bytes_;
+  if (ahead_) {
+    view.log2_run = grid.log2_run;
+    shared = (shared + 15) / 16 * 16;
+    view.ahead_at = static_cast<int>(shared);
+    view.num_places = shared + 2 * part_bytes_ <= shared_ahead_ ? 2 : 1;
+    shared += static_cast<std::size_t>(view.num_places) * part_bytes_;
+  }
   void* arguments[] = {&view};
-  launch_function("launch of batch_kernel", Overlap::yes, kernel_.function(),
-                  {dim3(static_cast<unsigned>(blocks), groups), dim3(device::kBatchThreads),
-                   std::max(static_cast<std::size_t>(view.chains_per_block) * coefficient_bytes_,
-                            static_cast<std::size_t>(device::kBatchFinishBytes))},
+  launch_function("launch of batch_kernel", Overlap::yes, kernel_->function(),
+                  {dim3(grid.blocks, grid.groups), dim3(device::kBatchThreads),
+                   std::max(shared, static_cast<std::size_t>(device::kBatchFinishBytes))},
                   stream, arguments);
 }
 

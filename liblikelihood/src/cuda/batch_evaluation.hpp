@@ -13,8 +13,9 @@ namespace emomc {
 /// Neighbouring rows that a thread of the batch kernel has in registers; 0: they do not fit.
 int batch_rows_per_thread(const DeviceLikelihood& likelihood);
 /// The kernel for a likelihood that has some; `uniform`: all chains read all rows as one segment;
-/// `component`: one component's distances anew, the others' from the cache.
-KernelSource batch_source(const DeviceLikelihood& likelihood, bool uniform, bool component);
+/// `component`: one component's distances anew, the others' from the cache; `ahead`: rows come ahead
+/// (BatchRows).
+KernelSource batch_source(const DeviceLikelihood& likelihood, bool uniform, bool component, bool ahead);
 
 class BatchEvaluation {
  public:
@@ -27,15 +28,22 @@ class BatchEvaluation {
   void launch(device::BatchView view, Stream stream) const;
 
  private:
+  struct Grid {
+    int chains_per_block = 1;
+    unsigned groups = 1, blocks = 1;  ///< of chains; that share the parts
+    int log2_run = 0;                 ///< parts that a block takes in turn: 1 << log2_run
+  };
   BatchEvaluation(const DeviceLikelihood& likelihood, const ChainWorkView& work, bool component,
-                  int num_multiprocessors);
-  int chains_per_block(int num_chains) const;
+                  int num_chains, int num_multiprocessors);
+  Grid grid(int num_chains) const;
 
-  RuntimeKernel kernel_;
+  std::unique_ptr<RuntimeKernel> kernel_;
   int num_parts_;  ///< of a list, at most
-  int most_chains_;
-  std::size_t coefficient_bytes_;
-  int blocks_at_once_;
+  int most_chains_ = 1;
+  std::size_t coefficient_bytes_, part_bytes_;
+  std::size_t shared_ahead_ = 0;  ///< dynamic shared memory of a block, where rows come ahead
+  bool ahead_ = false;
+  long blocks_at_once_;
 };
 
 }  // namespace emomc

@@ -8,6 +8,7 @@
 #include "emomc/device/full_mixture.hpp"
 #include "emomc/device/gaussian_mixture.hpp"
 #include "emomc/device/row_sums.cuh"
+#include "emomc/device/rows_ahead.cuh"
 #include "emomc/device/spherical_mixture.hpp"
 #include "emomc/device/tied_mixture.hpp"
 #include "emomc/device/two_gaussian.hpp"
@@ -19,7 +20,14 @@ enum class BatchWork {
   component,  ///< one component's distances anew, the others' from where they are kept
 };
 
-template <class Model_, class Real_, int kComponents, int kDim, int kRows, bool kUniform, BatchWork kWork>
+/// How rows come to the threads.
+enum class BatchRows {
+  loaded,  ///< when their turn comes: other blocks work meanwhile
+  ahead,   ///< through shared memory while those before are worked on; for chains that are uniform
+};
+
+template <class Model_, class Real_, int kComponents, int kDim, int kRows, bool kUniform, BatchWork kWork,
+          BatchRows kComing = BatchRows::loaded>
 struct BatchConfig {
   using Model = Model_;
   using Real = Real_;
@@ -27,6 +35,8 @@ struct BatchConfig {
   static constexpr int rows = kRows;         ///< neighbouring rows of a thread
   static constexpr bool uniform = kUniform;  ///< all chains read all tiles, as one segment
   static constexpr BatchWork work = kWork;
+  static constexpr bool ahead = kComing == BatchRows::ahead;
+  static_assert(kUniform || !ahead);
   static constexpr int threads = kBatchThreads;
   static constexpr int part_rows = rows * threads;
   static constexpr int parts = kBatchTile / part_rows;  ///< of a tile
@@ -52,10 +62,13 @@ struct BatchBlock {
     return m;
   }
 
+  /// The thread's first row of a part.
+  __device__ const Real* rows_of(int tile, int part) const {
+    return static_cast<const Real*>(view.rows) + static_cast<i64>(tile) * Config::dim * kBatchTile +
+           part * Config::part_rows + static_cast<int>(threadIdx.x) * kRows;
+  }
   __device__ void load(int tile, int part) {
-    const Real* values = static_cast<const Real*>(view.rows) +
-                         static_cast<i64>(tile) * Config::dim * kBatchTile + part * Config::part_rows +
-                         static_cast<int>(threadIdx.x) * kRows;
+    const Real* values = rows_of(tile, part);
 #pragma unroll
     for (int j = 0; j < Config::dim; ++j) load_rows(values + j * kBatchTile, x[j]);
   }
@@ -104,24 +117,37 @@ struct BatchBlock {
 /// (`warps` 1), or by all of the block. `groups`: kBatchWarpGroups or kBatchGroups doubles in shared memory.
 template <int warps>
 __device__ __noinline__ double sum_written(const double* values, int count, double* groups) {
-  constexpr int kGroup = 128;  // a lane of a warp has four at once
-  const auto load = [](const double* from) { return __ldcg(from); };
+  constexpr int kOfLane = kBatchGroup / 32;
   const int warp = warps > 1 ? static_cast<int>(threadIdx.x) / 32 : 0;
+  const auto sum_of = [&](int group) {
+    const int first = group * kBatchGroup + static_cast<int>(threadIdx.x) % 32 * kOfLane;
+    double own[kOfLane];
+#pragma unroll
+    for (int i = 0; i < kOfLane; ++i) own[i] = first + i < count ? __ldcg(values + first + i) : 0.0;
+    return sum_over_lanes(sum_in_registers(own));
+  };
   const auto sync = [] {
     if (warps > 1)
       __syncthreads();
     else
       __syncwarp();
   };
-  const int num_groups = (count + kGroup - 1) / kGroup;
-  if (num_groups <= 1) return sum_by_warp(values, count, load);
+  const int num_groups = (count + kBatchGroup - 1) / kBatchGroup;
+  if (num_groups <= 1) return sum_of(0);
   sync();  // `groups` may still be read
   for (int group = warp; group < num_groups; group += warps) {
-    const double sum = sum_by_warp(values + group * kGroup, min(kGroup, count - group * kGroup), load);
+    const double sum = sum_of(group);
     if (threadIdx.x % 32 == 0) groups[group] = sum;
   }
   sync();
   return sum_by_warp(groups, num_groups);
+}
+
+/// How many numbers the parts of a chain's tiles leave.
+template <class Config>
+__device__ int num_batch_sums(const BatchView& view, int num_tiles) {
+  const int parts = num_tiles * Config::parts;
+  return Config::ahead ? (parts + (1 << view.log2_run) - 1) >> view.log2_run : parts;
 }
 
 /// The chain's log likelihood, once all its parts are there; by one warp or all, as in sum_written.
@@ -131,7 +157,7 @@ __device__ void finish_batch_chain(const BatchView& view, int chain, int list, i
   const double* sums = view.tile_sums + static_cast<i64>(chain) * view.sums_per_chain;
   double sum;
   if (Config::uniform || view.max_segments <= 1) {
-    sum = sum_written<warps>(sums, num_tiles * Config::parts, groups);
+    sum = sum_written<warps>(sums, num_batch_sums<Config>(view, num_tiles), groups);
   } else {
     double* segments = groups + (warps > 1 ? kBatchGroups : kBatchWarpGroups);
     const int first = view.first_segment[list], count = view.first_segment[list + 1] - 1 - first;
@@ -154,13 +180,15 @@ __device__ void finish_batch_chain(const BatchView& view, int chain, int list, i
 }
 
 /// Grid: blocks that share the parts of all positions, then groups of chains_per_block active chains. Dynamic
-/// shared memory: that many times the coefficients of a chain, at least kBatchFinishBytes.
+/// shared memory: that many times the coefficients of a chain, at least kBatchFinishBytes; where rows come
+/// ahead view.ahead_at bytes, of which the coefficients are in front, and num_places parts.
 template <class Config>
 __global__ void __launch_bounds__(Config::threads, 4) batch_kernel(const __grid_constant__ BatchView view) {
   using Real = typename Config::Real;
   using Block = BatchBlock<Config>;
   extern __shared__ __align__(16) unsigned char batch_memory[];
   __shared__ double sums[kBatchChains][Block::kWarps];
+  __shared__ double run_sums[Config::ahead ? kBatchChains : 1][Config::ahead ? kBatchRun : 1];
   __shared__ int finished[kBatchChains];
   __shared__ int slots[kBatchChains][Config::work == BatchWork::component ? Config::components + 1 : 1];
   Real* coefficients = reinterpret_cast<Real*>(batch_memory);
@@ -179,9 +207,28 @@ __global__ void __launch_bounds__(Config::threads, 4) batch_kernel(const __grid_
     loaded = tile;
   };
   const int num_parts = view.num_positions * Config::parts;
-  int at = static_cast<int>(blockIdx.x);
+  const auto nth_part = [&](int n) {
+    const int block_at = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
+    if constexpr (!Config::ahead) return block_at + n * blocks;
+    const int run = n >> view.log2_run;
+    return ((block_at + run * blocks) << view.log2_run) + n - (run << view.log2_run);
+  };
+  using Coming = RowsAhead<Real, Config::dim, Config::rows, Config::threads>;
+  const auto coming = [&] {
+    return Coming{reinterpret_cast<Real*>(batch_memory + view.ahead_at), view.num_places};
+  };
+  const auto begin_part = [&](int n) {
+    const int which = nth_part(n);
+    coming().begin(n,
+                   which < num_parts ? block.rows_of(which / Config::parts, which % Config::parts) : nullptr,
+                   kBatchTile);
+  };
   // While the kernel ahead still runs.
-  if constexpr (Config::uniform) load(at / Config::parts, at % Config::parts);
+  if constexpr (Config::ahead) {
+    for (int n = 0; n < view.num_places; ++n) begin_part(n);
+  } else if constexpr (Config::uniform) {
+    load(static_cast<int>(blockIdx.x) / Config::parts, static_cast<int>(blockIdx.x) % Config::parts);
+  }
   wait_for_kernels_ahead();
   let_next_kernel_begin();
 
@@ -196,12 +243,19 @@ __global__ void __launch_bounds__(Config::threads, 4) batch_kernel(const __grid_
   }
   int num_done = 0;  // parts of the chain that thread i < count hands in for
 #pragma unroll 1
-  for (; at < num_parts; at += static_cast<int>(gridDim.x)) {
+  for (int n = 0, at = nth_part(0); at < num_parts; at = nth_part(++n)) {
     const int position = at / Config::parts, part = at % Config::parts;
-    if constexpr (Config::uniform)
-      if (at != static_cast<int>(blockIdx.x)) load(position, part);
-    if constexpr (!Config::uniform) loaded = kNoTile;
+    if constexpr (Config::ahead) {
+      coming().take(n, block.x);
+      num_rows = view.tile_rows[position] - part * Config::part_rows;
+      loaded = position;
+    } else if constexpr (Config::uniform) {
+      if (n > 0) load(position, part);
+    } else {
+      loaded = kNoTile;
+    }
     __syncthreads();
+    if constexpr (Config::ahead) begin_part(n + view.num_places);
 #pragma unroll 1
     for (int i = 0; i < count; ++i) {
       if constexpr (!Config::uniform) {
@@ -225,14 +279,30 @@ __global__ void __launch_bounds__(Config::threads, 4) batch_kernel(const __grid_
       if (lane == 0) sums[i][warp] = sum;
     }
     __syncthreads();
-    // A thread for each chain keeps the part's sum.
+    // A thread for each chain keeps the part's sum, or that of a run of parts.
     if (static_cast<int>(threadIdx.x) < count) {
       const int i = static_cast<int>(threadIdx.x), chain = chain_of(i), list = list_of(chain);
       if (position < view.first_tile[list + 1] - view.first_tile[list]) {
         double own[Block::kWarps];
 #pragma unroll
         for (int w = 0; w < Block::kWarps; ++w) own[w] = sums[i][w];
-        view.tile_sums[static_cast<i64>(chain) * view.sums_per_chain + at] = sum_in_registers(own);
+        double* written = view.tile_sums + static_cast<i64>(chain) * view.sums_per_chain;
+        if constexpr (Config::ahead) {
+          double* run = run_sums[i];
+          const int length = 1 << view.log2_run, last = at & (length - 1);
+          run[last] = sum_in_registers(own);
+          if (last + 1 == length || at + 1 == num_parts) {
+#pragma unroll 1
+            for (int p = last + 1; p < length; ++p) run[p] = 0;
+#pragma unroll 1
+            for (int m = length / 2; m > 0; m /= 2)
+#pragma unroll 1
+              for (int p = 0; p < m; ++p) run[p] = run[2 * p] + run[2 * p + 1];
+            written[at >> view.log2_run] = run[0];
+          }
+        } else {
+          written[at] = sum_in_registers(own);
+        }
         ++num_done;
       }
     }
@@ -257,7 +327,8 @@ __global__ void __launch_bounds__(Config::threads, 4) batch_kernel(const __grid_
   __syncthreads();
   // Each warp a chain, or where there is much to sum all warps one after the other.
   double* groups = reinterpret_cast<double*>(batch_memory);  // the coefficients have been used
-  const bool together = view.sums_per_chain > kMostSummedByWarp || view.max_segments > kBatchWarpGroups;
+  const bool together = num_batch_sums<Config>(view, view.num_positions) > kMostSummedByWarp ||
+                        view.max_segments > kBatchWarpGroups;
 #pragma unroll 1
   for (int i = together ? 0 : warp; i < count; i += together ? 1 : Block::kWarps) {
     if (!finished[i]) continue;

@@ -10,7 +10,11 @@ inline constexpr int kBatchTile = 1024;  ///< rows; DataSet's
 inline constexpr int kBatchThreads = 128;
 /// Chains of a block, at most.
 inline constexpr int kBatchChains = 16;
-/// Of a list: segments, and groups of 128 parts of a warp's or a block's sum, at most.
+/// Sums that a warp sums at once.
+inline constexpr int kBatchGroup = 256;
+/// Parts that a block sums by itself, at most.
+inline constexpr int kBatchLog2Run = 4, kBatchRun = 1 << kBatchLog2Run;
+/// Of a list: segments, and groups of a warp's or a block's sum, at most.
 inline constexpr int kBatchGroups = 1024;
 inline constexpr int kBatchWarpGroups = 128;
 /// Shared memory that sums of parts take.
@@ -24,6 +28,9 @@ struct BatchView {
   const int* active;     ///< [num_active] chains; null: the first ones
   int num_active, chains_per_block;
   int num_positions;  ///< tiles of the longest list
+  // Where rows come ahead: bytes of shared memory in front of them, how many parts may be on their way, and
+  // how many neighbouring ones a block takes in turn and sums by itself (1 << log2_run).
+  int ahead_at, num_places, log2_run;
   const int *list_of_chain, *first_tile, *tiles, *first_segment, *segment_first;
   const double* num_rows;    ///< [num_lists]
   int max_segments;          ///< of a list
