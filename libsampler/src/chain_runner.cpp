@@ -11,7 +11,6 @@ namespace emomc {
 namespace {
 
 constexpr double kSegmentSeconds = 0.03;  // aimed at; the promise is at most 0.05
-constexpr std::size_t kRecordBytes = std::size_t{32} << 20;
 constexpr std::uint64_t kProposalsBeforeNanShare = 1000;
 
 using Clock = std::chrono::steady_clock;
@@ -28,10 +27,21 @@ std::string difference_text(const char* name, std::uint64_t chain, double was, d
   return text.data();
 }
 
-RecordLayout plan_record(const Target& target, std::size_t num_chains) {
-  const std::size_t draw_bytes =
-      num_chains * static_cast<std::size_t>(target.dim() + target.dim_unconstrained() + 2) * sizeof(double);
-  return {std::clamp<std::int64_t>(static_cast<std::int64_t>(kRecordBytes / draw_bytes), 1, 4096)};
+// Before anything is allocated: a GPU's memory ends with the first allocation that does not fit, a host's may
+// be promised and end in a killed process.
+void refuse_too_much(const LikelihoodEngine& engine, std::span<const Target> targets,
+                     const ProposalSpec& proposal, const std::vector<ChainPlan>& plans,
+                     ComponentCaches caches) {
+  const Device& device = engine.device();
+  const MemoryPlan likelihood = engine.plan(plans, caches);  // its data are there
+  const SamplerMemory sampler = sampler_memory(device.kind(), targets, proposal, plans);
+  const std::size_t needed = likelihood.work_bytes + likelihood.cache_bytes + sampler.total();
+  const std::size_t free = device.free_bytes();
+  if (needed <= free) return;
+  throw MachineError(std::string("out of ") + (device.kind() == DeviceKind::cuda ? "GPU " : "") +
+                     "memory: " + std::to_string(plans.size()) + " chains take " + std::to_string(needed) +
+                     " bytes (" + std::to_string(likelihood.cache_bytes) + " of them component caches), " +
+                     std::to_string(free) + " are free; use fewer chains");
 }
 
 }  // namespace
@@ -60,6 +70,7 @@ ChainRunner::ChainRunner(LikelihoodEngine& engine, std::span<const Target> targe
       windows_(window_ends(options.warmup)),
       pace_(options.segment_steps),
       started_(Clock::now()) {
+  refuse_too_much(engine, targets, proposal, plans, caches_);
   engine.allocate(plans, caches_);
   ensemble_ = std::make_unique<Ensemble>(engine.device(), targets, blocks_, plans, options.seed, record_);
   segments_ = std::make_unique<SegmentRunner>(

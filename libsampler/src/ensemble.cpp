@@ -22,6 +22,13 @@ device::PointSet points(const DeviceArray<double>& u, const DeviceArray<double>&
 
 }  // namespace
 
+RecordLayout plan_record(const Target& target, std::size_t num_chains) {
+  constexpr std::size_t kRecordBytes = std::size_t{32} << 20;
+  const std::size_t draw_bytes =
+      num_chains * static_cast<std::size_t>(target.dim() + target.dim_unconstrained() + 2) * sizeof(double);
+  return {std::clamp<std::int64_t>(static_cast<std::int64_t>(kRecordBytes / draw_bytes), 1, 4096)};
+}
+
 Ensemble::Ensemble(Device& device, std::span<const Target> targets, const ProposalBlocks& blocks,
                    const std::vector<ChainPlan>& plans, std::uint64_t seed, RecordLayout record)
     : device_(device), record_layout_(record) {

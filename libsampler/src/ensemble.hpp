@@ -22,6 +22,8 @@ inline const Target& target_of(std::span<const Target> targets, int group) {
 struct RecordLayout {
   std::int64_t slots_per_half = 1;
 };
+/// As many as fit 32 MB a half, at most 4,096.
+RecordLayout plan_record(const Target& target, std::size_t num_chains);
 
 class Ensemble {
  public:
@@ -53,6 +55,13 @@ class Ensemble {
   std::vector<std::uint64_t> accepted() const { return num_accepted_.download(); }
   std::vector<std::uint64_t> proposed() const { return num_proposed_.download(); }
   std::vector<std::uint64_t> faults() const { return num_faults_.download(); }
+
+  /// Of what was allocated: both halves of kept draws; the moves of a step that are drawn together.
+  std::size_t record_bytes() const {
+    return record_u_.bytes() + record_theta_.bytes() + record_log_prior_.bytes() +
+           record_log_likelihood_.bytes();
+  }
+  std::size_t drawn_ahead_bytes() const { return drawn_.bytes(); }
 
   device::RecordPlan* record_plan() const { return record_plan_.data(); }
   /// Device addresses of a half's first slot.

@@ -388,6 +388,11 @@ TEST_F(Cli, CheckSaysWhatARunWouldTakeAndWritesNothing) {
   const json check = json::parse(machine.out);
   EXPECT_EQ(check["parameters"], 10);
   EXPECT_EQ(check["evaluations"], (200 + 50) * 2 * 5);
+  std::size_t sum = 0;
+  for (const char* part : {"data", "work", "component_caches", "state", "draws", "drawn_ahead"})
+    sum += check["memory_bytes"][part].get<std::size_t>();
+  EXPECT_EQ(check["memory_bytes"]["total"], sum);
+  EXPECT_GT(check["memory_bytes"]["state"], 2 * 4 * 10 * 8);  // two points of two chains in both coordinates
   EXPECT_FALSE(folder.exists("run"));
 }
 

@@ -120,9 +120,11 @@ double seconds_per_step(LikelihoodEngine& engine, const std::vector<double>& the
   options.thin = 1'000'000'000;  // no draws leave: the step alone
   options.draws = 1;
   options.seed = 1;
-  options.caches = caches_that_fit(engine, plans);
+  const ProposalSpec spec{proposal, ProposalShape::diagonal, 0.234};
+  options.caches =
+      caches_that_fit(engine, plans, sampler_memory(engine.device().kind(), {&target, 1}, spec, plans));
   StepTimer timer(bench.seconds);
-  run_chains(engine, target, {proposal, ProposalShape::diagonal, 0.234}, plans, options, starts, timer);
+  run_chains(engine, target, spec, plans, options, starts, timer);
   return timer.seconds_per_step() / bench.chains;
 }
 

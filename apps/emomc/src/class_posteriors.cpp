@@ -216,7 +216,8 @@ ClassPosteriors prepare_posteriors(const LabelledFrames& frames, const Evaluatio
   setup.target = std::make_unique<Target>(posteriors.targets[0]);
   check_proposal(setup.proposal, *setup.target, setup.plans);
   setup.options = run_options(config);
-  setup.options.caches = caches_that_fit(*setup.engine, setup.plans);
+  setup.memory = sampler_memory(setup.device->kind(), posteriors.targets, setup.proposal, setup.plans);
+  setup.options.caches = caches_that_fit(*setup.engine, setup.plans, setup.memory);
   if (!with_starts) return posteriors;
   const Starts starts(frames, plan, config);
   for (std::size_t g = 0; g < posteriors.num_groups(); ++g) {

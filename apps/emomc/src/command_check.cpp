@@ -47,6 +47,15 @@ std::vector<BlockPrior> priors_of(const RunConfig& config, const RunSetup& setup
   return priors;
 }
 
+std::string memory_text(const MemoryPlan& likelihood, const SamplerMemory& sampler) {
+  const auto text = [](std::size_t bytes) { return bytes_text(static_cast<double>(bytes)); };
+  return fmt::format("memory: {} ({} data, {} work, {} component caches; {} chains, {} draws on their way{})",
+                     text(likelihood.total() + sampler.total()), text(likelihood.data_bytes),
+                     text(likelihood.work_bytes), text(likelihood.cache_bytes), text(sampler.state),
+                     text(sampler.draws),
+                     sampler.drawn_ahead > 0 ? ", " + text(sampler.drawn_ahead) + " moves drawn ahead" : "");
+}
+
 void check(const Options& options) {
   const RunConfig config = load_run_config(options.config, options.set);
   const RunSetup setup = set_up(config);
@@ -82,7 +91,10 @@ void check(const Options& options) {
                                  {{"data", memory.data_bytes},
                                   {"work", memory.work_bytes},
                                   {"component_caches", memory.cache_bytes},
-                                  {"total", memory.total()}}},
+                                  {"state", setup.memory.state},
+                                  {"draws", setup.memory.draws},
+                                  {"drawn_ahead", setup.memory.drawn_ahead},
+                                  {"total", memory.total() + setup.memory.total()}}},
                                 {"output_bytes", output},
                                 {"evaluations", evaluations}};
     for (const auto& prior : priors)
@@ -103,10 +115,7 @@ void check(const Options& options) {
   std::cout << fmt::format("parameters: {}, {} of them free, in {} proposal blocks\n", setup.target->dim(),
                            setup.target->dim_unconstrained(), blocks.size());
   std::cout << "backend: " << engine_text(config, setup) << '\n';
-  std::cout << fmt::format(
-      "memory: {} ({} data, {} work, {} component caches)\n", bytes_text(static_cast<double>(memory.total())),
-      bytes_text(static_cast<double>(memory.data_bytes)), bytes_text(static_cast<double>(memory.work_bytes)),
-      bytes_text(static_cast<double>(memory.cache_bytes)));
+  std::cout << memory_text(memory, setup.memory) << '\n';
   std::cout << fmt::format("output: {} in {}\n", bytes_text(output), config.output.directory.string());
   std::cout << fmt::format("likelihood evaluations to come: {:.3g} ({:.0f} steps x {} chains x {} blocks)\n",
                            evaluations, steps, config.sampler.chains,

@@ -30,9 +30,14 @@ void check_evaluation(const std::filesystem::path& file, const std::vector<std::
   check_class_prior(frames, config.classification);
   const EvaluationPlan plan = plan_evaluation(frames, config);
   const EvaluationEngine engine = make_evaluation_engine(frames, plan, config);
-  const MemoryPlan memory = engine.engine->plan(engine.plans, caches_that_fit(*engine.engine, engine.plans));
   const Target target(engine.engine->layout(), config.run.prior,
                       std::vector<double>(frames.features.dim(), 1.0));
+  const SamplerMemory sampler_takes =
+      sampler_memory(engine.engine->device().kind(), {&target, 1}, engine.proposal, engine.plans);
+  const std::size_t memory =
+      engine.engine->plan(engine.plans, caches_that_fit(*engine.engine, engine.plans, sampler_takes))
+          .total() +
+      sampler_takes.total();
   const auto& sampler = config.run.sampler;
   const double steps = static_cast<double>(sampler.warmup) +
                        static_cast<double>(sampler.draws) * static_cast<double>(sampler.thin);
@@ -51,7 +56,7 @@ void check_evaluation(const std::filesystem::path& file, const std::vector<std::
                                         {"chains", engine.plans.size()},
                                         {"parameters", target.dim()},
                                         {"backend", backend_name(engine.backend)},
-                                        {"memory_bytes", memory.total()},
+                                        {"memory_bytes", memory},
                                         {"output_bytes", output},
                                         {"evaluations", evaluations}}
                      .dump(1)
@@ -66,7 +71,7 @@ void check_evaluation(const std::filesystem::path& file, const std::vector<std::
   std::cout << fmt::format("{} folds, {} training sets, {} chains of {} parameters; backend {}\n",
                            plan.folds.size(), plan.sets.size(), engine.plans.size(), target.dim(),
                            backend_name(engine.backend));
-  std::cout << fmt::format("memory: {}; output: {} in {}\n", bytes_text(static_cast<double>(memory.total())),
+  std::cout << fmt::format("memory: {}; output: {} in {}\n", bytes_text(static_cast<double>(memory)),
                            bytes_text(output), config.run.output.directory.string());
   std::cout << fmt::format(
       "likelihood evaluations to come: {:.3g} ({:.0f} steps x {:.0f} chains x {} blocks)\n", evaluations,

@@ -167,9 +167,10 @@ std::vector<std::string> warnings(const LoadedData& loaded) {
   return lines;
 }
 
-ComponentCaches caches_that_fit(const LikelihoodEngine& engine, const std::vector<ChainPlan>& plans) {
+ComponentCaches caches_that_fit(const LikelihoodEngine& engine, const std::vector<ChainPlan>& plans,
+                                const SamplerMemory& sampler) {
   const MemoryPlan with = engine.plan(plans, ComponentCaches::on);
-  const auto needed = static_cast<double>(with.work_bytes + with.cache_bytes);
+  const auto needed = static_cast<double>(with.work_bytes + with.cache_bytes + sampler.total());
   return needed < 0.8 * static_cast<double>(engine.device().free_bytes()) ? ComponentCaches::on
                                                                           : ComponentCaches::off;
 }
@@ -211,6 +212,7 @@ RunSetup set_up(const RunConfig& config) {
     setup.plans.push_back({static_cast<std::uint64_t>(chain), {0}, 1.0, 0});
   proposal_block_names(setup.proposal, *setup.target);  // refuses where nothing is free
   check_proposal(setup.proposal, *setup.target, setup.plans);
+  setup.memory = sampler_memory(setup.device->kind(), {setup.target.get(), 1}, setup.proposal, setup.plans);
   setup.options.warmup = config.sampler.warmup;
   setup.options.draws = config.sampler.draws;
   setup.options.thin = config.sampler.thin;
@@ -221,7 +223,7 @@ RunSetup set_up(const RunConfig& config) {
       setup.options.decisions.push_back(draws);
   setup.options.keep_warmup = config.output.keep_warmup;
   setup.options.state_every = config.checkpoint.steps;
-  setup.options.caches = caches_that_fit(*setup.engine, setup.plans);
+  setup.options.caches = caches_that_fit(*setup.engine, setup.plans, setup.memory);
   return setup;
 }
 

@@ -45,11 +45,14 @@ struct RunSetup {
   std::unique_ptr<Target> target;
   ProposalSpec proposal;
   std::vector<ChainPlan> plans;
+  SamplerMemory memory;
   RunOptions options;
 };
 
-/// Component caches where they fit into 80 % of the free memory; the draws are the same without.
-ComponentCaches caches_that_fit(const LikelihoodEngine& engine, const std::vector<ChainPlan>& plans);
+/// Component caches where they fit into 80 % of the free memory with what else the chains take; the draws are
+/// the same without.
+ComponentCaches caches_that_fit(const LikelihoodEngine& engine, const std::vector<ChainPlan>& plans,
+                                const SamplerMemory& sampler);
 
 RunSetup set_up(const RunConfig& config);
 

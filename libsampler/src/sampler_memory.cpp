@@ -1,0 +1,61 @@
+// What run_chains takes: its ensemble is built on a device that counts and holds nothing.
+#include <stdexcept>
+
+#include "ensemble.hpp"
+#include "stepper.hpp"
+
+namespace emomc {
+namespace {
+
+class CountingDevice final : public Device {
+ public:
+  explicit CountingDevice(DeviceKind kind) : kind_(kind) {}
+
+  DeviceKind kind() const override { return kind_; }
+  std::string description() const override { return "counts bytes"; }
+  Stream stream() const override { return nullptr; }
+  std::size_t free_bytes() const override { return 0; }
+  void* allocate(std::size_t bytes) override {
+    bytes_ += bytes;
+    return this;  // not null, and never looked at
+  }
+  void release(void*) noexcept override {}
+  void* allocate_host(std::size_t bytes) override { return allocate(bytes); }
+  void release_host(void*) noexcept override {}
+  void copy(void*, const void*, std::size_t) override {}
+  std::unique_ptr<Graph> capture(const std::function<void()>&) override { return unused(); }
+  void launch(Graph&) override { unused(); }
+  std::unique_ptr<Event> make_event() override {
+    unused();
+    return nullptr;
+  }
+  void record(Event&) override { unused(); }
+  void wait(Event&) override { unused(); }
+  void synchronize() override {}
+
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  static std::unique_ptr<Graph> unused() { throw std::logic_error("CountingDevice: it runs nothing"); }
+
+  DeviceKind kind_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace
+
+SamplerMemory sampler_memory(DeviceKind where, std::span<const Target> targets, const ProposalSpec& proposal,
+                             const std::vector<ChainPlan>& plans) {
+  const auto host = make_host_device();
+  const ProposalBlocks blocks =
+      plan_blocks(make_stepper(proposal.kind, *host)->traits(), proposal.shape, targets[0]);
+  CountingDevice counting(where);
+  const Ensemble ensemble(counting, targets, blocks, plans, 0, plan_record(targets[0], plans.size()));
+  SamplerMemory memory;
+  memory.draws = ensemble.record_bytes();
+  memory.drawn_ahead = ensemble.drawn_ahead_bytes();
+  memory.state = counting.bytes() - memory.draws - memory.drawn_ahead;
+  return memory;
+}
+
+}  // namespace emomc
