@@ -5,6 +5,8 @@
 #include <cmath>
 #include <iostream>
 #include <limits>
+#include <set>
+#include <tuple>
 
 #include "emomc/core/errors.hpp"
 #include "random_mixture.hpp"
@@ -290,8 +292,9 @@ TEST_P(FastEngine, BitsAreTheSameWhereBlocksGoThroughManyParts) {
       return sum;
     };
     const auto batch = make(model, p.data, chains)(all);
-    for (const int c : {0, 1, 15, 16, chains / 2, chains - 1})
-      if (c < chains) EXPECT_EQ(batch[static_cast<std::size_t>(c)], alone(c)) << "chain " << c;
+    std::set<int> some{0, chains / 2, chains - 1};
+    if (chains > 16) some.insert({1, 15, 16});
+    for (const int c : some) EXPECT_EQ(batch[static_cast<std::size_t>(c)], alone(c)) << "chain " << c;
 
     auto cached = make(model, p.data, chains, 0, ComponentCaches::on);
     cached.set(all);
@@ -301,9 +304,8 @@ TEST_P(FastEngine, BitsAreTheSameWhereBlocksGoThroughManyParts) {
         for (int j = 0; k != kWeightsOnly && j < d; ++j)
           all[static_cast<std::size_t>(c) * dim + static_cast<std::size_t>(K + k * d + j)] += 1e-3;
       const auto changed = cached.component(all, std::vector<int>(static_cast<std::size_t>(chains), k));
-      for (const int c : {0, 1, 15, 16, chains / 2, chains - 1})
-        if (c < chains)
-          EXPECT_EQ(changed[static_cast<std::size_t>(c)], alone(c)) << "chain " << c << ", component " << k;
+      for (const int c : some)
+        EXPECT_EQ(changed[static_cast<std::size_t>(c)], alone(c)) << "chain " << c << ", component " << k;
       cached.commit(std::vector<std::uint8_t>(static_cast<std::size_t>(chains), 1));
     }
   }

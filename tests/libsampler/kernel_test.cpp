@@ -303,6 +303,16 @@ TEST(Kernel, CrankNicolsonMovesAsFarAsBetaSays) {
     };
     EXPECT_NEAR(ratio_from(candidate, remembered), ratio_from(forgotten, anew), 1e-11);
     EXPECT_NEAR(remembered[0], anew[0], 1e-12);
+    // Where it had to be computed, it is kept, and the next move from there is the same to the bit.
+    std::vector<double> again(u.size());
+    const ProposalView keeping{forgotten.data(), again.data(), innovation,          adapted, {}, nullptr,
+                               nullptr,          nullptr,      forgotten.data() + n};
+    CrankNicolson::apply(HostTeam{}, keeping);
+    EXPECT_EQ(forgotten.back(), draw + 1);
+    EXPECT_LT((Eigen::Map<const Eigen::VectorXd>(forgotten.data() + n, n) - there).norm(), 1e-12);
+    EXPECT_EQ(again, anew);
+    ratio_from(forgotten, again);
+    EXPECT_EQ(again, anew);
     sum += there;
     square += (there - 0.8 * phi).squaredNorm() / n;
   }

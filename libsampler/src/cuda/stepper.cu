@@ -69,6 +69,12 @@ __global__ void __launch_bounds__(2 * device::kTeamLanes, device::has_jumps<Prop
   if (decision.accepted == if_accepted) device::store(team, view, chain, next);
   if (!if_accepted)
     device::accept_or_reject<Proposal>(team, view, chain, accept_block, decision, prepared, w);
+  if constexpr (device::has_fit_moves<Proposal>) {
+    __syncthreads();  // the accepted point is the current one
+    if (decision.accepted == if_accepted)
+      device::store_kept<Proposal>(team, view, chain, prepared.adapted.block,
+                                   if_accepted ? w.u : w.current_u);
+  }
 }
 
 /// A team for each chain (x), step (y) and Proposal::kMovesTogether of the step's moves by a fit (z), or

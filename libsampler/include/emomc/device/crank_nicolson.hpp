@@ -113,10 +113,11 @@ struct CrankNicolson : GaussianWalk<BlockPlan::by_component> {
     const double* mean = inverse + n * n;
     const double beta = scale < 1 ? scale : 1, rho = EMOMC_SQRT((1 - beta) * (1 + beta));
     const double nu = degrees_of_freedom(n);
-    // After a walk, phi is computed; after an accepted move it is known.
+    // After a walk, phi is computed and kept; after an accepted move it is known.
     const double* phi = view.u + n;
     double* next_phi = view.candidate + n;
-    if (view.u[whitened_point_size(n) - 1] != view.innovation.extra[2]) {
+    const bool is_known = view.u[whitened_point_size(n) - 1] == view.innovation.extra[2];
+    if (!is_known) {
       lower_multiply_by(
           team, inverse, n, [=](int j) { return view.u[j] - mean[j]; }, next_phi);
       team.sync();
@@ -127,9 +128,14 @@ struct CrankNicolson : GaussianWalk<BlockPlan::by_component> {
     EMOMC_ROLLED
     for (int i = team.rank(); i < n; i += team.size()) {
       view.candidate[i] = mean[i] + rho * (view.u[i] - mean[i]) + length * increment[i];
-      next_phi[i] = rho * phi[i] + length * z[i];
+      const double at = phi[i];
+      if (!is_known && view.kept) view.kept[i] = at;
+      next_phi[i] = rho * at + length * z[i];
     }
-    if (team.rank() == 0) *known_at = view.innovation.extra[2];
+    if (team.rank() == 0) {
+      *known_at = view.innovation.extra[2];
+      if (!is_known && view.kept) view.kept[n] = view.innovation.extra[2];
+    }
     const double there =
         rho * rho * here.a + 2 * rho * length * here.b + length * length * view.innovation.extra[1];
     return 0.5 * (nu + n) * log((nu + there) / (nu + here.a));

@@ -405,12 +405,24 @@ EMOMC_HD Candidate propose(const Team& team, const StepView& v, int chain, const
                            KnownPoint from, const Workspace& w, double* u, double* theta) {
   copy(team, from.u, u, v.point_size);
   team.sync();
-  const double log_q = Proposal::apply(
-      team, ProposalView{from.u, u, innovation_of(v, w), adapted,
-                         others_of<Proposal>(v, chain, adapted.block), &w.table, from.theta, theta});
+  const double log_q =
+      Proposal::apply(team, ProposalView{from.u, u, innovation_of(v, w), adapted,
+                                         others_of<Proposal>(v, chain, adapted.block), &w.table, from.theta,
+                                         theta, const_cast<double*>(from.u) + v.table.dim_unconstrained});
   team.sync();
   const PointDensities densities = constrain_with_prior(team, w.table, u, theta, from);
   return {u, theta, log_q, densities.log_jacobian, densities.log_prior};
+}
+
+/// Writes what the proposal of `block` has found out about the point `u`, which is the current one, for the
+/// transition to come.
+template <class Proposal, class Team>
+EMOMC_HD void store_kept(const Team& team, const StepView& v, int chain, const ProposalBlock& block,
+                         const double* u) {
+  if constexpr (has_fit_moves<Proposal>) {
+    const int n = v.table.dim_unconstrained;
+    if (block.by_fit) copy(team, u + n, rows_of(v, chain).current_u + n, v.point_size - n);
+  }
 }
 
 /// Writes chain's candidate for the likelihood and for the transition to come.
@@ -436,6 +448,7 @@ EMOMC_HD void finish_transition(const Team& team, const StepView& v, int chain, 
   if (propose_block == kNoBlock || !is_of_half<Proposal>(v, chain, prepared.adapted.block)) return;
   store(team, v, chain,
         propose<Proposal>(team, v, chain, prepared.adapted, {w.current_u, w.current_theta}, w, w.u, w.theta));
+  store_kept<Proposal>(team, v, chain, prepared.adapted.block, w.current_u);
   if constexpr (has_stages<Proposal>)
     if (prepared.adapted.block.stage == 0)
       copy(team, w.innovation, rows_of(v, chain).innovation, v.table.dim_unconstrained);

@@ -135,6 +135,9 @@ struct ProposalView {
   const ParameterTable* table;
   const double* current_theta;  ///< [dim]
   double* theta;                ///< [dim] scratch: the candidate's, which is written afterwards
+  /// u's numbers beyond the parameters, what a proposal keeps of the current point; it may complete them.
+  /// Null: nowhere to write.
+  double* kept = nullptr;
 };
 
 }  // namespace emomc::device
