@@ -1,6 +1,7 @@
 """Which proposal for what: ESS per second and per likelihood evaluation of every proposal on six targets.
 
-  python3 bench/proposals.py [--bin build/release/bin] [--sad 'DIRECTORY/Sad_*.csv'] [--backend cpu] [--only TARGET] [--json FILE]
+  python3 bench/proposals.py [--bin build/release/bin] [--sad 'DIRECTORY/Sad_*.csv'] [--backend cpu] [--only TARGET]
+                             [--kinds KIND,...] [--json FILE]
 
 The Sad frames (skipped without --sad), the galaxies with three and with six components, a two-Gaussian fit of 20,000 simulated
 events, and, without data, a correlated normal in 100 dimensions and a banana. ESS is the smallest of bulk and tail
@@ -23,6 +24,7 @@ parser.add_argument("--bin", default="build/release/bin")
 parser.add_argument("--sad")
 parser.add_argument("--backend", default="cpu")
 parser.add_argument("--only", help="Sad, galaxies, galaxies K = 6, two-Gaussian or synthetic")
+parser.add_argument("--kinds", help="some proposals only, separated by commas")
 parser.add_argument("--json")
 arguments = parser.parse_args()
 emomc = os.path.abspath(os.path.join(arguments.bin, "emomc"))
@@ -36,17 +38,24 @@ def run(*command, folder):
     return done.stdout
 
 
-def measure(target, config, free, blocks, evaluations, folder, components):
+def evaluations_per_step(spec, chains, folder):
+    check = json.loads(run("check", "config.yaml", "--json", "--set", f"sampler.proposal={spec}", "--set",
+                           f"sampler.chains={chains}", "--set", "sampler.warmup=0", "--set", "sampler.draws=1",
+                           "--set", "sampler.thin=1", folder=folder))
+    return round(check["evaluations"] / chains)
+
+
+def measure(target, config, free, evaluations, folder, components):
     if arguments.only not in (None, target):
         return
     with open(os.path.join(folder, "config.yaml"), "w") as file:
         file.write(config)
     for kind, spec in KINDS.items():
-        if kind == "split_merge" and components < 3:
+        if (kind == "split_merge" and components < 3) or (arguments.kinds and kind not in arguments.kinds.split(",")):
             continue
         ensemble = kind in ("differential_evolution", "stretch")
         chains = max(2 * free, 8) if ensemble else 8
-        per_step = {"component_wise": blocks, "split_merge": blocks + components, "crank_nicolson": 2 * blocks, "delayed_rejection": 2}.get(kind, 1)
+        per_step = evaluations_per_step(spec, chains, folder)
         steps = max(evaluations // (chains * per_step), 100)
         thin = max(1, steps // 2000)
         run("run", "config.yaml", "-q", "--force", "--output", "run", "--set", f"sampler.proposal={spec}",
@@ -73,18 +82,18 @@ root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 with tempfile.TemporaryDirectory() as folder:
     if arguments.sad:
         measure("Sad", f"data: {{file: '{os.path.abspath(arguments.sad)}'}}\nlikelihood: {{components: 2}}\n"
-                "sampler: {init: em}\n", 53, 5, 200_000, folder, 2)
+                "sampler: {init: em}\n", 53, 200_000, folder, 2)
     measure("galaxies", f"data: {{file: '{root}/configs/galaxies.csv', standardize: false}}\n"
             "likelihood: {components: 3}\nprior: {means: {normal: {mean: 20, sd: 10}}, scales: {half_normal: 1}, "
-            "order: means.0}\n", 8, 7, 1_000_000, folder, 3)
+            "order: means.0}\n", 8, 1_000_000, folder, 3)
     measure("galaxies K = 6", f"data: {{file: '{root}/configs/galaxies.csv', standardize: false}}\n"
             "likelihood: {components: 6}\nprior: {weights: {dirichlet: 2}, means: {normal: {mean: 20, sd: 10}}, "
-            "scales: {half_normal: 1}, order: means.0}\n", 17, 13, 10_000_000, folder, 6)
+            "scales: {half_normal: 1}, order: means.0}\n", 17, 10_000_000, folder, 6)
     with open(os.path.join(folder, "simulation.yaml"), "w") as file:
         file.write("model: two_gaussian\nparameters: {fraction: 0.7, mean: 0.3, sigma: [0.8, 2.2]}\nrows: 20000\n")
     run("simulate", "simulation.yaml", "-o", "events", folder=folder)
     measure("two-Gaussian", "data: {file: events/data.csv, standardize: false}\nlikelihood: {model: two_gaussian}\n"
-            "prior: {sigma: {half_normal: 5}, order: sigma}\n", 4, 4, 200_000, folder, 0)
+            "prior: {sigma: {half_normal: 5}, order: sigma}\n", 4, 200_000, folder, 0)
 if arguments.only in (None, "synthetic"):
     synthetic = subprocess.run([os.path.join(arguments.bin, "emomc_synthetic_targets")], capture_output=True, text=True,
                                check=True)
