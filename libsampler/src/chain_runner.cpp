@@ -27,21 +27,17 @@ std::string difference_text(const char* name, std::uint64_t chain, double was, d
   return text.data();
 }
 
-// Before anything is allocated: a GPU's memory ends with the first allocation that does not fit, a host's may
-// be promised and end in a killed process.
-void refuse_too_much(const LikelihoodEngine& engine, std::span<const Target> targets,
-                     const ProposalSpec& proposal, const std::vector<ChainPlan>& plans,
-                     ComponentCaches caches) {
-  const Device& device = engine.device();
-  const MemoryPlan likelihood = engine.plan(plans, caches);  // its data are there
-  const SamplerMemory sampler = sampler_memory(device.kind(), targets, proposal, plans);
-  const std::size_t needed = likelihood.work_bytes + likelihood.cache_bytes + sampler.total();
+// What the engine takes is allocated, and refused by it. A host's memory may be promised and end in a killed
+// process.
+void refuse_too_much(const Device& device, std::span<const Target> targets, const ProposalSpec& proposal,
+                     const std::vector<ChainPlan>& plans) {
+  const std::size_t needed = sampler_memory(device.kind(), targets, proposal, plans).total();
   const std::size_t free = device.free_bytes();
   if (needed <= free) return;
   throw MachineError(std::string("out of ") + (device.kind() == DeviceKind::cuda ? "GPU " : "") +
-                     "memory: " + std::to_string(plans.size()) + " chains take " + std::to_string(needed) +
-                     " bytes (" + std::to_string(likelihood.cache_bytes) + " of them component caches), " +
-                     std::to_string(free) + " are free; use fewer chains");
+                     "memory: state and draws of " + std::to_string(plans.size()) + " chains take " +
+                     std::to_string(needed) + " bytes, " + std::to_string(free) +
+                     " are free; use fewer chains");
 }
 
 }  // namespace
@@ -70,8 +66,8 @@ ChainRunner::ChainRunner(LikelihoodEngine& engine, std::span<const Target> targe
       windows_(window_ends(options.warmup)),
       pace_(options.segment_steps),
       started_(Clock::now()) {
-  refuse_too_much(engine, targets, proposal, plans, caches_);
   engine.allocate(plans, caches_);
+  refuse_too_much(engine.device(), targets, proposal, plans);
   ensemble_ = std::make_unique<Ensemble>(engine.device(), targets, blocks_, plans, options.seed, record_);
   segments_ = std::make_unique<SegmentRunner>(
       engine, *ensemble_, *stepper_, blocks_, caches_, record_,
@@ -145,12 +141,9 @@ RunResult ChainRunner::run() {
   return result;
 }
 
-// Caches pay where some block changes one component only and none changes everything.
 ComponentCaches ChainRunner::usable_caches() const {
-  const bool all_partial = std::none_of(blocks_.blocks.begin(), blocks_.blocks.end(), [](const auto& block) {
-    return block.influence == Influence::everything;
-  });
-  return options_.caches == ComponentCaches::on && engine_.capabilities().components && all_partial
+  return options_.caches == ComponentCaches::on && engine_.capabilities().components &&
+                 blocks_.uses_component_caches()
              ? ComponentCaches::on
              : ComponentCaches::off;
 }

@@ -36,7 +36,6 @@ class ChainRunner {
   RunResult run();
 
  private:
-  // Caches pay where some block changes one component only and none changes everything.
   ComponentCaches usable_caches() const;
   void refuse_another_density(const std::vector<double>& was, const std::vector<double>& is,
                               const char* name) const;

@@ -82,6 +82,11 @@ int ProposalBlocks::num_moves_by_fit() const {
       std::count_if(blocks.begin(), blocks.end(), [](const auto& block) { return block.by_fit != 0; }));
 }
 
+bool ProposalBlocks::uses_component_caches() const {
+  return std::none_of(blocks.begin(), blocks.end(),
+                      [](const auto& block) { return block.influence == Influence::everything; });
+}
+
 int ProposalBlocks::num_evaluations() const {
   return static_cast<int>(std::count_if(
       blocks.begin(), blocks.end(), [](const auto& block) { return block.influence != Influence::nothing; }));

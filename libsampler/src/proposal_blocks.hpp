@@ -52,6 +52,9 @@ struct ProposalBlocks {
 
   int num_moves_by_fit() const;
 
+  /// Whether every block changes one component, or weights, only: caches would be rebuilt after any other.
+  bool uses_component_caches() const;
+
   /// Blocks whose candidates the likelihood is evaluated at.
   int num_evaluations() const;
 };

@@ -56,6 +56,12 @@ std::vector<std::string> proposal_block_names(const ProposalSpec& proposal, cons
   return plan_blocks(make_stepper(proposal.kind, *host)->traits(), proposal.shape, target).names;
 }
 
+bool uses_component_caches(const ProposalSpec& proposal, const Target& target) {
+  const auto host = make_host_device();
+  return plan_blocks(make_stepper(proposal.kind, *host)->traits(), proposal.shape, target)
+      .uses_component_caches();
+}
+
 int evaluations_per_step(const ProposalSpec& proposal, const Target& target) {
   const auto host = make_host_device();
   return plan_blocks(make_stepper(proposal.kind, *host)->traits(), proposal.shape, target).num_evaluations();

@@ -52,9 +52,9 @@ SamplerMemory sampler_memory(DeviceKind where, std::span<const Target> targets, 
   CountingDevice counting(where);
   const Ensemble ensemble(counting, targets, blocks, plans, 0, plan_record(targets[0], plans.size()));
   SamplerMemory memory;
-  memory.draws = ensemble.record_bytes();
+  memory.draws = ensemble.record_bytes() * (where == DeviceKind::host ? 2 : 1);
   memory.drawn_ahead = ensemble.drawn_ahead_bytes();
-  memory.state = counting.bytes() - memory.draws - memory.drawn_ahead;
+  memory.state = counting.bytes() - ensemble.record_bytes() - memory.drawn_ahead;
   return memory;
 }
 

@@ -274,7 +274,8 @@ TEST_P(FastEngine, BitsAreTheSameWhereBlocksGoThroughManyParts) {
                                            {8, 13, std::size_t{290000}, 3},
                                            {8, 13, std::size_t{12345}, 700},
                                            {3, 5, std::size_t{2999}, 3001},
-                                           {5, 1, std::size_t{300000}, 2}}) {
+                                           {5, 1, std::size_t{300000}, 2},
+                                           {128, 13, std::size_t{12345}, 40}}) {
     SCOPED_TRACE(std::to_string(rows) + " rows, " + std::to_string(chains) + " chains");
     const auto p = random_problem(K, d, rows, 9);
     const ModelSpec model{"gaussian_mixture", K};

@@ -28,7 +28,10 @@ class CountedHost final : public Device {
     return host_->allocate(bytes);
   }
   void release(void* memory) noexcept override { host_->release(memory); }
-  void* allocate_host(std::size_t bytes) override { return host_->allocate_host(bytes); }
+  void* allocate_host(std::size_t bytes) override {
+    allocated_on_host += bytes;
+    return host_->allocate_host(bytes);
+  }
   void release_host(void* memory) noexcept override { host_->release_host(memory); }
   void copy(void* to, const void* from, std::size_t bytes) override { host_->copy(to, from, bytes); }
   std::unique_ptr<Graph> capture(const std::function<void()>& enqueue) override {
@@ -40,7 +43,7 @@ class CountedHost final : public Device {
   void wait(Event& event) override { host_->wait(event); }
   void synchronize() override { host_->synchronize(); }
 
-  std::size_t allocated = 0;
+  std::size_t allocated = 0, allocated_on_host = 0;
 
  private:
   std::unique_ptr<Device> host_ = make_host_device();
@@ -76,12 +79,17 @@ TEST_F(SamplerMemoryTest, IsWhatARunAllocates) {
   for (const auto& kind : proposal_names()) {
     CountedHost device(SIZE_MAX);
     run(device, kind);
-    EXPECT_EQ(planned(kind).total(), device.allocated) << kind;
+    const SamplerMemory memory = planned(kind);
+    EXPECT_EQ(memory.state + memory.draws / 2 + memory.drawn_ahead, device.allocated) << kind;
+    // The host's side: draws, and counters of two segments.
+    EXPECT_GE(device.allocated_on_host, memory.draws / 2) << kind;
+    EXPECT_LT(device.allocated_on_host, memory.draws / 2 + memory.state) << kind;
   }
 }
 
 TEST_F(SamplerMemoryTest, DrawsAreTwoSegmentsOfAtMost32MegabytesEach) {
-  const SamplerMemory memory = planned("random_walk");
+  const SamplerMemory memory = planned("random_walk", DeviceKind::cuda);
+  EXPECT_EQ(planned("random_walk").draws, 2 * memory.draws);
   const std::size_t draw = 40 * (15 + 14 + 2) * sizeof(double);
   EXPECT_EQ(memory.draws % (2 * draw), 0U);
   EXPECT_LE(memory.draws, std::size_t{64} << 20);
@@ -95,6 +103,12 @@ TEST_F(SamplerMemoryTest, MovesAreDrawnAheadOnGpusOnly) {
   EXPECT_EQ(planned("crank_nicolson", DeviceKind::cuda).state, planned("crank_nicolson").state);
 }
 
+TEST_F(SamplerMemoryTest, CachesAreOfUseWhereComponentsMoveAlone) {
+  EXPECT_TRUE(uses_component_caches({"component_wise"}, target));
+  EXPECT_FALSE(uses_component_caches({"random_walk"}, target));
+  EXPECT_FALSE(uses_component_caches({"crank_nicolson"}, target));
+}
+
 TEST_F(SamplerMemoryTest, TooLittleIsSaidBeforeAnythingIsAllocated) {
   const std::size_t needed = planned("component_wise").total();
   CountedHost enough(needed), too_small(needed - 1);
@@ -104,7 +118,8 @@ TEST_F(SamplerMemoryTest, TooLittleIsSaidBeforeAnythingIsAllocated) {
     FAIL();
   } catch (const MachineError& error) {
     const std::string text = error.what();
-    EXPECT_NE(text.find("out of memory: 40 chains take " + std::to_string(needed)), std::string::npos)
+    EXPECT_NE(text.find("out of memory: state and draws of 40 chains take " + std::to_string(needed)),
+              std::string::npos)
         << text;
     EXPECT_NE(text.find("fewer chains"), std::string::npos) << text;
   }

@@ -121,8 +121,8 @@ double seconds_per_step(LikelihoodEngine& engine, const std::vector<double>& the
   options.draws = 1;
   options.seed = 1;
   const ProposalSpec spec{proposal, ProposalShape::diagonal, 0.234};
-  options.caches =
-      caches_that_fit(engine, plans, sampler_memory(engine.device().kind(), {&target, 1}, spec, plans));
+  const SamplerMemory memory = sampler_memory(engine.device().kind(), {&target, 1}, spec, plans);
+  options.caches = caches_that_fit(engine, target, spec, plans, memory);
   StepTimer timer(bench.seconds);
   run_chains(engine, target, spec, plans, options, starts, timer);
   return timer.seconds_per_step() / bench.chains;

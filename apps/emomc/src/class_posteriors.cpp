@@ -217,7 +217,8 @@ ClassPosteriors prepare_posteriors(const LabelledFrames& frames, const Evaluatio
   check_proposal(setup.proposal, *setup.target, setup.plans);
   setup.options = run_options(config);
   setup.memory = sampler_memory(setup.device->kind(), posteriors.targets, setup.proposal, setup.plans);
-  setup.options.caches = caches_that_fit(*setup.engine, setup.plans, setup.memory);
+  setup.options.caches =
+      caches_that_fit(*setup.engine, *setup.target, setup.proposal, setup.plans, setup.memory);
   if (!with_starts) return posteriors;
   const Starts starts(frames, plan, config);
   for (std::size_t g = 0; g < posteriors.num_groups(); ++g) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -32,12 +33,15 @@ void check_evaluation(const std::filesystem::path& file, const std::vector<std::
   const EvaluationEngine engine = make_evaluation_engine(frames, plan, config);
   const Target target(engine.engine->layout(), config.run.prior,
                       std::vector<double>(frames.features.dim(), 1.0));
+  // Groups of chains have a target each, like this one but for what a background prior adds.
+  int num_groups = 1;
+  for (const ChainPlan& chain : engine.plans) num_groups = std::max(num_groups, chain.group + 1);
+  const std::vector<Target> targets(static_cast<std::size_t>(num_groups), target);
   const SamplerMemory sampler_takes =
-      sampler_memory(engine.engine->device().kind(), {&target, 1}, engine.proposal, engine.plans);
-  const std::size_t memory =
-      engine.engine->plan(engine.plans, caches_that_fit(*engine.engine, engine.plans, sampler_takes))
-          .total() +
-      sampler_takes.total();
+      sampler_memory(engine.engine->device().kind(), targets, engine.proposal, engine.plans);
+  const ComponentCaches caches =
+      caches_that_fit(*engine.engine, target, engine.proposal, engine.plans, sampler_takes);
+  const std::size_t memory = engine.engine->plan(engine.plans, caches).total() + sampler_takes.total();
   const auto& sampler = config.run.sampler;
   const double steps = static_cast<double>(sampler.warmup) +
                        static_cast<double>(sampler.draws) * static_cast<double>(sampler.thin);

@@ -167,8 +167,11 @@ std::vector<std::string> warnings(const LoadedData& loaded) {
   return lines;
 }
 
-ComponentCaches caches_that_fit(const LikelihoodEngine& engine, const std::vector<ChainPlan>& plans,
+ComponentCaches caches_that_fit(const LikelihoodEngine& engine, const Target& target,
+                                const ProposalSpec& proposal, const std::vector<ChainPlan>& plans,
                                 const SamplerMemory& sampler) {
+  if (!engine.capabilities().components || !uses_component_caches(proposal, target))
+    return ComponentCaches::off;
   const MemoryPlan with = engine.plan(plans, ComponentCaches::on);
   const auto needed = static_cast<double>(with.work_bytes + with.cache_bytes + sampler.total());
   return needed < 0.8 * static_cast<double>(engine.device().free_bytes()) ? ComponentCaches::on
@@ -223,7 +226,8 @@ RunSetup set_up(const RunConfig& config) {
       setup.options.decisions.push_back(draws);
   setup.options.keep_warmup = config.output.keep_warmup;
   setup.options.state_every = config.checkpoint.steps;
-  setup.options.caches = caches_that_fit(*setup.engine, setup.plans, setup.memory);
+  setup.options.caches =
+      caches_that_fit(*setup.engine, *setup.target, setup.proposal, setup.plans, setup.memory);
   return setup;
 }
 

@@ -49,9 +49,10 @@ struct RunSetup {
   RunOptions options;
 };
 
-/// Component caches where they fit into 80 % of the free memory with what else the chains take; the draws are
-/// the same without.
-ComponentCaches caches_that_fit(const LikelihoodEngine& engine, const std::vector<ChainPlan>& plans,
+/// Component caches where the proposal uses them and they fit into 80 % of the free memory with what else the
+/// chains take; the draws are the same without.
+ComponentCaches caches_that_fit(const LikelihoodEngine& engine, const Target& target,
+                                const ProposalSpec& proposal, const std::vector<ChainPlan>& plans,
                                 const SamplerMemory& sampler);
 
 RunSetup set_up(const RunConfig& config);

@@ -185,6 +185,26 @@ struct RuntimeKernel::Impl {
   }
 };
 
+namespace {
+
+// More than 48 kB of shared memory have to be allowed. launch_function (cuda_launch.cuh) does so by the
+// dynamic part alone, with room for a small static one; a kernel with a larger one is allowed all there is.
+void allow_all_shared_memory(const void* kernel, int device) {
+  constexpr std::size_t kSmallStaticPart = 8 << 10;
+  cudaFuncAttributes attributes{};
+  int most = 0;
+  if (cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess) {
+    cudaGetLastError();  // its launch will say what is wrong
+    return;
+  }
+  if (attributes.sharedSizeBytes <= kSmallStaticPart) return;
+  EMOMC_CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  EMOMC_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                        most - static_cast<int>(attributes.sharedSizeBytes)));
+}
+
+}  // namespace
+
 RuntimeKernel::RuntimeKernel(const KernelSource& source) : impl_(std::make_unique<Impl>()) {
   int index = 0, major = 0, minor = 0;
   EMOMC_CUDA_CHECK(cudaGetDevice(&index));
@@ -196,6 +216,7 @@ RuntimeKernel::RuntimeKernel(const KernelSource& source) : impl_(std::make_uniqu
   EMOMC_CUDA_CHECK(
       cudaLibraryLoadData(&impl_->library, code.code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
   EMOMC_CUDA_CHECK(cudaLibraryGetKernel(&impl_->kernel, impl_->library, code.symbol.c_str()));
+  allow_all_shared_memory(function(), index);
 }
 
 RuntimeKernel::~RuntimeKernel() = default;

@@ -36,11 +36,17 @@ void check_proposal(const ProposalSpec& proposal, const Target& target, const st
 /// Names of the blocks whose acceptance is counted, e.g. "means[3]"; "all" for random_walk.
 std::vector<std::string> proposal_block_names(const ProposalSpec& proposal, const Target& target);
 
+/// Whether component caches are of use: every block changes one component, or the weights, only. Where they
+/// are not, run_chains allocates none.
+bool uses_component_caches(const ProposalSpec& proposal, const Target& target);
+
 /// Bytes that run_chains takes where the likelihood is evaluated, beside the engine's own
-/// (LikelihoodEngine::plan). The host has a copy of `draws` besides.
+/// (LikelihoodEngine::plan).
 struct SamplerMemory {
-  std::size_t state = 0;        ///< of the chains: points, counters, what proposals have learned
-  std::size_t draws = 0;        ///< kept draws on their way, of two segments
+  std::size_t state = 0;  ///< of the chains: points, counters, what proposals have learned
+  /// Kept draws on their way, of two segments; on the host twice, of either side of the copy. A GPU's run has
+  /// as many bytes on the host.
+  std::size_t draws = 0;
   std::size_t drawn_ahead = 0;  ///< innovations of moves that are drawn together, on a GPU
   std::size_t total() const { return state + draws + drawn_ahead; }
 };
