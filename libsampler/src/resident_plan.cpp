@@ -1,6 +1,7 @@
 #include "resident_plan.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 namespace emomc {
@@ -93,22 +94,28 @@ std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
   }
   if (most_rows > static_cast<std::size_t>(kMostNodes) * kLanes * 4) return std::nullopt;
   const int rows = static_cast<int>(most_rows), num_chains = static_cast<int>(chains.size());
-  if (num_chains == 1 && num_blocks == 1 && rows > kMostRowsOfOneChain) return std::nullopt;
+  const bool launched = num_chains == 1 && num_blocks == 1 && rows > kMostRowsOfOneChain;
   const Shape shape{likelihood.num_components, likelihood.dim, likelihood.num_coefficients,
                     likelihood.num_terms, likelihood.num_scratch};
 
   // With a cluster of this size in this form: what it takes.
-  const auto sized = [&](device::ResidentForm form, int cluster, bool with_caches) {
+  const auto sized = [&](device::ResidentForm form, int cluster, int lines, bool with_caches) {
     const bool ahead = form == device::ResidentForm::ahead;
+    const int blocks = cluster / lines;  // of a line
     ResidentPlan plan;
     plan.form = form;
     plan.cluster = cluster;
-    plan.evaluators = ahead ? 4 : 8;
-    plan.rows_per_lane = best_rows_per_lane(ceil_div(rows, cluster), plan.evaluators);
-    plan.sizes = {likelihood.real == "float" ? 4 : 8, ahead ? 2 : 1, plan.rows_per_lane, with_caches,
-                  num_blocks > 1};
+    plan.lines = lines;
+    plan.evaluators = ahead ? 4 : lines > 1 ? 16 : 8;
+    plan.rows_per_lane = best_rows_per_lane(ceil_div(rows, blocks), plan.evaluators);
+    plan.sizes = {likelihood.real == "float" ? 4 : 8,
+                  ahead || lines > 1 ? 2 : 1,
+                  plan.rows_per_lane,
+                  with_caches,
+                  num_blocks > 1,
+                  lines};
     const ResidentNodes nodes = plan_nodes(likelihood, chains, plan.rows_per_lane);
-    plan.nodes_per_block = ceil_div(nodes.max_nodes, cluster);
+    plan.nodes_per_block = ceil_div(nodes.max_nodes, blocks);
     device::ResidentWork work{};
     work.nodes_per_block = plan.nodes_per_block;
     work.max_nodes = nodes.max_nodes;
@@ -119,6 +126,15 @@ std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
     if (nodes.max_nodes > kMostNodes) plan.shared_bytes = machine.shared_per_multiprocessor;
     return plan;
   };
+  if (const char* e = std::getenv("EMOMC_LINES")) {
+    const int lines = std::atoi(e);
+    for (int cluster = kLargestCluster; lines > 1 && cluster >= lines; cluster /= 2) {
+      if (num_chains * cluster > kShareOfLargeClusters * machine.num_multiprocessors) continue;
+      const ResidentPlan plan = sized(device::ResidentForm::lines, cluster, lines, false);
+      if (plan.shared_bytes + kOtherShared <= machine.shared_per_block) return plan;
+    }
+  }
+  if (launched) return std::nullopt;
   // All chains at once, a block on each multiprocessor, in clusters as large as is of use. Without the caches
   // of components more fits, and the evaluation is still shorter than the proposals beside it.
   const int most_useful = std::max(1, ceil_div(rows, kFewestRows));
@@ -127,7 +143,7 @@ std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
     for (int cluster = kLargestCluster; cluster >= 1; cluster /= 2) {
       const double share = cluster <= 2 ? 1.0 : kShareOfLargeClusters;
       if (cluster / 2 >= most_useful || num_chains * cluster > share * machine.num_multiprocessors) continue;
-      const ResidentPlan plan = sized(device::ResidentForm::ahead, cluster, with_caches);
+      const ResidentPlan plan = sized(device::ResidentForm::ahead, cluster, 1, with_caches);
       if (plan.shared_bytes + kOtherShared <= machine.shared_per_block) return plan;
     }
   }
@@ -135,7 +151,7 @@ std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
   if (num_chains <= 2 * machine.num_multiprocessors)
     for (const bool with_caches : {true, false}) {
       if (with_caches && !caches) continue;
-      const ResidentPlan plan = sized(device::ResidentForm::in_turn, 1, with_caches);
+      const ResidentPlan plan = sized(device::ResidentForm::in_turn, 1, 1, with_caches);
       if (plan.shared_bytes + kOtherShared <= machine.shared_per_multiprocessor / 2) return plan;
     }
   return std::nullopt;
@@ -147,13 +163,14 @@ KernelSource resident_source(const ResidentPlan& plan, const DeviceLikelihood& l
   const std::string space = "emomc::device::";
   KernelSource source;
   source.header = "emomc/device/resident_chain.cuh";
-  source.kernel =
-      space + "resident_kernel<" + space + "ResidentConfig<" + proposal + ", " + likelihood.model + ", " +
-      likelihood.real + ", " + number(likelihood.num_components) + ", " + number(likelihood.dim) + ", " +
-      number(plan.rows_per_lane) + ", " + space +
-      (plan.form == device::ResidentForm::ahead ? "ResidentForm::ahead" : "ResidentForm::in_turn") + ", " +
-      number(plan.evaluators) + ", " + (plan.sizes.caches ? "true" : "false") + ", " +
-      (plan.sizes.neighbours ? "true" : "false") + ">>";
+  source.kernel = space + "resident_kernel<" + space + "ResidentConfig<" + proposal + ", " +
+                  likelihood.model + ", " + likelihood.real + ", " + number(likelihood.num_components) +
+                  ", " + number(likelihood.dim) + ", " + number(plan.rows_per_lane) + ", " + space +
+                  (plan.form == device::ResidentForm::ahead   ? "ResidentForm::ahead"
+                   : plan.form == device::ResidentForm::lines ? "ResidentForm::lines"
+                                                              : "ResidentForm::in_turn") +
+                  ", " + number(plan.evaluators) + ", " + (plan.sizes.caches ? "true" : "false") + ", " +
+                  (plan.sizes.neighbours ? "true" : "false") + ", " + number(plan.lines) + ">>";
   if (table.num_covariance_rows + table.num_conditionals == 0) source.defines = {"EMOMC_PLAIN_TABLE=1"};
   return source;
 }

@@ -23,6 +23,7 @@ struct ResidentPlan {
   int cluster = 1;        ///< blocks
   int rows_per_lane = 1;  ///< a node of the tree over rows is 32 of them
   int evaluators = 8;     ///< warps
+  int lines = 1;          ///< candidates of a chain at once
   device::ResidentSizes sizes{};
   int nodes_per_block = 0;
   std::size_t shared_bytes = 0;  ///< dynamic, per block

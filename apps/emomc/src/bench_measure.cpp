@@ -115,8 +115,12 @@ double seconds_per_step(LikelihoodEngine& engine, const std::vector<double>& the
     starts.insert(starts.end(), theta.begin(), theta.end());
   }
   RunOptions options;
-  constexpr std::int64_t kUntilFitted = 70;
-  options.warmup = proposal_use(proposal).fitted ? kUntilFitted : 0;
+  // Prefetching takes as long as candidates are rejected, so that the scale has to be learnt first.
+  constexpr std::int64_t kUntilFitted = 70, kUntilScaled = 300;
+  constexpr std::size_t kMostPrefetched = 100'000;
+  options.warmup = bench.rows <= kMostPrefetched   ? kUntilScaled
+                   : proposal_use(proposal).fitted ? kUntilFitted
+                                                   : 0;
   options.thin = 1'000'000'000;  // no draws leave: the step alone
   options.draws = 1;
   options.seed = 1;

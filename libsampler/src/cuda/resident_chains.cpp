@@ -81,7 +81,9 @@ class CudaResidentChains final : public ResidentChains {
   }
 
   std::string description() const override {
-    return "in clusters of " + std::to_string(plan_.cluster) + " blocks";
+    std::string text = "in clusters of " + std::to_string(plan_.cluster) + " blocks";
+    if (plan_.lines > 1) text += ", " + std::to_string(plan_.lines) + " candidates of a chain at once";
+    return text;
   }
 
  private:

@@ -29,6 +29,15 @@ __device__ inline void store_in_block(double* here, u32 rank, double x) {
                : "r"(static_cast<u32>(__cvta_generic_to_shared(here))), "r"(rank));
   asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(there), "d"(x) : "memory");
 }
+/// 16 bytes from the place that `here`, in the own block's shared memory, has in block `rank`'s, to `here`.
+__device__ inline void fetch_from_block(void* here, u32 rank) {
+  const auto own = static_cast<u32>(__cvta_generic_to_shared(here));
+  u32 there;
+  u64 a, b;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(own), "r"(rank));
+  asm volatile("ld.shared::cluster.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "r"(there) : "memory");
+  asm volatile("st.shared.v2.u64 [%0], {%1, %2};" ::"r"(own), "l"(a), "l"(b) : "memory");
+}
 /// Among `count` threads of the block; barrier 0 is __syncthreads, 1 to 3 are those of teams.
 template <int id, int count>
 __device__ inline void sync_some() {

@@ -219,6 +219,15 @@ EMOMC_INLINE double draw_log_uniform(const StepView& v, u32 chain_id, i64 step, 
                                                                             static_cast<u32>(block)));
 }
 
+/// Log acceptance ratio of a block's candidate but for the likelihood.
+template <class Proposal>
+EMOMC_INLINE double log_ratio_of(const ProposalBlock& block, const LogDensities& candidate,
+                                 const LogDensities& current, double log_q) {
+  if constexpr (has_jumps<Proposal>)
+    if (block.jump) return (candidate.prior - current.prior) + log_q;
+  return (candidate.prior - current.prior) + (candidate.jacobian - current.jacobian) + log_q;
+}
+
 /// Fills `w` with the current point, the candidate and the innovation of the block to come.
 template <class Proposal, class Team>
 EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int chain, int accept_block,
@@ -255,10 +264,7 @@ EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int ch
     p.num_proposed = v.num_proposed[counter];
     p.num_accepted = v.num_accepted[counter];
     p.plan = *v.record_plan;
-    p.log_ratio =
-        (p.candidate.prior - p.current.prior) + (p.candidate.jacobian - p.current.jacobian) + v.log_q[chain];
-    if constexpr (has_jumps<Proposal>)
-      if (block.jump) p.log_ratio = (p.candidate.prior - p.current.prior) + v.log_q[chain];
+    p.log_ratio = log_ratio_of<Proposal>(block, p.candidate, p.current, v.log_q[chain]);
     p.log_uniform = w.log_uniform ? *w.log_uniform : draw_log_uniform(v, id, p.step, accept_block);
     if (accept_block == v.num_blocks - 1) ++next_step;
   }
@@ -320,11 +326,11 @@ EMOMC_INLINE double second_try_correction(double first, double candidate, double
   return log1p(-exp(first - candidate)) - log1p(-exp(first - current));
 }
 
-/// Whether chain's candidate, whose likelihood is there, is accepted.
+/// Whether chain's candidate is accepted, `log_likelihood` being its own where it is evaluated.
 template <class Proposal>
-EMOMC_INLINE Decision decide(const StepView& v, int chain, const Prepared& p) {
+EMOMC_INLINE Decision decide(const StepView& v, int chain, const Prepared& p, double log_likelihood) {
   LogDensities candidate = p.candidate;
-  candidate.likelihood = p.is_evaluated ? v.candidate.log_likelihood[chain] : p.current.likelihood;
+  candidate.likelihood = p.is_evaluated ? log_likelihood : p.current.likelihood;
   double log_ratio = p.beta * (candidate.likelihood - p.current.likelihood) + p.log_ratio;
   double log_density = 0;
   if constexpr (has_stages<Proposal>) {
@@ -339,6 +345,12 @@ EMOMC_INLINE Decision decide(const StepView& v, int chain, const Prepared& p) {
   const bool fault = is_nan(density) || density == kInfinity;
   return {p.takes_part && !fault && p.log_uniform < log_ratio, p.takes_part && fault, candidate,
           fault ? -kInfinity : log_density};
+}
+
+/// The same, the likelihood being in the chain's row.
+template <class Proposal>
+EMOMC_INLINE Decision decide(const StepView& v, int chain, const Prepared& p) {
+  return decide<Proposal>(v, chain, p, p.is_evaluated ? v.candidate.log_likelihood[chain] : 0.0);
 }
 
 /// Carries out what was decided for block `b`; after the last block the step is done and counted.

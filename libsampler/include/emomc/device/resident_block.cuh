@@ -33,8 +33,19 @@ struct ResidentScalars {
 };
 inline constexpr int kNothingKept = -1;
 
+/// What a line tells all blocks of its candidate, beside the sums of rows.
+struct ResidentLine {
+  double log_q, log_prior, log_jacobian, common, log_uniform;
+};
+/// Of ResidentForm::lines.
+struct ResidentLines {
+  ResidentLine of[2][kMostLines];  ///< in turn, by the line's number
+  Decision decisions[kMostLines];  ///< from the first candidate on
+  double beta;
+};
+
 template <class Proposal_, class Model_, class Real_, int kComponents, int kDim, int kRows,
-          ResidentForm kForm_, int kEvaluators, bool kCaches_, bool kNeighbours_>
+          ResidentForm kForm_, int kEvaluators, bool kCaches_, bool kNeighbours_, int kLines_ = 1>
 struct ResidentConfig {
   using Proposal = Proposal_;
   using Model = Model_;
@@ -47,10 +58,14 @@ struct ResidentConfig {
   static constexpr bool caches = kCaches_;        ///< distances of the own rows are kept in shared memory
   static constexpr bool neighbours = kNeighbours_;
   static constexpr bool ahead = form == ResidentForm::ahead;
-  static constexpr int teams = ahead ? 2 : 1;                                        ///< that propose
+  static constexpr int lines = kLines_;        ///< candidates at once, a power of two
+  static constexpr int teams = ahead ? 2 : 1;  ///< that propose
+  static constexpr int places = form == ResidentForm::in_turn ? 1 : 2;               ///< for innovations
   static constexpr int first_evaluator = ahead ? (teams + 1) * kTeamLanes / 32 : 0;  ///< warp
   static constexpr int threads = (first_evaluator + evaluators) * 32;
   static_assert(threads >= teams * kTeamLanes);
+  static_assert((lines > 1) == (form == ResidentForm::lines) && (lines & (lines - 1)) == 0);
+  static_assert(lines == 1 || (evaluators >= lines && threads >= 2 * kTeamLanes && !caches));
 
   static __device__ Model model() {
     Model m{};
@@ -74,6 +89,7 @@ struct ResidentBlock {
   double (*team_scratch)[Team::kScratch];
   const ResidentPlaces places;
   const u32 size, rank;  ///< of the cluster, in it
+  const int line, rank_in_line;
   const int chain, list, warp, lane;
   int num_nodes = 0, first_own = 0, num_own = 0;
   int current = 0, candidate = 1;  ///< sets
@@ -88,9 +104,12 @@ struct ResidentBlock {
         scalars(chain_scalars),
         team_scratch(scratch),
         places(memory, v, Config::model().shape(), w,
-               {static_cast<int>(sizeof(Real)), Config::teams, kRows, Config::caches, Config::neighbours}),
+               {static_cast<int>(sizeof(Real)), Config::places, kRows, Config::caches, Config::neighbours,
+                Config::lines}),
         size(cluster_size()),
         rank(cluster_rank()),
+        line(static_cast<int>(rank / (size / Config::lines))),
+        rank_in_line(static_cast<int>(rank % (size / Config::lines))),
         chain(static_cast<int>(blockIdx.x / size)),
         list(w.list_of_chain[chain]),
         warp(static_cast<int>(threadIdx.x) / 32),
@@ -123,7 +142,7 @@ struct ResidentBlock {
 
     const int first = work.first_node[list];
     num_nodes = work.first_node[list + 1] - first;
-    first_own = min(static_cast<int>(rank) * work.nodes_per_block, num_nodes);
+    first_own = min(rank_in_line * work.nodes_per_block, num_nodes);
     num_own = min(work.nodes_per_block, num_nodes - first_own);
     copy_all(work.nodes + first + first_own, places.nodes, num_own);
     if (threadIdx.x == 0) load_scalars();

@@ -7,21 +7,20 @@
 // Each block of a cluster goes through all steps with the chain's whole state; it evaluates its own rows and
 // sends their sums to the others, and one cluster barrier a step is all that they wait for.
 //
-// Two forms. `ahead`: while some warps evaluate a candidate, two teams of others compute the next one for
+// Three forms. `ahead`: while some warps evaluate a candidate, two teams of others compute the next one for
 // both outcomes of the acceptance (Brockwell 2006), and a third team keeps the books: it draws the random
 // numbers of the one after, prepares the acceptance, decides, counts and records. The shortest time per step.
 // `in_turn`: all warps evaluate, one team does the rest; less work, for chains that are many enough to hide
-// each other's waiting.
+// each other's waiting. `lines`: for few chains, whose next candidates are evaluated several at once
+// (resident_lines.cuh).
 #ifndef EMOMC_DEVICE_RESIDENT_CHAIN_CUH
 #define EMOMC_DEVICE_RESIDENT_CHAIN_CUH
 
 #include "emomc/device/full_mixture.hpp"
 #include "emomc/device/gaussian_mixture.hpp"
 #include "emomc/device/metropolis.hpp"
-#include "emomc/device/prepare_neighbour.hpp"
-#include "emomc/device/proposals.hpp"
-#include "emomc/device/resident_block.cuh"
 #include "emomc/device/resident_evaluation.cuh"
+#include "emomc/device/resident_lines.cuh"
 #include "emomc/device/spherical_mixture.hpp"
 #include "emomc/device/tied_mixture.hpp"
 #include "emomc/device/two_gaussian.hpp"
@@ -29,20 +28,20 @@
 namespace emomc::device {
 
 template <class Config>
-class ResidentChain {
+class ResidentChain : ResidentProposal<Config> {
+  using Base = ResidentProposal<Config>;
   using Proposal = typename Config::Proposal;
-  using Real = typename Config::Real;
   using Block = ResidentBlock<Config>;
-  using Team = typename Block::Team;
+  using Base::block_, Base::view_;
 
  public:
-  __device__ explicit ResidentChain(Block& block) : block_(block), view_(block.view), evaluation_(block) {}
+  __device__ explicit ResidentChain(Block& block) : Base(block), evaluation_(block) {}
 
   __device__ void run() {
     block_.load();
     __syncthreads();
     if constexpr (Config::caches || Config::neighbours) {
-      if (block_.in_team(0)) prepare_current();
+      if (block_.in_team(0)) this->prepare_current();
       __syncthreads();
     }
     if constexpr (Config::caches) evaluation_.fill_caches();
@@ -69,109 +68,12 @@ class ResidentChain {
 
   __device__ int following(int block) const { return block + 1 == view_.num_blocks ? 0 : block + 1; }
 
-  __device__ InnovationView innovation_view(int block) const {
-    return {block_.places.adapted,
-            adapted_of(view_, block_.chain) + view_.adapted_layout.num_small(),
-            view_.adapted_layout,
-            view_.blocks[block],
-            block,
-            view_.shape,
-            view_.table.mixture,
-            nullptr};
-  }
-
   /// Draws the random numbers of the acceptance of block `accept`, `step` steps being done, and of the
   /// proposal of block `propose` after it; by the keeper.
   __device__ void draw(int accept, int propose, i64 step, int parity) const {
-    const u32 id = view_.chain_id[block_.chain];
-    if (accept != kNoBlock && Block::leads_team())
-      block_.scalars.log_uniform[parity] = draw_log_uniform(view_, id, step, accept);
-    if (propose == kNoBlock) return;
-    if (accept == view_.num_blocks - 1) ++step;
-    double* innovation = block_.places.innovation(parity);
-    InnovationView adapted = innovation_view(propose);
-    adapted.drawn = drawn_ahead(view_, block_.chain, step, adapted.block);
-    Proposal::innovate(block_.team(), RandomSource{view_.seed, static_cast<u64>(step), id}, adapted,
-                       Innovation{innovation, innovation + view_.table.dim_unconstrained,
-                                  innovation + view_.num_innovation - kExtraInnovation});
-  }
-
-  /// Where the step's functions find the points of the sets and the numbers drawn.
-  __device__ Workspace workspace(int u, int parity) const {
-    const ResidentPlaces& places = block_.places;
-    Workspace w{};
-    w.current_u = places.u(block_.current);
-    w.u = places.u(u);
-    w.current_theta = places.theta(block_.current);
-    w.theta = places.theta(u);
-    w.innovation = places.innovation(parity);
-    w.log_uniform = &block_.scalars.log_uniform[parity];
-    w.adapted = places.adapted;
-    w.table = block_.local.table;
-    w.is_filled = true;
-    return w;
-  }
-
-  __device__ void prepare_set(const Team& t, int set) const {
-    const double common = prepare_mixture(t, Config::model(), block_.places.theta(set),
-                                          static_cast<Real*>(block_.places.coefficients(set)),
-                                          block_.places.scratch(block_.team_index()));
-    if (t.rank() == 0) block_.scalars.common[set] = common;
-  }
-
-  __device__ PreparedMixture<Real> mixture_of(int set) const {
-    return {static_cast<Real*>(block_.places.coefficients(set)), block_.places.height_terms(set),
-            block_.scalars.common[set]};
-  }
-  /// Coefficients of set `to`, whose point differs from that of `from` as `block` says.
-  __device__ void prepare_near(const Team& t, int from, int to, const ProposalBlock& block) const {
-    const double common =
-        prepare_neighbour(t, Config::model(), block_.places.theta(to),
-                          MixtureChange{block.influence, block.component, block.keeps_heights != 0},
-                          mixture_of(from), mixture_of(to), block_.places.scratch(block_.team_index()));
-    if (t.rank() == 0) block_.scalars.common[to] = common;
-  }
-
-  /// Coefficients and terms of the point that the kernel begins with; by the first team.
-  __device__ void prepare_current() const {
-    const Team t = block_.team();
-    if constexpr (!Config::neighbours) return prepare_set(t, block_.current);
-    const ResidentPlaces& places = block_.places;
-    const int set = block_.current;
-    // All elements are new; what they were is not read.
-    const Neighbour nothing{places.u(set), places.theta(set), &places.terms(set), 0, view_.table.dim};
-    constrain_neighbour(t, block_.local.table, places.u(set), places.theta(set), nothing, places.terms(set));
-    t.sync();
-    ProposalBlock all{};
-    all.influence = Influence::everything;
-    prepare_near(t, set, set, all);
-  }
-
-  /// The candidate of block `propose` that follows the point in set `from`, to set `to`, with its
-  /// coefficients; by the calling thread's team, whose lane 0 writes `candidate`.
-  __device__ void propose_into(int from, int to, int propose, int parity,
-                               ResidentCandidate& candidate) const {
-    const Team t = block_.team();
-    const ResidentPlaces& places = block_.places;
-    const InnovationView adapted = innovation_view(propose);
-    const Workspace w = workspace(to, parity);
-    Candidate next;
-    if constexpr (Config::neighbours) {
-      const ProposalBlock& block = adapted.block;
-      const Neighbour known{places.u(from), places.theta(from), &places.terms(from), block.first_element,
-                            block.first_element + block.num_elements};
-      next = propose_neighbour<Proposal>(t, block_.local, block_.chain, adapted, known, w, places.u(to),
-                                         places.theta(to), places.terms(to));
-      t.sync();
-      prepare_near(t, from, to, block);
-    } else {
-      next = device::propose<Proposal>(t, block_.local, block_.chain, adapted,
-                                       KnownPoint{places.u(from), places.theta(from)}, w, places.u(to),
-                                       places.theta(to));
-      t.sync();
-      if (adapted.block.influence != Influence::nothing) prepare_set(t, to);
-    }
-    if (Block::leads_team()) candidate = {next.log_q, next.log_prior, next.log_jacobian};
+    if (accept != kNoBlock) this->draw_acceptance(accept, step, parity);
+    if (propose != kNoBlock)
+      this->draw_innovation(propose, accept == view_.num_blocks - 1 ? step + 1 : step, parity);
   }
 
   // ---- by the keeper
@@ -179,14 +81,14 @@ class ResidentChain {
   /// The draw, where the step that has just been done is one to be kept.
   __device__ void record() const {
     const ResidentScalars& s = block_.scalars;
-    record_draw(block_.team(), block_.local, block_.chain, s.step, s.plan, workspace(block_.current, 0),
+    record_draw(block_.team(), block_.local, block_.chain, s.step, s.plan, this->workspace(block_.current, 0),
                 s.current_log_prior, s.current_log_likelihood);
   }
 
   /// What the acceptance of block `accept` needs but for the likelihood, to the keeper's lane 0.
   __device__ void prepare(int accept, int parity) const {
     const Prepared p = prepare_transition<Proposal>(block_.team(), block_.local, block_.chain, accept,
-                                                    kNoBlock, workspace(block_.candidate, parity));
+                                                    kNoBlock, this->workspace(block_.candidate, parity));
     if (Block::leads_team()) block_.scalars.prepared = p;
   }
 
@@ -204,7 +106,7 @@ class ResidentChain {
     // Both points are the current one, so that nothing is copied.
     if (accept != kNoBlock)
       settle<Proposal>(block_.team(), block_.local, block_.chain, accept, block_.scalars.decision,
-                       block_.scalars.prepared, workspace(block_.current, 0));
+                       block_.scalars.prepared, this->workspace(block_.current, 0));
   }
   __device__ void go_on_with(const ResidentCandidate& next) const {
     block_.scalars.log_q = next.log_q;
@@ -226,8 +128,9 @@ class ResidentChain {
     const bool keeps = block_.in_team(kKeeper), leads = keeps && Block::leads_team();
     if (Config::ahead && propose != kNoBlock && block_.team_index() < 2) {
       const int outcome = block_.team_index();
-      propose_into(outcome ? block_.candidate : block_.current, block_.free[outcome], propose, parity,
-                   scalars.next[parity][outcome]);
+      const ResidentCandidate next = this->propose_into(outcome ? block_.candidate : block_.current,
+                                                        block_.free[outcome], propose, parity);
+      if (Block::leads_team()) scalars.next[parity][outcome] = next;
     }
     if (keeps) {
       block_.team().sync();  // lane 0 has carried out what was decided before
@@ -253,8 +156,8 @@ class ResidentChain {
     }
     if constexpr (!Config::ahead)
       if (keeps && propose != kNoBlock) {
-        propose_into(block_.current, block_.candidate, propose, 0, scalars.next[0][0]);
-        if (leads) go_on_with(scalars.next[0][0]);
+        const ResidentCandidate next = this->propose_into(block_.current, block_.candidate, propose, 0);
+        if (leads) go_on_with(next);
       }
     if (keeps && propose == kNoBlock && is_last) {
       block_.team().sync();
@@ -262,21 +165,23 @@ class ResidentChain {
     }
   }
 
-  Block& block_;
-  const StepView& view_;
   const ResidentEvaluation<Config> evaluation_;
 };
 
 /// Grid: num_chains clusters. Dynamic shared memory: ResidentPlaces::bytes.
 template <class Config>
-__global__ void __launch_bounds__(Config::threads, Config::ahead ? 1 : 2)
+__global__ void __launch_bounds__(Config::threads, Config::form == ResidentForm::in_turn ? 2 : 1)
     resident_kernel(const __grid_constant__ StepView view, const __grid_constant__ ResidentWork work) {
   extern __shared__ __align__(16) unsigned char resident_memory[];
   __shared__ double team_scratch[3][ResidentBlock<Config>::Team::kScratch];
   __shared__ StepView local;
   __shared__ ResidentScalars scalars;
+  __shared__ ResidentLines lines;
   ResidentBlock<Config> block(view, work, resident_memory, local, scalars, team_scratch);
-  ResidentChain<Config>(block).run();
+  if constexpr (Config::form == ResidentForm::lines)
+    ResidentLineChain<Config>(block, lines).run();
+  else
+    ResidentChain<Config>(block).run();
 }
 
 }  // namespace emomc::device

@@ -61,10 +61,33 @@ class ResidentEvaluation {
     }
   }
 
+  /// The log likelihood of a line's candidate, to the calling warp, after all blocks have sent.
+  __device__ double total_of_line(int line, int parity, double common) const {
+    const ResidentWork& work = block_.work;
+    const double* sums = sums_of(line, parity);
+    double sum;
+    if (work.max_segments <= 1) {
+      sum = sum_by_warp(sums, block_.num_nodes);
+    } else {
+      double* segment_sums = block_.places.segment_sums + line * work.max_segments;
+      const int first = work.first_segment[block_.list];
+      const int count = work.first_segment[block_.list + 1] - 1 - first;
+      const int* begins = work.segment_first + first;
+#pragma unroll 1
+      for (int s = 0; s < count; ++s) {
+        const double segment = sum_by_warp(sums + begins[s], begins[s + 1] - begins[s]);
+        if (block_.lane == 0) segment_sums[s] = segment;
+      }
+      __syncwarp();
+      sum = sum_by_warp(segment_sums, count);
+    }
+    return kLn2 * EMOMC_FMA(block_.scalars.total_of_rows, common, sum);
+  }
+
   /// By all threads, after all blocks have sent; warp `receiver` gets the log likelihood.
   __device__ double total(int parity, int receiver) const {
     const ResidentWork& work = block_.work;
-    const double* sums = block_.places.sums + parity * work.max_nodes;
+    const double* sums = sums_of(0, parity);
     double* segment_sums = block_.places.segment_sums;
     double sum = 0;
     if (work.max_segments <= 1) {
@@ -85,6 +108,9 @@ class ResidentEvaluation {
 
  private:
   static __device__ auto shape() { return Config::model().shape(); }
+  __device__ double* sums_of(int line, int parity) const {
+    return block_.places.sums + (parity * Config::lines + line) * block_.work.max_nodes;
+  }
   __device__ int first_node() const { return block_.warp - Config::first_evaluator; }
 
   struct RowsOf {
@@ -113,8 +139,8 @@ class ResidentEvaluation {
       if (block_.lane * kRows + r < num_rows) values[r] = log2_value(total[r]);
     const double sum = sum_over_lanes(sum_in_registers(values));
     if (block_.lane < static_cast<int>(block_.size))
-      store_in_block(block_.places.sums + parity * block_.work.max_nodes + block_.first_own + own,
-                     static_cast<u32>(block_.lane), sum);
+      store_in_block(sums_of(block_.line, parity) + block_.first_own + own, static_cast<u32>(block_.lane),
+                     sum);
   }
 
   const Block& block_;

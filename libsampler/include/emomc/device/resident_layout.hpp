@@ -9,6 +9,7 @@ namespace emomc::device {
 enum class ResidentForm : int {
   ahead,    ///< two teams propose for both outcomes while other warps evaluate
   in_turn,  ///< one team proposes, then all warps evaluate
+  lines,    ///< in_turn, several of the chain's next candidates at once, each by some of the cluster's blocks
 };
 
 /// Rows per tile of the data, as DataSet has them.
@@ -21,6 +22,9 @@ struct RowNode {
   i64 row;       ///< the first one, counted through all tiles
   int num_rows;  ///< that are there
 };
+
+/// Candidates that are evaluated at once, at most.
+inline constexpr int kMostLines = 16;
 
 /// All pointers are device memory.
 struct ResidentWork {
@@ -43,6 +47,7 @@ struct ResidentSizes {
   int real_bytes, num_teams, rows_per_lane;
   bool caches;
   bool neighbours;  ///< a candidate's terms are kept for the candidates that follow it
+  int num_lines = 1;  ///< candidates at once; the sums of each are apart
 };
 
 /// Places in dynamic shared memory.
@@ -55,11 +60,14 @@ struct ResidentPlaces {
   ConditionalElement* conditionals;
   u64 *num_accepted, *num_proposed;
   RowNode* nodes;
-  double *sums, *segment_sums;  ///< [2][max_nodes], [max_segments]
+  double *sums, *segment_sums;  ///< [2][num_lines][max_nodes], [num_lines][max_segments]
   void* rows;                   ///< node, column, row in the node
   void* distances;              ///< node, component, row in the node
   i64 bytes;
 
+  /// All that belongs to a point: aligned to 16 bytes, as many as set_bytes().
+  EMOMC_INLINE unsigned char* set(int which) const { return memory + which * set_bytes_; }
+  EMOMC_INLINE i64 set_bytes() const { return set_bytes_; }
   EMOMC_INLINE double* u(int set) const { return reinterpret_cast<double*>(memory + set * set_bytes_); }
   EMOMC_INLINE double* theta(int set) const { return u(set) + dim_u_; }
   EMOMC_INLINE void* coefficients(int set) const {
@@ -103,8 +111,8 @@ struct ResidentPlaces {
     take(num_accepted, v.num_blocks);
     take(num_proposed, v.num_blocks);
     take(nodes, work.nodes_per_block);
-    take(sums, 2 * static_cast<i64>(work.max_nodes));
-    take(segment_sums, work.max_segments);
+    take(sums, 2 * static_cast<i64>(sizes.num_lines) * work.max_nodes);
+    take(segment_sums, static_cast<i64>(sizes.num_lines) * work.max_segments);
     const i64 node_bytes = static_cast<i64>(32) * sizes.rows_per_lane * sizes.real_bytes;
     rows = memory + at;
     at += work.nodes_per_block * shape.dim * node_bytes;

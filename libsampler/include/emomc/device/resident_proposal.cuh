@@ -1,0 +1,133 @@
+// Candidates in resident_chain.cuh: drawn and proposed by a team of a block, into one of the block's sets.
+#ifndef EMOMC_DEVICE_RESIDENT_PROPOSAL_CUH
+#define EMOMC_DEVICE_RESIDENT_PROPOSAL_CUH
+
+#include "emomc/device/prepare_neighbour.hpp"
+#include "emomc/device/proposals.hpp"
+#include "emomc/device/resident_block.cuh"
+
+namespace emomc::device {
+
+template <class Config>
+class ResidentProposal {
+ protected:
+  using Proposal = typename Config::Proposal;
+  using Real = typename Config::Real;
+  using Block = ResidentBlock<Config>;
+  using Team = typename Block::Team;
+
+  __device__ explicit ResidentProposal(Block& block) : block_(block), view_(block.view) {}
+
+  __device__ InnovationView innovation_view(int block) const {
+    return {block_.places.adapted,
+            adapted_of(view_, block_.chain) + view_.adapted_layout.num_small(),
+            view_.adapted_layout,
+            view_.blocks[block],
+            block,
+            view_.shape,
+            view_.table.mixture,
+            nullptr};
+  }
+
+  /// The random numbers of the acceptance of block `block`, `step` steps being done, by the team's lane 0,
+  /// and of its proposal, by the team; to their place `parity`.
+  __device__ void draw_acceptance(int block, i64 step, int parity) const {
+    if (Block::leads_team())
+      block_.scalars.log_uniform[parity] = draw_log_uniform(view_, view_.chain_id[block_.chain], step, block);
+  }
+  __device__ void draw_innovation(int block, i64 step, int parity) const {
+    double* innovation = block_.places.innovation(parity);
+    InnovationView adapted = innovation_view(block);
+    adapted.drawn = drawn_ahead(view_, block_.chain, step, adapted.block);
+    Proposal::innovate(block_.team(),
+                       RandomSource{view_.seed, static_cast<u64>(step), view_.chain_id[block_.chain]},
+                       adapted,
+                       Innovation{innovation, innovation + view_.table.dim_unconstrained,
+                                  innovation + view_.num_innovation - kExtraInnovation});
+  }
+
+  /// Where the step's functions find the points of the sets and the numbers drawn.
+  __device__ Workspace workspace(int u, int parity) const {
+    const ResidentPlaces& places = block_.places;
+    Workspace w{};
+    w.current_u = places.u(block_.current);
+    w.u = places.u(u);
+    w.current_theta = places.theta(block_.current);
+    w.theta = places.theta(u);
+    w.innovation = places.innovation(parity);
+    w.log_uniform = &block_.scalars.log_uniform[parity];
+    w.adapted = places.adapted;
+    w.table = block_.local.table;
+    w.is_filled = true;
+    return w;
+  }
+
+  __device__ void prepare_set(const Team& t, int set) const {
+    const double common = prepare_mixture(t, Config::model(), block_.places.theta(set),
+                                          static_cast<Real*>(block_.places.coefficients(set)),
+                                          block_.places.scratch(block_.team_index()));
+    if (t.rank() == 0) block_.scalars.common[set] = common;
+  }
+
+  __device__ PreparedMixture<Real> mixture_of(int set) const {
+    return {static_cast<Real*>(block_.places.coefficients(set)), block_.places.height_terms(set),
+            block_.scalars.common[set]};
+  }
+  /// Coefficients of set `to`, whose point differs from that of `from` as `block` says.
+  __device__ void prepare_near(const Team& t, int from, int to, const ProposalBlock& block) const {
+    const double common =
+        prepare_neighbour(t, Config::model(), block_.places.theta(to),
+                          MixtureChange{block.influence, block.component, block.keeps_heights != 0},
+                          mixture_of(from), mixture_of(to), block_.places.scratch(block_.team_index()));
+    if (t.rank() == 0) block_.scalars.common[to] = common;
+  }
+
+  /// Coefficients and terms of the point that the kernel begins with; by the first team.
+  __device__ void prepare_current() const {
+    const Team t = block_.team();
+    if constexpr (!Config::neighbours) return prepare_set(t, block_.current);
+    const ResidentPlaces& places = block_.places;
+    const int set = block_.current;
+    // All elements are new; what they were is not read.
+    const Neighbour nothing{places.u(set), places.theta(set), &places.terms(set), 0, view_.table.dim};
+    constrain_neighbour(t, block_.local.table, places.u(set), places.theta(set), nothing, places.terms(set));
+    t.sync();
+    ProposalBlock all{};
+    all.influence = Influence::everything;
+    prepare_near(t, set, set, all);
+  }
+
+  /// The candidate of block `propose` that follows the point in set `from`, to set `to`, with its
+  /// coefficients; by the calling thread's team, whose lane 0 writes scalars.common[to]. `parity`: where its
+  /// innovation is.
+  __device__ ResidentCandidate propose_into(int from, int to, int propose, int parity) const {
+    const Team t = block_.team();
+    const ResidentPlaces& places = block_.places;
+    const InnovationView adapted = innovation_view(propose);
+    const Workspace w = workspace(to, parity);
+    Candidate next;
+    if constexpr (Config::neighbours) {
+      const ProposalBlock& block = adapted.block;
+      const Neighbour known{places.u(from), places.theta(from), &places.terms(from), block.first_element,
+                            block.first_element + block.num_elements};
+      next = propose_neighbour<Proposal>(t, block_.local, block_.chain, adapted, known, w, places.u(to),
+                                         places.theta(to), places.terms(to));
+      t.sync();
+      prepare_near(t, from, to, block);
+    } else {
+      next = device::propose<Proposal>(t, block_.local, block_.chain, adapted,
+                                       KnownPoint{places.u(from), places.theta(from)}, w, places.u(to),
+                                       places.theta(to));
+      t.sync();
+      if (adapted.block.influence != Influence::nothing) prepare_set(t, to);
+    }
+    return {next.log_q, next.log_prior, next.log_jacobian};
+  }
+
+  Block& block_;
+  const StepView& view_;
+};
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_RESIDENT_PROPOSAL_CUH
