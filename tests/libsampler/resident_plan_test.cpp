@@ -12,6 +12,7 @@ namespace {
 
 // An H200's numbers.
 constexpr ResidentMachine kMachine{132, 233472, 232448};
+constexpr int kLargest = 16;  // cluster
 
 DeviceLikelihood likelihood(std::size_t rows, int components = 8, int dim = 13) {
   const int blocks = (components + 3) / 4;
@@ -51,12 +52,35 @@ std::optional<ResidentPlan> plan(std::size_t rows, std::size_t count, bool cache
 TEST(ResidentPlan, FewChainsGetLargeClustersManyGetSmallOnes) {
   EXPECT_EQ(plan(5316, 1)->cluster, 16);
   EXPECT_EQ(plan(5316, 4)->cluster, 16);
-  EXPECT_EQ(plan(5316, 16)->cluster, 4);
+  EXPECT_EQ(plan(5316, 24)->cluster, 4);
   EXPECT_EQ(plan(5316, 64)->cluster, 2);
   EXPECT_EQ(plan(5316, 64)->form, device::ResidentForm::ahead);
   EXPECT_EQ(plan(500, 200)->form, device::ResidentForm::in_turn);
-  // A block for each of few rows would cost more than it saves.
-  EXPECT_EQ(plan(500, 1)->cluster, 2);
+  // A block for each of few rows would cost more than it saves, but for candidates of their own.
+  EXPECT_GE(plan(500, 1)->lines, 4);
+  EXPECT_EQ(plan(500, 100)->cluster, 1);
+}
+
+// The more of a cluster's blocks hold other rows, the fewer are left to hold the same.
+TEST(ResidentPlan, ChainsWithRoomHaveSeveralCandidatesAtOnce) {
+  for (int blocks : {1, 17}) {
+    int lines = kLargest;
+    for (std::size_t rows : {100u, 1000u, 5316u, 10000u, 20000u, 35000u}) {
+      const auto p = plan(rows, 1, true, blocks);
+      if (rows == 35000u) {
+        EXPECT_TRUE(!p || p->lines == 1);
+        continue;
+      }
+      ASSERT_TRUE(p) << rows;
+      EXPECT_EQ(p->form, device::ResidentForm::lines) << rows;
+      EXPECT_GE(p->lines, 2) << rows;
+      EXPECT_LE(p->lines, lines) << rows;
+      EXPECT_FALSE(p->sizes.caches);
+      lines = p->lines;
+    }
+  }
+  EXPECT_EQ(plan(1000, 60)->lines, 2);
+  EXPECT_EQ(plan(5316, 64)->lines, 1);
 }
 
 TEST(ResidentPlan, AllChainsAreServedAtOnceOrNone) {
@@ -64,8 +88,8 @@ TEST(ResidentPlan, AllChainsAreServedAtOnceOrNone) {
   EXPECT_FALSE(plan(500, 300));
   EXPECT_FALSE(plan(100000, 1));
   EXPECT_FALSE(plan(0, 1));
-  EXPECT_FALSE(plan(9000, 1, false, 1));
-  EXPECT_TRUE(plan(9000, 1, false, 2));
+  EXPECT_FALSE(plan(40000, 1, false, 1));
+  EXPECT_TRUE(plan(40000, 1, false, 2));
 }
 
 TEST(ResidentPlan, WhatABlockTakesIsThere) {
@@ -75,11 +99,11 @@ TEST(ResidentPlan, WhatABlockTakesIsThere) {
         if (const auto p = plan(rows, count, caches)) {
           EXPECT_LE(p->shared_bytes, kMachine.shared_per_block);
           const int nodes = plan_nodes(likelihood(rows), chains(count), p->rows_per_lane).max_nodes;
-          EXPECT_GE(p->nodes_per_block * p->cluster, nodes);
+          EXPECT_GE(p->nodes_per_block * p->cluster / p->lines, nodes);
           EXPECT_LE(static_cast<std::size_t>(p->cluster) * count, 2u * 132u);
         }
   // Caches go where they do not fit.
-  EXPECT_TRUE(plan(5316, 20, true)->sizes.caches);
+  EXPECT_TRUE(plan(3800, 60, true)->sizes.caches);
   EXPECT_FALSE(plan(5316, 64, true)->sizes.caches);
 }
 

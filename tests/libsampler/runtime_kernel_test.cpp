@@ -83,7 +83,8 @@ TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
   ResidentPlan plan;
   for (const auto& model : kModels)
     for (const auto& proposal : kProposals)
-      for (const auto form : {device::ResidentForm::ahead, device::ResidentForm::in_turn}) {
+      for (const auto form :
+           {device::ResidentForm::ahead, device::ResidentForm::in_turn, device::ResidentForm::lines}) {
         if (takes_turns(proposal)) continue;
         // All pairs would take minutes and bring no other code.
         const bool is_first = model == "GaussianMixture" || proposal == "ComponentWise";
@@ -93,9 +94,11 @@ TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
         likelihood.dim = model == "TwoGaussian" ? 1 : 13;
         plan.form = form;
         plan.rows_per_lane = 2;
-        plan.evaluators = form == device::ResidentForm::ahead ? 4 : 8;
-        plan.sizes.caches = proposal == "ComponentWise";
-        plan.sizes.neighbours = plan.sizes.caches || proposal == "SplitMerge" || proposal == "CrankNicolson";
+        const bool lines = form == device::ResidentForm::lines, by_component = proposal == "ComponentWise";
+        plan.evaluators = form == device::ResidentForm::ahead ? 4 : lines ? 16 : 8;
+        plan.lines = lines ? 4 : 1;
+        plan.sizes.caches = by_component && !lines;
+        plan.sizes.neighbours = by_component || proposal == "SplitMerge" || proposal == "CrankNicolson";
         const KernelSource source =
             resident_source(plan, likelihood, "emomc::device::" + proposal, device::ParameterTable{});
         const KernelCode code = compile_kernel(source, "sm_90", false);

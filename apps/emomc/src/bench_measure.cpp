@@ -115,12 +115,15 @@ double seconds_per_step(LikelihoodEngine& engine, const std::vector<double>& the
     starts.insert(starts.end(), theta.begin(), theta.end());
   }
   RunOptions options;
-  // Prefetching takes as long as candidates are rejected, so that the scale has to be learnt first.
-  constexpr std::int64_t kUntilFitted = 70, kUntilScaled = 300;
-  constexpr std::size_t kMostPrefetched = 100'000;
-  options.warmup = bench.rows <= kMostPrefetched   ? kUntilScaled
-                   : proposal_use(proposal).fitted ? kUntilFitted
-                                                   : 0;
+  // How long prefetched steps take depends on how many candidates are accepted: the scale is learnt first.
+  constexpr std::int64_t kUntilFitted = 70, kUntilScaled = 1000;
+  constexpr std::size_t kMostPrefetched = 150'000;  // rows of all chains
+  const bool prefetched = bench.backend == Backend::cuda &&
+                          bench.rows * static_cast<std::size_t>(bench.chains) <= kMostPrefetched;
+  if (prefetched)
+    options.warmup = kUntilScaled;
+  else if (proposal_use(proposal).fitted)
+    options.warmup = kUntilFitted;
   options.thin = 1'000'000'000;  // no draws leave: the step alone
   options.draws = 1;
   options.seed = 1;
