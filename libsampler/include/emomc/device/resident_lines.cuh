@@ -166,6 +166,8 @@ class ResidentLineChain : ResidentProposal<Config> {
       if (threadIdx.x == 0) block_.scalars.common[set] = lines_.of[parity][line].common;
       __syncthreads();
     }
+    // Where proposals write to the current point (ProposalView::kept): not while others still fetch it.
+    if constexpr (has_fit_moves<Proposal>) sync_cluster();
     block_.candidate = block_.free[0];
     block_.free[0] = block_.current;
     block_.current = set;
