@@ -46,7 +46,7 @@ struct ResidentWork {
 struct ResidentSizes {
   int real_bytes, num_teams, rows_per_lane;
   bool caches;
-  bool neighbours;  ///< a candidate's terms are kept for the candidates that follow it
+  bool neighbours;    ///< a candidate's terms are kept for the candidates that follow it
   int num_lines = 1;  ///< candidates at once; the sums of each are apart
 };
 
