@@ -95,6 +95,9 @@ def lines_of_plot(result):
                 (p["n"], p["peer_us"]))
     for s in result["sizes"]:
         lines.setdefault(f"emomc, {s['chains']} chain" + "s" * (s["chains"] > 1), []).append((s["n"], s["evaluation"]))
+    # Beside a peer's steps of one chain, which several candidates at once make shorter than an evaluation.
+    if any(p["work"] == "step" and p["chains"] == 1 for p in result["peers"]):
+        lines["emomc, step, 1 chain"] = [(s["n"], s["step"]) for s in result["sizes"] if s["chains"] == 1]
     return lines
 
 

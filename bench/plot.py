@@ -2,7 +2,7 @@
 import math
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 860, 480, 70, 250, 20, 50
-OURS = ("#08306b", "#2171b5", "#6baed6")
+OURS = ("#08306b", "#2171b5", "#6baed6", "#17becf")
 THEIRS = ("#a63603", "#e6550d", "#756bb1", "#31a354", "#636363", "#dd1c77", "#8c6d31")
 
 
