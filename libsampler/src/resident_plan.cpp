@@ -13,7 +13,7 @@ constexpr int kLanes = 32;
 constexpr int kMostNodes = 1024;
 // Static shared memory of the kernel and what the system takes of each block.
 constexpr std::size_t kOtherShared = 6144;
-// Beyond, one chain's step of one block is as short with kernels of its own that use the whole GPU.
+// Beyond, one candidate of one chain at a time is as fast with kernels of its own that use the whole GPU.
 constexpr int kMostRowsOfOneChain = 8192;
 // Multiprocessors that clusters of four and more find: they do not cross the GPU's parts of 16 to 18.
 constexpr double kShareOfLargeClusters = 0.85;
@@ -45,10 +45,17 @@ struct BlockCycles {
       : is_whole(num_blocks == 1),
         rows_like_it(likelihood.num_coefficients / 216.0 * (likelihood.real == "float" ? 1 : 2)) {}
 
-  double ahead(int rows) const { return (is_whole ? 14'500 : 9'800) + 2.0 * rows_like_it * rows; }
-  double of_lines(int rows, int lines) const {
+  // A segment's sum is one of a warp: all warps take them in turn, of a line one warp does.
+  static double segments_of(int count) { return count > 1 ? 350.0 * count : 0; }
+
+  double ahead(int rows, int segments) const {
+    constexpr int kWarps = 16;
+    return (is_whole ? 14'500 : 9'800) + 2.0 * rows_like_it * rows + segments_of(segments) / kWarps;
+  }
+  double of_lines(int rows, int segments, int lines) const {
     constexpr double kAcceptance = 0.234;
-    const double turn = (is_whole ? 11'500 + 300 * lines : 8'000 + 800 * lines) + 3.5 * rows_like_it * rows;
+    const double turn = (is_whole ? 11'500 + 300 * lines : 8'000 + 800 * lines) + 3.5 * rows_like_it * rows +
+                        segments_of(segments);
     // Candidates are of use up to the first one that is accepted.
     return turn * kAcceptance / (1 - std::pow(1 - kAcceptance, lines));
   }
@@ -106,10 +113,12 @@ std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
                                           const std::vector<ChainPlan>& chains, const device::StepView& view,
                                           int num_blocks, bool caches, const ResidentMachine& machine) {
   std::size_t most_rows = 0;
+  int most_segments = 0;
   for (const auto& chain : chains) {
     const std::size_t rows = rows_of(likelihood, chain);
     if (rows == 0 || chain.segments.size() > kMostNodes) return std::nullopt;
     most_rows = std::max(most_rows, rows);
+    most_segments = std::max(most_segments, static_cast<int>(chain.segments.size()));
   }
   if (most_rows > static_cast<std::size_t>(kMostNodes) * kLanes * 4) return std::nullopt;
   const int rows = static_cast<int>(most_rows), num_chains = static_cast<int>(chains.size());
@@ -158,9 +167,9 @@ std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
   while (largest > 1 && !has_room_for(largest)) largest /= 2;
   std::optional<ResidentPlan> best;
   const BlockCycles cycles_of(likelihood, num_blocks);
-  double least = cycles_of.ahead(ceil_div(rows, largest));
+  double least = cycles_of.ahead(ceil_div(rows, largest), most_segments);
   for (int lines = 2; lines <= largest; lines *= 2) {
-    const double cycles = cycles_of.of_lines(ceil_div(rows, largest / lines), lines);
+    const double cycles = cycles_of.of_lines(ceil_div(rows, largest / lines), most_segments, lines);
     if (cycles >= least) continue;
     const ResidentPlan plan = sized(device::ResidentForm::lines, largest, lines, false);
     if (!fits(plan)) continue;

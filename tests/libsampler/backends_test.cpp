@@ -54,17 +54,21 @@ INSTANTIATE_TEST_SUITE_P(Backends, OnBackendWithProposal,
 // Enough chains for a kind's moves with 14 free parameters.
 std::uint64_t chains_for(const std::string& kind) { return proposal_use(kind).other_chains ? 30 : 4; }
 
-// A mixture posterior of three components in two columns.
+// A mixture posterior, of three components if nothing else is said, in two columns.
 struct Problem {
-  testing::MixtureProblem mixture = testing::random_problem(3, 2, 3000, 21);
-  ModelSpec model{"gaussian_mixture", 3};
-  Target target{testing::mixture_layout(3, 2), testing::mixture_prior(), std::vector<double>(2, 1.0)};
+  testing::MixtureProblem mixture;
+  ModelSpec model;
+  Target target;
   ProposalSpec proposal;
   std::vector<ChainPlan> plans;
   RunOptions options;
   std::vector<double> starts;
 
-  explicit Problem(const std::vector<int>& segments = {0}, std::uint64_t chains = 4) {
+  explicit Problem(const std::vector<int>& segments = {0}, std::uint64_t chains = 4, int components = 3)
+      : mixture(testing::random_problem(components, 2, 3000, 21)),
+        model{"gaussian_mixture", components},
+        target(testing::mixture_layout(components, 2), testing::mixture_prior(),
+               std::vector<double>(2, 1.0)) {
     for (std::uint64_t c = 0; c < chains; ++c) {
       plans.push_back({c, segments, 1.0, 0});
       const auto start = testing::neighbour(mixture, 5, static_cast<std::uint32_t>(c));
@@ -253,6 +257,24 @@ TEST_P(OnBackend, OrdersAndFixedPartsInOneKernelHaveTheDrawsOfLaunchedSteps) {
       EXPECT_EQ(actual.theta, expected.theta) << kind << ", " << part;
       EXPECT_EQ(actual.log_prior, expected.log_prior) << kind << ", " << part;
     }
+}
+
+// More components than a warp has lanes.
+TEST_P(OnBackend, ManyComponentsInOneKernelHaveTheDrawsOfLaunchedSteps) {
+  if (GetParam() != Backend::cuda) GTEST_SKIP() << "there are no kernels";
+  for (const std::uint64_t chains : {2u, 30u}) {
+    Problem problem({0}, chains, 40);
+    problem.proposal.kind = "component_wise";
+    problem.options.warmup = 10;
+    problem.options.draws = 10;
+    Keeper expected, actual;
+    problem.options.resident = false;
+    problem.run(GetParam(), Precision::mixed, expected);
+    problem.options.resident = true;
+    const RunResult result = problem.run(GetParam(), Precision::mixed, actual);
+    EXPECT_TRUE(result.stepping.starts_with("many steps in one kernel")) << result.stepping;
+    EXPECT_EQ(actual.theta, expected.theta) << chains << " chains, " << result.stepping;
+  }
 }
 
 TEST_P(OnBackend, GoesOnFromAStateBitForBit) {

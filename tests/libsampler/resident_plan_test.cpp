@@ -81,6 +81,14 @@ TEST(ResidentPlan, ChainsWithRoomHaveSeveralCandidatesAtOnce) {
   }
   EXPECT_EQ(plan(1000, 60)->lines, 2);
   EXPECT_EQ(plan(5316, 64)->lines, 1);
+  // One warp sums a line's segments, so that many of them take longer than candidates at once save.
+  DeviceLikelihood l = likelihood(0);
+  l.segment_rows.assign(100, 10);
+  l.segment_first_tile.resize(101);
+  std::iota(l.segment_first_tile.begin(), l.segment_first_tile.end(), 0);
+  std::vector<int> segments(100);
+  std::iota(segments.begin(), segments.end(), 0);
+  EXPECT_EQ(plan_resident(l, chains(7, segments), view(l), 17, false, kMachine)->lines, 1);
 }
 
 TEST(ResidentPlan, AllChainsAreServedAtOnceOrNone) {

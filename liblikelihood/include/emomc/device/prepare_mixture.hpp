@@ -256,10 +256,11 @@ EMOMC_HD void prepare_weights(const Team& team, const Model& model, const double
 
 /// Writes the coefficients of `theta`, which all members may read then, and returns `common`; NaN where theta
 /// is no mixture (a scale that is not positive, something not finite, coefficients beyond the range of Real).
-/// `scratch`: shape.num_scratch() doubles that the team shares. `coefficients`: shape.num_coefficients().
+/// `coefficients`: shape.num_coefficients(). The terms are written too, and are those of `theta` afterwards.
+/// `log2_height`: [K] beside them, `inverses`: num_scratch() - num_terms() doubles, all shared by the team.
 template <class Real, class Team, class Model>
 EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const double* theta, Real* coefficients,
-                                const HeightTerms& terms, double* inverses) {
+                                const HeightTerms& terms, double* log2_height, double* inverses) {
   const auto shape = model.shape();
   // In the lanes that the distances leave free.
   prepare_weights(team, model, theta, shape.num_components * shape.dim, terms);
@@ -267,15 +268,18 @@ EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const doub
                     inverses);
   pad_distances(team, shape, coefficients);
   team.sync();
-  return prepare_heights(team, model, theta, terms, coefficients, terms.log2_weight);
+  return prepare_heights(team, model, theta, terms, coefficients, log2_height);
 }
 
+/// The same without the terms. `scratch`: shape.num_scratch() doubles that the team shares.
 template <class Real, class Team, class Model>
 EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const double* theta, Real* coefficients,
                                 double* scratch) {
   const auto shape = model.shape();
   const int K = shape.num_components, d = shape.dim;
-  return prepare_mixture(team, model, theta, coefficients, HeightTerms::in(scratch, K, d),
+  const HeightTerms terms = HeightTerms::in(scratch, K, d);
+  // A height may take its weight's place, which is not needed any more.
+  return prepare_mixture(team, model, theta, coefficients, terms, terms.log2_weight,
                          scratch + shape.num_terms());
 }
 

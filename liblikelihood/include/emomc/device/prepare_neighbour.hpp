@@ -42,7 +42,7 @@ EMOMC_HD double prepare_neighbour(const Team& team, const Model& model, const do
   const HeightTerms terms = HeightTerms::in(to.terms, K, d);
   double* rest = scratch + shape.num_terms();
   if (change.influence == Influence::everything)
-    return prepare_mixture(team, model, theta, to.coefficients, terms, rest);
+    return prepare_mixture(team, model, theta, to.coefficients, terms, scratch, rest);
   static_assert(kCoefficientAlignment % sizeof(double) == 0);
   copy_words(team, from.coefficients, to.coefficients,
              shape.num_coefficients() * static_cast<int>(sizeof(Real)));

@@ -24,7 +24,7 @@ struct ResidentScalars {
   i64 step;
   u64 num_faults;
   RecordPlan plan;
-  double log_uniform[2];  ///< of the next two acceptances
+  double log_uniform[2];  ///< of the next two acceptances; of lines: the own place, and the line's next
   Prepared prepared;      ///< the acceptance to come; here, since in registers it would crowd out the rest
   ResidentCandidate next[2][2];  ///< in turn: the next candidate after a rejection, after an acceptance
   Decision decision;

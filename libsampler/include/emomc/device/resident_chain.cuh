@@ -5,7 +5,7 @@
 // that the draws are those of any other way of running them.
 //
 // Each block of a cluster goes through all steps with the chain's whole state; it evaluates its own rows and
-// sends their sums to the others, and one cluster barrier a step is all that they wait for.
+// sends their sums to the others; they wait for one cluster barrier a step, or for each turn of `lines`.
 //
 // Three forms. `ahead`: while some warps evaluate a candidate, two teams of others compute the next one for
 // both outcomes of the acceptance (Brockwell 2006), and a third team keeps the books: it draws the random

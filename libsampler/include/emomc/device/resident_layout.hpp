@@ -44,7 +44,7 @@ struct ResidentWork {
 
 /// Of a kernel, beside the model's.
 struct ResidentSizes {
-  int real_bytes, num_teams, rows_per_lane;
+  int real_bytes, num_places, rows_per_lane;  ///< places for innovations, with scratch of a team each
   bool caches;
   bool neighbours;    ///< a candidate's terms are kept for the candidates that follow it
   int num_lines = 1;  ///< candidates at once; the sums of each are apart
@@ -98,7 +98,7 @@ struct ResidentPlaces {
                                               shape.num_terms() * static_cast<i64>(sizeof(double)))
                                     : 0)),
         team_bytes_(rounded((v.num_innovation + shape.num_scratch()) * static_cast<i64>(sizeof(double)))) {
-    i64 at = kResidentSets * set_bytes_ + sizes.num_teams * team_bytes_;
+    i64 at = kResidentSets * set_bytes_ + sizes.num_places * team_bytes_;
     const auto take = [&](auto*& pointer, i64 count) {
       pointer = reinterpret_cast<decltype(pointer + 0)>(memory + at);
       at += rounded(count * static_cast<i64>(sizeof(*pointer)));

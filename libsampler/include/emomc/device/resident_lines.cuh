@@ -4,10 +4,10 @@
 // A place is a block of a step. The candidate of the place n places ahead is proposed from the current point,
 // as it will be if all candidates before it are rejected, since its random numbers are counted by step and
 // block. A cluster is cut into lines; line l has the chain's rows among its blocks and works on the places
-// that are l modulo the number of lines. Once all likelihoods are there, every block goes through the
-// acceptances in their order, up to the first candidate that is accepted, which all take over. What comes
-// after it is thrown away; its random numbers are kept for the next turn. So the chain is that of one step
-// after the other, bit for bit.
+// that are l modulo the number of lines. Once all likelihoods are there, every block decides
+// on each candidate as if those before were rejected, and all take over the first one that is accepted. What
+// comes after it is thrown away; its random numbers are kept for the next turn. So the chain is that of one
+// step after the other, bit for bit.
 #ifndef EMOMC_DEVICE_RESIDENT_LINES_CUH
 #define EMOMC_DEVICE_RESIDENT_LINES_CUH
 
