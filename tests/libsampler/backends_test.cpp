@@ -200,8 +200,25 @@ TEST_P(OnBackendWithProposal, DrawsDoNotDependOnSegmentLengthOrCaches) {
   EXPECT_EQ(without.theta, expected.theta) << "without caches";
 }
 
-// Steps inside one kernel and steps of a kernel for each part: for few chains and many, rows of two segments,
-// one block of a cluster and several, several candidates at once and one.
+// Runs the problem with a kernel for each part of a step, then with steps inside one kernel where that
+// serves; returns how the latter ran.
+std::string expect_draws_of_launched_steps(Problem problem, Precision precision) {
+  Keeper expected, actual;
+  problem.options.resident = false;
+  problem.run(Backend::cuda, precision, expected);
+  problem.options.resident = true;
+  const std::string stepping = problem.run(Backend::cuda, precision, actual).stepping;
+  EXPECT_EQ(actual.theta, expected.theta) << stepping;
+  EXPECT_EQ(actual.log_prior, expected.log_prior) << stepping;
+  EXPECT_EQ(actual.log_likelihood, expected.log_likelihood) << stepping;
+  return stepping;
+}
+bool is_in_one_kernel(const std::string& stepping) {
+  return stepping.starts_with("many steps in one kernel");
+}
+
+// For few chains and many, rows of two segments, one block of a cluster and several, several candidates at
+// once and one.
 TEST_P(OnBackendWithProposal, StepsInOneKernelHaveTheDrawsOfLaunchedOnes) {
   if (backend() != Backend::cuda) GTEST_SKIP() << "there are no kernels";
   const bool apart = proposal_use(kind()).other_chains || kind() == "delayed_rejection";
@@ -210,19 +227,13 @@ TEST_P(OnBackendWithProposal, StepsInOneKernelHaveTheDrawsOfLaunchedOnes) {
   for (const std::uint64_t chains : {1u, 5u, 20u, 70u, 150u})
     for (const auto precision : {Precision::mixed, Precision::float64})
       for (const bool segments : {false, true}) {
+        SCOPED_TRACE(std::to_string(chains) + " chains");
         Problem problem(segments ? std::vector<int>{1, 0} : std::vector<int>{0}, chains);
         if (segments) problem.mixture.data.segments = {{0, 1033}, {1033, 1967}};
         problem.proposal.kind = kind();
         problem.options.warmup = 20;
         problem.options.draws = 10;
-        Keeper expected, actual;
-        problem.options.resident = false;
-        problem.run(backend(), precision, expected);
-        problem.options.resident = true;
-        const RunResult result = problem.run(backend(), precision, actual);
-        num_resident += result.stepping.starts_with("many steps in one kernel");
-        EXPECT_EQ(actual.theta, expected.theta) << chains << " chains, " << result.stepping;
-        EXPECT_EQ(actual.log_likelihood, expected.log_likelihood) << chains << " chains";
+        num_resident += is_in_one_kernel(expect_draws_of_launched_steps(problem, precision));
       }
   EXPECT_GE(num_resident, 12) << "of 20";
 }
@@ -233,6 +244,7 @@ TEST_P(OnBackend, OrdersAndFixedPartsInOneKernelHaveTheDrawsOfLaunchedSteps) {
   for (const std::string kind : {"component_wise", "split_merge"})
     for (const std::string part : {"means", "scales", "fixed weights"}) {
       if (kind == "split_merge" && part == "fixed weights") continue;
+      SCOPED_TRACE(kind + ", " + part);
       Problem problem({0}, 5);
       problem.proposal.kind = kind;
       PriorSet prior = testing::mixture_prior();
@@ -248,14 +260,7 @@ TEST_P(OnBackend, OrdersAndFixedPartsInOneKernelHaveTheDrawsOfLaunchedSteps) {
       }
       problem.options.warmup = 40;
       problem.options.draws = 20;
-      Keeper expected, actual;
-      problem.options.resident = false;
-      problem.run(GetParam(), Precision::mixed, expected);
-      problem.options.resident = true;
-      const RunResult result = problem.run(GetParam(), Precision::mixed, actual);
-      EXPECT_TRUE(result.stepping.starts_with("many steps in one kernel")) << result.stepping;
-      EXPECT_EQ(actual.theta, expected.theta) << kind << ", " << part;
-      EXPECT_EQ(actual.log_prior, expected.log_prior) << kind << ", " << part;
+      EXPECT_TRUE(is_in_one_kernel(expect_draws_of_launched_steps(problem, Precision::mixed)));
     }
 }
 
@@ -267,13 +272,7 @@ TEST_P(OnBackend, ManyComponentsInOneKernelHaveTheDrawsOfLaunchedSteps) {
     problem.proposal.kind = "component_wise";
     problem.options.warmup = 10;
     problem.options.draws = 10;
-    Keeper expected, actual;
-    problem.options.resident = false;
-    problem.run(GetParam(), Precision::mixed, expected);
-    problem.options.resident = true;
-    const RunResult result = problem.run(GetParam(), Precision::mixed, actual);
-    EXPECT_TRUE(result.stepping.starts_with("many steps in one kernel")) << result.stepping;
-    EXPECT_EQ(actual.theta, expected.theta) << chains << " chains, " << result.stepping;
+    EXPECT_TRUE(is_in_one_kernel(expect_draws_of_launched_steps(problem, Precision::mixed)));
   }
 }
 
