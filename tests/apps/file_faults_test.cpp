@@ -193,7 +193,7 @@ TEST_F(FileFaults, ReadersMayComeAtAnyMoment) {
         if (round + 1 < rounds) run.clear();
       } else {
         run.folder.run("run config.yaml --output run --resume -q",
-                       "timeout -s KILL 0.0" + std::to_string(3 + round % 7));
+                       "timeout --foreground -s KILL 0.0" + std::to_string(3 + round % 7));
       }
     }
     going = false;

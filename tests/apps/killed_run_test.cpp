@@ -53,12 +53,14 @@ class KilledRun : public ::testing::Test {
     finish(run, what);
   }
 
-  // Kills after a random time.
+  // Kills after a random time. In the foreground, timeout waits for the killed program: while one is still
+  // ending it holds the run's lock.
   void kill_at_times(StruckRun& run, int times, double seconds) {
     for (int k = 0; k < times;) {
       const double after = std::uniform_real_distribution<>(0.001, seconds)(random);
-      const ProgramResult result = run.folder.run("run config.yaml --output run --resume " + threads(),
-                                                  "timeout -s KILL " + std::to_string(after));
+      const ProgramResult result =
+          run.folder.run("run config.yaml --output run --resume " + threads(),
+                         "timeout --foreground --preserve-status -s KILL " + std::to_string(after));
       if (result.exit_code == kKilled) {
         ++k;
         ++kills;

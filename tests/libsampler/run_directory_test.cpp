@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <memory>
+#include <thread>
 
 #include "emomc/core/errors.hpp"
 #include "mixture_target.hpp"
@@ -347,6 +349,17 @@ TEST_F(RunDirectory, ASecondProcessIsRefused) {
   EXPECT_THROW(RunLock second(folder_), InputError);
   // The lock alone makes a directory no run.
   check_run_directory(folder_, ExistingRun::refuse);
+}
+
+// A process that was killed a moment ago may hold its lock still.
+TEST_F(RunDirectory, ALockThatIsReleasedSoonIsWaitedFor) {
+  auto first = std::make_unique<RunLock>(folder_);
+  std::thread ending([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    first.reset();
+  });
+  EXPECT_NO_THROW(RunLock second(folder_));
+  ending.join();
 }
 
 }  // namespace

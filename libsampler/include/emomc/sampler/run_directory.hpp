@@ -154,8 +154,8 @@ bool prepare_run_directory(const std::filesystem::path& directory, ExistingRun p
 /// The check of prepare_run_directory, without changing anything.
 void check_run_directory(const std::filesystem::path& directory, ExistingRun policy);
 
-/// Held while a process works on a run directory, which is made where there is none; a second process gets an
-/// InputError.
+/// Held while a process works on a run directory, which is made where there is none. A second process waits
+/// two seconds, in which one that was killed comes to its end, and then gets an InputError.
 class RunLock {
  public:
   explicit RunLock(const std::filesystem::path& directory);
