@@ -19,18 +19,35 @@ struct Lanes {
 constexpr int kRows = 1024;
 constexpr int kRowsAtOnce = 2;  // packs of rows
 
-// log2 of the sum, as float64 per row; minus infinity for an empty sum.
-template <class Real>
-EMOMC_INLINE void write_log_sum(const LogSum<Real>& total, double* out) {
-  using Scalar = typename RealTraits<Real>::Scalar;
-  constexpr int n = Lanes<Real>::size;
-  const Real log2_sum = real_select_greater(total.largest, Real(RealTraits<Scalar>::lowest),
-                                            real_log2(total.sum), Real(Scalar(-__builtin_huge_val())));
-  Scalar largest[n], rest[n];
-  Lanes<Real>::store(total.largest, largest);
-  Lanes<Real>::store(log2_sum, rest);
-  for (int i = 0; i < n; ++i) out[i] = static_cast<double>(largest[i]) + static_cast<double>(rest[i]);
+// out = a + b in float64; a pack's is in simd_pack.hpp.
+EMOMC_INLINE void write_sum(float a, float b, double* out) {
+  *out = static_cast<double>(a) + static_cast<double>(b);
 }
+EMOMC_INLINE void write_sum(double a, double b, double* out) { *out = a + b; }
+
+// Sums of a tile's rows. Their logarithms, long chains of operations that wait for each other, come after all
+// sums, where those of many rows overlap.
+template <class Real, class Scalar>
+struct TileSums {
+  alignas(64) Scalar largest[kRows];
+  alignas(64) Scalar sum[kRows];
+
+  EMOMC_INLINE void keep(int row, const LogSum<Real>& total) {
+    Lanes<Real>::store(total.largest, largest + row);
+    Lanes<Real>::store(total.sum, sum + row);
+  }
+  // log2 as float64 per row; minus infinity for an empty sum.
+  EMOMC_INLINE void write_logs(int num_rows, double* out) const {
+    for (int row = 0; row < num_rows; row += Lanes<Real>::size) {
+      const Real most = Lanes<Real>::load(largest + row);
+      write_sum(
+          most,
+          real_select_greater(most, Real(RealTraits<Scalar>::lowest), real_log2(Lanes<Real>::load(sum + row)),
+                              Real(Scalar(-__builtin_huge_val()))),
+          out + row);
+    }
+  }
+};
 
 // Calls f(shape) with the mixture's shape.
 template <class Scalar, class F>
@@ -55,6 +72,7 @@ struct TileDensities {
   template <class Shape>
   void operator()(const Shape& shape) const {
     constexpr int step = kRowsAtOnce * Lanes<Real>::size;
+    TileSums<Real, Scalar> sums;
     for (int row = 0; row < num_rows; row += step) {
       LogSum<Real> total[kRowsAtOnce];
       const Scalar* rows = tile + row;
@@ -65,8 +83,9 @@ struct TileDensities {
               x[r] = Lanes<Real>::load(rows + j * kRows + r * Lanes<Real>::size);
           },
           total);
-      for (int r = 0; r < kRowsAtOnce; ++r) write_log_sum(total[r], out + row + r * Lanes<Real>::size);
+      for (int r = 0; r < kRowsAtOnce; ++r) sums.keep(row + r * Lanes<Real>::size, total[r]);
     }
+    sums.write_logs(num_rows, out);
   }
 };
 
@@ -107,6 +126,7 @@ struct TileDensitiesOf {
   template <class Shape>
   void operator()(const Shape& shape) const {
     constexpr int step = kRowsAtOnce * Lanes<Real>::size;
+    TileSums<Real, Scalar> sums;
     for (int row = 0; row < num_rows; row += step) {
       LogSum<Real> total[kRowsAtOnce];
       const Scalar* const* from = distances;
@@ -117,8 +137,9 @@ struct TileDensitiesOf {
               q[r] = Lanes<Real>::load(from[k] + row + r * Lanes<Real>::size);
           },
           total);
-      for (int r = 0; r < kRowsAtOnce; ++r) write_log_sum(total[r], out + row + r * Lanes<Real>::size);
+      for (int r = 0; r < kRowsAtOnce; ++r) sums.keep(row + r * Lanes<Real>::size, total[r]);
     }
+    sums.write_logs(num_rows, out);
   }
 };
 

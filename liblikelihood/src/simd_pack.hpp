@@ -61,8 +61,31 @@ HWY_INLINE Pack<T> real_round(Pack<T> x) {
   return Pack<T>(hn::Round(x.v));
 }
 
-// One instruction where there is one.
+/// out[lanes] = a + b in float64.
+HWY_INLINE void write_sum(Pack<double> a, Pack<double> b, double* out) { (a + b).store(out); }
+HWY_INLINE void write_sum(Pack<float> a, Pack<float> b, double* out) {
+#if HWY_TARGET == HWY_SCALAR
+  *out = static_cast<double>(hn::GetLane(a.v)) + static_cast<double>(hn::GetLane(b.v));
+#else
+  const Pack<double>::Tag doubles;
+  const hn::Half<Pack<float>::Tag> half;
+  hn::StoreU(hn::Add(hn::PromoteTo(doubles, hn::LowerHalf(half, a.v)),
+                     hn::PromoteTo(doubles, hn::LowerHalf(half, b.v))),
+             doubles, out);
+  hn::StoreU(hn::Add(hn::PromoteTo(doubles, hn::UpperHalf(half, a.v)),
+                     hn::PromoteTo(doubles, hn::UpperHalf(half, b.v))),
+             doubles, out + hn::Lanes(doubles));
+#endif
+}
+
+// One instruction where there is one, to the same bits.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+HWY_INLINE Pack<float> real_remainder(Pack<float> x) {
+  return Pack<float>(Pack<float>::Vector{_mm512_reduce_ps(x.v.raw, _MM_FROUND_TO_NEAREST_INT)});
+}
+HWY_INLINE Pack<double> real_remainder(Pack<double> x) {
+  return Pack<double>(Pack<double>::Vector{_mm512_reduce_pd(x.v.raw, _MM_FROUND_TO_NEAREST_INT)});
+}
 HWY_INLINE Pack<float> real_scale(Pack<float> p, Pack<float> n) {
   return Pack<float>(Pack<float>::Vector{_mm512_scalef_ps(p.v.raw, n.v.raw)});
 }

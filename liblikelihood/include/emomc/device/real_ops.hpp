@@ -92,6 +92,40 @@ EMOMC_INLINE Real exp2_kernel(Real r, double) {
   return real_fma(p, r, Real(1.0));
 }
 
+#ifndef __CUDA_ARCH__
+/// 2^r for |r| <= 1/2 by the polynomial of least relative error: degree 6 in float32 (3e-9), 11 in float64
+/// (6e-18).
+template <class Real>
+EMOMC_INLINE Real exp2_minimax_kernel(Real r, float) {
+  Real p = real_fma(Real(1.534582054750485e-04f), r, Real(1.339993125776851e-03f));
+  p = real_fma(p, r, Real(9.618488923496238e-03f));
+  p = real_fma(p, r, Real(5.550328776878003e-02f));
+  p = real_fma(p, r, Real(2.402264689096285e-01f));
+  p = real_fma(p, r, Real(6.931472057373325e-01f));
+  return real_fma(p, r, Real(1.0f));
+}
+template <class Real>
+EMOMC_INLINE Real exp2_minimax_kernel(Real r, double) {
+  Real p = real_fma(Real(4.4352807031925460e-10), r, Real(7.0741055798305342e-09));
+  p = real_fma(p, r, Real(1.0178198035371477e-07));
+  p = real_fma(p, r, Real(1.3215433089906127e-06));
+  p = real_fma(p, r, Real(1.5252733489955561e-05));
+  p = real_fma(p, r, Real(1.5403530462513904e-04));
+  p = real_fma(p, r, Real(1.3333558146789955e-03));
+  p = real_fma(p, r, Real(9.6181291075883357e-03));
+  p = real_fma(p, r, Real(5.5504108664819921e-02));
+  p = real_fma(p, r, Real(2.4022650695910156e-01));
+  p = real_fma(p, r, Real(6.9314718055994533e-01));
+  return real_fma(p, r, Real(1.0));
+}
+
+/// x less the nearest integer, exactly.
+template <class Real>
+EMOMC_INLINE Real real_remainder(Real x) {
+  return x - real_round(x);
+}
+#endif
+
 /// log2(1 + f) / s with s = f / (2 + f), |s| <= 0.172, z = s^2: 2 log2(e) sum of z^i / (2i + 1).
 template <class Real>
 EMOMC_INLINE Real log2_kernel(Real z, float) {
@@ -137,8 +171,8 @@ EMOMC_INLINE Real real_exp2_addend(Real x) {
 #else
   using Scalar = typename RealTraits<Real>::Scalar;
   const Real bounded = real_max(x, Real(RealTraits<Scalar>::min_exponent));
-  const Real n = real_round(bounded);
-  return real_scale(exp2_kernel(bounded - n, Scalar()), n);
+  const Real r = real_remainder(bounded);
+  return real_scale(exp2_minimax_kernel(r, Scalar()), bounded - r);
 #endif
 }
 

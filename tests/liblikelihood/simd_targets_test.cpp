@@ -1,0 +1,72 @@
+// One source for every SIMD target: those with fma give the same bits, so that draws do not depend on which
+// of them a machine has.
+#include <gtest/gtest.h>
+
+#if EMOMC_HAVE_HIGHWAY
+#include <hwy/highway.h>
+
+#include <cstring>
+#include <iostream>
+#include <random>
+#include <vector>
+
+#include "cpu_kernel.hpp"
+
+namespace emomc {
+namespace {
+
+constexpr std::size_t kRows = 1024;
+
+// Of a tile whose rows lie near and far, and a component of weight 0.
+template <class Real>
+std::vector<double> densities_and_sum() {
+  constexpr int dim = 5, num_components = 11, num_blocks = 3;
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> normal;
+  struct alignas(64) Line {
+    Real values[64 / sizeof(Real)];
+  };
+  std::vector<Line> tile_lines(dim * kRows * sizeof(Real) / 64), coefficient_lines(64);
+  Real *tile = tile_lines[0].values, *coefficients = coefficient_lines[0].values;
+  for (std::size_t i = 0; i < dim * kRows; ++i)
+    tile[i] = static_cast<Real>((i % kRows % 7 == 0 ? 30.0 : 1.0) * normal(random));
+  const int num_slopes = num_blocks * dim * 4 * 2;
+  for (int i = 0; i < num_slopes; ++i) coefficients[i] = static_cast<Real>(normal(random));
+  for (int k = 0; k < num_blocks * 4; ++k)
+    coefficients[num_slopes + k] = k == 3 || k >= num_components ? -std::numeric_limits<Real>::infinity()
+                                                                 : static_cast<Real>(normal(random));
+  std::vector<double> out(kRows);
+  tile_log2_densities({TileForm::axis_aligned, num_components, dim, kRows, coefficients}, tile, out.data());
+  std::vector<double> copy = out;
+  out.push_back(tile_sum(copy.data(), kRows));
+  return out;
+}
+
+void choose(std::int64_t targets) {
+  hwy::SetSupportedTargetsForTest(targets);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+TEST(SimdTargets, WithFmaGiveTheSameBits) {
+  choose(0);
+  int compared = 0;
+  const std::vector<double> expected32 = densities_and_sum<float>(), expected64 = densities_and_sum<double>();
+  const std::string best = simd_target_name();
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    if (!(HWY_ARCH_X86 && target <= HWY_AVX2)) continue;
+    choose(target);
+    ASSERT_EQ(simd_target_name(), std::string(hwy::TargetName(target)));
+    const std::vector<double> of32 = densities_and_sum<float>(), of64 = densities_and_sum<double>();
+    EXPECT_EQ(std::memcmp(of32.data(), expected32.data(), of32.size() * sizeof(double)), 0)
+        << simd_target_name() << " and " << best;
+    EXPECT_EQ(std::memcmp(of64.data(), expected64.data(), of64.size() * sizeof(double)), 0)
+        << simd_target_name() << " and " << best;
+    ++compared;
+  }
+  choose(0);
+  if (compared < 2) GTEST_SKIP() << compared << " targets with fma here";
+}
+
+}  // namespace
+}  // namespace emomc
+#endif
