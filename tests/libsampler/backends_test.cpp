@@ -207,7 +207,7 @@ std::string expect_draws_of_launched_steps(Problem problem, Precision precision)
   problem.options.resident = false;
   problem.run(Backend::cuda, precision, expected);
   problem.options.resident = true;
-  const std::string stepping = problem.run(Backend::cuda, precision, actual).stepping;
+  std::string stepping = problem.run(Backend::cuda, precision, actual).stepping;
   EXPECT_EQ(actual.theta, expected.theta) << stepping;
   EXPECT_EQ(actual.log_prior, expected.log_prior) << stepping;
   EXPECT_EQ(actual.log_likelihood, expected.log_likelihood) << stepping;
