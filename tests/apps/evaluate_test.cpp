@@ -61,6 +61,7 @@ class Evaluate : public ::testing::Test {
   }
   void expect_refused_without_a_trace(const std::string& more, const std::vector<std::string>& words) {
     expect_refused("config.yaml " + more, words);
+    testing::expect_refused(folder, "check config.yaml " + more, words);
     EXPECT_FALSE(folder.exists("run")) << more;
   }
 };
@@ -289,6 +290,18 @@ TEST_F(Evaluate, ATestedSpeakerMayLackAClass) {
   const json scores = json::parse(folder.read("run/scores.json"));
   EXPECT_EQ(scores["utterances"], 30);
   expect_scores_of(Csv(folder.read("run/predictions.csv")), scores["posterior"], {"calm", "glad"});
+}
+
+TEST_F(Evaluate, CheckCountsWhatABackgroundAdds) {
+  for (const char* means_sd : {"0.2", "learned"}) {
+    const std::string more = std::string(" --set training.means_sd=") + means_sd;
+    const auto check = folder.run("check config.yaml --json" + more);
+    ASSERT_EQ(check.exit_code, 0) << check.err;
+    evaluate(more + given_temper + " --force");
+    EXPECT_EQ(json::parse(check.out)["parameters"],
+              json::parse(folder.read("run/manifest.json"))["parameters"]["all"])
+        << means_sd;
+  }
 }
 
 TEST_F(Evaluate, RefusesBeforeAnyWorkAndWithoutATrace) {

@@ -26,6 +26,13 @@ DataSet training_rows(const LabelledFrames& frames, const TrainingSet& set,
   return DataSet::single_segment(frames.rows.dim, rows_of(frames.rows, segments));
 }
 
+std::size_t num_class_rows(const LabelledFrames& frames, const TrainingSet& set, std::size_t label) {
+  std::size_t num_rows = 0;
+  for (const int s : set.segments_of_class[label])
+    num_rows += frames.rows.segments[static_cast<std::size_t>(s)].num_rows;
+  return num_rows;
+}
+
 // A mixture needs rows to begin with.
 void require_rows(std::size_t num_rows, int components, const std::string& whose) {
   if (num_rows < static_cast<std::size_t>(2 * components))
@@ -228,15 +235,35 @@ ClassPosteriors prepare_posteriors(const LabelledFrames& frames, const Evaluatio
   return posteriors;
 }
 
+Target check_posteriors(const LabelledFrames& frames, const EvaluationPlan& plan,
+                        const EvaluationConfig& config, const EvaluationEngine& engine) {
+  const TrainingConfig& training = config.training;
+  if (!training.background && config.run.sampler.init != "prior") require_class_rows(frames, plan, config);
+  const ParameterLayout& layout = engine.engine->layout();
+  // Of any figures: a prior's families and shapes do not depend on them.
+  const std::vector<double> background(static_cast<std::size_t>(layout.dim()), 1.0);
+  std::optional<Target> target;
+  for (const TrainingSet& set : plan.sets) {
+    if (training.background) {
+      std::size_t num_rows = 0;
+      for (std::size_t c = 0; c < frames.num_classes(); ++c) num_rows += num_class_rows(frames, set, c);
+      require_rows(num_rows, engine.model.components, "a training set");
+    }
+    target.emplace(layout,
+                   training.background ? prior_about(layout, background, config)
+                                       : prior_in_units(layout, config.run.prior, set.units),
+                   set.units.sd);
+  }
+  check_proposal(engine.proposal, *target, engine.plans);
+  return *target;
+}
+
 void require_class_rows(const LabelledFrames& frames, const EvaluationPlan& plan,
                         const EvaluationConfig& config) {
   for (const TrainingSet& set : plan.sets)
-    for (std::size_t c = 0; c < frames.num_classes(); ++c) {
-      std::size_t num_rows = 0;
-      for (const int s : set.segments_of_class[c])
-        num_rows += frames.rows.segments[static_cast<std::size_t>(s)].num_rows;
-      require_rows(num_rows, config.run.likelihood.components, "class " + frames.classes[c]);
-    }
+    for (std::size_t c = 0; c < frames.num_classes(); ++c)
+      require_rows(num_class_rows(frames, set, c), config.run.likelihood.components,
+                   "class " + frames.classes[c]);
 }
 
 std::vector<double> fit_by_em(const LabelledFrames& frames, const EvaluationPlan& plan,

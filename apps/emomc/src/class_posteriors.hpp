@@ -42,6 +42,11 @@ using Report = std::function<void(std::size_t done, std::size_t all)>;
 ClassPosteriors prepare_posteriors(const LabelledFrames& frames, const EvaluationPlan& plan,
                                    const EvaluationConfig& config, bool with_starts, const Report& report);
 
+/// Checks what prepare_posteriors refuses, without fitting anything. Returns a target like those of all
+/// groups but for the figures of their priors.
+Target check_posteriors(const LabelledFrames& frames, const EvaluationPlan& plan,
+                        const EvaluationConfig& config, const EvaluationEngine& engine);
+
 /// Throws InputError where a class of a training set has too few rows for a mixture of its own.
 void require_class_rows(const LabelledFrames& frames, const EvaluationPlan& plan,
                         const EvaluationConfig& config);

@@ -30,10 +30,10 @@ void check_evaluation(const std::filesystem::path& file, const std::vector<std::
   const LabelledFrames frames = label_frames(std::move(corpus.features), config.corpus);
   check_class_prior(frames, config.classification);
   const EvaluationPlan plan = plan_evaluation(frames, config);
+  if (config.em_baseline) require_class_rows(frames, plan, config);
   const EvaluationEngine engine = make_evaluation_engine(frames, plan, config);
-  const Target target(engine.engine->layout(), config.run.prior,
-                      std::vector<double>(frames.features.dim(), 1.0));
-  // Groups of chains have a target each, like this one but for what a background prior adds.
+  // Groups of chains have a target each, like this one but for its prior's figures.
+  const Target target = check_posteriors(frames, plan, config, engine);
   int num_groups = 1;
   for (const ChainPlan& chain : engine.plans) num_groups = std::max(num_groups, chain.group + 1);
   const std::vector<Target> targets(static_cast<std::size_t>(num_groups), target);
