@@ -242,20 +242,20 @@ Target check_posteriors(const LabelledFrames& frames, const EvaluationPlan& plan
   const ParameterLayout& layout = engine.engine->layout();
   // Of any figures: a prior's families and shapes do not depend on them.
   const std::vector<double> background(static_cast<std::size_t>(layout.dim()), 1.0);
-  std::optional<Target> target;
+  std::vector<Target> targets;
   for (const TrainingSet& set : plan.sets) {
     if (training.background) {
       std::size_t num_rows = 0;
       for (std::size_t c = 0; c < frames.num_classes(); ++c) num_rows += num_class_rows(frames, set, c);
       require_rows(num_rows, engine.model.components, "a training set");
     }
-    target.emplace(layout,
-                   training.background ? prior_about(layout, background, config)
-                                       : prior_in_units(layout, config.run.prior, set.units),
-                   set.units.sd);
+    targets.emplace_back(layout,
+                         training.background ? prior_about(layout, background, config)
+                                             : prior_in_units(layout, config.run.prior, set.units),
+                         set.units.sd);
   }
-  check_proposal(engine.proposal, *target, engine.plans);
-  return *target;
+  check_proposal(engine.proposal, targets.front(), engine.plans);
+  return targets.front();
 }
 
 void require_class_rows(const LabelledFrames& frames, const EvaluationPlan& plan,
