@@ -17,22 +17,39 @@ TileForm tile_form(const device::AxisAlignedShape&) { return TileForm::axis_alig
 TileForm tile_form(const device::FullShape&) { return TileForm::full; }
 TileForm tile_form(const device::TiedShape&) { return TileForm::tied; }
 
-// Distances of a chain's rows to each component: num_components + 1 slots of its tiles, one after the other,
-// the spare one for the candidate's component. Slots change hands instead of copies.
+// Sums of pairs of components (mixture_sum.hpp) at a chain's rows, twice: the current point's and, where they
+// are its candidate's, the others. Each slot holds the chain's tiles, one after the other.
 template <class Real>
-struct DistanceCache {
-  int slots_per_chain = 0;
+struct PairCache {
+  static constexpr int kNothingPending = -2;
+
+  int num_pairs = 0;  ///< 0: there is none
   std::vector<Real> values;
   std::vector<std::size_t> first_slot;  ///< [num_chains] where its slots begin
   std::vector<std::size_t> slot_size;   ///< [num_chains] rows of its tiles, padded
-  std::vector<int> slot;                ///< num_chains x slots_per_chain: of component k; the last is spare
-  std::vector<int> pending;             ///< [num_chains] component in the spare slot, kWeightsOnly for none
+  std::vector<int> copy;                ///< num_chains x num_pairs: which of the two is the current point's
+  std::vector<int> pending;  ///< [num_chains] component whose pair is the candidate's in the other copy,
+                             ///< kWeightsOnly for all pairs, kNothingPending
 
-  /// Of the chain's n-th tile.
-  Real* at(std::size_t chain, int index, std::size_t n) {
-    const auto s = static_cast<std::size_t>(
-        slot[chain * static_cast<std::size_t>(slots_per_chain) + static_cast<std::size_t>(index)]);
-    return values.data() + first_slot[chain] + s * slot_size[chain] + n * kTileRows;
+  bool is_pending(std::size_t chain, int pair) const {
+    return pending[chain] == kWeightsOnly || (pending[chain] >= 0 && pending[chain] / device::kPair == pair);
+  }
+  int& copy_of(std::size_t chain, int pair) {
+    return copy[chain * static_cast<std::size_t>(num_pairs) + static_cast<std::size_t>(pair)];
+  }
+  /// Of the chain's n-th tile: the current point's sums, or the candidate's.
+  Real* current(std::size_t chain, int pair, std::size_t n) {
+    return at(chain, 2 * pair + copy_of(chain, pair), n);
+  }
+  Real* candidate(std::size_t chain, int pair, std::size_t n) {
+    return at(chain, 2 * pair + (is_pending(chain, pair) ? 1 - copy_of(chain, pair) : copy_of(chain, pair)),
+              n);
+  }
+
+ private:
+  Real* at(std::size_t chain, int slot, std::size_t n) {
+    return values.data() + first_slot[chain] + static_cast<std::size_t>(slot) * slot_size[chain] +
+           n * kTileRows;
   }
 };
 
@@ -64,8 +81,7 @@ class CpuEngine final : public LikelihoodEngine {
         chains.size() * (static_cast<std::size_t>(num_coefficients()) * sizeof(Real) + sizeof(double)) +
         num_tiles * sizeof(double);
     if (caches == ComponentCaches::on)
-      plan.cache_bytes =
-          num_tiles * kTileRows * static_cast<std::size_t>(num_components() + 1) * sizeof(Real);
+      plan.cache_bytes = num_tiles * kTileRows * 2 * static_cast<std::size_t>(num_pairs()) * sizeof(Real);
     return plan;
   }
 
@@ -75,17 +91,16 @@ class CpuEngine final : public LikelihoodEngine {
     reserve(n);
     cache_ = {};
     if (caches == ComponentCaches::off) return;
-    cache_.slots_per_chain = num_components() + 1;
+    cache_.num_pairs = num_pairs();
     std::size_t size = 0;
     for (const auto& segments : chain_segments_) {
       cache_.first_slot.push_back(size);
       cache_.slot_size.push_back(tiles_of(segments) * kTileRows);
-      size += cache_.slot_size.back() * static_cast<std::size_t>(cache_.slots_per_chain);
+      size += cache_.slot_size.back() * 2 * static_cast<std::size_t>(num_pairs());
     }
     cache_.values.assign(size, Real(0));
-    cache_.pending.assign(n, kWeightsOnly);
-    for (std::size_t c = 0; c < n; ++c)
-      for (int s = 0; s < cache_.slots_per_chain; ++s) cache_.slot.push_back(s);
+    cache_.pending.assign(n, PairCache<Real>::kNothingPending);
+    cache_.copy.assign(n * static_cast<std::size_t>(num_pairs()), 0);
   }
 
   void evaluate(EnsembleView candidate, ActiveSet active) override {
@@ -98,46 +113,43 @@ class CpuEngine final : public LikelihoodEngine {
   }
 
   void evaluate_component(EnsembleView candidate, const int* component, ActiveSet active) override {
-    if (cache_.slots_per_chain == 0) return evaluate(candidate, active);
+    if (cache_.num_pairs == 0) return evaluate(candidate, active);
     prepare(candidate.theta, candidate.ld, active);
     plan_work(active);
     for (int i = 0; i < active.count; ++i)
       cache_.pending[chain_of(active, i)] = component[chain_of(active, i)];
     for_each_part([this](const Work& work, double* rows) {
       const TileMixture<Real> m = mixture(work);
-      const int changed = cache_.pending[work.chain];
-      std::vector<const Real*> distances(static_cast<std::size_t>(num_components()));
-      for (int k = 0; k < num_components(); ++k)
-        distances[static_cast<std::size_t>(k)] =
-            cache_.at(work.chain, k == changed ? num_components() : k, work.nth_tile) + work.row;
-      if (changed != kWeightsOnly)
-        tile_distances(m, tile_values(work.tile) + work.row, changed,
-                       cache_.at(work.chain, num_components(), work.nth_tile) + work.row);
-      tile_log2_densities_of(m, distances.data(), rows);
+      const Real* tile = tile_values(work.tile) + work.row;
+      std::vector<const Real*> pairs;
+      for (int pair = 0; pair < num_pairs(); ++pair) {
+        Real* sums = cache_.candidate(work.chain, pair, work.nth_tile) + work.row;
+        if (cache_.is_pending(work.chain, pair)) tile_pair(m, tile, pair, sums);
+        pairs.push_back(sums);
+      }
+      tile_log2_densities_of(m, tile, pairs.data(), rows);
     });
     finish(candidate.log_likelihood, active);
   }
 
   void commit(const std::uint8_t* accepted, ActiveSet active) override {
-    if (cache_.slots_per_chain == 0) return;
+    if (cache_.num_pairs == 0) return;
     for (int i = 0; i < active.count; ++i) {
       const std::size_t chain = chain_of(active, i);
-      const int changed = cache_.pending[chain];
-      if (!accepted[chain] || changed == kWeightsOnly) continue;
-      int* slots = cache_.slot.data() + chain * static_cast<std::size_t>(cache_.slots_per_chain);
-      std::swap(slots[changed], slots[num_components()]);
-      cache_.pending[chain] = kWeightsOnly;
+      for (int pair = 0; accepted[chain] && pair < num_pairs(); ++pair)
+        if (cache_.is_pending(chain, pair)) cache_.copy_of(chain, pair) = 1 - cache_.copy_of(chain, pair);
+      cache_.pending[chain] = PairCache<Real>::kNothingPending;
     }
   }
 
   void rebuild_caches(EnsembleView current, ActiveSet active) override {
-    if (cache_.slots_per_chain == 0) return;
+    if (cache_.num_pairs == 0) return;
     prepare(current.theta, current.ld, active);
     plan_work(active);
     for_each_part([this](const Work& work, double*) {
-      for (int k = 0; k < num_components(); ++k)
-        tile_distances(mixture(work), tile_values(work.tile) + work.row, k,
-                       cache_.at(work.chain, k, work.nth_tile) + work.row);
+      for (int pair = 0; pair < num_pairs(); ++pair)
+        tile_pair(mixture(work), tile_values(work.tile) + work.row, pair,
+                  cache_.current(work.chain, pair, work.nth_tile) + work.row);
     });
   }
 
@@ -175,6 +187,7 @@ class CpuEngine final : public LikelihoodEngine {
   };
 
   int num_components() const { return model_.shape().num_components; }
+  int num_pairs() const { return model_.shape().num_pairs(); }
   int num_coefficients() const { return model_.shape().num_coefficients(); }
   std::size_t tiles_of(const std::vector<int>& segments) const {
     std::size_t n = 0;
@@ -303,7 +316,7 @@ class CpuEngine final : public LikelihoodEngine {
   std::vector<Work> work_;
   int part_rows_ = kTileRows;
   std::vector<std::size_t> first_sum_;
-  DistanceCache<Real> cache_;
+  PairCache<Real> cache_;
 };
 
 }  // namespace

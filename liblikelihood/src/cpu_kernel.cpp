@@ -31,15 +31,15 @@ HWY_BEFORE_NAMESPACE();
 
 namespace emomc::cpu::HWY_NAMESPACE {
 
-#define EMOMC_TILE_FUNCTIONS(T)                                                             \
-  void densities_##T(const TileMixture<T>& m, const T* tile, double* out) {                 \
-    with_shape(m, TileDensities<Pack<T>, T>{m.coefficients, tile, m.num_rows, out});        \
-  }                                                                                         \
-  void distances_##T(const TileMixture<T>& m, const T* tile, int k, T* out) {               \
-    with_shape(m, TileDistances<Pack<T>, T>{m.coefficients, tile, m.num_rows, k, out});     \
-  }                                                                                         \
-  void densities_of_##T(const TileMixture<T>& m, const T* const* distances, double* out) {  \
-    with_shape(m, TileDensitiesOf<Pack<T>, T>{m.coefficients, distances, m.num_rows, out}); \
+#define EMOMC_TILE_FUNCTIONS(T)                                                                       \
+  void densities_##T(const TileMixture<T>& m, const T* tile, double* out) {                           \
+    with_shape(m, TileDensities<Pack<T>, T>{m.coefficients, tile, m.num_rows, out});                  \
+  }                                                                                                   \
+  void pair_##T(const TileMixture<T>& m, const T* tile, int pair, T* out) {                           \
+    with_shape(m, TilePair<Pack<T>, T>{m.coefficients, tile, m.num_rows, pair, out});                 \
+  }                                                                                                   \
+  void densities_of_##T(const TileMixture<T>& m, const T* tile, const T* const* pairs, double* out) { \
+    with_shape(m, TileDensitiesOf<Pack<T>, T>{m.coefficients, tile, pairs, m.num_rows, out});         \
   }
 EMOMC_TILE_FUNCTIONS(float)
 EMOMC_TILE_FUNCTIONS(double)
@@ -73,8 +73,8 @@ namespace emomc::cpu {
 double remaining_sum(double* values, std::size_t count) { return tree_sum({values, count}); }
 HWY_EXPORT(densities_float);
 HWY_EXPORT(densities_double);
-HWY_EXPORT(distances_float);
-HWY_EXPORT(distances_double);
+HWY_EXPORT(pair_float);
+HWY_EXPORT(pair_double);
 HWY_EXPORT(densities_of_float);
 HWY_EXPORT(densities_of_double);
 HWY_EXPORT(tile_sum_double);
@@ -97,15 +97,15 @@ namespace emomc {
 double cpu::remaining_sum(double* values, std::size_t count) { return tree_sum({values, count}); }
 #define EMOMC_DISPATCH(function) function
 namespace {
-#define EMOMC_TILE_FUNCTIONS(T)                                                                       \
-  void densities_##T(const TileMixture<T>& m, const T* tile, double* out) {                           \
-    device::with_shape(m, device::TileDensities<T, T>{m.coefficients, tile, m.num_rows, out});        \
-  }                                                                                                   \
-  void distances_##T(const TileMixture<T>& m, const T* tile, int k, T* out) {                         \
-    device::with_shape(m, device::TileDistances<T, T>{m.coefficients, tile, m.num_rows, k, out});     \
-  }                                                                                                   \
-  void densities_of_##T(const TileMixture<T>& m, const T* const* distances, double* out) {            \
-    device::with_shape(m, device::TileDensitiesOf<T, T>{m.coefficients, distances, m.num_rows, out}); \
+#define EMOMC_TILE_FUNCTIONS(T)                                                                         \
+  void densities_##T(const TileMixture<T>& m, const T* tile, double* out) {                             \
+    device::with_shape(m, device::TileDensities<T, T>{m.coefficients, tile, m.num_rows, out});          \
+  }                                                                                                     \
+  void pair_##T(const TileMixture<T>& m, const T* tile, int pair, T* out) {                             \
+    device::with_shape(m, device::TilePair<T, T>{m.coefficients, tile, m.num_rows, pair, out});         \
+  }                                                                                                     \
+  void densities_of_##T(const TileMixture<T>& m, const T* tile, const T* const* pairs, double* out) {   \
+    device::with_shape(m, device::TileDensitiesOf<T, T>{m.coefficients, tile, pairs, m.num_rows, out}); \
   }
 EMOMC_TILE_FUNCTIONS(float)
 EMOMC_TILE_FUNCTIONS(double)
@@ -122,17 +122,19 @@ void tile_log2_densities(const TileMixture<float>& mixture, const float* tile, d
 void tile_log2_densities(const TileMixture<double>& mixture, const double* tile, double* out) {
   EMOMC_DISPATCH(densities_double)(mixture, tile, out);
 }
-void tile_distances(const TileMixture<float>& mixture, const float* tile, int k, float* out) {
-  EMOMC_DISPATCH(distances_float)(mixture, tile, k, out);
+void tile_pair(const TileMixture<float>& mixture, const float* tile, int pair, float* out) {
+  EMOMC_DISPATCH(pair_float)(mixture, tile, pair, out);
 }
-void tile_distances(const TileMixture<double>& mixture, const double* tile, int k, double* out) {
-  EMOMC_DISPATCH(distances_double)(mixture, tile, k, out);
+void tile_log2_densities_of(const TileMixture<float>& mixture, const float* tile, const float* const* pairs,
+                            double* out) {
+  EMOMC_DISPATCH(densities_of_float)(mixture, tile, pairs, out);
 }
-void tile_log2_densities_of(const TileMixture<float>& mixture, const float* const* distances, double* out) {
-  EMOMC_DISPATCH(densities_of_float)(mixture, distances, out);
+void tile_pair(const TileMixture<double>& mixture, const double* tile, int pair, double* out) {
+  EMOMC_DISPATCH(pair_double)(mixture, tile, pair, out);
 }
-void tile_log2_densities_of(const TileMixture<double>& mixture, const double* const* distances, double* out) {
-  EMOMC_DISPATCH(densities_of_double)(mixture, distances, out);
+void tile_log2_densities_of(const TileMixture<double>& mixture, const double* tile,
+                            const double* const* pairs, double* out) {
+  EMOMC_DISPATCH(densities_of_double)(mixture, tile, pairs, out);
 }
 double tile_sum(double* values, std::size_t count) { return EMOMC_DISPATCH(tile_sum_double)(values, count); }
 const char* simd_target_name() { return EMOMC_DISPATCH(target_name)(); }

@@ -20,13 +20,15 @@ struct TileMixture {
 void tile_log2_densities(const TileMixture<float>& mixture, const float* tile, double* out);
 void tile_log2_densities(const TileMixture<double>& mixture, const double* tile, double* out);
 
-/// Minus the squared distances of the rows to component k; out[kTileRows].
-void tile_distances(const TileMixture<float>& mixture, const float* tile, int k, float* out);
-void tile_distances(const TileMixture<double>& mixture, const double* tile, int k, double* out);
+/// Sums of the terms of a pair of components (mixture_sum.hpp) per row; out[kTileRows].
+void tile_pair(const TileMixture<float>& mixture, const float* tile, int pair, float* out);
+void tile_pair(const TileMixture<double>& mixture, const double* tile, int pair, double* out);
 
-/// As tile_log2_densities, the same bits, from the distances of all components: distances[k][kTileRows].
-void tile_log2_densities_of(const TileMixture<float>& mixture, const float* const* distances, double* out);
-void tile_log2_densities_of(const TileMixture<double>& mixture, const double* const* distances, double* out);
+/// As tile_log2_densities, the same bits, from the sums of all pairs: pairs[pair][kTileRows].
+void tile_log2_densities_of(const TileMixture<float>& mixture, const float* tile, const float* const* pairs,
+                            double* out);
+void tile_log2_densities_of(const TileMixture<double>& mixture, const double* tile,
+                            const double* const* pairs, double* out);
 
 /// Sum of `values` by the tree of tree_sum.hpp, the same bits; overwrites them.
 double tile_sum(double* values, std::size_t count);

@@ -19,33 +19,58 @@ struct Lanes {
 constexpr int kRows = 1024;
 constexpr int kRowsAtOnce = 2;  // packs of rows
 
-// out = a + b in float64; a pack's is in simd_pack.hpp.
+// out = x, or a + b, in float64; a pack's are in simd_pack.hpp.
+EMOMC_INLINE void write(float x, double* out) { *out = static_cast<double>(x); }
+EMOMC_INLINE void write(double x, double* out) { *out = x; }
 EMOMC_INLINE void write_sum(float a, float b, double* out) {
   *out = static_cast<double>(a) + static_cast<double>(b);
 }
 EMOMC_INLINE void write_sum(double a, double b, double* out) { *out = a + b; }
+EMOMC_INLINE bool all_between(float low, float x, float high) { return low < x && x < high; }
+EMOMC_INLINE bool all_between(double low, double x, double high) { return low < x && x < high; }
 
-// Sums of a tile's rows. Their logarithms, long chains of operations that wait for each other, come after all
-// sums, where those of many rows overlap.
+constexpr float power_of_two_for(float, int n) { return __builtin_bit_cast(float, (n + 127) << 23); }
+constexpr double power_of_two_for(double, int n) {
+  return __builtin_bit_cast(double, static_cast<long>(n + 1023) << 52);
+}
+
+// Columns of kRowsAtOnce packs of a tile from `row` on.
+template <class Real, class Scalar, int kPacks>
+struct RowPacks {
+  const Scalar* rows;
+  EMOMC_INLINE void operator()(int j, Real (&x)[kPacks]) const {
+    for (int r = 0; r < kPacks; ++r) x[r] = Lanes<Real>::load(rows + j * kRows + r * Lanes<Real>::size);
+  }
+};
+
+// Sums over components of a tile's rows. Their logarithms, long chains of operations that wait for each
+// other, come after all sums, where those of many rows overlap.
 template <class Real, class Scalar>
 struct TileSums {
-  alignas(64) Scalar largest[kRows];
   alignas(64) Scalar sum[kRows];
 
-  EMOMC_INLINE void keep(int row, const LogSum<Real>& total) {
-    Lanes<Real>::store(total.largest, largest + row);
-    Lanes<Real>::store(total.sum, sum + row);
+  // log2 as float64 per row. Within kPlainRange of the sum; the others anew.
+  template <class Shape>
+  void write_logs(const Shape& shape, const Scalar* coefficients, const Scalar* tile, int num_rows,
+                  double* out) const {
+    for (int row = 0; row < num_rows; row += Lanes<Real>::size)
+      write(real_log2(Lanes<Real>::load(sum + row)), out + row);
+    constexpr Scalar high = power_of_two_for(Scalar(), static_cast<int>(kPlainRange<Scalar>)), low = 1 / high;
+    for (int row = 0; row < num_rows; row += Lanes<Real>::size)
+      if (!all_between(Real(low), Lanes<Real>::load(sum + row), Real(high)))
+        write_any_logs(shape, coefficients, tile, row, low, high, out);
   }
-  // log2 as float64 per row; minus infinity for an empty sum.
-  EMOMC_INLINE void write_logs(int num_rows, double* out) const {
-    for (int row = 0; row < num_rows; row += Lanes<Real>::size) {
-      const Real most = Lanes<Real>::load(largest + row);
-      write_sum(
-          most,
-          real_select_greater(most, Real(RealTraits<Scalar>::lowest), real_log2(Lanes<Real>::load(sum + row)),
-                              Real(Scalar(-__builtin_huge_val()))),
-          out + row);
-    }
+
+ private:
+  template <class Shape>
+  void write_any_logs(const Shape& shape, const Scalar* coefficients, const Scalar* tile, int row, Scalar low,
+                      Scalar high, double* out) const {
+    LogSum<Real> total[1];
+    add_any(shape, coefficients, RowPacks<Real, Scalar, 1>{tile + row}, total);
+    double anew[Lanes<Real>::size];
+    write_sum(total[0].largest, total[0].rest(), anew);
+    for (int i = 0; i < Lanes<Real>::size; ++i)
+      if (!(low < sum[row + i] && sum[row + i] < high)) out[row + i] = anew[i];
   }
 };
 
@@ -71,75 +96,61 @@ struct TileDensities {
 
   template <class Shape>
   void operator()(const Shape& shape) const {
-    constexpr int step = kRowsAtOnce * Lanes<Real>::size;
     TileSums<Real, Scalar> sums;
-    for (int row = 0; row < num_rows; row += step) {
-      LogSum<Real> total[kRowsAtOnce];
-      const Scalar* rows = tile + row;
-      add_components(
-          shape, coefficients,
-          [rows](int j, Real(&x)[kRowsAtOnce]) {
-            for (int r = 0; r < kRowsAtOnce; ++r)
-              x[r] = Lanes<Real>::load(rows + j * kRows + r * Lanes<Real>::size);
-          },
-          total);
-      for (int r = 0; r < kRowsAtOnce; ++r) sums.keep(row + r * Lanes<Real>::size, total[r]);
+    for (int row = 0; row < num_rows; row += kRowsAtOnce * Lanes<Real>::size) {
+      Real sum[kRowsAtOnce];
+      add_components(shape, coefficients, RowPacks<Real, Scalar, kRowsAtOnce>{tile + row}, sum);
+      for (int r = 0; r < kRowsAtOnce; ++r)
+        Lanes<Real>::store(sum[r], sums.sum + row + r * Lanes<Real>::size);
     }
-    sums.write_logs(num_rows, out);
+    sums.write_logs(shape, coefficients, tile, num_rows, out);
   }
 };
 
-/// out[kRows]: distances to component k.
+/// out[kRows]: sums of a pair of components.
 template <class Real, class Scalar>
-struct TileDistances {
+struct TilePair {
   const Scalar *coefficients, *tile;
   int num_rows;
-  int k;
+  int pair;
   Scalar* out;
 
   template <class Shape>
   void operator()(const Shape& shape) const {
     constexpr int at_once = 4;
     for (int row = 0; row < num_rows; row += at_once * Lanes<Real>::size) {
-      Real distance[at_once];
-      const Scalar* rows = tile + row;
-      accumulate_component(
-          shape, coefficients, k,
-          [rows](int j, Real(&x)[at_once]) {
-            for (int r = 0; r < at_once; ++r)
-              x[r] = Lanes<Real>::load(rows + j * kRows + r * Lanes<Real>::size);
-          },
-          distance);
-      for (int r = 0; r < at_once; ++r) Lanes<Real>::store(distance[r], out + row + r * Lanes<Real>::size);
+      Real p[at_once];
+      add_pair(shape, coefficients, pair, RowPacks<Real, Scalar, at_once>{tile + row}, p);
+      for (int r = 0; r < at_once; ++r) Lanes<Real>::store(p[r], out + row + r * Lanes<Real>::size);
     }
   }
 };
 
-/// As TileDensities from distances[k][kRows]; the same bits.
+/// As TileDensities from the sums of pairs[pair][kRows]; the same bits.
 template <class Real, class Scalar>
 struct TileDensitiesOf {
-  const Scalar* coefficients;
-  const Scalar* const* distances;
+  const Scalar *coefficients, *tile;
+  const Scalar* const* pairs;
   int num_rows;
   double* out;
 
   template <class Shape>
   void operator()(const Shape& shape) const {
-    constexpr int step = kRowsAtOnce * Lanes<Real>::size;
     TileSums<Real, Scalar> sums;
-    for (int row = 0; row < num_rows; row += step) {
-      LogSum<Real> total[kRowsAtOnce];
-      const Scalar* const* from = distances;
-      add_kept_components(
-          shape, coefficients,
-          [from, row](int k, Real(&q)[kRowsAtOnce]) {
+    for (int row = 0; row < num_rows; row += kRowsAtOnce * Lanes<Real>::size) {
+      Real sum[kRowsAtOnce];
+      const Scalar* const* from = pairs;
+      add_kept_pairs(
+          shape,
+          [from, row](int pair, Real(&p)[kRowsAtOnce]) {
             for (int r = 0; r < kRowsAtOnce; ++r)
-              q[r] = Lanes<Real>::load(from[k] + row + r * Lanes<Real>::size);
+              p[r] = Lanes<Real>::load(from[pair] + row + r * Lanes<Real>::size);
           },
-          total);
-      for (int r = 0; r < kRowsAtOnce; ++r) sums.keep(row + r * Lanes<Real>::size, total[r]);
+          sum);
+      for (int r = 0; r < kRowsAtOnce; ++r)
+        Lanes<Real>::store(sum[r], sums.sum + row + r * Lanes<Real>::size);
     }
-    sums.write_logs(num_rows, out);
+    sums.write_logs(shape, coefficients, tile, num_rows, out);
   }
 };
 

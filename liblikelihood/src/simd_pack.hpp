@@ -53,6 +53,15 @@ HWY_INLINE Pack<T> real_max(Pack<T> a, Pack<T> b) {
   return Pack<T>(hn::Max(a.v, b.v));
 }
 template <class T>
+HWY_INLINE Pack<T> real_min(Pack<T> a, Pack<T> b) {
+  return Pack<T>(hn::Min(a.v, b.v));
+}
+template <class T>
+HWY_INLINE bool all_between(Pack<T> low, Pack<T> x, Pack<T> high) {
+  const typename Pack<T>::Tag tag;
+  return hn::AllTrue(tag, hn::And(hn::Lt(low.v, x.v), hn::Lt(x.v, high.v)));
+}
+template <class T>
 HWY_INLINE Pack<T> real_select_greater(Pack<T> a, Pack<T> b, Pack<T> x, Pack<T> y) {
   return Pack<T>(hn::IfThenElse(hn::Gt(a.v, b.v), x.v, y.v));
 }
@@ -61,7 +70,18 @@ HWY_INLINE Pack<T> real_round(Pack<T> x) {
   return Pack<T>(hn::Round(x.v));
 }
 
-/// out[lanes] = a + b in float64.
+/// out[lanes] = x, or a + b, in float64.
+HWY_INLINE void write(Pack<double> x, double* out) { x.store(out); }
+HWY_INLINE void write(Pack<float> x, double* out) {
+#if HWY_TARGET == HWY_SCALAR
+  *out = static_cast<double>(hn::GetLane(x.v));
+#else
+  const Pack<double>::Tag doubles;
+  const hn::Half<Pack<float>::Tag> half;
+  hn::StoreU(hn::PromoteTo(doubles, hn::LowerHalf(half, x.v)), doubles, out);
+  hn::StoreU(hn::PromoteTo(doubles, hn::UpperHalf(half, x.v)), doubles, out + hn::Lanes(doubles));
+#endif
+}
 HWY_INLINE void write_sum(Pack<double> a, Pack<double> b, double* out) { (a + b).store(out); }
 HWY_INLINE void write_sum(Pack<float> a, Pack<float> b, double* out) {
 #if HWY_TARGET == HWY_SCALAR

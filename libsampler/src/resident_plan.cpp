@@ -11,8 +11,9 @@ constexpr int kLargestCluster = 16;
 constexpr int kLanes = 32;
 // A tree of sums is taken by one warp, 32 x 32 at most.
 constexpr int kMostNodes = 1024;
-// Static shared memory of the kernel and what the system takes of each block.
-constexpr std::size_t kOtherShared = 6144;
+// Static shared memory of the kernel (of lines 3,232 bytes, otherwise 1,312) and what the system takes of
+// each block.
+constexpr std::size_t kOtherShared = 4096, kOtherSharedOfLines = 6144;
 // Beyond, one candidate of one chain at a time is as fast with kernels of its own that use the whole GPU.
 constexpr int kMostRowsOfOneChain = 8192;
 // Multiprocessors that clusters of four and more find: they do not cross the GPU's parts of 16 to 18.
@@ -21,10 +22,11 @@ constexpr double kShareOfLargeClusters = 0.85;
 constexpr int kFewestRows = 256;
 
 struct Shape {
-  int num_components, dim, coefficients, terms, scratch;
+  int num_components, dim, coefficients, terms, scratch, pairs;
   int num_coefficients() const { return coefficients; }
   int num_terms() const { return terms; }
   int num_scratch() const { return scratch; }
+  int num_pairs() const { return pairs; }
 };
 
 int ceil_div(int a, int b) { return (a + b - 1) / b; }
@@ -123,8 +125,8 @@ std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
   if (most_rows > static_cast<std::size_t>(kMostNodes) * kLanes * 4) return std::nullopt;
   const int rows = static_cast<int>(most_rows), num_chains = static_cast<int>(chains.size());
   const bool launched = num_chains == 1 && num_blocks == 1 && rows > kMostRowsOfOneChain;
-  const Shape shape{likelihood.num_components, likelihood.dim, likelihood.num_coefficients,
-                    likelihood.num_terms, likelihood.num_scratch};
+  const Shape shape{likelihood.num_components, likelihood.dim,         likelihood.num_coefficients,
+                    likelihood.num_terms,      likelihood.num_scratch, likelihood.num_pairs};
 
   // With a cluster of this size in this form: what it takes.
   const auto sized = [&](device::ResidentForm form, int cluster, int lines, bool with_caches) {
@@ -155,7 +157,8 @@ std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
     return plan;
   };
   const auto fits = [&](const ResidentPlan& plan) {
-    return plan.shared_bytes + kOtherShared <= machine.shared_per_block;
+    return plan.shared_bytes + (plan.lines > 1 ? kOtherSharedOfLines : kOtherShared) <=
+           machine.shared_per_block;
   };
   // Clusters of at least four find so many multiprocessors.
   const auto has_room_for = [&](int cluster) {

@@ -3,7 +3,7 @@
 
 #include <Eigen/Dense>
 #include <cmath>
-#include <limits>
+#include <numbers>
 #include <vector>
 
 #include "random_shape.hpp"
@@ -17,10 +17,11 @@ namespace emomc::testing {
 /// With x, W and h rounded to u and the products summed in order, z_i is wrong by at most
 ///   e_i = (i + 4) u (sum_j |W_ij| (|x_j| + |mean_j|)) + 2 i u sum_j (|W| |L| |W|)_ij |x_j - mean_j|,
 /// the second part where W itself was computed in u: always for the reference, so in float64. The squares and
-/// their sum add (d + 4) u z' z / 2, the shift of k and its rounding (decisions/shifts.md) the spacing of
-/// typical distances, (d + 3 sqrt(2 d)) 2^-22, and 2 u times the largest shift; only with float32. A
-/// logarithm of a sum of K powers is wrong by (K + 16) u. So a_k is within E_k, and the row's log density
-/// between the log sums of a_k - E_k and of a_k + E_k.
+/// their sum, which begins with the shift of k, add (d + 4) u (|shift| + z' z / 2), the rounding of the shift
+/// the spacing of typical distances, (d + 3 sqrt(2 d)) 2^-22, and u |shift|; only with float32. A logarithm
+/// of a sum of K powers is wrong by (K + 16) u, and by 4 u of itself within 2^+-90, where a GPU takes it by
+/// one instruction (PTX: lg2.approx, a relative error of 2^-22). So a_k is within E_k, and the row's log
+/// density between the log sums of a_k - E_k and of a_k + E_k.
 class RoundingBound {
  public:
   RoundingBound(const RandomShape& shape, bool mixed) : d_(shape.data.dim), mixed_(mixed) {
@@ -51,11 +52,6 @@ class RoundingBound {
         c.spread = c.W.cwiseAbs() * L.cwiseAbs() * c.W.cwiseAbs();
         c.log_scales = L.diagonal().array().log().sum();
       }
-      if (std::isfinite(c.log_weight)) {
-        const double height = c.log_weight - c.log_scales;
-        highest_ = std::max(highest_, height);
-        lowest_ = std::min(lowest_, height);
-      }
       components_.push_back(std::move(c));
     }
   }
@@ -83,19 +79,24 @@ class RoundingBound {
       }
       const double square = 0.5 * z.squaredNorm();
       const double term = c.log_weight - c.log_scales - square;
+      const double shift = std::abs(c.log_weight - c.log_scales - kReference * d_);
       double bound = z.cwiseAbs().dot(error) + 0.5 * error.squaredNorm() + (d_ + 4) * u * square;
       bound += (d_ + 4) * kDouble * (std::abs(c.log_weight) + std::abs(c.log_scales) + d_);
-      if (mixed_) bound += (d_ + 3 * std::sqrt(2.0 * d_)) * 4 * kFloat + 2 * u * (highest_ - lowest_);
+      if (mixed_) bound += (d_ + 3 * std::sqrt(2.0 * d_)) * 4 * kFloat + (d_ + 5) * u * shift;
       middle.push_back(term);
       low.push_back(term - bound);
       high.push_back(term + bound);
     }
     const double at = log_sum(middle);
-    return std::max(log_sum(high) - at, at - log_sum(low)) + (K + 16) * u + 4 * kDouble * std::abs(at);
+    const double plain = mixed_ ? std::min(std::abs(at - kReference * d_), 90 * std::numbers::ln2) : 0;
+    return std::max(log_sum(high) - at, at - log_sum(low)) + (K + 16 + 4 * plain) * u +
+           4 * kDouble * std::abs(at);
   }
 
  private:
   static constexpr double kFloat = 0x1p-24, kDouble = 0x1p-53;
+  // Of a column of a typical row, in the unit of log_scales: what shifts are counted from.
+  static constexpr double kReference = -0.5;
   struct Component {
     double log_weight = 0, log_scales = 0;
     bool is_diagonal = true;
@@ -113,8 +114,6 @@ class RoundingBound {
   int d_;
   bool mixed_;
   std::vector<Component> components_;
-  double highest_ = -std::numeric_limits<double>::infinity();
-  double lowest_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace emomc::testing

@@ -23,6 +23,7 @@ DeviceLikelihood likelihood(std::size_t rows, int components = 8, int dim = 13) 
           blocks * 4 * (2 * dim + 1),
           components * (dim + 1),
           components * (dim + 1),
+          blocks * 2,
           nullptr,
           {0, static_cast<int>((rows + 1023) / 1024)},
           {rows}};
@@ -105,14 +106,15 @@ TEST(ResidentPlan, WhatABlockTakesIsThere) {
     for (std::size_t count : {1u, 3u, 60u, 130u})
       for (bool caches : {false, true})
         if (const auto p = plan(rows, count, caches)) {
-          EXPECT_LE(p->shared_bytes, kMachine.shared_per_block);
+          const std::size_t fixed = p->lines > 1 ? 3232 : 1312;  // what ptxas says of the kernel
+          EXPECT_LE(p->shared_bytes + fixed, kMachine.shared_per_block);
           const int nodes = plan_nodes(likelihood(rows), chains(count), p->rows_per_lane).max_nodes;
           EXPECT_GE(p->nodes_per_block * p->cluster / p->lines, nodes);
           EXPECT_LE(static_cast<std::size_t>(p->cluster) * count, 2u * 132u);
         }
   // Caches go where they do not fit.
-  EXPECT_TRUE(plan(3800, 60, true)->sizes.caches);
-  EXPECT_FALSE(plan(5316, 64, true)->sizes.caches);
+  EXPECT_TRUE(plan(5316, 64, true)->sizes.caches);
+  EXPECT_FALSE(plan(6500, 64, true)->sizes.caches);
 }
 
 TEST(ResidentPlan, NodesCoverTheRowsOfEachListOnce) {

@@ -1,5 +1,6 @@
 #include "bench_measure.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <vector>
 
@@ -115,8 +116,9 @@ double seconds_per_step(LikelihoodEngine& engine, const std::vector<double>& the
     starts.insert(starts.end(), theta.begin(), theta.end());
   }
   RunOptions options;
-  // How long prefetched steps take depends on how many candidates are accepted: the scale is learnt first.
-  constexpr std::int64_t kUntilFitted = 70, kUntilScaled = 1000;
+  // How long prefetched steps take, and those with kept sums of components, depends on how many candidates
+  // are accepted: the scale is learnt first.
+  constexpr std::int64_t kUntilFitted = 70, kUntilScaled = 1000, kUntilScaledWithCaches = 120;
   constexpr std::size_t kMostPrefetched = 150'000;  // rows of all chains
   const bool prefetched = bench.backend == Backend::cuda &&
                           bench.rows * static_cast<std::size_t>(bench.chains) <= kMostPrefetched;
@@ -130,6 +132,8 @@ double seconds_per_step(LikelihoodEngine& engine, const std::vector<double>& the
   const ProposalSpec spec{proposal, ProposalShape::diagonal, 0.234};
   const SamplerMemory memory = sampler_memory(engine.device().kind(), {&target, 1}, spec, plans);
   options.caches = caches_that_fit(engine, target, spec, plans, memory);
+  if (bench.backend == Backend::cuda && options.caches == ComponentCaches::on)
+    options.warmup = std::max(options.warmup, kUntilScaledWithCaches);
   StepTimer timer(bench.seconds);
   run_chains(engine, target, spec, plans, options, starts, timer);
   return timer.seconds_per_step() / bench.chains;

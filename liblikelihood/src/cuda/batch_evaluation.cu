@@ -30,10 +30,10 @@ std::size_t part_bytes(const DeviceLikelihood& likelihood) {
 }
 
 // Of batch_kernel, at most.
-std::size_t static_shared_bytes(const DeviceLikelihood& likelihood, bool component) {
+std::size_t static_shared_bytes(bool component) {
   constexpr int kOfSums = (device::kBatchThreads / 32 + device::kBatchRun) * 8 + 4;
   return static_cast<std::size_t>(device::kBatchChains) *
-         static_cast<std::size_t>(kOfSums + 4 * (component ? likelihood.num_components + 1 : 1));
+         static_cast<std::size_t>(kOfSums + (component ? 24 : 0));
 }
 
 // Of a chain, at most.
@@ -89,7 +89,7 @@ BatchEvaluation::BatchEvaluation(const DeviceLikelihood& likelihood, const Chain
       coefficient_bytes_(static_cast<std::size_t>(likelihood.num_coefficients * bytes_of(likelihood))),
       part_bytes_(part_bytes(likelihood)),
       blocks_at_once_(kBlocksPerMultiprocessor * num_multiprocessors) {
-  const std::size_t fixed = static_shared_bytes(likelihood, component);
+  const std::size_t fixed = static_shared_bytes(component);
   shared_ahead_ = kMostSharedAhead > fixed ? kMostSharedAhead - fixed : 0;
   most_chains_ = std::clamp(static_cast<int>(kMostShared / coefficient_bytes_), 1, device::kBatchChains);
   // Rows come ahead where blocks have several parts to go through, and the kernel has registers for it: where

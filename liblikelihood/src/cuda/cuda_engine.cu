@@ -76,6 +76,7 @@ class CudaEngine final : public LikelihoodEngine {
                             model_.shape().num_coefficients(),
                             model_.shape().num_terms(),
                             model_.shape().num_scratch(),
+                            model_.shape().num_pairs(),
                             data_.data(),
                             segment_first_tile_,
                             {}};
@@ -97,15 +98,15 @@ class CudaEngine final : public LikelihoodEngine {
     }
     plan.work_bytes = WorkMemory<Shape, Real>::bytes(model_.shape(), chains.size(), max_tiles, max_segments);
     if (caches == ComponentCaches::on)
-      plan.cache_bytes = chains.size() * slots() * padded_rows() * sizeof(Real);
+      plan.cache_bytes = chains.size() * num_slots() * padded_rows() * sizeof(Real);
     return plan;
   }
 
   void allocate(const std::vector<ChainPlan>& chains, ComponentCaches caches) override {
     // What an earlier call took goes first.
     run_ = {};
-    distances_ = {};
-    slot_ = {};
+    kept_ = {};
+    stale_ = {};
     pending_ = {};
     const MemoryPlan needed = plan(chains, caches);
     if (needed.work_bytes + needed.cache_bytes > device_.free_bytes())
@@ -121,13 +122,12 @@ class CudaEngine final : public LikelihoodEngine {
       component_batch_ = BatchEvaluation::make(*device_likelihood(), static_cast<int>(chains.size()),
                                                run_.work.view(), true, num_multiprocessors_);
     if (caches == ComponentCaches::off) return;
-    distances_ = {device_, chains.size() * slots() * padded_rows()};
-    std::vector<int> identity(chains.size() * slots());
-    for (std::size_t i = 0; i < identity.size(); ++i) identity[i] = static_cast<int>(i % slots());
-    slot_ = {device_, identity.size()};
-    slot_.upload(identity);
+    kept_ = {device_, chains.size() * num_slots() * padded_rows()};
+    stale_ = {device_, chains.size()};
+    stale_.upload(
+        std::vector<device::StaleSums>(chains.size(), {device::StaleSums::kAll, device::StaleSums::kAll}));
     pending_ = {device_, chains.size()};
-    pending_.upload(std::vector<int>(chains.size(), kWeightsOnly));
+    pending_.upload(std::vector<int>(chains.size(), kNothingPending));
   }
 
   void evaluate(EnsembleView candidate, ActiveSet active) override {
@@ -136,22 +136,22 @@ class CudaEngine final : public LikelihoodEngine {
     run_tiles<TileWork::full>(run_, view, candidate.theta, candidate.ld);
   }
   void evaluate_component(EnsembleView candidate, const int* component, ActiveSet active) override {
-    if (distances_.size() == 0) return evaluate(candidate, active);
+    if (kept_.size() == 0) return evaluate(candidate, active);
     EvaluationView<Shape, Real> view = view_of(run_, active);
     view.log_likelihood = candidate.log_likelihood;
     view.component = component;
+    view.is_component = true;
     run_tiles<TileWork::component>(run_, view, candidate.theta, candidate.ld);
   }
-  void rebuild_caches(EnsembleView current, ActiveSet active) override {
-    if (distances_.size() == 0) return;
-    run_tiles<TileWork::distances>(run_, view_of(run_, active), current.theta, current.ld);
+  void rebuild_caches(EnsembleView, ActiveSet active) override {
+    if (kept_.size() == 0 || active.count == 0) return;
+    launch_kernel("launch of forget_kernel", Overlap::yes, forget_kernel<Real>, one_thread_each(active),
+                  dim3(kThreads), 0, device_.stream(), cache_view(), active);
   }
   void commit(const std::uint8_t* accepted, ActiveSet active) override {
-    if (distances_.size() == 0 || active.count == 0) return;
-    constexpr unsigned kThreads = 128;
-    launch_kernel("launch of commit_kernel", Overlap::yes, commit_kernel<Real>,
-                  dim3((static_cast<unsigned>(active.count) + kThreads - 1) / kThreads), dim3(kThreads), 0,
-                  device_.stream(), cache_view(), model_.shape().num_components, accepted, active);
+    if (kept_.size() == 0 || active.count == 0) return;
+    launch_kernel("launch of commit_kernel", Overlap::yes, commit_kernel<Real>, one_thread_each(active),
+                  dim3(kThreads), 0, device_.stream(), cache_view(), accepted, active);
   }
 
   void sums_by_segment(const double* theta, int num_draws, double* out) override {
@@ -200,12 +200,18 @@ class CudaEngine final : public LikelihoodEngine {
     tile_rows_.upload(rows);
   }
 
-  std::size_t slots() const { return static_cast<std::size_t>(model_.shape().num_components) + 1; }
+  static constexpr unsigned kThreads = 128;
+  static dim3 one_thread_each(ActiveSet active) {
+    return dim3((static_cast<unsigned>(active.count) + kThreads - 1) / kThreads);
+  }
+  std::size_t num_slots() const {
+    return static_cast<std::size_t>(model_.shape().num_blocks() * device::kKeptOfBlock<kKept>);
+  }
   std::size_t padded_rows() const { return tile_rows_.size() * kTileRows; }
   int dim() const { return model_.num_parameters(); }
 
-  DistanceCacheView<Real> cache_view() const {
-    return {distances_.data(), slot_.data(), pending_.data(), padded_rows()};
+  KeptSumsView<Real> cache_view() const {
+    return {kept_.data(), stale_.data(), pending_.data(), padded_rows()};
   }
 
   EvaluationView<Shape, Real> view_of(const WorkMemory<Shape, Real>& memory, ActiveSet active) const {
@@ -246,7 +252,7 @@ class CudaEngine final : public LikelihoodEngine {
     batch.num_positions = view.work.max_tiles;
     batch.component = view.component;
     batch.kept = view.cache.values;
-    batch.slot = view.cache.slot;
+    batch.stale = view.cache.stale;
     batch.pending = view.cache.pending;
     batch.slot_size = static_cast<device::i64>(view.cache.slot_size);
     return batch;
@@ -269,24 +275,21 @@ class CudaEngine final : public LikelihoodEngine {
                     static_cast<unsigned>((view.active.count + each - 1) / each));
     const long blocks = max_tiles * grid.y;
 
-    if constexpr (kWork != TileWork::distances) {
-      // Latency counts while the blocks are few.
-      const bool fits = shared_bytes(TileMemory::fused, 1) <= kMaxSharedBytes;
-      if (fits && blocks * kMaxParts <= 2L * num_multiprocessors_)
-        return launch<kWork, TileMemory::fused, kMaxParts>(view, grid, theta, ld);
-      if (fits && blocks * 2 <= 2L * num_multiprocessors_)
-        return launch<kWork, TileMemory::fused, 2>(view, grid, theta, ld);
-      if (fits && blocks <= 2L * num_multiprocessors_)
-        return launch<kWork, TileMemory::fused, 1>(view, grid, theta, ld);
-    }
+    // Latency counts while the blocks are few: what is kept of components would be later than computing it.
+    const bool fits = shared_bytes(TileMemory::fused, 1) <= kMaxSharedBytes;
+    if (fits && blocks * kMaxParts <= 2L * num_multiprocessors_)
+      return launch<TileWork::full, TileMemory::fused, kMaxParts>(view, grid, theta, ld);
+    if (fits && blocks * 2 <= 2L * num_multiprocessors_)
+      return launch<TileWork::full, TileMemory::fused, 2>(view, grid, theta, ld);
+    if (fits && blocks <= 2L * num_multiprocessors_)
+      return launch<TileWork::full, TileMemory::fused, 1>(view, grid, theta, ld);
     prepare(memory, view, theta, ld);
     if constexpr (kWork == TileWork::full)
       if (batch_ && &memory == &run_) return batch_->launch(batch_view(view), device_.stream());
     if constexpr (kWork == TileWork::component)
       if (component_batch_) return component_batch_->launch(batch_view(view), device_.stream());
-    if constexpr (kWork != TileWork::distances)
-      if (shared_bytes(TileMemory::staged, 1) <= kMaxSharedBytes)
-        return launch<kWork, TileMemory::staged, 1>(view, grid, theta, ld);
+    if (shared_bytes(TileMemory::staged, 1) <= kMaxSharedBytes)
+      return launch<kWork, TileMemory::staged, 1>(view, grid, theta, ld);
     launch<kWork, TileMemory::direct, 1>(view, grid, theta, ld);
   }
 
@@ -343,8 +346,9 @@ class CudaEngine final : public LikelihoodEngine {
   int num_multiprocessors_;
   WorkMemory<Shape, Real> run_;
   std::unique_ptr<BatchEvaluation> batch_, component_batch_;
-  DeviceArray<Real> distances_;
-  DeviceArray<int> slot_, pending_;
+  DeviceArray<Real> kept_;
+  DeviceArray<device::StaleSums> stale_;
+  DeviceArray<int> pending_;
 };
 
 }  // namespace

@@ -38,15 +38,14 @@ __device__ double fill_rows(const MomentView<Model>& view, const double* tile, i
   for (int i = static_cast<int>(threadIdx.x); i < count; i += kThreads) {
     for (int j = 0; j < shape.dim; ++j) x[j * stride + i] = tile[j * kTileRows + first + i];
     const auto row = [&](int j, double(&value)[1]) { value[0] = x[j * stride + i]; };
-    device::LogSum<double> total[1];
-    device::add_components(shape, view.coefficients, row, total);
-    const double log2_density = log2_value(total[0]);
-    log2_sum += log2_density + *view.common;
-    const double* shifts = view.coefficients + shape.shift_index(0);
+    double sum[1], log2_density[1];
+    device::add_components(shape, view.coefficients, row, sum);
+    device::log2_of_rows(shape, view.coefficients, x + i, stride, sum, log2_density);
+    log2_sum += log2_density[0] + *view.common;
     for (int k = 0; k < shape.num_components; ++k) {
-      double distance[1];
-      device::accumulate_component(shape, view.coefficients, k, row, distance);
-      const double t = distance[0] + shifts[k] - log2_density;
+      double term[1][1][1];
+      device::accumulate(shape, view.coefficients, k, row, term);
+      const double t = term[0][0][0] - log2_density[0];
       r[k * stride + i] = device::real_exp2(t < 0 ? t : 0.0);
     }
   }

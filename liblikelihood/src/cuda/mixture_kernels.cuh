@@ -8,18 +8,22 @@
 #include "chain_work.hpp"
 #include "emomc/core/cuda_launch.cuh"
 #include "emomc/device/block_team.cuh"
+#include "emomc/device/kept_sums.cuh"
 #include "emomc/device/prepare_mixture.hpp"
 
 namespace emomc {
 
-/// Distances of rows to components, kept per chain in num_components + 1 slots of padded rows.
+/// Sums of components kept per chain (kept_sums.cuh); slots are of padded rows.
 template <class Real>
-struct DistanceCacheView {
-  Real* values;  ///< num_chains x (K + 1) x slot_size
-  int* slot;     ///< num_chains x (K + 1): slot of component k; the last is spare
-  int* pending;  ///< [num_chains] component in the spare slot, kWeightsOnly for none
+struct KeptSumsView {
+  Real* values;              ///< num_chains x num_blocks x kKeptOfBlock<kKept> x slot_size
+  device::StaleSums* stale;  ///< [num_chains]
+  int* pending;  ///< [num_chains] component that was evaluated, kWeightsOnly for all of them without
+                 ///< keeping any, kNothingPending
   std::size_t slot_size;
 };
+inline constexpr int kNothingPending = -2;
+inline constexpr auto kKept = device::KeptKinds::pairs_and_blocks;
 
 /// Shape of a model's mixtures.
 template <class Model>
@@ -42,7 +46,8 @@ struct EvaluationView {
   double* log_likelihood;  ///< [num_chains]; null: tile_sums are what is wanted
   double* rows;            ///< num_tiles x kTileRows; null: not wanted
   const int* component;    ///< [num_chains], of a component evaluation
-  DistanceCacheView<Real> cache;
+  bool is_component;       ///< also where the kernel computes in full
+  KeptSumsView<Real> cache;
 };
 
 /// Blocks of the staged kernel in float32 that share a multiprocessor; its registers are rationed by it.
@@ -60,8 +65,7 @@ inline constexpr int kSumsPerTile = 8;
 
 enum class TileWork {
   full,       ///< all components
-  component,  ///< one component's distances anew, the others' from the cache
-  distances,  ///< fills the cache, no sums
+  component,  ///< one component differs: sums of the others from where they are kept
 };
 
 /// Rows that a thread takes at once: 16 bytes of a column, fewer where a tile is shared by several blocks.
@@ -70,41 +74,25 @@ inline constexpr int kRowsAtOnce = kTileRows / kParts / kTileThreads < static_ca
                                        ? kTileRows / kParts / kTileThreads
                                        : static_cast<int>(16 / sizeof(Real));
 
-/// The rows of one thread, `row` and following of the tile: their sums over components by the kind of work.
-/// `rows`: their values in column 0; the next column is kStride further.
+/// The rows of one thread, `row` and following of the tile: their log2 densities by the kind of work. `rows`:
+/// their values in column 0; the next column is kStride further.
 template <TileWork kWork, int kStride, class Shape, class Real, int R>
 __device__ void add_rows(const EvaluationView<Shape, Real>& view, int chain, int tile,
-                         const Real* coefficients, const Real* rows, int row,
-                         device::LogSum<Real> (&total)[R]) {
+                         const Real* coefficients, const Real* rows, int row, double (&log2_density)[R]) {
   const Shape& shape = view.shape;
   const auto load = [rows](int j, Real(&x)[R]) { device::load_rows(rows + j * kStride, x); };
+  Real sum[R];
   if constexpr (kWork == TileWork::full) {
-    device::add_components(shape, coefficients, load, total);
-    return;
+    device::add_components(shape, coefficients, load, sum);
+    return device::log2_of_rows(shape, coefficients, rows, kStride, sum, log2_density);
   }
-  const int K = shape.num_components;
-  const int* slots = view.cache.slot + static_cast<std::size_t>(chain) * (K + 1);
-  Real* values = view.cache.values + static_cast<std::size_t>(chain) * (K + 1) * view.cache.slot_size +
-                 static_cast<std::size_t>(tile) * kTileRows + row;
-  Real distance[R];
-  if constexpr (kWork == TileWork::distances) {
-    for (int k = 0; k < K; ++k) {
-      device::accumulate_component(shape, coefficients, k, load, distance);
-      device::store_rows(distance, values + slots[k] * view.cache.slot_size);
-    }
-    return;
-  }
-  const int changed = view.component[chain];
-  if (changed != kWeightsOnly) {
-    device::accumulate_component(shape, coefficients, changed, load, distance);
-    device::store_rows(distance, values + slots[K] * view.cache.slot_size);
-  }
-  device::add_kept_components(
-      shape, coefficients,
-      [&](int k, Real(&q)[R]) {
-        device::load_rows(values + slots[k == changed ? K : k] * view.cache.slot_size, q);
-      },
-      total);
+  const int num_slots = shape.num_blocks() * device::kKeptOfBlock<kKept>;
+  Real* kept = view.cache.values + static_cast<std::size_t>(chain) * num_slots * view.cache.slot_size +
+               static_cast<std::size_t>(tile) * kTileRows + row;
+  const device::KeptSums<Shape, Real, kKept> sums{shape, kept, static_cast<device::i64>(view.cache.slot_size),
+                                                  view.cache.stale[chain]};
+  sums.add(coefficients, view.component[chain], load, sum);
+  device::log2_of_rows(shape, coefficients, rows, kStride, sum, log2_density);
 }
 
 /// What a block does for one chain. In shared memory: kept in registers over the loop over rows it would be
@@ -137,22 +125,19 @@ __device__ double sum_part(const EvaluationView<Shape, Real>& view, const TileTa
     const int row = part * kPartRows + begin;
     double log2_density[R] = {};
     if (row < task.num_rows) {
-      device::LogSum<Real> total[R];
-      add_rows<kWork, kStride>(view, task.chain, task.tile, coefficients, values + begin, row, total);
+      add_rows<kWork, kStride>(view, task.chain, task.tile, coefficients, values + begin, row, log2_density);
       const int num_rows = read_again(task.num_rows);
 #pragma unroll
-      for (int r = 0; r < R; ++r)
-        if (row + r < num_rows) {
-          log2_density[r] = device::log2_value(total[r]);
-          if (view.rows)
-            view.rows[static_cast<std::size_t>(task.tile) * kTileRows + row + r] = log2_density[r];
-        }
+      for (int r = 0; r < R; ++r) {
+        if (row + r >= num_rows)
+          log2_density[r] = 0;
+        else if (view.rows)
+          view.rows[static_cast<std::size_t>(task.tile) * kTileRows + row + r] = log2_density[r];
+      }
     }
-    if constexpr (kWork == TileWork::distances) continue;
     const double sum = sum_over_threads<kTileThreads>(device::sum_in_registers(log2_density), scratch);
     if (threadIdx.x == 0) passes[pass] = sum;
   }
-  if constexpr (kWork == TileWork::distances) return 0;
   if (threadIdx.x != 0) return 0;
   double sums[kPasses];
 #pragma unroll
@@ -251,8 +236,9 @@ __device__ void hand_in(const EvaluationView<Shape, Real>& view, TileTask& task,
                         double* scratch) {
   if (threadIdx.x == 0) {
     view.tile_sums[static_cast<std::size_t>(task.chain) * view.work.max_tiles * kSumsPerTile + place] = sum;
-    if (kWork == TileWork::component && place == 0)
-      view.cache.pending[task.chain] = view.component[task.chain];
+    if (view.is_component && place == 0)
+      view.cache.pending[task.chain] =
+          kWork == TileWork::component ? view.component[task.chain] : kWeightsOnly;
     if (view.log_likelihood) {
       // The fences order the sums of all blocks before the last one's reading, through the barrier below.
       const int num_blocks = task.num_tiles * kParts;
@@ -336,8 +322,7 @@ __global__ void __launch_bounds__(kTileThreads, sizeof(Real) == 4 && kMemory == 
       wait_for_rows();
       sum = sum_part<kWork, kParts, kTileRows / kParts>(view, task, part, own, staged, scratch);
     }
-    if constexpr (kWork != TileWork::distances)
-      hand_in<kWork, kParts>(view, task, static_cast<int>(blockIdx.x), sum, scratch);
+    hand_in<kWork, kParts>(view, task, static_cast<int>(blockIdx.x), sum, scratch);
     __syncthreads();  // shared memory is written again
   }
 }
@@ -359,21 +344,28 @@ __global__ void __launch_bounds__(device::kTeamLanes)
   if (threadIdx.x == 0) common[chain] = value;
 }
 
-/// Slots change hands where the candidate was accepted. One thread per active chain.
+/// What has become stale of the kept sums. One thread per active chain.
 template <class Real>
-__global__ void commit_kernel(DistanceCacheView<Real> cache, int num_components, const std::uint8_t* accepted,
-                              ActiveSet active) {
+__global__ void commit_kernel(KeptSumsView<Real> cache, const std::uint8_t* accepted, ActiveSet active) {
   begin_overlapped();
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= active.count) return;
   const int chain = active.chains ? active.chains[i] : i;
   const int changed = cache.pending[chain];
-  if (!accepted[chain] || changed == kWeightsOnly) return;
-  int* slots = cache.slot + static_cast<std::size_t>(chain) * (num_components + 1);
-  const int candidate = slots[num_components];
-  slots[num_components] = slots[changed];
-  slots[changed] = candidate;
-  cache.pending[chain] = kWeightsOnly;
+  if (changed == kNothingPending) return;
+  cache.stale[chain] = cache.stale[chain].after(changed, accepted[chain] != 0);
+  cache.pending[chain] = kNothingPending;
+}
+
+/// All kept sums are stale. One thread per active chain.
+template <class Real>
+__global__ void forget_kernel(KeptSumsView<Real> cache, ActiveSet active) {
+  begin_overlapped();
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= active.count) return;
+  const int chain = active.chains ? active.chains[i] : i;
+  cache.stale[chain] = {device::StaleSums::kAll, device::StaleSums::kAll};
+  cache.pending[chain] = kNothingPending;
 }
 
 }  // namespace emomc

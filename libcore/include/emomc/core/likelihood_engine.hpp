@@ -60,10 +60,11 @@ struct DeviceLikelihood {
   std::string model;  ///< C++ name of its type, known to the headers under emomc/device
   std::string real;   ///< "float" or "double", of rows and terms
   int num_components = 0, dim = 0;
-  int num_coefficients = 0, num_terms = 0, num_scratch = 0;  ///< of its shape (mixture_sum.hpp)
-  const void* rows = nullptr;                                ///< tile, column, row in the tile; device memory
-  std::vector<int> segment_first_tile;                       ///< [num_segments + 1]
-  std::vector<std::size_t> segment_rows;                     ///< [num_segments]
+  // Of its shape (mixture_sum.hpp).
+  int num_coefficients = 0, num_terms = 0, num_scratch = 0, num_pairs = 0;
+  const void* rows = nullptr;             ///< tile, column, row in the tile; device memory
+  std::vector<int> segment_first_tile;    ///< [num_segments + 1]
+  std::vector<std::size_t> segment_rows;  ///< [num_segments]
 };
 
 /// Whether component caches are kept; without them evaluate_component computes in full. The log

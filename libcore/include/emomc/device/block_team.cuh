@@ -123,25 +123,6 @@ struct BlockTeams {
   }
 
   template <class F>
-  __device__ MaxAndTwoSums max_and_sum_two(int n, F f) const {
-    MaxAndTwoSums x{-__builtin_bit_cast(double, u64{0x7ff0000000000000ul}), 0, 0};
-    EMOMC_ROLLED
-    for (int i = rank(); i < n; i += kTeamLanes) {
-      const MaxAndTwoSums y = f(i);
-      x.max = larger(y.max, x.max);
-      x.a += y.a;
-      x.b += y.b;
-    }
-    put(0, warp_max(x.max));
-    put(1, warp_sum(x.a));
-    put(2, warp_sum(x.b));
-    sync();
-    x = {larger(larger(scratch[0], scratch[1]), larger(scratch[2], scratch[3])), across(1), across(2)};
-    sync();
-    return x;
-  }
-
-  template <class F>
   __device__ double max(int n, F f, double empty) const {
     double m = empty;
     EMOMC_ROLLED

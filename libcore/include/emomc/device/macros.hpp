@@ -47,6 +47,7 @@
 #define EMOMC_SQRT(x) __dsqrt_rn(x)
 #define EMOMC_RINT(x) rint(x)
 #define EMOMC_FMAXF(a, b) fmaxf(a, b)
+#define EMOMC_FMINF(a, b) fminf(a, b)
 #define EMOMC_HAS_FAST_EXP2F 1
 #define EMOMC_FAST_EXP2F(y, x) asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x))
 #define EMOMC_FAST_LOG2F(y, x) asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x))
@@ -56,6 +57,7 @@
 #define EMOMC_SQRT(x) __builtin_sqrt(x)
 #define EMOMC_RINT(x) __builtin_rint(x)
 #define EMOMC_FMAXF(a, b) ((a) > (b) ? (a) : (b))
+#define EMOMC_FMINF(a, b) ((a) < (b) ? (a) : (b))
 #define EMOMC_HAS_FAST_EXP2F 0
 #define EMOMC_FAST_EXP2F(y, x) ((y) = (x))
 #define EMOMC_FAST_LOG2F(y, x) ((y) = (x))

@@ -17,10 +17,6 @@ inline constexpr int kTeamLanes = 128;
 struct TwoSums {
   double a, b;
 };
-struct MaxAndTwoSums {
-  double max, a, b;
-};
-
 /// Numbers that reductions over lanes take at most.
 inline constexpr int kMostLanes = 32;
 
@@ -87,19 +83,6 @@ struct HostTeam {
       b[i % kTeamLanes] += x.b;
     }
     return {tree(a), tree(b)};
-  }
-
-  /// A maximum, minus infinity if n is 0, and two sums at once: f(i) returns MaxAndTwoSums.
-  template <class F>
-  MaxAndTwoSums max_and_sum_two(int n, F f) const {
-    double m = -__builtin_bit_cast(double, u64{0x7ff0000000000000ul}), a[kTeamLanes] = {}, b[kTeamLanes] = {};
-    for (int i = 0; i < n; ++i) {
-      const MaxAndTwoSums x = f(i);
-      m = x.max > m ? x.max : m;
-      a[i % kTeamLanes] += x.a;
-      b[i % kTeamLanes] += x.b;
-    }
-    return {m, tree(a), tree(b)};
   }
 
   /// max of f(i) for i < n, `empty` if n is 0.

@@ -2,7 +2,7 @@
 // (gaussian_mixture.hpp, ...).
 //
 // For component k and column j: z = fma(x, g, h) with g = sqrt(log2(e)/2) / sd and h = -mean g, and
-//   distance_k = -sum_j z^2.
+//   distance_k = -sum_j z^2, which is taken from the shift column after column.
 // In mixed precision g, h and shift are rounded to float32 first; `common` (mixture_sum.hpp) is then computed
 // in float64 from the rounded values, so that what is evaluated is exactly a mixture with the same total
 // weight, at parameters 1e-7 away. Otherwise the rounding would be coherent over rows and grow with their
@@ -23,6 +23,7 @@ struct AxisAlignedShape {
   int dim;
 
   EMOMC_INLINE int num_blocks() const { return num_component_blocks(num_components); }
+  EMOMC_INLINE int num_pairs() const { return num_blocks() * kBlockPairs; }
   EMOMC_INLINE int slope_index(int k, int j) const {
     return (((k / kComponentBlock) * dim + j) * kComponentBlock + k % kComponentBlock) * 2;
   }
@@ -33,18 +34,22 @@ struct AxisAlignedShape {
   EMOMC_INLINE int num_scratch() const { return num_components * (dim + 1); }
 };
 
-/// Squared distances of R rows to the 4 B components from block `block` on:
-/// distance[b][c][r] = -sum over columns of z^2. `row(j, x)` loads column j of the R rows into x[R].
-template <int B, int R, class Real, class Scalar, class Row>
-EMOMC_INLINE void accumulate_blocks(const AxisAlignedShape& shape, const Scalar* coefficients, int block,
-                                    const Row& row, Real (&distance)[B][kComponentBlock][R]) {
-  EMOMC_UNROLL
-  for (int b = 0; b < B; ++b) EMOMC_UNROLL
-  for (int c = 0; c < kComponentBlock; ++c) EMOMC_UNROLL
-  for (int r = 0; r < R; ++r) distance[b][c][r] = Real(Scalar(0));
+/// t[b][c][r] = shift - sum over columns of z^2 for R rows and B times C components, those from first + 4 b
+/// on: whole blocks (C = 4), or one pair or component (B = 1; `first` even for a pair). `row(j, x)` loads
+/// column j of the R rows into x[R]. The bits of a term depend on neither B nor C.
+template <int B, int C, int R, class Real, class Scalar, class Row>
+EMOMC_INLINE void accumulate(const AxisAlignedShape& shape, const Scalar* coefficients, int first,
+                             const Row& row, Real (&t)[B][C][R]) {
+  constexpr int kAlignment = C == 1 ? sizeof(Scalar) : kCoefficientAlignment;
   const Scalar* next[B];
   EMOMC_UNROLL
-  for (int b = 0; b < B; ++b) next[b] = coefficients + (block + b) * shape.dim * kComponentBlock * 2;
+  for (int b = 0; b < B; ++b) {
+    const Scalar* shifts = coefficients + shape.shift_index(first + b * kComponentBlock);
+    EMOMC_UNROLL
+    for (int c = 0; c < C; ++c) EMOMC_UNROLL
+    for (int r = 0; r < R; ++r) t[b][c][r] = Real(shifts[c]);
+    next[b] = coefficients + shape.slope_index(first + b * kComponentBlock, 0);
+  }
   EMOMC_UNROLL_EXACT
   for (int j = 0; j < shape.dim; ++j) {
     Real x[R];
@@ -52,36 +57,17 @@ EMOMC_INLINE void accumulate_blocks(const AxisAlignedShape& shape, const Scalar*
     EMOMC_UNROLL
     for (int b = 0; b < B; ++b) {
       // 16 bytes at a time: the array and its blocks of 8 numbers begin there.
-      const Scalar* p = static_cast<const Scalar*>(EMOMC_ASSUME_ALIGNED(next[b], kCoefficientAlignment));
+      const Scalar* p = static_cast<const Scalar*>(EMOMC_ASSUME_ALIGNED(next[b], kAlignment));
       next[b] += 2 * kComponentBlock;
       EMOMC_UNROLL
-      for (int c = 0; c < kComponentBlock; ++c) {
+      for (int c = 0; c < C; ++c) {
         const Real g(p[2 * c]), h(p[2 * c + 1]);
         EMOMC_UNROLL
         for (int r = 0; r < R; ++r) {
           const Real z = real_fma(x[r], g, h);
-          distance[b][c][r] = real_fnma(z, z, distance[b][c][r]);
+          t[b][c][r] = real_fnma(z, z, t[b][c][r]);
         }
       }
-    }
-  }
-}
-
-/// The same for one component: distance[r]; the same bits as accumulate_blocks gives for it.
-template <int R, class Real, class Scalar, class Row>
-EMOMC_INLINE void accumulate_component(const AxisAlignedShape& shape, const Scalar* coefficients, int k,
-                                       const Row& row, Real (&distance)[R]) {
-  EMOMC_UNROLL
-  for (int r = 0; r < R; ++r) distance[r] = Real(Scalar(0));
-  EMOMC_UNROLL_EXACT
-  for (int j = 0; j < shape.dim; ++j) {
-    Real x[R];
-    row(j, x);
-    const Real g(coefficients[shape.slope_index(k, j)]), h(coefficients[shape.slope_index(k, j) + 1]);
-    EMOMC_UNROLL
-    for (int r = 0; r < R; ++r) {
-      const Real z = real_fma(x[r], g, h);
-      distance[r] = real_fnma(z, z, distance[r]);
     }
   }
 }

@@ -7,6 +7,7 @@
 #include "emomc/device/batch_layout.hpp"
 #include "emomc/device/full_mixture.hpp"
 #include "emomc/device/gaussian_mixture.hpp"
+#include "emomc/device/kept_sums.cuh"
 #include "emomc/device/row_sums.cuh"
 #include "emomc/device/rows_ahead.cuh"
 #include "emomc/device/spherical_mixture.hpp"
@@ -17,7 +18,7 @@ namespace emomc::device {
 
 enum class BatchWork {
   full,       ///< all components
-  component,  ///< one component's distances anew, the others' from where they are kept
+  component,  ///< one component differs: sums of the others from where they are kept
 };
 
 /// How rows come to the threads.
@@ -46,6 +47,22 @@ struct BatchConfig {
 // Waiting for the kernels ahead, and letting the next one begin (cuda_launch.cuh).
 __device__ inline void wait_for_kernels_ahead() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 __device__ inline void let_next_kernel_begin() { asm volatile("griddepcontrol.launch_dependents;"); }
+
+/// Where the kept sums of a chain are, and what is to be done with them.
+template <class Real>
+struct KeptOfChain {
+  Real* first;  ///< row's
+  int changed;
+  StaleSums stale;
+
+  template <class Config>
+  static __device__ KeptOfChain of(const BatchView& view, int chain) {
+    constexpr int kSlots = kKeptOfBlock<KeptKinds::pairs_and_blocks> *
+                           ((Config::components + kComponentBlock - 1) / kComponentBlock);
+    return {static_cast<Real*>(view.kept) + static_cast<i64>(chain) * kSlots * view.slot_size,
+            view.component[chain], static_cast<const StaleSums*>(view.stale)[chain]};
+  }
+};
 
 template <class Config>
 struct BatchBlock {
@@ -80,36 +97,17 @@ struct BatchBlock {
     };
   }
 
-  __device__ void add_all(const Real* coefficients, LogSum<Real> (&total)[kRows]) const {
-    add_components(model().shape(), coefficients, own_rows(), total);
-  }
-
-  /// `changed`: the component, or a negative number; `slots`: of the chain's kept distances; `kept`: theirs
-  /// of the thread's first row, in slot 0.
-  __device__ void add_changed(const Real* coefficients, int changed, const int* slots, Real* kept,
-                              LogSum<Real> (&total)[kRows]) const {
-    if (changed >= 0) {
-      Real distance[kRows];
-      accumulate_component(model().shape(), coefficients, changed, own_rows(), distance);
-      store_rows(distance, kept + slots[Config::components] * view.slot_size);
-    }
-    add_kept_components(
-        model().shape(), coefficients,
-        [&](int k, Real(&q)[kRows]) {
-          load_rows(kept + slots[k == changed ? Config::components : k] * view.slot_size, q);
-        },
-        total);
-  }
-
-  /// Sum of the warp's rows, the first `num_rows` of the block's.
-  __device__ static double warp_sum(const LogSum<Real> (&total)[kRows], int num_rows) {
+  /// Over the thread's rows, of which the first `num_rows` of the block's count.
+  __device__ double own_sum(const Real* coefficients, const Real (&sum)[kRows], int tile, int part,
+                            int num_rows) const {
     double values[kRows];
+    log2_of_rows(model().shape(), coefficients, rows_of(tile, part), kBatchTile, sum, values);
+    if (num_rows < Config::part_rows) {
 #pragma unroll
-    for (int r = 0; r < kRows; ++r) values[r] = log2_value(total[r]);
-#pragma unroll
-    for (int r = 0; r < kRows; ++r)
-      if (static_cast<int>(threadIdx.x) * kRows + r >= num_rows) values[r] = 0.0;
-    return sum_over_lanes(sum_in_registers(values));
+      for (int r = 0; r < kRows; ++r)
+        if (static_cast<int>(threadIdx.x) * kRows + r >= num_rows) values[r] = 0.0;
+    }
+    return sum_in_registers(values);
   }
 };
 
@@ -190,7 +188,7 @@ __global__ void __launch_bounds__(Config::threads, 4) batch_kernel(const __grid_
   __shared__ double sums[kBatchChains][Block::kWarps];
   __shared__ double run_sums[Config::ahead ? kBatchChains : 1][Config::ahead ? kBatchRun : 1];
   __shared__ int finished[kBatchChains];
-  __shared__ int slots[kBatchChains][Config::work == BatchWork::component ? Config::components + 1 : 1];
+  __shared__ KeptOfChain<Real> kept[Config::work == BatchWork::component ? kBatchChains : 1];
   Real* coefficients = reinterpret_cast<Real*>(batch_memory);
   const int first = static_cast<int>(blockIdx.y) * view.chains_per_block;
   const int count = min(view.chains_per_block, view.num_active - first);
@@ -238,9 +236,18 @@ __global__ void __launch_bounds__(Config::threads, 4) batch_kernel(const __grid_
     for (int c = static_cast<int>(threadIdx.x); c < size; c += Config::threads)
       coefficients[i * size + c] = from[c];
     if constexpr (Config::work == BatchWork::component)
-      for (int k = static_cast<int>(threadIdx.x); k <= Config::components; k += Config::threads)
-        slots[i][k] = view.slot[static_cast<i64>(chain) * (Config::components + 1) + k];
+      if (threadIdx.x == 0) kept[i] = KeptOfChain<Real>::template of<Config>(view, chain);
   }
+  // The thread's sum for chain i; two chains are summed over the warp's lanes together.
+  double held = 0;
+  const auto hand_in = [&](int i, double own) {
+    const bool is_second = i % 2 != 0;
+    if (is_second || i + 1 == count) {
+      const double sum = sum_two_over_lanes(is_second ? held : own, is_second ? own : 0.0);
+      if (lane < 1 + i % 2) sums[i - i % 2 + lane][warp] = sum;
+    }
+    held = own;
+  };
   int num_done = 0;  // parts of the chain that thread i < count hands in for
 #pragma unroll 1
   for (int n = 0, at = nth_part(0); at < num_parts; at = nth_part(++n)) {
@@ -260,23 +267,26 @@ __global__ void __launch_bounds__(Config::threads, 4) batch_kernel(const __grid_
     for (int i = 0; i < count; ++i) {
       if constexpr (!Config::uniform) {
         const int list = list_of(chain_of(i)), begin = view.first_tile[list];
-        if (position >= view.first_tile[list + 1] - begin) continue;  // the chain's list is shorter
+        if (position >= view.first_tile[list + 1] - begin) {  // the chain's list is shorter
+          hand_in(i, 0.0);
+          continue;
+        }
         const int tile = view.tiles[begin + position];
         if (tile != loaded) load(tile, part);
       }
-      LogSum<Real> total[Config::rows];
+      Real rows_sum[Config::rows];
       if constexpr (Config::work == BatchWork::component) {
-        const int chain = chain_of(i);
-        Real* kept = static_cast<Real*>(view.kept) +
-                     static_cast<i64>(chain) * (Config::components + 1) * view.slot_size +
-                     static_cast<i64>(loaded) * kBatchTile + part * Config::part_rows +
-                     static_cast<int>(threadIdx.x) * Config::rows;
-        block.add_changed(coefficients + i * size, view.component[chain], slots[i], kept, total);
+        const KeptOfChain<Real>& of_chain = kept[i];
+        const KeptSums<decltype(Block::model().shape()), Real, KeptKinds::pairs_and_blocks> sums_kept{
+            Block::model().shape(),
+            of_chain.first + static_cast<i64>(loaded) * kBatchTile + part * Config::part_rows +
+                static_cast<int>(threadIdx.x) * Config::rows,
+            view.slot_size, of_chain.stale};
+        sums_kept.add(coefficients + i * size, of_chain.changed, block.own_rows(), rows_sum);
       } else {
-        block.add_all(coefficients + i * size, total);
+        add_components(Block::model().shape(), coefficients + i * size, block.own_rows(), rows_sum);
       }
-      const double sum = Block::warp_sum(total, num_rows);
-      if (lane == 0) sums[i][warp] = sum;
+      hand_in(i, block.own_sum(coefficients + i * size, rows_sum, loaded, part, num_rows));
     }
     __syncthreads();
     // A thread for each chain keeps the part's sum, or that of a run of parts.

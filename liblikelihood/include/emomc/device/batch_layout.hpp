@@ -40,10 +40,10 @@ struct BatchView {
   i64 sums_per_chain;
   unsigned* num_arrived;   ///< [num_chains], 0 between launches
   double* log_likelihood;  ///< [num_chains]
-  // Of a component's evaluation, as in DistanceCacheView.
+  // Of a component's evaluation, as in KeptSumsView.
   const int* component;  ///< [num_chains]
-  void* kept;            ///< num_chains x (num_components + 1) x slot_size
-  const int* slot;       ///< num_chains x (num_components + 1)
+  void* kept;            ///< num_chains x num_blocks x kKeptOfBlock x slot_size
+  const void* stale;     ///< [num_chains] StaleSums
   int* pending;          ///< [num_chains]
   i64 slot_size;
 };

@@ -1,10 +1,14 @@
 // Log densities of rows under a mixture, in base 2, for one number or a SIMD pack, on host and device:
-//   log2 density of a row = common + log2 sum_k 2^(shift_k + distance_k),
+//   log2 density of a row = common + log2 sum_k 2^(t_k),  t_k = shift_k + distance_k,
 // distance_k being minus the squared distance to component k. How distances follow from coefficients is the
 // shape's (axis_aligned_mixture.hpp, triangular_mixture.hpp): a type with
-//   num_components, dim, num_blocks(), shift_index(k), num_coefficients(), num_terms(), num_scratch()
-//   accumulate_blocks<B, R>(shape, coefficients, block, row, distance)
-//   accumulate_component<R>(shape, coefficients, k, row, distance)
+//   num_components, dim, num_blocks(), num_pairs(), shift_index(k), num_coefficients(), num_terms(),
+//   num_scratch() accumulate<B, C, R>(shape, coefficients, first, row, t)
+//
+// Powers of two are added as they are: components in pairs, pairs in blocks of four components, then blocks.
+// The shifts are such that a typical row has a sum of about 1 (reference_height); where it is not between
+// 2^-kPlainRange and 2^kPlainRange, the row's logarithm comes from a second pass, by the largest term. So a
+// pair's sum depends on the two components and the row alone, and may be kept while others change.
 //
 // Re-includable: the cpu engine includes this once per SIMD target (see forget_includes.hpp).
 #ifndef EMOMC_DEVICE_MIXTURE_SUM_HPP
@@ -26,92 +30,92 @@ EMOMC_INLINE int num_component_blocks(int num_components) {
   return (num_components + kComponentBlock - 1) / kComponentBlock;
 }
 
-/// Components whose terms are added together.
+/// Components whose terms are added before all others; a block's two pairs are added next, then blocks.
+inline constexpr int kPair = 2;
+inline constexpr int kBlockPairs = kComponentBlock / kPair;
+
+/// Blocks whose terms are in registers at once.
 inline constexpr int kGroupBlocks = 2;
 
-/// Adds the terms of 4 B components, distance + shift, to the sums of R rows. Components beyond the last
+/// Sums of rows within 2^+-this are taken as they are: far from where single terms leave the range of Real.
+template <class Scalar>
+inline constexpr Scalar kPlainRange = sizeof(Scalar) == sizeof(float) ? 90 : 900;
+
+/// Adds the terms of 4 B components from block `block` on to the sums of R rows. Components beyond the last
 /// have a shift of minus infinity and add nothing.
-template <int B, int R, class Real, class Scalar>
-EMOMC_INLINE void add_group(const Real (&distance)[B][kComponentBlock][R], const Scalar* shifts,
-                            bool is_first, LogSum<Real> (&total)[R]) {
+template <int B, int R, class Real>
+EMOMC_INLINE void add_blocks(const Real (&t)[B][kComponentBlock][R], int block, Real (&sum)[R]) {
+  static_assert(kComponentBlock == 4);
   EMOMC_UNROLL
+  for (int b = 0; b < B; ++b) EMOMC_UNROLL
   for (int r = 0; r < R; ++r) {
-    Real t[B * kComponentBlock];
-    EMOMC_UNROLL
-    for (int b = 0; b < B; ++b) EMOMC_UNROLL
-    for (int c = 0; c < kComponentBlock; ++c)
-      t[b * kComponentBlock + c] = distance[b][c][r] + Real(shifts[b * kComponentBlock + c]);
-    if (is_first)
-      total[r].start(t);
-    else
-      total[r].add(t);
+    const Real first = real_exp2_bounded(t[b][0][r]) + real_exp2_bounded(t[b][1][r]);
+    const Real last = real_exp2_bounded(t[b][2][r]) + real_exp2_bounded(t[b][3][r]);
+    sum[r] = block + b == 0 ? first + last : sum[r] + (first + last);
   }
 }
 
-/// Adds all components to the sums of R rows, group after group. `fill(block, distance)` fills the distances
-/// of the components from 4 block on, [kGroupBlocks or 1][4][R].
-template <int R, class Shape, class Real, class Scalar, class Fill>
-EMOMC_INLINE void add_groups(const Shape& shape, const Scalar* coefficients, const Fill& fill,
-                             LogSum<Real> (&total)[R]) {
-  const Scalar* shifts = coefficients + shape.shift_index(0);
-  int block = 0;
-  for (; block + kGroupBlocks <= shape.num_blocks(); block += kGroupBlocks) {
-    Real distance[kGroupBlocks][kComponentBlock][R];
-    fill(block, distance);
-    add_group(distance, shifts + block * kComponentBlock, block == 0, total);
-  }
-  for (; block < shape.num_blocks(); ++block) {
-    Real distance[1][kComponentBlock][R];
-    fill(block, distance);
-    add_group(distance, shifts + block * kComponentBlock, block == 0, total);
-  }
-}
-
-/// Distances of a block of components, by accumulate_blocks.
-template <class Shape, class Scalar, class Row>
-struct FillFromRows {
-  const Shape& shape;
-  const Scalar* coefficients;
-  const Row& row;
-
-  template <int B, int R, class Real>
-  EMOMC_INLINE void operator()(int block, Real (&distance)[B][kComponentBlock][R]) const {
-    accumulate_blocks<B, R>(shape, coefficients, block, row, distance);
-  }
-};
-
-/// Adds all components of R rows; `row(j, x)` loads column j.
+/// Sums over all components of R rows; `row(j, x)` loads column j.
 template <int R, class Shape, class Real, class Scalar, class Row>
 EMOMC_INLINE void add_components(const Shape& shape, const Scalar* coefficients, const Row& row,
-                                 LogSum<Real> (&total)[R]) {
-  add_groups(shape, coefficients, FillFromRows<Shape, Scalar, Row>{shape, coefficients, row}, total);
+                                 Real (&sum)[R]) {
+  int block = 0;
+  for (; block + kGroupBlocks <= shape.num_blocks(); block += kGroupBlocks) {
+    Real t[kGroupBlocks][kComponentBlock][R];
+    accumulate(shape, coefficients, block * kComponentBlock, row, t);
+    add_blocks(t, block, sum);
+  }
+  for (; block < shape.num_blocks(); ++block) {
+    Real t[1][kComponentBlock][R];
+    accumulate(shape, coefficients, block * kComponentBlock, row, t);
+    add_blocks(t, block, sum);
+  }
 }
 
-/// Distances that were kept; `load(k, q)` loads component k's of the R rows.
-template <class Load>
-struct FillFromCache {
-  int num_components;
-  const Load& load;
+/// Sums of one pair's terms, as add_blocks has them.
+template <int R, class Shape, class Real, class Scalar, class Row>
+EMOMC_INLINE void add_pair(const Shape& shape, const Scalar* coefficients, int pair, const Row& row,
+                           Real (&p)[R]) {
+  Real t[1][kPair][R];
+  accumulate(shape, coefficients, pair * kPair, row, t);
+  EMOMC_UNROLL
+  for (int r = 0; r < R; ++r) p[r] = real_exp2_bounded(t[0][0][r]) + real_exp2_bounded(t[0][1][r]);
+}
 
-  template <int B, int R, class Real>
-  EMOMC_INLINE void operator()(int block, Real (&distance)[B][kComponentBlock][R]) const {
-    using Scalar = typename RealTraits<Real>::Scalar;
+/// Sum of a block's two pairs, `load(pair, p)`.
+template <int R, class Real, class Load>
+EMOMC_INLINE void add_kept_block(int block, const Load& load, Real (&sum)[R]) {
+  Real last[R];
+  load(block * kBlockPairs, sum);
+  load(block * kBlockPairs + 1, last);
+  EMOMC_UNROLL
+  for (int r = 0; r < R; ++r) sum[r] = sum[r] + last[r];
+}
+
+/// Sums over all components from those of pairs; the same bits as add_components.
+template <int R, class Shape, class Real, class Load>
+EMOMC_INLINE void add_kept_pairs(const Shape& shape, const Load& load, Real (&sum)[R]) {
+  add_kept_block(0, load, sum);
+  EMOMC_UNROLL_EXACT
+  for (int block = 1; block < shape.num_blocks(); ++block) {
+    Real next[R];
+    add_kept_block(block, load, next);
     EMOMC_UNROLL
-    for (int b = 0; b < B; ++b) EMOMC_UNROLL
-    for (int c = 0; c < kComponentBlock; ++c) {
-      const int k = (block + b) * kComponentBlock + c;
-      EMOMC_UNROLL
-      for (int r = 0; r < R; ++r) distance[b][c][r] = Real(Scalar(0));
-      if (k < num_components) load(k, distance[b][c]);
-    }
+    for (int r = 0; r < R; ++r) sum[r] = sum[r] + next[r];
   }
-};
+}
 
-/// Adds all components of R rows from kept distances; the same bits as add_components.
-template <int R, class Shape, class Real, class Scalar, class Load>
-EMOMC_INLINE void add_kept_components(const Shape& shape, const Scalar* coefficients, const Load& load,
-                                      LogSum<Real> (&total)[R]) {
-  add_groups(shape, coefficients, FillFromCache<Load>{shape.num_components, load}, total);
+/// The same for terms of any size, by the largest one of each row.
+template <int R, class Shape, class Real, class Scalar, class Row>
+EMOMC_INLINE void add_any(const Shape& shape, const Scalar* coefficients, const Row& row,
+                          LogSum<Real> (&total)[R]) {
+  EMOMC_ROLLED
+  for (int k = 0; k < shape.num_components; ++k) {
+    Real t[1][1][R];
+    accumulate(shape, coefficients, k, row, t);
+    EMOMC_UNROLL
+    for (int r = 0; r < R; ++r) total[r].add(t[0][0][r]);
+  }
 }
 
 }  // namespace EMOMC_DEVICE_NAMESPACE

@@ -185,61 +185,56 @@ struct HeightTerms {
   }
 };
 
+/// What heights are counted from: log2 of the density of a typical row, d columns of standard normal numbers,
+/// in the unit of heights. Data are standardised, so that the terms of most rows are about 1 there.
+EMOMC_INLINE double reference_height(int d) { return EMOMC_RINT(d * (kLog2RootHalfLog2E - 0.5 * kLog2E)); }
+
 /// Writes the shifts, which all members may read then, and returns `common`; NaN where theta is no mixture.
-/// The terms are there. `heights`: [K], where there are more than kMostLanes components.
+/// The terms are there.
 template <class Real, class Team, class Model>
 EMOMC_HD double prepare_heights(const Team& team, const Model& model, const double* theta,
-                                const HeightTerms& terms, Real* coefficients, double* log2_height) {
+                                const HeightTerms& terms, Real* coefficients) {
   const auto shape = model.shape();
   const int K = shape.num_components, d = shape.dim, padded = shape.num_blocks() * kComponentBlock;
+  const double reference = reference_height(d);
   const auto height_of = [=](int k) {
     double slopes = 0;
     EMOMC_UNROLL_EXACT
     for (int j = 0; j < d; ++j) slopes += terms.log2_slope[k * d + j];
-    return terms.log2_weight[k] + slopes;
+    return terms.log2_weight[k] + slopes - reference;
   };
-  // The weight that a rounded shift stands for: 2^(shift - slopes + top).
-  const auto weight_of = [=](int k, double exact, Real shift) {
+  // The weight that a rounded shift stands for; NaN where the component is none.
+  const auto weight_of = [=](int k, double height, Real shift) {
+    if (is_nan(height)) return height;
     if constexpr (sizeof(Real) == sizeof(double)) return 0.0;
     const double weight = model.weight(theta, k);
-    return weight > 0 ? weight * exp2_double(static_cast<double>(shift) - exact) : 0.0;
+    return weight > 0 ? weight * exp2_double(static_cast<double>(shift) - height) : 0.0;
   };
-  double top, weights, rounded;
-  bool undefined;
+  double weights, rounded;
   if (K <= kMostLanes) {
     const auto heights = team.lanes(K, height_of);
-    top = team.max_of(heights, K);
-    undefined = team.sum_of(team.map(heights, K, [](double h, int) { return is_nan(h) ? 1.0 : 0.0; }), K) > 0;
+    team.store(
+        team.map(heights, K, [=](double h, int) { return static_cast<double>(rounded_shift<Real>(h, d)); }),
+        K, coefficients + shape.shift_index(0));
     weights = team.sum_of(team.lanes(K, [=](int k) { return model.weight(theta, k); }), K);
-    const double highest = top;
-    const auto shifts = team.map(
-        heights, K, [=](double h, int) { return static_cast<double>(rounded_shift<Real>(h - highest, d)); });
-    team.store(shifts, K, coefficients + shape.shift_index(0));
-    const auto exact = team.map(heights, K, [=](double h, int) { return h - highest; });
     rounded = team.sum_of(
-        team.map(exact, K, [&](double e, int k) { return weight_of(k, e, rounded_shift<Real>(e, d)); }), K);
+        team.map(heights, K, [&](double h, int k) { return weight_of(k, h, rounded_shift<Real>(h, d)); }), K);
   } else {
-    const MaxAndTwoSums heights = team.max_and_sum_two(K, [=](int k) {
+    const TwoSums sums = team.sum_two(K, [=](int k) {
       const double height = height_of(k);
-      log2_height[k] = height;
-      return MaxAndTwoSums{height, is_nan(height) ? 1.0 : 0.0, model.weight(theta, k)};
-    });
-    top = heights.max;
-    undefined = heights.a > 0;
-    weights = heights.b;
-    const double highest = top;
-    rounded = team.sum(K, [=](int k) {
-      const Real shift = rounded_shift<Real>(log2_height[k] - highest, d);
+      const Real shift = rounded_shift<Real>(height, d);
       coefficients[shape.shift_index(k)] = shift;
-      return weight_of(k, log2_height[k] - highest, shift);
+      return TwoSums{model.weight(theta, k), weight_of(k, height, shift)};
     });
+    weights = sums.a;
+    rounded = sums.b;
   }
   EMOMC_ROLLED
   for (int k = K + team.rank(); k < padded; k += team.size())
     coefficients[shape.shift_index(k)] = static_cast<Real>(-kInfinity);
   team.sync();
-  if (undefined || top == -kInfinity) return not_a_number();
-  double common = top - d * (kLog2RootHalfLog2E + 0.5 * kLog2TwoPi);
+  if (is_nan(rounded) || !(weights > 0 && weights < kInfinity)) return not_a_number();
+  double common = reference - d * (kLog2RootHalfLog2E + 0.5 * kLog2TwoPi);
   if constexpr (sizeof(Real) < sizeof(double)) common -= log_ratio(rounded, weights) * kLog2E;
   return common;
 }
@@ -257,10 +252,10 @@ EMOMC_HD void prepare_weights(const Team& team, const Model& model, const double
 /// Writes the coefficients of `theta`, which all members may read then, and returns `common`; NaN where theta
 /// is no mixture (a scale that is not positive, something not finite, coefficients beyond the range of Real).
 /// `coefficients`: shape.num_coefficients(). The terms are written too, and are those of `theta` afterwards.
-/// `log2_height`: [K] beside them, `inverses`: num_scratch() - num_terms() doubles, all shared by the team.
+/// `inverses`: num_scratch() - num_terms() doubles that the team shares.
 template <class Real, class Team, class Model>
 EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const double* theta, Real* coefficients,
-                                const HeightTerms& terms, double* log2_height, double* inverses) {
+                                const HeightTerms& terms, double* inverses) {
   const auto shape = model.shape();
   // In the lanes that the distances leave free.
   prepare_weights(team, model, theta, shape.num_components * shape.dim, terms);
@@ -268,7 +263,7 @@ EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const doub
                     inverses);
   pad_distances(team, shape, coefficients);
   team.sync();
-  return prepare_heights(team, model, theta, terms, coefficients, log2_height);
+  return prepare_heights(team, model, theta, terms, coefficients);
 }
 
 /// The same without the terms. `scratch`: shape.num_scratch() doubles that the team shares.
@@ -277,9 +272,7 @@ EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const doub
                                 double* scratch) {
   const auto shape = model.shape();
   const int K = shape.num_components, d = shape.dim;
-  const HeightTerms terms = HeightTerms::in(scratch, K, d);
-  // A height may take its weight's place, which is not needed any more.
-  return prepare_mixture(team, model, theta, coefficients, terms, terms.log2_weight,
+  return prepare_mixture(team, model, theta, coefficients, HeightTerms::in(scratch, K, d),
                          scratch + shape.num_terms());
 }
 

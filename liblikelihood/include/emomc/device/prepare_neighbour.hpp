@@ -42,7 +42,7 @@ EMOMC_HD double prepare_neighbour(const Team& team, const Model& model, const do
   const HeightTerms terms = HeightTerms::in(to.terms, K, d);
   double* rest = scratch + shape.num_terms();
   if (change.influence == Influence::everything)
-    return prepare_mixture(team, model, theta, to.coefficients, terms, scratch, rest);
+    return prepare_mixture(team, model, theta, to.coefficients, terms, rest);
   static_assert(kCoefficientAlignment % sizeof(double) == 0);
   copy_words(team, from.coefficients, to.coefficients,
              shape.num_coefficients() * static_cast<int>(sizeof(Real)));
@@ -59,7 +59,7 @@ EMOMC_HD double prepare_neighbour(const Team& team, const Model& model, const do
     prepare_distances(team, model, shape, theta, {change.component, 1}, to.coefficients, terms.log2_slope,
                       rest);
   team.sync();
-  return prepare_heights(team, model, theta, terms, to.coefficients, scratch);
+  return prepare_heights(team, model, theta, terms, to.coefficients);
 }
 
 }  // namespace emomc::device

@@ -16,6 +16,8 @@ EMOMC_INLINE float real_fnma(float a, float b, float c) { return EMOMC_FMAF(-a, 
 EMOMC_INLINE double real_fnma(double a, double b, double c) { return EMOMC_FMA(-a, b, c); }
 EMOMC_INLINE float real_max(float a, float b) { return EMOMC_FMAXF(a, b); }
 EMOMC_INLINE double real_max(double a, double b) { return a > b ? a : b; }
+EMOMC_INLINE float real_min(float a, float b) { return EMOMC_FMINF(a, b); }
+EMOMC_INLINE double real_min(double a, double b) { return a < b ? a : b; }
 /// a > b ? x : y
 EMOMC_INLINE float real_select_greater(float a, float b, float x, float y) { return a > b ? x : y; }
 EMOMC_INLINE double real_select_greater(double a, double b, double x, double y) { return a > b ? x : y; }
@@ -54,14 +56,15 @@ struct RealTraits;
 template <>
 struct RealTraits<float> {
   using Scalar = float;
-  static constexpr float lowest = -3.402823466e+38f;
-  static constexpr float min_exponent = -126.0f;
+  static constexpr float lowest = -3.402823466e+38f, infinity = __builtin_bit_cast(float, 0x7f800000);
+  static constexpr float min_exponent = -126.0f, max_exponent = 127.0f;
 };
 template <>
 struct RealTraits<double> {
   using Scalar = double;
-  static constexpr double lowest = -1.7976931348623157e+308;
-  static constexpr double min_exponent = -1022.0;
+  static constexpr double lowest = -1.7976931348623157e+308,
+                          infinity = __builtin_bit_cast(double, 0x7ff0000000000000l);
+  static constexpr double min_exponent = -1022.0, max_exponent = 1023.0;
 };
 
 /// 2^r for |r| <= 1/2 by its Taylor polynomial: degree 7 in float32 (1e-9), 13 in float64 (5e-18).
@@ -151,7 +154,7 @@ EMOMC_INLINE Real log2_kernel(Real z, double) {
   return real_fma(p, z, Real(2.8853900817779268));
 }
 
-/// 2^x for x <= 0; 0 below the smallest normal number and for minus infinity.
+/// 2^x for x <= 1023 (float32: 127); 0 below the smallest normal number and for minus infinity.
 template <class Real>
 EMOMC_INLINE Real real_exp2(Real x) {
   using Scalar = typename RealTraits<Real>::Scalar;
@@ -202,54 +205,41 @@ EMOMC_INLINE float real_log2<float>(float x) {
 }
 #endif
 
-/// Running log2 of a sum of powers of two, taken in groups: inside a group in order, then group by group.
-/// Minus infinity adds nothing; no term is NaN where data and coefficients are finite.
+/// 2^x where it is added to numbers of about 1: below the smallest normal number that one or zero, beyond the
+/// largest power of two that one or infinity.
+template <class Real>
+EMOMC_INLINE Real real_exp2_bounded(Real x) {
+  using Scalar = typename RealTraits<Real>::Scalar;
+#ifdef __CUDA_ARCH__
+  if constexpr (sizeof(Scalar) == sizeof(float)) return real_exp2(x);
+  return real_exp2(real_min(x, Real(RealTraits<Scalar>::max_exponent)));
+#else
+  const Real bounded =
+      real_min(real_max(x, Real(RealTraits<Scalar>::min_exponent)), Real(RealTraits<Scalar>::max_exponent));
+  const Real r = real_remainder(bounded);
+  return real_scale(exp2_minimax_kernel(r, Scalar()), bounded - r);
+#endif
+}
+
+/// Running log2 of a sum of powers of two, of any size. Minus infinity adds nothing.
 template <class Real>
 struct LogSum {
   using Scalar = typename RealTraits<Real>::Scalar;
   Real largest;  ///< RealTraits::lowest: there was no term
-  Real sum;      ///< in units of 2^largest; without a term, of no meaning on a processor and zero on a GPU
+  Real sum;      ///< in units of 2^largest
 
   // Written out, since a constructor that the compiler makes up belongs to no SIMD target.
   EMOMC_INLINE LogSum() : largest(Real(RealTraits<Scalar>::lowest)), sum(Real(Scalar(0))) {}
 
-  /// The first group.
-  template <int n>
-  EMOMC_INLINE void start(const Real (&t)[n]) {
-    largest = max_with(largest, t);
-    sum = powers(t);
-  }
-  /// A further group.
-  template <int n>
-  EMOMC_INLINE void add(const Real (&t)[n]) {
+  EMOMC_INLINE void add(Real t) {
     const Real before = largest;
-    largest = max_with(largest, t);
-    sum = real_fma(sum, real_exp2_addend(before - largest), powers(t));
+    largest = real_max(largest, t);
+    sum = real_fma(sum, real_exp2_addend(before - largest), real_exp2_addend(t - largest));
   }
-
- private:
-  // A processor waits for a chain of all numbers, so there it is of those four apart first; a GPU has other
-  // warps, and no registers to spare.
-  template <int n>
-  EMOMC_INLINE static Real max_with(Real most, const Real (&t)[n]) {
-#ifdef __CUDA_ARCH__
-    EMOMC_UNROLL
-    for (int i = 0; i < n; ++i) most = real_max(most, t[i]);
-    return most;
-#else
-    static_assert(n % 4 == 0);
-    Real apart[4] = {t[0], t[1], t[2], t[3]};
-    EMOMC_UNROLL
-    for (int i = 4; i < n; ++i) apart[i % 4] = real_max(apart[i % 4], t[i]);
-    return real_max(real_max(most, real_max(apart[0], apart[1])), real_max(apart[2], apart[3]));
-#endif
-  }
-  template <int n>
-  EMOMC_INLINE Real powers(const Real (&t)[n]) const {
-    Real group = real_exp2_addend(t[0] - largest);
-    EMOMC_UNROLL
-    for (int i = 1; i < n; ++i) group = group + real_exp2_addend(t[i] - largest);
-    return group;
+  /// log2 of the sum less `largest`; minus infinity where there was no term.
+  EMOMC_INLINE Real rest() const {
+    const Real least = Real(RealTraits<Scalar>::lowest);
+    return real_select_greater(largest, least, real_log2(sum), Real(-RealTraits<Scalar>::infinity));
   }
 };
 

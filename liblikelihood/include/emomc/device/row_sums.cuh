@@ -26,15 +26,62 @@ __device__ inline void store_rows(const Real (&x)[R], Real* to) {
   *reinterpret_cast<RowVector<Real, R>*>(to) = v;
 }
 
-/// log2 of the sum, as float64.
-template <class Real>
-__device__ inline double log2_value(const LogSum<Real>& total) {
-  Real rest;
-  if constexpr (sizeof(Real) == sizeof(float))
-    rest = real_log2(total.sum);  // of zero: minus infinity
-  else
-    rest = total.sum > 0 ? real_log2(total.sum) : static_cast<Real>(-kInfinity);
-  return static_cast<double>(total.largest) + static_cast<double>(rest);
+/// log2 of sums; whether all are within kPlainRange, otherwise out of it without meaning.
+template <int R>
+__device__ inline bool plain_log2(const float (&sum)[R], double (&out)[R]) {
+  float most = 0;
+#pragma unroll
+  for (int r = 0; r < R; ++r) {
+    const float y = real_log2(sum[r]);  // of zero or a subnormal number: minus infinity
+    out[r] = static_cast<double>(y);
+    most = fmaxf(most, fabsf(y));
+  }
+  return most < kPlainRange<float>;
+}
+template <int R>
+__device__ inline bool plain_log2(const double (&sum)[R], double (&out)[R]) {
+  bool all = true;
+#pragma unroll
+  for (int r = 0; r < R; ++r) {
+    const bool is_plain = sum[r] > power_of_two(-static_cast<int>(kPlainRange<double>)) &&
+                          sum[r] < power_of_two(static_cast<int>(kPlainRange<double>));
+    out[r] = real_log2(is_plain ? sum[r] : 1.0);
+    all = all && is_plain;
+  }
+  return all;
+}
+
+/// log2 of a row's sum over components, of any size; its columns are `stride` apart. A call, since it is rare
+/// and its registers are not to crowd out others.
+template <class Shape, class Real>
+__device__ __noinline__ double any_log2(Shape shape, const Real* coefficients, const Real* row, int stride) {
+  asm volatile("" : "+r"(shape.dim));  // not unrolled
+  LogSum<Real> total[1];
+  add_any(
+      shape, coefficients, [=](int j, Real(&x)[1]) { x[0] = row[j * stride]; }, total);
+  return static_cast<double>(total[0].largest) + static_cast<double>(total[0].rest());
+}
+
+/// log2 of the sums of R rows, of which add_components or add_kept_pairs made `sum`, as float64. Where one is
+/// not plain it is made anew of values in memory: `rows`, the first row's in column 0, columns `stride`
+/// apart.
+template <int R, class Shape, class Real>
+__device__ inline void log2_of_rows(const Shape& shape, const Real* coefficients, const Real* rows,
+                                    int stride, const Real (&sum)[R], double (&out)[R]) {
+  if (plain_log2(sum, out)) return;
+#pragma unroll 1
+  for (int other = 0; other < R; ++other) {
+    Real one[1] = {sum[0]};
+#pragma unroll
+    for (int r = 1; r < R; ++r)
+      if (r == other) one[0] = sum[r];
+    double value[1];
+    if (plain_log2(one, value)) continue;
+    value[0] = any_log2(shape, coefficients, rows + other, stride);
+#pragma unroll
+    for (int r = 0; r < R; ++r)
+      if (r == other) out[r] = value[0];
+  }
 }
 
 /// Tree over `n` numbers side by side in registers; n a power of two.
@@ -54,6 +101,15 @@ __device__ inline double sum_over_lanes(double x) {
 #pragma unroll
   for (int distance = 1; distance < 32; distance *= 2) x += __shfl_xor_sync(0xffffffffu, x, distance);
   return x;
+}
+
+/// Two such trees at once: lane 0 gets that of x, lane 1 that of y.
+__device__ inline double sum_two_over_lanes(double x, double y) {
+  const bool odd = threadIdx.x % 2 != 0;
+  double sum = (odd ? y : x) + __shfl_xor_sync(0xffffffffu, odd ? x : y, 1);
+#pragma unroll
+  for (int distance = 2; distance < 32; distance *= 2) sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+  return sum;
 }
 
 /// Tree over values[0 .. count), count <= kMostSummedByWarp, by one warp; `load(p)` reads one. Every lane

@@ -26,6 +26,7 @@ struct FullShape {
   static constexpr bool is_shared = false;
 
   EMOMC_INLINE int num_blocks() const { return num_component_blocks(num_components); }
+  EMOMC_INLINE int num_pairs() const { return num_blocks() * kBlockPairs; }
   EMOMC_INLINE int num_factors() const { return num_components; }
   EMOMC_INLINE int rows_per_block() const { return triangle_size(dim) + dim; }
   EMOMC_INLINE int offset_index(int k, int i) const {
@@ -50,6 +51,7 @@ struct TiedShape {
   static constexpr bool is_shared = true;
 
   EMOMC_INLINE int num_blocks() const { return num_component_blocks(num_components); }
+  EMOMC_INLINE int num_pairs() const { return num_blocks() * kBlockPairs; }
   EMOMC_INLINE int num_factors() const { return 1; }
   EMOMC_INLINE int first_offset() const { return (triangle_size(dim) + 3) / 4 * 4; }
   EMOMC_INLINE int offset_index(int k, int i) const {
@@ -65,65 +67,53 @@ struct TiedShape {
   EMOMC_INLINE int num_scratch() const { return triangle_size(dim) + num_components * (dim + 1); }
 };
 
-/// As for an AxisAlignedShape: distance[b][c][r] of R rows to the 4 B components from block `block` on.
-template <int B, int R, class Real, class Scalar, class Row>
-EMOMC_INLINE void accumulate_blocks(const FullShape& shape, const Scalar* coefficients, int block,
-                                    const Row& row, Real (&distance)[B][kComponentBlock][R]) {
+/// t[b][c][r] = shift, as accumulate begins with it.
+template <int B, int C, int R, class Shape, class Real, class Scalar>
+EMOMC_INLINE void start_terms(const Shape& shape, const Scalar* coefficients, int first, Real (&t)[B][C][R]) {
   EMOMC_UNROLL
   for (int b = 0; b < B; ++b) {
+    const Scalar* shifts = coefficients + shape.shift_index(first + b * kComponentBlock);
     EMOMC_UNROLL
-    for (int c = 0; c < kComponentBlock; ++c) EMOMC_UNROLL
-    for (int r = 0; r < R; ++r) distance[b][c][r] = Real(Scalar(0));
-    const Scalar* next = coefficients + (block + b) * shape.rows_per_block() * kComponentBlock;
+    for (int c = 0; c < C; ++c) EMOMC_UNROLL
+    for (int r = 0; r < R; ++r) t[b][c][r] = Real(shifts[c]);
+  }
+}
+
+/// As for an AxisAlignedShape.
+template <int B, int C, int R, class Real, class Scalar, class Row>
+EMOMC_INLINE void accumulate(const FullShape& shape, const Scalar* coefficients, int first, const Row& row,
+                             Real (&t)[B][C][R]) {
+  constexpr int kAlignment =
+      C * sizeof(Scalar) < kCoefficientAlignment ? C * sizeof(Scalar) : kCoefficientAlignment;
+  start_terms(shape, coefficients, first, t);
+  EMOMC_UNROLL
+  for (int b = 0; b < B; ++b) {
+    const Scalar* next = coefficients + shape.offset_index(first + b * kComponentBlock, 0);
     EMOMC_UNROLL_EXACT_PAIRS
     for (int i = 0; i < shape.dim; ++i) {
-      Real z[kComponentBlock][R];
-      const Scalar* h = static_cast<const Scalar*>(EMOMC_ASSUME_ALIGNED(next, kCoefficientAlignment));
+      Real z[C][R];
+      const Scalar* h = static_cast<const Scalar*>(EMOMC_ASSUME_ALIGNED(next, kAlignment));
       next += kComponentBlock;
       EMOMC_UNROLL
-      for (int c = 0; c < kComponentBlock; ++c) EMOMC_UNROLL
+      for (int c = 0; c < C; ++c) EMOMC_UNROLL
       for (int r = 0; r < R; ++r) z[c][r] = Real(h[c]);
       EMOMC_UNROLL_EXACT_PAIRS
       for (int j = 0; j <= i; ++j) {
         Real x[R];
         row(j, x);
-        const Scalar* w = static_cast<const Scalar*>(EMOMC_ASSUME_ALIGNED(next, kCoefficientAlignment));
+        const Scalar* w = static_cast<const Scalar*>(EMOMC_ASSUME_ALIGNED(next, kAlignment));
         next += kComponentBlock;
         EMOMC_UNROLL
-        for (int c = 0; c < kComponentBlock; ++c) {
+        for (int c = 0; c < C; ++c) {
           const Real factor(w[c]);
           EMOMC_UNROLL
           for (int r = 0; r < R; ++r) z[c][r] = real_fma(x[r], factor, z[c][r]);
         }
       }
       EMOMC_UNROLL
-      for (int c = 0; c < kComponentBlock; ++c) EMOMC_UNROLL
-      for (int r = 0; r < R; ++r) distance[b][c][r] = real_fnma(z[c][r], z[c][r], distance[b][c][r]);
+      for (int c = 0; c < C; ++c) EMOMC_UNROLL
+      for (int r = 0; r < R; ++r) t[b][c][r] = real_fnma(z[c][r], z[c][r], t[b][c][r]);
     }
-  }
-}
-
-/// The same for one component; the same bits.
-template <int R, class Real, class Scalar, class Row>
-EMOMC_INLINE void accumulate_component(const FullShape& shape, const Scalar* coefficients, int k,
-                                       const Row& row, Real (&distance)[R]) {
-  EMOMC_UNROLL
-  for (int r = 0; r < R; ++r) distance[r] = Real(Scalar(0));
-  EMOMC_UNROLL_EXACT_PAIRS
-  for (int i = 0; i < shape.dim; ++i) {
-    Real z[R];
-    EMOMC_UNROLL
-    for (int r = 0; r < R; ++r) z[r] = Real(coefficients[shape.offset_index(k, i)]);
-    EMOMC_UNROLL_EXACT_PAIRS
-    for (int j = 0; j <= i; ++j) {
-      Real x[R];
-      row(j, x);
-      const Real factor(coefficients[shape.factor_index(k, i, j)]);
-      EMOMC_UNROLL
-      for (int r = 0; r < R; ++r) z[r] = real_fma(x[r], factor, z[r]);
-    }
-    EMOMC_UNROLL
-    for (int r = 0; r < R; ++r) distance[r] = real_fnma(z[r], z[r], distance[r]);
   }
 }
 
@@ -142,13 +132,12 @@ EMOMC_INLINE void rotate_rows(const Scalar* factors, int i, const Row& row, Real
   }
 }
 
-template <int B, int R, class Real, class Scalar, class Row>
-EMOMC_INLINE void accumulate_blocks(const TiedShape& shape, const Scalar* coefficients, int block,
-                                    const Row& row, Real (&distance)[B][kComponentBlock][R]) {
-  EMOMC_UNROLL
-  for (int b = 0; b < B; ++b) EMOMC_UNROLL
-  for (int c = 0; c < kComponentBlock; ++c) EMOMC_UNROLL
-  for (int r = 0; r < R; ++r) distance[b][c][r] = Real(Scalar(0));
+template <int B, int C, int R, class Real, class Scalar, class Row>
+EMOMC_INLINE void accumulate(const TiedShape& shape, const Scalar* coefficients, int first, const Row& row,
+                             Real (&t)[B][C][R]) {
+  constexpr int kAlignment =
+      C * sizeof(Scalar) < kCoefficientAlignment ? C * sizeof(Scalar) : kCoefficientAlignment;
+  start_terms(shape, coefficients, first, t);
   EMOMC_UNROLL_EXACT_PAIRS
   for (int i = 0; i < shape.dim; ++i) {
     Real y[R];
@@ -156,34 +145,16 @@ EMOMC_INLINE void accumulate_blocks(const TiedShape& shape, const Scalar* coeffi
     EMOMC_UNROLL
     for (int b = 0; b < B; ++b) {
       const Scalar* h = static_cast<const Scalar*>(EMOMC_ASSUME_ALIGNED(
-          coefficients + shape.offset_index((block + b) * kComponentBlock, i), kCoefficientAlignment));
+          coefficients + shape.offset_index(first + b * kComponentBlock, i), kAlignment));
       EMOMC_UNROLL
-      for (int c = 0; c < kComponentBlock; ++c) {
+      for (int c = 0; c < C; ++c) {
         const Real offset(h[c]);
         EMOMC_UNROLL
         for (int r = 0; r < R; ++r) {
           const Real z = y[r] + offset;
-          distance[b][c][r] = real_fnma(z, z, distance[b][c][r]);
+          t[b][c][r] = real_fnma(z, z, t[b][c][r]);
         }
       }
-    }
-  }
-}
-
-template <int R, class Real, class Scalar, class Row>
-EMOMC_INLINE void accumulate_component(const TiedShape& shape, const Scalar* coefficients, int k,
-                                       const Row& row, Real (&distance)[R]) {
-  EMOMC_UNROLL
-  for (int r = 0; r < R; ++r) distance[r] = Real(Scalar(0));
-  EMOMC_UNROLL_EXACT_PAIRS
-  for (int i = 0; i < shape.dim; ++i) {
-    Real y[R];
-    rotate_rows(coefficients, i, row, y);
-    const Real offset(coefficients[shape.offset_index(k, i)]);
-    EMOMC_UNROLL
-    for (int r = 0; r < R; ++r) {
-      const Real z = y[r] + offset;
-      distance[r] = real_fnma(z, z, distance[r]);
     }
   }
 }

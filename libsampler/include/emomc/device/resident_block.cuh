@@ -5,6 +5,7 @@
 
 #include "emomc/device/block_team.cuh"
 #include "emomc/device/cluster.cuh"
+#include "emomc/device/kept_sums.cuh"
 #include "emomc/device/resident_layout.hpp"
 #include "emomc/device/row_sums.cuh"
 
@@ -28,10 +29,11 @@ struct ResidentScalars {
   Prepared prepared;      ///< the acceptance to come; here, since in registers it would crowd out the rest
   ResidentCandidate next[2][2];  ///< in turn: the next candidate after a rejection, after an acceptance
   Decision decision;
-  int kept;  ///< component whose distances the caches have yet to take over; kNothingKept
+  StaleSums stale;  ///< of the kept sums of components
   u8 accepted;
 };
-inline constexpr int kNothingKept = -1;
+/// For ResidentEvaluation::evaluate: more than one component differs.
+inline constexpr int kSeveral = -1;
 
 /// What a line tells all blocks of its candidate, beside the sums of rows.
 struct ResidentLine {
@@ -55,7 +57,8 @@ struct ResidentConfig {
   static constexpr int node_rows = 32 * rows;
   static constexpr ResidentForm form = kForm_;
   static constexpr int evaluators = kEvaluators;  ///< warps
-  static constexpr bool caches = kCaches_;        ///< distances of the own rows are kept in shared memory
+  static constexpr int pairs = (kComponents + kComponentBlock - 1) / kComponentBlock * kBlockPairs;
+  static constexpr bool caches = kCaches_;  ///< sums of pairs of the own rows are kept in shared memory
   static constexpr bool neighbours = kNeighbours_;
   static constexpr bool ahead = form == ResidentForm::ahead;
   static constexpr int lines = kLines_;        ///< candidates at once, a power of two
@@ -201,7 +204,7 @@ struct ResidentBlock {
     s.plan = *view.record_plan;
     if (rank != 0) s.plan.capacity = 0;  // one block records
     s.total_of_rows = work.num_rows[list];
-    s.kept = kNothingKept;
+    s.stale = {StaleSums::kAll, StaleSums::kAll};
     local = view;
     local.table = table_of(view, chain);
     local.num_tables = 1;

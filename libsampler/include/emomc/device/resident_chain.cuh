@@ -40,11 +40,10 @@ class ResidentChain : ResidentProposal<Config> {
   __device__ void run() {
     block_.load();
     __syncthreads();
-    if constexpr (Config::caches || Config::neighbours) {
+    if constexpr (Config::neighbours) {
       if (block_.in_team(0)) this->prepare_current();
       __syncthreads();
     }
-    if constexpr (Config::caches) evaluation_.fill_caches();
     const i64 last = block_.work.num_steps * view_.num_blocks;
     if (Config::ahead && block_.in_team(kKeeper)) draw(kNoBlock, 0, block_.scalars.step, 0);
     __syncthreads();
@@ -97,7 +96,7 @@ class ResidentChain : ResidentProposal<Config> {
     ResidentScalars& s = block_.scalars;
     if (evaluated) s.log_likelihood = log_likelihood;
     s.decision = accept == kNoBlock ? Decision{} : decide<Proposal>(block_.local, block_.chain, s.prepared);
-    if (evaluated) s.kept = s.decision.accepted ? changed : kNothingKept;
+    if (evaluated) s.stale = s.stale.after(changed, s.decision.accepted);
   }
 
   /// What was decided on block `accept`, and the candidate that comes next; by the keeper's lane 0.
@@ -123,7 +122,7 @@ class ResidentChain : ResidentProposal<Config> {
     ResidentScalars& scalars = block_.scalars;
     const Influence influence = accept == kNoBlock ? Influence::nothing : view_.blocks[accept].influence;
     const bool evaluated = influence != Influence::nothing;
-    const int changed = influence == Influence::component ? view_.blocks[accept].component : kNothingKept;
+    const int changed = influence == Influence::component ? view_.blocks[accept].component : kSeveral;
     const bool is_last = accept == view_.num_blocks - 1;
     const bool keeps = block_.in_team(kKeeper), leads = keeps && Block::leads_team();
     if (Config::ahead && propose != kNoBlock && block_.team_index() < 2) {

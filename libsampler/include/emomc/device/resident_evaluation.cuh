@@ -16,48 +16,18 @@ class ResidentEvaluation {
  public:
   __device__ explicit ResidentEvaluation(const Block& block) : block_(block) {}
 
-  /// Distances of the current point to all components, by the evaluating warps.
-  __device__ void fill_caches() const {
-    if (block_.warp < Config::first_evaluator) return;
-    const Real* coefficients = static_cast<const Real*>(block_.places.coefficients(block_.current));
-#pragma unroll 1
-    for (int own = first_node(); own < block_.num_own; own += Config::evaluators)
-#pragma unroll 1
-      for (int k = 0; k < Config::components; ++k) {
-        Real q[kRows];
-        accumulate_component(shape(), coefficients, k, rows_of_node(own), q);
-        store_rows(q, distances(own, k));
-      }
-  }
-
   /// Sends the sums of the own rows at the candidate, by the evaluating warps. `changed`: its only component
-  /// that differs from the current point's, or kNothingKept; read where there are caches.
+  /// that differs from the current point's, or a negative number; read where there are caches.
   __device__ void evaluate(int changed, int parity) const {
     const Real* coefficients = static_cast<const Real*>(block_.places.coefficients(block_.candidate));
-    [[maybe_unused]] const int kept = block_.scalars.kept;
 #pragma unroll 1
     for (int own = first_node(); own < block_.num_own; own += Config::evaluators) {
-      LogSum<Real> total[kRows];
-      if constexpr (Config::caches) {
-        Real q[kRows];
-        if (kept != kNothingKept) {
-          load_rows(distances(own, Config::components), q);
-          store_rows(q, distances(own, kept));
-        }
-        if (changed >= 0) {
-          accumulate_component(shape(), coefficients, changed, rows_of_node(own), q);
-          store_rows(q, distances(own, Config::components));
-        }
-        add_kept_components(
-            shape(), coefficients,
-            [&](int k, Real(&x)[kRows]) {
-              load_rows(distances(own, k == changed ? Config::components : k), x);
-            },
-            total);
-      } else {
-        add_components(shape(), coefficients, rows_of_node(own), total);
-      }
-      send(own, total, parity);
+      Real sum[kRows];
+      if constexpr (Config::caches)
+        kept(own).add(coefficients, changed, rows_of_node(own), sum);
+      else
+        add_components(shape(), coefficients, rows_of_node(own), sum);
+      send(own, coefficients, sum, parity);
     }
   }
 
@@ -124,19 +94,22 @@ class ResidentEvaluation {
             block_.lane * kRows};
   }
 
-  /// Distances of the thread's rows of a node to component k; that of the candidate's changed component is
-  /// behind the others.
-  __device__ Real* distances(int own, int k) const {
-    return static_cast<Real*>(block_.places.distances) +
-           (own * (Config::components + 1) + k) * Config::node_rows + block_.lane * kRows;
+  /// Sums of components at the thread's rows of a node. Pairs alone, as shared memory is short.
+  __device__ auto kept(int own) const {
+    return KeptSums<decltype(Config::model().shape()), Real, KeptKinds::pairs, int>{
+        shape(),
+        static_cast<Real*>(block_.places.kept) + own * Config::pairs * Config::node_rows +
+            block_.lane * kRows,
+        Config::node_rows, block_.scalars.stale};
   }
 
-  __device__ void send(int own, LogSum<Real> (&total)[kRows], int parity) const {
+  __device__ void send(int own, const Real* coefficients, const Real (&row_sums)[kRows], int parity) const {
     const int num_rows = block_.places.nodes[own].num_rows;
-    double values[kRows] = {};
+    double values[kRows];
+    log2_of_rows(shape(), coefficients, rows_of_node(own).first, Config::node_rows, row_sums, values);
 #pragma unroll
     for (int r = 0; r < kRows; ++r)
-      if (block_.lane * kRows + r < num_rows) values[r] = log2_value(total[r]);
+      if (block_.lane * kRows + r >= num_rows) values[r] = 0;
     const double sum = sum_over_lanes(sum_in_registers(values));
     if (block_.lane < static_cast<int>(block_.size))
       store_in_block(sums_of(block_.line, parity) + block_.first_own + own, static_cast<u32>(block_.lane),

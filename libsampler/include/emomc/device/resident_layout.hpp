@@ -62,7 +62,7 @@ struct ResidentPlaces {
   RowNode* nodes;
   double *sums, *segment_sums;  ///< [2][num_lines][max_nodes], [num_lines][max_segments]
   void* rows;                   ///< node, column, row in the node
-  void* distances;              ///< node, component, row in the node
+  void* kept;                   ///< sums of pairs of components: node, pair, row in the node
   i64 bytes;
 
   /// All that belongs to a point: aligned to 16 bytes, as many as set_bytes().
@@ -116,8 +116,8 @@ struct ResidentPlaces {
     const i64 node_bytes = static_cast<i64>(32) * sizes.rows_per_lane * sizes.real_bytes;
     rows = memory + at;
     at += work.nodes_per_block * shape.dim * node_bytes;
-    distances = memory + at;
-    if (sizes.caches) at += work.nodes_per_block * (shape.num_components + 1) * node_bytes;
+    kept = memory + at;
+    if (sizes.caches) at += work.nodes_per_block * shape.num_pairs() * node_bytes;
     bytes = at;
   }
   EMOMC_INLINE static i64 rounded(i64 n) { return (n + 15) / 16 * 16; }

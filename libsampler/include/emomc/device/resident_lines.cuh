@@ -54,7 +54,7 @@ class ResidentLineChain : ResidentProposal<Config> {
       }
       drawn = true;
       __syncthreads();
-      if (takes_part && is_evaluated(own.block)) evaluation_.evaluate(kNothingKept, parity);
+      if (takes_part && is_evaluated(own.block)) evaluation_.evaluate(kSeveral, parity);
       sync_cluster();
 
       const int most = end - first.number < kLines ? static_cast<int>(end - first.number) : kLines;
