@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 namespace emomc {
@@ -9,8 +10,12 @@ namespace {
 
 constexpr int kLargestCluster = 16;
 constexpr int kLanes = 32;
-// A tree of sums is taken by one warp, 32 x 32 at most.
+// A tree of sums is taken by one warp, 32 x 32 at most: of nodes, or where a chain is wide of pieces.
 constexpr int kMostNodes = 1024;
+// Where there is one segment, of whose pieces 32 are summed as they come.
+constexpr int kMostPieces = 2048;
+// Registers of a thread for its rows, where those are not read from shared memory for each component.
+constexpr int kRowRegisters = 52;
 // Static shared memory of the kernel (of lines 3,232 bytes, otherwise 1,312) and what the system takes of
 // each block.
 constexpr std::size_t kOtherShared = 4096, kOtherSharedOfLines = 6144;
@@ -18,6 +23,13 @@ constexpr std::size_t kOtherShared = 4096, kOtherSharedOfLines = 6144;
 constexpr int kMostRowsOfOneChain = 8192;
 // Multiprocessors that clusters of four and more find: they do not cross the GPU's parts of 16 to 18.
 constexpr double kShareOfLargeClusters = 0.85;
+// Where a chain is wide. With fewer blocks, or more rows of all chains together, kernels of its own are
+// as fast.
+constexpr int kFewestWideBlocks = 4;
+constexpr double kMostWideRows = 3e6;
+// The kernel can read rows that find no room in shared memory from device memory. Not before its draws have
+// been compared with those of launched steps on a GPU (docs/decisions/runtime-kernels.md).
+constexpr bool kReadsDeviceMemory = false;
 // Fewer rows than this a block: a further block costs more than it saves.
 constexpr int kFewestRows = 256;
 
@@ -28,6 +40,20 @@ struct Shape {
   int num_scratch() const { return scratch; }
   int num_pairs() const { return pairs; }
 };
+
+const char* form_name(device::ResidentForm form) {
+  switch (form) {
+    case device::ResidentForm::ahead:
+      return "ResidentForm::ahead";
+    case device::ResidentForm::in_turn:
+      return "ResidentForm::in_turn";
+    case device::ResidentForm::lines:
+      return "ResidentForm::lines";
+    case device::ResidentForm::wide:
+      return "ResidentForm::wide";
+  }
+  return "";
+}
 
 int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
@@ -55,13 +81,29 @@ struct BlockCycles {
     return (is_whole ? 14'500 : 9'800) + 2.0 * rows_like_it * rows + segments_of(segments) / kWarps;
   }
   double of_lines(int rows, int segments, int lines) const {
-    constexpr double kAcceptance = 0.234;
     const double turn = (is_whole ? 11'500 + 300 * lines : 8'000 + 800 * lines) + 3.5 * rows_like_it * rows +
                         segments_of(segments);
-    // Candidates are of use up to the first one that is accepted.
-    return turn * kAcceptance / (1 - std::pow(1 - kAcceptance, lines));
+    return turn * turns(lines);
+  }
+  // Each block evaluates all lines.
+  double wide(int rows, int segments, int lines) const {
+    const double turn = (is_whole ? 13'400 : 9'500) + 2'300 * lines + 3.2 * rows_like_it * rows * lines +
+                        segments_of(segments);
+    return turn * turns(lines);
+  }
+
+ private:
+  // For each block that is decided on: candidates are of use up to the first one that is accepted.
+  static double turns(int lines) {
+    constexpr double kAcceptance = 0.234;
+    return lines == 1 ? 1.0 : kAcceptance / (1 - std::pow(1 - kAcceptance, lines));
   }
 };
+
+// Passes of the warps of a block over its nodes for all lines (WideEvaluation::evaluate).
+int wide_passes(int nodes, int lines, int warps) {
+  return nodes < 2 * warps ? ceil_div(nodes * lines, warps) : ceil_div(nodes, warps) * lines;
+}
 
 // Passes of the evaluating warps over their nodes, in units of a row's arithmetic; a pass waits for about
 // two.
@@ -80,7 +122,7 @@ int best_rows_per_lane(int rows, int evaluators) {
 }  // namespace
 
 ResidentNodes plan_nodes(const DeviceLikelihood& likelihood, const std::vector<ChainPlan>& chains,
-                         int rows_per_lane) {
+                         int rows_per_lane, int log2_piece) {
   ResidentNodes result;
   std::map<std::vector<int>, int> lists;
   const int node_rows = kLanes * rows_per_lane;
@@ -96,9 +138,11 @@ ResidentNodes plan_nodes(const DeviceLikelihood& likelihood, const std::vector<C
       const auto count = static_cast<device::i64>(likelihood.segment_rows[segment]);
       const device::i64 first =
           static_cast<device::i64>(likelihood.segment_first_tile[segment]) * device::kResidentTile;
-      for (device::i64 row = 0; row < count; row += node_rows)
+      const device::i64 piece_rows = static_cast<device::i64>(node_rows) << log2_piece;
+      const device::i64 end = (count + piece_rows - 1) / piece_rows * piece_rows;
+      for (device::i64 row = 0; row < end; row += node_rows)
         result.nodes.push_back(
-            {first + row, static_cast<int>(std::min<device::i64>(node_rows, count - row))});
+            {first + row, static_cast<int>(std::clamp<device::i64>(count - row, 0, node_rows))});
       rows += static_cast<double>(count);
     }
     result.segment_first.push_back(static_cast<int>(result.nodes.size()) - begin);
@@ -111,95 +155,198 @@ ResidentNodes plan_nodes(const DeviceLikelihood& likelihood, const std::vector<C
   return result;
 }
 
-std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
-                                          const std::vector<ChainPlan>& chains, const device::StepView& view,
-                                          int num_blocks, bool caches, const ResidentMachine& machine) {
-  std::size_t most_rows = 0;
-  int most_segments = 0;
-  for (const auto& chain : chains) {
-    const std::size_t rows = rows_of(likelihood, chain);
-    if (rows == 0 || chain.segments.size() > kMostNodes) return std::nullopt;
-    most_rows = std::max(most_rows, rows);
-    most_segments = std::max(most_segments, static_cast<int>(chain.segments.size()));
-  }
-  if (most_rows > static_cast<std::size_t>(kMostNodes) * kLanes * 4) return std::nullopt;
-  const int rows = static_cast<int>(most_rows), num_chains = static_cast<int>(chains.size());
-  const bool launched = num_chains == 1 && num_blocks == 1 && rows > kMostRowsOfOneChain;
-  const Shape shape{likelihood.num_components, likelihood.dim,         likelihood.num_coefficients,
-                    likelihood.num_terms,      likelihood.num_scratch, likelihood.num_pairs};
+namespace {
 
-  // With a cluster of this size in this form: what it takes.
-  const auto sized = [&](device::ResidentForm form, int cluster, int lines, bool with_caches) {
-    const bool ahead = form == device::ResidentForm::ahead;
-    const int blocks = cluster / lines;  // of a line
-    ResidentPlan plan;
-    plan.form = form;
-    plan.cluster = cluster;
-    plan.lines = lines;
-    plan.evaluators = ahead ? 4 : lines > 1 ? 16 : 8;
-    plan.rows_per_lane = best_rows_per_lane(ceil_div(rows, blocks), plan.evaluators);
-    plan.sizes = {likelihood.real == "float" ? 4 : 8,
-                  ahead || lines > 1 ? 2 : 1,
-                  plan.rows_per_lane,
-                  with_caches,
-                  num_blocks > 1,
-                  lines};
-    const ResidentNodes nodes = plan_nodes(likelihood, chains, plan.rows_per_lane);
-    plan.nodes_per_block = ceil_div(nodes.max_nodes, blocks);
-    device::ResidentWork work{};
-    work.nodes_per_block = plan.nodes_per_block;
-    work.max_nodes = nodes.max_nodes;
-    work.max_segments = nodes.max_segments;
-    alignas(16) unsigned char begin = 0;  // counted from, and nothing else
-    plan.shared_bytes =
-        static_cast<std::size_t>(device::ResidentPlaces(&begin, view, shape, work, plan.sizes).bytes);
-    if (nodes.max_nodes > kMostNodes) plan.shared_bytes = machine.shared_per_multiprocessor;
-    return plan;
-  };
-  const auto fits = [&](const ResidentPlan& plan) {
-    return plan.shared_bytes + (plan.lines > 1 ? kOtherSharedOfLines : kOtherShared) <=
-           machine.shared_per_block;
-  };
-  // Clusters of at least four find so many multiprocessors.
-  const auto has_room_for = [&](int cluster) {
-    return num_chains * cluster <= (cluster <= 2 ? 1.0 : kShareOfLargeClusters) * machine.num_multiprocessors;
-  };
-  // As large a cluster as there is room for, in as many lines as makes a block of a step shortest, where that
-  // is shorter than one candidate after the other.
-  int largest = kLargestCluster;
-  while (largest > 1 && !has_room_for(largest)) largest /= 2;
-  std::optional<ResidentPlan> best;
-  const BlockCycles cycles_of(likelihood, num_blocks);
-  double least = cycles_of.ahead(ceil_div(rows, largest), most_segments);
-  for (int lines = 2; lines <= largest; lines *= 2) {
-    const double cycles = cycles_of.of_lines(ceil_div(rows, largest / lines), most_segments, lines);
-    if (cycles >= least) continue;
-    const ResidentPlan plan = sized(device::ResidentForm::lines, largest, lines, false);
-    if (!fits(plan)) continue;
-    least = cycles;
-    best = plan;
-  }
-  if (best) return best;
-  if (launched) return std::nullopt;
-  // All chains at once, a block on each multiprocessor, in clusters as large as is of use. Without the caches
-  // of components more fits, and the evaluation is still shorter than the proposals beside it.
-  const int most_useful = std::max(1, ceil_div(rows, kFewestRows));
-  for (const bool with_caches : {true, false}) {
-    if (with_caches && !caches) continue;
-    for (int cluster = kLargestCluster; cluster >= 1; cluster /= 2) {
-      if (cluster / 2 >= most_useful || !has_room_for(cluster)) continue;
-      const ResidentPlan plan = sized(device::ResidentForm::ahead, cluster, 1, with_caches);
-      if (fits(plan)) return plan;
+class Planner {
+ public:
+  Planner(const DeviceLikelihood& likelihood, const std::vector<ChainPlan>& chains,
+          const device::StepView& view, int num_blocks, const ResidentMachine& machine)
+      : likelihood_(likelihood),
+        chains_(chains),
+        view_(view),
+        num_blocks_(num_blocks),
+        machine_(machine),
+        cycles_of_(likelihood, num_blocks) {
+    std::size_t most_rows = 0;
+    bool serves = true;
+    for (const auto& chain : chains) {
+      const std::size_t rows = rows_of(likelihood, chain);
+      serves = serves && rows > 0 && chain.segments.size() <= kMostNodes;
+      most_rows = std::max(most_rows, rows);
+      most_segments_ = std::max(most_segments_, static_cast<int>(chain.segments.size()));
     }
+    if (serves && most_rows <= static_cast<std::size_t>(kMostPieces) * device::kResidentTile)
+      rows_ = static_cast<int>(most_rows);
+    while (largest_ > 1 && !has_room_for(largest_)) largest_ /= 2;
   }
-  // All chains at once, two blocks on each multiprocessor: one works while the other waits.
-  if (num_chains <= 2 * machine.num_multiprocessors)
+
+  /// Of a chain, at most; 0: none can be served.
+  int rows() const { return rows_; }
+  int num_chains() const { return static_cast<int>(chains_.size()); }
+
+  /// Cycles for a block of a step, one candidate after the other.
+  double cycles_of_ahead() const { return cycles_of_.ahead(ceil_div(rows_, largest_), most_segments_); }
+
+  /// As large a cluster as there is room for, in as many lines as make a block of a step shortest, where that
+  /// is shorter than `least`, which then is its time.
+  std::optional<ResidentPlan> lines(double& least) const {
+    std::optional<ResidentPlan> best;
+    for (int lines = 2; lines <= largest_; lines *= 2) {
+      const double cycles = cycles_of_.of_lines(ceil_div(rows_, largest_ / lines), most_segments_, lines);
+      if (cycles >= least) continue;
+      const ResidentPlan plan = sized(device::ResidentForm::lines, largest_, lines, false);
+      if (!fits(plan)) continue;
+      least = cycles;
+      best = plan;
+    }
+    return best;
+  }
+
+  /// All multiprocessors, likewise.
+  std::optional<ResidentPlan> wide(int most_lines, double& least) const {
+    const int blocks = machine_.num_multiprocessors / num_chains();
+    if (blocks < kFewestWideBlocks || static_cast<double>(rows_) * num_chains() > kMostWideRows)
+      return std::nullopt;
+    std::optional<ResidentPlan> best;
+    for (int lines = 1; lines <= most_lines; lines *= 2) {
+      const double cycles = cycles_of_.wide(ceil_div(rows_, blocks), most_segments_, lines);
+      if (cycles >= least) continue;
+      const auto plan = sized_wide(blocks, lines);
+      if (!plan) continue;
+      least = cycles;
+      best = plan;
+    }
+    return best;
+  }
+
+  /// All chains at once, a block on each multiprocessor, in clusters as large as is of use. Without the
+  /// caches of components more fits, and the evaluation is still shorter than the proposals beside it.
+  std::optional<ResidentPlan> ahead(bool caches) const {
+    const int most_useful = std::max(1, ceil_div(rows_, kFewestRows));
+    for (const bool with_caches : {true, false}) {
+      if (with_caches && !caches) continue;
+      for (int cluster = kLargestCluster; cluster >= 1; cluster /= 2) {
+        if (cluster / 2 >= most_useful || !has_room_for(cluster)) continue;
+        const ResidentPlan plan = sized(device::ResidentForm::ahead, cluster, 1, with_caches);
+        if (fits(plan)) return plan;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// All chains at once, two blocks on each multiprocessor: one works while the other waits.
+  std::optional<ResidentPlan> in_turn(bool caches) const {
+    if (num_chains() > 2 * machine_.num_multiprocessors) return std::nullopt;
     for (const bool with_caches : {true, false}) {
       if (with_caches && !caches) continue;
       const ResidentPlan plan = sized(device::ResidentForm::in_turn, 1, 1, with_caches);
-      if (plan.shared_bytes + kOtherShared <= machine.shared_per_multiprocessor / 2) return plan;
+      if (plan.shared_bytes + kOtherShared <= machine_.shared_per_multiprocessor / 2) return plan;
     }
-  return std::nullopt;
+    return std::nullopt;
+  }
+
+ private:
+  int real_bytes() const { return likelihood_.real == "float" ? 4 : 8; }
+
+  // Clusters of at least four find so many multiprocessors.
+  bool has_room_for(int cluster) const {
+    return num_chains() * cluster <=
+           (cluster <= 2 ? 1.0 : kShareOfLargeClusters) * machine_.num_multiprocessors;
+  }
+  bool fits(const ResidentPlan& plan) const {
+    return plan.shared_bytes + (plan.sizes.num_lines > 1 ? kOtherSharedOfLines : kOtherShared) <=
+           machine_.shared_per_block;
+  }
+
+  std::size_t bytes_of(const ResidentPlan& plan, const ResidentNodes& nodes) const {
+    const Shape shape{likelihood_.num_components, likelihood_.dim,         likelihood_.num_coefficients,
+                      likelihood_.num_terms,      likelihood_.num_scratch, likelihood_.num_pairs};
+    device::ResidentWork work{};
+    work.nodes_per_block = plan.nodes_per_block;
+    work.log2_piece = plan.log2_piece;
+    work.resident_nodes = plan.resident_nodes;
+    work.max_nodes = nodes.max_nodes;
+    work.max_segments = nodes.max_segments;
+    alignas(16) unsigned char begin = 0;  // counted from, and nothing else
+    return static_cast<std::size_t>(device::ResidentPlaces(&begin, view_, shape, work, plan.sizes).bytes);
+  }
+
+  // In a cluster of so many blocks: what it takes.
+  ResidentPlan sized(device::ResidentForm form, int cluster, int lines, bool caches) const {
+    const bool ahead = form == device::ResidentForm::ahead;
+    const int blocks = cluster / lines;  // of a line
+    ResidentPlan plan;
+    plan.num_blocks = cluster;
+    plan.evaluators = ahead ? 4 : lines > 1 ? device::kLinesWarps : 8;
+    const int rows_per_lane = best_rows_per_lane(ceil_div(rows_, blocks), plan.evaluators);
+    plan.sizes = {real_bytes(), form, lines, rows_per_lane, caches, num_blocks_ > 1};
+    const ResidentNodes nodes = plan_nodes(likelihood_, chains_, rows_per_lane);
+    plan.nodes_per_block = ceil_div(nodes.max_nodes, blocks);
+    plan.shared_bytes =
+        nodes.max_nodes > kMostNodes ? machine_.shared_per_multiprocessor : bytes_of(plan, nodes);
+    return plan;
+  }
+
+  std::optional<ResidentPlan> sized_wide(int blocks, int lines) const {
+    int rows_per_lane = 4;
+    while (rows_per_lane * likelihood_.dim * real_bytes() / 4 > kRowRegisters) rows_per_lane /= 2;
+    if (rows_per_lane == 0) return std::nullopt;
+    ResidentPlan plan;
+    plan.num_blocks = blocks;
+    plan.evaluators = device::kWideWarps;
+    plan.sizes = {real_bytes(), device::ResidentForm::wide, lines, rows_per_lane, false, num_blocks_ > 1};
+    ResidentNodes nodes;
+    int fewest_passes = 0;
+    for (int log2 = 0; kLanes * rows_per_lane << log2 <= device::kResidentTile; ++log2) {
+      ResidentNodes these = plan_nodes(likelihood_, chains_, rows_per_lane, log2);
+      const int pieces = these.max_nodes >> log2, most = ceil_div(pieces, blocks) << log2;
+      if (pieces > (most_segments_ > 1 ? kMostNodes : kMostPieces)) continue;
+      const int passes = wide_passes(most, lines, plan.evaluators);
+      if (fewest_passes > 0 && passes > fewest_passes) continue;
+      fewest_passes = passes;
+      plan.nodes_per_block = most;
+      plan.log2_piece = log2;
+      nodes = std::move(these);
+    }
+    if (fewest_passes == 0) return std::nullopt;
+    const std::size_t fixed = bytes_of(plan, nodes) + kOtherSharedOfLines;
+    if (fixed > machine_.shared_per_block) return std::nullopt;
+    const auto node_bytes = static_cast<std::size_t>(kLanes * rows_per_lane * likelihood_.dim * real_bytes());
+    plan.resident_nodes =
+        std::min(plan.nodes_per_block, static_cast<int>((machine_.shared_per_block - fixed) / node_bytes));
+    if (plan.resident_nodes < plan.nodes_per_block && !kReadsDeviceMemory) return std::nullopt;
+    plan.shared_bytes = bytes_of(plan, nodes);
+    return plan;
+  }
+
+  const DeviceLikelihood& likelihood_;
+  const std::vector<ChainPlan>& chains_;
+  const device::StepView& view_;
+  int num_blocks_;  // of a step
+  const ResidentMachine& machine_;
+  BlockCycles cycles_of_;
+  int rows_ = 0, most_segments_ = 0;
+  int largest_ = kLargestCluster;  // that there is room for
+};
+
+}  // namespace
+
+std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
+                                          const std::vector<ChainPlan>& chains, const device::StepView& view,
+                                          int num_blocks, bool moves_by_fit, bool caches,
+                                          const ResidentMachine& machine) {
+  const Planner planner(likelihood, chains, view, num_blocks, machine);
+  if (planner.rows() == 0) return std::nullopt;
+  const bool launched = planner.num_chains() == 1 && num_blocks == 1 && planner.rows() > kMostRowsOfOneChain;
+  const auto ahead = launched ? std::nullopt : planner.ahead(caches);
+  double least = planner.cycles_of_ahead();
+  const auto lines = planner.lines(least);
+  if (!lines && !ahead) least = std::numeric_limits<double>::infinity();
+  const auto wide = planner.wide(moves_by_fit ? 1 : device::kMostWideLines, least);
+  if (wide) return wide;
+  if (lines) return lines;
+  if (launched) return std::nullopt;
+  return ahead ? ahead : planner.in_turn(caches);
 }
 
 KernelSource resident_source(const ResidentPlan& plan, const DeviceLikelihood& likelihood,
@@ -210,12 +357,10 @@ KernelSource resident_source(const ResidentPlan& plan, const DeviceLikelihood& l
   source.header = "emomc/device/resident_chain.cuh";
   source.kernel = space + "resident_kernel<" + space + "ResidentConfig<" + proposal + ", " +
                   likelihood.model + ", " + likelihood.real + ", " + number(likelihood.num_components) +
-                  ", " + number(likelihood.dim) + ", " + number(plan.rows_per_lane) + ", " + space +
-                  (plan.form == device::ResidentForm::ahead   ? "ResidentForm::ahead"
-                   : plan.form == device::ResidentForm::lines ? "ResidentForm::lines"
-                                                              : "ResidentForm::in_turn") +
-                  ", " + number(plan.evaluators) + ", " + (plan.sizes.caches ? "true" : "false") + ", " +
-                  (plan.sizes.neighbours ? "true" : "false") + ", " + number(plan.lines) + ">>";
+                  ", " + number(likelihood.dim) + ", " + number(plan.sizes.rows_per_lane) + ", " + space +
+                  form_name(plan.sizes.form) + ", " + number(plan.evaluators) + ", " +
+                  (plan.sizes.caches ? "true" : "false") + ", " + (plan.sizes.neighbours ? "true" : "false") +
+                  ", " + number(plan.sizes.num_lines) + ">>";
   if (table.num_covariance_rows + table.num_conditionals == 0) source.defines = {"EMOMC_PLAIN_TABLE=1"};
   return source;
 }

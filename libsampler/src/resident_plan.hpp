@@ -19,17 +19,16 @@ struct ResidentMachine {
 };
 
 struct ResidentPlan {
-  device::ResidentForm form = device::ResidentForm::ahead;
-  int cluster = 1;        ///< blocks
-  int rows_per_lane = 1;  ///< a node of the tree over rows is 32 of them
-  int evaluators = 8;     ///< warps
-  int lines = 1;          ///< candidates of a chain at once
   device::ResidentSizes sizes{};
-  int nodes_per_block = 0;
-  std::size_t shared_bytes = 0;  ///< dynamic, per block
+  int num_blocks = 1;                                           ///< of a chain; a cluster unless it is wide
+  int evaluators = 8;                                           ///< warps
+  int nodes_per_block = 0, log2_piece = 0, resident_nodes = 0;  ///< as in device::ResidentWork
+  std::size_t shared_bytes = 0;                                 ///< dynamic, per block
+  bool is_wide() const { return sizes.form == device::ResidentForm::wide; }
 };
 
-/// Nodes of the trees over rows of all lists of segments that chains read.
+/// Nodes of the trees over rows of all lists of segments that chains read; segments are whole pieces of
+/// nodes, of which the last may have no rows.
 struct ResidentNodes {
   std::vector<device::RowNode> nodes;
   std::vector<int> list_of_chain, first_node{0}, first_segment{0}, segment_first;
@@ -37,12 +36,14 @@ struct ResidentNodes {
   int max_nodes = 0, max_segments = 0;
 };
 ResidentNodes plan_nodes(const DeviceLikelihood& likelihood, const std::vector<ChainPlan>& chains,
-                         int rows_per_lane);
+                         int rows_per_lane, int log2_piece = 0);
 
-/// `num_blocks`: of a step. Nothing where the chains are not served all at once, or a chain has no rows.
+/// `num_blocks`: of a step; `moves_by_fit`: proposals among them keep something with the current point.
+/// Nothing where the chains are not served all at once, or a chain has no rows.
 std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
                                           const std::vector<ChainPlan>& chains, const device::StepView& view,
-                                          int num_blocks, bool caches, const ResidentMachine& machine);
+                                          int num_blocks, bool moves_by_fit, bool caches,
+                                          const ResidentMachine& machine);
 /// Bytes of registers that such a kernel may write to memory in a step; with more it is not used. With 76 a
 /// step of 64 chains took 0.65 of the launched one's time on an H200.
 inline constexpr int kMostSpilled = 128;

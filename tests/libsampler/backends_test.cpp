@@ -64,8 +64,9 @@ struct Problem {
   RunOptions options;
   std::vector<double> starts;
 
-  explicit Problem(const std::vector<int>& segments = {0}, std::uint64_t chains = 4, int components = 3)
-      : mixture(testing::random_problem(components, 2, 3000, 21)),
+  explicit Problem(const std::vector<int>& segments = {0}, std::uint64_t chains = 4, int components = 3,
+                   std::size_t rows = 3000)
+      : mixture(testing::random_problem(components, 2, rows, 21)),
         model{"gaussian_mixture", components},
         target(testing::mixture_layout(components, 2), testing::mixture_prior(),
                std::vector<double>(2, 1.0)) {
@@ -119,6 +120,20 @@ TEST_P(OnBackendWithProposal, AFewStepsInFloat64HaveTheReferencesDraws) {
       problem.run(backend(), Precision::float64, actual);
       EXPECT_EQ(actual.theta, expected.theta) << chains << " chains";
     }
+}
+
+// So many rows that a chain's steps are taken by all multiprocessors of a GPU together.
+TEST_P(OnBackendWithProposal, AFewStepsOnManyRowsHaveTheReferencesDraws) {
+  const bool other_chains = proposal_use(kind()).other_chains;
+  Problem problem({0}, other_chains ? chains_for(kind()) : 1, 3, other_chains ? 3000 : 140'000);
+  problem.proposal.kind = kind();
+  problem.options.warmup = 2;
+  problem.options.draws = 2;
+  problem.options.thin = 1;
+  Keeper expected, actual;
+  problem.run(Backend::reference, Precision::float64, expected);
+  problem.run(backend(), Precision::float64, actual);
+  EXPECT_EQ(actual.theta, expected.theta);
 }
 
 // Groups with priors, powers and data of their own run as one batch, each with the draws that it has alone.
@@ -236,6 +251,31 @@ TEST_P(OnBackendWithProposal, StepsInOneKernelHaveTheDrawsOfLaunchedOnes) {
         num_resident += is_in_one_kernel(expect_draws_of_launched_steps(problem, precision));
       }
   EXPECT_GE(num_resident, 12) << "of 20";
+}
+
+// More rows than clusters take, of one segment and of two.
+TEST_P(OnBackendWithProposal, StepsOnAllBlocksHaveTheDrawsOfLaunchedOnes) {
+  if (backend() != Backend::cuda) GTEST_SKIP() << "there are no kernels";
+  const bool apart = proposal_use(kind()).other_chains || kind() == "delayed_rejection";
+  if (apart) GTEST_SKIP() << kind() << " needs other chains or two tries and is always launched";
+  struct Case {
+    std::size_t rows;
+    std::uint64_t chains;
+    bool segments;
+    Precision precision;
+  };
+  for (const Case& c :
+       {Case{300'000, 1, false, Precision::mixed}, Case{140'000, 3, true, Precision::mixed},
+        Case{93'000, 32, false, Precision::mixed}, Case{60'000, 20, true, Precision::float64}}) {
+    SCOPED_TRACE(std::to_string(c.rows) + " rows, " + std::to_string(c.chains) + " chains");
+    Problem problem(c.segments ? std::vector<int>{1, 0} : std::vector<int>{0}, c.chains, 3, c.rows);
+    if (c.segments) problem.mixture.data.segments = {{0, 1033}, {1033, c.rows - 1033}};
+    problem.proposal.kind = kind();
+    problem.options.warmup = 20;
+    problem.options.draws = 10;
+    const std::string stepping = expect_draws_of_launched_steps(problem, c.precision);
+    EXPECT_NE(stepping.find("blocks a chain"), std::string::npos) << stepping;
+  }
 }
 
 // Blocks that change elements beyond their own, and parameters that are not there.

@@ -83,8 +83,8 @@ TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
   ResidentPlan plan;
   for (const auto& model : kModels)
     for (const auto& proposal : kProposals)
-      for (const auto form :
-           {device::ResidentForm::ahead, device::ResidentForm::in_turn, device::ResidentForm::lines}) {
+      for (const auto form : {device::ResidentForm::ahead, device::ResidentForm::in_turn,
+                              device::ResidentForm::lines, device::ResidentForm::wide}) {
         if (takes_turns(proposal)) continue;
         // All pairs would take minutes and bring no other code.
         const bool is_first = model == "GaussianMixture" || proposal == "ComponentWise";
@@ -92,12 +92,16 @@ TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
         likelihood.model = "emomc::device::" + model;
         likelihood.num_components = model == "TwoGaussian" ? 2 : 8;
         likelihood.dim = model == "TwoGaussian" ? 1 : 13;
-        plan.form = form;
-        plan.rows_per_lane = 2;
+        const bool wide = form == device::ResidentForm::wide;
+        plan.sizes.form = form;
+        plan.sizes.rows_per_lane = wide ? 4 : 2;
         const bool lines = form == device::ResidentForm::lines, by_component = proposal == "ComponentWise";
-        plan.evaluators = form == device::ResidentForm::ahead ? 4 : lines ? 16 : 8;
-        plan.lines = lines ? 4 : 1;
-        plan.sizes.caches = by_component && !lines;
+        plan.evaluators = form == device::ResidentForm::ahead ? 4
+                          : lines                             ? device::kLinesWarps
+                          : wide                              ? device::kWideWarps
+                                                              : 8;
+        plan.sizes.num_lines = lines ? 4 : wide && proposal != "CrankNicolson" ? 2 : 1;
+        plan.sizes.caches = by_component && !lines && !wide;
         plan.sizes.neighbours = by_component || proposal == "SplitMerge" || proposal == "CrankNicolson";
         const KernelSource source =
             resident_source(plan, likelihood, "emomc::device::" + proposal, device::ParameterTable{});

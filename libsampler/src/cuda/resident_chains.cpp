@@ -40,7 +40,7 @@ class CudaResidentChains final : public ResidentChains {
         plan_(plan),
         view_(view),
         kernel_(resident_source(plan, likelihood, proposal, view.table)) {
-    const ResidentNodes nodes = plan_nodes(likelihood, chains, plan.rows_per_lane);
+    const ResidentNodes nodes = plan_nodes(likelihood, chains, plan.sizes.rows_per_lane, plan.log2_piece);
     nodes_ = to_device(device, nodes.nodes);
     for (const auto& [list, array] :
          {std::pair{&nodes.list_of_chain, &list_of_chain_}, std::pair{&nodes.first_node, &first_node_},
@@ -57,23 +57,45 @@ class CudaResidentChains final : public ResidentChains {
              nodes.max_nodes,
              nodes.max_segments,
              plan.nodes_per_block,
-             0};
+             0,
+             plan.num_blocks,
+             plan.log2_piece,
+             plan.resident_nodes,
+             nullptr};
+    if (plan.is_wide()) {
+      const auto pieces = static_cast<std::size_t>(device::num_pieces(work_));
+      told_ = DeviceArray<device::u64>(
+          device,
+          chains.size() * 2 * static_cast<std::size_t>(plan.sizes.num_lines) * pieces * device::kToldWords);
+      work_.told = told_.data();
+    }
     EMOMC_CUDA_CHECK(cudaFuncSetAttribute(kernel_.function(), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                           static_cast<int>(plan.shared_bytes)));
+    const Launch launch(*this);
+    if (plan.is_wide()) {
+      int blocks = 0;
+      EMOMC_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+          &blocks, kernel_.function(), static_cast<int>(launch.config.blockDim.x), plan.shared_bytes));
+      runs_ = blocks * attribute(cudaDevAttrMultiProcessorCount) >= static_cast<int>(launch.config.gridDim.x);
+      return;
+    }
     EMOMC_CUDA_CHECK(
         cudaFuncSetAttribute(kernel_.function(), cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
-    const Launch launch(*this);
-    EMOMC_CUDA_CHECK(cudaOccupancyMaxActiveClusters(&max_clusters_, kernel_.function(), &launch.config));
+    int clusters = 0;
+    EMOMC_CUDA_CHECK(cudaOccupancyMaxActiveClusters(&clusters, kernel_.function(), &launch.config));
+    runs_ = clusters > 0;
   }
 
   int spilled() const { return kernel_.spilled(); }
-  /// Clusters that the GPU runs at once; 0: not even one.
-  int max_clusters() const { return max_clusters_; }
+  /// Whether the GPU has room for a cluster, or where chains are wide for all blocks at once.
+  bool runs() const { return runs_; }
 
   void launch(std::int64_t num_steps) const override {
     device::ResidentWork work = work_;
     work.num_steps = num_steps;
     device::StepView view = view_;
+    if (plan_.is_wide())
+      EMOMC_CUDA_CHECK(cudaMemsetAsync(told_.data(), 0, told_.size() * sizeof(device::u64), stream_));
     void* arguments[] = {&view, &work};
     const Launch launch(*this);
     check_cuda(cudaLaunchKernelExC(&launch.config, kernel_.function(), arguments),
@@ -81,8 +103,10 @@ class CudaResidentChains final : public ResidentChains {
   }
 
   std::string description() const override {
-    std::string text = "in clusters of " + std::to_string(plan_.cluster) + " blocks";
-    if (plan_.lines > 1) text += ", " + std::to_string(plan_.lines) + " candidates of a chain at once";
+    std::string text = plan_.is_wide() ? "on " + std::to_string(plan_.num_blocks) + " blocks a chain"
+                                       : "in clusters of " + std::to_string(plan_.num_blocks) + " blocks";
+    if (plan_.sizes.num_lines > 1)
+      text += ", " + std::to_string(plan_.sizes.num_lines) + " candidates of a chain at once";
     return text;
   }
 
@@ -91,10 +115,15 @@ class CudaResidentChains final : public ResidentChains {
     cudaLaunchAttribute attribute{};
     cudaLaunchConfig_t config{};
     explicit Launch(const CudaResidentChains& c) {
-      const bool ahead = c.plan_.form == device::ResidentForm::ahead;
-      attribute.id = cudaLaunchAttributeClusterDimension;
-      attribute.val.clusterDim = {static_cast<unsigned>(c.plan_.cluster), 1, 1};
-      config.gridDim = dim3(static_cast<unsigned>(c.view_.num_chains * c.plan_.cluster));
+      const bool ahead = c.plan_.sizes.form == device::ResidentForm::ahead;
+      if (c.plan_.is_wide()) {
+        attribute.id = cudaLaunchAttributeCooperative;
+        attribute.val.cooperative = 1;
+      } else {
+        attribute.id = cudaLaunchAttributeClusterDimension;
+        attribute.val.clusterDim = {static_cast<unsigned>(c.plan_.num_blocks), 1, 1};
+      }
+      config.gridDim = dim3(static_cast<unsigned>(c.view_.num_chains * c.plan_.num_blocks));
       config.blockDim =
           dim3(static_cast<unsigned>(32 * c.plan_.evaluators + (ahead ? 3 * device::kTeamLanes : 0)));
       config.dynamicSmemBytes = c.plan_.shared_bytes;
@@ -113,8 +142,9 @@ class CudaResidentChains final : public ResidentChains {
   DeviceArray<device::RowNode> nodes_;
   DeviceArray<int> list_of_chain_, first_node_, first_segment_, segment_first_;
   DeviceArray<double> num_rows_;
+  DeviceArray<device::u64> told_;
   device::ResidentWork work_{};
-  int max_clusters_ = 0;
+  bool runs_ = false;
 };
 
 }  // namespace
@@ -142,16 +172,17 @@ std::unique_ptr<ResidentChains> make_resident_chains(const LikelihoodEngine& eng
     why = "the GPU has no clusters";
     return nullptr;
   }
-  const auto plan = plan_resident(*likelihood, chains, ensemble.view(),
-                                  static_cast<int>(blocks.blocks.size()), caches, machine);
+  const auto plan =
+      plan_resident(*likelihood, chains, ensemble.view(), static_cast<int>(blocks.blocks.size()),
+                    blocks.num_moves_by_fit() > 0, caches, machine);
   if (!plan) {
     why = "so many rows or chains are evaluated faster by kernels of their own";
     return nullptr;
   }
   auto result = std::make_unique<CudaResidentChains>(engine.device(), *likelihood, ensemble.view(), chains,
                                                      *plan, proposal_type_name(proposal));
-  if (result->max_clusters() == 0) {
-    why = "the GPU runs no cluster of " + std::to_string(plan->cluster) + " such blocks";
+  if (!result->runs()) {
+    why = "the GPU does not run " + std::to_string(plan->num_blocks) + " such blocks at once";
     return nullptr;
   }
   if (result->spilled() > kMostSpilled) {

@@ -20,18 +20,20 @@ struct ResidentCandidate {
 struct ResidentScalars {
   double current_log_prior, current_log_jacobian, current_log_likelihood;
   double log_prior, log_jacobian, log_likelihood, log_q;  ///< of the candidate
-  double common[kResidentSets];                           ///< prepare_mixture's
+  double common[kMostResidentSets];                       ///< prepare_mixture's
   double total_of_rows;
   i64 step;
   u64 num_faults;
   RecordPlan plan;
-  double log_uniform[2];  ///< of the next two acceptances; of lines: the own place, and the line's next
-  Prepared prepared;      ///< the acceptance to come; here, since in registers it would crowd out the rest
+  double log_uniform[kMostResidentPlaces];  ///< of the next two acceptances, of each line
+  Prepared prepared;  ///< the acceptance to come; here, since in registers it would crowd out the rest
   ResidentCandidate next[2][2];  ///< in turn: the next candidate after a rejection, after an acceptance
   Decision decision;
   StaleSums stale;  ///< of the kept sums of components
   u8 accepted;
 };
+/// Sets of kTeamLanes threads that go their own ways.
+inline constexpr int kResidentTeams = 4;
 /// For ResidentEvaluation::evaluate: more than one component differs.
 inline constexpr int kSeveral = -1;
 
@@ -39,11 +41,12 @@ inline constexpr int kSeveral = -1;
 struct ResidentLine {
   double log_q, log_prior, log_jacobian, common, log_uniform;
 };
-/// Of ResidentForm::lines.
+/// Of several candidates at once.
 struct ResidentLines {
-  ResidentLine of[2][kMostLines];  ///< in turn, by the line's number
+  ResidentLine of[2][kMostLines];  ///< in turn, by the line's number; where it is wide the first of the two
   Decision decisions[kMostLines];  ///< from the first candidate on
   double beta;
+  bool all_evaluated;  ///< blocks of a step, where it is wide
 };
 
 template <class Proposal_, class Model_, class Real_, int kComponents, int kDim, int kRows,
@@ -60,15 +63,16 @@ struct ResidentConfig {
   static constexpr int pairs = (kComponents + kComponentBlock - 1) / kComponentBlock * kBlockPairs;
   static constexpr bool caches = kCaches_;  ///< sums of pairs of the own rows are kept in shared memory
   static constexpr bool neighbours = kNeighbours_;
-  static constexpr bool ahead = form == ResidentForm::ahead;
-  static constexpr int lines = kLines_;        ///< candidates at once, a power of two
-  static constexpr int teams = ahead ? 2 : 1;  ///< that propose
-  static constexpr int places = form == ResidentForm::in_turn ? 1 : 2;               ///< for innovations
+  static constexpr bool ahead = form == ResidentForm::ahead, wide = form == ResidentForm::wide;
+  static constexpr int lines = kLines_;                       ///< candidates at once, a power of two
+  static constexpr int teams = ahead ? 2 : wide ? lines : 1;  ///< that propose
   static constexpr int first_evaluator = ahead ? (teams + 1) * kTeamLanes / 32 : 0;  ///< warp
   static constexpr int threads = (first_evaluator + evaluators) * 32;
   static_assert(threads >= teams * kTeamLanes);
-  static_assert((lines > 1) == (form == ResidentForm::lines) && (lines & (lines - 1)) == 0);
-  static_assert(lines == 1 || (evaluators >= lines && threads >= 2 * kTeamLanes && !caches));
+  static constexpr bool several = wide || form == ResidentForm::lines;
+  static_assert((lines == 1 || several) && (lines & (lines - 1)) == 0 &&
+                lines <= (wide ? kMostWideLines : kMostLines));
+  static_assert(!several || (threads >= teams * kTeamLanes && threads >= 32 * lines && !caches));
 
   static __device__ Model model() {
     Model m{};
@@ -82,7 +86,7 @@ struct ResidentConfig {
 template <class Config>
 struct ResidentBlock {
   using Real = typename Config::Real;
-  using Team = BlockTeams<3>;  // threads are told apart as by three teams, also where there is one
+  using Team = BlockTeams<kResidentTeams>;  // threads are told apart as by so many, also where there is one
   static constexpr int kRows = Config::rows;
 
   const StepView& view;
@@ -91,7 +95,7 @@ struct ResidentBlock {
   ResidentScalars& scalars;
   double (*team_scratch)[Team::kScratch];
   const ResidentPlaces places;
-  const u32 size, rank;  ///< of the cluster, in it
+  const u32 size, rank;  ///< of the chain's blocks, in them
   const int line, rank_in_line;
   const int chain, list, warp, lane;
   int num_nodes = 0, first_own = 0, num_own = 0;
@@ -107,12 +111,12 @@ struct ResidentBlock {
         scalars(chain_scalars),
         team_scratch(scratch),
         places(memory, v, Config::model().shape(), w,
-               {static_cast<int>(sizeof(Real)), Config::places, kRows, Config::caches, Config::neighbours,
-                Config::lines}),
-        size(cluster_size()),
-        rank(cluster_rank()),
-        line(static_cast<int>(rank / (size / Config::lines))),
-        rank_in_line(static_cast<int>(rank % (size / Config::lines))),
+               {static_cast<int>(sizeof(Real)), Config::form, Config::lines, kRows, Config::caches,
+                Config::neighbours}),
+        size(Config::wide ? static_cast<u32>(w.num_blocks) : cluster_size()),
+        rank(Config::wide ? blockIdx.x % size : cluster_rank()),
+        line(Config::wide ? 0 : static_cast<int>(rank / (size / Config::lines))),
+        rank_in_line(Config::wide ? static_cast<int>(rank) : static_cast<int>(rank % (size / Config::lines))),
         chain(static_cast<int>(blockIdx.x / size)),
         list(w.list_of_chain[chain]),
         warp(static_cast<int>(threadIdx.x) / 32),
@@ -233,7 +237,8 @@ struct ResidentBlock {
     const Real* values = static_cast<const Real*>(work.rows);
     Real* rows = static_cast<Real*>(places.rows);
     constexpr int kPerNode = Config::dim * 32;
-    for (int i = static_cast<int>(threadIdx.x); i < num_own * kPerNode; i += Config::threads) {
+    const int num_here = Config::wide ? min(num_own, work.resident_nodes) : num_own;
+    for (int i = static_cast<int>(threadIdx.x); i < num_here * kPerNode; i += Config::threads) {
       const int node = i / kPerNode, column = i % kPerNode / 32, in_node = i % 32 * kRows;
       const i64 row = nodes[node].row;
       Real x[kRows];

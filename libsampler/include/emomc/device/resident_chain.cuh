@@ -7,12 +7,12 @@
 // Each block of a cluster goes through all steps with the chain's whole state; it evaluates its own rows and
 // sends their sums to the others; they wait for one cluster barrier a step, or for each turn of `lines`.
 //
-// Three forms. `ahead`: while some warps evaluate a candidate, two teams of others compute the next one for
+// Four forms. `ahead`: while some warps evaluate a candidate, two teams of others compute the next one for
 // both outcomes of the acceptance (Brockwell 2006), and a third team keeps the books: it draws the random
 // numbers of the one after, prepares the acceptance, decides, counts and records. The shortest time per step.
 // `in_turn`: all warps evaluate, one team does the rest; less work, for chains that are many enough to hide
 // each other's waiting. `lines`: for few chains, whose next candidates are evaluated several at once
-// (resident_lines.cuh).
+// (resident_lines.cuh). `wide`: the same on more rows than a cluster holds (resident_wide.cuh).
 #ifndef EMOMC_DEVICE_RESIDENT_CHAIN_CUH
 #define EMOMC_DEVICE_RESIDENT_CHAIN_CUH
 
@@ -21,6 +21,7 @@
 #include "emomc/device/metropolis.hpp"
 #include "emomc/device/resident_evaluation.cuh"
 #include "emomc/device/resident_lines.cuh"
+#include "emomc/device/resident_wide.cuh"
 #include "emomc/device/spherical_mixture.hpp"
 #include "emomc/device/tied_mixture.hpp"
 #include "emomc/device/two_gaussian.hpp"
@@ -167,20 +168,24 @@ class ResidentChain : ResidentProposal<Config> {
   const ResidentEvaluation<Config> evaluation_;
 };
 
-/// Grid: num_chains clusters. Dynamic shared memory: ResidentPlaces::bytes.
+/// Grid: num_chains clusters; where they are wide num_chains x num_blocks, all of them at once. Dynamic
+/// shared memory: ResidentPlaces::bytes.
 template <class Config>
 __global__ void __launch_bounds__(Config::threads, Config::form == ResidentForm::in_turn ? 2 : 1)
     resident_kernel(const __grid_constant__ StepView view, const __grid_constant__ ResidentWork work) {
   extern __shared__ __align__(16) unsigned char resident_memory[];
-  __shared__ double team_scratch[3][ResidentBlock<Config>::Team::kScratch];
+  __shared__ double team_scratch[kResidentTeams][ResidentBlock<Config>::Team::kScratch];
   __shared__ StepView local;
   __shared__ ResidentScalars scalars;
   __shared__ ResidentLines lines;
   ResidentBlock<Config> block(view, work, resident_memory, local, scalars, team_scratch);
-  if constexpr (Config::form == ResidentForm::lines)
+  if constexpr (Config::wide) {
+    ResidentWideChain<Config>(block, lines).run();
+  } else if constexpr (Config::form == ResidentForm::lines) {
     ResidentLineChain<Config>(block, lines).run();
-  else
+  } else {
     ResidentChain<Config>(block).run();
+  }
 }
 
 }  // namespace emomc::device

@@ -10,12 +10,29 @@ enum class ResidentForm : int {
   ahead,    ///< two teams propose for both outcomes while other warps evaluate
   in_turn,  ///< one team proposes, then all warps evaluate
   lines,    ///< in_turn, several of the chain's next candidates at once, each by some of the cluster's blocks
+  wide,     ///< the same, each by all of as many blocks as there is room for, on rows of which some are not
+            ///< in shared memory
 };
 
 /// Rows per tile of the data, as DataSet has them.
 inline constexpr int kResidentTile = 1024;
-/// Points that a chain works with: the current one, its candidate, the next candidate of either outcome.
-inline constexpr int kResidentSets = 4;
+/// Candidates that are evaluated at once, at most.
+inline constexpr int kMostLines = 16, kMostWideLines = 2;
+/// Points that a chain works with: the current one, its candidate, the next candidate of either outcome;
+/// where it is wide the current one, that before it, and all candidates.
+EMOMC_HD constexpr int num_resident_sets(ResidentForm form, int num_lines) {
+  return form == ResidentForm::wide ? num_lines + 2 : 4;
+}
+inline constexpr int kMostResidentSets = 4;
+/// Places for the random numbers of candidates, with scratch of a team each.
+EMOMC_HD constexpr int num_resident_places(ResidentForm form, int num_lines) {
+  if (form == ResidentForm::in_turn) return 1;
+  return form == ResidentForm::wide ? 2 * num_lines : 2;
+}
+inline constexpr int kMostResidentPlaces = 4;
+/// Warps that evaluate in the forms of several candidates at once; teams propose among them. Where it is wide
+/// there are fewer, each with more registers.
+inline constexpr int kLinesWarps = 16, kWideWarps = 12;
 
 /// Neighbouring rows whose sum is a node of the tree over rows.
 struct RowNode {
@@ -23,8 +40,8 @@ struct RowNode {
   int num_rows;  ///< that are there
 };
 
-/// Candidates that are evaluated at once, at most.
-inline constexpr int kMostLines = 16;
+/// Of a number that a block tells others (told_numbers.cuh).
+inline constexpr int kToldWords = 2;
 
 /// All pointers are device memory.
 struct ResidentWork {
@@ -40,14 +57,28 @@ struct ResidentWork {
   int max_segments;          ///< of a list
   int nodes_per_block;
   i64 num_steps;
+  // Where a chain is wide.
+  int num_blocks;  ///< of a chain
+  int log2_piece;  ///< of the number of nodes whose sum a block tells the others; segments are whole pieces
+  int resident_nodes;  ///< of a block, from its first on: in shared memory
+  u64* told;           ///< [num_chains][2][num_lines][num_pieces][kToldWords], 0 before a launch
 };
+
+/// Of a list, at most.
+EMOMC_INLINE int num_pieces(const ResidentWork& work) { return work.max_nodes >> work.log2_piece; }
+/// Sums that are kept of a line where it is wide: of 32 pieces, or where segments end among them of each.
+EMOMC_INLINE int num_wide_sums(const ResidentWork& work) {
+  return work.max_segments <= 1 ? (num_pieces(work) + 31) / 32 : num_pieces(work);
+}
 
 /// Of a kernel, beside the model's.
 struct ResidentSizes {
-  int real_bytes, num_places, rows_per_lane;  ///< places for innovations, with scratch of a team each
+  int real_bytes;
+  ResidentForm form;
+  int num_lines;      ///< candidates at once; the sums of each are apart
+  int rows_per_lane;  ///< a node of the tree over rows is 32 of them
   bool caches;
-  bool neighbours;    ///< a candidate's terms are kept for the candidates that follow it
-  int num_lines = 1;  ///< candidates at once; the sums of each are apart
+  bool neighbours;  ///< a candidate's terms are kept for the candidates that follow it
 };
 
 /// Places in dynamic shared memory.
@@ -60,9 +91,11 @@ struct ResidentPlaces {
   ConditionalElement* conditionals;
   u64 *num_accepted, *num_proposed;
   RowNode* nodes;
-  double *sums, *segment_sums;  ///< [2][num_lines][max_nodes], [num_lines][max_segments]
-  void* rows;                   ///< node, column, row in the node
-  void* kept;                   ///< sums of pairs of components: node, pair, row in the node
+  double* sums;          ///< [2][num_lines][max_nodes]; where it is wide [num_lines][num_wide_sums]
+  double* segment_sums;  ///< [num_lines][max_segments]
+  double* node_sums;     ///< where it is wide: [num_lines][nodes_per_block]
+  void* rows;            ///< node, column, row in the node
+  void* kept;            ///< sums of pairs of components: node, pair, row in the node
   i64 bytes;
 
   /// All that belongs to a point: aligned to 16 bytes, as many as set_bytes().
@@ -74,7 +107,7 @@ struct ResidentPlaces {
     return memory + set * set_bytes_ + rounded((dim_u_ + dim_) * static_cast<i64>(sizeof(double)));
   }
   EMOMC_INLINE double* innovation(int team) const {
-    return reinterpret_cast<double*>(memory + kResidentSets * set_bytes_ + team * team_bytes_);
+    return reinterpret_cast<double*>(memory + num_sets_ * set_bytes_ + team * team_bytes_);
   }
   EMOMC_INLINE double* scratch(int team) const { return innovation(team) + num_innovation_; }
 
@@ -88,6 +121,7 @@ struct ResidentPlaces {
   EMOMC_INLINE ResidentPlaces(unsigned char* begin, const StepView& v, const Shape& shape,
                               const ResidentWork& work, const ResidentSizes& sizes)
       : memory(begin),
+        num_sets_(num_resident_sets(sizes.form, sizes.num_lines)),
         dim_(v.table.dim),
         dim_u_(v.point_size),
         num_innovation_(v.num_innovation),
@@ -98,7 +132,7 @@ struct ResidentPlaces {
                                               shape.num_terms() * static_cast<i64>(sizeof(double)))
                                     : 0)),
         team_bytes_(rounded((v.num_innovation + shape.num_scratch()) * static_cast<i64>(sizeof(double)))) {
-    i64 at = kResidentSets * set_bytes_ + sizes.num_places * team_bytes_;
+    i64 at = num_sets_ * set_bytes_ + num_resident_places(sizes.form, sizes.num_lines) * team_bytes_;
     const auto take = [&](auto*& pointer, i64 count) {
       pointer = reinterpret_cast<decltype(pointer + 0)>(memory + at);
       at += rounded(count * static_cast<i64>(sizeof(*pointer)));
@@ -111,11 +145,13 @@ struct ResidentPlaces {
     take(num_accepted, v.num_blocks);
     take(num_proposed, v.num_blocks);
     take(nodes, work.nodes_per_block);
-    take(sums, 2 * static_cast<i64>(sizes.num_lines) * work.max_nodes);
+    const bool wide = sizes.form == ResidentForm::wide;
+    take(sums, static_cast<i64>(sizes.num_lines) * (wide ? num_wide_sums(work) : 2 * work.max_nodes));
     take(segment_sums, static_cast<i64>(sizes.num_lines) * work.max_segments);
+    take(node_sums, wide ? static_cast<i64>(sizes.num_lines) * work.nodes_per_block : 0);
     const i64 node_bytes = static_cast<i64>(32) * sizes.rows_per_lane * sizes.real_bytes;
     rows = memory + at;
-    at += work.nodes_per_block * shape.dim * node_bytes;
+    at += (wide ? work.resident_nodes : work.nodes_per_block) * shape.dim * node_bytes;
     kept = memory + at;
     if (sizes.caches) at += work.nodes_per_block * shape.num_pairs() * node_bytes;
     bytes = at;
@@ -123,7 +159,7 @@ struct ResidentPlaces {
   EMOMC_INLINE static i64 rounded(i64 n) { return (n + 15) / 16 * 16; }
 
  private:
-  i64 dim_, dim_u_, num_innovation_, terms_at_, set_bytes_, team_bytes_;
+  i64 num_sets_, dim_, dim_u_, num_innovation_, terms_at_, set_bytes_, team_bytes_;
 };
 
 }  // namespace emomc::device

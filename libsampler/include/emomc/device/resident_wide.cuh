@@ -1,0 +1,135 @@
+// The turns of resident_turns.cuh on more rows than a cluster holds: the chain has as many blocks as there is
+// room for. Each proposes all of the turn's candidates, a team one, and evaluates them on its own rows, as
+// many of which as find room are in shared memory; the sums go through device memory.
+#ifndef EMOMC_DEVICE_RESIDENT_WIDE_CUH
+#define EMOMC_DEVICE_RESIDENT_WIDE_CUH
+
+#include "emomc/device/resident_turns.cuh"
+#include "emomc/device/wide_evaluation.cuh"
+
+namespace emomc::device {
+
+template <class Config>
+class ResidentWideChain : ResidentTurns<Config> {
+  using Base = ResidentTurns<Config>;
+  using Base::ahead_of, Base::line_of, Base::is_evaluated, Base::draw, Base::settle;
+  using Base::block_, Base::view_, Base::lines_, Base::kLines;
+  using typename Base::Block, typename Base::Place, typename Base::Proposal, typename Base::Turn;
+  // Such proposals write to the current point (ProposalView::kept): only one team may.
+  static_assert(!has_fit_moves<Proposal> || kLines == 1);
+
+ public:
+  __device__ ResidentWideChain(Block& block, ResidentLines& lines) : Base(block, lines), evaluation_(block) {}
+
+  __device__ void run() {
+    block_.load();
+    if (threadIdx.x == 0) {
+      lines_.beta = view_.beta[block_.chain];
+      lines_.all_evaluated = true;
+      for (int b = 0; b < view_.num_blocks; ++b)
+        if (!is_evaluated(b)) lines_.all_evaluated = false;
+    }
+    __syncthreads();
+    if constexpr (Config::neighbours)
+      if (block_.in_team(0)) this->prepare_current();
+    const i64 end = block_.work.num_steps * view_.num_blocks;
+    Place first{0, block_.scalars.step, 0};  // of this turn
+    draw_from(first, 0, end);
+    i64 drawn = 2 * kLines;  // places
+    __syncthreads();
+
+    Turn turn{};
+#pragma unroll 1
+    for (u32 number = 1; first.number < end; ++number) {
+      const int most = end - first.number < kLines ? static_cast<int>(end - first.number) : kLines;
+      const int ahead = (own_line() - line_of(first, 0)) & (kLines - 1);
+      if (proposes() && ahead < most) propose(ahead_of(first, ahead));
+      if (block_.in_team(kKeeper)) settle(turn);
+      draw_from(first, drawn, end);
+      drawn = first.number + 2 * kLines;
+      __syncthreads();
+      const unsigned evaluated = evaluated_lines(first, most);
+      evaluation_.evaluate(evaluated, number, sets_);
+      evaluation_.collect(evaluated, number);
+      __syncthreads();
+
+      if (block_.warp < most)
+        this->decide(first, block_.warp, 0, (evaluated >> line_of(first, block_.warp) & 1) != 0,
+                     [&](int line, double common) { return evaluation_.total(line, common); });
+      __syncthreads();
+      turn = {first.block, most, false, block_.current};
+      const unsigned accepted =
+          __ballot_sync(0xffffffffu, block_.lane < most && lines_.decisions[block_.lane % kLines].accepted);
+      if (accepted != 0) {
+        turn.count = __ffs(static_cast<int>(accepted));
+        turn.accepted = true;
+        take_over(line_of(first, turn.count - 1));
+      }
+      first = ahead_of(first, turn.count);
+    }
+    if (block_.in_team(kKeeper)) settle(turn);
+    block_.store_back();
+  }
+
+ private:
+  static constexpr int kTeams = Config::threads / kTeamLanes, kKeeper = kTeams - 1;
+
+  // Teams beside those that propose, a line each; they draw the random numbers meanwhile.
+  static constexpr int kAside = kTeams - kLines;
+  static_assert(kAside > 0);
+
+  __device__ int own_line() const { return block_.team_index() & (kLines - 1); }
+  __device__ bool proposes() const { return block_.team_index() < kLines; }
+  __device__ bool draws(int line) const { return block_.team_index() == kLines + line % kAside; }
+
+  /// Where the random numbers of a place are.
+  __device__ static int numbers_of(const Place& place) {
+    return static_cast<int>(place.number) & (2 * kLines - 1);
+  }
+  /// Those of the next places from `first` on, of which there are some up to `drawn`.
+  __device__ void draw_from(const Place& first, i64 drawn, i64 end) const {
+#pragma unroll 1
+    for (int ahead = 0; ahead < 2 * kLines; ++ahead) {
+      const Place place = ahead_of(first, ahead);
+      if (place.number >= drawn && place.number < end && draws(line_of(place, 0)))
+        draw(place, numbers_of(place));
+    }
+  }
+
+  __device__ void propose(const Place& place) const {
+    const int to = set_of(own_line()), numbers = numbers_of(place);
+    const ResidentCandidate next = this->propose_into(block_.current, to, place.block, numbers);
+    if (Block::leads_team())
+      lines_.of[0][own_line()] = {next.log_q, next.log_prior, next.log_jacobian, block_.scalars.common[to],
+                                  block_.scalars.log_uniform[numbers]};
+  }
+
+  /// A bit for each line whose candidate needs a likelihood.
+  __device__ unsigned evaluated_lines(const Place& first, int most) const {
+    if (lines_.all_evaluated && most == kLines) return (1u << kLines) - 1;
+    unsigned lines = 0;
+#pragma unroll 1
+    for (int ahead = 0; ahead < most; ++ahead)
+      if (is_evaluated(ahead_of(first, ahead).block)) lines |= 1u << line_of(first, ahead);
+    return lines;
+  }
+
+  /// The set of a line's candidate.
+  __device__ int set_of(int line) const { return static_cast<int>(sets_ >> (kWideSetBits * line) & 15); }
+  /// A line's candidate becomes the current point; the set of the point before stays as it is for one turn.
+  __device__ void take_over(int line) {
+    const int set = set_of(line);
+    sets_ = (sets_ & ~(15u << (kWideSetBits * line))) | static_cast<unsigned>(before_)
+                                                            << (kWideSetBits * line);
+    before_ = block_.current;
+    block_.current = set;
+  }
+
+  const WideEvaluation<Config> evaluation_;
+  unsigned sets_ = 0x4321;   ///< of the lines' candidates
+  int before_ = kLines + 1;  ///< the set of the current point before this one
+};
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_RESIDENT_WIDE_CUH

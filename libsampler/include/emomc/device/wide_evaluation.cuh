@@ -1,0 +1,208 @@
+// The log likelihoods of several candidates in resident_wide.cuh: each block sums its own rows, a warp a node
+// at a time with its rows in registers for all candidates, and tells the sums of pieces to the others.
+#ifndef EMOMC_DEVICE_WIDE_EVALUATION_CUH
+#define EMOMC_DEVICE_WIDE_EVALUATION_CUH
+
+#include "emomc/device/resident_block.cuh"
+#include "emomc/device/told_numbers.cuh"
+
+namespace emomc::device {
+
+/// Bits of a set's number, where those of several lines are packed, the first line's lowest.
+inline constexpr int kWideSetBits = 4;
+
+template <class Config>
+class WideEvaluation {
+  using Real = typename Config::Real;
+  using Block = ResidentBlock<Config>;
+  static constexpr int kRows = Config::rows, kLines = Config::lines, kWarps = Config::evaluators;
+
+ public:
+  __device__ explicit WideEvaluation(const Block& block) : block_(block) {}
+
+  /// Tells the others the sums of the own rows for the candidates of `lines` (a bit each), whose sets are in
+  /// `sets`. A barrier of the block is in it.
+  __device__ void evaluate(unsigned lines, u32 turn, unsigned sets) const {
+    const int num_own = block_.num_own;
+    // Few nodes: each warp takes one for one candidate only, so that all have something to do.
+    const bool apart = kLines > 1 && num_own < kFewNodes * kWarps;
+    const int num_items = apart ? num_own * kLines : num_own;
+#pragma unroll 1
+    for (int item = block_.warp; item < num_items; item += kWarps) {
+      const int own = apart ? item / kLines : item;
+      const RowNode node = block_.places.nodes[own];
+      const Rows rows = rows_of(own, node);
+      Real x[Config::dim][kRows];
+#pragma unroll
+      for (int j = 0; j < Config::dim; ++j) load_rows(rows.first + j * rows.stride, x[j]);
+      double held = 0;  // the line before
+#pragma unroll 1
+      for (int line = apart ? item % kLines : 0; line < kLines; ++line) {
+        double sum = 0;
+        if (lines >> line & 1)
+          sum = own_sum(static_cast<const Real*>(
+                            block_.places.coefficients(static_cast<int>(sets >> (kWideSetBits * line) & 15))),
+                        x, rows, node.num_rows);
+        double* to = block_.places.node_sums + line * block_.work.nodes_per_block + own;
+        if (kLines == 1 || apart) {
+          sum = sum_over_lanes(sum);
+          if (block_.lane == 0) *to = sum;
+          break;
+        }
+        if (line % 2 != 0) {
+          const double of_lane = sum_two_over_lanes(held, sum);
+          if (block_.lane < 2) to[(block_.lane - 1) * block_.work.nodes_per_block] = of_lane;
+        }
+        held = sum;
+      }
+    }
+    __syncthreads();
+    tell(lines, turn);
+  }
+
+  /// Waits for what all blocks tell of the turn; a barrier of the block is to follow.
+  __device__ void collect(unsigned lines, u32 turn) const {
+    constexpr int kAtOnce = 4;  // whose ways overlap
+    const int num_pieces = pieces(), groups = (num_pieces + 31) / 32;
+    const bool one_tree = block_.work.max_segments <= 1;
+#pragma unroll 1
+    for (int begin = block_.warp; begin < groups * kLines; begin += kWarps * kAtOnce) {
+      const u64* place[kAtOnce];
+      double value[kAtOnce];
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        const int task = begin + i * kWarps, line = task % kLines, piece = task / kLines * 32 + block_.lane;
+        const bool is_told = piece < num_pieces && (lines >> line & 1) != 0;
+        place[i] = is_told ? told(line, turn) + kToldWords * piece : nullptr;
+        value[i] = 0;
+      }
+      bool all;
+      do {
+        all = true;
+        ToldNumber number[kAtOnce];
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i)
+          if (place[i]) number[i] = ToldNumber::read(place[i]);
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) {
+          if (!place[i]) continue;
+          if (number[i].is_of(turn)) {
+            value[i] = number[i].value();
+            place[i] = nullptr;
+          } else {
+            all = false;
+          }
+        }
+      } while (!all);
+      __syncwarp();
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        const int task = begin + i * kWarps, line = task % kLines, group = task / kLines;
+        if (task >= groups * kLines) continue;
+        double* sums = block_.places.sums + line * num_sums();
+        if (one_tree) {
+          const double sum = sum_over_lanes(value[i]);
+          if (block_.lane == 0) sums[group] = sum;
+        } else if (group * 32 + block_.lane < num_pieces) {
+          sums[group * 32 + block_.lane] = value[i];
+        }
+      }
+    }
+  }
+
+  /// The log likelihood of a line's candidate, to the calling warp, after collect() and a barrier.
+  __device__ double total(int line, double common) const {
+    const ResidentWork& work = block_.work;
+    const double* sums = block_.places.sums + line * num_sums();
+    double sum;
+    if (work.max_segments <= 1) {
+      const int groups = (pieces() + 31) / 32;
+      sum = groups <= 32 ? sum_over_lanes(block_.lane < groups ? sums[block_.lane] : 0.0)
+                         : sum_by_warp(sums, groups);
+    } else {
+      double* segment_sums = block_.places.segment_sums + line * work.max_segments;
+      const int first = work.first_segment[block_.list];
+      const int count = work.first_segment[block_.list + 1] - 1 - first;
+      const int* begins = work.segment_first + first;
+#pragma unroll 1
+      for (int s = 0; s < count; ++s) {
+        const int begin = begins[s] >> work.log2_piece, end = begins[s + 1] >> work.log2_piece;
+        const double segment = sum_by_warp(sums + begin, end - begin);
+        if (block_.lane == 0) segment_sums[s] = segment;
+      }
+      __syncwarp();
+      sum = sum_by_warp(segment_sums, count);
+    }
+    return kLn2 * EMOMC_FMA(block_.scalars.total_of_rows, common, sum);
+  }
+
+ private:
+  static constexpr int kFewNodes = 2;  // for each warp
+
+  /// The thread's rows of a node, in shared or device memory.
+  struct Rows {
+    const Real* first;
+    int stride;  ///< from one column to the next
+  };
+  __device__ Rows rows_of(int own, const RowNode& node) const {
+    if (own < block_.work.resident_nodes)
+      return {static_cast<const Real*>(block_.places.rows) + own * Config::dim * Config::node_rows +
+                  block_.lane * kRows,
+              Config::node_rows};
+    return {static_cast<const Real*>(block_.work.rows) +
+                node.row / kResidentTile * Config::dim * kResidentTile + node.row % kResidentTile +
+                block_.lane * kRows,
+            kResidentTile};
+  }
+
+  /// Over the thread's rows.
+  __device__ double own_sum(const Real* coefficients, const Real (&x)[Config::dim][kRows], const Rows& rows,
+                            int num_rows) const {
+    const auto shape = Config::model().shape();
+    Real sum[kRows];
+    add_components(
+        shape, coefficients,
+        [&x](int j, Real(&values)[kRows]) {
+#pragma unroll
+          for (int r = 0; r < kRows; ++r) values[r] = x[j][r];
+        },
+        sum);
+    double values[kRows];
+    log2_of_rows(shape, coefficients, rows.first, rows.stride, sum, values);
+    if (num_rows < Config::node_rows) {
+#pragma unroll
+      for (int r = 0; r < kRows; ++r)
+        if (block_.lane * kRows + r >= num_rows) values[r] = 0;
+    }
+    return sum_in_registers(values);
+  }
+
+  __device__ void tell(unsigned lines, u32 turn) const {
+    const int per_piece = 1 << block_.work.log2_piece, count = block_.num_own >> block_.work.log2_piece;
+    const int first = block_.first_own >> block_.work.log2_piece;
+    for (int i = static_cast<int>(threadIdx.x); i < count * kLines; i += Config::threads) {
+      const int line = i % kLines, piece = i / kLines;
+      if ((lines >> line & 1) == 0) continue;
+      double* values = block_.places.node_sums + line * block_.work.nodes_per_block + piece * per_piece;
+#pragma unroll 1
+      for (int m = per_piece / 2; m > 0; m /= 2)
+#pragma unroll 1
+        for (int p = 0; p < m; ++p) values[p] = values[2 * p] + values[2 * p + 1];
+      tell_number(told(line, turn) + kToldWords * (first + piece), values[0], turn);
+    }
+  }
+
+  __device__ int pieces() const { return block_.num_nodes >> block_.work.log2_piece; }
+  __device__ int num_sums() const { return num_wide_sums(block_.work); }
+  /// Of a turn; the places of a turn are written again two turns later, when all blocks have gone on from it.
+  __device__ u64* told(int line, u32 turn) const {
+    return block_.work.told + ((static_cast<i64>(block_.chain) * 2 + (turn & 1)) * kLines + line) *
+                                  num_pieces(block_.work) * kToldWords;
+  }
+
+  const Block& block_;
+};
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_WIDE_EVALUATION_CUH
