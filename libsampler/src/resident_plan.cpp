@@ -14,10 +14,8 @@ constexpr int kLanes = 32;
 constexpr int kMostNodes = 1024;
 // Where there is one segment, of whose pieces 32 are summed as they come.
 constexpr int kMostPieces = 2048;
-// Registers of a thread for its rows, where those are not read from shared memory for each component.
-constexpr int kRowRegisters = 52;
-// Static shared memory of the kernel (of lines 3,232 bytes, otherwise 1,312) and what the system takes of
-// each block.
+// Static shared memory of the kernel (of several candidates at once 3,360 bytes, otherwise 1,440) and what
+// the system takes of each block.
 constexpr std::size_t kOtherShared = 4096, kOtherSharedOfLines = 6144;
 // Beyond, one candidate of one chain at a time is as fast with kernels of its own that use the whole GPU.
 constexpr int kMostRowsOfOneChain = 8192;
@@ -99,6 +97,19 @@ struct BlockCycles {
     return lines == 1 ? 1.0 : kAcceptance / (1 - std::pow(1 - kAcceptance, lines));
   }
 };
+
+// Neighbouring rows that a thread keeps in registers, as many as batch_kernel's (batch_evaluation.cu): none
+// of which it goes through pairs of more columns than are unrolled, or which are too many for one row.
+int rows_in_registers(const DeviceLikelihood& likelihood) {
+  constexpr int kMostPairedColumns = 16, kFewComponents = 8;
+  constexpr int kRegisters = 56, kRegistersOfManyPairs = 28;
+  const bool pairs = likelihood.model.ends_with("FullMixture") || likelihood.model.ends_with("TiedMixture");
+  if (pairs && likelihood.dim > kMostPairedColumns) return 0;
+  const int most = pairs && likelihood.num_components > kFewComponents ? kRegistersOfManyPairs : kRegisters;
+  for (int rows : {4, 2, 1})
+    if (rows * likelihood.dim * (likelihood.real == "float" ? 1 : 2) <= most) return rows;
+  return 0;
+}
 
 // Passes of the warps of a block over its nodes for all lines (WideEvaluation::evaluate).
 int wide_passes(int nodes, int lines, int warps) {
@@ -288,35 +299,47 @@ class Planner {
   }
 
   std::optional<ResidentPlan> sized_wide(int blocks, int lines) const {
-    int rows_per_lane = 4;
-    while (rows_per_lane * likelihood_.dim * real_bytes() / 4 > kRowRegisters) rows_per_lane /= 2;
+    const int rows_per_lane = rows_in_registers(likelihood_);
     if (rows_per_lane == 0) return std::nullopt;
-    ResidentPlan plan;
-    plan.num_blocks = blocks;
-    plan.evaluators = device::kWideWarps;
-    plan.sizes = {real_bytes(), device::ResidentForm::wide, lines, rows_per_lane, false, num_blocks_ > 1};
-    ResidentNodes nodes;
+    std::optional<ResidentPlan> best;
     int fewest_passes = 0;
     for (int log2 = 0; kLanes * rows_per_lane << log2 <= device::kResidentTile; ++log2) {
-      ResidentNodes these = plan_nodes(likelihood_, chains_, rows_per_lane, log2);
-      const int pieces = these.max_nodes >> log2, most = ceil_div(pieces, blocks) << log2;
+      const ResidentNodes nodes = plan_nodes(likelihood_, chains_, rows_per_lane, log2);
+      const int pieces = nodes.max_nodes >> log2;
       if (pieces > (most_segments_ > 1 ? kMostNodes : kMostPieces)) continue;
-      const int passes = wide_passes(most, lines, plan.evaluators);
-      if (fewest_passes > 0 && passes > fewest_passes) continue;
-      fewest_passes = passes;
-      plan.nodes_per_block = most;
+      ResidentPlan plan;
+      plan.evaluators = device::kWideWarps;
+      plan.sizes = {real_bytes(), device::ResidentForm::wide, lines, rows_per_lane, false, num_blocks_ > 1};
       plan.log2_piece = log2;
-      nodes = std::move(these);
+      plan.nodes_per_block = ceil_div(pieces, blocks) << log2;
+      plan.num_blocks = ceil_div(nodes.max_nodes, plan.nodes_per_block);
+      const int passes = wide_passes(plan.nodes_per_block, lines, plan.evaluators);
+      if (best && passes > fewest_passes) continue;
+      if (!all_blocks_have_rows(plan, nodes) || !place_rows(plan, nodes)) continue;
+      fewest_passes = passes;
+      best = plan;
     }
-    if (fewest_passes == 0) return std::nullopt;
+    return best;
+  }
+  // What a block tells is what the others wait for: who tells nothing could fall behind by more than a turn.
+  static bool all_blocks_have_rows(const ResidentPlan& plan, const ResidentNodes& nodes) {
+    for (std::size_t list = 0; list + 1 < nodes.first_node.size(); ++list)
+      if (ceil_div(nodes.first_node[list + 1] - nodes.first_node[list], plan.nodes_per_block) !=
+          plan.num_blocks)
+        return false;
+    return true;
+  }
+  // As many of a block's nodes in shared memory as find room.
+  bool place_rows(ResidentPlan& plan, const ResidentNodes& nodes) const {
+    plan.resident_nodes = 0;
     const std::size_t fixed = bytes_of(plan, nodes) + kOtherSharedOfLines;
-    if (fixed > machine_.shared_per_block) return std::nullopt;
-    const auto node_bytes = static_cast<std::size_t>(kLanes * rows_per_lane * likelihood_.dim * real_bytes());
+    if (fixed > machine_.shared_per_block) return false;
+    const auto node_bytes =
+        static_cast<std::size_t>(kLanes * plan.sizes.rows_per_lane * likelihood_.dim * real_bytes());
     plan.resident_nodes =
         std::min(plan.nodes_per_block, static_cast<int>((machine_.shared_per_block - fixed) / node_bytes));
-    if (plan.resident_nodes < plan.nodes_per_block && !kReadsDeviceMemory) return std::nullopt;
     plan.shared_bytes = bytes_of(plan, nodes);
-    return plan;
+    return kReadsDeviceMemory || plan.resident_nodes == plan.nodes_per_block;
   }
 
   const DeviceLikelihood& likelihood_;
@@ -333,20 +356,22 @@ class Planner {
 
 std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
                                           const std::vector<ChainPlan>& chains, const device::StepView& view,
-                                          int num_blocks, bool moves_by_fit, bool caches,
-                                          const ResidentMachine& machine) {
-  const Planner planner(likelihood, chains, view, num_blocks, machine);
+                                          const ResidentSteps& steps, const ResidentMachine& machine,
+                                          bool may_be_wide) {
+  const Planner planner(likelihood, chains, view, steps.num_blocks, machine);
   if (planner.rows() == 0) return std::nullopt;
-  const bool launched = planner.num_chains() == 1 && num_blocks == 1 && planner.rows() > kMostRowsOfOneChain;
-  const auto ahead = launched ? std::nullopt : planner.ahead(caches);
+  const bool launched =
+      planner.num_chains() == 1 && steps.num_blocks == 1 && planner.rows() > kMostRowsOfOneChain;
+  const auto ahead = launched ? std::nullopt : planner.ahead(steps.caches);
   double least = planner.cycles_of_ahead();
   const auto lines = planner.lines(least);
-  if (!lines && !ahead) least = std::numeric_limits<double>::infinity();
-  const auto wide = planner.wide(moves_by_fit ? 1 : device::kMostWideLines, least);
-  if (wide) return wide;
+  if (may_be_wide && steps.all_evaluated) {
+    if (!lines && !ahead) least = std::numeric_limits<double>::infinity();
+    if (const auto wide = planner.wide(steps.moves_by_fit ? 1 : device::kMostWideLines, least)) return wide;
+  }
   if (lines) return lines;
   if (launched) return std::nullopt;
-  return ahead ? ahead : planner.in_turn(caches);
+  return ahead ? ahead : planner.in_turn(steps.caches);
 }
 
 KernelSource resident_source(const ResidentPlan& plan, const DeviceLikelihood& likelihood,

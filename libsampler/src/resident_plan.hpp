@@ -38,12 +38,19 @@ struct ResidentNodes {
 ResidentNodes plan_nodes(const DeviceLikelihood& likelihood, const std::vector<ChainPlan>& chains,
                          int rows_per_lane, int log2_piece = 0);
 
-/// `num_blocks`: of a step; `moves_by_fit`: proposals among them keep something with the current point.
-/// Nothing where the chains are not served all at once, or a chain has no rows.
+/// What is known of the steps beside the chains.
+struct ResidentSteps {
+  int num_blocks;             ///< of a step
+  bool moves_by_fit = false;  ///< proposals among them keep something with the current point
+  bool caches = false;        ///< component caches are wanted
+  bool all_evaluated = true;  ///< every block changes the likelihood
+};
+/// Nothing where the chains are not served all at once, or a chain has no rows. `may_be_wide`: on all
+/// multiprocessors, beyond clusters.
 std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
                                           const std::vector<ChainPlan>& chains, const device::StepView& view,
-                                          int num_blocks, bool moves_by_fit, bool caches,
-                                          const ResidentMachine& machine);
+                                          const ResidentSteps& steps, const ResidentMachine& machine,
+                                          bool may_be_wide = true);
 /// Bytes of registers that such a kernel may write to memory in a step; with more it is not used. With 76 a
 /// step of 64 chains took 0.65 of the launched one's time on an H200.
 inline constexpr int kMostSpilled = 128;

@@ -2,6 +2,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
+
 #include "../resident_plan.hpp"
 #include "emomc/core/cuda_check.hpp"
 #include "emomc/device/proposals.hpp"
@@ -172,24 +174,28 @@ std::unique_ptr<ResidentChains> make_resident_chains(const LikelihoodEngine& eng
     why = "the GPU has no clusters";
     return nullptr;
   }
-  const auto plan =
-      plan_resident(*likelihood, chains, ensemble.view(), static_cast<int>(blocks.blocks.size()),
-                    blocks.num_moves_by_fit() > 0, caches, machine);
-  if (!plan) {
-    why = "so many rows or chains are evaluated faster by kernels of their own";
-    return nullptr;
+  const bool all_evaluated =
+      std::none_of(blocks.blocks.begin(), blocks.blocks.end(),
+                   [](const device::ProposalBlock& b) { return b.influence == Influence::nothing; });
+  const ResidentSteps steps{static_cast<int>(blocks.blocks.size()), blocks.num_moves_by_fit() > 0, caches,
+                            all_evaluated};
+  for (const bool may_be_wide : {true, false}) {
+    const auto plan = plan_resident(*likelihood, chains, ensemble.view(), steps, machine, may_be_wide);
+    if (!plan) {
+      if (why.empty()) why = "so many rows or chains are evaluated faster by kernels of their own";
+      return nullptr;
+    }
+    auto result = std::make_unique<CudaResidentChains>(engine.device(), *likelihood, ensemble.view(), chains,
+                                                       *plan, proposal_type_name(proposal));
+    if (!result->runs())
+      why = "the GPU does not run " + std::to_string(plan->num_blocks) + " such blocks at once";
+    else if (result->spilled() > kMostSpilled)
+      why = "the kernel for this model needs more registers than there are";
+    else
+      return result;
+    if (!plan->is_wide()) break;
   }
-  auto result = std::make_unique<CudaResidentChains>(engine.device(), *likelihood, ensemble.view(), chains,
-                                                     *plan, proposal_type_name(proposal));
-  if (!result->runs()) {
-    why = "the GPU does not run " + std::to_string(plan->num_blocks) + " such blocks at once";
-    return nullptr;
-  }
-  if (result->spilled() > kMostSpilled) {
-    why = "the kernel for this model needs more registers than there are";
-    return nullptr;
-  }
-  return result;
+  return nullptr;
 }
 
 }  // namespace emomc
