@@ -1,5 +1,6 @@
 #include "emomc/core/thread_pool.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -19,8 +20,8 @@ void pause() {
 #endif
 }
 
-// The state of a loop in one word, so that a share of it is claimed by one addition, whoever comes when:
-// number of the loop, its shares, and the next one to claim.
+// The state of a range of a loop in one word, so that a share of it is claimed by one addition, whoever comes
+// when: number of the loop, the range's shares, and the next one to claim.
 constexpr int kShareBits = 21;
 constexpr std::size_t kMostShares = std::size_t{1} << (kShareBits - 1);  // claims beyond the last one fit too
 constexpr std::uint64_t kShareMask = (std::uint64_t{1} << kShareBits) - 1;
@@ -28,36 +29,60 @@ constexpr std::uint64_t first_ticket(std::uint64_t loop, std::uint64_t shares) {
   return (loop << (2 * kShareBits)) | (shares << kShareBits);
 }
 constexpr std::uint64_t loop_of(std::uint64_t ticket) { return ticket >> (2 * kShareBits); }
+constexpr std::size_t shares_of(std::uint64_t ticket) { return (ticket >> kShareBits) & kShareMask; }
+constexpr std::size_t share_of(std::uint64_t ticket) { return ticket & kShareMask; }
+
+constexpr int kMostRanges = 16;  // which a worker that has nothing left looks through
 
 }  // namespace
 
 struct ThreadPool::Impl {
+  // Its begin and end are written between loops, read by who holds a share of it.
+  struct alignas(64) Range {
+    std::atomic<std::uint64_t> tickets{0};
+    std::size_t begin = 0, end = 0;
+  };
+
   std::vector<std::thread> threads;
   std::mutex mutex;
   std::condition_variable wake;
-  std::atomic<std::uint64_t> tickets{0};
+  std::vector<Range> ranges;
   std::atomic<std::size_t> num_done{0};  ///< shares of this loop
   std::atomic<bool> ending{false};
-  // Written between loops, read by who holds a share of one.
-  std::size_t count = 0;
-  const std::function<void(std::size_t, int)>* body = nullptr;
+  const std::function<void(std::size_t, int)>* body = nullptr;  ///< as begin and end
 
-  // Works until no share is left; returns the loop it saw that of. A loop ends when its shares are done, not
-  // when every thread has come by: one that has no processor holds nobody up.
+  Range& own(int worker) { return ranges[static_cast<std::size_t>(worker) % ranges.size()]; }
+
+  // Works until no share is left, in its own range first; returns the loop it saw that of. A loop ends when
+  // its shares are done, not when every thread has come by: one that has no processor holds nobody up.
   std::uint64_t work(int worker) {
-    for (;;) {
-      const std::uint64_t ticket = tickets.fetch_add(1, std::memory_order_acq_rel);
-      const std::size_t share = ticket & kShareMask, shares = (ticket >> kShareBits) & kShareMask;
-      if (share >= shares) return loop_of(ticket);
-      for (std::size_t i = share; i < count; i += shares) (*body)(i, worker);
-      num_done.fetch_add(1, std::memory_order_release);
+    std::uint64_t seen = 0;
+    std::size_t mine = 0;
+    for (std::size_t r = 0; r < ranges.size(); ++r) {
+      Range& range = ranges[(static_cast<std::size_t>(worker) + r) % ranges.size()];
+      for (;;) {
+        std::uint64_t ticket = range.tickets.load(std::memory_order_acquire);
+        if (share_of(ticket) < shares_of(ticket))
+          ticket = range.tickets.fetch_add(1, std::memory_order_acq_rel);
+        const std::size_t share = share_of(ticket), shares = shares_of(ticket);
+        if (share >= shares) {
+          if (r == 0) seen = loop_of(ticket);
+          break;
+        }
+        for (std::size_t i = range.begin + share; i < range.end; i += shares) (*body)(i, worker);
+        ++mine;
+      }
     }
+    if (mine > 0) num_done.fetch_add(mine, std::memory_order_release);
+    return seen;
   }
 
   void wait_and_work(int worker) {
     std::uint64_t seen = 0;
     for (;;) {
-      const auto is_new = [&] { return loop_of(tickets.load(std::memory_order_acquire)) != seen; };
+      const auto is_new = [&] {
+        return loop_of(own(worker).tickets.load(std::memory_order_acquire)) != seen;
+      };
       int spins = 0;
       while (!is_new() && !ending.load(std::memory_order_relaxed)) {
         if (++spins < kSpins) {
@@ -71,10 +96,31 @@ struct ThreadPool::Impl {
       seen = work(worker);
     }
   }
+
+  // The loop over `ranges`, whose begin and end are there.
+  void run(const std::function<void(std::size_t, int)>& loop_body) {
+    body = &loop_body;
+    num_done.store(0, std::memory_order_relaxed);
+    std::size_t num_shares = 0;
+    {
+      const std::lock_guard lock(mutex);
+      for (Range& range : ranges) {
+        const std::size_t shares = std::min(range.end - range.begin, kMostShares);
+        const std::uint64_t loop = loop_of(range.tickets.load(std::memory_order_relaxed)) + 1;
+        range.tickets.store(first_ticket(loop, shares), std::memory_order_release);
+        num_shares += shares;
+      }
+    }
+    wake.notify_all();
+    work(0);
+    while (num_done.load(std::memory_order_acquire) < num_shares) pause();
+  }
 };
 
 ThreadPool::ThreadPool(int num_threads) : impl_(std::make_unique<Impl>()) {
-  const int wanted = num_threads > 0 ? num_threads : static_cast<int>(std::thread::hardware_concurrency());
+  const int wanted =
+      std::max(num_threads > 0 ? num_threads : static_cast<int>(std::thread::hardware_concurrency()), 1);
+  impl_->ranges = std::vector<Impl::Range>(static_cast<std::size_t>(std::min(wanted, kMostRanges)));
   for (int worker = 1; worker < wanted; ++worker)
     impl_->threads.emplace_back([impl = impl_.get(), worker] { impl->wait_and_work(worker); });
 }
@@ -89,24 +135,32 @@ ThreadPool::~ThreadPool() {
 }
 
 int ThreadPool::num_threads() const { return static_cast<int>(impl_->threads.size()) + 1; }
+int ThreadPool::num_ranges() const { return static_cast<int>(impl_->ranges.size()); }
 
 void ThreadPool::for_each(std::size_t count, const std::function<void(std::size_t, int)>& body) {
   if (impl_->threads.empty() || count < 2) {
     for (std::size_t i = 0; i < count; ++i) body(i, 0);
     return;
   }
-  const std::size_t shares = count < kMostShares ? count : kMostShares;
-  impl_->count = count;
-  impl_->body = &body;
-  impl_->num_done.store(0, std::memory_order_relaxed);
-  {
-    const std::lock_guard lock(impl_->mutex);
-    const std::uint64_t loop = loop_of(impl_->tickets.load(std::memory_order_relaxed)) + 1;
-    impl_->tickets.store(first_ticket(loop, shares), std::memory_order_release);
+  const std::size_t num_ranges = impl_->ranges.size();
+  for (std::size_t r = 0; r < num_ranges; ++r) {
+    impl_->ranges[r].begin = count / num_ranges * r + std::min(r, count % num_ranges);
+    impl_->ranges[r].end = count / num_ranges * (r + 1) + std::min(r + 1, count % num_ranges);
   }
-  impl_->wake.notify_all();
-  impl_->work(0);
-  while (impl_->num_done.load(std::memory_order_acquire) < shares) pause();
+  impl_->run(body);
+}
+
+void ThreadPool::for_each(const std::vector<std::size_t>& starts,
+                          const std::function<void(std::size_t, int)>& body) {
+  if (impl_->threads.empty()) {
+    for (std::size_t i = starts.front(); i < starts.back(); ++i) body(i, 0);
+    return;
+  }
+  for (std::size_t r = 0; r < impl_->ranges.size(); ++r) {
+    impl_->ranges[r].begin = starts[r];
+    impl_->ranges[r].end = starts[r + 1];
+  }
+  impl_->run(body);
 }
 
 }  // namespace emomc

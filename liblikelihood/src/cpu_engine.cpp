@@ -4,6 +4,7 @@
 
 #include "chain_segments.hpp"
 #include "cpu_kernel.hpp"
+#include "cpu_work.hpp"
 #include "emomc/core/thread_pool.hpp"
 #include "emomc/device/prepare_mixture.hpp"
 #include "emomc/likelihood/models.hpp"
@@ -63,7 +64,8 @@ class CpuEngine final : public LikelihoodEngine {
         data_(tile_data<Real>(data)),
         segments_(data.segments),
         num_rows_(data.num_rows),
-        pool_(num_threads) {}
+        pool_(num_threads),
+        parts_(data_.tiles, data_.segment_first_tile, pool_) {}
 
   std::string name() const override { return "cpu"; }
   const ParameterLayout& layout() const override { return layout_; }
@@ -79,21 +81,21 @@ class CpuEngine final : public LikelihoodEngine {
     plan.data_bytes = data_.values.size() * sizeof(Real);
     plan.work_bytes =
         chains.size() * (static_cast<std::size_t>(num_coefficients()) * sizeof(Real) + sizeof(double)) +
-        num_tiles * sizeof(double);
+        num_tiles * TileParts::kBytesPerTile;
     if (caches == ComponentCaches::on)
       plan.cache_bytes = num_tiles * kTileRows * 2 * static_cast<std::size_t>(num_pairs()) * sizeof(Real);
     return plan;
   }
 
   void allocate(const std::vector<ChainPlan>& chains, ComponentCaches caches) override {
-    chain_segments_ = chain_segments(chains, num_segments());
+    parts_.set_chains(chain_segments(chains, num_segments()));
     const std::size_t n = chains.size();
     reserve(n);
     cache_ = {};
     if (caches == ComponentCaches::off) return;
     cache_.num_pairs = num_pairs();
     std::size_t size = 0;
-    for (const auto& segments : chain_segments_) {
+    for (const auto& segments : parts_.chain_segments()) {
       cache_.first_slot.push_back(size);
       cache_.slot_size.push_back(tiles_of(segments) * kTileRows);
       size += cache_.slot_size.back() * 2 * static_cast<std::size_t>(num_pairs());
@@ -105,9 +107,9 @@ class CpuEngine final : public LikelihoodEngine {
 
   void evaluate(EnsembleView candidate, ActiveSet active) override {
     prepare(candidate.theta, candidate.ld, active);
-    plan_work(active);
-    for_each_part([this](const Work& work, double* rows) {
-      tile_log2_densities(mixture(work), tile_values(work.tile) + work.row, rows);
+    parts_.choose(active);
+    for_each_part([this](const TilePart& part, double* products, int) {
+      tile_log2_products(mixture(part), tile_values(part.tile) + part.row, products);
     });
     finish(candidate.log_likelihood, active);
   }
@@ -115,19 +117,20 @@ class CpuEngine final : public LikelihoodEngine {
   void evaluate_component(EnsembleView candidate, const int* component, ActiveSet active) override {
     if (cache_.num_pairs == 0) return evaluate(candidate, active);
     prepare(candidate.theta, candidate.ld, active);
-    plan_work(active);
+    parts_.choose(active);
     for (int i = 0; i < active.count; ++i)
       cache_.pending[chain_of(active, i)] = component[chain_of(active, i)];
-    for_each_part([this](const Work& work, double* rows) {
-      const TileMixture<Real> m = mixture(work);
-      const Real* tile = tile_values(work.tile) + work.row;
-      std::vector<const Real*> pairs;
+    for_each_part([this](const TilePart& part, double* products, int worker) {
+      const TileMixture<Real> m = mixture(part);
+      const Real* tile = tile_values(part.tile) + part.row;
+      std::vector<const Real*>& pairs = pairs_[static_cast<std::size_t>(worker)];
+      pairs.clear();
       for (int pair = 0; pair < num_pairs(); ++pair) {
-        Real* sums = cache_.candidate(work.chain, pair, work.nth_tile) + work.row;
-        if (cache_.is_pending(work.chain, pair)) tile_pair(m, tile, pair, sums);
+        Real* sums = cache_.candidate(part.chain, pair, part.nth_tile) + part.row;
+        if (cache_.is_pending(part.chain, pair)) tile_pair(m, tile, pair, sums);
         pairs.push_back(sums);
       }
-      tile_log2_densities_of(m, tile, pairs.data(), rows);
+      tile_log2_products_of(m, tile, pairs.data(), products);
     });
     finish(candidate.log_likelihood, active);
   }
@@ -145,47 +148,45 @@ class CpuEngine final : public LikelihoodEngine {
   void rebuild_caches(EnsembleView current, ActiveSet active) override {
     if (cache_.num_pairs == 0) return;
     prepare(current.theta, current.ld, active);
-    plan_work(active);
-    for_each_part([this](const Work& work, double*) {
+    parts_.choose(active);
+    for_each_part([this](const TilePart& part, double*, int) {
       for (int pair = 0; pair < num_pairs(); ++pair)
-        tile_pair(mixture(work), tile_values(work.tile) + work.row, pair,
-                  cache_.current(work.chain, pair, work.nth_tile) + work.row);
+        tile_pair(mixture(part), tile_values(part.tile) + part.row, pair,
+                  cache_.current(part.chain, pair, part.nth_tile) + part.row);
     });
   }
 
   void sums_by_segment(const double* theta, int num_draws, double* out) override {
-    std::vector<double> rows(num_rows_);
+    std::vector<double> tile_sums(data_.tiles.size());
     for (int draw = 0; draw < num_draws; ++draw) {
-      const double common =
-          evaluate_rows_base2(theta + static_cast<std::ptrdiff_t>(draw) * model_.num_parameters(), rows);
+      const double common = prepare_one(theta + static_cast<std::ptrdiff_t>(draw) * model_.num_parameters());
+      pool_.for_each(tile_sums.size(), [&](std::size_t t, int worker) {
+        double* products = scratch_rows(worker);
+        const int num_rows = data_.tiles[t].num_rows;
+        tile_log2_products(mixture(0, num_rows), tile_values(t), products);
+        tile_sums[t] = tile_sum(products, num_products(num_rows));
+      });
       for (std::size_t s = 0; s < segments_.size(); ++s) {
-        std::vector<double> tiles;
-        for (std::size_t row = 0; row < segments_[s].num_rows; row += kTileRows) {
-          const auto begin = rows.begin() + static_cast<std::ptrdiff_t>(segments_[s].first_row + row);
-          std::vector<double> tile(begin, begin + static_cast<std::ptrdiff_t>(std::min<std::size_t>(
-                                                      kTileRows, segments_[s].num_rows - row)));
-          tiles.push_back(tree_sum(tile));
-        }
-        *out++ = log_likelihood_of(tree_sum(tiles), segments_[s].num_rows, common);
+        const auto first = static_cast<std::size_t>(data_.segment_first_tile[s]);
+        const auto count = static_cast<std::size_t>(data_.segment_first_tile[s + 1]) - first;
+        *out++ =
+            log_likelihood_of(tree_sum({tile_sums.data() + first, count}), segments_[s].num_rows, common);
       }
     }
   }
 
   void evaluate_rows(const double* theta, double* out) override {
-    std::vector<double> rows(num_rows_);
-    const double common = evaluate_rows_base2(theta, rows);
-    for (std::size_t row = 0; row < num_rows_; ++row) out[row] = (rows[row] + common) * device::kLn2;
+    const double common = prepare_one(theta);
+    pool_.for_each(data_.tiles.size(), [&](std::size_t t, int worker) {
+      double* rows = scratch_rows(worker);
+      const auto& tile = data_.tiles[t];
+      tile_log2_densities(mixture(0, tile.num_rows), tile_values(t), rows);
+      for (int i = 0; i < tile.num_rows; ++i)
+        out[tile.first_row + static_cast<std::size_t>(i)] = (rows[i] + common) * device::kLn2;
+    });
   }
 
  private:
-  // Neighbouring rows of a tile, of an active chain.
-  struct Work {
-    std::size_t tile, chain, slot;
-    std::size_t nth_tile;  ///< of the chain
-    std::size_t sum;
-    int row, num_rows;
-  };
-
   int num_components() const { return model_.shape().num_components; }
   int num_pairs() const { return model_.shape().num_pairs(); }
   int num_coefficients() const { return model_.shape().num_coefficients(); }
@@ -203,7 +204,7 @@ class CpuEngine final : public LikelihoodEngine {
     return {tile_form(model_.shape()), num_components(), data_.dim, num_rows,
             coefficients_.data() + slot * static_cast<std::size_t>(num_coefficients())};
   }
-  TileMixture<Real> mixture(const Work& work) const { return mixture(work.slot, work.num_rows); }
+  TileMixture<Real> mixture(const TilePart& part) const { return mixture(part.slot, part.num_rows); }
   static std::size_t chain_of(ActiveSet active, int i) {
     return static_cast<std::size_t>(active.chains ? active.chains[i] : i);
   }
@@ -214,6 +215,7 @@ class CpuEngine final : public LikelihoodEngine {
     scratch_.resize(static_cast<std::size_t>(pool_.num_threads()),
                     std::vector<double>(static_cast<std::size_t>(model_.shape().num_scratch())));
     rows_.resize(static_cast<std::size_t>(pool_.num_threads()), std::vector<double>(kTileRows));
+    pairs_.resize(static_cast<std::size_t>(pool_.num_threads()));
   }
 
   // Coefficients of active chain i go to slot i.
@@ -227,78 +229,33 @@ class CpuEngine final : public LikelihoodEngine {
     });
   }
 
-  // The parts of this evaluation, chains side by side so that a tile stays in cache. Where tiles are few they
-  // are cut up, so that all threads have as much to do; a part is a power of two of rows and a node of the
-  // tree of sums.
-  void plan_work(ActiveSet active) {
-    constexpr int kSmallPart = 256, kEnoughParts = 16;
-    std::size_t num_tiles = 0;
-    for (int i = 0; i < active.count; ++i) num_tiles += tiles_of(chain_segments_[chain_of(active, i)]);
-    const auto enough = static_cast<std::size_t>(kEnoughParts * pool_.num_threads());
-    part_rows_ = pool_.num_threads() == 1 || num_tiles >= enough ? kTileRows : kSmallPart;
-    work_.clear();
-    first_sum_.assign(1, 0);
-    for (int i = 0; i < active.count; ++i) {
-      const std::size_t chain = chain_of(active, i);
-      std::size_t sum = first_sum_.back(), nth_tile = 0;
-      for (int segment : chain_segments_[chain])
-        for (int t = data_.segment_first_tile[static_cast<std::size_t>(segment)];
-             t < data_.segment_first_tile[static_cast<std::size_t>(segment) + 1]; ++t, ++nth_tile) {
-          const auto tile = static_cast<std::size_t>(t);
-          const int num_rows = data_.tiles[tile].num_rows;
-          for (int row = 0; row < num_rows; row += part_rows_)
-            work_.push_back({tile, chain, static_cast<std::size_t>(i), nth_tile, sum++, row,
-                             std::min(part_rows_, num_rows - row)});
-        }
-      first_sum_.push_back(sum);
-    }
-    if (active.count > 1)
-      std::stable_sort(work_.begin(), work_.end(),
-                       [](const Work& a, const Work& b) { return a.tile < b.tile; });
-    tile_sums_.resize(first_sum_.back());
-  }
+  double* scratch_rows(int worker) { return rows_[static_cast<std::size_t>(worker)].data(); }
 
-  // compute(work, rows) writes the part's densities.
+  // compute(part, products, worker) writes the part's products.
   template <class F>
   void for_each_part(F compute) {
-    pool_.for_each(work_.size(), [&](std::size_t w, int worker) {
-      const Work& work = work_[w];
-      double* rows = rows_[static_cast<std::size_t>(worker)].data();
-      compute(work, rows);
-      tile_sums_[work.sum] = tile_sum(rows, static_cast<std::size_t>(work.num_rows));
+    pool_.for_each(parts_.range_starts(), [&](std::size_t p, int worker) {
+      const TilePart& part = parts_.parts()[p];
+      double* products = scratch_rows(worker);
+      compute(part, products, worker);
+      parts_.sums()[p] = tile_sum(products, num_products(part.num_rows));
     });
   }
 
   void finish(double* log_likelihood, ActiveSet active) {
-    std::vector<double> by_segment;
     for (int i = 0; i < active.count; ++i) {
-      const std::size_t chain = chain_of(active, i);
-      by_segment.clear();
-      std::size_t rows = 0, at = first_sum_[static_cast<std::size_t>(i)];
-      for (int segment : chain_segments_[chain]) {
-        const auto s = static_cast<std::size_t>(segment);
-        const auto part_rows = static_cast<std::size_t>(part_rows_);
-        const std::size_t num_parts = (segments_[s].num_rows + part_rows - 1) / part_rows;
-        by_segment.push_back(tree_sum({tile_sums_.data() + at, num_parts}));
-        at += num_parts;
-        rows += segments_[s].num_rows;
-      }
-      log_likelihood[chain] =
-          log_likelihood_of(tree_sum(by_segment), rows, common_[static_cast<std::size_t>(i)]);
+      const std::size_t chain = chain_of(active, i), slot = static_cast<std::size_t>(i);
+      std::size_t rows = 0;
+      for (const int segment : parts_.chain_segments()[chain])
+        rows += segments_[static_cast<std::size_t>(segment)].num_rows;
+      log_likelihood[chain] = log_likelihood_of(parts_.sum_of(slot), rows, common_[slot]);
     }
   }
 
-  // Base-2 densities of all rows without the common part, which is returned.
-  double evaluate_rows_base2(const double* theta, std::vector<double>& out) {
+  // Coefficients of one point, to slot 0; returns its `common`.
+  double prepare_one(const double* theta) {
     reserve(std::max<std::size_t>(common_.size(), 1));
-    const ActiveSet one{nullptr, 1};
-    prepare(theta, 0, one);
-    pool_.for_each(data_.tiles.size(), [&](std::size_t t, int worker) {
-      double* rows = rows_[static_cast<std::size_t>(worker)].data();
-      tile_log2_densities(mixture(0, data_.tiles[t].num_rows), tile_values(t), rows);
-      std::copy_n(rows, data_.tiles[t].num_rows,
-                  out.begin() + static_cast<std::ptrdiff_t>(data_.tiles[t].first_row));
-    });
+    prepare(theta, 0, {nullptr, 1});
     return common_[0];
   }
 
@@ -309,13 +266,11 @@ class CpuEngine final : public LikelihoodEngine {
   std::vector<Segment> segments_;
   std::size_t num_rows_;
   ThreadPool pool_;
-  std::vector<std::vector<int>> chain_segments_;
+  TileParts parts_;
   std::vector<Real> coefficients_;
-  std::vector<double> common_, tile_sums_;
+  std::vector<double> common_;
   std::vector<std::vector<double>> scratch_, rows_;  ///< per thread
-  std::vector<Work> work_;
-  int part_rows_ = kTileRows;
-  std::vector<std::size_t> first_sum_;
+  std::vector<std::vector<const Real*>> pairs_;      ///< per thread
   PairCache<Real> cache_;
 };
 

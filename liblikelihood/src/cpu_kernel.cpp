@@ -26,20 +26,24 @@ HWY_BEFORE_NAMESPACE();
 #include "emomc/device/axis_aligned_mixture.hpp"
 #include "emomc/device/triangular_mixture.hpp"
 #include "simd_pack.hpp"
+#include "simd_sums.hpp"
 #include "cpu_tile.hpp"
 // clang-format on
 
 namespace emomc::cpu::HWY_NAMESPACE {
 
-#define EMOMC_TILE_FUNCTIONS(T)                                                                       \
-  void densities_##T(const TileMixture<T>& m, const T* tile, double* out) {                           \
-    with_shape(m, TileDensities<Pack<T>, T>{m.coefficients, tile, m.num_rows, out});                  \
-  }                                                                                                   \
-  void pair_##T(const TileMixture<T>& m, const T* tile, int pair, T* out) {                           \
-    with_shape(m, TilePair<Pack<T>, T>{m.coefficients, tile, m.num_rows, pair, out});                 \
-  }                                                                                                   \
-  void densities_of_##T(const TileMixture<T>& m, const T* tile, const T* const* pairs, double* out) { \
-    with_shape(m, TileDensitiesOf<Pack<T>, T>{m.coefficients, tile, pairs, m.num_rows, out});         \
+#define EMOMC_TILE_FUNCTIONS(T)                                                                      \
+  void densities_##T(const TileMixture<T>& m, const T* tile, double* out) {                          \
+    with_shape(m, TileDensities<Pack<T>, T>{m.coefficients, tile, m.num_rows, out});                 \
+  }                                                                                                  \
+  void pair_##T(const TileMixture<T>& m, const T* tile, int pair, T* out) {                          \
+    with_shape(m, TilePair<Pack<T>, T>{m.coefficients, tile, m.num_rows, pair, out});                \
+  }                                                                                                  \
+  void products_##T(const TileMixture<T>& m, const T* tile, double* out) {                           \
+    with_shape(m, TileProducts<Pack<T>, T>{m.coefficients, tile, m.num_rows, out});                  \
+  }                                                                                                  \
+  void products_of_##T(const TileMixture<T>& m, const T* tile, const T* const* pairs, double* out) { \
+    with_shape(m, TileProductsOf<Pack<T>, T>{m.coefficients, tile, pairs, m.num_rows, out});         \
   }
 EMOMC_TILE_FUNCTIONS(float)
 EMOMC_TILE_FUNCTIONS(double)
@@ -75,8 +79,10 @@ HWY_EXPORT(densities_float);
 HWY_EXPORT(densities_double);
 HWY_EXPORT(pair_float);
 HWY_EXPORT(pair_double);
-HWY_EXPORT(densities_of_float);
-HWY_EXPORT(densities_of_double);
+HWY_EXPORT(products_float);
+HWY_EXPORT(products_double);
+HWY_EXPORT(products_of_float);
+HWY_EXPORT(products_of_double);
 HWY_EXPORT(tile_sum_double);
 HWY_EXPORT(target_name);
 }  // namespace emomc::cpu
@@ -97,15 +103,18 @@ namespace emomc {
 double cpu::remaining_sum(double* values, std::size_t count) { return tree_sum({values, count}); }
 #define EMOMC_DISPATCH(function) function
 namespace {
-#define EMOMC_TILE_FUNCTIONS(T)                                                                         \
-  void densities_##T(const TileMixture<T>& m, const T* tile, double* out) {                             \
-    device::with_shape(m, device::TileDensities<T, T>{m.coefficients, tile, m.num_rows, out});          \
-  }                                                                                                     \
-  void pair_##T(const TileMixture<T>& m, const T* tile, int pair, T* out) {                             \
-    device::with_shape(m, device::TilePair<T, T>{m.coefficients, tile, m.num_rows, pair, out});         \
-  }                                                                                                     \
-  void densities_of_##T(const TileMixture<T>& m, const T* tile, const T* const* pairs, double* out) {   \
-    device::with_shape(m, device::TileDensitiesOf<T, T>{m.coefficients, tile, pairs, m.num_rows, out}); \
+#define EMOMC_TILE_FUNCTIONS(T)                                                                        \
+  void densities_##T(const TileMixture<T>& m, const T* tile, double* out) {                            \
+    device::with_shape(m, device::TileDensities<T, T>{m.coefficients, tile, m.num_rows, out});         \
+  }                                                                                                    \
+  void pair_##T(const TileMixture<T>& m, const T* tile, int pair, T* out) {                            \
+    device::with_shape(m, device::TilePair<T, T>{m.coefficients, tile, m.num_rows, pair, out});        \
+  }                                                                                                    \
+  void products_##T(const TileMixture<T>& m, const T* tile, double* out) {                             \
+    device::with_shape(m, device::TileProducts<T, T>{m.coefficients, tile, m.num_rows, out});          \
+  }                                                                                                    \
+  void products_of_##T(const TileMixture<T>& m, const T* tile, const T* const* pairs, double* out) {   \
+    device::with_shape(m, device::TileProductsOf<T, T>{m.coefficients, tile, pairs, m.num_rows, out}); \
   }
 EMOMC_TILE_FUNCTIONS(float)
 EMOMC_TILE_FUNCTIONS(double)
@@ -122,19 +131,25 @@ void tile_log2_densities(const TileMixture<float>& mixture, const float* tile, d
 void tile_log2_densities(const TileMixture<double>& mixture, const double* tile, double* out) {
   EMOMC_DISPATCH(densities_double)(mixture, tile, out);
 }
+void tile_log2_products(const TileMixture<float>& mixture, const float* tile, double* out) {
+  EMOMC_DISPATCH(products_float)(mixture, tile, out);
+}
+void tile_log2_products(const TileMixture<double>& mixture, const double* tile, double* out) {
+  EMOMC_DISPATCH(products_double)(mixture, tile, out);
+}
 void tile_pair(const TileMixture<float>& mixture, const float* tile, int pair, float* out) {
   EMOMC_DISPATCH(pair_float)(mixture, tile, pair, out);
 }
-void tile_log2_densities_of(const TileMixture<float>& mixture, const float* tile, const float* const* pairs,
-                            double* out) {
-  EMOMC_DISPATCH(densities_of_float)(mixture, tile, pairs, out);
+void tile_log2_products_of(const TileMixture<float>& mixture, const float* tile, const float* const* pairs,
+                           double* out) {
+  EMOMC_DISPATCH(products_of_float)(mixture, tile, pairs, out);
 }
 void tile_pair(const TileMixture<double>& mixture, const double* tile, int pair, double* out) {
   EMOMC_DISPATCH(pair_double)(mixture, tile, pair, out);
 }
-void tile_log2_densities_of(const TileMixture<double>& mixture, const double* tile,
-                            const double* const* pairs, double* out) {
-  EMOMC_DISPATCH(densities_of_double)(mixture, tile, pairs, out);
+void tile_log2_products_of(const TileMixture<double>& mixture, const double* tile, const double* const* pairs,
+                           double* out) {
+  EMOMC_DISPATCH(products_of_double)(mixture, tile, pairs, out);
 }
 double tile_sum(double* values, std::size_t count) { return EMOMC_DISPATCH(tile_sum_double)(values, count); }
 const char* simd_target_name() { return EMOMC_DISPATCH(target_name)(); }

@@ -19,9 +19,7 @@ struct Lanes {
 constexpr int kRows = 1024;
 constexpr int kRowsAtOnce = 2;  // packs of rows
 
-// out = x, or a + b, in float64; a pack's are in simd_pack.hpp.
-EMOMC_INLINE void write(float x, double* out) { *out = static_cast<double>(x); }
-EMOMC_INLINE void write(double x, double* out) { *out = x; }
+// out = a + b in float64; a pack's is in simd_pack.hpp.
 EMOMC_INLINE void write_sum(float a, float b, double* out) {
   *out = static_cast<double>(a) + static_cast<double>(b);
 }
@@ -43,34 +41,90 @@ struct RowPacks {
   }
 };
 
+// float64 of as many rows as a pack of them has.
+template <class Real>
+struct Doubles {
+  using Type = double;
+  static EMOMC_INLINE double load(const float* from) { return static_cast<double>(*from); }
+  static EMOMC_INLINE double load(const double* from) { return *from; }
+};
+
+// Factors within 2^+-this: their product is far from the ends of float64's range.
+template <class Scalar>
+inline constexpr int kFactorRange = sizeof(Scalar) == sizeof(float) ? static_cast<int>(kPlainRange<Scalar>)
+                                                                    : 120;
+
 // Sums over components of a tile's rows. Their logarithms, long chains of operations that wait for each
 // other, come after all sums, where those of many rows overlap.
 template <class Real, class Scalar>
 struct TileSums {
+  static constexpr int kLanes = Lanes<Real>::size;
+  using Wide = typename Doubles<Real>::Type;
+
   alignas(64) Scalar sum[kRows];
 
-  // log2 as float64 per row. Within kPlainRange of the sum; the others anew.
+  // log2 of products of sums, kProducts for each kProductRows rows. A factor beyond the range is left out of
+  // its product, and its own logarithm is added. Overwrites the sums.
+  template <class Shape>
+  void write_product_logs(const Shape& shape, const Scalar* coefficients, const Scalar* tile, int num_rows,
+                          double* out) {
+    for (int first = 0; first < num_rows; first += kProductRows, out += kProducts) {
+      for (int row = num_rows; row < first + kProductRows; ++row) sum[row] = 1;
+      double others[kProducts];
+      bool has_others = false;
+      for (int row = first; row < first + kProductRows; row += kLanes)
+        if (!is_within(kFactorRange<Scalar>, row)) {
+          for (int i = 0; !has_others && i < kProducts; ++i) others[i] = 0;
+          has_others = true;
+          double logs[kLanes];
+          compute_logs(shape, coefficients, tile, row, logs);
+          for (int i = row; i < row + kLanes; ++i) {
+            if (is_factor(sum[i])) continue;
+            others[i % kProducts] += logs[i - row];
+            sum[i] = 1;
+          }
+        }
+      for (int i = 0; i < kProducts; i += Lanes<Wide>::size) {
+        Wide product = Doubles<Real>::load(sum + first + i);
+        for (int f = 1; f < kFactors; ++f)
+          product = product * Doubles<Real>::load(sum + first + f * kProducts + i);
+        Wide log = real_log2(product);
+        if (has_others) log = log + Lanes<Wide>::load(others + i);
+        Lanes<Wide>::store(log, out + i);
+      }
+    }
+  }
+
+  // log2 per row; up to a pack more than num_rows.
   template <class Shape>
   void write_logs(const Shape& shape, const Scalar* coefficients, const Scalar* tile, int num_rows,
                   double* out) const {
-    for (int row = 0; row < num_rows; row += Lanes<Real>::size)
-      write(real_log2(Lanes<Real>::load(sum + row)), out + row);
-    constexpr Scalar high = power_of_two_for(Scalar(), static_cast<int>(kPlainRange<Scalar>)), low = 1 / high;
-    for (int row = 0; row < num_rows; row += Lanes<Real>::size)
-      if (!all_between(Real(low), Lanes<Real>::load(sum + row), Real(high)))
-        write_any_logs(shape, coefficients, tile, row, low, high, out);
+    for (int row = 0; row < num_rows; row += kLanes) compute_logs(shape, coefficients, tile, row, out + row);
   }
 
  private:
+  static constexpr Scalar limit(int range) { return power_of_two_for(Scalar(), range); }
+  static bool is_factor(Scalar x) {
+    return 1 / limit(kFactorRange<Scalar>) < x && x < limit(kFactorRange<Scalar>);
+  }
+  EMOMC_INLINE bool is_within(int range, int row) const {
+    return all_between(Real(1 / limit(range)), Lanes<Real>::load(sum + row), Real(limit(range)));
+  }
+
+  // Of a pack of rows: of the sum where that is within kPlainRange, otherwise by the largest term.
   template <class Shape>
-  void write_any_logs(const Shape& shape, const Scalar* coefficients, const Scalar* tile, int row, Scalar low,
-                      Scalar high, double* out) const {
+  void compute_logs(const Shape& shape, const Scalar* coefficients, const Scalar* tile, int row,
+                    double* out) const {
+    constexpr int plain = static_cast<int>(kPlainRange<Scalar>);
+    for (int i = 0; i < kLanes; i += Lanes<Wide>::size)
+      Lanes<Wide>::store(real_log2(Doubles<Real>::load(sum + row + i)), out + i);
+    if (is_within(plain, row)) return;
     LogSum<Real> total[1];
     add_any(shape, coefficients, RowPacks<Real, Scalar, 1>{tile + row}, total);
-    double anew[Lanes<Real>::size];
+    double anew[kLanes];
     write_sum(total[0].largest, total[0].rest(), anew);
-    for (int i = 0; i < Lanes<Real>::size; ++i)
-      if (!(low < sum[row + i] && sum[row + i] < high)) out[row + i] = anew[i];
+    for (int i = 0; i < kLanes; ++i)
+      if (!(1 / limit(plain) < sum[row + i] && sum[row + i] < limit(plain))) out[i] = anew[i];
   }
 };
 
@@ -87,6 +141,16 @@ EMOMC_INLINE void with_shape(const TileMixture<Scalar>& m, const F& f) {
   }
 }
 
+template <class Real, class Scalar, class Shape>
+EMOMC_INLINE void add_rows(const Shape& shape, const Scalar* coefficients, const Scalar* tile, int num_rows,
+                           TileSums<Real, Scalar>& sums) {
+  for (int row = 0; row < num_rows; row += kRowsAtOnce * Lanes<Real>::size) {
+    Real sum[kRowsAtOnce];
+    add_components(shape, coefficients, RowPacks<Real, Scalar, kRowsAtOnce>{tile + row}, sum);
+    for (int r = 0; r < kRowsAtOnce; ++r) Lanes<Real>::store(sum[r], sums.sum + row + r * Lanes<Real>::size);
+  }
+}
+
 /// out[kRows]: log2 densities without `common`.
 template <class Real, class Scalar>
 struct TileDensities {
@@ -97,13 +161,23 @@ struct TileDensities {
   template <class Shape>
   void operator()(const Shape& shape) const {
     TileSums<Real, Scalar> sums;
-    for (int row = 0; row < num_rows; row += kRowsAtOnce * Lanes<Real>::size) {
-      Real sum[kRowsAtOnce];
-      add_components(shape, coefficients, RowPacks<Real, Scalar, kRowsAtOnce>{tile + row}, sum);
-      for (int r = 0; r < kRowsAtOnce; ++r)
-        Lanes<Real>::store(sum[r], sums.sum + row + r * Lanes<Real>::size);
-    }
+    add_rows(shape, coefficients, tile, num_rows, sums);
     sums.write_logs(shape, coefficients, tile, num_rows, out);
+  }
+};
+
+/// out[num_products(num_rows)]: log2 of products of densities without `common`.
+template <class Real, class Scalar>
+struct TileProducts {
+  const Scalar *coefficients, *tile;
+  int num_rows;
+  double* out;
+
+  template <class Shape>
+  void operator()(const Shape& shape) const {
+    TileSums<Real, Scalar> sums;
+    add_rows(shape, coefficients, tile, num_rows, sums);
+    sums.write_product_logs(shape, coefficients, tile, num_rows, out);
   }
 };
 
@@ -126,9 +200,9 @@ struct TilePair {
   }
 };
 
-/// As TileDensities from the sums of pairs[pair][kRows]; the same bits.
+/// As TileProducts from the sums of pairs[pair][kRows]; the same bits.
 template <class Real, class Scalar>
-struct TileDensitiesOf {
+struct TileProductsOf {
   const Scalar *coefficients, *tile;
   const Scalar* const* pairs;
   int num_rows;
@@ -150,7 +224,7 @@ struct TileDensitiesOf {
       for (int r = 0; r < kRowsAtOnce; ++r)
         Lanes<Real>::store(sum[r], sums.sum + row + r * Lanes<Real>::size);
     }
-    sums.write_logs(shape, coefficients, tile, num_rows, out);
+    sums.write_product_logs(shape, coefficients, tile, num_rows, out);
   }
 };
 

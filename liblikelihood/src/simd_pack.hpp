@@ -70,18 +70,22 @@ HWY_INLINE Pack<T> real_round(Pack<T> x) {
   return Pack<T>(hn::Round(x.v));
 }
 
-/// out[lanes] = x, or a + b, in float64.
-HWY_INLINE void write(Pack<double> x, double* out) { x.store(out); }
-HWY_INLINE void write(Pack<float> x, double* out) {
+template <class Real>
+struct Doubles;  // cpu_tile.hpp
+template <class T>
+struct Doubles<Pack<T>> {
+  using Type = Pack<double>;
+  static HWY_INLINE Pack<double> load(const double* from) { return Pack<double>::load(from); }
+  static HWY_INLINE Pack<double> load(const float* from) {
 #if HWY_TARGET == HWY_SCALAR
-  *out = static_cast<double>(hn::GetLane(x.v));
+    return Pack<double>(static_cast<double>(*from));
 #else
-  const Pack<double>::Tag doubles;
-  const hn::Half<Pack<float>::Tag> half;
-  hn::StoreU(hn::PromoteTo(doubles, hn::LowerHalf(half, x.v)), doubles, out);
-  hn::StoreU(hn::PromoteTo(doubles, hn::UpperHalf(half, x.v)), doubles, out + hn::Lanes(doubles));
+    const Pack<double>::Tag doubles;
+    return Pack<double>(hn::PromoteTo(doubles, hn::LoadU(hn::Rebind<float, Pack<double>::Tag>(), from)));
 #endif
-}
+  }
+};
+/// out[lanes] = a + b in float64.
 HWY_INLINE void write_sum(Pack<double> a, Pack<double> b, double* out) { (a + b).store(out); }
 HWY_INLINE void write_sum(Pack<float> a, Pack<float> b, double* out) {
 #if HWY_TARGET == HWY_SCALAR

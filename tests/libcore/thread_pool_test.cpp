@@ -37,6 +37,25 @@ TEST(ThreadPool, AWorkerHasItsScratchToItself) {
   EXPECT_EQ(sums[0] + sums[1] + sums[2] + sums[3], std::size_t{100} * 999 * 1000 / 2);
 }
 
+// Ranges as the caller wants them, some of them empty.
+TEST(ThreadPool, TakesRangesThatAreGiven) {
+  for (int num_threads : {1, 2, 3, 20}) {
+    ThreadPool pool(num_threads);
+    const auto num_ranges = static_cast<std::size_t>(pool.num_ranges());
+    ASSERT_TRUE(num_ranges >= 1 && num_ranges <= 16 && num_ranges <= static_cast<std::size_t>(num_threads));
+    for (std::size_t first_end : {0, 1, 50, 100}) {
+      std::vector<std::size_t> starts{0, first_end};
+      starts.resize(num_ranges + 1, 100);
+      starts.back() = 100;
+      std::vector<int> calls(100, 0);
+      for (int loop = 1; loop <= 100; ++loop) {
+        pool.for_each(starts, [&](std::size_t i, int) { ++calls[i]; });
+        for (std::size_t i = 0; i < calls.size(); ++i) ASSERT_EQ(calls[i], loop);
+      }
+    }
+  }
+}
+
 // Loops of more indices than a ticket has room for.
 TEST(ThreadPool, LongLoopsAreCutIntoShares) {
   ThreadPool pool(3);

@@ -17,9 +17,10 @@ namespace {
 
 constexpr std::size_t kRows = 1024;
 
-// Of a tile whose rows lie near and far, and a component of weight 0.
+// Densities, products of densities and their sum, of a tile whose rows lie near and far, and a component of
+// weight 0.
 template <class Real>
-std::vector<double> densities_and_sum() {
+std::vector<double> results() {
   constexpr int dim = 5, num_components = 11, num_blocks = 3;
   std::mt19937_64 random(7);
   std::normal_distribution<double> normal;
@@ -36,9 +37,23 @@ std::vector<double> densities_and_sum() {
     coefficients[num_slopes + k] = k == 3 || k >= num_components ? -std::numeric_limits<Real>::infinity()
                                                                  : static_cast<Real>(normal(random));
   std::vector<double> out(kRows);
-  tile_log2_densities({TileForm::axis_aligned, num_components, dim, kRows, coefficients}, tile, out.data());
-  std::vector<double> copy = out;
-  out.push_back(tile_sum(copy.data(), kRows));
+  const TileMixture<Real> mixture{TileForm::axis_aligned, num_components, dim, kRows, coefficients};
+  tile_log2_densities(mixture, tile, out.data());
+  std::vector<double> products(num_products(kRows));
+  tile_log2_products(mixture, tile, products.data());
+  out.insert(out.end(), products.begin(), products.end());
+  out.push_back(tile_sum(products.data(), products.size()));
+
+  std::vector<Line> pair_lines(2 * num_blocks * kRows * sizeof(Real) / 64);
+  std::vector<const Real*> pairs;
+  for (int pair = 0; pair < 2 * num_blocks; ++pair) {
+    Real* sums = pair_lines[0].values + static_cast<std::size_t>(pair) * kRows;
+    tile_pair(mixture, tile, pair, sums);
+    pairs.push_back(sums);
+  }
+  std::vector<double> of_pairs(num_products(kRows));
+  tile_log2_products_of(mixture, tile, pairs.data(), of_pairs.data());
+  out.insert(out.end(), of_pairs.begin(), of_pairs.end());
   return out;
 }
 
@@ -50,13 +65,13 @@ void choose(std::int64_t targets) {
 TEST(SimdTargets, WithFmaGiveTheSameBits) {
   choose(0);
   int compared = 0;
-  const std::vector<double> expected32 = densities_and_sum<float>(), expected64 = densities_and_sum<double>();
+  const std::vector<double> expected32 = results<float>(), expected64 = results<double>();
   const std::string best = simd_target_name();
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
     if (!(HWY_ARCH_X86 && target <= HWY_AVX2)) continue;
     choose(target);
     ASSERT_EQ(simd_target_name(), std::string(hwy::TargetName(target)));
-    const std::vector<double> of32 = densities_and_sum<float>(), of64 = densities_and_sum<double>();
+    const std::vector<double> of32 = results<float>(), of64 = results<double>();
     EXPECT_EQ(std::memcmp(of32.data(), expected32.data(), of32.size() * sizeof(double)), 0)
         << simd_target_name() << " and " << best;
     EXPECT_EQ(std::memcmp(of64.data(), expected64.data(), of64.size() * sizeof(double)), 0)

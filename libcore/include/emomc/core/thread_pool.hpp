@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace emomc {
 
@@ -17,9 +18,16 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int num_threads() const;
+  /// Ranges that a loop is cut into, at most 16: worker w begins in range w modulo this and goes on in the
+  /// others. So a thread mostly sees the same indices in every loop.
+  int num_ranges() const;
   /// Calls body(i, worker) for each i < count, in any order and on any thread; worker < num_threads().
   /// Returns when all are done. `body` must not throw.
   void for_each(std::size_t count, const std::function<void(std::size_t i, int worker)>& body);
+  /// The same for starts.front() <= i < starts.back(), range r being starts[r] <= i < starts[r + 1];
+  /// num_ranges() + 1 of them, not decreasing.
+  void for_each(const std::vector<std::size_t>& starts,
+                const std::function<void(std::size_t i, int worker)>& body);
 
  private:
   struct Impl;

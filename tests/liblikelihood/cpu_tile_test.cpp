@@ -1,0 +1,110 @@
+// Logarithms of products of densities against sums of logarithms, where factors are ordinary, very small and
+// very large.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "cpu_kernel.hpp"
+#include "emomc/likelihood/data_set.hpp"
+
+namespace emomc {
+namespace {
+
+// One column, one component: log2 of a row's density is shift - x^2.
+template <class Real>
+class OneGaussian {
+ public:
+  explicit OneGaussian(Real shift) : memory_(64 / sizeof(Real) + 32, Real(0)) {
+    coefficients_ = memory_.data();
+    while (reinterpret_cast<std::uintptr_t>(coefficients_) % 16 != 0) ++coefficients_;
+    coefficients_[0] = 1;  // slope and offset of component 0, three that are none, shifts
+    coefficients_[8] = shift;
+    for (int k = 1; k < 4; ++k) coefficients_[8 + k] = -std::numeric_limits<Real>::infinity();
+  }
+  TileMixture<Real> of(int num_rows) const { return {TileForm::axis_aligned, 1, 1, num_rows, coefficients_}; }
+
+ private:
+  std::vector<Real> memory_;
+  Real* coefficients_;
+};
+
+// Sums of log2 densities of each product's rows, in float64.
+template <class Real>
+std::vector<double> expected_products(const std::vector<Real>& rows, int num_rows, Real shift) {
+  std::vector<double> sums(num_products(num_rows), 0.0);
+  for (int row = 0; row < num_rows; ++row) {
+    const double x = rows[static_cast<std::size_t>(row)];
+    sums[static_cast<std::size_t>(row / kProductRows * kProducts + row % kProducts)] += shift - x * x;
+  }
+  return sums;
+}
+
+template <class T>
+class CpuTile : public ::testing::Test {};
+using Reals = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(CpuTile, Reals);
+
+TYPED_TEST(CpuTile, ProductsAreSumsOfLogarithms) {
+  using Real = TypeParam;
+  // Ordinary rows, and some far beyond what a product of eight could hold, or one number.
+  for (const Real shift : {Real(0), Real(100), Real(-100)})
+    for (const double every : {0.0, 7.0, 3.0, 1.0})
+      for (const int num_rows : {1, 15, 16, 127, 128, 129, 300, 1024}) {
+        std::vector<Real> rows(kTileRows);
+        for (int row = 0; row < kTileRows; ++row) {
+          double x = 0.01 * (row % 100);
+          if (every > 0 && row % static_cast<int>(every) == 0)
+            x = row % 2 ? std::sqrt(130.0 + row % 50) : row % 4 ? 1e3 : 10.5;
+          rows[static_cast<std::size_t>(row)] = static_cast<Real>(x);
+        }
+        const OneGaussian<Real> mixture(shift);
+        std::vector<double> products(num_products(num_rows));
+        tile_log2_products(mixture.of(num_rows), rows.data(), products.data());
+        const std::vector<double> expected = expected_products(rows, num_rows, shift);
+        for (std::size_t i = 0; i < products.size(); ++i)
+          EXPECT_NEAR(products[i], expected[i],
+                      8 * std::numeric_limits<Real>::epsilon() * (10 + std::abs(expected[i])) +
+                          1e-15 * std::abs(shift))
+              << "product " << i << " of " << num_rows << " rows, shift " << shift << ", every " << every;
+      }
+}
+
+TYPED_TEST(CpuTile, PartsOfATileHaveTheBitsOfTheWhole) {
+  using Real = TypeParam;
+  std::vector<Real> rows(kTileRows);
+  for (int row = 0; row < kTileRows; ++row)
+    rows[static_cast<std::size_t>(row)] =
+        static_cast<Real>(row % 9 == 0 ? 12.0 + row % 5 : 0.013 * (row % 150));
+  const OneGaussian<Real> mixture(Real(0.25));
+  const int num_rows = 901;
+  std::vector<double> whole(num_products(num_rows));
+  tile_log2_products(mixture.of(num_rows), rows.data(), whole.data());
+  for (const int part_rows : {128, 256, 512}) {
+    std::vector<double> parts;
+    for (int row = 0; row < num_rows; row += part_rows) {
+      const int count = std::min(part_rows, num_rows - row);
+      std::vector<double> products(num_products(count));
+      tile_log2_products(mixture.of(count), rows.data() + row, products.data());
+      parts.insert(parts.end(), products.begin(), products.end());
+    }
+    ASSERT_EQ(parts.size(), whole.size());
+    EXPECT_EQ(std::memcmp(parts.data(), whole.data(), whole.size() * sizeof(double)), 0) << part_rows;
+  }
+}
+
+// A component of weight 0 alone: no density anywhere, and neither a crash nor a number.
+TYPED_TEST(CpuTile, NoDensityIsMinusInfinity) {
+  using Real = TypeParam;
+  const std::vector<Real> rows(kTileRows, Real(0.5));
+  const OneGaussian<Real> mixture(-std::numeric_limits<Real>::infinity());
+  std::vector<double> products(num_products(20));
+  tile_log2_products(mixture.of(20), rows.data(), products.data());
+  for (const double log : products) EXPECT_EQ(log, -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(tile_sum(products.data(), products.size()), -std::numeric_limits<double>::infinity());
+}
+
+}  // namespace
+}  // namespace emomc
