@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "emomc/sampler/run_directory.hpp"
 #include "struck_run.hpp"
 
 namespace emomc {
@@ -106,6 +107,25 @@ TEST(ContinuedRun, ACheckpointOfAnEarlierVersionIsRefusedInWordsAndItsDrawsAreRe
   expect_refused(run.folder, "run config.yaml --output run --resume",
                  {"checkpoint", "earlier version", "--force"});
   EXPECT_EQ(run.folder.run("summary run").exit_code, 0);
+}
+
+TEST(ContinuedRun, ARunOfAnotherArithmeticIsRefused) {
+  StruckRun run(kMany);
+  ASSERT_EQ(run.strike("int@" + run.at_checkpoint(3), "-q").exit_code, 130);
+  const std::filesystem::path file = run.folder.path() / "run" / "checkpoint";
+  Checkpoint checkpoint = read_checkpoint(file);
+  const std::string is = checkpoint.engine, engine = is.substr(0, is.find(", arithmetic "));
+  ASSERT_NE(engine, is);
+  for (const std::string& was : {engine + ", arithmetic 0", engine}) {
+    checkpoint.engine = was;
+    write_checkpoint(file, checkpoint);
+    expect_refused(run.folder, "run config.yaml --output run --resume",
+                   {"the run was made on " + was + ", this would be on " + is, "other bits", "--force"});
+  }
+  checkpoint.engine = is;
+  write_checkpoint(file, checkpoint);
+  ASSERT_EQ(run.resume().exit_code, 0);
+  run.expect_the_same_draws("the arithmetic it began with");
 }
 
 // Whatever the second one asks for, it changes nothing of the first one's.

@@ -7,6 +7,7 @@
 #include <array>
 #include <ctime>
 
+#include "emomc/core/arithmetic.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/sampler/diagnostics.hpp"
 #include "signals.hpp"
@@ -194,7 +195,7 @@ void RunFiles::on_state(const SamplerState& state) {
   Checkpoint checkpoint;
   checkpoint.config = identity_.depends_on;
   checkpoint.data = setup_.loaded.fingerprint;
-  checkpoint.engine = engine_text(config_, setup_);
+  checkpoint.engine = arithmetic_text(config_, setup_);
   checkpoint.seed = config_.sampler.seed;
   checkpoint.state = state;
   for (std::size_t c = 0; c < writers_.size(); ++c) {
@@ -210,7 +211,10 @@ void RunFiles::on_state(const SamplerState& state) {
 
 void RunFiles::write_manifest(const std::string& status, const RunResult* result, double startup_seconds) {
   nlohmann::ordered_json m;
-  m["program"] = {{"name", "emomc"}, {"version", EMOMC_VERSION}, {"cuda", built_with_cuda()}};
+  m["program"] = {{"name", "emomc"},
+                  {"version", EMOMC_VERSION},
+                  {"cuda", built_with_cuda()},
+                  {"arithmetic", kArithmetic}};
   m["kind"] = identity_.kind;
   m["status"] = status;
   m["started_at"] = started_at_;

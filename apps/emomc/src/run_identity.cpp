@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "emomc/core/arithmetic.hpp"
 #include "emomc/core/errors.hpp"
 #include "run_config_keys.hpp"
 #include "run_setup.hpp"
@@ -51,6 +52,10 @@ void for_each_pair(const std::vector<Item>& was, const std::vector<Item>& is, co
     if (!find(was, item)) visit(nullptr, &item);
 }
 
+std::string without_arithmetic(const std::string& engine) {
+  return engine.substr(0, engine.find(", arithmetic "));
+}
+
 }  // namespace
 
 std::string lines_of(const std::vector<WrittenKey>& keys) {
@@ -78,6 +83,10 @@ std::string engine_text(const RunConfig& config, const RunSetup& setup) {
   const bool mixed = config.likelihood.precision == Precision::mixed && setup.backend != Backend::reference;
   return backend_name(setup.backend) + ", " + (mixed ? "mixed" : "double") + ", " +
          (setup.backend == Backend::cpu ? "SIMD " + cpu_simd_name() : setup.device->description());
+}
+
+std::string arithmetic_text(const RunConfig& config, const RunSetup& setup) {
+  return engine_text(config, setup) + ", arithmetic " + std::to_string(kArithmetic);
 }
 
 std::string changed_keys(const std::string& was, const std::string& is) {
@@ -123,9 +132,14 @@ void refuse_another_run(const Checkpoint& checkpoint, const RunIdentity& identit
   if (checkpoint.data.sha256 != setup.loaded.fingerprint.sha256)
     throw InputError(where + "the data have changed since: " +
                      changed_data(checkpoint.data, setup.loaded.fingerprint) + instead);
-  const std::string engine = engine_text(config, setup);
+  const std::string engine = arithmetic_text(config, setup);
   if (checkpoint.engine != engine)
-    throw InputError(where + "the run was made on " + checkpoint.engine + ", this would be on " + engine);
+    throw InputError(
+        where + "the run was made on " + checkpoint.engine + ", this would be on " + engine +
+        (without_arithmetic(checkpoint.engine) == without_arithmetic(engine)
+             ? ": draws of this version of emomc have other bits; go on with the one that began, "
+               "or use --force to start over"
+             : ""));
   const std::int64_t thin = config.sampler.thin, sampled = checkpoint.state.step - config.sampler.warmup;
   if (sampled > config.sampler.draws * thin)
     throw InputError(where + fmt::format("sampler.draws: {} is less than the {} draws that are there; "

@@ -28,6 +28,8 @@ std::string lines_of(const std::vector<WrittenKey>& keys);
 
 /// What the draws depend on beside config and data: backend, precision, device.
 std::string engine_text(const RunConfig& config, const RunSetup& setup);
+/// The same and the number of the arithmetic (emomc/core/arithmetic.hpp), for checkpoints.
+std::string arithmetic_text(const RunConfig& config, const RunSetup& setup);
 
 /// The first keys that differ, "sampler.seed was 3, is 4", of two texts of `key: value` lines; empty: none.
 std::string changed_keys(const std::string& was, const std::string& is);

@@ -1,0 +1,10 @@
+// The number of the arithmetic that draws depend on.
+#pragma once
+
+namespace emomc {
+
+/// Raised whenever a log density or a draw of any engine changes a bit: a run goes on only with the arithmetic
+/// it began with. tests/libsampler/arithmetic_test.cpp says when.
+inline constexpr int kArithmetic = 1;
+
+}  // namespace emomc
