@@ -66,6 +66,11 @@ def compile_programs(tree, build, programs, jobs):
         raise Misfit("it does not compile:\n" + result.stdout[-3000:])
 
 
+def suite_of(test):
+    """Of "Kernel.IsRight", "Shapes/Engine.IsRight/cpu_3" and "Tile/0.IsRight" the words Kernel, Engine, Tile."""
+    return [part for part in test.split(".")[0].split("/") if not part.isdigit()][-1]
+
+
 def failures(build, tests, jobs):
     """Failed tests by suite; a program that dies or hangs counts as one. Each program is run in `jobs` parts at once."""
     failed = collections.Counter()
@@ -85,7 +90,7 @@ def failures(build, tests, jobs):
             failed[f"{program} hangs"] += 1
             continue
         names = {line.split(",")[0] for line in re.findall(r"^\[  FAILED  \] (\S+\.\S+)", output, re.M)}
-        failed.update(name.split(".")[0].split("/")[-1] for name in names)
+        failed.update(suite_of(name) for name in names)
         if process.returncode and not names:
             failed[f"{program} ends with {process.returncode}"] += 1
     return failed

@@ -3,8 +3,8 @@
 
 namespace emomc {
 
-/// Raised whenever a log density or a draw of any engine changes a bit: a run goes on only with the arithmetic
-/// it began with. tests/libsampler/arithmetic_test.cpp says when.
+/// Raised whenever a log density or a draw of any engine changes a bit: a run goes on only with the
+/// arithmetic it began with. tests/libsampler/arithmetic_test.cpp says when.
 inline constexpr int kArithmetic = 1;
 
 }  // namespace emomc
