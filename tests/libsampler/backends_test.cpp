@@ -264,9 +264,10 @@ TEST_P(OnBackendWithProposal, StepsOnAllBlocksHaveTheDrawsOfLaunchedOnes) {
     bool segments;
     Precision precision;
   };
-  for (const Case& c :
-       {Case{300'000, 1, false, Precision::mixed}, Case{140'000, 3, true, Precision::mixed},
-        Case{93'000, 32, false, Precision::mixed}, Case{60'000, 20, true, Precision::float64}}) {
+  for (const Case& c : {Case{300'000, 1, false, Precision::mixed}, Case{140'000, 3, true, Precision::mixed},
+                        Case{93'000, 32, false, Precision::mixed}, Case{60'000, 20, true, Precision::float64},
+                        // More rows than find room in shared memory, 364 kB a block.
+                        Case{93'000, 32, false, Precision::float64}}) {
     SCOPED_TRACE(std::to_string(c.rows) + " rows, " + std::to_string(c.chains) + " chains");
     Problem problem(c.segments ? std::vector<int>{1, 0} : std::vector<int>{0}, c.chains, 3, c.rows);
     if (c.segments) problem.mixture.data.segments = {{0, 1033}, {1033, c.rows - 1033}};

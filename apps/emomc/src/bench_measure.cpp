@@ -119,7 +119,7 @@ double seconds_per_step(LikelihoodEngine& engine, const std::vector<double>& the
   // How long prefetched steps take, and those with kept sums of components, depends on how many candidates
   // are accepted: the scale is learnt first.
   constexpr std::int64_t kUntilFitted = 70, kUntilScaled = 1000, kUntilScaledWithCaches = 120;
-  constexpr std::size_t kMostPrefetched = 500'000;  // rows of all chains
+  constexpr std::size_t kMostPrefetched = 3'000'000;  // rows of all chains
   const bool prefetched = bench.backend == Backend::cuda &&
                           bench.rows * static_cast<std::size_t>(bench.chains) <= kMostPrefetched;
   if (prefetched)

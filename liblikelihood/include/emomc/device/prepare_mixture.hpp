@@ -37,9 +37,8 @@ EMOMC_INLINE int shift_exponent(int d) {
 }
 
 template <class Real>
-EMOMC_INLINE Real rounded_shift(double shift, int d) {
+EMOMC_INLINE Real rounded_shift(double shift, int exponent) {
   if constexpr (sizeof(Real) == sizeof(double)) return shift;
-  const int exponent = shift_exponent(d);
   return is_finite(shift)
              ? static_cast<Real>(EMOMC_RINT(shift * power_of_two(-exponent)) * power_of_two(exponent))
              : static_cast<Real>(shift);
@@ -197,6 +196,7 @@ EMOMC_HD double prepare_heights(const Team& team, const Model& model, const doub
   const auto shape = model.shape();
   const int K = shape.num_components, d = shape.dim, padded = shape.num_blocks() * kComponentBlock;
   const double reference = reference_height(d);
+  const int exponent = sizeof(Real) < sizeof(double) ? shift_exponent(d) : 0;
   const auto height_of = [=](int k) {
     double slopes = 0;
     EMOMC_UNROLL_EXACT
@@ -213,16 +213,18 @@ EMOMC_HD double prepare_heights(const Team& team, const Model& model, const doub
   double weights, rounded;
   if (K <= kMostLanes) {
     const auto heights = team.lanes(K, height_of);
-    team.store(
-        team.map(heights, K, [=](double h, int) { return static_cast<double>(rounded_shift<Real>(h, d)); }),
-        K, coefficients + shape.shift_index(0));
+    team.store(team.map(heights, K,
+                        [=](double h, int) { return static_cast<double>(rounded_shift<Real>(h, exponent)); }),
+               K, coefficients + shape.shift_index(0));
     weights = team.sum_of(team.lanes(K, [=](int k) { return model.weight(theta, k); }), K);
     rounded = team.sum_of(
-        team.map(heights, K, [&](double h, int k) { return weight_of(k, h, rounded_shift<Real>(h, d)); }), K);
+        team.map(heights, K,
+                 [&](double h, int k) { return weight_of(k, h, rounded_shift<Real>(h, exponent)); }),
+        K);
   } else {
     const TwoSums sums = team.sum_two(K, [=](int k) {
       const double height = height_of(k);
-      const Real shift = rounded_shift<Real>(height, d);
+      const Real shift = rounded_shift<Real>(height, exponent);
       coefficients[shape.shift_index(k)] = shift;
       return TwoSums{model.weight(theta, k), weight_of(k, height, shift)};
     });

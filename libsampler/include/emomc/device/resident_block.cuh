@@ -72,7 +72,8 @@ struct ResidentConfig {
   static constexpr bool several = wide || form == ResidentForm::lines;
   static_assert((lines == 1 || several) && (lines & (lines - 1)) == 0 &&
                 lines <= (wide ? kMostWideLines : kMostLines));
-  static_assert(!several || (threads >= teams * kTeamLanes && threads >= 32 * lines && !caches));
+  // Of several a further team draws the random numbers.
+  static_assert(!several || (threads >= (teams + 1) * kTeamLanes && threads >= 32 * lines && !caches));
 
   static __device__ Model model() {
     Model m{};

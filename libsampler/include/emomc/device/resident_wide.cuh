@@ -39,8 +39,9 @@ class ResidentWideChain : ResidentTurns<Config> {
     __syncthreads();
 
     Turn turn{};
+    u32 exchange = 0;  // turns without a likelihood tell nothing and wait for nobody
 #pragma unroll 1
-    for (u32 number = 1; first.number < end; ++number) {
+    while (first.number < end) {
       const int most = end - first.number < kLines ? static_cast<int>(end - first.number) : kLines;
       const int ahead = (own_line() - line_of(first, 0)) & (kLines - 1);
       if (proposes() && ahead < most) propose(ahead_of(first, ahead));
@@ -49,9 +50,12 @@ class ResidentWideChain : ResidentTurns<Config> {
       drawn = first.number + 2 * kLines;
       __syncthreads();
       const unsigned evaluated = evaluated_lines(first, most);
-      evaluation_.evaluate(evaluated, number, sets_);
-      evaluation_.collect(evaluated, number);
-      __syncthreads();
+      if (evaluated != 0) {
+        ++exchange;
+        evaluation_.evaluate(evaluated, exchange, sets_);
+        evaluation_.collect(evaluated, exchange);
+        __syncthreads();
+      }
 
       if (block_.warp < most)
         this->decide(first, block_.warp, 0, (evaluated >> line_of(first, block_.warp) & 1) != 0,

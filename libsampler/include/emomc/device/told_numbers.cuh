@@ -1,5 +1,5 @@
-// Numbers that blocks of one grid tell each other through device memory, each with the number of the turn it
-// is of, so that who waits for it needs no barrier. All blocks have to run at once.
+// Numbers that blocks of one grid tell each other through device memory, each with the number of the exchange
+// it is of, so that who waits for it needs no barrier. All blocks have to run at once.
 #ifndef EMOMC_DEVICE_TOLD_NUMBERS_CUH
 #define EMOMC_DEVICE_TOLD_NUMBERS_CUH
 
@@ -7,17 +7,17 @@
 
 namespace emomc::device {
 
-/// A place for a number is kToldWords, each of half of it and the turn; aligned to 16 bytes. Each half is
+/// A place for a number is kToldWords, each of half of it and the exchange; aligned to 16 bytes. Each half is
 /// written and read as a whole (PTX ISA, "memory consistency model": scalars up to 64 bits), in whatever
-/// order. Turns are counted from 1; 0 stands for nothing told yet.
-__device__ inline void tell_number(u64* place, double x, u32 turn) {
-  const u64 bits = __builtin_bit_cast(u64, x), stamp = static_cast<u64>(turn) << 32;
+/// order. Exchanges are counted from 1; 0 stands for nothing told yet.
+__device__ inline void tell_number(u64* place, double x, u32 exchange) {
+  const u64 bits = __builtin_bit_cast(u64, x), stamp = static_cast<u64>(exchange) << 32;
   asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(place), "l"(stamp | (bits & 0xffffffffu)),
                "l"(stamp | (bits >> 32))
                : "memory");
 }
 
-/// What a place has, of whatever turn.
+/// What a place has, of whatever exchange.
 struct ToldNumber {
   u64 low, high;
   __device__ static ToldNumber read(const u64* place) {
@@ -28,8 +28,8 @@ struct ToldNumber {
                  : "memory");
     return x;
   }
-  __device__ bool is_of(u32 turn) const {
-    return static_cast<u32>(low >> 32) == turn && static_cast<u32>(high >> 32) == turn;
+  __device__ bool is_of(u32 exchange) const {
+    return static_cast<u32>(low >> 32) == exchange && static_cast<u32>(high >> 32) == exchange;
   }
   __device__ double value() const { return __builtin_bit_cast(double, (low & 0xffffffffu) | (high << 32)); }
 };

@@ -21,8 +21,8 @@ class WideEvaluation {
   __device__ explicit WideEvaluation(const Block& block) : block_(block) {}
 
   /// Tells the others the sums of the own rows for the candidates of `lines` (a bit each), whose sets are in
-  /// `sets`. A barrier of the block is in it.
-  __device__ void evaluate(unsigned lines, u32 turn, unsigned sets) const {
+  /// `sets`. A barrier of the block is in it. Exchanges are counted from 1.
+  __device__ void evaluate(unsigned lines, u32 exchange, unsigned sets) const {
     const int num_own = block_.num_own;
     // Few nodes: each warp takes one for one candidate only, so that all have something to do.
     const bool apart = kLines > 1 && num_own < kFewNodes * kWarps;
@@ -57,11 +57,11 @@ class WideEvaluation {
       }
     }
     __syncthreads();
-    tell(lines, turn);
+    tell(lines, exchange);
   }
 
-  /// Waits for what all blocks tell of the turn; a barrier of the block is to follow.
-  __device__ void collect(unsigned lines, u32 turn) const {
+  /// Waits for what all blocks tell in the exchange; a barrier of the block is to follow.
+  __device__ void collect(unsigned lines, u32 exchange) const {
     constexpr int kAtOnce = 4;  // whose ways overlap
     const int num_pieces = pieces(), groups = (num_pieces + 31) / 32;
     const bool one_tree = block_.work.max_segments <= 1;
@@ -73,7 +73,7 @@ class WideEvaluation {
       for (int i = 0; i < kAtOnce; ++i) {
         const int task = begin + i * kWarps, line = task % kLines, piece = task / kLines * 32 + block_.lane;
         const bool is_told = piece < num_pieces && (lines >> line & 1) != 0;
-        place[i] = is_told ? told(line, turn) + kToldWords * piece : nullptr;
+        place[i] = is_told ? told(line, exchange) + kToldWords * piece : nullptr;
         value[i] = 0;
       }
       bool all;
@@ -86,7 +86,7 @@ class WideEvaluation {
 #pragma unroll
         for (int i = 0; i < kAtOnce; ++i) {
           if (!place[i]) continue;
-          if (number[i].is_of(turn)) {
+          if (number[i].is_of(exchange)) {
             value[i] = number[i].value();
             place[i] = nullptr;
           } else {
@@ -177,7 +177,7 @@ class WideEvaluation {
     return sum_in_registers(values);
   }
 
-  __device__ void tell(unsigned lines, u32 turn) const {
+  __device__ void tell(unsigned lines, u32 exchange) const {
     const int per_piece = 1 << block_.work.log2_piece, count = block_.num_own >> block_.work.log2_piece;
     const int first = block_.first_own >> block_.work.log2_piece;
     for (int i = static_cast<int>(threadIdx.x); i < count * kLines; i += Config::threads) {
@@ -188,15 +188,16 @@ class WideEvaluation {
       for (int m = per_piece / 2; m > 0; m /= 2)
 #pragma unroll 1
         for (int p = 0; p < m; ++p) values[p] = values[2 * p] + values[2 * p + 1];
-      tell_number(told(line, turn) + kToldWords * (first + piece), values[0], turn);
+      tell_number(told(line, exchange) + kToldWords * (first + piece), values[0], exchange);
     }
   }
 
   __device__ int pieces() const { return block_.num_nodes >> block_.work.log2_piece; }
   __device__ int num_sums() const { return num_wide_sums(block_.work); }
-  /// Of a turn; the places of a turn are written again two turns later, when all blocks have gone on from it.
-  __device__ u64* told(int line, u32 turn) const {
-    return block_.work.told + ((static_cast<i64>(block_.chain) * 2 + (turn & 1)) * kLines + line) *
+  /// Of an exchange, whose places are written again two exchanges later, when all blocks have gone on from
+  /// it: every block has rows of every list (resident_plan.cpp), and so tells something in each.
+  __device__ u64* told(int line, u32 exchange) const {
+    return block_.work.told + ((static_cast<i64>(block_.chain) * 2 + (exchange & 1)) * kLines + line) *
                                   num_pieces(block_.work) * kToldWords;
   }
 
