@@ -3,17 +3,23 @@
 # of tests and sanitizer to a report, with a hash of the device sources by which CI says when it is stale.
 #   EMOMC_BUILD_DIR    a finished build with CUDA (default build/release)
 #   EMOMC_GPU_STEPS    which of "tests sanitizer bench" (default all)
-#   EMOMC_GPU_REPORT   the report (default docs/gpu-report.md); written where both tests and sanitizer are run
+#   EMOMC_GPU_TOOLS    of the sanitizer, which of "memcheck racecheck synccheck initcheck" (default all)
+#   EMOMC_GPU_RESULTS  a file to which results are added, so that they may come of several invocations (default none)
+#   EMOMC_GPU_REPORT   the report (default docs/gpu-report.md); written where there are results of tests and all tools
 #   EMOMC_GPU_JOBS     tests that run at the same time (default: processors, 16 at most)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=${EMOMC_BUILD_DIR:-build/release}/bin
 steps=" ${EMOMC_GPU_STEPS:-tests sanitizer bench} "
+all_tools=(memcheck racecheck synccheck initcheck)
+tools=" ${EMOMC_GPU_TOOLS:-${all_tools[*]}} "
 report=${EMOMC_GPU_REPORT:-docs/gpu-report.md}
 processors=$(nproc)
 jobs=${EMOMC_GPU_JOBS:-$((processors < 16 ? processors : 16))}
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
+results=${EMOMC_GPU_RESULTS:-$logs/results}
+mkdir -p "$(dirname "$results")"
 failed=0
 "$bin/emomc" devices
 
@@ -21,6 +27,11 @@ failed=0
 declare -A sanitized=(
   [test_liblikelihood]='*cuda*-*AcceptanceDecisions*:*DifferencesOfNeighbours*:*Long*:*EngineOnShape*'
   [test_libsampler]='*AFewSteps*cuda*:*CovariancesAndSampled*cuda*'
+)
+# initcheck needs minutes for single tests of many shapes: of the likelihood's those of one shape each.
+declare -A initchecked=(
+  [test_liblikelihood]='Shapes/EngineOnShape.BitsAreTheSameInEveryRunBatchAndCache/cuda*'
+  [test_libsampler]='*AFewSteps*cuda*'
 )
 list_tests() { # program, filter
   "$bin/$1" --gtest_list_tests --gtest_filter="$2" | awk '/^[^ ]/ {suite = $1} /^ / {print suite $1}'
@@ -37,7 +48,7 @@ run_one() { # tool (or "none"), program, test
   if [[ $1 == racecheck && $racecheck_knows_all == no ]]; then command=(env EMOMC_TEST_LAUNCHED=1 "${command[@]}"); fi
   "${command[@]}" >"$log" 2>&1 || result=FAILED
   if [[ $result == passed ]] && grep -q 'SKIPPED . 1 test' "$log"; then result=skipped; fi
-  echo "$1|$2|$3|$result|$((SECONDS - begin))" >>"$logs/results"
+  echo "$1|$2|$3|$result|$((SECONDS - begin))" >>"$results"
   if [[ $result == FAILED ]]; then
     echo "== FAILED: $1 $2 $3"
     head -c 4000 "$log"
@@ -45,10 +56,10 @@ run_one() { # tool (or "none"), program, test
 }
 run_all() { # lines "tool program test" on standard input
   xargs -P "$jobs" -L 1 bash -c 'run_one "$0" "$1" "$2"'
-  if grep -q '|FAILED|' "$logs/results"; then failed=1; fi
+  if grep -q '|FAILED|' "$results"; then failed=1; fi
 }
 export -f run_one
-export bin logs
+export bin logs results
 
 if [[ $steps == *" tests "* ]]; then
   echo "== tests"
@@ -58,8 +69,8 @@ if [[ $steps == *" tests "* ]]; then
   # These take all memory of the GPU, or trap in it: nothing beside them.
   list_tests test_apps '*CudaFaults*' | sed "s/^/none test_apps /" | jobs=1 run_all
 fi
-racecheck_knows_all=yes racecheck_note='all kernels'
-if [[ $steps == *" sanitizer "* ]]; then
+racecheck_knows_all=yes
+if [[ $steps == *" sanitizer "* && $tools == *" racecheck "* ]]; then
   # racecheck reports accesses as unordered that have a __syncthreads between them, where some threads of the
   # block have met at a named barrier and others have not (docs/decisions/runtime-kernels.md). As long as it does
   # so on a kernel that shows nothing else, the tests under it leave the resident kernel out by launching the
@@ -72,21 +83,29 @@ if [[ $steps == *" sanitizer "* ]]; then
   fi
   if ! racecheck partial; then
     racecheck_knows_all=no
-    racecheck_note='all kernels but `resident_kernel`, whose partial barriers it does not understand'
     echo "racecheck is run without resident_kernel: it reports $(grep -o '[0-9]* hazards\]' "$logs/probe" | tr -d ']')" \
       "in tests/racecheck_probe.cu, which has none"
   fi
-  export racecheck_knows_all
+  echo "racecheck|racecheck_probe|partial|$racecheck_knows_all|0" >>"$results"
+fi
+export racecheck_knows_all
+if [[ $steps == *" sanitizer "* ]]; then
   echo "== compute-sanitizer"
-  for tool in memcheck racecheck synccheck; do
+  for tool in $tools; do
     for program in test_libsampler test_liblikelihood; do
-      list_tests "$program" "${sanitized[$program]}" | sed "s/^/$tool $program /"
+      filter=${sanitized[$program]}
+      if [[ $tool == initcheck ]]; then filter=${initchecked[$program]}; fi
+      list_tests "$program" "$filter" | sed "s/^/$tool $program /"
     done
   done | run_all
 fi
 
-if [[ $steps == *" tests "* && $steps == *" sanitizer "* ]]; then
-  count() { grep -c "^$1|.*|$2|" "$logs/results" || true; }
+has_all() {
+  local tool
+  for tool in none "${all_tools[@]}"; do grep -q "^$tool|test_" "$results" || return 1; done
+}
+if has_all; then
+  count() { grep -c "^$1|.*|$2|" "$results" || true; }
   {
     echo "# GPU report"
     echo
@@ -101,24 +120,26 @@ if [[ $steps == *" tests "* && $steps == *" sanitizer "* ]]; then
     echo "| compute-sanitizer | $(compute-sanitizer --version | sed -n 's/^Version \([0-9.]*\).*/\1/p') |"
     echo "| device sources, SHA-256 | \`$(scripts/gpu-report-hash.sh)\` |"
     echo "| tests | $(count none passed) passed, $(count none FAILED) failed, $(count none skipped) skipped |"
-    for tool in memcheck racecheck synccheck; do
+    for tool in "${all_tools[@]}"; do
       note=''
-      if [[ $tool == racecheck ]]; then note="; $racecheck_note"; fi
+      if grep -q '^racecheck|racecheck_probe|partial|no|' "$results" && [[ $tool == racecheck ]]; then
+        note='; all kernels but `resident_kernel`, whose partial barriers it does not understand'
+      fi
       echo "| $tool | $(count $tool passed) tests without a finding, $(count $tool FAILED) with$note |"
     done
     echo
     echo "Results by test; seconds with $jobs at the same time. A sanitizer's column is empty where the test is"
-    echo "long and launches no kernel that others do not."
+    echo "long and launches no kernel that others do not; initcheck's also where it would take hours."
     echo
-    echo "| test | result | seconds | memcheck | racecheck | synccheck |"
-    echo "|---|---|---|---|---|---|"
-    LC_ALL=C sort "$logs/results" | awk -F'|' '
+    echo "| test | result | seconds | memcheck | racecheck | synccheck | initcheck |"
+    echo "|---|---|---|---|---|---|---|"
+    LC_ALL=C sort "$results" | awk -F'|' '
       {result[$1, $3] = $4; if ($1 == "none") {seconds[$3] = $5; order[++n] = $3}}
       END {
         for (i = 1; i <= n; ++i) {
           t = order[i]
           print "| " t " | " result["none", t] " | " seconds[t] " | " result["memcheck", t] " | " \
-                result["racecheck", t] " | " result["synccheck", t] " |"
+                result["racecheck", t] " | " result["synccheck", t] " | " result["initcheck", t] " |"
         }
       }'
   } >"$report"

@@ -16,7 +16,7 @@ constexpr int kMostNodes = 1024;
 constexpr int kMostPieces = 2048;
 // Static shared memory of the kernel (of several candidates at once 3,360 bytes, otherwise 1,440) and what
 // the system takes of each block.
-constexpr std::size_t kOtherShared = 4096, kOtherSharedOfLines = 6144;
+constexpr std::size_t kOtherShared = 4096, kOtherSharedOfLines = 6144, kOtherSharedOfTeams = 8192;
 // Beyond, one candidate of one chain at a time is as fast with kernels of its own that use the whole GPU.
 constexpr int kMostRowsOfOneChain = 8192;
 // Multiprocessors that clusters of four and more find: they do not cross the GPU's parts of 16 to 18.
@@ -42,6 +42,8 @@ const char* form_name(device::ResidentForm form) {
       return "ResidentForm::ahead";
     case device::ResidentForm::in_turn:
       return "ResidentForm::in_turn";
+    case device::ResidentForm::teams:
+      return "ResidentForm::teams";
     case device::ResidentForm::lines:
       return "ResidentForm::lines";
     case device::ResidentForm::wide:
@@ -73,7 +75,9 @@ struct BlockCycles {
 
   double ahead(int rows, int segments) const {
     constexpr int kWarps = 16;
-    return (is_whole ? 14'500 : 9'800) + 2.0 * rows_like_it * rows + segments_of(segments) / kWarps;
+    const double proposals = (is_whole ? 14'500 : 9'800) + 2.0 * rows_like_it * rows;
+    const double likelihood = (is_whole ? 8'000 : 5'500) + 5.0 * rows_like_it * rows;  // beside them
+    return std::max(proposals, likelihood) + segments_of(segments) / kWarps;
   }
   double of_lines(int rows, int segments, int lines) const {
     const double turn = (is_whole ? 11'500 + 300 * lines : 8'000 + 800 * lines) + 3.5 * rows_like_it * rows +
@@ -87,6 +91,17 @@ struct BlockCycles {
     return turn * turns(lines);
   }
 
+  // Of `chains` chains of a block, which overlap; 128 to 512 on up to 20,000 rows, as below.
+  double of_teams(int rows, int segments, int chains, bool caches) const {
+    const double proposals = is_whole ? 15'000 + 1'700 * chains : 10'000 + 1'300 * chains;
+    const double row = caches && !is_whole ? 5.6 + 0.55 * chains : 4.0 + 1.75 * chains;
+    return proposals + row * rows_like_it * rows + segments_of(segments) * chains / device::kTeamWarps;
+  }
+  // Kernels of their own; `rows` of all chains, for each multiprocessor.
+  double launched(double rows, bool caches) const {
+    return caches && !is_whole ? 42'000 + 1.9 * rows_like_it * rows : 40'000 + 2.6 * rows_like_it * rows;
+  }
+
  private:
   // For each block that is decided on: candidates are of use up to the first one that is accepted.
   static double turns(int lines) {
@@ -95,12 +110,17 @@ struct BlockCycles {
   }
 };
 
+// Whether a density goes through pairs of columns.
+bool has_many_pairs(const DeviceLikelihood& likelihood) {
+  return likelihood.model.ends_with("FullMixture") || likelihood.model.ends_with("TiedMixture");
+}
+
 // Neighbouring rows that a thread keeps in registers, as many as batch_kernel's (batch_evaluation.cu): none
 // of which it goes through pairs of more columns than are unrolled, or which are too many for one row.
 int rows_in_registers(const DeviceLikelihood& likelihood) {
   constexpr int kMostPairedColumns = 16, kFewComponents = 8;
   constexpr int kRegisters = 56, kRegistersOfManyPairs = 28;
-  const bool pairs = likelihood.model.ends_with("FullMixture") || likelihood.model.ends_with("TiedMixture");
+  const bool pairs = has_many_pairs(likelihood);
   if (pairs && likelihood.dim > kMostPairedColumns) return 0;
   const int most = pairs && likelihood.num_components > kFewComponents ? kRegistersOfManyPairs : kRegisters;
   for (int rows : {4, 2, 1})
@@ -253,6 +273,27 @@ class Planner {
     return std::nullopt;
   }
 
+  /// Several chains beside each other in each cluster, where that is shorter than kernels of their own.
+  std::optional<ResidentPlan> teams(bool caches) const {
+    const auto same = [this](const ChainPlan& c) { return c.segments == chains_.front().segments; };
+    if (!std::all_of(chains_.begin(), chains_.end(), same)) return std::nullopt;
+    double least =
+        cycles_of_.launched(static_cast<double>(rows_) * num_chains() / machine_.num_multiprocessors, caches);
+    std::optional<ResidentPlan> best;
+    for (int cluster = 1; cluster <= kLargestCluster; cluster *= 2) {
+      const int clusters = clusters_at_once(cluster);
+      const int waves = ceil_div(num_chains(), clusters * device::kChainTeams);
+      const auto plan = sized_teams(cluster, ceil_div(num_chains(), clusters * waves), caches);
+      if (!plan) continue;
+      const double cycles = waves * cycles_of_.of_teams(ceil_div(rows_, cluster), most_segments_,
+                                                        plan->chains_per_block, plan->sizes.caches);
+      if (cycles >= least) continue;
+      least = cycles;
+      best = plan;
+    }
+    return best;
+  }
+
  private:
   int real_bytes() const { return likelihood_.real == "float" ? 4 : 8; }
 
@@ -260,6 +301,10 @@ class Planner {
   bool has_room_for(int cluster) const {
     return num_chains() * cluster <=
            (cluster <= 2 ? 1.0 : kShareOfLargeClusters) * machine_.num_multiprocessors;
+  }
+  int clusters_at_once(int cluster) const {
+    return static_cast<int>((cluster <= 2 ? 1.0 : kShareOfLargeClusters) * machine_.num_multiprocessors /
+                            cluster);
   }
   bool fits(const ResidentPlan& plan) const {
     return plan.shared_bytes + (plan.sizes.num_lines > 1 ? kOtherSharedOfLines : kOtherShared) <=
@@ -295,6 +340,26 @@ class Planner {
     return plan;
   }
 
+  std::optional<ResidentPlan> sized_teams(int cluster, int chains_per_block, bool caches) const {
+    ResidentPlan plan;
+    plan.num_blocks = cluster;
+    plan.chains_per_block = chains_per_block;
+    plan.evaluators = device::kTeamWarps;
+    const int most_rows = has_many_pairs(likelihood_) ? 2 : 4;  // registers
+    const int rows_per_lane =
+        std::min(best_rows_per_lane(ceil_div(rows_, cluster), plan.evaluators), most_rows);
+    plan.sizes = {real_bytes(), device::ResidentForm::teams, 1, rows_per_lane, caches, num_blocks_ > 1};
+    const ResidentNodes nodes = plan_nodes(likelihood_, chains_, rows_per_lane);
+    if (nodes.max_nodes > kMostNodes) return std::nullopt;
+    plan.nodes_per_block = ceil_div(nodes.max_nodes, cluster);
+    if (!place_rows(plan, nodes, kOtherSharedOfTeams)) return std::nullopt;
+    const auto kept_of_chain =
+        static_cast<std::size_t>(cluster * plan.nodes_per_block * kLanes * rows_per_lane) *
+        static_cast<std::size_t>(likelihood_.num_pairs * real_bytes());
+    plan.sizes.caches = caches && kept_of_chain * chains_.size() <= likelihood_.kept_bytes;
+    return plan;
+  }
+
   std::optional<ResidentPlan> sized_wide(int blocks, int lines) const {
     const int rows_per_lane = rows_in_registers(likelihood_);
     if (rows_per_lane == 0) return std::nullopt;
@@ -312,7 +377,7 @@ class Planner {
       plan.num_blocks = ceil_div(nodes.max_nodes, plan.nodes_per_block);
       const int passes = wide_passes(plan.nodes_per_block, lines, plan.evaluators);
       if (best && passes > fewest_passes) continue;
-      if (!all_blocks_have_rows(plan, nodes) || !place_rows(plan, nodes)) continue;
+      if (!all_blocks_have_rows(plan, nodes) || !place_rows(plan, nodes, kOtherSharedOfLines)) continue;
       fewest_passes = passes;
       best = plan;
     }
@@ -327,9 +392,9 @@ class Planner {
     return true;
   }
   // As many of a block's nodes in shared memory as find room.
-  bool place_rows(ResidentPlan& plan, const ResidentNodes& nodes) const {
+  bool place_rows(ResidentPlan& plan, const ResidentNodes& nodes, std::size_t other) const {
     plan.resident_nodes = 0;
-    const std::size_t fixed = bytes_of(plan, nodes) + kOtherSharedOfLines;
+    const std::size_t fixed = bytes_of(plan, nodes) + other;
     if (fixed > machine_.shared_per_block) return false;
     const auto node_bytes =
         static_cast<std::size_t>(kLanes * plan.sizes.rows_per_lane * likelihood_.dim * real_bytes());
@@ -368,7 +433,9 @@ std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
   }
   if (lines) return lines;
   if (launched) return std::nullopt;
-  return ahead ? ahead : planner.in_turn(steps.caches);
+  if (ahead) return ahead;
+  const auto in_turn = planner.in_turn(steps.caches);
+  return in_turn ? in_turn : planner.teams(steps.caches);
 }
 
 KernelSource resident_source(const ResidentPlan& plan, const DeviceLikelihood& likelihood,

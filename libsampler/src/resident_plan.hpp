@@ -23,8 +23,10 @@ struct ResidentPlan {
   int num_blocks = 1;                                           ///< of a chain; a cluster unless it is wide
   int evaluators = 8;                                           ///< warps
   int nodes_per_block = 0, log2_piece = 0, resident_nodes = 0;  ///< as in device::ResidentWork
+  int chains_per_block = 1;                                     ///< of teams
   std::size_t shared_bytes = 0;                                 ///< dynamic, per block
   bool is_wide() const { return sizes.form == device::ResidentForm::wide; }
+  bool is_of_teams() const { return sizes.form == device::ResidentForm::teams; }
 };
 
 /// Nodes of the trees over rows of all lists of segments that chains read; segments are whole pieces of
@@ -45,7 +47,7 @@ struct ResidentSteps {
   bool caches = false;        ///< component caches are wanted
   bool all_evaluated = true;  ///< every block changes the likelihood
 };
-/// Nothing where the chains are not served all at once, or a chain has no rows. `may_be_wide`: on all
+/// Nothing where kernels for each part of a step are faster, or a chain has no rows. `may_be_wide`: on all
 /// multiprocessors, beyond clusters.
 std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
                                           const std::vector<ChainPlan>& chains, const device::StepView& view,

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "emomc/likelihood/simulate.hpp"
 #include "emomc/sampler/diagnostics.hpp"
@@ -219,9 +220,9 @@ TEST_P(OnBackendWithProposal, DrawsDoNotDependOnSegmentLengthOrCaches) {
 // serves; returns how the latter ran.
 std::string expect_draws_of_launched_steps(Problem problem, Precision precision) {
   Keeper expected, actual;
-  problem.options.resident = false;
+  const bool resident = std::exchange(problem.options.resident, false);
   problem.run(Backend::cuda, precision, expected);
-  problem.options.resident = true;
+  problem.options.resident = resident;
   std::string stepping = problem.run(Backend::cuda, precision, actual).stepping;
   EXPECT_EQ(actual.theta, expected.theta) << stepping;
   EXPECT_EQ(actual.log_prior, expected.log_prior) << stepping;
@@ -276,6 +277,55 @@ TEST_P(OnBackendWithProposal, StepsOnAllBlocksHaveTheDrawsOfLaunchedOnes) {
     problem.options.draws = 10;
     const std::string stepping = expect_draws_of_launched_steps(problem, c.precision);
     EXPECT_NE(stepping.find("blocks a chain"), std::string::npos) << stepping;
+  }
+}
+
+// More chains than find multiprocessors of their own: in one block and in clusters, of one segment and of
+// two, rows that do not all find room in shared memory, clusters one after the other, teams without a chain.
+TEST_P(OnBackendWithProposal, StepsOfManyChainsHaveTheDrawsOfLaunchedOnes) {
+  if (backend() != Backend::cuda) GTEST_SKIP() << "there are no kernels";
+  const bool apart = proposal_use(kind()).other_chains || kind() == "delayed_rejection";
+  if (apart) GTEST_SKIP() << kind() << " needs other chains or two tries and is always launched";
+  const bool all_at_once =
+      kind() == "random_walk" || kind() == "adaptive_metropolis" || kind() == "independence";
+  struct Case {
+    std::uint64_t chains;
+    std::size_t rows;
+    int components;
+    bool segments;
+    Precision precision;
+    std::string how;
+  };
+  for (const Case& c :
+       {Case{301, 3'000, 3, true, Precision::mixed, "in clusters of 1 blocks, up to 3 chains in each"},
+        Case{301, 20'000, 3, false, Precision::float64, "in clusters of 1 blocks, up to 3 chains in each"},
+        Case{500, 1'000, 3, false, Precision::mixed, "in clusters of 1 blocks, up to 4 chains in each"},
+        Case{255, 20'000, 40, false, Precision::mixed, "in clusters of 2 blocks, up to 4 chains in each"},
+        Case{112, 30'000, 40, true, Precision::mixed, "in clusters of 4 blocks, up to 4 chains in each"},
+        Case{600, 1'200, 40, false, Precision::mixed, "in clusters of 1 blocks, up to 3 chains in each"}}) {
+    if (c.chains == 600 && all_at_once) continue;  // longer one after the other than launched
+    SCOPED_TRACE(std::to_string(c.rows) + " rows, " + std::to_string(c.chains) + " chains");
+    Problem problem(c.segments ? std::vector<int>{1, 0} : std::vector<int>{0}, c.chains, c.components,
+                    c.rows);
+    if (c.segments) problem.mixture.data.segments = {{0, 1033}, {1033, c.rows - 1033}};
+    problem.proposal.kind = kind();
+    problem.options.warmup = 16;
+    problem.options.draws = 8;
+    EXPECT_EQ(expect_draws_of_launched_steps(problem, c.precision), "many steps in one kernel, " + c.how);
+  }
+}
+
+// For compute-sanitizer, under which the test above takes too long.
+TEST_P(OnBackendWithProposal, AFewStepsOfManyChainsHaveTheDrawsOfLaunchedOnes) {
+  if (backend() != Backend::cuda) GTEST_SKIP() << "there are no kernels";
+  if (proposal_use(kind()).other_chains || kind() == "delayed_rejection") GTEST_SKIP() << "always launched";
+  for (const int components : {3, 40}) {
+    Problem problem({0}, 255, components, 20'000);
+    problem.proposal.kind = kind();
+    problem.options.warmup = 1;
+    problem.options.draws = 1;
+    problem.options.thin = 1;
+    expect_draws_of_launched_steps(problem, Precision::mixed);
   }
 }
 

@@ -55,8 +55,9 @@ TEST(ResidentPlan, FewChainsGetLargeClustersManyGetSmallOnes) {
   EXPECT_EQ(plan(5316, 1)->num_blocks, 16);
   EXPECT_EQ(plan(5316, 4)->num_blocks, 16);
   EXPECT_EQ(plan(5316, 24)->num_blocks, 4);
-  EXPECT_EQ(plan(5316, 64)->num_blocks, 2);
-  EXPECT_EQ(plan(5316, 64)->sizes.form, device::ResidentForm::ahead);
+  EXPECT_EQ(plan(3000, 64)->num_blocks, 2);
+  EXPECT_EQ(plan(3000, 100)->num_blocks, 1);
+  EXPECT_EQ(plan(3000, 100)->sizes.form, device::ResidentForm::ahead);
   EXPECT_EQ(plan(500, 200)->sizes.form, device::ResidentForm::in_turn);
   // A block for each of few rows would cost more than it saves, but for candidates of their own.
   EXPECT_GE(plan(500, 1)->sizes.num_lines, 4);
@@ -78,7 +79,7 @@ TEST(ResidentPlan, ChainsWithRoomHaveSeveralCandidatesAtOnce) {
     }
   }
   EXPECT_EQ(plan(1000, 60)->sizes.num_lines, 2);
-  EXPECT_EQ(plan(5316, 64)->sizes.num_lines, 1);
+  EXPECT_EQ(plan(3000, 100)->sizes.num_lines, 1);
   // One warp sums a line's segments, so that many of them take longer than candidates at once save.
   DeviceLikelihood l = likelihood(0);
   l.segment_rows.assign(100, 10);
@@ -89,12 +90,51 @@ TEST(ResidentPlan, ChainsWithRoomHaveSeveralCandidatesAtOnce) {
   EXPECT_EQ(plan_resident(l, chains(7, segments), view(l), {17}, kMachine)->sizes.num_lines, 1);
 }
 
-TEST(ResidentPlan, AllChainsAreServedAtOnceOrNone) {
-  EXPECT_FALSE(plan(5316, 100));
-  EXPECT_FALSE(plan(500, 300));
+TEST(ResidentPlan, ManyRowsOrNoneAreLeftToOtherKernels) {
   EXPECT_FALSE(plan(3'000'001, 1));
   EXPECT_FALSE(plan(100'000, 34));
+  EXPECT_FALSE(plan(100'000, 256));
+  EXPECT_FALSE(plan(100'000, 2'000));
   EXPECT_FALSE(plan(0, 1));
+  EXPECT_FALSE(plan(0, 300));
+}
+
+TEST(ResidentPlan, ManyChainsShareBlocks) {
+  struct Case {
+    std::size_t rows, count;
+    int num_blocks, chains_per_block;
+  };
+  for (const int blocks : {1, 17})
+    for (const auto& c : {Case{5316, 100, 4, 4}, Case{5316, 256, 2, 4}, Case{5316, 512, 1, 4},
+                          Case{500, 300, 1, 3}, Case{10'000, 256, 2, 4}}) {
+      SCOPED_TRACE(std::to_string(c.rows) + " rows, " + std::to_string(c.count) + " chains");
+      const auto p = plan(c.rows, c.count, false, blocks);
+      ASSERT_TRUE(p);
+      EXPECT_TRUE(p->is_of_teams());
+      EXPECT_EQ(p->num_blocks, c.num_blocks);
+      EXPECT_EQ(p->chains_per_block, c.chains_per_block);
+      const int nodes =
+          plan_nodes(likelihood(c.rows), chains(c.count), p->sizes.rows_per_lane, p->log2_piece).max_nodes;
+      EXPECT_GE(p->nodes_per_block * p->num_blocks, nodes);
+      EXPECT_EQ(p->resident_nodes == p->nodes_per_block, p->num_blocks * 3000ul > c.rows);
+    }
+  // All on the same rows.
+  DeviceLikelihood two = likelihood(0);
+  two.segment_first_tile = {0, 4, 8};
+  two.segment_rows = {4000, 4000};
+  std::vector<ChainPlan> unlike = chains(300);
+  EXPECT_TRUE(plan_resident(two, unlike, view(two), {17}, kMachine));
+  unlike[200].segments = {1};
+  EXPECT_FALSE(plan_resident(two, unlike, view(two), {17}, kMachine));
+  // Component caches where the engine has made them large enough.
+  DeviceLikelihood l = likelihood(5316);
+  EXPECT_FALSE(plan_resident(l, chains(256), view(l), {17, false, true}, kMachine)->sizes.caches);
+  l.kept_bytes = 256ul * 6 * 6144 * 4;
+  EXPECT_TRUE(plan_resident(l, chains(256), view(l), {17, false, true}, kMachine)->sizes.caches);
+  // Where a chain's turn comes after another's.
+  EXPECT_FALSE(plan_resident(l, chains(1024), view(l), {17, false, true}, kMachine));
+  l.kept_bytes *= 4;
+  EXPECT_EQ(plan_resident(l, chains(1024), view(l), {17, false, true}, kMachine)->chains_per_block, 4);
 }
 
 TEST(ResidentPlan, ManyRowsAreTakenByAllMultiprocessors) {
@@ -164,8 +204,8 @@ TEST(ResidentPlan, WhatABlockTakesIsThere) {
           EXPECT_LE(static_cast<std::size_t>(p->num_blocks) * count, 2u * 132u);
         }
   // Caches go where they do not fit.
-  EXPECT_TRUE(plan(5316, 64, true)->sizes.caches);
-  EXPECT_FALSE(plan(6500, 64, true)->sizes.caches);
+  EXPECT_TRUE(plan(2500, 130, true)->sizes.caches);
+  EXPECT_FALSE(plan(2800, 130, true)->sizes.caches);
 }
 
 TEST(ResidentPlan, NodesCoverTheRowsOfEachListOnce) {

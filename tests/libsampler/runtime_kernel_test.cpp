@@ -83,8 +83,9 @@ TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
   ResidentPlan plan;
   for (const auto& model : kModels)
     for (const auto& proposal : kProposals)
-      for (const auto form : {device::ResidentForm::ahead, device::ResidentForm::in_turn,
-                              device::ResidentForm::lines, device::ResidentForm::wide}) {
+      for (const auto form :
+           {device::ResidentForm::ahead, device::ResidentForm::in_turn, device::ResidentForm::teams,
+            device::ResidentForm::lines, device::ResidentForm::wide}) {
         if (takes_turns(proposal)) continue;
         // All pairs would take minutes and bring no other code.
         const bool is_first = model == "GaussianMixture" || proposal == "ComponentWise";
@@ -94,9 +95,12 @@ TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
         likelihood.dim = model == "TwoGaussian" ? 1 : 13;
         const bool wide = form == device::ResidentForm::wide;
         plan.sizes.form = form;
-        plan.sizes.rows_per_lane = wide ? 4 : 2;
+        const bool teams = form == device::ResidentForm::teams;
+        const bool pairs = model == "FullMixture" || model == "TiedMixture";
+        plan.sizes.rows_per_lane = wide || (teams && !pairs) ? 4 : 2;
         const bool lines = form == device::ResidentForm::lines, by_component = proposal == "ComponentWise";
         plan.evaluators = form == device::ResidentForm::ahead ? 4
+                          : teams                             ? device::kTeamWarps
                           : lines                             ? device::kLinesWarps
                           : wide                              ? device::kWideWarps
                                                               : 8;

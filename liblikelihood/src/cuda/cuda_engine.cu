@@ -79,7 +79,9 @@ class CudaEngine final : public LikelihoodEngine {
                             model_.shape().num_pairs(),
                             data_.data(),
                             segment_first_tile_,
-                            {}};
+                            {},
+                            kept_.data(),
+                            kept_.size() * sizeof(Real)};
     for (const Segment& segment : segments_) result.segment_rows.push_back(segment.num_rows);
     return result;
   }

@@ -60,9 +60,10 @@ class CudaResidentChains final : public ResidentChains {
              nodes.max_segments,
              plan.nodes_per_block,
              0,
+             plan.resident_nodes,
+             likelihood.kept,
              plan.num_blocks,
              plan.log2_piece,
-             plan.resident_nodes,
              nullptr};
     if (plan.is_wide()) {
       const auto pieces = static_cast<std::size_t>(device::num_pieces(work_));
@@ -105,6 +106,9 @@ class CudaResidentChains final : public ResidentChains {
   }
 
   std::string description() const override {
+    if (plan_.is_of_teams())
+      return "in clusters of " + std::to_string(plan_.num_blocks) + " blocks, up to " +
+             std::to_string(plan_.chains_per_block) + " chains in each";
     std::string text = plan_.is_wide() ? "on " + std::to_string(plan_.num_blocks) + " blocks a chain"
                                        : "in clusters of " + std::to_string(plan_.num_blocks) + " blocks";
     if (plan_.sizes.num_lines > 1)
@@ -125,9 +129,12 @@ class CudaResidentChains final : public ResidentChains {
         attribute.id = cudaLaunchAttributeClusterDimension;
         attribute.val.clusterDim = {static_cast<unsigned>(c.plan_.num_blocks), 1, 1};
       }
-      config.gridDim = dim3(static_cast<unsigned>(c.view_.num_chains * c.plan_.num_blocks));
-      config.blockDim =
-          dim3(static_cast<unsigned>(32 * c.plan_.evaluators + (ahead ? 3 * device::kTeamLanes : 0)));
+      const int per_block = c.plan_.chains_per_block;
+      config.gridDim =
+          dim3(static_cast<unsigned>((c.view_.num_chains + per_block - 1) / per_block * c.plan_.num_blocks));
+      config.blockDim = dim3(static_cast<unsigned>(
+          c.plan_.is_of_teams() ? device::kChainTeams * device::kTeamLanes
+                                : 32 * c.plan_.evaluators + (ahead ? 3 * device::kTeamLanes : 0)));
       config.dynamicSmemBytes = c.plan_.shared_bytes;
       config.stream = c.stream_;
       config.attrs = &attribute;

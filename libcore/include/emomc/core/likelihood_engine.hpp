@@ -65,6 +65,10 @@ struct DeviceLikelihood {
   const void* rows = nullptr;             ///< tile, column, row in the tile; device memory
   std::vector<int> segment_first_tile;    ///< [num_segments + 1]
   std::vector<std::size_t> segment_rows;  ///< [num_segments]
+  // Of the component caches that allocate() has made: who writes there calls rebuild_caches() before the next
+  // evaluate_component().
+  void* kept = nullptr;
+  std::size_t kept_bytes = 0;
 };
 
 /// Whether component caches are kept; without them evaluate_component computes in full. The log

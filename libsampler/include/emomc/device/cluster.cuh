@@ -38,7 +38,35 @@ __device__ inline void fetch_from_block(void* here, u32 rank) {
   asm volatile("ld.shared::cluster.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "r"(there) : "memory");
   asm volatile("st.shared.v2.u64 [%0], {%1, %2};" ::"r"(own), "l"(a), "l"(b) : "memory");
 }
-/// Among `count` threads of the block; barrier 0 is __syncthreads, 1 to 3 are those of teams.
+/// A barrier that blocks of a cluster arrive at and one waits for (PTX ISA, "mbarrier"): `count` arrivals end
+/// each of its phases. In shared memory; by one thread, a sync_cluster() before any arrival.
+__device__ inline void make_arrivals(u64* barrier, u32 count) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\nfence.mbarrier_init.release.cluster;" ::"r"(
+                   static_cast<u32>(__cvta_generic_to_shared(barrier))),
+               "r"(count)
+               : "memory");
+}
+/// At block `rank`'s; what the thread wrote before is there for those who wait.
+__device__ inline void arrive_in_block(u64* barrier, u32 rank) {
+  u32 there;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+               : "=r"(there)
+               : "r"(static_cast<u32>(__cvta_generic_to_shared(barrier))), "r"(rank));
+  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(there) : "memory");
+}
+/// For the end of a phase, 0 or 1 in turn.
+__device__ inline void wait_for_arrivals(u64* barrier, u32 phase) {
+  u32 done;
+  do
+    asm volatile(
+        "{\n.reg .pred p;\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n"
+        "selp.u32 %0, 1, 0, p;\n}"
+        : "=r"(done)
+        : "r"(static_cast<u32>(__cvta_generic_to_shared(barrier))), "r"(phase)
+        : "memory");
+  while (done == 0);
+}
+/// Among `count` threads of the block; barrier 0 is __syncthreads, 1 to 4 are those of teams.
 template <int id, int count>
 __device__ inline void sync_some() {
   asm volatile("barrier.sync %0, %1;" ::"n"(id), "n"(count) : "memory");

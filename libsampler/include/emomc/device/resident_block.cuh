@@ -64,10 +64,14 @@ struct ResidentConfig {
   static constexpr bool caches = kCaches_;  ///< sums of pairs of the own rows are kept in shared memory
   static constexpr bool neighbours = kNeighbours_;
   static constexpr bool ahead = form == ResidentForm::ahead, wide = form == ResidentForm::wide;
+  static constexpr bool apart = form == ResidentForm::teams;  ///< a chain is one team's
+  static constexpr int chains = apart ? kChainTeams : 1;      ///< of a block
   static constexpr int lines = kLines_;                       ///< candidates at once, a power of two
   static constexpr int teams = ahead ? 2 : wide ? lines : 1;  ///< that propose
   static constexpr int first_evaluator = ahead ? (teams + 1) * kTeamLanes / 32 : 0;  ///< warp
-  static constexpr int threads = (first_evaluator + evaluators) * 32;
+  static constexpr int chain_threads = (first_evaluator + evaluators) * 32;
+  static constexpr int threads = chains * chain_threads;
+  static_assert(!apart || (evaluators == kTeamWarps && kChainTeams <= kResidentTeams));
   static_assert(threads >= teams * kTeamLanes);
   static constexpr bool several = wide || form == ResidentForm::lines;
   static_assert((lines == 1 || several) && (lines & (lines - 1)) == 0 &&
@@ -83,7 +87,7 @@ struct ResidentConfig {
   }
 };
 
-/// The calling thread's view of its block; what it refers to is in the block's shared memory.
+/// The calling thread's view of its chain; what it refers to is in the block's shared memory.
 template <class Config>
 struct ResidentBlock {
   using Real = typename Config::Real;
@@ -92,69 +96,74 @@ struct ResidentBlock {
 
   const StepView& view;
   const ResidentWork& work;
-  StepView& local;  ///< the chain's, with its own numbers in shared memory
+  const u32 size, rank;  ///< of the chain's blocks, in them
+  const int slot;        ///< of the block's chains
+  StepView& local;       ///< the chain's, with its own numbers in shared memory
   ResidentScalars& scalars;
   double (*team_scratch)[Team::kScratch];
   const ResidentPlaces places;
-  const u32 size, rank;  ///< of the chain's blocks, in them
   const int line, rank_in_line;
   const int chain, list, warp, lane;
   int num_nodes = 0, first_own = 0, num_own = 0;
   int current = 0, candidate = 1;  ///< sets
   int free[2] = {2, 3};            ///< sets of the next candidate after a rejection, after an acceptance
 
+  /// `local_views` and `chain_scalars`: of the block's chains.
   __device__ ResidentBlock(const StepView& v, const ResidentWork& w, unsigned char* memory,
-                           StepView& local_view, ResidentScalars& chain_scalars,
+                           StepView* local_views, ResidentScalars* chain_scalars,
                            double (*scratch)[Team::kScratch])
       : view(v),
         work(w),
-        local(local_view),
-        scalars(chain_scalars),
+        size(Config::wide ? static_cast<u32>(w.num_blocks) : cluster_size()),
+        rank(Config::wide ? blockIdx.x % size : cluster_rank()),
+        slot(Config::apart ? Team::index() : 0),
+        local(local_views[slot]),
+        scalars(chain_scalars[slot]),
         team_scratch(scratch),
         places(memory, v, Config::model().shape(), w,
                {static_cast<int>(sizeof(Real)), Config::form, Config::lines, kRows, Config::caches,
-                Config::neighbours}),
-        size(Config::wide ? static_cast<u32>(w.num_blocks) : cluster_size()),
-        rank(Config::wide ? blockIdx.x % size : cluster_rank()),
+                Config::neighbours},
+               slot),
         line(Config::wide ? 0 : static_cast<int>(rank / (size / Config::lines))),
         rank_in_line(Config::wide ? static_cast<int>(rank) : static_cast<int>(rank % (size / Config::lines))),
-        chain(static_cast<int>(blockIdx.x / size)),
-        list(w.list_of_chain[chain]),
-        warp(static_cast<int>(threadIdx.x) / 32),
+        chain(static_cast<int>(blockIdx.x / size + static_cast<u32>(slot) * (gridDim.x / size))),
+        list(w.list_of_chain[chain < v.num_chains ? chain : 0]),
+        warp(thread() / 32),
         lane(static_cast<int>(threadIdx.x) % 32) {}
 
-  __device__ int team_index() const { return warp / 4; }
+  /// Of those that work on the chain.
+  static __device__ int thread() {
+    return static_cast<int>(threadIdx.x) % (Config::apart ? kTeamLanes : Config::threads);
+  }
+  /// All of them, of this block.
+  __device__ void sync() const {
+    if constexpr (Config::apart)
+      team().sync();
+    else
+      __syncthreads();
+  }
+  __device__ bool has_chain() const { return !Config::apart || chain < view.num_chains; }
+
+  __device__ int team_index() const { return warp / kTeamWarps; }
   __device__ bool in_team(int index) const { return team_index() == index; }
-  __device__ Team team() const { return Team{team_scratch[team_index()]}; }
+  __device__ Team team() const { return Team{team_scratch[Team::index()]}; }
   static __device__ bool leads_team() { return threadIdx.x % kTeamLanes == 0; }
 
   template <class T>
   static __device__ void copy_all(const T* from, T* to, int n) {
-    for (int i = static_cast<int>(threadIdx.x); i < n; i += Config::threads) to[i] = from[i];
+    for (int i = thread(); i < n; i += Config::chain_threads) to[i] = from[i];
   }
 
-  /// The chain's state and the block's rows, to shared memory; by all threads.
+  /// The chain's state and the block's rows, to shared memory; by all threads of the block.
   __device__ void load() {
-    const int dim = view.table.dim;
-    copy_all(view.current.u + static_cast<i64>(chain) * view.ld_u, places.u(current), view.point_size);
-    copy_all(view.current.theta + static_cast<i64>(chain) * view.ld, places.theta(current), dim);
-    copy_all(adapted_of(view, chain), places.adapted, view.adapted_layout.num_small());
-    const ParameterTable table = table_of(view, chain);
-    copy_all(table.elements, places.elements, dim);
-    copy_all(table.simplices, places.simplices, table.num_simplices);
-    copy_all(table.covariance_rows, places.covariance_rows, table.num_covariance_rows);
-    copy_all(table.conditionals, places.conditionals, table.num_conditionals);
-    const i64 counters = static_cast<i64>(chain) * view.num_blocks;
-    copy_all(view.num_accepted + counters, places.num_accepted, view.num_blocks);
-    copy_all(view.num_proposed + counters, places.num_proposed, view.num_blocks);
-
     const int first = work.first_node[list];
     num_nodes = work.first_node[list + 1] - first;
     first_own = min(rank_in_line * work.nodes_per_block, num_nodes);
     num_own = min(work.nodes_per_block, num_nodes - first_own);
-    copy_all(work.nodes + first + first_own, places.nodes, num_own);
-    if (threadIdx.x == 0) load_scalars();
-    load_own_rows(work.nodes + first + first_own);
+    const RowNode* own = work.nodes + first + first_own;
+    for (int i = static_cast<int>(threadIdx.x); i < num_own; i += Config::threads) places.nodes[i] = own[i];
+    load_own_rows(own);
+    if (has_chain()) load_chain();
   }
 
   /// Arrays over chains begin so far ahead that the chain's element is there; by one thread.
@@ -167,14 +176,14 @@ struct ResidentBlock {
 
   /// The chain's state, by the cluster's first block.
   __device__ void store_back() const {
-    __syncthreads();
+    sync();
     if (rank != 0) return;
     copy_all(places.u(current), view.current.u + static_cast<i64>(chain) * view.ld_u, view.point_size);
     copy_all(places.theta(current), view.current.theta + static_cast<i64>(chain) * view.ld, view.table.dim);
     const i64 counters = static_cast<i64>(chain) * view.num_blocks;
     copy_all(places.num_accepted, view.num_accepted + counters, view.num_blocks);
     copy_all(places.num_proposed, view.num_proposed + counters, view.num_blocks);
-    if (threadIdx.x != 0) return;
+    if (thread() != 0) return;
     view.current.log_prior[chain] = scalars.current_log_prior;
     view.current.log_jacobian[chain] = scalars.current_log_jacobian;
     view.current.log_likelihood[chain] = scalars.current_log_likelihood;
@@ -199,6 +208,23 @@ struct ResidentBlock {
   }
 
  private:
+  __device__ void load_chain() {
+    copy_all(view.current.u + static_cast<i64>(chain) * view.ld_u, places.u(current), view.point_size);
+    copy_all(view.current.theta + static_cast<i64>(chain) * view.ld, places.theta(current), view.table.dim);
+    copy_all(adapted_of(view, chain), places.adapted, view.adapted_layout.num_small());
+    if constexpr (!Config::apart) {
+      const ParameterTable table = table_of(view, chain);
+      copy_all(table.elements, places.elements, table.dim);
+      copy_all(table.simplices, places.simplices, table.num_simplices);
+      copy_all(table.covariance_rows, places.covariance_rows, table.num_covariance_rows);
+      copy_all(table.conditionals, places.conditionals, table.num_conditionals);
+    }
+    const i64 counters = static_cast<i64>(chain) * view.num_blocks;
+    copy_all(view.num_accepted + counters, places.num_accepted, view.num_blocks);
+    copy_all(view.num_proposed + counters, places.num_proposed, view.num_blocks);
+    if (thread() == 0) load_scalars();
+  }
+
   __device__ void load_scalars() {
     ResidentScalars& s = scalars;
     s.current_log_prior = view.current.log_prior[chain];
@@ -213,10 +239,12 @@ struct ResidentBlock {
     local = view;
     local.table = table_of(view, chain);
     local.num_tables = 1;
-    local.table.elements = places.elements;
-    local.table.simplices = places.simplices;
-    local.table.covariance_rows = places.covariance_rows;
-    local.table.conditionals = places.conditionals;
+    if constexpr (!Config::apart) {
+      local.table.elements = places.elements;
+      local.table.simplices = places.simplices;
+      local.table.covariance_rows = places.covariance_rows;
+      local.table.conditionals = places.conditionals;
+    }
     local.current.log_prior = &s.current_log_prior - chain;
     local.current.log_jacobian = &s.current_log_jacobian - chain;
     local.current.log_likelihood = &s.current_log_likelihood - chain;
@@ -238,7 +266,7 @@ struct ResidentBlock {
     const Real* values = static_cast<const Real*>(work.rows);
     Real* rows = static_cast<Real*>(places.rows);
     constexpr int kPerNode = Config::dim * 32;
-    const int num_here = Config::wide ? min(num_own, work.resident_nodes) : num_own;
+    const int num_here = reads_device_memory(Config::form) ? min(num_own, work.resident_nodes) : num_own;
     for (int i = static_cast<int>(threadIdx.x); i < num_here * kPerNode; i += Config::threads) {
       const int node = i / kPerNode, column = i % kPerNode / 32, in_node = i % 32 * kRows;
       const i64 row = nodes[node].row;

@@ -7,12 +7,13 @@
 // Each block of a cluster goes through all steps with the chain's whole state; it evaluates its own rows and
 // sends their sums to the others; they wait for one cluster barrier a step, or for each turn of `lines`.
 //
-// Four forms. `ahead`: while some warps evaluate a candidate, two teams of others compute the next one for
+// Five forms. `ahead`: while some warps evaluate a candidate, two teams of others compute the next one for
 // both outcomes of the acceptance (Brockwell 2006), and a third team keeps the books: it draws the random
 // numbers of the one after, prepares the acceptance, decides, counts and records. The shortest time per step.
 // `in_turn`: all warps evaluate, one team does the rest; less work, for chains that are many enough to hide
-// each other's waiting. `lines`: for few chains, whose next candidates are evaluated several at once
-// (resident_lines.cuh). `wide`: the same on more rows than a cluster holds (resident_wide.cuh).
+// each other's waiting. `teams`: the same by each team of a block for a chain of its own, for yet more
+// chains. `lines`: for few chains, whose next candidates are evaluated several at once (resident_lines.cuh).
+// `wide`: the same on more rows than a cluster holds (resident_wide.cuh).
 #ifndef EMOMC_DEVICE_RESIDENT_CHAIN_CUH
 #define EMOMC_DEVICE_RESIDENT_CHAIN_CUH
 
@@ -36,18 +37,19 @@ class ResidentChain : ResidentProposal<Config> {
   using Base::block_, Base::view_;
 
  public:
-  __device__ explicit ResidentChain(Block& block) : Base(block), evaluation_(block) {}
+  /// `arrivals`: where each team has a chain of its own, of that team's sums.
+  __device__ ResidentChain(Block& block, u64* arrivals)
+      : Base(block), evaluation_(block), arrivals_(arrivals) {}
 
+  /// Its state is there.
   __device__ void run() {
-    block_.load();
-    __syncthreads();
     if constexpr (Config::neighbours) {
       if (block_.in_team(0)) this->prepare_current();
-      __syncthreads();
+      block_.sync();
     }
     const i64 last = block_.work.num_steps * view_.num_blocks;
     if (Config::ahead && block_.in_team(kKeeper)) draw(kNoBlock, 0, block_.scalars.step, 0);
-    __syncthreads();
+    block_.sync();
     i64 step = block_.scalars.step;  // done before the block that is accepted
     int block = kNoBlock;
     bool done = false;
@@ -141,13 +143,18 @@ class ResidentChain : ResidentProposal<Config> {
         draw(propose, after, is_last ? step + 1 : step, 1 - parity);
       if (accept != kNoBlock) prepare(accept, Config::ahead ? parity : 0);
     }
-    if constexpr (!Config::ahead) __syncthreads();  // the candidate is there
-    if (evaluated && block_.warp >= Config::first_evaluator) evaluation_.evaluate(changed, parity);
-    sync_cluster();
+    if constexpr (!Config::ahead) block_.sync();  // the candidate is there
+    const int half = Config::apart ? static_cast<int>(exchange_ & 1) : parity;
+    if (evaluated && block_.warp >= Config::first_evaluator) evaluation_.evaluate(changed, half);
+    if (!Config::apart) {
+      sync_cluster();
+    } else if (evaluated) {
+      exchange();
+    }
 
-    const double log_likelihood = evaluated ? evaluation_.total(parity, kKeeper * kTeamLanes / 32) : 0.0;
+    const double log_likelihood = evaluated ? evaluation_.total(half, kKeeper * kTeamLanes / 32) : 0.0;
     if (leads) decide_on(accept, evaluated, log_likelihood, changed);
-    __syncthreads();
+    block_.sync();
     const bool accepted = scalars.decision.accepted;
     block_.rotate_sets(accepted);
     if (leads) {
@@ -165,26 +172,49 @@ class ResidentChain : ResidentProposal<Config> {
     }
   }
 
+  /// Waits for the sums of this team in all blocks. They have two places in turn, as no team sends those of
+  /// one exchange before all have read those of the exchange before the last.
+  __device__ void exchange() {
+    __syncwarp();
+    if (block_.lane < static_cast<int>(block_.size))
+      arrive_in_block(arrivals_, static_cast<u32>(block_.lane));
+    wait_for_arrivals(arrivals_, exchange_ & 1);
+    ++exchange_;
+  }
+
   const ResidentEvaluation<Config> evaluation_;
+  u64* const arrivals_;
+  u32 exchange_ = 0;
 };
 
-/// Grid: num_chains clusters; where they are wide num_chains x num_blocks, all of them at once. Dynamic
-/// shared memory: ResidentPlaces::bytes.
+/// Grid: num_chains clusters, of teams as many as have kChainTeams each; where they are wide num_chains x
+/// num_blocks, all of them at once. Dynamic shared memory: ResidentPlaces::bytes.
 template <class Config>
 __global__ void __launch_bounds__(Config::threads, Config::form == ResidentForm::in_turn ? 2 : 1)
     resident_kernel(const __grid_constant__ StepView view, const __grid_constant__ ResidentWork work) {
   extern __shared__ __align__(16) unsigned char resident_memory[];
-  __shared__ double team_scratch[kResidentTeams][ResidentBlock<Config>::Team::kScratch];
-  __shared__ StepView local;
-  __shared__ ResidentScalars scalars;
+  __shared__ double team_scratch[kResidentTeams][BlockTeams<kResidentTeams>::kScratch];
+  __shared__ StepView local[Config::chains];
+  __shared__ ResidentScalars scalars[Config::chains];
   __shared__ ResidentLines lines;
-  ResidentBlock<Config> block(view, work, resident_memory, local, scalars, team_scratch);
+  using Block = ResidentBlock<Config>;
+  Block block(view, work, resident_memory, local, scalars, team_scratch);
   if constexpr (Config::wide) {
     ResidentWideChain<Config>(block, lines).run();
   } else if constexpr (Config::form == ResidentForm::lines) {
     ResidentLineChain<Config>(block, lines).run();
+  } else if constexpr (Config::apart) {
+    __shared__ u64 arrivals[kChainTeams];
+    u64* own = arrivals + block.slot;
+    if (Block::leads_team()) make_arrivals(own, block.size * kTeamWarps);
+    block.load();
+    sync_cluster();
+    if (block.has_chain()) ResidentChain<Config>(block, own).run();
+    sync_cluster();  // until then others may write to this block's memory
   } else {
-    ResidentChain<Config>(block).run();
+    block.load();
+    __syncthreads();
+    ResidentChain<Config>(block, nullptr).run();
   }
 }
 

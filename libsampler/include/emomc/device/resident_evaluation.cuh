@@ -23,7 +23,7 @@ class ResidentEvaluation {
 #pragma unroll 1
     for (int own = first_node(); own < block_.num_own; own += Config::evaluators) {
       Real sum[kRows];
-      if constexpr (Config::caches)
+      if (Config::caches && !(Config::apart && changed < 0))
         kept(own).add(coefficients, changed, rows_of_node(own), sum);
       else
         add_components(shape(), coefficients, rows_of_node(own), sum);
@@ -66,11 +66,11 @@ class ResidentEvaluation {
       const int first = work.first_segment[block_.list];
       const int count = work.first_segment[block_.list + 1] - 1 - first;
       const int* begins = work.segment_first + first;
-      for (int s = block_.warp; s < count; s += Config::threads / 32) {
+      for (int s = block_.warp; s < count; s += Config::chain_threads / 32) {
         const double segment = sum_by_warp(sums + begins[s], begins[s + 1] - begins[s]);
         if (block_.lane == 0) segment_sums[s] = segment;
       }
-      __syncthreads();
+      block_.sync();
       if (block_.warp == receiver) sum = sum_by_warp(segment_sums, count);
     }
     return kLn2 * EMOMC_FMA(block_.scalars.total_of_rows, block_.scalars.common[block_.candidate], sum);
@@ -85,28 +85,39 @@ class ResidentEvaluation {
 
   struct RowsOf {
     const Real* first;  ///< of the thread, in column 0
+    int stride;         ///< from one column to the next
     __device__ __forceinline__ void operator()(int j, Real (&x)[kRows]) const {
-      load_rows(first + j * Config::node_rows, x);
+      load_rows(first + j * stride, x);
     }
   };
   __device__ RowsOf rows_of_node(int own) const {
+    if (reads_device_memory(Config::form) && own >= block_.work.resident_nodes) {
+      const i64 row = block_.places.nodes[own].row;
+      return {static_cast<const Real*>(block_.work.rows) + row / kResidentTile * Config::dim * kResidentTile +
+                  row % kResidentTile + block_.lane * kRows,
+              kResidentTile};
+    }
     return {static_cast<const Real*>(block_.places.rows) + own * Config::dim * Config::node_rows +
-            block_.lane * kRows};
+                block_.lane * kRows,
+            Config::node_rows};
   }
 
   /// Sums of components at the thread's rows of a node. Pairs alone, as shared memory is short.
   __device__ auto kept(int own) const {
+    Real* first = static_cast<Real*>(Config::apart ? block_.work.kept : block_.places.kept);
+    i64 node = own;
+    if constexpr (Config::apart)
+      node += (static_cast<i64>(block_.chain) * block_.size + block_.rank) * block_.work.nodes_per_block;
     return KeptSums<decltype(Config::model().shape()), Real, KeptKinds::pairs, int>{
-        shape(),
-        static_cast<Real*>(block_.places.kept) + own * Config::pairs * Config::node_rows +
-            block_.lane * kRows,
-        Config::node_rows, block_.scalars.stale};
+        shape(), first + node * (Config::pairs * Config::node_rows) + block_.lane * kRows, Config::node_rows,
+        block_.scalars.stale};
   }
 
   __device__ void send(int own, const Real* coefficients, const Real (&row_sums)[kRows], int parity) const {
     const int num_rows = block_.places.nodes[own].num_rows;
     double values[kRows];
-    log2_of_rows(shape(), coefficients, rows_of_node(own).first, Config::node_rows, row_sums, values);
+    const RowsOf rows = rows_of_node(own);
+    log2_of_rows(shape(), coefficients, rows.first, rows.stride, row_sums, values);
 #pragma unroll
     for (int r = 0; r < kRows; ++r)
       if (block_.lane * kRows + r >= num_rows) values[r] = 0;

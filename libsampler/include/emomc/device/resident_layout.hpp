@@ -9,6 +9,7 @@ namespace emomc::device {
 enum class ResidentForm : int {
   ahead,    ///< two teams propose for both outcomes while other warps evaluate
   in_turn,  ///< one team proposes, then all warps evaluate
+  teams,    ///< in_turn by each team of the block, for chains of their own on the same rows
   lines,    ///< in_turn, several of the chain's next candidates at once, each by some of the cluster's blocks
   wide,     ///< the same, each by all of as many blocks as there is room for, on rows of which some are not
             ///< in shared memory
@@ -21,18 +22,25 @@ inline constexpr int kMostLines = 16, kMostWideLines = 2;
 /// Points that a chain works with: the current one, its candidate, the next candidate of either outcome;
 /// where it is wide the current one, that before it, and all candidates.
 EMOMC_HD constexpr int num_resident_sets(ResidentForm form, int num_lines) {
+  if (form == ResidentForm::teams) return 2;
   return form == ResidentForm::wide ? num_lines + 2 : 4;
 }
 inline constexpr int kMostResidentSets = 4;
 /// Places for the random numbers of candidates, with scratch of a team each.
 EMOMC_HD constexpr int num_resident_places(ResidentForm form, int num_lines) {
-  if (form == ResidentForm::in_turn) return 1;
+  if (form == ResidentForm::in_turn || form == ResidentForm::teams) return 1;
   return form == ResidentForm::wide ? 2 * num_lines : 2;
 }
 inline constexpr int kMostResidentPlaces = 4;
+/// Whether some of a block's rows may not be in shared memory.
+EMOMC_HD constexpr bool reads_device_memory(ResidentForm form) {
+  return form == ResidentForm::wide || form == ResidentForm::teams;
+}
 /// Warps that evaluate in the forms of several candidates at once; teams propose among them. Where it is wide
 /// there are fewer, each with more registers.
 inline constexpr int kLinesWarps = 16, kWideWarps = 12;
+/// Chains of a block in the form of teams, at most; the warps of each.
+inline constexpr int kChainTeams = 4, kTeamWarps = kTeamLanes / 32;
 
 /// Neighbouring rows whose sum is a node of the tree over rows.
 struct RowNode {
@@ -57,11 +65,13 @@ struct ResidentWork {
   int max_segments;          ///< of a list
   int nodes_per_block;
   i64 num_steps;
+  int resident_nodes;  ///< of a block, from its first on: in shared memory, where others may not be
+  void* kept;  ///< of teams with caches: [num_chains][blocks of a cluster][nodes_per_block], pair, row in the
+               ///< node
   // Where a chain is wide.
   int num_blocks;  ///< of a chain
   int log2_piece;  ///< of the number of nodes whose sum a block tells the others; segments are whole pieces
-  int resident_nodes;  ///< of a block, from its first on: in shared memory
-  u64* told;           ///< [num_chains][2][num_lines][num_pieces][kToldWords], 0 before a launch
+  u64* told;       ///< [num_chains][2][num_lines][num_pieces][kToldWords], 0 before a launch
 };
 
 /// Of a list, at most.
@@ -81,9 +91,9 @@ struct ResidentSizes {
   bool neighbours;  ///< a candidate's terms are kept for the candidates that follow it
 };
 
-/// Places in dynamic shared memory.
+/// Places in dynamic shared memory: of each of the block's chains, and behind them what they share.
 struct ResidentPlaces {
-  unsigned char* memory;
+  unsigned char* memory;  ///< the chain's
   double* adapted;
   Element* elements;
   SimplexBlock* simplices;
@@ -117,9 +127,10 @@ struct ResidentPlaces {
   }
   EMOMC_INLINE double* height_terms(int set) const { return reinterpret_cast<double*>(&terms(set) + 1); }
 
+  /// `chain`: of the block's, counted from 0.
   template <class Shape>
   EMOMC_INLINE ResidentPlaces(unsigned char* begin, const StepView& v, const Shape& shape,
-                              const ResidentWork& work, const ResidentSizes& sizes)
+                              const ResidentWork& work, const ResidentSizes& sizes, int chain = 0)
       : memory(begin),
         num_sets_(num_resident_sets(sizes.form, sizes.num_lines)),
         dim_(v.table.dim),
@@ -132,33 +143,50 @@ struct ResidentPlaces {
                                               shape.num_terms() * static_cast<i64>(sizeof(double)))
                                     : 0)),
         team_bytes_(rounded((v.num_innovation + shape.num_scratch()) * static_cast<i64>(sizeof(double)))) {
+    const i64 chain_bytes = place_chain(v, work, sizes);
+    const int num_chains = sizes.form == ResidentForm::teams ? kChainTeams : 1;
+    if (chain > 0) {
+      memory = begin + chain * chain_bytes;
+      place_chain(v, work, sizes);
+    }
+    i64 at = num_chains * chain_bytes;
+    nodes = reinterpret_cast<RowNode*>(begin + at);
+    at += rounded(work.nodes_per_block * static_cast<i64>(sizeof(RowNode)));
+    const i64 node_bytes = static_cast<i64>(32) * sizes.rows_per_lane * sizes.real_bytes;
+    rows = begin + at;
+    at += (reads_device_memory(sizes.form) ? work.resident_nodes : work.nodes_per_block) * shape.dim *
+          node_bytes;
+    kept = begin + at;
+    if (sizes.caches && sizes.form != ResidentForm::teams)
+      at += work.nodes_per_block * shape.num_pairs() * node_bytes;
+    bytes = at;
+  }
+  EMOMC_INLINE static i64 rounded(i64 n) { return (n + 15) / 16 * 16; }
+
+ private:
+  /// Returns its bytes.
+  EMOMC_INLINE i64 place_chain(const StepView& v, const ResidentWork& work, const ResidentSizes& sizes) {
     i64 at = num_sets_ * set_bytes_ + num_resident_places(sizes.form, sizes.num_lines) * team_bytes_;
     const auto take = [&](auto*& pointer, i64 count) {
       pointer = reinterpret_cast<decltype(pointer + 0)>(memory + at);
       at += rounded(count * static_cast<i64>(sizeof(*pointer)));
     };
     take(adapted, v.adapted_layout.num_small());
-    take(elements, v.table.dim);
-    take(simplices, v.table.num_simplices);
-    take(covariance_rows, v.table.num_covariance_rows);
-    take(conditionals, v.table.num_conditionals);
+    if (sizes.form != ResidentForm::teams) {
+      take(elements, v.table.dim);
+      take(simplices, v.table.num_simplices);
+      take(covariance_rows, v.table.num_covariance_rows);
+      take(conditionals, v.table.num_conditionals);
+    }
     take(num_accepted, v.num_blocks);
     take(num_proposed, v.num_blocks);
-    take(nodes, work.nodes_per_block);
     const bool wide = sizes.form == ResidentForm::wide;
     take(sums, static_cast<i64>(sizes.num_lines) * (wide ? num_wide_sums(work) : 2 * work.max_nodes));
     take(segment_sums, static_cast<i64>(sizes.num_lines) * work.max_segments);
     take(node_sums, wide ? static_cast<i64>(sizes.num_lines) * work.nodes_per_block : 0);
-    const i64 node_bytes = static_cast<i64>(32) * sizes.rows_per_lane * sizes.real_bytes;
-    rows = memory + at;
-    at += (wide ? work.resident_nodes : work.nodes_per_block) * shape.dim * node_bytes;
-    kept = memory + at;
-    if (sizes.caches) at += work.nodes_per_block * shape.num_pairs() * node_bytes;
-    bytes = at;
+    return at;
   }
-  EMOMC_INLINE static i64 rounded(i64 n) { return (n + 15) / 16 * 16; }
 
- private:
   i64 num_sets_, dim_, dim_u_, num_innovation_, terms_at_, set_bytes_, team_bytes_;
 };
 
