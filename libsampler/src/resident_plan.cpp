@@ -345,10 +345,12 @@ class Planner {
     plan.num_blocks = cluster;
     plan.chains_per_block = chains_per_block;
     plan.evaluators = device::kTeamWarps;
-    const int most_rows = has_many_pairs(likelihood_) ? 2 : 4;  // registers
+    // What a thread has registers for.
+    const int most_rows = has_many_pairs(likelihood_) ? 2 : 4;
+    const bool may_keep = caches && !likelihood_.model.ends_with("TiedMixture");
     const int rows_per_lane =
         std::min(best_rows_per_lane(ceil_div(rows_, cluster), plan.evaluators), most_rows);
-    plan.sizes = {real_bytes(), device::ResidentForm::teams, 1, rows_per_lane, caches, num_blocks_ > 1};
+    plan.sizes = {real_bytes(), device::ResidentForm::teams, 1, rows_per_lane, may_keep, num_blocks_ > 1};
     const ResidentNodes nodes = plan_nodes(likelihood_, chains_, rows_per_lane);
     if (nodes.max_nodes > kMostNodes) return std::nullopt;
     plan.nodes_per_block = ceil_div(nodes.max_nodes, cluster);
@@ -356,7 +358,7 @@ class Planner {
     const auto kept_of_chain =
         static_cast<std::size_t>(cluster * plan.nodes_per_block * kLanes * rows_per_lane) *
         static_cast<std::size_t>(likelihood_.num_pairs * real_bytes());
-    plan.sizes.caches = caches && kept_of_chain * chains_.size() <= likelihood_.kept_bytes;
+    plan.sizes.caches = may_keep && kept_of_chain * chains_.size() <= likelihood_.kept_bytes;
     return plan;
   }
 

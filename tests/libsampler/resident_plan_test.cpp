@@ -131,6 +131,9 @@ TEST(ResidentPlan, ManyChainsShareBlocks) {
   EXPECT_FALSE(plan_resident(l, chains(256), view(l), {17, false, true}, kMachine)->sizes.caches);
   l.kept_bytes = 256ul * 6 * 6144 * 4;
   EXPECT_TRUE(plan_resident(l, chains(256), view(l), {17, false, true}, kMachine)->sizes.caches);
+  l.model = "emomc::device::TiedMixture";
+  EXPECT_FALSE(plan_resident(l, chains(256), view(l), {17, false, true}, kMachine)->sizes.caches);
+  l.model = "emomc::device::GaussianMixture";
   // Where a chain's turn comes after another's.
   EXPECT_FALSE(plan_resident(l, chains(1024), view(l), {17, false, true}, kMachine));
   l.kept_bytes *= 4;

@@ -96,8 +96,8 @@ TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
         const bool wide = form == device::ResidentForm::wide;
         plan.sizes.form = form;
         const bool teams = form == device::ResidentForm::teams;
-        const bool pairs = model == "FullMixture" || model == "TiedMixture";
-        plan.sizes.rows_per_lane = wide || (teams && !pairs) ? 4 : 2;
+        const bool full = model == "FullMixture", tied = model == "TiedMixture";
+        plan.sizes.rows_per_lane = wide || (teams && !full && !tied) ? 4 : 2;
         const bool lines = form == device::ResidentForm::lines, by_component = proposal == "ComponentWise";
         plan.evaluators = form == device::ResidentForm::ahead ? 4
                           : teams                             ? device::kTeamWarps
@@ -105,7 +105,7 @@ TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
                           : wide                              ? device::kWideWarps
                                                               : 8;
         plan.sizes.num_lines = lines ? 4 : wide && proposal != "CrankNicolson" ? 2 : 1;
-        plan.sizes.caches = by_component && !lines && !wide;
+        plan.sizes.caches = by_component && !lines && !wide && !(teams && tied);
         plan.sizes.neighbours = by_component || proposal == "SplitMerge" || proposal == "CrankNicolson";
         const KernelSource source =
             resident_source(plan, likelihood, "emomc::device::" + proposal, device::ParameterTable{});
