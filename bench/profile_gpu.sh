@@ -20,6 +20,16 @@ profile() { # kernel, launches to leave out, arguments of emomc bench
     "$emomc" bench --method cuda --seconds 0.05 "$@" 2>&1 | grep -E '^ +(sm|dram|lts|gpu)|==ERROR' | tr -s ' '
 }
 profile batch_kernel 3 --rows 1000000 --chains 256
+profile batch_kernel 3 --rows 100000 --chains 256
 profile batch_kernel 3 --rows 10000 --chains 256
-profile resident_kernel 4 --rows 5316 --chains 1 --proposal component_wise
-profile resident_kernel 4 --rows 5316 --chains 64 --proposal component_wise
+profile batch_kernel 3 --rows 1000000 --chains 1
+profile batch_kernel 3 --rows 1000000 --chains 1 --model two_gaussian --precision double
+# Several candidates at once, in a cluster, then on all multiprocessors.
+profile resident_kernel 2 --rows 10000 --chains 1
+profile resident_kernel 2 --rows 5316 --chains 4 --proposal component_wise
+profile resident_kernel 2 --rows 100000 --chains 1
+profile resident_kernel 2 --rows 1000000 --chains 1
+profile resident_kernel 2 --rows 5316 --chains 64 --proposal component_wise
+# Chains beside each other.
+profile resident_kernel 2 --rows 10000 --chains 256
+profile resident_kernel 2 --rows 5316 --chains 512 --proposal component_wise
