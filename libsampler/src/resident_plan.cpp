@@ -91,15 +91,19 @@ struct BlockCycles {
     return turn * turns(lines);
   }
 
-  // Of `chains` chains of a block, which overlap; 128 to 512 on up to 20,000 rows, as below.
-  double of_teams(int rows, int segments, int chains, bool caches) const {
+  // Of `chains` chains of a block, which overlap; 128 to 512 on up to 20,000 rows, as below. `outside`: of
+  // the rows those in device memory, which are hidden behind full evaluations, but not behind a component's.
+  double of_teams(int rows, int outside, int segments, int chains, bool caches) const {
+    const bool kept = caches && !is_whole;
     const double proposals = is_whole ? 15'000 + 1'700 * chains : 10'000 + 1'300 * chains;
-    const double row = caches && !is_whole ? 5.6 + 0.55 * chains : 4.0 + 1.75 * chains;
-    return proposals + row * rows_like_it * rows + segments_of(segments) * chains / device::kTeamWarps;
+    const double row = kept ? 5.6 + 0.55 * chains : 4.0 + 1.75 * chains;
+    return proposals + (row * rows + (kept ? 0.5 * chains * outside : 0)) * rows_like_it +
+           segments_of(segments) * chains / device::kTeamWarps;
   }
   // Kernels of their own; `rows` of all chains, for each multiprocessor.
-  double launched(double rows, bool caches) const {
-    return caches && !is_whole ? 42'000 + 1.9 * rows_like_it * rows : 40'000 + 2.6 * rows_like_it * rows;
+  double launched(double rows, int chains, bool caches) const {
+    const bool kept = caches && !is_whole;
+    return 30'000 + (kept ? 45 : 40) * chains + (kept ? 1.75 : 2.5) * rows_like_it * rows;
   }
 
  private:
@@ -277,15 +281,16 @@ class Planner {
   std::optional<ResidentPlan> teams(bool caches) const {
     const auto same = [this](const ChainPlan& c) { return c.segments == chains_.front().segments; };
     if (!std::all_of(chains_.begin(), chains_.end(), same)) return std::nullopt;
-    double least =
-        cycles_of_.launched(static_cast<double>(rows_) * num_chains() / machine_.num_multiprocessors, caches);
+    double least = cycles_of_.launched(
+        static_cast<double>(rows_) * num_chains() / machine_.num_multiprocessors, num_chains(), caches);
     std::optional<ResidentPlan> best;
     for (int cluster = 1; cluster <= kLargestCluster; cluster *= 2) {
       const int clusters = clusters_at_once(cluster);
       const int waves = ceil_div(num_chains(), clusters * device::kChainTeams);
       const auto plan = sized_teams(cluster, ceil_div(num_chains(), clusters * waves), caches);
       if (!plan) continue;
-      const double cycles = waves * cycles_of_.of_teams(ceil_div(rows_, cluster), most_segments_,
+      const int outside = (plan->nodes_per_block - plan->resident_nodes) * kLanes * plan->sizes.rows_per_lane;
+      const double cycles = waves * cycles_of_.of_teams(ceil_div(rows_, cluster), outside, most_segments_,
                                                         plan->chains_per_block, plan->sizes.caches);
       if (cycles >= least) continue;
       least = cycles;
@@ -347,7 +352,7 @@ class Planner {
     plan.evaluators = device::kTeamWarps;
     // What a thread has registers for.
     const int most_rows = has_many_pairs(likelihood_) ? 2 : 4;
-    const bool may_keep = caches && !likelihood_.model.ends_with("TiedMixture");
+    const bool may_keep = caches && !has_many_pairs(likelihood_);
     const int rows_per_lane =
         std::min(best_rows_per_lane(ceil_div(rows_, cluster), plan.evaluators), most_rows);
     plan.sizes = {real_bytes(), device::ResidentForm::teams, 1, rows_per_lane, may_keep, num_blocks_ > 1};
@@ -427,7 +432,7 @@ std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
   const bool launched =
       planner.num_chains() == 1 && steps.num_blocks == 1 && planner.rows() > kMostRowsOfOneChain;
   const auto ahead = launched ? std::nullopt : planner.ahead(steps.caches);
-  double least = planner.cycles_of_ahead();
+  double least = launched ? std::numeric_limits<double>::infinity() : planner.cycles_of_ahead();
   const auto lines = planner.lines(least);
   if (may_be_wide && steps.all_evaluated) {
     if (!lines && !ahead) least = std::numeric_limits<double>::infinity();

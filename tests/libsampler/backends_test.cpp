@@ -303,7 +303,7 @@ TEST_P(OnBackendWithProposal, StepsOfManyChainsHaveTheDrawsOfLaunchedOnes) {
         Case{255, 20'000, 40, false, Precision::mixed, "in clusters of 2 blocks, up to 4 chains in each"},
         Case{112, 30'000, 40, true, Precision::mixed, "in clusters of 4 blocks, up to 4 chains in each"},
         Case{600, 1'200, 40, false, Precision::mixed, "in clusters of 1 blocks, up to 3 chains in each"}}) {
-    if (c.chains == 600 && all_at_once) continue;  // longer one after the other than launched
+    if (c.chains == 112 && all_at_once) continue;  // launching is shorter
     SCOPED_TRACE(std::to_string(c.rows) + " rows, " + std::to_string(c.chains) + " chains");
     Problem problem(c.segments ? std::vector<int>{1, 0} : std::vector<int>{0}, c.chains, c.components,
                     c.rows);

@@ -80,6 +80,11 @@ TEST(ResidentPlan, ChainsWithRoomHaveSeveralCandidatesAtOnce) {
   }
   EXPECT_EQ(plan(1000, 60)->sizes.num_lines, 2);
   EXPECT_EQ(plan(3000, 100)->sizes.num_lines, 1);
+  // Rows that take long, of one chain: launching is what there is else.
+  DeviceLikelihood tied = likelihood(10'000);
+  tied.model = "emomc::device::TiedMixture";
+  tied.num_coefficients *= 4;
+  EXPECT_TRUE(plan_resident(tied, chains(1), view(tied), {1}, kMachine));
   // One warp sums a line's segments, so that many of them take longer than candidates at once save.
   DeviceLikelihood l = likelihood(0);
   l.segment_rows.assign(100, 10);
@@ -133,10 +138,14 @@ TEST(ResidentPlan, ManyChainsShareBlocks) {
   EXPECT_TRUE(plan_resident(l, chains(256), view(l), {17, false, true}, kMachine)->sizes.caches);
   l.model = "emomc::device::TiedMixture";
   EXPECT_FALSE(plan_resident(l, chains(256), view(l), {17, false, true}, kMachine)->sizes.caches);
+  DeviceLikelihood many = likelihood(100'000);
+  many.kept_bytes = 256ul * 6 * 100'352 * 4;
+  EXPECT_FALSE(plan_resident(many, chains(256), view(many), {17, false, true}, kMachine));
   l.model = "emomc::device::GaussianMixture";
   // Where a chain's turn comes after another's.
-  EXPECT_FALSE(plan_resident(l, chains(1024), view(l), {17, false, true}, kMachine));
+  EXPECT_FALSE(plan_resident(l, chains(1024), view(l), {17, false, true}, kMachine)->sizes.caches);
   l.kept_bytes *= 4;
+  EXPECT_TRUE(plan_resident(l, chains(1024), view(l), {17, false, true}, kMachine)->sizes.caches);
   EXPECT_EQ(plan_resident(l, chains(1024), view(l), {17, false, true}, kMachine)->chains_per_block, 4);
 }
 

@@ -105,7 +105,7 @@ TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
                           : wide                              ? device::kWideWarps
                                                               : 8;
         plan.sizes.num_lines = lines ? 4 : wide && proposal != "CrankNicolson" ? 2 : 1;
-        plan.sizes.caches = by_component && !lines && !wide && !(teams && tied);
+        plan.sizes.caches = by_component && !lines && !wide && !(teams && (full || tied));
         plan.sizes.neighbours = by_component || proposal == "SplitMerge" || proposal == "CrankNicolson";
         const KernelSource source =
             resident_source(plan, likelihood, "emomc::device::" + proposal, device::ParameterTable{});
