@@ -51,12 +51,15 @@ struct ThreadPool::Impl {
   std::atomic<bool> ending{false};
   const std::function<void(std::size_t, int)>* body = nullptr;  ///< as begin and end
 
-  Range& own(int worker) { return ranges[static_cast<std::size_t>(worker) % ranges.size()]; }
+  // The last range is published last: who sees its loop sees that of all.
+  std::uint64_t current_loop() const {
+    return loop_of(ranges.back().tickets.load(std::memory_order_acquire));
+  }
 
-  // Works until no share is left, in its own range first; returns the loop it saw that of. A loop ends when
-  // its shares are done, not when every thread has come by: one that has no processor holds nobody up.
+  // Works until no share is left, in its own range first; returns the loop it was of. A loop ends when its
+  // shares are done, not when every thread has come by: one that has no processor holds nobody up.
   std::uint64_t work(int worker) {
-    std::uint64_t seen = 0;
+    const std::uint64_t seen = current_loop();
     std::size_t mine = 0;
     for (std::size_t r = 0; r < ranges.size(); ++r) {
       Range& range = ranges[(static_cast<std::size_t>(worker) + r) % ranges.size()];
@@ -65,10 +68,7 @@ struct ThreadPool::Impl {
         if (share_of(ticket) < shares_of(ticket))
           ticket = range.tickets.fetch_add(1, std::memory_order_acq_rel);
         const std::size_t share = share_of(ticket), shares = shares_of(ticket);
-        if (share >= shares) {
-          if (r == 0) seen = loop_of(ticket);
-          break;
-        }
+        if (share >= shares) break;
         for (std::size_t i = range.begin + share; i < range.end; i += shares) (*body)(i, worker);
         ++mine;
       }
@@ -80,9 +80,7 @@ struct ThreadPool::Impl {
   void wait_and_work(int worker) {
     std::uint64_t seen = 0;
     for (;;) {
-      const auto is_new = [&] {
-        return loop_of(own(worker).tickets.load(std::memory_order_acquire)) != seen;
-      };
+      const auto is_new = [&] { return current_loop() != seen; };
       int spins = 0;
       while (!is_new() && !ending.load(std::memory_order_relaxed)) {
         if (++spins < kSpins) {

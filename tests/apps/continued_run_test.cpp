@@ -1,4 +1,7 @@
 // Going on with a run: longer, with something changed, while another process is at work.
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -14,6 +17,17 @@ using testing::StruckRun;
 
 constexpr const char* kMany =
     "likelihood: {components: 2}\nsampler: {chains: 2, warmup: 60, draws: 40, thin: 3}\n";
+
+// Of all files but the lock, by their names.
+std::map<std::string, std::string> contents_of(const std::filesystem::path& folder) {
+  std::map<std::string, std::string> result;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    if (entry.is_regular_file() && entry.path().filename() != "lock") {
+      std::ifstream file(entry.path(), std::ios::binary);
+      result[entry.path().string()] = {std::istreambuf_iterator<char>(file), {}};
+    }
+  return result;
+}
 
 TEST(ContinuedRun, AFinishedRunCanBeMadeLonger) {
   StruckRun run(kMany);
@@ -119,8 +133,10 @@ TEST(ContinuedRun, ARunOfAnotherArithmeticIsRefused) {
   for (const std::string& was : {engine + ", arithmetic 0", engine}) {
     checkpoint.engine = was;
     write_checkpoint(file, checkpoint);
+    const auto before = contents_of(run.folder.path() / "run");
     expect_refused(run.folder, "run config.yaml --output run --resume",
                    {"the run was made on " + was + ", this would be on " + is, "other bits", "--force"});
+    EXPECT_EQ(contents_of(run.folder.path() / "run"), before) << "something was written";
   }
   checkpoint.engine = is;
   write_checkpoint(file, checkpoint);

@@ -4,7 +4,8 @@
 namespace emomc {
 
 /// Raised whenever a log density or a draw of any engine changes a bit: a run goes on only with the
-/// arithmetic it began with. tests/libsampler/arithmetic_test.cpp says when.
+/// arithmetic it began with. tests/libsampler/arithmetic_test.cpp says when, of `cpu` on processors with
+/// AVX2 or AVX-512; of other engines whoever changes them has to.
 inline constexpr int kArithmetic = 1;
 
 }  // namespace emomc
