@@ -311,6 +311,10 @@ class Planner {
     return static_cast<int>((cluster <= 2 ? 1.0 : kShareOfLargeClusters) * machine_.num_multiprocessors /
                             cluster);
   }
+  // With 128 registers a thread.
+  int rows_per_lane(int rows, int evaluators) const {
+    return std::min(best_rows_per_lane(rows, evaluators), has_many_pairs(likelihood_) ? 2 : 4);
+  }
   bool fits(const ResidentPlan& plan) const {
     return plan.shared_bytes + (plan.sizes.num_lines > 1 ? kOtherSharedOfLines : kOtherShared) <=
            machine_.shared_per_block;
@@ -336,9 +340,9 @@ class Planner {
     ResidentPlan plan;
     plan.num_blocks = cluster;
     plan.evaluators = ahead ? 4 : lines > 1 ? device::kLinesWarps : 8;
-    const int rows_per_lane = best_rows_per_lane(ceil_div(rows_, blocks), plan.evaluators);
-    plan.sizes = {real_bytes(), form, lines, rows_per_lane, caches, num_blocks_ > 1};
-    const ResidentNodes nodes = plan_nodes(likelihood_, chains_, rows_per_lane);
+    const int rows = rows_per_lane(ceil_div(rows_, blocks), plan.evaluators);
+    plan.sizes = {real_bytes(), form, lines, rows, caches, num_blocks_ > 1};
+    const ResidentNodes nodes = plan_nodes(likelihood_, chains_, rows);
     plan.nodes_per_block = ceil_div(nodes.max_nodes, blocks);
     plan.shared_bytes =
         nodes.max_nodes > kMostNodes ? machine_.shared_per_multiprocessor : bytes_of(plan, nodes);
@@ -350,19 +354,15 @@ class Planner {
     plan.num_blocks = cluster;
     plan.chains_per_block = chains_per_block;
     plan.evaluators = device::kTeamWarps;
-    // What a thread has registers for.
-    const int most_rows = has_many_pairs(likelihood_) ? 2 : 4;
-    const bool may_keep = caches && !has_many_pairs(likelihood_);
-    const int rows_per_lane =
-        std::min(best_rows_per_lane(ceil_div(rows_, cluster), plan.evaluators), most_rows);
-    plan.sizes = {real_bytes(), device::ResidentForm::teams, 1, rows_per_lane, may_keep, num_blocks_ > 1};
-    const ResidentNodes nodes = plan_nodes(likelihood_, chains_, rows_per_lane);
+    const bool may_keep = caches && !has_many_pairs(likelihood_);  // registers
+    const int rows = rows_per_lane(ceil_div(rows_, cluster), plan.evaluators);
+    plan.sizes = {real_bytes(), device::ResidentForm::teams, 1, rows, may_keep, num_blocks_ > 1};
+    const ResidentNodes nodes = plan_nodes(likelihood_, chains_, rows);
     if (nodes.max_nodes > kMostNodes) return std::nullopt;
     plan.nodes_per_block = ceil_div(nodes.max_nodes, cluster);
     if (!place_rows(plan, nodes, kOtherSharedOfTeams)) return std::nullopt;
-    const auto kept_of_chain =
-        static_cast<std::size_t>(cluster * plan.nodes_per_block * kLanes * rows_per_lane) *
-        static_cast<std::size_t>(likelihood_.num_pairs * real_bytes());
+    const auto kept_of_chain = static_cast<std::size_t>(cluster * plan.nodes_per_block * kLanes * rows) *
+                               static_cast<std::size_t>(likelihood_.num_pairs * real_bytes());
     plan.sizes.caches = may_keep && kept_of_chain * chains_.size() <= likelihood_.kept_bytes;
     return plan;
   }

@@ -85,6 +85,11 @@ TEST(ResidentPlan, ChainsWithRoomHaveSeveralCandidatesAtOnce) {
   tied.model = "emomc::device::TiedMixture";
   tied.num_coefficients *= 4;
   EXPECT_TRUE(plan_resident(tied, chains(1), view(tied), {1}, kMachine));
+  // As many rows a lane as there are registers for.
+  for (const std::size_t count : {1u, 10u, 60u, 100u, 200u, 300u}) {
+    const auto p = plan_resident(tied, chains(count), view(tied), {17}, kMachine);
+    EXPECT_TRUE(!p || p->is_wide() || p->sizes.rows_per_lane <= 2) << count << " chains";
+  }
   // One warp sums a line's segments, so that many of them take longer than candidates at once save.
   DeviceLikelihood l = likelihood(0);
   l.segment_rows.assign(100, 10);

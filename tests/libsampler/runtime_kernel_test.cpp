@@ -88,7 +88,9 @@ TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
             device::ResidentForm::lines, device::ResidentForm::wide}) {
         if (takes_turns(proposal)) continue;
         // All pairs would take minutes and bring no other code.
-        const bool is_first = model == "GaussianMixture" || proposal == "ComponentWise";
+        const bool full = model == "FullMixture", tied = model == "TiedMixture";
+        const bool is_first = model == "GaussianMixture" || proposal == "ComponentWise" ||
+                              ((full || tied) && proposal == "RandomWalk");
         if (!is_first) continue;
         likelihood.model = "emomc::device::" + model;
         likelihood.num_components = model == "TwoGaussian" ? 2 : 8;
@@ -96,7 +98,6 @@ TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
         const bool wide = form == device::ResidentForm::wide;
         plan.sizes.form = form;
         const bool teams = form == device::ResidentForm::teams;
-        const bool full = model == "FullMixture", tied = model == "TiedMixture";
         plan.sizes.rows_per_lane = wide || (teams && !full && !tied) ? 4 : 2;
         const bool lines = form == device::ResidentForm::lines, by_component = proposal == "ComponentWise";
         plan.evaluators = form == device::ResidentForm::ahead ? 4
