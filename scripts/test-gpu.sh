@@ -43,6 +43,8 @@ run_one() { # tool (or "none"), program, test
   local command=("$bin/$2" --gtest_brief=1 "--gtest_filter=$3")
   case $1 in
     none) ;;
+    # It tracks a limited number of barriers in shared memory, and stops kernels that have more.
+    synccheck) command=(compute-sanitizer --tool synccheck --num-cuda-barriers 16384 --error-exitcode 9 "${command[@]}") ;;
     *) command=(compute-sanitizer --tool "$1" --error-exitcode 9 "${command[@]}") ;;
   esac
   if [[ $1 == racecheck && $racecheck_knows_all == no ]]; then command=(env EMOMC_TEST_LAUNCHED=1 "${command[@]}"); fi
