@@ -286,6 +286,7 @@ class Planner {
     std::optional<ResidentPlan> best;
     for (int cluster = 1; cluster <= kLargestCluster; cluster *= 2) {
       const int clusters = clusters_at_once(cluster);
+      if (clusters == 0) break;
       const int waves = ceil_div(num_chains(), clusters * device::kChainTeams);
       const auto plan = sized_teams(cluster, ceil_div(num_chains(), clusters * waves), caches);
       if (!plan) continue;

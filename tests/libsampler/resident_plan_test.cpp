@@ -225,6 +225,21 @@ TEST(ResidentPlan, WhatABlockTakesIsThere) {
   EXPECT_FALSE(plan(2800, 130, true)->sizes.caches);
 }
 
+// A slice of a GPU, or a small one.
+TEST(ResidentPlan, FewMultiprocessorsAreEnough) {
+  for (int multiprocessors : {1, 2, 3, 8, 16, 20})
+    for (std::size_t rows : {1u, 100u, 5316u, 100'000u})
+      for (std::size_t count : {1u, 2u, 16u, 40u, 300u}) {
+        ResidentMachine machine = kMachine;
+        machine.num_multiprocessors = multiprocessors;
+        const auto l = likelihood(rows);
+        const auto p = plan_resident(l, chains(count), view(l), {17}, machine);
+        if (!p) continue;
+        EXPECT_GE(p->num_blocks, 1);
+        EXPECT_LE(p->num_blocks, multiprocessors) << rows << " rows, " << count << " chains";
+      }
+}
+
 TEST(ResidentPlan, NodesCoverTheRowsOfEachListOnce) {
   DeviceLikelihood l = likelihood(0);
   l.segment_first_tile = {0, 2, 2, 3};
