@@ -7,6 +7,7 @@
 #   EMOMC_GPU_RESULTS  a file to which results are added, so that they may come of several invocations (default none)
 #   EMOMC_GPU_REPORT   the report (default docs/gpu-report.md); written where there are results of tests and all tools
 #   EMOMC_GPU_JOBS     tests that run at the same time (default: processors, 16 at most)
+#   EMOMC_GPU_SECONDS  after so many a test has failed (default 600)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=${EMOMC_BUILD_DIR:-build/release}/bin
@@ -48,7 +49,7 @@ run_one() { # tool (or "none"), program, test
     *) command=(compute-sanitizer --tool "$1" --error-exitcode 9 "${command[@]}") ;;
   esac
   if [[ $1 == racecheck && $racecheck_knows_all == no ]]; then command=(env EMOMC_TEST_LAUNCHED=1 "${command[@]}"); fi
-  "${command[@]}" >"$log" 2>&1 || result=FAILED
+  timeout "$most_seconds" "${command[@]}" >"$log" 2>&1 || result=FAILED
   if [[ $result == passed ]] && grep -q 'SKIPPED . 1 test' "$log"; then result=skipped; fi
   echo "$1|$2|$3|$result|$((SECONDS - begin))" >>"$results"
   if [[ $result == FAILED ]]; then
@@ -60,8 +61,9 @@ run_all() { # lines "tool program test" on standard input
   xargs -P "$jobs" -L 1 bash -c 'run_one "$0" "$1" "$2"'
   if grep -q '|FAILED|' "$results"; then failed=1; fi
 }
+most_seconds=${EMOMC_GPU_SECONDS:-600}
 export -f run_one
-export bin logs results
+export bin logs results most_seconds
 
 if [[ $steps == *" tests "* ]]; then
   echo "== tests"

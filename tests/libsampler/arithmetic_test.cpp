@@ -33,16 +33,16 @@ std::string hash_of(const std::vector<double>& values) {
 }
 
 // Of 3,000 rows with outliers, components without weight and wide and narrow ones, in several segments.
-std::string hash_of_log_likelihoods(std::uint32_t index, Precision precision) {
+std::string hash_of_log_likelihoods(Backend backend, std::uint32_t index, Precision precision) {
   const testing::RandomShape shape = testing::random_shape(index);
-  const auto device = make_device(Backend::cpu);
-  const auto engine = make_engine(Backend::cpu, shape.model, precision, shape.data, *device);
+  const auto device = make_device(backend);
+  const auto engine = make_engine(backend, shape.model, precision, shape.data, *device);
   std::vector<double> sums(shape.data.segments.size());
   engine->sums_by_segment(shape.theta.data(), 1, sums.data());
   return hash_of(sums);
 }
 
-std::string hash_of_draws(const std::string& kind) {
+std::string hash_of_draws(Backend backend, const std::string& kind) {
   const testing::MixtureProblem mixture = testing::random_problem(3, 2, 40, 3);
   const Target target(testing::mixture_layout(3, 2), testing::mixture_prior(), std::vector<double>(2, 1.0));
   std::vector<ChainPlan> plans;
@@ -58,26 +58,23 @@ std::string hash_of_draws(const std::string& kind) {
   options.seed = 11;
   ProposalSpec proposal;
   proposal.kind = kind;
-  const auto device = make_device(Backend::cpu);
-  const auto engine =
-      make_engine(Backend::cpu, {"gaussian_mixture", 3}, Precision::mixed, mixture.data, *device);
+  const auto device = make_device(backend);
+  const auto engine = make_engine(backend, {"gaussian_mixture", 3}, Precision::mixed, mixture.data, *device);
   Keeper keeper;
   run_chains(*engine, target, proposal, plans, options, starts, keeper);
   return hash_of(keeper.theta);
 }
 
-TEST(Arithmetic, HasTheBitsOfItsNumber) {
-  if (const std::string simd = cpu_simd_name(); simd.rfind("AVX", 0) != 0)
-    GTEST_SKIP() << "the bits are those of processors with fma; here it is " << simd;
+void expect_the_bits_of_the_number(Backend backend, const std::string& file_name) {
   std::map<std::string, std::string> actual;
   for (std::uint32_t index = 4, models = 0; models < 5; index += 6, ++models) {  // of 3,000 rows
     const std::string what = "log_likelihood " + std::to_string(index);
-    actual[what + " mixed"] = hash_of_log_likelihoods(index, Precision::mixed);
-    actual[what + " double"] = hash_of_log_likelihoods(index, Precision::float64);
+    actual[what + " mixed"] = hash_of_log_likelihoods(backend, index, Precision::mixed);
+    actual[what + " double"] = hash_of_log_likelihoods(backend, index, Precision::float64);
   }
-  for (const std::string& kind : proposal_names()) actual["draws " + kind] = hash_of_draws(kind);
+  for (const std::string& kind : proposal_names()) actual["draws " + kind] = hash_of_draws(backend, kind);
 
-  const std::string path = std::string(EMOMC_SOURCE_DIR) + "/tests/libsampler/data/arithmetic.txt";
+  const std::string path = std::string(EMOMC_SOURCE_DIR) + "/tests/libsampler/data/" + file_name;
   std::ifstream file(path);
   std::map<std::string, std::string> expected;
   std::string first;
@@ -93,6 +90,20 @@ TEST(Arithmetic, HasTheBitsOfItsNumber) {
                               << kArithmetic << ". If they are meant to, raise kArithmetic and put into "
                               << path << ":\narithmetic " << kArithmetic + 1 << "\n"
                               << text;
+}
+
+TEST(Arithmetic, HasTheBitsOfItsNumber) {
+  if (const std::string simd = cpu_simd_name(); simd.rfind("AVX", 0) != 0)
+    GTEST_SKIP() << "the bits are those of processors with fma; here it is " << simd;
+  expect_the_bits_of_the_number(Backend::cpu, "arithmetic.txt");
+}
+
+// Instructions for logarithms and exponentials may have other bits elsewhere.
+TEST(Arithmetic, HasTheBitsOfItsNumberOnCudaGpus) {
+  const auto gpus = list_cuda_devices();
+  if (gpus.empty()) GTEST_SKIP() << "no GPU";
+  if (gpus[0].compute_major != 9) GTEST_SKIP() << "the bits are those of GPUs of compute capability 9";
+  expect_the_bits_of_the_number(Backend::cuda, "arithmetic_cuda.txt");
 }
 
 }  // namespace

@@ -94,8 +94,11 @@ BatchEvaluation::BatchEvaluation(const DeviceLikelihood& likelihood, const Chain
   most_chains_ = std::clamp(static_cast<int>(kMostShared / coefficient_bytes_), 1, device::kBatchChains);
   // Rows come ahead where blocks have several parts to go through, and the kernel has registers for it: where
   // more than one of these holds it spills, or takes a tenth longer.
+  constexpr int kFewRegisters = 8;  // of rows: few columns
+  const bool has_few =
+      batch_rows_per_thread(likelihood) * likelihood.dim * bytes_of(likelihood) / 4 <= kFewRegisters;
   const int short_of_registers = (likelihood.real == "double") + goes_by_pairs(likelihood) + !component;
-  const bool gains = short_of_registers <= 1;
+  const bool gains = has_few || short_of_registers <= 1;
   if (gains && work.uniform && shared_ahead_ >= part_bytes_ + coefficient_bytes_ + 16) {
     const int most = std::min(static_cast<int>((shared_ahead_ - part_bytes_ - 16) / coefficient_bytes_),
                               device::kBatchChains);

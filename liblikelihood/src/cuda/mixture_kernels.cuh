@@ -74,25 +74,20 @@ inline constexpr int kRowsAtOnce = kTileRows / kParts / kTileThreads < static_ca
                                        ? kTileRows / kParts / kTileThreads
                                        : static_cast<int>(16 / sizeof(Real));
 
-/// The rows of one thread, `row` and following of the tile: their log2 densities by the kind of work. `rows`:
-/// their values in column 0; the next column is kStride further.
+/// The rows of one thread, `row` and following of the tile: their sums over components by the kind of work.
+/// `rows`: their values in column 0; the next column is kStride further.
 template <TileWork kWork, int kStride, class Shape, class Real, int R>
 __device__ void add_rows(const EvaluationView<Shape, Real>& view, int chain, int tile,
-                         const Real* coefficients, const Real* rows, int row, double (&log2_density)[R]) {
+                         const Real* coefficients, const Real* rows, int row, Real (&sum)[R]) {
   const Shape& shape = view.shape;
   const auto load = [rows](int j, Real(&x)[R]) { device::load_rows(rows + j * kStride, x); };
-  Real sum[R];
-  if constexpr (kWork == TileWork::full) {
-    device::add_components(shape, coefficients, load, sum);
-    return device::log2_of_rows(shape, coefficients, rows, kStride, sum, log2_density);
-  }
+  if constexpr (kWork == TileWork::full) return device::add_components(shape, coefficients, load, sum);
   const int num_slots = shape.num_blocks() * device::kKeptOfBlock<kKept>;
   Real* kept = view.cache.values + static_cast<std::size_t>(chain) * num_slots * view.cache.slot_size +
                static_cast<std::size_t>(tile) * kTileRows + row;
   const device::KeptSums<Shape, Real, kKept> sums{shape, kept, static_cast<device::i64>(view.cache.slot_size),
                                                   view.cache.stale[chain]};
   sums.add(coefficients, view.component[chain], load, sum);
-  device::log2_of_rows(shape, coefficients, rows, kStride, sum, log2_density);
 }
 
 /// What a block does for one chain. In shared memory: kept in registers over the loop over rows it would be
@@ -123,19 +118,22 @@ __device__ double sum_part(const EvaluationView<Shape, Real>& view, const TileTa
   for (int pass = 0; pass < kPasses; ++pass) {
     const int begin = (pass * kTileThreads + static_cast<int>(threadIdx.x)) * R;
     const int row = part * kPartRows + begin;
-    double log2_density[R] = {};
-    if (row < task.num_rows) {
-      add_rows<kWork, kStride>(view, task.chain, task.tile, coefficients, values + begin, row, log2_density);
-      const int num_rows = read_again(task.num_rows);
+    Real row_sums[R];
 #pragma unroll
-      for (int r = 0; r < R; ++r) {
-        if (row + r >= num_rows)
-          log2_density[r] = 0;
-        else if (view.rows)
-          view.rows[static_cast<std::size_t>(task.tile) * kTileRows + row + r] = log2_density[r];
-      }
+    for (int r = 0; r < R; ++r) row_sums[r] = 1;
+    if (row < task.num_rows)
+      add_rows<kWork, kStride>(view, task.chain, task.tile, coefficients, values + begin, row, row_sums);
+    const int num_rows = read_again(task.num_rows);
+    if (view.rows && row < num_rows) {
+      double log2_density[R];
+      device::log2_of_rows(view.shape, coefficients, values + begin, kStride, row_sums, log2_density);
+      for (int r = 0; r < R && row + r < num_rows; ++r)
+        view.rows[static_cast<std::size_t>(task.tile) * kTileRows + row + r] = log2_density[r];
     }
-    const double sum = sum_over_threads<kTileThreads>(device::sum_in_registers(log2_density), scratch);
+    const double own = device::log2_sum(view.shape, coefficients,
+                                        device::RowsInMemory<Real>{values + begin, kStride, num_rows - row},
+                                        false, row_sums);
+    const double sum = sum_over_threads<kTileThreads>(own, scratch);
     if (threadIdx.x == 0) passes[pass] = sum;
   }
   if (threadIdx.x != 0) return 0;

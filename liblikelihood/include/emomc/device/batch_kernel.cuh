@@ -100,14 +100,9 @@ struct BatchBlock {
   /// Over the thread's rows, of which the first `num_rows` of the block's count.
   __device__ double own_sum(const Real* coefficients, const Real (&sum)[kRows], int tile, int part,
                             int num_rows) const {
-    double values[kRows];
-    log2_of_rows(model().shape(), coefficients, rows_of(tile, part), kBatchTile, sum, values);
-    if (num_rows < Config::part_rows) {
-#pragma unroll
-      for (int r = 0; r < kRows; ++r)
-        if (static_cast<int>(threadIdx.x) * kRows + r >= num_rows) values[r] = 0.0;
-    }
-    return sum_in_registers(values);
+    const int count = num_rows - own_thread() * kRows;
+    return log2_sum(model().shape(), coefficients, RowsInMemory<Real>{rows_of(tile, part), kBatchTile, count},
+                    num_rows >= Config::part_rows, sum);
   }
 };
 

@@ -55,23 +55,6 @@ EMOMC_INLINE void add_blocks(const Real (&t)[B][kComponentBlock][R], int block, 
   }
 }
 
-/// Sums over all components of R rows; `row(j, x)` loads column j.
-template <int R, class Shape, class Real, class Scalar, class Row>
-EMOMC_INLINE void add_components(const Shape& shape, const Scalar* coefficients, const Row& row,
-                                 Real (&sum)[R]) {
-  int block = 0;
-  for (; block + kGroupBlocks <= shape.num_blocks(); block += kGroupBlocks) {
-    Real t[kGroupBlocks][kComponentBlock][R];
-    accumulate(shape, coefficients, block * kComponentBlock, row, t);
-    add_blocks(t, block, sum);
-  }
-  for (; block < shape.num_blocks(); ++block) {
-    Real t[1][kComponentBlock][R];
-    accumulate(shape, coefficients, block * kComponentBlock, row, t);
-    add_blocks(t, block, sum);
-  }
-}
-
 /// Sums of one pair's terms, as add_blocks has them.
 template <int R, class Shape, class Real, class Scalar, class Row>
 EMOMC_INLINE void add_pair(const Shape& shape, const Scalar* coefficients, int pair, const Row& row,
@@ -80,6 +63,30 @@ EMOMC_INLINE void add_pair(const Shape& shape, const Scalar* coefficients, int p
   accumulate(shape, coefficients, pair * kPair, row, t);
   EMOMC_UNROLL
   for (int r = 0; r < R; ++r) p[r] = real_exp2_bounded(t[0][0][r]) + real_exp2_bounded(t[0][1][r]);
+}
+
+/// Sums over all components of R rows; `row(j, x)` loads column j.
+template <int R, class Shape, class Real, class Scalar, class Row>
+EMOMC_INLINE void add_components(const Shape& shape, const Scalar* coefficients, const Row& row,
+                                 Real (&sum)[R]) {
+  const int num_whole = (shape.num_components + kComponentBlock - kPair - 1) / kComponentBlock;
+  int block = 0;
+  for (; block + kGroupBlocks <= num_whole; block += kGroupBlocks) {
+    Real t[kGroupBlocks][kComponentBlock][R];
+    accumulate(shape, coefficients, block * kComponentBlock, row, t);
+    add_blocks(t, block, sum);
+  }
+  for (; block < num_whole; ++block) {
+    Real t[1][kComponentBlock][R];
+    accumulate(shape, coefficients, block * kComponentBlock, row, t);
+    add_blocks(t, block, sum);
+  }
+  if (block == shape.num_blocks()) return;
+  // Of the last block the second pair would be padding, and add nothing.
+  Real p[R];
+  add_pair(shape, coefficients, block * kBlockPairs, row, p);
+  EMOMC_UNROLL
+  for (int r = 0; r < R; ++r) sum[r] = block == 0 ? p[r] : sum[r] + p[r];
 }
 
 /// Sum of a block's two pairs, `load(pair, p)`.

@@ -95,7 +95,6 @@ EMOMC_INLINE Real exp2_kernel(Real r, double) {
   return real_fma(p, r, Real(1.0));
 }
 
-#ifndef __CUDA_ARCH__
 /// 2^r for |r| <= 1/2 by the polynomial of least relative error: degree 6 in float32 (3e-9), 11 in float64
 /// (6e-18).
 template <class Real>
@@ -127,7 +126,6 @@ template <class Real>
 EMOMC_INLINE Real real_remainder(Real x) {
   return x - real_round(x);
 }
-#endif
 
 /// log2(1 + f) / s with s = f / (2 + f), |s| <= 0.172, z = s^2: 2 log2(e) sum of z^i / (2i + 1).
 template <class Real>
@@ -205,14 +203,32 @@ EMOMC_INLINE float real_log2<float>(float x) {
 }
 #endif
 
-/// 2^x where it is added to numbers of about 1: below the smallest normal number that one or zero, beyond the
-/// largest power of two that one or infinity.
+#ifdef __CUDA_ARCH__
+/// 2^x, x taken as -1020 or 1020 where it is beyond them (within 2^-10). Comparing, rounding and scaling are
+/// integer operations, which have pipes of their own.
+__device__ inline double exp2_within_1020(double x) {
+  constexpr int kMost = 0x408fe000;  // the high word of 1020; unsigned, those of negative numbers are above
+  constexpr unsigned kLeast = 0xc08fe000u;
+  const auto high = static_cast<unsigned>(__double2hiint(x));
+  const int bounded = static_cast<int>(high < kLeast ? high : kLeast);
+  x = __hiloint2double(bounded < kMost ? bounded : kMost, __double2loint(x));
+  constexpr double kToIntegers = 0x1.8p52;  // numbers about as large are 1 apart
+  const double shifted = x + kToIntegers;
+  const double p = exp2_minimax_kernel(x - (shifted - kToIntegers), 0.0);
+  return __hiloint2double(__double2hiint(p) + (__double2loint(shifted) << 20), __double2loint(p));
+}
+#endif
+
+/// 2^x where it is added to numbers of about 1: below the smallest normal number (on the GPU in float64:
+/// below 2^-1020) that one or zero, beyond the largest power of two that one (2^1020) or infinity.
 template <class Real>
 EMOMC_INLINE Real real_exp2_bounded(Real x) {
   using Scalar = typename RealTraits<Real>::Scalar;
 #ifdef __CUDA_ARCH__
-  if constexpr (sizeof(Scalar) == sizeof(float)) return real_exp2(x);
-  return real_exp2(real_min(x, Real(RealTraits<Scalar>::max_exponent)));
+  if constexpr (sizeof(Scalar) == sizeof(float))
+    return real_exp2(x);
+  else
+    return exp2_within_1020(x);
 #else
   const Real bounded =
       real_min(real_max(x, Real(RealTraits<Scalar>::min_exponent)), Real(RealTraits<Scalar>::max_exponent));

@@ -26,6 +26,18 @@ __device__ inline void store_rows(const Real (&x)[R], Real* to) {
   *reinterpret_cast<RowVector<Real, R>*>(to) = v;
 }
 
+/// Tree over `n` numbers side by side in registers; n a power of two.
+template <int n>
+__device__ inline double sum_in_registers(double (&values)[n]) {
+#pragma unroll
+  for (int m = n / 2; m > 0; m /= 2) {
+#pragma unroll
+    for (int i = 0; i < n / 2; ++i)
+      if (i < m) values[i] = values[2 * i] + values[2 * i + 1];
+  }
+  return values[0];
+}
+
 /// log2 of sums; whether all are within kPlainRange, otherwise out of it without meaning.
 template <int R>
 __device__ inline bool plain_log2(const float (&sum)[R], double (&out)[R]) {
@@ -38,15 +50,19 @@ __device__ inline bool plain_log2(const float (&sum)[R], double (&out)[R]) {
   }
   return most < kPlainRange<float>;
 }
+/// Whether it is within kPlainRange, by its sign and exponent.
+__device__ inline bool is_plain(double x) {
+  constexpr int kRange = static_cast<int>(kPlainRange<double>);
+  constexpr int kLeast = (1023 - kRange) << 20;
+  return static_cast<unsigned>(__double2hiint(x) - kLeast) < 2u * kRange << 20;
+}
 template <int R>
 __device__ inline bool plain_log2(const double (&sum)[R], double (&out)[R]) {
   bool all = true;
 #pragma unroll
   for (int r = 0; r < R; ++r) {
-    const bool is_plain = sum[r] > power_of_two(-static_cast<int>(kPlainRange<double>)) &&
-                          sum[r] < power_of_two(static_cast<int>(kPlainRange<double>));
-    out[r] = real_log2(is_plain ? sum[r] : 1.0);
-    all = all && is_plain;
+    out[r] = real_log2(is_plain(sum[r]) ? sum[r] : 1.0);
+    all = all && is_plain(sum[r]);
   }
   return all;
 }
@@ -84,16 +100,114 @@ __device__ inline void log2_of_rows(const Shape& shape, const Real* coefficients
   }
 }
 
-/// Tree over `n` numbers side by side in registers; n a power of two.
-template <int n>
-__device__ inline double sum_in_registers(double (&values)[n]) {
+/// threadIdx.x, read here: not kept over a loop that is short of registers.
+__device__ inline int own_thread() {
+  unsigned index;
+  asm volatile("mov.u32 %0, %tid.x;" : "=r"(index));
+  return static_cast<int>(index);
+}
+
+/// A thread's neighbouring rows, of which log2_sum wants values in memory where a sum is not plain.
+template <class Real>
+struct RowsInMemory {
+  const Real* first;  ///< the first row's, in column 0
+  int stride;         ///< from one column to the next
+  int count;          ///< rows from `first` on that count; may be negative, or more than the thread has
+};
+
+/// Sum over a thread's R rows of the log2 of their `sum`. By all lanes of a warp, whose rows follow each
+/// other, and to which `all_count` is common: that the rows of all of them count.
+template <int R, class Shape>
+__device__ inline double log2_sum(const Shape& shape, const float* coefficients,
+                                  const RowsInMemory<float>& rows, bool all_count, const float (&sum)[R]) {
+  double values[R];
+  log2_of_rows(shape, coefficients, rows.first, rows.stride, sum, values);
+  if (!all_count) {
 #pragma unroll
-  for (int m = n / 2; m > 0; m /= 2) {
-#pragma unroll
-    for (int i = 0; i < n / 2; ++i)
-      if (i < m) values[i] = values[2 * i] + values[2 * i + 1];
+    for (int r = 0; r < R; ++r)
+      if (r >= rows.count) values[r] = 0;
   }
-  return values[0];
+  return sum_in_registers(values);
+}
+
+/// Neighbouring rows whose densities are multiplied, since a logarithm in float64 is long, where all of them
+/// are plain (docs/decisions/row-products.md). A thread has one, two or all of them.
+inline constexpr int kRowsOfProduct = 4;
+
+/// log2(product) + exponent, of a product in [1, 16).
+__device__ inline double log2_of_product(double product, int exponent) {
+  const int high = __double2hiint(product);
+  const int k = (high - 0x3fe6a09e) >> 20;
+  const double m = __hiloint2double(high - (k << 20), __double2loint(product));
+  const double f = m - 1, divisor = m + 1;
+  double reciprocal;  // of 2^-23, three times as many digits in its product with f
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(reciprocal) : "d"(divisor));
+  double s = f * reciprocal;
+#pragma unroll
+  for (int i = 0; i < 2; ++i) s = EMOMC_FMA(EMOMC_FMA(-s, divisor, f), reciprocal, s);
+  return EMOMC_FMA(s, log2_kernel(s * s, 0.0), small_integer(k + exponent));
+}
+
+/// Tree over any_log2 of R rows, of which the first `count` are not zero. A call, as that is.
+template <int R, class Shape>
+__device__ __noinline__ double any_log2_sum(Shape shape, const double* coefficients, const double* row,
+                                            int stride, int count) {
+  double sum = 0, of_pair = 0;
+#pragma unroll 1
+  for (int r = 0; r < R; ++r) {
+    if (r < count) of_pair += any_log2(shape, coefficients, row + r, stride);
+    if (r % 2 == 0 && R > 1) continue;
+    sum += of_pair;
+    of_pair = 0;
+  }
+  return sum;
+}
+
+template <int R, class Shape>
+__device__ inline double log2_sum(const Shape& shape, const double* coefficients,
+                                  const RowsInMemory<double>& rows, bool all_count, const double (&sum)[R]) {
+  static_assert(R == 1 || R == 2 || R == kRowsOfProduct);
+  constexpr unsigned kLanes = kRowsOfProduct / R, kAll = 0xffffffffu;  // lanes of a product
+  double factor[R];
+  int exponents = -1023 * R;
+  bool is_product = true;
+#pragma unroll
+  for (int r = 0; r < R; ++r) {
+    const double x = all_count || r < rows.count ? sum[r] : 1.0;
+    is_product = is_product && is_plain(x);
+    const int high = __double2hiint(x);
+    exponents += high >> 20;
+    factor[r] = __hiloint2double((high & 0xfffff) | 0x3ff00000, __double2loint(x));
+  }
+#pragma unroll
+  for (int m = R / 2; m > 0; m /= 2)
+#pragma unroll
+    for (int r = 0; r < m; ++r) factor[r] = factor[2 * r] * factor[2 * r + 1];
+  bool all_products = is_product;
+  if constexpr (kLanes > 1) {
+#pragma unroll
+    for (unsigned distance = 1; distance < kLanes; distance *= 2) {
+      factor[0] *= __shfl_xor_sync(kAll, factor[0], distance);
+      exponents += __shfl_xor_sync(kAll, exponents, distance);
+    }
+    all_products = __all_sync(kAll, is_product) != 0;
+  }
+  double log;
+  if (all_products) {
+    log = log2_of_product(factor[0], exponents);
+  } else {
+#pragma unroll
+    for (unsigned distance = 1; distance < kLanes; distance *= 2) {
+      const bool is_other = __shfl_xor_sync(kAll, is_product ? 0 : 1, distance) != 0;
+      is_product = is_product && !is_other;
+    }
+    const int count = is_product ? 0 : all_count ? R : rows.count;
+    log = any_log2_sum<R>(shape, coefficients, rows.first, rows.stride, count);
+#pragma unroll
+    for (unsigned distance = 1; distance < kLanes; distance *= 2) log += __shfl_xor_sync(kAll, log, distance);
+    if (is_product) log = log2_of_product(factor[0], exponents);
+  }
+  return threadIdx.x % kLanes == 0 ? log : 0.0;
 }
 
 /// Tree over the values of a warp's lanes, in their order. Every lane gets it.

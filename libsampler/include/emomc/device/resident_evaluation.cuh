@@ -115,13 +115,10 @@ class ResidentEvaluation {
 
   __device__ void send(int own, const Real* coefficients, const Real (&row_sums)[kRows], int parity) const {
     const int num_rows = block_.places.nodes[own].num_rows;
-    double values[kRows];
     const RowsOf rows = rows_of_node(own);
-    log2_of_rows(shape(), coefficients, rows.first, rows.stride, row_sums, values);
-#pragma unroll
-    for (int r = 0; r < kRows; ++r)
-      if (block_.lane * kRows + r >= num_rows) values[r] = 0;
-    const double sum = sum_over_lanes(sum_in_registers(values));
+    const double sum = sum_over_lanes(log2_sum(
+        shape(), coefficients, RowsInMemory<Real>{rows.first, rows.stride, num_rows - block_.lane * kRows},
+        false, row_sums));
     if (block_.lane < static_cast<int>(block_.size))
       store_in_block(sums_of(block_.line, parity) + block_.first_own + own, static_cast<u32>(block_.lane),
                      sum);

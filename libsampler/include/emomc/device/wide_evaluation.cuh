@@ -167,14 +167,9 @@ class WideEvaluation {
           for (int r = 0; r < kRows; ++r) values[r] = x[j][r];
         },
         sum);
-    double values[kRows];
-    log2_of_rows(shape, coefficients, rows.first, rows.stride, sum, values);
-    if (num_rows < Config::node_rows) {
-#pragma unroll
-      for (int r = 0; r < kRows; ++r)
-        if (block_.lane * kRows + r >= num_rows) values[r] = 0;
-    }
-    return sum_in_registers(values);
+    return log2_sum(shape, coefficients,
+                    RowsInMemory<Real>{rows.first, rows.stride, num_rows - block_.lane * kRows},
+                    num_rows >= Config::node_rows, sum);
   }
 
   __device__ void tell(unsigned lines, u32 exchange) const {
