@@ -355,6 +355,35 @@ TEST_P(OnBackend, OrdersAndFixedPartsInOneKernelHaveTheDrawsOfLaunchedSteps) {
     }
 }
 
+// Few chains and many, on few rows and on so many that all multiprocessors work on a chain.
+TEST_P(OnBackend, TwoGaussiansInOneKernelHaveTheDrawsOfLaunchedSteps) {
+  if (GetParam() != Backend::cuda) GTEST_SKIP() << "there are no kernels";
+  // Shared memory has something else in it then than zeros.
+  Keeper unused;
+  Problem(std::vector<int>{0}, 1, 3, 140'000).run(Backend::cuda, Precision::float64, unused);
+  PriorSet prior;
+  prior.blocks["fraction"] = {PriorFamily::beta, {number(1), number(1)}};
+  prior.blocks["mean"] = {PriorFamily::normal, {number(0), number(2)}};
+  prior.blocks["sigma"] = {PriorFamily::half_normal, {number(2)}};
+  const std::vector<double> truth{0.7, 0.3, 0.8, 2.2};
+  for (const std::string kind : {"component_wise", "random_walk"})
+    for (const auto& [chains, rows] : {std::pair{1u, 3'000u}, {70u, 3'000u}, {1u, 400'000u}}) {
+      SCOPED_TRACE(kind + ", " + std::to_string(chains) + " chains, " + std::to_string(rows) + " rows");
+      Problem problem({0}, chains);
+      problem.proposal.kind = kind;
+      problem.model = {"two_gaussian", 2};
+      problem.mixture.data = DataSet::single_segment(1, simulate_rows(problem.model, 1, truth, rows, 11));
+      problem.target = Target(model_layout(problem.model, 1), prior, std::vector<double>(1, 1.0));
+      problem.starts.clear();
+      for (unsigned c = 0; c < chains; ++c)
+        problem.starts.insert(problem.starts.end(), truth.begin(), truth.end());
+      problem.options.warmup = 40;
+      problem.options.draws = 20;
+      for (const auto precision : {Precision::mixed, Precision::float64})
+        EXPECT_TRUE(is_in_one_kernel(expect_draws_of_launched_steps(problem, precision)));
+    }
+}
+
 // More components than a warp has lanes.
 TEST_P(OnBackend, ManyComponentsInOneKernelHaveTheDrawsOfLaunchedSteps) {
   if (GetParam() != Backend::cuda) GTEST_SKIP() << "there are no kernels";

@@ -5,11 +5,12 @@
 #include <Eigen/Dense>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "emomc/core/errors.hpp"
-#include "emomc/device/constrain.hpp"
+#include "emomc/device/neighbour.hpp"
 #include "mixture_target.hpp"
 
 namespace emomc {
@@ -55,6 +56,35 @@ double numerical_log_jacobian(const Target& target, std::vector<double> u, const
     }
   }
   return std::log(std::abs(jacobian.determinant()));
+}
+
+// The first lane of a GPU's team, whose others have no elements.
+struct OneLane : device::HostTeam {
+  static constexpr int size() { return device::kTeamLanes; }
+  device::TwoSums sum_of_lanes(device::TwoSums own) const { return own; }
+};
+
+// A chain's first point has no neighbour: whatever memory has where its terms will be, it is not read.
+TEST(Target, APointThatIsAllNewHasTheDensitiesThatItHasAlone) {
+  for (const Target& target : {one(Support::unit_interval, PriorFamily::beta, {2, 3}),
+                               one(Support::real, PriorFamily::normal, {0, 1}),
+                               one(Support::positive, PriorFamily::half_normal, {1})}) {
+    const double nan = std::numeric_limits<double>::quiet_NaN(), u = 0.7;
+    device::PointTerms before{}, terms{};
+    for (device::PointTerms* unwritten : {&before, &terms}) {
+      for (device::TwoSums& lane : unwritten->lanes) lane = {nan, nan};
+      unwritten->simplices = nan;
+    }
+    std::vector<double> expected_theta(1), theta(1);
+    const auto expected = target.constrain_with_prior({&u, 1}, expected_theta);
+    const device::Neighbour nothing{&u, theta.data(), &before, 0, target.dim()};
+    const auto actual =
+        device::constrain_neighbour(OneLane{}, target.table(), &u, theta.data(), nothing, terms);
+    EXPECT_EQ(theta, expected_theta);
+    EXPECT_EQ(actual.log_jacobian, expected.log_jacobian);
+    EXPECT_EQ(actual.log_prior, expected.log_prior);
+    EXPECT_EQ(terms.simplices, 0.0);
+  }
 }
 
 TEST(Target, JacobiansAreThoseOfFiniteDifferences) {

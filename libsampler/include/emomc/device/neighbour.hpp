@@ -36,8 +36,11 @@ EMOMC_HD PointDensities constrain_neighbour(const Team& team, const ParameterTab
                                             double* theta, const Neighbour& known, PointTerms& terms) {
   const auto prior_term = [](const Element& e, double x) { return log_density_term(e, x); };
   const bool new_simplices = simplices_may_differ(table, known);
-  const double simplices =
-      new_simplices ? constrain_simplices(team, table, u, theta) : known.terms->simplices;
+  // Where there are none, none ever differs, and nothing has been written about them.
+  const bool no_simplices = table.num_simplices == 0;
+  const double simplices = no_simplices    ? 0.0
+                           : new_simplices ? constrain_simplices(team, table, u, theta)
+                                           : known.terms->simplices;
   if (team.rank() == 0) terms.simplices = simplices;
   TwoSums lane{0, 0};
   bool differs = false;
