@@ -75,8 +75,10 @@ TEST(Target, APointThatIsAllNewHasTheDensitiesThatItHasAlone) {
       for (device::TwoSums& lane : unwritten->lanes) lane = {nan, nan};
       unwritten->simplices = nan;
     }
-    std::vector<double> expected_theta(1), theta(1);
+    std::vector<double> expected_theta(1);
     const auto expected = target.constrain_with_prior({&u, 1}, expected_theta);
+    // The kernels that begin so have the point itself, but no terms.
+    std::vector<double> theta = expected_theta;
     const device::Neighbour nothing{&u, theta.data(), &before, 0, target.dim()};
     const auto actual =
         device::constrain_neighbour(OneLane{}, target.table(), &u, theta.data(), nothing, terms);

@@ -88,7 +88,7 @@ class ResidentProposal {
     if constexpr (!Config::neighbours) return prepare_set(t, block_.current);
     const ResidentPlaces& places = block_.places;
     const int set = block_.current;
-    // All elements are new; what they were is not read.
+    // All elements are new; the point is there, its terms are not.
     const Neighbour nothing{places.u(set), places.theta(set), &places.terms(set), 0, view_.table.dim};
     constrain_neighbour(t, block_.local.table, places.u(set), places.theta(set), nothing, places.terms(set));
     t.sync();
