@@ -27,11 +27,32 @@ struct AxisAlignedShape {
   EMOMC_INLINE int slope_index(int k, int j) const {
     return (((k / kComponentBlock) * dim + j) * kComponentBlock + k % kComponentBlock) * 2;
   }
+  EMOMC_INLINE int offset_index(int k, int j) const { return slope_index(k, j) + 1; }
   EMOMC_INLINE int shift_index(int k) const { return num_blocks() * dim * kComponentBlock * 2 + k; }
   EMOMC_INLINE int num_coefficients() const { return shift_index(num_blocks() * kComponentBlock); }
   /// Doubles of HeightTerms, and of scratch that prepare_mixture needs, the terms among them.
   EMOMC_INLINE int num_terms() const { return num_components * (dim + 1); }
   EMOMC_INLINE int num_scratch() const { return num_components * (dim + 1); }
+};
+
+/// As many coefficients side by side as C components of a column have. On a GPU they come 16 bytes at a time,
+/// which a type has to say: what is assumed of an address is lost in loops.
+template <int C, class Scalar>
+struct ColumnCoefficients {
+#ifdef __CUDA_ARCH__
+  struct alignas(C == 1 ? 2 * sizeof(Scalar) : kCoefficientAlignment) Numbers {
+    Scalar at[2 * C];
+  };
+  EMOMC_INLINE static Numbers at(const Scalar* p) { return *reinterpret_cast<const Numbers*>(p); }
+#else
+  struct Numbers {
+    const Scalar* at;
+  };
+  EMOMC_INLINE static Numbers at(const Scalar* p) {
+    constexpr int kAlignment = C == 1 ? sizeof(Scalar) : kCoefficientAlignment;
+    return {static_cast<const Scalar*>(EMOMC_ASSUME_ALIGNED(p, kAlignment))};
+  }
+#endif
 };
 
 /// t[b][c][r] = shift - sum over columns of z^2 for R rows and B times C components, those from first + 4 b
@@ -40,7 +61,6 @@ struct AxisAlignedShape {
 template <int B, int C, int R, class Real, class Scalar, class Row>
 EMOMC_INLINE void accumulate(const AxisAlignedShape& shape, const Scalar* coefficients, int first,
                              const Row& row, Real (&t)[B][C][R]) {
-  constexpr int kAlignment = C == 1 ? sizeof(Scalar) : kCoefficientAlignment;
   const Scalar* next[B];
   EMOMC_UNROLL
   for (int b = 0; b < B; ++b) {
@@ -56,12 +76,11 @@ EMOMC_INLINE void accumulate(const AxisAlignedShape& shape, const Scalar* coeffi
     row(j, x);
     EMOMC_UNROLL
     for (int b = 0; b < B; ++b) {
-      // 16 bytes at a time: the array and its blocks of 8 numbers begin there.
-      const Scalar* p = static_cast<const Scalar*>(EMOMC_ASSUME_ALIGNED(next[b], kAlignment));
+      const auto p = ColumnCoefficients<C, Scalar>::at(next[b]);
       next[b] += 2 * kComponentBlock;
       EMOMC_UNROLL
       for (int c = 0; c < C; ++c) {
-        const Real g(p[2 * c]), h(p[2 * c + 1]);
+        const Real g(p.at[2 * c]), h(p.at[2 * c + 1]);
         EMOMC_UNROLL
         for (int r = 0; r < R; ++r) {
           const Real z = real_fma(x[r], g, h);

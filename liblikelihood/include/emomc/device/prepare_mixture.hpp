@@ -81,18 +81,15 @@ EMOMC_HD void pad_distances(const Team& team, const AxisAlignedShape& shape, Rea
   }
 }
 
-/// What changes in a component's coefficients when its mean does; false where one is not finite.
+/// What changes in a component's coefficients when its mean does.
 template <class Real, class Team, class Model>
-EMOMC_HD bool move_component(const Team& team, const Model& model, const AxisAlignedShape& shape,
+EMOMC_HD void move_component(const Team& team, const Model& model, const AxisAlignedShape& shape,
                              const double* theta, int k, Real* coefficients) {
-  bool usable = true;
   EMOMC_ROLLED
   for (int j = team.rank(); j < shape.dim; j += team.size()) {
     Real* p = coefficients + shape.slope_index(k, j);
     p[1] = static_cast<Real>(-model.mean(theta, k, j) * static_cast<double>(p[0]));
-    usable = usable && is_finite(static_cast<double>(p[1]));
   }
-  return usable;
 }
 
 /// Column j of L^-1 below its diagonal (forward substitution), stored like L; the diagonal is there.
@@ -159,20 +156,26 @@ EMOMC_HD void pad_distances(const Team& team, const Shape& shape, Real* coeffici
 }
 
 template <class Real, class Team, class Model, class Shape>
-EMOMC_HD bool move_component(const Team& team, const Model& model, const Shape& shape, const double* theta,
+EMOMC_HD void move_component(const Team& team, const Model& model, const Shape& shape, const double* theta,
                              int k, Real* coefficients) {
-  bool usable = true;
   EMOMC_ROLLED
   for (int i = team.rank(); i < shape.dim; i += team.size()) {
     double offset = 0;
     for (int j = 0; j <= i; ++j)
       offset = EMOMC_FMA(-static_cast<double>(coefficients[shape.factor_index(k, i, j)]),
                          model.mean(theta, k, j), offset);
-    const Real h = static_cast<Real>(offset);
-    coefficients[shape.offset_index(k, i)] = h;
-    usable = usable && is_finite(static_cast<double>(h));
+    coefficients[shape.offset_index(k, i)] = static_cast<Real>(offset);
   }
-  return usable;
+}
+
+/// Whether those that the member itself has moved are finite.
+template <class Real, class Team, class Shape>
+EMOMC_HD bool has_finite_offsets(const Team& team, const Shape& shape, int k, const Real* coefficients) {
+  bool finite = true;
+  EMOMC_ROLLED
+  for (int j = team.rank(); j < shape.dim; j += team.size())
+    finite = finite && is_finite(static_cast<double>(coefficients[shape.offset_index(k, j)]));
+  return finite;
 }
 
 /// What a mixture's normaliser is made of; the first half of prepare_mixture's scratch.
@@ -188,56 +191,87 @@ struct HeightTerms {
 /// in the unit of heights. Data are standardised, so that the terms of most rows are about 1 there.
 EMOMC_INLINE double reference_height(int d) { return EMOMC_RINT(d * (kLog2RootHalfLog2E - 0.5 * kLog2E)); }
 
-/// Writes the shifts, which all members may read then, and returns `common`; NaN where theta is no mixture.
-/// The terms are there.
-template <class Real, class Team, class Model>
-EMOMC_HD double prepare_heights(const Team& team, const Model& model, const double* theta,
-                                const HeightTerms& terms, Real* coefficients) {
-  const auto shape = model.shape();
+/// A component's height from the terms: log2 of its weight and its normaliser, less reference_height().
+EMOMC_INLINE double height_of(const HeightTerms& terms, int k, int d) {
+  double slopes = 0;
+  EMOMC_UNROLL_EXACT
+  for (int j = 0; j < d; ++j) slopes += terms.log2_slope[k * d + j];
+  return terms.log2_weight[k] + slopes - reference_height(d);
+}
+
+/// Of up to kMostLanes components; of more nothing, since each is used where it is computed.
+template <class Team, class Shape>
+EMOMC_HD typename Team::Lanes heights_of(const Team& team, const Shape& shape, const HeightTerms& terms) {
+  const int d = shape.dim;
+  if (shape.num_components > kMostLanes) return {};
+  return team.lanes(shape.num_components, [=](int k) { return height_of(terms, k, d); });
+}
+
+/// Of a component's height.
+template <class Real>
+EMOMC_INLINE Real shift_of_height(double height, int d) {
+  return rounded_shift<Real>(height, sizeof(Real) < sizeof(double) ? shift_exponent(d) : 0);
+}
+
+/// Writes the shifts, which other members may read after a sync. `heights`: heights_of().
+template <class Real, class Team, class Shape>
+EMOMC_HD void prepare_shifts(const Team& team, const Shape& shape, const HeightTerms& terms,
+                             const typename Team::Lanes& heights, Real* coefficients) {
   const int K = shape.num_components, d = shape.dim, padded = shape.num_blocks() * kComponentBlock;
-  const double reference = reference_height(d);
-  const int exponent = sizeof(Real) < sizeof(double) ? shift_exponent(d) : 0;
-  const auto height_of = [=](int k) {
-    double slopes = 0;
-    EMOMC_UNROLL_EXACT
-    for (int j = 0; j < d; ++j) slopes += terms.log2_slope[k * d + j];
-    return terms.log2_weight[k] + slopes - reference;
-  };
+  Real* shifts = coefficients + shape.shift_index(0);
+  if (K <= kMostLanes) {
+    team.store(team.map(heights, K,
+                        [=](double h, int) { return static_cast<double>(shift_of_height<Real>(h, d)); }),
+               K, shifts);
+  } else {
+    EMOMC_ROLLED
+    for (int k = team.rank(); k < K; k += team.size())
+      shifts[k] = shift_of_height<Real>(height_of(terms, k, d), d);
+  }
+  EMOMC_ROLLED
+  for (int k = K + team.rank(); k < padded; k += team.size()) shifts[k] = static_cast<Real>(-kInfinity);
+}
+
+/// `common` of the mixture whose terms are there; NaN where theta is none.
+template <class Real, class Team, class Model>
+EMOMC_HD double prepare_common(const Team& team, const Model& model, const double* theta,
+                               const HeightTerms& terms, const typename Team::Lanes& heights) {
+  const auto shape = model.shape();
+  const int K = shape.num_components, d = shape.dim;
   // The weight that a rounded shift stands for; NaN where the component is none.
-  const auto weight_of = [=](int k, double height, Real shift) {
+  const auto weight_of = [=](double height, int k) {
     if (is_nan(height)) return height;
     if constexpr (sizeof(Real) == sizeof(double)) return 0.0;
     const double weight = model.weight(theta, k);
-    return weight > 0 ? weight * exp2_double(static_cast<double>(shift) - height) : 0.0;
+    return weight > 0
+               ? weight * exp2_double(static_cast<double>(shift_of_height<Real>(height, d)) - height)
+               : 0.0;
   };
   double weights, rounded;
   if (K <= kMostLanes) {
-    const auto heights = team.lanes(K, height_of);
-    team.store(team.map(heights, K,
-                        [=](double h, int) { return static_cast<double>(rounded_shift<Real>(h, exponent)); }),
-               K, coefficients + shape.shift_index(0));
     weights = team.sum_of(team.lanes(K, [=](int k) { return model.weight(theta, k); }), K);
-    rounded = team.sum_of(
-        team.map(heights, K,
-                 [&](double h, int k) { return weight_of(k, h, rounded_shift<Real>(h, exponent)); }),
-        K);
+    rounded = team.sum_of(team.map(heights, K, weight_of), K);
   } else {
     const TwoSums sums = team.sum_two(K, [=](int k) {
-      const double height = height_of(k);
-      const Real shift = rounded_shift<Real>(height, exponent);
-      coefficients[shape.shift_index(k)] = shift;
-      return TwoSums{model.weight(theta, k), weight_of(k, height, shift)};
+      return TwoSums{model.weight(theta, k), weight_of(height_of(terms, k, d), k)};
     });
     weights = sums.a;
     rounded = sums.b;
   }
-  EMOMC_ROLLED
-  for (int k = K + team.rank(); k < padded; k += team.size())
-    coefficients[shape.shift_index(k)] = static_cast<Real>(-kInfinity);
-  team.sync();
   if (is_nan(rounded) || !(weights > 0 && weights < kInfinity)) return not_a_number();
-  double common = reference - d * (kLog2RootHalfLog2E + 0.5 * kLog2TwoPi);
+  double common = reference_height(d) - d * (kLog2RootHalfLog2E + 0.5 * kLog2TwoPi);
   if constexpr (sizeof(Real) < sizeof(double)) common -= log_ratio(rounded, weights) * kLog2E;
+  return common;
+}
+
+/// Both; all members may read the shifts then.
+template <class Real, class Team, class Model>
+EMOMC_HD double prepare_heights(const Team& team, const Model& model, const double* theta,
+                                const HeightTerms& terms, Real* coefficients) {
+  const auto heights = heights_of(team, model.shape(), terms);
+  prepare_shifts(team, model.shape(), terms, heights, coefficients);
+  const double common = prepare_common<Real>(team, model, theta, terms, heights);
+  team.sync();
   return common;
 }
 
@@ -251,13 +285,11 @@ EMOMC_HD void prepare_weights(const Team& team, const Model& model, const double
     if (i >= lanes) terms.log2_weight[i - lanes] = log(model.weight(theta, i - lanes)) * kLog2E;
 }
 
-/// Writes the coefficients of `theta`, which all members may read then, and returns `common`; NaN where theta
-/// is no mixture (a scale that is not positive, something not finite, coefficients beyond the range of Real).
-/// `coefficients`: shape.num_coefficients(). The terms are written too, and are those of `theta` afterwards.
+/// Writes the coefficients of `theta` but for the shifts, and the terms; all members may read both then.
 /// `inverses`: num_scratch() - num_terms() doubles that the team shares.
 template <class Real, class Team, class Model>
-EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const double* theta, Real* coefficients,
-                                const HeightTerms& terms, double* inverses) {
+EMOMC_HD void prepare_terms(const Team& team, const Model& model, const double* theta, Real* coefficients,
+                            const HeightTerms& terms, double* inverses) {
   const auto shape = model.shape();
   // In the lanes that the distances leave free.
   prepare_weights(team, model, theta, shape.num_components * shape.dim, terms);
@@ -265,6 +297,16 @@ EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const doub
                     inverses);
   pad_distances(team, shape, coefficients);
   team.sync();
+}
+
+/// Writes the coefficients of `theta`, which all members may read then, and returns `common`; NaN where theta
+/// is no mixture (a scale that is not positive, something not finite, coefficients beyond the range of Real).
+/// `coefficients`: shape.num_coefficients(). The terms are written too, and are those of `theta` afterwards.
+/// `inverses`: as for prepare_terms.
+template <class Real, class Team, class Model>
+EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const double* theta, Real* coefficients,
+                                const HeightTerms& terms, double* inverses) {
+  prepare_terms(team, model, theta, coefficients, terms, inverses);
   return prepare_heights(team, model, theta, terms, coefficients);
 }
 

@@ -30,28 +30,30 @@ EMOMC_HD void copy_words(const Team& team, const void* from, void* to, int bytes
     static_cast<double*>(to)[i] = static_cast<const double*>(from)[i];
 }
 
-/// Writes the coefficients and terms of `theta` and returns its `common`. `from` is of a parameter vector
-/// that is a mixture. `to.common` is not written. `scratch`: shape.num_scratch() doubles that the team
-/// shares.
+/// Writes the coefficients and terms of `theta`. `from` is of a parameter vector that is a mixture. `scratch`:
+/// shape.num_scratch() doubles that the team shares. A sync is to follow before others read the coefficients.
 template <class Real, class Team, class Model>
-EMOMC_HD double prepare_neighbour(const Team& team, const Model& model, const double* theta,
-                                  const MixtureChange& change, const PreparedMixture<Real>& from,
-                                  const PreparedMixture<Real>& to, double* scratch) {
+EMOMC_HD void prepare_neighbour_coefficients(const Team& team, const Model& model, const double* theta,
+                                             const MixtureChange& change, const PreparedMixture<Real>& from,
+                                             const PreparedMixture<Real>& to, double* scratch) {
   const auto shape = model.shape();
   const int K = shape.num_components, d = shape.dim;
   const HeightTerms terms = HeightTerms::in(to.terms, K, d);
   double* rest = scratch + shape.num_terms();
-  if (change.influence == Influence::everything)
-    return prepare_mixture(team, model, theta, to.coefficients, terms, rest);
+  if (change.influence == Influence::everything) {
+    prepare_terms(team, model, theta, to.coefficients, terms, rest);
+    prepare_shifts(team, shape, terms, heights_of(team, shape, terms), to.coefficients);
+    return;
+  }
   static_assert(kCoefficientAlignment % sizeof(double) == 0);
   copy_words(team, from.coefficients, to.coefficients,
              shape.num_coefficients() * static_cast<int>(sizeof(Real)));
   copy_words(team, from.terms, to.terms, shape.num_terms() * static_cast<int>(sizeof(double)));
-  if (change.influence == Influence::nothing) return from.common;
+  if (change.influence == Influence::nothing) return;
   team.sync();
   if (change.keeps_heights) {
-    const bool usable = move_component(team, model, shape, theta, change.component, to.coefficients);
-    return team.any(!usable) ? not_a_number() : from.common;
+    move_component(team, model, shape, theta, change.component, to.coefficients);
+    return;
   }
   if (change.influence == Influence::weights)
     prepare_weights(team, model, theta, 0, terms);
@@ -59,7 +61,32 @@ EMOMC_HD double prepare_neighbour(const Team& team, const Model& model, const do
     prepare_distances(team, model, shape, theta, {change.component, 1}, to.coefficients, terms.log2_slope,
                       rest);
   team.sync();
-  return prepare_heights(team, model, theta, terms, to.coefficients);
+  prepare_shifts(team, shape, terms, heights_of(team, shape, terms), to.coefficients);
+}
+
+/// `common` of `theta`, whose coefficients and terms are there, the calling member's own among them.
+template <class Real, class Team, class Model>
+EMOMC_HD double prepare_neighbour_common(const Team& team, const Model& model, const double* theta,
+                                         const MixtureChange& change, const PreparedMixture<Real>& from,
+                                         const PreparedMixture<Real>& to) {
+  const auto shape = model.shape();
+  if (change.influence == Influence::nothing) return from.common;
+  if (change.keeps_heights)
+    return team.any(!has_finite_offsets(team, shape, change.component, to.coefficients)) ? not_a_number()
+                                                                                         : from.common;
+  const HeightTerms terms = HeightTerms::in(to.terms, shape.num_components, shape.dim);
+  return prepare_common<Real>(team, model, theta, terms, heights_of(team, shape, terms));
+}
+
+/// Both; returns `common`, and all members may read the coefficients then. `to.common` is not written.
+template <class Real, class Team, class Model>
+EMOMC_HD double prepare_neighbour(const Team& team, const Model& model, const double* theta,
+                                  const MixtureChange& change, const PreparedMixture<Real>& from,
+                                  const PreparedMixture<Real>& to, double* scratch) {
+  prepare_neighbour_coefficients(team, model, theta, change, from, to, scratch);
+  const double common = prepare_neighbour_common(team, model, theta, change, from, to);
+  team.sync();
+  return common;
 }
 
 }  // namespace emomc::device

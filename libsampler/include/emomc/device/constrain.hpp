@@ -24,35 +24,53 @@ struct KnownPoint {
   const double* theta = nullptr;
 };
 
-/// Writes the weights of all simplex blocks and returns their part of the log Jacobian, for the first
-/// size - 1 elements of each as functions of u: sum_k log theta_k + log(size) / 2. The coordinates V u of a
-/// block sum to zero, so that sum is -size log(sum of their exponentials).
+/// What a simplex block's part of the log Jacobian follows from.
+struct SimplexSums {
+  double top;    ///< the largest of the block's coordinates V u
+  double total;  ///< sum of the coordinates' exponentials, each less the largest
+};
+
+/// Writes the weights of one simplex block. The coordinates V u sum to zero, so that the sum of the logarithms
+/// of the weights is -size log(sum of the coordinates' exponentials). Up to kMostLanes of them: by the calling
+/// warps of a team, its first one among them, which need not be all.
+template <class Team>
+EMOMC_HD SimplexSums constrain_simplex(const Team& team, const ParameterTable& table,
+                                       const SimplexBlock& block, const double* u, double* theta) {
+  const Element* elements = table.elements + block.begin;
+  double* y = theta + block.begin;
+  if (block.size <= kMostLanes) {
+    const auto coordinates = team.lanes(
+        block.size, [=](int k) { return helmert_coordinate(elements, u + block.source, block.size, k); });
+    const double top = team.max_of(coordinates, block.size);
+    const auto powers = team.map(coordinates, block.size, [=](double c, int) { return exp(c - top); });
+    const double total = team.sum_of(powers, block.size);
+    team.store(team.map(powers, block.size, [=](double p, int) { return p / total; }), block.size, y);
+    return {top, total};
+  }
+  const double top = team.max(
+      block.size,
+      [=](int k) { return y[k] = helmert_coordinate(elements, u + block.source, block.size, k); },
+      -kInfinity);
+  const double total = team.sum(block.size, [=](int k) { return y[k] = exp(y[k] - top); });
+  EMOMC_ROLLED
+  for (int k = team.rank(); k < block.size; k += team.size()) y[k] = y[k] / total;
+  return {top, total};
+}
+
+/// A block's part of the log Jacobian, for its first size - 1 elements as functions of u: sum_k log theta_k +
+/// log(size) / 2.
+EMOMC_INLINE double simplex_log_jacobian(const SimplexBlock& block, const SimplexSums& sums) {
+  return block.half_log_size - block.size * (sums.top + log(sums.total));
+}
+
+/// Writes the weights of all simplex blocks and returns their part of the log Jacobian.
 template <class Team>
 EMOMC_HD double constrain_simplices(const Team& team, const ParameterTable& table, const double* u,
                                     double* theta) {
   double log_jacobian = 0;
   for (int s = 0; s < table.num_simplices; ++s) {
     const SimplexBlock block = table.simplices[s];
-    const Element* elements = table.elements + block.begin;
-    double* y = theta + block.begin;
-    if (block.size <= kMostLanes) {
-      const auto coordinates = team.lanes(
-          block.size, [=](int k) { return helmert_coordinate(elements, u + block.source, block.size, k); });
-      const double top = team.max_of(coordinates, block.size);
-      const auto powers = team.map(coordinates, block.size, [=](double c, int) { return exp(c - top); });
-      const double total = team.sum_of(powers, block.size);
-      team.store(team.map(powers, block.size, [=](double p, int) { return p / total; }), block.size, y);
-      log_jacobian += block.half_log_size - block.size * (top + log(total));
-      continue;
-    }
-    const double top = team.max(
-        block.size,
-        [=](int k) { return y[k] = helmert_coordinate(elements, u + block.source, block.size, k); },
-        -kInfinity);
-    const double total = team.sum(block.size, [=](int k) { return y[k] = exp(y[k] - top); });
-    EMOMC_ROLLED
-    for (int k = team.rank(); k < block.size; k += team.size()) y[k] = y[k] / total;
-    log_jacobian += block.half_log_size - block.size * (top + log(total));
+    log_jacobian += simplex_log_jacobian(block, constrain_simplex(team, table, block, u, theta));
   }
   if (table.num_simplices > 0) team.sync();
   return log_jacobian;
@@ -130,19 +148,26 @@ EMOMC_INLINE TwoSums constrain_row(const CovarianceRow& row, const Element* elem
   return sums;
 }
 
-/// Writes theta[i], but for elements of simplices, which are there, and of covariances; returns the element's
-/// part of the log Jacobian and term(element, theta[i]).
+/// Writes theta[i], but for elements of simplices and of covariances; returns the element's part of the log
+/// Jacobian.
+EMOMC_INLINE double constrain_at(const ParameterTable& table, const Element& e, int i, const double* u,
+                                 double* theta, const double* known_u, const double* known_theta) {
+  double log_jacobian = 0;
+  if (e.transform != Transform::simplex && e.transform != Transform::covariance) {
+    const bool use_known = known_theta && e.transform == Transform::lower_bound;
+    theta[i] = constrain_element(e, u, use_known ? known_u[e.source] : double_of(0x7ff8000000000000ul),
+                                 use_known ? known_theta[i] : 0.0, log_jacobian);
+  }
+  return log_jacobian;
+}
+
+/// The same, and term(element, theta[i]); of a covariance's element nothing.
 template <class Term>
 EMOMC_INLINE TwoSums constrain_and_term(const ParameterTable& table, int i, const double* u, double* theta,
                                         const double* known_u, const double* known_theta, Term term) {
   const Element e = table.elements[i];
   if (e.transform == Transform::covariance) return {0, 0};
-  double log_jacobian = 0;
-  if (e.transform != Transform::simplex) {
-    const bool use_known = known_theta && e.transform == Transform::lower_bound;
-    theta[i] = constrain_element(e, u, use_known ? known_u[e.source] : double_of(0x7ff8000000000000ul),
-                                 use_known ? known_theta[i] : 0.0, log_jacobian);
-  }
+  const double log_jacobian = constrain_at(table, e, i, u, theta, known_u, known_theta);
   return {log_jacobian, term(e, theta[i])};
 }
 

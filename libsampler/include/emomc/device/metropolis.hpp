@@ -411,10 +411,12 @@ struct Candidate {
   double log_q, log_jacobian, log_prior;
 };
 
-/// The candidate that the innovation in `w` makes of the point `from`, to be written to `u` and `theta`.
+/// Writes the unconstrained point that the innovation in `w` makes of `from` to `u`, which all members may read
+/// then, and returns log q; a proposal may write some of `theta` too.
 template <class Proposal, class Team>
-EMOMC_HD Candidate propose(const Team& team, const StepView& v, int chain, const InnovationView& adapted,
-                           KnownPoint from, const Workspace& w, double* u, double* theta) {
+EMOMC_HD double apply_innovation(const Team& team, const StepView& v, int chain,
+                                 const InnovationView& adapted, KnownPoint from, const Workspace& w,
+                                 double* u, double* theta) {
   copy(team, from.u, u, v.point_size);
   team.sync();
   const double log_q =
@@ -422,6 +424,14 @@ EMOMC_HD Candidate propose(const Team& team, const StepView& v, int chain, const
                                          others_of<Proposal>(v, chain, adapted.block), &w.table, from.theta,
                                          theta, const_cast<double*>(from.u) + v.table.dim_unconstrained});
   team.sync();
+  return log_q;
+}
+
+/// The candidate that the innovation in `w` makes of the point `from`, to be written to `u` and `theta`.
+template <class Proposal, class Team>
+EMOMC_HD Candidate propose(const Team& team, const StepView& v, int chain, const InnovationView& adapted,
+                           KnownPoint from, const Workspace& w, double* u, double* theta) {
+  const double log_q = apply_innovation<Proposal>(team, v, chain, adapted, from, w, u, theta);
   const PointDensities densities = constrain_with_prior(team, w.table, u, theta, from);
   return {u, theta, log_q, densities.log_jacobian, densities.log_prior};
 }

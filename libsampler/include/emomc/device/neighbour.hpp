@@ -83,13 +83,8 @@ template <class Proposal, class Team>
 EMOMC_HD Candidate propose_neighbour(const Team& team, const StepView& v, int chain,
                                      const InnovationView& adapted, const Neighbour& from, const Workspace& w,
                                      double* u, double* theta, PointTerms& terms) {
-  copy(team, from.u, u, v.point_size);
-  team.sync();
   const double log_q =
-      Proposal::apply(team, ProposalView{from.u, u, innovation_of(v, w), adapted,
-                                         others_of<Proposal>(v, chain, adapted.block), &w.table, from.theta,
-                                         theta, const_cast<double*>(from.u) + v.table.dim_unconstrained});
-  team.sync();
+      apply_innovation<Proposal>(team, v, chain, adapted, {from.u, from.theta}, w, u, theta);
   const PointDensities densities = constrain_neighbour(team, w.table, u, theta, from, terms);
   return {u, theta, log_q, densities.log_jacobian, densities.log_prior};
 }

@@ -113,9 +113,11 @@ struct ParameterTable {
 // A kernel compiled at run time for a table that has neither is without the code for them
 // (EMOMC_PLAIN_TABLE).
 #if EMOMC_PLAIN_TABLE
+inline constexpr bool kPlainTable = true;
 EMOMC_INLINE int num_covariance_rows(const ParameterTable&) { return 0; }
 EMOMC_INLINE int num_conditionals(const ParameterTable&) { return 0; }
 #else
+inline constexpr bool kPlainTable = false;
 EMOMC_INLINE int num_covariance_rows(const ParameterTable& table) { return table.num_covariance_rows; }
 EMOMC_INLINE int num_conditionals(const ParameterTable& table) { return table.num_conditionals; }
 #endif

@@ -45,6 +45,7 @@ struct ResidentLine {
 struct ResidentLines {
   ResidentLine of[2][kMostLines];  ///< in turn, by the line's number; where it is wide the first of the two
   Decision decisions[kMostLines];  ///< from the first candidate on
+  int next_node[2];  ///< in turn: which of a block's nodes no warp has yet, where it is not wide
   double beta;
   bool all_evaluated;  ///< blocks of a step, where it is wide
 };

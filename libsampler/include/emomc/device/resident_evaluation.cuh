@@ -19,17 +19,28 @@ class ResidentEvaluation {
   /// Sends the sums of the own rows at the candidate, by the evaluating warps. `changed`: its only component
   /// that differs from the current point's, or a negative number; read where there are caches.
   __device__ void evaluate(int changed, int parity) const {
-    const Real* coefficients = static_cast<const Real*>(block_.places.coefficients(block_.candidate));
 #pragma unroll 1
-    for (int own = first_node(); own < block_.num_own; own += Config::evaluators) {
-      Real sum[kRows];
-      if (Config::caches && !(Config::apart && changed < 0))
-        kept(own).add(coefficients, changed, rows_of_node(own), sum);
-      else
-        add_components(shape(), coefficients, rows_of_node(own), sum);
-      send(own, coefficients, sum, parity);
+    for (int own = first_node(); own < block_.num_own; own += Config::evaluators)
+      evaluate_node(own, changed, parity);
+  }
+
+  /// The same by warps of which the first team's come later than the others: nodes are taken as warps are
+  /// done. `next`: in shared memory, begins at num_early_nodes().
+  __device__ void evaluate_as_they_come(int* next, int parity) const {
+    int own = block_.warp - kTeamWarps;
+#pragma unroll 1
+    while (true) {
+      if (own < 0) {
+        if (block_.lane == 0) own = atomicAdd(next, 1);
+        own = __shfl_sync(0xffffffffu, own, 0);
+      }
+      if (own >= block_.num_own) return;
+      evaluate_node(own, kSeveral, parity);
+      own = -1;
     }
   }
+  /// Nodes that warps take without asking.
+  static constexpr int num_early_nodes() { return Config::evaluators - kTeamWarps; }
 
   /// The log likelihood of a line's candidate, to the calling warp, after all blocks have sent.
   __device__ double total_of_line(int line, int parity, double common) const {
@@ -82,6 +93,16 @@ class ResidentEvaluation {
     return block_.places.sums + (parity * Config::lines + line) * block_.work.max_nodes;
   }
   __device__ int first_node() const { return block_.warp - Config::first_evaluator; }
+
+  __device__ void evaluate_node(int own, int changed, int parity) const {
+    const Real* coefficients = static_cast<const Real*>(block_.places.coefficients(block_.candidate));
+    Real sum[kRows];
+    if (Config::caches && !(Config::apart && changed < 0))
+      kept(own).add(coefficients, changed, rows_of_node(own), sum);
+    else
+      add_components(shape(), coefficients, rows_of_node(own), sum);
+    send(own, coefficients, sum, parity);
+  }
 
   struct RowsOf {
     const Real* first;  ///< of the thread, in column 0

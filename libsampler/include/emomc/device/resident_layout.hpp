@@ -120,6 +120,10 @@ struct ResidentPlaces {
     return reinterpret_cast<double*>(memory + num_sets_ * set_bytes_ + team * team_bytes_);
   }
   EMOMC_INLINE double* scratch(int team) const { return innovation(team) + num_innovation_; }
+  /// Of a candidate in parts, for each simplex.
+  EMOMC_INLINE SimplexSums* simplex_sums(int team) const {
+    return reinterpret_cast<SimplexSums*>(scratch(team) + num_scratch_);
+  }
 
   /// Where there are neighbours.
   EMOMC_INLINE PointTerms& terms(int set) const {
@@ -136,13 +140,15 @@ struct ResidentPlaces {
         dim_(v.table.dim),
         dim_u_(v.point_size),
         num_innovation_(v.num_innovation),
+        num_scratch_(shape.num_scratch()),
         terms_at_(rounded((dim_u_ + dim_) * static_cast<i64>(sizeof(double))) +
                   rounded(shape.num_coefficients() * static_cast<i64>(sizes.real_bytes))),
         set_bytes_(terms_at_ + (sizes.neighbours
                                     ? rounded(static_cast<i64>(sizeof(PointTerms)) +
                                               shape.num_terms() * static_cast<i64>(sizeof(double)))
                                     : 0)),
-        team_bytes_(rounded((v.num_innovation + shape.num_scratch()) * static_cast<i64>(sizeof(double)))) {
+        team_bytes_(rounded((v.num_innovation + shape.num_scratch()) * static_cast<i64>(sizeof(double)) +
+                            v.table.num_simplices * static_cast<i64>(sizeof(SimplexSums)))) {
     const i64 chain_bytes = place_chain(v, work, sizes);
     const int num_chains = sizes.form == ResidentForm::teams ? kChainTeams : 1;
     if (chain > 0) {
@@ -187,7 +193,7 @@ struct ResidentPlaces {
     return at;
   }
 
-  i64 num_sets_, dim_, dim_u_, num_innovation_, terms_at_, set_bytes_, team_bytes_;
+  i64 num_sets_, dim_, dim_u_, num_innovation_, num_scratch_, terms_at_, set_bytes_, team_bytes_;
 };
 
 }  // namespace emomc::device

@@ -14,13 +14,17 @@ class ResidentLineChain : ResidentTurns<Config> {
   using Base::ahead_of, Base::line_of, Base::is_evaluated, Base::draw, Base::settle;
   using Base::block_, Base::view_, Base::lines_, Base::kLines;
   using typename Base::Block, typename Base::Place, typename Base::Proposal, typename Base::Turn;
+  using Evaluation = ResidentEvaluation<Config>;
 
  public:
   __device__ ResidentLineChain(Block& block, ResidentLines& lines) : Base(block, lines), evaluation_(block) {}
 
   __device__ void run() {
     block_.load();
-    if (threadIdx.x == 0) lines_.beta = view_.beta[block_.chain];
+    if (threadIdx.x == 0) {
+      lines_.beta = view_.beta[block_.chain];
+      lines_.next_node[0] = lines_.next_node[1] = Evaluation::num_early_nodes();
+    }
     __syncthreads();
     if constexpr (Config::neighbours)
       if (block_.in_team(kProposer)) this->prepare_current();
@@ -35,8 +39,9 @@ class ResidentLineChain : ResidentTurns<Config> {
     bool drawn = false;  // those of the place after it
 #pragma unroll 1
     for (int parity = 0; first.number < end; parity ^= 1) {
-      const bool takes_part = own.number < end;
-      if (takes_part && block_.in_team(kProposer)) propose(own.block, numbers, parity);
+      const bool takes_part = own.number < end, proposes = takes_part && block_.in_team(kProposer);
+      ResidentCandidate begun{};
+      if (proposes) begun = this->begin_candidate(block_.current, block_.candidate, own.block, numbers);
       if (block_.in_team(kKeeper)) {
         settle(turn);
         const Place after = ahead_of(own, kLines);
@@ -44,7 +49,10 @@ class ResidentLineChain : ResidentTurns<Config> {
       }
       drawn = true;
       __syncthreads();
-      if (takes_part && is_evaluated(own.block)) evaluation_.evaluate(kSeveral, parity);
+      if (threadIdx.x == 0) lines_.next_node[1 - parity] = Evaluation::num_early_nodes();
+      if (proposes) finish(own.block, begun, numbers, parity);
+      if (takes_part && is_evaluated(own.block))
+        evaluation_.evaluate_as_they_come(&lines_.next_node[parity], parity);
       sync_cluster();
 
       const int most = end - first.number < kLines ? static_cast<int>(end - first.number) : kLines;
@@ -76,10 +84,10 @@ class ResidentLineChain : ResidentTurns<Config> {
  private:
   static constexpr int kProposer = 0, kKeeper = 1;  ///< teams
 
-  /// The line's candidate, by the proposer; all blocks of the cluster are told.
-  __device__ void propose(int block, int numbers, int parity) const {
+  /// The rest of the line's candidate, by the proposer; all blocks of the cluster are told.
+  __device__ void finish(int block, const ResidentCandidate& begun, int numbers, int parity) const {
     const int to = block_.candidate;
-    const ResidentCandidate next = this->propose_into(block_.current, to, block, numbers);
+    const ResidentCandidate next = this->finish_candidate(block_.current, to, block, begun);
     block_.team().sync();
     const int rank = static_cast<int>(threadIdx.x) % kTeamLanes;
     if (block_.rank_in_line != 0 || rank >= static_cast<int>(block_.size)) return;
@@ -113,7 +121,7 @@ class ResidentLineChain : ResidentTurns<Config> {
     block_.current = set;
   }
 
-  const ResidentEvaluation<Config> evaluation_;
+  const Evaluation evaluation_;
 };
 
 }  // namespace emomc::device

@@ -2,6 +2,7 @@
 #ifndef EMOMC_DEVICE_RESIDENT_PROPOSAL_CUH
 #define EMOMC_DEVICE_RESIDENT_PROPOSAL_CUH
 
+#include "emomc/device/candidate_parts.hpp"
 #include "emomc/device/prepare_neighbour.hpp"
 #include "emomc/device/proposals.hpp"
 #include "emomc/device/resident_block.cuh"
@@ -69,16 +70,18 @@ class ResidentProposal {
     if (t.rank() == 0) block_.scalars.common[set] = common;
   }
 
+  /// The terms in the team's scratch, where none are kept of points.
   __device__ PreparedMixture<Real> mixture_of(int set) const {
-    return {static_cast<Real*>(block_.places.coefficients(set)), block_.places.height_terms(set),
+    return {static_cast<Real*>(block_.places.coefficients(set)),
+            Config::neighbours ? block_.places.height_terms(set)
+                               : block_.places.scratch(block_.team_index()),
             block_.scalars.common[set]};
   }
   /// Coefficients of set `to`, whose point differs from that of `from` as `block` says.
   __device__ void prepare_near(const Team& t, int from, int to, const ProposalBlock& block) const {
     const double common =
-        prepare_neighbour(t, Config::model(), block_.places.theta(to),
-                          MixtureChange{block.influence, block.component, block.keeps_heights != 0},
-                          mixture_of(from), mixture_of(to), block_.places.scratch(block_.team_index()));
+        prepare_neighbour(t, Config::model(), block_.places.theta(to), change_of(block), mixture_of(from),
+                          mixture_of(to), block_.places.scratch(block_.team_index()));
     if (t.rank() == 0) block_.scalars.common[to] = common;
   }
 
@@ -108,10 +111,8 @@ class ResidentProposal {
     Candidate next;
     if constexpr (Config::neighbours) {
       const ProposalBlock& block = adapted.block;
-      const Neighbour known{places.u(from), places.theta(from), &places.terms(from), block.first_element,
-                            block.first_element + block.num_elements};
-      next = propose_neighbour<Proposal>(t, block_.local, block_.chain, adapted, known, w, places.u(to),
-                                         places.theta(to), places.terms(to));
+      next = propose_neighbour<Proposal>(t, block_.local, block_.chain, adapted, known_point(from, block), w,
+                                         places.u(to), places.theta(to), places.terms(to));
       t.sync();
       prepare_near(t, from, to, block);
     } else {
@@ -124,8 +125,61 @@ class ResidentProposal {
     return {next.log_q, next.log_prior, next.log_jacobian};
   }
 
+  // ---- the same in two parts, of which the second may run beside the likelihood
+
+  /// Whether there are two; otherwise the first is all, and the second brings what it has left.
+  static constexpr bool kInParts = kPlainTable;
+
+  /// The candidate's coefficients, and of the rest log q, or all of it. All of the team may read the
+  /// coefficients after a sync.
+  __device__ ResidentCandidate begin_candidate(int from, int to, int propose, int parity) const {
+    if constexpr (!kInParts) return propose_into(from, to, propose, parity);
+    const Team t = block_.team();
+    const ResidentPlaces& places = block_.places;
+    const InnovationView adapted = innovation_view(propose);
+    const Neighbour known = known_point(from, adapted.block);
+    double *u = places.u(to), *theta = places.theta(to);
+    const double log_q = apply_innovation<Proposal>(t, block_.local, block_.chain, adapted,
+                                                    {known.u, known.theta}, workspace(to, parity), u, theta);
+    constrain_values(t, block_.local.table, u, theta, known, places.simplex_sums(block_.team_index()));
+    t.sync();
+    prepare_neighbour_coefficients(t, Config::model(), theta, change_of(adapted.block), mixture_of(from),
+                                   mixture_of(to), places.scratch(block_.team_index()));
+    return {log_q, 0, 0};
+  }
+  /// By the same team, a barrier after the first part, of which `begun` came.
+  __device__ ResidentCandidate finish_candidate(int from, int to, int propose,
+                                                const ResidentCandidate& begun) const {
+    if constexpr (!kInParts) return begun;
+    const Team t = block_.team();
+    const ResidentPlaces& places = block_.places;
+    const ProposalBlock& block = view_.blocks[propose];
+    const PointDensities densities =
+        densities_of_values(t, block_.local.table, places.u(to), places.theta(to), known_point(from, block),
+                            places.simplex_sums(block_.team_index()),
+                            Config::neighbours ? &places.terms(to) : nullptr);
+    const double common = prepare_neighbour_common(t, Config::model(), places.theta(to), change_of(block),
+                                                   mixture_of(from), mixture_of(to));
+    if (t.rank() == 0) block_.scalars.common[to] = common;
+    return {begun.log_q, densities.log_prior, densities.log_jacobian};
+  }
+
   Block& block_;
   const StepView& view_;
+
+ private:
+  static __device__ MixtureChange change_of(const ProposalBlock& block) {
+    if constexpr (!Config::neighbours)
+      if (block.influence != Influence::nothing) return {Influence::everything, 0, false};
+    return {block.influence, block.component, block.keeps_heights != 0};
+  }
+  __device__ Neighbour known_point(int set, const ProposalBlock& block) const {
+    const ResidentPlaces& places = block_.places;
+    if constexpr (Config::neighbours)
+      return {places.u(set), places.theta(set), &places.terms(set), block.first_element,
+              block.first_element + block.num_elements};
+    return {places.u(set), places.theta(set), nullptr, 0, view_.table.dim};
+  }
 };
 
 }  // namespace emomc::device

@@ -34,8 +34,8 @@ class ResidentWideChain : ResidentTurns<Config> {
       if (block_.in_team(0)) this->prepare_current();
     const i64 end = block_.work.num_steps * view_.num_blocks;
     Place first{0, block_.scalars.step, 0};  // of this turn
-    draw_from(first, 0, end);
-    i64 drawn = 2 * kLines;  // places
+    i64 drawn = 0;  // places
+    draw_up_to(2 * kLines, first, drawn, end);
     __syncthreads();
 
     Turn turn{};
@@ -44,18 +44,19 @@ class ResidentWideChain : ResidentTurns<Config> {
     while (first.number < end) {
       const int most = end - first.number < kLines ? static_cast<int>(end - first.number) : kLines;
       const int ahead = (own_line() - line_of(first, 0)) & (kLines - 1);
-      if (proposes() && ahead < most) propose(ahead_of(first, ahead));
+      const bool is_proposed = proposes() && ahead < most;
+      const Place own = ahead_of(first, ahead);
+      if (is_proposed) begin(own);
       if (block_.in_team(kKeeper)) settle(turn);
-      draw_from(first, drawn, end);
-      drawn = first.number + 2 * kLines;
+      // One now, and what else the next turn may need while the others' sums are on their way.
+      draw_up_to(drawn + 1, first, drawn, end);
       __syncthreads();
       const unsigned evaluated = evaluated_lines(first, most);
-      if (evaluated != 0) {
-        ++exchange;
-        evaluation_.evaluate(evaluated, exchange, sets_);
-        evaluation_.collect(evaluated, exchange);
-        __syncthreads();
-      }
+      if (evaluated != 0) evaluation_.evaluate(evaluated, ++exchange, sets_);
+      if (is_proposed) finish(own);
+      draw_up_to(first.number + 2 * kLines, first, drawn, end);
+      if (evaluated != 0) evaluation_.collect(evaluated, exchange);
+      __syncthreads();
 
       if (block_.warp < most)
         this->decide(first, block_.warp, 0, (evaluated >> line_of(first, block_.warp) & 1) != 0,
@@ -90,22 +91,35 @@ class ResidentWideChain : ResidentTurns<Config> {
   __device__ static int numbers_of(const Place& place) {
     return static_cast<int>(place.number) & (2 * kLines - 1);
   }
-  /// Those of the next places from `first` on, of which there are some up to `drawn`.
-  __device__ void draw_from(const Place& first, i64 drawn, i64 end) const {
+  /// Those of the places from `drawn` to `to`, of the turn that begins at `first` and the next one.
+  __device__ void draw_up_to(i64 to, const Place& first, i64& drawn, i64 end) const {
+    const i64 most = first.number + 2 * kLines;
+    const i64 last = to < most ? to : most;
 #pragma unroll 1
-    for (int ahead = 0; ahead < 2 * kLines; ++ahead) {
-      const Place place = ahead_of(first, ahead);
-      if (place.number >= drawn && place.number < end && draws(line_of(place, 0)))
-        draw(place, numbers_of(place));
+    for (; drawn < last; ++drawn) {
+      const Place place = ahead_of(first, static_cast<int>(drawn - first.number));
+      if (place.number < end && draws(line_of(place, 0))) draw(place, numbers_of(place));
     }
   }
 
-  __device__ void propose(const Place& place) const {
-    const int to = set_of(own_line()), numbers = numbers_of(place);
-    const ResidentCandidate next = this->propose_into(block_.current, to, place.block, numbers);
+  /// The candidate of a line, by its team; what the acceptance needs beside the likelihood comes second.
+  __device__ void begin(const Place& place) const {
+    const int numbers = numbers_of(place);
+    const ResidentCandidate begun =
+        this->begin_candidate(block_.current, set_of(own_line()), place.block, numbers);
     if (Block::leads_team())
-      lines_.of[0][own_line()] = {next.log_q, next.log_prior, next.log_jacobian, block_.scalars.common[to],
+      lines_.of[0][own_line()] = {begun.log_q, begun.log_prior, begun.log_jacobian, 0,
                                   block_.scalars.log_uniform[numbers]};
+  }
+  __device__ void finish(const Place& place) const {
+    ResidentLine& line = lines_.of[0][own_line()];
+    const int to = set_of(own_line());
+    const ResidentCandidate whole = this->finish_candidate(
+        block_.current, to, place.block, {line.log_q, line.log_prior, line.log_jacobian});
+    if (!Block::leads_team()) return;
+    line.log_prior = whole.log_prior;
+    line.log_jacobian = whole.log_jacobian;
+    line.common = block_.scalars.common[to];
   }
 
   /// A bit for each line whose candidate needs a likelihood.
