@@ -74,6 +74,26 @@ EMOMC_INLINE void accumulate(const AxisAlignedShape& shape, const Scalar* coeffi
   for (int j = 0; j < shape.dim; ++j) {
     Real x[R];
     row(j, x);
+#ifdef __CUDA_ARCH__
+    // Offsets before squares, and to and fro over the rows: an instruction that shares two operands with the
+    // one before it does not wait for the two banks of registers, each of which gives one a cycle.
+    Real z[B][C][R];
+    EMOMC_UNROLL
+    for (int b = 0; b < B; ++b) {
+      const auto p = ColumnCoefficients<C, Scalar>::at(next[b]);
+      next[b] += 2 * kComponentBlock;
+      EMOMC_UNROLL
+      for (int c = 0; c < C; ++c) EMOMC_UNROLL
+      for (int i = 0; i < R; ++i) {
+        const int r = c % 2 == 0 ? i : R - 1 - i;
+        z[b][c][r] = real_fma(x[r], Real(p.at[2 * c]), Real(p.at[2 * c + 1]));
+      }
+    }
+    EMOMC_UNROLL
+    for (int b = 0; b < B; ++b) EMOMC_UNROLL
+    for (int c = 0; c < C; ++c) EMOMC_UNROLL
+    for (int r = 0; r < R; ++r) t[b][c][r] = real_fnma(z[b][c][r], z[b][c][r], t[b][c][r]);
+#else
     EMOMC_UNROLL
     for (int b = 0; b < B; ++b) {
       const auto p = ColumnCoefficients<C, Scalar>::at(next[b]);
@@ -88,6 +108,7 @@ EMOMC_INLINE void accumulate(const AxisAlignedShape& shape, const Scalar* coeffi
         }
       }
     }
+#endif
   }
 }
 

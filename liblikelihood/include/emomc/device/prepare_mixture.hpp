@@ -220,9 +220,9 @@ EMOMC_HD void prepare_shifts(const Team& team, const Shape& shape, const HeightT
   const int K = shape.num_components, d = shape.dim, padded = shape.num_blocks() * kComponentBlock;
   Real* shifts = coefficients + shape.shift_index(0);
   if (K <= kMostLanes) {
-    team.store(team.map(heights, K,
-                        [=](double h, int) { return static_cast<double>(shift_of_height<Real>(h, d)); }),
-               K, shifts);
+    team.store(
+        team.map(heights, K, [=](double h, int) { return static_cast<double>(shift_of_height<Real>(h, d)); }),
+        K, shifts);
   } else {
     EMOMC_ROLLED
     for (int k = team.rank(); k < K; k += team.size())
@@ -243,9 +243,8 @@ EMOMC_HD double prepare_common(const Team& team, const Model& model, const doubl
     if (is_nan(height)) return height;
     if constexpr (sizeof(Real) == sizeof(double)) return 0.0;
     const double weight = model.weight(theta, k);
-    return weight > 0
-               ? weight * exp2_double(static_cast<double>(shift_of_height<Real>(height, d)) - height)
-               : 0.0;
+    return weight > 0 ? weight * exp2_double(static_cast<double>(shift_of_height<Real>(height, d)) - height)
+                      : 0.0;
   };
   double weights, rounded;
   if (K <= kMostLanes) {

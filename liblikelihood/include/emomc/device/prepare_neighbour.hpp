@@ -30,8 +30,9 @@ EMOMC_HD void copy_words(const Team& team, const void* from, void* to, int bytes
     static_cast<double*>(to)[i] = static_cast<const double*>(from)[i];
 }
 
-/// Writes the coefficients and terms of `theta`. `from` is of a parameter vector that is a mixture. `scratch`:
-/// shape.num_scratch() doubles that the team shares. A sync is to follow before others read the coefficients.
+/// Writes the coefficients and terms of `theta`. `from` is of a parameter vector that is a mixture.
+/// `scratch`: shape.num_scratch() doubles that the team shares. A sync is to follow before others read the
+/// coefficients.
 template <class Real, class Team, class Model>
 EMOMC_HD void prepare_neighbour_coefficients(const Team& team, const Model& model, const double* theta,
                                              const MixtureChange& change, const PreparedMixture<Real>& from,

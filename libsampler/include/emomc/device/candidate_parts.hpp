@@ -22,8 +22,7 @@ EMOMC_HD void constrain_values(const Team& team, const ParameterTable& table, co
                                const Neighbour& known, SimplexSums* sums) {
   const bool new_simplices = simplices_may_differ(table, known);
   // A simplex takes about as long as all other elements: a warp has it, the others have those.
-  const int aside =
-      new_simplices && team.size() > kMostLanes && has_small_simplices(table) ? kMostLanes : 0;
+  const int aside = new_simplices && team.size() > kMostLanes && has_small_simplices(table) ? kMostLanes : 0;
   if (new_simplices && (aside == 0 || team.rank() < aside)) {
     for (int s = 0; s < table.num_simplices; ++s) {
       const SimplexSums of_block = constrain_simplex(team, table, table.simplices[s], u, theta);

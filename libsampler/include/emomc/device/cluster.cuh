@@ -71,6 +71,11 @@ template <int id, int count>
 __device__ inline void sync_some() {
   asm volatile("barrier.sync %0, %1;" ::"n"(id), "n"(count) : "memory");
 }
+/// The same for those that wait for nobody: what they wrote is there for those who sync.
+template <int id, int count>
+__device__ inline void arrive_for_some() {
+  asm volatile("barrier.arrive %0, %1;" ::"n"(id), "n"(count) : "memory");
+}
 
 }  // namespace emomc::device
 

@@ -30,9 +30,9 @@ struct SimplexSums {
   double total;  ///< sum of the coordinates' exponentials, each less the largest
 };
 
-/// Writes the weights of one simplex block. The coordinates V u sum to zero, so that the sum of the logarithms
-/// of the weights is -size log(sum of the coordinates' exponentials). Up to kMostLanes of them: by the calling
-/// warps of a team, its first one among them, which need not be all.
+/// Writes the weights of one simplex block. The coordinates V u sum to zero, so that the sum of the
+/// logarithms of the weights is -size log(sum of the coordinates' exponentials). Up to kMostLanes of them: by
+/// the calling warps of a team, its first one among them, which need not be all.
 template <class Team>
 EMOMC_HD SimplexSums constrain_simplex(const Team& team, const ParameterTable& table,
                                        const SimplexBlock& block, const double* u, double* theta) {
@@ -48,8 +48,7 @@ EMOMC_HD SimplexSums constrain_simplex(const Team& team, const ParameterTable& t
     return {top, total};
   }
   const double top = team.max(
-      block.size,
-      [=](int k) { return y[k] = helmert_coordinate(elements, u + block.source, block.size, k); },
+      block.size, [=](int k) { return y[k] = helmert_coordinate(elements, u + block.source, block.size, k); },
       -kInfinity);
   const double total = team.sum(block.size, [=](int k) { return y[k] = exp(y[k] - top); });
   EMOMC_ROLLED

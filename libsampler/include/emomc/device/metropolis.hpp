@@ -411,8 +411,8 @@ struct Candidate {
   double log_q, log_jacobian, log_prior;
 };
 
-/// Writes the unconstrained point that the innovation in `w` makes of `from` to `u`, which all members may read
-/// then, and returns log q; a proposal may write some of `theta` too.
+/// Writes the unconstrained point that the innovation in `w` makes of `from` to `u`, which all members may
+/// read then, and returns log q; a proposal may write some of `theta` too.
 template <class Proposal, class Team>
 EMOMC_HD double apply_innovation(const Team& team, const StepView& v, int chain,
                                  const InnovationView& adapted, KnownPoint from, const Workspace& w,

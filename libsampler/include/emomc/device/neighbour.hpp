@@ -83,8 +83,7 @@ template <class Proposal, class Team>
 EMOMC_HD Candidate propose_neighbour(const Team& team, const StepView& v, int chain,
                                      const InnovationView& adapted, const Neighbour& from, const Workspace& w,
                                      double* u, double* theta, PointTerms& terms) {
-  const double log_q =
-      apply_innovation<Proposal>(team, v, chain, adapted, {from.u, from.theta}, w, u, theta);
+  const double log_q = apply_innovation<Proposal>(team, v, chain, adapted, {from.u, from.theta}, w, u, theta);
   const PointDensities densities = constrain_neighbour(team, w.table, u, theta, from, terms);
   return {u, theta, log_q, densities.log_jacobian, densities.log_prior};
 }

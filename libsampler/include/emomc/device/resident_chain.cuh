@@ -73,7 +73,7 @@ class ResidentChain : ResidentProposal<Config> {
   /// Draws the random numbers of the acceptance of block `accept`, `step` steps being done, and of the
   /// proposal of block `propose` after it; by the keeper.
   __device__ void draw(int accept, int propose, i64 step, int parity) const {
-    if (accept != kNoBlock) this->draw_acceptance(accept, step, parity);
+    if (accept != kNoBlock) this->draw_acceptance(0, accept, step, parity);
     if (propose != kNoBlock)
       this->draw_innovation(propose, accept == view_.num_blocks - 1 ? step + 1 : step, parity);
   }

@@ -24,10 +24,10 @@ class ResidentEvaluation {
       evaluate_node(own, changed, parity);
   }
 
-  /// The same by warps of which the first team's come later than the others: nodes are taken as warps are
-  /// done. `next`: in shared memory, begins at num_early_nodes().
-  __device__ void evaluate_as_they_come(int* next, int parity) const {
-    int own = block_.warp - kTeamWarps;
+  /// The same by warps that come one after the other: the calling one begins with node `own`, or where that
+  /// is negative with one that is nobody's, and goes on with such. `next`: in shared memory, the first of
+  /// those.
+  __device__ void evaluate_as_they_come(int own, int* next, int parity) const {
 #pragma unroll 1
     while (true) {
       if (own < 0) {
@@ -39,8 +39,6 @@ class ResidentEvaluation {
       own = -1;
     }
   }
-  /// Nodes that warps take without asking.
-  static constexpr int num_early_nodes() { return Config::evaluators - kTeamWarps; }
 
   /// The log likelihood of a line's candidate, to the calling warp, after all blocks have sent.
   __device__ double total_of_line(int line, int parity, double common) const {

@@ -23,7 +23,7 @@ class ResidentLineChain : ResidentTurns<Config> {
     block_.load();
     if (threadIdx.x == 0) {
       lines_.beta = view_.beta[block_.chain];
-      lines_.next_node[0] = lines_.next_node[1] = Evaluation::num_early_nodes();
+      lines_.next_node[0] = kEarlyNodes;
     }
     __syncthreads();
     if constexpr (Config::neighbours)
@@ -31,7 +31,7 @@ class ResidentLineChain : ResidentTurns<Config> {
     const i64 end = block_.work.num_steps * view_.num_blocks;
     Place first{0, block_.scalars.step, 0};  // of this turn
     Place own = ahead_of(first, block_.line);
-    if (block_.in_team(kKeeper) && own.number < end) draw(own, 0);
+    if (block_.in_team(kDrawer) && own.number < end) draw(own, 0);
     sync_cluster();  // all blocks are there, to be written to
 
     Turn turn{};
@@ -39,20 +39,26 @@ class ResidentLineChain : ResidentTurns<Config> {
     bool drawn = false;  // those of the place after it
 #pragma unroll 1
     for (int parity = 0; first.number < end; parity ^= 1) {
-      const bool takes_part = own.number < end, proposes = takes_part && block_.in_team(kProposer);
+      const bool takes_part = own.number < end;
+      if (threadIdx.x == 0) lines_.next_node[1 - parity] = kEarlyNodes;
       ResidentCandidate begun{};
-      if (proposes) begun = this->begin_candidate(block_.current, block_.candidate, own.block, numbers);
-      if (block_.in_team(kKeeper)) {
+      if (block_.in_team(kProposer)) {
+        if (takes_part) begun = begin(own.block, numbers);
+      } else if (block_.in_team(kFinisher)) {
+        if (takes_part && Base::kInParts) finish_densities(own.block, parity);
+      } else if (block_.in_team(kKeeper)) {
         settle(turn);
+      } else {
         const Place after = ahead_of(own, kLines);
         if (!drawn && after.number < end) draw(after, 1 - numbers);
       }
       drawn = true;
-      __syncthreads();
-      if (threadIdx.x == 0) lines_.next_node[1 - parity] = Evaluation::num_early_nodes();
-      if (proposes) finish(own.block, begun, numbers, parity);
-      if (takes_part && is_evaluated(own.block))
-        evaluation_.evaluate_as_they_come(&lines_.next_node[parity], parity);
+      if (takes_part) {
+        wait_for_candidate();
+        if (block_.in_team(kProposer)) finish(own.block, begun, numbers, parity);
+        if (is_evaluated(own.block))
+          evaluation_.evaluate_as_they_come(early_node(), &lines_.next_node[parity], parity);
+      }
       sync_cluster();
 
       const int most = end - first.number < kLines ? static_cast<int>(end - first.number) : kLines;
@@ -82,22 +88,74 @@ class ResidentLineChain : ResidentTurns<Config> {
   }
 
  private:
-  static constexpr int kProposer = 0, kKeeper = 1;  ///< teams
+  // Teams. While one proposes, the others draw the next candidate's random numbers, count and record what was
+  // decided, and work out the candidate's prior; each evaluates as soon as it is done and the candidate
+  // there.
+  static constexpr int kProposer = 0, kDrawer = 1, kFinisher = 2, kKeeper = 3;
+  static_assert(Config::threads == 4 * kTeamLanes);
+  // Nodes of the teams that are done first, a warp one.
+  static constexpr int kEarlyNodes = 2 * kTeamWarps;
+  __device__ int early_node() const {
+    const int in_team = block_.warp % kTeamWarps;
+    return block_.in_team(kDrawer) ? in_team : block_.in_team(kKeeper) ? kTeamWarps + in_team : -1;
+  }
 
-  /// The rest of the line's candidate, by the proposer; all blocks of the cluster are told.
-  __device__ void finish(int block, const ResidentCandidate& begun, int numbers, int parity) const {
-    const int to = block_.candidate;
-    const ResidentCandidate next = this->finish_candidate(block_.current, to, block, begun);
+  // Barriers of the proposer, which waits for nobody, with one other team each.
+  static constexpr int kPointIsThere = 5, kCandidateIsThere = 5;  // the latter and a team's number
+  static constexpr int kTwoTeams = 2 * kTeamLanes;
+  __device__ void wait_for_candidate() const {
+    if (block_.in_team(kProposer)) {
+      block_.team().sync();
+      arrive_for_some<kCandidateIsThere + kDrawer, kTwoTeams>();
+      arrive_for_some<kCandidateIsThere + kFinisher, kTwoTeams>();
+      arrive_for_some<kCandidateIsThere + kKeeper, kTwoTeams>();
+    } else if (block_.in_team(kDrawer)) {
+      sync_some<kCandidateIsThere + kDrawer, kTwoTeams>();
+    } else if (block_.in_team(kFinisher)) {
+      sync_some<kCandidateIsThere + kFinisher, kTwoTeams>();
+    } else {
+      sync_some<kCandidateIsThere + kKeeper, kTwoTeams>();
+    }
+  }
+
+  /// The line's candidate as far as its likelihood needs it, by the proposer.
+  __device__ ResidentCandidate begin(int block, int numbers) const {
+    return this->begin_candidate(block_.current, block_.candidate, block, numbers,
+                                 [] { arrive_for_some<kPointIsThere, kTwoTeams>(); });
+  }
+
+  /// All blocks of the cluster are told of the line's candidate, by the calling team.
+  template <class F>
+  __device__ void tell(int parity, const F& numbers) const {
     block_.team().sync();
     const int rank = static_cast<int>(threadIdx.x) % kTeamLanes;
     if (block_.rank_in_line != 0 || rank >= static_cast<int>(block_.size)) return;
-    ResidentLine& line = lines_.of[parity][block_.line];
-    const auto tell = [&](double& place, double x) { store_in_block(&place, static_cast<u32>(rank), x); };
-    tell(line.log_q, next.log_q);
-    tell(line.log_prior, next.log_prior);
-    tell(line.log_jacobian, next.log_jacobian);
-    tell(line.common, block_.scalars.common[to]);
-    tell(line.log_uniform, block_.scalars.log_uniform[numbers]);
+    numbers(lines_.of[parity][block_.line],
+            [&](double& place, double x) { store_in_block(&place, static_cast<u32>(rank), x); });
+  }
+  /// By the finisher.
+  __device__ void finish_densities(int block, int parity) const {
+    sync_some<kPointIsThere, kTwoTeams>();
+    const PointDensities densities =
+        Base::finish_densities(block_.current, block_.candidate, block, kProposer);
+    tell(parity, [&](ResidentLine& line, const auto& to) {
+      to(line.log_prior, densities.log_prior);
+      to(line.log_jacobian, densities.log_jacobian);
+    });
+  }
+  /// By the proposer, the rest of it.
+  __device__ void finish(int block, const ResidentCandidate& begun, int numbers, int parity) const {
+    const int candidate = block_.candidate;
+    if constexpr (Base::kInParts) this->finish_common(block_.current, candidate, block);
+    tell(parity, [&](ResidentLine& line, const auto& to) {
+      to(line.log_q, begun.log_q);
+      if constexpr (!Base::kInParts) {
+        to(line.log_prior, begun.log_prior);
+        to(line.log_jacobian, begun.log_jacobian);
+      }
+      to(line.common, block_.scalars.common[candidate]);
+      to(line.log_uniform, block_.scalars.log_uniform[numbers]);
+    });
   }
 
   /// The candidate of `line`, accepted, becomes the current point; by all threads. The set of the point

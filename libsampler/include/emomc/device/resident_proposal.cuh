@@ -30,10 +30,10 @@ class ResidentProposal {
             nullptr};
   }
 
-  /// The random numbers of the acceptance of block `block`, `step` steps being done, by the team's lane 0,
-  /// and of its proposal, by the team; to their place `parity`.
-  __device__ void draw_acceptance(int block, i64 step, int parity) const {
-    if (Block::leads_team())
+  /// The random number of the acceptance of block `block`, `step` steps being done, by the team's member
+  /// `by`, and those of its proposal, by the team; to their place `parity`.
+  __device__ void draw_acceptance(int by, int block, i64 step, int parity) const {
+    if (static_cast<int>(threadIdx.x) % kTeamLanes == by)
       block_.scalars.log_uniform[parity] = draw_log_uniform(view_, view_.chain_id[block_.chain], step, block);
   }
   __device__ void draw_innovation(int block, i64 step, int parity) const {
@@ -73,8 +73,7 @@ class ResidentProposal {
   /// The terms in the team's scratch, where none are kept of points.
   __device__ PreparedMixture<Real> mixture_of(int set) const {
     return {static_cast<Real*>(block_.places.coefficients(set)),
-            Config::neighbours ? block_.places.height_terms(set)
-                               : block_.places.scratch(block_.team_index()),
+            Config::neighbours ? block_.places.height_terms(set) : block_.places.scratch(block_.team_index()),
             block_.scalars.common[set]};
   }
   /// Coefficients of set `to`, whose point differs from that of `from` as `block` says.
@@ -127,12 +126,14 @@ class ResidentProposal {
 
   // ---- the same in two parts, of which the second may run beside the likelihood
 
-  /// Whether there are two; otherwise the first is all, and the second brings what it has left.
+  /// Whether there are two; otherwise the first one is all.
   static constexpr bool kInParts = kPlainTable;
 
-  /// The candidate's coefficients, and of the rest log q, or all of it. All of the team may read the
-  /// coefficients after a sync.
-  __device__ ResidentCandidate begin_candidate(int from, int to, int propose, int parity) const {
+  /// The candidate's coefficients, which others may read after a sync, and log q; where it is not in parts
+  /// all. `point_is_there()` is called when its point is there for all of the team.
+  template <class F>
+  __device__ ResidentCandidate begin_candidate(int from, int to, int propose, int parity,
+                                               const F& point_is_there) const {
     if constexpr (!kInParts) return propose_into(from, to, propose, parity);
     const Team t = block_.team();
     const ResidentPlaces& places = block_.places;
@@ -143,25 +144,25 @@ class ResidentProposal {
                                                     {known.u, known.theta}, workspace(to, parity), u, theta);
     constrain_values(t, block_.local.table, u, theta, known, places.simplex_sums(block_.team_index()));
     t.sync();
+    point_is_there();
     prepare_neighbour_coefficients(t, Config::model(), theta, change_of(adapted.block), mixture_of(from),
                                    mixture_of(to), places.scratch(block_.team_index()));
     return {log_q, 0, 0};
   }
-  /// By the same team, a barrier after the first part, of which `begun` came.
-  __device__ ResidentCandidate finish_candidate(int from, int to, int propose,
-                                                const ResidentCandidate& begun) const {
-    if constexpr (!kInParts) return begun;
-    const Team t = block_.team();
+  /// The second part: densities, by any team once the candidate's point is there (`simplices`: the number of
+  /// the team that began it), and scalars.common[to], by the team that began it, after a sync.
+  __device__ PointDensities finish_densities(int from, int to, int propose, int simplices) const {
     const ResidentPlaces& places = block_.places;
-    const ProposalBlock& block = view_.blocks[propose];
-    const PointDensities densities =
-        densities_of_values(t, block_.local.table, places.u(to), places.theta(to), known_point(from, block),
-                            places.simplex_sums(block_.team_index()),
-                            Config::neighbours ? &places.terms(to) : nullptr);
-    const double common = prepare_neighbour_common(t, Config::model(), places.theta(to), change_of(block),
-                                                   mixture_of(from), mixture_of(to));
+    return densities_of_values(block_.team(), block_.local.table, places.u(to), places.theta(to),
+                               known_point(from, view_.blocks[propose]), places.simplex_sums(simplices),
+                               Config::neighbours ? &places.terms(to) : nullptr);
+  }
+  __device__ void finish_common(int from, int to, int propose) const {
+    const Team t = block_.team();
+    const double common =
+        prepare_neighbour_common(t, Config::model(), block_.places.theta(to),
+                                 change_of(view_.blocks[propose]), mixture_of(from), mixture_of(to));
     if (t.rank() == 0) block_.scalars.common[to] = common;
-    return {begun.log_q, densities.log_prior, densities.log_jacobian};
   }
 
   Block& block_;

@@ -54,8 +54,10 @@ class ResidentTurns : protected ResidentProposal<Config> {
     return view_.blocks[block].influence != Influence::nothing;
   }
 
+  /// By a team: its last warp draws the number of the acceptance while the first ones draw those of the
+  /// proposal.
   __device__ void draw(const Place& place, int numbers) const {
-    this->draw_acceptance(place.block, place.step, numbers);
+    this->draw_acceptance(kTeamLanes - 32, place.block, place.step, numbers);
     this->draw_innovation(place.block, place.step, numbers);
   }
 
@@ -67,21 +69,23 @@ class ResidentTurns : protected ResidentProposal<Config> {
     const ResidentScalars& s = block_.scalars;
     const int number = line_of(first, ahead);
     const ResidentLine& line = lines_.of[parity][number];
-    const ProposalBlock& block = view_.blocks[(first.block + ahead) % view_.num_blocks];
+    int block = first.block + ahead;
+    while (block >= view_.num_blocks) block -= view_.num_blocks;
     Prepared p{};
     p.is_evaluated = is_evaluated;
-    const double log_likelihood = is_evaluated ? log_likelihood_of(number, line.common) : 0.0;
-    if (block_.lane != 0) return;
     p.candidate = {0, line.log_prior, line.log_jacobian};
     p.current = {s.current_log_likelihood, s.current_log_prior, s.current_log_jacobian};
     p.beta = lines_.beta;
     p.log_uniform = line.log_uniform;
     p.takes_part = true;
-    p.log_ratio = log_ratio_of<Proposal>(block, p.candidate, p.current, line.log_q);
-    lines_.decisions[ahead] = device::decide<Proposal>(block_.local, block_.chain, p, log_likelihood);
+    p.log_ratio = log_ratio_of<Proposal>(view_.blocks[block], p.candidate, p.current, line.log_q);
+    // Last, as it is what is waited for.
+    const double log_likelihood = is_evaluated ? log_likelihood_of(number, line.common) : 0.0;
+    if (block_.lane == 0)
+      lines_.decisions[ahead] = device::decide<Proposal>(block_.local, block_.chain, p, log_likelihood);
   }
 
-  /// Counts and records what was decided in a turn; by the keeper.
+  /// Counts and records what was decided in a turn; by one team.
   __device__ void settle(const Turn& turn) const {
     if (turn.count == 0) return;
     ResidentScalars& s = block_.scalars;

@@ -34,7 +34,7 @@ class ResidentWideChain : ResidentTurns<Config> {
       if (block_.in_team(0)) this->prepare_current();
     const i64 end = block_.work.num_steps * view_.num_blocks;
     Place first{0, block_.scalars.step, 0};  // of this turn
-    i64 drawn = 0;  // places
+    i64 drawn = 0;                           // places
     draw_up_to(2 * kLines, first, drawn, end);
     __syncthreads();
 
@@ -48,14 +48,18 @@ class ResidentWideChain : ResidentTurns<Config> {
       const Place own = ahead_of(first, ahead);
       if (is_proposed) begin(own);
       if (block_.in_team(kKeeper)) settle(turn);
-      // One now, and what else the next turn may need while the others' sums are on their way.
-      draw_up_to(drawn + 1, first, drawn, end);
+      draw_up_to(drawn + kDrawnFirst, first, drawn, end);
       __syncthreads();
       const unsigned evaluated = evaluated_lines(first, most);
       if (evaluated != 0) evaluation_.evaluate(evaluated, ++exchange, sets_);
+      // While the others' sums are on their way.
       if (is_proposed) finish(own);
       draw_up_to(first.number + 2 * kLines, first, drawn, end);
-      if (evaluated != 0) evaluation_.collect(evaluated, exchange);
+      if (evaluated != 0) {
+        const bool by_all = Config::neighbours || !evaluation_.is_collected_by_one_team();
+        if (by_all || block_.in_team(kKeeper))
+          evaluation_.collect(evaluated, exchange, by_all ? 0 : kKeeper * kTeamWarps);
+      }
       __syncthreads();
 
       if (block_.warp < most)
@@ -78,6 +82,10 @@ class ResidentWideChain : ResidentTurns<Config> {
 
  private:
   static constexpr int kTeams = Config::threads / kTeamLanes, kKeeper = kTeams - 1;
+
+  // Of the numbers that a turn draws, those that are drawn beside the proposals, which take shorter where
+  // they are of a block; then those who draw the rest are not the only ones to collect sums.
+  static constexpr int kDrawnFirst = Config::neighbours ? 1 : 2;
 
   // Teams beside those that propose, a line each; they draw the random numbers meanwhile.
   static constexpr int kAside = kTeams - kLines;
@@ -102,24 +110,28 @@ class ResidentWideChain : ResidentTurns<Config> {
     }
   }
 
-  /// The candidate of a line, by its team; what the acceptance needs beside the likelihood comes second.
+  /// The candidate of a line, by its team: what its likelihood needs.
   __device__ void begin(const Place& place) const {
     const int numbers = numbers_of(place);
     const ResidentCandidate begun =
-        this->begin_candidate(block_.current, set_of(own_line()), place.block, numbers);
+        this->begin_candidate(block_.current, set_of(own_line()), place.block, numbers, [] {});
     if (Block::leads_team())
-      lines_.of[0][own_line()] = {begun.log_q, begun.log_prior, begun.log_jacobian, 0,
+      lines_.of[0][own_line()] = {begun.log_q, begun.log_prior, begun.log_jacobian,
+                                  block_.scalars.common[set_of(own_line())],
                                   block_.scalars.log_uniform[numbers]};
   }
+  /// The rest.
   __device__ void finish(const Place& place) const {
-    ResidentLine& line = lines_.of[0][own_line()];
-    const int to = set_of(own_line());
-    const ResidentCandidate whole = this->finish_candidate(
-        block_.current, to, place.block, {line.log_q, line.log_prior, line.log_jacobian});
-    if (!Block::leads_team()) return;
-    line.log_prior = whole.log_prior;
-    line.log_jacobian = whole.log_jacobian;
-    line.common = block_.scalars.common[to];
+    if constexpr (Base::kInParts) {
+      ResidentLine& line = lines_.of[0][own_line()];
+      const int to = set_of(own_line());
+      const PointDensities densities = this->finish_densities(block_.current, to, place.block, own_line());
+      this->finish_common(block_.current, to, place.block);
+      if (!Block::leads_team()) return;
+      line.log_prior = densities.log_prior;
+      line.log_jacobian = densities.log_jacobian;
+      line.common = block_.scalars.common[to];
+    }
   }
 
   /// A bit for each line whose candidate needs a likelihood.

@@ -60,18 +60,26 @@ class WideEvaluation {
     tell(lines, exchange);
   }
 
-  /// Waits for what all blocks tell in the exchange; a barrier of the block is to follow.
-  __device__ void collect(unsigned lines, u32 exchange) const {
-    constexpr int kAtOnce = 4;  // whose ways overlap
+  /// Whether one team collects as fast as all warps.
+  __device__ bool is_collected_by_one_team() const {
+    constexpr int kRounds = 2;
+    return (pieces() + 31) / 32 * kLines <= kRounds * kTeamWarps * kAtOnce;
+  }
+
+  /// Waits for what all blocks tell in the exchange; by the warps from `first_warp` on, a team or all. A
+  /// barrier of the block is to follow.
+  __device__ void collect(unsigned lines, u32 exchange, int first_warp) const {
+    const int num_warps = first_warp == 0 ? kWarps : kTeamWarps;
     const int num_pieces = pieces(), groups = (num_pieces + 31) / 32;
     const bool one_tree = block_.work.max_segments <= 1;
 #pragma unroll 1
-    for (int begin = block_.warp; begin < groups * kLines; begin += kWarps * kAtOnce) {
+    for (int begin = block_.warp - first_warp; begin < groups * kLines; begin += num_warps * kAtOnce) {
       const u64* place[kAtOnce];
       double value[kAtOnce];
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i) {
-        const int task = begin + i * kWarps, line = task % kLines, piece = task / kLines * 32 + block_.lane;
+        const int task = begin + i * num_warps, line = task % kLines,
+                  piece = task / kLines * 32 + block_.lane;
         const bool is_told = piece < num_pieces && (lines >> line & 1) != 0;
         place[i] = is_told ? told(line, exchange) + kToldWords * piece : nullptr;
         value[i] = 0;
@@ -97,7 +105,7 @@ class WideEvaluation {
       __syncwarp();
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i) {
-        const int task = begin + i * kWarps, line = task % kLines, group = task / kLines;
+        const int task = begin + i * num_warps, line = task % kLines, group = task / kLines;
         if (task >= groups * kLines) continue;
         double* sums = block_.places.sums + line * num_sums();
         if (one_tree) {
@@ -138,6 +146,7 @@ class WideEvaluation {
 
  private:
   static constexpr int kFewNodes = 2;  // for each warp
+  static constexpr int kAtOnce = 4;    // groups of pieces, whose ways to a warp overlap
 
   /// The thread's rows of a node, in shared or device memory.
   struct Rows {
