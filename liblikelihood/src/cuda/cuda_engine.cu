@@ -12,6 +12,7 @@
 #include "emomc/core/cuda_launch.cuh"
 #include "emomc/likelihood/models.hpp"
 #include "mixture_kernels.cuh"
+#include "prepare_kernel.cuh"
 
 namespace emomc {
 namespace {

@@ -5,6 +5,7 @@
 #include "../mixture_moments.hpp"
 #include "device_rows.hpp"
 #include "mixture_kernels.cuh"
+#include "prepare_kernel.cuh"
 
 namespace emomc {
 namespace {

@@ -325,23 +325,6 @@ __global__ void __launch_bounds__(kTileThreads, sizeof(Real) == 4 && kMemory == 
   }
 }
 
-/// One block of kTeamLanes threads per active chain; `scratch` is num_chains x num_scratch device doubles.
-template <class Model, class Real>
-__global__ void __launch_bounds__(device::kTeamLanes)
-    prepare_kernel(const Model model, const double* theta, int ld, ActiveSet active, Real* coefficients,
-                   double* common, double* scratch) {
-  __shared__ double team_scratch[device::BlockTeam::kScratch];
-  begin_overlapped();
-  const int i = static_cast<int>(blockIdx.x);
-  const int chain = active.chains ? active.chains[i] : i;
-  const auto shape = model.shape();
-  const double value = device::prepare_mixture(
-      device::BlockTeam{team_scratch}, model, theta + static_cast<std::size_t>(chain) * ld,
-      coefficients + static_cast<std::size_t>(chain) * shape.num_coefficients(),
-      scratch + static_cast<std::size_t>(chain) * shape.num_scratch());
-  if (threadIdx.x == 0) common[chain] = value;
-}
-
 /// What has become stale of the kept sums. One thread per active chain.
 template <class Real>
 __global__ void commit_kernel(KeptSumsView<Real> cache, const std::uint8_t* accepted, ActiveSet active) {

@@ -37,7 +37,7 @@ EMOMC_HD void constrain_values(const Team& team, const ParameterTable& table, co
       continue;
     }
     const Element e = table.elements[i];
-    constrain_at(table, e, i, u, theta, known.u, known.theta);
+    constrain_at(e, i, u, theta, known.u, known.theta);
   }
 }
 

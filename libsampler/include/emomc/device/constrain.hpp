@@ -149,8 +149,8 @@ EMOMC_INLINE TwoSums constrain_row(const CovarianceRow& row, const Element* elem
 
 /// Writes theta[i], but for elements of simplices and of covariances; returns the element's part of the log
 /// Jacobian.
-EMOMC_INLINE double constrain_at(const ParameterTable& table, const Element& e, int i, const double* u,
-                                 double* theta, const double* known_u, const double* known_theta) {
+EMOMC_INLINE double constrain_at(const Element& e, int i, const double* u, double* theta,
+                                 const double* known_u, const double* known_theta) {
   double log_jacobian = 0;
   if (e.transform != Transform::simplex && e.transform != Transform::covariance) {
     const bool use_known = known_theta && e.transform == Transform::lower_bound;
@@ -166,7 +166,7 @@ EMOMC_INLINE TwoSums constrain_and_term(const ParameterTable& table, int i, cons
                                         const double* known_u, const double* known_theta, Term term) {
   const Element e = table.elements[i];
   if (e.transform == Transform::covariance) return {0, 0};
-  const double log_jacobian = constrain_at(table, e, i, u, theta, known_u, known_theta);
+  const double log_jacobian = constrain_at(e, i, u, theta, known_u, known_theta);
   return {log_jacobian, term(e, theta[i])};
 }
 
