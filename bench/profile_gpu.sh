@@ -8,7 +8,7 @@ emomc=${EMOMC_BUILD_DIR:-build/release}/bin/emomc
 metrics=smsp__issue_active.avg.pct_of_peak_sustained_active
 for pipe in fma fp64 xu; do metrics+=,sm__inst_executed_pipe_$pipe.sum.pct_of_peak_sustained_active; done
 for memory in dram lts; do metrics+=,${memory}__throughput.avg.pct_of_peak_sustained_elapsed; done
-for wait in barrier long_scoreboard short_scoreboard no_instruction wait math_pipe_throttle; do
+for wait in barrier long_scoreboard short_scoreboard no_instruction wait math_pipe_throttle dispatch_stall not_selected; do
   metrics+=,smsp__average_warps_issue_stalled_${wait}_per_issue_active.ratio
 done
 
