@@ -229,17 +229,26 @@ __global__ void __launch_bounds__(Config::threads, 4) batch_kernel(const __grid_
     if (static_cast<int>(threadIdx.x) < count)
       kept[threadIdx.x] =
           KeptOfChain<Real>::template of<Config>(view, chain_of(static_cast<int>(threadIdx.x)));
-  // All chains' at once, so that they are waited for once.
-  constexpr int kAtOnce = 16 / static_cast<int>(sizeof(Real));
-  const int pieces = size / kAtOnce;
+  // All chains' at once, so that they are waited for once; in the plainest way where the rows that have been
+  // loaded leave few registers.
+  if constexpr (kHasRoomForKept<decltype(Block::model().shape())>) {
+    constexpr int kAtOnce = 16 / static_cast<int>(sizeof(Real));
+    const int pieces = size / kAtOnce;
 #pragma unroll 4
-  for (int p = static_cast<int>(threadIdx.x); p < count * pieces; p += Config::threads) {
-    const int i = p / pieces;
-    begin_copy<16>(coefficients + p * kAtOnce, static_cast<const Real*>(view.coefficients) +
-                                                   static_cast<i64>(chain_of(i)) * size +
-                                                   (p - i * pieces) * kAtOnce);
+    for (int p = static_cast<int>(threadIdx.x); p < count * pieces; p += Config::threads) {
+      const int i = p / pieces;
+      begin_copy<16>(coefficients + p * kAtOnce, static_cast<const Real*>(view.coefficients) +
+                                                     static_cast<i64>(chain_of(i)) * size +
+                                                     (p - i * pieces) * kAtOnce);
+    }
+    asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;" ::: "memory");
+  } else {
+    for (int i = 0; i < count; ++i) {
+      const Real* from = static_cast<const Real*>(view.coefficients) + static_cast<i64>(chain_of(i)) * size;
+      for (int c = static_cast<int>(threadIdx.x); c < size; c += Config::threads)
+        coefficients[i * size + c] = from[c];
+    }
   }
-  asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;" ::: "memory");
   // The thread's sum for chain i; two chains are summed over the warp's lanes together.
   double held = 0;
   const auto hand_in = [&](int i, double own) {
