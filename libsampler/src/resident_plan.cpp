@@ -25,6 +25,8 @@ constexpr double kShareOfLargeClusters = 0.85;
 // as fast.
 constexpr int kFewestWideBlocks = 2;
 constexpr double kMostWideRows = 3e6;
+// Of a lane where a chain is wide, where registers have room for more.
+constexpr int kWideRows = 4;
 // Fewer rows than this a block: a further block costs more than it saves.
 constexpr int kFewestRows = 256;
 
@@ -119,29 +121,21 @@ bool has_many_pairs(const DeviceLikelihood& likelihood) {
   return likelihood.model.ends_with("FullMixture") || likelihood.model.ends_with("TiedMixture");
 }
 
-// Neighbouring rows that a thread keeps in registers, as many as batch_kernel's (batch_evaluation.cu): none
-// of which it goes through pairs of more columns than are unrolled, or which are too many for one row.
-int rows_in_registers(const DeviceLikelihood& likelihood) {
-  constexpr int kMostPairedColumns = 16, kFewComponents = 8;
-  constexpr int kRegisters = 56, kRegistersOfManyPairs = 28;
-  const bool pairs = has_many_pairs(likelihood);
-  if (pairs && likelihood.dim > kMostPairedColumns) return 0;
-  const int most = pairs && likelihood.num_components > kFewComponents ? kRegistersOfManyPairs : kRegisters;
-  for (int rows : {4, 2, 1})
-    if (rows * likelihood.dim * (likelihood.real == "float" ? 1 : 2) <= most) return rows;
-  return 0;
+// Of a pass of warps over nodes, in units of a row's arithmetic; it waits for about two.
+int cost_of_pass(int rows_per_lane) {
+  constexpr int kWait = 2;
+  return rows_per_lane + kWait;
 }
 
 // Passes of the warps of a block over its nodes for all lines (WideEvaluation::evaluate).
-int wide_passes(int nodes, int lines, int warps) {
-  return nodes < 2 * warps ? ceil_div(nodes * lines, warps) : ceil_div(nodes, warps) * lines;
+int wide_cost(int nodes, int lines, int warps, int rows_per_lane) {
+  const int passes = nodes < 2 * warps ? ceil_div(nodes * lines, warps) : ceil_div(nodes, warps) * lines;
+  return passes * cost_of_pass(rows_per_lane);
 }
 
-// Passes of the evaluating warps over their nodes, in units of a row's arithmetic; a pass waits for about
-// two.
+// Passes of the evaluating warps over their nodes.
 int cost(int rows, int rows_per_lane, int evaluators) {
-  constexpr int kWait = 2;
-  return ceil_div(ceil_div(rows, kLanes * rows_per_lane), evaluators) * (rows_per_lane + kWait);
+  return ceil_div(ceil_div(rows, kLanes * rows_per_lane), evaluators) * cost_of_pass(rows_per_lane);
 }
 
 int best_rows_per_lane(int rows, int evaluators) {
@@ -369,26 +363,28 @@ class Planner {
   }
 
   std::optional<ResidentPlan> sized_wide(int blocks, int lines) const {
-    const int rows_per_lane = rows_in_registers(likelihood_);
-    if (rows_per_lane == 0) return std::nullopt;
     std::optional<ResidentPlan> best;
-    int fewest_passes = 0;
-    for (int log2 = 0; kLanes * rows_per_lane << log2 <= device::kResidentTile; ++log2) {
-      const ResidentNodes nodes = plan_nodes(likelihood_, chains_, rows_per_lane, log2);
-      const int pieces = nodes.max_nodes >> log2;
-      if (pieces > (most_segments_ > 1 ? kMostNodes : kMostPieces)) continue;
-      ResidentPlan plan;
-      plan.evaluators = device::kWideWarps;
-      plan.sizes = {real_bytes(), device::ResidentForm::wide, lines, rows_per_lane, false, num_blocks_ > 1};
-      plan.log2_piece = log2;
-      plan.nodes_per_block = ceil_div(pieces, blocks) << log2;
-      plan.num_blocks = ceil_div(nodes.max_nodes, plan.nodes_per_block);
-      const int passes = wide_passes(plan.nodes_per_block, lines, plan.evaluators);
-      if (best && passes > fewest_passes) continue;
-      if (!all_blocks_have_rows(plan, nodes) || !place_rows(plan, nodes, kOtherSharedOfLines)) continue;
-      fewest_passes = passes;
-      best = plan;
-    }
+    int least = 0;
+    // All rows that a lane has registers for, or where those are many and nodes few half of them.
+    const int most = likelihood_.rows_per_thread;
+    for (int rows_per_lane = most; rows_per_lane >= std::min(most, kWideRows) && rows_per_lane > 0;
+         rows_per_lane /= 2)
+      for (int log2 = 0; kLanes * rows_per_lane << log2 <= device::kResidentTile; ++log2) {
+        const ResidentNodes nodes = plan_nodes(likelihood_, chains_, rows_per_lane, log2);
+        const int pieces = nodes.max_nodes >> log2;
+        if (pieces > (most_segments_ > 1 ? kMostNodes : kMostPieces)) continue;
+        ResidentPlan plan;
+        plan.evaluators = device::kWideWarps;
+        plan.sizes = {real_bytes(), device::ResidentForm::wide, lines, rows_per_lane, false, num_blocks_ > 1};
+        plan.log2_piece = log2;
+        plan.nodes_per_block = ceil_div(pieces, blocks) << log2;
+        plan.num_blocks = ceil_div(nodes.max_nodes, plan.nodes_per_block);
+        const int cost = wide_cost(plan.nodes_per_block, lines, plan.evaluators, rows_per_lane);
+        if (best && cost > least) continue;
+        if (!all_blocks_have_rows(plan, nodes) || !place_rows(plan, nodes, kOtherSharedOfLines)) continue;
+        least = cost;
+        best = plan;
+      }
     return best;
   }
   // What a block tells is what the others wait for: who tells nothing could fall behind by more than a turn.

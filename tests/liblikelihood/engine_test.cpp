@@ -300,7 +300,8 @@ TEST_P(FastEngine, BitsDoNotDependOnBatchThreadsOrActiveSet) {
 }
 
 // Blocks of the batch kernel that go through several parts of the data, whose rows come ahead, and sum runs
-// of parts by themselves: many rows and few chains, and few rows and many chains.
+// of parts by themselves: many rows and few chains, and few rows and many chains. Few components of few
+// columns have more rows a thread.
 TEST_P(FastEngine, BitsAreTheSameWhereBlocksGoThroughManyParts) {
   if (GetParam().backend != Backend::cuda) GTEST_SKIP() << "of the GPU's kernels";
   for (const auto& [K, d, rows, chains] : {std::tuple{8, 13, std::size_t{600001}, 1},
@@ -308,9 +309,13 @@ TEST_P(FastEngine, BitsAreTheSameWhereBlocksGoThroughManyParts) {
                                            {8, 13, std::size_t{12345}, 700},
                                            {3, 5, std::size_t{2999}, 3001},
                                            {5, 1, std::size_t{300000}, 2},
+                                           {2, 1, std::size_t{600001}, 2},
+                                           {1, 1, std::size_t{12345}, 700},
+                                           {2, 2, std::size_t{290001}, 3},
                                            {128, 13, std::size_t{12345}, 40}}) {
     SCOPED_TRACE(std::to_string(rows) + " rows, " + std::to_string(chains) + " chains");
-    const auto p = random_problem(K, d, rows, 9);
+    auto p = random_problem(K, d, rows, 9);
+    if (K <= 2) add_extreme_rows(p);
     const ModelSpec model{"gaussian_mixture", K};
     const auto dim = p.theta.size();
     std::vector<double> all;

@@ -16,17 +16,19 @@ constexpr int kLargest = 16;  // cluster
 
 DeviceLikelihood likelihood(std::size_t rows, int components = 8, int dim = 13) {
   const int blocks = (components + 3) / 4;
-  return {"emomc::device::GaussianMixture",
-          "float",
-          components,
-          dim,
-          blocks * 4 * (2 * dim + 1),
-          components * (dim + 1),
-          components * (dim + 1),
-          blocks * 2,
-          nullptr,
-          {0, static_cast<int>((rows + 1023) / 1024)},
-          {rows}};
+  DeviceLikelihood result{"emomc::device::GaussianMixture",
+                          "float",
+                          components,
+                          dim,
+                          blocks * 4 * (2 * dim + 1),
+                          components * (dim + 1),
+                          components * (dim + 1),
+                          blocks * 2,
+                          nullptr,
+                          {0, static_cast<int>((rows + 1023) / 1024)},
+                          {rows}};
+  result.rows_per_thread = 4;
+  return result;
 }
 
 std::vector<ChainPlan> chains(std::size_t count, const std::vector<int>& segments = {0}) {

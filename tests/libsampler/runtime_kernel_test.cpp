@@ -57,7 +57,7 @@ TEST_F(RuntimeKernels, BatchKernelsOfAllModelsCompileWithoutSpills) {
                                     "emomc::device::batch_kernel<emomc::device::BatchConfig<emomc::device::" +
                                         model + ", " + real + ", " + std::to_string(fixed ? 2 : components) +
                                         ", " + std::to_string(fixed ? 1 : dim) + ", " +
-                                        std::to_string(fixed                       ? 4
+                                        std::to_string(fixed                       ? 8
                                                        : pairs && components == 32 ? 2
                                                                                    : rows) +
                                         ", " + uniform + ", emomc::device::BatchWork::" + work};
@@ -79,7 +79,6 @@ TEST_F(RuntimeKernels, BatchKernelsOfAllModelsCompileWithoutSpills) {
 // The state of a chain is in shared memory; a few words may be written to memory between the loops over rows.
 TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
   DeviceLikelihood likelihood;
-  likelihood.real = "float";
   ResidentPlan plan;
   for (const auto& model : kModels)
     for (const auto& proposal : kProposals)
@@ -98,7 +97,8 @@ TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
         const bool wide = form == device::ResidentForm::wide;
         plan.sizes.form = form;
         const bool teams = form == device::ResidentForm::teams;
-        plan.sizes.rows_per_lane = wide || (teams && !full && !tied) ? 4 : 2;
+        const bool fixed = model == "TwoGaussian";
+        plan.sizes.rows_per_lane = wide && fixed ? 8 : wide || (teams && !full && !tied) ? 4 : 2;
         const bool lines = form == device::ResidentForm::lines, by_component = proposal == "ComponentWise";
         plan.evaluators = form == device::ResidentForm::ahead ? 4
                           : teams                             ? device::kTeamWarps
@@ -108,10 +108,14 @@ TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
         plan.sizes.num_lines = lines ? 4 : wide && proposal != "CrankNicolson" ? 2 : 1;
         plan.sizes.caches = by_component && !lines && !wide && !(teams && (full || tied));
         plan.sizes.neighbours = by_component || proposal == "SplitMerge" || proposal == "CrankNicolson";
-        const KernelSource source =
-            resident_source(plan, likelihood, "emomc::device::" + proposal, device::ParameterTable{});
-        const KernelCode code = compile_kernel(source, "sm_90", false);
-        EXPECT_LE(code.spilled, kMostSpilled) << source.kernel;
+        for (const char* real : {"float", "double"}) {
+          if (real[0] == 'd' && !(fixed && wide)) continue;
+          likelihood.real = real;
+          const KernelSource source =
+              resident_source(plan, likelihood, "emomc::device::" + proposal, device::ParameterTable{});
+          const KernelCode code = compile_kernel(source, "sm_90", false);
+          EXPECT_LE(code.spilled, kMostSpilled) << source.kernel;
+        }
       }
 }
 

@@ -11,6 +11,9 @@ namespace {
 constexpr int kRowRegisters = 56;
 // The same where distances go by pairs of columns, and so many components that their loop is one.
 constexpr int kRowRegistersOfPairs = 28, kFewComponents = 8;
+// Of so few components of so few columns as two Gaussians on a line more rows, since what is done once for a
+// thread's rows takes as long as they do.
+constexpr int kManyRows = 8, kFewestComponents = 2, kRowRegistersOfMany = 16;
 constexpr int kBlocksPerMultiprocessor = 4;
 // Columns up to which loops over pairs of them are unrolled whole (EMOMC_UNROLL_EXACT_PAIRS).
 constexpr int kMostPairedColumns = 16;
@@ -25,7 +28,7 @@ bool goes_by_pairs(const DeviceLikelihood& likelihood) {
 }
 
 std::size_t part_bytes(const DeviceLikelihood& likelihood) {
-  return static_cast<std::size_t>(likelihood.dim * batch_rows_per_thread(likelihood) * device::kBatchThreads *
+  return static_cast<std::size_t>(likelihood.dim * likelihood.rows_per_thread * device::kBatchThreads *
                                   bytes_of(likelihood));
 }
 
@@ -43,8 +46,11 @@ long ceil_of_ratio(long a, long b) { return (a + b - 1) / b; }
 
 }  // namespace
 
-int batch_rows_per_thread(const DeviceLikelihood& likelihood) {
+int rows_per_thread(const DeviceLikelihood& likelihood) {
   const bool pairs = goes_by_pairs(likelihood);
+  if (!pairs && likelihood.num_components <= kFewestComponents &&
+      kManyRows * likelihood.dim * bytes_of(likelihood) / 4 <= kRowRegistersOfMany)
+    return kManyRows;
   if (pairs && likelihood.dim > kMostPairedColumns) return 0;
   const int most = pairs && likelihood.num_components > kFewComponents ? kRowRegistersOfPairs : kRowRegisters;
   for (int rows : {4, 2, 1})
@@ -57,7 +63,7 @@ KernelSource batch_source(const DeviceLikelihood& likelihood, bool uniform, bool
   return {"emomc/device/batch_kernel.cuh",
           "emomc::device::batch_kernel<emomc::device::BatchConfig<" + likelihood.model + ", " +
               likelihood.real + ", " + number(likelihood.num_components) + ", " + number(likelihood.dim) +
-              ", " + number(batch_rows_per_thread(likelihood)) + (uniform ? ", true" : ", false") +
+              ", " + number(likelihood.rows_per_thread) + (uniform ? ", true" : ", false") +
               ", emomc::device::BatchWork::" + (component ? "component" : "full") +
               ", emomc::device::BatchRows::" + (ahead ? "ahead>>" : "loaded>>")};
 }
@@ -65,7 +71,7 @@ KernelSource batch_source(const DeviceLikelihood& likelihood, bool uniform, bool
 std::unique_ptr<BatchEvaluation> BatchEvaluation::make(const DeviceLikelihood& likelihood, int num_chains,
                                                        const ChainWorkView& work, bool component,
                                                        int num_multiprocessors) {
-  const int rows = batch_rows_per_thread(likelihood);
+  const int rows = likelihood.rows_per_thread;
   if (rows == 0 || num_chains == 0 || work.max_tiles == 0 || !runtime_compiler_problem().empty())
     return nullptr;
   const long parts = static_cast<long>(work.max_tiles) * device::kBatchTile / (rows * device::kBatchThreads);
@@ -85,7 +91,7 @@ std::unique_ptr<BatchEvaluation> BatchEvaluation::make(const DeviceLikelihood& l
 BatchEvaluation::BatchEvaluation(const DeviceLikelihood& likelihood, const ChainWorkView& work,
                                  bool component, int num_chains, int num_multiprocessors)
     : num_parts_(work.max_tiles *
-                 (device::kBatchTile / (batch_rows_per_thread(likelihood) * device::kBatchThreads))),
+                 (device::kBatchTile / (likelihood.rows_per_thread * device::kBatchThreads))),
       coefficient_bytes_(static_cast<std::size_t>(likelihood.num_coefficients * bytes_of(likelihood))),
       part_bytes_(part_bytes(likelihood)),
       blocks_at_once_(kBlocksPerMultiprocessor * num_multiprocessors) {
@@ -96,7 +102,7 @@ BatchEvaluation::BatchEvaluation(const DeviceLikelihood& likelihood, const Chain
   // more than one of these holds it spills, or takes a tenth longer.
   constexpr int kFewRegisters = 8;  // of rows: few columns
   const bool has_few =
-      batch_rows_per_thread(likelihood) * likelihood.dim * bytes_of(likelihood) / 4 <= kFewRegisters;
+      likelihood.rows_per_thread * likelihood.dim * bytes_of(likelihood) / 4 <= kFewRegisters;
   const int short_of_registers = (likelihood.real == "double") + goes_by_pairs(likelihood) + !component;
   const bool gains = has_few || short_of_registers <= 1;
   if (gains && work.uniform && shared_ahead_ >= part_bytes_ + coefficient_bytes_ + 16) {

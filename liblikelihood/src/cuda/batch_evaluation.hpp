@@ -10,9 +10,9 @@
 
 namespace emomc {
 
-/// Neighbouring rows that a thread of the batch kernel has in registers; 0: they do not fit.
-int batch_rows_per_thread(const DeviceLikelihood& likelihood);
-/// The kernel for a likelihood that has some; `uniform`: all chains read all rows as one segment;
+/// DeviceLikelihood::rows_per_thread of a likelihood whose model, real type and sizes are there.
+int rows_per_thread(const DeviceLikelihood& likelihood);
+/// The kernel for a likelihood whose threads have rows; `uniform`: all chains read all rows as one segment;
 /// `component`: one component's distances anew, the others' from the cache; `ahead`: rows come ahead
 /// (BatchRows).
 KernelSource batch_source(const DeviceLikelihood& likelihood, bool uniform, bool component, bool ahead);

@@ -84,6 +84,7 @@ class CudaEngine final : public LikelihoodEngine {
                             kept_.data(),
                             kept_.size() * sizeof(Real)};
     for (const Segment& segment : segments_) result.segment_rows.push_back(segment.num_rows);
+    result.rows_per_thread = rows_per_thread(result);
     return result;
   }
 

@@ -69,6 +69,8 @@ struct DeviceLikelihood {
   // evaluate_component().
   void* kept = nullptr;
   std::size_t kept_bytes = 0;
+  /// Neighbouring rows for which a thread of a kernel for exact sizes has registers; 0: for none.
+  int rows_per_thread = 0;
 };
 
 /// Whether component caches are kept; without them evaluate_component computes in full. The log

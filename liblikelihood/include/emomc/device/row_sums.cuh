@@ -8,12 +8,13 @@
 
 namespace emomc::device {
 
+/// Neighbouring rows; as far as one instruction takes them.
 template <class Real, int R>
-struct alignas(R * sizeof(Real)) RowVector {
+struct alignas(R * sizeof(Real) < 16 ? R * sizeof(Real) : 16) RowVector {
   Real x[R];
 };
 
-/// R neighbouring rows of a column; aligned to R of them.
+/// R neighbouring rows of a column; aligned as a RowVector is.
 template <class Real, int R>
 __device__ inline void load_rows(const Real* from, Real (&x)[R]) {
   const auto v = *reinterpret_cast<const RowVector<Real, R>*>(from);
@@ -170,7 +171,8 @@ __device__ __noinline__ double any_log2_sum(Shape shape, const double* coefficie
 
 template <int R, class Shape>
 __device__ inline double log2_sum(const Shape& shape, const double* coefficients,
-                                  const RowsInMemory<double>& rows, bool all_count, const double (&sum)[R]) {
+                                  const RowsInMemory<double>& rows, bool all_count,
+                                  const double (&sum)[R]) requires(R <= kRowsOfProduct) {
   static_assert(R == 1 || R == 2 || R == kRowsOfProduct);
   constexpr unsigned kLanes = kRowsOfProduct / R, kAll = 0xffffffffu;  // lanes of a product
   double factor[R];
@@ -213,6 +215,27 @@ __device__ inline double log2_sum(const Shape& shape, const double* coefficients
     if (is_product) log = log2_of_product(factor[0], exponents);
   }
   return threadIdx.x % kLanes == 0 ? log : 0.0;
+}
+
+/// Of several products.
+template <int R, class Shape>
+__device__ inline double log2_sum(const Shape& shape, const double* coefficients,
+                                  const RowsInMemory<double>& rows, bool all_count,
+                                  const double (&sum)[R]) requires(R > kRowsOfProduct) {
+  constexpr int kProducts = R / kRowsOfProduct;
+  static_assert(kProducts * kRowsOfProduct == R);
+  double values[kProducts];
+#pragma unroll
+  for (int p = 0; p < kProducts; ++p) {
+    constexpr int kEach = kRowsOfProduct;
+    double own[kEach];
+#pragma unroll
+    for (int r = 0; r < kEach; ++r) own[r] = sum[p * kEach + r];
+    values[p] = log2_sum(shape, coefficients,
+                         RowsInMemory<double>{rows.first + p * kEach, rows.stride, rows.count - p * kEach},
+                         all_count, own);
+  }
+  return sum_in_registers(values);
 }
 
 /// Tree over the values of a warp's lanes, in their order. Every lane gets it.
