@@ -281,12 +281,12 @@ class CudaEngine final : public LikelihoodEngine {
 
     // Latency counts while the blocks are few: what is kept of components would be later than computing it.
     const bool fits = shared_bytes(TileMemory::fused, 1) <= kMaxSharedBytes;
-    if (fits && blocks * kMaxParts <= 2L * num_multiprocessors_)
+    const long at_once = static_cast<long>(kFusedBlocksAtOnce) * num_multiprocessors_;
+    if (fits && blocks * kMaxParts <= at_once)
       return launch<TileWork::full, TileMemory::fused, kMaxParts>(view, grid, theta, ld);
-    if (fits && blocks * 2 <= 2L * num_multiprocessors_)
+    if (fits && blocks * 2 <= at_once)
       return launch<TileWork::full, TileMemory::fused, 2>(view, grid, theta, ld);
-    if (fits && blocks <= 2L * num_multiprocessors_)
-      return launch<TileWork::full, TileMemory::fused, 1>(view, grid, theta, ld);
+    if (fits && blocks <= at_once) return launch<TileWork::full, TileMemory::fused, 1>(view, grid, theta, ld);
     prepare(memory, view, theta, ld);
     if constexpr (kWork == TileWork::full)
       if (batch_ && &memory == &run_) return batch_->launch(batch_view(view), device_.stream());

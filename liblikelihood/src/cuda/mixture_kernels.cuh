@@ -50,12 +50,6 @@ struct EvaluationView {
   KeptSumsView<Real> cache;
 };
 
-/// Blocks of the staged kernel in float32 that share a multiprocessor; its registers are rationed by it.
-template <class Shape>
-inline constexpr int kBlocksAtOnce = 2;
-template <>
-inline constexpr int kBlocksAtOnce<device::AxisAlignedShape> = 3;
-
 /// Threads of a block of tile_kernel.
 inline constexpr int kTileThreads = 256;
 /// A tile may be shared by this many blocks; their sums are nodes of the tile's tree.
@@ -174,6 +168,17 @@ enum class TileMemory {
   direct,  ///< in global memory; the coefficients are prepare_kernel's
 };
 
+/// Blocks of the fused kernel that share a multiprocessor: as many are launched at most, since more would be
+/// a second wave.
+inline constexpr int kFusedBlocksAtOnce = 2;
+
+/// Blocks that share a multiprocessor; registers are rationed by it.
+template <class Shape, class Real, TileMemory kMemory>
+inline constexpr int kBlocksAtOnce = kMemory == TileMemory::fused                         ? kFusedBlocksAtOnce
+                                     : kMemory == TileMemory::direct || sizeof(Real) == 8 ? 1
+                                     : device::kIsAxisAligned<Shape>                      ? 3
+                                                                                          : 2;
+
 /// Places in dynamic shared memory: coefficients, prepare_mixture's scratch, theta, tile.
 template <class Shape, class Real>
 struct TileMemoryLayout {
@@ -254,9 +259,7 @@ __device__ void hand_in(const EvaluationView<Shape, Real>& view, TileTask& task,
 
 /// Grid: work.max_tiles x kParts, then groups of chains_per_block active chains.
 template <class Model, class Real, TileWork kWork, TileMemory kMemory, int kParts>
-__global__ void __launch_bounds__(kTileThreads, sizeof(Real) == 4 && kMemory == TileMemory::staged
-                                                    ? kBlocksAtOnce<ShapeOf<Model>>
-                                                    : 1)
+__global__ void __launch_bounds__(kTileThreads, kBlocksAtOnce<ShapeOf<Model>, Real, kMemory>)
     tile_kernel(const __grid_constant__ EvaluationView<ShapeOf<Model>, Real> view, const Model model,
                 const double* theta, int ld) {
   extern __shared__ __align__(16) unsigned char memory[];
