@@ -29,13 +29,15 @@
 #define EMOMC_OUTLINE EMOMC_HD inline
 #endif
 // Where kernels are compiled for exact sizes, loops over columns are unrolled too; those over pairs of
-// columns up to 16.
+// columns up to 16; those over groups of components twice.
 #if EMOMC_EXACT_SIZES
 #define EMOMC_UNROLL_EXACT _Pragma("unroll")
 #define EMOMC_UNROLL_EXACT_PAIRS _Pragma("unroll 16")
+#define EMOMC_UNROLL_EXACT_TWICE _Pragma("unroll 2")
 #else
 #define EMOMC_UNROLL_EXACT
 #define EMOMC_UNROLL_EXACT_PAIRS
+#define EMOMC_UNROLL_EXACT_TWICE
 #endif
 #define EMOMC_ASSUME_ALIGNED(p, bytes) __builtin_assume_aligned(p, bytes)
 

@@ -35,6 +35,11 @@ struct AxisAlignedShape {
   EMOMC_INLINE int num_scratch() const { return num_components * (dim + 1); }
 };
 
+template <class Shape>
+inline constexpr bool kIsAxisAligned = false;
+template <>
+inline constexpr bool kIsAxisAligned<AxisAlignedShape> = true;
+
 /// As many coefficients side by side as C components of a column have. On a GPU they come 16 bytes at a time,
 /// which a type has to say: what is assumed of an address is lost in loops.
 template <int C, class Scalar>
@@ -75,24 +80,24 @@ EMOMC_INLINE void accumulate(const AxisAlignedShape& shape, const Scalar* coeffi
     Real x[R];
     row(j, x);
 #ifdef __CUDA_ARCH__
-    // Offsets before squares, and to and fro over the rows: an instruction that shares two operands with the
-    // one before it does not wait for the two banks of registers, each of which gives one a cycle.
-    Real z[B][C][R];
+    // A block's offsets before its squares, and to and fro over the rows: an instruction that shares two
+    // operands with the one before it does not wait for the two banks of registers, each of which gives one a
+    // cycle.
     EMOMC_UNROLL
     for (int b = 0; b < B; ++b) {
       const auto p = ColumnCoefficients<C, Scalar>::at(next[b]);
       next[b] += 2 * kComponentBlock;
+      Real z[C][R];
       EMOMC_UNROLL
       for (int c = 0; c < C; ++c) EMOMC_UNROLL
       for (int i = 0; i < R; ++i) {
         const int r = c % 2 == 0 ? i : R - 1 - i;
-        z[b][c][r] = real_fma(x[r], Real(p.at[2 * c]), Real(p.at[2 * c + 1]));
+        z[c][r] = real_fma(x[r], Real(p.at[2 * c]), Real(p.at[2 * c + 1]));
       }
+      EMOMC_UNROLL
+      for (int c = 0; c < C; ++c) EMOMC_UNROLL
+      for (int r = 0; r < R; ++r) t[b][c][r] = real_fnma(z[c][r], z[c][r], t[b][c][r]);
     }
-    EMOMC_UNROLL
-    for (int b = 0; b < B; ++b) EMOMC_UNROLL
-    for (int c = 0; c < C; ++c) EMOMC_UNROLL
-    for (int r = 0; r < R; ++r) t[b][c][r] = real_fnma(z[b][c][r], z[b][c][r], t[b][c][r]);
 #else
     EMOMC_UNROLL
     for (int b = 0; b < B; ++b) {

@@ -35,9 +35,7 @@ inline constexpr int kKeptOfBlock = kKinds == KeptKinds::pairs ? kBlockPairs : k
 
 /// Whether two blocks' sums find room in registers beside the computation of a pair's.
 template <class Shape>
-inline constexpr bool kHasRoomForKept = false;
-template <>
-inline constexpr bool kHasRoomForKept<AxisAlignedShape> = true;
+inline constexpr bool kHasRoomForKept = kIsAxisAligned<Shape>;
 
 /// Those of a chain and of neighbouring rows.
 template <class Shape, class Real, KeptKinds kKinds, class Index = i64>

@@ -34,7 +34,8 @@ EMOMC_INLINE int num_component_blocks(int num_components) {
 inline constexpr int kPair = 2;
 inline constexpr int kBlockPairs = kComponentBlock / kPair;
 
-/// Blocks whose terms are in registers at once.
+/// Blocks whose terms are in registers at once. If it is one, the exponentials of the block before are taken
+/// beside its terms.
 inline constexpr int kGroupBlocks = 2;
 
 /// Sums of rows within 2^+-this are taken as they are: far from where single terms leave the range of Real.
@@ -65,17 +66,19 @@ EMOMC_INLINE void add_pair(const Shape& shape, const Scalar* coefficients, int p
   for (int r = 0; r < R; ++r) p[r] = real_exp2_bounded(t[0][0][r]) + real_exp2_bounded(t[0][1][r]);
 }
 
-/// Sums over all components of R rows; `row(j, x)` loads column j.
-template <int R, class Shape, class Real, class Scalar, class Row>
+/// Sums over all components of R rows; `row(j, x)` loads column j. The bits do not depend on kGroup.
+template <int kGroup = kGroupBlocks, int R, class Shape, class Real, class Scalar, class Row>
 EMOMC_INLINE void add_components(const Shape& shape, const Scalar* coefficients, const Row& row,
                                  Real (&sum)[R]) {
   const int num_whole = (shape.num_components + kComponentBlock - kPair - 1) / kComponentBlock;
   int block = 0;
-  for (; block + kGroupBlocks <= num_whole; block += kGroupBlocks) {
-    Real t[kGroupBlocks][kComponentBlock][R];
-    accumulate(shape, coefficients, block * kComponentBlock, row, t);
-    add_blocks(t, block, sum);
-  }
+  if constexpr (kGroup > 1)
+    for (; block + kGroup <= num_whole; block += kGroup) {
+      Real t[kGroup][kComponentBlock][R];
+      accumulate(shape, coefficients, block * kComponentBlock, row, t);
+      add_blocks(t, block, sum);
+    }
+  EMOMC_UNROLL_EXACT_TWICE
   for (; block < num_whole; ++block) {
     Real t[1][kComponentBlock][R];
     accumulate(shape, coefficients, block * kComponentBlock, row, t);

@@ -146,7 +146,10 @@ class WideEvaluation {
 
  private:
   static constexpr int kFewNodes = 2;  // for each warp
-  static constexpr int kAtOnce = 4;    // groups of pieces, whose ways to a warp overlap
+  // With 12 warps a multiprocessor exponentials are waited for, unless they are taken beside other terms;
+  // tied covariance would rotate the rows for each block again.
+  static constexpr int kGroup = kIsAxisAligned<decltype(Config::model().shape())> ? 1 : kGroupBlocks;
+  static constexpr int kAtOnce = 4;  // groups of pieces, whose ways to a warp overlap
 
   /// The thread's rows of a node, in shared or device memory.
   struct Rows {
@@ -169,7 +172,7 @@ class WideEvaluation {
                             int num_rows) const {
     const auto shape = Config::model().shape();
     Real sum[kRows];
-    add_components(
+    add_components<kGroup>(
         shape, coefficients,
         [&x](int j, Real(&values)[kRows]) {
 #pragma unroll
