@@ -59,7 +59,7 @@ run_one() { # tool (or "none"), program, test
   # gigabytes of the GPU's memory, without which it passes over launches, so that such tests run one at a time, with
   # as few as are enough.
   if [[ $1 == synccheck ]]; then
-    for barriers in 64 256 1024 4096; do
+    for barriers in 64 256 1024 2048 4096; do
       grep -q 'overflow of tracked' "$log" || break
       result=passed
       flock "$logs/lock" timeout "$most_seconds" compute-sanitizer --num-cuda-barriers "$barriers" "${command[@]:1}" \

@@ -72,12 +72,13 @@ EMOMC_INLINE void add_components(const Shape& shape, const Scalar* coefficients,
                                  Real (&sum)[R]) {
   const int num_whole = (shape.num_components + kComponentBlock - kPair - 1) / kComponentBlock;
   int block = 0;
-  if constexpr (kGroup > 1)
+  if constexpr (kGroup > 1) {
     for (; block + kGroup <= num_whole; block += kGroup) {
       Real t[kGroup][kComponentBlock][R];
       accumulate(shape, coefficients, block * kComponentBlock, row, t);
       add_blocks(t, block, sum);
     }
+  }
   EMOMC_UNROLL_EXACT_TWICE
   for (; block < num_whole; ++block) {
     Real t[1][kComponentBlock][R];
