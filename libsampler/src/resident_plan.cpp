@@ -380,7 +380,7 @@ class Planner {
         plan.nodes_per_block = ceil_div(pieces, blocks) << log2;
         plan.num_blocks = ceil_div(nodes.max_nodes, plan.nodes_per_block);
         const int cost = wide_cost(plan.nodes_per_block, lines, plan.evaluators, rows_per_lane);
-        if (best && cost > least) continue;
+        if (best && (cost > least || (cost == least && rows_per_lane < best->sizes.rows_per_lane))) continue;
         if (!all_blocks_have_rows(plan, nodes) || !place_rows(plan, nodes, kOtherSharedOfLines)) continue;
         least = cost;
         best = plan;

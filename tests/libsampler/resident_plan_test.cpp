@@ -204,6 +204,14 @@ TEST(ResidentPlan, ManyRowsAreTakenByAllMultiprocessors) {
     EXPECT_LT(p->resident_nodes, p->nodes_per_block);
     EXPECT_GE(p->resident_nodes, 20);
   }
+  // Where a lane has registers for many rows it takes them, unless warps would have none.
+  for (const auto& [rows, each] : {std::pair<std::size_t, int>{300'000, 4}, {400'000, 8}, {1'000'000, 8}}) {
+    DeviceLikelihood two = likelihood(rows, 2, 1);
+    two.rows_per_thread = 8;
+    const auto p = plan_resident(two, chains(1), view(two), {1}, kMachine);
+    ASSERT_TRUE(p && p->is_wide()) << rows;
+    EXPECT_EQ(p->sizes.rows_per_lane, each) << rows;
+  }
   // Two teams may not write to the current point at the same time.
   EXPECT_EQ(plan(100'000, 1)->sizes.num_lines, 2);
   EXPECT_EQ(plan(100'000, 1, false, 51, true)->sizes.num_lines, 1);
