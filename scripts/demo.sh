@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # From a fresh machine to a posterior: installs what is missing, builds the program in release mode,
 # simulates a small five-emotion corpus of MFCC frames, samples the frames of one emotion and prints a
-# summary; then recognises all five. About five minutes on two cores, most of it the build.
+# summary; then classifies all five. Five to ten minutes on two cores, most of it the build.
 #   EMOMC_BUILD_DIR   where to build (default build/release)
 set -euo pipefail
 cd "$(dirname "$0")/.."

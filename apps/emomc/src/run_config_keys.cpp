@@ -309,7 +309,9 @@ std::vector<ConfigKey> program_keys() {
       {"output.keep_warmup", "", "true: the warm-up's draws are written too",
        [](const YamlValue& v, RunConfig& c) { c.output.keep_warmup = v.boolean(); },
        [](const RunConfig& c) { return yaml_bool(c.output.keep_warmup); }},
-      {"output.pointwise", "", "true: each row's log likelihood is written for each draw",
+      {"output.pointwise", "",
+       "reserved: only false is accepted; per-row log likelihoods come from `emomc export --format netcdf "
+       "--log-likelihood`",
        [](const YamlValue& v, RunConfig& c) { c.output.pointwise = v.boolean(); },
        [](const RunConfig& c) { return yaml_bool(c.output.pointwise); }},
   };
