@@ -7,6 +7,8 @@ import statistics
 import subprocess
 import threading
 
+import peers_stan
+
 FLOAT32_LANES = {"9.0": 128, "8.9": 128, "8.6": 128, "8.0": 64, "10.0": 128, "12.0": 128}  # a multiprocessor's
 
 
@@ -63,6 +65,8 @@ def describe(devices):
               "simd": devices["cpu"]["simd"],
               "versions": versions(["numpy", "scikit-learn", "cupy-cuda13x", "cupy-cuda12x", "jax", "torch", "numba",
                                     "numba-cuda", "numpyro"])}
+    if rstan := peers_stan.version():
+        result["versions"]["rstan"] = rstan
     gpus = devices["cuda"]["devices"]
     if gpus:
         result["gpu"] = gpus[0]

@@ -7,10 +7,11 @@ from plot import svg
 from problem import FUSED_MULTIPLY_ADDS
 
 PLOTS = {"cuda": "peers-gpu.svg", "cpu": "peers-cpu.svg"}
-PACKAGES = {"scikit-learn": "scikit-learn", "seed's formulation": "cupy", "CuPy": "cupy", "PyTorch": "torch", "JAX": "jax",
+PACKAGES = {"scikit-learn": "scikit-learn", "Stan": "rstan", "seed's formulation": "cupy", "CuPy": "cupy", "PyTorch": "torch", "JAX": "jax",
             "Numba": "numba", "Numba on the CPU": "numba"}
 ABOUT = {
     "scikit-learn": "`GaussianMixture.score`, float64, all cores",
+    "Stan": "`mixture.stan` by `log_prob` of R's rstan, which keeps a tape for gradients; float64, one thread",
     "seed's formulation": "a CUDA thread a row, row-major, float32, sum in float32",
     "CuPy": "matrix product and log-sum-exp, float32, sum in float64",
     "PyTorch": "matrix product and `logsumexp` in a CUDA graph, float32",

@@ -5,6 +5,8 @@ where the peer is not installed.
 Parameters stay on the peer's device and results are not read back, which a sampler would have to do; loops are on the
 device where the peer can (JAX) or its launches are one graph (PyTorch).
 """
+import importlib
+
 import numpy as np
 
 from peers_gpu import cupy_mixture, cupy_two_gaussian, seed
@@ -21,11 +23,10 @@ def scikit_learn(n, chains):
     return repeat(lambda: peer.score(x))
 
 
-def from_numba(name):
+def imported(module, name):
+    """A peer of a module that is imported when it is asked for."""
     def prepare(n, chains):
-        import peers_numba
-
-        return getattr(peers_numba, name)(n, chains)
+        return getattr(importlib.import_module(module), name)(n, chains)
 
     return prepare
 
@@ -96,13 +97,14 @@ def torch_mixture(n, chains):
 MIXTURE_ROWS = (10_000, 100_000, 1_000_000)
 PEERS = {
     "scikit-learn": (scikit_learn, "evaluation", "double", MIXTURE_ROWS, (1,), False),
+    "Stan": (imported("peers_stan", "stan_mixture"), "evaluation", "double", (10_000, 100_000), (1,), False),
     "seed's formulation": (seed, "evaluation", "mixed", MIXTURE_ROWS, (1,), True),
     "CuPy": (cupy_mixture, "evaluation", "mixed", MIXTURE_ROWS, (1,), True),
     "PyTorch": (torch_mixture, "evaluation", "mixed", MIXTURE_ROWS, (1,), True),
-    "Numba": (from_numba("numba_mixture"), "evaluation", "mixed", MIXTURE_ROWS, (1,), True),
+    "Numba": (imported("peers_numba", "numba_mixture"), "evaluation", "mixed", MIXTURE_ROWS, (1,), True),
     "JAX": (jax_step, "step", "mixed", MIXTURE_ROWS, (1, 256), True),
     "CuPy, two Gaussians": (cupy_two_gaussian, "two_gaussian", "double", (1_000_000,), (1,), True),
-    "Numba, two Gaussians": (from_numba("numba_two_gaussian"), "two_gaussian", "double", (1_000_000,), (1,), True),
-    "Numba on the CPU, two Gaussians": (from_numba("numba_cpu_two_gaussian"), "two_gaussian", "double", (1_000_000,), (1,), False),
+    "Numba, two Gaussians": (imported("peers_numba", "numba_two_gaussian"), "two_gaussian", "double", (1_000_000,), (1,), True),
+    "Numba on the CPU, two Gaussians": (imported("peers_numba", "numba_cpu_two_gaussian"), "two_gaussian", "double", (1_000_000,), (1,), False),
 }
 MOST_ROWS_AND_CHAINS = 3e7  # JAX writes n x K numbers per chain

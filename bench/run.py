@@ -4,7 +4,7 @@
     python3 bench/run.py [--emomc build/release/bin/emomc] [--json FILE] [--docs docs/performance.md]
     python3 bench/run.py --from FILE --docs docs/performance.md     # writes the page from an earlier run
 
-Peers: scikit-learn, Numba; with a GPU CuPy, JAX, Numba, PyTorch and the float32 formulation that emomc began with.
+Peers: scikit-learn, Numba, Stan (R's rstan, which takes a minute to compile); with a GPU CuPy, JAX, Numba, PyTorch and the float32 formulation that emomc began with.
 In each round everything is timed once, emomc and peers in turn; the median over rounds counts. --em adds rounds of EM
 (fit.py), --ess 'Sad_*.csv' effective draws a second beside NumPyro (ess.py); both take minutes. Nothing here passes
 or fails by a time. Needs numpy.
