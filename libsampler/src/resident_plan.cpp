@@ -8,21 +8,17 @@
 namespace emomc {
 namespace {
 
-constexpr int kLargestCluster = 16;
 constexpr int kLanes = 32;
 // A tree of sums is taken by one warp, 32 x 32 at most: of nodes, or where a chain is wide of pieces.
 constexpr int kMostNodes = 1024;
 // Where there is one segment, of whose pieces 32 are summed as they come.
 constexpr int kMostPieces = 2048;
-// Static shared memory of the kernel (of several candidates at once 3,360 bytes, otherwise 1,440) and what
-// the system takes of each block.
-constexpr std::size_t kOtherShared = 4096, kOtherSharedOfLines = 6144, kOtherSharedOfTeams = 8192;
 // Beyond, one candidate of one chain at a time is as fast with kernels of its own that use the whole GPU.
 constexpr int kMostRowsOfOneChain = 8192;
 // Multiprocessors that clusters of four and more find: they do not cross the GPU's parts of 16 to 18.
 constexpr double kShareOfLargeClusters = 0.85;
-// Where a chain is wide. With fewer blocks, or more rows of all chains together, kernels of its own are
-// as fast.
+// Where a chain is wide. With fewer blocks, or more rows of all chains together (of one at most those of
+// kMostPieces), kernels of its own are as fast.
 constexpr int kFewestWideBlocks = 2;
 constexpr double kMostWideRows = 3e6;
 // Of a lane where a chain is wide, where registers have room for more.
@@ -116,11 +112,6 @@ struct BlockCycles {
   }
 };
 
-// Whether a density goes through pairs of columns.
-bool has_many_pairs(const DeviceLikelihood& likelihood) {
-  return likelihood.model.ends_with("FullMixture") || likelihood.model.ends_with("TiedMixture");
-}
-
 // Of a pass of warps over nodes, in units of a row's arithmetic; it waits for about two.
 int cost_of_pass(int rows_per_lane) {
   constexpr int kWait = 2;
@@ -146,6 +137,18 @@ int best_rows_per_lane(int rows, int evaluators) {
 }
 
 }  // namespace
+
+std::size_t other_shared_bytes(const device::ResidentSizes& sizes) {
+  switch (sizes.form) {
+    case device::ResidentForm::teams:
+      return 8192;
+    case device::ResidentForm::lines:
+    case device::ResidentForm::wide:
+      return 6144;
+    default:
+      return 4096;
+  }
+}
 
 ResidentNodes plan_nodes(const DeviceLikelihood& likelihood, const std::vector<ChainPlan>& chains,
                          int rows_per_lane, int log2_piece) {
@@ -192,7 +195,8 @@ class Planner {
         view_(view),
         num_blocks_(num_blocks),
         machine_(machine),
-        cycles_of_(likelihood, num_blocks) {
+        cycles_of_(likelihood, num_blocks),
+        largest_(machine.largest_cluster) {
     std::size_t most_rows = 0;
     bool serves = true;
     for (const auto& chain : chains) {
@@ -217,7 +221,7 @@ class Planner {
   /// is shorter than `least`, which then is its time.
   std::optional<ResidentPlan> lines(double& least) const {
     std::optional<ResidentPlan> best;
-    for (int lines = 2; lines <= largest_; lines *= 2) {
+    for (int lines = 2; lines <= std::min(largest_, device::kMostLines); lines *= 2) {
       const double cycles = cycles_of_.of_lines(ceil_div(rows_, largest_ / lines), most_segments_, lines);
       if (cycles >= least) continue;
       const ResidentPlan plan = sized(device::ResidentForm::lines, largest_, lines, false);
@@ -251,7 +255,7 @@ class Planner {
     const int most_useful = std::max(1, ceil_div(rows_, kFewestRows));
     for (const bool with_caches : {true, false}) {
       if (with_caches && !caches) continue;
-      for (int cluster = kLargestCluster; cluster >= 1; cluster /= 2) {
+      for (int cluster = machine_.largest_cluster; cluster >= 1; cluster /= 2) {
         if (cluster / 2 >= most_useful || !has_room_for(cluster)) continue;
         const ResidentPlan plan = sized(device::ResidentForm::ahead, cluster, 1, with_caches);
         if (fits(plan)) return plan;
@@ -266,7 +270,8 @@ class Planner {
     for (const bool with_caches : {true, false}) {
       if (with_caches && !caches) continue;
       const ResidentPlan plan = sized(device::ResidentForm::in_turn, 1, 1, with_caches);
-      if (plan.shared_bytes + kOtherShared <= machine_.shared_per_multiprocessor / 2) return plan;
+      if (plan.shared_bytes + other_shared_bytes(plan.sizes) <= machine_.shared_per_multiprocessor / 2)
+        return plan;
     }
     return std::nullopt;
   }
@@ -278,7 +283,7 @@ class Planner {
     double least = cycles_of_.launched(
         static_cast<double>(rows_) * num_chains() / machine_.num_multiprocessors, num_chains(), caches);
     std::optional<ResidentPlan> best;
-    for (int cluster = 1; cluster <= kLargestCluster; cluster *= 2) {
+    for (int cluster = 1; cluster <= machine_.largest_cluster; cluster *= 2) {
       const int clusters = clusters_at_once(cluster);
       if (clusters == 0) break;
       const int waves = ceil_div(num_chains(), clusters * device::kChainTeams);
@@ -306,13 +311,15 @@ class Planner {
     return static_cast<int>((cluster <= 2 ? 1.0 : kShareOfLargeClusters) * machine_.num_multiprocessors /
                             cluster);
   }
-  // With 128 registers a thread.
-  int rows_per_lane(int rows, int evaluators) const {
-    return std::min(best_rows_per_lane(rows, evaluators), has_many_pairs(likelihood_) ? 2 : 4);
+  // With 128 registers a thread, which in float64 are enough for four where no kept sums are read beside
+  // them.
+  int rows_per_lane(device::ResidentForm form, int rows, int evaluators) const {
+    const bool few =
+        likelihood_.by_column_pairs || (likelihood_.real == "double" && form != device::ResidentForm::lines);
+    return std::min(best_rows_per_lane(rows, evaluators), few ? 2 : 4);
   }
   bool fits(const ResidentPlan& plan) const {
-    return plan.shared_bytes + (plan.sizes.num_lines > 1 ? kOtherSharedOfLines : kOtherShared) <=
-           machine_.shared_per_block;
+    return plan.shared_bytes + other_shared_bytes(plan.sizes) <= machine_.shared_per_block;
   }
 
   std::size_t bytes_of(const ResidentPlan& plan, const ResidentNodes& nodes) const {
@@ -335,7 +342,7 @@ class Planner {
     ResidentPlan plan;
     plan.num_blocks = cluster;
     plan.evaluators = ahead ? 4 : lines > 1 ? device::kLinesWarps : 8;
-    const int rows = rows_per_lane(ceil_div(rows_, blocks), plan.evaluators);
+    const int rows = rows_per_lane(form, ceil_div(rows_, blocks), plan.evaluators);
     plan.sizes = {real_bytes(), form, lines, rows, caches, num_blocks_ > 1};
     const ResidentNodes nodes = plan_nodes(likelihood_, chains_, rows);
     plan.nodes_per_block = ceil_div(nodes.max_nodes, blocks);
@@ -349,13 +356,13 @@ class Planner {
     plan.num_blocks = cluster;
     plan.chains_per_block = chains_per_block;
     plan.evaluators = device::kTeamWarps;
-    const bool may_keep = caches && !has_many_pairs(likelihood_);  // registers
-    const int rows = rows_per_lane(ceil_div(rows_, cluster), plan.evaluators);
+    const bool may_keep = caches && !likelihood_.by_column_pairs;  // registers
+    const int rows = rows_per_lane(device::ResidentForm::teams, ceil_div(rows_, cluster), plan.evaluators);
     plan.sizes = {real_bytes(), device::ResidentForm::teams, 1, rows, may_keep, num_blocks_ > 1};
     const ResidentNodes nodes = plan_nodes(likelihood_, chains_, rows);
     if (nodes.max_nodes > kMostNodes) return std::nullopt;
     plan.nodes_per_block = ceil_div(nodes.max_nodes, cluster);
-    if (!place_rows(plan, nodes, kOtherSharedOfTeams)) return std::nullopt;
+    if (!place_rows(plan, nodes)) return std::nullopt;
     const auto kept_of_chain = static_cast<std::size_t>(cluster * plan.nodes_per_block * kLanes * rows) *
                                static_cast<std::size_t>(likelihood_.num_pairs * real_bytes());
     plan.sizes.caches = may_keep && kept_of_chain * chains_.size() <= likelihood_.kept_bytes;
@@ -381,7 +388,7 @@ class Planner {
         plan.num_blocks = ceil_div(nodes.max_nodes, plan.nodes_per_block);
         const int cost = wide_cost(plan.nodes_per_block, lines, plan.evaluators, rows_per_lane);
         if (best && (cost > least || (cost == least && rows_per_lane < best->sizes.rows_per_lane))) continue;
-        if (!all_blocks_have_rows(plan, nodes) || !place_rows(plan, nodes, kOtherSharedOfLines)) continue;
+        if (!all_blocks_have_rows(plan, nodes) || !place_rows(plan, nodes)) continue;
         least = cost;
         best = plan;
       }
@@ -396,9 +403,9 @@ class Planner {
     return true;
   }
   // As many of a block's nodes in shared memory as find room.
-  bool place_rows(ResidentPlan& plan, const ResidentNodes& nodes, std::size_t other) const {
+  bool place_rows(ResidentPlan& plan, const ResidentNodes& nodes) const {
     plan.resident_nodes = 0;
-    const std::size_t fixed = bytes_of(plan, nodes) + other;
+    const std::size_t fixed = bytes_of(plan, nodes) + other_shared_bytes(plan.sizes);
     if (fixed > machine_.shared_per_block) return false;
     const auto node_bytes =
         static_cast<std::size_t>(kLanes * plan.sizes.rows_per_lane * likelihood_.dim * real_bytes());
@@ -415,7 +422,7 @@ class Planner {
   const ResidentMachine& machine_;
   BlockCycles cycles_of_;
   int rows_ = 0, most_segments_ = 0;
-  int largest_ = kLargestCluster;  // that there is room for
+  int largest_;  // cluster that there is room for
 };
 
 }  // namespace
@@ -453,7 +460,8 @@ KernelSource resident_source(const ResidentPlan& plan, const DeviceLikelihood& l
                   ", " + number(likelihood.dim) + ", " + number(plan.sizes.rows_per_lane) + ", " + space +
                   form_name(plan.sizes.form) + ", " + number(plan.evaluators) + ", " +
                   (plan.sizes.caches ? "true" : "false") + ", " + (plan.sizes.neighbours ? "true" : "false") +
-                  ", " + number(plan.sizes.num_lines) + ">>";
+                  ", " + number(plan.sizes.num_lines) + ", " + (plan.has_rows_outside() ? "true" : "false") +
+                  ">>";
   if (table.num_covariance_rows + table.num_conditionals == 0) source.defines = {"EMOMC_PLAIN_TABLE=1"};
   return source;
 }

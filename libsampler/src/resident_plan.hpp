@@ -16,6 +16,7 @@ namespace emomc {
 struct ResidentMachine {
   int num_multiprocessors = 0;
   std::size_t shared_per_multiprocessor = 0, shared_per_block = 0;  ///< bytes
+  int largest_cluster = 16;                                         ///< blocks, a power of two
 };
 
 struct ResidentPlan {
@@ -26,8 +27,17 @@ struct ResidentPlan {
   int chains_per_block = 1;                                     ///< of teams
   std::size_t shared_bytes = 0;                                 ///< dynamic, per block
   bool is_wide() const { return sizes.form == device::ResidentForm::wide; }
+  /// Of a block's rows some are in device memory.
+  bool has_rows_outside() const {
+    return device::reads_device_memory(sizes.form) && resident_nodes < nodes_per_block;
+  }
   bool is_of_teams() const { return sizes.form == device::ResidentForm::teams; }
 };
+
+/// Bytes that the rule leaves of a block's shared memory for the kernel's static part and for what the system
+/// takes of each block (kSharedOfSystem).
+std::size_t other_shared_bytes(const device::ResidentSizes& sizes);
+inline constexpr std::size_t kSharedOfSystem = 1024;
 
 /// Nodes of the trees over rows of all lists of segments that chains read; segments are whole pieces of
 /// nodes, of which the last may have no rows.

@@ -66,11 +66,11 @@ struct Problem {
   std::vector<double> starts;
 
   explicit Problem(const std::vector<int>& segments = {0}, std::uint64_t chains = 4, int components = 3,
-                   std::size_t rows = 3000)
-      : mixture(testing::random_problem(components, 2, rows, 21)),
+                   std::size_t rows = 3000, int columns = 2)
+      : mixture(testing::random_problem(components, columns, rows, 21)),
         model{"gaussian_mixture", components},
-        target(testing::mixture_layout(components, 2), testing::mixture_prior(),
-               std::vector<double>(2, 1.0)) {
+        target(testing::mixture_layout(components, columns), testing::mixture_prior(),
+               std::vector<double>(static_cast<std::size_t>(columns), 1.0)) {
     for (std::uint64_t c = 0; c < chains; ++c) {
       plans.push_back({c, segments, 1.0, 0});
       const auto start = testing::neighbour(mixture, 5, static_cast<std::uint32_t>(c));
@@ -239,8 +239,11 @@ TEST_P(OnBackendWithProposal, StepsInOneKernelHaveTheDrawsOfLaunchedOnes) {
   if (backend() != Backend::cuda) GTEST_SKIP() << "there are no kernels";
   const bool apart = proposal_use(kind()).other_chains || kind() == "delayed_rejection";
   if (apart) GTEST_SKIP() << kind() << " needs other chains or two tries and is always launched";
-  int num_resident = 0;
-  for (const std::uint64_t chains : {1u, 5u, 20u, 70u, 150u})
+  for (const auto& [chains, how] : {std::pair{1u, "candidates of a chain at once"},
+                                    {5u, "candidates of a chain at once"},
+                                    {20u, "candidates of a chain at once"},
+                                    {70u, "the next candidate prepared meanwhile"},
+                                    {150u, "one candidate after the other"}})
     for (const auto precision : {Precision::mixed, Precision::float64})
       for (const bool segments : {false, true}) {
         SCOPED_TRACE(std::to_string(chains) + " chains");
@@ -249,9 +252,41 @@ TEST_P(OnBackendWithProposal, StepsInOneKernelHaveTheDrawsOfLaunchedOnes) {
         problem.proposal.kind = kind();
         problem.options.warmup = 20;
         problem.options.draws = 10;
-        num_resident += is_in_one_kernel(expect_draws_of_launched_steps(problem, precision));
+        const std::string stepping = expect_draws_of_launched_steps(problem, precision);
+        EXPECT_TRUE(is_in_one_kernel(stepping) && stepping.ends_with(how)) << stepping;
       }
-  EXPECT_GE(num_resident, 12) << "of 20";
+}
+
+// The kernels of the sizes that speech has, whose code is another one for each number of components and
+// columns, and the same for more columns.
+TEST_P(OnBackendWithProposal, StepsAtTheSizesOfSpeechHaveTheDrawsOfLaunchedOnes) {
+  if (backend() != Backend::cuda) GTEST_SKIP() << "there are no kernels";
+  const bool apart = proposal_use(kind()).other_chains || kind() == "delayed_rejection";
+  if (apart) GTEST_SKIP() << kind() << " needs other chains or two tries and is always launched";
+  struct Case {
+    std::size_t rows;
+    std::uint64_t chains;
+    int columns;
+    Precision precision;
+    const char* how;
+  };
+  for (const Case& c : {Case{5'316, 1, 13, Precision::mixed, "candidates of a chain at once"},
+                        Case{5'316, 1, 13, Precision::float64, "candidates of a chain at once"},
+                        Case{5'316, 256, 13, Precision::mixed, "chains in each"},
+                        Case{100'000, 1, 13, Precision::mixed, "blocks a chain"},
+                        Case{100'000, 1, 13, Precision::float64, "blocks a chain"},
+                        Case{1'000'000, 1, 13, Precision::mixed, "blocks a chain"},
+                        Case{2'000'000, 1, 13, Precision::mixed, "blocks a chain"},
+                        Case{5'316, 2, 39, Precision::mixed, ""}}) {
+    SCOPED_TRACE(std::to_string(c.rows) + " rows, " + std::to_string(c.chains) + " chains, " +
+                 std::to_string(c.columns) + " columns");
+    Problem problem({0}, c.chains, 8, c.rows, c.columns);
+    problem.proposal.kind = kind();
+    problem.options.warmup = 8;
+    problem.options.draws = 4;
+    const std::string stepping = expect_draws_of_launched_steps(problem, c.precision);
+    EXPECT_TRUE(is_in_one_kernel(stepping) && stepping.find(c.how) != std::string::npos) << stepping;
+  }
 }
 
 // More rows than clusters take, of one segment and of two.
@@ -445,6 +480,31 @@ TEST_P(OnBackend, CovariancesAndSampledArgumentsHaveTheHostsBits) {
         EXPECT_EQ(actual.theta, expected.theta) << covariance << ", " << kind << ", " << chains << " chains";
         EXPECT_EQ(actual.log_prior, expected.log_prior) << covariance << ", " << kind;
         EXPECT_NE(actual.theta.front(), 0.0);
+      }
+}
+
+// Covariances on few rows and on so many that all multiprocessors work on a chain.
+TEST_P(OnBackend, CovariancesInOneKernelHaveTheDrawsOfLaunchedSteps) {
+  if (GetParam() != Backend::cuda) GTEST_SKIP() << "there are no kernels";
+  for (const std::string covariance : {"full", "tied"})
+    for (const std::string kind : {"component_wise", "random_walk"})
+      for (const auto& [chains, rows] : {std::pair{1u, 3'000u}, {1u, 100'000u}, {300u, 2'000u}}) {
+        SCOPED_TRACE(covariance + ", " + kind + ", " + std::to_string(chains) + " chains, " +
+                     std::to_string(rows) + " rows");
+        Problem problem({0}, chains, 3, rows, 5);
+        problem.model.covariance = covariance;
+        problem.proposal.kind = kind;
+        problem.mixture = testing::with_correlations(problem.mixture, covariance, 5);
+        PriorSet prior = testing::mixture_prior();
+        prior.blocks["correlations"] = {PriorFamily::lkj, {number(2)}};
+        problem.target = Target(model_layout(problem.model, 5), prior, std::vector<double>(5, 1.0));
+        problem.starts.clear();
+        for (unsigned c = 0; c < chains; ++c)
+          problem.starts.insert(problem.starts.end(), problem.mixture.theta.begin(),
+                                problem.mixture.theta.end());
+        problem.options.warmup = 8;
+        problem.options.draws = 4;
+        EXPECT_TRUE(is_in_one_kernel(expect_draws_of_launched_steps(problem, Precision::mixed)));
       }
 }
 

@@ -6,46 +6,21 @@
 #include <numeric>
 
 #include "emomc/sampler/run_chains.hpp"
+#include "planned_chains.hpp"
 
 namespace emomc {
 namespace {
 
-// An H200's numbers.
-constexpr ResidentMachine kMachine{132, 233472, 232448};
+constexpr ResidentMachine kMachine = testing::kH200;
 constexpr int kLargest = 16;  // cluster
 
 DeviceLikelihood likelihood(std::size_t rows, int components = 8, int dim = 13) {
-  const int blocks = (components + 3) / 4;
-  DeviceLikelihood result{"emomc::device::GaussianMixture",
-                          "float",
-                          components,
-                          dim,
-                          blocks * 4 * (2 * dim + 1),
-                          components * (dim + 1),
-                          components * (dim + 1),
-                          blocks * 2,
-                          nullptr,
-                          {0, static_cast<int>((rows + 1023) / 1024)},
-                          {rows}};
-  result.rows_per_thread = 4;
-  return result;
+  return testing::planned_likelihood(rows, components, dim);
 }
-
 std::vector<ChainPlan> chains(std::size_t count, const std::vector<int>& segments = {0}) {
-  std::vector<ChainPlan> plans;
-  for (std::size_t c = 0; c < count; ++c) plans.push_back({c, segments, 1.0, 0});
-  return plans;
+  return testing::planned_chains(count, segments);
 }
-
-device::StepView view(const DeviceLikelihood& l) {
-  device::StepView v{};
-  v.table.dim = l.num_components * (1 + 2 * l.dim);
-  v.table.dim_unconstrained = v.table.dim - 1;
-  v.num_innovation = v.table.dim_unconstrained + device::kExtraInnovation;
-  v.num_blocks = 2 * l.num_components + 1;
-  v.adapted_layout = {v.num_blocks, v.table.dim_unconstrained, 0, 0};
-  return v;
-}
+device::StepView view(const DeviceLikelihood& l) { return testing::planned_view(l); }
 
 std::optional<ResidentPlan> plan(std::size_t rows, std::size_t count, bool caches = false, int blocks = 17,
                                  bool moves_by_fit = false) {
@@ -84,7 +59,7 @@ TEST(ResidentPlan, ChainsWithRoomHaveSeveralCandidatesAtOnce) {
   EXPECT_EQ(plan(3000, 100)->sizes.num_lines, 1);
   // Rows that take long, of one chain: launching is what there is else.
   DeviceLikelihood tied = likelihood(10'000);
-  tied.model = "emomc::device::TiedMixture";
+  tied.by_column_pairs = true;
   tied.num_coefficients *= 4;
   EXPECT_TRUE(plan_resident(tied, chains(1), view(tied), {1}, kMachine));
   // As many rows a lane as there are registers for.
@@ -103,7 +78,10 @@ TEST(ResidentPlan, ChainsWithRoomHaveSeveralCandidatesAtOnce) {
 }
 
 TEST(ResidentPlan, ManyRowsOrNoneAreLeftToOtherKernels) {
-  EXPECT_FALSE(plan(3'000'001, 1));
+  EXPECT_TRUE(plan(2'097'152, 1));
+  EXPECT_FALSE(plan(2'097'153, 1));
+  EXPECT_TRUE(plan(1'500'000, 2));
+  EXPECT_FALSE(plan(1'500'001, 2));
   EXPECT_FALSE(plan(100'000, 34));
   EXPECT_FALSE(plan(100'000, 256));
   EXPECT_FALSE(plan(100'000, 2'000));
@@ -143,12 +121,12 @@ TEST(ResidentPlan, ManyChainsShareBlocks) {
   EXPECT_FALSE(plan_resident(l, chains(256), view(l), {17, false, true}, kMachine)->sizes.caches);
   l.kept_bytes = 256ul * 6 * 6144 * 4;
   EXPECT_TRUE(plan_resident(l, chains(256), view(l), {17, false, true}, kMachine)->sizes.caches);
-  l.model = "emomc::device::TiedMixture";
+  l.by_column_pairs = true;
   EXPECT_FALSE(plan_resident(l, chains(256), view(l), {17, false, true}, kMachine)->sizes.caches);
   DeviceLikelihood many = likelihood(100'000);
   many.kept_bytes = 256ul * 6 * 100'352 * 4;
   EXPECT_FALSE(plan_resident(many, chains(256), view(many), {17, false, true}, kMachine));
-  l.model = "emomc::device::GaussianMixture";
+  l.by_column_pairs = false;
   // Where a chain's turn comes after another's.
   EXPECT_FALSE(plan_resident(l, chains(1024), view(l), {17, false, true}, kMachine)->sizes.caches);
   l.kept_bytes *= 4;
@@ -222,13 +200,14 @@ TEST(ResidentPlan, WhatABlockTakesIsThere) {
     for (std::size_t count : {1u, 3u, 60u, 130u})
       for (bool caches : {false, true})
         if (const auto p = plan(rows, count, caches)) {
-          const std::size_t fixed =
-              p->sizes.num_lines > 1 || p->is_wide() ? 3360 : 1440;  // what ptxas says of the kernel
-          EXPECT_LE(p->shared_bytes + fixed, kMachine.shared_per_block);
+          EXPECT_LE(p->shared_bytes + other_shared_bytes(p->sizes), kMachine.shared_per_block);
           const int nodes =
               plan_nodes(likelihood(rows), chains(count), p->sizes.rows_per_lane, p->log2_piece).max_nodes;
           EXPECT_GE(p->nodes_per_block * p->num_blocks / (p->is_wide() ? 1 : p->sizes.num_lines), nodes);
-          EXPECT_LE(static_cast<std::size_t>(p->num_blocks) * count, 2u * 132u);
+          // Blocks that wait for each other are all there at once.
+          const auto each = static_cast<std::size_t>(p->chains_per_block);
+          EXPECT_LE(static_cast<std::size_t>(p->num_blocks) * ((count + each - 1) / each),
+                    p->sizes.form == device::ResidentForm::in_turn ? 2u * 132u : 132u);
         }
   // Caches go where they do not fit.
   EXPECT_TRUE(plan(2500, 130, true)->sizes.caches);
@@ -247,7 +226,28 @@ TEST(ResidentPlan, FewMultiprocessorsAreEnough) {
         if (!p) continue;
         EXPECT_GE(p->num_blocks, 1);
         EXPECT_LE(p->num_blocks, multiprocessors) << rows << " rows, " << count << " chains";
+        if (p->is_wide()) {
+          EXPECT_LE(static_cast<std::size_t>(p->num_blocks) * count,
+                    static_cast<std::size_t>(multiprocessors));
+        }
       }
+}
+
+TEST(ResidentPlan, ClustersAreNoLargerThanTheGpuHasThem) {
+  for (int largest : {1, 2, 8})
+    for (std::size_t rows : {100u, 5316u, 20'000u})
+      for (std::size_t count : {1u, 5u, 30u, 300u}) {
+        ResidentMachine machine = kMachine;
+        machine.largest_cluster = largest;
+        const auto l = likelihood(rows);
+        const auto p = plan_resident(l, chains(count), view(l), {17}, machine, false);
+        EXPECT_TRUE(!p || p->num_blocks <= largest) << rows << " rows, " << count << " chains";
+      }
+  ResidentMachine machine = kMachine;
+  machine.largest_cluster = 8;
+  const auto l = likelihood(5316);
+  ASSERT_TRUE(plan_resident(l, chains(1), view(l), {17}, machine, false));
+  EXPECT_EQ(plan_resident(l, chains(1), view(l), {17}, machine, false)->num_blocks, 8);
 }
 
 TEST(ResidentPlan, NodesCoverTheRowsOfEachListOnce) {

@@ -7,11 +7,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/device/proposals.hpp"
 #include "emomc/likelihood/models.hpp"
-#include "resident_plan.hpp"
+#include "planned_chains.hpp"
 
 namespace emomc {
 namespace {
@@ -76,47 +78,87 @@ TEST_F(RuntimeKernels, BatchKernelsOfAllModelsCompileWithoutSpills) {
   }
 }
 
+struct PlannedKernel {
+  std::string model, proposal, real;
+  std::size_t rows, chains;
+  int dim = 13;
+};
+
+// Sizes for which the rule chooses each form: of several candidates at once, of one for both outcomes, one
+// after the other, of chains beside each other, and on all multiprocessors; of the last two also with rows in
+// device memory.
+std::vector<PlannedKernel> planned_kernels() {
+  std::vector<PlannedKernel> result;
+  using Sizes = std::pair<std::size_t, std::size_t>;  // rows, chains
+  for (const auto& proposal : kProposals) {
+    if (takes_turns(proposal)) continue;
+    for (const auto& [rows, chains] : {Sizes{5'316, 1}, {3'000, 100}, {5'316, 256}, {100'000, 1}})
+      result.push_back({"GaussianMixture", proposal, "float", rows, chains});
+  }
+  for (const char* proposal : {"ComponentWise", "RandomWalk"}) {
+    for (const auto& [rows, chains] : {Sizes{500, 200}, {5'316, 512}, {2'000'000, 1}})
+      result.push_back({"GaussianMixture", proposal, "float", rows, chains});
+    for (const char* model : {"TiedMixture", "FullMixture"})
+      for (const auto& [rows, chains] : {Sizes{1'000, 1}, {500, 300}, {30'000, 1}})
+        result.push_back({model, proposal, "float", rows, chains});
+  }
+  for (const auto& [rows, chains] : {Sizes{1'000, 1}, {3'000, 100}, {5'316, 256}, {100'000, 1}}) {
+    result.push_back({"SphericalMixture", "ComponentWise", "float", rows, chains});
+    result.push_back({"TwoGaussian", "ComponentWise", "float", rows, chains, 1});
+    result.push_back({"GaussianMixture", "ComponentWise", "double", rows, chains});
+  }
+  result.push_back({"TwoGaussian", "RandomWalk", "double", 1'000'000, 1, 1});
+  result.push_back({"GaussianMixture", "ComponentWise", "float", 10'000, 1, 39});
+  return result;
+}
+
 // The state of a chain is in shared memory; a few words may be written to memory between the loops over rows.
 TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
-  DeviceLikelihood likelihood;
-  ResidentPlan plan;
-  for (const auto& model : kModels)
-    for (const auto& proposal : kProposals)
-      for (const auto form :
-           {device::ResidentForm::ahead, device::ResidentForm::in_turn, device::ResidentForm::teams,
-            device::ResidentForm::lines, device::ResidentForm::wide}) {
-        if (takes_turns(proposal)) continue;
-        // All pairs would take minutes and bring no other code.
-        const bool full = model == "FullMixture", tied = model == "TiedMixture";
-        const bool is_first = model == "GaussianMixture" || proposal == "ComponentWise" ||
-                              ((full || tied) && proposal == "RandomWalk");
-        if (!is_first) continue;
-        likelihood.model = "emomc::device::" + model;
-        likelihood.num_components = model == "TwoGaussian" ? 2 : 8;
-        likelihood.dim = model == "TwoGaussian" ? 1 : 13;
-        const bool wide = form == device::ResidentForm::wide;
-        plan.sizes.form = form;
-        const bool teams = form == device::ResidentForm::teams;
-        const bool fixed = model == "TwoGaussian";
-        plan.sizes.rows_per_lane = wide && fixed ? 8 : wide || (teams && !full && !tied) ? 4 : 2;
-        const bool lines = form == device::ResidentForm::lines, by_component = proposal == "ComponentWise";
-        plan.evaluators = form == device::ResidentForm::ahead ? 4
-                          : teams                             ? device::kTeamWarps
-                          : lines                             ? device::kLinesWarps
-                          : wide                              ? device::kWideWarps
-                                                              : 8;
-        plan.sizes.num_lines = lines ? 4 : wide && proposal != "CrankNicolson" ? 2 : 1;
-        plan.sizes.caches = by_component && !lines && !wide && !(teams && (full || tied));
-        plan.sizes.neighbours = by_component || proposal == "SplitMerge" || proposal == "CrankNicolson";
-        for (const char* real : {"float", "double"}) {
-          if (real[0] == 'd' && !(fixed && wide)) continue;
-          likelihood.real = real;
-          const KernelSource source =
-              resident_source(plan, likelihood, "emomc::device::" + proposal, device::ParameterTable{});
-          const KernelCode code = compile_kernel(source, "sm_90", false);
-          EXPECT_LE(code.spilled, kMostSpilled) << source.kernel;
-        }
-      }
+  std::map<std::string, std::set<device::ResidentForm>> forms;
+  bool has_rows_outside[2] = {false, false};
+  for (const PlannedKernel& k : planned_kernels()) {
+    SCOPED_TRACE(k.model + ", " + k.proposal + ", " + k.real + ", " + std::to_string(k.rows) + " rows, " +
+                 std::to_string(k.chains) + " chains, " + std::to_string(k.dim) + " columns");
+    const bool two = k.model == "TwoGaussian", tied = k.model == "TiedMixture",
+               full = k.model == "FullMixture";
+    DeviceLikelihood l = testing::planned_likelihood(k.rows, two ? 2 : 8, k.dim);
+    l.model = "emomc::device::" + k.model;
+    l.real = k.real;
+    l.by_column_pairs = tied || full;
+    if (l.by_column_pairs) l.num_coefficients *= tied ? 3 : 7;
+    l.rows_per_thread = two ? 8 : l.dim > 13 ? 1 : k.real == "double" || l.by_column_pairs ? 2 : 4;
+    l.kept_bytes = std::size_t{1} << 32;
+    device::StepView view = testing::planned_view(l);
+    view.table.num_covariance_rows = l.by_column_pairs ? 1 : 0;
+    const bool whole =
+        k.proposal == "RandomWalk" || k.proposal == "AdaptiveMetropolis" || k.proposal == "Independence";
+    const bool by_fit = k.proposal == "CrankNicolson";
+    const auto plan = plan_resident(l, testing::planned_chains(k.chains), view,
+                                    {whole    ? 1
+                                     : by_fit ? 51
+                                              : 17,
+                                     by_fit, !whole},
+                                    testing::kH200);
+    if (!plan) {
+      ADD_FAILURE() << "the rule has no plan";
+      continue;
+    }
+    forms[k.model == "GaussianMixture" ? k.proposal : k.model].insert(plan->sizes.form);
+    if (plan->has_rows_outside()) has_rows_outside[plan->is_wide()] = true;
+    const KernelCode code =
+        compile_kernel(resident_source(*plan, l, "emomc::device::" + k.proposal, view.table), "sm_90", false);
+    EXPECT_LE(code.spilled, kMostSpilled);
+    EXPECT_LE(static_cast<std::size_t>(code.shared) + kSharedOfSystem, other_shared_bytes(plan->sizes));
+  }
+  EXPECT_TRUE(has_rows_outside[0] && has_rows_outside[1]);
+  for (const auto& [name, of_it] : forms) {
+    if (name.ends_with("Mixture") || name == "TwoGaussian") continue;
+    SCOPED_TRACE(name);
+    EXPECT_TRUE(of_it.contains(device::ResidentForm::lines));
+    EXPECT_TRUE(of_it.contains(device::ResidentForm::teams));
+    EXPECT_TRUE(of_it.contains(device::ResidentForm::wide));
+  }
+  for (const char* name : {"ComponentWise", "RandomWalk"}) EXPECT_EQ(forms[name].size(), 5u) << name;
 }
 
 TEST_F(RuntimeKernels, WhatDoesNotCompileIsSaidInTheCompilersWords) {

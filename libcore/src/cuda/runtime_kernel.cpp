@@ -103,10 +103,12 @@ KernelCode compile(const KernelSource& source, const std::string& architecture) 
   check(api.cubin(program, result.code.data()), "nvrtcGetCUBIN");
   result.registers = number_before(log, R"(Used (\d+) registers)", true);
   result.spilled = number_before(log, R"((\d+) bytes spill stores)", false);
+  result.shared = number_before(log, R"((\d+) bytes smem)", true);
   return result;
 }
 
-// A cached kernel: a line with symbol, registers, spilled bytes, size and hash of the code, then the code.
+// A cached kernel: a line with symbol, registers, spilled and shared bytes, size and hash of the code, then
+// the code.
 std::optional<KernelCode> read_cached(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::string line, hash;
@@ -115,7 +117,8 @@ std::optional<KernelCode> read_cached(const fs::path& file) {
   std::size_t size = 0;
   std::istringstream fields(line);
   constexpr std::size_t kLargest = std::size_t{64} << 20;
-  if (!(fields >> result.symbol >> result.registers >> result.spilled >> size >> hash) || size > kLargest)
+  if (!(fields >> result.symbol >> result.registers >> result.spilled >> result.shared >> size >> hash) ||
+      size > kLargest)
     return std::nullopt;
   result.code.resize(size);
   if (!in.read(result.code.data(), static_cast<std::streamsize>(size)) || sha256_of(result.code) != hash)
@@ -130,8 +133,8 @@ void write_cached(const fs::path& file, const KernelCode& kernel) {
   const fs::path beside = file.string() + "." + std::to_string(getpid());
   {
     std::ofstream out(beside, std::ios::binary);
-    out << kernel.symbol << ' ' << kernel.registers << ' ' << kernel.spilled << ' ' << kernel.code.size()
-        << ' ' << sha256_of(kernel.code) << '\n'
+    out << kernel.symbol << ' ' << kernel.registers << ' ' << kernel.spilled << ' ' << kernel.shared << ' '
+        << kernel.code.size() << ' ' << sha256_of(kernel.code) << '\n'
         << kernel.code;
     if (!out.flush()) {
       fs::remove(beside, ignored);
@@ -213,6 +216,7 @@ RuntimeKernel::RuntimeKernel(const KernelSource& source) : impl_(std::make_uniqu
   const KernelCode code = compile_kernel(source, "sm_" + std::to_string(major) + std::to_string(minor));
   registers_ = code.registers;
   spilled_ = code.spilled;
+  shared_ = static_cast<std::size_t>(code.shared);
   EMOMC_CUDA_CHECK(
       cudaLibraryLoadData(&impl_->library, code.code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
   EMOMC_CUDA_CHECK(cudaLibraryGetKernel(&impl_->kernel, impl_->library, code.symbol.c_str()));

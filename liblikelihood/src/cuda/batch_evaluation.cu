@@ -23,10 +23,6 @@ constexpr std::size_t kMostSharedAhead = ((227 << 10) / kBlocksPerMultiprocessor
 
 int bytes_of(const DeviceLikelihood& likelihood) { return likelihood.real == "float" ? 4 : 8; }
 
-bool goes_by_pairs(const DeviceLikelihood& likelihood) {
-  return likelihood.model.ends_with("FullMixture") || likelihood.model.ends_with("TiedMixture");
-}
-
 std::size_t part_bytes(const DeviceLikelihood& likelihood) {
   return static_cast<std::size_t>(likelihood.dim * likelihood.rows_per_thread * device::kBatchThreads *
                                   bytes_of(likelihood));
@@ -36,7 +32,7 @@ std::size_t part_bytes(const DeviceLikelihood& likelihood) {
 std::size_t static_shared_bytes(bool component) {
   constexpr int kOfSums = (device::kBatchThreads / 32 + device::kBatchRun) * 8 + 4;
   return static_cast<std::size_t>(device::kBatchChains) *
-         static_cast<std::size_t>(kOfSums + (component ? 24 : 0));
+         static_cast<std::size_t>(kOfSums + (component ? 48 : 0));
 }
 
 // Of a chain, at most.
@@ -47,7 +43,7 @@ long ceil_of_ratio(long a, long b) { return (a + b - 1) / b; }
 }  // namespace
 
 int rows_per_thread(const DeviceLikelihood& likelihood) {
-  const bool pairs = goes_by_pairs(likelihood);
+  const bool pairs = likelihood.by_column_pairs;
   if (!pairs && likelihood.num_components <= kFewestComponents &&
       kManyRows * likelihood.dim * bytes_of(likelihood) / 4 <= kRowRegistersOfMany)
     return kManyRows;
@@ -103,7 +99,7 @@ BatchEvaluation::BatchEvaluation(const DeviceLikelihood& likelihood, const Chain
   constexpr int kFewRegisters = 8;  // of rows: few columns
   const bool has_few =
       likelihood.rows_per_thread * likelihood.dim * bytes_of(likelihood) / 4 <= kFewRegisters;
-  const int short_of_registers = (likelihood.real == "double") + goes_by_pairs(likelihood) + !component;
+  const int short_of_registers = (likelihood.real == "double") + likelihood.by_column_pairs + !component;
   const bool gains = has_few || short_of_registers <= 1;
   if (gains && work.uniform && shared_ahead_ >= part_bytes_ + coefficient_bytes_ + 16) {
     const int most = std::min(static_cast<int>((shared_ahead_ - part_bytes_ - 16) / coefficient_bytes_),

@@ -17,14 +17,15 @@
 namespace emomc {
 namespace {
 
-constexpr std::size_t kMaxSharedBytes = 110 << 10;  // two such blocks on a multiprocessor
+constexpr std::size_t kMaxSharedBytes = 110 << 10;  // two such blocks on a multiprocessor of Hopper
+constexpr std::size_t kStaticShared = 2 << 10;      // of tile_kernel, at most
 constexpr int kDrawsAtOnce = 256;
 
-int num_multiprocessors() {
-  int device = 0, count = 0;
+int device_attribute(cudaDeviceAttr which) {
+  int device = 0, value = 0;
   EMOMC_CUDA_CHECK(cudaGetDevice(&device));
-  EMOMC_CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
-  return count;
+  EMOMC_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
+  return value;
 }
 
 // The memory that evaluations of a set of chains work in.
@@ -70,19 +71,22 @@ class CudaEngine final : public LikelihoodEngine {
   std::size_t num_rows() const override { return num_rows_; }
 
   std::optional<DeviceLikelihood> device_likelihood() const override {
-    DeviceLikelihood result{model_type_name<Model>(),
-                            sizeof(Real) == sizeof(float) ? "float" : "double",
-                            model_.shape().num_components,
-                            model_.shape().dim,
-                            model_.shape().num_coefficients(),
-                            model_.shape().num_terms(),
-                            model_.shape().num_scratch(),
-                            model_.shape().num_pairs(),
-                            data_.data(),
-                            segment_first_tile_,
-                            {},
-                            kept_.data(),
-                            kept_.size() * sizeof(Real)};
+    const Shape shape = model_.shape();
+    DeviceLikelihood result{.model = model_type_name<Model>(),
+                            .real = sizeof(Real) == sizeof(float) ? "float" : "double",
+                            .num_components = shape.num_components,
+                            .dim = shape.dim,
+                            .by_column_pairs = !device::kIsAxisAligned<Shape>,
+                            .num_coefficients = shape.num_coefficients(),
+                            .num_terms = shape.num_terms(),
+                            .num_scratch = shape.num_scratch(),
+                            .num_pairs = shape.num_pairs(),
+                            .rows = data_.data(),
+                            .segment_first_tile = segment_first_tile_,
+                            .segment_rows = {},
+                            .kept = kept_.data(),
+                            .kept_bytes = kept_.size() * sizeof(Real),
+                            .rows_per_thread = 0};
     for (const Segment& segment : segments_) result.segment_rows.push_back(segment.num_rows);
     result.rows_per_thread = rows_per_thread(result);
     return result;
@@ -198,7 +202,10 @@ class CudaEngine final : public LikelihoodEngine {
         num_rows_(data.num_rows),
         data_(tiled.values),
         tile_rows_(device, tiled.tiles.size()),
-        num_multiprocessors_(num_multiprocessors()) {
+        num_multiprocessors_(device_attribute(cudaDevAttrMultiProcessorCount)),
+        most_shared_(std::min(kMaxSharedBytes, static_cast<std::size_t>(device_attribute(
+                                                   cudaDevAttrMaxSharedMemoryPerBlockOptin)) -
+                                                   kStaticShared)) {
     std::vector<int> rows;
     for (const Tile& tile : tiled.tiles) rows.push_back(tile.num_rows);
     tile_rows_.upload(rows);
@@ -280,7 +287,7 @@ class CudaEngine final : public LikelihoodEngine {
     const long blocks = max_tiles * grid.y;
 
     // Latency counts while the blocks are few: what is kept of components would be later than computing it.
-    const bool fits = shared_bytes(TileMemory::fused, 1) <= kMaxSharedBytes;
+    const bool fits = shared_bytes(TileMemory::fused, 1) <= most_shared_;
     const long at_once = static_cast<long>(kFusedBlocksAtOnce) * num_multiprocessors_;
     if (fits && blocks * kMaxParts <= at_once)
       return launch<TileWork::full, TileMemory::fused, kMaxParts>(view, grid, theta, ld);
@@ -292,7 +299,7 @@ class CudaEngine final : public LikelihoodEngine {
       if (batch_ && &memory == &run_) return batch_->launch(batch_view(view), device_.stream());
     if constexpr (kWork == TileWork::component)
       if (component_batch_) return component_batch_->launch(batch_view(view), device_.stream());
-    if (shared_bytes(TileMemory::staged, 1) <= kMaxSharedBytes)
+    if (shared_bytes(TileMemory::staged, 1) <= most_shared_)
       return launch<kWork, TileMemory::staged, 1>(view, grid, theta, ld);
     launch<kWork, TileMemory::direct, 1>(view, grid, theta, ld);
   }
@@ -348,6 +355,7 @@ class CudaEngine final : public LikelihoodEngine {
   DeviceRows<Real> data_;
   DeviceArray<int> tile_rows_;
   int num_multiprocessors_;
+  std::size_t most_shared_;  // dynamic, of a block
   WorkMemory<Shape, Real> run_;
   std::unique_ptr<BatchEvaluation> batch_, component_batch_;
   DeviceArray<Real> kept_;

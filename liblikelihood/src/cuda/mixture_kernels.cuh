@@ -81,7 +81,7 @@ __device__ void add_rows(const EvaluationView<Shape, Real>& view, int chain, int
                static_cast<std::size_t>(tile) * kTileRows + row;
   const device::KeptSums<Shape, Real, kKept> sums{shape, kept, static_cast<device::i64>(view.cache.slot_size),
                                                   view.cache.stale[chain]};
-  sums.add(coefficients, view.component[chain], load, sum);
+  sums.add_stale(coefficients, view.component[chain], load, sum);
 }
 
 /// What a block does for one chain. In shared memory: kept in registers over the loop over rows it would be

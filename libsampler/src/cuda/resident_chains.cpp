@@ -72,6 +72,8 @@ class CudaResidentChains final : public ResidentChains {
           chains.size() * 2 * static_cast<std::size_t>(plan.sizes.num_lines) * pieces * device::kToldWords);
       work_.told = told_.data();
     }
+    const auto most_shared = static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+    if (plan.shared_bytes + kernel_.shared() > most_shared) return;
     EMOMC_CUDA_CHECK(cudaFuncSetAttribute(kernel_.function(), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                           static_cast<int>(plan.shared_bytes)));
     const Launch launch(*this);
@@ -82,11 +84,14 @@ class CudaResidentChains final : public ResidentChains {
       runs_ = blocks * attribute(cudaDevAttrMultiProcessorCount) >= static_cast<int>(launch.config.gridDim.x);
       return;
     }
-    EMOMC_CUDA_CHECK(
-        cudaFuncSetAttribute(kernel_.function(), cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+    // A GPU without such clusters says so by an error or by none of them.
     int clusters = 0;
-    EMOMC_CUDA_CHECK(cudaOccupancyMaxActiveClusters(&clusters, kernel_.function(), &launch.config));
-    runs_ = clusters > 0;
+    const bool has_answer =
+        cudaFuncSetAttribute(kernel_.function(), cudaFuncAttributeNonPortableClusterSizeAllowed, 1) ==
+            cudaSuccess &&
+        cudaOccupancyMaxActiveClusters(&clusters, kernel_.function(), &launch.config) == cudaSuccess;
+    if (!has_answer) cudaGetLastError();
+    runs_ = has_answer && clusters > 0;
   }
 
   int spilled() const { return kernel_.spilled(); }
@@ -112,8 +117,9 @@ class CudaResidentChains final : public ResidentChains {
     std::string text = plan_.is_wide() ? "on " + std::to_string(plan_.num_blocks) + " blocks a chain"
                                        : "in clusters of " + std::to_string(plan_.num_blocks) + " blocks";
     if (plan_.sizes.num_lines > 1)
-      text += ", " + std::to_string(plan_.sizes.num_lines) + " candidates of a chain at once";
-    return text;
+      return text + ", " + std::to_string(plan_.sizes.num_lines) + " candidates of a chain at once";
+    const bool ahead = plan_.sizes.form == device::ResidentForm::ahead;
+    return text + (ahead ? ", the next candidate prepared meanwhile" : ", one candidate after the other");
   }
 
  private:
@@ -173,10 +179,9 @@ std::unique_ptr<ResidentChains> make_resident_chains(const LikelihoodEngine& eng
     return nullptr;
   }
   if (why = runtime_compiler_problem(); !why.empty()) return nullptr;
-  const ResidentMachine machine{
-      attribute(cudaDevAttrMultiProcessorCount),
-      static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor)),
-      static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin))};
+  ResidentMachine machine{attribute(cudaDevAttrMultiProcessorCount),
+                          static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor)),
+                          static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin))};
   if (attribute(cudaDevAttrClusterLaunch) == 0) {
     why = "the GPU has no clusters";
     return nullptr;
@@ -186,7 +191,7 @@ std::unique_ptr<ResidentChains> make_resident_chains(const LikelihoodEngine& eng
                    [](const device::ProposalBlock& b) { return b.influence == Influence::nothing; });
   const ResidentSteps steps{static_cast<int>(blocks.blocks.size()), blocks.num_moves_by_fit() > 0, caches,
                             all_evaluated};
-  for (const bool may_be_wide : {true, false}) {
+  for (bool may_be_wide = true;;) {
     const auto plan = plan_resident(*likelihood, chains, ensemble.view(), steps, machine, may_be_wide);
     if (!plan) {
       if (why.empty()) why = "so many rows or chains are evaluated faster by kernels of their own";
@@ -200,9 +205,13 @@ std::unique_ptr<ResidentChains> make_resident_chains(const LikelihoodEngine& eng
       why = "the kernel for this model needs more registers than there are";
     else
       return result;
-    if (!plan->is_wide()) break;
+    if (plan->is_wide())
+      may_be_wide = false;
+    else if (!result->runs() && plan->num_blocks > 1)
+      machine.largest_cluster = plan->num_blocks / 2;
+    else
+      return nullptr;
   }
-  return nullptr;
 }
 
 }  // namespace emomc

@@ -60,6 +60,7 @@ struct DeviceLikelihood {
   std::string model;  ///< C++ name of its type, known to the headers under emomc/device
   std::string real;   ///< "float" or "double", of rows and terms
   int num_components = 0, dim = 0;
+  bool by_column_pairs = false;  ///< its density goes through pairs of columns, which takes registers
   // Of its shape (mixture_sum.hpp).
   int num_coefficients = 0, num_terms = 0, num_scratch = 0, num_pairs = 0;
   const void* rows = nullptr;             ///< tile, column, row in the tile; device memory

@@ -26,6 +26,7 @@ struct KernelCode {
   std::string code;    ///< cubin
   int registers = 0;   ///< per thread
   int spilled = 0;     ///< bytes of registers written to memory, per thread
+  int shared = 0;      ///< bytes of static shared memory, per block
 };
 
 /// Why NVRTC cannot be used here; empty: it can.
@@ -55,11 +56,13 @@ class RuntimeKernel {
   const void* function() const;
   int registers() const { return registers_; }
   int spilled() const { return spilled_; }
+  std::size_t shared() const { return shared_; }
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
   int registers_ = 0, spilled_ = 0;
+  std::size_t shared_ = 0;
 };
 
 }  // namespace emomc

@@ -42,25 +42,60 @@ struct BatchConfig {
   static constexpr int part_rows = rows * threads;
   static constexpr int parts = kBatchTile / part_rows;  ///< of a tile
   static_assert(parts * part_rows == kBatchTile);
+
+  static __device__ auto shape() {
+    Model model{};
+    model.num_components = components;
+    model.dim = dim;
+    return model.shape();
+  }
 };
 
 // Waiting for the kernels ahead, and letting the next one begin (cuda_launch.cuh).
 __device__ inline void wait_for_kernels_ahead() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 __device__ inline void let_next_kernel_begin() { asm volatile("griddepcontrol.launch_dependents;"); }
 
-/// Where the kept sums of a chain are, and what is to be done with them.
-template <class Real>
+/// Where the kept sums of a chain are, and what is to be done with them; worked out once for all its rows.
+template <class Config>
 struct KeptOfChain {
-  Real* first;  ///< row's
+  using Real = typename Config::Real;
+  using Shape = decltype(Config::shape());
+  using Sums = KeptSums<Shape, Real, KeptKinds::pairs_and_blocks>;
+
+  FreshSums<Real> fresh;  ///< of the data's first row, where is_fresh
+  Real* first;            ///< likewise
+  bool is_fresh;
   int changed;
   StaleSums stale;
 
-  template <class Config>
   static __device__ KeptOfChain of(const BatchView& view, int chain) {
-    constexpr int kSlots = kKeptOfBlock<KeptKinds::pairs_and_blocks> *
-                           ((Config::components + kComponentBlock - 1) / kComponentBlock);
-    return {static_cast<Real*>(view.kept) + static_cast<i64>(chain) * kSlots * view.slot_size,
-            view.component[chain], static_cast<const StaleSums*>(view.stale)[chain]};
+    const Shape shape = Config::shape();
+    const i64 num_slots = kKeptOfBlock<KeptKinds::pairs_and_blocks> * shape.num_blocks();
+    const Sums sums{shape, static_cast<Real*>(view.kept) + chain * num_slots * view.slot_size, view.slot_size,
+                    static_cast<const StaleSums*>(view.stale)[chain]};
+    const int changed = view.component[chain];
+    const bool is_fresh = sums.is_fresh(changed);
+    return {is_fresh ? sums.fresh(changed) : FreshSums<Real>{}, sums.first, is_fresh, changed, sums.stale};
+  }
+
+  /// Sums over components of the rows from `offset` on.
+  template <int R, class Row>
+  __device__ void add(const BatchView& view, const Real* coefficients, i64 offset, const Row& row,
+                      Real (&sum)[R]) const {
+    const Shape shape = Config::shape();
+    // What is read from shared memory could point anywhere, and would be followed more slowly.
+    const auto in_device_memory = [](auto* pointer) {
+      __builtin_assume(__isGlobal(pointer));
+      return pointer;
+    };
+    if (Sums::kReadsEarly && is_fresh) {
+      const FreshSums<Real> sums{in_device_memory(fresh.of_block), in_device_memory(fresh.elsewhere),
+                                 fresh.pair};
+      Sums::add_fresh(shape, coefficients, sums, offset, view.slot_size, row, sum);
+    } else {
+      const Sums sums{shape, first + offset, view.slot_size, stale};
+      sums.add_stale(coefficients, changed, row, sum);
+    }
   }
 };
 
@@ -71,13 +106,6 @@ struct BatchBlock {
 
   const BatchView& view;
   Real x[Config::dim][kRows];  ///< the thread's rows, constant indices only
-
-  static __device__ typename Config::Model model() {
-    typename Config::Model m{};
-    m.num_components = Config::components;
-    m.dim = Config::dim;
-    return m;
-  }
 
   /// The thread's first row of a part.
   __device__ const Real* rows_of(int tile, int part) const {
@@ -101,7 +129,7 @@ struct BatchBlock {
   __device__ double own_sum(const Real* coefficients, const Real (&sum)[kRows], int tile, int part,
                             int num_rows) const {
     const int count = num_rows - own_thread() * kRows;
-    return log2_sum(model().shape(), coefficients, RowsInMemory<Real>{rows_of(tile, part), kBatchTile, count},
+    return log2_sum(Config::shape(), coefficients, RowsInMemory<Real>{rows_of(tile, part), kBatchTile, count},
                     num_rows >= Config::part_rows, sum);
   }
 };
@@ -183,12 +211,12 @@ __global__ void __launch_bounds__(Config::threads, 4) batch_kernel(const __grid_
   __shared__ double sums[kBatchChains][Block::kWarps];
   __shared__ double run_sums[Config::ahead ? kBatchChains : 1][Config::ahead ? kBatchRun : 1];
   __shared__ int finished[kBatchChains];
-  __shared__ KeptOfChain<Real> kept[Config::work == BatchWork::component ? kBatchChains : 1];
+  __shared__ KeptOfChain<Config> kept[Config::work == BatchWork::component ? kBatchChains : 1];
   Real* coefficients = reinterpret_cast<Real*>(batch_memory);
   const int first = static_cast<int>(blockIdx.y) * view.chains_per_block;
   const int count = min(view.chains_per_block, view.num_active - first);
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-  const int size = Block::model().shape().num_coefficients();
+  const int size = Config::shape().num_coefficients();
   const auto chain_of = [&](int i) { return view.active ? view.active[first + i] : first + i; };
   const auto list_of = [&](int chain) { return Config::uniform ? 0 : view.list_of_chain[chain]; };
 
@@ -227,11 +255,10 @@ __global__ void __launch_bounds__(Config::threads, 4) batch_kernel(const __grid_
 
   if constexpr (Config::work == BatchWork::component)
     if (static_cast<int>(threadIdx.x) < count)
-      kept[threadIdx.x] =
-          KeptOfChain<Real>::template of<Config>(view, chain_of(static_cast<int>(threadIdx.x)));
+      kept[threadIdx.x] = KeptOfChain<Config>::of(view, chain_of(static_cast<int>(threadIdx.x)));
   // All chains' at once, so that they are waited for once; in the plainest way where the rows that have been
   // loaded leave few registers.
-  if constexpr (kHasRoomForKept<decltype(Block::model().shape())>) {
+  if constexpr (kHasRoomForKept<decltype(Config::shape())>) {
     constexpr int kAtOnce = 16 / static_cast<int>(sizeof(Real));
     const int pieces = size / kAtOnce;
 #pragma unroll 4
@@ -287,15 +314,12 @@ __global__ void __launch_bounds__(Config::threads, 4) batch_kernel(const __grid_
       }
       Real rows_sum[Config::rows];
       if constexpr (Config::work == BatchWork::component) {
-        const KeptOfChain<Real>& of_chain = kept[i];
-        const KeptSums<decltype(Block::model().shape()), Real, KeptKinds::pairs_and_blocks> sums_kept{
-            Block::model().shape(),
-            of_chain.first + static_cast<i64>(loaded) * kBatchTile + part * Config::part_rows +
-                static_cast<int>(threadIdx.x) * Config::rows,
-            view.slot_size, of_chain.stale};
-        sums_kept.add(coefficients + i * size, of_chain.changed, block.own_rows(), rows_sum);
+        kept[i].add(view, coefficients + i * size,
+                    static_cast<i64>(loaded) * kBatchTile + part * Config::part_rows +
+                        static_cast<int>(threadIdx.x) * Config::rows,
+                    block.own_rows(), rows_sum);
       } else {
-        add_components(Block::model().shape(), coefficients + i * size, block.own_rows(), rows_sum);
+        add_components(Config::shape(), coefficients + i * size, block.own_rows(), rows_sum);
       }
       hand_in(i, block.own_sum(coefficients + i * size, rows_sum, loaded, part, num_rows));
     }

@@ -37,37 +37,70 @@ inline constexpr int kKeptOfBlock = kKinds == KeptKinds::pairs ? kBlockPairs : k
 template <class Shape>
 inline constexpr bool kHasRoomForKept = kIsAxisAligned<Shape>;
 
+/// Where the sums that complete a pair's are read, if there are one or two blocks and none of them is stale:
+/// for the first of the rows, like KeptSums::first.
+template <class Real>
+struct FreshSums {
+  const Real *of_block, *elsewhere;  ///< the own block's other pair; the other block, or its first pair
+  int pair;                          ///< the own one
+};
+
 /// Those of a chain and of neighbouring rows.
 template <class Shape, class Real, KeptKinds kKinds, class Index = i64>
 struct KeptSums {
   static constexpr bool kHasBlocks = kKinds != KeptKinds::pairs;
+  /// Whether there are registers for all that is read elsewhere while a pair is computed.
+  static constexpr bool kReadsEarly = kHasRoomForKept<Shape> && (kHasBlocks || sizeof(Real) == sizeof(float));
 
   Shape shape;
   Real* first;      ///< the first row's in slot 0; a slot is for a pair or a block, one after the other
   Index slot_size;  ///< rows
   StaleSums stale;
 
-  /// Sums of R rows at a candidate whose component `changed` differs from the current point, all of them
-  /// where it is negative. Makes anew what is stale elsewhere. `row`: as for add_components.
+  /// Whether fresh() has all that a candidate needs whose component `changed` differs from the current point,
+  /// all of them where it is negative.
+  __device__ bool is_fresh(int changed) const {
+    return kReadsEarly && shape.num_blocks() <= 2 && has_nothing_stale(changed);
+  }
+  __device__ FreshSums<Real> fresh(int changed) const {
+    const int own = changed / kPair, block = 1 - changed / kComponentBlock;
+    return {of_pair(own ^ 1), kHasBlocks ? of_block(block) : of_pair(block * kBlockPairs), own};
+  }
+
+  /// Sums of R rows at such a candidate, those from `offset` on of `fresh`. `row`: as for add_components.
+  template <int R, class Row>
+  __device__ static void add_fresh(const Shape& shape, const Real* coefficients, const FreshSums<Real>& fresh,
+                                   Index offset, Index slot_size, const Row& row, Real (&sum)[R]) {
+    Elsewhere<R> elsewhere;
+    elsewhere.load(shape, fresh, offset, slot_size);
+    Real own_sum[R];
+    add_pair(shape, coefficients, fresh.pair, row, own_sum);
+    elsewhere.add_to(shape, own_sum, sum);
+  }
+
+  /// Sums of R rows at any candidate. Makes anew what is stale elsewhere.
   template <int R, class Row>
   __device__ void add(const Real* coefficients, int changed, const Row& row, Real (&sum)[R]) const {
+    if (is_fresh(changed))
+      add_fresh(shape, coefficients, fresh(changed), Index{0}, slot_size, row, sum);
+    else
+      add_stale(coefficients, changed, row, sum);
+  }
+
+  /// The same, whatever is fresh.
+  template <int R, class Row>
+  __device__ void add_stale(const Real* coefficients, int changed, const Row& row, Real (&sum)[R]) const {
     const bool all = changed < 0;
-    const int own = all ? StaleSums::kNone : changed / kPair, own_block = changed / kComponentBlock;
-    const bool is_fresh = !all && (kHasBlocks ? stale.has_only(own, own_block)
-                                              : stale.pair == StaleSums::kNone || stale.pair == own);
-    Real own_sum[R], other[R], rest[R];
-    // On their way while the pair is computed.
-    const bool early = kHasBlocks && kHasRoomForKept<Shape> && is_fresh && shape.num_blocks() <= 2;
-    if (early) {
-      load_rows(of_pair(own ^ 1), other);
-      if (shape.num_blocks() == 2) load_block(1 - own_block, rest);
-    }
-    // One loop for the own pair, stale ones before it, and all, so that there is one copy of the code.
-    int pair = is_fresh ? own : all ? 0 : stale_pair_from(0, own);
+    const int own = all ? shape.num_pairs() - 1 : changed / kPair, own_block = changed / kComponentBlock;
+    Real own_sum[R], rest[R];
+    // One loop for the own pair, stale ones before it, and all; decided at its end, as otherwise the compiler
+    // makes a second copy of its beginning.
+    int pair = all ? 0 : has_nothing_stale(changed) ? own : stale_pair_from(0, own);
+    bool is_last;
 #pragma unroll 1
-    while (true) {
+    do {
       add_pair(shape, coefficients, pair, row, own_sum);
-      if (pair == own) break;
+      is_last = pair == own;
       if (all) {
         const bool completes = pair % kBlockPairs != 0;
 #pragma unroll
@@ -75,21 +108,17 @@ struct KeptSums {
           if (completes) sum[r] = pair == 1 ? rest[r] + own_sum[r] : sum[r] + (rest[r] + own_sum[r]);
           rest[r] = own_sum[r];
         }
-        if (++pair == shape.num_pairs()) return;
-        continue;
+        ++pair;
+      } else if (!is_last) {
+        store_rows(own_sum, of_pair(pair));
+        pair = stale_pair_from(pair + 1, own);
       }
-      store_rows(own_sum, of_pair(pair));
-      pair = stale_pair_from(pair + 1, own);
-    }
-    if (kHasBlocks && !is_fresh) make_stale_blocks<R>(own_block);
-    if (!early) load_rows(of_pair(own ^ 1), other);
+    } while (!is_last);
+    if (all) return;
+    if (kHasBlocks) make_stale_blocks<R>(own_block);
+    load_rows(of_pair(own ^ 1), rest);
 #pragma unroll
-    for (int r = 0; r < R; ++r) own_sum[r] = own_sum[r] + other[r];
-    if (early) {  // two numbers have the same sum in either order
-#pragma unroll
-      for (int r = 0; r < R; ++r) sum[r] = shape.num_blocks() == 2 ? own_sum[r] + rest[r] : own_sum[r];
-      return;
-    }
+    for (int r = 0; r < R; ++r) own_sum[r] = own_sum[r] + rest[r];
     EMOMC_UNROLL_EXACT
     for (int block = 0; block < shape.num_blocks(); ++block) {
       if (block != own_block) load_block(block, rest);
@@ -102,6 +131,33 @@ struct KeptSums {
   }
 
  private:
+  /// What a fresh candidate's rows need beside their own pair: loaded before that is computed.
+  template <int R>
+  struct Elsewhere {
+    Real other[R], rest[R], last[R];
+
+    __device__ void load(const Shape& shape, const FreshSums<Real>& fresh, Index offset, Index slot_size) {
+      load_rows(fresh.of_block + offset, other);
+      if (shape.num_blocks() < 2) return;
+      load_rows(fresh.elsewhere + offset, rest);
+      if (!kHasBlocks) load_rows(fresh.elsewhere + offset + slot_size, last);
+    }
+    /// Two numbers have the same sum in either order.
+    __device__ void add_to(const Shape& shape, const Real (&own_sum)[R], Real (&sum)[R]) const {
+#pragma unroll
+      for (int r = 0; r < R; ++r) {
+        sum[r] = own_sum[r] + other[r];
+        if (shape.num_blocks() == 2) sum[r] = sum[r] + (kHasBlocks ? rest[r] : rest[r] + last[r]);
+      }
+    }
+  };
+
+  __device__ bool has_nothing_stale(int changed) const {
+    if (changed < 0) return false;
+    const int own = changed / kPair;
+    return kHasBlocks ? stale.has_only(own, changed / kComponentBlock)
+                      : stale.pair == StaleSums::kNone || stale.pair == own;
+  }
   /// The first stale pair from `from` on that is not `own`; `own` after them.
   __device__ int stale_pair_from(int from, int own) const {
     if (stale.pair != StaleSums::kAll) return stale.pair < from ? own : stale.pair;

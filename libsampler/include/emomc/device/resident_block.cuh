@@ -51,7 +51,8 @@ struct ResidentLines {
 };
 
 template <class Proposal_, class Model_, class Real_, int kComponents, int kDim, int kRows,
-          ResidentForm kForm_, int kEvaluators, bool kCaches_, bool kNeighbours_, int kLines_ = 1>
+          ResidentForm kForm_, int kEvaluators, bool kCaches_, bool kNeighbours_, int kLines_ = 1,
+          bool kOutside_ = false>
 struct ResidentConfig {
   using Proposal = Proposal_;
   using Model = Model_;
@@ -75,6 +76,9 @@ struct ResidentConfig {
   static_assert(!apart || (evaluators == kTeamWarps && kChainTeams <= kResidentTeams));
   static_assert(threads >= teams * kTeamLanes);
   static constexpr bool several = wide || form == ResidentForm::lines;
+  /// Of a block's rows some are in device memory.
+  static constexpr bool outside = kOutside_;
+  static_assert(!outside || reads_device_memory(form));
   static_assert((lines == 1 || several) && (lines & (lines - 1)) == 0 &&
                 lines <= (wide ? kMostWideLines : kMostLines));
   // Of several a further team draws the random numbers.
@@ -267,7 +271,7 @@ struct ResidentBlock {
     const Real* values = static_cast<const Real*>(work.rows);
     Real* rows = static_cast<Real*>(places.rows);
     constexpr int kPerNode = Config::dim * 32;
-    const int num_here = reads_device_memory(Config::form) ? min(num_own, work.resident_nodes) : num_own;
+    const int num_here = Config::outside ? min(num_own, work.resident_nodes) : num_own;
     for (int i = static_cast<int>(threadIdx.x); i < num_here * kPerNode; i += Config::threads) {
       const int node = i / kPerNode, column = i % kPerNode / 32, in_node = i % 32 * kRows;
       const i64 row = nodes[node].row;

@@ -94,12 +94,13 @@ class ResidentEvaluation {
 
   __device__ void evaluate_node(int own, int changed, int parity) const {
     const Real* coefficients = static_cast<const Real*>(block_.places.coefficients(block_.candidate));
+    const RowsOf rows = rows_of_node(own);
     Real sum[kRows];
     if (Config::caches && !(Config::apart && changed < 0))
-      kept(own).add(coefficients, changed, rows_of_node(own), sum);
+      kept(own).add(coefficients, changed, rows, sum);
     else
-      add_components(shape(), coefficients, rows_of_node(own), sum);
-    send(own, coefficients, sum, parity);
+      add_components(shape(), coefficients, rows, sum);
+    send(own, rows, coefficients, sum, parity);
   }
 
   struct RowsOf {
@@ -110,7 +111,7 @@ class ResidentEvaluation {
     }
   };
   __device__ RowsOf rows_of_node(int own) const {
-    if (reads_device_memory(Config::form) && own >= block_.work.resident_nodes) {
+    if (Config::outside && own >= block_.work.resident_nodes) {
       const i64 row = block_.places.nodes[own].row;
       return {static_cast<const Real*>(block_.work.rows) + row / kResidentTile * Config::dim * kResidentTile +
                   row % kResidentTile + block_.lane * kRows,
@@ -132,9 +133,9 @@ class ResidentEvaluation {
         block_.scalars.stale};
   }
 
-  __device__ void send(int own, const Real* coefficients, const Real (&row_sums)[kRows], int parity) const {
+  __device__ void send(int own, const RowsOf& rows, const Real* coefficients, const Real (&row_sums)[kRows],
+                       int parity) const {
     const int num_rows = block_.places.nodes[own].num_rows;
-    const RowsOf rows = rows_of_node(own);
     const double sum = sum_over_lanes(log2_sum(
         shape(), coefficients, RowsInMemory<Real>{rows.first, rows.stride, num_rows - block_.lane * kRows},
         false, row_sums));

@@ -18,7 +18,7 @@ enum class ResidentForm : int {
 /// Rows per tile of the data, as DataSet has them.
 inline constexpr int kResidentTile = 1024;
 /// Candidates that are evaluated at once, at most.
-inline constexpr int kMostLines = 16, kMostWideLines = 2;
+inline constexpr int kMostLines = 8, kMostWideLines = 2;
 /// Points that a chain works with: the current one, its candidate, the next candidate of either outcome;
 /// where it is wide the current one, that before it, and all candidates.
 EMOMC_HD constexpr int num_resident_sets(ResidentForm form, int num_lines) {

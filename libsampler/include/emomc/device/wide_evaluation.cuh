@@ -157,7 +157,7 @@ class WideEvaluation {
     int stride;  ///< from one column to the next
   };
   __device__ Rows rows_of(int own, const RowNode& node) const {
-    if (own < block_.work.resident_nodes)
+    if (!Config::outside || own < block_.work.resident_nodes)
       return {static_cast<const Real*>(block_.places.rows) + own * Config::dim * Config::node_rows +
                   block_.lane * kRows,
               Config::node_rows};
