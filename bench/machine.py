@@ -7,8 +7,6 @@ import statistics
 import subprocess
 import threading
 
-import peers_stan
-
 FLOAT32_LANES = {"9.0": 128, "8.9": 128, "8.6": 128, "8.0": 64, "10.0": 128, "12.0": 128}  # a multiprocessor's
 
 
@@ -65,7 +63,9 @@ def describe(devices):
               "simd": devices["cpu"]["simd"],
               "versions": versions(["numpy", "scikit-learn", "cupy-cuda13x", "cupy-cuda12x", "jax", "torch", "numba",
                                     "numba-cuda", "numpyro"])}
-    if rstan := peers_stan.version():
+    from peers_stan import version  # which wants NumPy, as a page from earlier results does not
+
+    if rstan := version():
         result["versions"]["rstan"] = rstan
     gpus = devices["cuda"]["devices"]
     if gpus:

@@ -7,12 +7,12 @@ from plot import svg
 from problem import FUSED_MULTIPLY_ADDS
 
 PLOTS = {"cuda": "peers-gpu.svg", "cpu": "peers-cpu.svg"}
-PACKAGES = {"scikit-learn": "scikit-learn", "Stan": "rstan", "seed's formulation": "cupy", "CuPy": "cupy", "PyTorch": "torch", "JAX": "jax",
+PACKAGES = {"scikit-learn": "scikit-learn", "Stan": "rstan", "one thread a row": "cupy", "CuPy": "cupy", "PyTorch": "torch", "JAX": "jax",
             "Numba": "numba", "Numba on the CPU": "numba"}
 ABOUT = {
     "scikit-learn": "`GaussianMixture.score`, float64, all cores",
     "Stan": "`mixture.stan` by `log_prob` of R's rstan, which keeps a tape for gradients; float64, one thread",
-    "seed's formulation": "a CUDA thread a row, row-major, float32, sum in float32",
+    "one thread a row": "what emomc began as: a CUDA kernel, row-major, float32, sum in float32",
     "CuPy": "matrix product and log-sum-exp, float32, sum in float64",
     "PyTorch": "matrix product and `logsumexp` in a CUDA graph, float32",
     "Numba": "a CUDA kernel, float32, sum in float64",
@@ -59,7 +59,8 @@ def where(result):
 def section(result):
     method, machine = method_of(result), result["machine"]
     per_row = floor(result)
-    parts = [f"`python3 bench/run.py`, {machine['date']}. {where(result)} Medians of {result['rounds']} rounds in which "
+    rounds = "One round" if result["rounds"] == 1 else f"Medians of {result['rounds']} rounds"
+    parts = [f"`python3 bench/run.py --rounds {result['rounds']}`, {machine['date']}. {where(result)} {rounds} in which "
              "emomc and its peers take turns; microseconds per parameter vector or per step of one chain.",
              f"![Time of an evaluation over N](images/{PLOTS[method]})"]
     parts.append(table(["N", "chains", "evaluation", "step", "sweep"],

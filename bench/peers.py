@@ -9,7 +9,7 @@ import importlib
 
 import numpy as np
 
-from peers_gpu import cupy_mixture, cupy_two_gaussian, seed
+from peers_gpu import cupy_mixture, cupy_two_gaussian, first_kernel
 from problem import D, K, mixture, repeat
 
 
@@ -98,7 +98,7 @@ MIXTURE_ROWS = (10_000, 100_000, 1_000_000)
 PEERS = {
     "scikit-learn": (scikit_learn, "evaluation", "double", MIXTURE_ROWS, (1,), False),
     "Stan": (imported("peers_stan", "stan_mixture"), "evaluation", "double", (10_000, 100_000), (1,), False),
-    "seed's formulation": (seed, "evaluation", "mixed", MIXTURE_ROWS, (1,), True),
+    "one thread a row": (first_kernel, "evaluation", "mixed", MIXTURE_ROWS, (1,), True),
     "CuPy": (cupy_mixture, "evaluation", "mixed", MIXTURE_ROWS, (1,), True),
     "PyTorch": (torch_mixture, "evaluation", "mixed", MIXTURE_ROWS, (1,), True),
     "Numba": (imported("peers_numba", "numba_mixture"), "evaluation", "mixed", MIXTURE_ROWS, (1,), True),

@@ -2,7 +2,7 @@
 from problem import D, K, TWO_GAUSSIAN, events, mixture, repeat
 
 # A thread a row, rows side by side, every number and every sum float32.
-SEED = r"""
+FIRST_KERNEL = r"""
 extern "C" __global__ void log_density(const float* x, const float* weights, const float* means, const float* scales,
                                        float* out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -25,12 +25,12 @@ extern "C" __global__ void log_density(const float* x, const float* weights, con
 """
 
 
-def seed_evaluation(n):
+def first_kernel_evaluation(n):
     import cupy as cp
 
     if not cp.cuda.runtime.getDeviceCount():
         raise ImportError("CuPy sees no GPU")
-    kernel = cp.RawKernel(f"#define K {K}\n#define D {D}\n" + SEED, "log_density")
+    kernel = cp.RawKernel(f"#define K {K}\n#define D {D}\n" + FIRST_KERNEL, "log_density")
     weights, means, scales, x = (cp.asarray(v, cp.float32) for v in mixture(n))
     out = cp.empty(n, cp.float32)
 
@@ -41,11 +41,11 @@ def seed_evaluation(n):
     return evaluate
 
 
-def seed(n, chains):
+def first_kernel(n, chains):
     """float32, row-major, sum in float32, as the program that this one replaces."""
     import cupy as cp
 
-    return repeat(seed_evaluation(n), cp.cuda.Device().synchronize)
+    return repeat(first_kernel_evaluation(n), cp.cuda.Device().synchronize)
 
 
 def cupy_mixture(n, chains):

@@ -128,11 +128,11 @@ def accuracy(a, method, n):
                                          f"{folder}/p.json", "--backend", method, "--precision", p)["log_likelihood"]
                   for p in ("mixed", "double")}
     try:
-        from peers_gpu import seed_evaluation
-        values["seed's formulation"] = float(seed_evaluation(n)())
+        from peers_gpu import first_kernel_evaluation
+        values["one thread a row"] = float(first_kernel_evaluation(n)())
     except Exception as error:
-        print(f"the seed's formulation by NumPy, not on a GPU: {error}", file=sys.stderr)
-        values["seed's formulation (its float32 arithmetic by NumPy)"] = log_likelihood(
+        print(f"emomc's first kernel by NumPy, not on a GPU: {error}", file=sys.stderr)
+        values["one thread a row (its float32 arithmetic by NumPy)"] = log_likelihood(
             *(v.astype(np.float32) for v in (weights, means, scales, x)))
     return {"n": n, "exact": exact, "errors": {k: v - exact for k, v in values.items()}}
 
