@@ -42,6 +42,12 @@ class OnBackendWithProposal : public ::testing::TestWithParam<std::tuple<Backend
   }
   static Backend backend() { return std::get<0>(GetParam()); }
   static std::string kind() { return std::get<1>(GetParam()); }
+  /// Why steps never run in one kernel; empty: they do.
+  static std::string why_launched() {
+    if (backend() != Backend::cuda) return "there are no kernels";
+    const bool apart = proposal_use(kind()).other_chains || kind() == "delayed_rejection";
+    return apart ? kind() + " needs other chains or two tries and is always launched" : "";
+  }
 };
 
 INSTANTIATE_TEST_SUITE_P(Backends, OnBackendWithProposal,
@@ -236,9 +242,7 @@ bool is_in_one_kernel(const std::string& stepping) {
 // For few chains and many, rows of two segments, one block of a cluster and several, several candidates at
 // once and one.
 TEST_P(OnBackendWithProposal, StepsInOneKernelHaveTheDrawsOfLaunchedOnes) {
-  if (backend() != Backend::cuda) GTEST_SKIP() << "there are no kernels";
-  const bool apart = proposal_use(kind()).other_chains || kind() == "delayed_rejection";
-  if (apart) GTEST_SKIP() << kind() << " needs other chains or two tries and is always launched";
+  if (const std::string why = why_launched(); !why.empty()) GTEST_SKIP() << why;
   for (const auto& [chains, how] : {std::pair{1u, "candidates of a chain at once"},
                                     {5u, "candidates of a chain at once"},
                                     {20u, "candidates of a chain at once"},
@@ -260,9 +264,7 @@ TEST_P(OnBackendWithProposal, StepsInOneKernelHaveTheDrawsOfLaunchedOnes) {
 // The kernels of the sizes that speech has, whose code is another one for each number of components and
 // columns, and the same for more columns.
 TEST_P(OnBackendWithProposal, StepsAtTheSizesOfSpeechHaveTheDrawsOfLaunchedOnes) {
-  if (backend() != Backend::cuda) GTEST_SKIP() << "there are no kernels";
-  const bool apart = proposal_use(kind()).other_chains || kind() == "delayed_rejection";
-  if (apart) GTEST_SKIP() << kind() << " needs other chains or two tries and is always launched";
+  if (const std::string why = why_launched(); !why.empty()) GTEST_SKIP() << why;
   struct Case {
     std::size_t rows;
     std::uint64_t chains;
@@ -291,9 +293,7 @@ TEST_P(OnBackendWithProposal, StepsAtTheSizesOfSpeechHaveTheDrawsOfLaunchedOnes)
 
 // More rows than clusters take, of one segment and of two.
 TEST_P(OnBackendWithProposal, StepsOnAllBlocksHaveTheDrawsOfLaunchedOnes) {
-  if (backend() != Backend::cuda) GTEST_SKIP() << "there are no kernels";
-  const bool apart = proposal_use(kind()).other_chains || kind() == "delayed_rejection";
-  if (apart) GTEST_SKIP() << kind() << " needs other chains or two tries and is always launched";
+  if (const std::string why = why_launched(); !why.empty()) GTEST_SKIP() << why;
   struct Case {
     std::size_t rows;
     std::uint64_t chains;
@@ -318,9 +318,7 @@ TEST_P(OnBackendWithProposal, StepsOnAllBlocksHaveTheDrawsOfLaunchedOnes) {
 // More chains than find multiprocessors of their own: in one block and in clusters, of one segment and of
 // two, rows that do not all find room in shared memory, clusters one after the other, teams without a chain.
 TEST_P(OnBackendWithProposal, StepsOfManyChainsHaveTheDrawsOfLaunchedOnes) {
-  if (backend() != Backend::cuda) GTEST_SKIP() << "there are no kernels";
-  const bool apart = proposal_use(kind()).other_chains || kind() == "delayed_rejection";
-  if (apart) GTEST_SKIP() << kind() << " needs other chains or two tries and is always launched";
+  if (const std::string why = why_launched(); !why.empty()) GTEST_SKIP() << why;
   const bool all_at_once =
       kind() == "random_walk" || kind() == "adaptive_metropolis" || kind() == "independence";
   struct Case {
@@ -352,8 +350,7 @@ TEST_P(OnBackendWithProposal, StepsOfManyChainsHaveTheDrawsOfLaunchedOnes) {
 
 // For compute-sanitizer, under which the test above takes too long.
 TEST_P(OnBackendWithProposal, AFewStepsOfManyChainsHaveTheDrawsOfLaunchedOnes) {
-  if (backend() != Backend::cuda) GTEST_SKIP() << "there are no kernels";
-  if (proposal_use(kind()).other_chains || kind() == "delayed_rejection") GTEST_SKIP() << "always launched";
+  if (const std::string why = why_launched(); !why.empty()) GTEST_SKIP() << why;
   for (const int components : {3, 40}) {
     Problem problem({0}, 255, components, 20'000);
     problem.proposal.kind = kind();
