@@ -275,6 +275,7 @@ TEST_P(OnBackendWithProposal, StepsAtTheSizesOfSpeechHaveTheDrawsOfLaunchedOnes)
   for (const Case& c : {Case{5'316, 1, 13, Precision::mixed, "candidates of a chain at once"},
                         Case{5'316, 1, 13, Precision::float64, "candidates of a chain at once"},
                         Case{5'316, 256, 13, Precision::mixed, "chains in each"},
+                        Case{5'316, 256, 13, Precision::float64, "chains in each"},
                         Case{100'000, 1, 13, Precision::mixed, "blocks a chain"},
                         Case{100'000, 1, 13, Precision::float64, "blocks a chain"},
                         Case{1'000'000, 1, 13, Precision::mixed, "blocks a chain"},

@@ -107,6 +107,12 @@ TEST(ResidentPlan, ManyChainsShareBlocks) {
           plan_nodes(likelihood(c.rows), chains(c.count), p->sizes.rows_per_lane, p->log2_piece).max_nodes;
       EXPECT_GE(p->nodes_per_block * p->num_blocks, nodes);
       EXPECT_EQ(p->resident_nodes == p->nodes_per_block, p->num_blocks * 3000ul > c.rows);
+      // Otherwise the kernel would look for all rows in shared memory.
+      const bool outside = p->num_blocks * 3000ul <= c.rows;
+      EXPECT_EQ(p->has_rows_outside(), outside);
+      const auto l = likelihood(c.rows);
+      EXPECT_TRUE(
+          resident_source(*p, l, "P", view(l).table).kernel.ends_with(outside ? ", true>>" : ", false>>"));
     }
   // All on the same rows.
   DeviceLikelihood two = likelihood(0);
@@ -179,7 +185,7 @@ TEST(ResidentPlan, ManyRowsAreTakenByAllMultiprocessors) {
   for (const auto& [rows, count] : {Case{500'000, 1}, Case{1'000'000, 1}, Case{100'000, 20}}) {
     const auto p = plan(rows, count);
     ASSERT_TRUE(p && p->is_wide()) << rows << " rows, " << count << " chains";
-    EXPECT_LT(p->resident_nodes, p->nodes_per_block);
+    EXPECT_TRUE(p->has_rows_outside());
     EXPECT_GE(p->resident_nodes, 20);
   }
   // Where a lane has registers for many rows it takes them, unless warps would have none.
