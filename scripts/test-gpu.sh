@@ -29,7 +29,7 @@ if [[ -s $results && $(head -n 1 "$results") != "$sources" ]]; then
   exit 2
 fi
 [[ -s $results ]] || echo "$sources" >"$results"
-sed -i '/|FAILED|/d' "$results"
+sed -i '/|FAILED|/d; /|stopped|/d' "$results"
 "$bin/emomc" devices
 
 # Long runs are left out of the sanitizer; AFewSteps launches every kernel that they do.
@@ -57,23 +57,28 @@ run_one() { # tool (or "none"), program, test
   if [[ $1 == racecheck && $racecheck_knows_all == no ]]; then command=(env EMOMC_TEST_LAUNCHED=1 "${command[@]}"); fi
   timeout "$most_seconds" "${command[@]}" >"$log" 2>&1 || result=FAILED
   # It tracks a limited number of barriers in shared memory and stops kernels that have more; to track many takes
-  # gigabytes of the GPU's memory, without which it passes over launches, so that such tests run one at a time, with
-  # as few as are enough.
+  # gigabytes of the GPU's memory (8192 more than 80), without which it passes over launches, so that such tests run
+  # one at a time, with as few as are enough. What it stops even then it has not checked.
   if [[ $1 == synccheck ]]; then
-    for barriers in 64 256 1024 2048 4096; do
+    for barriers in 64 256 1024 2048 4096 8192; do
       grep -q 'overflow of tracked' "$log" || break
       result=passed
       flock "$logs/lock" timeout "$most_seconds" compute-sanitizer --num-cuda-barriers "$barriers" "${command[@]:1}" \
         >"$log" 2>&1 || result=FAILED
     done
-    if grep -q 'overflow of tracked' "$log"; then result=FAILED; fi
+    if grep -q "overflow of tracked\|didn't track the launch" "$log"; then result=stopped; fi
   fi
   if [[ $result == passed ]] && grep -q 'SKIPPED . 1 test' "$log"; then result=skipped; fi
   echo "$1|$2|$3|$result|$((SECONDS - begin))" >>"$results"
-  if [[ $result == FAILED ]]; then
-    echo "== FAILED: $1 $2 $3"
+  if [[ $result == FAILED || $result == stopped ]]; then
+    echo "== $result: $1 $2 $3"
     head -c 4000 "$log"
   fi
+}
+record_machine() { # tool: results may come of several GPUs and days
+  local line
+  line="on|$1|$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1), $(date -u +%F)"
+  grep -qxF "$line" "$results" || echo "$line" >>"$results"
 }
 run_all() { # lines "tool program test" on standard input
   while read -r tool program test; do
@@ -86,6 +91,7 @@ export bin logs results most_seconds
 
 if [[ $steps == *" tests "* ]]; then
   echo "== tests"
+  record_machine none
   for program in test_libsampler test_liblikelihood; do
     list_tests "$program" '*cuda*:*Cuda*-*Long*' | sed "s/^/none $program /"
   done | run_all
@@ -115,6 +121,7 @@ fi
 export racecheck_knows_all
 if [[ $steps == *" sanitizer "* ]]; then
   echo "== compute-sanitizer"
+  for tool in $tools; do record_machine "$tool"; done
   for tool in $tools; do
     for program in test_libsampler test_liblikelihood; do
       filter=${sanitized[$program]}
@@ -134,6 +141,7 @@ has_enough() { # for a report; synccheck takes longest and may be left out, whic
 }
 if has_enough; then
   count() { grep -c "^$1|.*|$2|" "$results" || true; }
+  machines() { sed -n "s/^on|$1|//p" "$results" | paste -sd ';' | sed 's/;/; /g'; }
   {
     echo "# GPU report"
     echo
@@ -141,13 +149,11 @@ if has_enough; then
     echo
     echo "| | |"
     echo "|---|---|"
-    echo "| date | $(date -u +%F) |"
-    nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -n 1 |
-      sed 's/\(.*\), \(.*\)/| GPU | \1 |\n| driver | \2 |/'
+    echo "| driver | $(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1) |"
     echo "| CUDA compiler | $(nvcc --version | sed -n 's/.*release \([0-9.]*\).*/\1/p') |"
     echo "| compute-sanitizer | $(compute-sanitizer --version | sed -n 's/^Version \([0-9.]*\).*/\1/p') |"
     echo "| device sources, SHA-256 | \`$(scripts/gpu-report-hash.sh)\` |"
-    echo "| tests | $(count none passed) passed, $(count none FAILED) failed, $(count none skipped) skipped |"
+    echo "| tests | $(count none passed) passed, $(count none FAILED) failed, $(count none skipped) skipped ($(machines none)) |"
     for tool in "${all_tools[@]}"; do
       if ! grep -q "^$tool|test_" "$results"; then
         echo "| $tool | not run |"
@@ -157,8 +163,14 @@ if has_enough; then
       if grep -q '^racecheck|racecheck_probe|partial|no|' "$results" && [[ $tool == racecheck ]]; then
         note='; all kernels but `resident_kernel`, whose partial barriers it does not understand'
       fi
-      echo "| $tool | $(count "$tool" passed) tests without a finding, $(count "$tool" FAILED) with$note |"
+      if [[ $(count "$tool" stopped) != 0 ]]; then
+        note="; $(count "$tool" stopped) that it stopped, having more barriers than it tracks in the memory of the GPU"
+      fi
+      echo "| $tool | $(count "$tool" passed) tests without a finding, $(count "$tool" FAILED) with$note ($(machines "$tool")) |"
     done
+    echo
+    echo "Skipped are proposals whose steps are always launched, tests that have nothing to do in one precision or on"
+    echo "this backend, and one of machines without a GPU."
     echo
     echo "Results by test; seconds with $jobs at the same time. A sanitizer's column is empty where the test is"
     echo "long and launches no kernel that others do not; initcheck's also where it would take hours."
