@@ -59,7 +59,7 @@ const hasConverged = convergence.share !== null && convergence.share >= converge
   const d = data.difference;
   if (d)
     $("difference").textContent = `Posterior minus EM: UAR ${signed(d.uar)} ${range(d.uar_interval, signed)} over speakers. ` +
-      `${d.posterior_only} utterances are right by the posterior alone, ${d.em_only} by EM alone: McNemar p ${small(d.p)}.`;
+      `${d.posterior_only} ${d.posterior_only === 1 ? "utterance is" : "utterances are"} right by the posterior alone, ${d.em_only} by EM alone: McNemar p ${small(d.p)}.`;
   else $("difference").remove();
 }
 
