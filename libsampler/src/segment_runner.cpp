@@ -193,7 +193,9 @@ void SegmentRunner::run(std::int64_t first_step, std::int64_t num_steps, std::in
                  half.faults.data(),
                  seconds_between(half.launched, Clock::now())};
   half.pending = true;
+  // A GPU goes on meanwhile; the host has done this segment too.
   drain_half(1 - index, drain);
+  if (device_.kind() != DeviceKind::cuda) drain_half(index, drain);
 }
 
 void SegmentRunner::drain_half(int index, const Drain& drain) {

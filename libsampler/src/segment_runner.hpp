@@ -1,5 +1,5 @@
 // Runs steps in segments: captured graphs without the host in the loop, kept draws through pinned
-// double buffers that are drained while the next segment runs.
+// double buffers that are drained while the next segment runs on a GPU.
 #pragma once
 
 #include <array>
@@ -41,7 +41,8 @@ class SegmentRunner {
   using Drain = std::function<void(const SegmentResult&)>;
 
   /// Enqueues steps first_step + 1 .. first_step + num_steps, keeping those after `origin` at distances
-  /// `every`; then drains the segment before. At most record.slots_per_half may be kept.
+  /// `every`; then drains the segment before, and on the host this one. At most record.slots_per_half may be
+  /// kept.
   void run(std::int64_t first_step, std::int64_t num_steps, std::int64_t origin, std::int64_t every,
            CopyPoints copy, const Drain& drain);
   /// Waits for all segments and drains them.

@@ -445,6 +445,28 @@ TEST_P(OnBackend, GoesOnFromAStateBitForBit) {
   }
 }
 
+// Progress times steps, for people and for `emomc bench`: a segment that has ended is not reported after the next
+// one, but on a GPU, which works on that meanwhile.
+TEST_P(OnBackend, ProgressIsOfWhatHasJustEnded) {
+  struct Stopper : Keeper {
+    std::int64_t reported = 0;
+    Continue on_progress(const Progress& p) override {
+      reported = p.step;
+      return p.step >= stop_after ? Continue::stop : Continue::yes;
+    }
+  };
+  Problem problem;
+  problem.options.segment_steps = 10;
+  Stopper stopper;
+  stopper.stop_after = problem.options.warmup + 20;
+  const RunResult result = problem.run(GetParam(), Precision::mixed, stopper);
+  EXPECT_FALSE(result.finished);
+  // On a GPU too the last that is said is where the run stands.
+  EXPECT_EQ(stopper.reported, result.state.step);
+  const std::int64_t ahead = result.state.step - stopper.stop_after;
+  EXPECT_EQ(ahead, GetParam() == Backend::cuda ? problem.options.segment_steps : 0);
+}
+
 // The whole way of a covariance and of sampled arguments: the bits of the host's transforms, priors and
 // draws.
 TEST_P(OnBackend, CovariancesAndSampledArgumentsHaveTheHostsBits) {
