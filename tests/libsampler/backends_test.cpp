@@ -445,8 +445,8 @@ TEST_P(OnBackend, GoesOnFromAStateBitForBit) {
   }
 }
 
-// Progress times steps, for people and for `emomc bench`: a segment that has ended is not reported after the next
-// one, but on a GPU, which works on that meanwhile.
+// Progress times steps, for people and for `emomc bench`: a segment that has ended is not reported after the
+// next one, but on a GPU, which works on that meanwhile.
 TEST_P(OnBackend, ProgressIsOfWhatHasJustEnded) {
   struct Stopper : Keeper {
     std::int64_t reported = 0;
