@@ -445,8 +445,8 @@ TEST_P(OnBackend, GoesOnFromAStateBitForBit) {
   }
 }
 
-// Progress times steps, for people and for `emomc bench`: a segment that has ended is not reported after the
-// next one, but on a GPU, which works on that meanwhile.
+// `emomc bench` takes the time between reports for that of the steps between them. A GPU works on the next
+// segment while one is reported; the host reports it first.
 TEST_P(OnBackend, ProgressIsOfWhatHasJustEnded) {
   struct Stopper : Keeper {
     std::int64_t reported = 0;
@@ -461,7 +461,6 @@ TEST_P(OnBackend, ProgressIsOfWhatHasJustEnded) {
   stopper.stop_after = problem.options.warmup + 20;
   const RunResult result = problem.run(GetParam(), Precision::mixed, stopper);
   EXPECT_FALSE(result.finished);
-  // On a GPU too the last that is said is where the run stands.
   EXPECT_EQ(stopper.reported, result.state.step);
   const std::int64_t ahead = result.state.step - stopper.stop_after;
   EXPECT_EQ(ahead, GetParam() == Backend::cuda ? problem.options.segment_steps : 0);
