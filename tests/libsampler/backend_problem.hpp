@@ -1,0 +1,85 @@
+// A mixture posterior that is sampled on the engines, and the fixtures of tests that do: instantiated in
+// backends_test.cpp, used in resident_steps_test.cpp too.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "keeper.hpp"
+#include "liblikelihood/random_mixture.hpp"
+#include "mixture_target.hpp"
+
+namespace emomc::testing {
+
+inline std::string name_of(Backend backend) {
+  return backend == Backend::reference ? "reference" : backend == Backend::cpu ? "cpu" : "cuda";
+}
+
+class OnBackend : public ::testing::TestWithParam<Backend> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == Backend::cuda && !has_gpu()) GTEST_SKIP() << "no GPU";
+  }
+};
+
+// Every proposal a test of its own: GPUs' kernels are compiled for each, so they are best run side by side.
+class OnBackendWithProposal : public ::testing::TestWithParam<std::tuple<Backend, std::string>> {
+ protected:
+  void SetUp() override {
+    if (backend() == Backend::cuda && !has_gpu()) GTEST_SKIP() << "no GPU";
+  }
+  static Backend backend() { return std::get<0>(GetParam()); }
+  static std::string kind() { return std::get<1>(GetParam()); }
+  /// Why steps never run in one kernel; empty: they do.
+  static std::string why_launched() {
+    if (backend() != Backend::cuda) return "there are no kernels";
+    const bool apart = proposal_use(kind()).other_chains || kind() == "delayed_rejection";
+    return apart ? kind() + " needs other chains or two tries and is always launched" : "";
+  }
+};
+
+// Enough chains for a kind's moves with 14 free parameters.
+inline std::uint64_t chains_for(const std::string& kind) { return proposal_use(kind).other_chains ? 30 : 4; }
+
+// A mixture posterior, of three components if nothing else is said, in two columns.
+struct BackendProblem {
+  MixtureProblem mixture;
+  ModelSpec model;
+  Target target;
+  ProposalSpec proposal;
+  std::vector<ChainPlan> plans;
+  RunOptions options;
+  std::vector<double> starts;
+
+  explicit BackendProblem(const std::vector<int>& segments = {0}, std::uint64_t chains = 4,
+                          int components = 3, std::size_t rows = 3000, int columns = 2)
+      : mixture(random_problem(components, columns, rows, 21)),
+        model{"gaussian_mixture", components},
+        target(mixture_layout(components, columns), mixture_prior(),
+               std::vector<double>(static_cast<std::size_t>(columns), 1.0)) {
+    for (std::uint64_t c = 0; c < chains; ++c) {
+      plans.push_back({c, segments, 1.0, 0});
+      const auto start = neighbour(mixture, 5, static_cast<std::uint32_t>(c));
+      starts.insert(starts.end(), start.begin(), start.end());
+    }
+    options.warmup = 200;
+    options.draws = 100;
+    options.thin = 2;
+    options.seed = 5;
+    // For racecheck, which does not understand the resident kernel (scripts/test-gpu.sh).
+    options.resident = std::getenv("EMOMC_TEST_LAUNCHED") == nullptr;
+  }
+  RunResult run(Backend backend, Precision precision, DrawHandler& handler,
+                const SamplerState* resume = nullptr) const {
+    const auto device = make_device(backend);
+    const auto engine = make_engine(backend, model, precision, mixture.data, *device);
+    return run_chains(*engine, target, proposal, plans, options, starts, handler, resume);
+  }
+};
+
+}  // namespace emomc::testing
