@@ -22,12 +22,11 @@ constexpr double kTrend = 4;           // standard errors
 constexpr double kNearFloor = 1.05, kShareAtFloor = 0.05;
 constexpr double kFaultShare = 1e-3;
 constexpr double kIndependent = 0.9;  // ESS per draw
-constexpr std::size_t kFewestDraws = 8;
-constexpr std::size_t kNamed = 4;  // quantities or chains in a sentence
+constexpr std::size_t kNamed = 4;     // quantities or chains in a sentence
 
 class Judge {
  public:
-  explicit Judge(const Inspection& run) : run_(run), draws_(run.draws) {}
+  explicit Judge(const Inspection& run) : run_(run), draws_(run.draws), verdict_(judge_convergence(run)) {}
 
   std::vector<Finding> judge() {
     check_status();
@@ -152,32 +151,7 @@ class Judge {
                        apart.size() == 1 ? "lies" : "lie", centre, sd);
   }
 
-  struct Failures {
-    std::vector<std::size_t> rhat, ess;
-  };
-  template <class Selected>
-  Failures failures(Selected selected) const {
-    Failures found;
-    for (std::size_t q = 0; q < draws_.num_quantities(); ++q) {
-      if (!selected(q) || run_.is_constant(q)) continue;
-      const QuantitySummary& s = run_.summaries[q];
-      if (std::isnan(s.rhat) && std::isnan(s.ess_bulk)) continue;  // not finite, said elsewhere
-      if (s.rhat > run_.bounds.rhat) found.rhat.push_back(q);
-      if (!(s.ess_bulk >= run_.least_ess()) || !(s.ess_tail >= run_.least_ess())) found.ess.push_back(q);
-    }
-    const auto by = [&](auto value) {
-      return [this, value](std::size_t a, std::size_t b) {
-        return value(run_.summaries[a]) > value(run_.summaries[b]);
-      };
-    };
-    std::stable_sort(found.rhat.begin(), found.rhat.end(),
-                     by([](const QuantitySummary& s) { return s.rhat; }));
-    std::stable_sort(found.ess.begin(), found.ess.end(),
-                     by([](const QuantitySummary& s) { return -std::min(s.ess_bulk, s.ess_tail); }));
-    return found;
-  }
-
-  void report(const Failures& found, const std::string& kind) {
+  void report(const FailedQuantities& found, const std::string& kind) {
     if (!found.rhat.empty()) {
       std::vector<std::string> names;
       for (std::size_t q : found.rhat)
@@ -210,19 +184,16 @@ class Judge {
   }
 
   void check_label_free() {
-    if (draws_.num_draws < kFewestDraws) {
+    if (verdict_.too_few_draws) {
       add(Severity::problem, "ess",
           fmt::format("{} draws of each chain are too few for any diagnostic", draws_.num_draws),
           "run longer");
-      label_free_fail_ = true;
       return;
     }
     const bool has_mixture = run_.first_label_free < draws_.num_quantities();
-    const Failures found = failures([&](std::size_t q) { return is_foreign() || run_.is_label_free(q); });
-    report(found, is_foreign()  ? "the quantities"
-                  : has_mixture ? "the quantities that do not depend on labels"
-                                : "the log densities");
-    label_free_fail_ = !found.rhat.empty() || !found.ess.empty();
+    report(verdict_.label_free, is_foreign()  ? "the quantities"
+                                : has_mixture ? "the quantities that do not depend on labels"
+                                              : "the log densities");
   }
 
   void check_parameters() {
@@ -234,15 +205,12 @@ class Judge {
           "summary prints renumbered components (--raw the others), export does with --relabel; prior.order "
           "settles the numbers from the start");
     }
-    const Failures found = failures([&](std::size_t q) { return !run_.is_label_free(q); });
-    // Said of the label-free quantities already, and no more certain of these.
-    if (label_free_fail_ || is_foreign()) return;
-    if (run_.labels == Labels::unmended)
+    if (verdict_.labels_unmended)
       add(Severity::problem, "labels",
           "chains number the components differently, and renumbering does not make them agree",
           "what does not depend on labels can be trusted; for the components take prior.order, or fewer of "
           "them");
-    report(found, "the parameters");
+    report(verdict_.parameters, "the parameters");
   }
 
   void check_foreign_labels() {
@@ -396,8 +364,8 @@ class Judge {
 
   const Inspection& run_;
   const DrawSet& draws_;
+  const ConvergenceVerdict verdict_;
   std::vector<Finding> findings_;
-  bool label_free_fail_ = false;
 };
 
 }  // namespace
