@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
 
 namespace emomc {
@@ -16,53 +15,21 @@ QuantitySummary summarize_one(const DrawSet& draws, std::size_t q) {
   return summary;
 }
 
-double worst_rhat(const std::vector<QuantitySummary>& summaries, std::size_t begin, std::size_t end) {
-  double worst = 0;
-  for (std::size_t q = begin; q < end; ++q)
-    if (!std::isnan(summaries[q].rhat)) worst = std::max(worst, summaries[q].rhat);
-  return worst;
-}
-
-// The most frequent numbering of each chain is not the same in all.
-bool chains_differ(const Relabelling& relabelling, std::size_t num_chains) {
-  const auto K = static_cast<std::ptrdiff_t>(relabelling.num_components);
-  const auto draws = static_cast<std::ptrdiff_t>(relabelling.permutation.size()) / K;
-  const auto per_chain = draws / static_cast<std::ptrdiff_t>(num_chains);
-  std::vector<int> first;
-  for (std::ptrdiff_t begin = 0; begin < draws; begin += per_chain) {
-    std::map<std::vector<int>, int> counts;
-    for (std::ptrdiff_t i = begin; i < begin + per_chain; ++i) {
-      const auto at = relabelling.permutation.begin() + i * K;
-      ++counts[std::vector<int>(at, at + K)];
-    }
-    const auto& most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
-                         return a.second < b.second;
-                       })->first;
-    if (first.empty()) first = most;
-    if (most != first) return true;
-  }
-  return false;
-}
-
-void mend_labels(DrawDiagnostics& run, const MixtureNames& mixture, ThreadPool& threads) {
+// Components in the order of relabel_by_order first, so that nothing computed depends on the labels of the
+// draws.
+void number_components(DrawDiagnostics& run, const MixtureNames& mixture, Numbering numbering,
+                       ThreadPool& threads) {
   DrawSet& draws = run.draws;
-  const std::size_t begin = draws.num_log_densities, end = run.first_label_free;
-  const Relabelling relabelling = relabel_by_classification(draws, mixture, threads);
-  const auto size = static_cast<std::ptrdiff_t>(draws.num_chains() * draws.num_draws);
-  const auto first = draws.values.begin() + static_cast<std::ptrdiff_t>(begin) * size,
-             last = draws.values.begin() + static_cast<std::ptrdiff_t>(end) * size;
-  std::vector<double> sampled(first, last);
-  apply(relabelling, draws);
-  std::vector<QuantitySummary> summaries = run.summaries;
-  threads.for_each(end - begin,
-                   [&](std::size_t i, int) { summaries[begin + i] = summarize_one(draws, begin + i); });
-  if (worst_rhat(summaries, begin, end) <= run.bounds.rhat) {
-    run.labels = Labels::relabelled;
-    run.summaries = std::move(summaries);
-    return;
-  }
-  if (chains_differ(relabelling, draws.num_chains())) run.labels = Labels::unmended;
-  std::copy(sampled.begin(), sampled.end(), first);
+  std::vector<double> sampled;
+  if (numbering == Numbering::raw) sampled = draws.values;
+  apply(relabel_by_order(draws, mixture), draws);
+  append_label_free(draws, mixture);
+  if (numbering == Numbering::raw) std::copy(sampled.begin(), sampled.end(), draws.values.begin());
+  if (numbering != Numbering::mended) return;
+  const MatchedComponents matched = match_components(draws, mixture, threads);
+  apply(matched.relabelling, draws);
+  run.overlap = {matched.overlap, matched.first, matched.second};
+  run.labels = matched.overlap > run.bounds.overlap ? Labels::unmended : Labels::relabelled;
 }
 
 template <class Selected>
@@ -115,14 +82,13 @@ DrawDiagnostics diagnose_draws(DrawSet draws, Numbering numbering, bool ordered_
   run.draws = std::move(draws);
   const auto mixture = find_mixture(run.draws);
   run.first_label_free = run.draws.num_quantities();
-  if (mixture && numbering == Numbering::by_order) apply(relabel_by_order(run.draws, *mixture), run.draws);
-  if (mixture) append_label_free(run.draws, *mixture);
+  if (mixture) {
+    const bool is_numbered = numbering == Numbering::mended && ordered_by_prior;
+    number_components(run, *mixture, is_numbered ? Numbering::raw : numbering, threads);
+  }
   run.summaries.resize(run.draws.num_quantities());
   threads.for_each(run.summaries.size(),
                    [&](std::size_t q, int) { run.summaries[q] = summarize_one(run.draws, q); });
-  run.worst_raw_rhat = worst_rhat(run.summaries, run.draws.num_log_densities, run.first_label_free);
-  if (mixture && numbering == Numbering::mended && !ordered_by_prior && run.worst_raw_rhat > run.bounds.rhat)
-    mend_labels(run, *mixture, threads);
   return run;
 }
 

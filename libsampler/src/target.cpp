@@ -39,6 +39,7 @@ Target::Target(ParameterLayout layout, const PriorSet& prior, std::span<const do
   free_scales_ = std::move(built.free_scales);
   dim_unconstrained_ = built.dim_unconstrained;
   ordered_block_ = built.ordered_block;
+  components_differ_ = built.components_differ;
   mixture_ = find_mixture();
 }
 

@@ -182,10 +182,11 @@ class Builder {
       throw InputError("prior." + block.name + ".fixed: the weights sum to " + std::to_string(fixed_sum) +
                        ", not to 1");
     if (spec.family == PriorFamily::dirichlet) tables.log_prior_constant += std::lgamma(alpha_sum);
-    if (!prior_.order.empty() && block.component_axis == 0)
-      refuse_different_components(block, first_conditional, [&](int i) {
-        return tables.elements[static_cast<std::size_t>(begin + i)];
-      });
+    if (block.support == Support::unit_interval && !is_symmetric_about_half(spec))
+      built_.components_differ = true;
+    if (block.component_axis == 0)
+      compare_components(block, first_conditional,
+                         [&](int i) { return tables.elements[static_cast<std::size_t>(begin + i)]; });
     if (!fixed && simplex) tables.simplices.push_back({begin, size, begin_u, 0.5 * std::log(size)});
     built_.dim_unconstrained += fixed ? 0 : simplex ? size - 1 : size;
   }
@@ -238,8 +239,8 @@ class Builder {
       built_.dim_unconstrained += (free_scales ? d : 0) + (free_correlations ? triangle - d : 0);
     }
     built_.free_scales.back() = free_scales ? d : 0;
-    if (!prior_.order.empty() && block.component_axis == 0)
-      refuse_different_components(parts[0], first_conditional, [&](int i) {
+    if (block.component_axis == 0)
+      compare_components(parts[0], first_conditional, [&](int i) {
         return tables.covariance_rows[first_row + static_cast<std::size_t>(i)].scale;
       });
   }
@@ -261,14 +262,31 @@ class Builder {
     return cholesky.matrixL();
   }
 
-  // `first_conditional`: of the block's, where it has any.
+  // Whether x and 1 - x have the same density: of the share of the first of two Gaussians.
+  bool is_symmetric_about_half(const PriorSpec& spec) const {
+    const auto argument = [&](std::size_t a) { return spec.arguments.at(a).values.at(0); };
+    switch (spec.family) {
+      case PriorFamily::beta:
+        return argument(0) == argument(1);
+      case PriorFamily::uniform:
+        return std::abs(argument(0) + argument(1) - 1) < 1e-12;
+      case PriorFamily::fixed:
+        return argument(0) == 0.5;
+      default:
+        return false;
+    }
+  }
+
+  // Whether the prior differs between components, which an order refuses. `first_conditional`: of the
+  // block's, where it has any.
   template <class F>
-  void refuse_different_components(const ParameterBlock& block, std::size_t first_conditional,
-                                   const F& element_at) const {
+  void compare_components(const ParameterBlock& block, std::size_t first_conditional, const F& element_at) {
     const int slice = block.size() / block.shape[0];
     const auto refuse = [&] {
-      throw InputError("prior.order: the prior of " + block.name +
-                       " differs between components, which an order needs to be alike; allowed here: none");
+      built_.components_differ = true;
+      if (!prior_.order.empty())
+        throw InputError("prior.order: the prior of " + block.name +
+                         " differs between components, which an order needs to be alike; allowed here: none");
     };
     const auto& conditionals = built_.tables.conditionals;
     for (std::size_t i = first_conditional + static_cast<std::size_t>(slice); i < conditionals.size(); ++i) {

@@ -17,6 +17,7 @@ struct BuiltTarget {
   std::vector<int> free_scales;       ///< of each block: free scales of each of its covariance matrices
   int dim_unconstrained = 0;
   std::optional<std::size_t> ordered_block;
+  bool components_differ = false;  ///< in their priors
 };
 
 /// `layout` has the blocks of sampled arguments (with_sampled_arguments). Throws as Target's constructor.

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <cmath>
 #include <fstream>
 #include <iostream>
@@ -57,8 +59,9 @@ DrawSet draws_of(const Options& options) {
         "export: one run at a time; allowed: a run directory, or files that are the chains of one run");
   Inspection& run = runs[0];
   if (run.labels == Labels::unmended)
-    throw InputError(run.draws.source +
-                     ": renumbering does not make its chains agree; export it without --relabel");
+    std::cerr << fmt::format(
+        "emomc: warning: {}: components {} and {} cannot be told apart in {:.1f} % of the draws\n",
+        run.draws.source, run.overlap.first, run.overlap.second, 100 * run.overlap.share);
   run.draws.names.resize(run.first_label_free);
   run.draws.values.resize(run.first_label_free * run.draws.num_chains() * run.draws.num_draws);
   return std::move(run.draws);
@@ -121,7 +124,7 @@ void add_export(CLI::App& app, int&) {
   command->add_option("-o,--output", options->output, "File to write; - for standard output (csv)")
       ->required();
   command->add_flag("--relabel", options->relabel,
-                    "Components renumbered so that chains agree, as summary has them");
+                    "Components renumbered so that all draws agree, as summary has them");
   command->add_flag("--log-likelihood", options->log_likelihood,
                     "netcdf: each row's log likelihood for each draw too, up to 1 GB");
   command->footer("Example: emomc export runs/sad --format stan-csv -o sad.csv");

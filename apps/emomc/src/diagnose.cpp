@@ -197,20 +197,24 @@ class Judge {
   }
 
   void check_parameters() {
-    if (run_.labels == Labels::relabelled) {
-      add(Severity::note, "labels",
-          fmt::format("chains number the components differently (R-hat of parameters as sampled {:.2f}); "
-                      "renumbered, they agree",
-                      run_.worst_raw_rhat),
-          "summary prints renumbered components (--raw the others), export does with --relabel; prior.order "
-          "settles the numbers from the start");
-    }
+    const bool is_matched = run_.labels != Labels::as_sampled;
     if (verdict_.labels_unmended)
-      add(Severity::problem, "labels",
-          "chains number the components differently, and renumbering does not make them agree",
-          "what does not depend on labels can be trusted; for the components take prior.order, or fewer of "
-          "them");
-    report(verdict_.parameters, "the parameters");
+      add(Severity::warning, "labels",
+          fmt::format(
+              "components {} and {} cannot be told apart in all draws: trading them makes next to no "
+              "difference in {:.1f} % (at most {:.0f} % where it does), so what is said of each depends "
+              "on how they are matched",
+              run_.overlap.first, run_.overlap.second, 100 * run_.overlap.share, 100 * run_.bounds.overlap),
+          "what does not depend on labels is not concerned; for the components take fewer of them, or a "
+          "prior "
+          "that tells them apart (prior.order)");
+    else if (is_matched)
+      add(Severity::note, "labels",
+          "nothing in the model numbers the components, so chain files have them in any order; here they are "
+          "matched, draw by draw",
+          "take components from summary, report or export --relabel; prior.order numbers them from the "
+          "start");
+    report(verdict_.parameters, is_matched ? "the parameters (components renumbered)" : "the parameters");
   }
 
   void check_foreign_labels() {

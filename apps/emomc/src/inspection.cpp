@@ -29,7 +29,7 @@ std::vector<double> numbers_at(const nlohmann::json& json, const char* key) {
 
 Inspection inspect_draws(DrawSet draws, RunFacts facts, Numbering numbering) {
   ThreadPool threads(0);
-  const bool ordered_by_prior = !facts.order.empty();
+  const bool ordered_by_prior = !facts.exchangeable_components;
   return {diagnose_draws(std::move(draws), numbering, ordered_by_prior, threads), std::move(facts)};
 }
 
@@ -41,6 +41,11 @@ RunFacts read_facts(const std::filesystem::path& file, DrawSet& draws) {
   if (!json.is_object()) return facts;
   if (json.contains("status") && json["status"].is_string()) facts.status = json["status"];
   if (json.contains("order") && json["order"].is_string()) facts.order = json["order"];
+  // Manifests of earlier versions say only what orders the components.
+  const char* exchangeable = "exchangeable_components";
+  facts.exchangeable_components = json.contains(exchangeable) && json[exchangeable].is_boolean()
+                                      ? json[exchangeable].get<bool>()
+                                      : facts.order.empty();
   facts.target_acceptance = number_at(json, "target_acceptance");
   facts.adaptation_drift = numbers_at(json, "adaptation_drift");
   facts.scale_floor = numbers_at(json, "scale_floor");

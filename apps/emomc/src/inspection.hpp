@@ -14,6 +14,7 @@ namespace emomc::app {
 struct RunFacts {
   std::string status;  ///< running, interrupted, finished, failed
   std::string order;   ///< block by which the prior orders components; empty: none
+  bool exchangeable_components = true;  ///< the prior is the same when components change places
   std::optional<double> target_acceptance;
   std::vector<double> adaptation_drift;  ///< [num_blocks]; NaN: not known
   std::vector<double> scale_floor;       ///< [num_columns] in the data's units

@@ -225,6 +225,7 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
   m["seed"] = config_.sampler.seed;
   m["ensemble"] = is_ensemble();
   m["order"] = config_.prior.order;
+  m["exchangeable_components"] = setup_.target->components_are_exchangeable();
   m["superchains"] = config_.sampler.superchains;
   m["target_acceptance"] = proposal_use(setup_.proposal.kind).target_acceptance
                                ? nlohmann::ordered_json(config_.sampler.proposal.target_acceptance)

@@ -78,6 +78,9 @@ nlohmann::ordered_json to_json(const RunSummary& summary) {
   json["labels"] = summary.labels == Labels::relabelled ? "relabelled"
                    : summary.labels == Labels::unmended ? "unmended"
                                                         : "as_sampled";
+  if (summary.labels != Labels::as_sampled)
+    json["overlap"] = {{"share", summary.overlap.share},
+                       {"components", {summary.overlap.first, summary.overlap.second}}};
   json["rhat"] = summary.is_nested ? "nested" : "rank-normalised split";
   json["parameters"] = nlohmann::ordered_json::array();
   json["label_free"] = nlohmann::ordered_json::array();
@@ -122,10 +125,14 @@ std::string to_csv(const RunSummary& summary) {
 
 static std::string labels_note(const RunSummary& summary) {
   if (summary.labels == Labels::relabelled)
-    return "components are renumbered, draw by draw, so that chains agree on them; --raw prints them as "
+    return "components are renumbered, draw by draw, so that all draws agree on them; --raw prints them as "
            "sampled\n";
   if (summary.labels == Labels::unmended)
-    return "warning: chains number components differently, and renumbering does not make them agree\n";
+    return fmt::format(
+        "warning: components are renumbered, draw by draw, but {} and {} cannot be told apart in {:.1f} % of "
+        "the "
+        "draws\n",
+        summary.overlap.first, summary.overlap.second, 100 * summary.overlap.share);
   return "";
 }
 

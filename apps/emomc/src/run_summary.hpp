@@ -30,6 +30,7 @@ struct RunSummary {
   std::vector<BlockAcceptance> acceptance;
   std::size_t num_chains = 0, num_draws = 0;  ///< draws per chain that all chains have
   Labels labels = Labels::as_sampled;
+  ComponentOverlap overlap;
   bool is_nested = false;  ///< R-hat is nested R-hat
   std::string warning;     ///< a line, where a label-free quantity has not converged
   std::optional<double> warmup_seconds, sampling_seconds;

@@ -15,26 +15,34 @@ namespace emomc {
 struct ConvergenceBounds {
   double rhat = 1.01;
   double ess = 400;  ///< of all chains together; at least 100 for each of up to 16 chains
+  /// Of two components' shares of draws as in MatchedComponents; they cannot be told apart above it.
+  double overlap = 0.02;
 };
 
 /// How the components of a mixture are to be numbered.
 enum class Numbering {
-  mended,    ///< as they were sampled; where chains do not agree, as they agree
+  mended,    ///< so that all draws of all chains agree, whatever labels they have
   raw,       ///< as they were sampled
   by_order,  ///< in each draw by the first column's mean
 };
 
 enum class Labels {
-  as_sampled,  ///< no mixture, or numbered alike in all chains or by the prior, or asked for raw
-  relabelled,  ///< chains numbered them differently; the draws are renumbered
-  unmended,    ///< they do, and renumbering does not make them agree
+  as_sampled,  ///< no mixture, or numbered by the prior, or not to be matched
+  relabelled,  ///< every draw's components are matched to those of all draws
+  unmended,    ///< they are, and two of them cannot be told apart
+};
+
+/// Two components that cannot be told apart in a share of the draws (MatchedComponents).
+struct ComponentOverlap {
+  double share = 0;
+  int first = -1, second = -1;
 };
 
 /// Draws with the diagnostics of each quantity.
 struct DrawDiagnostics {
   DrawSet draws;  ///< renumbered where labels says so; label-free quantities behind the parameters
   Labels labels = Labels::as_sampled;
-  double worst_raw_rhat = 0;         ///< of the parameters as they were sampled
+  ComponentOverlap overlap;          ///< of the pair with the largest share; where components are matched
   std::size_t first_label_free = 0;  ///< quantities from here on were derived and do not depend on labels
   std::vector<QuantitySummary> summaries;  ///< [draws.num_quantities()]; rhat is nested with superchains
   ConvergenceBounds bounds;
@@ -49,8 +57,10 @@ struct DrawDiagnostics {
 };
 
 /// Appends the label-free quantities of a mixture to `draws`, renumbers its components as `numbering` says
-/// and summarises every quantity. `ordered_by_prior`: the prior numbers the components, nothing is
-/// renumbered.
+/// and summarises every quantity. `ordered_by_prior`: the prior numbers the components, by an order or by
+/// different priors for them; nothing is renumbered. Otherwise nothing in the result of Numbering::mended and
+/// Numbering::by_order depends on the labels that the draws had, and with any numbering the label-free
+/// quantities do not.
 DrawDiagnostics diagnose_draws(DrawSet draws, Numbering numbering, bool ordered_by_prior,
                                ThreadPool& threads);
 
@@ -65,11 +75,11 @@ struct ConvergenceVerdict {
   bool too_few_draws = false;   ///< for any diagnostic
   FailedQuantities label_free;  ///< among quantities that do not depend on labels; foreign draws: among all
   FailedQuantities parameters;  ///< among the others; judged only where the label-free ones pass
+  /// Two components cannot be told apart: no fault of the draws, and more of them do not change it, but what
+  /// is said of these components depends on how they are matched.
   bool labels_unmended = false;
 
-  bool converged() const {
-    return !too_few_draws && label_free.none() && parameters.none() && !labels_unmended;
-  }
+  bool converged() const { return !too_few_draws && label_free.none() && parameters.none(); }
 };
 ConvergenceVerdict judge_convergence(const DrawDiagnostics& run);
 

@@ -66,6 +66,9 @@ class Target {
   Range unconstrained_range(std::size_t block) const { return ranges_[block]; }
   /// Index of the block whose first coordinates increase, if one does.
   std::optional<std::size_t> ordered_block() const { return ordered_block_; }
+  /// Whether the prior is the same when components change places: no order, no prior of one component that
+  /// differs from another's.
+  bool components_are_exchangeable() const { return !ordered_block_ && !components_differ_; }
 
   /// Free scales of each matrix of covariance block b; they come first among the matrix's free parameters.
   int free_scales(std::size_t block) const { return free_scales_[block]; }
@@ -89,6 +92,7 @@ class Target {
   std::vector<int> free_scales_;
   int dim_unconstrained_ = 0;
   std::optional<std::size_t> ordered_block_;
+  bool components_differ_ = false;
   device::MixtureLayout mixture_{};
 };
 

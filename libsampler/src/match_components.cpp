@@ -1,0 +1,466 @@
+#include <algorithm>
+#include <cmath>
+#include <compare>
+#include <functional>
+#include <limits>
+#include <numeric>
+
+#include "mixture_reader.hpp"
+
+namespace emomc {
+namespace {
+
+constexpr std::size_t kPilotDraws = 1000;  // on which starts are compared, at most
+constexpr std::size_t kLearntFrom = 8000;  // draws on which the best start is followed before all draws are
+constexpr int kMostRounds = 30;
+constexpr double kPilotWork = 2e9, kWork = 2e10;            // operations, about a nanosecond each
+constexpr std::size_t kFewestDraws = 50;                    // however large the model
+constexpr std::size_t kMostColumns = 8;                     // whose orders are starts
+constexpr std::size_t kPivots = 5;                          // single draws that are starts
+constexpr double kLeastWeight = 1e-12;                      // so that moments of empty components exist
+constexpr double kNearly = 0.1;                             // of the median cost of a trade
+constexpr std::size_t kMostTrades = 10'000'000;             // kept for medians
+constexpr std::size_t kMostChunks = 64, kLeastChunk = 128;  // of draws whose sums are added in order
+
+struct Draw {
+  Mixture mixture;
+  std::vector<Eigen::MatrixXd> covariances;  // empty for diagonal ones
+  bool is_finite = true;
+};
+
+// Weighted Gaussians, by the costs that they give.
+struct Reference {
+  Eigen::VectorXd offsets;                 // [K], -log W + log|V| / 2
+  Eigen::MatrixXd means, precisions;       // d x K; 1 / V of diagonal V
+  std::vector<Eigen::MatrixXd> precision;  // V^-1 of full V
+  double objective = std::numeric_limits<double>::infinity();
+};
+
+// Sums over draws of w, w x, w x x' and w S, x = m - shift.
+struct Sums {
+  Eigen::VectorXd weights;
+  Eigen::MatrixXd first, second, spread;  // d x K
+  std::vector<Eigen::MatrixXd> full;      // of w (S + x x')
+
+  void clear(Eigen::Index K, Eigen::Index d, bool has_covariances) {
+    weights.setZero(K);
+    first.setZero(d, K);
+    second.setZero(d, K);
+    spread.setZero(d, K);
+    full.assign(static_cast<std::size_t>(has_covariances ? K : 0), Eigen::MatrixXd::Zero(d, d));
+  }
+  void add(const Draw& draw, const int* permutation, const Eigen::MatrixXd& shift) {
+    const Mixture& m = draw.mixture;
+    for (Eigen::Index k = 0; k < weights.size(); ++k) {
+      const int j = permutation[k];
+      const double w = std::max(m.weights[j], kLeastWeight);
+      const auto x = m.means.col(j) - shift.col(k);
+      weights[k] += w;
+      first.col(k) += w * x;
+      if (full.empty()) {
+        second.col(k).array() += w * x.array().square();
+        spread.col(k).array() += w * m.sds.col(j).array().square();
+      } else {
+        auto& sum = full[static_cast<std::size_t>(k)];
+        sum += w * draw.covariances[static_cast<std::size_t>(j)];
+        sum.noalias() += (w * x) * x.transpose();
+      }
+    }
+  }
+  void add(const Sums& other) {
+    weights += other.weights;
+    first += other.first;
+    second += other.second;
+    spread += other.spread;
+    for (std::size_t k = 0; k < full.size(); ++k) full[k] += other.full[k];
+  }
+};
+
+Reference reference_of(const Sums& sums, const Eigen::MatrixXd& shift) {
+  const Eigen::Index K = sums.weights.size(), d = shift.rows();
+  Reference reference;
+  reference.offsets.resize(K);
+  reference.means = shift;
+  reference.precisions.resize(d, K);
+  reference.precision.resize(sums.full.size());
+  const double total = sums.weights.sum();
+  double objective = 0;
+  for (Eigen::Index k = 0; k < K; ++k) {
+    const double w = sums.weights[k];
+    const Eigen::VectorXd x = sums.first.col(k) / w;
+    reference.means.col(k) += x;
+    double log_determinant = 0;
+    if (sums.full.empty()) {
+      const Eigen::ArrayXd variance =
+          sums.spread.col(k).array() / w + (sums.second.col(k).array() / w - x.array().square()).max(0.0);
+      reference.precisions.col(k) = variance.inverse();
+      log_determinant = variance.log().sum();
+    } else {
+      const auto i = static_cast<std::size_t>(k);
+      const Eigen::LLT<Eigen::MatrixXd> factor(sums.full[i] / w - x * x.transpose());
+      reference.precision[i] = factor.solve(Eigen::MatrixXd::Identity(d, d));
+      log_determinant = factor.info() == Eigen::Success
+                            ? 2 * factor.matrixLLT().diagonal().array().log().sum()
+                            : std::numeric_limits<double>::quiet_NaN();
+    }
+    reference.offsets[k] = 0.5 * log_determinant - std::log(w / total);
+    objective += w / total * reference.offsets[k];
+  }
+  if (std::isfinite(objective)) reference.objective = objective;
+  return reference;
+}
+
+using Costs = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// Of each component (row) as each number (column).
+void find_costs(const Draw& draw, const Reference& reference, Costs& costs) {
+  const Mixture& m = draw.mixture;
+  const Eigen::Index K = m.weights.size();
+  costs.resize(K, K);
+  Eigen::VectorXd x;
+  for (Eigen::Index j = 0; j < K; ++j)
+    for (Eigen::Index k = 0; k < K; ++k) {
+      double squares = 0;
+      if (draw.covariances.empty()) {
+        squares =
+            ((m.sds.col(j).array().square() + (m.means.col(j) - reference.means.col(k)).array().square()) *
+             reference.precisions.col(k).array())
+                .sum();
+      } else {
+        const auto& precision = reference.precision[static_cast<std::size_t>(k)];
+        x = m.means.col(j) - reference.means.col(k);
+        squares = precision.cwiseProduct(draw.covariances[static_cast<std::size_t>(j)]).sum() +
+                  x.dot(precision.selfadjointView<Eigen::Lower>() * x);
+      }
+      costs(j, k) = std::max(m.weights[j], kLeastWeight) * (reference.offsets[k] + 0.5 * squares);
+    }
+}
+
+// The component that gets each number.
+void match(const Costs& costs, int* permutation) {
+  const auto K = static_cast<int>(costs.rows());
+  // Where every component has a cheapest number of its own, that is the assignment.
+  std::fill_n(permutation, K, -1);
+  bool is_done = true;
+  for (int j = 0; j < K && is_done; ++j) {
+    Eigen::Index k = 0;
+    costs.row(j).minCoeff(&k);
+    is_done = permutation[k] < 0;
+    permutation[k] = j;
+  }
+  if (is_done) return;
+  const auto number = least_cost_assignment({costs.data(), static_cast<std::size_t>(costs.size())}, K);
+  for (int j = 0; j < K; ++j) permutation[number[static_cast<std::size_t>(j)]] = j;
+}
+
+// `count` draws at equal distances.
+class Sample {
+ public:
+  Sample(const MixtureReader& reader, int K, std::size_t count, bool is_kept)
+      : reader_(reader), num_components_(K), count_(count) {
+    if (!is_kept) return;
+    std::vector<Draw> kept(count);
+    for (std::size_t i = 0; i < count; ++i) read(i, kept[i]);
+    kept_ = std::move(kept);
+  }
+
+  std::size_t size() const { return count_; }
+  const Draw& get(std::size_t i, Draw& scratch) const {
+    if (!kept_.empty()) return kept_[i];
+    read(i, scratch);
+    return scratch;
+  }
+
+ private:
+  void read(std::size_t i, Draw& draw) const {
+    const std::size_t at = i * reader_.num_draws() / count_;
+    Mixture& m = draw.mixture;
+    reader_.read(at, m);
+    draw.is_finite = m.weights.allFinite() && m.means.allFinite() && m.sds.allFinite();
+    if (!reader_.has_covariances()) return;
+    draw.covariances.resize(static_cast<std::size_t>(num_components_));
+    for (int k = 0; k < num_components_; ++k) {
+      auto& covariance = draw.covariances[static_cast<std::size_t>(k)];
+      reader_.read_covariance(at, k, covariance);
+      draw.is_finite = draw.is_finite && covariance.allFinite();
+    }
+  }
+
+  const MixtureReader& reader_;
+  int num_components_;
+  std::size_t count_;
+  std::vector<Draw> kept_;
+};
+
+class Matcher {
+ public:
+  Matcher(const MixtureNames& names, bool has_covariances, ThreadPool& threads)
+      : K_(names.num_components),
+        d_(names.num_columns),
+        has_covariances_(has_covariances),
+        threads_(threads),
+        scratch_(static_cast<std::size_t>(threads.num_threads())) {}
+
+  // The moments of the sample's components in the order that `permutation` has, or, with a reference, that
+  // matches it best: then `permutation` gets that order, and `changed` says whether it is a new one.
+  Reference moments(const Sample& sample, const Eigen::MatrixXd& shift, const Reference* reference,
+                    std::vector<int>& permutation, bool* changed = nullptr) {
+    const std::size_t size = std::max(kLeastChunk, (sample.size() + kMostChunks - 1) / kMostChunks);
+    const std::size_t num_chunks = (sample.size() + size - 1) / size;
+    std::vector<Sums> sums(num_chunks);
+    std::vector<char> is_new(num_chunks, 0);
+    threads_.for_each(num_chunks, [&](std::size_t c, int worker) {
+      Scratch& scratch = scratch_[static_cast<std::size_t>(worker)];
+      sums[c].clear(K_, d_, has_covariances_);
+      std::vector<int> before(static_cast<std::size_t>(K_));
+      for (std::size_t i = c * size; i < std::min((c + 1) * size, sample.size()); ++i) {
+        const Draw& draw = sample.get(i, scratch.draw);
+        int* order = permutation.data() + i * static_cast<std::size_t>(K_);
+        if (reference) {
+          std::copy_n(order, K_, before.begin());
+          std::iota(order, order + K_, 0);
+          if (draw.is_finite) {
+            find_costs(draw, *reference, scratch.costs);
+            if (scratch.costs.allFinite()) match(scratch.costs, order);
+          }
+          if (!std::equal(before.begin(), before.end(), order)) is_new[c] = 1;
+        }
+        if (draw.is_finite) sums[c].add(draw, order, shift);
+      }
+    });
+    for (std::size_t c = 1; c < num_chunks; ++c) sums[0].add(sums[c]);
+    if (changed) *changed = std::any_of(is_new.begin(), is_new.end(), [](char c) { return c != 0; });
+    return reference_of(sums[0], shift);
+  }
+
+  // Rounds of matching and moments, until nothing changes.
+  Reference follow(Reference reference, const Sample& sample, int most_rounds,
+                   std::vector<int>& permutation) {
+    permutation.assign(sample.size() * static_cast<std::size_t>(K_), -1);
+    bool changed = true;
+    for (int round = 0; round < most_rounds && changed; ++round) {
+      Reference next = moments(sample, reference.means, &reference, permutation, &changed);
+      if (!std::isfinite(next.objective)) break;
+      reference = std::move(next);
+    }
+    return reference;
+  }
+
+  // The moments when each draw's components are sorted by key(draw, component).
+  Reference sorted(const Sample& sample, const std::function<double(const Draw&, int)>& key) {
+    std::vector<int> permutation(sample.size() * static_cast<std::size_t>(K_));
+    Eigen::MatrixXd shift = Eigen::MatrixXd::Zero(d_, K_);
+    Draw scratch;
+    double count = 0;
+    for (std::size_t i = 0; i < sample.size(); ++i) {
+      const Draw& draw = sample.get(i, scratch);
+      int* order = permutation.data() + i * static_cast<std::size_t>(K_);
+      std::iota(order, order + K_, 0);
+      if (!draw.is_finite) continue;
+      std::stable_sort(order, order + K_, [&](int a, int b) { return key(draw, a) < key(draw, b); });
+      for (int k = 0; k < K_; ++k) shift.col(k) += draw.mixture.means.col(order[k]);
+      ++count;
+    }
+    return moments(sample, shift / std::max(1.0, count), nullptr, permutation);
+  }
+
+  // One draw as it is.
+  Reference pivot(const Sample& sample, std::size_t i) {
+    Draw scratch;
+    const Draw& draw = sample.get(i, scratch);
+    if (!draw.is_finite) return {};
+    std::vector<int> order(static_cast<std::size_t>(K_));
+    std::iota(order.begin(), order.end(), 0);
+    Sums sums;
+    sums.clear(K_, d_, has_covariances_);
+    sums.add(draw, order.data(), draw.mixture.means);
+    return reference_of(sums, draw.mixture.means);
+  }
+
+  std::vector<Reference> starts(const Sample& sample);
+  void find_overlap(const Sample& sample, const Reference& reference, MatchedComponents& result);
+
+ private:
+  struct Scratch {
+    Draw draw;
+    Costs costs;
+  };
+
+  int K_, d_;
+  bool has_covariances_;
+  ThreadPool& threads_;
+  std::vector<Scratch> scratch_;
+};
+
+std::vector<Reference> Matcher::starts(const Sample& sample) {
+  // Means of all components of all draws, in units of the pooled sd of each column.
+  Draw scratch;
+  Eigen::VectorXd centre = Eigen::VectorXd::Zero(d_);
+  double weight = 0;
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    const Draw& draw = sample.get(i, scratch);
+    if (!draw.is_finite) continue;
+    centre += draw.mixture.means * draw.mixture.weights;
+    weight += draw.mixture.weights.sum();
+  }
+  if (!(weight > 0)) return {};
+  centre /= weight;
+  Eigen::MatrixXd between = Eigen::MatrixXd::Zero(d_, d_);
+  Eigen::VectorXd within = Eigen::VectorXd::Zero(d_);
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    const Draw& draw = sample.get(i, scratch);
+    if (!draw.is_finite) continue;
+    const Eigen::MatrixXd x = draw.mixture.means.colwise() - centre;
+    between += x * draw.mixture.weights.asDiagonal() * x.transpose();
+    within += draw.mixture.sds.cwiseAbs2() * draw.mixture.weights;
+  }
+  const Eigen::VectorXd scale = (between.diagonal() + within).cwiseSqrt().cwiseInverse();
+  if (!scale.allFinite()) return {};
+  const Eigen::MatrixXd scaled = scale.asDiagonal() * between * scale.asDiagonal();
+  const Eigen::VectorXd axis =
+      scale.cwiseProduct(Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(scaled).eigenvectors().col(d_ - 1));
+
+  std::vector<Eigen::Index> columns(static_cast<std::size_t>(d_));
+  std::iota(columns.begin(), columns.end(), Eigen::Index{0});
+  std::stable_sort(columns.begin(), columns.end(),
+                   [&](Eigen::Index a, Eigen::Index b) { return scaled(a, a) > scaled(b, b); });
+  columns.resize(std::min(columns.size(), kMostColumns));
+  std::vector<Reference> starts;
+  for (const Eigen::Index c : columns)
+    starts.push_back(sorted(sample, [c](const Draw& draw, int k) { return draw.mixture.means(c, k); }));
+  starts.push_back(
+      sorted(sample, [&](const Draw& draw, int k) { return axis.dot(draw.mixture.means.col(k) - centre); }));
+  starts.push_back(sorted(sample, [](const Draw& draw, int k) { return draw.mixture.weights[k]; }));
+  starts.push_back(
+      sorted(sample, [](const Draw& draw, int k) { return draw.mixture.sds.col(k).array().log().sum(); }));
+  for (std::size_t p = 0; p < kPivots; ++p)
+    starts.push_back(pivot(sample, (2 * p + 1) * sample.size() / (2 * kPivots)));
+  std::erase_if(starts, [](const Reference& start) { return !std::isfinite(start.objective); });
+  return starts;
+}
+
+void Matcher::find_overlap(const Sample& sample, const Reference& reference, MatchedComponents& result) {
+  const auto K = static_cast<std::size_t>(K_);
+  std::vector<std::vector<double>> trades(K * (K - 1) / 2, std::vector<double>(sample.size(), std::nan("")));
+  threads_.for_each(sample.size(), [&](std::size_t i, int worker) {
+    Scratch& scratch = scratch_[static_cast<std::size_t>(worker)];
+    const Draw& draw = sample.get(i, scratch.draw);
+    if (!draw.is_finite) return;
+    const Costs& costs = scratch.costs;
+    find_costs(draw, reference, scratch.costs);
+    if (!costs.allFinite()) return;
+    std::vector<int> order(K);
+    match(costs, order.data());
+    std::size_t pair = 0;
+    for (std::size_t k = 0; k < K; ++k)
+      for (std::size_t l = 0; l < k; ++l) {
+        const auto a = static_cast<Eigen::Index>(k), b = static_cast<Eigen::Index>(l);
+        trades[pair++][i] =
+            (costs(order[k], b) - costs(order[k], a)) + (costs(order[l], a) - costs(order[l], b));
+      }
+  });
+  std::size_t pair = 0;
+  for (int k = 0; k < K_; ++k)
+    for (int l = 0; l < k; ++l) {
+      std::vector<double>& costs = trades[pair++];
+      std::erase_if(costs, [](double cost) { return std::isnan(cost); });
+      if (costs.empty()) continue;
+      const auto middle = costs.begin() + static_cast<std::ptrdiff_t>(costs.size() / 2);
+      std::nth_element(costs.begin(), middle, costs.end());
+      const double bound = kNearly * *middle;
+      const auto near = std::count_if(costs.begin(), costs.end(), [&](double cost) { return cost <= bound; });
+      const double share = static_cast<double>(near) / static_cast<double>(costs.size());
+      if (share > result.overlap) {
+        result.overlap = share;
+        result.first = l;
+        result.second = k;
+      }
+    }
+}
+
+// Numbers by the means over draws of what components have.
+std::vector<int> order_of_numbers(const DrawSet& set, const MixtureNames& names,
+                                  const Relabelling& relabelling) {
+  const auto K = static_cast<std::size_t>(relabelling.num_components);
+  const std::size_t draws = set.num_chains() * set.num_draws;
+  std::vector<int> order(K);
+  std::iota(order.begin(), order.end(), 0);
+  std::vector<std::vector<double>> means(K);
+  for (const std::vector<std::size_t>& key : component_keys(set, names)) {
+    for (std::size_t k = 0; k < K; ++k) {
+      double sum = 0;
+      for (std::size_t i = 0; i < draws; ++i)
+        sum += set.values[key[static_cast<std::size_t>(relabelling.permutation[i * K + k])] * draws + i];
+      means[k].push_back(sum);
+    }
+    const auto compare = [&](int a, int b) {
+      const auto& x = means[static_cast<std::size_t>(a)];
+      const auto& y = means[static_cast<std::size_t>(b)];
+      return std::lexicographical_compare_three_way(
+          x.begin(), x.end(), y.begin(), y.end(), [](double u, double v) { return std::strong_order(u, v); });
+    };
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return compare(a, b) < 0; });
+    bool has_ties = false;
+    for (std::size_t k = 1; k < K; ++k) has_ties = has_ties || compare(order[k - 1], order[k]) == 0;
+    if (!has_ties) break;
+  }
+  return order;
+}
+
+}  // namespace
+
+MatchedComponents match_components(const DrawSet& set, const MixtureNames& names, ThreadPool& threads) {
+  const int K = names.num_components, d = names.num_columns;
+  const auto components = static_cast<std::size_t>(K);
+  const MixtureReader reader(set, names);
+  const std::size_t all = reader.num_draws();
+  MatchedComponents result;
+  result.relabelling = {K, std::vector<int>(all * components)};
+  std::vector<int>& permutation = result.relabelling.permutation;
+  for (std::size_t i = 0; i < permutation.size(); ++i) permutation[i] = static_cast<int>(i % components);
+
+  // Operations for one draw in one round.
+  const double per_pair = reader.has_covariances() ? 4.0 * d * d : 5.0 * d, count = K;
+  const double work = count * count * per_pair + 2 * count * count * count;
+  const double pilots = static_cast<double>(kMostColumns + 3 + kPivots) * kMostRounds;
+  const auto sample_of = [&](double draws, std::size_t most) {
+    return std::min({all, most, std::max(kFewestDraws, static_cast<std::size_t>(draws))});
+  };
+  const Sample pilot(reader, K, sample_of(kPilotWork / (pilots * work), kPilotDraws), true);
+  Matcher matcher(names, reader.has_covariances(), threads);
+  Reference best;
+  std::vector<int> unused;
+  for (const Reference& start : matcher.starts(pilot)) {
+    Reference reference = matcher.follow(start, pilot, kMostRounds, unused);
+    if (reference.objective < best.objective) best = std::move(reference);
+  }
+  if (!std::isfinite(best.objective)) return result;
+  const std::size_t learnt_from = sample_of(kWork / (kMostRounds * work), kLearntFrom);
+  if (learnt_from < all && learnt_from > pilot.size())
+    best = matcher.follow(best, Sample(reader, K, learnt_from, false), kMostRounds, unused);
+  const double rounds = std::clamp(kWork / (static_cast<double>(all) * work), 1.0, double{kMostRounds});
+  best = matcher.follow(best, Sample(reader, K, all, false), static_cast<int>(rounds), permutation);
+
+  const std::size_t pairs = components * (components - 1) / 2;
+  const std::size_t judged =
+      std::min(all, std::max<std::size_t>(1, std::min(kLearntFrom, kMostTrades / pairs)));
+  matcher.find_overlap(Sample(reader, K, judged, false), best, result);
+
+  const std::vector<int> order = order_of_numbers(set, names, result.relabelling);
+  std::vector<int> old(components);
+  for (std::size_t i = 0; i < all; ++i) {
+    int* numbers = permutation.data() + i * components;
+    std::copy_n(numbers, K, old.begin());
+    for (std::size_t k = 0; k < components; ++k) numbers[k] = old[static_cast<std::size_t>(order[k])];
+  }
+  if (result.first < 0) return result;
+  const auto number_of = [&](int k) {
+    return static_cast<int>(std::find(order.begin(), order.end(), k) - order.begin());
+  };
+  const int a = number_of(result.first), b = number_of(result.second);
+  result.first = std::min(a, b);
+  result.second = std::max(a, b);
+  return result;
+}
+
+}  // namespace emomc
