@@ -151,7 +151,7 @@ TEST_F(Diagnose, SwitchedLabelsInForeignFilesAreNamed) {
 }
 
 // Well separated components that chains number by chance.
-TEST_F(Diagnose, SwitchedLabelsOfOurOwnRunsAreMended) {
+TEST_F(Diagnose, ComponentsOfOurOwnRunsAreMatched) {
   simulate("{weights: [0.3, 0.7], means: [[-8, 1], [9, 2]], scales: [[2, 1], [3, 1]]}", 400);
   folder.write("run.yaml",
                "data: {file: data/data.csv}\nlikelihood: {components: 2}\n"
