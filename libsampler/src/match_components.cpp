@@ -2,13 +2,14 @@
 #include <cmath>
 #include <compare>
 #include <functional>
-#include <limits>
 #include <numeric>
 
-#include "mixture_reader.hpp"
+#include "component_reference.hpp"
 
 namespace emomc {
 namespace {
+
+using namespace matching;
 
 constexpr std::size_t kPilotDraws = 1000;  // on which starts are compared, at most
 constexpr std::size_t kLearntFrom = 8000;  // draws on which the best start is followed before all draws are
@@ -17,180 +18,9 @@ constexpr double kPilotWork = 2e9, kWork = 2e10;            // operations, about
 constexpr std::size_t kFewestDraws = 50;                    // however large the model
 constexpr std::size_t kMostColumns = 8;                     // whose orders are starts
 constexpr std::size_t kPivots = 5;                          // single draws that are starts
-constexpr double kLeastWeight = 1e-12;                      // so that moments of empty components exist
 constexpr double kNearly = 0.1;                             // of the median cost of a trade
 constexpr std::size_t kMostTrades = 10'000'000;             // kept for medians
 constexpr std::size_t kMostChunks = 64, kLeastChunk = 128;  // of draws whose sums are added in order
-
-struct Draw {
-  Mixture mixture;
-  std::vector<Eigen::MatrixXd> covariances;  // empty for diagonal ones
-  bool is_finite = true;
-};
-
-// Weighted Gaussians, by the costs that they give.
-struct Reference {
-  Eigen::VectorXd offsets;                 // [K], -log W + log|V| / 2
-  Eigen::MatrixXd means, precisions;       // d x K; 1 / V of diagonal V
-  std::vector<Eigen::MatrixXd> precision;  // V^-1 of full V
-  double objective = std::numeric_limits<double>::infinity();
-};
-
-// Sums over draws of w, w x, w x x' and w S, x = m - shift.
-struct Sums {
-  Eigen::VectorXd weights;
-  Eigen::MatrixXd first, second, spread;  // d x K
-  std::vector<Eigen::MatrixXd> full;      // of w (S + x x')
-
-  void clear(Eigen::Index K, Eigen::Index d, bool has_covariances) {
-    weights.setZero(K);
-    first.setZero(d, K);
-    second.setZero(d, K);
-    spread.setZero(d, K);
-    full.assign(static_cast<std::size_t>(has_covariances ? K : 0), Eigen::MatrixXd::Zero(d, d));
-  }
-  void add(const Draw& draw, const int* permutation, const Eigen::MatrixXd& shift) {
-    const Mixture& m = draw.mixture;
-    for (Eigen::Index k = 0; k < weights.size(); ++k) {
-      const int j = permutation[k];
-      const double w = std::max(m.weights[j], kLeastWeight);
-      const auto x = m.means.col(j) - shift.col(k);
-      weights[k] += w;
-      first.col(k) += w * x;
-      if (full.empty()) {
-        second.col(k).array() += w * x.array().square();
-        spread.col(k).array() += w * m.sds.col(j).array().square();
-      } else {
-        auto& sum = full[static_cast<std::size_t>(k)];
-        sum += w * draw.covariances[static_cast<std::size_t>(j)];
-        sum.noalias() += (w * x) * x.transpose();
-      }
-    }
-  }
-  void add(const Sums& other) {
-    weights += other.weights;
-    first += other.first;
-    second += other.second;
-    spread += other.spread;
-    for (std::size_t k = 0; k < full.size(); ++k) full[k] += other.full[k];
-  }
-};
-
-Reference reference_of(const Sums& sums, const Eigen::MatrixXd& shift) {
-  const Eigen::Index K = sums.weights.size(), d = shift.rows();
-  Reference reference;
-  reference.offsets.resize(K);
-  reference.means = shift;
-  reference.precisions.resize(d, K);
-  reference.precision.resize(sums.full.size());
-  const double total = sums.weights.sum();
-  double objective = 0;
-  for (Eigen::Index k = 0; k < K; ++k) {
-    const double w = sums.weights[k];
-    const Eigen::VectorXd x = sums.first.col(k) / w;
-    reference.means.col(k) += x;
-    double log_determinant = 0;
-    if (sums.full.empty()) {
-      const Eigen::ArrayXd variance =
-          sums.spread.col(k).array() / w + (sums.second.col(k).array() / w - x.array().square()).max(0.0);
-      reference.precisions.col(k) = variance.inverse();
-      log_determinant = variance.log().sum();
-    } else {
-      const auto i = static_cast<std::size_t>(k);
-      const Eigen::LLT<Eigen::MatrixXd> factor(sums.full[i] / w - x * x.transpose());
-      reference.precision[i] = factor.solve(Eigen::MatrixXd::Identity(d, d));
-      log_determinant = factor.info() == Eigen::Success
-                            ? 2 * factor.matrixLLT().diagonal().array().log().sum()
-                            : std::numeric_limits<double>::quiet_NaN();
-    }
-    reference.offsets[k] = 0.5 * log_determinant - std::log(w / total);
-    objective += w / total * reference.offsets[k];
-  }
-  if (std::isfinite(objective)) reference.objective = objective;
-  return reference;
-}
-
-using Costs = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-// Of each component (row) as each number (column).
-void find_costs(const Draw& draw, const Reference& reference, Costs& costs) {
-  const Mixture& m = draw.mixture;
-  const Eigen::Index K = m.weights.size();
-  costs.resize(K, K);
-  Eigen::VectorXd x;
-  for (Eigen::Index j = 0; j < K; ++j)
-    for (Eigen::Index k = 0; k < K; ++k) {
-      double squares = 0;
-      if (draw.covariances.empty()) {
-        squares =
-            ((m.sds.col(j).array().square() + (m.means.col(j) - reference.means.col(k)).array().square()) *
-             reference.precisions.col(k).array())
-                .sum();
-      } else {
-        const auto& precision = reference.precision[static_cast<std::size_t>(k)];
-        x = m.means.col(j) - reference.means.col(k);
-        squares = precision.cwiseProduct(draw.covariances[static_cast<std::size_t>(j)]).sum() +
-                  x.dot(precision.selfadjointView<Eigen::Lower>() * x);
-      }
-      costs(j, k) = std::max(m.weights[j], kLeastWeight) * (reference.offsets[k] + 0.5 * squares);
-    }
-}
-
-// The component that gets each number.
-void match(const Costs& costs, int* permutation) {
-  const auto K = static_cast<int>(costs.rows());
-  // Where every component has a cheapest number of its own, that is the assignment.
-  std::fill_n(permutation, K, -1);
-  bool is_done = true;
-  for (int j = 0; j < K && is_done; ++j) {
-    Eigen::Index k = 0;
-    costs.row(j).minCoeff(&k);
-    is_done = permutation[k] < 0;
-    permutation[k] = j;
-  }
-  if (is_done) return;
-  const auto number = least_cost_assignment({costs.data(), static_cast<std::size_t>(costs.size())}, K);
-  for (int j = 0; j < K; ++j) permutation[number[static_cast<std::size_t>(j)]] = j;
-}
-
-// `count` draws at equal distances.
-class Sample {
- public:
-  Sample(const MixtureReader& reader, int K, std::size_t count, bool is_kept)
-      : reader_(reader), num_components_(K), count_(count) {
-    if (!is_kept) return;
-    std::vector<Draw> kept(count);
-    for (std::size_t i = 0; i < count; ++i) read(i, kept[i]);
-    kept_ = std::move(kept);
-  }
-
-  std::size_t size() const { return count_; }
-  const Draw& get(std::size_t i, Draw& scratch) const {
-    if (!kept_.empty()) return kept_[i];
-    read(i, scratch);
-    return scratch;
-  }
-
- private:
-  void read(std::size_t i, Draw& draw) const {
-    const std::size_t at = i * reader_.num_draws() / count_;
-    Mixture& m = draw.mixture;
-    reader_.read(at, m);
-    draw.is_finite = m.weights.allFinite() && m.means.allFinite() && m.sds.allFinite();
-    if (!reader_.has_covariances()) return;
-    draw.covariances.resize(static_cast<std::size_t>(num_components_));
-    for (int k = 0; k < num_components_; ++k) {
-      auto& covariance = draw.covariances[static_cast<std::size_t>(k)];
-      reader_.read_covariance(at, k, covariance);
-      draw.is_finite = draw.is_finite && covariance.allFinite();
-    }
-  }
-
-  const MixtureReader& reader_;
-  int num_components_;
-  std::size_t count_;
-  std::vector<Draw> kept_;
-};
 
 class Matcher {
  public:
@@ -230,7 +60,7 @@ class Matcher {
     });
     for (std::size_t c = 1; c < num_chunks; ++c) sums[0].add(sums[c]);
     if (changed) *changed = std::any_of(is_new.begin(), is_new.end(), [](char c) { return c != 0; });
-    return reference_of(sums[0], shift);
+    return sums[0].reference(shift);
   }
 
   // Rounds of matching and moments, until nothing changes.
@@ -274,7 +104,7 @@ class Matcher {
     Sums sums;
     sums.clear(K_, d_, has_covariances_);
     sums.add(draw, order.data(), draw.mixture.means);
-    return reference_of(sums, draw.mixture.means);
+    return sums.reference(draw.mixture.means);
   }
 
   std::vector<Reference> starts(const Sample& sample);
@@ -370,7 +200,7 @@ void Matcher::find_overlap(const Sample& sample, const Reference& reference, Mat
       const double bound = kNearly * *middle;
       const auto near = std::count_if(costs.begin(), costs.end(), [&](double cost) { return cost <= bound; });
       const double share = static_cast<double>(near) / static_cast<double>(costs.size());
-      if (share > result.overlap) {
+      if (result.first < 0 || share > result.overlap) {
         result.overlap = share;
         result.first = l;
         result.second = k;

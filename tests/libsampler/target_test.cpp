@@ -264,6 +264,34 @@ TEST(Target, AnOrderNeedsComponentsThatThePriorDoesNotTellApart) {
   EXPECT_THROW(Target(mixture_layout(3, 2), prior, kUnitSd), InputError);
 }
 
+TEST(Target, SaysWhetherItsComponentsAreExchangeable) {
+  const auto exchangeable = [](const PriorSet& prior) {
+    return Target(mixture_layout(3, 2), prior, kUnitSd).components_are_exchangeable();
+  };
+  const auto with = [](const std::string& block, const PriorSpec& spec) {
+    PriorSet prior = mixture_prior();
+    prior.blocks[block] = spec;
+    return prior;
+  };
+  EXPECT_TRUE(exchangeable(mixture_prior()));
+  EXPECT_TRUE(exchangeable(with("means", {PriorFamily::normal, {{{2}, {1, 10}}, number(1)}})));  // per column
+  EXPECT_FALSE(exchangeable(with("means", {PriorFamily::normal, {{{3}, {1, 2, 4}}, number(1)}})));
+  EXPECT_FALSE(exchangeable(with("scales", {PriorFamily::fixed, {{{3}, {1, 2, 4}}}})));
+  EXPECT_FALSE(exchangeable(with("weights", {PriorFamily::dirichlet, {{{3}, {1, 1, 2}}}})));
+  EXPECT_FALSE(exchangeable(with("weights", {PriorFamily::fixed, {{{3}, {0.5, 0.25, 0.25}}}})));
+  PriorSet ordered = mixture_prior();
+  ordered.order = "means";
+  EXPECT_FALSE(exchangeable(ordered));
+  // The share of the first of two components.
+  const auto symmetric = [](PriorFamily family, double a, double b) {
+    return one(Support::unit_interval, family, {a, b}).components_are_exchangeable();
+  };
+  EXPECT_TRUE(symmetric(PriorFamily::beta, 5, 5));
+  EXPECT_FALSE(symmetric(PriorFamily::beta, 5, 4));
+  EXPECT_TRUE(symmetric(PriorFamily::uniform, 0.25, 0.75));
+  EXPECT_FALSE(symmetric(PriorFamily::uniform, 0.25, 0.5));
+}
+
 TEST(Target, DrawsFromAnOrderedPriorAreOrdered) {
   PriorSet prior = mixture_prior();
   for (const char* order : {"means", "scales"}) {

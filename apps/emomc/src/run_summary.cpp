@@ -27,6 +27,7 @@ RunSummary summarize_run(const Inspection& run, const std::vector<std::string>& 
   summary.warmup_seconds = draws.warmup_seconds;
   summary.sampling_seconds = draws.sampling_seconds;
   summary.labels = run.labels;
+  summary.overlap = run.overlap;
   summary.is_nested = draws.chains_per_superchain > 1;
   for (std::size_t q = 0; q < draws.num_quantities(); ++q) {
     if (summary.is_selected && !is_selected(draws.names[q], patterns)) continue;

@@ -1,0 +1,71 @@
+// What match_components alternates between: Gaussians with weights, one for each number, and the components
+// of each draw that are matched to them.
+#pragma once
+
+#include <Eigen/Dense>
+#include <limits>
+#include <vector>
+
+#include "mixture_reader.hpp"
+
+namespace emomc::matching {
+
+struct Draw {
+  Mixture mixture;
+  std::vector<Eigen::MatrixXd> covariances;  // empty for diagonal ones
+  bool is_finite = true;
+};
+
+// `count` draws at equal distances, read when they are asked for or kept.
+class Sample {
+ public:
+  Sample(const MixtureReader& reader, int num_components, std::size_t count, bool is_kept);
+
+  std::size_t size() const { return count_; }
+  const Draw& get(std::size_t i, Draw& scratch) const {
+    if (!kept_.empty()) return kept_[i];
+    read(i, scratch);
+    return scratch;
+  }
+
+ private:
+  void read(std::size_t i, Draw& draw) const;
+
+  const MixtureReader& reader_;
+  int num_components_;
+  std::size_t count_;
+  std::vector<Draw> kept_;
+};
+
+// Weighted Gaussians, by the costs that they give.
+struct Reference {
+  Eigen::VectorXd offsets;                 // [K], -log W + log|V| / 2
+  Eigen::MatrixXd means, precisions;       // d x K; 1 / V of diagonal V
+  std::vector<Eigen::MatrixXd> precision;  // V^-1 of full V
+  // Sum of W (-log W + log|V| / 2), the loss of the draws that it was made of but for a constant.
+  double objective = std::numeric_limits<double>::infinity();
+};
+
+// Sums over draws of w, w x, w x x' and w S for each number, x = m - shift.
+class Sums {
+ public:
+  void clear(Eigen::Index num_components, Eigen::Index num_columns, bool has_covariances);
+  // `permutation` [K]: the component of each number; `shift` d x K, near the means.
+  void add(const Draw& draw, const int* permutation, const Eigen::MatrixXd& shift);
+  void add(const Sums& other);
+  // Its objective is infinite where it does not exist.
+  Reference reference(const Eigen::MatrixXd& shift) const;
+
+ private:
+  Eigen::VectorXd weights_;
+  Eigen::MatrixXd first_, second_, spread_;  // d x K
+  std::vector<Eigen::MatrixXd> full_;        // of w (S + x x')
+};
+
+using Costs = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+// Of each component (row) as each number (column).
+void find_costs(const Draw& draw, const Reference& reference, Costs& costs);
+// The component of each number, of least cost in sum.
+void match(const Costs& costs, int* permutation);
+
+}  // namespace emomc::matching
