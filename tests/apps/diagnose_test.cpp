@@ -150,6 +150,64 @@ TEST_F(Diagnose, SwitchedLabelsInForeignFilesAreNamed) {
   EXPECT_EQ(text_of(diagnosis(apart, 1), "labels"), "");
 }
 
+// Labels that switch at every draw: all parts have one mean, and R-hat is 1.
+TEST_F(Diagnose, LabelsThatSwitchFromDrawToDrawInForeignFilesAreNamed) {
+  const auto labels = [&](const std::function<std::vector<double>(int, int)>& parts) {
+    const auto files = write_chains("mu.1,mu.2,mu.3", 4, 400, [&](int i, int c) {
+      std::vector<double> row{normal(i, c, 0)};
+      for (const double x : parts(i, c)) row.push_back(x);
+      return row;
+    });
+    return text_of(json::parse(folder.run("diagnose --json" + files).out), "labels");
+  };
+  const auto which = [](int i, int c) {
+    return static_cast<int>(
+        3 * device::RandomSource{78, static_cast<std::uint64_t>(i), static_cast<std::uint32_t>(c)}.uniform(
+                device::Purpose::choice, 0));
+  };
+  const double means[3] = {-5, 0, 7};
+  const std::string switched = labels([&](int i, int c) {
+    std::vector<double> x;
+    for (int k = 0; k < 3; ++k) x.push_back(means[(k + which(i, c)) % 3] + normal(i, c, 1 + k));
+    return x;
+  });
+  EXPECT_NE(switched.find("label switching: the components of mu trade places from draw to draw (in 6"),
+            std::string::npos)
+      << switched;
+  // Exchangeable errors, which overlap; parts of which each has two modes of its own; parts that overlap a
+  // little; ranks.
+  EXPECT_EQ(labels([](int i, int c) {
+              return std::vector<double>{normal(i, c, 1), normal(i, c, 2), normal(i, c, 3)};
+            }),
+            "");
+  EXPECT_EQ(labels([](int i, int c) {
+              std::vector<double> x;
+              for (int k = 1; k < 4; ++k) x.push_back((normal(i, c, 10 + k) > 0 ? 6 : 0) + normal(i, c, k));
+              return x;
+            }),
+            "");
+  EXPECT_EQ(labels([](int i, int c) {
+              return std::vector<double>{normal(i, c, 1), 2 + normal(i, c, 2), 4 + normal(i, c, 3)};
+            }),
+            "");
+  EXPECT_EQ(labels([&](int i, int c) {
+              return std::vector<double>{0.0 + which(i, c), 0.0 + (which(i, c) + 1) % 3,
+                                         0.0 + (which(i, c) + 2) % 3};
+            }),
+            "");
+}
+
+// Parts that overlap and trade places between chains, one of whose R-hats is not quite that of agreement
+// then: not all or nothing.
+TEST_F(Diagnose, SwitchedLabelsInForeignFilesNeedNotAgreeInEverything) {
+  const auto files = write_chains("mu.1,mu.2", 4, 400, [](int i, int c) {
+    const double a = normal(i, c, 1) + (c > 1 ? 0.6 : 0.0), b = 4 + normal(i, c, 2);
+    return std::vector<double>{normal(i, c, 0), c % 2 ? b : a, c % 2 ? a : b};
+  });
+  EXPECT_NE(text_of(diagnosis(files, 1), "labels").find("the components of mu trade places between chains"),
+            std::string::npos);
+}
+
 // Well separated components that chains number by chance.
 TEST_F(Diagnose, ComponentsOfOurOwnRunsAreMatched) {
   simulate("{weights: [0.3, 0.7], means: [[-8, 1], [9, 2]], scales: [[2, 1], [3, 1]]}", 400);
