@@ -4,8 +4,12 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace emomc {
@@ -34,6 +38,8 @@ constexpr std::size_t share_of(std::uint64_t ticket) { return ticket & kShareMas
 
 constexpr int kMostRanges = 16;  // which a worker that has nothing left looks through
 
+std::atomic<RefusedThreadsHandler> g_refused_threads_handler{nullptr};
+
 }  // namespace
 
 struct ThreadPool::Impl {
@@ -49,11 +55,22 @@ struct ThreadPool::Impl {
   std::vector<Range> ranges;
   std::atomic<std::size_t> num_done{0};  ///< shares of this loop
   std::atomic<bool> ending{false};
+  std::exception_ptr first_error;  ///< of this loop's bodies; written under `mutex`
   const std::function<void(std::size_t, int)>* body = nullptr;  ///< as begin and end
 
   // The last range is published last: who sees its loop sees that of all.
   std::uint64_t current_loop() const {
     return loop_of(ranges.back().tickets.load(std::memory_order_acquire));
+  }
+
+  // A share whose body throws counts as done: the loop has to end before its caller can hear of it.
+  void run_share(const Range& range, std::size_t share, std::size_t shares, int worker) {
+    try {
+      for (std::size_t i = range.begin + share; i < range.end; i += shares) (*body)(i, worker);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!first_error) first_error = std::current_exception();
+    }
   }
 
   // Works until no share is left, in its own range first; returns the loop it was of. A loop ends when its
@@ -69,7 +86,7 @@ struct ThreadPool::Impl {
           ticket = range.tickets.fetch_add(1, std::memory_order_acq_rel);
         const std::size_t share = share_of(ticket), shares = shares_of(ticket);
         if (share >= shares) break;
-        for (std::size_t i = range.begin + share; i < range.end; i += shares) (*body)(i, worker);
+        run_share(range, share, shares, worker);
         ++mine;
       }
     }
@@ -112,25 +129,56 @@ struct ThreadPool::Impl {
     wake.notify_all();
     work(0);
     while (num_done.load(std::memory_order_acquire) < num_shares) pause();
+    if (first_error) std::rethrow_exception(std::exchange(first_error, nullptr));
+  }
+
+  // False where the system did not make them all; `why` then says why, and `threads` has those it made.
+  bool start(int num_threads, std::string& why) {
+    ranges = std::vector<Range>(static_cast<std::size_t>(std::min(num_threads, kMostRanges)));
+    ending.store(false);
+    try {
+      threads.reserve(static_cast<std::size_t>(num_threads));
+      for (int worker = 1; worker < num_threads; ++worker)
+        threads.emplace_back([this, worker] { wait_and_work(worker); });
+      return true;
+    } catch (const std::system_error& error) {
+      why = error.code().message();
+    } catch (const std::bad_alloc&) {
+      why = "out of memory";
+    }
+    return false;
+  }
+
+  // Ends and joins all threads.
+  void end_threads() {
+    {
+      const std::lock_guard lock(mutex);
+      ending.store(true);
+    }
+    wake.notify_all();
+    for (auto& thread : threads) thread.join();
+    threads.clear();
   }
 };
 
 ThreadPool::ThreadPool(int num_threads) : impl_(std::make_unique<Impl>()) {
   const int wanted =
       std::max(num_threads > 0 ? num_threads : static_cast<int>(std::thread::hardware_concurrency()), 1);
-  impl_->ranges = std::vector<Impl::Range>(static_cast<std::size_t>(std::min(wanted, kMostRanges)));
-  for (int worker = 1; worker < wanted; ++worker)
-    impl_->threads.emplace_back([impl = impl_.get(), worker] { impl->wait_and_work(worker); });
+  std::string why;
+  for (int trying = wanted; !impl_->start(trying, why);) {
+    // Threads took all that the limit allows: processes or address space. The rest of the program needs some
+    // of it too, so a quarter of what was possible is left free.
+    const auto possible = static_cast<int>(impl_->threads.size()) + 1;
+    impl_->end_threads();
+    trying = std::max(possible * 3 / 4, 1);
+  }
+  const auto handler = g_refused_threads_handler.load();
+  if (handler != nullptr && this->num_threads() < wanted) handler(wanted, this->num_threads(), why);
 }
 
-ThreadPool::~ThreadPool() {
-  {
-    const std::lock_guard lock(impl_->mutex);
-    impl_->ending.store(true);
-  }
-  impl_->wake.notify_all();
-  for (auto& thread : impl_->threads) thread.join();
-}
+ThreadPool::~ThreadPool() { impl_->end_threads(); }
+
+void set_refused_threads_handler(RefusedThreadsHandler handler) { g_refused_threads_handler.store(handler); }
 
 int ThreadPool::num_threads() const { return static_cast<int>(impl_->threads.size()) + 1; }
 int ThreadPool::num_ranges() const { return static_cast<int>(impl_->ranges.size()); }

@@ -77,22 +77,28 @@ void sync_parent(const std::filesystem::path& path) {
   sync_path(directory.empty() ? std::filesystem::path(".") : directory, O_RDONLY | O_DIRECTORY);
 }
 
-void rename_durably(const std::filesystem::path& file) {
-  if (std::rename(beside(file).c_str(), file.c_str()) != 0) fail(file, "renaming");
-  sync_parent(file);
-}
-
 }  // namespace
 
 File::File(std::filesystem::path path, Mode mode) : path_(std::move(path)) {
   // A link in a run directory that came from elsewhere must not lead out of it.
-  const int flags = O_WRONLY | O_CLOEXEC | O_NOFOLLOW |
-                    (mode == Mode::create   ? O_CREAT | O_TRUNC
-                     : mode == Mode::append ? O_CREAT | O_APPEND
-                                            : O_APPEND);
+  const int flags = O_WRONLY | O_CLOEXEC |
+                    (mode == Mode::create       ? O_NOFOLLOW | O_CREAT | O_TRUNC
+                     : mode == Mode::create_new ? O_NOFOLLOW | O_CREAT | O_EXCL
+                     : mode == Mode::append     ? O_NOFOLLOW | O_CREAT | O_APPEND
+                     : mode == Mode::special    ? O_NOCTTY
+                                                : O_NOFOLLOW | O_APPEND);
   descriptor_ = retried([&] { return ::open(path_.c_str(), flags, 0644); });
   if (descriptor_ < 0) fail(path_, "opening for writing");
 }
+
+File File::of_descriptor(int descriptor, std::filesystem::path path) {
+  const int own = retried([&] { return ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0); });
+  if (own < 0) fail(path, "opening for writing");
+  return {std::move(path), Adopted{own}};
+}
+
+File::File(std::filesystem::path path, Adopted descriptor)
+    : path_(std::move(path)), descriptor_(descriptor.number) {}
 
 File::~File() {
   if (descriptor_ >= 0) ::close(descriptor_);
@@ -126,6 +132,14 @@ void File::sync() {
 
 void File::truncate(std::int64_t size) {
   if (retried([&] { return ::ftruncate(descriptor_, size); }) < 0) fail(path_, "truncating");
+}
+
+// Nothing depends on it: who may not give a file away keeps it.
+void File::take_owner_and_permissions_of(const std::filesystem::path& other) {
+  struct stat status {};
+  if (::stat(other.c_str(), &status) < 0) return;
+  if (::fchown(descriptor_, status.st_uid, status.st_gid) < 0) errno = 0;
+  if (::fchmod(descriptor_, status.st_mode & 0777) < 0) errno = 0;
 }
 
 std::int64_t File::size() const {
@@ -166,12 +180,17 @@ std::string read_file(const std::filesystem::path& file) {
   return content;
 }
 
+void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to) {
+  if (std::rename(from.c_str(), to.c_str()) != 0) fail(to, "renaming");
+  sync_parent(to);
+}
+
 void write_file_atomically(const std::filesystem::path& file, std::string_view content) {
   try {
     File temporary(beside(file), File::Mode::create);
     temporary.write_all(content);
     temporary.sync();
-    rename_durably(file);
+    rename_durably(beside(file), file);
   } catch (...) {
     ::unlink(beside(file).c_str());
     throw;

@@ -48,11 +48,15 @@ class ProgramFolder {
 
   /// `arguments` are a shell's words; `under` is a command that starts the program.
   ProgramResult run(const std::string& arguments, const std::string& under = "") const {
+    return shell(under + " '" EMOMC_PROGRAM "' " + arguments);
+  }
+  /// A command of sh in the folder; $EMOMC is the program.
+  ProgramResult shell(const std::string& line) const {
     // Several may run at a time.
     const std::string number = std::to_string(num_runs_++), out = ".stdout" + number,
                       err = ".stderr" + number;
-    const std::string command = "cd '" + path_.string() + "' && " + under + " '" EMOMC_PROGRAM "' " +
-                                arguments + " >'" + out + "' 2>'" + err + "' </dev/null";
+    const std::string command = "cd '" + path_.string() + "' && export EMOMC='" EMOMC_PROGRAM "' && { " +
+                                line + "; } >'" + out + "' 2>'" + err + "' </dev/null";
     const int status = std::system(command.c_str());
     ProgramResult result{WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(out), read(err)};
     std::filesystem::remove(path_ / out);

@@ -11,14 +11,18 @@
 //                        vanish, replace      the directory is moved away before it; and made anew, empty
 //   EMOMC_FAULT_LOG    a file that gets a line per call, "N NAME PATH"
 //
+//   EMOMC_FAULT_THREADS  no thread is made while that many live beside the first one (0: never any)
+//
 // Calls: open for writing, write, fsync, rename, ftruncate, mkdir, unlink, and open and read for reading
 // with EMOMC_FAULT_READS=1 set.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -149,9 +153,33 @@ mode_t mode_of(int flags, va_list& arguments) {
   return (flags & (O_CREAT | O_TMPFILE)) != 0 ? static_cast<mode_t>(va_arg(arguments, int)) : 0;
 }
 
+// Threads that live beside the first one; whoever ends one of them joins it.
+std::atomic<long> g_living{0};
+
+long most_threads() {
+  const char* most = std::getenv("EMOMC_FAULT_THREADS");
+  return most ? std::atol(most) : LONG_MAX;
+}
+
 }  // namespace
 
 extern "C" {
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*),
+                   void* argument) {
+  using Function = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  if (g_living.fetch_add(1) < most_threads()) {
+    const int error = next<Function>("pthread_create")(thread, attributes, start, argument);
+    if (error == 0) return 0;
+  }
+  --g_living;
+  return EAGAIN;
+}
+int pthread_join(pthread_t thread, void** result) {
+  const int error = next<int (*)(pthread_t, void**)>("pthread_join")(thread, result);
+  if (error == 0) --g_living;
+  return error;
+}
 
 int open(const char* path, int flags, ...) {
   va_list arguments;

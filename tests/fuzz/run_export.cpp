@@ -1,4 +1,5 @@
 // A run directory as export and compare read it, its data included.
+#include "emomc/sampler/files.hpp"
 #include "inspection.hpp"
 #include "pointwise.hpp"
 #include "predictive.hpp"
@@ -17,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_or_refuse([&] {
     const DrawSet draws = app::inspect_run(folder.path(), app::Numbering::raw).draws;
     for (std::size_t c = 0; c < draws.num_chains(); ++c) app::to_stan_csv(draws, c, 1);
-    app::write_run_netcdf(folder.path(), folder.path() / "draws.nc", draws);
+    app::write_run_netcdf(folder.path(), folder.path() / "draws.nc", draws, write_file_atomically);
   });
   read_or_refuse([&] { app::pointwise({folder.path(), "", 100}, [](auto, double) {}); });
   read_or_refuse([&] { app::predictive_checks(folder.path(), 20); });

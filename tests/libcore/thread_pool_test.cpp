@@ -1,8 +1,13 @@
 #include "emomc/core/thread_pool.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <fstream>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace emomc {
@@ -76,6 +81,61 @@ TEST(ThreadPool, EndsRightAfterALoopOrWithoutOne) {
     EXPECT_EQ(sum, i % 2);
   }
 }
+
+// The loop ends first: no thread works on when its caller has gone.
+TEST(ThreadPool, AnExceptionOfABodyReachesTheCaller) {
+  for (int num_threads : {1, 2, 8}) {
+    ThreadPool pool(num_threads);
+    for (int loop = 0; loop < 50; ++loop) {
+      EXPECT_THROW(pool.for_each(100,
+                                 [](std::size_t i, int) {
+                                   if (i % 7 == 3) throw std::runtime_error("of a body");
+                                 }),
+                   std::runtime_error);
+      std::vector<int> calls(100, 0);
+      pool.for_each(calls.size(), [&](std::size_t i, int) { ++calls[i]; });
+      for (int n : calls) ASSERT_EQ(n, 1);
+    }
+  }
+}
+
+#ifndef EMOMC_SANITIZED  // whose memory lies beyond every limit of address space
+
+int g_wanted = 0, g_got = 0;
+std::string g_why;
+
+// Ends the process with 0 where a pool that could not have all of its threads works with fewer. An alarm ends
+// it where the pool never comes back.
+[[noreturn]] void make_pool_under_a_limit(rlim_t room) {
+  ::alarm(60);
+  std::ifstream statm("/proc/self/statm");
+  rlim_t pages = 0;
+  statm >> pages;
+  const rlim_t bytes = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + room;
+  const rlimit limit{bytes, bytes};
+  if (::setrlimit(RLIMIT_AS, &limit) != 0) ::_exit(2);
+  set_refused_threads_handler([](int wanted, int got, const std::string& why) {
+    g_wanted = wanted;
+    g_got = got;
+    g_why = why;
+  });
+  ThreadPool pool(64);
+  if (pool.num_threads() >= 64 || g_wanted != 64 || g_got != pool.num_threads() || g_why.empty()) ::_exit(3);
+  if (pool.num_ranges() > pool.num_threads()) ::_exit(4);
+  std::vector<int> calls(1000, 0);
+  for (int loop = 0; loop < 20; ++loop) pool.for_each(calls.size(), [&](std::size_t i, int) { ++calls[i]; });
+  for (int n : calls)
+    if (n != 20) ::_exit(5);
+  ::_exit(0);
+}
+
+TEST(ThreadPoolDeathTest, GoesOnWithTheThreadsThatItGets) {
+  // A thread takes 8 MiB of address space for its stack: room for a few of them, and for none.
+  for (rlim_t mebibytes : {100, 4})
+    EXPECT_EXIT(make_pool_under_a_limit(mebibytes << 20), ::testing::ExitedWithCode(0), "");
+}
+
+#endif
 
 }  // namespace
 }  // namespace emomc

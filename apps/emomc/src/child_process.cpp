@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 
 #include "emomc/core/errors.hpp"
 
@@ -37,14 +38,18 @@ std::string answer_of(const std::function<std::string()>& work) {
 
 }  // namespace
 
-std::string in_child(const std::function<std::string()>& work, const std::string& on_death) {
+std::string in_child(const std::function<std::string()>& work, const OnDeath& on_death) {
   int ends[2];
-  if (::pipe(ends) != 0) throw MachineError("cannot open a pipe");
+  if (::pipe(ends) != 0)
+    throw MachineError(std::string("opening a pipe failed: ") + std::strerror(errno) +
+                       " (raise the limit of open files, ulimit -n)");
   const pid_t child = ::fork();
   if (child < 0) {
+    const int error = errno;
     ::close(ends[0]);
     ::close(ends[1]);
-    throw MachineError("cannot start a process");
+    throw MachineError(std::string("starting a process failed: ") + std::strerror(error) +
+                       " (see the limits of processes, ulimit -u, and of memory, ulimit -v)");
   }
   if (child == 0) {
     ::close(ends[0]);
@@ -70,7 +75,12 @@ std::string in_child(const std::function<std::string()>& work, const std::string
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || answer.empty()) throw InputError(on_death);
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+    throw MachineError(on_death.file + ": the process that read it was killed (out of memory?)");
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+    throw InputError(on_death.file + ": reading it took longer than five minutes");
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || answer.empty())
+    throw InputError(on_death.file + ": " + on_death.what);
   const char kind = answer.front();
   answer.erase(answer.begin());
   if (kind == kRefusal) throw InputError(answer);

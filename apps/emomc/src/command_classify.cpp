@@ -27,7 +27,8 @@ struct Options {
 using Json = nlohmann::ordered_json;
 
 void print(const Json& line) {
-  std::cout << line.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
+  std::cout << line.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
+  flush_standard_output();
 }
 
 Json line_of(const std::string& file, const Classified& result, const ClassModel& model) {

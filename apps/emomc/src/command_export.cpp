@@ -7,6 +7,7 @@
 
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/sampler/output_file.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "inspection.hpp"
 #include "netcdf_file.hpp"
@@ -70,19 +71,15 @@ DrawSet draws_of(const Options& options) {
 void write_foreign_netcdf(const std::filesystem::path& file, const DrawSet& draws) {
   NetcdfExtras extras;
   extras.created_at = utc_now();
-  write_netcdf(file, draws, extras);
+  write_netcdf(file, draws, extras, write_output);
 }
 
 void export_run(const Options& options) {
   const std::filesystem::path output = options.output;
-  const auto folder = output.parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder))
-    throw InputError("-o " + options.output + ": there is no folder " + folder.string());
-  if (std::filesystem::is_directory(output))
-    throw InputError("-o " + options.output + ": this is a directory; allowed: a file");
   const bool to_screen = options.output == "-";
   if (to_screen && options.format != "csv")
     throw InputError("-o -: " + options.format + " is one file for each chain, or not text; allowed: a file");
+  if (!to_screen) require_possible_output(output);
   const bool is_run = std::filesystem::is_directory(options.runs[0]);
   if (options.log_likelihood && (options.format != "netcdf" || !is_run))
     throw InputError("--log-likelihood: allowed with netcdf and a run directory, whose data are known");
@@ -92,19 +89,19 @@ void export_run(const Options& options) {
     if (to_screen)
       std::cout << text;
     else
-      write_file_atomically(output, text);
+      write_output(output, text);
     return;
   }
   if (options.format == "netcdf") {
     if (is_run)
-      write_run_netcdf(options.runs[0], output, std::move(draws), options.log_likelihood);
+      write_run_netcdf(options.runs[0], output, std::move(draws), write_output, options.log_likelihood);
     else
       write_foreign_netcdf(output, draws);
     return;
   }
   const std::uint64_t seed = is_run ? read_chains(options.runs[0]).at(0).header.seed : 0;
   for (std::size_t c = 0; c < draws.num_chains(); ++c)
-    write_file_atomically(file_of_chain(output, c), to_stan_csv(draws, c, seed));
+    write_output(file_of_chain(output, c), to_stan_csv(draws, c, seed));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "emomc/likelihood/mixture_fit.hpp"
 #include "emomc/likelihood/mixture_start.hpp"
 #include "emomc/likelihood/parameter_file.hpp"
+#include "emomc/sampler/output_file.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "run_setup.hpp"
 #include "yaml_value.hpp"
@@ -120,7 +121,7 @@ void print(const Options& options, const RunSetup& setup, const FitResult& best,
   const std::string parameters = parameters_to_json(layout, theta);
   const double log_likelihood =
       best.log_likelihood + log_likelihood_offset(setup.loaded.units, setup.loaded.data.num_rows);
-  if (!options.output.empty()) write_file_atomically(options.output, parameters);
+  if (!options.output.empty()) write_output(options.output, parameters);
   if (options.json) {
     nlohmann::ordered_json json{{"maximized", options.maximize},
                                 {"log_likelihood", log_likelihood},
@@ -143,6 +144,7 @@ void print(const Options& options, const RunSetup& setup, const FitResult& best,
 
 int fit(const Options& options) {
   const RunConfig config = load_run_config(options.config, options.set);
+  if (!options.output.empty()) require_possible_output(options.output);
   const RunSetup setup = set_up(config);
   const FitOptions how = fit_options(options, config, setup);
   if (!options.quiet) {

@@ -2,6 +2,8 @@
 
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/sampler/files.hpp"
+#include "emomc/sampler/output_file.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "evaluation_report.hpp"
 #include "report.hpp"
@@ -30,13 +32,11 @@ void report(const Options& options) {
       : is_directory
           ? std::filesystem::path(options.runs[0]) / "report.html"
           : throw InputError("-o: name the page to write; only a run directory has a place for it");
-  const auto folder = output.parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder))
-    throw InputError("-o " + output.string() + ": there is no folder " + folder.string());
-  if (std::filesystem::is_directory(output))
-    throw InputError("-o " + output.string() + ": this is a directory; allowed: a file");
+  // A page in the run directory itself must not follow a link out of it, since that may come from elsewhere.
+  const FileWriter write = options.output.empty() ? write_file_atomically : write_output;
+  require_possible_output(output);
   if (is_directory && run_kind(options.runs[0]) == "evaluation") {
-    write_file_atomically(output, evaluation_page(options));
+    write(output, evaluation_page(options));
     std::cout << output.string() << '\n';
     return;
   }
@@ -44,7 +44,7 @@ void report(const Options& options) {
   if (runs.size() != 1)
     throw InputError(
         "report: one run a page; allowed: a run directory, or files that are the chains of one run");
-  write_file_atomically(output, report_html(runs[0], is_directory ? options.runs[0] : "", {options.vars}));
+  write(output, report_html(runs[0], is_directory ? options.runs[0] : "", {options.vars}));
   std::cout << output.string() << '\n';
 }
 

@@ -5,6 +5,7 @@
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/runtime_kernel.hpp"
+#include "emomc/sampler/files.hpp"
 #include "netcdf_file.hpp"
 #include "run_log.hpp"
 #include "run_netcdf.hpp"
@@ -88,7 +89,7 @@ class Sampling {
       write_file_atomically(directory_ / "summary.csv", to_csv(summary));
       if (has_netcdf())
         write_run_netcdf(directory_, directory_ / "draws.nc",
-                         draw_set_of(read_chains(directory_), directory_.string()));
+                         draw_set_of(read_chains(directory_), directory_.string()), write_file_atomically);
       logger.info("\n{}", to_text(summary, 12));
     } catch (const InputError& error) {  // of what this run has written, which someone has moved or changed
       throw MachineError(error.what());

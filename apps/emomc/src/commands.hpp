@@ -31,6 +31,11 @@ void add_train(CLI::App& app, int& status);
 void add_classify(CLI::App& app, int& status);
 void add_devices(CLI::App& app, int& status);
 
+/// Writes out what is buffered of standard output. Throws MachineError where the file, disk or pipe behind it
+/// did not take everything that was printed so far. run_program() calls it after every command; a command
+/// that prints as it goes calls it in between.
+void flush_standard_output();
+
 /// Parses the command line and runs the subcommand; never throws. Errors are one line on stderr.
 int run_program(int argc, const char* const* argv);
 

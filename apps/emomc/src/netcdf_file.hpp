@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "emomc/sampler/draw_set.hpp"
+#include "emomc/sampler/output_file.hpp"
 
 namespace emomc::app {
 
@@ -25,9 +26,10 @@ struct NetcdfExtras {
   const DrawSet* warmup = nullptr;                          ///< warmup_posterior
 };
 
-/// Groups posterior, sample_stats, observed_data, constant_data and warmup_posterior. The file appears whole
-/// or not at all. Throws InputError in a build without libnetcdf, MachineError where the disk fails.
-void write_netcdf(const std::filesystem::path& file, const DrawSet& draws, const NetcdfExtras& extras);
+/// Groups posterior, sample_stats, observed_data, constant_data and warmup_posterior, written by `write`.
+/// Throws InputError in a build without libnetcdf, MachineError where the disk fails.
+void write_netcdf(const std::filesystem::path& file, const DrawSet& draws, const NetcdfExtras& extras,
+                  FileWriter write);
 
 /// The posterior of an InferenceData file: every variable whose first dimensions are chain and draw, names
 /// `x[i,j]` counted from 0; lp of sample_stats as log density. Throws InputError where the file is damaged,

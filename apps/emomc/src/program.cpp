@@ -1,14 +1,42 @@
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <iostream>
 #include <new>
+#include <utility>
 
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/core/thread_pool.hpp"
 #include "signals.hpp"
 
 namespace emomc::app {
 namespace {
+
+// Parses, runs and returns the exit code; throws what the subcommand throws.
+int parse_and_run(int argc, const char* const* argv) {
+  CLI::App app("Metropolis-Hastings for mixture posteriors, on CPUs and GPUs", "emomc");
+  app.set_version_flag("--version", std::string("emomc " EMOMC_VERSION));
+  app.require_subcommand(1);
+  app.fallthrough(false);
+  int status = kDone;
+  for (const auto add : {add_run, add_check, add_fit, add_summary, add_diagnose, add_compare, add_report,
+                         add_loglik, add_export, add_simulate, add_features, add_evaluate, add_train,
+                         add_classify, add_bench, add_devices})
+    add(app, status);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked_for_help) {
+    status = app.exit(asked_for_help);
+  }
+  // What nobody can read is not done, whatever the command.
+  flush_standard_output();
+  return status;
+}
 
 // One line that leaves the terminal alone, whatever names from files the message has.
 int fail(const std::string& message, int code) {
@@ -21,6 +49,16 @@ int fail(const std::string& message, int code) {
   return code;
 }
 
+// Once: every pool meets the same limit. Also under -q, since the machine gives less than was asked for.
+void warn_of_refused_threads(int wanted, int got, const std::string& why) {
+  static bool warned = false;
+  if (!std::exchange(warned, true))
+    std::cerr << fmt::format(
+        "emomc: warning: the system refused {} of {} threads ({}; see ulimit -u, ulimit -v, the container's "
+        "limit of processes); going on with {}\n",
+        wanted - got, wanted, why, got);
+}
+
 bool processor_is_supported() {
 #if defined(__x86_64__) && defined(__FMA__)
   return __builtin_cpu_supports("fma") != 0;
@@ -31,23 +69,21 @@ bool processor_is_supported() {
 
 }  // namespace
 
+void flush_standard_output() {
+  errno = 0;
+  const bool flushed =
+      static_cast<bool>(std::cout.flush()) && std::fflush(stdout) == 0 && !std::ferror(stdout);
+  if (flushed) return;
+  const std::string reason = errno != 0 ? std::string(": ") + std::strerror(errno) : "";
+  throw MachineError("standard output: writing failed" + reason);
+}
+
 int run_program(int argc, const char* const* argv) {
   if (!processor_is_supported())
     return fail("this build needs a processor with fused multiply-add (x86-64-v3)", kMachineFault);
-  CLI::App app("Metropolis-Hastings for mixture posteriors, on CPUs and GPUs", "emomc");
-  app.set_version_flag("--version", std::string("emomc " EMOMC_VERSION));
-  app.require_subcommand(1);
-  app.fallthrough(false);
-  int status = kDone;
-  for (const auto add : {add_run, add_check, add_fit, add_summary, add_diagnose, add_compare, add_report,
-                         add_loglik, add_export, add_simulate, add_features, add_evaluate, add_train,
-                         add_classify, add_bench, add_devices})
-    add(app, status);
+  set_refused_threads_handler(warn_of_refused_threads);
   try {
-    app.parse(argc, argv);
-    return status;
-  } catch (const CLI::Success& asked_for_help) {
-    return app.exit(asked_for_help);
+    return parse_and_run(argc, argv);
   } catch (const CLI::ParseError& error) {
     return fail(std::string(error.what()) + " (see emomc --help)", kBadInput);
   } catch (const Interrupted& stopped) {

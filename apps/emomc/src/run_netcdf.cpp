@@ -36,7 +36,7 @@ std::vector<double> log_likelihoods(const std::filesystem::path& directory, cons
 }  // namespace
 
 void write_run_netcdf(const std::filesystem::path& directory, const std::filesystem::path& file,
-                      DrawSet draws, bool with_log_likelihood) {
+                      DrawSet draws, FileWriter write, bool with_log_likelihood) {
   NetcdfExtras extras;
   const RunFacts facts = read_facts(directory / "manifest.json", draws);
   const RunData run_data = read_run_data(directory, kMostDataBytes);
@@ -51,7 +51,7 @@ void write_run_netcdf(const std::filesystem::path& directory, const std::filesys
   if (with_log_likelihood) extras.log_likelihood = log_likelihoods(directory, draws, facts.rows.value_or(0));
   const DrawSet warmup = draw_set_of(read_chains(directory), directory.string(), Phase::warmup);
   extras.warmup = &warmup;
-  write_netcdf(file, draws, extras);
+  write_netcdf(file, draws, extras, write);
 }
 
 }  // namespace emomc::app

@@ -10,6 +10,7 @@
 namespace emomc::app {
 namespace {
 
+constexpr char kLibraryFailed[] = "damaged: the netCDF library failed on it";
 constexpr std::size_t kMostValues = std::size_t{1} << 33;
 constexpr std::uintmax_t kMostPerByte = 1032;  // of deflate, RFC 1951
 
@@ -222,14 +223,14 @@ std::string log_likelihood_bytes(const std::filesystem::path& file) {
 
 // HDF5 does not survive every damaged file.
 DrawSet read_netcdf(const std::filesystem::path& file) {
-  const std::string bytes = in_child([&] { return to_bytes(read_in_this_process(file)); },
-                                     file.string() + ": damaged: the netCDF library failed on it");
+  const std::string bytes =
+      in_child([&] { return to_bytes(read_in_this_process(file)); }, {file.string(), kLibraryFailed});
   return from_bytes(bytes, file.string());
 }
 
 ForeignLogLikelihood read_netcdf_log_likelihood(const std::filesystem::path& file) {
-  const std::string answer = in_child([&] { return log_likelihood_bytes(file); },
-                                      file.string() + ": damaged: the netCDF library failed on it");
+  const std::string answer =
+      in_child([&] { return log_likelihood_bytes(file); }, {file.string(), kLibraryFailed});
   std::string_view bytes = answer;
   ForeignLogLikelihood result;
   result.num_draws = take<std::size_t>(bytes);

@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "emomc/core/errors.hpp"
-#include "emomc/sampler/files.hpp"
 #include "netcdf_file.hpp"
 
 namespace emomc::app {
@@ -20,7 +19,7 @@ constexpr std::size_t kFirstBytes = std::size_t{1} << 20;
 // writes hundreds of small pieces.
 class Writer {
  public:
-  explicit Writer(const std::filesystem::path& file) : file_(file) {
+  Writer(const std::filesystem::path& file, FileWriter write) : file_(file), write_(write) {
     check(nc_create_mem(file.c_str(), NC_NETCDF4, kFirstBytes, &root_));
   }
   ~Writer() {
@@ -35,7 +34,7 @@ class Writer {
     NC_memio image{};
     check(nc_close_memio(std::exchange(root_, -1), &image));
     const std::unique_ptr<void, decltype(&std::free)> owned(image.memory, &std::free);
-    write_file_atomically(file_, {static_cast<const char*>(image.memory), image.size});
+    write_(file_, {static_cast<const char*>(image.memory), image.size});
   }
   int group(const char* name) const {
     int id = -1;
@@ -81,6 +80,7 @@ class Writer {
 
  private:
   std::filesystem::path file_;
+  FileWriter write_;
   int root_ = -1;
 };
 
@@ -202,8 +202,9 @@ void write_data(const Writer& writer, const DrawSet& draws, const NetcdfExtras& 
 
 bool has_netcdf() { return true; }
 
-void write_netcdf(const std::filesystem::path& file, const DrawSet& draws, const NetcdfExtras& extras) {
-  Writer writer(file);
+void write_netcdf(const std::filesystem::path& file, const DrawSet& draws, const NetcdfExtras& extras,
+                  FileWriter write) {
+  Writer writer(file, write);
   write_attributes(writer, writer.root(), draws, extras);
   write_posterior(writer, writer.group("posterior"), draws, extras);
   write_statistics(writer, draws, extras);

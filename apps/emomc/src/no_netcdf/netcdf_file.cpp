@@ -11,7 +11,9 @@ namespace {
 }  // namespace
 
 bool has_netcdf() { return false; }
-void write_netcdf(const std::filesystem::path& file, const DrawSet&, const NetcdfExtras&) { refuse(file); }
+void write_netcdf(const std::filesystem::path& file, const DrawSet&, const NetcdfExtras&, FileWriter) {
+  refuse(file);
+}
 DrawSet read_netcdf(const std::filesystem::path& file) { refuse(file); }
 ForeignLogLikelihood read_netcdf_log_likelihood(const std::filesystem::path& file) { refuse(file); }
 

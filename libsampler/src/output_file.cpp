@@ -1,0 +1,105 @@
+#include "emomc/sampler/output_file.hpp"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <optional>
+#include <string>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/sampler/files.hpp"
+
+namespace emomc {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostLinks = 40;  // as Linux follows, path_resolution(7)
+
+[[noreturn]] void refuse(const fs::path& file, const std::string& why) {
+  throw InputError(file.string() + ": cannot be written: " + why +
+                   "; allowed: a file, FIFO or character device");
+}
+
+fs::path folder_of(const fs::path& file) {
+  return file.parent_path().empty() ? fs::path(".") : file.parent_path();
+}
+
+// N of an entry N of /proc/<this process>/fd, to which /dev/stdout and /dev/fd/N lead.
+std::optional<int> own_descriptor(const fs::path& folder, const std::string& name) {
+  const std::string text = folder.string();
+  if (!text.starts_with("/proc/" + std::to_string(::getpid()) + "/") || !text.ends_with("/fd")) return {};
+  int number = -1;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return error == std::errc() && end == name.data() + name.size() ? std::optional(number) : std::nullopt;
+}
+
+struct Place {
+  fs::path path;                  ///< no link is left in its last part
+  std::optional<int> descriptor;  ///< that it is of this process
+  fs::file_type type = fs::file_type::none;
+};
+
+// Where the links of `file` lead.
+Place place_of(const fs::path& file) {
+  Place place{file, {}, fs::file_type::none};
+  for (int links = 0;; ++links) {
+    std::error_code error;
+    const fs::path folder = fs::canonical(folder_of(place.path), error);
+    if (error) refuse(file, "there is no folder " + folder_of(place.path).string());
+    place.descriptor = own_descriptor(folder, place.path.filename().string());
+    place.type = fs::symlink_status(place.path, error).type();
+    if (place.descriptor || place.type != fs::file_type::symlink) break;
+    if (links == kMostLinks) refuse(file, "its symbolic links lead in a circle");
+    const fs::path target = fs::read_symlink(place.path, error);
+    if (error) refuse(file, "a symbolic link of it cannot be read: " + error.message());
+    place.path = folder / target;  // `target` alone where it is absolute
+  }
+  if (place.descriptor) return place;
+  switch (place.type) {
+    case fs::file_type::directory:
+      refuse(file, "this is a directory");
+    case fs::file_type::block:
+      refuse(file, "this is a disk");
+    case fs::file_type::socket:
+      refuse(file, "this is a socket");
+    default:
+      return place;
+  }
+}
+
+File new_file_beside(const fs::path& file) {
+  for (int i = 0;; ++i) {
+    const fs::path name = file.string() + ".tmp" + (i == 0 ? "" : std::to_string(i));
+    if (!fs::exists(fs::symlink_status(name))) return {name, File::Mode::create_new};
+  }
+}
+
+void replace(const fs::path& file, bool exists, std::string_view content) {
+  File temporary = new_file_beside(file);
+  try {
+    temporary.write_all(content);
+    if (exists) temporary.take_owner_and_permissions_of(file);
+    temporary.sync();
+    rename_durably(temporary.path(), file);
+  } catch (...) {
+    ::unlink(temporary.path().c_str());
+    throw;
+  }
+}
+
+}  // namespace
+
+void require_possible_output(const fs::path& file) { place_of(file); }
+
+void write_output(const fs::path& file, std::string_view content) {
+  const Place place = place_of(file);
+  if (place.descriptor)
+    File::of_descriptor(*place.descriptor, file).write_all(content);
+  else if (place.type == fs::file_type::fifo || place.type == fs::file_type::character)
+    File(place.path, File::Mode::special).write_all(content);
+  else
+    replace(place.path, place.type == fs::file_type::regular, content);
+}
+
+}  // namespace emomc
