@@ -201,7 +201,7 @@ TEST_F(Diagnose, LabelsThatSwitchFromDrawToDrawInForeignFilesAreNamed) {
 // then: not all or nothing.
 TEST_F(Diagnose, SwitchedLabelsInForeignFilesNeedNotAgreeInEverything) {
   const auto files = write_chains("mu.1,mu.2", 4, 400, [](int i, int c) {
-    const double a = normal(i, c, 1) + (c > 1 ? 0.6 : 0.0), b = 4 + normal(i, c, 2);
+    const double a = normal(i, c, 1) + (c > 1 ? 0.8 : 0.0), b = 4 + normal(i, c, 2);
     return std::vector<double>{normal(i, c, 0), c % 2 ? b : a, c % 2 ? a : b};
   });
   EXPECT_NE(text_of(diagnosis(files, 1), "labels").find("the components of mu trade places between chains"),
