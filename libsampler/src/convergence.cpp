@@ -28,6 +28,7 @@ void number_components(DrawDiagnostics& run, const MixtureNames& mixture, Number
   if (numbering != Numbering::mended) return;
   const MatchedComponents matched = match_components(draws, mixture, threads);
   apply(matched.relabelling, draws);
+  run.numbered_by = matched.numbered_by;
   run.overlap = {matched.overlap, matched.first, matched.second};
   run.labels = matched.overlap > run.bounds.overlap ? Labels::unmended : Labels::relabelled;
 }

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
-#include <compare>
 #include <functional>
 #include <numeric>
 
+#include "component_numbers.hpp"
 #include "component_reference.hpp"
 
 namespace emomc {
@@ -208,35 +208,6 @@ void Matcher::find_overlap(const Sample& sample, const Reference& reference, Mat
     }
 }
 
-// Numbers by the means over draws of what components have.
-std::vector<int> order_of_numbers(const DrawSet& set, const MixtureNames& names,
-                                  const Relabelling& relabelling) {
-  const auto K = static_cast<std::size_t>(relabelling.num_components);
-  const std::size_t draws = set.num_chains() * set.num_draws;
-  std::vector<int> order(K);
-  std::iota(order.begin(), order.end(), 0);
-  std::vector<std::vector<double>> means(K);
-  for (const std::vector<std::size_t>& key : component_keys(set, names)) {
-    for (std::size_t k = 0; k < K; ++k) {
-      double sum = 0;
-      for (std::size_t i = 0; i < draws; ++i)
-        sum += set.values[key[static_cast<std::size_t>(relabelling.permutation[i * K + k])] * draws + i];
-      means[k].push_back(sum);
-    }
-    const auto compare = [&](int a, int b) {
-      const auto& x = means[static_cast<std::size_t>(a)];
-      const auto& y = means[static_cast<std::size_t>(b)];
-      return std::lexicographical_compare_three_way(
-          x.begin(), x.end(), y.begin(), y.end(), [](double u, double v) { return std::strong_order(u, v); });
-    };
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return compare(a, b) < 0; });
-    bool has_ties = false;
-    for (std::size_t k = 1; k < K; ++k) has_ties = has_ties || compare(order[k - 1], order[k]) == 0;
-    if (!has_ties) break;
-  }
-  return order;
-}
-
 }  // namespace
 
 MatchedComponents match_components(const DrawSet& set, const MixtureNames& names, ThreadPool& threads) {
@@ -276,7 +247,9 @@ MatchedComponents match_components(const DrawSet& set, const MixtureNames& names
       std::min(all, std::max<std::size_t>(1, std::min(kLearntFrom, kMostTrades / pairs)));
   matcher.find_overlap(Sample(reader, K, judged, false), best, result);
 
-  const std::vector<int> order = order_of_numbers(set, names, result.relabelling);
+  const ComponentNumbers numbers_of = number_matched(set, names, result.relabelling);
+  const std::vector<int>& order = numbers_of.order;
+  result.numbered_by = numbers_of.key;
   std::vector<int> old(components);
   for (std::size_t i = 0; i < all; ++i) {
     int* numbers = permutation.data() + i * components;

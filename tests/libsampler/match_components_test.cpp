@@ -49,6 +49,7 @@ void expect_same(const DrawDiagnostics& a, const DrawDiagnostics& b, double tole
   EXPECT_TRUE(near(a.overlap.share, b.overlap.share));
   EXPECT_EQ(a.overlap.first, b.overlap.first);
   EXPECT_EQ(a.overlap.second, b.overlap.second);
+  EXPECT_EQ(a.numbered_by, b.numbered_by);
   const ConvergenceVerdict u = judge_convergence(a), v = judge_convergence(b);
   EXPECT_EQ(u.converged(), v.converged());
   EXPECT_EQ(u.labels_unmended, v.labels_unmended);
@@ -191,19 +192,43 @@ TEST(MatchComponents, OverlapSaysHowFarComponentsCannotBeToldApart) {
 TEST(MatchComponents, OneRhatAboveItsBoundIsOfThatParameter) {
   const MixturePosterior posterior{Shape::diagonal, {0.5, 0.3, 0.2}, {{0, -3}, {0, 3}, {8, 0}}};
   DrawSet set = testing::draws_of(posterior, 4, 1000, 41);
-  const std::size_t q = 1 + 3 + 2 * 2 + 1;  // means[2,1]
-  ASSERT_EQ(set.names[q], "means[2,1]");
-  // Two chains 0.26 sds away from two others: R-hat^2 = 1 + variance of the chains' means.
+  const std::size_t shifted = 1 + 3 + 2 * 2 + 1, q = 1 + 3 + 2 * 1 + 1;
+  ASSERT_EQ(set.names[shifted], "means[2,1]");
+  // Two chains 0.29 sds away from two others.
   for (std::size_t c = 0; c < 4; ++c)
     for (std::size_t i = 0; i < set.num_draws; ++i)
-      set.quantity(q)[c * set.num_draws + i] += (c % 2 ? 0.145 : -0.145) * posterior.sd_of_means;
+      set.quantity(shifted)[c * set.num_draws + i] += (c % 2 ? 0.145 : -0.145) * posterior.sd_of_means;
   const DrawDiagnostics run = renumbered(with_permuted_labels(set, Permuted::by_chain, 3));
   EXPECT_EQ(run.labels, Labels::relabelled);
+  EXPECT_EQ(run.numbered_by, "means[k,1]");  // so that the third is number 1
   EXPECT_NEAR(run.summaries[q].rhat, 1.0135, 0.004);
   const ConvergenceVerdict verdict = judge_convergence(run);
   EXPECT_FALSE(verdict.labels_unmended);
   for (std::size_t other = 1; other < run.first_label_free; ++other)
     EXPECT_TRUE(other == q || run.summaries[other].rhat < 1.01) << run.draws.names[other];
+}
+
+// Another run of the same posterior has the same numbers, by what tells the components apart.
+TEST(MatchComponents, NumbersGoByWhatTellsTheComponentsApart) {
+  struct Case {
+    MixturePosterior posterior;
+    const char* key;
+    std::size_t quantity;  // of number 0
+    double mean;
+  };
+  const Case cases[] = {
+      {{Shape::diagonal, {0.2, 0.8}, {{3, 0}, {0, 0}}}, "means[k,0]", 3, 0},
+      {{Shape::diagonal, {0.2, 0.8}, {{0, 2}, {0, -2}}}, "means[k,1]", 4, -2},
+      {{Shape::diagonal, {0.05, 0.95}, {{0, 0}, {0, 0}}, 0.5}, "weights[k]", 1, 0.95},
+      {{Shape::pair, {0.4, 0.6}, {{1}, {0}}}, "sigma[k]", 3, 1},
+  };
+  for (const Case& c : cases)
+    for (const std::uint64_t seed : {1, 2, 3, 4}) {
+      const DrawDiagnostics run = renumbered(testing::with_permuted_labels(
+          testing::draws_of(c.posterior, 4, 300, seed), Permuted::by_draw, seed));
+      EXPECT_EQ(run.numbered_by, c.key);
+      EXPECT_NEAR(run.summaries[c.quantity].mean, c.mean, 0.06) << c.key;
+    }
 }
 
 TEST(MatchComponents, WhatThePriorNumbersStaysAsItIs) {

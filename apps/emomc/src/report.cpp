@@ -64,14 +64,12 @@ class Page {
     if (draws_.thin > 1) facts += fmt::format(", every {}th step kept", draws_.thin);
     if (draws_.sampling_seconds) facts += ", sampled in " + duration_text(*draws_.sampling_seconds);
     facts += ". " + draws_.program + ", reported by emomc " EMOMC_VERSION ".";
-    const std::string labels =
-        run_.labels == Labels::relabelled
-            ? "Components are renumbered, draw by draw, so that all draws agree on them."
-        : run_.labels == Labels::unmended ? fmt::format(
-                                                "Components are renumbered, draw by draw, but {} and {} "
-                                                "cannot be told apart in all of them.",
-                                                run_.overlap.first, run_.overlap.second)
-                                          : "";
+    std::string labels;
+    if (run_.labels != Labels::as_sampled)
+      labels = "Components are matched over draws and numbered by " + run_.numbered_by + ".";
+    if (run_.labels == Labels::unmended)
+      labels += fmt::format(" Components {} and {} cannot be told apart in {:.1f} % of the draws.",
+                            run_.overlap.first, run_.overlap.second, 100 * run_.overlap.share);
     std::string text = "{\"title\":" + json_text(draws_.source) + ",\"facts\":" + json_text(facts) +
                        ",\"labels\":" + json_text(labels) +
                        ",\"trusted\":" + (is_trusted(findings) ? "true" : "false");

@@ -28,6 +28,7 @@ RunSummary summarize_run(const Inspection& run, const std::vector<std::string>& 
   summary.sampling_seconds = draws.sampling_seconds;
   summary.labels = run.labels;
   summary.overlap = run.overlap;
+  summary.numbered_by = run.numbered_by;
   summary.is_nested = draws.chains_per_superchain > 1;
   for (std::size_t q = 0; q < draws.num_quantities(); ++q) {
     if (summary.is_selected && !is_selected(draws.names[q], patterns)) continue;
@@ -79,9 +80,11 @@ nlohmann::ordered_json to_json(const RunSummary& summary) {
   json["labels"] = summary.labels == Labels::relabelled ? "relabelled"
                    : summary.labels == Labels::unmended ? "unmended"
                                                         : "as_sampled";
-  if (summary.labels != Labels::as_sampled)
+  if (summary.labels != Labels::as_sampled) {
+    json["numbered_by"] = summary.numbered_by;
     json["overlap"] = {{"share", summary.overlap.share},
                        {"components", {summary.overlap.first, summary.overlap.second}}};
+  }
   json["rhat"] = summary.is_nested ? "nested" : "rank-normalised split";
   json["parameters"] = nlohmann::ordered_json::array();
   json["label_free"] = nlohmann::ordered_json::array();
@@ -125,16 +128,14 @@ std::string to_csv(const RunSummary& summary) {
 }
 
 static std::string labels_note(const RunSummary& summary) {
-  if (summary.labels == Labels::relabelled)
-    return "components are renumbered, draw by draw, so that all draws agree on them; --raw prints them as "
-           "sampled\n";
-  if (summary.labels == Labels::unmended)
-    return fmt::format(
-        "warning: components are renumbered, draw by draw, but {} and {} cannot be told apart in {:.1f} % of "
-        "the "
-        "draws\n",
-        summary.overlap.first, summary.overlap.second, 100 * summary.overlap.share);
-  return "";
+  if (summary.labels == Labels::as_sampled) return "";
+  const std::string numbers =
+      fmt::format("components are matched over draws and numbered by {}; --raw prints them as sampled\n",
+                  summary.numbered_by);
+  if (summary.labels == Labels::relabelled) return numbers;
+  return numbers +
+         fmt::format("warning: components {} and {} cannot be told apart in {:.1f} % of the draws\n",
+                     summary.overlap.first, summary.overlap.second, 100 * summary.overlap.share);
 }
 
 std::string to_text(const RunSummary& summary, std::size_t max_rows) {

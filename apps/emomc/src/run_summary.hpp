@@ -31,6 +31,7 @@ struct RunSummary {
   std::size_t num_chains = 0, num_draws = 0;  ///< draws per chain that all chains have
   Labels labels = Labels::as_sampled;
   ComponentOverlap overlap;
+  std::string numbered_by;
   bool is_nested = false;  ///< R-hat is nested R-hat
   std::string warning;     ///< a line, where a label-free quantity has not converged
   std::optional<double> warmup_seconds, sampling_seconds;

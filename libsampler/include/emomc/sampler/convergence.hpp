@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "emomc/core/thread_pool.hpp"
@@ -42,6 +43,7 @@ struct ComponentOverlap {
 struct DrawDiagnostics {
   DrawSet draws;  ///< renumbered where labels says so; label-free quantities behind the parameters
   Labels labels = Labels::as_sampled;
+  std::string numbered_by;           ///< where components are matched, as in MatchedComponents
   ComponentOverlap overlap;          ///< of the pair with the largest share; where components are matched
   std::size_t first_label_free = 0;  ///< quantities from here on were derived and do not depend on labels
   std::vector<QuantitySummary> summaries;  ///< [draws.num_quantities()]; rhat is nested with superchains

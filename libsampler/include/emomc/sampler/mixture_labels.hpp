@@ -73,6 +73,7 @@ struct MatchedComponents {
   /// the pair with the largest share.
   double overlap = 0;
   int first = -1, second = -1;  ///< that pair
+  std::string numbered_by;      ///< what increases, or of weights decreases, with the number: "means[k,0]"
 };
 
 /// Every draw's components are matched to those of all draws. A draw i is the joint density w_k N(x; m_k,
@@ -86,8 +87,10 @@ struct MatchedComponents {
 /// principal axis and from single draws, on a share of the draws; the best is then followed on all draws.
 ///
 /// `set` must be in the order of relabel_by_order; then nothing depends on the labels that draws had. Numbers
-/// go by the mean over draws of the first column's mean, ties as in relabel_by_order. Draws that are not
-/// finite stay in their order. Deterministic, whatever the number of threads.
+/// go by the first column's means, the smallest first, where their means over draws tell each number from the
+/// next by at least a sd of their difference, otherwise by the first of the other columns' means, the scales
+/// and the weights (the largest first) that does, or by that which comes nearest; so they are the same in
+/// another run. Draws that are not finite stay in their order. Deterministic, whatever the number of threads.
 MatchedComponents match_components(const DrawSet& set, const MixtureNames& mixture, ThreadPool& threads);
 
 /// Renumbers the components of every block with a component axis.
