@@ -63,10 +63,14 @@ class Numbering {
   // The mean of b - a in units of its sd.
   static double distance(const std::vector<double>& a, const std::vector<double>& b) {
     const auto count = static_cast<double>(a.size());
-    double mean = 0, square = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) mean += (b[i] - a[i]) / count;
-    for (std::size_t i = 0; i < a.size(); ++i) square += std::pow(b[i] - a[i] - mean, 2) / count;
-    return mean == 0 ? 0 : std::abs(mean) / std::sqrt(square);
+    double mean = 0, largest = 0, square = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      mean += (b[i] - a[i]) / count;
+      largest = std::max(largest, std::abs(b[i] - a[i]));
+    }
+    if (mean == 0) return 0;
+    for (std::size_t i = 0; i < a.size(); ++i) square += std::pow((b[i] - a[i] - mean) / largest, 2) / count;
+    return std::abs(mean) / largest / std::sqrt(square);
   }
 
   const DrawSet& set_;

@@ -7,12 +7,24 @@
 namespace emomc::matching {
 namespace {
 
-constexpr double kLeastWeight = 1e-12;  // so that moments of empty components exist
+constexpr double kLeastWeight = 1e-12;    // so that moments of empty components exist
+constexpr std::size_t kMostDraws = 1000;  // whose sds are looked at
 
 }  // namespace
 
-Sample::Sample(const MixtureReader& reader, int num_components, std::size_t count, bool is_kept)
-    : reader_(reader), num_components_(num_components), count_(count) {
+Eigen::VectorXd column_factors(const MixtureReader& reader, int num_columns) {
+  Eigen::VectorXd largest = Eigen::VectorXd::Zero(num_columns);
+  Mixture m;
+  for (std::size_t i = 0; i < std::min(kMostDraws, reader.num_draws()); ++i) {
+    reader.read(i * reader.num_draws() / std::min(kMostDraws, reader.num_draws()), m);
+    if (m.sds.allFinite()) largest = largest.cwiseMax(m.sds.rowwise().maxCoeff());
+  }
+  return largest.unaryExpr([](double sd) { return sd > 0 ? std::ldexp(1.0, -std::ilogb(sd)) : 1.0; });
+}
+
+Sample::Sample(const MixtureReader& reader, int num_components, const Eigen::VectorXd& factors,
+               std::size_t count, bool is_kept)
+    : reader_(reader), num_components_(num_components), factors_(factors), count_(count) {
   if (!is_kept) return;
   std::vector<Draw> kept(count);
   for (std::size_t i = 0; i < count; ++i) read(i, kept[i]);
@@ -23,12 +35,15 @@ void Sample::read(std::size_t i, Draw& draw) const {
   const std::size_t at = i * reader_.num_draws() / count_;
   Mixture& m = draw.mixture;
   reader_.read(at, m);
+  m.means.array().colwise() *= factors_.array();
+  m.sds.array().colwise() *= factors_.array();
   draw.is_finite = m.weights.allFinite() && m.means.allFinite() && m.sds.allFinite();
   if (!reader_.has_covariances()) return;
   draw.covariances.resize(static_cast<std::size_t>(num_components_));
   for (int k = 0; k < num_components_; ++k) {
     auto& covariance = draw.covariances[static_cast<std::size_t>(k)];
     reader_.read_covariance(at, k, covariance);
+    covariance = factors_.asDiagonal() * covariance * factors_.asDiagonal();
     draw.is_finite = draw.is_finite && covariance.allFinite();
   }
 }

@@ -16,10 +16,15 @@ struct Draw {
   bool is_finite = true;
 };
 
-// `count` draws at equal distances, read when they are asked for or kept.
+// Powers of two [d] that bring the columns' largest sd to 1 to 2, so that squares neither overflow nor vanish
+// whatever the data's units are; by which no bit of a mean or sd changes.
+Eigen::VectorXd column_factors(const MixtureReader& reader, int num_columns);
+
+// `count` draws at equal distances, read when they are asked for or kept; columns times `factors`.
 class Sample {
  public:
-  Sample(const MixtureReader& reader, int num_components, std::size_t count, bool is_kept);
+  Sample(const MixtureReader& reader, int num_components, const Eigen::VectorXd& factors, std::size_t count,
+         bool is_kept);
 
   std::size_t size() const { return count_; }
   const Draw& get(std::size_t i, Draw& scratch) const {
@@ -33,6 +38,7 @@ class Sample {
 
   const MixtureReader& reader_;
   int num_components_;
+  const Eigen::VectorXd& factors_;
   std::size_t count_;
   std::vector<Draw> kept_;
 };

@@ -14,7 +14,9 @@ using namespace matching;
 constexpr std::size_t kPilotDraws = 1000;  // on which starts are compared, at most
 constexpr std::size_t kLearntFrom = 8000;  // draws on which the best start is followed before all draws are
 constexpr int kMostRounds = 30;
-constexpr double kPilotWork = 2e9, kWork = 2e10;            // operations, about a nanosecond each
+constexpr double kPilotWork = 2e9, kWork = 2e10;  // operations, about a nanosecond each
+constexpr double kMostWork = 5e10;                // of one round, beyond which nothing is matched
+constexpr int kPowers = 15;
 constexpr std::size_t kFewestDraws = 50;                    // however large the model
 constexpr std::size_t kMostColumns = 8;                     // whose orders are starts
 constexpr std::size_t kPivots = 5;                          // single draws that are starts
@@ -125,41 +127,47 @@ class Matcher {
 std::vector<Reference> Matcher::starts(const Sample& sample) {
   // Means of all components of all draws, in units of the pooled sd of each column.
   Draw scratch;
-  Eigen::VectorXd centre = Eigen::VectorXd::Zero(d_);
+  Eigen::VectorXd centre = Eigen::VectorXd::Zero(d_), between = centre, within = centre;
   double weight = 0;
-  for (std::size_t i = 0; i < sample.size(); ++i) {
-    const Draw& draw = sample.get(i, scratch);
-    if (!draw.is_finite) continue;
-    centre += draw.mixture.means * draw.mixture.weights;
-    weight += draw.mixture.weights.sum();
-  }
+  const auto for_each_draw = [&](const auto& body) {
+    for (std::size_t i = 0; i < sample.size(); ++i)
+      if (const Draw& draw = sample.get(i, scratch); draw.is_finite) body(draw.mixture);
+  };
+  for_each_draw([&](const Mixture& m) {
+    centre += m.means * m.weights;
+    weight += m.weights.sum();
+  });
   if (!(weight > 0)) return {};
   centre /= weight;
-  Eigen::MatrixXd between = Eigen::MatrixXd::Zero(d_, d_);
-  Eigen::VectorXd within = Eigen::VectorXd::Zero(d_);
-  for (std::size_t i = 0; i < sample.size(); ++i) {
-    const Draw& draw = sample.get(i, scratch);
-    if (!draw.is_finite) continue;
-    const Eigen::MatrixXd x = draw.mixture.means.colwise() - centre;
-    between += x * draw.mixture.weights.asDiagonal() * x.transpose();
-    within += draw.mixture.sds.cwiseAbs2() * draw.mixture.weights;
-  }
-  const Eigen::VectorXd scale = (between.diagonal() + within).cwiseSqrt().cwiseInverse();
+  for_each_draw([&](const Mixture& m) {
+    between += (m.means.colwise() - centre).cwiseAbs2() * m.weights;
+    within += m.sds.cwiseAbs2() * m.weights;
+  });
+  const Eigen::VectorXd scale = (between + within).cwiseSqrt().cwiseInverse();
   if (!scale.allFinite()) return {};
-  const Eigen::MatrixXd scaled = scale.asDiagonal() * between * scale.asDiagonal();
-  const Eigen::VectorXd axis =
-      scale.cwiseProduct(Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(scaled).eigenvectors().col(d_ - 1));
+  between.array() *= scale.array().square();
+  // The first principal axis, nearly: powers of the covariance of means.
+  Eigen::VectorXd axis = between.cwiseSqrt();
+  for (int power = 0; power < kPowers; ++power) {
+    Eigen::VectorXd next = Eigen::VectorXd::Zero(d_);
+    for_each_draw([&](const Mixture& m) {
+      const Eigen::MatrixXd x = scale.asDiagonal() * (m.means.colwise() - centre);
+      next += x * m.weights.cwiseProduct(x.transpose() * axis);
+    });
+    if (!(next.norm() > 0)) break;
+    axis = next.normalized();
+  }
+  axis = axis.cwiseProduct(scale);
 
   std::vector<Eigen::Index> columns(static_cast<std::size_t>(d_));
   std::iota(columns.begin(), columns.end(), Eigen::Index{0});
   std::stable_sort(columns.begin(), columns.end(),
-                   [&](Eigen::Index a, Eigen::Index b) { return scaled(a, a) > scaled(b, b); });
+                   [&](Eigen::Index a, Eigen::Index b) { return between[a] > between[b]; });
   columns.resize(std::min(columns.size(), kMostColumns));
-  std::vector<Reference> starts;
+  std::vector<Reference> starts{
+      sorted(sample, [&](const Draw& draw, int k) { return axis.dot(draw.mixture.means.col(k) - centre); })};
   for (const Eigen::Index c : columns)
     starts.push_back(sorted(sample, [c](const Draw& draw, int k) { return draw.mixture.means(c, k); }));
-  starts.push_back(
-      sorted(sample, [&](const Draw& draw, int k) { return axis.dot(draw.mixture.means.col(k) - centre); }));
   starts.push_back(sorted(sample, [](const Draw& draw, int k) { return draw.mixture.weights[k]; }));
   starts.push_back(
       sorted(sample, [](const Draw& draw, int k) { return draw.mixture.sds.col(k).array().log().sum(); }));
@@ -219,33 +227,45 @@ MatchedComponents match_components(const DrawSet& set, const MixtureNames& names
   result.relabelling = {K, std::vector<int>(all * components)};
   std::vector<int>& permutation = result.relabelling.permutation;
   for (std::size_t i = 0; i < permutation.size(); ++i) permutation[i] = static_cast<int>(i % components);
+  result.numbered_by = "the first column's mean in each draw";
 
   // Operations for one draw in one round.
   const double per_pair = reader.has_covariances() ? 4.0 * d * d : 5.0 * d, count = K;
   const double work = count * count * per_pair + 2 * count * count * count;
-  const double pilots = static_cast<double>(kMostColumns + 3 + kPivots) * kMostRounds;
+  if (static_cast<double>(all) * work > kMostWork) return result;
+  const double most_starts = static_cast<double>(kMostColumns + 3 + kPivots);
   const auto sample_of = [&](double draws, std::size_t most) {
     return std::min({all, most, std::max(kFewestDraws, static_cast<std::size_t>(draws))});
   };
-  const Sample pilot(reader, K, sample_of(kPilotWork / (pilots * work), kPilotDraws), true);
+  const auto rounds_of = [&](double budget, std::size_t draws) {
+    return static_cast<int>(
+        std::clamp(budget / (static_cast<double>(draws) * work), 1.0, double{kMostRounds}));
+  };
+  const Eigen::VectorXd factors = column_factors(reader, d);
+  const Sample pilot(reader, K, factors,
+                     sample_of(kPilotWork / (most_starts * kMostRounds * work), kPilotDraws), true);
   Matcher matcher(names, reader.has_covariances(), threads);
   Reference best;
   std::vector<int> unused;
-  for (const Reference& start : matcher.starts(pilot)) {
-    Reference reference = matcher.follow(start, pilot, kMostRounds, unused);
+  auto starts = matcher.starts(pilot);
+  // A model so large that the fewest draws are too many for all starts.
+  const int rounds = rounds_of(kWork, pilot.size());
+  const double passes = kWork / (static_cast<double>(rounds) * static_cast<double>(pilot.size()) * work);
+  starts.resize(std::min(starts.size(), static_cast<std::size_t>(std::max(1.0, passes))));
+  for (const Reference& start : starts) {
+    Reference reference = matcher.follow(start, pilot, rounds, unused);
     if (reference.objective < best.objective) best = std::move(reference);
   }
   if (!std::isfinite(best.objective)) return result;
   const std::size_t learnt_from = sample_of(kWork / (kMostRounds * work), kLearntFrom);
   if (learnt_from < all && learnt_from > pilot.size())
-    best = matcher.follow(best, Sample(reader, K, learnt_from, false), kMostRounds, unused);
-  const double rounds = std::clamp(kWork / (static_cast<double>(all) * work), 1.0, double{kMostRounds});
-  best = matcher.follow(best, Sample(reader, K, all, false), static_cast<int>(rounds), permutation);
+    best = matcher.follow(best, Sample(reader, K, factors, learnt_from, false), kMostRounds, unused);
+  best = matcher.follow(best, Sample(reader, K, factors, all, false), rounds_of(kWork, all), permutation);
 
   const std::size_t pairs = components * (components - 1) / 2;
   const std::size_t judged =
       std::min(all, std::max<std::size_t>(1, std::min(kLearntFrom, kMostTrades / pairs)));
-  matcher.find_overlap(Sample(reader, K, judged, false), best, result);
+  matcher.find_overlap(Sample(reader, K, factors, judged, false), best, result);
 
   const ComponentNumbers numbers_of = number_matched(set, names, result.relabelling);
   const std::vector<int>& order = numbers_of.order;

@@ -261,6 +261,47 @@ TEST(MatchComponents, DrawsThatAreNotFiniteStayOutOfIt) {
   EXPECT_TRUE(match_components(broken, *find_mixture(set), threads).relabelling.changes_nothing());
 }
 
+// Units of 2^660 and 2^-660, whose squares are no doubles.
+TEST(MatchComponents, ResultsDoNotDependOnTheUnitsOfTheColumns) {
+  for (const std::size_t p : {0, 1, 3}) {
+    SCOPED_TRACE(p);
+    const DrawSet set = testing::draws_of(posteriors()[p], 4, 200, 19);
+    const auto mixture = find_mixture(set);
+    ThreadPool threads(2);
+    const auto matched = match_components(set, *mixture, threads);
+    EXPECT_FALSE(matched.relabelling.changes_nothing());
+    const std::size_t K = static_cast<std::size_t>(mixture->num_components),
+                      d = static_cast<std::size_t>(mixture->num_columns);
+    for (const int power : {660, -660}) {
+      // Covariances have squares of the units, so that only half of the powers can be written.
+      const double unit = std::ldexp(1.0, posteriors()[p].shape == Shape::full ? power / 2 : power);
+      DrawSet other = set;
+      for (std::size_t q = mixture->means; q < mixture->means + K * d; ++q)
+        for (double& x : other.quantity(q)) x *= unit;
+      for (std::size_t q = mixture->scales; q < other.num_quantities(); ++q)
+        for (double& x : other.quantity(q)) x *= posteriors()[p].shape == Shape::full ? unit * unit : unit;
+      const auto in_units = match_components(other, *mixture, threads);
+      EXPECT_EQ(in_units.relabelling.permutation, matched.relabelling.permutation);
+      EXPECT_EQ(in_units.overlap, matched.overlap);
+    }
+  }
+}
+
+// 400 components: sorted by their means.
+TEST(MatchComponents, OfHugeModelsEveryDrawIsSorted) {
+  MixturePosterior posterior{Shape::diagonal, {}, {}};
+  for (int k = 0; k < 400; ++k) {
+    posterior.weights.push_back(1.0 / 400);
+    posterior.means.push_back({k / 10.0});
+  }
+  const DrawSet set = testing::draws_of(posterior, 2, 300, 19);
+  const DrawDiagnostics run = renumbered(set);
+  expect_same(run, renumbered(testing::with_permuted_labels(set, Permuted::by_draw, 1)), 0);
+  EXPECT_EQ(run.numbered_by, "the first column's mean in each draw");
+  for (std::size_t k = 1; k < 400; ++k)
+    EXPECT_LT(run.summaries[401 + k - 1].mean, run.summaries[401 + k].mean);
+}
+
 TEST(MatchComponents, ResultsDoNotDependOnTheNumberOfThreads) {
   DrawSet set = testing::draws_of(posteriors()[1], 4, 1000, 7);
   apply(relabel_by_order(set, *find_mixture(set)), set);

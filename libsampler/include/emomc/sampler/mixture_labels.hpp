@@ -90,7 +90,9 @@ struct MatchedComponents {
 /// go by the first column's means, the smallest first, where their means over draws tell each number from the
 /// next by at least a sd of their difference, otherwise by the first of the other columns' means, the scales
 /// and the weights (the largest first) that does, or by that which comes nearest; so they are the same in
-/// another run. Draws that are not finite stay in their order. Deterministic, whatever the number of threads.
+/// another run. Draws that are not finite stay in their order, and all draws do where even one
+/// round over them would take minutes (hundreds of components; `overlap` is 0). Deterministic, whatever the
+/// number of threads.
 MatchedComponents match_components(const DrawSet& set, const MixtureNames& mixture, ThreadPool& threads);
 
 /// Renumbers the components of every block with a component axis.
