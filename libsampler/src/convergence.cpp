@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "draw_matrix.hpp"
+
 namespace emomc {
 namespace {
 
@@ -59,7 +61,7 @@ FailedQuantities failures(const DrawDiagnostics& run, Selected selected) {
 bool DrawDiagnostics::is_constant(std::size_t q) const {
   const auto size = draws.num_chains() * draws.num_draws;
   const double* x = draws.values.data() + q * size;
-  return std::all_of(x, x + size, [&](double value) { return value == x[0]; });
+  return equal_to_rounding(x, size);
 }
 
 double DrawDiagnostics::least_ess() const {

@@ -32,17 +32,22 @@ std::vector<double> sorted_values(const DrawMatrix& draws) {
 }
 
 double ess_at_most(const DrawMatrix& draws, double bound) {
-  return basic_ess(split_chains(transformed(draws, [=](double x) { return x <= bound ? 1.0 : 0.0; })));
+  const bool is_largest =
+      std::none_of(draws.values.begin(), draws.values.end(), [=](double x) { return x > bound; });
+  return basic_ess(split_chains(
+      transformed(draws, [=](double x) { return (is_largest ? x < bound : x <= bound) ? 1.0 : 0.0; })));
 }
+
+// The larger (smaller) of two numbers one of which may be undefined.
+double larger(double a, double b) { return std::isnan(a) || b > a ? b : a; }
+double smaller(double a, double b) { return std::isnan(a) || b < a ? b : a; }
 
 // Of halves and their order: the larger of the bulk's and that of the distances from the median.
 double rhat_of(const DrawMatrix& halves, const SortedDraws& sorted, double median) {
-  const double bulk = basic_rhat(rank_normalized(halves, sorted));
-  const double tail = basic_rhat(rank_normalized(halves, folded(sorted, median)));
-  return std::isnan(bulk) || std::isnan(tail) ? kNan : std::max(bulk, tail);
+  if (!is_degenerate(halves) && all_chains_constant(halves)) return std::numeric_limits<double>::infinity();
+  return larger(basic_rhat(rank_normalized(halves, sorted)),
+                basic_rhat(rank_normalized(halves, folded(sorted, median))));
 }
-
-double smaller(double a, double b) { return std::isnan(a) || std::isnan(b) ? kNan : std::min(a, b); }
 
 double mcse_sd_of(const DrawMatrix& draws) {
   const double mean = mean_of(draws);
@@ -81,7 +86,8 @@ double rhat_nested(DrawsView draws, std::size_t chains_per_superchain) {
   const auto mean_and_variance = [](const double* x, std::size_t n) {
     const double mean = std::accumulate(x, x + n, 0.0) / static_cast<double>(n);
     double sum = 0;
-    for (std::size_t i = 0; i < n; ++i) sum += (x[i] - mean) * (x[i] - mean);
+    if (!equal_to_rounding(x, n))
+      for (std::size_t i = 0; i < n; ++i) sum += (x[i] - mean) * (x[i] - mean);
     return std::pair(mean, n > 1 ? sum / static_cast<double>(n - 1) : 0.0);
   };
   std::vector<double> superchain_means;

@@ -11,23 +11,40 @@
 namespace emomc {
 namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-}
+// Independent means from which a variance is known to about a third.
+constexpr std::size_t kManyChains = 16;
+}  // namespace
 
 DrawMatrix::DrawMatrix(DrawsView draws) : DrawMatrix(draws.num_draws, draws.num_chains) {
   for (std::size_t c = 0; c < num_chains; ++c)
     for (std::size_t i = 0; i < num_draws; ++i) chain(c)[i] = draws(i, c);
   per_ensemble = draws.chains_per_ensemble;
+  per_group = draws.chains_per_superchain;
+}
+
+bool equal_to_rounding(const double* x, std::size_t n) {
+  constexpr double kRounding = 8 * std::numeric_limits<double>::epsilon();
+  double least = kInfinity, most = -kInfinity;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!std::isfinite(x[i])) return false;
+    least = std::min(least, x[i]);
+    most = std::max(most, x[i]);
+  }
+  return n == 0 || most - least <= kRounding * std::max(std::abs(least), std::abs(most));
 }
 
 bool is_degenerate(const DrawMatrix& draws) {
   if (draws.values.empty()) return true;
-  const double first = draws.values.front();
-  bool equal = true;
-  for (double x : draws.values) {
+  for (double x : draws.values)
     if (!std::isfinite(x)) return true;
-    equal = equal && x == first;
-  }
-  return equal;
+  return equal_to_rounding(draws.values.data(), draws.values.size());
+}
+
+bool all_chains_constant(const DrawMatrix& draws) {
+  if (draws.num_draws < 2) return false;
+  for (std::size_t c = 0; c < draws.num_chains; ++c)
+    if (!equal_to_rounding(draws.chain(c), draws.num_draws)) return false;
+  return true;
 }
 
 DrawMatrix split_chains(const DrawMatrix& draws) {
@@ -35,6 +52,7 @@ DrawMatrix split_chains(const DrawMatrix& draws) {
   const std::size_t per = draws.per_ensemble;
   DrawMatrix halves(half, 2 * draws.num_chains);
   halves.per_ensemble = per;
+  halves.per_group = 2 * draws.per_group;
   for (std::size_t c = 0; c < draws.num_chains; ++c) {
     const std::size_t first = 2 * (c / per) * per + c % per;
     std::copy_n(draws.chain(c), half, halves.chain(first));
@@ -105,6 +123,7 @@ DrawMatrix rank_normalized(const DrawMatrix& draws, const SortedDraws& sorted) {
   const std::vector<double>& of_rank = normal_scores(n);
   DrawMatrix scores(draws.num_draws, draws.num_chains);
   scores.per_ensemble = draws.per_ensemble;
+  scores.per_group = draws.per_group;
   for (std::size_t begin = 0; begin < n;) {
     std::size_t end = begin + 1;
     while (end < n && sorted.values[end] == sorted.values[begin]) ++end;
@@ -132,6 +151,7 @@ double mean_of(const double* x, std::size_t n) {
 }
 
 double variance_of(const double* x, std::size_t n) {
+  if (std::all_of(x, x + n, [&](double value) { return value == *x; })) return 0;  // without rounding
   const double mean = mean_of(x, n);
   double sum = 0;
   for (std::size_t i = 0; i < n; ++i) sum += (x[i] - mean) * (x[i] - mean);
@@ -169,10 +189,21 @@ namespace {
 double ess_of_ensembles(const DrawMatrix& draws) {
   const std::size_t per = draws.per_ensemble;
   DrawMatrix means(draws.num_draws, draws.num_chains / per);
+  means.per_group = draws.per_group;
   for (std::size_t c = 0; c < draws.num_chains; ++c)
     for (std::size_t i = 0; i < draws.num_draws; ++i)
       means.chain(c / per)[i] += draws.chain(c)[i] / static_cast<double>(per);
   return basic_ess(means) * variance_of(draws.values) / variance_of(means.values);
+}
+
+// The number of independent draws whose mean varies as the mean of these does, by the means of independent
+// groups of chains alone; `variance` is that of a draw.
+double ess_between(const DrawMatrix& draws, double variance) {
+  std::vector<double> means;
+  const std::size_t size = draws.per_group * draws.num_draws;
+  for (std::size_t begin = 0; begin + size <= draws.values.size(); begin += size)
+    means.push_back(mean_of(draws.values.data() + begin, size));
+  return static_cast<double>(means.size()) * variance / variance_of(means);
 }
 
 }  // namespace
@@ -206,6 +237,7 @@ double basic_ess(const DrawMatrix& draws) {
     }
   }
   const std::size_t last = t;
+  const bool dies_out = even + odd <= 0;
   if (even > 0) rho[last] = even;  // for antithetic chains
   for (t = 0; t + 4 <= last;) {
     t += 2;
@@ -214,7 +246,13 @@ double basic_ess(const DrawMatrix& draws) {
   const double size = num_chains * static_cast<double>(n);
   double tau = -1 + rho[last];
   for (std::size_t i = 0; i < last; ++i) tau += 2 * rho[i];
-  return size / std::max(tau, 1 / std::log10(size));
+  if (last == 0) tau = 2;  // as posterior has it where there are no lags to add
+  const double most = size * std::log10(size);
+  const double ess = tau > 0 ? std::min(size / tau, most) : most;
+  const auto groups = draws.num_chains / draws.per_group;
+  if (dies_out || groups < 2) return ess;
+  const double between = std::min(ess_between(draws, total), most);
+  return groups < kManyChains ? std::min(ess, between) : between;
 }
 
 }  // namespace emomc

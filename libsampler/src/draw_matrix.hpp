@@ -12,6 +12,9 @@ struct DrawMatrix {
   std::size_t num_draws = 0, num_chains = 0;
   std::vector<double> values;
   std::size_t per_ensemble = 1;  ///< neighbouring chains that count as one
+  /// Neighbouring chains (ensembles where there are any) whose means are not independent of one another:
+  /// halves of one chain, chains of one superchain.
+  std::size_t per_group = 1;
 
   explicit DrawMatrix(DrawsView draws);
   DrawMatrix(std::size_t draws, std::size_t chains)
@@ -21,8 +24,12 @@ struct DrawMatrix {
   double* chain(std::size_t c) { return values.data() + c * num_draws; }
 };
 
-/// Whether every diagnostic of these draws is NaN: something not finite, or all equal.
+/// Whether values are equal but for rounding, which derived quantities have.
+bool equal_to_rounding(const double* x, std::size_t n);
+/// Whether every diagnostic of these draws is NaN: something not finite, or all equal to rounding.
 bool is_degenerate(const DrawMatrix& draws);
+/// Whether no chain of two draws or more moves by more than rounding.
+bool all_chains_constant(const DrawMatrix& draws);
 
 /// Each ensemble of chains cut into halves; of an odd number of draws the middle one is dropped.
 DrawMatrix split_chains(const DrawMatrix& draws);

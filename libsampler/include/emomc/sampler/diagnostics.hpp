@@ -20,6 +20,9 @@ struct DrawsView {
   /// ensemble's mean (Goodman and Weare 2010), R-hat is the larger of the ensembles' and the single chains'.
   /// A divisor of num_chains.
   std::size_t chains_per_ensemble = 1;
+  /// Neighbouring chains that began at one point: their means are no independent ones. A divisor of
+  /// num_chains.
+  std::size_t chains_per_superchain = 1;
 
   double operator()(std::size_t draw, std::size_t chain) const {
     return data[static_cast<std::ptrdiff_t>(draw) * draw_stride +
@@ -27,8 +30,13 @@ struct DrawsView {
   }
 };
 
-// All give NaN where a draw is not finite, where all draws are equal, or where there are fewer draws than
-// the definition needs.
+// All give NaN where a draw is not finite, where all draws are equal to rounding, or where there are fewer
+// draws than the definition needs.
+//
+// An ESS differs from posterior's where the chains are too short for the autocorrelation to be seen to die
+// out: Geyer's sequence ends by the length of the chain. There the variance of the mean comes from the
+// spread of the chains' means: with 16 chains (superchains) or more in place of the sequence, with 2 to 15 as
+// a lower bound of it.
 
 double draws_mean(DrawsView draws);
 /// Divisor n - 1.
@@ -36,7 +44,8 @@ double draws_sd(DrawsView draws);
 /// Type 7 of Hyndman and Fan (1996), R's default.
 double draws_quantile(DrawsView draws, double probability);
 
-/// Larger of the rank-normalised split R-hat of the draws and of their distance from the median.
+/// Larger of the rank-normalised split R-hat of the draws and of their distance from the median; the former
+/// where that distance is the same for all draws. Infinite where no chain moves and they differ.
 double rhat(DrawsView draws);
 /// Without ranks and without splitting (Gelman and Rubin 1992).
 double rhat_basic(DrawsView draws);
@@ -49,7 +58,8 @@ double rhat_nested(DrawsView draws, std::size_t chains_per_superchain);
 std::vector<double> autocorrelation(DrawsView draws);
 
 double ess_bulk(DrawsView draws);
-/// Smaller of the ESS of the 5 % and the 95 % quantile.
+/// Smaller of the ESS of the 5 % and the 95 % quantile; that of x <= quantile, or of x < quantile where no
+/// draw is above it.
 double ess_tail(DrawsView draws);
 double ess_mean(DrawsView draws);
 /// ESS of |x - mean|, for estimates of the standard deviation.

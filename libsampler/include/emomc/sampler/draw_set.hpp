@@ -45,8 +45,8 @@ struct DrawSet {
     return {values.data() + q * num_chains() * num_draws, num_chains() * num_draws};
   }
   DrawsView view(std::size_t q) const {
-    return {values.data() + q * num_chains() * num_draws, num_draws,          num_chains(), 1,
-            static_cast<std::ptrdiff_t>(num_draws),       chains_per_ensemble};
+    return {values.data() + q * num_chains() * num_draws, num_draws,           num_chains(),         1,
+            static_cast<std::ptrdiff_t>(num_draws),       chains_per_ensemble, chains_per_superchain};
   }
   /// Adds a quantity of zeros and returns where its values begin, chain after chain.
   double* add(const std::string& name);
