@@ -96,7 +96,7 @@ BENCHMARK(ReadCsv);
 
 void Starts(benchmark::State& state) {
   const DataSet data = rows(5000);
-  while (state.KeepRunning()) benchmark::DoNotOptimize(MixtureStarts(data, kComponents, 1).em(0).data());
+  while (state.KeepRunning()) benchmark::DoNotOptimize(MixturePool(data, {"gaussian_mixture", kComponents}, {.seed = 1}).best());
 }
 BENCHMARK(Starts)->Unit(benchmark::kMillisecond)->UseRealTime();
 

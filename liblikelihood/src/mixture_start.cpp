@@ -1,181 +1,100 @@
 #include "emomc/likelihood/mixture_start.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
-#include <numeric>
+#include <optional>
 
+#include "emomc/core/errors.hpp"
 #include "emomc/core/thread_pool.hpp"
-#include "emomc/device/random.hpp"
+#include "emomc/likelihood/mixture_fit.hpp"
 #include "emomc/likelihood/standardize.hpp"
+#include "mixture_seeding.hpp"
 
 namespace emomc {
 namespace {
 
-using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-constexpr std::size_t kCandidateRows = 8000, kEmRows = 200000;
-constexpr int kLloydRounds = 20, kEmRounds = 30;
-constexpr double kSmallestScale = 0.01, kVarianceFloor = 1e-6;
-
-struct Mixture {
-  Eigen::VectorXd weights;
-  Rows means, variances;  ///< K x d
-};
+constexpr std::size_t kSeedRows = 8000, kEmRows = 200000;
+constexpr int kFewestRounds = 30, kMostRounds = 300;
+constexpr double kWorkOfAFit = 6e6;         // rounds x rows x components x columns
+constexpr double kLeastRise = 1e-4;         // of the log likelihood in a round; less is the end of a fit
+constexpr double kSmallestScale = 1e-6;     // of a column's sd, where no other bound is given
+constexpr double kUnlimitedTolerance = 0;   // a round has to rise
 
 // At most `limit` rows, evenly spaced.
-Rows choose_rows(const DataSet& data, std::size_t limit) {
+DataSet choose_rows(const DataSet& data, std::size_t limit) {
   const std::size_t count = std::min(data.num_rows, limit);
-  Rows rows(count, data.dim);
+  const auto dim = static_cast<std::size_t>(data.dim);
+  std::vector<double> values;
+  values.reserve(count * dim);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t row = i * data.num_rows / count;
-    for (int j = 0; j < data.dim; ++j)
-      rows(static_cast<Eigen::Index>(i), j) =
-          data.values[row * static_cast<std::size_t>(data.dim) + static_cast<std::size_t>(j)];
+    const double* row = data.values.data() + i * data.num_rows / count * dim;
+    values.insert(values.end(), row, row + dim);
   }
-  return rows;
+  return DataSet::single_segment(data.dim, std::move(values));
 }
 
-class Chooser {
+// Adds `times` * mean [columns] to the means of all components.
+void shift_means(const ParameterLayout& layout, const std::vector<double>& mean, double times,
+                 std::vector<double>& theta) {
+  for (std::size_t b = 0; b < layout.blocks.size(); ++b) {
+    const ParameterBlock& block = layout.blocks[b];
+    if (block.unit != DataUnit::location || block.feature_axis != 1) continue;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(block.size()); ++i)
+      theta[static_cast<std::size_t>(layout.offset(b)) + i] += times * mean[i % mean.size()];
+  }
+}
+
+// Fits on rows less their mean, so that squares stay small.
+class CentredFitter {
  public:
-  Chooser(std::uint64_t seed, std::uint32_t chain, std::uint64_t attempt) : source_{seed, attempt, chain} {}
-  /// An index with probability proportional to its weight.
-  Eigen::Index draw(const Eigen::VectorXd& weights) {
-    double left = source_.uniform(device::Purpose::kmeans, next_++) * weights.sum();
-    Eigen::Index i = 0;
-    for (; i + 1 < weights.size() && left >= weights[i]; ++i) left -= weights[i];
-    return i;
+  CentredFitter(const DataSet& rows, const ModelSpec& model, const ColumnUnits& units,
+                const std::vector<double>& smallest_scale, int num_threads)
+      : layout_(model_layout(model, rows.dim)), mean_(units.mean), device_(make_device(Backend::cpu)) {
+    DataSet centred = rows;
+    for (std::size_t i = 0; i < centred.values.size(); ++i) centred.values[i] -= mean_[i % mean_.size()];
+    fitter_ = make_fitter(Backend::cpu, model, centred, *device_, num_threads);
+    options_.smallest_scale = smallest_scale;
+    if (smallest_scale.empty())
+      for (const double sd : units.sd) options_.smallest_scale.push_back(kSmallestScale * sd);
+  }
+  /// Nothing where the density at `start` is not finite.
+  std::optional<FitResult> fit(std::vector<double> start, int rounds, double tolerance) {
+    options_.max_rounds = rounds;
+    options_.tolerance = tolerance;
+    shift_means(layout_, mean_, -1, start);
+    try {
+      FitResult result = fitter_->fit(start, options_);
+      shift_means(layout_, mean_, 1, result.theta);
+      return result;
+    } catch (const InputError&) {
+      return {};
+    }
   }
 
  private:
-  device::RandomSource source_;
-  std::uint32_t next_ = 0;
+  ParameterLayout layout_;
+  std::vector<double> mean_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<MixtureFitter> fitter_;
+  FitOptions options_;
 };
 
-Rows seed_centres(const Rows& x, int K, Chooser& chooser) {
-  Rows centres(K, x.cols());
-  Eigen::VectorXd distance = Eigen::VectorXd::Ones(x.rows());
-  for (int k = 0; k < K; ++k) {
-    // All rows used up: any will do.
-    if (!(distance.sum() > 0)) distance.setOnes();
-    centres.row(k) = x.row(chooser.draw(distance));
-    const Eigen::VectorXd to_new = (x.rowwise() - centres.row(k)).rowwise().squaredNorm();
-    distance = k == 0 ? to_new : distance.cwiseMin(to_new).eval();
-  }
-  return centres;
+Seeding seeding_of(std::size_t i) {
+  const auto index = static_cast<int>(i);
+  if (index < MixturePool::kKmeans) return Seeding::kmeans;
+  if (index < MixturePool::kKmeans + MixturePool::kRandomRows) return Seeding::random_rows;
+  if (index < MixturePool::kSeeded - MixturePool::kLocalGroups) return Seeding::random_splits;
+  return index < MixturePool::kSeeded ? Seeding::local_groups : Seeding::given;
 }
 
-Mixture cluster(const Rows& x, int K, Chooser chooser, const std::vector<double>& column_sd) {
-  Rows centres = seed_centres(x, K, chooser);
-  std::vector<int> nearest(static_cast<std::size_t>(x.rows()), -1);
-  Eigen::VectorXd count(K);
-  for (int round = 0; round < kLloydRounds; ++round) {
-    // |x - c|^2 less |x|^2, which is the same for all centres.
-    Rows distance = -2 * x * centres.transpose();
-    distance.rowwise() += centres.rowwise().squaredNorm().transpose();
-    bool changed = false;
-    Rows sums = Rows::Zero(K, x.cols());
-    count.setZero();
-    for (Eigen::Index i = 0; i < x.rows(); ++i) {
-      Eigen::Index k;
-      distance.row(i).minCoeff(&k);
-      changed = changed || nearest[static_cast<std::size_t>(i)] != k;
-      nearest[static_cast<std::size_t>(i)] = static_cast<int>(k);
-      sums.row(k) += x.row(i);
-      count[k] += 1;
-    }
-    if (!changed) break;
-    for (int k = 0; k < K; ++k)
-      if (count[k] > 0) centres.row(k) = sums.row(k) / count[k];
+// From columns of mean 0 and sd 1 to those of the rows.
+void to_units_of_rows(const ColumnUnits& units, int K, std::vector<double>& theta) {
+  const std::size_t d = units.sd.size(), means = static_cast<std::size_t>(K);
+  for (std::size_t i = 0; i < means * d; ++i) {
+    theta[means + i] = units.mean[i % d] + units.sd[i % d] * theta[means + i];
+    theta[means + means * d + i] *= units.sd[i % d];
   }
-  Mixture m{Eigen::VectorXd(K), centres, Rows::Zero(K, x.cols())};
-  for (Eigen::Index i = 0; i < x.rows(); ++i) {
-    const int k = nearest[static_cast<std::size_t>(i)];
-    m.variances.row(k).array() += (x.row(i) - centres.row(k)).array().square();
-  }
-  for (int k = 0; k < K; ++k) {
-    m.weights[k] = (count[k] + 0.5) / (static_cast<double>(x.rows()) + 0.5 * K);
-    for (Eigen::Index j = 0; j < x.cols(); ++j) {
-      const double floor = kSmallestScale * column_sd[static_cast<std::size_t>(j)];
-      m.variances(k, j) = count[k] > 1 ? std::max(m.variances(k, j) / count[k], floor * floor)
-                                       : std::pow(column_sd[static_cast<std::size_t>(j)], 2);
-    }
-  }
-  return m;
-}
-
-// One round of EM in place; returns the log likelihood before it.
-double em_round(const Rows& x, Mixture& m, const std::vector<double>& column_sd) {
-  const Eigen::Index K = m.weights.size(), d = x.cols();
-  Eigen::VectorXd constant(K), mass = Eigen::VectorXd::Zero(K);
-  const Rows precision = m.variances.cwiseInverse();
-  for (Eigen::Index k = 0; k < K; ++k)
-    constant[k] = std::log(m.weights[k]) - 0.5 * m.variances.row(k).array().log().sum() -
-                  0.5 * static_cast<double>(d) * std::log(2 * std::numbers::pi) -
-                  0.5 * (m.means.row(k).array().square() * precision.row(k).array()).sum();
-  const Rows squares = x.array().square();
-  Rows terms =
-      x * (m.means.array() * precision.array()).matrix().transpose() - 0.5 * squares * precision.transpose();
-  double log_likelihood = 0;
-  for (Eigen::Index i = 0; i < x.rows(); ++i) {
-    auto row = terms.row(i).array();
-    row += constant.transpose().array();
-    const double top = row.maxCoeff();
-    row = (row - top).exp();
-    const double sum = row.sum();
-    row /= sum;
-    log_likelihood += top + std::log(sum);
-  }
-  mass = terms.colwise().sum().transpose();
-  const Rows first = terms.transpose() * x;
-  for (Eigen::Index k = 0; k < K; ++k) {
-    m.weights[k] = (mass[k] + 1e-9) / (static_cast<double>(x.rows()) + 1e-9 * static_cast<double>(K));
-    if (!(mass[k] > 1e-9)) continue;
-    m.means.row(k) = first.row(k) / mass[k];
-    // About the new mean, so that nothing cancels.
-    const Eigen::RowVectorXd second =
-        terms.col(k).transpose() * (x.rowwise() - m.means.row(k)).array().square().matrix();
-    for (Eigen::Index j = 0; j < d; ++j) {
-      const double sd = column_sd[static_cast<std::size_t>(j)];
-      m.variances(k, j) = second[j] / mass[k] + kVarianceFloor * sd * sd;
-    }
-  }
-  return log_likelihood;
-}
-
-std::vector<double> flat(const Mixture& m) {
-  std::vector<double> theta(m.weights.data(), m.weights.data() + m.weights.size());
-  theta.insert(theta.end(), m.means.data(), m.means.data() + m.means.size());
-  for (Eigen::Index i = 0; i < m.variances.size(); ++i) theta.push_back(std::sqrt(m.variances.data()[i]));
-  return theta;
-}
-
-Mixture unflat(const std::vector<double>& theta, Eigen::Index d) {
-  const auto K = static_cast<Eigen::Index>(theta.size()) / (1 + 2 * d);
-  Mixture m;
-  m.weights = Eigen::Map<const Eigen::VectorXd>(theta.data(), K);
-  m.means = Eigen::Map<const Rows>(theta.data() + K, K, d);
-  m.variances = Eigen::Map<const Rows>(theta.data() + K + K * d, K, d).array().square();
-  return m;
-}
-
-// Rows less their mean, so that the squares in em_round stay small; a mixture's means move with them.
-Eigen::RowVectorXd centre(Rows& x) {
-  Eigen::RowVectorXd mean = x.colwise().mean();
-  x.rowwise() -= mean;
-  return mean;
-}
-
-std::vector<double> refined(Rows x, const std::vector<double>& theta, int rounds,
-                            const std::vector<double>& column_sd) {
-  const Eigen::RowVectorXd mean = centre(x);
-  Mixture m = unflat(theta, x.cols());
-  m.means.rowwise() -= mean;
-  for (int round = 0; round < rounds; ++round) em_round(x, m, column_sd);
-  m.means.rowwise() += mean;
-  return flat(m);
 }
 
 // Cholesky factors of diagonal covariances; of a tied one, of the mean of the components' by weight. `result`
@@ -199,62 +118,75 @@ void append_diagonal_factors(const ParameterBlock& block, std::span<const double
 
 }  // namespace
 
-MixtureStarts::MixtureStarts(const DataSet& data, int components, std::uint64_t seed)
-    : data_(data),
-      seed_(seed),
-      column_sd_(column_units(data.values, static_cast<std::size_t>(data.dim)).sd),
-      clusterings_(kCandidates),
-      refined_(kCandidates),
-      log_likelihood_(kCandidates) {
-  Rows x = choose_rows(data, kCandidateRows);
-  const Eigen::RowVectorXd mean = centre(x);
-  ThreadPool pool(0);
-  pool.for_each(kCandidates, [&](std::size_t i, int) {
-    Mixture m = cluster(x, components, Chooser(seed, static_cast<std::uint32_t>(i), 0), column_sd_);
-    const auto in_place = [&] {
-      Mixture moved = m;
-      moved.means.rowwise() += mean;
-      return flat(moved);
-    };
-    clusterings_[i] = in_place();
-    for (int round = 0; round < kEmRounds; ++round) log_likelihood_[i] = em_round(x, m, column_sd_);
-    refined_[i] = in_place();
-  });
-}
-
-std::size_t MixtureStarts::best_of_drawn(std::uint32_t chain, std::uint64_t attempt) const {
-  const device::RandomSource random{seed_, attempt, chain};
-  std::size_t best = kCandidates;
-  for (std::uint32_t i = 0; i < kDrawnPerChain; ++i) {
-    const auto candidate = static_cast<std::size_t>(random.uniform(device::Purpose::start, i) *
-                                                    static_cast<double>(kCandidates));
-    if (best == kCandidates || log_likelihood_[candidate] > log_likelihood_[best]) best = candidate;
+MixturePool::MixturePool(const DataSet& data, const ModelSpec& model, PoolOptions options)
+    : data_(data), model_(model), options_(std::move(options)), rows_(choose_rows(data, kSeedRows)) {
+  const auto dim = static_cast<std::size_t>(rows_.dim);
+  const ParameterLayout layout = model_layout(model, rows_.dim);
+  const ColumnUnits units = column_units(rows_.values, dim);
+  SeedRows x = Eigen::Map<const SeedRows>(rows_.values.data(), static_cast<Eigen::Index>(rows_.num_rows),
+                                          static_cast<Eigen::Index>(dim));
+  for (std::size_t j = 0; j < dim; ++j) {
+    const auto column = static_cast<Eigen::Index>(j);
+    x.col(column) = (x.col(column).array() - units.mean[j]) / units.sd[j];
   }
-  return best;
+  const auto rows = static_cast<double>(rows_.num_rows);
+  const double work = rows * model.components * static_cast<double>(dim);
+  const int rounds = static_cast<int>(std::clamp(kWorkOfAFit / work, static_cast<double>(kFewestRounds),
+                                                 static_cast<double>(kMostRounds)));
+  ThreadPool threads(options_.num_threads);
+  std::vector<std::unique_ptr<CentredFitter>> fitters(static_cast<std::size_t>(threads.num_threads()));
+  std::vector<std::optional<ShortFit>> fits(static_cast<std::size_t>(kSeeded) + options_.given.size());
+  for (auto& fitter : fitters)
+    fitter = std::make_unique<CentredFitter>(rows_, model, units, options_.smallest_scale, 1);
+  threads.for_each(fits.size(), [&](std::size_t i, int worker) {
+    ShortFit fit{seeding_of(i), {}, {}, 0};
+    if (fit.seeding == Seeding::given) {
+      fit.origin = options_.given[i - static_cast<std::size_t>(kSeeded)];
+    } else {
+      fit.origin =
+          seed_mixture(x, model.components, fit.seeding, options_.seed, static_cast<std::uint32_t>(i));
+      to_units_of_rows(units, model.components, fit.origin);
+      fit.origin = in_layout(layout, fit.origin);
+    }
+    const auto result =
+        fitters[static_cast<std::size_t>(worker)]->fit(fit.origin, rounds, kLeastRise / rows);
+    if (!result || !std::isfinite(result->log_likelihood)) return;
+    fit.theta = result->theta;
+    fit.log_likelihood = result->log_likelihood;
+    fits[i] = std::move(fit);
+  });
+  for (auto& fit : fits)
+    if (fit) fits_.push_back(std::move(*fit));
 }
 
-std::vector<double> MixtureStarts::kmeans(std::uint32_t chain, std::uint64_t attempt) const {
-  return clusterings_[best_of_drawn(chain, attempt)];
+std::size_t MixturePool::best() const {
+  if (fits_.empty()) throw InputError("no fit of a mixture to these rows has a finite log likelihood");
+  const auto best = std::max_element(fits_.begin(), fits_.end(), [](const ShortFit& a, const ShortFit& b) {
+    return a.log_likelihood < b.log_likelihood;
+  });
+  return static_cast<std::size_t>(best - fits_.begin());
 }
 
-std::vector<double> MixtureStarts::em(std::uint32_t chain, std::uint64_t attempt) const {
-  const std::vector<double>& candidate = refined_[best_of_drawn(chain, attempt)];
-  return data_.num_rows <= kCandidateRows
-             ? candidate
-             : refined(choose_rows(data_, kEmRows), candidate, kEmRounds, column_sd_);
+ShortFit MixturePool::refined(const ShortFit& fit) const {
+  if (rows_.num_rows == data_.num_rows) return fit;
+  const DataSet rows = choose_rows(data_, kEmRows);
+  CentredFitter fitter(rows, model_, column_units(rows.values, static_cast<std::size_t>(rows.dim)),
+                       options_.smallest_scale, options_.num_threads);
+  const auto result = fitter.fit(fit.theta, kFewestRounds, kLeastRise / static_cast<double>(rows.num_rows));
+  ShortFit further = fit;
+  if (!result) return further;
+  further.theta = result->theta;
+  further.log_likelihood =
+      result->log_likelihood * static_cast<double>(data_.num_rows) / static_cast<double>(rows.num_rows);
+  return further;
 }
 
-std::vector<double> MixtureStarts::ranked(std::size_t rank) const {
-  std::vector<std::size_t> order(kCandidates);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return log_likelihood_[a] > log_likelihood_[b]; });
-  return refined_.at(order.at(rank));
-}
-
-std::vector<double> refine_by_em(const DataSet& data, const std::vector<double>& theta, int rounds) {
-  return refined(choose_rows(data, data.num_rows), theta, rounds,
-                 column_units(data.values, static_cast<std::size_t>(data.dim)).sd);
+std::vector<double> refine_by_em(const DataSet& data, const ModelSpec& model, const std::vector<double>& theta,
+                                 int rounds, int num_threads) {
+  CentredFitter fitter(data, model, column_units(data.values, static_cast<std::size_t>(data.dim)), {},
+                       num_threads);
+  const auto result = fitter.fit(theta, rounds, kUnlimitedTolerance);
+  return result ? result->theta : theta;
 }
 
 std::vector<double> in_layout(const ParameterLayout& layout, std::span<const double> theta) {
@@ -276,33 +208,6 @@ std::vector<double> in_layout(const ParameterLayout& layout, std::span<const dou
     result[begin + k] = std::sqrt(squares / static_cast<double>(d));
   }
   return result;
-}
-
-std::vector<int> order_like(const ParameterLayout& layout, std::span<const double> reference,
-                            std::span<const double> theta) {
-  for (std::size_t b = 0; b < layout.blocks.size(); ++b) {
-    const ParameterBlock& block = layout.blocks[b];
-    if (block.unit != DataUnit::location || block.component_axis != 0 || block.feature_axis != 1) continue;
-    const int K = block.shape[0], d = block.shape[1];
-    const Eigen::Map<const Rows> ours(theta.data() + layout.offset(b), K, d),
-        theirs(reference.data() + layout.offset(b), K, d);
-    Rows distance(K, K);
-    for (int k = 0; k < K; ++k) distance.row(k) = (ours.rowwise() - theirs.row(k)).rowwise().squaredNorm();
-    std::vector<int> order(static_cast<std::size_t>(K));
-    for (int pair = 0; pair < K; ++pair) {
-      Eigen::Index to, from;
-      distance.minCoeff(&to, &from);
-      order[static_cast<std::size_t>(to)] = static_cast<int>(from);
-      distance.row(to).setConstant(std::numeric_limits<double>::infinity());
-      distance.col(from).setConstant(std::numeric_limits<double>::infinity());
-    }
-    return order;
-  }
-  std::vector<int> identity;
-  for (const auto& block : layout.blocks)
-    if (block.component_axis == 0 && identity.empty())
-      for (int k = 0; k < block.shape[0]; ++k) identity.push_back(k);
-  return identity;
 }
 
 }  // namespace emomc

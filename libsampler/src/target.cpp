@@ -220,12 +220,15 @@ std::vector<double> Target::with_arguments_of(std::span<const double> theta) con
 }
 
 void Target::move_inside(std::vector<double>& theta) const {
-  constexpr double kAboveFloor = 1.01, kSmallest = 1e-3;
+  constexpr double kAboveFloor = 1.01, kSmallest = 1e-3, kInsideInterval = 1e-3;
   for (std::size_t i = 0; i < theta.size(); ++i) {
     const device::Element& e = tables_.elements[i];
     if (device::is_bounded_below(e.transform) && !(theta[i] > e.bound))
       theta[i] = e.bound > 0 ? kAboveFloor * e.bound : kSmallest;
     if (e.transform == Transform::fixed) theta[i] = e.bound;
+    if (e.transform == Transform::interval)
+      theta[i] = std::clamp(theta[i], e.bound + kInsideInterval * e.width,
+                            e.bound + (1 - kInsideInterval) * e.width);
   }
   for (const auto& row : tables_.covariance_rows) {
     double* values = theta.data() + row.begin;

@@ -1,6 +1,7 @@
 // `emomc run` in this process on a device of the test's own.
 #pragma once
 
+#include "chain_starts.hpp"
 #include "run_identity.hpp"
 #include "sampling_run.hpp"
 

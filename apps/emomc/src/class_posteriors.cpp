@@ -4,9 +4,9 @@
 #include <cmath>
 #include <optional>
 
+#include "chain_starts.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/mixture_fit.hpp"
-#include "emomc/likelihood/mixture_start.hpp"
 #include "emomc/sampler/run_chains.hpp"
 #include "prior_units.hpp"
 
@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kEmTolerance = 1e-7;  // of the log likelihood a row
 constexpr int kEmRounds = 500;
+constexpr std::size_t kMostOptima = 4;  // of a class that are looked at for starts
 constexpr double kLearnedMeansSd = 0.5;  // of the half-normal prior of a learned sd, standardised columns
 
 DataSet training_rows(const LabelledFrames& frames, const TrainingSet& set,
@@ -49,11 +50,43 @@ FitOptions em_options(const EvaluationConfig& config, const TrainingSet& set) {
   return options;
 }
 
-std::vector<double> best_of_pool(const DataSet& data, const ModelSpec& model, std::uint64_t seed,
-                                 const FitOptions& options, Device& host) {
-  const MixtureStarts pool(data, model.components, seed);
-  const auto start = in_layout(model_layout(model, data.dim), pool.em(0));
-  return make_fitter(Backend::cpu, model, data, host)->fit(start, options).theta;
+// Any priors: it is asked for its floor of scales.
+Target target_of_floor(const ParameterLayout& layout, double scale_floor, const std::vector<double>& sd) {
+  const auto number = [](double x) { return ArrayArgument{{}, {x}, false}; };
+  PriorSet prior;
+  prior.scale_floor = scale_floor;
+  for (const ParameterBlock& block : layout.blocks)
+    for (const ParameterBlock& part : prior_blocks(block)) {
+      PriorSpec& spec = prior.blocks[part.name];
+      if (part.support == Support::simplex)
+        spec = {PriorFamily::dirichlet, {number(1)}};
+      else if (part.name == "correlations")
+        spec = {PriorFamily::lkj, {number(1)}};
+      else if (part.support == Support::positive)
+        spec = {PriorFamily::half_normal, {number(1)}};
+      else
+        spec = {PriorFamily::normal, {number(0), number(1)}};
+    }
+  return {layout, prior, sd};
+}
+
+// The best fit that is not degenerate, followed to convergence; the best of all where there is no other.
+std::vector<double> best_of_pool(const DataSet& data, const ModelSpec& model, const EvaluationConfig& config,
+                                 const TrainingSet& set, Device& host) {
+  const FitOptions options = em_options(config, set);
+  const MixturePool pool(data, model,
+                         {.seed = config.run.sampler.seed,
+                          .num_threads = config.run.threads,
+                          .smallest_scale = options.smallest_scale,
+                          .given = {}});
+  const Target bounds = target_of_floor(model_layout(model, data.dim), config.run.prior.scale_floor, set.units.sd);
+  const ShortFit* best = nullptr;
+  for (const ShortFit& fit : pool.fits()) {
+    if (!degeneracy(bounds, fit.theta, static_cast<double>(data.num_rows)).empty()) continue;
+    if (best == nullptr || fit.log_likelihood > best->log_likelihood) best = &fit;
+  }
+  if (best == nullptr) best = &pool.fits()[pool.best()];
+  return make_fitter(Backend::cpu, model, data, host, config.run.threads)->fit(best->theta, options).theta;
 }
 
 ArrayArgument array(std::vector<int> shape, std::vector<double> values) {
@@ -137,22 +170,27 @@ class Starts {
     const std::string& init = config_.run.sampler.init;
     const bool from_prior = config_.training.background || init == "prior";
     std::optional<DataSet> data;
-    std::optional<MixtureStarts> pool;
+    std::optional<PoolOptima> found;
+    std::optional<PoolStarts> pool;
     if (!from_prior) {
-      data = training_rows(frames_, plan_.sets[group / classes], group % classes);
-      pool.emplace(*data, run.model.components, config_.run.sampler.seed);
+      const TrainingSet& set = plan_.sets[group / classes];
+      data = training_rows(frames_, set, group % classes);
+      PoolOptions options{.seed = config_.run.sampler.seed,
+                          .num_threads = config_.run.threads,
+                          .smallest_scale = em_options(config_, set).smallest_scale,
+                          .given = {}};
+      found.emplace(find_pool_optima(*data, run.model, target, std::move(options), config_.training.power, kMostOptima));
+      pool.emplace(*found, target, init, config_.run.sampler.seed);
     }
-    std::vector<double> first;
     for (int c = 0; c < posteriors.chains_per_group; ++c) {
       const auto chain = static_cast<std::uint32_t>(posteriors.chain_of(group, static_cast<std::size_t>(c)));
-      std::vector<double> theta =
-          from_prior ? target.draw_from_prior(config_.run.sampler.seed, chain, 0)
-                     : target.with_arguments_of(in_layout(
-                           run.engine->layout(), init == "em" ? pool->em(chain) : pool->kmeans(chain)));
-      target.move_inside(theta);
-      if (!from_prior && c > 0)
-        theta = permute_components(target.layout(), order_like(target.layout(), first, theta), theta);
-      if (c == 0) first = theta;
+      std::vector<double> theta;
+      if (from_prior) {
+        theta = target.draw_from_prior(config_.run.sampler.seed, chain, 0);
+        target.move_inside(theta);
+      } else {
+        theta = pool->next(static_cast<std::uint32_t>(c));
+      }
       starts.insert(starts.end(), theta.begin(), theta.end());
     }
   }
@@ -213,7 +251,7 @@ ClassPosteriors prepare_posteriors(const LabelledFrames& frames, const Evaluatio
       const DataSet rows = training_rows(frames, set, std::nullopt);
       require_rows(rows.num_rows, setup.model.components, "a training set");
       prior = prior_about(
-          layout, best_of_pool(rows, setup.model, run.sampler.seed, em_options(config, set), *host), config);
+          layout, best_of_pool(rows, setup.model, config, set, *host), config);
     } else {
       prior = prior_in_units(layout, run.prior, set.units);
     }
@@ -275,8 +313,7 @@ std::vector<double> fit_by_em(const LabelledFrames& frames, const EvaluationPlan
   for (std::size_t g = 0; g < posteriors.num_groups(); ++g) {
     const TrainingSet& set = plan.sets[g / classes];
     const DataSet rows = training_rows(frames, set, g % classes);
-    const auto theta =
-        best_of_pool(rows, posteriors.run.model, config.run.sampler.seed, em_options(config, set), *host);
+    const auto theta = best_of_pool(rows, posteriors.run.model, config, set, *host);
     fitted.insert(fitted.end(), theta.begin(), theta.end());
     report(g + 1, posteriors.num_groups());
   }

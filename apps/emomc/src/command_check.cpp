@@ -4,6 +4,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "chain_starts.hpp"
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "evaluation_check.hpp"
@@ -58,7 +59,8 @@ std::string memory_text(const MemoryPlan& likelihood, const SamplerMemory& sampl
 
 void check(const Options& options) {
   const RunConfig config = load_run_config(options.config, options.set);
-  const RunSetup setup = set_up(config);
+  RunSetup setup = set_up(config);
+  find_starts(config, setup);
   const MemoryPlan memory = setup.engine->plan(setup.plans, setup.options.caches);
   const auto blocks = proposal_block_names(setup.proposal, *setup.target);
   const double steps = static_cast<double>(config.sampler.warmup) +
@@ -97,6 +99,7 @@ void check(const Options& options) {
                                   {"total", memory.total() + setup.memory.total()}}},
                                 {"output_bytes", output},
                                 {"evaluations", evaluations}};
+    json["starts"] = to_json(setup.starts);
     for (const auto& prior : priors)
       json["priors"].push_back(
           {{"block", prior.name}, {"sampled", prior.sampled}, {"data_units", prior.data_units}});
@@ -114,6 +117,9 @@ void check(const Options& options) {
   }
   std::cout << fmt::format("parameters: {}, {} of them free, in {} proposal blocks\n", setup.target->dim(),
                            setup.target->dim_unconstrained(), blocks.size());
+  const StartLines about_starts = describe(setup.starts);
+  for (const auto& line : about_starts.said) std::cout << line << '\n';
+  for (const auto& line : about_starts.warned) std::cout << "warning: " << line << '\n';
   std::cout << "backend: " << engine_text(config, setup) << '\n';
   std::cout << memory_text(memory, setup.memory) << '\n';
   std::cout << fmt::format("output: {} in {}\n", bytes_text(output), config.output.directory.string());

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "chain_starts.hpp"
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/mixture_fit.hpp"
@@ -77,22 +78,87 @@ std::vector<double> two_gaussian_start(const LoadedData& loaded, int restart) {
   return {fraction, mean, sd / ratio, sd * ratio};
 }
 
-std::vector<std::vector<double>> starts_of(const Options& options, const RunConfig& config,
-                                           const RunSetup& setup) {
+// Points to fit from, and how many short fits each stands for.
+struct FitStarts {
+  std::vector<std::vector<double>> points;
+  std::vector<std::size_t> num_fits;
+  std::size_t num_short_fits = 0;  ///< 0: there were none
+  std::size_t num_degenerate = 0;  ///< of them, set apart
+};
+
+FitStarts starts_of_pool(const Options& options, const RunConfig& config, const RunSetup& setup) {
+  const MixturePool pool(setup.loaded.data, setup.model, pool_options(config, setup));
+  std::vector<std::vector<double>> fits;
+  for (const ShortFit& fit : pool.fits()) fits.push_back(fit.theta);
+  const auto host = make_device(Backend::cpu);
+  const auto engine =
+      make_engine(Backend::cpu, setup.model, Precision::float64, pool.rows(), *host, config.threads);
+  const auto rows = static_cast<double>(setup.loaded.data.num_rows);
+  const auto groups = equal_fits(*engine, fits, rows);
+  FitStarts sound, degenerate;
+  for (const auto& group : groups) {
+    const std::vector<double>& theta = fits[group.front()];
+    FitStarts& of = degeneracy(*setup.target, theta, rows).empty() ? sound : degenerate;
+    of.points.push_back(permute_components(setup.engine->layout(), order_of_prior(*setup.target, theta), theta));
+    of.num_fits.push_back(group.size());
+  }
+  // Only where there is nothing else are they fitted.
+  FitStarts result = sound.points.empty() ? std::move(degenerate) : std::move(sound);
+  result.num_short_fits = fits.size();
+  for (const std::size_t n : degenerate.num_fits) result.num_degenerate += n;
+  const auto most = static_cast<std::size_t>(options.restarts);
+  if (result.points.size() > most) result.points.resize(most);
+  return result;
+}
+
+FitStarts starts_of(const Options& options, const RunConfig& config, const RunSetup& setup) {
+  FitStarts starts;
   if (!options.start.empty()) {
     auto theta = read_parameter_file(options.start, setup.engine->layout());
     to_sampler_units(setup.engine->layout(), setup.loaded.units, theta);
-    return {theta};
+    starts.points = {theta};
+  } else if (setup.model.name == "two_gaussian") {
+    for (int i = 0; i < options.restarts; ++i) starts.points.push_back(two_gaussian_start(setup.loaded, i));
+  } else {
+    return starts_of_pool(options, config, setup);
   }
-  std::vector<std::vector<double>> starts;
-  if (setup.model.name == "two_gaussian") {
-    for (int i = 0; i < options.restarts; ++i) starts.push_back(two_gaussian_start(setup.loaded, i));
-    return starts;
-  }
-  const MixtureStarts pool(setup.loaded.data, setup.model.components, config.sampler.seed);
-  for (int i = 0; i < options.restarts; ++i)
-    starts.push_back(in_layout(setup.engine->layout(), pool.ranked(static_cast<std::size_t>(i))));
+  starts.num_fits.assign(starts.points.size(), 1);
   return starts;
+}
+
+// Which of several results is returned, and what is to be said of the others.
+struct Chosen {
+  FitResult best;
+  std::string degenerate;          ///< why the best is; empty: it is not
+  std::size_t num_reached = 0;     ///< starts, or short fits, that came there
+  std::size_t num_degenerate = 0;  ///< that came to something degenerate
+};
+
+Chosen choose(const std::vector<FitResult>& results, const FitStarts& starts, const RunConfig& config,
+              const RunSetup& setup) {
+  const auto rows = static_cast<double>(setup.loaded.data.num_rows);
+  Chosen chosen;
+  chosen.num_degenerate = starts.num_degenerate;
+  std::vector<std::vector<double>> points;
+  std::vector<std::string> why;
+  std::size_t best = 0;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    points.push_back(results[i].theta);
+    why.push_back(degeneracy(*setup.target, results[i].theta, rows));
+    const bool sound = why[i].empty(), best_is_sound = why[best].empty();
+    if (sound != best_is_sound ? sound : results[i].objective > results[best].objective) best = i;
+  }
+  chosen.best = results[best];
+  chosen.degenerate = why[best];
+  const auto host = make_device(Backend::cpu);
+  const auto engine =
+      make_engine(Backend::cpu, setup.model, Precision::float64, setup.loaded.data, *host, config.threads);
+  for (const auto& group : equal_fits(*engine, points, rows))
+    for (const std::size_t i : group) {
+      if (std::find(group.begin(), group.end(), best) != group.end()) chosen.num_reached += starts.num_fits[i];
+      if (!why[i].empty() && starts.num_degenerate == 0) chosen.num_degenerate += starts.num_fits[i];
+    }
+  return chosen;
 }
 
 FitOptions fit_options(const Options& options, const RunConfig& config, const RunSetup& setup) {
@@ -113,8 +179,10 @@ FitOptions fit_options(const Options& options, const RunConfig& config, const Ru
   return fit;
 }
 
-void print(const Options& options, const RunSetup& setup, const FitResult& best, std::size_t num_starts,
+void print(const Options& options, const RunSetup& setup, const Chosen& chosen, const FitStarts& starts,
            double seconds_per_round) {
+  const FitResult& best = chosen.best;
+  const std::size_t num_starts = starts.num_short_fits > 0 ? starts.num_short_fits : starts.points.size();
   const ParameterLayout& layout = setup.engine->layout();
   std::vector<double> theta = best.theta;
   to_data_units(layout, setup.loaded.units, theta);
@@ -128,6 +196,10 @@ void print(const Options& options, const RunSetup& setup, const FitResult& best,
                                 {"rounds", best.rounds},
                                 {"converged", best.converged},
                                 {"starts", num_starts},
+                                {"followed", starts.points.size()},
+                                {"reached_from", chosen.num_reached},
+                                {"degenerate_starts", chosen.num_degenerate},
+                                {"degenerate", !chosen.degenerate.empty()},
                                 {"seconds_per_round", seconds_per_round},
                                 {"backend", backend_name(setup.backend)}};
     if (options.maximize == "posterior") json["log_prior"] = best.objective - best.log_likelihood;
@@ -135,10 +207,20 @@ void print(const Options& options, const RunSetup& setup, const FitResult& best,
     std::cout << json.dump(1) << '\n';
     return;
   }
-  if (!options.quiet)
-    std::cerr << fmt::format("log likelihood {}, {} rounds{}, best of {} starts\n",
-                             shortest_text(log_likelihood), best.rounds,
-                             best.converged ? "" : " (not converged)", num_starts);
+  if (!options.quiet) {
+    std::cerr << fmt::format("log likelihood {}, {} rounds{}, reached from {} of {} starts\n",
+                             shortest_text(log_likelihood), best.rounds, best.converged ? "" : " (not converged)",
+                             chosen.num_reached, num_starts);
+    if (chosen.num_degenerate > 0 && chosen.degenerate.empty())
+      std::cerr << fmt::format(
+          "{} of {} starts ended with a scale at its floor or a component of fewer rows than columns + 2, and are "
+          "set apart\n",
+          chosen.num_degenerate, num_starts);
+  }
+  if (!chosen.degenerate.empty())
+    std::cerr << fmt::format("warning: the fit is degenerate, {}; {}\n", chosen.degenerate,
+                             num_starts > 1 ? "so are those from all other starts: use fewer components"
+                                            : "start elsewhere, or use fewer components");
   if (options.output.empty()) std::cout << parameters;
 }
 
@@ -153,24 +235,24 @@ int fit(const Options& options) {
   }
   const auto fitter =
       make_fitter(setup.backend, setup.model, setup.loaded.data, *setup.device, config.threads);
-  const auto starts = starts_of(options, config, setup);
+  const FitStarts starts = starts_of(options, config, setup);
   const double offset = log_likelihood_offset(setup.loaded.units, setup.loaded.data.num_rows);
-  FitResult best;
+  std::vector<FitResult> results;
   const auto began = std::chrono::steady_clock::now();
   int rounds = 0;
-  for (std::size_t i = 0; i < starts.size(); ++i) {
-    std::vector<double> start = starts[i];
+  for (std::size_t i = 0; i < starts.points.size(); ++i) {
+    std::vector<double> start = starts.points[i];
     if (how.raise) setup.target->move_inside(start);
-    const FitResult result = fitter->fit(start, how);
-    if (!options.quiet && starts.size() > 1)
-      std::cerr << fmt::format("start {} of {}: {} rounds, log likelihood {:.6f}\n", i + 1, starts.size(),
-                               result.rounds, result.log_likelihood + offset);
-    rounds += result.rounds;
-    if (i == 0 || result.objective > best.objective) best = result;
+    results.push_back(fitter->fit(start, how));
+    if (!options.quiet && starts.points.size() > 1)
+      std::cerr << fmt::format("start {} of {}: {} rounds, log likelihood {:.6f}\n", i + 1, starts.points.size(),
+                               results.back().rounds, results.back().log_likelihood + offset);
+    rounds += results.back().rounds;
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began;
-  print(options, setup, best, starts.size(), seconds.count() / std::max(rounds, 1));
-  return best.converged ? kDone : kCheckFailed;
+  const Chosen chosen = choose(results, starts, config, setup);
+  print(options, setup, chosen, starts, seconds.count() / std::max(rounds, 1));
+  return chosen.best.converged ? kDone : kCheckFailed;
 }
 
 }  // namespace
@@ -190,8 +272,8 @@ void add_fit(CLI::App& app, int& status) {
       ->check(CLI::IsMember({"likelihood", "posterior"}))
       ->capture_default_str();
   auto* restarts =
-      command->add_option("--restarts", options->restarts, "Starts, the best of 64 k-means clusterings")
-          ->check(CLI::Range(1, MixtureStarts::kCandidates))
+      command->add_option("--restarts", options->restarts, "Distinct optima of the pool of short fits that are followed to convergence")
+          ->check(CLI::Range(1, MixturePool::kSeeded))
           ->capture_default_str();
   command->add_option("--start", options->start, "One start: a parameter file")->excludes(restarts);
   command->add_option("--max-rounds", options->max_rounds, "Rounds of each start")

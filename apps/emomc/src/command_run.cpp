@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "chain_starts.hpp"
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/runtime_kernel.hpp"
@@ -53,6 +54,9 @@ class Sampling {
         logger->warn("warning: slower kernels of general sizes are used: {}", problem);
     logger->info("model: {}, {} parameters, {} free; backend {}", setup_.model.name, setup_.target->dim(),
                  setup_.target->dim_unconstrained(), engine_text(config_, setup_));
+    const StartLines about_starts = describe(setup_.starts);
+    for (const auto& line : about_starts.said) logger->info(line);
+    for (const auto& line : about_starts.warned) logger->warn("warning: {}", line);
     if (claim_.checkpoint()) logger->info("going on from step {}", claim_.checkpoint()->state.step);
     files_.open(claim_.checkpoint());
     const double startup = seconds();

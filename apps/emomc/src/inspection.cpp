@@ -35,6 +35,31 @@ Inspection inspect_draws(DrawSet draws, RunFacts facts, Numbering numbering) {
 
 }  // namespace
 
+namespace {
+
+std::optional<RunFacts::Starts> starts_of(const nlohmann::json& json) {
+  if (!json.is_object()) return {};
+  const auto points = number_at(json, "points");
+  if (!points) return {};
+  RunFacts::Starts starts;
+  starts.points = *points;
+  starts.fits = number_at(json, "fits").value_or(0);
+  starts.degenerate_fits = number_at(json, "degenerate_fits").value_or(0);
+  const auto optima = json.find("optima");
+  if (optima == json.end() || !optima->is_array()) return starts;
+  for (const auto& optimum : *optima) {
+    if (!optimum.is_object()) continue;
+    if (&optimum == &optima->front()) starts.fits_of_best = number_at(optimum, "fits").value_or(0);
+    const auto chains = optimum.find("chains");
+    const bool has_chain = chains != optimum.end() && chains->is_array() && !chains->empty();
+    (has_chain ? starts.optima : starts.left_out) += 1;
+    if (!has_chain) starts.share_left_out += number_at(optimum, "share").value_or(0);
+  }
+  return starts;
+}
+
+}  // namespace
+
 RunFacts read_facts(const std::filesystem::path& file, DrawSet& draws) {
   RunFacts facts;
   const auto json = read_manifest(file);
@@ -51,6 +76,7 @@ RunFacts read_facts(const std::filesystem::path& file, DrawSet& draws) {
   facts.scale_floor = numbers_at(json, "scale_floor");
   facts.faults = number_at(json, "faults");
   facts.evaluations = number_at(json, "evaluations");
+  if (json.contains("starts")) facts.starts = starts_of(json["starts"]);
   if (json.contains("data")) {
     facts.rows = number_at(json["data"], "rows");
     facts.duplicate_rows = number_at(json["data"], "duplicate_rows");

@@ -19,6 +19,16 @@ struct RunFacts {
   std::vector<double> adaptation_drift;  ///< [num_blocks]; NaN: not known
   std::vector<double> scale_floor;       ///< [num_columns] in the data's units
   std::optional<double> faults, evaluations, rows, duplicate_rows;
+  /// Where the chains started, as the manifest's "starts" has it; nothing in manifests of earlier versions.
+  struct Starts {
+    double points = 0;               ///< distinct ones
+    double optima = 0, left_out = 0; ///< of 1 % of the mass and more: with a chain, without one
+    double share_left_out = 0;       ///< of the mass
+    double fits = 0;                 ///< 0: chains did not start from fits
+    double fits_of_best = 0;         ///< that reached the heaviest optimum
+    double degenerate_fits = 0;
+  };
+  std::optional<Starts> starts;
 };
 
 /// The draws of a run, their diagnostics, and what its manifest adds.

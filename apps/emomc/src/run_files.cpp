@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <fstream>
 
 #include "emomc/core/arithmetic.hpp"
 #include "emomc/core/errors.hpp"
@@ -18,6 +19,13 @@ namespace {
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+// Nothing where the manifest is of an earlier version or damaged.
+nlohmann::ordered_json starts_of_manifest(const std::filesystem::path& manifest) {
+  std::ifstream file(manifest);
+  const auto json = nlohmann::ordered_json::parse(file, nullptr, false);
+  return json.is_object() ? json.value("starts", nlohmann::ordered_json()) : nlohmann::ordered_json();
 }
 
 }  // namespace
@@ -78,6 +86,10 @@ void RunFiles::open(const Checkpoint* checkpoint) {
     warmup_before_ = checkpoint->warmup_seconds;
     sampling_before_ = checkpoint->sampling_seconds;
   }
+  if (!setup_.starts.init.empty())
+    starts_ = to_json(setup_.starts);
+  else if (checkpoint)
+    starts_ = starts_of_manifest(directory_ / "manifest.json");
   write_file_atomically(directory_ / "config.yaml", identity_.config_text);
   write_manifest("running", nullptr, 0);
 }
@@ -246,6 +258,7 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
     floors[j] *= config_.prior.scale_floor *
                  (setup_.loaded.units.sd.empty() ? 1.0 : static_cast<double>(setup_.loaded.units.sd[j]));
   m["scale_floor"] = floors;
+  if (!starts_.is_null()) m["starts"] = starts_;
   m["parameters"] = {{"all", setup_.target->dim()}, {"free", setup_.target->dim_unconstrained()}};
   if (result) {
     if (const std::string until = ended_by(*result); !until.empty()) m["ended_by"] = "sampler.until." + until;

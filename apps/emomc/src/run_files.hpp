@@ -62,6 +62,7 @@ class RunFiles final : public DrawHandler {
   std::optional<std::chrono::steady_clock::time_point> sampling_began_;
   double warmup_before_ = 0, sampling_before_ = 0;  ///< seconds of earlier parts of a resumed run
   std::string started_at_;
+  nlohmann::ordered_json starts_;  ///< where the chains started; of a run that goes on, from its manifest
   // Where sampler.until.ess needs them: draws x chains, log prior and log likelihood, then what else does not
   // depend on labels.
   LabelFreePoint label_free_;

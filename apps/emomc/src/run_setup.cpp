@@ -5,12 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 
 #include "emomc/core/errors.hpp"
-#include "emomc/device/random.hpp"
-#include "emomc/likelihood/mixture_start.hpp"
-#include "emomc/likelihood/parameter_file.hpp"
 #include "emomc/likelihood/standardize.hpp"
 #include "progress.hpp"
 
@@ -21,36 +17,6 @@ std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
   return text;
-}
-
-// Labels of the components as in `reference`, where the prior does not tell them apart.
-void align(const Target& target, const std::vector<double>& reference, std::vector<double>& theta) {
-  if (target.ordered_block()) return;
-  const auto aligned =
-      permute_components(target.layout(), order_like(target.layout(), reference, theta), theta);
-  const double before = target.log_prior(theta), after = target.log_prior(aligned);
-  if (std::abs(after - before) <= 1e-9 * (1 + std::abs(before))) theta = aligned;
-}
-
-// Moves by other chains' state stay in the space that the starts span, and chains may share a start: each is
-// moved by about a posterior sd in every direction.
-void spread(const RunSetup& setup, std::uint32_t chain, std::uint64_t seed, std::vector<double>& theta) {
-  const device::RandomSource random{seed, ~std::uint64_t{0}, chain};
-  const double sd = 1 / std::sqrt(1.0 + static_cast<double>(setup.loaded.data.num_rows) /
-                                            std::max(1, setup.model.components));
-  std::vector<double> u(static_cast<std::size_t>(setup.target->dim_unconstrained()));
-  setup.target->unconstrain(theta, u);
-  for (std::size_t i = 0; i < u.size(); ++i)
-    u[i] += sd * random.normal(device::Purpose::start, static_cast<device::u32>(i));
-  setup.target->constrain(u, theta);
-}
-
-double log_density(RunSetup& setup, const std::vector<double>& theta) {
-  std::vector<double> sums(setup.engine->num_segments());
-  setup.engine->sums_by_segment(theta.data(), 1, sums.data());
-  double total = setup.target->log_prior(theta);
-  for (double sum : sums) total += sum;
-  return total;
 }
 
 }  // namespace
@@ -229,61 +195,6 @@ RunSetup set_up(const RunConfig& config) {
   setup.options.caches =
       caches_that_fit(*setup.engine, *setup.target, setup.proposal, setup.plans, setup.memory);
   return setup;
-}
-
-std::vector<double> find_starts(const RunConfig& config, RunSetup& setup) {
-  const std::string& init = config.sampler.init;
-  const bool from_file = init != "prior" && init != "kmeans" && init != "em";
-  std::vector<double> given;
-  if (from_file) {
-    given = read_parameter_file(init, setup.target->layout());
-    to_sampler_units(setup.target->layout(), setup.loaded.units, given);
-    std::vector<double> u(static_cast<std::size_t>(setup.target->dim_unconstrained()));
-    try {
-      setup.target->unconstrain(given, u);
-    } catch (const InputError& error) {
-      throw InputError("sampler.init: " + init + ": " + error.what());
-    }
-    if (!std::isfinite(log_density(setup, given)))
-      throw InputError("sampler.init: " + init + ": the density there is not finite");
-  }
-  std::optional<MixtureStarts> pool;
-  if (init == "kmeans" || init == "em")
-    pool.emplace(setup.loaded.data, setup.model.components, config.sampler.seed);
-  const auto start_of = [&](std::uint32_t chain, std::uint64_t attempt) {
-    const ParameterLayout& layout = setup.engine->layout();
-    if (init != "prior")
-      return setup.target->with_arguments_of(
-          in_layout(layout, init == "kmeans" ? pool->kmeans(chain, attempt) : pool->em(chain, attempt)));
-    return setup.target->draw_from_prior(config.sampler.seed, chain, attempt);
-  };
-  const bool others = proposal_use(setup.proposal.kind).other_chains;
-  std::vector<double> starts, first;
-  const int per_superchain =
-      config.sampler.superchains > 0 ? config.sampler.chains / config.sampler.superchains : 1;
-  for (int chain = 0; chain < config.sampler.chains; ++chain) {
-    if (chain % per_superchain != 0) {
-      const std::vector<double> before(starts.end() - setup.target->dim(), starts.end());
-      starts.insert(starts.end(), before.begin(), before.end());
-      continue;
-    }
-    std::vector<double> theta = given;
-    for (int attempt = 0; !from_file; ++attempt) {
-      if (attempt == config.sampler.init_tries)
-        throw InputError("sampler.init: " + init + ": no start of finite density for chain " +
-                         std::to_string(chain) +
-                         " in sampler.init_tries = " + std::to_string(config.sampler.init_tries) +
-                         " tries; use init kmeans or a parameter file, or a narrower prior");
-      theta = start_of(static_cast<std::uint32_t>(chain), static_cast<std::uint64_t>(attempt));
-      setup.target->move_inside(theta);
-      if (chain > 0) align(*setup.target, first, theta);
-      if (std::isfinite(log_density(setup, theta))) break;
-    }
-    if (chain == 0) first = theta;
-    if (others) spread(setup, static_cast<std::uint32_t>(chain), config.sampler.seed, theta);
-    starts.insert(starts.end(), theta.begin(), theta.end());
-  }
-  return starts;
 }
 
 }  // namespace emomc::app

@@ -10,6 +10,7 @@
 #include "emomc/sampler/run_directory.hpp"
 #include "emomc/sampler/target.hpp"
 #include "run_config.hpp"
+#include "start_report.hpp"
 
 namespace emomc::app {
 
@@ -47,6 +48,7 @@ struct RunSetup {
   std::vector<ChainPlan> plans;
   SamplerMemory memory;
   RunOptions options;
+  StartReport starts;  ///< of find_starts (chain_starts.hpp)
 };
 
 /// Component caches where the proposal uses them and they fit into 80 % of the free memory with what else the
@@ -56,10 +58,6 @@ ComponentCaches caches_that_fit(const LikelihoodEngine& engine, const Target& ta
                                 const SamplerMemory& sampler);
 
 RunSetup set_up(const RunConfig& config);
-
-/// num_chains x dim, sampler's units, each of finite density. Throws InputError where init_tries did not
-/// find one, or where a parameter file does not fit.
-std::vector<double> find_starts(const RunConfig& config, RunSetup& setup);
 
 ProposalShape shape_of_name(const std::string& name);  ///< of isotropic, diagonal, dense
 std::string backend_name(Backend backend);

@@ -1,0 +1,245 @@
+#include "chain_starts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/device/random.hpp"
+#include "emomc/likelihood/parameter_file.hpp"
+#include "emomc/likelihood/standardize.hpp"
+#include "run_setup.hpp"
+
+namespace emomc::app {
+namespace {
+
+constexpr std::size_t kMostRefined = 8;
+constexpr double kRowsOfOneThread = 2000;  // fewer are not worth more threads
+constexpr double kMuchHigher = 4.6;        // log 100
+
+// Moves by other chains' state stay in the space that the starts span, and chains may share a start: each is
+// moved by about a posterior sd in every direction.
+void spread(const RunSetup& setup, std::uint32_t chain, std::uint64_t seed, std::vector<double>& theta) {
+  const device::RandomSource random{seed, ~std::uint64_t{0}, chain};
+  const double sd = 1 / std::sqrt(1.0 + static_cast<double>(setup.loaded.data.num_rows) /
+                                            std::max(1, setup.model.components));
+  std::vector<double> u(static_cast<std::size_t>(setup.target->dim_unconstrained()));
+  setup.target->unconstrain(theta, u);
+  for (std::size_t i = 0; i < u.size(); ++i)
+    u[i] += sd * random.normal(device::Purpose::start, static_cast<device::u32>(i));
+  setup.target->constrain(u, theta);
+}
+
+double log_density(RunSetup& setup, const std::vector<double>& theta) {
+  std::vector<double> sums(setup.engine->num_segments());
+  setup.engine->sums_by_segment(theta.data(), 1, sums.data());
+  double total = setup.target->log_prior(theta);
+  for (double sum : sums) total += sum;
+  return total;
+}
+
+// But for rounding.
+bool is_same(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(),
+                    [](double x, double y) { return std::abs(x - y) <= 1e-6 * (1 + std::abs(x)); });
+}
+
+// Optima of a part of the rows moved to those of all.
+void refine(const MixturePool& pool, const Target& target, std::vector<Optimum>& found) {
+  if (found.size() > kMostRefined) found.resize(kMostRefined);
+  for (Optimum& optimum : found) {
+    const double before = optimum.log_likelihood + optimum.log_prior;
+    ShortFit fit = pool.fits()[optimum.members.front()];
+    fit = pool.refined(fit);
+    std::vector<double> theta = target.with_arguments_of(fit.theta);
+    theta = permute_components(target.layout(), order_of_prior(target, theta), theta);
+    target.move_inside(theta);
+    const double log_prior = target.log_prior(theta);
+    if (!std::isfinite(log_prior) || !std::isfinite(fit.log_likelihood)) continue;
+    optimum.theta = std::move(theta);
+    optimum.log_likelihood = fit.log_likelihood;
+    optimum.log_prior = log_prior;
+    optimum.log_mass += optimum.log_likelihood + log_prior - before;
+  }
+  if (!found.empty()) rank_by_mass(found);
+}
+
+std::vector<double> given_start(const RunConfig& config, RunSetup& setup) {
+  const std::string& init = config.sampler.init;
+  const Target& target = *setup.target;
+  std::vector<double> given = read_parameter_file(init, target.layout());
+  to_sampler_units(target.layout(), setup.loaded.units, given);
+  const std::vector<int> order = order_of_prior(target, given);
+  const std::vector<double> renumbered = permute_components(target.layout(), order, given);
+  if (target.log_prior(renumbered) > target.log_prior(given) + kMuchHigher) {
+    std::string text;
+    for (const int k : order) text += fmt::format("{}{}", text.empty() ? "" : " ", k);
+    setup.starts.renumbered =
+        fmt::format("the prior tells components apart, so those of {} are taken in the order {}: log prior {:.2f} "
+                    "in place of {:.2f}",
+                    init, text, target.log_prior(renumbered), target.log_prior(given));
+    given = renumbered;
+  }
+  std::vector<double> u(static_cast<std::size_t>(target.dim_unconstrained()));
+  try {
+    target.unconstrain(given, u);
+  } catch (const InputError& error) {
+    throw InputError("sampler.init: " + init + ": " + error.what());
+  }
+  if (!std::isfinite(log_density(setup, given)))
+    throw InputError("sampler.init: " + init + ": the density there is not finite");
+  return given;
+}
+
+std::vector<double> start_of_prior(const RunConfig& config, RunSetup& setup, std::uint32_t chain) {
+  for (int attempt = 0; attempt < config.sampler.init_tries; ++attempt) {
+    std::vector<double> theta =
+        setup.target->draw_from_prior(config.sampler.seed, chain, static_cast<std::uint64_t>(attempt));
+    setup.target->move_inside(theta);
+    if (std::isfinite(log_density(setup, theta))) return theta;
+  }
+  throw InputError("sampler.init: prior: no start of finite density for chain " + std::to_string(chain) +
+                   " in sampler.init_tries = " + std::to_string(config.sampler.init_tries) +
+                   " tries; use init kmeans or a parameter file, or a narrower prior");
+}
+
+// What is said of the optima; chains are added as they start.
+void report_optima(const PoolStarts& starts, const Optima& optima, double offset, StartReport& report) {
+  report.num_fits = optima.num_fits;
+  report.num_degenerate = optima.num_degenerate_fits();
+  report.only_degenerate = optima.found.empty();
+  const auto height = [&](const Optimum& o) { return o.log_likelihood + o.log_prior + offset; };
+  if (!optima.degenerate.empty()) report.best_degenerate = height(optima.degenerate.front());
+  for (std::size_t i = 0; i < num_heavy(starts.optima()); ++i) {
+    const Optimum& o = starts.optima()[i];
+    report.optima.push_back({height(o), o.share, o.members.size(), {}});
+  }
+}
+
+}  // namespace
+
+PoolOptima find_pool_optima(const DataSet& data, const ModelSpec& model, const Target& target,
+                            PoolOptions options, double rows_count_as, std::size_t most_optima) {
+  const int num_threads = options.num_threads;
+  PoolOptima found{MixturePool(data, model, std::move(options)), {}};
+  std::vector<std::vector<double>> fits;
+  for (const ShortFit& fit : found.pool.fits()) fits.push_back(fit.theta);
+  const auto device = make_device(Backend::cpu);
+  const auto rows = static_cast<double>(found.pool.rows().num_rows);
+  const auto engine = make_engine(Backend::cpu, model, Precision::float64, found.pool.rows(), *device,
+                                  rows < kRowsOfOneThread ? 1 : num_threads);
+  found.optima = find_optima(target, *engine, fits, static_cast<double>(data.num_rows) * rows_count_as, most_optima);
+  if (found.pool.rows().num_rows < data.num_rows) refine(found.pool, target, found.optima.found);
+  return found;
+}
+
+PoolStarts::PoolStarts(const PoolOptima& found, const Target& target, const std::string& init, std::uint64_t seed)
+    : found_(found), target_(target), from_clusterings_(init == "kmeans"), seed_(seed), optima_(found.optima.found) {
+  if (optima_.empty() && !found.optima.degenerate.empty()) {
+    optima_.push_back(found.optima.degenerate.front());
+    optima_.front().share = 1;
+  }
+  if (optima_.empty())
+    throw InputError("sampler.init: " + init + ": the posterior density is zero at all " +
+                     std::to_string(found.optima.num_fits) +
+                     " fits of a mixture to the data; use init prior or a parameter file, or a wider prior");
+  for (const Optimum& optimum : optima_) {
+    std::vector<std::vector<double>> points;
+    const auto add = [&](const std::vector<double>& theta) {
+      const std::vector<double> point = aligned(target_, optimum.theta, theta);
+      if (std::none_of(points.begin(), points.end(), [&](const auto& p) { return is_same(p, point); }))
+        points.push_back(point);
+    };
+    for (const std::size_t m : optimum.members) {
+      const ShortFit& fit = found_.pool.fits()[m];
+      if (!from_clusterings_ || fit.seeding != Seeding::kmeans) continue;
+      std::vector<double> theta = target_.with_arguments_of(fit.origin);
+      theta = permute_components(target_.layout(), order_of_prior(target_, theta), theta);
+      target_.move_inside(theta);
+      if (std::isfinite(target_.log_prior(theta))) add(theta);
+    }
+    if (points.empty()) points.push_back(optimum.theta);
+    std::reverse(points.begin(), points.end());
+    left_.push_back(std::move(points));
+  }
+}
+
+std::vector<double> PoolStarts::next(std::uint32_t chain) {
+  optimum_ = optimum_of_chain(optima_, seed_, chain);
+  auto& points = left_[optimum_];
+  std::vector<double> theta;
+  if (!points.empty()) {
+    theta = std::move(points.back());
+    points.pop_back();
+  } else {
+    theta = moved_about(target_, optima_[optimum_], optima_[optimum_].theta, 1, seed_, chain);
+  }
+  if (first_.empty())
+    first_ = theta;
+  else
+    theta = aligned(target_, first_, theta);
+  return theta;
+}
+
+std::vector<double> find_starts(const RunConfig& config, RunSetup& setup) {
+  const SamplerConfig& sampler = config.sampler;
+  const bool from_pool = sampler.init == "kmeans" || sampler.init == "em", from_prior = sampler.init == "prior";
+  const Target& target = *setup.target;
+  setup.starts = {};
+  setup.starts.init = sampler.init;
+  std::optional<PoolOptima> found;
+  std::optional<PoolStarts> pool;
+  std::vector<double> given;
+  if (from_pool) {
+    found.emplace(find_pool_optima(setup.loaded.data, setup.model, target, pool_options(config, setup)));
+    pool.emplace(*found, target, sampler.init, sampler.seed);
+    report_optima(*pool, found->optima, log_likelihood_offset(setup.loaded.units, setup.loaded.data.num_rows),
+                  setup.starts);
+  } else if (!from_prior) {
+    given = given_start(config, setup);
+  }
+  const bool others = proposal_use(setup.proposal.kind).other_chains;
+  const int per_superchain = sampler.superchains > 0 ? sampler.chains / sampler.superchains : 1;
+  std::vector<double> starts;
+  std::set<std::vector<double>> distinct;
+  for (int chain = 0; chain < sampler.chains; ++chain) {
+    const auto id = static_cast<std::uint32_t>(chain);
+    const auto of_superchain = static_cast<std::uint32_t>(chain / per_superchain);
+    std::vector<double> theta = given;
+    if (chain % per_superchain != 0) {
+      theta.assign(starts.end() - target.dim(), starts.end());
+    } else {
+      if (from_prior) theta = start_of_prior(config, setup, id);
+      if (from_pool) theta = pool->next(of_superchain);
+      if (from_pool && !std::isfinite(log_density(setup, theta))) theta = pool->optima()[pool->optimum()].theta;
+      if (others) spread(setup, id, sampler.seed, theta);
+    }
+    if (from_pool) setup.starts.optima[pool->optimum()].chains.push_back(chain);
+    distinct.insert(theta);
+    starts.insert(starts.end(), theta.begin(), theta.end());
+  }
+  setup.starts.num_points = distinct.size();
+  return starts;
+}
+
+PoolOptions pool_options(const RunConfig& config, const RunSetup& setup) {
+  PoolOptions options;
+  options.seed = config.sampler.seed;
+  options.num_threads = config.threads;
+  if (config.prior.scale_floor > 0)
+    for (const double sd : setup.loaded.column_sd) options.smallest_scale.push_back(config.prior.scale_floor * sd);
+  // Where the prior says what components are like, places that it likes.
+  constexpr std::uint32_t kFromPrior = 8;
+  constexpr std::uint32_t kNoChain = 1u << 31;
+  if (!setup.target->components_are_exchangeable())
+    for (std::uint32_t i = 0; i < kFromPrior; ++i) {
+      std::vector<double> theta = setup.target->draw_from_prior(config.sampler.seed, kNoChain + i, 0);
+      theta.resize(static_cast<std::size_t>(setup.engine->layout().dim()));
+      options.given.push_back(std::move(theta));
+    }
+  return options;
+}
+
+}  // namespace emomc::app
