@@ -96,7 +96,8 @@ BENCHMARK(ReadCsv);
 
 void Starts(benchmark::State& state) {
   const DataSet data = rows(5000);
-  while (state.KeepRunning()) benchmark::DoNotOptimize(MixturePool(data, {"gaussian_mixture", kComponents}, {.seed = 1}).best());
+  while (state.KeepRunning())
+    benchmark::DoNotOptimize(MixturePool(data, {"gaussian_mixture", kComponents}, {.seed = 1}).best());
 }
 BENCHMARK(Starts)->Unit(benchmark::kMillisecond)->UseRealTime();
 

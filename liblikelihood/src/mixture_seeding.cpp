@@ -114,8 +114,8 @@ Groups random_splits(const SeedRows& x, int K, Chooser& chooser) {
   return groups;
 }
 
-// Small groups: rows next to a random one, from d + 2 of them to an even share on a log scale. Every other time
-// the last group has what is left; else what is left counts for no group.
+// Small groups: rows next to a random one, from d + 2 of them to an even share on a log scale. Every other
+// time the last group has what is left; else what is left counts for no group.
 Groups local_groups(const SeedRows& x, int K, bool rest_in_last, Chooser& chooser) {
   const auto n = static_cast<double>(x.rows());
   Groups groups(static_cast<std::size_t>(x.rows()), kNoGroup);

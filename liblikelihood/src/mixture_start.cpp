@@ -16,10 +16,10 @@ namespace {
 
 constexpr std::size_t kSeedRows = 8000, kEmRows = 200000;
 constexpr int kFewestRounds = 30, kMostRounds = 300;
-constexpr double kWorkOfAFit = 6e6;         // rounds x rows x components x columns
-constexpr double kLeastRise = 1e-4;         // of the log likelihood in a round; less is the end of a fit
-constexpr double kSmallestScale = 1e-6;     // of a column's sd, where no other bound is given
-constexpr double kUnlimitedTolerance = 0;   // a round has to rise
+constexpr double kWorkOfAFit = 6e6;        // rounds x rows x components x columns
+constexpr double kLeastRise = 1e-4;        // of the log likelihood in a round; less is the end of a fit
+constexpr double kSmallestScale = 1e-6;    // of a column's sd, where no other bound is given
+constexpr double kUnlimitedTolerance = 0;  // a round has to rise
 
 // At most `limit` rows, evenly spaced.
 DataSet choose_rows(const DataSet& data, std::size_t limit) {
@@ -131,8 +131,8 @@ MixturePool::MixturePool(const DataSet& data, const ModelSpec& model, PoolOption
   }
   const auto rows = static_cast<double>(rows_.num_rows);
   const double work = rows * model.components * static_cast<double>(dim);
-  const int rounds = static_cast<int>(std::clamp(kWorkOfAFit / work, static_cast<double>(kFewestRounds),
-                                                 static_cast<double>(kMostRounds)));
+  const int rounds = static_cast<int>(
+      std::clamp(kWorkOfAFit / work, static_cast<double>(kFewestRounds), static_cast<double>(kMostRounds)));
   ThreadPool threads(options_.num_threads);
   std::vector<std::unique_ptr<CentredFitter>> fitters(static_cast<std::size_t>(threads.num_threads()));
   std::vector<std::optional<ShortFit>> fits(static_cast<std::size_t>(kSeeded) + options_.given.size());
@@ -148,8 +148,7 @@ MixturePool::MixturePool(const DataSet& data, const ModelSpec& model, PoolOption
       to_units_of_rows(units, model.components, fit.origin);
       fit.origin = in_layout(layout, fit.origin);
     }
-    const auto result =
-        fitters[static_cast<std::size_t>(worker)]->fit(fit.origin, rounds, kLeastRise / rows);
+    const auto result = fitters[static_cast<std::size_t>(worker)]->fit(fit.origin, rounds, kLeastRise / rows);
     if (!result || !std::isfinite(result->log_likelihood)) return;
     fit.theta = result->theta;
     fit.log_likelihood = result->log_likelihood;
@@ -161,10 +160,14 @@ MixturePool::MixturePool(const DataSet& data, const ModelSpec& model, PoolOption
 
 std::size_t MixturePool::best() const {
   if (fits_.empty()) throw InputError("no fit of a mixture to these rows has a finite log likelihood");
-  const auto best = std::max_element(fits_.begin(), fits_.end(), [](const ShortFit& a, const ShortFit& b) {
-    return a.log_likelihood < b.log_likelihood;
-  });
-  return static_cast<std::size_t>(best - fits_.begin());
+  // Fits that differ by rounding only count as equal, so that the choice does not hang on it.
+  constexpr double kRounding = 1e-7;
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < fits_.size(); ++i) {
+    const double rise = fits_[i].log_likelihood - fits_[best].log_likelihood;
+    if (rise > kRounding * (1 + std::abs(fits_[best].log_likelihood))) best = i;
+  }
+  return best;
 }
 
 ShortFit MixturePool::refined(const ShortFit& fit) const {
@@ -181,8 +184,8 @@ ShortFit MixturePool::refined(const ShortFit& fit) const {
   return further;
 }
 
-std::vector<double> refine_by_em(const DataSet& data, const ModelSpec& model, const std::vector<double>& theta,
-                                 int rounds, int num_threads) {
+std::vector<double> refine_by_em(const DataSet& data, const ModelSpec& model,
+                                 const std::vector<double>& theta, int rounds, int num_threads) {
   CentredFitter fitter(data, model, column_units(data.values, static_cast<std::size_t>(data.dim)), {},
                        num_threads);
   const auto result = fitter.fit(theta, rounds, kUnlimitedTolerance);

@@ -40,7 +40,8 @@ class Climber {
     for (Eigen::Index i = 0; i < n; ++i) {
       h(i, i) = -(up[i] + down[i] - 2 * here_) / square;
       for (Eigen::Index j = 0; j < i; ++j) {
-        const double both = at({{i, kDifference}, {j, kDifference}}) + at({{i, -kDifference}, {j, -kDifference}});
+        const double both =
+            at({{i, kDifference}, {j, kDifference}}) + at({{i, -kDifference}, {j, -kDifference}});
         h(i, j) = h(j, i) = -(both - up[i] - down[i] - up[j] - down[j] + 2 * here_) / (2 * square);
       }
     }
@@ -118,8 +119,8 @@ Laplace of(const Climber& climber, const Eigen::MatrixXd& h) {
   result.log_mass = climber.here() + 0.5 * (n * std::log(2 * std::numbers::pi) + log_det);
   const Eigen::MatrixXd& v = eigen.eigenvectors();
   for (std::size_t i = 0; i < result.sd.size(); ++i)
-    result.sd[i] *= std::sqrt((v.row(static_cast<Eigen::Index>(i)).array().square().transpose() /
-                               values.array()).sum());
+    result.sd[i] *=
+        std::sqrt((v.row(static_cast<Eigen::Index>(i)).array().square().transpose() / values.array()).sum());
   return result;
 }
 

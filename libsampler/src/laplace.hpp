@@ -19,10 +19,10 @@ enum class Curvature {
 double laplace_evaluations(Curvature curvature, int dim);
 
 struct Laplace {
-  std::vector<double> u;    ///< the mode; with Curvature::diagonal the point given
-  double log_density = 0;   ///< there
-  double log_mass = 0;      ///< log_density + log |2 pi H^-1| / 2, H being the negative Hessian
-  std::vector<double> sd;   ///< [dim] of each coordinate: given the others with Curvature::diagonal
+  std::vector<double> u;   ///< the mode; with Curvature::diagonal the point given
+  double log_density = 0;  ///< there
+  double log_mass = 0;     ///< log_density + log |2 pi H^-1| / 2, H being the negative Hessian
+  std::vector<double> sd;  ///< [dim] of each coordinate: given the others with Curvature::diagonal
 };
 
 /// Laplace's approximation (Tierney and Kadane 1986) by differences over about half a posterior sd, which are

@@ -1,11 +1,12 @@
 // Which component of a start is which.
+#include "start_labels.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "emomc/sampler/mixture_labels.hpp"
 #include "emomc/sampler/starts.hpp"
-#include "start_labels.hpp"
 
 namespace emomc {
 namespace {
@@ -112,8 +113,7 @@ std::vector<LabelImage> label_images(const Target& target, std::span<const doubl
                    [](const Image& a, const Image& b) { return a.log_prior > b.log_prior; });
   std::vector<LabelImage> result;
   for (Image& image : images)
-    if (result.empty() ||
-        (result.size() < kMostImages && image.log_prior > images.front().log_prior - depth))
+    if (result.empty() || (result.size() < kMostImages && image.log_prior > images.front().log_prior - depth))
       result.push_back(std::move(image.image));
   return result;
 }

@@ -17,8 +17,8 @@ struct LabelImage {
   int times;
 };
 
-/// The numbering of highest log prior and, of up to six components, at most three others within `depth` of it;
-/// theta alone where the prior does not tell components apart.
+/// The numbering of highest log prior and, of up to six components, at most three others within `depth` of
+/// it; theta alone where the prior does not tell components apart.
 std::vector<LabelImage> label_images(const Target& target, std::span<const double> theta, double depth);
 
 }  // namespace emomc

@@ -85,10 +85,10 @@ class Finder {
   }
 
   Curvature curvature_for(std::size_t count) const {
-    const bool has_mode = target_.dim() == engine_.layout().dim();  // arguments that are sampled may have none
-    const double each =
-        laplace_evaluations(Curvature::full, target_.dim_unconstrained()) *
-        (static_cast<double>(engine_.num_rows()) * target_.dim() + kLeastWork);
+    const bool has_mode =
+        target_.dim() == engine_.layout().dim();  // arguments that are sampled may have none
+    const double each = laplace_evaluations(Curvature::full, target_.dim_unconstrained()) *
+                        (static_cast<double>(engine_.num_rows()) * target_.dim() + kLeastWork);
     return has_mode && each * static_cast<double>(count) <= kWork ? Curvature::full : Curvature::diagonal;
   }
 
@@ -120,10 +120,12 @@ bool is_higher(const Optimum& a, const Optimum& b) { return height(a) > height(b
 
 // Those of one optimum under its highest; `same_labels`: only where the log prior says the same too.
 std::vector<Optimum> merged(Finder& finder, std::vector<Optimum> all, double same, bool same_labels) {
-  std::stable_sort(all.begin(), all.end(), is_higher);
+  std::vector<double> heights;
+  for (const Optimum& optimum : all) heights.push_back(height(optimum));
   std::vector<Optimum> distinct;
   std::vector<std::vector<double>> rows;
-  for (Optimum& optimum : all) {
+  for (const std::size_t next : from_the_highest(heights)) {
+    Optimum& optimum = all[next];
     std::vector<double> own = finder.rows_of(optimum);
     std::size_t i = 0;
     for (; i < distinct.size(); ++i)
@@ -165,7 +167,8 @@ std::string degeneracy(const Target& target, std::span<const double> theta, doub
   const auto& tables = target.tables();
   for (std::size_t b = 0; b < layout.blocks.size(); ++b) {
     const ParameterBlock& block = layout.blocks[b];
-    const auto begin = static_cast<std::size_t>(layout.offset(b)), size = static_cast<std::size_t>(block.size());
+    const auto begin = static_cast<std::size_t>(layout.offset(b)),
+               size = static_cast<std::size_t>(block.size());
     if (block.support == Support::simplex && block.component_axis == 0) {
       const double fewest = std::min(num_columns(layout) + 2.0, num_rows / (2.0 * K));
       for (std::size_t k = 0; k < size; ++k)
@@ -215,7 +218,8 @@ Optima find_optima(const Target& target, LikelihoodEngine& engine, std::span<con
   }
   std::vector<Optimum> distinct = merged(finder, std::move(all), kSameFit, false);
   std::vector<Optimum> kept, candidates;
-  for (Optimum& optimum : distinct) (optimum.degenerate.empty() ? candidates : result.degenerate).push_back(std::move(optimum));
+  for (Optimum& optimum : distinct)
+    (optimum.degenerate.empty() ? candidates : result.degenerate).push_back(std::move(optimum));
   const double lowest =
       candidates.empty() ? 0 : height(candidates.front()) - kDepth - 0.25 * target.dim_unconstrained();
   for (Optimum& optimum : candidates)
@@ -239,6 +243,23 @@ Optima find_optima(const Target& target, LikelihoodEngine& engine, std::span<con
   return result;
 }
 
+std::vector<std::size_t> from_the_highest(std::span<const double> heights) {
+  constexpr double kRounding = 1e-7;
+  std::vector<std::size_t> order(heights.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return heights[a] > heights[b]; });
+  for (auto begin = order.begin(); begin != order.end();) {
+    auto end = begin + 1;
+    while (end != order.end() &&
+           heights[*(end - 1)] - heights[*end] <= kRounding * (1 + std::abs(heights[*end])))
+      ++end;
+    std::sort(begin, end);
+    begin = end;
+  }
+  return order;
+}
+
 std::vector<std::vector<std::size_t>> equal_fits(LikelihoodEngine& engine,
                                                  std::span<const std::vector<double>> fits, double num_rows) {
   const double factor = num_rows / static_cast<double>(engine.num_rows());
@@ -249,12 +270,8 @@ std::vector<std::vector<std::size_t>> equal_fits(LikelihoodEngine& engine,
     engine.evaluate_rows(theta.data(), rows.back().data());
     log_likelihood.push_back(std::accumulate(rows.back().begin(), rows.back().end(), 0.0));
   }
-  std::vector<std::size_t> order(fits.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return log_likelihood[a] > log_likelihood[b]; });
   std::vector<std::vector<std::size_t>> groups;
-  for (const std::size_t i : order) {
+  for (const std::size_t i : from_the_highest(log_likelihood)) {
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
       return distance_of_rows(rows[group.front()], rows[i]) * factor < kSameFit;
     });

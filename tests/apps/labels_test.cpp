@@ -95,7 +95,7 @@ TEST_F(LabelsOfRuns, PermutedLabelsChangeNothingThatIsSaid) {
 }
 
 TEST_F(LabelsOfRuns, OfComponentsThatOverlapToo) {
-  sample(3, "likelihood: {components: 3}\n" + kSettings);
+  sample(2, "likelihood: {components: 3}\n" + kSettings);
   expect_the_same_of_permuted_labels(3);
   const json summary = json::parse(folder.run("summary run --json").out);
   EXPECT_EQ(summary["labels"], "unmended");

@@ -29,8 +29,8 @@ TEST(MixturePool, EmReachesTheTruthsLikelihood) {
 TEST(MixturePool, IsAFunctionOfTheSeedAndNotOfTheThreads) {
   const auto p = testing::random_problem(3, 2, 500, 52);
   const ModelSpec model{"gaussian_mixture", 3};
-  const MixturePool a(p.data, model, {.seed = 7, .num_threads = 1}), b(p.data, model, {.seed = 7, .num_threads = 3}),
-      c(p.data, model, {.seed = 8, .num_threads = 1});
+  const MixturePool a(p.data, model, {.seed = 7, .num_threads = 1}),
+      b(p.data, model, {.seed = 7, .num_threads = 3}), c(p.data, model, {.seed = 8, .num_threads = 1});
   ASSERT_EQ(a.fits().size(), static_cast<std::size_t>(MixturePool::kSeeded));
   ASSERT_EQ(b.fits().size(), a.fits().size());
   int different = 0;
@@ -90,7 +90,8 @@ TEST(MixturePool, RefinesOnAllRows) {
   EXPECT_EQ(pool.rows().num_rows, 8000u);
   const ShortFit refined = pool.refined(pool.fits()[pool.best()]);
   EXPECT_GT(refined.log_likelihood, log_likelihood(p, pool.fits()[pool.best()].theta));
-  EXPECT_NEAR(refined.log_likelihood, log_likelihood(p, refined.theta), 1e-6 * std::abs(refined.log_likelihood));
+  EXPECT_NEAR(refined.log_likelihood, log_likelihood(p, refined.theta),
+              1e-6 * std::abs(refined.log_likelihood));
 }
 
 // Two components in two columns with scales (1, 2) and (3, 4), weights 1/4 and 3/4.

@@ -76,10 +76,10 @@ std::vector<double> given_start(const RunConfig& config, RunSetup& setup) {
   if (target.log_prior(renumbered) > target.log_prior(given) + kMuchHigher) {
     std::string text;
     for (const int k : order) text += fmt::format("{}{}", text.empty() ? "" : " ", k);
-    setup.starts.renumbered =
-        fmt::format("the prior tells components apart, so those of {} are taken in the order {}: log prior {:.2f} "
-                    "in place of {:.2f}",
-                    init, text, target.log_prior(renumbered), target.log_prior(given));
+    setup.starts.renumbered = fmt::format(
+        "the prior tells components apart, so those of {} are taken in the order {}: log prior {:.2f} "
+        "in place of {:.2f}",
+        init, text, target.log_prior(renumbered), target.log_prior(given));
     given = renumbered;
   }
   std::vector<double> u(static_cast<std::size_t>(target.dim_unconstrained()));
@@ -130,13 +130,19 @@ PoolOptima find_pool_optima(const DataSet& data, const ModelSpec& model, const T
   const auto rows = static_cast<double>(found.pool.rows().num_rows);
   const auto engine = make_engine(Backend::cpu, model, Precision::float64, found.pool.rows(), *device,
                                   rows < kRowsOfOneThread ? 1 : num_threads);
-  found.optima = find_optima(target, *engine, fits, static_cast<double>(data.num_rows) * rows_count_as, most_optima);
+  found.optima =
+      find_optima(target, *engine, fits, static_cast<double>(data.num_rows) * rows_count_as, most_optima);
   if (found.pool.rows().num_rows < data.num_rows) refine(found.pool, target, found.optima.found);
   return found;
 }
 
-PoolStarts::PoolStarts(const PoolOptima& found, const Target& target, const std::string& init, std::uint64_t seed)
-    : found_(found), target_(target), from_clusterings_(init == "kmeans"), seed_(seed), optima_(found.optima.found) {
+PoolStarts::PoolStarts(const PoolOptima& found, const Target& target, const std::string& init,
+                       std::uint64_t seed)
+    : found_(found),
+      target_(target),
+      from_clusterings_(init == "kmeans"),
+      seed_(seed),
+      optima_(found.optima.found) {
   if (optima_.empty() && !found.optima.degenerate.empty()) {
     optima_.push_back(found.optima.degenerate.front());
     optima_.front().share = 1;
@@ -185,7 +191,8 @@ std::vector<double> PoolStarts::next(std::uint32_t chain) {
 
 std::vector<double> find_starts(const RunConfig& config, RunSetup& setup) {
   const SamplerConfig& sampler = config.sampler;
-  const bool from_pool = sampler.init == "kmeans" || sampler.init == "em", from_prior = sampler.init == "prior";
+  const bool from_pool = sampler.init == "kmeans" || sampler.init == "em",
+             from_prior = sampler.init == "prior";
   const Target& target = *setup.target;
   setup.starts = {};
   setup.starts.init = sampler.init;
@@ -213,7 +220,8 @@ std::vector<double> find_starts(const RunConfig& config, RunSetup& setup) {
     } else {
       if (from_prior) theta = start_of_prior(config, setup, id);
       if (from_pool) theta = pool->next(of_superchain);
-      if (from_pool && !std::isfinite(log_density(setup, theta))) theta = pool->optima()[pool->optimum()].theta;
+      if (from_pool && !std::isfinite(log_density(setup, theta)))
+        theta = pool->optima()[pool->optimum()].theta;
       if (others) spread(setup, id, sampler.seed, theta);
     }
     if (from_pool) setup.starts.optima[pool->optimum()].chains.push_back(chain);
@@ -229,7 +237,8 @@ PoolOptions pool_options(const RunConfig& config, const RunSetup& setup) {
   options.seed = config.sampler.seed;
   options.num_threads = config.threads;
   if (config.prior.scale_floor > 0)
-    for (const double sd : setup.loaded.column_sd) options.smallest_scale.push_back(config.prior.scale_floor * sd);
+    for (const double sd : setup.loaded.column_sd)
+      options.smallest_scale.push_back(config.prior.scale_floor * sd);
   // Where the prior says what components are like, places that it likes.
   constexpr std::uint32_t kFromPrior = 8;
   constexpr std::uint32_t kNoChain = 1u << 31;

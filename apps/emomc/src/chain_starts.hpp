@@ -29,8 +29,8 @@ PoolOptima find_pool_optima(const DataSet& data, const ModelSpec& model, const T
 /// Starts of chains from a pool, one after the other.
 class PoolStarts {
  public:
-  /// `init`: kmeans or em. Both references must outlive the object. Throws InputError where no fit has a finite
-  /// density.
+  /// `init`: kmeans or em. Both references must outlive the object. Throws InputError where no fit has a
+  /// finite density.
   PoolStarts(const PoolOptima& found, const Target& target, const std::string& init, std::uint64_t seed);
   /// The next chain's start, in the sampler's units: at the optimum of chain number `chain` (of those given
   /// so far plus one), for kmeans at a clustering that led there, where one is left; else about it.
@@ -46,7 +46,8 @@ class PoolStarts {
   bool from_clusterings_;
   std::uint64_t seed_;
   std::vector<Optimum> optima_;
-  std::vector<std::vector<std::vector<double>>> left_;  ///< of each optimum: points not yet used, the last first
+  std::vector<std::vector<std::vector<double>>>
+      left_;  ///< of each optimum: points not yet used, the last first
   std::vector<double> first_;
   std::size_t optimum_ = 0;
 };

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kEmTolerance = 1e-7;  // of the log likelihood a row
 constexpr int kEmRounds = 500;
-constexpr std::size_t kMostOptima = 4;  // of a class that are looked at for starts
+constexpr std::size_t kMostOptima = 4;   // of a class that are looked at for starts
 constexpr double kLearnedMeansSd = 0.5;  // of the half-normal prior of a learned sd, standardised columns
 
 DataSet training_rows(const LabelledFrames& frames, const TrainingSet& set,
@@ -79,14 +79,19 @@ std::vector<double> best_of_pool(const DataSet& data, const ModelSpec& model, co
                           .num_threads = config.run.threads,
                           .smallest_scale = options.smallest_scale,
                           .given = {}});
-  const Target bounds = target_of_floor(model_layout(model, data.dim), config.run.prior.scale_floor, set.units.sd);
-  const ShortFit* best = nullptr;
-  for (const ShortFit& fit : pool.fits()) {
-    if (!degeneracy(bounds, fit.theta, static_cast<double>(data.num_rows)).empty()) continue;
-    if (best == nullptr || fit.log_likelihood > best->log_likelihood) best = &fit;
-  }
-  if (best == nullptr) best = &pool.fits()[pool.best()];
-  return make_fitter(Backend::cpu, model, data, host, config.run.threads)->fit(best->theta, options).theta;
+  const Target bounds =
+      target_of_floor(model_layout(model, data.dim), config.run.prior.scale_floor, set.units.sd);
+  std::vector<double> heights;
+  for (const ShortFit& fit : pool.fits()) heights.push_back(fit.log_likelihood);
+  std::size_t best = pool.best();
+  for (const std::size_t i : from_the_highest(heights))
+    if (degeneracy(bounds, pool.fits()[i].theta, static_cast<double>(data.num_rows)).empty()) {
+      best = i;
+      break;
+    }
+  return make_fitter(Backend::cpu, model, data, host, config.run.threads)
+      ->fit(pool.fits()[best].theta, options)
+      .theta;
 }
 
 ArrayArgument array(std::vector<int> shape, std::vector<double> values) {
@@ -179,7 +184,8 @@ class Starts {
                           .num_threads = config_.run.threads,
                           .smallest_scale = em_options(config_, set).smallest_scale,
                           .given = {}};
-      found.emplace(find_pool_optima(*data, run.model, target, std::move(options), config_.training.power, kMostOptima));
+      found.emplace(find_pool_optima(*data, run.model, target, std::move(options), config_.training.power,
+                                     kMostOptima));
       pool.emplace(*found, target, init, config_.run.sampler.seed);
     }
     for (int c = 0; c < posteriors.chains_per_group; ++c) {
@@ -250,8 +256,7 @@ ClassPosteriors prepare_posteriors(const LabelledFrames& frames, const Evaluatio
     if (config.training.background) {
       const DataSet rows = training_rows(frames, set, std::nullopt);
       require_rows(rows.num_rows, setup.model.components, "a training set");
-      prior = prior_about(
-          layout, best_of_pool(rows, setup.model, config, set, *host), config);
+      prior = prior_about(layout, best_of_pool(rows, setup.model, config, set, *host), config);
     } else {
       prior = prior_in_units(layout, run.prior, set.units);
     }

@@ -99,7 +99,8 @@ FitStarts starts_of_pool(const Options& options, const RunConfig& config, const 
   for (const auto& group : groups) {
     const std::vector<double>& theta = fits[group.front()];
     FitStarts& of = degeneracy(*setup.target, theta, rows).empty() ? sound : degenerate;
-    of.points.push_back(permute_components(setup.engine->layout(), order_of_prior(*setup.target, theta), theta));
+    of.points.push_back(
+        permute_components(setup.engine->layout(), order_of_prior(*setup.target, theta), theta));
     of.num_fits.push_back(group.size());
   }
   // Only where there is nothing else are they fitted.
@@ -155,7 +156,8 @@ Chosen choose(const std::vector<FitResult>& results, const FitStarts& starts, co
       make_engine(Backend::cpu, setup.model, Precision::float64, setup.loaded.data, *host, config.threads);
   for (const auto& group : equal_fits(*engine, points, rows))
     for (const std::size_t i : group) {
-      if (std::find(group.begin(), group.end(), best) != group.end()) chosen.num_reached += starts.num_fits[i];
+      if (std::find(group.begin(), group.end(), best) != group.end())
+        chosen.num_reached += starts.num_fits[i];
       if (!why[i].empty() && starts.num_degenerate == 0) chosen.num_degenerate += starts.num_fits[i];
     }
   return chosen;
@@ -190,6 +192,10 @@ void print(const Options& options, const RunSetup& setup, const Chosen& chosen, 
   const double log_likelihood =
       best.log_likelihood + log_likelihood_offset(setup.loaded.units, setup.loaded.data.num_rows);
   if (!options.output.empty()) write_output(options.output, parameters);
+  if (!chosen.degenerate.empty())
+    std::cerr << fmt::format("warning: the fit is degenerate, {}; {}\n", chosen.degenerate,
+                             num_starts > 1 ? "so are those from all other starts: use fewer components"
+                                            : "start elsewhere, or use fewer components");
   if (options.json) {
     nlohmann::ordered_json json{{"maximized", options.maximize},
                                 {"log_likelihood", log_likelihood},
@@ -209,18 +215,15 @@ void print(const Options& options, const RunSetup& setup, const Chosen& chosen, 
   }
   if (!options.quiet) {
     std::cerr << fmt::format("log likelihood {}, {} rounds{}, reached from {} of {} starts\n",
-                             shortest_text(log_likelihood), best.rounds, best.converged ? "" : " (not converged)",
-                             chosen.num_reached, num_starts);
+                             shortest_text(log_likelihood), best.rounds,
+                             best.converged ? "" : " (not converged)", chosen.num_reached, num_starts);
     if (chosen.num_degenerate > 0 && chosen.degenerate.empty())
       std::cerr << fmt::format(
-          "{} of {} starts ended with a scale at its floor or a component of fewer rows than columns + 2, and are "
+          "{} of {} starts ended with a scale at its floor or a component of fewer rows than columns + 2, "
+          "and are "
           "set apart\n",
           chosen.num_degenerate, num_starts);
   }
-  if (!chosen.degenerate.empty())
-    std::cerr << fmt::format("warning: the fit is degenerate, {}; {}\n", chosen.degenerate,
-                             num_starts > 1 ? "so are those from all other starts: use fewer components"
-                                            : "start elsewhere, or use fewer components");
   if (options.output.empty()) std::cout << parameters;
 }
 
@@ -245,8 +248,9 @@ int fit(const Options& options) {
     if (how.raise) setup.target->move_inside(start);
     results.push_back(fitter->fit(start, how));
     if (!options.quiet && starts.points.size() > 1)
-      std::cerr << fmt::format("start {} of {}: {} rounds, log likelihood {:.6f}\n", i + 1, starts.points.size(),
-                               results.back().rounds, results.back().log_likelihood + offset);
+      std::cerr << fmt::format("start {} of {}: {} rounds, log likelihood {:.6f}\n", i + 1,
+                               starts.points.size(), results.back().rounds,
+                               results.back().log_likelihood + offset);
     rounds += results.back().rounds;
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began;
@@ -272,7 +276,9 @@ void add_fit(CLI::App& app, int& status) {
       ->check(CLI::IsMember({"likelihood", "posterior"}))
       ->capture_default_str();
   auto* restarts =
-      command->add_option("--restarts", options->restarts, "Distinct optima of the pool of short fits that are followed to convergence")
+      command
+          ->add_option("--restarts", options->restarts,
+                       "Distinct optima of the pool of short fits that are followed to convergence")
           ->check(CLI::Range(1, MixturePool::kSeeded))
           ->capture_default_str();
   command->add_option("--start", options->start, "One start: a parameter file")->excludes(restarts);

@@ -316,25 +316,29 @@ class Judge {
     const RunFacts::Starts& s = *run_.facts.starts;
     if (s.left_out > 0)
       add(Severity::warning, "starts",
-          fmt::format("no chain started at {:.0f} of the {:.0f} optima that have 1 % of the posterior mass or more; "
-                      "they have about {:.2g} % of it",
-                      s.left_out, s.left_out + s.optima, 100 * s.share_left_out),
+          fmt::format(
+              "no chain started at {:.0f} of the {:.0f} optima that have 1 % of the posterior mass or more; "
+              "they have about {:.2g} % of it",
+              s.left_out, s.left_out + s.optima, 100 * s.share_left_out),
           "more chains (sampler.chains) have one for each");
     if (s.points <= 1)
       add(Severity::warning, "starts",
-          fmt::format("all {} chains started at one point, so that R-hat cannot tell whether there are other modes",
-                      draws_.num_chains()),
+          fmt::format(
+              "all {} chains started at one point, so that R-hat cannot tell whether there are other modes",
+              draws_.num_chains()),
           "sampler.init: kmeans, em or prior start them at different ones");
     else if (s.fits > 0 && s.fits_of_best <= 1 && s.optima + s.left_out == 1)
       add(Severity::warning, "starts",
-          fmt::format("the best optimum was reached by one of {:.0f} fits only, so there may be better ones; the "
-                      "chains started at {:.0f} points about it",
-                      s.fits, s.points),
+          fmt::format(
+              "the best optimum was reached by one of {:.0f} fits only, so there may be better ones; the "
+              "chains started at {:.0f} points about it",
+              s.fits, s.points),
           "other seeds (sampler.seed) look elsewhere; fewer components leave fewer optima");
     else if (s.fits > 0)
       add(Severity::note, "starts",
-          fmt::format("the chains started at {:.0f} points of {:.0f} {} of the posterior, found by {:.0f} short fits",
-                      s.points, s.optima, s.optima == 1 ? "optimum" : "optima", s.fits),
+          fmt::format(
+              "the chains started at {:.0f} points of {:.0f} {} of the posterior, found by {:.0f} short fits",
+              s.points, s.optima, s.optima == 1 ? "optimum" : "optima", s.fits),
           "R-hat speaks of modes that a chain started in or came to");
   }
 

@@ -12,8 +12,8 @@ namespace emomc::app {
 
 /// What a manifest adds to the draws; empty where there is none.
 struct RunFacts {
-  std::string status;  ///< running, interrupted, finished, failed
-  std::string order;   ///< block by which the prior orders components; empty: none
+  std::string status;                   ///< running, interrupted, finished, failed
+  std::string order;                    ///< block by which the prior orders components; empty: none
   bool exchangeable_components = true;  ///< the prior is the same when components change places
   std::optional<double> target_acceptance;
   std::vector<double> adaptation_drift;  ///< [num_blocks]; NaN: not known
@@ -21,11 +21,11 @@ struct RunFacts {
   std::optional<double> faults, evaluations, rows, duplicate_rows;
   /// Where the chains started, as the manifest's "starts" has it; nothing in manifests of earlier versions.
   struct Starts {
-    double points = 0;               ///< distinct ones
-    double optima = 0, left_out = 0; ///< of 1 % of the mass and more: with a chain, without one
-    double share_left_out = 0;       ///< of the mass
-    double fits = 0;                 ///< 0: chains did not start from fits
-    double fits_of_best = 0;         ///< that reached the heaviest optimum
+    double points = 0;                ///< distinct ones
+    double optima = 0, left_out = 0;  ///< of 1 % of the mass and more: with a chain, without one
+    double share_left_out = 0;        ///< of the mass
+    double fits = 0;                  ///< 0: chains did not start from fits
+    double fits_of_best = 0;          ///< that reached the heaviest optimum
     double degenerate_fits = 0;
   };
   std::optional<Starts> starts;

@@ -19,12 +19,13 @@ StartLines describe(const StartReport& r) {
   StartLines lines;
   if (!r.renumbered.empty()) lines.said.push_back("starts: " + r.renumbered);
   if (r.optima.empty()) return lines;
-  lines.said.push_back(fmt::format("starts: {} short fits, {} {} of at least 1 % of the posterior mass{}", r.num_fits,
-                                   r.optima.size(), r.optima.size() == 1 ? "optimum" : "optima",
+  lines.said.push_back(fmt::format("starts: {} short fits, {} {} of at least 1 % of the posterior mass{}",
+                                   r.num_fits, r.optima.size(), r.optima.size() == 1 ? "optimum" : "optima",
                                    r.optima.size() == 1 ? "" : " (approximated)"));
   for (const auto& place : r.optima) {
-    const std::string text = fmt::format("log posterior {:.2f}, {:.3g} % of the mass, reached by {} of {} fits",
-                                         place.log_posterior, 100 * place.share, place.num_fits, r.num_fits);
+    const std::string text =
+        fmt::format("log posterior {:.2f}, {:.3g} % of the mass, reached by {} of {} fits",
+                    place.log_posterior, 100 * place.share, place.num_fits, r.num_fits);
     if (place.chains.empty())
       lines.warned.push_back("starts: no chain for the optimum of " + text + "; more chains reach it");
     else
@@ -32,13 +33,15 @@ StartLines describe(const StartReport& r) {
   }
   if (r.only_degenerate)
     lines.warned.push_back(
-        "starts: every fit has a scale at its floor or a component of too few rows; the chains start at the best "
+        "starts: every fit has a scale at its floor or a component of too few rows; the chains start at the "
+        "best "
         "of these. Fewer components, or priors that keep scales off zero, suit these data better");
   else if (r.num_degenerate > 0)
-    lines.said.push_back(fmt::format(
-        "starts: {} fits are degenerate (a scale at its floor, or a component of fewer rows than columns + 2) and "
-        "set apart; the best has log posterior {:.2f}",
-        r.num_degenerate, r.best_degenerate));
+    lines.said.push_back(
+        fmt::format("starts: {} fits are degenerate (a scale at its floor, or a component of fewer rows than "
+                    "columns + 2) and "
+                    "set apart; the best has log posterior {:.2f}",
+                    r.num_degenerate, r.best_degenerate));
   return lines;
 }
 

@@ -15,13 +15,13 @@ struct StartReport {
     std::size_t num_fits = 0;  ///< that reached it
     std::vector<int> chains;   ///< that start there
   };
-  std::string init;           ///< sampler.init; empty: nothing is known
+  std::string init;            ///< sampler.init; empty: nothing is known
   std::size_t num_points = 0;  ///< distinct starting points
   std::size_t num_fits = 0, num_degenerate = 0;
-  bool only_degenerate = false;          ///< chains start at a degenerate optimum, there being no other
-  double best_degenerate = 0;            ///< its log posterior, where num_degenerate > 0
-  std::vector<Place> optima;             ///< of 1 % of the mass and more, the heaviest first; empty: not from fits
-  std::string renumbered;                ///< how the components of a parameter file were renumbered, in words
+  bool only_degenerate = false;  ///< chains start at a degenerate optimum, there being no other
+  double best_degenerate = 0;    ///< its log posterior, where num_degenerate > 0
+  std::vector<Place> optima;     ///< of 1 % of the mass and more, the heaviest first; empty: not from fits
+  std::string renumbered;        ///< how the components of a parameter file were renumbered, in words
 };
 
 /// Lines for the log, and those of them that are warnings.

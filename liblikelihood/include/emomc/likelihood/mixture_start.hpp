@@ -29,14 +29,15 @@ struct ShortFit {
 
 struct PoolOptions {
   std::uint64_t seed = 0;
-  int num_threads = 0;                     ///< 0 takes all
-  std::vector<double> smallest_scale = {}; ///< [columns] as FitOptions has it; empty: 1e-6 of each column's sd
+  int num_threads = 0;  ///< 0 takes all
+  std::vector<double> smallest_scale =
+      {};  ///< [columns] as FitOptions has it; empty: 1e-6 of each column's sd
   std::vector<std::vector<double>> given = {};  ///< further points to fit from, in the model's layout
 };
 
 /// Short fits by EM (Dempster, Laird and Rubin 1977): 30 to 300 rounds, as many as cost about the same, fewer
-/// where EM has converged. Everything is a function of (data, model, seed, given); at most 8,000 evenly spaced
-/// rows are looked at, and 200,000 by `refined`.
+/// where EM has converged. Everything is a function of (data, model, seed, given); at most 8,000 evenly
+/// spaced rows are looked at, and 200,000 by `refined`.
 class MixturePool {
  public:
   static constexpr int kKmeans = 24, kRandomRows = 16, kRandomSplits = 8, kLocalGroups = 16;
@@ -53,8 +54,8 @@ class MixturePool {
   /// The rows that were looked at.
   const DataSet& rows() const { return rows_; }
 
-  /// After 30 more rounds on at most 200,000 rows; the log likelihood is scaled to all of them. As it is where
-  /// rows() are all of the data.
+  /// After 30 more rounds on at most 200,000 rows; the log likelihood is scaled to all of them. As it is
+  /// where rows() are all of the data.
   ShortFit refined(const ShortFit& fit) const;
 
  private:
@@ -66,8 +67,8 @@ class MixturePool {
 };
 
 /// theta after at most `rounds` of EM on all rows.
-std::vector<double> refine_by_em(const DataSet& data, const ModelSpec& model, const std::vector<double>& theta,
-                                 int rounds, int num_threads = 0);
+std::vector<double> refine_by_em(const DataSet& data, const ModelSpec& model,
+                                 const std::vector<double>& theta, int rounds, int num_threads = 0);
 
 /// `theta` of the diagonal gaussian_mixture in `layout`, that of the same model with another covariance:
 /// spherical variances are the mean of a component's, full covariances diagonal, a tied one the mean of the

@@ -1,5 +1,5 @@
-// Where chains start: the optima that many short fits have reached, judged by the posterior, and chains spread
-// over them.
+// Where chains start: the optima that many short fits have reached, judged by the posterior, and chains
+// spread over them.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ struct Optimum {
   std::vector<double> theta;  ///< [Target::dim()], sampler's units
   double log_likelihood = 0;  ///< there, of all rows
   double log_prior = 0;
-  double log_mass = 0;  ///< of the posterior about it, by Laplace's approximation in unconstrained space
-  double share = 0;     ///< of the mass of all optima that are not degenerate
-  std::vector<double> sd;            ///< [Target::dim_unconstrained()] about the optimum
+  double log_mass = 0;     ///< of the posterior about it, by Laplace's approximation in unconstrained space
+  double share = 0;        ///< of the mass of all optima that are not degenerate
+  std::vector<double> sd;  ///< [Target::dim_unconstrained()] about the optimum
   std::vector<std::size_t> members;  ///< indices of the fits that came there, the highest first
   std::string degenerate;            ///< why it is set apart; empty: it is not
 };
@@ -34,17 +34,20 @@ struct Optima {
 /// Optima of this share of the mass and more are worth a chain.
 inline constexpr double kLeastShareOfAChain = 0.01;
 
-/// The optima that `fits` (each [engine.layout().dim()] or more, the likelihood's parameters first) belong to.
-/// Fits that give nearly the same density to every row are one optimum, whatever their labels. Where the
+/// The optima that `fits` (each [engine.layout().dim()] or more, the likelihood's parameters first) belong
+/// to. Fits that give nearly the same density to every row are one optimum, whatever their labels. Where the
 /// prior tells components apart each optimum is numbered as the prior likes it best; another numbering of
 /// nearly the same density is an optimum of its own. Where the number of parameters allows, optima are moved
-/// to the posterior's mode. `engine` has all rows or some that stand for all `num_rows`; it should be float64.
-/// Degenerate are scales at their floor and components of fewer than d + 2 rows, or than half of an even
-/// share where that is less. A fit whose posterior density is zero is left out, and so are those that lie far
-/// below the highest or behind the `most_optima` highest ones. Where all are degenerate, the first of them has
-/// its `sd`.
-Optima find_optima(const Target& target, LikelihoodEngine& engine,
-                   std::span<const std::vector<double>> fits, double num_rows, std::size_t most_optima = 16);
+/// to the posterior's mode. `engine` has all rows or some that stand for all `num_rows`; it should be
+/// float64. Degenerate are scales at their floor and components of fewer than d + 2 rows, or than half of an
+/// even share where that is less. A fit whose posterior density is zero is left out, and so are those that
+/// lie far below the highest or behind the `most_optima` highest ones. Where all are degenerate, the first of
+/// them has its `sd`.
+Optima find_optima(const Target& target, LikelihoodEngine& engine, std::span<const std::vector<double>> fits,
+                   double num_rows, std::size_t most_optima = 16);
+
+/// Indices of log densities, the highest first; of those that differ by rounding only, the first comes first.
+std::vector<std::size_t> from_the_highest(std::span<const double> heights);
 
 /// Groups of `fits` (of at least engine.layout().dim() parameters) that give nearly the same density to every
 /// row, whatever their labels: the highest log likelihood first, in a group too.
@@ -69,9 +72,9 @@ std::vector<double> moved_about(const Target& target, const Optimum& optimum, st
 /// Why theta is degenerate, as find_optima says; empty where it is not.
 std::string degeneracy(const Target& target, std::span<const double> theta, double num_rows);
 
-/// The order of components, for permute_components, in which theta's means lie closest to `reference`'s (least
-/// sum of squared distances). Equal labels let chains adapt together. The identity without a block of means
-/// [K][d]; empty without components.
+/// The order of components, for permute_components, in which theta's means lie closest to `reference`'s
+/// (least sum of squared distances). Equal labels let chains adapt together. The identity without a block of
+/// means [K][d]; empty without components.
 std::vector<int> order_like(const ParameterLayout& layout, std::span<const double> reference,
                             std::span<const double> theta);
 

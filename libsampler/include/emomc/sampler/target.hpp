@@ -53,8 +53,8 @@ class Target {
   /// The likelihood's parameters with sampled arguments of their priors behind them: the mean and sd of what
   /// they are arguments for.
   std::vector<double> with_arguments_of(std::span<const double> theta) const;
-  /// Moves theta into the support where it lies outside: scales above their floor, values of an interval inside
-  /// it, fixed values where they are fixed, components into their order.
+  /// Moves theta into the support where it lies outside: scales above their floor, values of an interval
+  /// inside it, fixed values where they are fixed, components into their order.
   void move_inside(std::vector<double>& theta) const;
   /// theta drawn from the prior, random numbers of (seed, chain, attempt).
   std::vector<double> draw_from_prior(std::uint64_t seed, std::uint32_t chain, std::uint64_t attempt) const;

@@ -1,0 +1,169 @@
+// Where chains start, and what the verdict on them says of it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "program.hpp"
+
+namespace emomc {
+namespace {
+
+using nlohmann::json;
+using testing::ProgramFolder;
+
+const std::string kData = EMOMC_SOURCE_DIR "/tests/apps/data/starts/";
+
+class StartsOfRuns : public ::testing::Test {
+ protected:
+  ProgramFolder folder;
+
+  void write(const std::string& file, const std::string& keys, const std::string& sampler) {
+    folder.write("run.yaml", "data: {file: " + kData + file + "}\n" + keys + "sampler: {" + sampler +
+                                 "}\noutput: {directory: run}\n");
+  }
+  testing::ProgramResult run(const std::string& more = "") {
+    const auto result = folder.run("run run.yaml --force " + more);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result;
+  }
+  json starts() { return json::parse(folder.read("run/manifest.json"))["starts"]; }
+  double mean_of(const std::string& name) {
+    const json summary = json::parse(folder.run("summary run --json").out);
+    for (const json& q : summary["parameters"])
+      if (q["name"] == name) return q["mean"];
+    ADD_FAILURE() << name;
+    return 0;
+  }
+  std::string finding(const std::string& check) {
+    const json all = json::parse(folder.run("diagnose run --json").out);
+    for (const json& f : all["findings"])
+      if (f["check"] == check) return f["text"];
+    return "";
+  }
+};
+
+const std::string kShort = "warmup: 500, draws: 500, seed: 1";
+
+// Data that are symmetric about a point, of two likely divisions: K = 2 joins the middle group to one side.
+TEST_F(StartsOfRuns, ChainsAreInBothOfTwoEqualModes) {
+  for (const char* init : {"kmeans", "em"}) {
+    write("symmetric.csv", "likelihood: {components: 2}\n",
+          kShort + ", proposal: {kind: crank_nicolson}, init: " + init);
+    run("-q");
+    const json found = starts();
+    ASSERT_EQ(found["optima"].size(), 2u);
+    for (const json& optimum : found["optima"]) {
+      EXPECT_NEAR(optimum["share"].get<double>(), 0.5, 0.01);
+      EXPECT_GE(optimum["chains"].size(), 1u);
+    }
+    EXPECT_EQ(found["points"], 4);
+    // The chains stay where they are, and so they must not be trusted.
+    EXPECT_EQ(folder.run("diagnose run").exit_code, 1);
+    EXPECT_NE(finding("rhat"), "");
+  }
+}
+
+TEST_F(StartsOfRuns, AnOptimumWithoutAChainIsNamed) {
+  write("symmetric.csv", "likelihood: {components: 2}\n", kShort + ", chains: 1");
+  const auto result = run();
+  EXPECT_NE(result.err.find("warning: starts: no chain for the optimum of log posterior"), std::string::npos)
+      << result.err;
+  const auto check = folder.run("check run.yaml");
+  EXPECT_NE(check.out.find("warning: starts: no chain for the optimum of"), std::string::npos) << check.out;
+}
+
+// Two tight groups in a wide one: the optimum at -799.04 is 137 above those of k-means.
+TEST_F(StartsOfRuns, TightGroupsInAWideOneAreFound) {
+  for (const int seed : {1, 2, 3}) {
+    write("twins.csv", "likelihood: {components: 3, precision: double}\n",
+          "warmup: 500, draws: 500, proposal: {kind: crank_nicolson}, seed: " + std::to_string(seed));
+    const json fit = json::parse(folder.run("fit run.yaml --json").out);
+    EXPECT_GT(fit["log_likelihood"], -799.05);
+    EXPECT_FALSE(fit["degenerate"]);
+    EXPECT_EQ(fit["starts"], 64);
+    EXPECT_GE(fit["reached_from"], 1);
+    run("-q");
+    // Half of eight free parameters are expected below it.
+    EXPECT_GT(mean_of("log_likelihood"), -815) << seed;
+  }
+}
+
+const std::string kInformative =
+    "likelihood: {components: 2, covariance: full, precision: double}\n"
+    "prior:\n"
+    "  weights: {dirichlet: 5}\n"
+    "  means: {normal: {mean: [[2, 54],[4.3, 80]], sd: [[0.2, 2],[0.2, 2]]}}\n"
+    "  scales: {lognormal: {meanlog: [-1, 2], sdlog: 0.5}}\n"
+    "  correlations: {lkj: 2}\n";
+
+// The right numbering has log density -1140.7 on average, the wrong one -1418.
+TEST_F(StartsOfRuns, ComponentsAreThoseThatThePriorMeans) {
+  for (const std::string& init : {std::string("kmeans"), std::string("em"), kData + "geyser_fit.json"}) {
+    folder.write("run.yaml", "data: {file: " + kData +
+                                 "geyser.csv, columns: [duration, waiting], standardize: false}\n" +
+                                 kInformative + "sampler: {warmup: 500, draws: 500, seed: 1, init: " + init +
+                                 ", proposal: {kind: crank_nicolson}}\noutput: {directory: run}\n");
+    const auto result = run();
+    EXPECT_GT(mean_of("log_density"), -1145) << init;
+    const bool from_file = init.ends_with(".json");
+    EXPECT_EQ(result.err.find("taken in the order 1 0") != std::string::npos, from_file) << result.err;
+    EXPECT_EQ(starts().contains("renumbered"), from_file);
+  }
+}
+
+// Twelve components on 180 rows: some fits end with less than three rows in one.
+TEST_F(StartsOfRuns, DegenerateFitsAreSetApartAndCounted) {
+  write("symmetric.csv", "likelihood: {components: 12}\n", kShort);
+  const auto result = folder.run("fit run.yaml --json");
+  const json fit = json::parse(result.out);
+  EXPECT_GT(fit["degenerate_starts"], 0);
+  ASSERT_FALSE(fit["degenerate"]);
+  for (const json& w : fit["parameters"]["weights"]) EXPECT_GE(w.get<double>() * 180, 3.0);
+  EXPECT_NE(folder.run("fit run.yaml").err.find(" of 64 starts ended with a scale at its floor"),
+            std::string::npos);
+}
+
+// Nothing but repeated rows: all fits have scales at their floor, and that is said.
+TEST_F(StartsOfRuns, AFitIsNotReturnedAsBestWithoutAWordWhereItIsDegenerate) {
+  std::string data = "x\n";
+  for (int i = 0; i < 40; ++i) data += i % 2 == 0 ? "1\n" : "2\n";
+  folder.write("two.csv", data + "3\n3.5\n2.5\n4\n");
+  folder.write("run.yaml", "data: {file: two.csv}\nlikelihood: {components: 3}\nsampler: {" + kShort +
+                               "}\noutput: {directory: run}\n");
+  const auto result = folder.run("fit run.yaml --json");
+  EXPECT_TRUE(json::parse(result.out)["degenerate"]);
+  EXPECT_NE(result.err.find("warning: the fit is degenerate, a scale at its floor"), std::string::npos)
+      << result.err;
+  EXPECT_NE(run().err.find("warning: starts: every fit has a scale at its floor"), std::string::npos);
+}
+
+TEST_F(StartsOfRuns, OnePointForAllChainsIsSaid) {
+  folder.write("start.json", R"({"weights": [0.5, 0.5], "means": [[4], [13]], "scales": [[3], [3]]})");
+  write("symmetric.csv", "likelihood: {components: 2}\n", kShort + ", init: start.json");
+  run("-q");
+  EXPECT_EQ(starts()["points"], 1);
+  EXPECT_NE(finding("starts").find("all 4 chains started at one point"), std::string::npos)
+      << finding("starts");
+}
+
+// A run that goes on keeps what is known of its starts.
+TEST_F(StartsOfRuns, AreKeptInTheManifestWhereARunGoesOn) {
+  write("symmetric.csv", "likelihood: {components: 2}\n", kShort);
+  run("-q");
+  const json before = starts();
+  ASSERT_EQ(folder.run("run run.yaml -q --resume --set sampler.draws=600").exit_code, 0);
+  EXPECT_EQ(starts(), before);
+}
+
+TEST_F(StartsOfRuns, DoNotDependOnThreads) {
+  write("twins.csv", "likelihood: {components: 3}\n", "warmup: 0, draws: 1, seed: 5");
+  run("-q --set threads=1");
+  const std::string one = folder.run("export run --format csv -o -").out;
+  EXPECT_NE(one, "");
+  run("-q --set threads=3");
+  EXPECT_EQ(folder.run("export run --format csv -o -").out, one);
+}
+
+}  // namespace
+}  // namespace emomc
