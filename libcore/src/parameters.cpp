@@ -10,8 +10,10 @@ namespace {
 
 std::string name_at(const ParameterBlock& block, const std::vector<int>& index) {
   std::string name = block.name + "[";
-  for (std::size_t axis = 0; axis < index.size(); ++axis)
-    name += (axis ? "," : "") + std::to_string(index[axis]);
+  for (std::size_t axis = 0; axis < index.size(); ++axis) {
+    if (axis > 0) name += ',';
+    name += std::to_string(index[axis]);
+  }
   return name + "]";
 }
 

@@ -2,17 +2,58 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace emomc {
 
-std::vector<std::size_t> constant_columns(std::span<const double> values, std::size_t dim) {
-  std::vector<std::size_t> constant;
-  for (std::size_t j = 0; j < dim; ++j) {
-    bool equal = true;
-    for (std::size_t i = j; i < values.size() && equal; i += dim) equal = values[i] == values[j];
-    if (equal) constant.push_back(j);
+namespace {
+
+struct ColumnRange {
+  double least, most, largest;  ///< of the values; of their sizes
+};
+
+std::vector<ColumnRange> column_ranges(std::span<const double> values, std::size_t dim) {
+  std::vector<ColumnRange> ranges(dim);
+  for (std::size_t j = 0; j < dim && j < values.size(); ++j)
+    ranges[j] = {values[j], values[j], std::abs(values[j])};
+  for (std::size_t i = dim; i < values.size(); ++i) {
+    ColumnRange& range = ranges[i % dim];
+    range.least = std::min(range.least, values[i]);
+    range.most = std::max(range.most, values[i]);
+    range.largest = std::max(range.largest, std::abs(values[i]));
   }
+  return ranges;
+}
+
+}  // namespace
+
+std::vector<std::size_t> constant_columns(std::span<const double> values, std::size_t dim) {
+  constexpr double kRounding = 64 * std::numeric_limits<double>::epsilon();
+  std::vector<std::size_t> constant;
+  const std::vector<ColumnRange> ranges = column_ranges(values, dim);
+  for (std::size_t j = 0; j < dim; ++j)
+    if (ranges[j].most - ranges[j].least <= kRounding * ranges[j].largest) constant.push_back(j);
   return constant;
+}
+
+std::vector<std::size_t> columns_out_of_range(std::span<const double> values, std::size_t dim) {
+  constexpr double kLargest = 1e150;
+  std::vector<std::size_t> found;
+  const std::vector<ColumnRange> ranges = column_ranges(values, dim);
+  for (std::size_t j = 0; j < dim; ++j)
+    if (ranges[j].largest > kLargest ||
+        (ranges[j].most > ranges[j].least && ranges[j].most - ranges[j].least < 1 / kLargest))
+      found.push_back(j);
+  return found;
+}
+
+ColumnUnits exact_units(const ColumnUnits& units) {
+  ColumnUnits exact = units;
+  for (std::size_t j = 0; j < units.sd.size(); ++j) {
+    exact.sd[j] = std::exp2(std::round(std::log2(units.sd[j])));
+    exact.mean[j] = std::round(units.mean[j] / exact.sd[j]) * exact.sd[j];
+  }
+  return exact;
 }
 
 ColumnUnits column_units(std::span<const double> values, std::size_t dim) {

@@ -7,8 +7,8 @@
 #include "chain_starts.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/mixture_fit.hpp"
+#include "emomc/sampler/prior_units.hpp"
 #include "emomc/sampler/run_chains.hpp"
-#include "prior_units.hpp"
 
 namespace emomc::app {
 namespace {
@@ -132,23 +132,6 @@ PriorSet prior_about(const ParameterLayout& layout, std::span<const double> back
   return prior;
 }
 
-// The configuration's prior, which speaks of the training set's units, in those of the rows.
-PriorSet prior_in_units(const ParameterLayout& layout, const PriorSet& stated, const ColumnUnits& units) {
-  PriorSet prior = stated;
-  for (const ParameterBlock& block : with_sampled_arguments(layout, stated).blocks)
-    for (const ParameterBlock& part : prior_blocks(block)) {
-      const auto found = prior.blocks.find(part.name);
-      if (found == prior.blocks.end()) continue;
-      const auto in_rows = in_data_units(found->second, part, units);
-      if (!in_rows)
-        throw InputError(
-            "prior." + part.name + ": family " + family_name(found->second.family) +
-            " cannot be stated in the units of each training set; use normal, student_t or uniform");
-      found->second = *in_rows;
-    }
-  return prior;
-}
-
 RunOptions run_options(const EvaluationConfig& config) {
   const SamplerConfig& sampler = config.run.sampler;
   RunOptions options;
@@ -258,7 +241,7 @@ ClassPosteriors prepare_posteriors(const LabelledFrames& frames, const Evaluatio
       require_rows(rows.num_rows, setup.model.components, "a training set");
       prior = prior_about(layout, best_of_pool(rows, setup.model, config, set, *host), config);
     } else {
-      prior = prior_in_units(layout, run.prior, set.units);
+      prior = in_data_units(run.prior, layout, set.units);
     }
     for (std::size_t c = 0; c < classes; ++c) posteriors.targets.emplace_back(layout, prior, set.units.sd);
     report(s + 1, plan.sets.size());
@@ -294,7 +277,7 @@ Target check_posteriors(const LabelledFrames& frames, const EvaluationPlan& plan
     }
     targets.emplace_back(layout,
                          training.background ? prior_about(layout, background, config)
-                                             : prior_in_units(layout, config.run.prior, set.units),
+                                             : in_data_units(config.run.prior, layout, set.units),
                          set.units.sd);
   }
   check_proposal(engine.proposal, targets.front(), engine.plans);

@@ -7,8 +7,8 @@
 #include "chain_starts.hpp"
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/sampler/prior_units.hpp"
 #include "evaluation_check.hpp"
-#include "prior_units.hpp"
 #include "progress.hpp"
 #include "run_identity.hpp"
 #include "run_setup.hpp"
@@ -29,10 +29,12 @@ struct BlockPrior {
 std::vector<BlockPrior> priors_of(const RunConfig& config, const RunSetup& setup) {
   PriorSet own = config.prior;
   std::vector<std::string> names, without_own;
+  // Without data.standardize priors are stated in the data's units already.
+  const ColumnUnits units = config.data.standardize ? setup.loaded.units : ColumnUnits{};
   for (const auto& whole : setup.target->layout().blocks)
     for (const auto& block : prior_blocks(whole)) {
       names.push_back(block.name);
-      const auto converted = in_data_units(own.blocks.at(block.name), block, setup.loaded.units);
+      const auto converted = in_data_units(own.blocks.at(block.name), block, units);
       if (converted)
         own.blocks[block.name] = *converted;
       else

@@ -208,7 +208,8 @@ void print(const Options& options, const RunSetup& setup, const Chosen& chosen, 
                                 {"degenerate", !chosen.degenerate.empty()},
                                 {"seconds_per_round", seconds_per_round},
                                 {"backend", backend_name(setup.backend)}};
-    if (options.maximize == "posterior") json["log_prior"] = best.objective - best.log_likelihood;
+    if (options.maximize == "posterior")
+      json["log_prior"] = best.objective - best.log_likelihood + setup.log_prior_offset;
     json["parameters"] = nlohmann::ordered_json::parse(parameters);
     std::cout << json.dump(1) << '\n';
     return;

@@ -53,7 +53,7 @@ void print(const Options& options, double sum, const std::vector<double>& rows, 
   std::cout << json.dump(options.pointwise ? -1 : 1) << '\n';
 }
 
-void loglik(const Options& options) {
+int loglik(const Options& options) {
   const Precision precision = options.precision == "mixed" ? Precision::mixed : Precision::float64;
   const std::string text = read_text_file(options.parameters);
   const ModelSpec model = model_of_parameters(text, options.parameters, options.model);
@@ -78,11 +78,15 @@ void loglik(const Options& options) {
     for (double& x : rows) x += offset;
   }
   print(options, sum, rows, loaded, backend);
+  if (std::isfinite(sum)) return kDone;
+  std::cerr
+      << "the log likelihood is not finite: the density of a row is 0 at these parameters, or not a number\n";
+  return kCheckFailed;
 }
 
 }  // namespace
 
-void add_loglik(CLI::App& app, int&) {
+void add_loglik(CLI::App& app, int& status) {
   auto* command = app.add_subcommand("loglik", "The log-likelihood of data at given parameters");
   auto options = std::make_shared<Options>();
   command->add_option("--data", options->data, "CSV with a header or .npy; files or globs")->required();
@@ -108,7 +112,7 @@ void add_loglik(CLI::App& app, int&) {
   command->add_flag("--pointwise", options->pointwise, "Also the log density of each row");
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("Example: emomc loglik --data features.csv --model gaussian_mixture --parameters fit.json");
-  command->callback([options] { loglik(*options); });
+  command->callback([options, &status] { status = loglik(*options); });
 }
 
 }  // namespace emomc::app

@@ -124,10 +124,11 @@ void RunFiles::on_draws(const DrawBatch& draws) {
                       static_cast<std::size_t>(c);
       data_units_.apply({draws.theta + at * dim, dim}, theta);
       to_written(setup_.target->layout(), theta);
-      if (watching) watch(draws.log_prior[at], draws.log_likelihood[at] + log_likelihood_offset_, theta);
-      writers_[static_cast<std::size_t>(c)].append(
-          DrawView{draws.first_step + i * draws.thin, draws.log_prior[at],
-                   draws.log_likelihood[at] + log_likelihood_offset_, theta});
+      const double log_prior = draws.log_prior[at] + setup_.log_prior_offset;
+      if (watching) watch(log_prior, draws.log_likelihood[at] + log_likelihood_offset_, theta);
+      writers_[static_cast<std::size_t>(c)].append(DrawView{draws.first_step + i * draws.thin, log_prior,
+                                                            draws.log_likelihood[at] + log_likelihood_offset_,
+                                                            theta});
     }
 }
 
@@ -243,6 +244,7 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
                                ? nlohmann::ordered_json(config_.sampler.proposal.target_acceptance)
                                : nlohmann::ordered_json();
   m["config_sha256"] = sha256_hex(identity_.depends_on);
+  const ColumnUnits standardized = config_.data.standardize ? setup_.loaded.units : ColumnUnits{};
   m["data"] = {{"sha256", setup_.loaded.fingerprint.sha256},
                {"files", setup_.loaded.table.files},
                {"rows", setup_.loaded.table.num_rows},
@@ -250,13 +252,12 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
                {"skipped_columns", setup_.loaded.table.skipped_columns},
                {"constant_columns", setup_.loaded.constant_columns},
                {"duplicate_rows", setup_.loaded.table.num_duplicate_rows},
-               {"mean", setup_.loaded.units.mean},
-               {"sd", setup_.loaded.units.sd}};
+               {"mean", standardized.mean},
+               {"sd", standardized.sd}};
   // Of standard deviations, in the data's own units.
   std::vector<double> floors = setup_.loaded.column_sd;
   for (std::size_t j = 0; j < floors.size(); ++j)
-    floors[j] *= config_.prior.scale_floor *
-                 (setup_.loaded.units.sd.empty() ? 1.0 : static_cast<double>(setup_.loaded.units.sd[j]));
+    floors[j] *= config_.prior.scale_floor * setup_.loaded.units.sd[j];
   m["scale_floor"] = floors;
   if (!starts_.is_null()) m["starts"] = starts_;
   m["parameters"] = {{"all", setup_.target->dim()}, {"free", setup_.target->dim_unconstrained()}};

@@ -8,6 +8,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/standardize.hpp"
+#include "emomc/sampler/prior_units.hpp"
 #include "progress.hpp"
 
 namespace emomc::app {
@@ -96,17 +97,21 @@ LoadedData load_data(const DataConfig& config, const ModelSpec& model) {
   loaded.table = read_table({config.files, config.columns});
   const std::size_t dim = loaded.table.columns.size();
   loaded.fingerprint = fingerprint_of(loaded.table);
+  for (std::size_t j : columns_out_of_range(loaded.table.values, dim))
+    throw InputError(
+        "data: column " + loaded.table.columns[j] +
+        ": its numbers are too large or too close together for float64 to hold their squares; "
+        "allowed: sizes up to 1e150 and differences from 1e-150; state the column in another unit");
   for (std::size_t j : constant_columns(loaded.table.values, dim))
     loaded.constant_columns.push_back(loaded.table.columns[j]);
   const ColumnUnits units =
       column_units_for(model_layout(model, static_cast<int>(dim)), loaded.table.values, dim);
-  if (config.standardize) {
-    loaded.units = units;
-    standardize(units, loaded.table.values);
-    loaded.column_sd.assign(dim, 1.0);
-  } else {
-    loaded.column_sd = units.sd;
-  }
+  // Rows are shifted and scaled in every case: float32 keeps nothing of a column far from 0, and float64 less
+  // than it could. Where priors speak of the data's own units, the factor is a power of two, so that it
+  // rounds nothing.
+  loaded.units = config.standardize ? units : exact_units(units);
+  standardize(loaded.units, loaded.table.values);
+  for (std::size_t j = 0; j < dim; ++j) loaded.column_sd.push_back(units.sd[j] / loaded.units.sd[j]);
   loaded.data = DataSet::single_segment(static_cast<int>(dim), std::move(loaded.table.values));
   loaded.table.values.clear();
   return loaded;
@@ -129,7 +134,8 @@ std::vector<std::string> warnings(const LoadedData& loaded) {
         "data: " + std::to_string(loaded.table.num_duplicate_rows) +
         " rows repeat earlier ones; a component can collapse on them, prior.scale_floor bounds it");
   if (!loaded.constant_columns.empty())
-    lines.push_back("data: constant columns, only centred: " + joined(loaded.constant_columns));
+    lines.push_back("data: constant columns (but for rounding), only centred: " +
+                    joined(loaded.constant_columns));
   return lines;
 }
 
@@ -168,7 +174,13 @@ RunSetup set_up(const RunConfig& config) {
   setup.loaded = load_data(config.data, setup.model);
   const DataSet& data = setup.loaded.data;
   ParameterLayout layout = model_layout(setup.model, data.dim);
-  setup.target = std::make_unique<Target>(std::move(layout), config.prior, setup.loaded.column_sd);
+  if (config.data.standardize) {
+    setup.target = std::make_unique<Target>(std::move(layout), config.prior, setup.loaded.column_sd);
+  } else {
+    setup.log_prior_offset = log_prior_offset(config.prior, layout, setup.loaded.units);
+    const PriorSet prior = in_sampler_units(config.prior, layout, setup.loaded.units);
+    setup.target = std::make_unique<Target>(std::move(layout), prior, setup.loaded.column_sd);
+  }
   setup.backend = resolve_backend(config.backend, setup.model, data, config.sampler.chains);
   setup.device = make_device(setup.backend);
   setup.engine = make_engine(setup.backend, setup.model, config.likelihood.precision, data, *setup.device,

@@ -18,7 +18,7 @@ namespace emomc::app {
 struct LoadedData {
   Table table;  ///< its values moved to `data`
   DataSet data;
-  ColumnUnits units;              ///< empty without standardize
+  ColumnUnits units;              ///< of `data`; of the standardised columns, or close to those
   std::vector<double> column_sd;  ///< of `data`'s columns
   std::vector<std::string> constant_columns;
   DataFingerprint fingerprint;  ///< of the values in use
@@ -43,7 +43,9 @@ struct RunSetup {
   Backend backend = Backend::cpu;  ///< resolved
   std::unique_ptr<Device> device;
   std::unique_ptr<LikelihoodEngine> engine;
-  std::unique_ptr<Target> target;
+  std::unique_ptr<Target> target;  ///< in the sampler's units, whatever units the priors are stated in
+  double log_prior_offset =
+      0;  ///< added to its log prior: the density in the units that priors are stated in
   ProposalSpec proposal;
   std::vector<ChainPlan> plans;
   SamplerMemory memory;
