@@ -102,8 +102,12 @@ LoadedData load_data(const DataConfig& config, const ModelSpec& model) {
         "data: column " + loaded.table.columns[j] +
         ": its numbers are too large or too close together for float64 to hold their squares; "
         "allowed: sizes up to 1e150 and differences from 1e-150; state the column in another unit");
-  for (std::size_t j : constant_columns(loaded.table.values, dim))
+  for (std::size_t j : constant_columns(loaded.table.values, dim)) {
     loaded.constant_columns.push_back(loaded.table.columns[j]);
+    // Its rounding is no information, and centred would be taken for some.
+    for (std::size_t i = j; i < loaded.table.values.size(); i += dim)
+      loaded.table.values[i] = loaded.table.values[j];
+  }
   const ColumnUnits units =
       column_units_for(model_layout(model, static_cast<int>(dim)), loaded.table.values, dim);
   // Rows are shifted and scaled in every case: float32 keeps nothing of a column far from 0, and float64 less
