@@ -257,7 +257,8 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
   // Of standard deviations, in the data's own units.
   std::vector<double> floors = setup_.loaded.column_sd;
   for (std::size_t j = 0; j < floors.size(); ++j)
-    floors[j] *= config_.prior.scale_floor * setup_.loaded.units.sd[j];
+    floors[j] *=
+        config_.prior.scale_floor * (setup_.loaded.units.is_identity() ? 1.0 : setup_.loaded.units.sd[j]);
   m["scale_floor"] = floors;
   if (!starts_.is_null()) m["starts"] = starts_;
   m["parameters"] = {{"all", setup_.target->dim()}, {"free", setup_.target->dim_unconstrained()}};
