@@ -1,21 +1,25 @@
 #include "emomc/sampler/convergence.hpp"
 
 #include <algorithm>
+#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <utility>
 
 #include "draw_matrix.hpp"
+#include "mixing_tests.hpp"
 
 namespace emomc {
 namespace {
 
-constexpr std::size_t kFewestDraws = 8;
+constexpr std::size_t kFewestDraws = 8;  // as in test_mixing
 
 QuantitySummary summarize_one(const DrawSet& draws, std::size_t q) {
   QuantitySummary summary = summarize(draws.view(q));
   if (draws.chains_per_superchain > 1) summary.rhat = rhat_nested(draws.view(q), draws.chains_per_superchain);
   return summary;
 }
+
+double least_ess_of(const QuantitySummary& s) { return s.ess_tail < s.ess_bulk ? s.ess_tail : s.ess_bulk; }
 
 // Components in the order of relabel_by_order first, so that nothing computed depends on the labels of the
 // draws.
@@ -39,21 +43,43 @@ template <class Selected>
 FailedQuantities failures(const DrawDiagnostics& run, Selected selected) {
   FailedQuantities found;
   for (std::size_t q = 0; q < run.draws.num_quantities(); ++q) {
-    if (!selected(q) || run.is_constant(q)) continue;
-    const QuantitySummary& s = run.summaries[q];
-    if (std::isnan(s.rhat) && std::isnan(s.ess_bulk)) continue;  // draws that are not finite
-    if (s.rhat > run.bounds.rhat) found.rhat.push_back(q);
-    if (!(s.ess_bulk >= run.least_ess()) || !(s.ess_tail >= run.least_ess())) found.ess.push_back(q);
+    if (!selected(q) || !run.is_judged(q)) continue;
+    if (run.has_high_rhat(q)) found.rhat.push_back(q);
+    if (run.has_low_ess(q)) found.ess.push_back(q);
+    if (run.has_trend(q)) found.trend.push_back(q);
   }
   const auto by = [&](auto value) {
-    return [&run, value](std::size_t a, std::size_t b) {
-      return value(run.summaries[a]) > value(run.summaries[b]);
-    };
+    return [&run, value](std::size_t a, std::size_t b) { return value(run, a) > value(run, b); };
   };
-  std::stable_sort(found.rhat.begin(), found.rhat.end(), by([](const QuantitySummary& s) { return s.rhat; }));
+  std::stable_sort(found.rhat.begin(), found.rhat.end(),
+                   by([](const DrawDiagnostics& r, std::size_t q) { return r.summaries[q].rhat; }));
   std::stable_sort(found.ess.begin(), found.ess.end(),
-                   by([](const QuantitySummary& s) { return -std::min(s.ess_bulk, s.ess_tail); }));
+                   by([](const DrawDiagnostics& r, std::size_t q) { return -least_ess_of(r.summaries[q]); }));
+  std::stable_sort(found.trend.begin(), found.trend.end(),
+                   by([](const DrawDiagnostics& r, std::size_t q) { return -r.tests[q].p_trend; }));
   return found;
+}
+
+// By the ESS where that is what is missing; chains that differ or drift want twice the draws at least.
+double growth_of(const DrawDiagnostics& run, const ConvergenceVerdict& verdict) {
+  constexpr double kDifferent = 2, kMargin = 1.1, kFewDraws = 10;
+  if (verdict.converged()) return 1;
+  if (verdict.too_few_draws) return kFewDraws;
+  double growth = kMargin;
+  for (const FailedQuantities* found : {&verdict.label_free, &verdict.parameters}) {
+    if (!found->rhat.empty() || !found->trend.empty()) growth = std::max(growth, kDifferent);
+    for (std::size_t q : found->ess)
+      if (const double ess = least_ess_of(run.summaries[q]); ess > 0)
+        growth = std::max(growth, kMargin * run.least_ess() / ess);
+  }
+  return growth;
+}
+
+// Checks: chains that differ, a trend, bulk ESS, tail ESS.
+constexpr double kChecks = 4;
+
+double level_of(const DrawDiagnostics& run) {
+  return run.bounds.false_alarms / kChecks / static_cast<double>(std::max<std::size_t>(run.num_judged, 1));
 }
 
 }  // namespace
@@ -64,19 +90,46 @@ bool DrawDiagnostics::is_constant(std::size_t q) const {
   return equal_to_rounding(x, size);
 }
 
+bool DrawDiagnostics::is_judged(std::size_t q) const {
+  return !is_constant(q) && !(std::isnan(summaries[q].rhat) && std::isnan(summaries[q].ess_bulk));
+}
+
 double DrawDiagnostics::least_ess() const {
-  constexpr std::size_t kFewChains = 16;
-  constexpr double kEssPerChain = 100;
   const bool together = draws.chains_per_ensemble > 1 || draws.chains_per_superchain > 1;
-  const std::size_t chains = together || draws.num_chains() > kFewChains ? 1 : draws.num_chains();
-  return std::max(bounds.ess, kEssPerChain * static_cast<double>(chains));
+  return together ? bounds.ess
+                  : std::max(bounds.ess, bounds.ess_per_chain * static_cast<double>(draws.num_chains()));
+}
+
+double DrawDiagnostics::least_estimated_ess() const {
+  // The sd of the logarithm of an estimate near 400: 0.2 to 0.3 over the chains of verdict_test.cpp.
+  constexpr double kLogError = 0.3;
+  const double errors = quantile(complement(boost::math::normal(), level_of(*this)));
+  return least_ess() * std::exp(-errors * kLogError);
+}
+
+double DrawDiagnostics::rhat_bound(std::size_t q) const {
+  if (draws.chains_per_superchain > 1 || draws.chains_per_ensemble > 1 || !(tests[q].ess_within > 0))
+    return bounds.rhat;
+  return std::max(bounds.rhat, rhat_of_alike_chains(draws.num_chains(), draws.num_draws, tests[q].ess_within,
+                                                    level_of(*this)));
+}
+
+bool DrawDiagnostics::has_high_rhat(std::size_t q) const {
+  return summaries[q].rhat > bounds.rhat && tests[q].p_chains < level_of(*this);
+}
+bool DrawDiagnostics::has_trend(std::size_t q) const { return tests[q].p_trend < level_of(*this); }
+
+bool DrawDiagnostics::has_low_ess(std::size_t q) const {
+  // Of fewer draws than the target there is no doubt.
+  if (static_cast<double>(draws.num_chains() * draws.num_draws) < least_ess() &&
+      !(least_ess_of(summaries[q]) >= least_ess()))
+    return true;
+  // A tail without an ESS is not judged: its indicator is constant.
+  return !(summaries[q].ess_bulk >= least_estimated_ess()) || summaries[q].ess_tail < least_estimated_ess();
 }
 
 bool DrawDiagnostics::is_converged(std::size_t q) const {
-  if (is_constant(q)) return true;
-  const QuantitySummary& s = summaries[q];
-  const bool has_rhat = draws.num_chains() > 1 || draws.num_draws > 3;
-  return (!has_rhat || s.rhat <= bounds.rhat) && s.ess_bulk >= least_ess() && s.ess_tail >= least_ess();
+  return is_constant(q) || (is_judged(q) && !has_high_rhat(q) && !has_low_ess(q) && !has_trend(q));
 }
 
 DrawDiagnostics diagnose_draws(DrawSet draws, Numbering numbering, bool ordered_by_prior,
@@ -90,8 +143,12 @@ DrawDiagnostics diagnose_draws(DrawSet draws, Numbering numbering, bool ordered_
     number_components(run, *mixture, is_numbered ? Numbering::raw : numbering, threads);
   }
   run.summaries.resize(run.draws.num_quantities());
-  threads.for_each(run.summaries.size(),
-                   [&](std::size_t q, int) { run.summaries[q] = summarize_one(run.draws, q); });
+  run.tests.resize(run.draws.num_quantities());
+  threads.for_each(run.summaries.size(), [&](std::size_t q, int) {
+    run.summaries[q] = summarize_one(run.draws, q);
+    run.tests[q] = test_mixing(run.draws.view(q));
+  });
+  for (std::size_t q = 0; q < run.draws.num_quantities(); ++q) run.num_judged += run.is_judged(q);
   return run;
 }
 
@@ -101,9 +158,14 @@ ConvergenceVerdict judge_convergence(const DrawDiagnostics& run) {
   verdict.too_few_draws = run.draws.num_draws < kFewestDraws;
   if (!verdict.too_few_draws)
     verdict.label_free = failures(run, [&](std::size_t q) { return is_foreign || run.is_label_free(q); });
-  if (verdict.too_few_draws || !verdict.label_free.none() || is_foreign) return verdict;
-  verdict.labels_unmended = run.labels == Labels::unmended;
-  verdict.parameters = failures(run, [&](std::size_t q) { return !run.is_label_free(q); });
+  if (!verdict.too_few_draws && verdict.label_free.none() && !is_foreign) {
+    verdict.labels_unmended = run.labels == Labels::unmended;
+    verdict.parameters = failures(run, [&](std::size_t q) { return !run.is_label_free(q); });
+  }
+  verdict.required_growth = growth_of(run, verdict);
+  verdict.reaches_ess = !verdict.too_few_draws;
+  for (std::size_t q = 0; q < run.draws.num_quantities(); ++q)
+    if (run.is_judged(q) && !(least_ess_of(run.summaries[q]) >= run.least_ess())) verdict.reaches_ess = false;
   return verdict;
 }
 

@@ -106,6 +106,37 @@ TEST_F(Diagnose, TooFewEffectiveDrawsAreCounted) {
   EXPECT_EQ(std::find(problems.begin(), problems.end(), "stuck"), problems.end());
 }
 
+// Chains that have hardly moved, many of them; as they begin with draws of the distribution, R-hat is all
+// that differs from independent draws within a chain.
+TEST_F(Diagnose, ManyChainsOfTenDependentDrawsAreTooFew) {
+  std::vector<double> x(256);
+  const auto files = write_chains("x", 256, 10, [&](int i, int c) {
+    double& at = x[static_cast<std::size_t>(c)];
+    at = i == 0 ? normal(i, c, 1) : 0.95 * at + std::sqrt(1 - 0.95 * 0.95) * normal(i, c, 1);
+    return std::vector<double>{normal(i, c, 0), at};
+  });
+  const Names problems = checks(diagnosis(files, 1), "problem");
+  EXPECT_NE(std::find(problems.begin(), problems.end(), "ess"), problems.end());
+}
+
+// A column of two values, one that is at its maximum in a tenth of the draws, and one that never changes.
+TEST_F(Diagnose, TiesAreNoFault) {
+  const auto files = write_chains("binary,top,constant", 4, 500, [](int i, int c) {
+    return std::vector<double>{normal(i, c, 0), normal(i, c, 1) < 0 ? 0. : 1., std::min(1.2, normal(i, c, 2)),
+                               7};
+  });
+  EXPECT_EQ(diagnosis(files, 0)["findings"].size(), 0u);
+}
+
+// The first draws of all chains, in a parameter and not in the density.
+TEST_F(Diagnose, AStartUpTransientOfAllChainsIsNamed) {
+  const auto files = write_chains("a,b", 4, 500, [](int i, int c) {
+    return std::vector<double>{normal(i, c, 0), normal(i, c, 1), normal(i, c, 2) + (i < 20 ? 3 : 0)};
+  });
+  const std::string text = text_of(diagnosis(files, 1), "warmup");
+  EXPECT_EQ(text.find("b still falls after warm-up: "), 0u) << text;
+}
+
 TEST_F(Diagnose, AHandfulOfDrawsIsNoRun) {
   const auto files = write_chains("a", 4, 5, [](int i, int c) {
     return std::vector<double>{normal(i, c, 0), normal(i, c, 1)};

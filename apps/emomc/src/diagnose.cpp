@@ -18,7 +18,6 @@ constexpr double kLowAcceptance = 0.05, kHighAcceptance = 0.9;
 constexpr double kTimesTarget = 2.5;  // acceptance above and below the target
 constexpr double kStuckAcceptance = 0.001;
 constexpr double kSettledDrift = 0.5;  // of a log scale
-constexpr double kTrend = 4;           // standard errors
 constexpr double kNearFloor = 1.05, kShareAtFloor = 0.05;
 constexpr double kFaultShare = 1e-3;
 constexpr double kIndependent = 0.9;  // ESS per draw
@@ -37,7 +36,6 @@ class Judge {
     check_foreign_labels();
     check_divergences();
     check_starts();
-    check_trend();
     check_acceptance();
     check_adaptation();
     check_faults();
@@ -157,19 +155,24 @@ class Judge {
       std::vector<std::string> names;
       for (std::size_t q : found.rhat)
         names.push_back(fmt::format("{} ({:.3f})", draws_.names[q], run_.summaries[q].rhat));
-      const double worst = run_.summaries[found.rhat[0]].rhat;
-      std::string text = fmt::format("R-hat above {} in {} of {}: {}", run_.bounds.rhat, found.rhat.size(),
-                                     kind, list(names));
-      const std::string apart = chains_apart(found.rhat[0], worst > 1.1 ? kFarApart : kSomeDistance);
-      if (!apart.empty()) text += "; in " + draws_.names[found.rhat[0]] + " " + apart;
+      const std::size_t worst = found.rhat[0];
+      const double rhat = run_.summaries[worst].rhat, bound = run_.rhat_bound(worst);
+      std::string text =
+          fmt::format("R-hat above {:.4g} in {} of {}, and chains differ by more than chance: {}",
+                      run_.bounds.rhat, found.rhat.size(), kind, list(names));
+      if (bound > run_.bounds.rhat && rhat > bound)
+        text += fmt::format("; chance alone gives up to {:.3f} in the first of these", bound);
+      const std::string apart = chains_apart(worst, rhat > 1.1 ? kFarApart : kSomeDistance);
+      if (!apart.empty()) text += "; in " + draws_.names[worst] + " " + apart;
       add(Severity::problem, "rhat", text,
-          worst > 1.1 ? "the chains are in different places: look at their traces; other starts "
-                        "(sampler.init), a longer warm-up, split_merge or more chains help them to meet"
-                      : "run longer: more draws, or a larger thin at the same number of draws");
+          rhat > 1.1 ? "the chains are in different places: look at their traces; other starts "
+                       "(sampler.init), a longer warm-up, split_merge or more chains help them to meet"
+                     : "run longer: more draws, or a larger thin at the same number of draws");
     }
+    if (!found.trend.empty()) report_trend(found.trend);
     if (!found.ess.empty()) {
       const QuantitySummary& s = run_.summaries[found.ess[0]];
-      const double least = std::min(s.ess_bulk, s.ess_tail);
+      const double least = s.ess_tail < s.ess_bulk ? s.ess_tail : s.ess_bulk;
       std::string advice = "run longer, or try another proposal (docs/proposals.md)";
       if (least > 1)
         advice = fmt::format(
@@ -178,10 +181,40 @@ class Judge {
             1.1 * run_.least_ess() / least);
       add(Severity::problem, "ess",
           fmt::format(
-              "effective sample sizes below {:.0f} in {} of {}, the least in {}: {:.0f} bulk, {:.0f} tail",
-              run_.least_ess(), found.ess.size(), kind, draws_.names[found.ess[0]], s.ess_bulk, s.ess_tail),
+              "effective sample sizes below {:.0f} (the target) by more than their error, below {:.0f}, in "
+              "{} of {}, the least in {}: {:.0f} bulk, {:.0f} tail",
+              run_.least_ess(), run_.least_estimated_ess(), found.ess.size(), kind,
+              draws_.names[found.ess[0]], s.ess_bulk, s.ess_tail),
           advice);
     }
+  }
+
+  // Early draws of all chains against the last half of them.
+  void report_trend(const std::vector<std::size_t>& found) {
+    const std::size_t q = found[0], n = draws_.num_draws;
+    const MixingTests& test = run_.tests[q];
+    const auto early = static_cast<std::size_t>(std::lround(test.trend_share * static_cast<double>(n)));
+    DrawsView first = draws_.view(q), last = first;
+    first.num_draws = early;
+    last.num_draws = n / 2;
+    last.data += n - n / 2;
+    const double a = draws_mean(first), b = draws_mean(last);
+    // Where the mean is the same it is the width that changes.
+    const bool in_mean = std::abs(b - a) > 0.1 * draws_sd(last);
+    std::vector<std::string> others;
+    for (std::size_t i = 1; i < found.size(); ++i) others.push_back(draws_.names[found[i]]);
+    const std::string text =
+        in_mean ? fmt::format(
+                      "{} still {} after warm-up: {:.6g} in the first {} draws of each chain, {:.6g} in "
+                      "the last half",
+                      draws_.names[q], b > a ? "rises" : "falls", a, early, b)
+                : fmt::format(
+                      "{} still changes in width after warm-up: the first {} draws of each chain are not "
+                      "distributed like the last half",
+                      draws_.names[q], early);
+    add(Severity::problem, "warmup", others.empty() ? text : text + "; likewise " + list(others),
+        fmt::format("a longer warm-up than sampler.warmup = {}; the first draws are not of the posterior",
+                    draws_.warmup));
   }
 
   void check_label_free() {
@@ -233,30 +266,6 @@ class Judge {
       add(Severity::problem, "divergences",
           fmt::format("{} after warm-up", plural(count, "divergent transition")),
           "a higher adapt_delta, or another parameterisation");
-  }
-
-  // Geweke (1992): the first tenth against the last half, by the standard errors of both.
-  void check_trend() {
-    const std::size_t n = draws_.num_draws, early = n / 10, late = n / 2;
-    if (early < 20) return;
-    for (std::size_t q = 0; q < draws_.num_log_densities; ++q) {
-      if (run_.is_constant(q)) continue;
-      DrawsView first = draws_.view(q), last = first;
-      first.num_draws = early;
-      last.num_draws = late;
-      last.data += n - late;
-      const double a = draws_mean(first), b = draws_mean(last);
-      const double error = std::hypot(mcse_mean(first), mcse_mean(last));
-      if (std::isnan(error) || !(std::abs(b - a) > kTrend * error) || std::abs(b - a) < 0.3 * draws_sd(last))
-        continue;
-      add(Severity::problem, "warmup",
-          fmt::format(
-              "{} still {} after warm-up: {:.6g} in the first tenth of the draws, {:.6g} in the last half",
-              draws_.names[q], b > a ? "rises" : "falls", a, b),
-          fmt::format("a longer warm-up than sampler.warmup = {}; the first draws are not of the posterior",
-                      draws_.warmup));
-      return;
-    }
   }
 
   static bool is_jump(const std::string& block) { return block.starts_with("split_merge"); }

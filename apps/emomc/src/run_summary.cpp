@@ -58,11 +58,15 @@ RunSummary summarize_run(const Inspection& run, const std::vector<std::string>& 
   for (std::size_t q = 0; q < draws.num_quantities() && summary.warning.empty(); ++q)
     if (run.is_label_free(q) && !run.is_converged(q))
       summary.warning = fmt::format(
-          "warning: not converged: {} has R-hat {:.3f} (at most {} is wanted) and ESS {:.0f} bulk, {:.0f} "
-          "tail "
-          "(at least {:.0f}); `emomc diagnose` says more\n",
-          draws.names[q], run.summaries[q].rhat, run.bounds.rhat, run.summaries[q].ess_bulk,
-          run.summaries[q].ess_tail, run.least_ess());
+          "warning: not converged: {} ({}), R-hat {:.3f}, ESS {:.0f} bulk, {:.0f} tail; `emomc diagnose` "
+          "says "
+          "more\n",
+          draws.names[q],
+          run.has_high_rhat(q) ? "chains differ"
+          : run.has_trend(q)   ? "early draws differ from late ones"
+          : run.is_judged(q)   ? fmt::format("the ESS is below {:.0f}", run.least_ess())
+                               : "no diagnostics",
+          run.summaries[q].rhat, run.summaries[q].ess_bulk, run.summaries[q].ess_tail);
   return summary;
 }
 

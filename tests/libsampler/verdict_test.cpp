@@ -1,0 +1,116 @@
+// What the verdict accepts and rejects: the table of docs/statistics.md.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "verdict_cases.hpp"
+
+namespace emomc {
+namespace {
+
+using testing::rejections;
+using testing::VerdictCase;
+
+// Chains that are alike and stationary, at the ESS asked for or above.
+const std::vector<VerdictCase>& good() {
+  static const std::vector<VerdictCase> cases{
+      {"independent", 4, 250, 201, 0},
+      {"independent, ESS 400", 1, 400, 100, 0},
+      {"independent, ESS 400", 4, 100, 1000, 0},
+      {"independent, correlated quantities", 4, 250, 201, 0, {}, 0.9},
+      {"AR(.8), ESS 400", 1, 3600, 100, 0.8},
+      {"AR(.8), ESS 400", 2, 1800, 201, 0.8},
+      {"AR(.8), ESS 444", 4, 1000, 201, 0.8},
+      {"AR(.8), ESS 400", 16, 225, 201, 0.8},
+      {"AR(.8), ESS 400", 64, 57, 201, 0.8},
+      {"AR(.5), ESS 3,413", 512, 20, 50, 0.5},
+      {"AR(.95), ESS 410", 4, 4000, 50, 0.95},
+      {"superchains, independent", 64, 20, 201, 0, {}, 0, 8},
+  };
+  return cases;
+}
+
+double spread(int c) { return (c % 4 - 1.5) / std::sqrt(1.25); }  // four places, mean 0 and sd 1
+
+struct BadCase {
+  VerdictCase one;
+  double power;  ///< at least this share is rejected
+};
+const std::vector<BadCase>& bad() {
+  static const std::vector<BadCase> cases{
+      {{"chains 0.3 sd apart", 4, 1000, 201, 0, [](int, int c) { return 0.3 * spread(c); }}, 0.99},
+      {{"chains 0.3 sd apart, AR(.8)", 4, 1000, 201, 0.8, [](int, int c) { return 0.3 * spread(c); }}, 0.1},
+      {{"chains 0.5 sd apart, AR(.8)", 4, 1000, 201, 0.8, [](int, int c) { return 0.5 * spread(c); }}, 0.7},
+      {{"chains 1 sd apart, AR(.8)", 4, 1000, 201, 0.8, [](int, int c) { return spread(c); }}, 0.99},
+      {{"one chain of 4 is 3 sd away", 4, 250, 201, 0, [](int, int c) { return c == 1 ? 3. : 0.; }}, 0.99},
+      {{"one chain of 64 is 3 sd away", 64, 100, 201, 0, [](int, int c) { return c == 9 ? 3. : 0.; }}, 0.99},
+      {{"one chain of 4 does not move", 4, 250, 21, 0, {}, 0, 0, [](int c) { return c == 1; }}, 0.99},
+      {{"one chain of 64 does not move", 64, 100, 21, 0, {}, 0, 0, [](int c) { return c == 9; }}, 0.99},
+      {{"first 20 draws of all chains 3 sd off", 4, 250, 201, 0, [](int i, int) { return i < 20 ? 3. : 0.; }},
+       0.99},
+      {{"first 20 draws of all chains 3 sd off", 4, 1000, 201, 0,
+        [](int i, int) { return i < 20 ? 3. : 0.; }},
+       0.99},
+      {{"first 20 draws 3 sd off, AR(.8)", 4, 1000, 201, 0.8, [](int i, int) { return i < 20 ? 3. : 0.; }},
+       0.9},
+      {{"a trend of 0.5 sd over the run", 4, 1000, 201, 0, [](int i, int) { return i / 2000.; }}, 0.99},
+      {{"a trend of 1 sd over the run, AR(.8)", 4, 1000, 201, 0.8, [](int i, int) { return i / 1000.; }},
+       0.3},
+      {{"AR(.95), ESS 103", 4, 1000, 1, 0.95}, 0.95},
+      {{"AR(.95), ESS 103", 4, 1000, 201, 0.95}, 0.99},
+      {{"AR(.99), ESS 20", 4, 1000, 21, 0.99}, 0.99},
+      {{"too few draws", 4, 25, 21, 0}, 0.99},
+      {{"too few draws", 1, 100, 21, 0}, 0.99},
+      {{"AR(.95), many short chains", 256, 10, 2, 0.95}, 0.99},
+      {{"superchains at places of their own", 64, 20, 21, 0, [](int, int c) { return 0.5 * spread(c / 8); },
+        0, 8},
+       0.99},
+  };
+  return cases;
+}
+
+// At most one good run in a hundred is rejected. More than a binomial of 1 % exceeds with probability 1e-6 is
+// a fault: 2 of 3 data sets would be no proof (3e-4 for a case), so that here all cases count together, 36
+// sets: P(X > 6) = 2e-7; 200 sets: P(X > 12) = 3e-7.
+TEST(Verdict, GoodRunsAreAccepted) {
+  int rejected = 0;
+  for (VerdictCase one : good()) {
+    one.num_quantities = std::min(one.num_quantities, 60);
+    rejected += rejections(one, 3);
+  }
+  EXPECT_LE(rejected, 6);
+}
+
+TEST(Verdict, BadRunsAreRejected) {
+  for (const BadCase& bad_case : bad()) {
+    if (bad_case.power < 0.99) continue;
+    VerdictCase one = bad_case.one;
+    one.num_quantities = std::min(one.num_quantities, 21);
+    EXPECT_GE(rejections(one, 3), 2) << one.what;
+  }
+}
+
+TEST(VerdictLong, TheTableOfTheDocumentation) {
+  constexpr int kSets = 200;
+  for (const VerdictCase& one : good()) {
+    const int rejected = rejections(one, kSets);
+    std::printf("| %s | %d x %d | %d | %d of %d |\n", one.what, one.num_chains, one.num_draws,
+                one.num_quantities, rejected, kSets);
+    std::fflush(stdout);
+    EXPECT_LE(rejected, 12) << one.what;
+  }
+  constexpr int kBad = 50;
+  for (const BadCase& bad_case : bad()) {
+    const VerdictCase& one = bad_case.one;
+    const int rejected = rejections(one, kBad);
+    std::printf("| %s | %d x %d | %d | %d of %d |\n", one.what, one.num_chains, one.num_draws,
+                one.num_quantities, rejected, kBad);
+    std::fflush(stdout);
+    // Five standard errors of a share below the power that is said.
+    const double p = bad_case.power;
+    EXPECT_GE(rejected, kBad * p - 5 * std::sqrt(kBad * p * (1 - p))) << one.what;
+  }
+}
+
+}  // namespace
+}  // namespace emomc
