@@ -1,7 +1,6 @@
 #include "emomc/sampler/convergence.hpp"
 
 #include <algorithm>
-#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <utility>
 
@@ -75,8 +74,8 @@ double growth_of(const DrawDiagnostics& run, const ConvergenceVerdict& verdict) 
   return growth;
 }
 
-// Checks: chains that differ, a trend, bulk ESS, tail ESS.
-constexpr double kChecks = 4;
+// Chains that differ, a trend, an ESS that is too small.
+constexpr double kChecks = 3;
 
 double level_of(const DrawDiagnostics& run) {
   return run.bounds.false_alarms / kChecks / static_cast<double>(std::max<std::size_t>(run.num_judged, 1));
@@ -100,13 +99,6 @@ double DrawDiagnostics::least_ess() const {
                   : std::max(bounds.ess, bounds.ess_per_chain * static_cast<double>(draws.num_chains()));
 }
 
-double DrawDiagnostics::least_estimated_ess() const {
-  // The sd of the logarithm of an estimate near 400: 0.2 to 0.3 over the chains of verdict_test.cpp.
-  constexpr double kLogError = 0.3;
-  const double errors = quantile(complement(boost::math::normal(), level_of(*this)));
-  return least_ess() * std::exp(-errors * kLogError);
-}
-
 double DrawDiagnostics::rhat_bound(std::size_t q) const {
   if (draws.chains_per_superchain > 1 || draws.chains_per_ensemble > 1 || !(tests[q].ess_within > 0))
     return bounds.rhat;
@@ -120,12 +112,10 @@ bool DrawDiagnostics::has_high_rhat(std::size_t q) const {
 bool DrawDiagnostics::has_trend(std::size_t q) const { return tests[q].p_trend < level_of(*this); }
 
 bool DrawDiagnostics::has_low_ess(std::size_t q) const {
+  if (least_ess_of(summaries[q]) >= least_ess()) return false;
   // Of fewer draws than the target there is no doubt.
-  if (static_cast<double>(draws.num_chains() * draws.num_draws) < least_ess() &&
-      !(least_ess_of(summaries[q]) >= least_ess()))
-    return true;
-  // A tail without an ESS is not judged: its indicator is constant.
-  return !(summaries[q].ess_bulk >= least_estimated_ess()) || summaries[q].ess_tail < least_estimated_ess();
+  const auto size = static_cast<double>(draws.num_chains() * draws.num_draws);
+  return size < least_ess() || !(summaries[q].ess_bulk > 0) || tests[q].p_ess < level_of(*this);
 }
 
 bool DrawDiagnostics::is_converged(std::size_t q) const {
@@ -146,7 +136,7 @@ DrawDiagnostics diagnose_draws(DrawSet draws, Numbering numbering, bool ordered_
   run.tests.resize(run.draws.num_quantities());
   threads.for_each(run.summaries.size(), [&](std::size_t q, int) {
     run.summaries[q] = summarize_one(run.draws, q);
-    run.tests[q] = test_mixing(run.draws.view(q));
+    run.tests[q] = test_mixing(run.draws.view(q), run.least_ess());
   });
   for (std::size_t q = 0; q < run.draws.num_quantities(); ++q) run.num_judged += run.is_judged(q);
   return run;

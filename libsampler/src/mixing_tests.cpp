@@ -1,6 +1,7 @@
 #include "mixing_tests.hpp"
 
 #include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/fisher_f.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
@@ -186,18 +187,55 @@ DrawMatrix ensemble_means(const DrawMatrix& scores) {
 
 }  // namespace
 
-MixingTests test_mixing(DrawsView view) {
+namespace {
+
+// Whether the mean of `draws` varies more than that of `target` independent draws: by the means of batches
+// that have `per_batch` effective draws where the ESS is the target, or of whole chains where these have
+// less. `excess` is the kurtosis of one draw less 3.
+double test_ess(const DrawMatrix& draws, double target, double per_batch, double excess) {
+  const double variance = variance_of(draws.values);
+  const DrawMatrix means = draws.per_ensemble > 1 ? ensemble_means(draws) : draws;
+  const auto n = static_cast<double>(means.num_draws), series = static_cast<double>(means.num_chains);
+  const double wanted = std::ceil(per_batch * n * series / target);
+  const auto length = static_cast<std::size_t>(std::min(wanted, n));
+  std::vector<double> of_batches;
+  for (std::size_t c = 0; c < means.num_chains; ++c)
+    for (std::size_t end = means.num_draws; end >= length; end -= length)
+      of_batches.push_back(mean_of(means.chain(c) + (end - length), length));
+  if (of_batches.size() < 3) return 1;
+  const double effective = static_cast<double>(length) * target / (n * series);
+  const double df = static_cast<double>(of_batches.size() - 1) * 2 / (2 + std::max(0.0, excess / effective));
+  return cdf(complement(boost::math::chi_squared(df), df * variance_of(of_batches) * effective / variance));
+}
+
+double test_ess_of_tail(const DrawMatrix& draws, double quantile, double target) {
+  const bool is_largest =
+      std::none_of(draws.values.begin(), draws.values.end(), [=](double x) { return x > quantile; });
+  const DrawMatrix indicator =
+      transformed(draws, [=](double x) { return (is_largest ? x < quantile : x <= quantile) ? 1.0 : 0.0; });
+  if (is_degenerate(indicator)) return 1;
+  const double p = mean_of(indicator.values.data(), indicator.values.size()), pq = p * (1 - p);
+  return test_ess(indicator, target, 10, (1 - 6 * pq) / pq);
+}
+
+}  // namespace
+
+MixingTests test_mixing(DrawsView view, double target_ess) {
   constexpr double kLeastBias = 0.01;        // of a posterior sd
   constexpr double kLeastBiasErrors = 0.25;  // Monte Carlo standard errors
   Tester tester;
   const DrawMatrix draws(view);
   if (draws.num_draws < kFewestDraws || is_degenerate(draws)) return {};
   if (all_chains_constant(draws)) {
-    tester.tests.p_chains = 0;
+    tester.tests.p_chains = tester.tests.p_ess = 0;
     return tester.tests;
   }
   const SortedDraws sorted = sorted_draws(draws);
   const DrawMatrix bulk = rank_normalized(draws, sorted);
+  tester.tests.p_ess = std::min(
+      1.0, 3 * std::min({test_ess(bulk, target_ess, 5, 0),
+                         test_ess_of_tail(draws, sorted_quantile(sorted.values, 0.05), target_ess),
+                         test_ess_of_tail(draws, sorted_quantile(sorted.values, 0.95), target_ess)}));
   const DrawMatrix spread = rank_normalized(draws, folded(sorted, sorted_quantile(sorted.values, 0.5)));
   for (const DrawMatrix* scores : {&bulk, &spread}) {
     if (is_degenerate(*scores)) continue;

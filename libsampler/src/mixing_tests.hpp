@@ -7,7 +7,7 @@
 namespace emomc {
 
 /// Of finite draws that are not all equal; otherwise, and of fewer than eight draws, nothing is found.
-MixingTests test_mixing(DrawsView draws);
+MixingTests test_mixing(DrawsView draws, double target_ess);
 
 /// The largest split R-hat that `num_chains` chains of `num_draws` draws with an ESS of `ess` in all have,
 /// except with probability `level`.

@@ -180,11 +180,10 @@ class Judge {
             "(docs/proposals.md)",
             1.1 * run_.least_ess() / least);
       add(Severity::problem, "ess",
-          fmt::format(
-              "effective sample sizes below {:.0f} (the target) by more than their error, below {:.0f}, in "
-              "{} of {}, the least in {}: {:.0f} bulk, {:.0f} tail",
-              run_.least_ess(), run_.least_estimated_ess(), found.ess.size(), kind,
-              draws_.names[found.ess[0]], s.ess_bulk, s.ess_tail),
+          fmt::format("effective sample sizes below {:.0f} by more than chance in {} of {}, the least in {}: "
+                      "{:.0f} bulk, {:.0f} tail",
+                      run_.least_ess(), found.ess.size(), kind, draws_.names[found.ess[0]], s.ess_bulk,
+                      s.ess_tail),
           advice);
     }
   }

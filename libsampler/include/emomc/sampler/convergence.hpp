@@ -44,6 +44,7 @@ struct ComponentOverlap {
 /// Tests of one quantity against chains that are alike and stationary (docs/statistics.md, "The verdict").
 struct MixingTests {
   double p_chains = 1;     ///< chains, halves of them, or superchains differ in place or width
+  double p_ess = 1;        ///< means of batches vary more than with the ESS that is asked for
   double p_trend = 1;      ///< early draws of all chains differ from late ones, where that biases the mean
   double trend = 0;        ///< early less late, in units of the posterior sd; of the smallest p_trend
   double trend_share = 0;  ///< the share of the draws that is early
@@ -70,14 +71,11 @@ struct DrawDiagnostics {
   bool has_trend(std::size_t q) const;
   /// R-hat above its bound, with chains that differ by more than chance.
   bool has_high_rhat(std::size_t q) const;
-  /// An ESS that is below its target by more than the error of its estimate.
+  /// An ESS that is below its target, and by more than chance.
   bool has_low_ess(std::size_t q) const;
   bool is_converged(std::size_t q) const;
   /// The bulk and tail ESS that a quantity is to have.
   double least_ess() const;
-  /// What an estimate of ESS must reach: least_ess() less the error of the least of all quantities'
-  /// estimates.
-  double least_estimated_ess() const;
   /// What R-hat is at most, by chance, where chains are alike.
   double rhat_bound(std::size_t q) const;
 };
