@@ -21,12 +21,20 @@ class Numbers {
   double normal() { return source_.normal(Purpose::start, 2 * next_++); }
   // Marsaglia and Tsang (2000).
   double gamma(double shape) {
-    if (shape < 1) return gamma(shape + 1) * std::pow(uniform(), 1 / shape);
+    if (shape < 1) return std::exp(log_gamma(shape));
     const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
     for (;;) {
       const double z = normal(), v = std::pow(1 + c * z, 3);
       if (v > 0 && std::log(uniform()) < 0.5 * z * z + d - d * v + d * std::log(v)) return d * v;
     }
+  }
+
+  // The logarithm of a gamma(shape) number: that of small shapes is below what a double holds. One of shape +
+  // 1 times U^(1 / shape) is one of `shape` (Marsaglia and Tsang, section 6).
+  double log_gamma(double shape) {
+    if (!(shape < 1)) return std::log(gamma(shape));
+    const double above = std::log(gamma(shape + 1));
+    return above + std::log(uniform()) / shape;
   }
 
  private:
@@ -82,11 +90,11 @@ double draw_element(const device::Element& e, Numbers& numbers) {
     case Density::uniform:
       return e.a + (e.b - e.a) * numbers.uniform();
     case Density::beta: {
-      const double x = numbers.gamma(e.a + 1), y = numbers.gamma(e.b + 1);
-      return x / (x + y);
+      const double log_x = numbers.log_gamma(e.a + 1), log_y = numbers.log_gamma(e.b + 1);
+      return 1 / (1 + std::exp(log_y - log_x));
     }
     case Density::power:
-      return numbers.gamma(e.a + 1);
+      return numbers.log_gamma(e.a + 1);  // the simplex is made of it below
     case Density::flat:
       return e.bound;
   }
@@ -180,9 +188,12 @@ std::vector<double> Target::draw_from_prior(std::uint64_t seed, std::uint32_t ch
              numbers, theta);
   }
   for (const auto& block : simplices) {
+    // Gamma numbers, normalised, from their logarithms.
+    const std::span<double> weights(theta.data() + block.begin, static_cast<std::size_t>(block.size));
+    const double top = *std::max_element(weights.begin(), weights.end());
     double sum = 0;
-    for (int k = 0; k < block.size; ++k) sum += theta[static_cast<std::size_t>(block.begin + k)];
-    for (int k = 0; k < block.size; ++k) theta[static_cast<std::size_t>(block.begin + k)] /= sum;
+    for (double& w : weights) sum += w = std::exp(w - top);
+    for (double& w : weights) w = std::max(w / sum, device::kLeastValue);
   }
   if (ordered_block_) {
     // The prior is exchangeable, so sorting gives a draw of the ordered one.

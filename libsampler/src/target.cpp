@@ -156,7 +156,8 @@ void Target::unconstrain(std::span<const double> theta, std::span<double> u) con
       sum += w[k];
     }
     if (std::abs(sum - 1) > 1e-6) refuse(static_cast<std::size_t>(block.begin), "weights that sum to 1");
-    device::unconstrain_simplex(block, theta.data(), u.data());
+    device::unconstrain_simplex(
+        block, [w](int k) { return device::log(w[k]); }, u.data());
   }
 }
 
@@ -230,6 +231,11 @@ void Target::move_inside(std::vector<double>& theta) const {
       theta[i] = std::clamp(theta[i], e.bound + kInsideInterval * e.width,
                             e.bound + (1 - kInsideInterval) * e.width);
   }
+  for (const auto& block : tables_.simplices)
+    for (int k = 0; k < block.size; ++k) {
+      double& weight = theta[static_cast<std::size_t>(block.begin + k)];
+      weight = std::max(weight, device::kLeastValue);
+    }
   for (const auto& row : tables_.covariance_rows) {
     double* values = theta.data() + row.begin;
     double scale = device::scale_of_row(row, theta.data());

@@ -137,6 +137,11 @@ inline std::vector<Scenario> calibration_scenarios() {
        mixture(3, 2, "diagonal", {{"means", normal(0, 1.5)}, {"scales", gamma(3, 3)}}, 0.1, "means"), 6,
        walk("split_merge", isotropic), 30});
 
+  all.push_back({"sparse_weights",
+                 mixture(3, 1, "diagonal",
+                         {{"weights", dirichlet(0.02)}, {"means", normal(0, 2)}, {"scales", gamma(3, 3)}}),
+                 5, walk("component_wise"), 60});
+
   // Two Gaussians of one mean.
   all.push_back({"two_gaussian_ordered",
                  two_gaussian({{"fraction", beta(2, 3)}, {"mean", normal(0.3, 1)}, {"sigma", half_normal(1)}},

@@ -14,7 +14,7 @@
 #include <cmath>
 #include <functional>
 
-#include "emomc/sampler/diagnostics.hpp"
+#include "closed_form.hpp"
 #include "keeper.hpp"
 #include "liblikelihood/random_mixture.hpp"
 #include "mixture_target.hpp"
@@ -22,28 +22,14 @@
 namespace emomc {
 namespace {
 
+using testing::Expected;
 using testing::Keeper;
 using testing::number;
-constexpr double kBound = 6.5;
+using testing::quantiles_of;
 constexpr std::size_t kDraws = 3200, kChains = 10;
-constexpr double kProbabilities[] = {0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
-
-struct Expected {
-  std::string name;
-  std::function<double(const double* theta)> value;
-  double mean, sd;
-  std::vector<double> quantiles;  ///< at kProbabilities
-};
 
 std::function<double(const double*)> element(int i) {
   return [i](const double* theta) { return theta[i]; };
-}
-
-template <class Distribution>
-std::vector<double> quantiles_of(const Distribution& d) {
-  std::vector<double> quantiles;
-  for (double p : kProbabilities) quantiles.push_back(quantile(d, p));
-  return quantiles;
 }
 
 class Conjugate : public ::testing::TestWithParam<Backend> {
@@ -75,26 +61,10 @@ class Conjugate : public ::testing::TestWithParam<Backend> {
           std::vector<double> values;
           for (std::size_t i = 0; i < kDraws * kChains; ++i)
             values.push_back(e.value(keeper.theta.data() + i * static_cast<std::size_t>(target.dim())));
-          compare_one(e, {values.data(), kDraws, kChains, kChains, 1, use.other_chains ? kChains : 1});
+          testing::compare_with_closed_form(
+              e, {values.data(), kDraws, kChains, kChains, 1, use.other_chains ? kChains : 1});
         }
       }
-  }
-
- private:
-  static void compare_one(const Expected& e, const DrawsView& view) {
-    EXPECT_LT(std::abs(draws_mean(view) - e.mean), kBound * mcse_mean(view))
-        << draws_mean(view) << " for " << e.mean;
-    EXPECT_LT(std::abs(draws_sd(view) - e.sd), kBound * mcse_sd(view)) << draws_sd(view) << " for " << e.sd;
-    EXPECT_LT(mcse_mean(view), 0.1 * e.sd);  // the comparisons say something
-    for (std::size_t q = 0; q < e.quantiles.size(); ++q) {
-      const double p = kProbabilities[q], point = e.quantiles[q];
-      std::vector<double> below;
-      for (std::size_t i = 0; i < kDraws; ++i)
-        for (std::size_t c = 0; c < kChains; ++c) below.push_back(view(i, c) <= point ? 1.0 : 0.0);
-      const DrawsView indicator{below.data(), kDraws, kChains, kChains, 1, view.chains_per_ensemble};
-      EXPECT_LT(std::abs(draws_mean(indicator) - p), kBound * std::sqrt(p * (1 - p) / ess_mean(indicator)))
-          << "below the " << p;
-    }
   }
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <boost/math/distributions/beta.hpp>
 #include <boost/math/distributions/cauchy.hpp>
 #include <boost/math/distributions/exponential.hpp>
@@ -118,9 +119,12 @@ class Simulator {
                                                                               : 0;
     auto& values = values_[block.name];
     for (int i = 0; i < block.size(); ++i) values.push_back(draw_element(block, i, lower));
-    if (block.support != Support::simplex) return;
-    double sum = 0;  // Dirichlet: gammas, normalised
-    for (double value : values) sum += value;
+    if (block.support != Support::simplex || model_.prior.blocks.at(block.name).family == PriorFamily::fixed)
+      return;
+    // Dirichlet: gammas, normalised; here their logarithms, which small arguments make very small.
+    const double top = *std::max_element(values.begin(), values.end());
+    double sum = 0;
+    for (double& value : values) sum += value = std::exp(value - top);
     for (double& value : values) value /= sum;
   }
 
@@ -172,6 +176,13 @@ class Simulator {
     return quantile(complement(distribution, mass * uniform()));
   }
 
+  // By the inverse of the distribution function, whose first term x^a / Gamma(a + 1) is all of it below
+  // 1e-20.
+  double log_gamma(double a) {
+    const double p = uniform(), log_x = (std::log(p) + std::lgamma(a + 1)) / a;
+    return log_x < -46 ? log_x : std::log(quantile(boost::math::gamma_distribution<>(a, 1), p));
+  }
+
   double draw_element(const ParameterBlock& block, int i, double lower) {
     namespace math = boost::math;
     const PriorSpec& spec = model_.prior.blocks.at(block.name);
@@ -200,7 +211,7 @@ class Simulator {
       case PriorFamily::beta:
         return above(math::beta_distribution<>(a[0], a[1]), 0);
       case PriorFamily::dirichlet:
-        return above(math::gamma_distribution<>(a[0], 1), 0);
+        return log_gamma(a[0]);
       case PriorFamily::fixed:
         return a[0];
       case PriorFamily::lkj:

@@ -67,7 +67,7 @@ EMOMC_HD PointDensities densities_of_values(const Team& team, const ParameterTab
         constrain_element(e, u, e.transform == Transform::lower_bound ? u[e.source] : 0.0, theta[i],
                           log_jacobian);
       lane.a += log_jacobian;
-      lane.b += log_density_term(e, theta[i]);
+      lane.b += log_density_term_at(table, e, u, theta[i]);
     }
   } else if (team.rank() < table.dim) {
     lane = known.terms->lanes[team.rank()];

@@ -2,6 +2,7 @@
 #ifndef EMOMC_DEVICE_CONSTRAIN_HPP
 #define EMOMC_DEVICE_CONSTRAIN_HPP
 
+#include "emomc/device/edge_of_support.hpp"
 #include "emomc/device/log_prior.hpp"
 #include "emomc/device/math.hpp"
 #include "emomc/device/parameter_table.hpp"
@@ -114,6 +115,20 @@ EMOMC_INLINE double constrain_element(const Element& e, const double* u, double 
   return 0.0;
 }
 
+/// What is summed beside log Jacobians: nothing, ...
+struct NoTerms {
+  EMOMC_INLINE double operator()(const Element&, double) const { return 0.0; }
+  EMOMC_INLINE double at(const Element&, const double*, double) const { return 0.0; }
+};
+/// ... or the log prior: of an element with value x, and of an element of theta at the point u.
+struct PriorTerms {
+  const ParameterTable* table;
+  EMOMC_INLINE double operator()(const Element& e, double x) const { return log_density_term(e, x); }
+  EMOMC_INLINE double at(const Element& e, const double* u, double x) const {
+    return log_density_term_at(*table, e, u, x);
+  }
+};
+
 /// Writes one row of a Cholesky factor; returns its part of log |d (s, R) / d u| and of the log prior's
 /// density of (s, R), `term` being the scale's.
 template <class Term>
@@ -160,19 +175,19 @@ EMOMC_INLINE double constrain_at(const Element& e, int i, const double* u, doubl
   return log_jacobian;
 }
 
-/// The same, and term(element, theta[i]); of a covariance's element nothing.
+/// The same, and term.at(element, u, theta[i]); of a covariance's element nothing.
 template <class Term>
 EMOMC_INLINE TwoSums constrain_and_term(const ParameterTable& table, int i, const double* u, double* theta,
                                         const double* known_u, const double* known_theta, Term term) {
   const Element e = table.elements[i];
   if (e.transform == Transform::covariance) return {0, 0};
   const double log_jacobian = constrain_at(e, i, u, theta, known_u, known_theta);
-  return {log_jacobian, term(e, theta[i])};
+  return {log_jacobian, term.at(e, u, theta[i])};
 }
 
-/// Writes theta[table.dim] and returns log |d theta / d u|, and the sum over elements of
-/// term(element, theta), by the same pass; of a covariance the (s, R) of CovarianceRow count as theta, and
-/// the second sum has the density of R.
+/// Writes theta[table.dim] and returns log |d theta / d u|, and the sum over elements of `term` (NoTerms,
+/// PriorTerms), by the same pass; of a covariance the (s, R) of CovarianceRow count as theta, and the second
+/// sum has the density of R.
 template <class Team, class Term>
 EMOMC_HD TwoSums constrain_and_sum(const Team& team, const ParameterTable& table, const double* u,
                                    double* theta, KnownPoint known, Term term) {
@@ -193,7 +208,7 @@ EMOMC_HD TwoSums constrain_and_sum(const Team& team, const ParameterTable& table
 template <class Team>
 EMOMC_HD double constrain(const Team& team, const ParameterTable& table, const double* u, double* theta,
                           KnownPoint known = {}) {
-  return constrain_and_sum(team, table, u, theta, known, [](const Element&, double) { return 0.0; }).a;
+  return constrain_and_sum(team, table, u, theta, known, NoTerms{}).a;
 }
 
 /// Log |d theta / d u| and the log prior density of a point.
@@ -205,8 +220,7 @@ struct PointDensities {
 template <class Team>
 EMOMC_HD PointDensities constrain_with_prior(const Team& team, const ParameterTable& table, const double* u,
                                              double* theta, KnownPoint known = {}) {
-  const TwoSums sums = constrain_and_sum(team, table, u, theta, known,
-                                         [](const Element& e, double x) { return log_density_term(e, x); });
+  const TwoSums sums = constrain_and_sum(team, table, u, theta, known, PriorTerms{&table});
   double log_prior = table.log_prior_constant + sums.b;
   if (num_conditionals(table) > 0) {
     team.sync();  // arguments may be other members' elements

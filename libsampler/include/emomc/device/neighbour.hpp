@@ -34,7 +34,7 @@ EMOMC_INLINE bool simplices_may_differ(const ParameterTable& table, const Neighb
 template <class Team>
 EMOMC_HD PointDensities constrain_neighbour(const Team& team, const ParameterTable& table, const double* u,
                                             double* theta, const Neighbour& known, PointTerms& terms) {
-  const auto prior_term = [](const Element& e, double x) { return log_density_term(e, x); };
+  const PriorTerms prior_term{&table};
   const bool new_simplices = simplices_may_differ(table, known);
   // Where there are none, none ever differs, and nothing has been written about them.
   const bool no_simplices = table.num_simplices == 0;

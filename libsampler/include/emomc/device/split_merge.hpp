@@ -4,6 +4,7 @@
 #ifndef EMOMC_DEVICE_SPLIT_MERGE_HPP
 #define EMOMC_DEVICE_SPLIT_MERGE_HPP
 
+#include "emomc/device/edge_of_support.hpp"
 #include "emomc/device/ensemble_moves.hpp"
 #include "emomc/device/gaussian_walk.hpp"
 #include "emomc/device/unconstrain.hpp"
@@ -18,6 +19,7 @@ namespace emomc::device {
 ///   w2 = w (1 - v1), mu2 = mu + v2 sigma sqrt(w1 / w2), sigma2^2 = (1 - v3) (1 - v2^2) sigma^2 w / w2,
 ///   with |d(w1, mu1, sigma1, w2, mu2, sigma2) / d(w, mu, sigma, v)| = w times, for each column,
 ///   sigma^2 / (2 v1 (1 - v1) sqrt(v3 (1 - v3))).
+/// Weights are there by their logarithms, so that two of 1e-400 are merged like any others.
 struct SplitMerge : GaussianWalk<BlockPlan::by_component> {
   static constexpr const char* name = "split_merge";
   static constexpr BlockPlan block_plan = BlockPlan::by_component_and_jump;
@@ -60,7 +62,11 @@ struct SplitMerge : GaussianWalk<BlockPlan::by_component> {
     const int d = mixture.num_columns, K = mixture.num_components;
     double* theta = view.theta;
     EMOMC_ROLLED
-    for (int n = team.rank(); n < table.dim; n += team.size()) theta[n] = view.current_theta[n];
+    for (int n = team.rank(); n < table.dim; n += team.size()) {
+      const bool is_weight = n >= mixture.weights && n < mixture.weights + K;
+      theta[n] = is_weight ? log_weight(table, table.elements[n], view.u, view.current_theta[n])
+                           : view.current_theta[n];
+    }
     team.sync();
 
     // Components i and j become k, k becomes i and j.
@@ -70,21 +76,27 @@ struct SplitMerge : GaussianWalk<BlockPlan::by_component> {
     if (j >= i) ++j;
     if (k >= (i < j ? i : j)) ++k;
     if (k >= (i < j ? j : i)) ++k;
-    double *weights = theta + mixture.weights, *means = theta + mixture.means,
+    double *log_weights = theta + mixture.weights, *means = theta + mixture.means,
            *scales = theta + mixture.scales;
-    const double share = extra[3], merged_share = weights[i] / (weights[i] + weights[j]);
-    double log_ratio = log(weights[k] / (weights[i] + weights[j])) -
-                       (d + 1) * log(share * (1 - share) / (merged_share * (1 - merged_share)));
+    const double split = log_weights[k];
+    const bool first_is_more = log_weights[i] > log_weights[j];
+    const double more = first_is_more ? log_weights[i] : log_weights[j],
+                 less = first_is_more ? log_weights[j] : log_weights[i];
+    const double merged = more + log1p(exp(less - more));
+    const double share = extra[3], log_merged_share = log_weights[i] - merged,
+                 log_merged_rest = log_weights[j] - merged;
+    const double merged_share = exp(log_merged_share), merged_rest = exp(log_merged_rest);
+    double log_ratio =
+        (split - merged) - (d + 1) * (log(share * (1 - share)) - log_merged_share - log_merged_rest);
     const double* innovation = view.innovation.main;
     log_ratio += team.sum(d, [=](int r) {
       double *mi = means + i * d + r, *mj = means + j * d + r, *mk = means + k * d + r;
       double *si = scales + i * d + r, *sj = scales + j * d + r, *sk = scales + k * d + r;
       const double v1 = share, v2 = innovation[2 * r], v3 = innovation[2 * r + 1];
-      const double u1 = merged_share, gap = *mj - *mi, mean = *mi + (1 - u1) * gap;
-      const double within = u1 * *si * *si + (1 - u1) * *sj * *sj;
-      const double scale = EMOMC_SQRT(within + u1 * (1 - u1) * gap * gap);
-      const double u2 = EMOMC_SQRT(u1 * (1 - u1)) * (gap < 0 ? -gap : gap) / scale,
-                   u3 = u1 * *si * *si / within;
+      const double u1 = merged_share, rest = merged_rest, gap = *mj - *mi, mean = *mi + rest * gap;
+      const double within = u1 * *si * *si + rest * *sj * *sj;
+      const double scale = EMOMC_SQRT(within + u1 * rest * gap * gap);
+      const double u2 = EMOMC_SQRT(u1 * rest) * (gap < 0 ? -gap : gap) / scale, u3 = u1 * *si * *si / within;
       const double odds = EMOMC_SQRT(v1 / (1 - v1)), left = *sk * EMOMC_SQRT(1 - v2 * v2);
       const double log_scales = 2 * log(*sk / scale);
       *mi = *mk - v2 * *sk / odds;
@@ -99,10 +111,9 @@ struct SplitMerge : GaussianWalk<BlockPlan::by_component> {
     });
     team.sync();
     if (team.rank() == 0) {
-      const double both = weights[i] + weights[j];
-      weights[i] = weights[k] * share;
-      weights[j] = weights[k] * (1 - share);
-      weights[k] = both;
+      log_weights[i] = split + log(share);
+      log_weights[j] = split + log(1 - share);
+      log_weights[k] = merged;
       if (mixture.order != kUnordered) sort_components(mixture, theta);
     }
     team.sync();
@@ -137,12 +148,18 @@ struct SplitMerge : GaussianWalk<BlockPlan::by_component> {
     }
   }
 
-  /// Free weights, means and scales; whether they are inside their bounds.
+  /// Free weights, which theta has by their logarithms, means and scales; whether they are inside their
+  /// bounds.
   template <class Team>
   EMOMC_HD static bool unconstrain(const Team& team, const ParameterTable& table, const double* theta,
                                    double* u) {
     if (team.rank() == 0)
-      for (int s = 0; s < table.num_simplices; ++s) unconstrain_simplex(table.simplices[s], theta, u);
+      for (int s = 0; s < table.num_simplices; ++s) {
+        const SimplexBlock& block = table.simplices[s];
+        if (block.begin == table.mixture.weights)
+          unconstrain_simplex(
+              block, [=](int k) { return theta[block.begin + k]; }, u);
+      }
     const double outside = team.sum(table.dim, [=](int n) {
       const Element& e = table.elements[n];
       if (!has_own_coordinate(e.transform)) return 0.0;

@@ -29,14 +29,15 @@ EMOMC_INLINE double unconstrain_element(const Element& e, const double* theta, i
   }
 }
 
-/// u = V' log theta of a simplex, V the Helmert basis; one member does it.
-EMOMC_INLINE void unconstrain_simplex(const SimplexBlock& block, const double* theta, double* u) {
-  const double* w = theta + block.begin;
+/// u = V' log w of a simplex, V the Helmert basis, `log_weight(j)` being that of place j, finite, but for a
+/// constant; one member does it.
+template <class F>
+EMOMC_INLINE void unconstrain_simplex(const SimplexBlock& block, F log_weight, double* u) {
   double head = 0;
   EMOMC_ROLLED
   for (int j = 1; j < block.size; ++j) {
-    head += log(w[j - 1]);
-    u[block.source + j - 1] = (head - j * log(w[j])) / EMOMC_SQRT(j * (j + 1.0));
+    head += log_weight(j - 1);
+    u[block.source + j - 1] = (head - j * log_weight(j)) / EMOMC_SQRT(j * (j + 1.0));
   }
 }
 

@@ -53,10 +53,12 @@ class Target {
   /// The likelihood's parameters with sampled arguments of their priors behind them: the mean and sd of what
   /// they are arguments for.
   std::vector<double> with_arguments_of(std::span<const double> theta) const;
-  /// Moves theta into the support where it lies outside: scales above their floor, values of an interval
-  /// inside it, fixed values where they are fixed, components into their order.
+  /// Moves theta into the support where it lies outside: scales above their floor, weights of 0 to the least
+  /// normal number (2.2e-308), values of an interval inside it, fixed values where they are fixed, components
+  /// into their order.
   void move_inside(std::vector<double>& theta) const;
-  /// theta drawn from the prior, random numbers of (seed, chain, attempt).
+  /// theta drawn from the prior, random numbers of (seed, chain, attempt). Weights that are smaller are given
+  /// as the least normal number, 2.2e-308.
   std::vector<double> draw_from_prior(std::uint64_t seed, std::uint32_t chain, std::uint64_t attempt) const;
 
   /// Where the free parameters of block b lie in u; empty for a fixed block.
