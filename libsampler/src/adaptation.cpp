@@ -96,6 +96,15 @@ Adaptation::Adaptation(const ProposalBlocks& blocks, double target_acceptance,
   window_end_ = window_begin_;
 }
 
+void Adaptation::begin_warmup(std::int64_t warmup) {
+  warmup_ = warmup;
+  fit_at_ = forgotten_at_ = 0;
+  std::fill(late_scales_.begin(), late_scales_.end(), kNan);
+  std::fill(window_begin_.begin(), window_begin_.end(), kNan);
+  window_end_ = window_begin_;
+  forget_points();
+}
+
 std::int64_t Adaptation::stride(std::int64_t begin, std::int64_t end) const {
   const auto points = (end - begin) * static_cast<std::int64_t>(count_.size());
   const bool early = blocks_.traits.learning == device::ShapeLearning::as_asked_and_fitted &&

@@ -22,6 +22,9 @@ class Adaptation {
   Adaptation(const ProposalBlocks& blocks, double target_acceptance, const std::vector<ChainPlan>& plans,
              int dim_unconstrained, std::int64_t warmup, std::size_t num_rows);
 
+  /// Another warm-up of so many steps, counted from its begin, which starts from what has been learnt.
+  void begin_warmup(std::int64_t warmup);
+
   /// num_groups x layout.size(), what the step body reads.
   const std::vector<double>& adapted() const { return adapted_; }
 

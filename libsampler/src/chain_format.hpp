@@ -12,6 +12,7 @@ namespace emomc {
 inline constexpr std::string_view kChainMagic = "EMOMCCH1";
 inline constexpr std::uint32_t kDrawBlock = 0x57415244;        // "DRAW"
 inline constexpr std::uint32_t kAcceptanceBlock = 0x50434341;  // "ACCP"
+inline constexpr std::uint32_t kWarmupBlock = 0x4D524157;      // "WARM"
 
 /// Before each block: type, payload bytes, number of records, index of the first, CRC-32C of all that and
 /// the payload.
@@ -27,6 +28,7 @@ std::string encode_block(std::uint32_t type, std::uint32_t num_records, std::uin
 inline std::size_t draw_bytes(const ChainHeader& header) {
   return 3 * 8 + 8 * static_cast<std::size_t>(header.layout.dim());
 }
+inline constexpr std::size_t kWarmupBytes = 8 + 8;
 inline std::size_t acceptance_bytes(const ChainHeader& header) { return 8 + 16 * header.block_names.size(); }
 
 }  // namespace emomc

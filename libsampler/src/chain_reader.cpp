@@ -44,6 +44,24 @@ void read_acceptance(std::string_view payload, ChainDraws& chain) {
   }
 }
 
+// What came before was warm-up.
+void read_longer_warmup(std::string_view payload, ChainDraws& chain) {
+  Fields fields(payload);
+  while (fields.left()) {
+    const auto end = fields.get<std::int64_t>();
+    const bool keeps_draws = fields.get<std::uint64_t>() != 0;
+    if (end < chain.header.warmup || (!chain.steps.empty() && end <= chain.steps.back()))
+      throw DamagedBytes("a warm-up that ends before its begin");
+    chain.header.warmup = end;
+    for (auto* counts : {&chain.accepted, &chain.proposed}) std::fill(counts->begin(), counts->end(), 0);
+    if (keeps_draws) continue;
+    chain.num_left_out += chain.num_draws;
+    chain.num_draws = 0;
+    chain.steps.clear();
+    for (auto* values : {&chain.log_prior, &chain.log_likelihood, &chain.parameters}) values->clear();
+  }
+}
+
 constexpr const char* kMissing = ": missing, but the checkpoint says that it has been written";
 constexpr const char* kMend = "; restore it from a copy, or start the run over with --force";
 
@@ -60,6 +78,7 @@ ChainDraws parse(std::string_view content, const std::string& name) {
   ChainDraws chain;
   std::size_t at = 0;
   chain.header = header_of(content, name, &at);
+  chain.first_warmup = chain.header.warmup;
   chain.accepted.assign(chain.header.block_names.size(), 0);
   chain.proposed = chain.accepted;
   std::uint64_t next_draw = 0;
@@ -79,9 +98,10 @@ ChainDraws parse(std::string_view content, const std::string& name) {
     const auto records = fields.get<std::uint32_t>();
     const auto first = fields.get<std::uint64_t>();
     const auto crc = fields.get<std::uint32_t>();
-    if (type != kDrawBlock && type != kAcceptanceBlock) damaged("no block begins here");
-    const std::size_t record_bytes =
-        type == kDrawBlock ? draw_bytes(chain.header) : acceptance_bytes(chain.header);
+    if (type != kDrawBlock && type != kAcceptanceBlock && type != kWarmupBlock) damaged("no block begins here");
+    const std::size_t record_bytes = type == kDrawBlock     ? draw_bytes(chain.header)
+                                     : type == kWarmupBlock ? kWarmupBytes
+                                                            : acceptance_bytes(chain.header);
     if (records == 0 || bytes != record_bytes * records) damaged("a block of impossible length");
     if (rest.size() - kBlockHeaderBytes < bytes) break;  // unfinished
     const std::string_view payload = rest.substr(kBlockHeaderBytes, bytes);
@@ -91,6 +111,12 @@ ChainDraws parse(std::string_view content, const std::string& name) {
       if (first != next_draw) damaged("draws are missing before this block");
       next_draw += records;
       read_draws(payload, chain);
+    } else if (type == kWarmupBlock) {
+      try {
+        read_longer_warmup(payload, chain);
+      } catch (const DamagedBytes& damage) {
+        damaged(damage.what());
+      }
     } else {
       read_acceptance(payload, chain);
     }
@@ -176,9 +202,10 @@ ChainEnd check_committed(const std::filesystem::path& file, const ChainHeader& h
       std::string_view(content).substr(0, static_cast<std::size_t>(std::max<std::int64_t>(committed, 0)));
   const ChainDraws chain = parse(front, name);
   require_committed(chain, front.size(), committed, name);
-  if (!(chain.header == header))
+  std::size_t header_bytes = 0;
+  if (!(header_of(front, name, &header_bytes) == header))
     throw InputError(name + ": its header differs from this run's; it belongs to another configuration");
-  return {committed, chain.num_draws};
+  return {committed, chain.num_draws + chain.num_left_out};
 }
 
 std::vector<ChainDraws> read_chains(const std::filesystem::path& run_directory) {
@@ -198,10 +225,17 @@ std::vector<ChainDraws> read_chains(const std::filesystem::path& run_directory) 
   if (chains.empty()) throw InputError(folder.string() + ": there are no chains yet");
   std::sort(chains.begin(), chains.end(),
             [](const auto& a, const auto& b) { return a.header.chain_id < b.header.chain_id; });
+  // A run that has just begun a longer warm-up, or was killed then, has not yet said so in every file.
+  std::int64_t warmup = 0;
+  for (const auto& chain : chains) warmup = std::max(warmup, chain.header.warmup);
+  const auto is_longer = [](const ChainDraws& chain) { return chain.header.warmup > chain.first_warmup; };
+  if (std::any_of(chains.begin(), chains.end(), is_longer))
+    for (auto& chain : chains) chain.header.warmup = warmup;
   for (const auto& chain : chains)
     if (!(chain.header.layout == chains[0].header.layout) ||
         chain.header.block_names != chains[0].header.block_names ||
-        chain.header.warmup != chains[0].header.warmup || chain.header.thin != chains[0].header.thin)
+        chain.header.warmup != chains[0].header.warmup || chain.first_warmup != chains[0].first_warmup ||
+        chain.header.thin != chains[0].header.thin)
       throw InputError(folder.string() + ": chain " + std::to_string(chain.header.chain_id) +
                        " belongs to another run than chain " + std::to_string(chains[0].header.chain_id));
   return chains;

@@ -63,7 +63,8 @@ ChainRunner::ChainRunner(LikelihoodEngine& engine, std::span<const Target> targe
       record_(plan_record(target_, plans.size())),
       adaptation_(blocks_, proposal.target_acceptance, plans, target_.dim_unconstrained(), options.warmup,
                   engine.num_rows()),
-      windows_(window_ends(options.warmup)),
+      warmup_(options.warmup),
+      windows_(window_ends(warmup_)),
       pace_(options.segment_steps),
       started_(Clock::now()) {
   engine.allocate(plans, caches_);
@@ -103,6 +104,12 @@ void ChainRunner::resume(const SamplerState& state) {
   if (state.num_chains != chains || state.dim_unconstrained != target_.dim_unconstrained() ||
       state.num_blocks != ensemble_->view().num_blocks)
     throw InputError("checkpoint: it has other chains or parameters than this configuration");
+  if (state.warmup < 0 || state.warmup_begin < 0 || state.warmup_begin > state.step)
+    throw InputError("checkpoint: it has an impossible warm-up");
+  warmup_begin_ = state.warmup_begin;
+  warmup_ = state.warmup;
+  windows_ = window_ends(warmup_);
+  adaptation_.begin_warmup(warmup_);
   if (state.step < 0 || state.step > num_steps())
     throw InputError("checkpoint: it stands at step " + std::to_string(state.step) + ", this run has " +
                      std::to_string(num_steps()));
@@ -127,13 +134,18 @@ void ChainRunner::resume(const SamplerState& state) {
 
 RunResult ChainRunner::run() {
   RunResult result;
-  const auto warmup_started = Clock::now();
-  bool going = run_warmup();
-  result.warmup_seconds = seconds_since(warmup_started);
-  const auto sampling_started = Clock::now();
-  if (going) going = run_sampling();
-  result.sampling_seconds = seconds_since(sampling_started);
-  result.finished = going;
+  Sampled sampled = Sampled::too_early;
+  while (sampled == Sampled::too_early) {
+    // Draws that were too early have been warm-up.
+    result.warmup_seconds += result.sampling_seconds;
+    const auto warmup_started = Clock::now();
+    const bool going = run_warmup();
+    result.warmup_seconds += seconds_since(warmup_started);
+    const auto sampling_started = Clock::now();
+    sampled = going ? run_sampling() : Sampled::stopped;
+    result.sampling_seconds = seconds_since(sampling_started);
+  }
+  result.finished = sampled == Sampled::finished;
   result.state = state();
   result.num_evaluations = evaluations_;
   result.adaptation_drift = adaptation_.drift();
@@ -173,6 +185,8 @@ SamplerState ChainRunner::state() const {
   state.log_prior = ensemble_->download_scalars(view.current.log_prior);
   state.log_likelihood = ensemble_->download_scalars(view.current.log_likelihood);
   state.log_jacobian = ensemble_->download_scalars(view.current.log_jacobian);
+  state.warmup_begin = warmup_begin_;
+  state.warmup = warmup_;
   state.adaptation = adaptation_.save();
   state.accepted = ensemble_->accepted();
   state.proposed = ensemble_->proposed();
@@ -213,13 +227,13 @@ Continue ChainRunner::report(const SegmentResult& segment) {
                          " of " + std::to_string(chain_proposed) +
                          " proposals had a density of NaN or plus infinity, more than sampler.max_nan_share");
   }
-  return handler_.on_progress({segment.end_step, num_steps(), options_.warmup,
+  return handler_.on_progress({segment.end_step, num_steps(), warmup_end(),
                                proposed > 0 ? accepted / proposed : 0.0, seconds_since(started_)});
 }
 
 void ChainRunner::hand_over(const SegmentResult& segment, bool warmup, std::int64_t every) {
   // Records may be denser than the draws asked for.
-  const std::int64_t origin = warmup ? 0 : options_.warmup;
+  const std::int64_t origin = warmup ? 0 : warmup_end();
   const auto chains = static_cast<std::int64_t>(plans_.size()),
              dim = static_cast<std::int64_t>(target_.dim());
   DrawBatch batch;
@@ -247,8 +261,9 @@ void ChainRunner::hand_over(const SegmentResult& segment, bool warmup, std::int6
 
 // False: stopped.
 bool ChainRunner::run_warmup() {
-  std::int64_t begin = 0;
-  for (const std::int64_t end : windows_) {
+  std::int64_t begin = warmup_begin_;
+  for (const std::int64_t length : windows_) {
+    const std::int64_t end = warmup_begin_ + length;
     if (end > step_ && !run_window(begin, end)) return false;
     begin = end;
   }
@@ -257,7 +272,7 @@ bool ChainRunner::run_warmup() {
 
 // The window from `begin` to `end`, or what is left of it.
 bool ChainRunner::run_window(std::int64_t begin, std::int64_t end) {
-  const std::int64_t stride = adaptation_.stride(begin, end);
+  const std::int64_t stride = adaptation_.stride(begin - warmup_begin_, end - warmup_begin_);
   const std::int64_t every = options_.keep_warmup ? 1 : stride;
   bool stop = false;
   const auto drain = [&](const SegmentResult& segment) {
@@ -302,38 +317,56 @@ void ChainRunner::end_window(std::int64_t end) {
     accepted[i] -= window_accepted_[i];
     proposed[i] -= window_proposed_[i];
   }
-  adaptation_.end_window(end, accepted, proposed);
+  adaptation_.end_window(end - warmup_begin_, accepted, proposed);
   ensemble_->upload_adapted(adaptation_.adapted());
-  if (end == options_.warmup) {
-    const std::vector<std::uint64_t> zeros(accepted.size()), no_faults(plans_.size());
-    ensemble_->upload_counters(zeros, zeros, no_faults);
-  }
+  if (end == warmup_end()) count_anew();
   begin_window();
 }
 
-bool ChainRunner::run_sampling() {
+void ChainRunner::count_anew() {
+  const std::vector<std::uint64_t> zeros(plans_.size() * static_cast<std::size_t>(ensemble_->view().num_blocks)),
+      no_faults(plans_.size());
+  ensemble_->upload_counters(zeros, zeros, no_faults);
+}
+
+void ChainRunner::begin_longer_warmup() {
+  warmup_begin_ = step_;
+  warmup_ = std::max<std::int64_t>(1, 2 * warmup_);
+  windows_ = window_ends(warmup_);
+  adaptation_.begin_warmup(warmup_);
+  count_anew();
+  begin_window();
+  handler_.on_longer_warmup(warmup_end());
+}
+
+ChainRunner::Sampled ChainRunner::run_sampling() {
   bool stop = false;
   const auto drain = [&](const SegmentResult& segment) {
     hand_over(segment, false, options_.thin);
     if (report(segment) == Continue::stop) stop = true;
   };
-  bool enough = false;
+  Decision decision = Decision::more_draws;
   while (step_ < num_steps() && !stop) {
-    const std::int64_t draws = (step_ - options_.warmup) / options_.thin;
+    const std::int64_t draws = (step_ - warmup_end()) / options_.thin;
     const auto& decisions = options_.decisions;
     const auto next = std::upper_bound(decisions.begin(), decisions.end(), draws);
     // A resumed run may stand where the one before it ended.
     const bool due =
-        next != decisions.begin() && next[-1] == draws && (step_ - options_.warmup) % options_.thin == 0;
+        next != decisions.begin() && next[-1] == draws && (step_ - warmup_end()) % options_.thin == 0;
     if (due) {
       segments_->finish(drain);
-      enough = handler_.on_decision(draws) == Continue::stop;
-      if (enough || stop) break;
+      if (stop) break;
+      decision = handler_.on_decision(draws);
+      if (decision == Decision::enough) break;
+      if (decision == Decision::longer_warmup) {
+        begin_longer_warmup();
+        return Sampled::too_early;
+      }
     }
     const std::int64_t end = next == decisions.end()
                                  ? num_steps()
-                                 : std::min(num_steps(), options_.warmup + *next * options_.thin);
-    run_segment(end, options_.warmup, options_.thin, CopyPoints::theta, drain);
+                                 : std::min(num_steps(), warmup_end() + *next * options_.thin);
+    run_segment(end, warmup_end(), options_.thin, CopyPoints::theta, drain);
     if (!stop && handler_.wants_state(step_)) {
       segments_->finish(drain);
       handler_.on_state(state());
@@ -341,7 +374,7 @@ bool ChainRunner::run_sampling() {
   }
   segments_->finish(drain);
   handler_.on_state(state());
-  return enough || step_ == num_steps();
+  return decision == Decision::enough || step_ == num_steps() ? Sampled::finished : Sampled::stopped;
 }
 
 }  // namespace emomc

@@ -40,7 +40,8 @@ class ChainRunner {
   void refuse_another_density(const std::vector<double>& was, const std::vector<double>& is,
                               const char* name) const;
   void evaluate_current();
-  std::int64_t num_steps() const { return options_.warmup + options_.draws * options_.thin; }
+  std::int64_t warmup_end() const { return warmup_begin_ + warmup_; }
+  std::int64_t num_steps() const { return warmup_end() + options_.draws * options_.thin; }
   SamplerState state() const;
   // Runs up to `end`, at most one segment; `drain` sees finished ones.
   void run_segment(std::int64_t end, std::int64_t origin, std::int64_t every, CopyPoints copy,
@@ -49,12 +50,15 @@ class ChainRunner {
   void hand_over(const SegmentResult& segment, bool warmup, std::int64_t every);
   // False: stopped.
   bool run_warmup();
-  // The window from `begin` to `end`, or what is left of it.
+  // The window between two absolute steps, or what is left of it.
   bool run_window(std::int64_t begin, std::int64_t end);
   void begin_window();
+  void count_anew();
   void learn_from(const SegmentResult& segment, std::int64_t begin, std::int64_t every, std::int64_t stride);
   void end_window(std::int64_t end);
-  bool run_sampling();
+  enum class Sampled { stopped, finished, too_early };
+  Sampled run_sampling();
+  void begin_longer_warmup();
 
   LikelihoodEngine& engine_;
   std::span<const Target> targets_;
@@ -67,7 +71,8 @@ class ChainRunner {
   ComponentCaches caches_;
   RecordLayout record_;
   Adaptation adaptation_;
-  std::vector<std::int64_t> windows_;
+  std::int64_t warmup_begin_ = 0, warmup_;  ///< of the last warm-up: the absolute step before it, and its length
+  std::vector<std::int64_t> windows_;       ///< of it, counted from its begin
   Pace pace_;
   std::chrono::steady_clock::time_point started_;
   std::string why_not_resident_;

@@ -99,6 +99,16 @@ void ChainWriter::append(const AcceptanceView& acceptance) {
   ++impl_->acceptance_records;
 }
 
+void ChainWriter::begin_longer_warmup(std::int64_t end, bool keeps_draws) {
+  impl_->flush();
+  std::string payload;
+  put(payload, end);
+  put(payload, static_cast<std::uint64_t>(keeps_draws));
+  std::uint32_t records = 1;
+  std::uint64_t first = 0;
+  impl_->write_block(kWarmupBlock, payload, records, first);
+}
+
 void ChainWriter::flush() { impl_->flush(); }
 
 std::int64_t ChainWriter::commit() {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "bytes.hpp"
 #include "emomc/core/errors.hpp"
@@ -7,13 +8,14 @@
 namespace emomc {
 namespace {
 
-constexpr std::string_view kMagic = "EMOMCCK2", kFirstMagic = "EMOMCCK1";
+constexpr std::string_view kMagic = "EMOMCCK3";
+constexpr std::array<std::string_view, 2> kEarlierMagic = {"EMOMCCK1", "EMOMCCK2"};
 constexpr std::size_t kPrefixBytes = kMagic.size() + 8 + 4;  // length and CRC-32C of the body
 
 // One list of fields for writing and reading: `field` is called with each.
 template <class State, class Field>
 void state_fields(State& s, const Field& field) {
-  field(s.step);
+  for (auto* steps : {&s.step, &s.warmup_begin, &s.warmup}) field(*steps);
   for (auto* n : {&s.num_chains, &s.dim_unconstrained, &s.dim, &s.num_blocks}) field(*n);
   for (auto* values : {&s.unconstrained, &s.log_prior, &s.log_likelihood, &s.log_jacobian, &s.adaptation})
     field(*values);
@@ -83,14 +85,18 @@ void require_consistency(const Checkpoint& c) {
     throw DamagedBytes("its parts do not fit together");
 }
 
+bool is_of_an_earlier_version(const std::string& content) {
+  return std::any_of(kEarlierMagic.begin(), kEarlierMagic.end(),
+                     [&](std::string_view magic) { return content.starts_with(magic); });
+}
+
 Checkpoint parse(const std::string& content, const std::string& name) {
-  const auto starts_with = [&](std::string_view magic) { return content.starts_with(magic); };
-  if (starts_with(kFirstMagic))
+  if (is_of_an_earlier_version(content))
     throw InputError(name +
                      ": written by an earlier version of emomc; go on with that one, or start over with "
                      "--force (its draws can be read as before)");
   try {
-    if (!starts_with(kMagic)) throw DamagedBytes("it does not begin as one");
+    if (!content.starts_with(kMagic)) throw DamagedBytes("it does not begin as one");
     Fields fields(std::string_view(content).substr(kMagic.size()));
     const auto length = fields.get<std::uint64_t>();
     const auto crc = fields.get<std::uint32_t>();
@@ -124,7 +130,7 @@ Checkpoint read_checkpoint(const std::filesystem::path& file) {
 std::vector<CommittedChain> committed_chains(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file)) return {};
   const std::string content = read_file(file);
-  if (content.starts_with(kFirstMagic)) return {};
+  if (is_of_an_earlier_version(content)) return {};
   return parse(content, file.string()).chains;
 }
 

@@ -237,10 +237,10 @@ TEST_P(OnBackend, DecisionsEndARunAtTheirDraw) {
     std::vector<std::int64_t> asked;
     std::int64_t enough = 1 << 30;
     std::size_t draws_then = 0;
-    Continue on_decision(std::int64_t draws) override {
+    Decision on_decision(std::int64_t draws) override {
       asked.push_back(draws);
       draws_then = steps.size();
-      return draws >= enough ? Continue::stop : Continue::yes;
+      return draws >= enough ? Decision::enough : Decision::more_draws;
     }
   };
   Problem problem;

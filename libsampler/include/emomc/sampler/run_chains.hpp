@@ -57,7 +57,7 @@ SamplerMemory sampler_memory(DeviceKind where, std::span<const Target> targets, 
 int evaluations_per_step(const ProposalSpec& proposal, const Target& target);
 
 struct RunOptions {
-  std::int64_t warmup = 1000;  ///< steps
+  std::int64_t warmup = 1000;  ///< steps; of the first warm-up where DrawHandler::on_decision asks for more
   std::int64_t draws = 1000;   ///< kept per chain
   std::int64_t thin = 1;       ///< steps per kept draw
   std::uint64_t seed = 0;
@@ -71,7 +71,7 @@ struct RunOptions {
   /// Steps after each multiple of which the handler is asked for wants_state; 0: after segments alone. Draws
   /// do not depend on it.
   std::int64_t state_every = 0;
-  /// Numbers of draws, increasing, at which the handler decides whether they are enough.
+  /// Numbers of draws since the last warm-up, increasing, at which the handler decides how the run goes on.
   std::vector<std::int64_t> decisions;
 };
 
@@ -89,6 +89,8 @@ struct DrawBatch {
 /// The state of a run at a segment boundary: everything that its continuation depends on.
 struct SamplerState {
   std::int64_t step = 0;  ///< absolute steps done
+  /// The warm-up that the draws come after, or that the run is in: its first step less 1, and its length.
+  std::int64_t warmup_begin = 0, warmup = 0;
   int num_chains = 0, dim_unconstrained = 0, dim = 0, num_blocks = 0;
   std::vector<double> unconstrained;                            ///< num_chains x dim_unconstrained
   std::vector<double> log_prior, log_likelihood, log_jacobian;  ///< [num_chains]
@@ -101,12 +103,22 @@ struct SamplerState {
 };
 
 struct Progress {
-  std::int64_t step = 0, num_steps = 0, warmup = 0;
+  std::int64_t step = 0, num_steps = 0;
+  std::int64_t warmup = 0;     ///< absolute step after which the last warm-up ends
   double mean_acceptance = 0;  ///< over chains and blocks, since the phase began
   double seconds = 0;          ///< since run_chains was called
 };
 
 enum class Continue { yes, stop };
+
+/// What follows a look at the draws.
+enum class Decision {
+  more_draws,
+  enough,  ///< the run is finished
+  /// The draws so far are not of the posterior: they and their warm-up count as warm-up, and one of twice the
+  /// length follows, which adapts anew from what has been learnt.
+  longer_warmup,
+};
 
 /// Draws and news leave run_chains only through this. Calls come in order, from the calling thread.
 class DrawHandler {
@@ -115,9 +127,12 @@ class DrawHandler {
   virtual void on_draws(const DrawBatch& draws) = 0;
   /// At segment boundaries; `stop` ends the run after the state has been handed over.
   virtual Continue on_progress(const Progress&) { return Continue::yes; }
-  /// At each of RunOptions::decisions, when exactly that many draws of every chain have been handed over by
-  /// this run or those that it resumes; `stop` ends the run, which then is finished.
-  virtual Continue on_decision(std::int64_t /*num_draws*/) { return Continue::yes; }
+  /// At each of RunOptions::decisions, when exactly that many draws of every chain have been handed over since
+  /// the last warm-up by this run or those that it resumes. It must be a function of the draws alone: a run
+  /// that was interrupted is asked again.
+  virtual Decision on_decision(std::int64_t /*num_draws*/) { return Decision::more_draws; }
+  /// After Decision::longer_warmup; `end` is the absolute step after which draws count.
+  virtual void on_longer_warmup(std::int64_t /*end*/) {}
   /// Whether on_state is wanted now, after `step` steps; asked after every segment, while it may still run.
   virtual bool wants_state(std::int64_t /*step*/) { return false; }
   virtual void on_state(const SamplerState&) {}

@@ -24,7 +24,7 @@ namespace emomc {
 struct ChainHeader {
   std::uint64_t chain_id = 0;
   std::uint64_t seed = 0;
-  std::int64_t warmup = 0;  ///< steps
+  std::int64_t warmup = 0;  ///< steps; in ChainDraws the absolute step after which the last warm-up ended
   std::int64_t thin = 1;
   ParameterLayout layout;                ///< in the data's own units
   std::vector<std::string> block_names;  ///< proposal blocks whose acceptance is recorded
@@ -46,7 +46,7 @@ struct AcceptanceView {
 
 /// Where the committed part of a chain file ends.
 struct ChainEnd {
-  std::int64_t bytes = 0, num_draws = 0;
+  std::int64_t bytes = 0, num_draws = 0;  ///< draws that readers leave out counted
 };
 
 /// Appends draws of one chain to `chains/chain-<id>.emc`. Draws are buffered into blocks; a block is
@@ -65,6 +65,9 @@ class ChainWriter {
 
   void append(const DrawView& draw);
   void append(const AcceptanceView& acceptance);
+  /// What has been appended was warm-up, which now ends after the absolute step `end`. Readers show it as
+  /// warm-up with `keeps_draws`, and leave it out otherwise.
+  void begin_longer_warmup(std::int64_t end, bool keeps_draws);
   const std::filesystem::path& file() const;
   /// Writes out what is buffered as a block. Not yet durable.
   void flush();
@@ -80,12 +83,14 @@ class ChainWriter {
 /// All draws of one chain in memory.
 struct ChainDraws {
   ChainHeader header;
+  std::int64_t first_warmup = 0;  ///< steps, as the header in the file has it
   std::int64_t num_draws = 0;
   std::vector<std::int64_t> steps;
   std::vector<double> log_prior, log_likelihood;  ///< [num_draws]
   std::vector<double> parameters;                 ///< num_draws x dim, row-major
   std::vector<std::uint64_t> accepted, proposed;  ///< [num_blocks], summed over the sampling phase
   std::int64_t bytes_ignored = 0;                 ///< an unfinished block at the end
+  std::int64_t num_left_out = 0;                  ///< draws before a longer warm-up that were not to be kept
 };
 
 /// The chain file of a run.
