@@ -98,7 +98,8 @@ ChainDraws parse(std::string_view content, const std::string& name) {
     const auto records = fields.get<std::uint32_t>();
     const auto first = fields.get<std::uint64_t>();
     const auto crc = fields.get<std::uint32_t>();
-    if (type != kDrawBlock && type != kAcceptanceBlock && type != kWarmupBlock) damaged("no block begins here");
+    if (type != kDrawBlock && type != kAcceptanceBlock && type != kWarmupBlock)
+      damaged("no block begins here");
     const std::size_t record_bytes = type == kDrawBlock     ? draw_bytes(chain.header)
                                      : type == kWarmupBlock ? kWarmupBytes
                                                             : acceptance_bytes(chain.header);

@@ -324,7 +324,8 @@ void ChainRunner::end_window(std::int64_t end) {
 }
 
 void ChainRunner::count_anew() {
-  const std::vector<std::uint64_t> zeros(plans_.size() * static_cast<std::size_t>(ensemble_->view().num_blocks)),
+  const std::vector<std::uint64_t> zeros(plans_.size() *
+                                         static_cast<std::size_t>(ensemble_->view().num_blocks)),
       no_faults(plans_.size());
   ensemble_->upload_counters(zeros, zeros, no_faults);
 }
@@ -363,9 +364,8 @@ ChainRunner::Sampled ChainRunner::run_sampling() {
         return Sampled::too_early;
       }
     }
-    const std::int64_t end = next == decisions.end()
-                                 ? num_steps()
-                                 : std::min(num_steps(), warmup_end() + *next * options_.thin);
+    const std::int64_t end =
+        next == decisions.end() ? num_steps() : std::min(num_steps(), warmup_end() + *next * options_.thin);
     run_segment(end, warmup_end(), options_.thin, CopyPoints::theta, drain);
     if (!stop && handler_.wants_state(step_)) {
       segments_->finish(drain);

@@ -25,7 +25,8 @@ std::int64_t first_look_from(std::int64_t steps, std::int64_t thin) {
 
 bool is_unsettled(const DrawDiagnostics& run) {
   for (std::size_t q = 0; q < run.draws.num_quantities(); ++q)
-    if (run.is_label_free(q) && !run.is_constant(q) && !(run.summaries[q].rhat <= kUnsettledRhat)) return true;
+    if (run.is_label_free(q) && !run.is_constant(q) && !(run.summaries[q].rhat <= kUnsettledRhat))
+      return true;
   return false;
 }
 
@@ -60,7 +61,8 @@ std::vector<std::int64_t> looks_below(std::int64_t most) {
 
 Decision decide(const StoppingRule& rule, const DrawDiagnostics& run, std::int64_t warmup) {
   const auto draws = static_cast<std::int64_t>(run.draws.num_draws);
-  if (judge_convergence(run).converged() && least_ess(run).ess >= rule.ess) return Decision::enough;
+  const ConvergenceVerdict verdict = judge_convergence(run);
+  if (verdict.converged() && verdict.reaches_ess && least_ess(run).ess >= rule.ess) return Decision::enough;
   const bool may_warm_up = 2 * warmup <= rule.most_warmup && draws == first_look_from(warmup, rule.thin);
   return may_warm_up && is_unsettled(run) ? Decision::longer_warmup : Decision::more_draws;
 }
@@ -71,8 +73,13 @@ std::string worst_of(const DrawDiagnostics& run, double ess) {
   for (const FailedQuantities* failed : {&verdict.label_free, &verdict.parameters}) {
     if (!failed->rhat.empty()) {
       const std::size_t q = failed->rhat[0];
-      return text(" is %.3f, at most %.3g is allowed", "R-hat of " + run.draws.names[q], run.summaries[q].rhat,
-                  run.bounds.rhat);
+      return text(" is %.3f, at most %.3g is allowed", "R-hat of " + run.draws.names[q],
+                  run.summaries[q].rhat, run.rhat_bound(q));
+    }
+    if (!failed->trend.empty()) {
+      const std::size_t q = failed->trend[0];
+      return text(" is %.2f posterior sds away from its later value in the first %.0f %% of the draws",
+                  run.draws.names[q], std::abs(run.tests[q].trend), 100 * run.tests[q].trend_share);
     }
     if (!failed->ess.empty()) {
       const std::size_t q = failed->ess[0];
@@ -81,8 +88,6 @@ std::string worst_of(const DrawDiagnostics& run, double ess) {
                   std::max(run.least_ess(), ess));
     }
   }
-  if (verdict.labels_unmended)
-    return "chains number the components differently, and renumbering does not make them agree";
   if (const Least least = least_ess(run); least.ess < ess)
     return text(" is %.0f, sampler.until.ess asks for %.6g", "the ESS of " + run.draws.names[least.quantity],
                 least.ess, ess);

@@ -124,10 +124,12 @@ void check(const Options& options) {
   for (const auto& line : about_starts.warned) std::cout << "warning: " << line << '\n';
   std::cout << "backend: " << engine_text(config, setup) << '\n';
   std::cout << memory_text(memory, setup.memory) << '\n';
-  std::cout << fmt::format("output: {} in {}\n", bytes_text(output), config.output.directory.string());
-  std::cout << fmt::format("likelihood evaluations to come: {:.3g} ({:.0f} steps x {} chains x {} blocks)\n",
-                           evaluations, steps, config.sampler.chains,
-                           evaluations_per_step(setup.proposal, *setup.target));
+  std::cout << fmt::format("output: {}{} in {}\n", config.sampler.chooses_draws ? "at most " : "",
+                           bytes_text(output), config.output.directory.string());
+  std::cout << fmt::format(
+      "likelihood evaluations to come: {}{:.3g} ({:.0f} steps x {} chains x {} blocks)\n",
+      config.sampler.chooses_draws ? "at most " : "", evaluations, steps, config.sampler.chains,
+      evaluations_per_step(setup.proposal, *setup.target));
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ class Sampling {
     for (const auto& line : about_starts.said) logger->info(line);
     for (const auto& line : about_starts.warned) logger->warn("warning: {}", line);
     if (claim_.checkpoint()) logger->info("going on from step {}", claim_.checkpoint()->state.step);
+    files_.tell_to([&](const std::string& news) { logger->info(news); });
     files_.open(claim_.checkpoint());
     const double startup = seconds();
     logger->debug("start-up took {}", duration_text(startup));
@@ -79,17 +80,20 @@ class Sampling {
  private:
   void tell_end(spdlog::logger& logger, const RunResult& result) const {
     const SamplerConfig& sampler = config_.sampler;
-    const std::int64_t draws = (result.state.step - sampler.warmup) / sampler.thin;
-    if (const std::string until = files_.ended_by(result); !until.empty())
+    const SamplerState& state = result.state;
+    const std::int64_t draws = (state.step - state.warmup_begin - state.warmup) / sampler.thin;
+    const std::string until = files_.ended_by(result);
+    if (until == "converged")
+      logger.info("diagnose finds no fault after {} draws of each chain", draws);
+    else if (!until.empty())
       logger.info("sampler.until.{} is reached after {} draws of {}", until, draws, sampler.draws);
-    else if (sampler.until.ess > 0 && draws == sampler.draws)
-      logger.warn("warning: sampler.until.ess = {} is not reached in sampler.draws = {}",
-                  shortest_text(sampler.until.ess), sampler.draws);
   }
 
   void write_results(spdlog::logger& logger) const {
     try {
-      const RunSummary summary = summarize_run(inspect_run(directory_, Numbering::mended), {});
+      const Inspection inspected = inspect_run(directory_, Numbering::mended);
+      warn_of_the_worst(logger, inspected);
+      const RunSummary summary = summarize_run(inspected, {});
       write_file_atomically(directory_ / "summary.csv", to_csv(summary));
       if (has_netcdf())
         write_run_netcdf(directory_, directory_ / "draws.nc",
@@ -98,6 +102,14 @@ class Sampling {
     } catch (const InputError& error) {  // of what this run has written, which someone has moved or changed
       throw MachineError(error.what());
     }
+  }
+
+  // Where the run was to go on until its draws can be trusted, and they cannot.
+  void warn_of_the_worst(spdlog::logger& logger, const DrawDiagnostics& run) const {
+    const SamplerConfig& sampler = config_.sampler;
+    if (!sampler.chooses_draws && sampler.until.ess == 0) return;
+    const std::string worst = worst_of(run, sampler.until.ess);
+    if (!worst.empty()) logger.warn("warning: after {} draws of each chain {}", run.draws.num_draws, worst);
   }
 
   double seconds() const {

@@ -101,7 +101,8 @@ void refuse_contradictions(const YamlNode& root, const EvaluationConfig& config)
             " needs more chains of each class than are practical; allowed: one that moves chains alone");
   if (config.run.output.pointwise)
     refuse_at(key_place(root, "output.pointwise"), "output.pointwise", "not used here; remove it");
-  for (const char* key : {"sampler.until.ess", "sampler.until.seconds", "sampler.init_tries"})
+  for (const char* key :
+       {"sampler.until.ess", "sampler.until.max_draws", "sampler.until.seconds", "sampler.init_tries"})
     if (find_value(root, key) != nullptr) refuse_at(key_place(root, key), key, "not used here; remove it");
 }
 
@@ -116,6 +117,10 @@ void settle_evidence(const YamlNode& root, EvaluationConfig& config) {
 
 void set_run_defaults(const YamlNode& root, EvaluationConfig& config) {
   SamplerConfig& sampler = config.run.sampler;
+  for (const char* key : {"sampler.draws", "sampler.warmup"})
+    if (const YamlNode* value = find_value(root, key); value != nullptr && value->scalar == "auto")
+      refuse_at(value->place, key, "auto is for emomc run; allowed here: a number of steps");
+  sampler.chooses_draws = sampler.chooses_warmup = false;
   if (find_value(root, "sampler.draws") == nullptr) sampler.draws = 500;
   if (find_value(root, "sampler.thin") == nullptr) sampler.thin = 8;
   if (find_value(root, "sampler.chains") == nullptr) sampler.chains = 4;

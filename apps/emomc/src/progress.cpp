@@ -55,7 +55,14 @@ void ProgressLine::show(const Progress& p) {
   const std::string phase = p.step <= p.warmup ? "warm-up " : "sampling";
   std::string text = fmt::format("{:3.0f} %  {}  step {} of {}, acceptance {:.3f}, {} left", 100 * share,
                                  phase, p.step, p.num_steps, p.mean_acceptance, duration_text(left));
-  if (terminal_) {
+  if (at_most_)
+    text = fmt::format("{}  step {} of {}{}, acceptance {:.3f}, {} so far", phase, p.step,
+                       p.step <= p.warmup ? "" : "at most ", p.step <= p.warmup ? p.warmup : p.num_steps,
+                       p.mean_acceptance, duration_text(p.seconds));
+  if (terminal_ && at_most_) {
+    std::fputs(fmt::format("\r{}\033[K", text).c_str(), stderr);
+    drawn_ = true;
+  } else if (terminal_) {
     constexpr int width = 20;
     const int full = static_cast<int>(share * width);
     const std::string bar = std::string(static_cast<std::size_t>(full), '#') +

@@ -13,6 +13,8 @@ enum class Verbosity { quiet, normal, verbose };
 class ProgressLine {
  public:
   explicit ProgressLine(Verbosity verbosity);
+  /// Whether the run may end long before its last step: neither a share nor a time left is shown of sampling.
+  void expect_at_most(bool at_most) { at_most_ = at_most; }
   void show(const Progress& progress);
   /// Leaves the terminal on a line of its own.
   void end();
@@ -21,7 +23,7 @@ class ProgressLine {
   using Clock = std::chrono::steady_clock;
   Verbosity verbosity_;
   bool terminal_;
-  bool drawn_ = false;
+  bool drawn_ = false, at_most_ = false;
   Clock::time_point last_{};
 };
 

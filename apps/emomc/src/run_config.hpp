@@ -8,6 +8,7 @@
 
 #include "emomc/likelihood/engines.hpp"
 #include "emomc/sampler/prior.hpp"
+#include "emomc/sampler/stopping.hpp"
 
 namespace emomc::app {
 
@@ -35,15 +36,17 @@ struct ProposalConfig {
 
 /// When a run may end before its last draw; 0: not by this.
 struct UntilConfig {
-  double ess = 0;      ///< bulk and tail ESS of the log densities
+  double ess = 0;      ///< bulk and tail ESS of every quantity that diagnose judges
   double seconds = 0;  ///< wall time of the run, earlier parts of a resumed one included
   bool operator==(const UntilConfig&) const = default;
 };
 
 struct SamplerConfig {
   int chains = 4;
-  std::int64_t warmup = 1000;
-  std::int64_t draws = 1000;  ///< kept per chain
+  bool chooses_warmup = true;  ///< warmup: auto. The first warm-up has `warmup` steps; it may be doubled
+  std::int64_t warmup = kFirstWarmup;
+  bool chooses_draws = true;    ///< draws: auto. The run goes on until diagnose finds no fault
+  std::int64_t draws = 20'000;  ///< kept per chain; where the run chooses, at most
   std::int64_t thin = 1;
   std::uint64_t seed = 20260101;
   std::string init = "kmeans";  ///< prior | kmeans | em | path of a parameter file (JSON)

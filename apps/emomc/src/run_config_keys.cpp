@@ -30,6 +30,10 @@ std::string choose(const YamlValue& value, std::initializer_list<std::string> na
 }
 
 template <typename Accept>
+bool is_auto(const YamlValue& value) {
+  return value.node().kind == YamlNode::Kind::scalar && value.node().scalar == "auto";
+}
+
 double number_where(const YamlValue& value, const std::string& allowed, Accept accept) {
   const double number = value.number();
   if (!accept(number)) value.refuse_range(allowed);
@@ -212,12 +216,26 @@ std::vector<ConfigKey> sampler_keys() {
       {"sampler.chains", "", "1 to 1048576",
        [](const YamlValue& v, RunConfig& c) { c.sampler.chains = static_cast<int>(v.integer(1, 1 << 20)); },
        [](const RunConfig& c) { return std::to_string(c.sampler.chains); }},
-      {"sampler.warmup", "", "steps before the first draw, 0 to 10^12; the proposal adapts in them",
-       [](const YamlValue& v, RunConfig& c) { c.sampler.warmup = v.integer(0, most_steps); },
-       [](const RunConfig& c) { return std::to_string(c.sampler.warmup); }},
-      {"sampler.draws", "", "kept per chain, 1 to 10^12",
-       [](const YamlValue& v, RunConfig& c) { c.sampler.draws = v.integer(1, most_steps); },
-       [](const RunConfig& c) { return std::to_string(c.sampler.draws); }},
+      {"sampler.warmup", "",
+       "steps before the first draw, 0 to 10^12; the proposal adapts in them | auto (run only): 1000, "
+       "doubled "
+       "where chains are still on their way afterwards",
+       [](const YamlValue& v, RunConfig& c) {
+         c.sampler.chooses_warmup = is_auto(v);
+         c.sampler.warmup = c.sampler.chooses_warmup ? kFirstWarmup : v.integer(0, most_steps);
+       },
+       [](const RunConfig& c) {
+         return c.sampler.chooses_warmup ? std::string("auto") : std::to_string(c.sampler.warmup);
+       }},
+      {"sampler.draws", "",
+       "kept per chain, 1 to 10^12 | auto (run only): until diagnose finds no fault, or until.max_draws",
+       [](const YamlValue& v, RunConfig& c) {
+         c.sampler.chooses_draws = is_auto(v);
+         c.sampler.draws = c.sampler.chooses_draws ? SamplerConfig{}.draws : v.integer(1, most_steps);
+       },
+       [](const RunConfig& c) {
+         return c.sampler.chooses_draws ? std::string("auto") : std::to_string(c.sampler.draws);
+       }},
       {"sampler.thin", "", "steps per kept draw, 1 to 10^9; draws * thin up to 10^12",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.thin = v.integer(1, 1'000'000'000);
@@ -254,11 +272,21 @@ std::vector<ConfigKey> sampler_keys() {
        },
        [](const RunConfig& c) { return shortest_text(c.sampler.max_nan_share); }},
       {"sampler.until.ess", "",
-       "end the run early once all that no label changes has this bulk and tail ESS, 0 to 1e9; 0: never",
+       "end the run once diagnose finds no fault and every quantity it judges has this bulk and tail ESS, 0 "
+       "to "
+       "1e9; 0: draws decides",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.until.ess = number_where(v, "0 to 1e9", [](double x) { return x >= 0 && x <= 1e9; });
        },
        [](const RunConfig& c) { return shortest_text(c.sampler.until.ess); }},
+      {"sampler.until.max_draws", "", "with draws: auto, the most draws per chain, 1 to 10^12",
+       [](const YamlValue& v, RunConfig& c) {
+         if (!c.sampler.chooses_draws)
+           v.refuse("sampler.draws = " + std::to_string(c.sampler.draws) +
+                    " says how many already; remove one of them");
+         c.sampler.draws = v.integer(1, most_steps / c.sampler.thin);
+       },
+       [](const RunConfig& c) { return std::to_string(c.sampler.draws); }},
       {"sampler.until.seconds", "",
        "end the run early after this wall time, but not before 100 draws, 0 to 1e9; 0: never",
        [](const YamlValue& v, RunConfig& c) {
@@ -433,6 +461,7 @@ bool is_used_by_proposal(const ConfigKey& key, const std::string& kind) {
 }
 
 bool is_used(const ConfigKey& key, const RunConfig& config) {
+  if (key.name == "sampler.until.max_draws" && !config.sampler.chooses_draws) return false;
   return is_used(key, config.likelihood) && is_used_by_proposal(key, config.sampler.proposal.kind);
 }
 

@@ -10,7 +10,7 @@
 
 #include "emomc/core/arithmetic.hpp"
 #include "emomc/core/errors.hpp"
-#include "emomc/sampler/diagnostics.hpp"
+#include "inspection.hpp"
 #include "signals.hpp"
 
 namespace emomc::app {
@@ -41,8 +41,10 @@ RunFiles::RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity ver
       started_(std::chrono::steady_clock::now()),
       last_checkpoint_(started_),
       started_at_(utc_now()),
-      label_free_(setup.target->layout()),
-      watched_(2 + label_free_.size()) {}
+      warmup_(config.sampler.warmup),
+      warmup_end_(config.sampler.warmup) {
+  progress_.expect_at_most(config.sampler.chooses_draws);
+}
 
 ChainHeader RunFiles::header_of(std::size_t chain) const {
   ChainHeader header;
@@ -74,15 +76,18 @@ void RunFiles::open(const Checkpoint* checkpoint) {
     else
       writers_.emplace_back(file, header);
   }
-  if (checkpoint && config_.sampler.until.ess > 0) watch_what_is_written();
+  if (checkpoint) {
+    warmup_ = checkpoint->state.warmup;
+    warmup_end_ = checkpoint->state.warmup_begin + warmup_;
+  }
   accepted_.assign(setup_.plans.size() * header_of(0).block_names.size(), 0);
   proposed_ = accepted_;
   if (checkpoint) {
-    if (checkpoint->state.step >= config_.sampler.warmup) {
+    if (checkpoint->state.step >= warmup_end_) {
       accepted_ = checkpoint->state.accepted;
       proposed_ = checkpoint->state.proposed;
     }
-    if (checkpoint->state.step > config_.sampler.warmup) sampling_began_ = started_;
+    if (checkpoint->state.step > warmup_end_) sampling_began_ = started_;
     warmup_before_ = checkpoint->warmup_seconds;
     sampling_before_ = checkpoint->sampling_seconds;
   }
@@ -94,28 +99,7 @@ void RunFiles::open(const Checkpoint* checkpoint) {
   write_manifest("running", nullptr, 0);
 }
 
-void RunFiles::watch(double log_prior, double log_likelihood, std::span<const double> theta) {
-  watched_[0].push_back(log_prior);
-  watched_[1].push_back(log_likelihood);
-  std::vector<double> values(label_free_.size());
-  label_free_.compute(theta, values.data());
-  for (std::size_t i = 0; i < values.size(); ++i) watched_[2 + i].push_back(values[i]);
-}
-
-// The draws that the chain files have already.
-void RunFiles::watch_what_is_written() {
-  const std::vector<ChainDraws> chains = read_chains(directory_);
-  const std::int64_t warmup = config_.sampler.warmup;
-  const auto dim = static_cast<std::size_t>(setup_.target->dim());
-  for (std::size_t i = 0; i < chains[0].steps.size(); ++i) {
-    if (chains[0].steps[i] <= warmup) continue;
-    for (const ChainDraws& chain : chains)
-      watch(chain.log_prior.at(i), chain.log_likelihood.at(i), {chain.parameters.data() + i * dim, dim});
-  }
-}
-
 void RunFiles::on_draws(const DrawBatch& draws) {
-  const bool watching = config_.sampler.until.ess > 0 && !draws.warmup;
   const auto dim = static_cast<std::size_t>(draws.dim);
   std::vector<double> theta(dim);
   for (int i = 0; i < draws.num_draws; ++i)
@@ -125,7 +109,6 @@ void RunFiles::on_draws(const DrawBatch& draws) {
       data_units_.apply({draws.theta + at * dim, dim}, theta);
       to_written(setup_.target->layout(), theta);
       const double log_prior = draws.log_prior[at] + setup_.log_prior_offset;
-      if (watching) watch(log_prior, draws.log_likelihood[at] + log_likelihood_offset_, theta);
       writers_[static_cast<std::size_t>(c)].append(DrawView{draws.first_step + i * draws.thin, log_prior,
                                                             draws.log_likelihood[at] + log_likelihood_offset_,
                                                             theta});
@@ -134,45 +117,45 @@ void RunFiles::on_draws(const DrawBatch& draws) {
 
 Continue RunFiles::on_progress(const Progress& progress) {
   progress_.show(progress);
-  if (progress.step > config_.sampler.warmup && !sampling_began_)
-    sampling_began_ = std::chrono::steady_clock::now();
+  if (progress.step > warmup_end_ && !sampling_began_) sampling_began_ = std::chrono::steady_clock::now();
   const double seconds = config_.sampler.until.seconds;
-  if (seconds > 0 && progress.step >= config_.sampler.warmup + kFirstDecision * config_.sampler.thin) {
+  if (seconds > 0 && progress.step >= warmup_end_ + kFirstDecision * config_.sampler.thin) {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started_;
     if (warmup_before_ + sampling_before_ + elapsed.count() >= seconds) ended_by_ = "seconds";
   }
   return stop_requested() || !ended_by_.empty() ? Continue::stop : Continue::yes;
 }
 
-// A function of the draws alone, so that the run ends at the same one wherever it was interrupted.
-Continue RunFiles::on_decision(std::int64_t num_draws) {
-  const std::size_t chains = setup_.plans.size();
-  const auto has_enough = [&](const std::vector<double>& values) {
-    const DrawsView view{values.data(),
-                         static_cast<std::size_t>(num_draws),
-                         chains,
-                         static_cast<std::ptrdiff_t>(chains),
-                         1,
-                         is_ensemble() ? chains : 1};
-    // A flat prior and fixed weights never change.
-    const bool constant =
-        std::all_of(values.begin(), values.end(), [&](double x) { return x == values.front(); });
-    return constant || std::min(ess_bulk(view), ess_tail(view)) >= config_.sampler.until.ess;
-  };
-  std::vector<double> density(watched_[0].size());
-  for (std::size_t i = 0; i < density.size(); ++i) density[i] = watched_[0][i] + watched_[1][i];
-  const bool moves =
-      std::any_of(density.begin(), density.end(), [&](double x) { return x != density.front(); });
-  if (!moves || !has_enough(density)) return Continue::yes;
-  for (const auto& values : watched_)
-    if (!has_enough(values)) return Continue::yes;
-  ended_by_ = "ess";
-  return Continue::stop;
+// What diagnose says of the draws so far, so that it says the same when the run has ended. It is read from
+// the chain files: a function of the draws alone, wherever the run was interrupted.
+Decision RunFiles::on_decision(std::int64_t /*num_draws*/) {
+  for (ChainWriter& writer : writers_) writer.flush();
+  const SamplerConfig& sampler = config_.sampler;
+  const StoppingRule rule{sampler.until.ess, sampler.thin, sampler.chooses_warmup ? kLongestWarmup : 0};
+  try {
+    const Decision decision = decide(rule, inspect_run(directory_, Numbering::mended), warmup_);
+    if (decision == Decision::enough) ended_by_ = sampler.until.ess > 0 ? "ess" : "converged";
+    return decision;
+  } catch (const InputError& error) {  // of what this run has written, which someone has moved or changed
+    throw MachineError(error.what());
+  }
+}
+
+void RunFiles::on_longer_warmup(std::int64_t end) {
+  for (ChainWriter& writer : writers_) writer.begin_longer_warmup(end, config_.output.keep_warmup);
+  warmup_ = std::max<std::int64_t>(1, 2 * warmup_);
+  warmup_end_ = end;
+  std::fill(accepted_.begin(), accepted_.end(), 0);
+  std::fill(proposed_.begin(), proposed_.end(), 0);
+  warmup_before_ += sampling_before_;
+  sampling_before_ = 0;
+  sampling_began_.reset();
+  tell_(fmt::format(
+      "chains were still on their way; all so far counts as warm-up, and one of {} steps follows", warmup_));
 }
 
 std::string RunFiles::ended_by(const RunResult& result) const {
-  const bool complete =
-      result.state.step == config_.sampler.warmup + config_.sampler.draws * config_.sampler.thin;
+  const bool complete = result.state.step == warmup_end_ + config_.sampler.draws * config_.sampler.thin;
   return complete ? "" : ended_by_;
 }
 
@@ -212,7 +195,7 @@ void RunFiles::on_state(const SamplerState& state) {
   checkpoint.seed = config_.sampler.seed;
   checkpoint.state = state;
   for (std::size_t c = 0; c < writers_.size(); ++c) {
-    if (state.step > config_.sampler.warmup) append_acceptance(c, state);
+    if (state.step > warmup_end_) append_acceptance(c, state);
     checkpoint.chains.push_back({setup_.plans[c].id, writers_[c].commit()});
   }
   const auto [warmup, sampling] = seconds_so_far();
@@ -263,7 +246,8 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
   if (!starts_.is_null()) m["starts"] = starts_;
   m["parameters"] = {{"all", setup_.target->dim()}, {"free", setup_.target->dim_unconstrained()}};
   if (result) {
-    if (const std::string until = ended_by(*result); !until.empty()) m["ended_by"] = "sampler.until." + until;
+    if (const std::string until = ended_by(*result); !until.empty())
+      m["ended_by"] = until == "converged" ? until : "sampler.until." + until;
     std::uint64_t faults = 0;
     for (std::uint64_t n : result->state.faults) faults += n;
     m["steps"] = result->state.step;

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "emomc/core/data_units.hpp"
-#include "emomc/sampler/mixture_labels.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "progress.hpp"
 #include "run_identity.hpp"
@@ -28,20 +28,21 @@ class RunFiles final : public DrawHandler {
 
   void on_draws(const DrawBatch& draws) override;
   Continue on_progress(const Progress& progress) override;
-  Continue on_decision(std::int64_t num_draws) override;
+  Decision on_decision(std::int64_t num_draws) override;
+  void on_longer_warmup(std::int64_t end) override;
   bool wants_state(std::int64_t step) override;
   void on_state(const SamplerState& state) override;
 
-  /// Why a run with this result ended before its last draw: "ess", "seconds" (sampler.until); empty: it did
-  /// not.
+  /// What is worth a line of the log while the run goes on; nothing is called by default.
+  void tell_to(std::function<void(const std::string&)> tell) { tell_ = std::move(tell); }
+
+  /// Why a run with this result ended before its last draw: "converged", "ess", "seconds"; empty: it did not.
   std::string ended_by(const RunResult& result) const;
 
   void write_manifest(const std::string& status, const RunResult* result, double startup_seconds);
   void end_progress() { progress_.end(); }
 
  private:
-  void watch(double log_prior, double log_likelihood, std::span<const double> theta);
-  void watch_what_is_written();
   void append_acceptance(std::size_t chain, const SamplerState& state);
   /// Of this process so far: {warm-up, sampling}.
   std::pair<double, double> seconds_so_far() const;
@@ -62,12 +63,10 @@ class RunFiles final : public DrawHandler {
   std::optional<std::chrono::steady_clock::time_point> sampling_began_;
   double warmup_before_ = 0, sampling_before_ = 0;  ///< seconds of earlier parts of a resumed run
   std::string started_at_;
-  nlohmann::ordered_json starts_;  ///< where the chains started; of a run that goes on, from its manifest
-  // Where sampler.until.ess needs them: draws x chains, log prior and log likelihood, then what else does not
-  // depend on labels.
-  LabelFreePoint label_free_;
-  std::vector<std::vector<double>> watched_;
-  std::string ended_by_;  ///< the first condition of sampler.until that was met
+  nlohmann::ordered_json starts_;     ///< where the chains started; of a run that goes on, from its manifest
+  std::int64_t warmup_, warmup_end_;  ///< of the last warm-up: its length, and the absolute step after it
+  std::function<void(const std::string&)> tell_ = [](const std::string&) {};
+  std::string ended_by_;  ///< the first condition that was met
 };
 
 }  // namespace emomc::app

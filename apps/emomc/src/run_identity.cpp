@@ -71,6 +71,7 @@ RunConfig without_what_changes_no_draw(RunConfig config) {
   config.checkpoint = {};
   config.sampler.until = {};
   config.sampler.draws = SamplerConfig{}.draws;
+  config.sampler.chooses_draws = true;
   config.backend = Backend::automatic;  // the engine is compared apart
   return config;
 }
@@ -140,11 +141,15 @@ void refuse_another_run(const Checkpoint& checkpoint, const RunIdentity& identit
              ? ": draws of this version of emomc have other bits; go on with the one that began, "
                "or use --force to start over"
              : ""));
-  const std::int64_t thin = config.sampler.thin, sampled = checkpoint.state.step - config.sampler.warmup;
+  const std::int64_t thin = config.sampler.thin,
+                     sampled =
+                         checkpoint.state.step - checkpoint.state.warmup_begin - checkpoint.state.warmup;
   if (sampled > config.sampler.draws * thin)
-    throw InputError(where + fmt::format("sampler.draws: {} is less than the {} draws that are there; "
-                                         "allowed: {} or more",
-                                         config.sampler.draws, sampled / thin, (sampled + thin - 1) / thin));
+    throw InputError(where +
+                     fmt::format("{}: {} is less than the {} draws that are there; "
+                                 "allowed: {} or more",
+                                 config.sampler.chooses_draws ? "sampler.until.max_draws" : "sampler.draws",
+                                 config.sampler.draws, sampled / thin, (sampled + thin - 1) / thin));
 }
 
 }  // namespace emomc::app

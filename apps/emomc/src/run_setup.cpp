@@ -203,9 +203,8 @@ RunSetup set_up(const RunConfig& config) {
   setup.options.thin = config.sampler.thin;
   setup.options.seed = config.sampler.seed;
   setup.options.max_nan_share = config.sampler.max_nan_share;
-  if (config.sampler.until.ess > 0)
-    for (std::int64_t draws = kFirstDecision; draws < config.sampler.draws; draws += draws / 10)
-      setup.options.decisions.push_back(draws);
+  if (config.sampler.chooses_draws || config.sampler.until.ess > 0)
+    setup.options.decisions = looks_below(config.sampler.draws);
   setup.options.keep_warmup = config.output.keep_warmup;
   setup.options.state_every = config.checkpoint.steps;
   setup.options.caches =

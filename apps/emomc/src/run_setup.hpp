@@ -24,7 +24,7 @@ struct LoadedData {
   DataFingerprint fingerprint;  ///< of the values in use
 };
 
-/// Draws after which `sampler.until` is first looked at; then each time there are a tenth more.
+/// Draws before which `sampler.until.seconds` does not end a run.
 inline constexpr std::int64_t kFirstDecision = 100;
 
 /// Rows first_row .. first_row + num_rows - 1 of `values`, row-major in `dim` columns.

@@ -127,9 +127,9 @@ class DrawHandler {
   virtual void on_draws(const DrawBatch& draws) = 0;
   /// At segment boundaries; `stop` ends the run after the state has been handed over.
   virtual Continue on_progress(const Progress&) { return Continue::yes; }
-  /// At each of RunOptions::decisions, when exactly that many draws of every chain have been handed over since
-  /// the last warm-up by this run or those that it resumes. It must be a function of the draws alone: a run
-  /// that was interrupted is asked again.
+  /// At each of RunOptions::decisions, when exactly that many draws of every chain have been handed over
+  /// since the last warm-up by this run or those that it resumes. It must be a function of the draws alone: a
+  /// run that was interrupted is asked again.
   virtual Decision on_decision(std::int64_t /*num_draws*/) { return Decision::more_draws; }
   /// After Decision::longer_warmup; `end` is the absolute step after which draws count.
   virtual void on_longer_warmup(std::int64_t /*end*/) {}

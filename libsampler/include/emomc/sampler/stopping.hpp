@@ -27,13 +27,14 @@ inline constexpr std::int64_t kFirstWarmup = 1000, kLongestWarmup = 8000;
 /// each time, so that all looks together cost five times the last one.
 std::vector<std::int64_t> looks_below(std::int64_t most);
 
-/// `enough` where the draws have converged (judge_convergence) and every quantity has the rule's ESS.
-/// `longer_warmup`, at the first look after at least as many steps as the warm-up of `warmup` steps had, where
-/// the R-hat of a quantity that does not depend on labels is above 1.1: chains are still on their way.
+/// `enough` where the draws have converged, every ESS that is judged has reached its target
+/// (judge_convergence), and every quantity has the rule's. `longer_warmup`, at the first look after at least
+/// as many steps as the warm-up of `warmup` steps had, where the R-hat of a quantity that does not depend on
+/// labels is above 1.1: chains are still on their way.
 Decision decide(const StoppingRule& rule, const DrawDiagnostics& run, std::int64_t warmup);
 
-/// What keeps a run from converging most, "R-hat of log_density is 1.23, at most 1.01 is allowed"; empty where
-/// nothing does. `ess`: asked for beside what judge_convergence asks for.
+/// What keeps a run from being trusted most, "R-hat of log_density is 1.23, at most 1.01 is allowed"; empty
+/// where nothing does. `ess`: asked for beside what judge_convergence asks for.
 std::string worst_of(const DrawDiagnostics& run, double ess);
 
 }  // namespace emomc
