@@ -1,10 +1,10 @@
 // Numbers from CSV; blank lines at the end are tolerated.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string_view>
 #include <unordered_set>
 
+#include "csv_dialect.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/utf8.hpp"
 #include "emomc/likelihood/csv_records.hpp"
@@ -14,11 +14,8 @@
 namespace emomc {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
+// The name in messages of a first column that has none.
+constexpr const char* kUnnamedIndex = "(index)";
 
 // Printable and short, for messages.
 std::string shown(std::string_view text) {
@@ -27,19 +24,31 @@ std::string shown(std::string_view text) {
   return out + (text.size() > 40 ? "..." : "");
 }
 
+std::string why_no_number(std::string_view digits, char decimal) {
+  const char other = decimal == ',' ? '.' : ',';
+  double value = 0;
+  if (digits.find(other) != std::string_view::npos && read_number(digits, other, value) == std::errc())
+    return std::string(" with a decimal ") +
+           (decimal == ',' ? "comma, as earlier rows have; data.decimal: point reads it"
+                           : "point; data.decimal: comma reads it");
+  const auto blank = digits.find_first_of(" \t");
+  if (blank != std::string_view::npos && read_number(digits.substr(0, blank), decimal, value) == std::errc())
+    return "; columns are separated by commas, semicolons or tabs, not by blanks";
+  return "";
+}
+
 // `place()` says where, in messages only: millions of values are fine.
 template <class Place>
-double parse_number(std::string_view text, Place place) {
-  std::string_view digits = trimmed(text);
+double parse_number(std::string_view text, char decimal, Place place) {
+  const std::string_view digits = trimmed(text);
   if (digits.empty())
     throw InputError(place() + ": the value is missing; every value must be a finite number");
-  if (digits.front() == '+') digits.remove_prefix(1);
   double value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  const std::errc error = read_number(digits, decimal, value);
   if (error == std::errc::result_out_of_range)
     throw InputError(place() + ": " + shown(text) + " is beyond the range of a double");
-  if (error != std::errc() || end != digits.data() + digits.size())
-    throw InputError(place() + ": '" + shown(text) + "' is not a number");
+  if (error != std::errc())
+    throw InputError(place() + ": '" + shown(text) + "' is not a number" + why_no_number(digits, decimal));
   if (!std::isfinite(value))
     throw InputError(place() + ": " + shown(text) + " is not finite; every value must be a finite number");
   return value;
@@ -49,29 +58,71 @@ std::vector<std::string> read_header(CsvRecords& records, const std::string& nam
   std::vector<std::string_view> fields;
   if (!records.next(fields))
     throw InputError(name + ": the file is empty; a header line with column names is needed");
+  const std::string place = name + ":" + std::to_string(records.line());
   std::vector<std::string> columns;
   for (const auto& field : fields) columns.emplace_back(trimmed(field));
+  if (columns[0].empty() && columns.size() > 1) columns[0] = kUnnamedIndex;
   std::unordered_set<std::string_view> seen;
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (columns[i].empty()) throw InputError(name + ":1: column " + std::to_string(i + 1) + " has no name");
+    if (columns[i].empty()) throw InputError(place + ": column " + std::to_string(i + 1) + " has no name");
     if (!is_utf8(columns[i]))
-      throw InputError(name + ":1: the name of column " + std::to_string(i + 1) + " is not UTF-8");
-    if (columns[i].find('\0') != std::string::npos) throw InputError(name + ":1: this is no text file");
+      throw InputError(place + ": the name of column " + std::to_string(i + 1) + " is not UTF-8");
+    if (columns[i].find('\0') != std::string::npos) throw InputError(place + ": this is no text file");
     if (!seen.insert(columns[i]).second)
-      throw InputError(name + ":1: the column name '" + shown(columns[i]) + "' occurs twice");
+      throw InputError(place + ": the column name '" + shown(columns[i]) + "' occurs twice");
   }
   return columns;
 }
 
+/// c0, c1, ... as for a NumPy array, of a file that has no header.
+std::vector<std::string> names_without_header(const std::string& name, const CsvText& csv, char separator) {
+  CsvRecords records(name, csv.text, separator, csv.first_line);
+  std::vector<std::string_view> fields;
+  if (!records.next(fields)) throw InputError(name + ": the file is empty; rows of numbers are needed");
+  std::vector<std::string> columns;
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    columns.push_back(fields.size() == 1 ? "x" : "c" + std::to_string(i));
+  return columns;
+}
+
+/// Rows are told by their names or by whole numbers: anything else in a column without a name may be data.
+void check_index(const std::string& place, const std::string& column, std::string_view text) {
+  double value = 0;
+  const std::string_view field = trimmed(text);
+  if (read_number(field, '.', value) != std::errc() && read_number(field, ',', value) != std::errc()) return;
+  if (value == std::floor(value) && std::isfinite(value)) return;
+  throw InputError(
+      place + ": the first column, '" + column + "', has no name of its own and holds " + shown(field) +
+      ", which is no row number; name it in the header if it is data, or list the columns to use "
+      "in data.columns");
+}
+
 }  // namespace
 
-TableFile read_csv(const std::filesystem::path& file, const std::vector<std::string>& wanted) {
+TableFile read_csv(const std::filesystem::path& file, const std::vector<std::string>& wanted,
+                   const CsvFormat& format) {
   const std::string name = file.string();
-  const std::string text = read_whole_file(file);
-  CsvRecords records(name, text);
+  const CsvText csv = decode_csv(name, read_whole_file(file));
+  const CsvDialect dialect = find_dialect(name, csv, format, wanted);
+  CsvRecords records(name, csv.text, dialect.separator, csv.first_line);
   TableFile table;
-  table.columns = read_header(records, name);
+  table.notes = dialect.notes;
+  table.columns =
+      dialect.header ? read_header(records, name) : names_without_header(name, csv, dialect.separator);
+  const bool has_index = dialect.header && table.columns.size() > 1 &&
+                         (table.columns[0] == kUnnamedIndex || is_index_name(table.columns[0]));
   table.chosen = choose_columns(name, table.columns, wanted);
+  bool index_is_checked = false;
+  if (has_index && std::find(table.chosen.begin(), table.chosen.end(), 0u) != table.chosen.end() &&
+      wanted.empty()) {
+    std::erase(table.chosen, 0u);
+    index_is_checked = true;
+    if (table.chosen.empty())
+      throw InputError(name + ":" + std::to_string(csv.first_line) +
+                       ": there is no data column beside the index");
+    table.notes.push_back("the first column, '" + table.columns[0] +
+                          "', is taken for row names and left out; data.columns can ask for it");
+  }
   std::vector<std::size_t> label_index;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const auto& reserved = reserved_columns();
@@ -94,13 +145,21 @@ TableFile read_csv(const std::filesystem::path& file, const std::vector<std::str
     if (blank_line)
       throw InputError(name + ":" + std::to_string(blank_line) + ": a blank line among the rows");
     if (fields.size() != table.columns.size())
-      throw InputError(name + ":" + line() + ": " + std::to_string(fields.size()) +
-                       " values; the header has " + std::to_string(table.columns.size()) + " columns");
+      throw InputError(name + ":" + line() + ": " + std::to_string(fields.size()) + " values; the " +
+                       (dialect.header ? "header" : "first row") + " has " +
+                       std::to_string(table.columns.size()) + " columns" +
+                       (table.num_rows == 0 && fields.size() == table.columns.size() + 1
+                            ? " (R writes row names without a name for their column: add one, or "
+                              "write.csv(row.names = FALSE))"
+                            : ""));
+    if (index_is_checked) check_index(name + ":" + line(), table.columns[0], fields[0]);
     for (std::size_t index : table.chosen) {
-      table.values.push_back(parse_number(
-          fields[index], [&] { return name + ":" + line() + ": column " + table.columns[index]; }));
+      table.values.push_back(parse_number(fields[index], dialect.decimal, [&] {
+        return name + ":" + line() + ": column " + table.columns[index];
+      }));
     }
-    for (std::size_t l = 0; l < label_index.size(); ++l) table.labels[l].emplace_back(fields[label_index[l]]);
+    for (std::size_t l = 0; l < label_index.size(); ++l)
+      table.labels[l].emplace_back(trimmed(fields[label_index[l]]));
     ++table.num_rows;
   }
   if (table.num_rows == 0) throw InputError(name + ": there are no rows below the header");

@@ -6,7 +6,12 @@
 
 namespace emomc {
 
-CsvRecords::CsvRecords(std::string name, const std::string& text) : name_(std::move(name)), text_(text) {
+CsvRecords::CsvRecords(std::string name, const std::string& text, char separator, std::size_t first_line)
+    : name_(std::move(name)),
+      text_(text),
+      separator_(separator),
+      line_(first_line),
+      record_line_(first_line) {
   if (text_.size() >= 3 && text_.compare(0, 3, "\xEF\xBB\xBF") == 0) at_ = 3;
 }
 
@@ -19,7 +24,7 @@ bool CsvRecords::next(std::vector<std::string_view>& fields) {
     fields.push_back(field(fields.size() + 1));
     if (at_ >= text_.size()) return true;
     const char separator = text_[at_++];
-    if (separator == ',') continue;
+    if (separator == separator_) continue;
     if (separator == '\r' && at_ < text_.size() && text_[at_] == '\n') ++at_;
     ++line_;
     return true;
@@ -29,7 +34,7 @@ bool CsvRecords::next(std::vector<std::string_view>& fields) {
 std::string_view CsvRecords::field(std::size_t column) {
   if (at_ < text_.size() && text_[at_] == '"') return quoted(column);
   const std::size_t begin = at_;
-  while (at_ < text_.size() && text_[at_] != ',' && text_[at_] != '\n' && text_[at_] != '\r') ++at_;
+  while (at_ < text_.size() && text_[at_] != separator_ && text_[at_] != '\n' && text_[at_] != '\r') ++at_;
   return std::string_view(text_).substr(begin, at_ - begin);
 }
 
@@ -53,7 +58,7 @@ std::string_view CsvRecords::quoted(std::size_t column) {
     ++at_;
     break;
   }
-  if (at_ < text_.size() && text_[at_] != ',' && text_[at_] != '\n' && text_[at_] != '\r')
+  if (at_ < text_.size() && text_[at_] != separator_ && text_[at_] != '\n' && text_[at_] != '\r')
     throw InputError(name_ + ":" + std::to_string(line_) + ": column " + std::to_string(column) +
                      ": text follows a closing quote");
   unquoted_.push_back(std::make_unique<std::string>(std::move(value)));

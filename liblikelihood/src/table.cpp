@@ -26,16 +26,36 @@ bool is_reserved(const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// Folders are named as they are where they are there, "run[1]" among them; only what is behind is a pattern.
+std::string with_existing_folders_escaped(const std::string& pattern) {
+  std::size_t literal = 0;
+  for (auto slash = pattern.find('/'); slash != std::string::npos; slash = pattern.find('/', slash + 1))
+    if (std::error_code error; std::filesystem::exists(pattern.substr(0, slash + 1), error))
+      literal = slash + 1;
+  std::string escaped;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (i < literal && std::string_view("*?[]\\").find(pattern[i]) != std::string_view::npos) escaped += '\\';
+    escaped += pattern[i];
+  }
+  return escaped;
+}
+
+std::string why_tilde(const std::string& path) {
+  return path.starts_with('~') ? "; a ~ is not expanded here, write the folder's whole path" : "";
+}
+
 std::vector<std::string> expand(const std::vector<std::string>& patterns) {
   if (patterns.empty()) throw InputError("data.file: no file was named");
   std::vector<std::string> files;
   for (const auto& pattern : patterns) {
     if (pattern.find_first_of("*?[") == std::string::npos || std::filesystem::exists(pattern)) {
+      if (!std::filesystem::exists(pattern) && !why_tilde(pattern).empty())
+        throw InputError(pattern + ": there is no such file" + why_tilde(pattern));
       files.push_back(pattern);
       continue;
     }
     glob_t found{};
-    const int status = glob(pattern.c_str(), 0, nullptr, &found);
+    const int status = glob(with_existing_folders_escaped(pattern).c_str(), 0, nullptr, &found);
     if (status == 0 && found.gl_pathc > kMostFiles) {
       const std::string count = std::to_string(found.gl_pathc);
       globfree(&found);
@@ -44,7 +64,7 @@ std::vector<std::string> expand(const std::vector<std::string>& patterns) {
     }
     for (std::size_t i = 0; status == 0 && i < found.gl_pathc; ++i) files.emplace_back(found.gl_pathv[i]);
     globfree(&found);
-    if (status != 0) throw InputError(pattern + ": no file matches");
+    if (status != 0) throw InputError(pattern + ": no file matches" + why_tilde(pattern));
   }
   std::unordered_set<std::string_view> seen;
   for (const auto& file : files)
@@ -155,11 +175,12 @@ std::string read_whole_file(const std::filesystem::path& file, std::uintmax_t mo
 
 Table read_table(const TableRequest& request) {
   Table table;
+  std::map<std::string, std::vector<std::string>> files_with;  // by note
   table.files = expand(request.files);
   for (std::size_t f = 0; f < table.files.size(); ++f) {
     const std::filesystem::path path = table.files[f];
-    TableFile file =
-        path.extension() == ".npy" ? read_npy(path, request.columns) : read_csv(path, request.columns);
+    TableFile file = path.extension() == ".npy" ? read_npy(path, request.columns)
+                                                : read_csv(path, request.columns, request.format);
     std::vector<std::string> columns;
     for (std::size_t index : file.chosen) columns.push_back(file.columns[index]);
     if (f == 0) {
@@ -171,11 +192,16 @@ Table read_table(const TableRequest& request) {
       throw InputError(table.files[f] + ":1: its columns differ from those of " + table.files[0] +
                        "; name the ones to use in data.columns");
     }
+    for (const auto& note : file.notes) files_with[note].push_back(table.files[f]);
     table.file_first_row.push_back(table.num_rows);
     table.num_rows += file.num_rows;
     table.values.insert(table.values.end(), file.values.begin(), file.values.end());
     add_labels(table, file, f == 0);
   }
+  for (const auto& [note, files] : files_with)
+    table.notes.push_back(files[0] +
+                          (files.size() > 1 ? " and " + std::to_string(files.size() - 1) + " more" : "") +
+                          ": " + note);
   table.num_duplicate_rows = count_duplicates(table);
   return table;
 }

@@ -7,6 +7,7 @@
 #include "corpus_kinds.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/utf8.hpp"
+#include "emomc/likelihood/csv_format.hpp"
 #include "emomc/likelihood/csv_records.hpp"
 
 namespace emomc {
@@ -25,13 +26,46 @@ std::string content_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+std::string_view trimmed(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t");
+  return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+/// Blanks beside a separator are no part of a name: "happy " would be a class beside "happy".
+std::vector<std::string_view> trimmed(const std::vector<std::string_view>& fields) {
+  std::vector<std::string_view> without;
+  for (const auto& field : fields) without.push_back(trimmed(field));
+  return without;
+}
+
+bool is_column(std::string_view name) {
+  return std::find(kColumns.begin(), kColumns.end(), name) != kColumns.end();
+}
+
+/// The one by which the header has the columns.
+char find_separator(const std::string& name, const CsvText& csv) {
+  if (csv.said_separator) return csv.said_separator;
+  for (const char separator : {',', ';', '\t'}) {
+    try {
+      std::vector<std::string_view> header;
+      CsvRecords records(name, csv.text, separator);
+      if (!records.next(header)) continue;
+      header = trimmed(header);
+      if (std::count_if(header.begin(), header.end(), is_column) >= static_cast<int>(kColumns.size()))
+        return separator;
+    } catch (const InputError&) {  // the quotes belong to another separator
+    }
+  }
+  return ',';
+}
+
 /// Where path, label and speaker stand in a row.
-std::array<std::size_t, 3> find_columns(const std::string& name,
+std::array<std::size_t, 3> find_columns(const std::string& place,
                                         const std::vector<std::string_view>& header) {
   std::array<std::size_t, 3> at{};
   for (std::size_t i = 0; i < kColumns.size(); ++i) {
     if (std::count(header.begin(), header.end(), kColumns[i]) != 1)
-      throw InputError(name + ":1: a manifest must have the columns path, label and speaker, each once; '" +
+      throw InputError(place + ": a manifest must have the columns path, label and speaker, each once; '" +
                        kColumns[i] + "' is missing or doubled");
     at[i] = static_cast<std::size_t>(std::find(header.begin(), header.end(), kColumns[i]) - header.begin());
   }
@@ -41,16 +75,18 @@ std::array<std::size_t, 3> find_columns(const std::string& name,
 }  // namespace
 
 CorpusListing list_manifest(const fs::path& manifest) {
-  const std::string name = manifest.string(), text = content_of(manifest);
+  const std::string name = manifest.string();
+  const CsvText csv = decode_csv(name, content_of(manifest));
   const fs::path folder = manifest.parent_path();
-  CsvRecords records(name, text);
+  CsvRecords records(name, csv.text, find_separator(name, csv), csv.first_line);
   std::vector<std::string_view> fields;
   if (!records.next(fields))
     throw InputError(name + ": the file is empty; a header with path, label and speaker is needed");
-  const auto at = find_columns(name, fields);
+  const auto at = find_columns(name + ":" + std::to_string(records.line()), trimmed(fields));
   const std::size_t num_columns = fields.size();
   CorpusListing listing;
   while (records.next(fields)) {
+    fields = trimmed(fields);
     if (fields.size() == 1 && fields[0].empty()) continue;  // a blank line
     const std::string place = name + ":" + std::to_string(records.line()) + ": ";
     if (fields.size() != num_columns)

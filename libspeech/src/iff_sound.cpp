@@ -18,6 +18,14 @@ std::uint64_t unsigned_of(std::string_view bytes, bool big_endian) {
   return value;
 }
 
+/// What programs write into a pipe for a length that they do not know yet: SoX 0x7ffff000, others the largest
+/// number with or without a sign, less what stands before the sound.
+bool is_open_length(std::uint64_t length) {
+  constexpr std::uint64_t kHeader = 0x1000;
+  return (length >= 0x80000000 - kHeader && length < 0x80000000) ||
+         (length > kOpenLength - kHeader && length <= kOpenLength);
+}
+
 }  // namespace
 
 std::optional<IffSound> find_iff_sound(const std::filesystem::path& file) {
@@ -31,6 +39,7 @@ std::optional<IffSound> find_iff_sound(const std::filesystem::path& file) {
   const bool aiff = form == "FORM" && (type == "AIFF" || type == "AIFC");
   if (!wav && !aiff) return std::nullopt;
   const bool big_endian = aiff || form == "RIFX";
+  const std::uint64_t form_length = unsigned_of({head.data() + 4, 4}, big_endian);
   std::uint64_t long_length = kOpenLength;  // of RF64, whose 32 bits are all set
   std::uint64_t at = head.size();
   for (int chunk = 0; chunk < kMostChunks && at + 8 <= file_bytes; ++chunk) {
@@ -43,7 +52,9 @@ std::optional<IffSound> find_iff_sound(const std::filesystem::path& file) {
     if (name == (wav ? "data" : "SSND")) {
       if (length == kOpenLength) length = long_length;
       const std::uint64_t present = file_bytes - at;
-      return IffSound{length == kOpenLength ? present : length, present};
+      const bool unclosed = length == 0 && present > 0 && form_length + 8 < at;
+      const bool open = length == kOpenLength || (length > present && is_open_length(length)) || unclosed;
+      return IffSound{open ? present : length, present, unclosed};
     }
     if (name == "ds64" && stream.read(bytes.data() + 8, 16))  // length of the file, then of the sound
       long_length = unsigned_of({bytes.data() + 16, 8}, false);

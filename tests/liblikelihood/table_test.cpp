@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <tuple>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/standardize.hpp"
@@ -125,6 +126,108 @@ TEST_F(Tables, ReadsAHundredThousandColumnsInSeconds) {
   EXPECT_EQ(read_table({{file}, wanted}).skipped_columns.size(), 50'000u);
   expect_refused({{file}, {"d7"}}, {"d7", "there are: c0, c1", "..."});
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+}
+
+// Each pair of lines: what others write, and the numbers in it.
+TEST_F(Tables, FindsSeparatorsDecimalMarksAndEncodings) {
+  const std::string utf16(
+      "\xFE\xFF\0a\0;\0b\0\n\0"
+      "1\0,\0"
+      "5\0;\0"
+      "2\0\n",
+      22);
+  const std::vector<std::tuple<std::string, std::vector<double>, std::string>> files{
+      {"a;b\n1.5;2.5\n1;2\n", {1.5, 2.5, 1, 2}, "separated by semicolons"},
+      {"a;b\n1,5;2,5\n1;2\n", {1.5, 2.5, 1, 2}, "decimal commas"},
+      {"a;b\r\n1;2\r\n1,5;-2,5e1\r\n", {1, 2, 1.5, -25}, "decimal commas"},
+      {"a\tb\n1.5\t2.5\n1\t2\n", {1.5, 2.5, 1, 2}, "separated by tabs"},
+      {"sep=,\na,b\n1,2\n2,3\n", {1, 2, 2, 3}, ""},
+      {"sep=;\r\na;b\r\n1;2\r\n", {1, 2}, "separated by semicolons"},
+      {"\xEF\xBB\xBFsep=;\na;b\n1;2\n", {1, 2}, "separated by semicolons"},
+      {"height, m;weight, kg\n1,714;60,2\n", {1.714, 60.2}, "decimal commas"},
+      {"\"height, m\"\n1,714\n1,783\n", {1.714, 1.783}, "decimal commas"},
+      {"\"height, m\",\"b\"\n1.714,2\n", {1.714, 2}, ""},
+      {"a,b\n\"1,5\",\"2,75\"\n", {1.5, 2.75}, "decimal commas"},
+      {utf16, {1.5, 2}, "UTF-16"},
+  };
+  for (const auto& [text, values, note] : files) {
+    const Table table = read_table({{write("f.csv", text)}, {}});
+    EXPECT_EQ(table.values, values) << text;
+    std::string notes;
+    for (const auto& line : table.notes) notes += line + '\n';
+    EXPECT_NE(notes.find(note), std::string::npos) << text << notes;
+    EXPECT_EQ(notes.empty(), note.empty()) << text << notes;
+  }
+  expect_refused({{write("l.csv", "sep=;\na;b\n1;2\n1;x\n")}, {}}, {"l.csv:4", "column b", "'x'"});
+  expect_refused({{write("m.csv", "a;b\n1,5;2,5\n1;2.5\n")}, {}}, {"m.csv:3", "column b", "data.decimal"});
+  expect_refused({{write("s.csv", "a b\n1 2\n")}, {}}, {"s.csv:2", "not by blanks"});
+  expect_refused({{write("x.csv", std::string("a\0,\0b\0\n\0", 8))}, {}}, {"x.csv", "UTF-16"});
+  expect_refused({{write("o.csv", utf16.substr(0, 21))}, {}}, {"o.csv", "UTF-16", "odd"});
+}
+
+TEST_F(Tables, TwoReadingsAreRefusedAndAKeyDecides) {
+  const auto decimals = write("d.csv", "height, m\n1,714\n1,783\n");
+  expect_refused({{decimals}, {}}, {"d.csv:1", "height, m", "data.separator: comma", "data.decimal: comma"});
+  CsvFormat format;
+  format.decimal = ',';
+  EXPECT_EQ(read_table({{decimals}, {}, format}).values, (std::vector<double>{1.714, 1.783}));
+  EXPECT_EQ(read_table({{decimals}, {}, format}).columns, std::vector<std::string>{"height, m"});
+  format = {};
+  format.separator = ',';
+  EXPECT_EQ(read_table({{decimals}, {}, format}).values, (std::vector<double>{1, 714, 1, 783}));
+  const auto both = write("b.csv", "a,b;c,d\n1,2;3,4\n");
+  format.separator = ';';
+  format.decimal = ',';
+  EXPECT_EQ(read_table({{both}, {}, format}).values, (std::vector<double>{1.2, 3.4}));
+  expect_refused({{write("t.csv", "a,b\n\"1,714\",2\n")}, {}}, {"t.csv:2", "1,714", "data.decimal"});
+}
+
+TEST_F(Tables, AFirstRowOfNumbersIsRefusedAndAKeyDecides) {
+  const auto file = write("n.csv", "0.5,1\n2,3\n");
+  expect_refused({{file}, {}}, {"n.csv:1", "all numbers", "data.header: false", "data.header: true"});
+  CsvFormat format;
+  format.header = false;
+  const Table data = read_table({{file}, {}, format});
+  EXPECT_EQ(data.values, (std::vector<double>{0.5, 1, 2, 3}));
+  EXPECT_EQ(data.columns, (std::vector<std::string>{"c0", "c1"}));
+  EXPECT_EQ(read_table({{file}, {"c1"}, format}).values, (std::vector<double>{1, 3}));
+  format.header = true;
+  const Table named = read_table({{file}, {}, format});
+  EXPECT_EQ(named.columns, (std::vector<std::string>{"0.5", "1"}));
+  EXPECT_EQ(named.values, (std::vector<double>{2, 3}));
+  EXPECT_EQ(read_table({{file}, {"1"}}).values, std::vector<double>{3});  // asked for by name
+  expect_refused({{write("m.csv", "1,nan\n2,3\n")}, {}}, {"m.csv:1", "all numbers"});
+  format.header = false;
+  expect_refused({{write("h.csv", "a,b\n2,3\n")}, {}, format}, {"h.csv:1", "'a' is not a number"});
+}
+
+// pandas' to_csv, R's write.csv, and pandas' to_csv of what it read from those.
+TEST_F(Tables, AnIndexIsNoData) {
+  for (const std::string text :
+       {",a,b\n0,1.5,2\n1,3,4\n", "\"\",\"a\",\"b\"\n\"Mazda\",1.5,2\n\"Fiat\",3,4\n",
+        "Unnamed: 0,a,b\n0,1.5,2\n1,3,4\n"}) {
+    const auto file = write("i.csv", text);
+    const Table table = read_table({{file}, {}});
+    EXPECT_EQ(table.columns, (std::vector<std::string>{"a", "b"})) << text;
+    EXPECT_EQ(table.values, (std::vector<double>{1.5, 2, 3, 4})) << text;
+    ASSERT_EQ(table.notes.size(), 1u) << text;
+    EXPECT_NE(table.notes[0].find("i.csv: the first column"), std::string::npos) << table.notes[0];
+    EXPECT_EQ(read_table({{file}, {"b"}}).values, (std::vector<double>{2, 4})) << text;
+  }
+  EXPECT_EQ(read_table({{write("u.csv", "Unnamed: 0,a\n0,5\n1,6\n")}, {"Unnamed: 0"}}).values,
+            (std::vector<double>{0, 1}));
+  expect_refused({{write("f.csv", ",a\n0,1\n0.5,2\n")}, {}}, {"f.csv:3", "0.5", "data.columns"});
+  expect_refused({{write("e.csv", "a,,b\n0,1,2\n")}, {}}, {"e.csv:1", "column 2 has no name"});
+  expect_refused({{write("r.csv", "a,b\nx,1,2\n")}, {}}, {"r.csv:2", "row.names"});
+}
+
+TEST_F(Tables, FoldersWithBracketsAreNames) {
+  fs::create_directories(folder / "run[1]");
+  write("run[1]/d_1.csv", "x\n1\n");
+  write("run[1]/d_2.csv", "x\n2\n");
+  EXPECT_EQ(read_table({{(folder / "run[1]/d_*.csv").string()}, {}}).values, (std::vector<double>{1, 2}));
+  EXPECT_EQ(read_table({{(folder / "run*/d_[2].csv").string()}, {}}).values, std::vector<double>{2});
+  expect_refused({{"~/d.csv"}, {}}, {"~/d.csv", "a ~ is not expanded"});
 }
 
 // A manifest, which is JSON, has them.

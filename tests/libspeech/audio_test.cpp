@@ -64,6 +64,48 @@ class Audio : public ::testing::Test {
   }
 };
 
+TEST_F(Audio, ChannelsThatCancelAreRefused) {
+  Wav anti{.num_channels = 2}, faint{.num_channels = 2}, apart{.num_channels = 2};
+  for (int i = 1; i < 500; ++i) {
+    const double x = 1000 * std::sin(0.1 * i), y = 1000 * std::sin(0.37 * i);
+    for (Wav* wav : {&anti, &faint}) wav->samples.insert(wav->samples.end(), {std::round(x), -std::round(x)});
+    faint.samples.back() += i % 2;
+    apart.samples.insert(apart.samples.end(), {std::round(x), std::round(y)});
+  }
+  expect_refused(write("anti.wav", anti.bytes()), {"anti.wav", "opposite phase"});
+  expect_refused(write("faint.wav", faint.bytes()), {"faint.wav", "opposite phase"});
+  EXPECT_EQ(read_audio(write("apart.wav", apart.bytes())).samples.size(), 499u);
+}
+
+TEST_F(Audio, FloatingPointSamplesOf16BitsAreRefused) {
+  Wav wav{.bits = 32, .is_float = true, .samples = {0, 14555, -20000}};
+  expect_refused(write("scale.wav", wav.bytes()), {"scale.wav", "20000", "full scale is 1", "32768"});
+  wav.samples = {0, 4, -9};  // loud, and possible
+  EXPECT_EQ(read_audio(write("loud.wav", wav.bytes())).samples.size(), 3u);
+}
+
+TEST_F(Audio, PointersOfGitLfsAreNamed) {
+  expect_refused(
+      write("lfs.wav", "version https://git-lfs.github.com/spec/v1\noid sha256:c6f9\nsize 72862\n"),
+      {"lfs.wav", "git-lfs", "git lfs pull"});
+}
+
+// What programs that write into a pipe leave for the length: SoX, others, and those that never come back to
+// it.
+TEST_F(Audio, LengthsLeftOpenAreReadToTheEnd) {
+  const Wav wav{.samples = {100, -200, 300, -400, 500}};
+  for (const std::uint64_t length : {0x7ffff000u, 0x7fffffffu, 0x7fffffdbu, 0xffffffffu, 0xffffffdbu}) {
+    const Recording recording = read_audio(write("open.wav", wav.bytes(length)));
+    ASSERT_EQ(recording.samples.size(), 5u) << length;
+    EXPECT_EQ(recording.samples[4], 500.0 / 32768) << length;
+  }
+  std::string never_closed = wav.bytes(0);
+  never_closed.replace(4, 4, 4, '\0');
+  expect_refused(write("zero.wav", never_closed), {"zero.wav", "0 bytes of sound", "10 follow"});
+  expect_refused(write("none.wav", Wav{}.bytes()), {"no samples"});
+  expect_refused(write("cut.wav", wav.bytes(0x7fffe000)), {"cut short"});
+}
+
 TEST_F(Audio, ReadsPcmOfEveryWidthWithFullScale1) {
   for (const int bits : {8, 16, 24, 32}) {
     const double scale = std::ldexp(1, bits - 1);
@@ -191,7 +233,8 @@ TEST_F(Audio, RefusesSilence) {
   expect_refused(write("a.wav", Wav{.samples = std::vector<double>(100, 0)}.bytes()),
                  {"silent", "100 samples"});
   expect_refused(write("b.wav", Wav{.samples = {16384, 16384, 16384}}.bytes()), {"silent", "0.5"});
-  expect_refused(write("c.wav", Wav{.num_channels = 2, .samples = {1, -1, 5, -5}}.bytes()), {"silent"});
+  expect_refused(write("c.wav", Wav{.num_channels = 2, .samples = {1, -1, 5, -5}}.bytes()),
+                 {"opposite phase"});
 }
 
 // 61 KB that become 157 MB, and could become gigabytes.

@@ -49,6 +49,24 @@ class Corpora : public FolderTest {
   }
 };
 
+// A class "happy " beside "happy" would be a silent one more.
+TEST_F(Corpora, ManifestsOfOtherProgramsAreRead) {
+  write("a.wav", "");
+  write("b.wav", "");
+  for (const std::string text : {"path, label ,speaker\na.wav, happy,s\nb.wav,happy ,s\n",
+                                 "path;label;speaker\na.wav;happy;s\nb.wav;happy;s\n",
+                                 "sep=;\r\npath;label;speaker\r\na.wav;happy;s\r\nb.wav;happy;s\r\n",
+                                 "speaker\tlabel\tpath\ns\thappy\ta.wav\ns\thappy\tb.wav\n"}) {
+    const auto listing = list_corpus("manifest", write("m.csv", text));
+    ASSERT_EQ(listing.utterances.size(), 2u) << text;
+    for (const auto& utterance : listing.utterances) {
+      EXPECT_EQ(utterance.emotion, "happy") << text;
+      EXPECT_EQ(utterance.speaker, "s") << text;
+    }
+  }
+  expect_refused("manifest", write("w.csv", "sep=;\npath;label;speaker\na.wav;;s\n"), {"w.csv:3", "label"});
+}
+
 TEST_F(Corpora, EmoDb) {
   expect_labels("emodb", {{"wav/03a01Fa.wav", {"03", "happiness"}},
                           {"wav/08b10Wc.WAV", {"08", "anger"}},

@@ -19,6 +19,7 @@ constexpr std::uintmax_t kMostParameterBytes = 16 << 20;
 struct Options {
   std::vector<std::string> data, columns;
   std::string model = "gaussian_mixture", parameters, backend = "auto", precision = "double";
+  std::string header = "auto", separator = "auto", decimal = "auto";
   int threads = 0;
   bool pointwise = false, json = false;
 };
@@ -53,12 +54,23 @@ void print(const Options& options, double sum, const std::vector<double>& rows, 
   std::cout << json.dump(options.pointwise ? -1 : 1) << '\n';
 }
 
+CsvFormat format_of(const Options& options) {
+  CsvFormat format;
+  if (options.header != "auto") format.header = options.header == "true";
+  format.separator = options.separator == "comma"       ? ','
+                     : options.separator == "semicolon" ? ';'
+                     : options.separator == "tab"       ? '\t'
+                                                        : '\0';
+  format.decimal = options.decimal == "comma" ? ',' : options.decimal == "point" ? '.' : '\0';
+  return format;
+}
+
 int loglik(const Options& options) {
   const Precision precision = options.precision == "mixed" ? Precision::mixed : Precision::float64;
   const std::string text = read_text_file(options.parameters);
   const ModelSpec model = model_of_parameters(text, options.parameters, options.model);
   // Standardised also in float64: the same function, and columns far from 0 lose nothing.
-  const LoadedData loaded = load_data({options.data, options.columns, true}, model);
+  const LoadedData loaded = load_data({options.data, options.columns, true, format_of(options)}, model);
   const ParameterLayout layout = model_layout(model, loaded.data.dim);
   std::vector<double> theta = parse_parameters(text, options.parameters, layout);
   to_sampler_units(layout, loaded.units, theta);
@@ -92,6 +104,12 @@ void add_loglik(CLI::App& app, int& status) {
   command->add_option("--data", options->data, "CSV with a header or .npy; files or globs")->required();
   command->add_option("--columns", options->columns, "Columns to use, in this order (default: all data)")
       ->delimiter(',');
+  command->add_option("--header", options->header, "As data.header: auto, true or false")
+      ->check(CLI::IsMember({"auto", "true", "false"}));
+  command->add_option("--separator", options->separator, "As data.separator: auto, comma, semicolon or tab")
+      ->check(CLI::IsMember({"auto", "comma", "semicolon", "tab"}));
+  command->add_option("--decimal", options->decimal, "As data.decimal: auto, point or comma")
+      ->check(CLI::IsMember({"auto", "point", "comma"}));
   command->add_option("--model", options->model, "Model")
       ->check(CLI::IsMember(model_names()))
       ->capture_default_str();

@@ -99,7 +99,7 @@ PointwiseRun pointwise(const PointwiseRequest& request,
   const ModelSpec model = model_of(layout);
   // Standardised for accuracy; the values are in the data's own units.
   check_data_files(request.directory, known);
-  const LoadedData loaded = load_data({known.files, known.columns, true}, model);
+  const LoadedData loaded = load_data({known.files, known.columns, true, known.format}, model);
   if (loaded.fingerprint.sha256 != known.sha256)
     throw InputError(known.files[0] + ": these are not the data that " + run +
                      " was made with (another SHA-256)");

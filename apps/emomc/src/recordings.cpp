@@ -65,7 +65,9 @@ Extracted extract(const std::filesystem::path& file, const FeaturesConfig& confi
     result.frames = std::move(frames);
     result.dropped = dropped;
   } catch (const std::exception& error) {
-    result.problem = error.what();
+    // A setting that this sample rate does not allow knows of no file.
+    const std::string why = error.what(), name = file.string();
+    result.problem = why.starts_with(name) ? why : name + ": " + why;
   }
   return result;
 }

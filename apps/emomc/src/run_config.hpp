@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "emomc/likelihood/csv_format.hpp"
 #include "emomc/likelihood/engines.hpp"
 #include "emomc/sampler/prior.hpp"
 #include "emomc/sampler/stopping.hpp"
@@ -16,6 +17,7 @@ struct DataConfig {
   std::vector<std::string> files;    ///< paths or globs, relative to the working directory
   std::vector<std::string> columns;  ///< empty: all but the reserved names
   bool standardize = true;
+  CsvFormat format{};  ///< of CSV files; what is left open is found from them
   bool operator==(const DataConfig&) const = default;
 };
 

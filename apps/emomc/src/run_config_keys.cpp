@@ -1,6 +1,7 @@
 #include "run_config_keys.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -119,17 +120,65 @@ std::string write_block(const RunConfig& config, const std::string& block, const
   return to_yaml(default_prior(likelihood), block);
 }
 
+void read_header(const YamlValue& value, RunConfig& config) {
+  const bool is_auto = value.node().kind == YamlNode::Kind::scalar && value.node().scalar == "auto";
+  if (value.node().kind != YamlNode::Kind::scalar) value.refuse_type("auto, true or false");
+  if (!is_auto && value.node().scalar != "true" && value.node().scalar != "false")
+    choose(value, {"auto", "true", "false"});
+  config.data.format.header = is_auto ? std::nullopt : std::optional(value.boolean());
+}
+
+struct NamedMark {
+  const char* name;
+  char mark;
+};
+constexpr std::array<NamedMark, 4> separators{
+    {{"auto", 0}, {"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}}};
+constexpr std::array<NamedMark, 3> decimals{{{"auto", 0}, {"point", '.'}, {"comma", ','}}};
+
+/// By its name or as the character itself.
+char read_mark(const YamlValue& value, std::span<const NamedMark> marks) {
+  std::vector<std::string> names;
+  for (const NamedMark& mark : marks) {
+    names.emplace_back(mark.name);
+    if (mark.mark && value.node().kind == YamlNode::Kind::scalar &&
+        value.node().scalar == std::string(1, mark.mark))
+      return mark.mark;
+  }
+  const std::string name = value.choice(names);
+  return std::find_if(marks.begin(), marks.end(), [&](const NamedMark& mark) { return mark.name == name; })
+      ->mark;
+}
+
+std::string write_mark(char written, std::span<const NamedMark> marks) {
+  return std::find_if(marks.begin(), marks.end(), [&](const NamedMark& mark) { return mark.mark == written; })
+      ->name;
+}
+
 std::vector<ConfigKey> data_keys() {
   return {
       {"data.file", "", "required: CSV with a header, .npy, a glob, or a list of them", read_files,
        [](const RunConfig& c) {
          return c.data.files.size() == 1 ? yaml_text(c.data.files[0]) : yaml_list(c.data.files);
        }},
-      {"data.columns", "", "[]: all but speaker, utterance, frame, emotion, label, file, start, end",
+      {"data.columns", "",
+       "[]: all but speaker, utterance, frame, emotion, label, file, start, end, and an index without a name",
        [](const YamlValue& v, RunConfig& c) {
          c.data.columns = read_names(v, "a column or a list of columns");
        },
        [](const RunConfig& c) { return yaml_list(c.data.columns); }},
+      {"data.header", "",
+       "of CSV: auto (refused where the first row is all numbers) | true | false: columns c0, c1, ...",
+       read_header,
+       [](const RunConfig& c) {
+         return c.data.format.header ? yaml_bool(*c.data.format.header) : std::string("auto");
+       }},
+      {"data.separator", "", "of CSV: auto | comma | semicolon | tab",
+       [](const YamlValue& v, RunConfig& c) { c.data.format.separator = read_mark(v, separators); },
+       [](const RunConfig& c) { return write_mark(c.data.format.separator, separators); }},
+      {"data.decimal", "", "of CSV: auto | point | comma (1,5 is 1.5)",
+       [](const YamlValue& v, RunConfig& c) { c.data.format.decimal = read_mark(v, decimals); },
+       [](const RunConfig& c) { return write_mark(c.data.format.decimal, decimals); }},
       {"data.standardize", "",
        "true: priors speak of columns with mean 0 and sd 1; false: of the data's own units",
        [](const YamlValue& v, RunConfig& c) { c.data.standardize = v.boolean(); },

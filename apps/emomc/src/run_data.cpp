@@ -18,6 +18,22 @@ std::vector<std::string> strings_at(const nlohmann::json& json, const char* key)
   return list;
 }
 
+char mark_at(const nlohmann::json& json, const char* key, std::string_view allowed) {
+  if (!json.contains(key) || !json[key].is_string()) return 0;
+  const std::string mark = json[key];
+  return mark.size() == 1 && allowed.find(mark[0]) != std::string_view::npos ? mark[0] : '\0';
+}
+
+CsvFormat format_of(const nlohmann::json& data) {
+  CsvFormat format;
+  if (!data.contains("format") || !data["format"].is_object()) return format;
+  const auto& json = data["format"];
+  if (json.contains("header") && json["header"].is_boolean()) format.header = json["header"].get<bool>();
+  format.separator = mark_at(json, "separator", ",;\t");
+  format.decimal = mark_at(json, "decimal", ".,");
+  return format;
+}
+
 std::vector<double> numbers_at(const nlohmann::json& json, const char* key) {
   std::vector<double> list;
   if (json.contains(key) && json[key].is_array())
@@ -86,6 +102,15 @@ void refuse_many_posteriors(const std::filesystem::path& directory) {
                      first.string());
 }
 
+nlohmann::ordered_json to_json(const CsvFormat& format) {
+  const auto mark = [](char c) {
+    return c ? nlohmann::ordered_json(std::string(1, c)) : nlohmann::ordered_json();
+  };
+  return {{"header", format.header ? nlohmann::ordered_json(*format.header) : nlohmann::ordered_json()},
+          {"separator", mark(format.separator)},
+          {"decimal", mark(format.decimal)}};
+}
+
 RunData read_run_data(const std::filesystem::path& directory, std::size_t most_bytes) {
   RunData result;
   const auto manifest = read_manifest(directory / "manifest.json");
@@ -93,6 +118,7 @@ RunData read_run_data(const std::filesystem::path& directory, std::size_t most_b
   const auto& data = manifest["data"];
   result.columns = strings_at(data, "columns");
   result.files = strings_at(data, "files");
+  result.format = format_of(data);
   result.mean = numbers_at(data, "mean");
   result.sd = numbers_at(data, "sd");
   if (data.contains("sha256") && data["sha256"].is_string()) result.sha256 = data["sha256"];
@@ -102,7 +128,7 @@ RunData read_run_data(const std::filesystem::path& directory, std::size_t most_b
   try {
     check_data_files(directory, result);
     if (bytes_of(result.files) > kMostTextPerNumber * (most_bytes / sizeof(double))) return result;
-    Table table = read_table({result.files, result.columns});
+    Table table = read_table({result.files, result.columns, result.format});
     if (hash_table(table) == result.sha256) result.values = std::move(table.values);
   } catch (const InputError&) {
     result.values.clear();

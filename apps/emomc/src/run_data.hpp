@@ -6,10 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "emomc/likelihood/csv_format.hpp"
+
 namespace emomc::app {
 
 struct RunData {
   std::vector<std::string> columns, files;
+  CsvFormat format;  ///< by which CSV files were read
   std::string sha256;
   std::vector<double> mean, sd;  ///< [columns] by which the run standardised; empty: it did not
   std::vector<double> values;    ///< rows x columns; empty: gone, changed, or too large
@@ -29,6 +32,9 @@ void refuse_many_posteriors(const std::filesystem::path& directory);
 /// is not one to read: a manifest may come from elsewhere, so that patterns, devices and pipes are not
 /// followed.
 void check_data_files(const std::filesystem::path& directory, const RunData& data);
+
+/// The format as a manifest has it: header (a bool or null), separator and decimal (a character or null).
+nlohmann::ordered_json to_json(const CsvFormat& format);
 
 /// What the manifest says of the data, and the data themselves where they can still be read, are the run's by
 /// their SHA-256 and take at most `most_bytes`.

@@ -11,6 +11,7 @@
 #include "emomc/core/arithmetic.hpp"
 #include "emomc/core/errors.hpp"
 #include "inspection.hpp"
+#include "run_data.hpp"
 #include "signals.hpp"
 
 namespace emomc::app {
@@ -230,6 +231,7 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
   const ColumnUnits standardized = config_.data.standardize ? setup_.loaded.units : ColumnUnits{};
   m["data"] = {{"sha256", setup_.loaded.fingerprint.sha256},
                {"files", setup_.loaded.table.files},
+               {"format", to_json(config_.data.format)},
                {"rows", setup_.loaded.table.num_rows},
                {"columns", setup_.loaded.table.columns},
                {"skipped_columns", setup_.loaded.table.skipped_columns},

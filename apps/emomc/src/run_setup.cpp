@@ -94,7 +94,7 @@ ProposalShape shape_of_name(const std::string& name) {
 
 LoadedData load_data(const DataConfig& config, const ModelSpec& model) {
   LoadedData loaded;
-  loaded.table = read_table({config.files, config.columns});
+  loaded.table = read_table({config.files, config.columns, config.format});
   const std::size_t dim = loaded.table.columns.size();
   loaded.fingerprint = fingerprint_of(loaded.table);
   for (std::size_t j : columns_out_of_range(loaded.table.values, dim))
@@ -127,6 +127,7 @@ std::vector<std::string> describe(const LoadedData& loaded) {
   lines.push_back("data: " + std::to_string(t.num_rows) + " rows x " + std::to_string(t.columns.size()) +
                   " columns (" + joined(t.columns) + ") from " + std::to_string(t.files.size()) +
                   (t.files.size() == 1 ? " file" : " files"));
+  for (const auto& note : t.notes) lines.push_back("data: " + note);
   if (!t.skipped_columns.empty()) lines.push_back("data: skipped columns: " + joined(t.skipped_columns));
   return lines;
 }

@@ -233,6 +233,23 @@ YamlNode parse_yaml(const std::string& text, const YamlPlace& place) {
   }
 }
 
+namespace {
+
+/// YAML ends a plain value at a blank and #, as a comment: h of "h #1/d.csv". A value of --set has no
+/// comments.
+void refuse_cut_value(const YamlNode& value, const std::string& written, const YamlPlace& place,
+                      const std::string& key) {
+  const bool plain =
+      (value.kind == YamlNode::Kind::scalar || value.kind == YamlNode::Kind::null) && !value.quoted;
+  const std::size_t hash = written.find('#');
+  if (plain && hash != std::string::npos && value.scalar.find('#') == std::string::npos)
+    refuse_at(place, key,
+              "YAML takes what follows # for a comment; put the value in quotes of its own: " + key + "='\"" +
+                  written + "\"'");
+}
+
+}  // namespace
+
 void apply_override(YamlNode& root, const std::string& assignment) {
   const YamlPlace place{std::make_shared<const std::string>("--set " + excerpt(assignment)), 0};
   const std::size_t equals = assignment.find('=');
@@ -241,6 +258,7 @@ void apply_override(YamlNode& root, const std::string& assignment) {
   }
   const std::string path = assignment.substr(0, equals);
   YamlNode value = parse_yaml(assignment.substr(equals + 1), place);
+  refuse_cut_value(value, assignment.substr(equals + 1), place, path);
 
   YamlNode* node = &root;
   std::size_t depth = 0;

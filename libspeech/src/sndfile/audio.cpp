@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 #include <memory>
+#include <string_view>
 
 #include "emomc/core/errors.hpp"
 #include "iff_sound.hpp"
@@ -18,6 +19,8 @@ constexpr sf_count_t kBlockSamples = 1 << 16;
 constexpr std::uintmax_t kMostSamplesPerByte = 64, kFewSamples = 1 << 24;
 // Far above any sound, and its square can still be summed.
 constexpr double kLargestSample = 1e100;
+// Recordings of floating-point numbers go a few times beyond full scale, which is 1.
+constexpr double kLargestFloat = 100;
 
 struct Close {
   void operator()(SNDFILE* file) const { sf_close(file); }
@@ -49,14 +52,52 @@ void require_regular_file(const std::filesystem::path& file) {
 // Where libsndfile finds less than a WAV's or AIFF's header promises it reads what there is, silently.
 void require_whole(const std::filesystem::path& file) {
   const auto sound = find_iff_sound(file);
+  if (sound && sound->unclosed)  // libsndfile reads nothing of it
+    refuse(file, "its header says 0 bytes of sound, and " + std::to_string(sound->present_bytes) +
+                     " follow: its writer did not close it; `sox --ignore-length` or ffmpeg mend that");
   if (sound && sound->promised_bytes > sound->present_bytes)
     refuse(file, "it is cut short: its header promises " + std::to_string(sound->promised_bytes) +
                      " bytes of sound, the file has " + std::to_string(sound->present_bytes));
 }
 
+/// What is left in a clone of a repository where git-lfs did not fetch the file itself.
+void refuse_git_lfs_pointer(const std::filesystem::path& file) {
+  constexpr std::string_view kBegin = "version https://git-lfs";
+  std::string begin(kBegin.size(), '\0');
+  std::ifstream(file, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  if (begin == kBegin)
+    refuse(file, "this is a pointer of git-lfs, not the recording; `git lfs pull` fetches recordings");
+}
+
+/// Sums of squares, of all channels together and of their mean.
+struct Power {
+  double channels = 0, mean = 0;
+};
+
+// Channels of one sign have 1 / channels of their power in the mean at the least, if they have nothing in
+// common. A ten thousandth is left only where one is the other with its sign turned.
+void require_same_phase(const std::filesystem::path& file, const Power& power, int channels) {
+  if (channels > 1 && power.channels > 0 && power.mean < 1e-4 * power.channels / channels)
+    refuse(file,
+           "its channels are in opposite phase and cancel in their mean; write one of them to a file of its "
+           "own");
+}
+
+// Where full scale is 1, a hundred times as much is no sound: they are whole numbers stored as they were.
+void require_full_scale(const std::filesystem::path& file, const SF_INFO& info,
+                        const std::vector<double>& samples) {
+  const int coding = info.format & SF_FORMAT_SUBMASK;
+  if (coding != SF_FORMAT_FLOAT && coding != SF_FORMAT_DOUBLE) return;
+  double peak = 0;
+  for (const double x : samples) peak = std::max(peak, std::abs(x));
+  if (peak > kLargestFloat)
+    refuse(file, "its floating-point samples reach " + std::to_string(peak) +
+                     ", where full scale is 1; samples of 16 bits must be divided by 32768 first");
+}
+
 // Appends the means of the channels of `interleaved`, whose first frame is the recording's frame `at`.
 void append_mono(const std::filesystem::path& file, const std::vector<double>& interleaved,
-                 std::size_t num_frames, std::size_t num_channels, std::vector<double>& mono) {
+                 std::size_t num_frames, std::size_t num_channels, std::vector<double>& mono, Power& power) {
   for (std::size_t frame = 0; frame < num_frames; ++frame) {
     double sum = 0;
     for (std::size_t channel = 0; channel < num_channels; ++channel) {
@@ -67,8 +108,10 @@ void append_mono(const std::filesystem::path& file, const std::vector<double>& i
                          (std::isfinite(sample) ? "beyond 1e100" : std::to_string(sample)) +
                          "; allowed: finite numbers");
       sum += sample;
+      power.channels += sample * sample;
     }
     mono.push_back(sum / static_cast<double>(num_channels));
+    power.mean += mono.back() * mono.back();
   }
 }
 
@@ -76,6 +119,7 @@ void append_mono(const std::filesystem::path& file, const std::vector<double>& i
 std::vector<double> read_mono(const std::filesystem::path& file, SNDFILE* stream, int channels) {
   const auto num_channels = static_cast<std::size_t>(channels);
   const sf_count_t block_frames = std::max<sf_count_t>(1, kBlockSamples / channels);
+  Power power;
   std::vector<double> block(static_cast<std::size_t>(block_frames) * num_channels), mono;
   std::error_code error;
   const auto file_bytes = std::filesystem::file_size(file, error);
@@ -89,8 +133,11 @@ std::vector<double> read_mono(const std::filesystem::path& file, SNDFILE* stream
     if (sf_error(stream) != SF_ERR_NO_ERROR)
       refuse(file,
              "it is damaged, somewhere after sample " + std::to_string(mono.size()) + ": " + reason(stream));
-    if (num_read <= 0) return mono;
-    append_mono(file, block, static_cast<std::size_t>(num_read), num_channels, mono);
+    if (num_read <= 0) {
+      require_same_phase(file, power, channels);
+      return mono;
+    }
+    append_mono(file, block, static_cast<std::size_t>(num_read), num_channels, mono, power);
   }
 }
 
@@ -100,6 +147,7 @@ bool has_audio() { return true; }
 
 Recording read_audio(const std::filesystem::path& file) {
   require_regular_file(file);
+  refuse_git_lfs_pointer(file);
   require_whole(file);
   SF_INFO info{};
   const std::unique_ptr<SNDFILE, Close> stream(sf_open(file.c_str(), SFM_READ, &info));
@@ -117,6 +165,7 @@ Recording read_audio(const std::filesystem::path& file) {
     refuse(file, "it is cut short: its header promises " + std::to_string(info.frames) +
                      " samples, the file has " + std::to_string(num_frames));
   if (num_frames == 0) refuse(file, "it has no samples");
+  require_full_scale(file, info, recording.samples);
   const auto [low, high] = std::minmax_element(recording.samples.begin(), recording.samples.end());
   if (*low == *high)
     refuse(file, "it is silent: all " + std::to_string(num_frames) + " samples are " + std::to_string(*low));

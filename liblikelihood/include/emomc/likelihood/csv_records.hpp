@@ -1,4 +1,4 @@
-// CSV after RFC 4180: quotes, CRLF, an optional byte order mark.
+// CSV after RFC 4180: quotes, CRLF, an optional byte order mark; other separators than commas.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace emomc {
 /// Splits a text, which must outlive this, into records and those into fields.
 class CsvRecords {
  public:
-  /// `name` is the file's, for messages.
-  CsvRecords(std::string name, const std::string& text);
+  /// `name` is the file's, for messages; `first_line` is the number of the line that `text` begins with.
+  CsvRecords(std::string name, const std::string& text, char separator = ',', std::size_t first_line = 1);
 
   /// Line on which the record that next() gave begins.
   std::size_t line() const { return record_line_; }
@@ -28,7 +28,8 @@ class CsvRecords {
 
   std::string name_;
   const std::string& text_;
-  std::size_t at_ = 0, line_ = 1, record_line_ = 1;
+  char separator_;
+  std::size_t at_ = 0, line_, record_line_;
   std::vector<std::unique_ptr<std::string>> unquoted_;
 };
 
