@@ -30,11 +30,11 @@ std::string choose(const YamlValue& value, std::initializer_list<std::string> na
   return value.choice(std::span<const std::string>(names.begin(), names.size()));
 }
 
-template <typename Accept>
 bool is_auto(const YamlValue& value) {
   return value.node().kind == YamlNode::Kind::scalar && value.node().scalar == "auto";
 }
 
+template <typename Accept>
 double number_where(const YamlValue& value, const std::string& allowed, Accept accept) {
   const double number = value.number();
   if (!accept(number)) value.refuse_range(allowed);
