@@ -57,7 +57,9 @@ void add_diagnose(CLI::App& app, int& status) {
   auto options = std::make_shared<Options>();
   command
       ->add_option("RUN", options->runs,
-                   "Run directories; CSV files of CmdStan are together the chains of one run")
+                   "Run directories, .nc files of ArviZ, CSV tables of emomc export; CSV files of CmdStan "
+                   "are together "
+                   "the chains of one run")
       ->required();
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("Example: emomc diagnose runs/sad && emomc report runs/sad");

@@ -31,15 +31,22 @@ std::string csv_number(double x) {
   return shortest_text(x);
 }
 
+// In double quotes where it has a comma, a quote or a line break (RFC 4180).
+std::string csv_text(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
 // chain,draw,log_density,log_likelihood,log_prior, then the parameters; draws from 0, after warm-up.
 std::string to_csv(const DrawSet& draws) {
   std::string out = "chain,draw";
-  for (const auto& name : draws.names)
-    out += name.find(',') == std::string::npos ? "," + name : ",\"" + name + "\"";
+  for (const auto& name : draws.names) out += "," + csv_text(name);
   out += "\n";
   for (std::size_t c = 0; c < draws.num_chains(); ++c)
     for (std::size_t i = 0; i < draws.num_draws; ++i) {
-      out += draws.chains[c] + "," + std::to_string(i);
+      out += csv_text(draws.chains[c]) + "," + std::to_string(i);
       for (std::size_t q = 0; q < draws.num_quantities(); ++q)
         out += "," + csv_number(draws.values[(q * draws.num_chains() + c) * draws.num_draws + i]);
       out += "\n";
@@ -109,7 +116,9 @@ void export_run(const Options& options) {
 void add_export(CLI::App& app, int&) {
   auto* command = app.add_subcommand("export", "Draws of a run as files for other programs");
   auto options = std::make_shared<Options>();
-  command->add_option("RUN", options->runs, "Run directory; or CSV files of CmdStan, a .nc file of ArviZ")
+  command
+      ->add_option("RUN", options->runs,
+                   "Run directory; or CSV files of CmdStan, a CSV table of emomc export, a .nc file of ArviZ")
       ->required();
   command
       ->add_option(

@@ -55,7 +55,8 @@ void add_report(CLI::App& app, int&) {
   auto options = std::make_shared<Options>();
   command
       ->add_option("RUN", options->runs,
-                   "Directory of a run or an evaluation; or CSV files of CmdStan, a .nc file of ArviZ")
+                   "Directory of a run or an evaluation; or CSV files of CmdStan, a CSV table of "
+                   "emomc export, a .nc file of ArviZ")
       ->required();
   command->add_option("-o,--output", options->output, "Page to write (report.html in the directory)");
   command

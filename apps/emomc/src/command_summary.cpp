@@ -72,7 +72,9 @@ void add_summary(CLI::App& app, int&) {
   auto options = std::make_shared<Options>();
   command
       ->add_option("RUN", options->runs,
-                   "Run directories; CSV files of CmdStan are together the chains of one run")
+                   "Run directories, .nc files of ArviZ, CSV tables of emomc export; CSV files of CmdStan "
+                   "are together "
+                   "the chains of one run")
       ->required();
   command->add_option("--vars", options->vars, "Only quantities of these names; shell globs, may be repeated")
       ->allow_extra_args(false);

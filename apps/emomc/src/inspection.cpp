@@ -108,7 +108,7 @@ std::vector<Inspection> inspect(const std::vector<std::string>& paths, Numbering
     if (!std::filesystem::exists(path))
       throw InputError(path +
                        ": there is no such file or directory; allowed: run directories, CSV files of "
-                       "CmdStan, .nc files of ArviZ");
+                       "CmdStan, CSV tables of emomc export, .nc files of ArviZ");
     if (std::filesystem::is_directory(path))
       runs.push_back(inspect_run(path, numbering));
     else
@@ -118,6 +118,9 @@ std::vector<Inspection> inspect(const std::vector<std::string>& paths, Numbering
   for (const auto& file : files)
     if (is_netcdf(file)) runs.push_back(inspect_draws(read_netcdf(file), {}, numbering));
   std::erase_if(files, is_netcdf);
+  for (const auto& file : files)
+    if (is_draw_table(file)) runs.push_back(inspect_draws(read_draw_table(file), {}, numbering));
+  std::erase_if(files, is_draw_table);
   if (!files.empty()) runs.push_back(inspect_draws(read_stan_csv(files), {}, numbering));
   return runs;
 }

@@ -31,16 +31,19 @@ struct NetcdfExtras {
 void write_netcdf(const std::filesystem::path& file, const DrawSet& draws, const NetcdfExtras& extras,
                   FileWriter write);
 
-/// The posterior of an InferenceData file: every variable whose first dimensions are chain and draw, names
-/// `x[i,j]` counted from 0; lp of sample_stats as log density. Throws InputError where the file is damaged,
-/// another kind of file, or has no posterior.
+/// The posterior of an InferenceData file: every variable that has dimensions of the names chain and draw, in
+/// whatever order, names `x[i,j]` counted from 0; lp of sample_stats as log density. Missing values are NaN,
+/// packed ones unpacked. Variables without chains and draws, and text, are named in `notes`. Throws
+/// InputError where the file is damaged, another kind of file, or has no posterior, and for a variable that
+/// cannot be placed.
 DrawSet read_netcdf(const std::filesystem::path& file);
 
 /// Group `log_likelihood` of an InferenceData file: of every observation of all its variables, for every
 /// draw.
 struct ForeignLogLikelihood {
-  std::size_t num_draws = 0;   ///< of all chains
-  std::vector<double> values;  ///< observations x draws
+  std::size_t num_draws = 0;       ///< of all chains
+  std::vector<double> values;      ///< observations x draws
+  std::vector<std::string> notes;  ///< what was left out, one sentence each
 };
 /// Throws InputError where there is none, or the file is damaged.
 ForeignLogLikelihood read_netcdf_log_likelihood(const std::filesystem::path& file);

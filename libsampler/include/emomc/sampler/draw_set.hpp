@@ -1,4 +1,4 @@
-// Draws of many quantities in memory, whoever made them: runs of emomc, CSV files of CmdStan.
+// Draws of many quantities in memory, whoever made them: runs of emomc, CSV files of Stan, CSV tables.
 //
 // Readers believe nothing: what is truncated, foreign or inconsistent throws InputError with file and line.
 #pragma once
@@ -23,7 +23,7 @@ struct BlockCounts {
 /// Values are finite or not; nothing is left out. Warm-up is not in it.
 struct DrawSet {
   std::string source;               ///< the run directory, or the files
-  std::string program;              ///< "emomc", "CmdStan"
+  std::string program;              ///< "emomc", "CmdStan", "ArviZ", "CSV"
   std::vector<std::string> names;   ///< [num_quantities], as in the file; log densities first
   std::vector<std::string> chains;  ///< [num_chains] what to call them
   std::size_t num_draws = 0;        ///< of each chain
@@ -37,7 +37,12 @@ struct DrawSet {
   std::vector<std::size_t> divergences;  ///< [num_chains] of Hamiltonian Monte Carlo; empty: not known
   std::optional<double> warmup_seconds, sampling_seconds;
   std::int64_t warmup = 0, thin = 1;  ///< steps
-  ParameterLayout layout;             ///< of names behind the log densities; without blocks: not known
+  /// What the reader left out of the files, or found in them, that a user should know; one sentence each.
+  std::vector<std::string> notes;
+  /// "variational", "pathfinder", "laplace": the draws are independent ones of such an approximation to the
+  /// posterior, so their R-hat and ESS say nothing of it. Empty: they are of Markov chains.
+  std::string approximation;
+  ParameterLayout layout;  ///< of names behind the log densities; without blocks: not known
 
   std::size_t num_quantities() const { return names.size(); }
   std::size_t num_chains() const { return chains.size(); }
@@ -59,9 +64,19 @@ enum class Phase { warmup, sampling };
 DrawSet draw_set_of(const std::vector<ChainDraws>& chains, const std::string& source,
                     Phase phase = Phase::sampling);
 
-/// One CSV per chain as CmdStan writes it: comments, a header, rows of numbers. Columns whose names end in
-/// two underscores are the sampler's own, lp__ is the log density. Warm-up that was saved is left out.
+/// One CSV per chain as CmdStan or the sample_file of rstan writes it: comments, a header, rows of numbers.
+/// Columns whose names end in two underscores are the sampler's own, lp__ is the log density. Rows of warm-up
+/// that were saved are left out; method = fixed_param has none. Draws of method = variational, pathfinder and
+/// laplace are read as those of an approximation, generate_quantities as they are; files of other methods
+/// hold no draws and are refused.
 DrawSet read_stan_csv(const std::vector<std::filesystem::path>& files);
+
+/// Whether a CSV file's header begins with the columns `chain,draw`: the table of all chains that
+/// `emomc export --format csv` writes. Throws InputError where the file cannot be read.
+bool is_draw_table(const std::filesystem::path& file);
+/// Such a table. Rows of a chain are in the order of their draws; rows of different chains may alternate.
+/// Leading columns of the names log_density, log_likelihood, log_prior, lp__ and lp are log densities.
+DrawSet read_draw_table(const std::filesystem::path& file);
 
 /// Parameters that are one array; matrices of which the lower triangle is stored are whole here.
 struct QuantityArray {
