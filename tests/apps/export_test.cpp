@@ -197,6 +197,28 @@ TEST_F(Export, DamagedNetcdfFilesAreRefused) {
   EXPECT_EQ(folder.run("summary text.nc").exit_code, 2);
 }
 
+TEST_F(Export, TablesReadBackToTheSameBits) {
+  sample("diagonal");
+  ASSERT_EQ(folder.run("export run --format csv -o table.csv").exit_code, 0);
+  const DrawSet read = read_draw_table(folder / "table.csv"),
+                own = draw_set_of(read_chains(folder / "run"), "run");
+  EXPECT_EQ(read.names, own.names);
+  EXPECT_EQ(read.chains, own.chains);
+  EXPECT_EQ(read.num_log_densities, own.num_log_densities);
+  EXPECT_EQ(read.values, own.values);
+  const auto parameters = [&](const std::string& of) {
+    const ProgramResult summary = folder.run("summary --raw --json " + of);
+    EXPECT_EQ(summary.exit_code, 0) << summary.err;
+    auto all = nlohmann::json::parse(summary.out).at("parameters");
+    for (auto& one : all) one.erase("ess_bulk_per_second");  // a table knows no times
+    return all;
+  };
+  EXPECT_EQ(parameters("table.csv"), parameters("run"));
+  // It is a run by itself, whatever else is named.
+  const ProgramResult both = folder.run("summary table.csv table.csv --json");
+  EXPECT_EQ(nlohmann::json::parse(both.out).size(), 2u) << both.err;
+}
+
 TEST_F(Export, ForeignFilesAreConverted) {
   sample("diagonal");
   ASSERT_EQ(folder.run("export run --format stan-csv -o draws.csv").exit_code, 0);

@@ -245,6 +245,12 @@ def runs():
 lp__,accept_stat__,divergent__,mu.1,mu.2,Sigma.1.1,Sigma.2.1,Sigma.1.2,Sigma.2.2,tau
 """ + "".join("-1.5,0.9,%d,%g,2,1,0.5,0.5,%g,3\n" % (i % 2, i * 1.5, 2 + i % 3) for i in range(12)) +
           "# \n#  Elapsed Time: 0.5 seconds (Warm-up)\n#                0.25 seconds (Sampling)\n")
+    write("stan_csv", "rstan.csv", "\ufeff# iter=6\n# warmup=4\n# save_warmup=1\n# thin=2\n# algorithm=HMC\n"
+          '"lp__","mu"\n-9,90\n-9,91\n# Adaptation terminated\n-1,1e400\n-1,1\n-1,2\n')
+    write("stan_csv", "variational.csv", "# method = variational\nlp__,log_p__,log_g__,odd__,mu\n0,0,0,1,100\n"
+          + "".join("0,-5,-1,1,%g\n" % (i * 1.5) for i in range(8)))
+    write("stan_csv", "table.csv", 'chain,draw,log_density,"means[0,1]",tau\n'
+          + "".join("%d,%d,-1,%g,%g\n" % (c, i, i * 1.5, c + i) for c in range(2) for i in range(8)))
     write("stan_csv", "brackets.csv", 'lp__,"x[0,0]","x[0,1]",y[1]\n1,2,3,4\n1,inf,nan,4e-400\n2,2,3,4\n3,1,1,0\n')
 
 

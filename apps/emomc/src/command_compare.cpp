@@ -25,6 +25,7 @@ struct Options {
 
 struct Model {
   std::string run;
+  std::vector<std::string> notes;  ///< of its reader
   PointwiseRun facts;
   std::vector<double> elpd, p, waic_elpd;
   std::size_t num_bad = 0;
@@ -50,6 +51,7 @@ Model evaluate(const std::string& run, const Options& options) {
   if (!options.by.empty() && options.by != "observation")
     throw InputError("--loo-by " + options.by + ": " + run + " names no groups; allowed: observation");
   const ForeignLogLikelihood read = read_netcdf_log_likelihood(run);
+  model.notes = read.notes;
   model.facts.num_draws = read.num_draws;
   model.facts.grouping = {"observation", read.values.size() / read.num_draws};
   for (std::size_t i = 0; i < model.facts.grouping.num_groups; ++i)
@@ -73,6 +75,8 @@ std::vector<std::string> warnings_about(const std::vector<Model>& models, const 
         "column that groups them");
   if (facts.grouping.num_groups < 10)
     lines.push_back(fmt::format("{} groups are few for a standard error", facts.grouping.num_groups));
+  for (const Model& model : models)
+    for (const auto& note : model.notes) lines.push_back(model.run + ": " + note);
   for (const Model& model : models)
     if (model.num_bad > 0)
       lines.push_back(

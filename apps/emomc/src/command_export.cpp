@@ -66,6 +66,7 @@ DrawSet draws_of(const Options& options) {
     throw InputError(
         "export: one run at a time; allowed: a run directory, or files that are the chains of one run");
   Inspection& run = runs[0];
+  for (const auto& note : run.draws.notes) std::cerr << "note: " << note << '\n';
   if (run.labels == Labels::unmended)
     std::cerr << fmt::format(
         "emomc: warning: {}: components {} and {} cannot be told apart in {:.1f} % of the draws\n",

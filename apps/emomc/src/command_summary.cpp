@@ -46,6 +46,8 @@ void print_summary(const Options& options) {
     const RunSummary summary = summarize_run(run, options.vars);
     if (options.json) {
       all.push_back(to_json(summary));
+      if (!run.draws.notes.empty()) all.back()["notes"] = run.draws.notes;
+      if (!run.draws.approximation.empty()) all.back()["approximation"] = run.draws.approximation;
       all.back()["run"] = summary.source;
       if (options.predictive) all.back()["predictive"] = to_json(predictive_checks(summary.source));
       continue;
@@ -55,7 +57,12 @@ void print_summary(const Options& options) {
     if (summary.sampling_seconds)
       std::cout << fmt::format(", warm-up {}, sampling {}", duration_text(summary.warmup_seconds.value_or(0)),
                                duration_text(*summary.sampling_seconds));
-    std::cout << "\n\n" << to_text(summary, SIZE_MAX);
+    std::cout << '\n';
+    for (const auto& note : run.draws.notes) std::cout << "note: " << note << '\n';
+    if (!run.draws.approximation.empty())
+      std::cout << "warning: independent draws of a " << run.draws.approximation
+                << " approximation; R-hat and ESS say nothing of how near it is to the posterior\n";
+    std::cout << '\n' << to_text(summary, SIZE_MAX);
     if (!summary.acceptance.empty()) std::cout << "\nacceptance per block (lowest and highest chain)\n";
     for (const auto& block : summary.acceptance)
       std::cout << fmt::format("  {:<16} {:.3f} ({:.3f} to {:.3f})\n", block.name, block.rate, block.lowest,

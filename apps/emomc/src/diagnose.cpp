@@ -34,6 +34,7 @@ class Judge {
     check_label_free();
     check_parameters();
     check_foreign_labels();
+    check_input();
     check_divergences();
     check_starts();
     check_acceptance();
@@ -256,6 +257,19 @@ class Judge {
       add(Severity::problem, "labels", text,
           "the model does not tell these components apart: give it an order, or renumber the draws, before "
           "means of them are taken");
+  }
+
+  // What the reader of the files says; other programs' methods have no verdict here.
+  void check_input() {
+    for (const auto& note : draws_.notes)
+      add(Severity::note, "input", note, "check that these are the draws that you mean");
+    if (!draws_.approximation.empty())
+      add(Severity::problem, "approximation",
+          fmt::format(
+              "these are independent draws of a {} approximation, not of Markov chains: R-hat and ESS say "
+              "nothing of how near it is to the posterior",
+              draws_.approximation),
+          "compare it with a run of Markov chains, or by the Pareto k of importance weights");
   }
 
   void check_divergences() {
