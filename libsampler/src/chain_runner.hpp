@@ -71,8 +71,9 @@ class ChainRunner {
   ComponentCaches caches_;
   RecordLayout record_;
   Adaptation adaptation_;
-  std::int64_t warmup_begin_ = 0, warmup_;  ///< of the last warm-up: the absolute step before it, and its length
-  std::vector<std::int64_t> windows_;       ///< of it, counted from its begin
+  std::int64_t warmup_begin_ = 0,
+               warmup_;                ///< of the last warm-up: the absolute step before it, and its length
+  std::vector<std::int64_t> windows_;  ///< of it, counted from its begin
   Pace pace_;
   std::chrono::steady_clock::time_point started_;
   std::string why_not_resident_;
