@@ -86,7 +86,7 @@ TEST_F(StanCsv, FixedParamHasNoWarmUp) {
       "lp__,accept_stat__,y\n0,1,1\n0,1,2\n0,1,3\n";
   const DrawSet set = read_stan_csv({write("a.csv", text)});
   EXPECT_EQ(set.num_draws, 3u);
-  EXPECT_EQ(set.quantity(1)[0], 1);
+  EXPECT_EQ(set.view(1)(0, 0), 1);
   EXPECT_TRUE(set.notes.empty());
 }
 
@@ -96,7 +96,7 @@ TEST_F(StanCsv, TheHeaderOfRstanIsKnown) {
       "# algorithm=HMC\n# sampler=NUTS(diag_e)\nlp__,mu\n-9,90\n-9,91\n# Adaptation terminated\n-1,1\n";
   const DrawSet set = read_stan_csv({write("a.csv", text)});
   ASSERT_EQ(set.num_draws, 1u);
-  EXPECT_EQ(set.quantity(1)[0], 1);
+  EXPECT_EQ(set.view(1)(0, 0), 1);
   EXPECT_EQ(set.warmup, 4);
   EXPECT_TRUE(set.notes.empty());
   // The same without the comment, as long as the run has not written it.
@@ -110,7 +110,7 @@ TEST_F(StanCsv, ApproximationsAreSaidToBeWhatTheyAre) {
   for (const char* header : {"# method = variational\n#   variational\n", ""}) {
     const DrawSet set = read_stan_csv({write("a.csv", header + variational)});
     ASSERT_EQ(set.num_draws, 2u);
-    EXPECT_EQ(set.quantity(1)[0], 1);  // not the mean of the approximation
+    EXPECT_EQ(set.view(1)(0, 0), 1);  // not the mean of the approximation
     EXPECT_EQ(set.approximation, "variational");
     EXPECT_EQ(set.notes.size(), 1u);
   }
