@@ -207,7 +207,7 @@ TEST_F(Export, TablesReadBackToTheSameBits) {
   EXPECT_EQ(read.num_log_densities, own.num_log_densities);
   EXPECT_EQ(read.values, own.values);
   const auto parameters = [&](const std::string& of) {
-    const ProgramResult summary = folder.run("summary --raw --json " + of);
+    const testing::ProgramResult summary = folder.run("summary --raw --json " + of);
     EXPECT_EQ(summary.exit_code, 0) << summary.err;
     auto all = nlohmann::json::parse(summary.out).at("parameters");
     for (auto& one : all) one.erase("ess_bulk_per_second");  // a table knows no times
@@ -215,7 +215,7 @@ TEST_F(Export, TablesReadBackToTheSameBits) {
   };
   EXPECT_EQ(parameters("table.csv"), parameters("run"));
   // It is a run by itself, whatever else is named.
-  const ProgramResult both = folder.run("summary table.csv table.csv --json");
+  const testing::ProgramResult both = folder.run("summary table.csv table.csv --json");
   EXPECT_EQ(nlohmann::json::parse(both.out).size(), 2u) << both.err;
 }
 

@@ -12,7 +12,7 @@ using namespace emomc::fuzz;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const RunFolder folder(text_of(data, size));
   read_or_refuse([&] {
-    const app::Inspection run = app::inspect_run(folder.path(), app::Numbering::mended);
+    const app::Inspection run = app::inspect_run(folder.path(), Numbering::mended);
     app::diagnose(run);
     const app::RunSummary summary = app::summarize_run(run, {"means*"});
     app::to_json(summary).dump();

@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(folder.path());
   read_or_refuse([&] {
-    const DrawSet draws = app::inspect_run(folder.path(), app::Numbering::raw).draws;
+    const DrawSet draws = app::inspect_run(folder.path(), Numbering::raw).draws;
     for (std::size_t c = 0; c < draws.num_chains(); ++c) app::to_stan_csv(draws, c, 1);
     app::write_run_netcdf(folder.path(), folder.path() / "draws.nc", draws, write_file_atomically);
   });

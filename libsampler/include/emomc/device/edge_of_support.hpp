@@ -35,32 +35,44 @@ EMOMC_OUTLINE double log_weight_of_coordinates(const Element* elements, const do
   return (own - top) - log(total);
 }
 
+/// Log of a weight that a double does not hold, of the simplex block whose coordinates begin at e.source.
+EMOMC_OUTLINE double log_of_tiny_weight(const Element* elements, const SimplexBlock* simplices,
+                                        int num_simplices, int source, int rank, const double* u) {
+  EMOMC_ROLLED
+  for (int s = 0; s < num_simplices; ++s)
+    if (simplices[s].source == source)
+      return log_weight_of_coordinates(elements + simplices[s].begin, u + source, simplices[s].size, rank);
+  return -kInfinity;
+}
+
 /// Log of the weight that theta has as `weight`, `e` being its element.
 EMOMC_INLINE double log_weight(const ParameterTable& table, const Element& e, const double* u,
                                double weight) {
   if (weight >= kLeastValue) return log(weight);
-  EMOMC_ROLLED
-  for (int s = 0; s < table.num_simplices; ++s) {
-    const SimplexBlock& block = table.simplices[s];
-    if (block.source == e.source)
-      return log_weight_of_coordinates(table.elements + block.begin, u + block.source, block.size, e.rank);
-  }
-  return -kInfinity;
+  return log_of_tiny_weight(table.elements, table.simplices, table.num_simplices, e.source, e.rank, u);
+}
+
+/// a log x + b log(1 - x) of x = 1 / (1 + exp(-y)).
+EMOMC_OUTLINE double log_beta_term_at_edge(double a, double b, double y) {
+  const double log_x = (y < 0 ? y : 0.0) - log1p(exp(y < 0 ? y : -y));
+  return a * log_x + b * (log_x - y);
 }
 
 /// log_density_term of an element with value x whose density has the logarithm of x or of 1 - x: from u
-/// where x is at the edge of the support, by the digits of a double.
+/// where x is at the edge of the support, by the digits of a double. What is seldom needed is called and not
+/// copied into kernels, which have no registers to spare for it.
 EMOMC_INLINE double log_density_term_at(const ParameterTable& table, const Element& e, const double* u,
                                         double x) {
-  if (e.density == Density::power && e.transform == Transform::simplex && x < kLeastValue)
-    return e.a * log_weight(table, e, u, x);
-  if (e.density == Density::beta && e.transform == Transform::interval &&
-      (x < kLeastValue || x > kNextToOne)) {
-    const double y = u[e.source], log_x = (y < 0 ? y : 0.0) - log1p(exp(y < 0 ? y : -y));
-    return e.a * log_x + e.b * (log_x - y);
+  const bool is_least = x < kLeastValue;
+  if (is_least || x > kNextToOne) {
+    if (e.density == Density::beta && e.transform == Transform::interval)
+      return log_beta_term_at_edge(e.a, e.b, u[e.source]);
+    if (is_least && e.density == Density::power && e.transform == Transform::simplex)
+      return e.a *
+             log_of_tiny_weight(table.elements, table.simplices, table.num_simplices, e.source, e.rank, u);
+    if (is_least && e.density == Density::gamma && e.transform == Transform::lower_bound && e.bound == 0)
+      return e.a * u[e.source] - e.b * x;
   }
-  if (e.density == Density::gamma && e.transform == Transform::lower_bound && e.bound == 0 && x < kLeastValue)
-    return e.a * u[e.source] - e.b * x;
   return log_density_term(e, x);
 }
 
