@@ -70,11 +70,14 @@ ChainRunner::ChainRunner(LikelihoodEngine& engine, std::span<const Target> targe
   engine.allocate(plans, caches_);
   refuse_too_much(engine.device(), targets, proposal, plans);
   ensemble_ = std::make_unique<Ensemble>(engine.device(), targets, blocks_, plans, options.seed, record_);
+  const bool at_edge = std::any_of(targets.begin(), targets.end(),
+                                   [](const Target& target) { return target.reaches_edge_of_support(); });
+  if (at_edge) why_not_resident_ = "a prior leads to values that a double does not hold";
   segments_ = std::make_unique<SegmentRunner>(
       engine, *ensemble_, *stepper_, blocks_, caches_, record_,
-      options.resident ? make_resident_chains(engine, *ensemble_, proposal.kind, blocks_, plans,
-                                              caches_ == ComponentCaches::on, why_not_resident_)
-                       : nullptr);
+      options.resident && !at_edge ? make_resident_chains(engine, *ensemble_, proposal.kind, blocks_, plans,
+                                                          caches_ == ComponentCaches::on, why_not_resident_)
+                                   : nullptr);
 }
 
 void ChainRunner::start(std::span<const double> starts) {

@@ -100,6 +100,24 @@ device::MixtureLayout Target::find_mixture() const {
           ordered_block_ ? begin(static_cast<int>(*ordered_block_)) : device::kUnordered};
 }
 
+bool Target::reaches_edge_of_support() const {
+  constexpr double kSparse = 0.1;
+  const auto leads_to_edge = [](double exponent) { return exponent < 1 && exponent != 0; };
+  const auto reaches = [&](const device::Element& e) {
+    switch (e.density) {
+      case device::Density::power:
+        return e.transform == Transform::simplex && e.a + 1 < kSparse;
+      case device::Density::beta:
+        return e.transform == Transform::interval && (leads_to_edge(e.a) || leads_to_edge(e.b));
+      case device::Density::gamma:
+        return e.transform == Transform::lower_bound && e.bound == 0 && e.a + 1 < kSparse;
+      default:
+        return false;
+    }
+  };
+  return std::any_of(tables_.elements.begin(), tables_.elements.end(), reaches);
+}
+
 double Target::constrain(std::span<const double> u, std::span<double> theta) const {
   return device::constrain(device::HostTeam{}, table(), u.data(), theta.data());
 }

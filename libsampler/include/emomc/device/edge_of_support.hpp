@@ -48,8 +48,11 @@ EMOMC_OUTLINE double log_of_tiny_weight(const Element* elements, const SimplexBl
 /// Log of the weight that theta has as `weight`, `e` being its element.
 EMOMC_INLINE double log_weight(const ParameterTable& table, const Element& e, const double* u,
                                double weight) {
-  if (weight >= kLeastValue) return log(weight);
-  return log_of_tiny_weight(table.elements, table.simplices, table.num_simplices, e.source, e.rank, u);
+#if !EMOMC_EXACT_SIZES
+  if (weight < kLeastValue)
+    return log_of_tiny_weight(table.elements, table.simplices, table.num_simplices, e.source, e.rank, u);
+#endif
+  return log(weight);
 }
 
 /// a log x + b log(1 - x) of x = 1 / (1 + exp(-y)).
@@ -63,6 +66,7 @@ EMOMC_OUTLINE double log_beta_term_at_edge(double a, double b, double y) {
 /// copied into kernels, which have no registers to spare for it.
 EMOMC_INLINE double log_density_term_at(const ParameterTable& table, const Element& e, const double* u,
                                         double x) {
+#if !EMOMC_EXACT_SIZES
   const bool is_least = x < kLeastValue;
   if (is_least || x > kNextToOne) {
     if (e.density == Density::beta && e.transform == Transform::interval)
@@ -73,6 +77,7 @@ EMOMC_INLINE double log_density_term_at(const ParameterTable& table, const Eleme
     if (is_least && e.density == Density::gamma && e.transform == Transform::lower_bound && e.bound == 0)
       return e.a * u[e.source] - e.b * x;
   }
+#endif
   return log_density_term(e, x);
 }
 

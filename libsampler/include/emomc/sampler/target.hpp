@@ -72,6 +72,10 @@ class Target {
   /// differs from another's.
   bool components_are_exchangeable() const { return !ordered_block_ && !components_differ_; }
 
+  /// Whether the prior gives weight to values that a double does not hold, weights below 1e-308 above all: to
+  /// them go dirichlet and gamma below 0.1, and beta with an argument below 1 or between 1 and 2.
+  bool reaches_edge_of_support() const;
+
   /// Free scales of each matrix of covariance block b; they come first among the matrix's free parameters.
   int free_scales(std::size_t block) const { return free_scales_[block]; }
 
