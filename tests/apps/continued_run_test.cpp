@@ -68,7 +68,7 @@ TEST(ContinuedRun, ARunUntilAnEssCanBeMadeLonger) {
   ASSERT_EQ(run.resume().exit_code, 0);
   run.expect_the_same_draws("until an ESS");
   // With another aim it goes on from there.
-  ASSERT_EQ(run.resume("--set sampler.until.ess=300").exit_code, 0);
+  ASSERT_EQ(run.resume("--set sampler.until.ess=1500").exit_code, 0);
   EXPECT_GT(nlohmann::json::parse(run.folder.read("run/manifest.json"))["steps"].get<std::int64_t>(),
             draws + 100);
 }

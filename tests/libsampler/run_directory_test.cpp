@@ -301,7 +301,7 @@ TEST_F(RunDirectory, ChainsThatLackWhatTheCheckpointHasCommittedAreRefused) {
   refused("--resume cuts that off");
   fs::remove(chain_file(run, 1));
   refused("chain-00001.emc: missing");
-  write_content(run / "checkpoint", "EMOMCCK2 and what not");
+  write_content(run / "checkpoint", "EMOMCCK3 and what not");
   refused("damaged checkpoint");
   fs::remove(run / "checkpoint");
   EXPECT_EQ(read_chains(run).size(), 1u);
