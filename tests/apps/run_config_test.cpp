@@ -209,7 +209,9 @@ RunConfig random_config(std::mt19937_64& random) {
   config.likelihood.precision = below(2) == 0 ? Precision::mixed : Precision::float64;
   config.prior.scale_floor = positive() / 1e9;
   config.sampler = {.chains = 1 + below(1000),
+                    .chooses_warmup = false,
                     .warmup = below(1 << 30),
+                    .chooses_draws = below(2) == 0,
                     .draws = 1 + below(1 << 30),
                     .thin = 1 + below(100),
                     .seed = random(),
