@@ -328,6 +328,21 @@ TEST_F(Diagnose, SuperchainsBeginAtOnePointAndHaveANestedRhat) {
   EXPECT_EQ(folder.run("check run.yaml --set sampler.superchains=7").exit_code, 2);
 }
 
+// One component: the fitted distribution is all but the posterior, and nearly every move by it is accepted,
+// as it should.
+TEST_F(Diagnose, MovesByAFitThatAreNearlyAllAcceptedAreNoFault) {
+  std::string data = "x\n";
+  for (std::uint64_t i = 0; i < 300; ++i) data += std::to_string(normal(i, 9, 0)) + "\n";
+  folder.write("data.csv", data);
+  folder.write(
+      "run.yaml",
+      "data: {file: data.csv}\nlikelihood: {components: 1}\n"
+      "sampler: {warmup: 1000, draws: 1000, proposal: {kind: crank_nicolson}}\noutput: {directory: run}\n");
+  ASSERT_EQ(folder.run("run run.yaml -q").exit_code, 0);
+  const json found = json::parse(folder.run("diagnose run --json").out);
+  for (const auto& finding : found["findings"]) EXPECT_NE(finding["check"], "acceptance") << finding.dump();
+}
+
 TEST_F(Diagnose, WhatCannotBeReadIsRefused) {
   for (const char* arguments : {"diagnose nowhere", "diagnose", "summary nowhere.csv"})
     EXPECT_EQ(folder.run(arguments).exit_code, 2) << arguments;
