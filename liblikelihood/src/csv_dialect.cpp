@@ -131,8 +131,12 @@ char find_separator(const std::string& name, const CsvText& csv, const CsvFormat
                        "data.separator: comma for two columns, or data.decimal: comma for one");
     return fitting[0];
   }
+  // One column of numbers with decimal commas: its header has no comma, or the user says so. Below `a,b` rows
+  // of different numbers of commas are no such column but a damaged table.
   const Sample& whole_lines = samples[1];
-  if ((!by_commas.even || format.decimal == ',') && holds_numbers(whole_lines, format, wanted)) return ';';
+  const bool one_name = !by_commas.records.empty() && by_commas.records[0].size() == 1;
+  if (((!by_commas.even && one_name) || format.decimal == ',') && holds_numbers(whole_lines, format, wanted))
+    return ';';
   const auto most = std::max_element(samples.begin(), samples.end(), [](const auto& a, const auto& b) {
     return (a.records.empty() ? 0 : a.records[0].size()) < (b.records.empty() ? 0 : b.records[0].size());
   });

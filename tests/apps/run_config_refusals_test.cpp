@@ -44,15 +44,15 @@ INSTANTIATE_TEST_SUITE_P(
                  "allowed in "
                  "sampler.proposal: kind, shape, target_acceptance"},
         BadInput{data + "sampler: {until: {rhat: 1.01}}\n",
-                 "configs/x.yaml:2: sampler.until.rhat: unknown key; allowed in sampler.until: ess, seconds"},
+                 "configs/x.yaml:2: sampler.until.rhat: unknown key; allowed in sampler.until: ess, "
+                 "max_draws, seconds"},
         BadInput{
             data + "sampler: {burn: 5}\n",
             "configs/x.yaml:2: sampler.burn: unknown key; allowed in sampler: chains, warmup, draws, thin, "
             "seed, init, init_tries, superchains, max_nan_share, until, proposal"},
         BadInput{"data: {files: a.csv}\n",
                  "configs/x.yaml:1: data.files: unknown key; did you mean data.file? allowed in data: file, "
-                 "columns, "
-                 "standardize"},
+                 "columns, header, separator, decimal, standardize"},
         BadInput{
             data + "sampler.chains: 4\n",
             "configs/x.yaml:2: sampler.chains: unknown key; did you mean sampler.chains? allowed here: data, "

@@ -175,6 +175,7 @@ TEST_F(Tables, TwoReadingsAreRefusedAndAKeyDecides) {
   format = {};
   format.separator = ',';
   EXPECT_EQ(read_table({{decimals}, {}, format}).values, (std::vector<double>{1, 714, 1, 783}));
+  expect_refused({{write("r.csv", "a,b\n1,2\n3\n")}, {}}, {"r.csv:3"});  // no column "a,b" of 1.2 and 3
   const auto both = write("b.csv", "a,b;c,d\n1,2;3,4\n");
   format.separator = ';';
   format.decimal = ',';

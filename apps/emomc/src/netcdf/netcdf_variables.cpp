@@ -179,6 +179,9 @@ std::vector<NetcdfVariable> variables_over_draws(const NetcdfInput& input, int g
   std::vector<int> ids(static_cast<std::size_t>(count));
   input.check(nc_inq_varids(group, &count, ids.data()));
   std::vector<NetcdfVariable> variables;
+  char group_text[NC_MAX_NAME + 1];
+  input.check(nc_inq_grpname(group, group_text));
+  const std::string_view group_name = group_text;
   for (int id : ids) {
     char name[NC_MAX_NAME + 1];
     nc_type type = 0;
@@ -201,6 +204,12 @@ std::vector<NetcdfVariable> variables_over_draws(const NetcdfInput& input, int g
                draw = std::find(dimensions.begin(), dimensions.end(), "draw");
     if (chain == dimensions.end() && draw == dimensions.end()) {
       notes.push_back("variable " + shown + " is left out: it has neither chains nor draws");
+      continue;
+    }
+    if (draw == dimensions.end() && group_name == "sample_stats") {
+      // A statistic of whole chains, such as a step size. That of our own files is known and no loss.
+      if (name != std::string_view("acceptance_rate"))
+        notes.push_back("variable " + shown + " is left out: it is of whole chains, not of draws");
       continue;
     }
     if (chain == dimensions.end() || draw == dimensions.end())
