@@ -6,15 +6,22 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "diagnose.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/sampler/cross_validation.hpp"
+#include "inspection.hpp"
 #include "netcdf_file.hpp"
 #include "pointwise.hpp"
+#include "run_data.hpp"
 
 namespace emomc::app {
 namespace {
 
 constexpr double kGoodShape = 0.7;  // Vehtari et al. 2024
+// Smaller differences say nothing of which predicts better (Sivula, Magnusson and Vehtari 2020, section 6).
+constexpr double kSmallDifference = 4, kStandardErrors = 2;
+constexpr double kTimesParameters =
+    1.5;  // of p_loo, above which the model does not fit or the run has not converged
 
 struct Options {
   std::vector<std::string> runs;
@@ -30,7 +37,24 @@ struct Model {
   std::vector<double> elpd, p, waic_elpd;
   std::size_t num_bad = 0;
   double worst_k = -1e300;
+  std::string fault;                         ///< what diagnose finds first; empty: the run can be trusted
+  double num_free = 0;                       ///< parameters; 0: not known
+  std::vector<std::string> skipped_columns;  ///< of the data, which are no part of the likelihood
+
+  double elpd_loo() const { return total(elpd).value; }
 };
+
+// What diagnose and the manifest say of a run directory.
+void add_verdict(Model& model) {
+  const Inspection run = inspect_run(model.run, Numbering::mended);
+  const std::vector<Finding> findings = diagnose(run);
+  if (!is_trusted(findings)) model.fault = findings.front().text;
+  const nlohmann::json manifest = read_manifest(std::filesystem::path(model.run) / "manifest.json");
+  if (!manifest.is_object()) return;
+  if (manifest.contains("data"))
+    model.skipped_columns = manifest["data"].value("skipped_columns", std::vector<std::string>{});
+  if (manifest.contains("parameters")) model.num_free = manifest["parameters"].value("free", 0.0);
+}
 
 Model evaluate(const std::string& run, const Options& options) {
   Model model;
@@ -46,6 +70,7 @@ Model evaluate(const std::string& run, const Options& options) {
   };
   if (std::filesystem::path(run).extension() != ".nc") {
     model.facts = pointwise({run, options.by, options.draws}, add);
+    add_verdict(model);
     return model;
   }
   if (!options.by.empty() && options.by != "observation")
@@ -68,15 +93,48 @@ Estimate difference(const Model& model, const Model& best) {
 std::vector<std::string> warnings_about(const std::vector<Model>& models, const Options& options) {
   std::vector<std::string> lines;
   const auto& facts = models[0].facts;
-  if (facts.grouping.by == "row" && options.by.empty())
-    lines.emplace_back(
-        "rows are left out one by one, as if they were independent: frames of an utterance are not; --loo-by "
-        "names a "
-        "column that groups them");
+  // Only of data that have such rows.
+  const auto& skipped = models[0].skipped_columns;
+  for (const char* column : {"speaker", "file", "frame"})
+    if (facts.grouping.by == "row" && options.by.empty() &&
+        std::find(skipped.begin(), skipped.end(), column) != skipped.end()) {
+      lines.push_back(
+          fmt::format("rows are left out one by one, as if they were independent; the data have a column {}: "
+                      "--loo-by names a column whose rows belong together",
+                      column));
+      break;
+    }
   if (facts.grouping.num_groups < 10)
     lines.push_back(fmt::format("{} groups are few for a standard error", facts.grouping.num_groups));
   for (const Model& model : models)
     for (const auto& note : model.notes) lines.push_back(model.run + ": " + note);
+  for (const Model& model : models)
+    if (!model.fault.empty())
+      lines.push_back(model.run + ": emomc diagnose rejects this run (" + model.fault +
+                      "); it stands behind those that can be trusted, and its elpd counts for nothing");
+  for (std::size_t i = 1; i < models.size(); ++i) {
+    if (!models[i].fault.empty() || !models[0].fault.empty()) continue;
+    const Estimate behind = difference(models[i], models[0]);
+    if (std::abs(behind.value) < kSmallDifference ||
+        std::abs(behind.value) < kStandardErrors * behind.standard_error)
+      lines.push_back(
+          fmt::format("{} and {} are tied: a difference of {:.1f} with a standard error of {:.1f} does not "
+                      "tell which predicts better",
+                      models[i].run, models[0].run, std::abs(behind.value), behind.standard_error));
+  }
+  for (const Model& model : models) {
+    const double p = total(model.p).value, groups = static_cast<double>(model.elpd.size());
+    if (model.num_free > 0 && p > kTimesParameters * model.num_free)
+      lines.push_back(
+          fmt::format("{}: p_loo = {:.1f} is more than {} times the {:.0f} free parameters: the model does "
+                      "not fit these data, or the run has not converged",
+                      model.run, p, kTimesParameters, model.num_free));
+    else if (p > groups / 2)
+      lines.push_back(
+          fmt::format("{}: p_loo = {:.1f} is more than half of the {:.0f} that are left out: too flexible a "
+                      "model for leaving out to tell",
+                      model.run, p, groups));
+  }
   for (const Model& model : models)
     if (model.num_bad > 0)
       lines.push_back(
@@ -86,7 +144,13 @@ std::vector<std::string> warnings_about(const std::vector<Model>& models, const 
   return lines;
 }
 
-void compare(const Options& options) {
+int status_of(const std::vector<Model>& models) {
+  return std::all_of(models.begin(), models.end(), [](const Model& model) { return model.fault.empty(); })
+             ? kDone
+             : kCheckFailed;
+}
+
+int compare(const Options& options) {
   std::vector<Model> models;
   for (const auto& run : options.runs) {
     models.push_back(evaluate(run, options));
@@ -98,8 +162,10 @@ void compare(const Options& options) {
                        " of them), but " + models[0].run + " by " + first.by + " (" +
                        std::to_string(first.num_groups) + "); --loo-by names one for both");
   }
-  std::stable_sort(models.begin(), models.end(),
-                   [](const Model& a, const Model& b) { return total(a.elpd).value > total(b.elpd).value; });
+  std::stable_sort(models.begin(), models.end(), [](const Model& a, const Model& b) {
+    if (a.fault.empty() != b.fault.empty()) return a.fault.empty();
+    return a.elpd_loo() > b.elpd_loo();
+  });
   const auto& facts = models[0].facts;
   const auto warnings = warnings_about(models, options);
   if (options.json) {
@@ -113,6 +179,7 @@ void compare(const Options& options) {
       json["runs"].push_back(
           {{"run", model.run},
            {"draws", model.facts.num_draws},
+           {"trusted", model.fault.empty()},
            {"elpd_loo", elpd.value},
            {"se_elpd_loo", elpd.standard_error},
            {"p_loo", p.value},
@@ -125,7 +192,7 @@ void compare(const Options& options) {
     }
     json["warnings"] = warnings;
     std::cout << json.dump(1) << '\n';
-    return;
+    return status_of(models);
   }
   std::size_t width = 3;
   for (const Model& model : models) width = std::max(width, model.run.size());
@@ -140,11 +207,12 @@ void compare(const Options& options) {
                              behind.value, behind.standard_error, model.num_bad, model.worst_k);
   }
   for (const auto& line : warnings) std::cout << "warning: " << line << '\n';
+  return status_of(models);
 }
 
 }  // namespace
 
-void add_compare(CLI::App& app, int&) {
+void add_compare(CLI::App& app, int& status) {
   auto* command =
       app.add_subcommand("compare", "Rank runs on the same data by expected log predictive density");
   auto options = std::make_shared<Options>();
@@ -159,8 +227,10 @@ void add_compare(CLI::App& app, int&) {
       ->check(CLI::Range(100, 1000000))
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print JSON");
-  command->footer("Example: emomc compare runs/k4 runs/k8 runs/k16 --loo-by speaker");
-  command->callback([options] { compare(*options); });
+  command->footer(
+      "Example: emomc compare runs/k4 runs/k8 runs/k16 --loo-by speaker\n"
+      "Exit code 1 where emomc diagnose rejects one of the runs; these are ranked behind the others.");
+  command->callback([options, &status] { status = compare(*options); });
 }
 
 }  // namespace emomc::app
