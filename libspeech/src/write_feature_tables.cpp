@@ -102,7 +102,8 @@ std::string table_text(const FeatureSet& features, const Group& utterances) {
 
 }  // namespace
 
-std::string write_feature_tables(const FeatureSet& features, const fs::path& directory) {
+std::string write_feature_tables(const FeatureSet& features, const fs::path& directory,
+                                 std::set<std::string>* names) {
   check(features);
   const std::string separator = separator_for(features);
   std::map<std::string, Group> files;
@@ -113,6 +114,7 @@ std::string write_feature_tables(const FeatureSet& features, const fs::path& dir
   if (error) throw MachineError(directory.string() + ": cannot be created: " + error.message());
   for (const auto& [name, utterances] : files) {
     const fs::path file = directory / name;
+    if (names) names->insert(name);
     std::ofstream stream(file, std::ios::binary);
     stream << table_text(features, utterances);
     stream.close();

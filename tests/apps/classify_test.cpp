@@ -228,6 +228,11 @@ TEST_F(Classify, TakesSamplesFromStandardInput) {
   result = with_input(from, "whole.raw");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(lines_of(result)[0]["probabilities"], lines(from + " -- " + name)[0]["probabilities"]);
+  // A container is no samples.
+  result = with_input("", name);
+  EXPECT_EQ(result.exit_code, 2) << result.out;
+  EXPECT_EQ(result.out, "");
+  EXPECT_NE(result.err.find("--stdin: a file that begins with 'RIFF'"), std::string::npos) << result.err;
   // Only the window's samples count.
   folder.write("two.raw", raw(samples_of(false, 2, 0)) + raw(samples_of(true, 2, 1)));
   result = with_input("--window 0.6 --every 100", "two.raw");
@@ -339,6 +344,28 @@ TEST_F(Classify, FeaturesAreTables) {
   // A model of tables cannot know how they were made.
   ASSERT_EQ(folder.run("train tables.yaml -o of_tables -q").exit_code, 0);
   expect_refused("classify of_tables -q " + name_of(true, 1, 1), {"tables"});
+}
+
+TEST_F(Classify, FeaturesWithForceRemoveWhatTheyReplace) {
+  const std::string how = " -o tables --set num_coefficients=5 --unparsed skip";
+  ASSERT_EQ(folder.run("features --corpus folders corpus" + how).exit_code, 0);
+  std::filesystem::create_directories(folder / "other");
+  std::filesystem::copy(folder / "corpus/calm", folder / "other/still",
+                        std::filesystem::copy_options::recursive);
+  folder.write("tables/own.csv", "mine");
+  const auto result = folder.run("features --corpus folders other --force" + how);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("removed: 6 tables of an earlier call"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("holds 1 tables that emomc features did not write"), std::string::npos)
+      << result.out;
+  EXPECT_FALSE(folder.exists("tables/angry_s1.csv"));
+  EXPECT_TRUE(folder.exists("tables/still_s1.csv"));
+  EXPECT_EQ(folder.read("tables/own.csv"), "mine");
+  // A record that came from elsewhere removes nothing outside the directory.
+  folder.write("away.csv", "x");
+  folder.write("tables/features.json", R"({"tables": ["../away.csv", 3, "own.csv.txt"]})");
+  ASSERT_EQ(folder.run("features --corpus folders other --force" + how).exit_code, 0);
+  EXPECT_TRUE(folder.exists("away.csv"));
 }
 
 TEST_F(Classify, RecordingsOfACorpusThatCannotBeUsedAreRefusedOrSkipped) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <deque>
@@ -148,6 +149,17 @@ int classify_files(const Options& options, RecordingClassifier& classifier) {
   return failed ? kBadInput : kDone;
 }
 
+// A WAV or FLAC file on standard input would be heard as noise. Samples begin with such four bytes once in
+// 2^32 times.
+void refuse_container(const unsigned char* bytes, std::size_t count) {
+  for (const char* name : {"RIFF", "RIFX", "RF64", "fLaC", "OggS", "FORM", "caff", ".snd"})
+    if (count >= 4 && std::equal(name, name + 4, bytes))
+      throw InputError(
+          "--stdin: a file that begins with '" + std::string(name) +
+          "' came in (WAV, FLAC and the like); allowed: raw 16 bit little-endian mono PCM; name the "
+          "file instead");
+}
+
 // Samples as they arrive: the last `window` seconds are classified every so often, and once more at the end.
 int classify_input(const Options& options, RecordingClassifier& classifier) {
   const double rate = options.rate > 0 ? options.rate : classifier.model().sample_rate;
@@ -197,6 +209,7 @@ int classify_input(const Options& options, RecordingClassifier& classifier) {
         std::fread(bytes.data() + kept, 1, std::min(bytes.size() - kept, 2 * (step - since) - kept), stdin);
     if (got == 0) break;
     kept += got;
+    if (total == 0) refuse_container(bytes.data(), kept);
     for (std::size_t i = 0; i + 1 < kept; i += 2) {
       const auto value = static_cast<std::int16_t>(bytes[i] | bytes[i + 1] << 8);
       samples.push_back(value / 32768.0);

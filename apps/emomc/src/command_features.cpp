@@ -7,9 +7,11 @@
 #include "commands.hpp"
 #include "corpus_features.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/sampler/files.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "emomc/speech/corpus.hpp"
 #include "run_config_keys.hpp"
+#include "run_data.hpp"
 #include "sampling_options.hpp"
 
 namespace emomc::app {
@@ -21,6 +23,57 @@ struct Options {
   int threads = 0;
   bool force = false, json = false, quiet = false;
 };
+
+constexpr const char* kRecord =
+    "features.json";  // the tables that a call wrote, for the next one with --force
+
+std::set<std::string> tables_in(const std::filesystem::path& directory) {
+  std::set<std::string> names;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error))
+    if (entry.path().extension() == ".csv") names.insert(entry.path().filename().string());
+  return names;
+}
+
+/// The tables of an earlier call that are still there. What names no file of the directory itself is not
+/// believed.
+std::set<std::string> recorded_tables(const std::filesystem::path& directory) {
+  const nlohmann::json record = read_manifest(directory / kRecord);
+  const std::set<std::string> there = tables_in(directory);
+  std::set<std::string> names;
+  if (!record.is_object() || !record.contains("tables") || !record["tables"].is_array()) return names;
+  for (const auto& name : record["tables"])
+    if (name.is_string() && there.contains(name.get<std::string>())) names.insert(name.get<std::string>());
+  return names;
+}
+
+/// Removes the tables of an earlier call, writes the new ones and a record of them, and says what else is
+/// there, for evaluation would take it.
+std::string replace_tables(const FeatureSet& features, const std::filesystem::path& directory,
+                           std::vector<std::string>& notes) {
+  const std::set<std::string> earlier = recorded_tables(directory);
+  std::set<std::string> now;
+  const std::string pattern = write_feature_tables(features, directory, &now);
+  std::size_t removed = 0;
+  for (const auto& name : earlier) {
+    std::error_code error;
+    if (now.contains(name)) continue;
+    if (!std::filesystem::remove(directory / name, error) || error)
+      throw MachineError((directory / name).string() + ": cannot be removed: " + error.message());
+    ++removed;
+  }
+  if (removed > 0) notes.push_back(fmt::format("removed: {} tables of an earlier call", removed));
+  std::vector<std::string> others;
+  for (const auto& name : tables_in(directory))
+    if (!now.contains(name)) others.push_back(name);
+  if (!others.empty())
+    notes.push_back(
+        fmt::format("warning: {} holds {} tables that emomc features did not write, and "
+                    "evaluation may take them: {}",
+                    directory.string(), others.size(), excerpt(joined(others))));
+  write_file_atomically(directory / kRecord, nlohmann::ordered_json{{"tables", now}}.dump(1) + "\n");
+  return pattern;
+}
 
 int features(const Options& options) {
   std::vector<std::string> overrides{"corpus.kind=" + options.corpus, "corpus.unparsed=" + options.unparsed};
@@ -36,9 +89,9 @@ int features(const Options& options) {
   if (std::filesystem::is_directory(directory) && !std::filesystem::is_empty(directory) && !options.force)
     throw InputError(options.output +
                      ": the directory is not empty; use --force to replace files, or another -o");
-  const CorpusFeatures extracted = extract_corpus(config.corpus, config.features, options.threads,
-                                                  options.quiet ? Verbosity::quiet : Verbosity::normal);
-  const std::string pattern = write_feature_tables(extracted.features, directory);
+  CorpusFeatures extracted = extract_corpus(config.corpus, config.features, options.threads,
+                                            options.quiet ? Verbosity::quiet : Verbosity::normal);
+  const std::string pattern = replace_tables(extracted.features, directory, extracted.notes);
   std::map<std::string, std::size_t> emotions;
   std::set<std::string> speakers;
   for (const UtteranceFrames& u : extracted.features.utterances) {
@@ -89,7 +142,8 @@ void add_features(CLI::App& app, int& status) {
       ->check(CLI::IsMember({"refuse", "skip"}))
       ->capture_default_str();
   command->add_option("--threads", options->threads, "0: all")->check(CLI::Range(0, 4096));
-  command->add_flag("--force", options->force, "Write into a directory that is not empty");
+  command->add_flag("--force", options->force,
+                    "Write into a directory that is not empty; tables of an earlier call are removed");
   command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("-q,--quiet", options->quiet, "Errors only");
   command->footer("Example: emomc features --corpus emodb corpora/emodb -o features/emodb");

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,11 +36,12 @@ FeatureSet read_feature_tables(const std::filesystem::path& directory, const std
 /// that reads them. Where a label has a "_", another separator that no label has stands between emotion and
 /// speaker. An id that begins with "<emotion>_<speaker>_" is written without it, if all of its file do, so
 /// that reading gives the id back. Numbers have as many digits as it takes to read them back. Files of the
-/// same name are replaced, others stay. Throws InputError, before anything is written, for what could not be
-/// read back: a label that is empty or has a "/" or a control character, labels in which all separators
-/// occur, an utterance that is doubled or has no rows, a reserved column name, a value that is not finite.
-/// Throws MachineError.
-std::string write_feature_tables(const FeatureSet& features, const std::filesystem::path& directory);
+/// same name are replaced, others stay; `names` gets those written. Throws InputError, before anything is
+/// written, for what could not be read back: a label that is empty or has a "/" or a control character,
+/// labels in which all separators occur, an utterance that is doubled or has no rows, a reserved column name,
+/// a value that is not finite. Throws MachineError.
+std::string write_feature_tables(const FeatureSet& features, const std::filesystem::path& directory,
+                                 std::set<std::string>* names = nullptr);
 
 /// Which frames share one mean and standard deviation.
 enum class Normalization { none, corpus, speaker, utterance };
