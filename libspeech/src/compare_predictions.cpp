@@ -1,9 +1,10 @@
 #include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
 #include <boost/math/special_functions/beta.hpp>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
-#include "emomc/device/random.hpp"
 #include "emomc/speech/scores.hpp"
 #include "recall_counts.hpp"
 
@@ -25,53 +26,55 @@ std::vector<std::size_t> present_speakers(const Predictions& predictions) {
   return speakers;
 }
 
-/// Interval of statistic(draw), where draw lists as many speakers as there are, drawn with replacement.
-template <class Statistic>
-Interval bootstrap(const Predictions& predictions, std::uint64_t seed, int resamples, double level,
-                   Statistic statistic) {
-  if (resamples < 1 || !(level > 0 && level < 1))
-    throw std::invalid_argument("bootstrap: at least 1 resample is needed, and a level between 0 and 1");
-  const auto speakers = present_speakers(predictions);
-  if (speakers.size() < 2) {
-    const double none = std::numeric_limits<double>::quiet_NaN();
-    return {none, none};
-  }
-  std::vector<std::size_t> draw(speakers.size());
-  std::vector<double> values;
-  for (int r = 0; r < resamples; ++r) {
-    const device::RandomSource random{seed, static_cast<std::uint64_t>(r), 0};
-    for (std::size_t s = 0; s < draw.size(); ++s) {
-      const double u = random.uniform(device::Purpose::choice, static_cast<std::uint32_t>(s));
-      const auto chosen = static_cast<std::size_t>(u * static_cast<double>(speakers.size()));
-      draw[s] = speakers[std::min(chosen, speakers.size() - 1)];
-    }
-    values.push_back(statistic(draw));
-  }
-  return central_interval(std::move(values), level);
-}
-
-double uar_of(const std::vector<RecallCounts>& by_speaker, const std::vector<std::size_t>& draw) {
-  RecallCounts counts = by_speaker[draw[0]];
-  for (std::size_t s = 1; s < draw.size(); ++s) counts.add(by_speaker[draw[s]]);
+/// The uar of all speakers in `present` but the one at `left_out` (present.size(): of all).
+double uar_without(const std::vector<RecallCounts>& by_speaker, const std::vector<std::size_t>& present,
+                   int num_classes, std::size_t left_out) {
+  RecallCounts counts(num_classes);
+  for (std::size_t s = 0; s < present.size(); ++s)
+    if (s != left_out) counts.add(by_speaker[present[s]]);
   return counts.uar();
 }
 
 }  // namespace
 
-Interval bootstrap_uar(const Predictions& predictions, std::uint64_t seed, int resamples, double level) {
-  check(predictions);
-  const auto counts = counts_by_speaker(predictions);
-  return bootstrap(predictions, seed, resamples, level,
-                   [&](const std::vector<std::size_t>& draw) { return uar_of(counts, draw); });
+Interval jackknife_interval(double all, std::span<const double> without, double lowest, double highest,
+                            double level) {
+  if (!(level > 0 && level < 1)) throw std::invalid_argument("an interval needs a level between 0 and 1");
+  const auto n = static_cast<double>(without.size());
+  if (without.size() < 2) {
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    return {none, none};
+  }
+  double mean = 0, squares = 0;
+  for (const double x : without) mean += x / n;
+  for (const double x : without) squares += (x - mean) * (x - mean);
+  const boost::math::students_t t(n - 1);
+  const double half = quantile(complement(t, 0.5 * (1 - level))) * std::sqrt((n - 1) / n * squares);
+  return {std::max(lowest, all - half), std::min(highest, all + half)};
 }
 
-Interval bootstrap_uar_difference(const Predictions& a, const Predictions& b, std::uint64_t seed,
-                                  int resamples, double level) {
+Interval uar_interval(const Predictions& predictions, double level) {
+  check(predictions);
+  const auto counts = counts_by_speaker(predictions);
+  const auto speakers = present_speakers(predictions);
+  std::vector<double> without;
+  for (std::size_t s = 0; speakers.size() > 1 && s < speakers.size(); ++s)
+    without.push_back(uar_without(counts, speakers, predictions.num_classes, s));
+  return jackknife_interval(uar_without(counts, speakers, predictions.num_classes, speakers.size()), without,
+                            0, 1, level);
+}
+
+Interval uar_difference_interval(const Predictions& a, const Predictions& b, double level) {
   check_same_utterances(a, b);
   const auto counts_a = counts_by_speaker(a), counts_b = counts_by_speaker(b);
-  return bootstrap(a, seed, resamples, level, [&](const std::vector<std::size_t>& draw) {
-    return uar_of(counts_a, draw) - uar_of(counts_b, draw);
-  });
+  const auto speakers = present_speakers(a);
+  const auto difference = [&](std::size_t left_out) {
+    return uar_without(counts_a, speakers, a.num_classes, left_out) -
+           uar_without(counts_b, speakers, a.num_classes, left_out);
+  };
+  std::vector<double> without;
+  for (std::size_t s = 0; speakers.size() > 1 && s < speakers.size(); ++s) without.push_back(difference(s));
+  return jackknife_interval(difference(speakers.size()), without, -1, 1, level);
 }
 
 McNemar mcnemar(const Predictions& first, const Predictions& second) {

@@ -81,8 +81,9 @@ TEST(RunConfigParsing, ReadsEveryKey) {
   EXPECT_EQ(config.prior.scale_floor, 1e-4);
   EXPECT_EQ(config.prior.order, "");
   const ProposalConfig proposal{"random_walk", "dense", 0.3};
-  EXPECT_EQ(config.sampler, (SamplerConfig{16, false, 0, false, 5, 2, std::numeric_limits<std::uint64_t>::max(),
-                                           "start/em.json", 7, 4, 0.0, UntilConfig{400, 60.5}, proposal}));
+  EXPECT_EQ(config.sampler,
+            (SamplerConfig{16, false, 0, false, 5, 2, std::numeric_limits<std::uint64_t>::max(),
+                           "start/em.json", 7, 4, 0.0, UntilConfig{400, 60.5}, proposal}));
   EXPECT_EQ(config.backend, Backend::reference);
   EXPECT_EQ(config.threads, 2);
   EXPECT_EQ(config.checkpoint.seconds, 0.5);

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "emomc/device/random.hpp"
 #include "yaml_value.hpp"
 
 namespace emomc::app {
@@ -30,9 +29,9 @@ std::string csv_field(const std::string& text) {
   return quoted + "\"";
 }
 
-Json of_method(const LabelledFrames& frames, const MethodResult& method, std::uint64_t seed) {
+Json of_method(const LabelledFrames& frames, const MethodResult& method) {
   const Scores& s = method.scores;
-  const Interval interval = bootstrap_uar(method.predictions, seed);
+  const Interval interval = uar_interval(method.predictions);
   const auto by_speaker = uar_by_speaker(method.predictions);
   Json speakers = Json::object();
   double sum = 0;
@@ -149,12 +148,11 @@ Json scores_json(const LabelledFrames& frames, const EvaluationPlan& plan, const
             {"utterances", results.utterances.size()},
             {"frames", frames.rows.num_rows},
             {"test_speakers_of_fold", folds},
-            {"posterior", of_method(frames, results.posterior, results.seed)},
+            {"posterior", of_method(frames, results.posterior)},
             {"convergence", convergence_of(frames, results.posterior)}};
   if (results.em) {
-    json["em"] = of_method(frames, *results.em, results.seed);
-    const Interval d =
-        bootstrap_uar_difference(results.posterior.predictions, results.em->predictions, results.seed);
+    json["em"] = of_method(frames, *results.em);
+    const Interval d = uar_difference_interval(results.posterior.predictions, results.em->predictions);
     const McNemar test = mcnemar(results.posterior.predictions, results.em->predictions);
     json["posterior_minus_em"] = {{"uar", results.posterior.scores.uar - results.em->scores.uar},
                                   {"uar_interval", {number(d.low), number(d.high)}},
@@ -204,31 +202,26 @@ Json scores_of_seeds(const LabelledFrames& frames, const std::vector<EvaluationR
   if (!seeds[0].em) return json;
   json["em"] = means([](const EvaluationResults& r) -> const MethodResult& { return *r.em; });
 
-  // The mean over seeds of the difference, speakers drawn with replacement.
-  constexpr int kResamples = 2000;
+  // The mean over seeds of the difference, and its jackknife over speakers.
   std::vector<std::vector<std::size_t>> rows(frames.speakers.size());
   const Predictions& first = seeds[0].posterior.predictions;
   for (std::size_t i = 0; i < first.size(); ++i)
     rows[static_cast<std::size_t>(first.speaker[i])].push_back(i);
   std::erase_if(rows, [](const auto& of_speaker) { return of_speaker.empty(); });
-  std::vector<double> differences;
-  for (int b = 0; b < kResamples; ++b) {
-    const device::RandomSource random{seeds[0].seed, static_cast<std::uint64_t>(b), 0};
-    std::vector<std::size_t> drawn;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const double u = random.uniform(device::Purpose::simulation, static_cast<device::u32>(i));
-      const auto& of_speaker =
-          rows[std::min(rows.size() - 1, static_cast<std::size_t>(u * static_cast<double>(rows.size())))];
-      drawn.insert(drawn.end(), of_speaker.begin(), of_speaker.end());
-    }
-    differences.push_back(mean_of([&](const EvaluationResults& r) {
-      return uar(r.posterior.predictions, drawn) - uar(r.em->predictions, drawn);
-    }));
-  }
-  std::sort(differences.begin(), differences.end());
-  json["posterior_minus_em"] = {
-      {"uar", json["posterior"]["uar"].get<double>() - json["em"]["uar"].get<double>()},
-      {"uar_interval", {differences[kResamples / 40], differences[kResamples - 1 - kResamples / 40]}}};
+  const auto difference_without = [&](std::size_t left_out) {
+    std::vector<std::size_t> kept;
+    for (std::size_t s = 0; s < rows.size(); ++s)
+      if (s != left_out) kept.insert(kept.end(), rows[s].begin(), rows[s].end());
+    return mean_of([&](const EvaluationResults& r) {
+      return uar(r.posterior.predictions, kept) - uar(r.em->predictions, kept);
+    });
+  };
+  std::vector<double> without;
+  for (std::size_t s = 0; rows.size() > 1 && s < rows.size(); ++s) without.push_back(difference_without(s));
+  const double difference = difference_without(rows.size());
+  const Interval interval = jackknife_interval(difference, without, -1, 1);
+  json["posterior_minus_em"] = {{"uar", difference},
+                                {"uar_interval", {number(interval.low), number(interval.high)}}};
   return json;
 }
 

@@ -55,14 +55,17 @@ std::vector<double> uar_by_speaker(const Predictions& predictions);
 /// The unweighted average recall of some rows, over the classes that occur there; a row may come twice.
 double uar(const Predictions& predictions, std::span<const std::size_t> rows);
 
-/// Central `level` interval of uar when speakers are drawn with replacement, each with all utterances (Efron
-/// and Tibshirani 1993, 13.3); a resample's uar is over the classes that occur in it. NaN where there is one
-/// speaker only, which says nothing of others.
-Interval bootstrap_uar(const Predictions& predictions, std::uint64_t seed, int resamples = 2000,
-                       double level = 0.95);
-/// The same of uar(a) - uar(b), the same speakers drawn for both; a and b have the same utterances in order.
-Interval bootstrap_uar_difference(const Predictions& a, const Predictions& b, std::uint64_t seed,
-                                  int resamples = 2000, double level = 0.95);
+/// An interval about a statistic of n speakers from its values without each of them (the delete-one
+/// jackknife, Efron and Tibshirani 1993, 11.5): all +- t(n - 1) se, se^2 = (n - 1) / n sum (without_i - their
+/// mean)^2, cut to [lowest, highest]. With few speakers it covers where a bootstrap, which never leaves the
+/// range of its speakers, does not (docs/statistics.md). NaN where there is one speaker only, which says
+/// nothing of others.
+Interval jackknife_interval(double all, std::span<const double> without, double lowest, double highest,
+                            double level = 0.95);
+/// The interval of uar over speakers; a uar is over the classes that occur.
+Interval uar_interval(const Predictions& predictions, double level = 0.95);
+/// The same of uar(a) - uar(b), the same speaker left out of both; a and b have the same utterances in order.
+Interval uar_difference_interval(const Predictions& a, const Predictions& b, double level = 0.95);
 
 /// Exact two-sided McNemar test (McNemar 1947; binomial, doubled and at most 1) of equal error rates.
 struct McNemar {
