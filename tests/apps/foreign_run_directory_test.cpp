@@ -39,7 +39,7 @@ class ForeignRunDirectory : public ::testing::Test {
 
 // Commands that read the data again: nothing but a regular file, and what it has counts only by its SHA-256.
 TEST_F(ForeignRunDirectory, DataAreReadOnlyWhereTheyAreFilesOfTheRightHash) {
-  ASSERT_EQ(folder.run("compare mine other").exit_code, 0);
+  ASSERT_LE(folder.run("compare mine other").exit_code, 1);  // 1: a run that diagnose rejects
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
   for (const auto& [file, why] : {std::pair<std::string, std::string>{"pipe", "not a regular file"},
                                   {"/dev/zero", "not a regular file"},

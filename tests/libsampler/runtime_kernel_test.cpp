@@ -81,7 +81,7 @@ TEST_F(RuntimeKernels, BatchKernelsOfAllModelsCompileWithoutSpills) {
 struct PlannedKernel {
   std::string model, proposal, real;
   std::size_t rows, chains;
-  int dim = 13;
+  int dim = 13, components = 8;
 };
 
 // Sizes for which the rule chooses each form: of several candidates at once, of one for both outcomes, one
@@ -109,6 +109,8 @@ std::vector<PlannedKernel> planned_kernels() {
   }
   result.push_back({"TwoGaussian", "RandomWalk", "double", 1'000'000, 1, 1});
   result.push_back({"GaussianMixture", "ComponentWise", "float", 10'000, 1, 39});
+  // Many components of few columns: the most registers for a split and a merge.
+  result.push_back({"GaussianMixture", "SplitMerge", "float", 1'200, 600, 2, 40});
   return result;
 }
 
@@ -121,7 +123,7 @@ TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
                  std::to_string(k.chains) + " chains, " + std::to_string(k.dim) + " columns");
     const bool two = k.model == "TwoGaussian", tied = k.model == "TiedMixture",
                full = k.model == "FullMixture";
-    DeviceLikelihood l = testing::planned_likelihood(k.rows, two ? 2 : 8, k.dim);
+    DeviceLikelihood l = testing::planned_likelihood(k.rows, two ? 2 : k.components, k.dim);
     l.model = "emomc::device::" + k.model;
     l.real = k.real;
     l.by_column_pairs = tied || full;
