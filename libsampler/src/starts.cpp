@@ -283,6 +283,26 @@ std::vector<std::vector<std::size_t>> equal_fits(LikelihoodEngine& engine,
   return groups;
 }
 
+std::vector<std::size_t> nearest_fits(LikelihoodEngine& engine, std::span<const std::vector<double>> among,
+                                      std::span<const std::vector<double>> fits) {
+  std::vector<std::vector<double>> rows(among.size(), std::vector<double>(engine.num_rows()));
+  for (std::size_t a = 0; a < among.size(); ++a) engine.evaluate_rows(among[a].data(), rows[a].data());
+  std::vector<std::size_t> nearest;
+  std::vector<double> own(engine.num_rows());
+  for (const auto& fit : fits) {
+    engine.evaluate_rows(fit.data(), own.data());
+    std::vector<double> distances;
+    for (const auto& other : rows) distances.push_back(distance_of_rows(other, own));
+    const double least = *std::min_element(distances.begin(), distances.end());
+    const auto first = std::find_if(distances.begin(), distances.end(), [&](double d) {
+      // Rounding alone makes a difference below this bound.
+      return d <= least + 1e-9 * static_cast<double>(own.size());
+    });
+    nearest.push_back(static_cast<std::size_t>(first - distances.begin()));
+  }
+  return nearest;
+}
+
 void rank_by_mass(std::vector<Optimum>& found) {
   std::stable_sort(found.begin(), found.end(),
                    [](const Optimum& a, const Optimum& b) { return a.log_mass > b.log_mass; });

@@ -219,18 +219,34 @@ TEST_F(MultimodalRuns, WhatPassesDiagnoseHasTheReferencesMeans) {
   }
 }
 
+// Chains that were started at all three optima meet in one of them during warm-up: R-hat and ESS are good
+// then, and the weights are wrong by 8 standard errors.
+TEST_F(MultimodalRuns, ModesThatTheRunHasLostAreFound) {
+  EXPECT_FALSE(passes("multimodal", "17", 2, ""));
+  EXPECT_NE(finding("starts").find("2 of the 3 optima that the starts have found are lost"),
+            std::string::npos)
+      << finding("starts");
+  EXPECT_EQ(starts()["optima"][1]["draws"], 0);
+  // Where no optimum is lost, none is said to be.
+  passes("multimodal", "00", 1, "");
+  EXPECT_GT(starts()["followed_draws"], 0);
+  for (const json& optimum : starts()["optima"])
+    if (optimum["share"] > 0.1) EXPECT_GT(optimum["draws"], 0);
+  EXPECT_EQ(finding("starts").find("lost"), std::string::npos) << finding("starts");
+}
+
 using MultimodalRunsLong = MultimodalRuns;
 
 TEST_F(MultimodalRunsLong, OfTwentyProblemsAndFiveSeeds) {
   int passed = 0, twins_passed = 0, easy = 0;
   for (const auto& [number, K] : components.items())
     for (int seed = 1; seed <= 5; ++seed) {
-      if (passes("multimodal", number, seed, kEnough)) {
+      if (passes("multimodal", number, seed, "")) {
         ++passed;
         expect_the_reference(number, seed);
       }
       ++easy;
-      twins_passed += passes("unimodal", number, seed, kEnough);
+      twins_passed += passes("unimodal", number, seed, "");
     }
   RecordProperty("passed", passed);
   RecordProperty("twins_passed", twins_passed);

@@ -232,6 +232,46 @@ std::vector<double> find_starts(const RunConfig& config, RunSetup& setup) {
   return starts;
 }
 
+void follow_draws_to_optima(const RunConfig& config, const RunSetup& setup, const DrawSet& draws,
+                            StartReport& report) {
+  constexpr double kMostDraws = 256, kFewestDraws = 64, kWork = 4e9;  // about ten seconds of one core
+  constexpr int kRounds = 100;
+  if (report.optima.size() < 2 || draws.num_draws == 0) return;
+  const PoolOptima found =
+      find_pool_optima(setup.loaded.data, setup.model, *setup.target, pool_options(config, setup));
+  const DataSet& rows = found.pool.rows();
+  const auto climb = [&](const std::vector<double>& theta) {
+    return refine_by_em(rows, setup.model, theta, kRounds, config.threads);
+  };
+  std::vector<std::vector<double>> optima, climbed;
+  for (std::size_t i = 0; i < std::min(report.optima.size(), found.optima.found.size()); ++i)
+    optima.push_back(climb(found.optima.found[i].theta));
+  const ParameterLayout& layout = setup.engine->layout();
+  const auto dim = static_cast<std::size_t>(layout.dim());
+  const double each = kRounds * static_cast<double>(rows.num_rows) * static_cast<double>(dim);
+  const std::size_t total = draws.num_chains() * draws.num_draws;
+  const auto count = std::min(
+      total, static_cast<std::size_t>(std::clamp(kWork / std::max(each, 1.0), kFewestDraws, kMostDraws)));
+  for (std::size_t i = 0; i < count; ++i) {
+    // The middle of the i-th of `count` stretches of all chains, one behind the other.
+    const std::size_t at = (2 * i + 1) * total / (2 * count);
+    std::vector<double> theta(dim);
+    for (std::size_t p = 0; p < dim; ++p) theta[p] = draws.values[(draws.num_log_densities + p) * total + at];
+    to_sampler_units(layout, setup.loaded.units, theta);
+    climbed.push_back(climb(theta));
+  }
+  const auto device = make_device(Backend::cpu);
+  const auto engine = make_engine(Backend::cpu, setup.model, Precision::float64, rows, *device,
+                                  static_cast<double>(rows.num_rows) < kRowsOfOneThread ? 1 : config.threads);
+  // An optimum that is another one but for the order of its components, which a prior tells apart, cannot be
+  // told from it by the densities of rows.
+  const std::vector<std::size_t> first_like = nearest_fits(*engine, optima, optima);
+  std::vector<std::size_t> counts(optima.size());
+  for (const std::size_t nearest : nearest_fits(*engine, optima, climbed)) ++counts[nearest];
+  report.num_followed = count;
+  for (std::size_t i = 0; i < optima.size(); ++i) report.optima[i].num_draws = counts[first_like[i]];
+}
+
 PoolOptions pool_options(const RunConfig& config, const RunSetup& setup) {
   PoolOptions options;
   options.seed = config.sampler.seed;

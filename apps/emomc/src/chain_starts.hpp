@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "emomc/likelihood/mixture_start.hpp"
+#include "emomc/sampler/draw_set.hpp"
 #include "emomc/sampler/starts.hpp"
 #include "run_config.hpp"
 #include "start_report.hpp"
@@ -54,6 +55,13 @@ class PoolStarts {
 
 /// Of a run: its seed, threads and floor, with draws from a prior that tells components apart.
 PoolOptions pool_options(const RunConfig& config, const RunSetup& setup);
+
+/// Counts, for each of report.optima, the draws of a finished run that EM takes to it (num_draws), among
+/// report.num_followed draws, which are evenly spaced: at most 256, fewer where rows and components are many.
+/// A mode that chains left during warm-up shows in no R-hat; it shows here. Does nothing where the report has
+/// fewer than two optima. `draws`: in the data's units.
+void follow_draws_to_optima(const RunConfig& config, const RunSetup& setup, const DrawSet& draws,
+                            StartReport& report);
 
 /// num_chains x dim, sampler's units, each of finite density; what is to be said goes into setup.starts.
 /// Throws InputError where init_tries did not find one, or where a parameter file does not fit.

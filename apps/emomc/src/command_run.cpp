@@ -54,7 +54,7 @@ class Sampling {
         logger->warn("warning: slower kernels of general sizes are used: {}", problem);
     logger->info("model: {}, {} parameters, {} free; backend {}", setup_.model.name, setup_.target->dim(),
                  setup_.target->dim_unconstrained(), engine_text(config_, setup_));
-    const StartLines about_starts = describe(setup_.starts);
+    const StartLines about_starts = describe(setup_.starts);  // none where the run goes on
     for (const auto& line : about_starts.said) logger->info(line);
     for (const auto& line : about_starts.warned) logger->warn("warning: {}", line);
     if (claim_.checkpoint()) logger->info("going on from step {}", claim_.checkpoint()->state.step);
@@ -70,7 +70,7 @@ class Sampling {
       return signal_exit_code();
     }
     tell_end(*logger, result);
-    if (config_.sampler.draws > 0) write_results(*logger);
+    if (config_.sampler.draws > 0) write_results(*logger, result, startup);
     logger->info("start-up {}, warm-up {}, sampling {}; draws and summary are in {}", duration_text(startup),
                  duration_text(result.warmup_seconds), duration_text(result.sampling_seconds),
                  directory_.string());
@@ -89,9 +89,14 @@ class Sampling {
       logger.info("sampler.until.{} is reached after {} draws of {}", until, draws, sampler.draws);
   }
 
-  void write_results(spdlog::logger& logger) const {
+  void write_results(spdlog::logger& logger, const RunResult& result, double startup) {
     try {
       const Inspection inspected = inspect_run(directory_, Numbering::mended);
+      StartReport starts = start_report_of(files_.starts());
+      follow_draws_to_optima(config_, setup_, inspected.draws, starts);
+      add_followed(starts, files_.starts());
+      if (starts.num_followed > 0) files_.write_manifest("finished", &result, startup);
+      for (const auto& line : describe_lost(starts)) logger.warn("warning: {}", line);
       warn_of_the_worst(logger, inspected);
       const RunSummary summary = summarize_run(inspected, {});
       write_file_atomically(directory_ / "summary.csv", to_csv(summary));

@@ -337,8 +337,19 @@ class Judge {
 
   // R-hat compares chains: what it cannot see is where none of them has been.
   void check_starts() {
-    if (!run_.facts.starts || draws_.num_chains() < 2) return;
+    if (!run_.facts.starts) return;
     const RunFacts::Starts& s = *run_.facts.starts;
+    if (s.num_lost > 0)
+      add(Severity::problem, "starts",
+          fmt::format("{:.0f} of the {:.0f} optima that the starts have found {} lost: about {:.2g} % of the "
+                      "posterior "
+                      "mass is there (Laplace's approximation), and none of {:.0f} draws",
+                      s.num_lost, s.optima + s.left_out, s.num_lost == 1 ? "is" : "are",
+                      100 * s.share_of_lost, s.followed),
+          "chains left these modes during warm-up and do not come back, so the draws are of a part of the "
+          "posterior: "
+          "sampler.proposal.kind split_merge moves between modes; more chains alone do not help");
+    if (draws_.num_chains() < 2) return;
     if (s.left_out > 0)
       add(Severity::warning, "starts",
           fmt::format(

@@ -9,6 +9,7 @@
 #include "emomc/core/errors.hpp"
 #include "netcdf_file.hpp"
 #include "run_data.hpp"
+#include "start_report.hpp"
 
 namespace emomc::app {
 namespace {
@@ -45,6 +46,7 @@ std::optional<RunFacts::Starts> starts_of(const nlohmann::json& json) {
   starts.points = *points;
   starts.fits = number_at(json, "fits").value_or(0);
   starts.degenerate_fits = number_at(json, "degenerate_fits").value_or(0);
+  starts.followed = number_at(json, "followed_draws").value_or(0);
   const auto optima = json.find("optima");
   if (optima == json.end() || !optima->is_array()) return starts;
   for (const auto& optimum : *optima) {
@@ -53,7 +55,12 @@ std::optional<RunFacts::Starts> starts_of(const nlohmann::json& json) {
     const auto chains = optimum.find("chains");
     const bool has_chain = chains != optimum.end() && chains->is_array() && !chains->empty();
     (has_chain ? starts.optima : starts.left_out) += 1;
-    if (!has_chain) starts.share_left_out += number_at(optimum, "share").value_or(0);
+    const double share = number_at(optimum, "share").value_or(0);
+    if (!has_chain) starts.share_left_out += share;
+    if (const auto draws = number_at(optimum, "draws"); draws && is_lost(share, *draws, starts.followed)) {
+      starts.num_lost += 1;
+      starts.share_of_lost += share;
+    }
   }
   return starts;
 }

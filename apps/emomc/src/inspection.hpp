@@ -27,6 +27,9 @@ struct RunFacts {
     double fits = 0;                  ///< 0: chains did not start from fits
     double fits_of_best = 0;          ///< that reached the heaviest optimum
     double degenerate_fits = 0;
+    double followed = 0;  ///< draws that were followed to their optimum at the end of the run
+    double num_lost = 0,
+           share_of_lost = 0;  ///< optima at which none of them is (is_lost), and their share of the mass
   };
   std::optional<Starts> starts;
 };

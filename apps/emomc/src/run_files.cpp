@@ -96,6 +96,7 @@ void RunFiles::open(const Checkpoint* checkpoint) {
     starts_ = to_json(setup_.starts);
   else if (checkpoint)
     starts_ = starts_of_manifest(directory_ / "manifest.json");
+  remove_followed(starts_);
   write_file_atomically(directory_ / "config.yaml", identity_.config_text);
   write_manifest("running", nullptr, 0);
 }

@@ -40,6 +40,8 @@ class RunFiles final : public DrawHandler {
   std::string ended_by(const RunResult& result) const;
 
   void write_manifest(const std::string& status, const RunResult* result, double startup_seconds);
+  /// The manifest's "starts"; null where nothing is known.
+  nlohmann::ordered_json& starts() { return starts_; }
   void end_progress() { progress_.end(); }
 
  private:

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace emomc::app {
 namespace {
 
@@ -14,6 +16,23 @@ std::string chains_text(const std::vector<int>& chains) {
 }
 
 }  // namespace
+
+bool is_lost(double share, double num_draws, double num_followed) {
+  constexpr double kOverestimated = 3, kLogOfRate = -4.605;  // log(0.01)
+  return num_draws == 0 && num_followed * std::log1p(-share / kOverestimated) < kLogOfRate;
+}
+
+std::vector<std::string> describe_lost(const StartReport& r) {
+  std::vector<std::string> lines;
+  for (const auto& place : r.optima)
+    if (is_lost(place.share, static_cast<double>(place.num_draws), static_cast<double>(r.num_followed)))
+      lines.push_back(
+          fmt::format("starts: none of {} draws is near the optimum of log posterior {:.2f}, which has about "
+                      "{:.2g} % of the "
+                      "posterior mass: the run has lost this mode",
+                      r.num_followed, place.log_posterior, 100 * place.share));
+  return lines;
+}
 
 StartLines describe(const StartReport& r) {
   StartLines lines;
@@ -59,6 +78,36 @@ nlohmann::ordered_json to_json(const StartReport& r) {
                               {"fits", place.num_fits},
                               {"chains", place.chains}});
   return json;
+}
+
+StartReport start_report_of(const nlohmann::ordered_json& json) {
+  StartReport report;
+  if (!json.is_object()) return report;
+  const auto optima = json.find("optima");
+  if (optima == json.end() || !optima->is_array()) return report;
+  for (const auto& optimum : *optima) {
+    if (!optimum.is_object()) return {};
+    const auto height = optimum.find("log_posterior"), share = optimum.find("share");
+    if (height == optimum.end() || share == optimum.end() || !height->is_number() || !share->is_number())
+      return {};
+    report.optima.push_back({height->get<double>(), share->get<double>(), 0, {}, 0});
+  }
+  return report;
+}
+
+void add_followed(const StartReport& report, nlohmann::ordered_json& json) {
+  if (report.num_followed == 0) return;
+  json["followed_draws"] = report.num_followed;
+  for (std::size_t i = 0; i < report.optima.size(); ++i)
+    json["optima"][i]["draws"] = report.optima[i].num_draws;
+}
+
+void remove_followed(nlohmann::ordered_json& json) {
+  if (!json.is_object()) return;
+  json.erase("followed_draws");
+  if (const auto optima = json.find("optima"); optima != json.end() && optima->is_array())
+    for (auto& optimum : *optima)
+      if (optimum.is_object()) optimum.erase("draws");
 }
 
 }  // namespace emomc::app

@@ -202,7 +202,8 @@ std::unique_ptr<ResidentChains> make_resident_chains(const LikelihoodEngine& eng
     if (!result->runs())
       why = "the GPU does not run " + std::to_string(plan->num_blocks) + " such blocks at once";
     else if (result->spilled() > kMostSpilled)
-      why = "the kernel for this model needs more registers than there are";
+      why = "the kernel for this model needs more registers than there are (" +
+            std::to_string(result->spilled()) + " bytes of a thread in memory)";
     else
       return result;
     if (plan->is_wide())

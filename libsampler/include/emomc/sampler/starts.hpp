@@ -54,6 +54,12 @@ std::vector<std::size_t> from_the_highest(std::span<const double> heights);
 std::vector<std::vector<std::size_t>> equal_fits(LikelihoodEngine& engine,
                                                  std::span<const std::vector<double>> fits, double num_rows);
 
+/// For each of `fits` the index of the one of `among` (both of at least engine.layout().dim() parameters)
+/// whose densities of the rows are most alike: least sum of squared differences of their logarithms. Where
+/// two of `among` give nearly the same densities, the first of them.
+std::vector<std::size_t> nearest_fits(LikelihoodEngine& engine, std::span<const std::vector<double>> among,
+                                      std::span<const std::vector<double>> fits);
+
 /// Makes shares of `found`, the heaviest first, from the log masses.
 void rank_by_mass(std::vector<Optimum>& found);
 
