@@ -24,7 +24,7 @@ struct ParameterBlock {
   DataUnit unit = DataUnit::none;
   Influence influence = Influence::everything;
   int component_axis = -1;  ///< axis over mixture components; -1: none
-  /// axis over the data's columns; -1: none, and `unit` refers to column 0
+  /// Axis over the data's columns; -1: none, and `unit` refers to column 0.
   int feature_axis = -1;
 
   int size() const {

@@ -15,7 +15,7 @@
 namespace emomc {
 
 struct KernelSource {
-  /// header that declares the kernel, e.g. "emomc/device/resident_chain.cuh"
+  /// Header that declares the kernel, e.g. "emomc/device/resident_chain.cuh"
   std::string header;
   std::string kernel;                     ///< qualified C++ name with template arguments
   std::vector<std::string> defines = {};  ///< "NAME=VALUE"

@@ -13,7 +13,7 @@ namespace emomc {
 /// How a short fit's initial partition of the rows was made.
 enum class Seeding {
   kmeans,  ///< k-means++ seeds (Arthur and Vassilvitskii 2007), then Lloyd's algorithm
-  /// random rows, each with the rows nearest to it; random_from_data of scikit-learn
+  /// Random rows, each with the rows nearest to it; random_from_data of scikit-learn.
   random_rows,
   random_splits,  ///< repeated splits of a group into two by a random hyperplane
   local_groups,   ///< small groups of neighbouring rows, for narrow components next to wide ones
@@ -42,7 +42,7 @@ struct PoolOptions {
 class MixturePool {
  public:
   static constexpr int kKmeans = 24, kRandomRows = 16, kRandomSplits = 8, kLocalGroups = 16;
-  /// in addition to `given`
+  /// In addition to `given`.
   static constexpr int kSeeded = kKmeans + kRandomRows + kRandomSplits + kLocalGroups;
 
   /// `model` is a mixture with blocks of weights, of means and of scales or covariances. `data` must outlive

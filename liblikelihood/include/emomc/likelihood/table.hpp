@@ -14,7 +14,7 @@ namespace emomc {
 /// What to read.
 struct TableRequest {
   std::vector<std::string> files;  ///< paths or glob patterns
-  /// in this order; empty: all except reserved columns and an index
+  /// In this order; empty: all except reserved columns and an index.
   std::vector<std::string> columns;
   CsvFormat format{};  ///< of CSV files
 };
@@ -36,7 +36,7 @@ struct Table {
   std::vector<std::string> skipped_columns;
   std::vector<LabelColumn> labels;     ///< the reserved columns that all files have
   std::size_t num_duplicate_rows = 0;  ///< rows that are equal to an earlier one
-  /// deviations from the default CSV format, with the file's name
+  /// Deviations from the default CSV format, with the file's name.
   std::vector<std::string> notes;
 };
 

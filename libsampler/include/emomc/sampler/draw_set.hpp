@@ -31,7 +31,7 @@ struct DrawSet {
   std::size_t num_draws = 0;        ///< per chain
   std::vector<double> values;       ///< num_quantities x num_chains x num_draws, row-major
 
-  /// number of log densities, which are the first names: log_density, ..., or lp__
+  /// Number of log densities, which are the first names: log_density, ..., or lp__.
   std::size_t num_log_densities = 0;
   std::size_t chains_per_ensemble = 1;  ///< a divisor of num_chains; 1: chains are independent
   /// Number of neighbouring chains that started at one point, for nested R-hat; 1: every chain has a start of
@@ -47,7 +47,7 @@ struct DrawSet {
   /// "variational", "pathfinder" or "laplace": the draws are independent draws of such an approximation to
   /// the posterior, so R-hat and ESS say nothing about the posterior. Empty: draws of Markov chains.
   std::string approximation;
-  /// of the names after the log densities; without blocks where it is not known
+  /// Of the names after the log densities; without blocks where it is not known.
   ParameterLayout layout;
 
   std::size_t num_quantities() const { return names.size(); }

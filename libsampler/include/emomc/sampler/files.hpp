@@ -17,7 +17,7 @@ class File {
     create_new,     ///< created; fails where it exists
     open_existing,  ///< existing; writes append to it
     append,         ///< as open_existing, but created where it does not exist
-    /// a device or FIFO, also through a symbolic link; the other modes do not follow links
+    /// A device or FIFO, also through a symbolic link; the other modes do not follow links.
     special
   };
   File(std::filesystem::path path, Mode mode);

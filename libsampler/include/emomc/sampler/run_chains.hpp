@@ -47,7 +47,7 @@ struct SamplerMemory {
   /// Buffers for kept draws, of two segments. On the host the size counts both sides of the copy; a run on a
   /// GPU takes the same number of bytes on the host in addition.
   std::size_t draws = 0;
-  /// random increments that are drawn for all blocks of a step at once, on a GPU only
+  /// Random increments that are drawn for all blocks of a step at once, on a GPU only.
   std::size_t drawn_ahead = 0;
   std::size_t total() const { return state + draws + drawn_ahead; }
 };
@@ -59,7 +59,7 @@ SamplerMemory sampler_memory(DeviceKind where, std::span<const Target> targets, 
 int evaluations_per_step(const ProposalSpec& proposal, const Target& target);
 
 struct RunOptions {
-  /// steps; the length of the first warm-up where DrawHandler::on_decision asks for longer ones
+  /// Steps; the length of the first warm-up where DrawHandler::on_decision asks for longer ones.
   std::int64_t warmup = 1000;
   std::int64_t draws = 1000;  ///< number of draws that are kept of each chain
   std::int64_t thin = 1;      ///< number of steps between kept draws
@@ -99,7 +99,7 @@ struct SamplerState {
   int num_chains = 0, dim_unconstrained = 0, dim = 0, num_blocks = 0;
   std::vector<double> unconstrained;                            ///< num_chains x dim_unconstrained
   std::vector<double> log_prior, log_likelihood, log_jacobian;  ///< [num_chains]
-  /// adapted scales and shapes with their statistics (Adaptation::save), flat
+  /// Adapted scales and shapes with their statistics (Adaptation::save), flat.
   std::vector<double> adaptation;
   /// num_chains x num_blocks, counted since the current phase (warm-up or sampling) began
   std::vector<std::uint64_t> accepted, proposed;

@@ -17,12 +17,12 @@ struct Optimum {
   std::vector<double> theta;  ///< [Target::dim()], sampler's units
   double log_likelihood = 0;  ///< at theta, of all rows
   double log_prior = 0;
-  /// log of the posterior mass near theta, by Laplace's approximation in unconstrained space
+  /// Log of the posterior mass near theta, by Laplace's approximation in unconstrained space.
   double log_mass = 0;
   double share = 0;  ///< share of the mass of all optima that are not degenerate
   /// [Target::dim_unconstrained()] posterior standard deviations by the same approximation
   std::vector<double> sd;
-  /// indices of the fits that reached it, the highest density first
+  /// Indices of the fits that reached it, the highest density first.
   std::vector<std::size_t> members;
   std::string degenerate;  ///< the reason why it is degenerate; empty where it is not
 };
