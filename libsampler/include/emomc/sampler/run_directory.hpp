@@ -71,8 +71,8 @@ class ChainWriter {
   const std::filesystem::path& file() const;
   /// Writes the buffered records as blocks. They are not yet durable.
   void flush();
-  /// Flush, then fsync. Returns the number of committed bytes, for the checkpoint. Throws MachineError also
-  /// where the file has been removed or replaced in the meantime.
+  /// Calls flush, then fsync. Returns the number of committed bytes, for the checkpoint. Throws MachineError
+  /// also where the file has been removed or replaced in the meantime.
   std::int64_t commit();
 
  private:
