@@ -14,7 +14,7 @@ namespace emomc {
 struct BuiltTarget {
   TargetTables tables;
   std::vector<Target::Range> ranges;  ///< of each block in u
-  /// Of each block: number of free scales of each of its covariance matrices.
+  /// Number of free scales of each covariance matrix of each block.
   std::vector<int> free_scales;
   int dim_unconstrained = 0;
   std::optional<std::size_t> ordered_block;

@@ -47,7 +47,7 @@ struct DrawSet {
   /// "variational", "pathfinder" or "laplace": the draws are independent draws of such an approximation to
   /// the posterior, so R-hat and ESS say nothing about the posterior. Empty: draws of Markov chains.
   std::string approximation;
-  /// Of the names after the log densities; without blocks where it is not known.
+  /// Layout of the names after the log densities; without blocks where it is not known.
   ParameterLayout layout;
 
   std::size_t num_quantities() const { return names.size(); }

@@ -71,7 +71,8 @@ struct RunOptions {
   ComponentCaches caches = ComponentCaches::on;
   /// On a GPU: run many steps in one kernel where that is faster. Draws do not depend on it.
   bool resident = true;
-  /// Steps of a segment; 0 chooses segments of about 30 ms. Draws do not depend on it.
+  /// Steps of a segment; 0 chooses segments of about 30 ms, meant to stay below 50 ms, of at least one step.
+  /// Draws do not depend on it.
   std::int64_t segment_steps = 0;
   /// The handler is also asked for wants_state at every multiple of this number of steps; 0: only where a
   /// segment ends anyway. Draws do not depend on it.
