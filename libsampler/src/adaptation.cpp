@@ -23,7 +23,7 @@ constexpr std::int64_t kPointsPerWindow = 2048;  // over all chains
 constexpr std::int64_t kPointsForAFirstFit = 512;
 constexpr double kOptimalScale = 2.38;
 constexpr double kAcceptanceOneDimension = 0.44;
-// No distribution is fitted before this share of the warm-up, while the chain is still on its way.
+// ShapeLearning::fitted fits no distribution before this share of the warm-up, while chains are on their way.
 constexpr double kFirstFit = 0.25;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
@@ -227,7 +227,7 @@ void Adaptation::update_scales(std::span<const std::uint64_t> accepted,
       // d rate / d log scale is about -1/2 near the usual targets; a very low rate needs a larger change.
       double change = 2 * (rate - target);
       if (rate < 0.2 * target) change -= 1.5 * (1 - rate / (0.2 * target));
-      // On a slope half of all proposals are accepted however short they are, so the rate is no information.
+      // On a slope half of all proposals are accepted however short they are, so the rate tells nothing.
       if (climbing && rate > 0.5 * target) change = std::log(2.0);
       double* numbers = adapted_.data() + g * layout_.size();
       double& scale = numbers[layout_.scale(static_cast<int>(b))];

@@ -68,8 +68,7 @@ ChainWriter::~ChainWriter() {
   if (!impl_ || impl_->failed) return;
   try {
     impl_->flush();
-    // Committed bytes are on the disk; the run has reported the failure or will report it.
-  } catch (...) {
+  } catch (...) {  // committed bytes are on the disk; the run has reported the failure or will report it
   }
 }
 ChainWriter::ChainWriter(ChainWriter&&) noexcept = default;

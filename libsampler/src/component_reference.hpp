@@ -17,7 +17,7 @@ struct Draw {
 };
 
 // Powers of two [d] that scale the columns so that their largest sd is between 1 and 2. Squares then neither
-// overflow nor underflow, whatever the data's units, and the bits of means and sds do not change.
+// overflow nor underflow, whatever the data's units, and the scaling of means and sds is exact.
 Eigen::VectorXd column_factors(const MixtureReader& reader, int num_columns);
 
 // `count` equidistant draws, with columns multiplied by `factors`. They are kept in memory where `is_kept` is

@@ -87,9 +87,8 @@ class Finder {
   }
 
   Curvature curvature_for(std::size_t count) const {
-    const bool has_mode =
-        // With sampled prior arguments there may be no mode.
-        target_.dim() == engine_.layout().dim();
+    // With sampled prior arguments there may be no mode.
+    const bool has_mode = target_.dim() == engine_.layout().dim();
     const double each = laplace_evaluations(Curvature::full, target_.dim_unconstrained()) *
                         (static_cast<double>(engine_.num_rows()) * target_.dim() + kLeastWork);
     return has_mode && each * static_cast<double>(count) <= kWork ? Curvature::full : Curvature::diagonal;
@@ -181,7 +180,7 @@ std::string degeneracy(const Target& target, std::span<const double> theta, doub
           return "a component of fewer rows than columns + 2";
     }
     if (block.unit == DataUnit::scale && block.support == Support::positive && block.component_axis == 0) {
-      // A column where all components are at the floor is constant, which is no degeneracy.
+      // A column where all components are at the floor is constant and not degenerate.
       const std::size_t columns = size / static_cast<std::size_t>(K);
       for (std::size_t j = 0; j < columns; ++j) {
         int at_floor = 0;

@@ -12,7 +12,7 @@ namespace emomc {
 /// Called by the constructor of a ThreadPool that got fewer threads than it `wanted`: `got`, including the
 /// calling thread, because the system refused the others for the reason `why`.
 using RefusedThreadsHandler = void (*)(int wanted, int got, const std::string& why);
-/// Sets the handler of all pools that are constructed from now on; nullptr, the default, is no handler. It is
+/// Sets the handler of all pools that are constructed from now on; nullptr, the default, means none. It is
 /// global to the process, like that of std::set_new_handler, because the limit applies to the process and
 /// libraries construct pools internally.
 void set_refused_threads_handler(RefusedThreadsHandler handler);

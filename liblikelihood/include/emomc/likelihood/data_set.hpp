@@ -46,6 +46,7 @@ struct TiledData {
   std::vector<Real> values;
 };
 
+/// Divides `data` into tiles; float32 values are rounded from float64.
 template <class Real>
 TiledData<Real> tile_data(const DataSet& data);
 

@@ -38,7 +38,7 @@ struct PoolOptions {
 
 /// Short fits by EM (Dempster, Laird and Rubin 1977). Each has 30 to 300 rounds, chosen so that fits of all
 /// sizes cost about the same, or fewer where EM converges. The result is a function of (data, model, seed,
-/// given). At most 8,000 evenly spaced rows are used, and 200,000 by `refined`.
+/// smallest_scale, given). At most 8,000 evenly spaced rows are used, and 200,000 by `refined`.
 class MixturePool {
  public:
   static constexpr int kKmeans = 24, kRandomRows = 16, kRandomSplits = 8, kLocalGroups = 16;

@@ -16,6 +16,7 @@ namespace emomc {
 /// value has another shape or lies outside its support.
 std::vector<double> parse_parameters(const std::string& json, const std::string& name,
                                      const ParameterLayout& layout);
+/// The same for a file of at most 16 MiB.
 std::vector<double> read_parameter_file(const std::filesystem::path& file, const ParameterLayout& layout);
 
 /// The model `model` with the sizes of a parameter file: the number of components is that of its weights, and

@@ -37,6 +37,7 @@ Waic waic(std::span<const double> log_likelihood);
 struct Estimate {
   double value, standard_error;
 };
+/// The sum of `pointwise`, with at least two values for a standard error.
 Estimate total(std::span<const double> pointwise);
 
 }  // namespace emomc

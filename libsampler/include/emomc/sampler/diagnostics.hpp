@@ -39,6 +39,7 @@ struct DrawsView {
 // of the chains' means: with 16 chains (superchains) or more it replaces the sequence's estimate, with 2 to
 // 15 it is a lower bound.
 
+/// Mean of all draws.
 double draws_mean(DrawsView draws);
 /// Standard deviation with divisor n - 1.
 double draws_sd(DrawsView draws);
@@ -59,17 +60,21 @@ double rhat_nested(DrawsView draws, std::size_t chains_per_superchain);
 /// Autocorrelations at lags 0 .. num_draws - 1, each chain about its own mean, averaged over the chains.
 std::vector<double> autocorrelation(DrawsView draws);
 
+/// ESS of the normal scores of split chains.
 double ess_bulk(DrawsView draws);
 /// The smaller of the ESS of the 5 % and of the 95 % quantile, that is of the indicator x <= quantile, or x <
 /// quantile where no draw is above it.
 double ess_tail(DrawsView draws);
+/// ESS of the draws themselves, for the error of their mean.
 double ess_mean(DrawsView draws);
 /// ESS of |x - mean|, for the error of the standard deviation.
 double ess_sd(DrawsView draws);
+/// ESS of the indicator x <= quantile, as in ess_tail.
 double ess_quantile(DrawsView draws, double probability);
 /// ESS without ranks and without splitting.
 double ess_basic(DrawsView draws);
 
+/// sd / sqrt(ess_mean).
 double mcse_mean(DrawsView draws);
 /// MCSE of the standard deviation from the fourth moment and the ESS of (x - mean)^2 (Kenney and Keeping
 /// 1951, p. 141).

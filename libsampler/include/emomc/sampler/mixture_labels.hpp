@@ -31,6 +31,7 @@ std::vector<double> column_densities(const DrawSet& set, const MixtureNames& mix
 struct ColumnMoments {
   double mean, sd;
 };
+/// Mean and sd of the mixture in one column, for one draw.
 ColumnMoments column_moments(const DrawSet& set, const MixtureNames& mixture, std::size_t draw,
                              std::size_t column);
 

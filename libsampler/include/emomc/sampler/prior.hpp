@@ -48,6 +48,7 @@ struct PriorSpec {
 const std::vector<std::string>& argument_names(PriorFamily family);
 /// The arguments that can be sampled themselves: locations and scales of some families.
 std::vector<std::string> sampled_argument_names(PriorFamily family);
+/// The name of a family in configurations, and the family of a name; empty for an unknown name.
 const std::string& family_name(PriorFamily family);
 std::optional<PriorFamily> family_from_name(const std::string& name);
 std::vector<std::string> family_names();

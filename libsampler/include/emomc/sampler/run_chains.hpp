@@ -20,6 +20,7 @@ struct ProposalSpec {
   double target_acceptance = 0.234;  ///< replaced by 0.44 in a block of one dimension
 };
 
+/// The kinds of proposals, for ProposalSpec::kind.
 std::vector<std::string> proposal_names();
 /// Properties of a proposal kind: whether it uses ProposalSpec::shape and ::target_acceptance, whether a
 /// chain's moves depend on the state of other chains, whether it is restricted to mixtures of three or more
@@ -47,7 +48,7 @@ struct SamplerMemory {
   /// Buffers for kept draws, of two segments. On the host the size counts both sides of the copy; a run on a
   /// GPU takes the same number of bytes on the host in addition.
   std::size_t draws = 0;
-  /// Random increments that are drawn for all blocks of a step at once, on a GPU only.
+  /// Random numbers of moves by the fitted distribution that are drawn in advance, on a GPU only.
   std::size_t drawn_ahead = 0;
   std::size_t total() const { return state + draws + drawn_ahead; }
 };
@@ -65,7 +66,8 @@ struct RunOptions {
   std::int64_t thin = 1;      ///< number of steps between kept draws
   std::uint64_t seed = 0;
   /// The run ends with a DensityError once a larger share of a chain's proposals than this had a density of
-  /// NaN or +infinity. It is checked from 1,000 proposals on, and the counts restart when warm-up ends.
+  /// NaN or +infinity. It is checked from 1,000 proposals on, and the counts restart where a warm-up starts
+  /// or ends.
   double max_nan_share = 0.01;
   bool keep_warmup = false;  ///< hand the draws of warm-up, thinned alike, to the handler as well
   ComponentCaches caches = ComponentCaches::on;

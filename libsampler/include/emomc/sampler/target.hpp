@@ -75,7 +75,7 @@ class Target {
   /// have the same prior.
   bool components_are_exchangeable() const { return !ordered_block_ && !components_differ_; }
 
-  /// Whether the prior gives appreciable mass to values that a double cannot represent, such as weights below
+  /// Whether the prior leads chains to values that a double cannot represent, such as weights below
   /// 1e-308. This holds for dirichlet and gamma with a shape below 0.1, and for beta with an argument below 1
   /// or between 1 and 2.
   bool reaches_edge_of_support() const;
