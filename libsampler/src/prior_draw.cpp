@@ -78,7 +78,7 @@ double draw_element(const device::Element& e, Numbers& numbers) {
       return e.a + numbers.normal() / e.b;
     case Density::student_t: {
       if (e.c == 1) return e.a + std::tan(std::numbers::pi * (numbers.uniform() - 0.5)) / e.b;
-      // Z / sqrt(2 gamma(df / 2)) is t / sqrt(df); e.b contains the factor sqrt(df).
+      // z / sqrt(2 gamma(df / 2)) is t / sqrt(df); e.b contains the factor sqrt(df).
       const double z = numbers.normal();
       return e.a + z / std::sqrt(2 * numbers.gamma(e.c - 0.5)) / e.b;
     }

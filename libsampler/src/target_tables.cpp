@@ -277,8 +277,8 @@ class Builder {
     }
   }
 
-  // Whether the prior differs between components, which an order refuses. `first_conditional`: of the
-  // block's, where it has any.
+  // Finds whether the prior differs between components; throws InputError where there is an order as well.
+  // `first_conditional` is the index of the block's first conditional element, where it has any.
   template <class F>
   void compare_components(const ParameterBlock& block, std::size_t first_conditional, const F& element_at) {
     const int slice = block.size() / block.shape[0];

@@ -51,7 +51,8 @@ struct MixingTests {
   double p_chains = 1;  ///< chains, halves of chains or superchains differ in location or scale
   double p_ess = 1;     ///< means of batches vary more than they would with the required ESS
   double p_trend = 1;   ///< early draws of all chains differ from late ones, where that biases the mean
-  /// Mean of early less mean of late draws in posterior sds, for the split with the smallest p_trend.
+  /// Mean normal score of early less that of late draws, for the split with the smallest p_trend: about the
+  /// difference in posterior sds. Where that test is one of scale, scores are of distances from the median.
   double trend = 0;
   double trend_share = 0;  ///< share of the draws that is early in that split
   double ess_within = 0;   ///< ESS from the autocorrelation within chains alone

@@ -49,8 +49,9 @@ class Target {
   /// Computes u [dim_unconstrained] from theta [dim]. Throws InputError, naming the parameter, where theta is
   /// outside the support.
   void unconstrain(std::span<const double> theta, std::span<double> u) const;
-  /// Log density of theta [dim] in the units in which the prior is stated, with all constants; -infinity
-  /// outside the support.
+  /// Log density of theta [dim] in the units in which the prior is stated, with all constants. -infinity
+  /// where a lower bound, an order or a positive definite matrix is violated. It does not check that fixed
+  /// parameters have their values, that weights sum to 1 or that fractions are between 0 and 1.
   double log_prior(std::span<const double> theta) const;
   /// The likelihood's parameters, followed by values for the sampled prior arguments: location and scale are
   /// set to the mean and the sd of the parameters that have this prior, on the log scale for lognormal; the
