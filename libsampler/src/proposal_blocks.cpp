@@ -8,9 +8,8 @@ namespace emomc {
 
 namespace {
 
-// Number of moves by the fitted distribution for each component-wise move. The component-wise moves keep a
-// chain correct where the fit is poor; where the fit is good, they contribute little
-// (docs/decisions/moves-by-a-fit.md).
+// Number of moves by the fitted distribution for each component-wise move. The component-wise moves are
+// needed where the fit is poor; where it is good, they contribute little (docs/decisions/moves-by-a-fit.md).
 constexpr int kMovesPerWalk = 2;
 
 device::ProposalBlock block_of(int begin, int size, Influence influence, int component) {

@@ -10,7 +10,7 @@
 
 namespace emomc {
 
-/// A model and its sizes. For a model with a fixed number of components, `components` must be that number.
+/// A model and its sizes. `components` is ignored for a model with a fixed number of components.
 /// `covariance` selects among models of one name.
 struct ModelSpec {
   std::string name = "gaussian_mixture";
