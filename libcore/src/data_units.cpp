@@ -7,7 +7,7 @@
 namespace emomc {
 namespace {
 
-// Calls f(value, column) for each element of a block that has a unit.
+// Calls f(unit, value, column) for each element of a block that has a unit.
 template <class F>
 void for_each_with_unit(const ParameterLayout& layout, const ColumnUnits& units, std::span<double> theta,
                         F f) {
@@ -18,14 +18,14 @@ void for_each_with_unit(const ParameterLayout& layout, const ColumnUnits& units,
   for (const auto& block : layout.blocks) {
     const auto size = static_cast<std::size_t>(block.size());
     if (block.unit != DataUnit::none) {
-      // Distance between neighbours along the feature axis, and its extent; one column without that axis.
+      // The stride of the feature axis and its extent; a single column without that axis.
       std::size_t stride = 1, extent = 1;
       if (block.feature_axis >= 0) {
         for (std::size_t a = static_cast<std::size_t>(block.feature_axis) + 1; a < block.shape.size(); ++a)
           stride *= static_cast<std::size_t>(block.shape[a]);
         extent = static_cast<std::size_t>(block.shape[static_cast<std::size_t>(block.feature_axis)]);
       }
-      // A scale over all columns has one unit only where these share it.
+      // A scale that applies to all columns has a unit only where they share one sd.
       if (block.feature_axis < 0 && block.unit != DataUnit::location &&
           std::any_of(units.sd.begin(), units.sd.end(), [&](double sd) { return sd != units.sd[0]; }))
         throw std::invalid_argument("data units: " + block.name + " needs columns of one sd");
@@ -45,7 +45,8 @@ void for_each_with_unit(const ParameterLayout& layout, const ColumnUnits& units,
 
 DataUnitMap::DataUnitMap(const ParameterLayout& layout, const ColumnUnits& units)
     : factor_(static_cast<std::size_t>(layout.dim()), 1.0),
-      shift_(static_cast<std::size_t>(layout.dim()), -0.0) {  // what it is added to keeps its sign
+      // Adding -0.0 keeps the sign of zero.
+      shift_(static_cast<std::size_t>(layout.dim()), -0.0) {
   if (units.is_identity()) return;
   for_each_with_unit(layout, units, factor_, [&](DataUnit unit, double& factor, std::size_t column) {
     const auto element = static_cast<std::size_t>(&factor - factor_.data());

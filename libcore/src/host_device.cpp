@@ -17,7 +17,7 @@ struct HostEvent final : Event {};
 
 constexpr std::size_t kAlignment = 64;
 
-// What the kernel says could be had without swapping; everything where it does not say.
+// The kernel's estimate of the memory available without swapping; SIZE_MAX where there is none.
 std::size_t available_host_bytes() {
   std::ifstream stream("/proc/meminfo");
   for (std::string key, unit; stream >> key;) {

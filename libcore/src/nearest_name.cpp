@@ -39,7 +39,7 @@ std::optional<std::string> nearest_name(std::string_view name, std::span<const s
     const std::size_t longer = std::max(name.size(), candidate.size());
     const std::size_t shorter = std::min(name.size(), candidate.size());
     const std::size_t allowed = std::max<std::size_t>(1, longer / 3);
-    if (longer - shorter > allowed) continue;  // also keeps a key of a megabyte cheap
+    if (longer - shorter > allowed) continue;  // also bounds the time for a key of a megabyte
     const std::size_t distance = edit_distance(name, candidate);
     if (distance > allowed || distance >= longer) continue;
     if (!nearest || distance < nearest_distance) {

@@ -17,7 +17,7 @@ std::string name_at(const ParameterBlock& block, const std::vector<int>& index) 
   return name + "]";
 }
 
-// Calls f(matrix's lower triangle, name) for each covariance matrix of theta.
+// Calls f(lower triangle, dimension, name) for each covariance matrix of theta.
 template <class F>
 void for_each_covariance(const ParameterLayout& layout, std::span<double> theta, F f) {
   std::size_t begin = 0;

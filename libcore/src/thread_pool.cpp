@@ -15,7 +15,7 @@
 namespace emomc {
 namespace {
 
-// A step of a chain calls every few microseconds; sleeping between would cost more than the work.
+// Steps of a chain start a loop every few microseconds; sleeping in between would take longer than the work.
 constexpr int kSpins = 20000;
 
 void pause() {
@@ -24,10 +24,11 @@ void pause() {
 #endif
 }
 
-// The state of a range of a loop in one word, so that a share of it is claimed by one addition, whoever comes
-// when: number of the loop, the range's shares, and the next one to claim.
+// The state of a range in one word, so that any thread claims a share of it with one atomic addition: the
+// number of the loop, the number of shares, and the next share to claim.
 constexpr int kShareBits = 21;
-constexpr std::size_t kMostShares = std::size_t{1} << (kShareBits - 1);  // claims beyond the last one fit too
+// Leaves room for claims beyond the last share.
+constexpr std::size_t kMostShares = std::size_t{1} << (kShareBits - 1);
 constexpr std::uint64_t kShareMask = (std::uint64_t{1} << kShareBits) - 1;
 constexpr std::uint64_t first_ticket(std::uint64_t loop, std::uint64_t shares) {
   return (loop << (2 * kShareBits)) | (shares << kShareBits);
@@ -36,14 +37,14 @@ constexpr std::uint64_t loop_of(std::uint64_t ticket) { return ticket >> (2 * kS
 constexpr std::size_t shares_of(std::uint64_t ticket) { return (ticket >> kShareBits) & kShareMask; }
 constexpr std::size_t share_of(std::uint64_t ticket) { return ticket & kShareMask; }
 
-constexpr int kMostRanges = 16;  // which a worker that has nothing left looks through
+constexpr int kMostRanges = 16;  // bounds the number of ranges that an idle worker searches
 
 std::atomic<RefusedThreadsHandler> g_refused_threads_handler{nullptr};
 
 }  // namespace
 
 struct ThreadPool::Impl {
-  // Its begin and end are written between loops, read by who holds a share of it.
+  // `begin` and `end` are written between loops and read by threads that hold a share of the range.
   struct alignas(64) Range {
     std::atomic<std::uint64_t> tickets{0};
     std::size_t begin = 0, end = 0;
@@ -53,17 +54,18 @@ struct ThreadPool::Impl {
   std::mutex mutex;
   std::condition_variable wake;
   std::vector<Range> ranges;
-  std::atomic<std::size_t> num_done{0};  ///< shares of this loop
+  std::atomic<std::size_t> num_done{0};  ///< number of finished shares of this loop
   std::atomic<bool> ending{false};
-  std::exception_ptr first_error;  ///< of this loop's bodies; written under `mutex`
-  const std::function<void(std::size_t, int)>* body = nullptr;  ///< as begin and end
+  std::exception_ptr first_error;  ///< of the bodies of this loop; written under `mutex`
+  const std::function<void(std::size_t, int)>* body = nullptr;  ///< written between loops
 
-  // The last range is published last: who sees its loop sees that of all.
+  // The last range is published last, so a thread that sees its loop sees those of all ranges.
   std::uint64_t current_loop() const {
     return loop_of(ranges.back().tickets.load(std::memory_order_acquire));
   }
 
-  // A share whose body throws counts as done: the loop has to end before its caller can hear of it.
+  // A share whose body throws counts as finished, because the loop must end before the exception reaches the
+  // caller.
   void run_share(const Range& range, std::size_t share, std::size_t shares, int worker) {
     try {
       for (std::size_t i = range.begin + share; i < range.end; i += shares) (*body)(i, worker);
@@ -73,8 +75,9 @@ struct ThreadPool::Impl {
     }
   }
 
-  // Works until no share is left, in its own range first; returns the loop it was of. A loop ends when its
-  // shares are done, not when every thread has come by: one that has no processor holds nobody up.
+  // Works until no share is left, starting with the worker's own range, and returns the number of the loop
+  // that it saw first. A loop ends when all its shares are finished, not when every thread has taken part, so
+  // a thread that is not scheduled delays no other.
   std::uint64_t work(int worker) {
     const std::uint64_t seen = current_loop();
     std::size_t mine = 0;
@@ -112,7 +115,7 @@ struct ThreadPool::Impl {
     }
   }
 
-  // The loop over `ranges`, whose begin and end are there.
+  // Runs the loop over `ranges`, whose `begin` and `end` are set.
   void run(const std::function<void(std::size_t, int)>& loop_body) {
     body = &loop_body;
     num_done.store(0, std::memory_order_relaxed);
@@ -132,7 +135,8 @@ struct ThreadPool::Impl {
     if (first_error) std::rethrow_exception(std::exchange(first_error, nullptr));
   }
 
-  // False where the system did not make them all; `why` then says why, and `threads` has those it made.
+  // Returns false where the system refused a thread; `why` then has the reason, and `threads` has those that
+  // were started.
   bool start(int num_threads, std::string& why) {
     ranges = std::vector<Range>(static_cast<std::size_t>(std::min(num_threads, kMostRanges)));
     ending.store(false);
@@ -166,8 +170,8 @@ ThreadPool::ThreadPool(int num_threads) : impl_(std::make_unique<Impl>()) {
       std::max(num_threads > 0 ? num_threads : static_cast<int>(std::thread::hardware_concurrency()), 1);
   std::string why;
   for (int trying = wanted; !impl_->start(trying, why);) {
-    // Threads took all that the limit allows: processes or address space. The rest of the program needs some
-    // of it too, so a quarter of what was possible is left free.
+    // The threads have used up a limit on processes or address space. The rest of the program needs some of
+    // it too, so a quarter of what was possible is left free.
     const auto possible = static_cast<int>(impl_->threads.size()) + 1;
     impl_->end_threads();
     trying = std::max(possible * 3 / 4, 1);

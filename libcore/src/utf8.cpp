@@ -5,7 +5,7 @@
 namespace emomc {
 namespace {
 
-// Bytes behind the first one, and the least code point that needs them; nothing begins with other bytes.
+// Number of bytes that follow the first byte of a code point; -1 where no code point starts with it.
 int num_following(unsigned char first) {
   if (first < 0x80) return 0;
   if (first >= 0xc2 && first < 0xe0) return 1;

@@ -1,4 +1,4 @@
-// Which segments each chain reads, checked.
+// The segments that each chain reads.
 #pragma once
 
 #include <numeric>
@@ -10,7 +10,7 @@
 
 namespace emomc {
 
-/// The segment lists of `chains`; throws std::invalid_argument for one that does not exist.
+/// The segment lists of `chains`; throws std::invalid_argument for a segment that does not exist.
 inline std::vector<std::vector<int>> chain_segments(const std::vector<ChainPlan>& chains,
                                                     std::size_t num_segments) {
   std::vector<std::vector<int>> lists;

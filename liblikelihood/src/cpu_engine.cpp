@@ -18,19 +18,21 @@ TileForm tile_form(const device::AxisAlignedShape&) { return TileForm::axis_alig
 TileForm tile_form(const device::FullShape&) { return TileForm::full; }
 TileForm tile_form(const device::TiedShape&) { return TileForm::tied; }
 
-// Sums of pairs of components (mixture_sum.hpp) at a chain's rows, twice: the current point's and, where they
-// are its candidate's, the others. Each slot holds the chain's tiles, one after the other.
+// Sums over pairs of components (mixture_sum.hpp) for the rows of each chain, in two copies: one belongs to
+// the current point, the other to the candidate where it differs. A slot holds the rows of all tiles of a
+// chain.
 template <class Real>
 struct PairCache {
   static constexpr int kNothingPending = -2;
 
-  int num_pairs = 0;  ///< 0: there is none
+  int num_pairs = 0;  ///< 0: no cache
   std::vector<Real> values;
-  std::vector<std::size_t> first_slot;  ///< [num_chains] where its slots begin
-  std::vector<std::size_t> slot_size;   ///< [num_chains] rows of its tiles, padded
-  std::vector<int> copy;                ///< num_chains x num_pairs: which of the two is the current point's
-  std::vector<int> pending;  ///< [num_chains] component whose pair is the candidate's in the other copy,
-                             ///< kWeightsOnly for all pairs, kNothingPending
+  std::vector<std::size_t> first_slot;  ///< [num_chains] index of its first slot's values
+  std::vector<std::size_t> slot_size;   ///< [num_chains] padded number of rows of its tiles
+  std::vector<int> copy;                ///< num_chains x num_pairs: which copy belongs to the current point
+  /// [num_chains]: the component whose pair has the candidate's sums in the other copy, kWeightsOnly for all
+  /// pairs, or kNothingPending.
+  std::vector<int> pending;
 
   bool is_pending(std::size_t chain, int pair) const {
     return pending[chain] == kWeightsOnly || (pending[chain] >= 0 && pending[chain] / device::kPair == pair);
@@ -38,7 +40,7 @@ struct PairCache {
   int& copy_of(std::size_t chain, int pair) {
     return copy[chain * static_cast<std::size_t>(num_pairs) + static_cast<std::size_t>(pair)];
   }
-  /// Of the chain's n-th tile: the current point's sums, or the candidate's.
+  /// The sums of the current point, or of the candidate, for the chain's n-th tile.
   Real* current(std::size_t chain, int pair, std::size_t n) {
     return at(chain, 2 * pair + copy_of(chain, pair), n);
   }
@@ -218,7 +220,7 @@ class CpuEngine final : public LikelihoodEngine {
     pairs_.resize(static_cast<std::size_t>(pool_.num_threads()));
   }
 
-  // Coefficients of active chain i go to slot i.
+  // Writes the coefficients of active chain i to slot i.
   void prepare(const double* theta, int ld, ActiveSet active) {
     pool_.for_each(static_cast<std::size_t>(active.count), [&](std::size_t i, int worker) {
       const double* point = theta + static_cast<std::ptrdiff_t>(chain_of(active, static_cast<int>(i))) * ld;
@@ -231,7 +233,7 @@ class CpuEngine final : public LikelihoodEngine {
 
   double* scratch_rows(int worker) { return rows_[static_cast<std::size_t>(worker)].data(); }
 
-  // compute(part, products, worker) writes the part's products.
+  // compute(part, products, worker) writes the products of a part.
   template <class F>
   void for_each_part(F compute) {
     pool_.for_each(parts_.range_starts(), [&](std::size_t p, int worker) {
@@ -252,7 +254,7 @@ class CpuEngine final : public LikelihoodEngine {
     }
   }
 
-  // Coefficients of one point, to slot 0; returns its `common`.
+  // Writes the coefficients of one point to slot 0 and returns its `common`.
   double prepare_one(const double* theta) {
     reserve(std::max<std::size_t>(common_.size(), 1));
     prepare(theta, 0, {nullptr, 1});

@@ -1,11 +1,11 @@
-// Compiled once per SIMD target: Highway includes this file again for each (foreach_target.h), and the
-// model's arithmetic is included with it into the target's own namespace.
+// This file is compiled once per SIMD target: Highway includes it again for each target (foreach_target.h),
+// and the arithmetic of the models is included into the namespace of the target.
 #include "cpu_kernel.hpp"
 
 #include "emomc/device/math.hpp"
 #include "tree_sum.hpp"
 
-// Compiled once, without a SIMD target's instructions.
+// Compiled once, without the instructions of a SIMD target.
 namespace emomc::cpu {
 double remaining_sum(double* values, std::size_t count);
 }
@@ -14,7 +14,7 @@ double remaining_sum(double* values, std::size_t count);
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu_kernel.cpp"
 #include <hwy/foreach_target.h>
-// After foreach_target.
+// Must follow foreach_target.h.
 #include <hwy/highway.h>
 
 #undef EMOMC_DEVICE_NAMESPACE
@@ -48,7 +48,7 @@ namespace emomc::cpu::HWY_NAMESPACE {
 EMOMC_TILE_FUNCTIONS(float)
 EMOMC_TILE_FUNCTIONS(double)
 #undef EMOMC_TILE_FUNCTIONS
-// Each level of the tree, a pack of sums at a time.
+// Sums each level of the tree, one pack at a time.
 double tile_sum_double(double* values, std::size_t count) {
 #if HWY_TARGET != HWY_SCALAR
   const hn::ScalableTag<double> tag;
@@ -92,11 +92,11 @@ using namespace cpu;
 #define EMOMC_DISPATCH(function) HWY_DYNAMIC_DISPATCH(function)
 #endif  // HWY_ONCE
 
-#else  // no Highway: one number at a time
+#else  // without Highway: one number at a time
 
 #include "emomc/device/axis_aligned_mixture.hpp"
 #include "emomc/device/triangular_mixture.hpp"
-// After it.
+// Must follow the shapes.
 #include "cpu_tile.hpp"
 
 namespace emomc {

@@ -11,7 +11,7 @@ namespace {
 using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Columns = Eigen::MatrixXd;
 
-// Rows that are taken at once; their terms stay in cache.
+// Number of rows that are processed together, so that their terms stay in cache.
 constexpr std::size_t kChunk = 512;
 
 // Log densities of rows under each weighted component, prepared for one theta.
@@ -53,7 +53,7 @@ class ComponentTerms {
     }
   }
 
-  /// terms [rows x K].
+  /// Computes terms [rows x K] for x [rows x d].
   template <class X>
   void operator()(const X& x, Columns& terms) const {
     if constexpr (has_factor<Model>) {
@@ -83,7 +83,7 @@ class ComponentTerms {
   }();
   int K_, d_;
   Eigen::VectorXd constant_;
-  Rows means_;  ///< of a shared covariance: W mean
+  Rows means_;  ///< multiplied by W = L^-1 where the covariance is shared
   double log_det_ = 0;
   std::vector<Columns> inverses_;
   Rows precision_;
@@ -109,7 +109,7 @@ class CpuMoments final : public MomentEngine {
       const auto begin = static_cast<Eigen::Index>(c * kChunk);
       chunks_[c] = sums(terms, data_.middleRows(begin, std::min<Eigen::Index>(kChunk, data_.rows() - begin)));
     });
-    // In the order of the rows.
+    // Chunks are added in the order of the rows.
     std::vector<double> total(size_, 0.0);
     for (const auto& chunk : chunks_)
       for (std::size_t i = 0; i < size_; ++i) total[i] += chunk[i];

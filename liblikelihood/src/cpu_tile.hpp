@@ -1,9 +1,10 @@
-// The tile loops, for one number or one pack at a time. Included once per SIMD target, after real_ops.hpp and
-// the shapes of mixtures, in EMOMC_DEVICE_NAMESPACE; no include guard on purpose.
+// The loops over the rows of a tile, generic in the number type: a scalar or a SIMD pack. This file is
+// included once per SIMD target, after real_ops.hpp and the shapes of mixtures, in EMOMC_DEVICE_NAMESPACE; it
+// deliberately has no include guard.
 
 namespace EMOMC_DEVICE_NAMESPACE {
 
-// Lanes of one value in memory.
+// The lanes of a value of type Real, in memory.
 template <class Real>
 struct Lanes {
   using Scalar = typename RealTraits<Real>::Scalar;
@@ -17,9 +18,9 @@ struct Lanes {
 };
 
 constexpr int kRows = 1024;
-constexpr int kRowsAtOnce = 2;  // packs of rows
+constexpr int kRowsAtOnce = 2;  // in packs
 
-// out = a + b in float64; a pack's is in simd_pack.hpp.
+// out = a + b in float64; the overload for packs is in simd_pack.hpp.
 EMOMC_INLINE void write_sum(float a, float b, double* out) {
   *out = static_cast<double>(a) + static_cast<double>(b);
 }
@@ -32,7 +33,7 @@ constexpr double power_of_two_for(double, int n) {
   return __builtin_bit_cast(double, static_cast<long>(n + 1023) << 52);
 }
 
-// Columns of kRowsAtOnce packs of a tile from `row` on.
+// Loads column j of kPacks consecutive packs of a tile's rows.
 template <class Real, class Scalar, int kPacks>
 struct RowPacks {
   const Scalar* rows;
@@ -41,7 +42,7 @@ struct RowPacks {
   }
 };
 
-// float64 of as many rows as a pack of them has.
+// The float64 type for as many rows as fit into one float64 pack; here for scalars.
 template <class Real>
 struct Doubles {
   using Type = double;
@@ -49,13 +50,13 @@ struct Doubles {
   static EMOMC_INLINE double load(const double* from) { return *from; }
 };
 
-// Factors within 2^+-this: their product is far from the ends of float64's range.
+// The product of kFactors factors within 2^+-kFactorRange is far from overflow and underflow in float64.
 template <class Scalar>
 inline constexpr int kFactorRange = sizeof(Scalar) == sizeof(float) ? static_cast<int>(kPlainRange<Scalar>)
                                                                     : 120;
 
-// Sums over components of a tile's rows. Their logarithms, long chains of operations that wait for each
-// other, come after all sums, where those of many rows overlap.
+// The sums over components for all rows of a tile. Logarithms are long chains of dependent operations; they
+// are computed after all sums, where those of many rows overlap.
 template <class Real, class Scalar>
 struct TileSums {
   static constexpr int kLanes = Lanes<Real>::size;
@@ -63,8 +64,8 @@ struct TileSums {
 
   alignas(64) Scalar sum[kRows];
 
-  // log2 of products of sums, kProducts for each kProductRows rows. A factor beyond the range is left out of
-  // its product, and its own logarithm is added. Overwrites the sums.
+  // Computes log2 of products of sums, kProducts for each kProductRows rows. A factor outside the range is
+  // left out of its product, and its own logarithm is added instead. Overwrites the sums.
   template <class Shape>
   void write_product_logs(const Shape& shape, const Scalar* coefficients, const Scalar* tile, int num_rows,
                           double* out) {
@@ -95,7 +96,7 @@ struct TileSums {
     }
   }
 
-  // log2 per row; up to a pack more than num_rows.
+  // Computes log2 for each row; writes up to one pack beyond num_rows.
   template <class Shape>
   void write_logs(const Shape& shape, const Scalar* coefficients, const Scalar* tile, int num_rows,
                   double* out) const {
@@ -111,7 +112,8 @@ struct TileSums {
     return all_between(Real(1 / limit(range)), Lanes<Real>::load(sum + row), Real(limit(range)));
   }
 
-  // Of a pack of rows: of the sum where that is within kPlainRange, otherwise by the largest term.
+  // Logarithms of one pack of rows: of the sum where that is within kPlainRange, otherwise relative to the
+  // largest term.
   template <class Shape>
   void compute_logs(const Shape& shape, const Scalar* coefficients, const Scalar* tile, int row,
                     double* out) const {
@@ -128,7 +130,7 @@ struct TileSums {
   }
 };
 
-// Calls f(shape) with the mixture's shape.
+// Calls f(shape) with the shape of the mixture.
 template <class Scalar, class F>
 EMOMC_INLINE void with_shape(const TileMixture<Scalar>& m, const F& f) {
   switch (m.form) {
@@ -181,7 +183,7 @@ struct TileProducts {
   }
 };
 
-/// out[kRows]: sums of a pair of components.
+/// out[kRows]: sums of the terms of a pair of components.
 template <class Real, class Scalar>
 struct TilePair {
   const Scalar *coefficients, *tile;
@@ -200,7 +202,7 @@ struct TilePair {
   }
 };
 
-/// As TileProducts from the sums of pairs[pair][kRows]; the same bits.
+/// The same as TileProducts, bit for bit, from the sums pairs[pair][kRows].
 template <class Real, class Scalar>
 struct TileProductsOf {
   const Scalar *coefficients, *tile;

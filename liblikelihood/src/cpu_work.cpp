@@ -8,9 +8,9 @@
 namespace emomc {
 namespace {
 
-// Rows of the next part where that many are left for `num_threads`.
+// Number of rows of the next part, where `rows_left` rows are left for `num_threads` threads.
 int part_rows(std::size_t rows_left, int num_threads) {
-  constexpr std::size_t kPartsLeft = 2;  // for each of them
+  constexpr std::size_t kPartsLeft = 2;  // parts left for each thread
   const std::size_t share = rows_left / (kPartsLeft * static_cast<std::size_t>(num_threads));
   int rows = kTileRows;
   while (rows > kProductRows && static_cast<std::size_t>(rows) > share) rows /= 2;
@@ -55,7 +55,7 @@ void TileParts::choose(ActiveSet active) {
     std::stable_sort(parts_.begin(), parts_.end(),
                      [](const TilePart& a, const TilePart& b) { return a.tile < b.tile; });
 
-  // So far a part is a tile.
+  // Up to here each part is a whole tile.
   tile_sums_.resize(num_tiles);
   std::vector<TilePart> cut;
   cut.reserve(num_tiles);

@@ -1,4 +1,4 @@
-// How the cpu engine's threads share an evaluation.
+// Division of the cpu engine's work among threads.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,18 @@
 
 namespace emomc {
 
-/// Neighbouring rows of a tile, of an active chain.
+/// Consecutive rows of one tile, evaluated for one active chain.
 struct TilePart {
   std::uint32_t tile, chain;
-  std::uint32_t slot;      ///< of the active chain, in order
-  std::uint32_t nth_tile;  ///< of the chain
+  std::uint32_t slot;      ///< index of the chain in the active set
+  std::uint32_t nth_tile;  ///< index of the tile among the chain's tiles
   int row, num_rows;
 };
 
-/// The parts of an evaluation in the order in which threads claim them, and their sums. Chains lie side by
-/// side, so that a tile stays in cache. The nearer a range's end, the smaller the parts, so that threads end
-/// together; a part is a power of two of rows and a node of the tree of sums, which does not depend on it.
+/// The parts of an evaluation, in the order in which threads claim them, and their sums. The parts of all
+/// chains for one tile are consecutive, so that the tile stays in cache. Parts become smaller towards the end
+/// of a range, so that threads finish at about the same time. The size of a part is a power of two of rows,
+/// so it is a node of the tree of sums, and sums do not depend on it.
 class TileParts {
  public:
   TileParts(const std::vector<Tile>& tiles, const std::vector<int>& segment_first_tile,
@@ -31,28 +32,28 @@ class TileParts {
         num_threads_(pool.num_threads()),
         num_ranges_(pool.num_ranges()) {}
 
-  /// Each with its list of segments.
+  /// Sets the list of segments of each chain.
   void set_chains(std::vector<std::vector<int>> chain_segments);
   const std::vector<std::vector<int>>& chain_segments() const { return chain_segments_; }
 
-  /// The parts of these chains; nothing is done where they are those of the last call.
+  /// Plans the parts of these chains; does nothing where they are those of the last call.
   void choose(ActiveSet active);
   const std::vector<TilePart>& parts() const { return parts_; }
-  /// Of the pool's ranges of parts, with about as many rows each.
+  /// Boundaries of the thread pool's ranges of parts; each range has about the same number of rows.
   const std::vector<std::size_t>& range_starts() const { return range_starts_; }
-  /// One for each part, to be written by whoever evaluates it.
+  /// The sum of each part, to be written by the thread that evaluates it.
   std::vector<double>& sums() { return sums_; }
-  /// Sum over the rows of the active chain in `slot`.
+  /// Sum over all rows of the active chain in `slot`.
   double sum_of(std::size_t slot);
 
  private:
-  // Of a chain's tile, in sums_.
+  // Range in sums_ of one tile of a chain.
   struct TileSums {
     std::size_t first, count;
   };
 
  public:
-  /// What a tile of a chain takes, as long as it is not cut.
+  /// Bytes for each tile of each chain, as long as the tile is one part.
   static constexpr std::size_t kBytesPerTile = 2 * sizeof(TilePart) + sizeof(TileSums) + sizeof(double);
 
  private:
@@ -60,12 +61,14 @@ class TileParts {
   const std::vector<int>& segment_first_tile_;
   int num_threads_, num_ranges_;
   std::vector<std::vector<int>> chain_segments_;
-  std::vector<int> active_;  ///< of parts_
+  std::vector<int> active_;  ///< active set that parts_ belongs to
   bool is_chosen_ = false;
   std::vector<TilePart> parts_;
   std::vector<std::size_t> range_starts_;
-  std::vector<TileSums> tile_sums_;      ///< of the first active chain's tiles, then the second's, ...
-  std::vector<std::size_t> first_tile_;  ///< [number of active chains + 1] in tile_sums_
+  /// For the tiles of the first active chain, then of the second, ...
+  std::vector<TileSums> tile_sums_;
+  /// [number of active chains + 1] indices into tile_sums_
+  std::vector<std::size_t> first_tile_;
   std::vector<double> sums_, by_tile_, by_segment_;
 };
 

@@ -29,8 +29,8 @@ bool is_finite_number(std::string_view text, char decimal) {
 /// The first records of a file, split by one separator.
 struct Sample {
   char separator = ',';
-  std::vector<std::vector<std::string>> records;  ///< trimmed at the end only
-  bool even = false;                              ///< all have as many fields as the first
+  std::vector<std::vector<std::string>> records;  ///< fields are not trimmed
+  bool even = false;                              ///< all records have as many fields as the first
   bool has_columns() const { return even && records[0].size() >= 2; }
 };
 
@@ -51,7 +51,7 @@ Sample sample_of(const std::string& name, const CsvText& csv, char separator) {
   return sample;
 }
 
-/// Which of the columns hold data, by the names in the first record.
+/// Indices of the columns with data, by the names in the first record.
 std::vector<std::size_t> data_columns(const std::vector<std::string>& names, bool header,
                                       const std::vector<std::string>& wanted) {
   std::vector<std::size_t> columns;
@@ -79,8 +79,8 @@ bool holds_numbers(const Sample& sample, const CsvFormat& format, const std::vec
   });
 }
 
-/// Whether the rows of two columns, by commas, are as well those of one with decimal commas, which a header
-/// with a blank behind its comma, "height, m", speaks for.
+/// Whether the rows, split into two columns at commas, could also be one column of numbers with decimal
+/// commas. A header with a blank after its comma, "height, m", suggests that.
 bool can_be_decimal_commas(const Sample& by_commas) {
   const auto& records = by_commas.records;
   const auto is_digits = [](std::string_view text) {
@@ -106,7 +106,7 @@ char find_separator(const std::string& name, const CsvText& csv, const CsvFormat
   std::vector<Sample> samples;
   for (const char separator : kSeparators) samples.push_back(sample_of(name, csv, separator));
   const Sample& by_commas = samples[0];
-  // With decimal commas commas separate columns only where the numbers stand in quotes.
+  // In a file with decimal commas, commas separate columns only where numbers are in quotes.
   const bool quoted_numbers =
       std::any_of(by_commas.records.begin(), by_commas.records.end(), [](const auto& record) {
         return std::any_of(record.begin(), record.end(),
@@ -131,8 +131,8 @@ char find_separator(const std::string& name, const CsvText& csv, const CsvFormat
                        "data.separator: comma for two columns, or data.decimal: comma for one");
     return fitting[0];
   }
-  // One column of numbers with decimal commas: its header has no comma, or the user says so. Below `a,b` rows
-  // of different numbers of commas are no such column but a damaged table.
+  // A column of numbers with decimal commas: its header has no comma, or the user states the decimal mark.
+  // Below a header `a,b`, rows with different numbers of commas are a damaged table instead.
   const Sample& whole_lines = samples[1];
   const bool one_name = !by_commas.records.empty() && by_commas.records[0].size() == 1;
   if (((!by_commas.even && one_name) || format.decimal == ',') && holds_numbers(whole_lines, format, wanted))
@@ -143,7 +143,7 @@ char find_separator(const std::string& name, const CsvText& csv, const CsvFormat
   return most->separator;
 }
 
-/// By the first number that only one decimal mark makes one.
+/// Decided by the first number that is valid with only one of the decimal marks.
 char find_decimal(const std::string& name, const CsvText& csv, const CsvFormat& format, char separator,
                   const std::vector<std::string>& wanted) {
   if (format.decimal) return format.decimal;
@@ -174,7 +174,7 @@ char find_decimal(const std::string& name, const CsvText& csv, const CsvFormat& 
   } catch (const InputError& error) {
     if (std::string_view(error.what()).find("data.decimal") != std::string_view::npos) throw;
   }
-  return '.';  // whole numbers only, or what the reader itself refuses
+  return '.';  // only integers, or content that the reader refuses
 }
 
 bool has_header(const std::string& name, const CsvText& csv, const CsvFormat& format,

@@ -1,4 +1,4 @@
-// Which of the possible readings of a CSV file makes sense.
+// Detects separator, decimal mark and header of a CSV file.
 #pragma once
 
 #include <string>
@@ -13,22 +13,22 @@ namespace emomc {
 struct CsvDialect {
   char separator = ',', decimal = '.';
   bool header = true;
-  std::vector<std::string> notes;  ///< what was found and is not the rule, for people
+  /// Messages for the user about deviations from the default format.
+  std::vector<std::string> notes;
 };
 
 /// `text` without blanks and tabs at both ends.
 std::string_view trimmed(std::string_view text);
 
-/// The number that the whole of `text` (trimmed) stands for; std::errc() where it is one, infinities and NaN
-/// included.
+/// Parses all of `text` (trimmed) as a number, including infinities and NaN; returns std::errc() on success.
 std::errc read_number(std::string_view text, char decimal, double& value);
 
-/// Whether the name of a first column is what programs give a column of row names: none (pandas, R),
-/// "Unnamed: 0" (pandas, of a column that had none), "...1" (readr).
+/// Whether a program writes this as the name of a column of row names: no name (pandas, R), "Unnamed: 0"
+/// (pandas, for a column that had no name), "...1" (readr).
 bool is_index_name(std::string_view name);
 
-/// `wanted`: columns that were asked for; empty: all but reserved ones and the index. Throws InputError, with
-/// both readings and the key that decides, where there is more than one that makes sense.
+/// `wanted`: the columns that were asked for; empty: all except reserved ones and the index. Throws
+/// InputError, with both readings and the key that decides between them, where more than one is plausible.
 CsvDialect find_dialect(const std::string& name, const CsvText& csv, const CsvFormat& format,
                         const std::vector<std::string>& wanted);
 

@@ -47,13 +47,14 @@ std::string utf8_of_utf16(const std::string& name, std::string_view bytes, bool 
   return out;
 }
 
-// Excel's first line, which names the separator.
+// Reads the first line "sep=;" of Excel, which declares the separator.
 void take_said_separator(const std::string& name, CsvText& csv) {
   const std::string_view text = csv.text;
   if (text.size() < 5 || (text.substr(0, 4) != "sep=" && text.substr(0, 4) != "SEP=")) return;
   std::size_t end = 5;
   if (end < text.size() && text[end] == '\r') ++end;
-  if (end < text.size() && text[end] != '\n' && text[end - 1] != '\r') return;  // a column of that name
+  // A column with such a name.
+  if (end < text.size() && text[end] != '\n' && text[end - 1] != '\r') return;
   if (end < text.size() && text[end] == '\n') ++end;
   const char separator = text[4];
   if (separator != ',' && separator != ';' && separator != '\t')

@@ -1,4 +1,4 @@
-// Numbers from CSV; blank lines at the end are tolerated.
+// Reads numbers from CSV. Blank lines at the end are accepted where there are several columns.
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -14,10 +14,10 @@
 namespace emomc {
 namespace {
 
-// The name in messages of a first column that has none.
+// The name that messages give to a first column without one.
 constexpr const char* kUnnamedIndex = "(index)";
 
-// Printable and short, for messages.
+// Makes text printable and short for messages.
 std::string shown(std::string_view text) {
   std::string out;
   for (char c : text.substr(0, 40)) out += static_cast<unsigned char>(c) < 32 || c == 127 ? '?' : c;
@@ -37,7 +37,8 @@ std::string why_no_number(std::string_view digits, char decimal) {
   return "";
 }
 
-// `place()` says where, in messages only: millions of values are fine.
+// `place()` describes the position. It is called for messages only, because a file may have millions of
+// values.
 template <class Place>
 double parse_number(std::string_view text, char decimal, Place place) {
   const std::string_view digits = trimmed(text);
@@ -74,7 +75,7 @@ std::vector<std::string> read_header(CsvRecords& records, const std::string& nam
   return columns;
 }
 
-/// c0, c1, ... as for a NumPy array, of a file that has no header.
+/// Names for a file without a header: c0, c1, ... as for a NumPy array, or x for a single column.
 std::vector<std::string> names_without_header(const std::string& name, const CsvText& csv, char separator) {
   CsvRecords records(name, csv.text, separator, csv.first_line);
   std::vector<std::string_view> fields;
@@ -85,7 +86,8 @@ std::vector<std::string> names_without_header(const std::string& name, const Csv
   return columns;
 }
 
-/// Rows are told by their names or by whole numbers: anything else in a column without a name may be data.
+/// An index identifies rows by names or integers. Other numbers in a column without a name may be data and
+/// are refused.
 void check_index(const std::string& place, const std::string& column, std::string_view text) {
   double value = 0;
   const std::string_view field = trimmed(text);

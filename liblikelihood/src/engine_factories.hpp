@@ -18,7 +18,7 @@ template <class Model>
 std::unique_ptr<LikelihoodEngine> make_cuda_engine(const Model& model, Precision precision,
                                                    const DataSet& data, Device& device);
 
-/// Blocks of `model` with their extents filled in.
+/// Parameter blocks of `model` with their sizes filled in.
 template <class Model>
 ParameterLayout layout_of(const Model& model) {
   ParameterLayout layout;

@@ -11,7 +11,7 @@
 namespace emomc {
 namespace {
 
-// What is expected of the rows given a theta, by component.
+// Expected moments of the rows of each component, given a theta.
 class Expected {
  public:
   Expected(const MomentLayout& layout, const std::vector<double>& moments)
@@ -19,7 +19,7 @@ class Expected {
   double mass(int k) const { return at(k); }
   double mean(int k, int j) const { return at(layout_.first_moment() + k * layout_.dim + j) / mass(k); }
   double square(int k, int j) const { return at(layout_.second_moment() + k * layout_.dim + j) / mass(k); }
-  /// Sum of r_k x_i x_j, of all rows where they are shared.
+  /// Sum of r_k x_i x_j; where products are shared, the sum of x_i x_j over all rows.
   double product(int k, int i, int j) const {
     return at(layout_.second_moment() + k * device::triangle_size(layout_.dim) +
               device::triangle_index(i, j));
@@ -78,7 +78,8 @@ class Maximizer {
       }
     store_factor(covariance, theta.data() + m.num_components * (1 + m.dim));
   }
-  // The mean given the sigmas, then these given the mean: conditional maximisation (Meng and Rubin 1993).
+  // Updates the mean given the sigmas, then the sigmas given the mean: conditional maximisation (Meng and
+  // Rubin 1993).
   void operator()(const device::TwoGaussian&, const Expected& e, std::vector<double>& theta) const {
     double* sigma = theta.data() + 2;
     double precision = 0, weighted = 0;
@@ -94,7 +95,7 @@ class Maximizer {
   }
 
  private:
-  // A component of less, in rows, keeps its place.
+  // A component with a smaller expected number of rows keeps its mean and scale.
   static constexpr double kLeastMass = 1e-10;
 
   double smallest(int j) const {
@@ -116,8 +117,9 @@ class Maximizer {
         theta[static_cast<std::size_t>(K + k * d + j)] = e.mean(k, j);
     }
   }
-  // `covariance` has its lower triangle. Eigenvalues cannot be held one by one: where a matrix is not
-  // positive definite, or a row's conditional sd lies below the smallest scale, the diagonal is raised.
+  // `covariance` has its lower triangle filled. Its eigenvalues cannot be bounded one by one. Where the
+  // matrix is not positive definite, or a row's conditional sd is below the smallest scale, the diagonal is
+  // increased.
   void store_factor(Eigen::MatrixXd& covariance, double* out) const {
     const int d = layout_.dim;
     for (double raise = 0;; raise = raise > 0 ? 2 * raise : 1) {
@@ -139,7 +141,7 @@ class Maximizer {
   const FitOptions& options_;
 };
 
-// The expected log likelihood of rows with known components, but for constants.
+// The expected complete-data log likelihood, up to a constant.
 template <class Model>
 double expected_log_likelihood(const Model& model, const MomentLayout& layout, const Expected& e,
                                const double* theta) {
@@ -205,7 +207,7 @@ class Fitter final : public MixtureFitter {
       const double rise = objective(next_sums, next) - result.objective;
       result.converged = !(rise > options.tolerance * static_cast<double>(num_rows_));
       ++result.rounds;
-      if (!(rise >= 0)) break;  // by rounding, at the top
+      if (!(rise >= 0)) break;  // rounding errors at the maximum
       sums = std::move(next_sums);
       result.theta = std::move(next);
       result.log_likelihood = sums.log_likelihood;
@@ -215,7 +217,7 @@ class Fitter final : public MixtureFitter {
   }
 
  private:
-  // theta may have more than the likelihood's parameters behind them.
+  // theta may have other parameters after those of the likelihood.
   MomentSums moments(const std::vector<double>& theta) {
     return engine_->compute({theta.begin(), theta.begin() + model_.num_parameters()});
   }

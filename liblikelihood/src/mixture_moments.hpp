@@ -1,4 +1,4 @@
-// Sums over rows that a round of EM needs, as one flat array, by the cpu or the GPU.
+// The sums over rows that a round of EM needs, in one flat array, computed on the cpu or the GPU.
 #pragma once
 
 #include <memory>
@@ -10,18 +10,19 @@
 
 namespace emomc {
 
-/// One sum over rows: of r_k x_a x_b, r_k being the probability that the row is of component k.
+/// One sum over rows: the sum of r_k x_a x_b, where r_k is the posterior probability of component k for the
+/// row.
 struct Moment {
   int component;  ///< kEveryComponent: r is 1
-  int a, b;       ///< columns; kNoColumn: a factor of 1
+  int a, b;       ///< columns; kNoColumn: the factor is 1
 };
 inline constexpr int kEveryComponent = -1, kNoColumn = -1;
 
-/// Which second moments a model's covariance takes.
+/// The second moments that a model's covariance needs.
 enum class SecondMoments { squares, products, shared_products };
 
 /// The moments of `num_components` components in `dim` columns, in this order: masses [K], first moments
-/// [K][d], second ones [K][d], [K][triangle] or, shared by all components, [triangle].
+/// [K][d], second moments [K][d], [K][triangle] or, shared by all components, [triangle].
 struct MomentLayout {
   int num_components, dim;
   SecondMoments second;
@@ -44,8 +45,8 @@ struct MomentSums {
   std::vector<double> moments;  ///< in the order of MomentLayout
 };
 
-/// Holds the data; a function of theta. The cpu's bits do not depend on the number of threads, nor the GPU's
-/// on the GPU.
+/// Computes the moments at theta from its own copy of the data. The bits of the cpu do not depend on the
+/// number of threads, nor those of a GPU on its type.
 class MomentEngine {
  public:
   virtual ~MomentEngine() = default;

@@ -19,7 +19,7 @@ class Chooser {
   Chooser(std::uint64_t seed, std::uint32_t index) : source_{seed, 0, index} {}
   double uniform() { return source_.uniform(device::Purpose::kmeans, next_++); }
   double normal() { return source_.normal(device::Purpose::start, next_normal_++); }
-  /// An index with probability proportional to its weight.
+  /// Draws an index with probability proportional to its weight.
   Eigen::Index draw(const Eigen::VectorXd& weights) {
     double left = uniform() * weights.sum();
     Eigen::Index i = 0;
@@ -32,18 +32,19 @@ class Chooser {
   std::uint32_t next_ = 0, next_normal_ = 0;
 };
 
-using Groups = std::vector<int>;  // of each row
+using Groups = std::vector<int>;  // the group of each row
 
 Eigen::VectorXd squared_distances(const SeedRows& x, Eigen::Index row) {
   return (x.rowwise() - x.row(row)).rowwise().squaredNorm();
 }
 
-// Squared distances as weights (k-means++, Arthur and Vassilvitskii 2007), or equal ones.
+// Rows that are drawn with probability proportional to the squared distance (k-means++, Arthur and
+// Vassilvitskii 2007) or uniformly.
 SeedRows choose_centres(const SeedRows& x, int K, bool spread_out, Chooser& chooser) {
   SeedRows centres(K, x.cols());
   Eigen::VectorXd weight = Eigen::VectorXd::Ones(x.rows());
   for (int k = 0; k < K; ++k) {
-    // All rows used up: any will do.
+    // Where all rows have been used, any row may be drawn.
     if (!(weight.sum() > 0)) weight.setOnes();
     const Eigen::Index row = chooser.draw(weight);
     centres.row(k) = x.row(row);
@@ -58,7 +59,7 @@ SeedRows choose_centres(const SeedRows& x, int K, bool spread_out, Chooser& choo
 }
 
 Groups nearest(const SeedRows& x, const SeedRows& centres) {
-  // |x - c|^2 less |x|^2, which is the same for all centres.
+  // |x - c|^2 - |x|^2; the second term is the same for all centres.
   SeedRows distance = -2 * x * centres.transpose();
   distance.rowwise() += centres.rowwise().squaredNorm().transpose();
   Groups groups(static_cast<std::size_t>(x.rows()));
@@ -90,8 +91,8 @@ Groups kmeans(const SeedRows& x, int K, Chooser& chooser) {
   return groups;
 }
 
-// Again and again a group, chosen by its rows, is cut in two by a hyperplane of random direction at a random
-// quantile.
+// Repeatedly splits a group, drawn with probability proportional to its size, by a hyperplane of random
+// direction at a random quantile.
 Groups random_splits(const SeedRows& x, int K, Chooser& chooser) {
   constexpr double kLeastShare = 0.1;
   Groups groups(static_cast<std::size_t>(x.rows()), 0);
@@ -114,8 +115,8 @@ Groups random_splits(const SeedRows& x, int K, Chooser& chooser) {
   return groups;
 }
 
-// Small groups: rows next to a random one, from d + 2 of them to an even share on a log scale. Every other
-// time the last group has what is left; else what is left counts for no group.
+// Small groups: the rows nearest to a random row, from d + 2 rows to an even share, uniform on a log scale.
+// With `rest_in_last` the last group has all remaining rows; otherwise these belong to no group.
 Groups local_groups(const SeedRows& x, int K, bool rest_in_last, Chooser& chooser) {
   const auto n = static_cast<double>(x.rows());
   Groups groups(static_cast<std::size_t>(x.rows()), kNoGroup);

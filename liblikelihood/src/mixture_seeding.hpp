@@ -1,4 +1,4 @@
-// Where short fits of a mixture begin: partitions of the rows, each made in its own way.
+// Starting points of short EM fits: partitions of the rows of several kinds.
 #pragma once
 
 #include <Eigen/Core>
@@ -11,9 +11,9 @@ namespace emomc {
 
 using SeedRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// theta of the diagonal gaussian_mixture (weights, means, scales) of a partition of `x` (num_rows x d,
-/// columns of mean 0 and sd 1) into `components` groups, made as `seeding` says from random numbers of (seed,
-/// index). Scales are at least 0.01.
+/// theta of the diagonal gaussian_mixture (weights, means, scales), from the moments of a partition of `x`
+/// (num_rows x d, columns of mean 0 and sd 1) into `components` groups. `seeding` is the kind of partition;
+/// the random numbers are a function of (seed, index). Scales are at least 0.01.
 std::vector<double> seed_mixture(const SeedRows& x, int components, Seeding seeding, std::uint64_t seed,
                                  std::uint32_t index);
 

@@ -16,12 +16,13 @@ namespace {
 
 constexpr std::size_t kSeedRows = 8000, kEmRows = 200000;
 constexpr int kFewestRounds = 30, kMostRounds = 300;
-constexpr double kWorkOfAFit = 6e6;        // rounds x rows x components x columns
-constexpr double kLeastRise = 1e-4;        // of the log likelihood in a round; less is the end of a fit
+constexpr double kWorkOfAFit = 6e6;  // rounds x rows x components x columns
+// Increase of the log likelihood in a round below which a fit ends.
+constexpr double kLeastRise = 1e-4;
 constexpr double kSmallestScale = 1e-6;    // of a column's sd, where no other bound is given
-constexpr double kUnlimitedTolerance = 0;  // a round has to rise
+constexpr double kUnlimitedTolerance = 0;  // every increase is accepted
 
-// At most `limit` rows, evenly spaced.
+// At most `limit` evenly spaced rows.
 DataSet choose_rows(const DataSet& data, std::size_t limit) {
   const std::size_t count = std::min(data.num_rows, limit);
   const auto dim = static_cast<std::size_t>(data.dim);
@@ -45,7 +46,7 @@ void shift_means(const ParameterLayout& layout, const std::vector<double>& mean,
   }
 }
 
-// Fits on rows less their mean, so that squares stay small.
+// Fits rows from which their mean is subtracted, so that squares stay small.
 class CentredFitter {
  public:
   CentredFitter(const DataSet& rows, const ModelSpec& model, const ColumnUnits& units,
@@ -58,7 +59,7 @@ class CentredFitter {
     if (smallest_scale.empty())
       for (const double sd : units.sd) options_.smallest_scale.push_back(kSmallestScale * sd);
   }
-  /// Nothing where the density at `start` is not finite.
+  /// Empty where the density at `start` is not finite.
   std::optional<FitResult> fit(std::vector<double> start, int rounds, double tolerance) {
     options_.max_rounds = rounds;
     options_.tolerance = tolerance;
@@ -88,7 +89,7 @@ Seeding seeding_of(std::size_t i) {
   return index < MixturePool::kSeeded ? Seeding::local_groups : Seeding::given;
 }
 
-// From columns of mean 0 and sd 1 to those of the rows.
+// Converts theta from columns of mean 0 and sd 1 to the units of the rows.
 void to_units_of_rows(const ColumnUnits& units, int K, std::vector<double>& theta) {
   const std::size_t d = units.sd.size(), means = static_cast<std::size_t>(K);
   for (std::size_t i = 0; i < means * d; ++i) {
@@ -97,8 +98,8 @@ void to_units_of_rows(const ColumnUnits& units, int K, std::vector<double>& thet
   }
 }
 
-// Cholesky factors of diagonal covariances; of a tied one, of the mean of the components' by weight. `result`
-// is theta without its scales.
+// Appends the Cholesky factors of diagonal covariances; a tied covariance is the mean of the components'
+// covariances, weighted by the weights. `result` is theta without its scales.
 void append_diagonal_factors(const ParameterBlock& block, std::span<const double> theta,
                              std::vector<double>& result) {
   const auto d = static_cast<std::size_t>(block.matrix_dim()), begin = result.size();
@@ -160,7 +161,7 @@ MixturePool::MixturePool(const DataSet& data, const ModelSpec& model, PoolOption
 
 std::size_t MixturePool::best() const {
   if (fits_.empty()) throw InputError("no fit of a mixture to these rows has a finite log likelihood");
-  // Fits that differ by rounding only count as equal, so that the choice does not hang on it.
+  // Fits that differ by rounding only count as equal, so that the choice does not depend on rounding.
   constexpr double kRounding = 1e-7;
   std::size_t best = 0;
   for (std::size_t i = 1; i < fits_.size(); ++i) {

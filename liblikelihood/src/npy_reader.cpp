@@ -1,4 +1,4 @@
-// NumPy's .npy, format versions 1 to 3 (numpy.lib.format): numbers, little endian, one or two axes.
+// Reads NumPy's .npy, format versions 1 to 3 (numpy.lib.format): little-endian numbers with one or two axes.
 #include <cctype>
 #include <cmath>
 #include <cstring>
@@ -21,7 +21,7 @@ struct Header {
   throw InputError(name + ": " + why);
 }
 
-// The text after 'key': in the header's Python dictionary.
+// The text after 'key': in the Python dictionary of the header.
 std::string value_of(const std::string& header, const std::string& key, const std::string& name) {
   const auto at = header.find("'" + key + "'");
   const auto colon = at == std::string::npos ? at : header.find(':', at);

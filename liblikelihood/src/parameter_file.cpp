@@ -13,14 +13,15 @@ namespace emomc {
 namespace {
 
 using Json = nlohmann::json;
-constexpr std::size_t kMaxBytes = std::size_t{16} << 20;  // JSON takes up to 32 times that in memory
+// Parsed JSON takes up to 32 times that in memory.
+constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
 constexpr int kMaxDepth = 8;
 constexpr double kMaxAsymmetry = 1e-9;
 
 Json parse_json(const std::string& text, const std::string& name) {
   if (text.size() > kMaxBytes) throw InputError(name + ": larger than 16 MiB, which no parameter file is");
   try {
-    // The depth is bounded before it can exhaust the stack.
+    // The depth is limited before it can exhaust the stack.
     const auto shallow = [&](int depth, Json::parse_event_t, Json&) {
       if (depth > kMaxDepth) throw InputError(name + ": nested deeper than any parameter is");
       return true;
@@ -71,7 +72,7 @@ void read_block(const Json& value, const ParameterBlock& block, std::size_t axis
   out.push_back(x);
 }
 
-// Keeps the lower triangles of the [d][d] matrices that out has from `begin` on.
+// Keeps only the lower triangles of the [d][d] matrices in `out` from `begin` on.
 void keep_lower_triangles(const ParameterBlock& block, const std::string& place, std::size_t begin,
                           std::vector<double>& out) {
   const auto d = static_cast<std::size_t>(block.matrix_dim());
@@ -120,8 +121,8 @@ std::vector<double> parse_parameters(const std::string& text, const std::string&
   const Json json = parse_json(text, name);
   std::vector<std::string> known;
   for (const auto& block : layout.blocks) known.push_back(block.name);
-  // Of a draw with sampled arguments of priors, such as "means.sd", a likelihood takes its own parameters
-  // alone.
+  // A draw may include sampled prior arguments, such as "means.sd"; only the likelihood's own parameters are
+  // read.
   const auto is_argument = [](const std::string& key) {
     static const std::vector<std::string> names{"mean",    "sd",    "location", "scale",
                                                 "meanlog", "sdlog", "rate"};
@@ -173,7 +174,7 @@ ModelSpec model_of_parameters(const std::string& text, const std::string& name, 
     spec.components = static_cast<int>(std::min<std::size_t>(weights->size(), 1u << 20));
   }
   if (model != device::GaussianMixture::name) return spec;
-  // scales [K] are a spherical mixture's, [K][d] a diagonal one's.
+  // scales [K] belong to a spherical mixture, [K][d] to a diagonal one.
   const auto scales = json.find("scales");
   if (scales != json.end() && scales->is_array() && !scales->empty() && (*scales)[0].is_number())
     spec.covariance = device::SphericalMixture::covariance;

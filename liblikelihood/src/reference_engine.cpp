@@ -1,5 +1,5 @@
-// The specification: serial, float64, formulas as in the books. Shares nothing with the fast engines but
-// the meaning of theta.
+// The specification of the engines: serial, in float64, with textbook formulas. It shares nothing with the
+// fast engines except the meaning of theta.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,7 +12,7 @@
 namespace emomc {
 namespace {
 
-// Neumaier (1974): the error of a sum of n terms does not grow with n.
+// Compensated summation (Neumaier 1974): the relative error does not grow with the number of terms.
 class CompensatedSum {
  public:
   void add(double x) {
@@ -97,12 +97,12 @@ class ReferenceEngine final : public LikelihoodEngine {
     return largest + std::log(sum);
   }
 
-  // Of one Gaussian.
+  // Log density of one Gaussian.
   double log_component(const double* theta, int k, const double* x) const {
     const int d = model_.shape().dim;
     double sum = -0.5 * d * std::log(2 * std::numbers::pi);
     if constexpr (has_factor<Model>) {
-      // z = L^-1 (x - mean), row by row.
+      // Forward substitution: z = L^-1 (x - mean), row by row.
       std::vector<double> z(static_cast<std::size_t>(d));
       for (int i = 0; i < d; ++i) {
         double rest = x[i] - model_.mean(theta, k, i);

@@ -1,5 +1,6 @@
-// A SIMD vector of Highway as a number for real_ops.hpp. Included once per SIMD target, inside the target's
-// region and in EMOMC_DEVICE_NAMESPACE; no include guard on purpose.
+// A SIMD vector of Highway with the interface of a number in real_ops.hpp. This file is included once per
+// SIMD target, inside the target's region and in EMOMC_DEVICE_NAMESPACE; it deliberately has no include
+// guard.
 
 namespace EMOMC_DEVICE_NAMESPACE {
 
@@ -102,7 +103,7 @@ HWY_INLINE void write_sum(Pack<float> a, Pack<float> b, double* out) {
 #endif
 }
 
-// One instruction where there is one, to the same bits.
+// A single instruction where the target has one, with the same bits.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
 HWY_INLINE Pack<float> real_remainder(Pack<float> x) {
   return Pack<float>(Pack<float>::Vector{_mm512_reduce_ps(x.v.raw, _MM_FROUND_TO_NEAREST_INT)});

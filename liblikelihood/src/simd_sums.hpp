@@ -1,14 +1,15 @@
-// Sums of powers of two of packs (mixture_sum.hpp), several exponentials at a time. Included once per SIMD
-// target, after simd_pack.hpp; no include guard on purpose.
+// Sums of powers of two of packs (mixture_sum.hpp), several exponentials at a time. This file is included
+// once per SIMD target, after simd_pack.hpp; it deliberately has no include guard.
 
 namespace EMOMC_DEVICE_NAMESPACE {
 
-// x[i] becomes 2^x[i], as real_exp2_bounded. In step, so that the next operation need not wait for the last.
+// Replaces x[i] by 2^x[i], as real_exp2_bounded. The exponentials advance in step, so that an operation need
+// not wait for the one before.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
-// To the same bits by all targets with fma. Beyond 2^1023 (float32: 127) some are infinite and some are not;
-// no sum of them is within kPlainRange.
+// All targets with fma give the same bits. Beyond 2^1023 (float32: 2^127) some targets give infinity and
+// others do not; no sum that contains such a term is within kPlainRange.
 
-// The polynomial is exp2_minimax_kernel's.
+// The polynomial is that of exp2_minimax_kernel.
 template <int N>
 HWY_INLINE void exponentiate(Pack<float> (&x)[N]) {
   Pack<float> r[N], p[N];
@@ -36,7 +37,7 @@ HWY_INLINE void exponentiate(Pack<float> (&x)[N]) {
   for (int i = 0; i < N; ++i) x[i] = real_scale(p[i], x[i] - r[i]);
 }
 
-// 2^(i/8), i < 8, of the last three bits of each lane.
+// 2^(i/8), where i < 8 is the value of the last three bits of each lane.
 HWY_INLINE Pack<double> eighth_powers(Pack<double> bits) {
   HWY_ALIGN static constexpr double powers[] = {1.0,
                                                 1.0905077326652577,
@@ -56,10 +57,12 @@ HWY_INLINE Pack<double> eighth_powers(Pack<double> bits) {
 #endif
 }
 
-// x = n + r, n a multiple of 1/8; 2^r by the polynomial of least relative error for |r| <= 1/16 (6e-18).
+// x = n + r, where n is a multiple of 1/8; 2^r is a minimax polynomial in relative error for |r| <= 1/16
+// (6e-18).
 template <int N>
 HWY_INLINE void exponentiate(Pack<double> (&x)[N]) {
-  const Pack<double> to_eighths(0x1.8p49);  // numbers about as large are as far apart
+  // the spacing of float64 numbers of this size is 1/8
+  const Pack<double> to_eighths(0x1.8p49);
   Pack<double> r[N], p[N], power[N];
   EMOMC_UNROLL
   for (int i = 0; i < N; ++i) x[i] = real_max(x[i], Pack<double>(RealTraits<double>::min_exponent));
@@ -93,7 +96,7 @@ HWY_INLINE void exponentiate(Pack<double> (&x)[N]) {
   for (int i = 0; i < N; ++i) p[i] = real_fma(p[i], power[i], power[i]);
 #if HWY_TARGET <= HWY_AVX3
   EMOMC_UNROLL
-  for (int i = 0; i < N; ++i) x[i] = real_scale(p[i], x[i]);  // by the integer below n
+  for (int i = 0; i < N; ++i) x[i] = real_scale(p[i], x[i]);  // scales by 2^floor(n)
 #else
   const hn::RebindToSigned<Pack<double>::Tag> integers;
   EMOMC_UNROLL
@@ -119,7 +122,7 @@ HWY_INLINE void exponentiate(Pack<T> (&x)[N]) {
 }
 #endif
 
-// As mixture_sum.hpp has them. How many exponentials go in step is what registers have room for.
+// The same as in mixture_sum.hpp. The number of exponentials in step is limited by the registers.
 template <int B, int R, class T>
 HWY_INLINE void add_blocks(const Pack<T> (&t)[B][kComponentBlock][R], int block, Pack<T> (&sum)[R]) {
   constexpr int kInStep = sizeof(T) == sizeof(float) ? R : 1;

@@ -22,7 +22,7 @@ std::vector<double> simulate_rows(const ModelSpec& spec, int dim, std::span<cons
     int component = 0;
     for (std::size_t row = 0; row < num_rows; ++row) {
       const device::RandomSource random{seed, row, stream};
-      // Uniforms are the blocks 0 and 1; normals from number 4 on use later blocks.
+      // Uniforms use the blocks 0 and 1 of the counter; normals from number 4 on use later blocks.
       const bool keep = row > 0 && random.uniform(device::Purpose::simulation, 0) < persistence;
       if (!keep) component = draw_component(random.uniform(device::Purpose::simulation, 1));
       const auto normal = [&](int j) {

@@ -9,7 +9,7 @@ namespace emomc {
 namespace {
 
 struct ColumnRange {
-  double least, most, largest;  ///< of the values; of their sizes
+  double least, most, largest;  ///< of the values; of their absolute values
 };
 
 std::vector<ColumnRange> column_ranges(std::span<const double> values, std::size_t dim) {
@@ -63,7 +63,7 @@ ColumnUnits column_units(std::span<const double> values, std::size_t dim) {
     const std::size_t row = i / dim;
     units.mean[i % dim] += (values[i] - units.mean[i % dim]) / static_cast<double>(row + 1);
   }
-  std::vector<double> rest(dim);  // what is left of the mean's rounding
+  std::vector<double> rest(dim);  // sum of deviations: the rounding error of the mean
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double deviation = values[i] - units.mean[i % dim];
     units.sd[i % dim] += deviation * deviation;

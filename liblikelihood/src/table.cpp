@@ -19,14 +19,14 @@ namespace emomc {
 namespace {
 
 constexpr std::size_t kMostFiles = 100'000;
-constexpr std::size_t kLongestList = 1000;  // of names in a message
+constexpr std::size_t kLongestList = 1000;  // characters of a list of names in a message
 
 bool is_reserved(const std::string& name) {
   const auto& names = reserved_columns();
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Folders are named as they are where they are there, "run[1]" among them; only what is behind is a pattern.
+/// Escapes existing folders, such as "run[1]", so that only the rest of the path is a pattern.
 std::string with_existing_folders_escaped(const std::string& pattern) {
   std::size_t literal = 0;
   for (auto slash = pattern.find('/'); slash != std::string::npos; slash = pattern.find('/', slash + 1))
@@ -82,7 +82,7 @@ std::size_t count_duplicates(const Table& table) {
   std::size_t duplicates = 0;
   for (std::size_t row = 0; row < table.num_rows; ++row) {
     const double* x = table.values.data() + row * d;
-    std::uint64_t hash = 14695981039346656037u;  // FNV-1a over the bits, -0 as 0
+    std::uint64_t hash = 14695981039346656037u;  // FNV-1a over the bits; -0 as 0
     for (std::size_t j = 0; j < d; ++j)
       hash = (hash ^ std::bit_cast<std::uint64_t>(x[j] + 0.0)) * 1099511628211u;
     auto& rows = seen[hash ^ (hash >> 29)];
@@ -158,7 +158,7 @@ std::string read_whole_file(const std::filesystem::path& file, std::uintmax_t mo
   if (!std::filesystem::exists(status)) throw InputError(file.string() + ": there is no such file");
   if (std::filesystem::is_directory(status))
     throw InputError(file.string() + ": this is a directory, not a file");
-  // A pipe may never begin, a device never end.
+  // A FIFO may block and a device may never end.
   if (!std::filesystem::is_regular_file(status))
     throw InputError(file.string() + ": this is not a regular file");
   std::ifstream stream(file, std::ios::binary);

@@ -1,5 +1,5 @@
-// The order in which sums over rows, tiles and segments are taken: a balanced tree of neighbours, padded
-// with zeros to a power of two. Part of what a log density is (docs/statistics.md).
+// The order of summation over rows, tiles and segments: a balanced binary tree of neighbours, padded with
+// zeros to a power of two. It is part of the definition of a log density (docs/statistics.md).
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace emomc {
 
-/// Sum of `values` by the tree; overwrites them.
+/// Sum of `values` in the order of the tree; overwrites them.
 inline double tree_sum(std::span<double> values) {
   std::size_t n = values.size();
   if (n == 0) return 0;
@@ -23,8 +23,8 @@ inline double tree_sum(std::span<double> values) {
   return values[0];
 }
 
-/// Of `num_rows` rows whose base-2 log densities without `common` sum to `log2_sum`. Without rows it is 0,
-/// also where the point is no mixture and `common` NaN.
+/// Log likelihood of `num_rows` rows whose base-2 log densities without `common` sum to `log2_sum`. It is 0
+/// without rows, even where the parameters are invalid and `common` is NaN.
 inline double log_likelihood_of(double log2_sum, std::size_t num_rows, double common) {
   if (num_rows == 0) return 0;
   return std::fma(static_cast<double>(num_rows), common, log2_sum) * device::kLn2;

@@ -1,4 +1,4 @@
-// The one place that turns a model's name into its type.
+// The only function that maps a model's name to its type.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 namespace emomc {
 
 inline constexpr int kMaxComponents = 4096;
-inline constexpr int kMaxParameters = 1 << 23;  // of a block; chain files hold twice as many
+inline constexpr int kMaxParameters = 1 << 23;  // of a block; chain files allow twice as many
 
-/// Calls f(model) with the model of `spec` for data of `dim` columns; throws InputError where it does not
-/// take them.
+/// Calls f(model) with the model of `spec` for data of `dim` columns. Throws InputError where the model does
+/// not exist or does not support these sizes.
 template <class F>
 auto with_model(const ModelSpec& spec, int dim, F f) {
   if (dim < 1) throw InputError("data: there are no columns");

@@ -13,24 +13,29 @@ namespace {
 
 constexpr std::int64_t kFirstWindow = 10;
 constexpr double kWindowGrowth = 0.05;
-constexpr double kLastShape = 0.8;        // of the warm-up; before, at halves, quarters, ... of these steps
-constexpr std::int64_t kFirstShape = 50;  // steps
+// The last step at which the shape is learnt, as a share of the warm-up. Earlier ones are at a half, a
+// quarter, ... of it.
+constexpr double kLastShape = 0.8;
+constexpr std::int64_t kFirstShape = 50;         // steps
 constexpr std::int64_t kPointsPerWindow = 2048;  // over all chains
-constexpr std::int64_t kPointsForAFirstFit =
-    512;                                // the same, in windows before the last fit's: a point costs n^2
-constexpr double kOptimalScale = 2.38;  // over sqrt(dimension), Roberts, Gelman and Gilks (1997)
+// The same for windows in the first half of the steps before the last fit, since a point costs n^2
+// operations.
+constexpr std::int64_t kPointsForAFirstFit = 512;
+constexpr double kOptimalScale = 2.38;
 constexpr double kAcceptanceOneDimension = 0.44;
-constexpr double kFirstFit = 0.25;  // of the warm-up: a fit to a chain on its way is none
+// ShapeLearning::fitted fits no distribution before this share of the warm-up, while chains are on their way.
+constexpr double kFirstFit = 0.25;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-constexpr double kFirstBeta = 0.5;  // of moves by a fit, before their acceptance is known
+// Scale of moves by the fitted distribution before their acceptance rate is known.
+constexpr double kFirstBeta = 0.5;
 
-// A second try shares the first one's numbers.
+// The second stage of a delayed rejection shares the numbers of the first one.
 bool learns_scale(const device::ProposalBlock& block) { return block.stage == 0 && block.jump == 0; }
-// A fit's covariance is learnt once for all blocks that move by it.
+// The covariance of the fitted distribution is learnt once, for all blocks that propose from it.
 bool learns_shape(const device::ProposalBlock& block) { return learns_scale(block) && block.by_fit == 0; }
 
-// Steps after which the shape is learnt, the last first.
+// The steps after which the shape is learnt, in decreasing order.
 std::vector<std::int64_t> shape_steps(std::int64_t warmup) {
   std::vector<std::int64_t> steps{static_cast<std::int64_t>(kLastShape * static_cast<double>(warmup))};
   while (steps.back() / 2 >= kFirstShape) steps.push_back(steps.back() / 2);
@@ -46,7 +51,7 @@ std::vector<std::int64_t> window_ends(std::int64_t warmup) {
     const auto length =
         std::max(kFirstWindow, static_cast<std::int64_t>(kWindowGrowth * static_cast<double>(at)));
     std::int64_t end = at + length;
-    // The steps at which the shape is learnt end a window too.
+    // Windows also end at the steps at which the shape is learnt.
     for (const std::int64_t shape : shape_steps(warmup))
       if (at < shape && shape < end) end = shape;
     at = std::min(end, warmup);
@@ -141,7 +146,7 @@ void Adaptation::add_point(int chain, std::span<const double> u, double log_dens
   }
 }
 
-// Newton steps towards the target rate while the chain finds its way, smaller ones to average at the end.
+// Newton steps towards the target rate at first, then smaller steps, which average.
 double Adaptation::gain(std::int64_t step) const {
   const double done = static_cast<double>(step) / static_cast<double>(warmup_);
   return done < 0.5 ? 1.0 : std::max(0.15, 2 * (1 - done));
@@ -158,8 +163,9 @@ void Adaptation::end_window(std::int64_t end, std::span<const std::uint64_t> acc
   std::fill(window_begin_.begin(), window_begin_.end(), kNan);
   const bool every_window = blocks_.traits.learning == device::ShapeLearning::every_window;
   const bool due = shape_due(end);
-  // What a chain was far from home is forgotten at the steps that are due; between them, a shape is learnt
-  // again once there are half as many steps anew as there were before.
+  // At the steps that are due, the points of the way from the start are forgotten. Between them, a shape that
+  // changes in every window is learnt again once at least half as many steps have been added as there were at
+  // the last of these steps.
   const bool again = every_window && 2 * (end - forgotten_at_) >= forgotten_at_;
   const bool has_shape = blocks_.shape != ProposalShape::isotropic || blocks_.traits.is_fitted();
   if (has_shape && (due || again)) {
@@ -191,8 +197,8 @@ std::vector<double> Adaptation::drift() const {
   return drift;
 }
 
-// Whether the group's mean log density rose by more than a chain at rest would move it: its sd there is about
-// sqrt(dimension / 2).
+// Whether the group's mean log density rose by more than it fluctuates in a stationary chain, where its sd is
+// about sqrt(dimension / 2).
 bool Adaptation::climbs(int group) const {
   double rise = 0, chains = 0;
   for (std::size_t c = 0; c < count_.size(); ++c)
@@ -218,10 +224,10 @@ void Adaptation::update_scales(std::span<const std::uint64_t> accepted,
       if (all == 0 || !learns_scale(blocks_.blocks[b])) continue;
       const double target = blocks_.blocks[b].size == 1 ? kAcceptanceOneDimension : target_acceptance_;
       const double rate = yes / all;
-      // d rate / d log scale is about -1/2 near the usual targets; next to no acceptance asks for more.
+      // d rate / d log scale is about -1/2 near the usual targets; a very low rate needs a larger change.
       double change = 2 * (rate - target);
       if (rate < 0.2 * target) change -= 1.5 * (1 - rate / (0.2 * target));
-      // On a slope half of all proposals are accepted however short they are: the rate says nothing.
+      // On a slope half of all proposals are accepted however short they are, so the rate tells nothing.
       if (climbing && rate > 0.5 * target) change = std::log(2.0);
       double* numbers = adapted_.data() + g * layout_.size();
       double& scale = numbers[layout_.scale(static_cast<int>(b))];
@@ -254,7 +260,7 @@ void Adaptation::update_shapes() {
             numbers[layout_.scale(b)] = std::log(kFirstBeta);
     }
     if (blocks_.shape == ProposalShape::isotropic) continue;
-    // Within-chain moments: chains may sit in different modes of a mixture.
+    // Moments are within chains, since chains may be in different modes of a mixture.
     const auto within = [&](const device::ProposalBlock& block, int i, int j, double moment) {
       for (std::size_t c = 0; c < count_.size(); ++c)
         if (group_of_chain_[c] == g && count_[c] > 0)
@@ -266,7 +272,8 @@ void Adaptation::update_shapes() {
       const auto& block = blocks_.blocks[static_cast<std::size_t>(b)];
       if (!learns_shape(block)) continue;
       const int n = block.size;
-      double log_change = 0;  // mean log of new over old: the volume of the increments is kept
+      // Mean log ratio of new to old sds: the volume of the increments is kept.
+      double log_change = 0;
       if (blocks_.shape == ProposalShape::diagonal) {
         Eigen::VectorXd variance(n);
         for (int i = 0; i < n; ++i) variance[i] = within(block, i, i, cross[block.begin + i]);
@@ -285,7 +292,8 @@ void Adaptation::update_shapes() {
           for (int j = 0; j < n; ++j) covariance(i, j) = within(block, i, j, moments(i, j));
         const double typical = covariance.diagonal().mean();
         if (!(typical > 0) || !std::isfinite(typical)) continue;
-        // Shrunk to its diagonal: `degrees` points, correlated ones at that, are few for n (n + 1) / 2.
+        // The covariance is shrunk towards its diagonal: `degrees` correlated points are few for n (n + 1) /
+        // 2 elements.
         const double trust = degrees / (degrees + 5.0 * n);
         const Eigen::VectorXd diagonal = covariance.diagonal();
         covariance *= trust;
@@ -307,7 +315,8 @@ bool Adaptation::is_fitted(const double* numbers) const {
   return numbers[layout_.fitted() + n * n + n] != 0;
 }
 
-// What is moved by: mean and covariance of the group's points, chains taken together.
+// Fits the distribution that blocks propose from: mean and covariance of the points of all the group's
+// chains.
 void Adaptation::fit(int group, double degrees) {
   const int n = layout_.dim_unconstrained;
   double* numbers = adapted_.data() + group * layout_.size();

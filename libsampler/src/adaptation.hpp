@@ -1,5 +1,5 @@
-// Warm-up: scales and shapes of the increments, changed at windows of fixed absolute steps and pooled
-// over the chains of a group in a fixed order.
+// Adaptation during warm-up: scales and shapes of the increments change at the ends of windows of fixed
+// absolute steps. Statistics are pooled over the chains of a group in a fixed order.
 #pragma once
 
 #include <array>
@@ -13,35 +13,38 @@
 
 namespace emomc {
 
-/// Ends of the adaptation windows of a warm-up: 10 steps each at first, then 5 % of the steps done.
+/// Ends of the adaptation windows of a warm-up, in steps since its start. A window has 10 steps at first,
+/// later 5 % of the steps before it; windows also end at the steps at which the shape is learnt.
 std::vector<std::int64_t> window_ends(std::int64_t warmup);
 
 class Adaptation {
  public:
-  /// `num_rows` sets the first guess of the scale, posteriors being about 1/sqrt(rows) wide.
+  /// `num_rows` determines the initial scale: posteriors have a width of about 1/sqrt(rows).
   Adaptation(const ProposalBlocks& blocks, double target_acceptance, const std::vector<ChainPlan>& plans,
              int dim_unconstrained, std::int64_t warmup, std::size_t num_rows);
 
-  /// Another warm-up of so many steps, counted from its begin, which starts from what has been learnt.
+  /// Starts another warm-up of so many steps, which continues from the adapted scales and shapes. Steps below
+  /// count from its start.
   void begin_warmup(std::int64_t warmup);
 
-  /// num_groups x layout.size(), what the step body reads.
+  /// num_groups x layout.size(): the adapted state that the sampler's steps read.
   const std::vector<double>& adapted() const { return adapted_; }
 
-  /// Steps between the points that learn the shape, for a window that begins at step `begin`.
+  /// Number of steps between the points that are used to learn the shape, in the window from step `begin` to
+  /// `end`.
   std::int64_t stride(std::int64_t begin, std::int64_t end) const;
-  /// A point of a chain on the way and its log density, in step order.
+  /// Adds a point of a chain with its log density; a chain's points come in the order of steps.
   void add_point(int chain, std::span<const double> u, double log_density);
-  /// Ends the window at `end`; acceptance counts of this window, num_chains x num_blocks.
+  /// Ends the window at step `end`. The acceptance counts are those of this window, num_chains x num_blocks.
   void end_window(std::int64_t end, std::span<const std::uint64_t> accepted,
                   std::span<const std::uint64_t> proposed);
 
-  /// Change of each block's log scale from 80 % of the warm-up to its end, the largest of the groups; NaN
-  /// before. A scale that still moved has not found its place.
+  /// Change of each block's log scale from 80 % of the warm-up to now, the largest over the groups; NaN
+  /// before. A large change shows that the scale has not settled.
   std::vector<double> drift() const;
 
-  /// Everything that later steps depend on, flat, also in the middle of a window; restore() of it continues
-  /// exactly.
+  /// Everything that later steps depend on, flat, also in the middle of a window; restore() continues exactly
+  /// from there. It throws InputError where the size does not match.
   std::vector<double> save() const;
   void restore(std::span<const double> saved);
 
@@ -63,16 +66,18 @@ class Adaptation {
   std::vector<int> group_of_chain_;
   int num_groups_ = 1;
   std::int64_t warmup_ = 0, fit_at_ = 0, forgotten_at_ = 0;
-  std::size_t num_cross_ = 0;       ///< second moments kept per group
-  std::size_t fitted_moments_ = 0;  ///< where among them those of the fit begin, its lower triangle filled
-  int fitted_factor_ = 0;           ///< where among the Cholesky factors that of the fit lies
+  std::size_t num_cross_ = 0;  ///< number of second moments of each group
+  /// Index among them of the first moment of the fitted covariance; its lower triangle is filled.
+  std::size_t fitted_moments_ = 0;
+  int fitted_factor_ = 0;  ///< offset among the Cholesky factors of that of the fitted covariance
   std::vector<double> adapted_;
   std::vector<double> late_scales_;  ///< num_groups x num_blocks, at 80 % of the warm-up; NaN before
-  // Moments since the last change of shape, of points minus their chain's first one.
+  // Moments since they were last reset, of points relative to their chain's first one.
   std::vector<double> first_, sum_;  ///< num_chains x dim_unconstrained
   std::vector<double> count_;        ///< [num_chains]
-  std::vector<double> cross_;  ///< num_groups x num_cross_: diagonals, or whole blocks if dense; of the fit
-  // Log densities at the first and the last point of this window; NaN before.
+  /// num_groups x num_cross_: squares, or products where dense, then those of the fitted covariance
+  std::vector<double> cross_;
+  // Log densities at the first and at the last point of this window; NaN before.
   std::vector<double> window_begin_, window_end_;  ///< [num_chains]
 
   template <class Self>  // const or not

@@ -4,8 +4,8 @@
 
 namespace emomc {
 
-// Rows enter one by one along shortest augmenting paths; `row_price` and `column_price` are the dual
-// variables. Index 0 stands for "none".
+// Adds the rows one by one along shortest augmenting paths; `row_price` and `column_price` are the dual
+// variables. Index 0 means "none".
 std::vector<int> least_cost_assignment(std::span<const double> cost, int K) {
   const auto n = static_cast<std::size_t>(K);
   std::vector<double> row_price(n + 1, 0.0), column_price(n + 1, 0.0);

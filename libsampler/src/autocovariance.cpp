@@ -22,7 +22,7 @@ struct PlanDelete {
   }
 };
 
-// Real transforms of one size, forth and back.
+// Forward and inverse real transforms of one size.
 struct Transforms {
   explicit Transforms(std::size_t size)
       : real(fftw_alloc_real(size)), spectrum(fftw_alloc_complex(size / 2 + 1)) {
@@ -39,13 +39,13 @@ struct Transforms {
 
 std::vector<double> mean_autocovariance(const DrawMatrix& draws) {
   const std::size_t n = draws.num_draws;
-  // Padded to twice the length, so that the circular correlation is the plain one.
+  // Padding to twice the length makes the circular correlation equal to the linear one.
   const std::size_t size = std::bit_ceil(2 * n), bins = size / 2 + 1;
   thread_local std::map<std::size_t, Transforms> known;
   Transforms& transforms = known.try_emplace(size, size).first->second;
   double* real = transforms.real.get();
   fftw_complex* spectrum = transforms.spectrum.get();
-  // The power spectra are added up, so that one transform back does for all chains.
+  // Power spectra are summed, so that one inverse transform serves all chains.
   std::vector<double> power(bins, 0.0);
   for (std::size_t c = 0; c < draws.num_chains; ++c) {
     const double* x = draws.chain(c);

@@ -1,4 +1,4 @@
-// Little-endian fixed-width fields in a string, and reading them back without believing any size.
+// Serialisation: little-endian fields of fixed width in a string, and a reader that checks every size.
 #pragma once
 
 #include <bit>
@@ -15,9 +15,9 @@ namespace emomc {
 
 static_assert(std::endian::native == std::endian::little, "chain files are little endian");
 
-/// CRC-32C (Castagnoli), as iSCSI and ext4 use it.
+/// CRC-32C (Castagnoli), as in iSCSI and ext4.
 std::uint32_t crc32c(std::string_view bytes, std::uint32_t crc = 0);
-/// The same without the processor's instruction for it.
+/// The same without the processor's CRC instruction.
 std::uint32_t crc32c_by_tables(std::string_view bytes, std::uint32_t crc = 0);
 
 template <class T>
@@ -27,7 +27,7 @@ void put(std::string& out, const T& value) {
   std::memcpy(bytes, &value, sizeof value);
   out.append(bytes, sizeof value);
 }
-/// The elements alone, without their number.
+/// Appends the elements alone, without their number.
 template <class T>
 void put_all(std::string& out, std::span<const T> values) {
   static_assert(std::is_arithmetic_v<T>);
@@ -46,12 +46,12 @@ void put(std::string& out, const std::vector<T>& values) {
     for (const T& value : values) put(out, value);
 }
 
-/// Thrown by Fields where bytes end early or a length cannot be.
+/// Thrown by Fields where bytes end early or a length is impossible.
 struct DamagedBytes : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Reads fields from the front.
+/// Reads fields from the front of `bytes`, which must outlive it.
 class Fields {
  public:
   explicit Fields(std::string_view bytes) : bytes_(bytes) {}
@@ -68,7 +68,7 @@ class Fields {
       return std::string(take(get<std::uint32_t>()));
     } else {
       const auto count = get<std::uint64_t>();
-      // Every element takes at least a byte.
+      // Every element takes at least one byte.
       if (count > bytes_.size())
         throw DamagedBytes("a length of " + std::to_string(count) + " exceeds the file");
       T values;

@@ -1,4 +1,4 @@
-// The bytes of a chain file (docs/chain-format.md): a header, then blocks.
+// Encoding of chain files (docs/chain-format.md): a header, followed by blocks.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,13 @@ inline constexpr std::uint32_t kDrawBlock = 0x57415244;        // "DRAW"
 inline constexpr std::uint32_t kAcceptanceBlock = 0x50434341;  // "ACCP"
 inline constexpr std::uint32_t kWarmupBlock = 0x4D524157;      // "WARM"
 
-/// Before each block: type, payload bytes, number of records, index of the first, CRC-32C of all that and
-/// the payload.
+/// Bytes of a block's header: type, bytes of the payload, number of records, index of the first record, and
+/// CRC-32C of these fields and the payload.
 inline constexpr std::size_t kBlockHeaderBytes = 4 + 4 + 4 + 8 + 4;
 
 std::string encode_header(const ChainHeader& header);
-/// Reads the header at the front of `content`; `bytes` gets its length. Throws InputError naming `name`.
+/// Reads the header at the front of `content` and writes its length to `bytes`. Throws InputError with
+/// `name`.
 ChainHeader decode_header(std::string_view content, const std::string& name, std::size_t* bytes);
 
 std::string encode_block(std::uint32_t type, std::uint32_t num_records, std::uint64_t first_record,

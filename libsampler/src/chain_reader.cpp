@@ -10,7 +10,7 @@
 namespace emomc {
 namespace {
 
-// A file that a running emomc is changing may look damaged for a moment.
+// Thrown for a damaged file. The damage may be temporary while a running emomc is changing the file.
 struct DamagedChain : InputError {
   DamagedChain(const std::string& message, std::size_t byte = 0) : InputError(message), at(byte) {}
   std::size_t at;
@@ -44,7 +44,7 @@ void read_acceptance(std::string_view payload, ChainDraws& chain) {
   }
 }
 
-// What came before was warm-up.
+// What came before the block was warm-up.
 void read_longer_warmup(std::string_view payload, ChainDraws& chain) {
   Fields fields(payload);
   while (fields.left()) {
@@ -73,7 +73,7 @@ ChainHeader header_of(std::string_view content, const std::string& name, std::si
   }
 }
 
-// Blocks up to the end of `content`, or to one that is unfinished there.
+// Parses blocks up to the end of `content` or up to an unfinished block there.
 ChainDraws parse(std::string_view content, const std::string& name) {
   ChainDraws chain;
   std::size_t at = 0;
@@ -136,7 +136,7 @@ void require_committed(const ChainDraws& chain, std::size_t size, std::int64_t c
                        std::to_string(chain.num_draws) + " draws that are there, remove the checkpoint)");
 }
 
-// A run that was cut off by a power failure may leave anything behind what it has committed.
+// After a power failure, a file may have anything after its committed bytes.
 ChainDraws parse_beyond(std::string_view content, std::size_t committed, const std::string& name) {
   try {
     return parse(content, name);
@@ -149,13 +149,13 @@ ChainDraws parse_beyond(std::string_view content, std::size_t committed, const s
 }
 
 std::vector<ChainDraws> read_all(const std::filesystem::path& run_directory) {
-  // The checkpoint first: files grow behind what it has committed.
+  // The checkpoint is read first, because files keep growing beyond what it has committed.
   std::map<std::uint64_t, std::int64_t> committed;
   for (const CommittedChain& chain : committed_chains(run_directory / "checkpoint"))
     committed[chain.id] = chain.bytes;
   const auto folder = run_directory / "chains";
   std::vector<std::filesystem::path> files;
-  std::error_code error;  // the directory may go while it is read
+  std::error_code error;  // the directory may disappear while it is read
   std::filesystem::directory_iterator entry(folder, error), end;
   for (; !error && entry != end; entry.increment(error))
     if (entry->path().extension() == ".emc") files.push_back(entry->path());
@@ -226,7 +226,8 @@ std::vector<ChainDraws> read_chains(const std::filesystem::path& run_directory) 
   if (chains.empty()) throw InputError(folder.string() + ": there are no chains yet");
   std::sort(chains.begin(), chains.end(),
             [](const auto& a, const auto& b) { return a.header.chain_id < b.header.chain_id; });
-  // A run that has just begun a longer warm-up, or was killed then, has not yet said so in every file.
+  // A run that has just started a longer warm-up, or was killed then, may not have recorded it in every file
+  // yet.
   std::int64_t warmup = 0;
   for (const auto& chain : chains) warmup = std::max(warmup, chain.header.warmup);
   const auto is_longer = [](const ChainDraws& chain) { return chain.header.warmup > chain.first_warmup; };

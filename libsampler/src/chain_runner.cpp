@@ -10,7 +10,8 @@
 namespace emomc {
 namespace {
 
-constexpr double kSegmentSeconds = 0.03;  // aimed at; the promise is at most 0.05
+// Target; RunOptions::segment_steps allows at most 0.05.
+constexpr double kSegmentSeconds = 0.03;
 constexpr std::uint64_t kProposalsBeforeNanShare = 1000;
 
 using Clock = std::chrono::steady_clock;
@@ -27,8 +28,8 @@ std::string difference_text(const char* name, std::uint64_t chain, double was, d
   return text.data();
 }
 
-// What the engine takes is allocated, and refused by it. A host's memory may be promised and end in a killed
-// process.
+// The engine itself checks the memory that it allocates. The host's memory must be checked in advance,
+// because the system may grant it and kill the process when it is used.
 void refuse_too_much(const Device& device, std::span<const Target> targets, const ProposalSpec& proposal,
                      const std::vector<ChainPlan>& plans) {
   const std::size_t needed = sampler_memory(device.kind(), targets, proposal, plans).total();
@@ -139,7 +140,7 @@ RunResult ChainRunner::run() {
   RunResult result;
   Sampled sampled = Sampled::too_early;
   while (sampled == Sampled::too_early) {
-    // Draws that were too early have been warm-up.
+    // Sampling that was rejected as too early counts as warm-up.
     result.warmup_seconds += result.sampling_seconds;
     const auto warmup_started = Clock::now();
     const bool going = run_warmup();
@@ -200,7 +201,7 @@ SamplerState ChainRunner::state() const {
   return state;
 }
 
-// Runs up to `end`, at most one segment; `drain` sees finished ones.
+// Runs at most one segment, at most up to step `end`; `drain` receives finished segments.
 void ChainRunner::run_segment(std::int64_t end, std::int64_t origin, std::int64_t every, CopyPoints copy,
                               const SegmentRunner::Drain& drain) {
   const std::int64_t room = record_.slots_per_half * every;
@@ -235,7 +236,7 @@ Continue ChainRunner::report(const SegmentResult& segment) {
 }
 
 void ChainRunner::hand_over(const SegmentResult& segment, bool warmup, std::int64_t every) {
-  // Records may be denser than the draws asked for.
+  // More steps may have been recorded than draws are requested.
   const std::int64_t origin = warmup ? 0 : warmup_end();
   const auto chains = static_cast<std::int64_t>(plans_.size()),
              dim = static_cast<std::int64_t>(target_.dim());
@@ -262,7 +263,7 @@ void ChainRunner::hand_over(const SegmentResult& segment, bool warmup, std::int6
   }
 }
 
-// False: stopped.
+// Returns false where the handler stopped the run.
 bool ChainRunner::run_warmup() {
   std::int64_t begin = warmup_begin_;
   for (const std::int64_t length : windows_) {
@@ -273,7 +274,7 @@ bool ChainRunner::run_warmup() {
   return true;
 }
 
-// The window from `begin` to `end`, or what is left of it.
+// Runs what is left of the window from `begin` to `end`.
 bool ChainRunner::run_window(std::int64_t begin, std::int64_t end) {
   const std::int64_t stride = adaptation_.stride(begin - warmup_begin_, end - warmup_begin_);
   const std::int64_t every = options_.keep_warmup ? 1 : stride;
@@ -354,7 +355,7 @@ ChainRunner::Sampled ChainRunner::run_sampling() {
     const std::int64_t draws = (step_ - warmup_end()) / options_.thin;
     const auto& decisions = options_.decisions;
     const auto next = std::upper_bound(decisions.begin(), decisions.end(), draws);
-    // A resumed run may stand where the one before it ended.
+    // A resumed run may be at the step of a decision.
     const bool due =
         next != decisions.begin() && next[-1] == draws && (step_ - warmup_end()) % options_.thin == 0;
     if (due) {

@@ -1,4 +1,4 @@
-// The steps of run_chains: warm-up window by window, then draws, in segments.
+// Implements run_chains: warm-up in adaptation windows, then draws, both in segments of steps.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@
 
 namespace emomc {
 
-/// How many steps make a segment of about 30 ms; draws do not depend on it.
+/// Chooses the number of steps of a segment, aiming at 30 ms; draws do not depend on it.
 class Pace {
  public:
   explicit Pace(std::int64_t fixed) : fixed_(fixed) {}
@@ -43,14 +43,15 @@ class ChainRunner {
   std::int64_t warmup_end() const { return warmup_begin_ + warmup_; }
   std::int64_t num_steps() const { return warmup_end() + options_.draws * options_.thin; }
   SamplerState state() const;
-  // Runs up to `end`, at most one segment; `drain` sees finished ones.
+  // Runs at most one segment, at most up to step `end`; `drain` receives finished segments.
   void run_segment(std::int64_t end, std::int64_t origin, std::int64_t every, CopyPoints copy,
                    const SegmentRunner::Drain& drain);
   Continue report(const SegmentResult& segment);
   void hand_over(const SegmentResult& segment, bool warmup, std::int64_t every);
-  // False: stopped.
+  // Returns false where the handler stopped the run.
   bool run_warmup();
-  // The window between two absolute steps, or what is left of it.
+  // Runs what is left of the window between two absolute steps. Returns false where the handler stopped the
+  // run.
   bool run_window(std::int64_t begin, std::int64_t end);
   void begin_window();
   void count_anew();
@@ -62,7 +63,7 @@ class ChainRunner {
 
   LikelihoodEngine& engine_;
   std::span<const Target> targets_;
-  const Target& target_;  ///< the first; the others are like it
+  const Target& target_;  ///< the first; the others have the same structure
   const std::vector<ChainPlan>& plans_;
   RunOptions options_;
   DrawHandler& handler_;
@@ -71,9 +72,9 @@ class ChainRunner {
   ComponentCaches caches_;
   RecordLayout record_;
   Adaptation adaptation_;
-  std::int64_t warmup_begin_ = 0,
-               warmup_;                ///< of the last warm-up: the absolute step before it, and its length
-  std::vector<std::int64_t> windows_;  ///< of it, counted from its begin
+  /// The current or last warm-up: the number of steps before it, and its length.
+  std::int64_t warmup_begin_ = 0, warmup_;
+  std::vector<std::int64_t> windows_;  ///< ends of its windows, in steps since its start
   Pace pace_;
   std::chrono::steady_clock::time_point started_;
   std::string why_not_resident_;
@@ -81,7 +82,8 @@ class ChainRunner {
   std::unique_ptr<SegmentRunner> segments_;
   std::int64_t step_ = 0;
   std::uint64_t evaluations_ = 0;
-  std::vector<std::uint64_t> window_accepted_, window_proposed_;  ///< when the window began
+  /// Acceptance counts at the start of the window.
+  std::vector<std::uint64_t> window_accepted_, window_proposed_;
 };
 
 }  // namespace emomc

@@ -6,7 +6,7 @@
 namespace emomc {
 namespace {
 
-// Each chain has a buffer of this size; a larger one is written no faster.
+// Size of each chain's buffer; larger buffers are not written faster.
 constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
 
 }  // namespace
@@ -28,7 +28,7 @@ struct ChainWriter::Impl {
       out.write_all(block);
     } catch (...) {
       failed = true;
-      // Half a block at the end is no damage, but where it can be cleared away it is.
+      // A partial block at the end is not damage, but it is removed where that is possible.
       try {
         out.truncate(good);
       } catch (const MachineError&) {
@@ -60,7 +60,7 @@ ChainWriter::ChainWriter(const std::filesystem::path& file, const ChainHeader& h
 
 ChainWriter::ChainWriter(const std::filesystem::path& file, const ChainHeader& header) {
   const std::string bytes = encode_header(header);
-  write_file_atomically(file, bytes);  // a reader never meets half a header
+  write_file_atomically(file, bytes);  // a reader never sees a part of a header
   impl_ = std::make_unique<Impl>(file, header, ChainEnd{static_cast<std::int64_t>(bytes.size()), 0});
 }
 
@@ -68,7 +68,7 @@ ChainWriter::~ChainWriter() {
   if (!impl_ || impl_->failed) return;
   try {
     impl_->flush();
-  } catch (...) {  // what was committed is on disk; the run has reported the failure or will
+  } catch (...) {  // committed bytes are on the disk; the run has reported the failure or will report it
   }
 }
 ChainWriter::ChainWriter(ChainWriter&&) noexcept = default;
@@ -113,7 +113,8 @@ void ChainWriter::flush() { impl_->flush(); }
 
 std::int64_t ChainWriter::commit() {
   impl_->flush();
-  impl_->failed = true;  // where it throws: after a failed fsync nothing is known about what is on the disk
+  // In case of an exception: after a failed fsync the content of the disk is unknown.
+  impl_->failed = true;
   impl_->out.sync();
   impl_->out.require_in_place();
   impl_->failed = false;

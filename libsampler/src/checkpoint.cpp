@@ -10,9 +10,10 @@ namespace {
 
 constexpr std::string_view kMagic = "EMOMCCK3";
 constexpr std::array<std::string_view, 2> kEarlierMagic = {"EMOMCCK1", "EMOMCCK2"};
-constexpr std::size_t kPrefixBytes = kMagic.size() + 8 + 4;  // length and CRC-32C of the body
+// Magic, length and CRC-32C of the body.
+constexpr std::size_t kPrefixBytes = kMagic.size() + 8 + 4;
 
-// One list of fields for writing and reading: `field` is called with each.
+// The list of fields for both writing and reading: `field` is called with each.
 template <class State, class Field>
 void state_fields(State& s, const Field& field) {
   for (auto* steps : {&s.step, &s.warmup_begin, &s.warmup}) field(*steps);

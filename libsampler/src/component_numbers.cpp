@@ -10,8 +10,8 @@
 namespace emomc::matching {
 namespace {
 
-constexpr std::size_t kMostDraws = 8000;  // at equal distances
-constexpr double kApart = 1;              // sds of a difference
+constexpr std::size_t kMostDraws = 8000;  // equidistant
+constexpr double kApart = 1;              // sds of the difference
 
 // "means[2,1]" -> "means[k,1]"
 std::string name_of_key(const std::string& name) {
@@ -28,10 +28,10 @@ class Numbering {
         all_(set.num_chains() * set.num_draws),
         count_(std::min(all_, kMostDraws)) {}
 
-  // The numbers in the order of a key, `least` being the smallest distance of two neighbours.
+  // Sorts the numbers by the mean of a key; `least` becomes the smallest distance between successive numbers.
   std::vector<int> order_by(const std::vector<std::size_t>& key, bool decreasing, double& least) const {
     const std::size_t K = key.size();
-    std::vector<std::vector<double>> values(K);  // of draws that are finite
+    std::vector<std::vector<double>> values(K);  // of finite draws
     std::vector<double> means(K, 0.0), draw(K);
     for (std::size_t i = 0; i < count_; ++i) {
       const std::size_t at = i * all_ / count_;
@@ -60,7 +60,7 @@ class Numbering {
   }
 
  private:
-  // The mean of b - a in units of its sd.
+  // Absolute mean of b - a in units of its sd.
   static double distance(const std::vector<double>& a, const std::vector<double>& b) {
     const auto count = static_cast<double>(a.size());
     double mean = 0, largest = 0, square = 0;

@@ -1,4 +1,4 @@
-// Which of the matched components is number 0, 1, ...
+// Chooses which of the matched components is number 0, 1, ...
 #pragma once
 
 #include <string>
@@ -9,13 +9,14 @@
 namespace emomc::matching {
 
 struct ComponentNumbers {
-  std::vector<int> order;  // [K], the number in the relabelling that becomes k
-  std::string key;         // what increases or, of weights, decreases with k: "means[k,0]"
+  std::vector<int> order;  // [K], the number in the relabelling that becomes number k
+  // the quantity that increases with k, or decreases where it is a weight: "means[k,0]"
+  std::string key;
 };
 
-// By the first of the columns' means, scales and weights whose mean over draws tells every number from the
-// next by a sd of their difference, so that other draws of the posterior give the same numbers; where none
-// does, by that which comes nearest.
+// Orders components by the first of the columns' means, scales and weights for which the means over draws of
+// successive numbers differ by at least one sd of their difference, so that other draws of the posterior get
+// the same numbers. Where there is none, the quantity that comes closest is used.
 ComponentNumbers number_matched(const DrawSet& set, const MixtureNames& names,
                                 const Relabelling& relabelling);
 

@@ -1,5 +1,5 @@
-// What match_components alternates between: Gaussians with weights, one for each number, and the components
-// of each draw that are matched to them.
+// The two things that match_components alternates between: a reference, one weighted Gaussian for each
+// number, and the components of each draw that are matched to it.
 #pragma once
 
 #include <Eigen/Dense>
@@ -12,15 +12,16 @@ namespace emomc::matching {
 
 struct Draw {
   Mixture mixture;
-  std::vector<Eigen::MatrixXd> covariances;  // empty for diagonal ones
+  std::vector<Eigen::MatrixXd> covariances;  // empty for diagonal covariances
   bool is_finite = true;
 };
 
-// Powers of two [d] that bring the columns' largest sd to 1 to 2, so that squares neither overflow nor vanish
-// whatever the data's units are; by which no bit of a mean or sd changes.
+// Powers of two [d] that scale the columns so that their largest sd is between 1 and 2. Squares then neither
+// overflow nor underflow, whatever the data's units, and the scaling of means and sds is exact.
 Eigen::VectorXd column_factors(const MixtureReader& reader, int num_columns);
 
-// `count` draws at equal distances, read when they are asked for or kept; columns times `factors`.
+// `count` equidistant draws, with columns multiplied by `factors`. They are kept in memory where `is_kept` is
+// set, and otherwise read on each access.
 class Sample {
  public:
   Sample(const MixtureReader& reader, int num_components, const Eigen::VectorXd& factors, std::size_t count,
@@ -43,35 +44,36 @@ class Sample {
   std::vector<Draw> kept_;
 };
 
-// Weighted Gaussians, by the costs that they give.
+// The reference: weighted Gaussians, in the form that costs are computed from.
 struct Reference {
   Eigen::VectorXd offsets;                 // [K], -log W + log|V| / 2
   Eigen::MatrixXd means, precisions;       // d x K; 1 / V of diagonal V
   std::vector<Eigen::MatrixXd> precision;  // V^-1 of full V
-  // Sum of W (-log W + log|V| / 2), the loss of the draws that it was made of but for a constant.
+  // Sum of W (-log W + log|V| / 2): the loss of the draws from which the reference was computed, up to a
+  // constant.
   double objective = std::numeric_limits<double>::infinity();
 };
 
-// Sums over draws of w, w x, w x x' and w S for each number, x = m - shift.
+// Sums over draws of w, w x, w x x' and w S for each number, where x = m - shift.
 class Sums {
  public:
   void clear(Eigen::Index num_components, Eigen::Index num_columns, bool has_covariances);
-  // `permutation` [K]: the component of each number; `shift` d x K, near the means.
+  // `permutation` [K] is the component of each number; `shift` is d x K and close to the means.
   void add(const Draw& draw, const int* permutation, const Eigen::MatrixXd& shift);
   void add(const Sums& other);
-  // Its objective is infinite where it does not exist.
+  // The reference of these sums; its objective is infinite where it does not exist.
   Reference reference(const Eigen::MatrixXd& shift) const;
 
  private:
   Eigen::VectorXd weights_;
   Eigen::MatrixXd first_, second_, spread_;  // d x K
-  std::vector<Eigen::MatrixXd> full_;        // of w (S + x x')
+  std::vector<Eigen::MatrixXd> full_;        // sums of w (S + x x')
 };
 
 using Costs = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-// Of each component (row) as each number (column).
+// Cost of each component (row) as each number (column).
 void find_costs(const Draw& draw, const Reference& reference, Costs& costs);
-// The component of each number, of least cost in sum.
+// The component of each number with the least total cost.
 void match(const Costs& costs, int* permutation);
 
 }  // namespace emomc::matching

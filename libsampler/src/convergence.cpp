@@ -10,7 +10,7 @@
 namespace emomc {
 namespace {
 
-constexpr std::size_t kFewestDraws = 8;  // as in test_mixing
+constexpr std::size_t kFewestDraws = 8;  // the same as in test_mixing
 
 QuantitySummary summarize_one(const DrawSet& draws, std::size_t q) {
   QuantitySummary summary = summarize(draws.view(q));
@@ -20,8 +20,7 @@ QuantitySummary summarize_one(const DrawSet& draws, std::size_t q) {
 
 double least_ess_of(const QuantitySummary& s) { return s.ess_tail < s.ess_bulk ? s.ess_tail : s.ess_bulk; }
 
-// Components in the order of relabel_by_order first, so that nothing computed depends on the labels of the
-// draws.
+// Components are first sorted by relabel_by_order, so that no result depends on the labels of the draws.
 void number_components(DrawDiagnostics& run, const MixtureNames& mixture, Numbering numbering,
                        ThreadPool& threads) {
   DrawSet& draws = run.draws;
@@ -59,7 +58,8 @@ FailedQuantities failures(const DrawDiagnostics& run, Selected selected) {
   return found;
 }
 
-// By the ESS where that is what is missing; chains that differ or drift want twice the draws at least.
+// Derived from the ESS where only the ESS is too small; at least twice the draws where chains differ or have
+// a trend.
 double growth_of(const DrawDiagnostics& run, const ConvergenceVerdict& verdict) {
   constexpr double kDifferent = 2, kMargin = 1.1, kFewDraws = 10;
   if (verdict.converged()) return 1;
@@ -74,7 +74,7 @@ double growth_of(const DrawDiagnostics& run, const ConvergenceVerdict& verdict) 
   return growth;
 }
 
-// Chains that differ, a trend, an ESS that is too small.
+// The checks are: chains that differ, a trend, and an ESS that is too small.
 constexpr double kChecks = 3;
 
 double level_of(const DrawDiagnostics& run) {
@@ -113,7 +113,7 @@ bool DrawDiagnostics::has_trend(std::size_t q) const { return tests[q].p_trend <
 
 bool DrawDiagnostics::has_low_ess(std::size_t q) const {
   if (least_ess_of(summaries[q]) >= least_ess()) return false;
-  // Of fewer draws than the target there is no doubt.
+  // Where there are fewer draws than the target, no test is needed.
   const auto size = static_cast<double>(draws.num_chains() * draws.num_draws);
   return size < least_ess() || !(summaries[q].ess_bulk > 0) || tests[q].p_ess < level_of(*this);
 }

@@ -5,7 +5,7 @@
 namespace emomc {
 namespace {
 
-// kTables[k][b]: the checksum of byte b with k bytes of zero behind it, so that eight bytes are taken at a
+// kTables[k][b] is the checksum of byte b followed by k zero bytes, so that eight bytes are processed at a
 // time (Kounavis and Berry 2005, "A systematic approach to building high performance software-based CRC
 // generators").
 using Tables = std::array<std::array<std::uint32_t, 256>, 8>;

@@ -22,7 +22,8 @@ struct GeneralizedPareto {
   double k, sigma;
 };
 
-// Zhang and Stephens (2009), with loo's weak prior on k, of exceedances in increasing order.
+// Fits exceedances in increasing order by the method of Zhang and Stephens (2009), with the weak prior on k
+// of loo.
 GeneralizedPareto fit(const std::vector<double>& x) {
   constexpr double kPrior = 3, kPriorWeight = 10, kPriorShape = 0.5;
   constexpr int kLeastGrid = 30;
@@ -84,7 +85,7 @@ ParetoSmoothed pareto_smooth(std::span<const double> log_ratios, double relative
               std::log(quantile(pareto, (static_cast<double>(i) + 0.5) / static_cast<double>(tail)) + cutoff);
     }
   }
-  // At most the largest raw weight.
+  // Smoothed weights are truncated at the largest raw weight.
   for (double& w : weights) w = std::min(w, 0.0);
   const double normalizer = log_sum_exp(weights);
   for (double& w : weights) w -= normalizer;

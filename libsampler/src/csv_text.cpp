@@ -23,7 +23,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// std::from_chars leaves the value alone where it is out of range; strtod says on which side.
+// std::from_chars leaves the value unchanged where it is out of range; strtod gives infinity or zero.
 double value_out_of_range(const CsvLines& lines, std::string_view field) {
   const std::string text(field);
   char* end = nullptr;
@@ -44,7 +44,7 @@ void CsvLines::refuse(const std::string& what) const {
   throw InputError(file_.string() + ":" + std::to_string(number_) + ": " + what);
 }
 
-// Never more of a line than kLongestLine and a byte.
+// Reads at most one buffer more of a line than kLongestLine.
 bool CsvLines::read_line() {
   line_.clear();
   std::array<char, 1 << 16> part{};
@@ -52,7 +52,8 @@ bool CsvLines::read_line() {
     stream_.getline(part.data(), part.size());
     const auto count = static_cast<std::size_t>(stream_.gcount());
     if (stream_.bad() || (count == 0 && stream_.eof())) return !line_.empty();
-    const bool full = stream_.fail();  // no break in it: the line goes on
+    // There is no line break in this part; the line continues.
+    const bool full = stream_.fail();
     line_.append(part.data(), count - (full || stream_.eof() ? 0 : 1));
     if (!full) return true;
     stream_.clear();

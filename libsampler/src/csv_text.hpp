@@ -1,4 +1,4 @@
-// Lines, fields and numbers of CSV files that other programs wrote.
+// Reads lines, fields and numbers of CSV files from other programs.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,19 @@
 
 namespace emomc {
 
-/// The lines of a file, of at most 16 MiB each. Refuses, with file and line, what is no text in UTF-8 or
-/// ASCII; a byte order mark of UTF-8 at the beginning is passed over.
+/// The lines of a file, of at most 16 MiB each. Throws InputError, with file and line, for text that is not
+/// UTF-8; a byte order mark of UTF-8 at the beginning is skipped.
 class CsvLines {
  public:
-  /// Throws InputError where there is no such regular file.
+  /// Throws InputError where the file is not a readable regular file.
   explicit CsvLines(const std::filesystem::path& file);
 
-  /// The next line, without its line break; false at the end of the file.
+  /// Reads the next line, without its line break; false at the end of the file.
   bool next();
   const std::string& line() const { return line_; }
-  /// Whether the file ends without a line break behind this line.
+  /// Whether the file ends after this line without a line break.
   bool is_cut() const { return stream_.eof(); }
-  /// Throws InputError "FILE:LINE: what" of this line.
+  /// Throws InputError "FILE:LINE: what" for this line.
   [[noreturn]] void refuse(const std::string& what) const;
 
  private:
@@ -34,21 +34,21 @@ class CsvLines {
   std::size_t number_ = 0;
 };
 
-/// The fields of a line between commas. A field in double quotes may hold commas, and double quotes written
-/// twice (RFC 4180), but no line break. Refuses a quote that does not end. Blanks around a field are not part
-/// of it.
+/// The fields of a line, separated by commas. A field in double quotes may contain commas and doubled double
+/// quotes (RFC 4180), but no line break. Blanks around a field are not part of it. Throws InputError where a
+/// quote is not closed.
 std::vector<std::string> csv_fields(const CsvLines& lines);
 
-/// The fields as names of columns: at most 2^20, UTF-8, up to 1,024 bytes each, none of them empty, all
-/// different.
+/// The fields as column names: at most 2^20 of up to 1,024 bytes each, UTF-8, not empty and all different.
+/// Throws InputError otherwise.
 std::vector<std::string> csv_names(const CsvLines& lines);
 
-/// Appends the numbers of a line without names to `values`: num_columns of them, the last of which the file
-/// does not cut off. inf and nan are numbers; what is too large for a double is infinite, what is too small
-/// is 0.
+/// Appends the num_columns numbers of a line to `values`. Throws InputError where the line has another number
+/// of fields or the file is cut off in it. inf and nan are numbers; a value that is too large for a double
+/// becomes infinite, and one that is too small becomes 0.
 void append_csv_numbers(const CsvLines& lines, std::size_t num_columns, std::vector<double>& values);
 
-/// One number, by the same rules.
+/// Parses one number by the same rules.
 double csv_number(const CsvLines& lines, std::string_view field);
 
 }  // namespace emomc

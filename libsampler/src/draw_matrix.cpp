@@ -11,7 +11,7 @@
 namespace emomc {
 namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Independent means from which a variance is known to about a third.
+// With this number of independent means their variance is known to about a third.
 constexpr std::size_t kManyChains = 16;
 }  // namespace
 
@@ -85,7 +85,7 @@ SortedDraws folded(const SortedDraws& sorted, double centre) {
   const auto n = sorted.values.size();
   result.values.reserve(n);
   result.places.reserve(n);
-  // Distances grow to both sides.
+  // Distances increase on both sides of the centre.
   auto above = static_cast<std::size_t>(std::lower_bound(sorted.values.begin(), sorted.values.end(), centre) -
                                         sorted.values.begin());
   std::size_t below = above;
@@ -106,7 +106,7 @@ double normal_score(double rank, std::size_t n) {
   return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * p);
 }
 
-// Of the ranks 1 .. n, kept for the next quantity of as many draws.
+// Normal scores of the ranks 1 .. n, cached for the next quantity with the same number of draws.
 const std::vector<double>& normal_scores(std::size_t n) {
   thread_local std::vector<double> scores;
   if (scores.size() != n) {
@@ -151,7 +151,8 @@ double mean_of(const double* x, std::size_t n) {
 }
 
 double variance_of(const double* x, std::size_t n) {
-  if (std::all_of(x, x + n, [&](double value) { return value == *x; })) return 0;  // without rounding
+  // Avoids rounding errors.
+  if (std::all_of(x, x + n, [&](double value) { return value == *x; })) return 0;
   const double mean = mean_of(x, n);
   double sum = 0;
   for (std::size_t i = 0; i < n; ++i) sum += (x[i] - mean) * (x[i] - mean);
@@ -163,8 +164,8 @@ double variance_of(const std::vector<double>& x) { return variance_of(x.data(), 
 
 double basic_rhat(const DrawMatrix& draws) {
   if (draws.per_ensemble > 1) {
-    // An ensemble's chains lie one behind the other, and so do their draws. The chains by themselves too, for
-    // one that has lost its way is no more than a share of its ensemble.
+    // The draws of an ensemble's chains are contiguous. R-hat is also computed from single chains, since one
+    // chain that has not converged is only a small share of its ensemble.
     DrawMatrix ensembles = draws, alone = draws;
     ensembles.num_draws *= draws.per_ensemble;
     ensembles.num_chains /= draws.per_ensemble;
@@ -196,8 +197,7 @@ double ess_of_ensembles(const DrawMatrix& draws) {
   return basic_ess(means) * variance_of(draws.values) / variance_of(means.values);
 }
 
-// The number of independent draws whose mean varies as the mean of these does, by the means of independent
-// groups of chains alone; `variance` is that of a draw.
+// ESS from the variance of the means of independent groups of chains; `variance` is that of a draw.
 double ess_between(const DrawMatrix& draws, double variance) {
   std::vector<double> means;
   const std::size_t size = draws.per_group * draws.num_draws;
@@ -208,7 +208,8 @@ double ess_between(const DrawMatrix& draws, double variance) {
 
 }  // namespace
 
-// Geyer's initial monotone sequence over the combined autocorrelations, step by step as posterior:::.ess.
+// Geyer's initial monotone sequence over the combined autocorrelations; follows posterior:::.ess step by
+// step.
 double basic_ess(const DrawMatrix& draws) {
   if (is_degenerate(draws) || draws.num_draws < 3) return std::numeric_limits<double>::quiet_NaN();
   if (draws.per_ensemble > 1) return ess_of_ensembles(draws);
@@ -246,7 +247,7 @@ double basic_ess(const DrawMatrix& draws) {
   const double size = num_chains * static_cast<double>(n);
   double tau = -1 + rho[last];
   for (std::size_t i = 0; i < last; ++i) tau += 2 * rho[i];
-  if (last == 0) tau = 2;  // as posterior has it where there are no lags to add
+  if (last == 0) tau = 2;  // as in posterior, where there are no lags to add
   const double most = size * std::log10(size);
   const double ess = tau > 0 ? std::min(size / tau, most) : most;
   const auto groups = draws.num_chains / draws.per_group;

@@ -1,4 +1,4 @@
-// Draws in a dense array, and the transformations that diagnostics are made of.
+// Draws in a dense array, and the transformations from which diagnostics are computed.
 #pragma once
 
 #include <vector>
@@ -7,13 +7,13 @@
 
 namespace emomc {
 
-/// num_draws x num_chains, each chain contiguous.
+/// num_draws x num_chains; the draws of a chain are contiguous.
 struct DrawMatrix {
   std::size_t num_draws = 0, num_chains = 0;
   std::vector<double> values;
-  std::size_t per_ensemble = 1;  ///< neighbouring chains that count as one
-  /// Neighbouring chains (ensembles where there are any) whose means are not independent of one another:
-  /// halves of one chain, chains of one superchain.
+  std::size_t per_ensemble = 1;  ///< number of neighbouring chains that count as one
+  /// Number of neighbouring chains (or ensembles, where there are any) with dependent means: the halves of
+  /// one chain, the chains of one superchain.
   std::size_t per_group = 1;
 
   explicit DrawMatrix(DrawsView draws);
@@ -24,26 +24,27 @@ struct DrawMatrix {
   double* chain(std::size_t c) { return values.data() + c * num_draws; }
 };
 
-/// Whether values are equal but for rounding, which derived quantities have.
+/// Whether values are equal up to the rounding errors of derived quantities.
 bool equal_to_rounding(const double* x, std::size_t n);
-/// Whether every diagnostic of these draws is NaN: something not finite, or all equal to rounding.
+/// Whether every diagnostic of these draws is NaN: a draw is not finite, or all are equal up to rounding.
 bool is_degenerate(const DrawMatrix& draws);
-/// Whether no chain of two draws or more moves by more than rounding.
+/// Whether every chain is constant up to rounding; false where chains have fewer than two draws.
 bool all_chains_constant(const DrawMatrix& draws);
 
-/// Each ensemble of chains cut into halves; of an odd number of draws the middle one is dropped.
+/// Splits each ensemble of chains into halves; the middle draw of an odd number is dropped.
 DrawMatrix split_chains(const DrawMatrix& draws);
 
-/// Values of a matrix in increasing order, and where in it they stand.
+/// The values of a matrix in increasing order, and their indices in the matrix.
 struct SortedDraws {
   std::vector<double> values;
   std::vector<std::size_t> places;
 };
 SortedDraws sorted_draws(const DrawMatrix& draws);
-/// The same of |x - centre|, from the order of x, in linear time.
+/// Sorts |x - centre| in linear time, from the order of x.
 SortedDraws folded(const SortedDraws& sorted, double centre);
 
-/// Phi^-1((r - 3/8) / (S + 1/4)) of the average ranks r among all S draws.
+/// Normal scores Phi^-1((r - 3/8) / (S + 1/4)) of the ranks r among all S draws; ties have their average
+/// rank.
 DrawMatrix rank_normalized(const DrawMatrix& draws, const SortedDraws& sorted);
 DrawMatrix rank_normalized(const DrawMatrix& draws);
 template <class F>
@@ -52,14 +53,14 @@ DrawMatrix transformed(DrawMatrix draws, F f) {
   return draws;
 }
 
-/// Type-7 quantile of sorted values.
+/// Quantile of type 7 of sorted values.
 double sorted_quantile(const std::vector<double>& sorted, double probability);
 
-/// R-hat and ESS of the matrix as it is.
+/// R-hat and ESS of the matrix as it is, without splitting or rank normalisation.
 double basic_rhat(const DrawMatrix& draws);
 double basic_ess(const DrawMatrix& draws);
 
-/// Biased autocovariances (divisor n) at lags 0 .. n-1, their mean over the chains.
+/// Biased autocovariances (divisor n) at lags 0 .. n-1, averaged over the chains.
 std::vector<double> mean_autocovariance(const DrawMatrix& draws);
 
 }  // namespace emomc

@@ -9,7 +9,7 @@
 namespace emomc {
 namespace {
 
-// The indices in "1,2]" or "1.2"; nothing where that is no list of numbers.
+// The indices in "1,2" or "1.2"; empty where the text is not a list of numbers.
 std::optional<std::vector<int>> read_indices(std::string_view text, char separator) {
   std::vector<int> indices;
   while (true) {
@@ -59,7 +59,7 @@ DrawSet draw_set_of(const std::vector<ChainDraws>& chains, const std::string& so
   set.thin = header.thin;
   set.names = {"log_density", "log_likelihood", "log_prior"};
   set.num_log_densities = set.names.size();
-  // A running chain may be ahead of another.
+  // Chains of a running run may have different lengths.
   std::vector<std::size_t> first;
   set.num_draws = std::numeric_limits<std::size_t>::max();
   for (const auto& chain : chains) {
@@ -72,7 +72,7 @@ DrawSet draw_set_of(const std::vector<ChainDraws>& chains, const std::string& so
   }
   if (set.num_draws == 0 && phase == Phase::sampling)
     throw InputError(source + ": there are no draws after warm-up yet");
-  // A header without draws is a claim of a few bytes that may stand for millions of names.
+  // A damaged header of a few bytes can declare millions of names, so they are not created without draws.
   if (set.num_draws == 0) {
     set.names.resize(set.num_log_densities);
     set.layout = {};
@@ -129,7 +129,7 @@ QuantityArray array_of(const ParameterBlock& block, std::size_t begin) {
   return array;
 }
 
-// Nothing where the names are no whole array with indices from 0 or from 1.
+// Empty where the names are not a complete array with indices from 0 or from 1.
 std::optional<QuantityArray> array_of(const NameBlock& block) {
   QuantityArray array{block.name, {}, {}, -1, {}};
   const std::size_t axes = block.indices[0].size();

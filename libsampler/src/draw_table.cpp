@@ -44,7 +44,7 @@ DrawSet read_draw_table(const std::filesystem::path& file) {
   std::vector<double> row;
   while (lines.next()) {
     if (lines.line().empty()) continue;
-    // The first field is a name, and may be in quotes.
+    // The first field is a name and may be in quotes.
     const std::vector<std::string> fields = csv_fields(lines);
     if (fields.size() != names.size() + kLabels)
       lines.refuse(std::to_string(fields.size()) + " fields, but the header has " +

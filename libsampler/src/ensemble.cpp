@@ -5,7 +5,7 @@
 namespace emomc {
 namespace {
 
-// Chains start on 128-byte lines.
+// Rounds up to 128 bytes, so that each chain starts at a multiple of that.
 int padded(int width) { return (std::max(width, 1) + 15) / 16 * 16; }
 
 template <class T>
@@ -69,7 +69,8 @@ Ensemble::Ensemble(Device& device, std::span<const Target> targets, const Propos
   num_accepted_ = {device, chains * num_blocks};
   num_proposed_ = {device, chains * num_blocks};
   num_faults_ = {device, chains};
-  record_plan_ = uploaded(device, std::vector<device::RecordPlan>{{0, 1, 0, 0}});  // nothing is kept
+  // Keeps no draws.
+  record_plan_ = uploaded(device, std::vector<device::RecordPlan>{{0, 1, 0, 0}});
   std::vector<device::u32> ids;
   std::vector<double> betas;
   std::vector<int> components;
@@ -139,7 +140,8 @@ void Ensemble::upload_tables(std::span<const Target> targets) {
   view_.num_tables = static_cast<int>(targets.size());
 }
 
-// On a GPU; a processor's caches hold the factor anyway. Without room for one step, each move draws its own.
+// Only on a GPU; the caches of a CPU hold the Cholesky factor anyway. Where the buffer for one step would be
+// too large, each move draws its own numbers.
 void Ensemble::plan_drawn_ahead(const ProposalBlocks& blocks) {
   constexpr std::size_t kWanted = std::size_t{64} << 20, kMost = std::size_t{1} << 30;
   constexpr int kMostSlots = 16;
@@ -157,7 +159,7 @@ void Ensemble::plan_drawn_ahead(const ProposalBlocks& blocks) {
   view_.drawn = {drawn_.data(), slots, num_moves, view_.ld_innovation};
 }
 
-// Every other chain of a group is in its half 1.
+// The chains of a group alternate between the halves 0 and 1 of the ensemble.
 void Ensemble::plan_halves(const std::vector<int>& groups, std::size_t num_groups) {
   std::vector<int> half(groups.size()), members, first{0}, seen(num_groups, 0);
   for (std::size_t c = 0; c < groups.size(); ++c) half[c] = seen[static_cast<std::size_t>(groups[c])]++ % 2;

@@ -1,4 +1,4 @@
-// The memory of all chains, where the likelihood is.
+// The state of all chains, in the memory of the device that evaluates the likelihood.
 #pragma once
 
 #include <array>
@@ -13,21 +13,22 @@
 
 namespace emomc {
 
-/// Of `targets`, one for all groups or each group's.
+/// The target of a group; `targets` has one element for all groups or one for each.
 inline const Target& target_of(std::span<const Target> targets, int group) {
   return targets.size() == 1 ? targets[0] : targets[static_cast<std::size_t>(group)];
 }
 
-/// Slots for kept draws: two halves, one filled while the other is drained.
+/// Slots for kept draws, in two buffers: one is filled while the other is drained. A "half" of the record is
+/// one of these buffers.
 struct RecordLayout {
   std::int64_t slots_per_half = 1;
 };
-/// As many as fit 32 MB a half, at most 4,096.
+/// As many slots as fit into 32 MB for each buffer, at most 4,096.
 RecordLayout plan_record(const Target& target, std::size_t num_chains);
 
 class Ensemble {
  public:
-  /// `targets`: one for all groups, or each group's.
+  /// `targets` has one element for all groups or one for each.
   Ensemble(Device& device, std::span<const Target> targets, const ProposalBlocks& blocks,
            const std::vector<ChainPlan>& plans, std::uint64_t seed, RecordLayout record);
 
@@ -35,13 +36,13 @@ class Ensemble {
   int num_chains() const { return view_.num_chains; }
   EnsembleView current_view() const { return engine_view(view_.current); }
   EnsembleView candidate_view() const { return engine_view(view_.candidate); }
-  /// Component numbers of block b for evaluate_component, [num_chains], device memory.
+  /// Component numbers of block b for evaluate_component, [num_chains], in device memory.
   const int* components_of(int block) const { return components_.data() + block * view_.num_chains; }
 
-  /// The chains of a block's half, or all (kAllChains), in device memory.
+  /// The chains that a block moves, in device memory: one half of the ensemble, or all (kAllChains).
   ActiveSet movers(int half) const;
 
-  // The host's side of the state; all wait.
+  // Transfers of the state from and to the host; all wait.
   void upload_points(const std::vector<double>& u, std::span<const Target> targets);
   void upload_adapted(const std::vector<double>& adapted) { adapted_.upload(adapted); }
   void upload_step(std::int64_t step);
@@ -56,7 +57,8 @@ class Ensemble {
   std::vector<std::uint64_t> proposed() const { return num_proposed_.download(); }
   std::vector<std::uint64_t> faults() const { return num_faults_.download(); }
 
-  /// Of what was allocated: both halves of kept draws; the moves of a step that are drawn together.
+  /// Bytes that were allocated for both buffers of kept draws, and for moves that are drawn together for a
+  /// step.
   std::size_t record_bytes() const {
     return record_u_.bytes() + record_theta_.bytes() + record_log_prior_.bytes() +
            record_log_likelihood_.bytes();
@@ -64,7 +66,7 @@ class Ensemble {
   std::size_t drawn_ahead_bytes() const { return drawn_.bytes(); }
 
   device::RecordPlan* record_plan() const { return record_plan_.data(); }
-  /// Device addresses of a half's first slot.
+  /// Device addresses of the first slot of a buffer.
   device::Record half(int index) const;
 
  private:
@@ -90,7 +92,7 @@ class Ensemble {
   DeviceArray<std::uint8_t> accepted_;
   DeviceArray<device::i64> step_;
   DeviceArray<device::u32> chain_id_;
-  std::vector<int> groups_;  ///< [num_chains], on the host
+  std::vector<int> groups_;  ///< [num_chains], host memory
   DeviceArray<int> group_, components_, half_, members_, first_member_;
   std::array<DeviceArray<int>, 2> half_chains_;
   DeviceArray<std::uint8_t> first_accepted_;

@@ -48,7 +48,7 @@ auto retried(Call call) {
   }
 }
 
-// Closes on every way out; a file that was written has been synced before.
+// Closes the descriptor on every exit; written files have been synced before.
 class Descriptor {
  public:
   Descriptor(const std::filesystem::path& path, int flags)
@@ -80,7 +80,7 @@ void sync_parent(const std::filesystem::path& path) {
 }  // namespace
 
 File::File(std::filesystem::path path, Mode mode) : path_(std::move(path)) {
-  // A link in a run directory that came from elsewhere must not lead out of it.
+  // A symbolic link in a run directory from elsewhere must not lead out of it.
   const int flags = O_WRONLY | O_CLOEXEC |
                     (mode == Mode::create       ? O_NOFOLLOW | O_CREAT | O_TRUNC
                      : mode == Mode::create_new ? O_NOFOLLOW | O_CREAT | O_EXCL
@@ -121,7 +121,7 @@ void File::write_all(std::string_view bytes) {
   }
 }
 
-// Nothing depends on its result: sync() says whether the bytes are on the disk.
+// Errors are ignored: sync() determines whether the bytes are on the disk.
 void File::begin_sync(std::int64_t end, std::int64_t bytes) const {
   (void)::sync_file_range(descriptor_, end - bytes, bytes, SYNC_FILE_RANGE_WRITE);
 }
@@ -134,7 +134,7 @@ void File::truncate(std::int64_t size) {
   if (retried([&] { return ::ftruncate(descriptor_, size); }) < 0) fail(path_, "truncating");
 }
 
-// Nothing depends on it: who may not give a file away keeps it.
+// Errors are ignored: a process that is not allowed to change the owner keeps it.
 void File::take_owner_and_permissions_of(const std::filesystem::path& other) {
   struct stat status {};
   if (::stat(other.c_str(), &status) < 0) return;
@@ -158,7 +158,7 @@ void File::require_in_place() const {
 }
 
 std::string read_file(const std::filesystem::path& file) {
-  const Descriptor descriptor(file, O_RDONLY | O_NONBLOCK);  // no pipe is waited for
+  const Descriptor descriptor(file, O_RDONLY | O_NONBLOCK);  // does not block on a FIFO
   if (descriptor.number() < 0) {
     if (errno == EIO) fail(file, "opening");
     throw InputError(file.string() + ": cannot be read: " + std::strerror(errno));
@@ -166,7 +166,7 @@ std::string read_file(const std::filesystem::path& file) {
   struct stat status {};
   if (::fstat(descriptor.number(), &status) < 0) fail(file, "stat");
   if (!S_ISREG(status.st_mode)) throw InputError(file.string() + ": cannot be read: it is no regular file");
-  // The file may grow meanwhile; what is there now is enough.
+  // The file may grow meanwhile; only the size found above is read.
   std::string content(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t have = 0;
   while (have < content.size()) {

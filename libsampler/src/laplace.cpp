@@ -9,11 +9,13 @@ namespace emomc {
 namespace {
 
 constexpr int kStepSearches = 12, kNewtonSteps = 12, kHalvings = 8;
-constexpr double kDrop = 0.1, kLeastDrop = 0.02, kMostDrop = 0.5;  // of the log density at a step's length
-constexpr double kDifference = 0.4;                                // of a conditional sd
-constexpr double kLongest = 3.0;                                   // Newton step, in conditional sds
-constexpr double kLeastCurvature = 1e-3;                           // in units of conditional sds
-constexpr double kConverged = 0.005;                               // rise still expected
+// Decrease of the log density that the search for a step length aims at and accepts.
+constexpr double kDrop = 0.1, kLeastDrop = 0.02, kMostDrop = 0.5;
+constexpr double kDifference = 0.4;       // of differences, in conditional sds
+constexpr double kLongest = 3.0;          // length of a Newton step, in conditional sds
+constexpr double kLeastCurvature = 1e-3;  // in units of conditional sds
+// Expected increase of the log density below which Newton's method ends.
+constexpr double kConverged = 0.005;
 
 class Climber {
  public:
@@ -26,7 +28,7 @@ class Climber {
   const std::vector<double>& u() const { return u_; }
   const std::vector<double>& scale() const { return scale_; }
 
-  // Second differences in units of scale_, negative; fills the slope too.
+  // Negative second differences in units of scale_; also computes the slope.
   Eigen::MatrixXd curvature(Eigen::VectorXd& slope) {
     const auto n = static_cast<Eigen::Index>(u_.size());
     Eigen::VectorXd up(n), down(n);
@@ -48,7 +50,7 @@ class Climber {
     return h;
   }
 
-  // Moves to u + step * scale or less; says whether that rose.
+  // Moves to u + step * scale, or to a fraction of the step; returns whether the log density rose.
   bool move(Eigen::VectorXd step) {
     const double length = step.cwiseAbs().maxCoeff();
     if (length > kLongest) step *= kLongest / length;
@@ -86,7 +88,7 @@ class Climber {
     return std::isfinite(value) ? value : here_ - 10;
   }
 
-  // The sd of coordinate i given the others, from a step over which the density falls by about kDrop.
+  // The sd of coordinate i given the others, from a step over which the log density falls by about kDrop.
   void find_scale(std::size_t i) {
     double step = 0.03 * std::max(1.0, std::abs(u_[i])), drop = 0;
     std::vector<double> point = u_;

@@ -11,18 +11,21 @@ namespace {
 
 using namespace matching;
 
-constexpr std::size_t kPilotDraws = 1000;  // on which starts are compared, at most
-constexpr std::size_t kLearntFrom = 8000;  // draws on which the best start is followed before all draws are
+// Largest number of draws on which starts are compared.
+constexpr std::size_t kPilotDraws = 1000;
+// Number of draws on which the best start is continued first.
+constexpr std::size_t kLearntFrom = 8000;
 constexpr int kMostRounds = 30;
 constexpr double kPilotWork = 2e9, kWork = 2e10;  // operations, about a nanosecond each
-constexpr double kMostWork = 5e10;                // of one round, beyond which nothing is matched
+constexpr double kMostWork = 5e10;                // of one round; beyond it nothing is matched
 constexpr int kPowers = 15;
-constexpr std::size_t kFewestDraws = 50;                    // however large the model
-constexpr std::size_t kMostColumns = 8;                     // whose orders are starts
-constexpr std::size_t kPivots = 5;                          // single draws that are starts
-constexpr double kNearly = 0.1;                             // of the median cost of a trade
-constexpr std::size_t kMostTrades = 10'000'000;             // kept for medians
-constexpr std::size_t kMostChunks = 64, kLeastChunk = 128;  // of draws whose sums are added in order
+constexpr std::size_t kFewestDraws = 50;         // even for the largest models
+constexpr std::size_t kMostColumns = 8;          // largest number of columns whose orders are starts
+constexpr std::size_t kPivots = 5;               // number of single draws that are starts
+constexpr double kNearly = 0.1;                  // of the median cost of an exchange
+constexpr std::size_t kMostTrades = 10'000'000;  // that are stored to compute medians
+// Chunks of draws whose sums are added in a fixed order.
+constexpr std::size_t kMostChunks = 64, kLeastChunk = 128;
 
 class Matcher {
  public:
@@ -33,8 +36,8 @@ class Matcher {
         threads_(threads),
         scratch_(static_cast<std::size_t>(threads.num_threads())) {}
 
-  // The moments of the sample's components in the order that `permutation` has, or, with a reference, that
-  // matches it best: then `permutation` gets that order, and `changed` says whether it is a new one.
+  // The moments of the sample's components in the order of `permutation`. With a reference, `permutation` is
+  // first replaced by the order that matches the reference best, and `changed` tells whether it has changed.
   Reference moments(const Sample& sample, const Eigen::MatrixXd& shift, const Reference* reference,
                     std::vector<int>& permutation, bool* changed = nullptr) {
     const std::size_t size = std::max(kLeastChunk, (sample.size() + kMostChunks - 1) / kMostChunks);
@@ -65,7 +68,7 @@ class Matcher {
     return sums[0].reference(shift);
   }
 
-  // Rounds of matching and moments, until nothing changes.
+  // Alternates between matching and moments until nothing changes.
   Reference follow(Reference reference, const Sample& sample, int most_rounds,
                    std::vector<int>& permutation) {
     permutation.assign(sample.size() * static_cast<std::size_t>(K_), -1);
@@ -78,7 +81,7 @@ class Matcher {
     return reference;
   }
 
-  // The moments when each draw's components are sorted by key(draw, component).
+  // The moments where each draw's components are sorted by key(draw, component).
   Reference sorted(const Sample& sample, const std::function<double(const Draw&, int)>& key) {
     std::vector<int> permutation(sample.size() * static_cast<std::size_t>(K_));
     Eigen::MatrixXd shift = Eigen::MatrixXd::Zero(d_, K_);
@@ -96,7 +99,7 @@ class Matcher {
     return moments(sample, shift / std::max(1.0, count), nullptr, permutation);
   }
 
-  // One draw as it is.
+  // A single draw as a reference.
   Reference pivot(const Sample& sample, std::size_t i) {
     Draw scratch;
     const Draw& draw = sample.get(i, scratch);
@@ -125,7 +128,7 @@ class Matcher {
 };
 
 std::vector<Reference> Matcher::starts(const Sample& sample) {
-  // Means of all components of all draws, in units of the pooled sd of each column.
+  // The between and within variances of all components of all draws give the pooled sd of each column.
   Draw scratch;
   Eigen::VectorXd centre = Eigen::VectorXd::Zero(d_), between = centre, within = centre;
   double weight = 0;
@@ -146,7 +149,7 @@ std::vector<Reference> Matcher::starts(const Sample& sample) {
   const Eigen::VectorXd scale = (between + within).cwiseSqrt().cwiseInverse();
   if (!scale.allFinite()) return {};
   between.array() *= scale.array().square();
-  // The first principal axis, nearly: powers of the covariance of means.
+  // Power iteration approximates the first principal axis of the means.
   Eigen::VectorXd axis = between.cwiseSqrt();
   for (int power = 0; power < kPowers; ++power) {
     Eigen::VectorXd next = Eigen::VectorXd::Zero(d_);
@@ -248,7 +251,7 @@ MatchedComponents match_components(const DrawSet& set, const MixtureNames& names
   Reference best;
   std::vector<int> unused;
   auto starts = matcher.starts(pilot);
-  // A model so large that the fewest draws are too many for all starts.
+  // For a very large model, even kFewestDraws draws are too many for all starts.
   const int rounds = rounds_of(kWork, pilot.size());
   const double passes = kWork / (static_cast<double>(rounds) * static_cast<double>(pilot.size()) * work);
   starts.resize(std::min(starts.size(), static_cast<std::size_t>(std::max(1.0, passes))));

@@ -13,10 +13,10 @@ namespace emomc {
 namespace {
 
 constexpr std::size_t kFewestDraws = 8;
-// A variance of a mean is estimated as if from E / 8 independent squares, E being the ESS: Geyer's sequence
-// ends early at times.
+// The variance of a mean is treated as an estimate from E / 8 independent squares, E being the ESS, because
+// Geyer's sequence sometimes ends early.
 constexpr double kEssPerDegree = 8;
-// A chain is judged by itself where it has so many times the autocorrelation time.
+// Single chains are tested where they are at least this many autocorrelation times long.
 constexpr double kLongEnough = 25;
 constexpr int kMostWindows = 10;
 
@@ -42,18 +42,18 @@ double two_sided_t(double statistic, double df) {
   return 2 * cdf(complement(boost::math::students_t(df), std::abs(statistic)));
 }
 
-// Autocovariances of one chain, from the draws' deviations from their own chain's mean only: chains that are
-// apart do not make them larger.
+// Autocovariances within chains, from deviations from each chain's own mean, so that differences between
+// chains do not increase them.
 struct WithinChains {
-  std::vector<double> covariance;  // up to where Geyer's initial positive sequence ends
-  double time = 1;                 // autocorrelation time, in draws
+  std::vector<double> covariance;  // up to the end of Geyer's initial positive sequence
+  double time = 1;                 // autocorrelation time in draws
   bool dies_out = false;
 
   explicit WithinChains(const DrawMatrix& draws) {
     const std::vector<double> biased = mean_autocovariance(draws);
     const auto n = static_cast<double>(draws.num_draws);
-    // Deviations from the chain's mean are smaller than those from the true mean by the variance of the
-    // chain's mean, which depends on what is computed: three rounds settle it.
+    // The variance of deviations from the chain's mean is smaller than that of deviations from the true mean,
+    // by the variance of the chain's mean. That depends on the result, so it is iterated.
     double of_mean = biased[0] / n;
     for (int round = 0; round < 4; ++round) {
       covariance.assign(1, biased[0] + of_mean);
@@ -78,7 +78,7 @@ struct WithinChains {
     }
   }
 
-  // Of `count` neighbouring draws of one chain.
+  // Variance of the mean of `count` consecutive draws of one chain.
   double variance_of_mean(std::size_t count) const {
     const auto n = static_cast<double>(count);
     double sum = covariance[0];
@@ -94,7 +94,7 @@ class Tester {
     const auto n = static_cast<double>(scores.num_draws), chains = static_cast<double>(scores.num_chains);
     if (!within.dies_out || n < kLongEnough * within.time) return;
     const double df = std::max(2.0, n * chains / within.time / kEssPerDegree);
-    // What is said of the autocovariances of a chain is right to a share of its length.
+    // The relative error of autocovariances is about time / n.
     const double allowance = 1 + 4 * within.time / n;
     const std::size_t half = scores.num_draws / 2, skip = scores.num_draws - half;
     std::vector<double> halves, means;
@@ -113,7 +113,8 @@ class Tester {
     chains_.push_back(std::min(1.0, chains * two_sided_t(furthest / std::sqrt(of_chain), df)));
   }
 
-  // One-way analysis of variance of the chains' means: chains are independent given their superchain's start.
+  // One-way analysis of variance of the chains' means; chains are independent given the start of their
+  // superchain.
   void test_superchains(const DrawMatrix& scores, std::size_t per) {
     const std::size_t superchains = scores.num_chains / per;
     if (superchains < 2 || per < 2) return;
@@ -131,8 +132,8 @@ class Tester {
                               static_cast<double>(superchains * (per - 1))));
   }
 
-  // The mean over all chains of the first half, quarter, eighth, ... of the draws against that of the last
-  // last.
+  // Compares the mean over all chains of the first half, quarter, eighth, ... of the draws with that of the
+  // last half.
   void test_trend(const DrawMatrix& scores, const WithinChains& half, const WithinChains& most,
                   double least_bias) {
     const std::size_t n = scores.num_draws;
@@ -196,9 +197,9 @@ DrawMatrix ensemble_means(const DrawMatrix& scores) {
 
 namespace {
 
-// Whether the mean of `draws` varies more than that of `target` independent draws: by the means of batches
+// Tests whether the mean of `draws` varies more than that of `target` independent draws, by means of batches
 // that have `per_batch` effective draws where the ESS is the target, or of whole chains where these have
-// less. `excess` is the kurtosis of one draw less 3.
+// fewer. `excess` is the excess kurtosis of one draw. Returns the p-value.
 double test_ess(const DrawMatrix& draws, double target, double per_batch, double excess) {
   const double variance = variance_of(draws.values);
   const DrawMatrix means = draws.per_ensemble > 1 ? ensemble_means(draws) : draws;
@@ -228,8 +229,8 @@ double test_ess_of_tail(const DrawMatrix& draws, double quantile, double target)
 }  // namespace
 
 MixingTests test_mixing(DrawsView view, double target_ess) {
-  constexpr double kLeastBias = 0.01;        // of a posterior sd
-  constexpr double kLeastBiasErrors = 0.25;  // Monte Carlo standard errors
+  constexpr double kLeastBias = 0.01;        // in posterior sds
+  constexpr double kLeastBiasErrors = 0.25;  // in Monte Carlo standard errors
   Tester tester;
   const DrawMatrix draws(view);
   if (draws.num_draws < kFewestDraws || is_degenerate(draws)) return {};
@@ -261,7 +262,7 @@ MixingTests test_mixing(DrawsView view, double target_ess) {
     if (together) tester.test_chains(series, of_series);
     const double error =
         std::sqrt(of_series.variance_of_mean(series.num_draws) / static_cast<double>(series.num_chains));
-    // Early draws that are not of the posterior must not make their own error larger.
+    // Errors come from late draws only, so that early draws from another distribution do not increase them.
     const DrawMatrix half = last_draws(series, series.num_draws / 2);
     const DrawMatrix most = last_draws(series, series.num_draws - series.num_draws / 4);
     if (!is_degenerate(half))

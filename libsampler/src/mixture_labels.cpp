@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kGridPoints = 5, kMiddle = kGridPoints / 2;
 
-// Means and sds of the mixture's columns.
+// Means and sds of the mixture in each column.
 void moments(const Mixture& m, Eigen::VectorXd& mean, Eigen::VectorXd& sd) {
   mean = m.means * m.weights;
   sd = ((m.sds.array().square() + (m.means.colwise() - mean).array().square()).matrix() * m.weights)
@@ -36,7 +36,7 @@ std::optional<MixtureNames> find_mixture(const DrawSet& set, int fewest_componen
   MixtureNames names;
   bool has_weights = false, has_means = false, has_spread = false;
   int spread_size = 0, num_means = 0;
-  std::optional<std::size_t> fraction, shared_mean;  // of two Gaussians
+  std::optional<std::size_t> fraction, shared_mean;  // of two_gaussian
   const auto& blocks = set.layout.blocks;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const ParameterBlock& block = blocks[b];
@@ -76,7 +76,7 @@ std::optional<MixtureNames> find_mixture(const DrawSet& set, int fewest_componen
   }
   if (!has_weights || !has_means || !has_spread || names.num_components < fewest_components)
     return std::nullopt;
-  // The layout may be a file's: its blocks need not belong together.
+  // The layout may come from a file, so its blocks may not belong together.
   const int K = names.num_components, d = names.num_columns;
   const auto expected = [&]() -> std::int64_t {
     switch (names.spread) {

@@ -1,4 +1,4 @@
-// The mixture of one draw, from the columns of a draw set.
+// Reads the mixture of one draw from a draw set.
 #pragma once
 
 #include <Eigen/Dense>
@@ -12,7 +12,7 @@ namespace emomc {
 struct Mixture {
   Eigen::VectorXd weights;  // [K]
   Eigen::MatrixXd means;    // d x K
-  Eigen::MatrixXd sds;      // d x K, of each column alone
+  Eigen::MatrixXd sds;      // d x K, sd of each column alone
 };
 
 class MixtureReader {
@@ -25,7 +25,7 @@ class MixtureReader {
     return names_.spread == MixtureNames::Spread::tied || names_.spread == MixtureNames::Spread::full;
   }
 
-  // `draw` counts over all chains.
+  // `draw` counts over all chains, chain after chain.
   void read(std::size_t draw, Mixture& m) const {
     const int K = names_.num_components, d = names_.num_columns;
     m.weights.resize(K);
@@ -47,7 +47,7 @@ class MixtureReader {
       for (int j = 0; j <= i; ++j) covariance(i, j) = covariance(j, i) = value(q++, draw);
   }
 
-  // The quantity that is the mean of component k in column j.
+  // Index of the quantity that is the mean of component k in column j.
   static std::size_t mean_of(const MixtureNames& names, int k, int j) {
     return names.means + (names.is_pair ? 0 : static_cast<std::size_t>(k * names.num_columns + j));
   }
@@ -71,7 +71,8 @@ class MixtureReader {
       case MixtureNames::Spread::full:
         break;
     }
-    const int diagonal = j * (j + 1) / 2 + j;  // rows of the lower triangle lie one behind the other
+    // the rows of the lower triangle are stored one after the other
+    const int diagonal = j * (j + 1) / 2 + j;
     return std::sqrt(value(first_of_covariance(k) + static_cast<std::size_t>(diagonal), draw));
   }
 
@@ -86,8 +87,8 @@ class MixtureReader {
   std::size_t num_draws_;
 };
 
-// What components have: for each such thing, the quantities that it is of components 0 to K - 1. The first
-// column's means come first, then the other columns', then scales and whatever else, then weights.
+// The properties by which components can be ordered; each is a list of quantity indices, one for each
+// component. The means come first, column by column, then scales and any other blocks, then weights.
 std::vector<std::vector<std::size_t>> component_keys(const DrawSet& set, const MixtureNames& names);
 
 }  // namespace emomc

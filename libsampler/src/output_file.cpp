@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostLinks = 40;  // as Linux follows, path_resolution(7)
+constexpr int kMostLinks = 40;  // the limit of Linux, path_resolution(7)
 
 [[noreturn]] void refuse(const fs::path& file, const std::string& why) {
   throw InputError(file.string() + ": cannot be written: " + why +
@@ -25,7 +25,7 @@ fs::path folder_of(const fs::path& file) {
   return file.parent_path().empty() ? fs::path(".") : file.parent_path();
 }
 
-// N of an entry N of /proc/<this process>/fd, to which /dev/stdout and /dev/fd/N lead.
+// N for an entry N of /proc/<this process>/fd, which is the target of /dev/stdout and /dev/fd/N.
 std::optional<int> own_descriptor(const fs::path& folder, const std::string& name) {
   const std::string text = folder.string();
   if (!text.starts_with("/proc/" + std::to_string(::getpid()) + "/") || !text.ends_with("/fd")) return {};
@@ -35,12 +35,12 @@ std::optional<int> own_descriptor(const fs::path& folder, const std::string& nam
 }
 
 struct Place {
-  fs::path path;                  ///< no link is left in its last part
-  std::optional<int> descriptor;  ///< that it is of this process
+  fs::path path;                  ///< its last part is not a symbolic link
+  std::optional<int> descriptor;  ///< set where the path is an open descriptor of this process
   fs::file_type type = fs::file_type::none;
 };
 
-// Where the links of `file` lead.
+// Follows the symbolic links of `file`.
 Place place_of(const fs::path& file) {
   Place place{file, {}, fs::file_type::none};
   for (int links = 0;; ++links) {

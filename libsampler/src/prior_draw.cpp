@@ -1,4 +1,4 @@
-// Draws from the prior, for starts.
+// Draws from the prior for starting points.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -13,7 +13,7 @@ namespace {
 using device::Density;
 using device::Purpose;
 
-// A stream of numbers out of the counter-based source.
+// A sequence of random numbers from the counter-based source.
 class Numbers {
  public:
   Numbers(std::uint64_t seed, std::uint32_t chain, std::uint64_t attempt) : source_{seed, attempt, chain} {}
@@ -29,8 +29,8 @@ class Numbers {
     }
   }
 
-  // The logarithm of a gamma(shape) number: that of small shapes is below what a double holds. One of shape +
-  // 1 times U^(1 / shape) is one of `shape` (Marsaglia and Tsang, section 6).
+  // The logarithm of a gamma(shape) variate, which for small shapes may be below the range of a double. A
+  // gamma(shape + 1) variate times U^(1 / shape) is a gamma(shape) variate (Marsaglia and Tsang, section 6).
   double log_gamma(double shape) {
     if (!(shape < 1)) return std::log(gamma(shape));
     const double above = std::log(gamma(shape + 1));
@@ -42,7 +42,7 @@ class Numbers {
   std::uint32_t next_ = 0;
 };
 
-// The element with the arguments that theta has for it.
+// The element with the values that theta has for its arguments.
 device::Element resolved(device::Element e, const device::ConditionalElement& c,
                          const std::vector<double>& theta) {
   const auto at = [&](int from, double constant) {
@@ -78,7 +78,8 @@ double draw_element(const device::Element& e, Numbers& numbers) {
       return e.a + numbers.normal() / e.b;
     case Density::student_t: {
       if (e.c == 1) return e.a + std::tan(std::numbers::pi * (numbers.uniform() - 0.5)) / e.b;
-      const double z = numbers.normal();  // z / sqrt(2 gamma(df / 2)) is t / sqrt(df), and b has the sqrt(df)
+      // z / sqrt(2 gamma(df / 2)) is t / sqrt(df); e.b contains the factor sqrt(df).
+      const double z = numbers.normal();
       return e.a + z / std::sqrt(2 * numbers.gamma(e.c - 0.5)) / e.b;
     }
     case Density::lognormal:
@@ -94,15 +95,15 @@ double draw_element(const device::Element& e, Numbers& numbers) {
       return 1 / (1 + std::exp(log_y - log_x));
     }
     case Density::power:
-      return numbers.log_gamma(e.a + 1);  // the simplex is made of it below
+      return numbers.log_gamma(e.a + 1);  // logarithm of an unnormalised weight of the simplex
     case Density::flat:
       return e.bound;
   }
   return 0;
 }
 
-// A standard normal number above `lower` > 0 (Robert 1995, "Simulation of truncated normal variables",
-// section 2.2): a shifted exponential one, accepted with the ratio of the densities.
+// A standard normal variate above `lower` > 0 (Robert 1995, "Simulation of truncated normal variables",
+// section 2.2): a shifted exponential variate that is accepted with the ratio of the densities.
 double normal_above(double lower, Numbers& numbers) {
   const double rate = 0.5 * (lower + std::sqrt(lower * lower + 4));
   for (;;) {
@@ -111,10 +112,10 @@ double normal_above(double lower, Numbers& numbers) {
   }
 }
 
-// Where a bound lies far out in a tail, without rejection: a location that has a prior of its own may be
-// anywhere.
+// Avoids rejection where the bound is far out in a tail, which happens where the location has a prior of its
+// own.
 double draw_above_bound(const device::Element& e, Numbers& numbers) {
-  constexpr double kFar = 2;  // sds, or mean lengths
+  constexpr double kFar = 2;  // in sds, or in means of the exponential
   if (e.density == Density::normal) {
     const double lower = (e.bound - e.a) * e.b;
     if (lower > kFar) return e.a + normal_above(lower, numbers) / e.b;
@@ -127,7 +128,7 @@ double draw_above_bound(const device::Element& e, Numbers& numbers) {
   return draw_element(e, numbers);
 }
 
-// Other truncation by rejection; a prior with next to no mass above its bound is the user's mistake.
+// Other truncations use rejection. Throws InputError for a prior with almost no mass above its bound.
 template <class Name>
 double draw_inside(const device::Element& e, Numbers& numbers, const Name& name) {
   constexpr int kTries = 100000;
@@ -142,8 +143,8 @@ double draw_inside(const device::Element& e, Numbers& numbers, const Name& name)
                    " lies above the lower bound; use init kmeans or a file");
 }
 
-// Writes row i of the Cholesky factor of diag(s) R diag(s), R from LKJ(lkj / 2 + 1): its partial correlations
-// are independent, (1 + r) / 2 of column j with a Beta(b, b), b = eta + (d - 2 - j) / 2.
+// Writes row i of the Cholesky factor of diag(s) R diag(s) with R from LKJ(lkj / 2 + 1). The partial
+// correlations r are independent; (1 + r) / 2 in column j is Beta(b, b) with b = eta + (d - 2 - j) / 2.
 void draw_row(const device::CovarianceRow& row, double scale, const std::vector<device::Element>& elements,
               Numbers& numbers, std::vector<double>& theta) {
   double* values = theta.data() + row.begin;
@@ -172,7 +173,7 @@ std::vector<double> Target::draw_from_prior(std::uint64_t seed, std::uint32_t ch
   const auto& [elements, simplices, rows, conditionals, _] = tables_;
   std::vector<double> theta(elements.size());
   const auto name_of = [&](std::size_t i) { return [this, i] { return element_names(layout_)[i]; }; };
-  // First what depends on nothing, the arguments of other priors among it.
+  // Parameters without sampled arguments come first, among them the arguments of other priors.
   std::vector<const device::ConditionalElement*> of_element(elements.size()), of_row(rows.size());
   for (const auto& c : conditionals)
     (c.is_row ? of_row : of_element)[static_cast<std::size_t>(c.element)] = &c;
@@ -188,7 +189,7 @@ std::vector<double> Target::draw_from_prior(std::uint64_t seed, std::uint32_t ch
              numbers, theta);
   }
   for (const auto& block : simplices) {
-    // Gamma numbers, normalised, from their logarithms.
+    // Normalised gamma variates, from their logarithms.
     const std::span<double> weights(theta.data() + block.begin, static_cast<std::size_t>(block.size));
     const double top = *std::max_element(weights.begin(), weights.end());
     double sum = 0;
@@ -196,7 +197,7 @@ std::vector<double> Target::draw_from_prior(std::uint64_t seed, std::uint32_t ch
     for (double& w : weights) w = std::max(w / sum, device::kLeastValue);
   }
   if (ordered_block_) {
-    // The prior is exchangeable, so sorting gives a draw of the ordered one.
+    // The prior is exchangeable, so sorting gives a draw from the ordered prior.
     std::vector<double> column;
     for (std::size_t i = 0; i < elements.size(); ++i)
       if (device::is_ordered(elements[i].transform)) column.push_back(theta[i]);

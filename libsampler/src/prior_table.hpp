@@ -1,4 +1,4 @@
-// From a PriorSpec to the table's elements: broadcasting, truncation, constants.
+// Translates a PriorSpec into elements of the parameter table: broadcasting, truncation, constants.
 #pragma once
 
 #include <span>
@@ -9,30 +9,30 @@
 
 namespace emomc {
 
-/// Argument `index` of `prior` for element `i` of `block`: one number, or one per column, per component
-/// or per element. Throws InputError where the shapes do not fit.
+/// Argument `index` of `prior` for element `i` of `block`: one number, or one per column, per component or
+/// per element. Throws InputError where the shapes do not match.
 double broadcast_argument(const ParameterBlock& block, const PriorSpec& prior, std::size_t index, int i);
 
-/// Sets the element's density for a support [lower, upper] and returns its log normalising constant
-/// (truncation included). Throws InputError naming `name` where the family has no mass there.
+/// Sets the element's density on the support [lower, upper] and returns the log of its normalising constant,
+/// truncation included. Throws InputError with `name` where the family has no mass there.
 double set_density(device::Element& element, PriorFamily family, std::span<const double> arguments,
                    double lower, double upper, const std::string& name);
 
-/// Whether an argument is a parameter itself.
+/// Whether an argument of the prior is sampled.
 bool has_sampled_argument(const PriorSpec& prior);
 
-/// What an argument is to a density; only locations and scales can be parameters themselves.
+/// The role of an argument in a density; only locations and scales can be sampled.
 enum class ArgumentRole { location, scale, shape };
 ArgumentRole argument_role(PriorFamily family, std::size_t index);
 
-/// The block of parameters that argument `index` of a prior for `block` is: one per column.
+/// The block of parameters for the sampled argument `index` of a prior for `block`: one per column.
 ParameterBlock sampled_argument(const ParameterBlock& block, PriorFamily family, std::size_t index);
 
-/// A conditional element of a family, truncated below at `lower`, its arguments not set. Throws InputError
-/// with `name` where the family's arguments cannot be sampled.
+/// A conditional element of a family that is truncated below at `lower`; its arguments are not set. Throws
+/// InputError with `name` where the family's arguments cannot be sampled.
 device::ConditionalElement conditional_density(PriorFamily family, double lower, const std::string& name);
 
-/// Log of the constant by which det(R)^(eta - 1) becomes a density of correlation matrices [d][d]
+/// Log of the normalising constant of det(R)^(eta - 1) as a density of correlation matrices [d][d]
 /// (Lewandowski, Kurowicka and Joe 2009, theorem 5).
 double log_lkj_constant(double eta, int d);
 

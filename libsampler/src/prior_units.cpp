@@ -9,7 +9,7 @@ namespace {
 
 enum class Direction { to_data, to_sampler };
 
-/// How the values of a block's elements in one column go from one unit to the other.
+/// The map of a block's elements in one column from one unit to the other.
 class ColumnMap {
  public:
   ColumnMap(DataUnit unit, const ColumnUnits& units, std::size_t column, Direction direction)
@@ -22,12 +22,12 @@ class ColumnMap {
     if (unit_ != DataUnit::location) return stretched(x);
     return direction_ == Direction::to_data ? x * sd_ + mean_ : (x - mean_) / sd_;
   }
-  /// A width of the parameter.
+  /// Maps a width of the parameter.
   double stretched(double x) const {
     if (unit_ == DataUnit::log_scale) return x;
     return is_multiplied() ? x * sd_ : x / sd_;
   }
-  /// The reciprocal of a width.
+  /// Maps the reciprocal of a width.
   double shrunk(double x) const {
     if (unit_ == DataUnit::log_scale) return x;
     return is_multiplied() ? x / sd_ : x * sd_;
@@ -45,7 +45,7 @@ class ColumnMap {
   Direction direction_;
 };
 
-// Argument `index` of `family` under the map; NaN where the family has no such form.
+// Argument `index` of `family` under the map; NaN where the family is not closed under it.
 double mapped(PriorFamily family, std::size_t index, double value, const ColumnMap& map) {
   switch (family) {
     case PriorFamily::normal:
@@ -117,7 +117,7 @@ std::optional<PriorSpec> converted(const PriorSpec& prior, const ParameterBlock&
   return result;
 }
 
-// Calls f(block, its prior) for each block that a prior speaks of.
+// Calls f(block, its prior) for each block that has a prior.
 template <class F>
 void for_each_prior(const PriorSet& stated, const ParameterLayout& layout, F f) {
   for (const ParameterBlock& whole : with_sampled_arguments(layout, stated).blocks)

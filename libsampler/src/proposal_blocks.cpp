@@ -8,8 +8,8 @@ namespace emomc {
 
 namespace {
 
-// Of moves by a fit. The walks hold a chain where the fit is wrong; where it is not, they bring little
-// (docs/decisions/moves-by-a-fit.md).
+// Number of moves by the fitted distribution for each component-wise move. The component-wise moves are
+// needed where the fit is poor; where it is good, they contribute little (docs/decisions/moves-by-a-fit.md).
 constexpr int kMovesPerWalk = 2;
 
 device::ProposalBlock block_of(int begin, int size, Influence influence, int component) {
@@ -22,7 +22,7 @@ device::ProposalBlock block_of(int begin, int size, Influence influence, int com
   return block;
 }
 
-// Whether theta[element] is a function of some u in [begin, end), as far as its transform says.
+// Whether theta[element] is a function of some u in [begin, end), according to its transform.
 bool depends_on(const device::ParameterTable& table, int element, int begin, int end) {
   const device::Element& e = table.elements[element];
   const auto meets = [&](int first, int last) { return first < end && last >= begin; };
@@ -61,7 +61,7 @@ void find_elements(const Target& target, device::ProposalBlock& block) {
   block.num_elements = last < 0 ? 0 : last - first + 1;
 }
 
-// Scales and correlations of each matrix, each alone.
+// The scales and the correlations of each matrix, as separate blocks.
 template <class Add>
 void add_covariances(const Target& target, std::size_t b, const Add& add) {
   const ParameterBlock& block = target.layout().blocks[b];

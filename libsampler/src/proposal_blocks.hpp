@@ -1,4 +1,4 @@
-// Cuts a target's free parameters into the blocks of a proposal.
+// Divides the free parameters of a target into the blocks of a proposal.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace emomc {
 
-/// What a proposal's type says of itself.
+/// Properties that a proposal's type declares.
 struct ProposalTraits {
   device::BlockPlan block_plan;
   device::ShapeLearning learning;
@@ -30,21 +30,21 @@ constexpr ProposalTraits traits_of() {
 struct ProposalBlocks {
   std::vector<device::ProposalBlock> blocks;
   std::vector<std::string> names;
-  int num_dense = 0;  ///< doubles of all Cholesky factors
-  /// Whether a block must be decided for all chains before the next one is proposed for any.
+  int num_dense = 0;  ///< number of doubles of all Cholesky factors
+  /// Whether a block must be decided for all chains before the next block is proposed for any chain.
   bool apart = false;
   bool has_stages = false;
   ProposalTraits traits;
-  ProposalShape shape = ProposalShape::isotropic;  ///< that is learnt
+  ProposalShape shape = ProposalShape::isotropic;  ///< the shape that is learnt
 
   device::AdaptedLayout adapted_layout(int dim_unconstrained) const;
 
-  /// Whether an innovation has a second vector (device::Innovation).
+  /// Whether a block's innovation has a second vector (device::Innovation).
   bool has_second_innovation() const {
     return has_stages || traits.block_plan == device::BlockPlan::by_component_and_fit;
   }
 
-  /// device::StepView::point_size.
+  /// Value of device::StepView::point_size.
   int point_size(int dim_unconstrained) const {
     const bool by_fit = traits.block_plan == device::BlockPlan::by_component_and_fit;
     return by_fit ? device::whitened_point_size(dim_unconstrained) : dim_unconstrained;
@@ -52,15 +52,17 @@ struct ProposalBlocks {
 
   int num_moves_by_fit() const;
 
-  /// Whether every block changes one component, or weights, only: caches would be rebuilt after any other.
+  /// Whether every block changes only one component or the weights. Any other block would require rebuilding
+  /// the caches.
   bool uses_component_caches() const;
 
-  /// Blocks whose candidates the likelihood is evaluated at.
+  /// Number of blocks for whose candidates the likelihood is evaluated.
   int num_evaluations() const;
 };
 
-/// Blocks with no free parameter are left out. `asked` is the shape that the user chose, where the proposal
-/// leaves it to him. Throws InputError where nothing is free.
+/// Plans the blocks; blocks without a free parameter are left out. `asked` is the shape that the user chose,
+/// for proposals that allow a choice. Throws InputError where all parameters are fixed or where the proposal
+/// does not support the target.
 ProposalBlocks plan_blocks(const ProposalTraits& traits, ProposalShape asked, const Target& target);
 
 }  // namespace emomc

@@ -1,4 +1,4 @@
-// Runs the kernel of resident_chain.cuh.
+// Runs chains in the kernel of resident_chain.cuh.
 #pragma once
 
 #include <memory>
@@ -15,12 +15,12 @@ class ResidentChains {
   virtual ~ResidentChains() = default;
   /// Enqueues `num_steps` steps of all chains.
   virtual void launch(std::int64_t num_steps) const = 0;
-  /// For people, e.g. "in clusters of 16 blocks".
+  /// A description for people, e.g. "in clusters of 16 blocks".
   virtual std::string description() const = 0;
 };
 
-/// Nothing where that kernel does not serve: on the host, for proposals that need other chains or two tries,
-/// for chains whose rows do not fit. `why` then says it.
+/// Empty where that kernel cannot be used: on the host, for proposals that need other chains or two stages,
+/// or for chains whose rows do not fit. `why` then has the reason.
 std::unique_ptr<ResidentChains> make_resident_chains(const LikelihoodEngine& engine, const Ensemble& ensemble,
                                                      const std::string& proposal,
                                                      const ProposalBlocks& blocks,

@@ -10,21 +10,24 @@ namespace emomc {
 namespace {
 
 constexpr int kLanes = 32;
-// A tree of sums is taken by one warp, 32 x 32 at most: of nodes, or where a chain is wide of pieces.
+// One warp computes a tree of sums, which therefore has at most 32 x 32 leaves: nodes, or pieces of nodes in
+// the wide form.
 constexpr int kMostNodes = 1024;
-// Where there is one segment, of whose pieces 32 are summed as they come.
+// The largest number of pieces where there is one segment; groups of 32 pieces are summed as they arrive.
 constexpr int kMostPieces = 2048;
-// Beyond, one candidate of one chain at a time is as fast with kernels of its own that use the whole GPU.
+// With more rows, a single chain with one candidate at a time is as fast with separate kernels, which use the
+// whole GPU.
 constexpr int kMostRowsOfOneChain = 8192;
-// Multiprocessors that clusters of four and more find: they do not cross the GPU's parts of 16 to 18.
+// The share of the multiprocessors that clusters of four or more thread blocks can use: clusters do not cross
+// the GPU's groups of 16 to 18 multiprocessors.
 constexpr double kShareOfLargeClusters = 0.85;
-// Where a chain is wide. With fewer blocks, or more rows of all chains together (of one at most those of
-// kMostPieces), kernels of its own are as fast.
+// Limits of the wide form. With fewer thread blocks for each chain, or more rows in all chains together (one
+// chain has at most those of kMostPieces), separate kernels are as fast.
 constexpr int kFewestWideBlocks = 2;
 constexpr double kMostWideRows = 3e6;
-// Of a lane where a chain is wide, where registers have room for more.
+// The smallest number of rows of a lane in the wide form, where registers have room for more.
 constexpr int kWideRows = 4;
-// Fewer rows than this a block: a further block costs more than it saves.
+// With fewer rows than this in a thread block, a further block costs more than it saves.
 constexpr int kFewestRows = 256;
 
 struct Shape {
@@ -59,19 +62,20 @@ std::size_t rows_of(const DeviceLikelihood& likelihood, const ChainPlan& chain) 
   return rows;
 }
 
-// Of a pass of warps over nodes, in units of a row's arithmetic; it waits for about two.
+// Cost of a pass of warps over nodes, in units of the arithmetic of one row; the latency is about two such
+// units.
 int cost_of_pass(int rows_per_lane) {
   constexpr int kWait = 2;
   return rows_per_lane + kWait;
 }
 
-// Passes of the warps of a block over its nodes for all lines (WideEvaluation::evaluate).
+// Cost of the passes of a block's warps over its nodes for all lines (WideEvaluation::evaluate).
 int wide_cost(int nodes, int lines, int warps, int rows_per_lane) {
   const int passes = nodes < 2 * warps ? ceil_div(nodes * lines, warps) : ceil_div(nodes, warps) * lines;
   return passes * cost_of_pass(rows_per_lane);
 }
 
-// Passes of the evaluating warps over their nodes.
+// Cost of the passes of the evaluating warps over their nodes.
 int cost_of_passes(int rows, int rows_per_lane, int evaluators) {
   return ceil_div(ceil_div(rows, kLanes * rows_per_lane), evaluators) * cost_of_pass(rows_per_lane);
 }
@@ -157,15 +161,16 @@ class Planner {
     while (largest_ > 1 && !has_room_for(largest_)) largest_ /= 2;
   }
 
-  /// Of a chain, at most; 0: none can be served.
+  /// Largest number of rows of a chain; 0 where the chains cannot run in this kernel.
   int rows() const { return rows_; }
   int num_chains() const { return static_cast<int>(chains_.size()); }
 
-  /// Cycles for a block of a step, one candidate after the other.
+  /// Cycles of a block of a step with one candidate after the other.
   double cycles_of_ahead() const { return cycles_of_.ahead(ceil_div(rows_, largest_), most_segments_); }
 
-  /// As large a cluster as there is room for, in as many lines as make a block of a step shortest, where that
-  /// is shorter than `least`, which then is its time.
+  /// The form of lines, in the largest cluster that there is room for, with the number of lines for which a
+  /// block of a step is shortest. Empty where that is not shorter than `least`; otherwise sets `least` to its
+  /// time.
   std::optional<ResidentPlan> lines(double& least) const {
     std::optional<ResidentPlan> best;
     for (int lines = 2; lines <= std::min(largest_, device::kMostLines); lines *= 2) {
@@ -179,7 +184,7 @@ class Planner {
     return best;
   }
 
-  /// All multiprocessors, likewise.
+  /// The wide form on all multiprocessors, chosen in the same way.
   std::optional<ResidentPlan> wide(int most_lines, double& least) const {
     const int blocks = machine_.num_multiprocessors / num_chains();
     if (blocks < kFewestWideBlocks || static_cast<double>(rows_) * num_chains() > kMostWideRows)
@@ -196,8 +201,9 @@ class Planner {
     return best;
   }
 
-  /// All chains at once, a block on each multiprocessor, in clusters as large as is of use. Without the
-  /// caches of components more fits, and the evaluation is still shorter than the proposals beside it.
+  /// All chains at once, with one thread block on each multiprocessor, in clusters as large as is useful.
+  /// Without component caches more chains fit, and the evaluation still takes less time than the proposals
+  /// that run at the same time.
   std::optional<ResidentPlan> ahead(bool caches) const {
     const int most_useful = std::max(1, ceil_div(rows_, kFewestRows));
     for (const bool with_caches : {true, false}) {
@@ -211,7 +217,7 @@ class Planner {
     return std::nullopt;
   }
 
-  /// All chains at once, two blocks on each multiprocessor: one works while the other waits.
+  /// All chains at once, with two thread blocks on each multiprocessor: one works while the other waits.
   std::optional<ResidentPlan> in_turn(bool caches) const {
     if (num_chains() > 2 * machine_.num_multiprocessors) return std::nullopt;
     for (const bool with_caches : {true, false}) {
@@ -223,7 +229,7 @@ class Planner {
     return std::nullopt;
   }
 
-  /// Several chains beside each other in each cluster, where that is shorter than kernels of their own.
+  /// Several chains in each cluster, where that takes less time than separate kernels.
   std::optional<ResidentPlan> teams(bool caches) const {
     const auto same = [this](const ChainPlan& c) { return c.segments == chains_.front().segments; };
     if (!std::all_of(chains_.begin(), chains_.end(), same)) return std::nullopt;
@@ -249,7 +255,7 @@ class Planner {
  private:
   int real_bytes() const { return likelihood_.real == "float" ? 4 : 8; }
 
-  // Clusters of at least four find so many multiprocessors.
+  // Clusters of at least four thread blocks can use only a share of the multiprocessors.
   bool has_room_for(int cluster) const {
     return num_chains() * cluster <=
            (cluster <= 2 ? 1.0 : kShareOfLargeClusters) * machine_.num_multiprocessors;
@@ -258,8 +264,7 @@ class Planner {
     return static_cast<int>((cluster <= 2 ? 1.0 : kShareOfLargeClusters) * machine_.num_multiprocessors /
                             cluster);
   }
-  // With 128 registers a thread, which in float64 are enough for four where no kept sums are read beside
-  // them.
+  // A thread has 128 registers. In float64 they suffice for four rows only where no cached sums are read.
   int rows_per_lane(device::ResidentForm form, int rows, int evaluators) const {
     const bool few =
         likelihood_.by_column_pairs || (likelihood_.real == "double" && form != device::ResidentForm::lines);
@@ -278,14 +283,14 @@ class Planner {
     work.resident_nodes = plan.resident_nodes;
     work.max_nodes = nodes.max_nodes;
     work.max_segments = nodes.max_segments;
-    alignas(16) unsigned char begin = 0;  // counted from, and nothing else
+    alignas(16) unsigned char begin = 0;  // base address for computing sizes; never accessed
     return static_cast<std::size_t>(device::ResidentPlaces(&begin, view_, shape, work, plan.sizes).bytes);
   }
 
-  // In a cluster of so many blocks: what it takes.
+  // The plan for a cluster of this many thread blocks.
   ResidentPlan sized(device::ResidentForm form, int cluster, int lines, bool caches) const {
     const bool ahead = form == device::ResidentForm::ahead;
-    const int blocks = cluster / lines;  // of a line
+    const int blocks = cluster / lines;  // of one line
     ResidentPlan plan;
     plan.num_blocks = cluster;
     plan.evaluators = ahead ? 4 : lines > 1 ? device::kLinesWarps : 8;
@@ -303,7 +308,7 @@ class Planner {
     plan.num_blocks = cluster;
     plan.chains_per_block = chains_per_block;
     plan.evaluators = device::kTeamWarps;
-    const bool may_keep = caches && !likelihood_.by_column_pairs;  // registers
+    const bool may_keep = caches && !likelihood_.by_column_pairs;  // limited by registers
     const int rows = rows_per_lane(device::ResidentForm::teams, ceil_div(rows_, cluster), plan.evaluators);
     plan.sizes = {real_bytes(), device::ResidentForm::teams, 1, rows, may_keep, num_blocks_ > 1};
     const ResidentNodes nodes = plan_nodes(likelihood_, chains_, rows);
@@ -319,7 +324,8 @@ class Planner {
   std::optional<ResidentPlan> sized_wide(int blocks, int lines) const {
     std::optional<ResidentPlan> best;
     int least = 0;
-    // All rows that a lane has registers for, or where those are many and nodes few half of them.
+    // Tries the largest number of rows for which a lane has registers, and where it is large and nodes are
+    // few also its half.
     const int most = likelihood_.rows_per_thread;
     for (int rows_per_lane = most; rows_per_lane >= std::min(most, kWideRows) && rows_per_lane > 0;
          rows_per_lane /= 2)
@@ -341,7 +347,8 @@ class Planner {
       }
     return best;
   }
-  // What a block tells is what the others wait for: who tells nothing could fall behind by more than a turn.
+  // The results of each block are what the other blocks wait for. A block without results could fall behind
+  // by more than one turn.
   static bool all_blocks_have_rows(const ResidentPlan& plan, const ResidentNodes& nodes) {
     for (std::size_t list = 0; list + 1 < nodes.first_node.size(); ++list)
       if (ceil_div(nodes.first_node[list + 1] - nodes.first_node[list], plan.nodes_per_block) !=
@@ -349,7 +356,7 @@ class Planner {
         return false;
     return true;
   }
-  // As many of a block's nodes in shared memory as find room.
+  // Places as many of a block's nodes in shared memory as fit.
   bool place_rows(ResidentPlan& plan, const ResidentNodes& nodes) const {
     plan.resident_nodes = 0;
     const std::size_t fixed = bytes_of(plan, nodes) + other_shared_bytes(plan.sizes);
@@ -365,11 +372,11 @@ class Planner {
   const DeviceLikelihood& likelihood_;
   const std::vector<ChainPlan>& chains_;
   const device::StepView& view_;
-  int num_blocks_;  // of a step
+  int num_blocks_;  // number of blocks of a step
   const ResidentMachine& machine_;
   BlockCycles cycles_of_;
   int rows_ = 0, most_segments_ = 0;
-  int largest_;  // cluster that there is room for
+  int largest_;  // largest cluster that there is room for
 };
 
 }  // namespace

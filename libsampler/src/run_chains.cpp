@@ -39,7 +39,8 @@ ProposalUse proposal_use(const std::string& kind) {
 }
 
 void check_proposal(const ProposalSpec& proposal, const Target& target, const std::vector<ChainPlan>& plans) {
-  constexpr int kFewest = 6;  // three in each half, for a difference and an axis
+  // Three in each half of the ensemble, for a difference and an axis.
+  constexpr int kFewest = 6;
   if (!proposal_use(proposal.kind).other_chains) return;
   std::map<int, int> chains;
   for (const auto& plan : plans) ++chains[plan.group];

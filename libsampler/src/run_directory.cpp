@@ -22,9 +22,9 @@ constexpr std::array<std::string_view, 13> kOurFiles = {
     "config.yaml", "manifest.json", "checkpoint", "draws.nc",        "summary.csv",
     "run.log",     "report.html",   "lock",       "predictions.csv", "predictions_em.csv",
     "scores.json", "model.json",    "draws.npy"};
-// Of a file that a killed run was about to replace (write_file_atomically).
+// Suffix of the temporary files of write_file_atomically, which a killed run may leave.
 constexpr std::string_view kUnfinished = ".tmp";
-// A killed process keeps its lock until its memory is given back: 0.4 s were seen on a busy machine.
+// A killed process keeps its lock until its memory is released; this took 0.4 s on a busy machine.
 constexpr std::chrono::milliseconds kLockWait{2000}, kLockPause{10};
 
 bool is_unfinished(const fs::path& entry) { return entry.filename().string().ends_with(kUnfinished); }
@@ -35,7 +35,7 @@ bool is_ours(const fs::path& entry) {
   return name == "chains" || std::find(kOurFiles.begin(), kOurFiles.end(), name) != kOurFiles.end();
 }
 
-// What is written would be written elsewhere, and what is removed removed there.
+// Writing or removing through a link would change files elsewhere.
 void refuse_links(const fs::path& directory) {
   for (const auto& folder : {directory, directory / "chains"}) {
     if (!fs::is_directory(folder)) continue;
@@ -53,7 +53,7 @@ void check_run_directory(const fs::path& directory, ExistingRun policy) {
   if (!fs::exists(directory)) return;
   if (!fs::is_directory(directory))
     throw InputError(directory.string() + ": exists and is no directory; choose another --output");
-  // Whoever holds the lock has made it.
+  // The holder of the lock has created it.
   const bool empty = std::all_of(fs::directory_iterator(directory), {},
                                  [](const auto& entry) { return entry.path().filename() == "lock"; });
   if (empty) return;
@@ -72,8 +72,8 @@ bool prepare_run_directory(const fs::path& directory, ExistingRun policy) {
   check_run_directory(directory, policy);
   make_directories(directory / "chains");
   const bool can_resume = policy == ExistingRun::resume && fs::exists(directory / "checkpoint");
-  // From the beginning: what an earlier run left would be mixed up with this one's files. The checkpoint
-  // goes first, since it vouches for the others.
+  // For a new run, the files of an earlier run must not be mixed up with its own. The checkpoint is removed
+  // first, since it declares the others to be valid.
   if (!can_resume) {
     remove_file(directory / "checkpoint");
     for (const auto& name : kOurFiles)

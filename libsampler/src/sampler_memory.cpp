@@ -1,4 +1,4 @@
-// What run_chains takes: its ensemble is built on a device that counts and holds nothing.
+// The memory of run_chains: an Ensemble is constructed on a device that counts bytes without allocating them.
 #include <stdexcept>
 
 #include "ensemble.hpp"
@@ -17,7 +17,7 @@ class CountingDevice final : public Device {
   std::size_t free_bytes() const override { return 0; }
   void* allocate(std::size_t bytes) override {
     bytes_ += bytes;
-    return this;  // not null, and never looked at
+    return this;  // not null, and never dereferenced
   }
   void release(void*) noexcept override {}
   void* allocate_host(std::size_t bytes) override { return allocate(bytes); }

@@ -13,7 +13,7 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-// Host memory that copies reach asynchronously.
+// Host memory that copies can access asynchronously.
 template <class T>
 class Pinned {
  public:
@@ -32,7 +32,7 @@ class Pinned {
 
 }  // namespace
 
-// The host's side of one half of the record.
+// The host's copy of one of the two record buffers.
 struct SegmentRunner::Half {
   Half(Device& device, const device::StepView& view, std::int64_t slots)
       : plan(device, 1),
@@ -97,7 +97,7 @@ void SegmentRunner::enqueue_evaluation(int block) {
     engine_.evaluate(ensemble_.candidate_view(), movers);
 }
 
-// Accepting a block and proposing the next one are one launch.
+// Deciding a block and proposing the next one are one launch.
 void SegmentRunner::enqueue_steps(int count) {
   const ActiveSet all{nullptr, ensemble_.num_chains()};
   const auto transition = [&](int accept_block, int propose_block) {
@@ -152,7 +152,7 @@ void SegmentRunner::run(std::int64_t first_step, std::int64_t num_steps, std::in
 
   half.launched = Clock::now();
   const std::int64_t end_step = first_step + num_steps;
-  // Multiples of `every` after `origin` that lie in (first_step, end_step].
+  // Counts the multiples of `every` after `origin` in (first_step, end_step].
   const std::int64_t skipped = first_step > origin ? (first_step - origin) / every : 0;
   const std::int64_t kept = end_step > origin ? (end_step - origin) / every - skipped : 0;
   if (kept > record_.slots_per_half) throw std::invalid_argument("SegmentRunner: more draws than slots");
@@ -193,7 +193,7 @@ void SegmentRunner::run(std::int64_t first_step, std::int64_t num_steps, std::in
                  half.faults.data(),
                  seconds_between(half.launched, Clock::now())};
   half.pending = true;
-  // A GPU goes on meanwhile; the host has done this segment too.
+  // A GPU runs this segment meanwhile; the host has already finished it.
   drain_half(1 - index, drain);
   if (device_.kind() != DeviceKind::cuda) drain_half(index, drain);
 }
@@ -204,7 +204,7 @@ void SegmentRunner::drain_half(int index, const Drain& drain) {
   device_.wait(*half.done);
   half.pending = false;
   const auto now = Clock::now();
-  // The host has done the work when launch returns; a GPU is busy until it is waited for.
+  // On the host the work is done when launch returns; a GPU is busy until the event.
   if (device_.kind() == DeviceKind::cuda)
     half.result.seconds = seconds_between(std::max(half.launched, last_drain_), now);
   last_drain_ = now;

@@ -1,5 +1,5 @@
-// Runs steps in segments: captured graphs without the host in the loop, kept draws through pinned
-// double buffers that are drained while the next segment runs on a GPU.
+// Runs steps in segments: as captured graphs, without the host in the loop. Kept draws are copied through
+// pinned double buffers, which are drained while a GPU runs the next segment.
 #pragma once
 
 #include <array>
@@ -13,10 +13,11 @@
 
 namespace emomc {
 
-/// What a finished segment left behind, host memory, valid until the segment after next is launched.
+/// The results of a finished segment, in host memory, valid until the segment after the next one is launched.
 struct SegmentResult {
-  std::int64_t first_step = 0, end_step = 0;  ///< absolute; steps first_step + 1 .. end_step were done
-  std::int64_t origin = 0, every = 1;         ///< steps origin + every, origin + 2 every, ... were kept
+  /// Absolute; steps first_step + 1 .. end_step were run.
+  std::int64_t first_step = 0, end_step = 0;
+  std::int64_t origin = 0, every = 1;  ///< steps origin + every, origin + 2 every, ... were kept
   std::int64_t num_kept = 0;
   const double* u = nullptr;                ///< num_kept x num_chains x dim_unconstrained
   const double* theta = nullptr;            ///< num_kept x num_chains x dim
@@ -25,14 +26,15 @@ struct SegmentResult {
   const std::uint64_t* accepted = nullptr;  ///< num_chains x num_blocks, cumulative
   const std::uint64_t* proposed = nullptr;
   const std::uint64_t* faults = nullptr;  ///< [num_chains], cumulative
-  double seconds = 0;                     ///< that the device was busy with it, by the host's clock
+  double seconds = 0;                     ///< busy time of the device, measured by the host's clock
 };
 
 enum class CopyPoints { none, u, theta, both };
 
 class SegmentRunner {
  public:
-  /// With `resident` its kernel runs the steps; otherwise graphs of stepper's and engine's kernels do.
+  /// With `resident` its kernel runs the steps; otherwise graphs of the stepper's and the engine's kernels
+  /// do.
   SegmentRunner(LikelihoodEngine& engine, const Ensemble& ensemble, const Stepper& stepper,
                 const ProposalBlocks& blocks, ComponentCaches caches, RecordLayout record,
                 std::unique_ptr<ResidentChains> resident);
@@ -40,17 +42,17 @@ class SegmentRunner {
 
   using Drain = std::function<void(const SegmentResult&)>;
 
-  /// Enqueues steps first_step + 1 .. first_step + num_steps, keeping those after `origin` at distances
-  /// `every`; then drains the segment before, and on the host this one. At most record.slots_per_half may be
-  /// kept.
+  /// Enqueues steps first_step + 1 .. first_step + num_steps and keeps those at origin + every, origin + 2
+  /// every, ... Then drains the previous segment and, on the host, this one. At most record.slots_per_half
+  /// draws may be kept.
   void run(std::int64_t first_step, std::int64_t num_steps, std::int64_t origin, std::int64_t every,
            CopyPoints copy, const Drain& drain);
   /// Waits for all segments and drains them.
   void finish(const Drain& drain);
 
-  /// How steps are run, for people; `why_not`: the reason for kernels of their own.
+  /// Describes for people how steps are run; `why_not` is the reason for using separate kernels.
   std::string stepping(const std::string& why_not) const;
-  /// Parameter vectors evaluated by one step of one chain.
+  /// Number of parameter vectors that one step of one chain evaluates.
   int evaluations_per_step() const { return blocks_.num_evaluations(); }
 
  private:

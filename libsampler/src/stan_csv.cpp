@@ -10,7 +10,7 @@ namespace {
 
 struct StanChain {
   std::vector<std::string> names;  ///< all columns
-  std::vector<double> rows;        ///< rows x columns, those before the draws included
+  std::vector<double> rows;        ///< rows x columns, including the rows before the draws
   std::size_t num_rows = 0, first_draw = 0;
   StanHeader header;
   StanSeconds seconds;
@@ -58,7 +58,7 @@ StanChain read_one(const std::filesystem::path& file) {
   return chain;
 }
 
-// What a user should know of the rows that were taken.
+// Adds notes for the user about the rows that were read.
 void add_notes(const std::filesystem::path& file, const StanChain& chain, DrawSet& set) {
   const StanHeader& header = chain.header;
   const auto expected = header.expected_draws();
@@ -66,7 +66,7 @@ void add_notes(const std::filesystem::path& file, const StanChain& chain, DrawSe
     set.notes.push_back(file.string() + ": " + std::to_string(chain.num_draws()) +
                         " draws, where its header says " + std::to_string(*expected) +
                         "; the run has not ended, or rows were taken out");
-  if (set.num_chains() > 1) return;  // the rest is the same for all
+  if (set.num_chains() > 1) return;  // the other notes are the same for all files
   if (header.method == "variational")
     set.notes.push_back("method = variational: the first row, the mean of the approximation, is left out");
   if (header.method == "generate_quantities")

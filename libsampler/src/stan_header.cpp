@@ -8,7 +8,7 @@
 namespace emomc {
 namespace {
 
-// Of CmdStan 2.36 (src/cmdstan/arguments), and lp__ of all of them.
+// The columns of CmdStan 2.36 (src/cmdstan/arguments) except lp__, which all methods have.
 constexpr std::array kSamplerColumns = {"accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__",
                                         "divergent__",   "energy__",   "int_time__",  "log_p__",
                                         "log_g__",       "log_q__",    "lp_approx__", "path__"};
@@ -21,7 +21,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::optional<std::int64_t> count_of(std::string_view value) {
-  double number = 0;  // 1e3 is a number too
+  double number = 0;  // accepts 1e3 too
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (error != std::errc() || !(number >= 0 && number < 1e15)) return std::nullopt;
   return static_cast<std::int64_t>(number);
@@ -78,11 +78,12 @@ bool StanHeader::is_approximation() const {
 std::optional<std::size_t> StanHeader::rows_before_draws(std::optional<std::size_t> adaptation_ended) const {
   if (method == "variational") return 1;
   if (is_approximation() || method == "generate_quantities") return 0;
-  // It has no warm-up phase, whatever the header says of saving one: stan/services/sample/fixed_param.hpp.
+  // fixed_param has no warm-up phase, whatever the header says about saving one:
+  // stan/services/sample/fixed_param.hpp.
   if (is_fixed_param()) return 0;
   const bool is_known = num_warmup && saves_warmup;
   std::size_t by_header = 0;
-  // Every thin-th iteration of the phase, beginning with its first one.
+  // Every thin-th iteration of the phase is saved, starting with its first one.
   if (is_known && *saves_warmup) by_header = static_cast<std::size_t>((*num_warmup + thin - 1) / thin);
   if (!adaptation_ended) return by_header;
   if (is_known && by_header != *adaptation_ended) return std::nullopt;

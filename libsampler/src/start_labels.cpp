@@ -1,4 +1,4 @@
-// Which component of a start is which.
+// The numbering of a start's components.
 #include "start_labels.hpp"
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 namespace emomc {
 namespace {
 
-// What an assignment pays for a place where the prior density is zero.
+// Cost of an assignment with a prior density of zero.
 constexpr double kImpossible = 1e12;
 
-// theta with component `from` of `source` written over its component `to`.
+// theta with its component `to` replaced by component `from` of `source`.
 std::vector<double> with_component(const ParameterLayout& layout, std::vector<double> theta, int to,
                                    std::span<const double> source, int from) {
   for (std::size_t b = 0; b < layout.blocks.size(); ++b) {
@@ -63,8 +63,9 @@ std::vector<double> aligned(const Target& target, std::span<const double> refere
   return permute_components(target.layout(), order_like(target.layout(), reference, theta), theta);
 }
 
-// With numbers for its arguments a prior is a sum over components, so that the best order is an assignment;
-// which component a block's sampled arguments belong to does not change with it.
+// Where the arguments of the prior are numbers, the log prior is a sum over components, so that the best
+// order solves an assignment problem. The components of a block share its sampled arguments, so these do not
+// change with the order.
 std::vector<int> order_of_prior(const Target& target, std::span<const double> theta) {
   const ParameterLayout& layout = target.layout();
   const int K = num_components(layout);

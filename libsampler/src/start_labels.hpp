@@ -1,4 +1,4 @@
-// Numberings of a mixture's components under a prior that tells them apart.
+// Numberings of a mixture's components under a prior that distinguishes them.
 #pragma once
 
 #include <span>
@@ -8,17 +8,18 @@
 
 namespace emomc {
 
-/// 0 where the layout has none.
+/// Number of components; 0 where the layout has none.
 int num_components(const ParameterLayout& layout);
 
-/// theta with its components renumbered, and how many numberings have the same log prior.
+/// theta with renumbered components, and the number of numberings that have the same log prior.
 struct LabelImage {
   std::vector<double> theta;
   int times;
 };
 
-/// The numbering of highest log prior and, of up to six components, at most three others within `depth` of
-/// it; theta alone where the prior does not tell components apart.
+/// The numbering with the highest log prior and, for up to six components, at most three others whose log
+/// prior is less than `depth` below it. Only theta where the prior does not distinguish components or orders
+/// them.
 std::vector<LabelImage> label_images(const Target& target, std::span<const double> theta, double depth);
 
 }  // namespace emomc

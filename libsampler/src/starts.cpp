@@ -16,13 +16,15 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNearFloor = 1.05;
-// Fits that lie lower than the best by this, and by 1/4 more for each parameter, are not looked at further.
+// Fits are ignored where their log density is lower than the best by more than this plus 1/4 for each
+// parameter.
 constexpr double kDepth = 40;
 constexpr double kDepthOfImages = 8;
-// Work for all optima together: evaluations x (rows x parameters + what one takes at the least).
+// Bound of the work for all optima: evaluations x (rows x parameters + a constant for each evaluation).
 constexpr double kWork = 4e9, kLeastWork = 4e4;
 
-// Squared differences of row densities, summed: about the squared distance in posterior sds.
+// Bounds of the sum of squared differences of row densities, which is about the squared distance in posterior
+// sds.
 constexpr double kSameFit = 4, kSameMode = 1;
 constexpr double kSameHeight = 0.5;
 
@@ -62,7 +64,7 @@ class Finder {
     return std::isnan(value) ? -kInf : value;
   }
 
-  /// Nothing where the posterior density there is zero.
+  /// Empty where the posterior density is zero.
   std::optional<Optimum> at(std::vector<double> theta) {
     Optimum optimum;
     optimum.log_prior = target_.log_prior(theta);
@@ -85,8 +87,8 @@ class Finder {
   }
 
   Curvature curvature_for(std::size_t count) const {
-    const bool has_mode =
-        target_.dim() == engine_.layout().dim();  // arguments that are sampled may have none
+    // With sampled prior arguments there may be no mode.
+    const bool has_mode = target_.dim() == engine_.layout().dim();
     const double each = laplace_evaluations(Curvature::full, target_.dim_unconstrained()) *
                         (static_cast<double>(engine_.num_rows()) * target_.dim() + kLeastWork);
     return has_mode && each * static_cast<double>(count) <= kWork ? Curvature::full : Curvature::diagonal;
@@ -118,7 +120,8 @@ double height(const Optimum& o) { return o.log_likelihood + o.log_prior; }
 
 bool is_higher(const Optimum& a, const Optimum& b) { return height(a) > height(b); }
 
-// Those of one optimum under its highest; `same_labels`: only where the log prior says the same too.
+// Merges optima that are the same into the highest of them; `same_labels`: only where their log priors are
+// also equal.
 std::vector<Optimum> merged(Finder& finder, std::vector<Optimum> all, double same, bool same_labels) {
   std::vector<double> heights;
   for (const Optimum& optimum : all) heights.push_back(height(optimum));
@@ -177,7 +180,7 @@ std::string degeneracy(const Target& target, std::span<const double> theta, doub
           return "a component of fewer rows than columns + 2";
     }
     if (block.unit == DataUnit::scale && block.support == Support::positive && block.component_axis == 0) {
-      // Not where all components are at it: a column that never changes.
+      // A column where all components are at the floor is constant and not degenerate.
       const std::size_t columns = size / static_cast<std::size_t>(K);
       for (std::size_t j = 0; j < columns; ++j) {
         int at_floor = 0;
@@ -208,7 +211,7 @@ Optima find_optima(const Target& target, LikelihoodEngine& engine, std::span<con
   std::vector<Optimum> all;
   for (std::size_t i = 0; i < fits.size(); ++i) {
     std::vector<double> theta = target.with_arguments_of({fits[i].data(), fit_dim});
-    // As the prior numbers components, before anything is held inside its support.
+    // Components take the numbering of the prior before theta is moved into its support.
     theta = label_images(target, theta, 0).front().theta;
     target.move_inside(theta);
     auto optimum = finder.at(std::move(theta));
@@ -237,7 +240,7 @@ Optima find_optima(const Target& target, LikelihoodEngine& engine, std::span<con
   result.found = merged(finder, std::move(weighed), kSameMode, !target.components_are_exchangeable());
   rank_by_mass(result.found);
   std::stable_sort(result.degenerate.begin(), result.degenerate.end(), is_higher);
-  // Where there is no other the highest stands for all, still marked.
+  // Where all are degenerate, the highest one represents them; it stays marked as degenerate.
   if (result.found.empty() && !result.degenerate.empty())
     finder.weigh(result.degenerate.front(), 1, Curvature::diagonal);
   return result;

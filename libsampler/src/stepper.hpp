@@ -1,4 +1,4 @@
-// Enqueues the step body of one proposal kind for all chains, on the host or in a stream.
+// Enqueues the steps of one proposal kind for all chains, on the host or in a CUDA stream.
 #pragma once
 
 #include <memory>
@@ -14,19 +14,19 @@ class Stepper {
  public:
   virtual ~Stepper() = default;
   virtual ProposalTraits traits() const = 0;
-  /// For every chain: accept block `accept_block`, then propose `propose_block`; kNoBlock leaves out.
-  /// `evaluated`: the engine's work lies between this call and the one before.
+  /// For every chain: decides block `accept_block`, then proposes block `propose_block`; kNoBlock omits one
+  /// of the two. `evaluated`: the engine has evaluated the candidates since the previous call.
   virtual void enqueue(const device::StepView& view, int accept_block, int propose_block,
                        bool evaluated) const = 0;
-  /// Draws ahead (device::DrawnAhead) what the next `num_steps` steps need, at most as many as it has slots.
-  /// Nothing where it has no values, which is so on the host.
+  /// Draws in advance (device::DrawnAhead) the random numbers of the next `num_steps` steps, at most as many
+  /// as it has slots. Does nothing where it has no buffer, as on the host.
   virtual void draw_ahead(const device::StepView& view, std::int64_t num_steps) const = 0;
 };
 
-/// Throws InputError for an unknown kind, naming those there are.
+/// Throws InputError for an unknown kind, with the list of known kinds.
 std::unique_ptr<Stepper> make_stepper(const std::string& kind, Device& device);
 
-/// The same for one backend; nullptr for an unknown kind.
+/// The same for one backend; returns nullptr for an unknown kind.
 std::unique_ptr<Stepper> make_host_stepper(const std::string& kind);
 std::unique_ptr<Stepper> make_cuda_stepper(const std::string& kind, Stream stream);
 

@@ -191,7 +191,7 @@ void Target::unconstrain_row(const device::CovarianceRow& row, std::span<const d
     u[static_cast<std::size_t>(row.scale.source)] = device::log(scale - row.scale.bound);
   }
   if (row.correlations == device::kFixedCorrelations) return;
-  // What is left of the squared row from j on, summed from its end so that nothing cancels.
+  // The squared norm of the row's elements from j on, summed from the end to avoid cancellation.
   double rest = at(row.row) * at(row.row);
   for (int j = row.row - 1; j >= 0; --j) {
     const double ratio = at(j) / std::sqrt(rest);  // sinh(u)
@@ -201,7 +201,8 @@ void Target::unconstrain_row(const device::CovarianceRow& row, std::span<const d
 }
 
 std::vector<double> Target::with_arguments_of(std::span<const double> theta) const {
-  constexpr double kLeastShare = 0.1, kLeast = 1e-3;  // of a scale, where the values are (nearly) equal
+  // Lower bounds of a scale, for values that are (nearly) equal.
+  constexpr double kLeastShare = 0.1, kLeast = 1e-3;
   std::vector<double> result(theta.begin(), theta.end());
   result.resize(static_cast<std::size_t>(dim()));
   struct Values {
@@ -270,7 +271,7 @@ void Target::move_inside(std::vector<double>& theta) const {
     }
   }
   if (!ordered_block_) return;
-  // The prior is symmetric in the components, so their order is free: sort by the first coordinate.
+  // The prior is invariant to permutations of the components, so they can be sorted by the first coordinate.
   const ParameterBlock& block = layout_.blocks[*ordered_block_];
   const int K = block.shape[0], stride = block.size() / K;
   std::vector<int> order(static_cast<std::size_t>(K));

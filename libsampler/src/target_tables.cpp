@@ -54,7 +54,7 @@ class Builder {
     return is_scale && column < column_sd_.size() ? prior_.scale_floor * column_sd_[column] : 0.0;
   }
 
-  // Where an element's values lie, and the transform that maps the real line there.
+  // Sets the coordinates of an element in u and the transform from the real line to its support.
   void set_transform(device::Element& e, const ParameterBlock& block, int i, int begin_u, double floor,
                      bool ordered) const {
     e.source = begin_u + i;
@@ -83,12 +83,12 @@ class Builder {
         e.width = i > 0 ? 1 / std::sqrt(i * (i + 1.0)) : 0.0;
         break;
       case Support::covariance:
-        break;  // add_covariances
+        break;  // see add_covariances
     }
   }
 
-  // The density of one element of `block`, its index `i` there; `at` is where it lies in theta, or the row
-  // that it is the scale of.
+  // The density of element `i` of `block`. `at` is its index in theta, or the index of the covariance row
+  // whose scale it is.
   device::Element element(const ParameterBlock& block, const PriorSpec& spec, int i, const std::string& name,
                           int at, bool is_row) {
     device::Element e{};
@@ -191,7 +191,7 @@ class Builder {
     built_.dim_unconstrained += fixed ? 0 : simplex ? size - 1 : size;
   }
 
-  // Of each matrix the scales come first in u, then the partial correlations, row after row.
+  // For each matrix, u has the scales first and then the partial correlations, row by row.
   void add_covariances(const ParameterBlock& block) {
     const int d = block.matrix_dim(), triangle = d * (d + 1) / 2, count = block.size() / triangle;
     const auto parts = prior_blocks(block);
@@ -262,7 +262,7 @@ class Builder {
     return cholesky.matrixL();
   }
 
-  // Whether x and 1 - x have the same density: of the share of the first of two Gaussians.
+  // Whether x and 1 - x have the same density; for the weight of the first Gaussian of two_gaussian.
   bool is_symmetric_about_half(const PriorSpec& spec) const {
     const auto argument = [&](std::size_t a) { return spec.arguments.at(a).values.at(0); };
     switch (spec.family) {
@@ -277,8 +277,8 @@ class Builder {
     }
   }
 
-  // Whether the prior differs between components, which an order refuses. `first_conditional`: of the
-  // block's, where it has any.
+  // Finds whether the prior differs between components; throws InputError where there is an order as well.
+  // `first_conditional` is the index of the block's first conditional element, where it has any.
   template <class F>
   void compare_components(const ParameterBlock& block, std::size_t first_conditional, const F& element_at) {
     const int slice = block.size() / block.shape[0];

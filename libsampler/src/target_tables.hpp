@@ -1,4 +1,4 @@
-// Builds the tables of a target: a parameter layout's elements with their transforms and densities.
+// Builds the tables of a target: the elements of a layout with their transforms and densities.
 #pragma once
 
 #include <optional>
@@ -14,13 +14,15 @@ namespace emomc {
 struct BuiltTarget {
   TargetTables tables;
   std::vector<Target::Range> ranges;  ///< of each block in u
-  std::vector<int> free_scales;       ///< of each block: free scales of each of its covariance matrices
+  /// Number of free scales of each covariance matrix of each block.
+  std::vector<int> free_scales;
   int dim_unconstrained = 0;
   std::optional<std::size_t> ordered_block;
-  bool components_differ = false;  ///< in their priors
+  bool components_differ = false;  ///< components have different priors
 };
 
-/// `layout` has the blocks of sampled arguments (with_sampled_arguments). Throws as Target's constructor.
+/// `layout` includes the blocks of sampled arguments (with_sampled_arguments). Throws as the constructor of
+/// Target.
 BuiltTarget build_target(const ParameterLayout& layout, const PriorSet& prior,
                          std::span<const double> column_sd);
 

@@ -1,4 +1,4 @@
-// Stands in for src/cuda where the build has no CUDA.
+// Replaces src/cuda in a build without CUDA.
 #include "emomc/core/errors.hpp"
 #include "mixture_moments.hpp"
 

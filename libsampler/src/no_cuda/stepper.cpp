@@ -1,4 +1,4 @@
-// Stands in for src/cuda where the build has no CUDA: no Device of that kind exists then.
+// Replaces src/cuda in a build without CUDA, where no Device of that kind exists.
 #include "../stepper.hpp"
 
 namespace emomc {

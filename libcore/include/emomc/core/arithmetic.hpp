@@ -1,11 +1,12 @@
-// The number of the arithmetic that draws depend on.
+// Version number of the arithmetic that draws depend on.
 #pragma once
 
 namespace emomc {
 
-/// Raised whenever a log density or a draw of any engine changes a bit: a run goes on only with the
-/// arithmetic it began with. tests/libsampler/arithmetic_test.cpp says when, of `cpu` on processors with
-/// AVX2 or AVX-512, of `cuda` on GPUs of compute capability 9; of `reference` whoever changes it has to.
+/// Incremented whenever a change alters a bit of a log density or of a draw in any engine. A run can be
+/// resumed only with the version that started it. tests/libsampler/arithmetic_test.cpp detects a change for
+/// `cpu` on processors with AVX2 or AVX-512 and for `cuda` on GPUs of compute capability 9; changes of
+/// `reference` are not detected and must be declared by their author.
 inline constexpr int kArithmetic = 3;
 
 }  // namespace emomc

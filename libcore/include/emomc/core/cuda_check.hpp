@@ -1,4 +1,4 @@
-// Checks CUDA calls. Only for .cu files and sources that are compiled with CUDA.
+// Checks CUDA calls. Only for .cu files and for sources that are compiled with CUDA.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,7 +9,7 @@
 
 namespace emomc {
 
-/// Throws CudaError with the call, its place and CUDA's words unless `status` is success.
+/// Throws CudaError with the call, its file and line, and CUDA's error text unless `status` is cudaSuccess.
 inline void check_cuda(cudaError_t status, const char* call, const char* file, int line) {
   if (status == cudaSuccess) return;
   throw CudaError(std::string(call) + " failed at " + file + ":" + std::to_string(line) + ": " +

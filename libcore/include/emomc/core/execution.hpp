@@ -1,5 +1,6 @@
-// Where work runs: an ordered queue of copies and captured work over memory of its own. The host runs
-// it at once, CUDA in a stream; tests use a fake one that runs later, on another thread.
+// An abstraction of where work runs: an ordered queue of copies and captured work, with memory of its own.
+// The host runs everything at once, CUDA in a stream; tests use a fake device that runs work later, on
+// another thread.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +13,25 @@ struct CUstream_st;
 
 namespace emomc {
 
-/// A CUDA stream, or nullptr for the host.
+/// A CUDA stream, or nullptr on the host.
 using Stream = CUstream_st*;
 
 enum class DeviceKind { host, cuda };
 
-/// Work captured once and launched many times.
+/// Work that is captured once and launched many times.
 class Graph {
  public:
   virtual ~Graph() = default;
 };
 
-/// A point in the queue that can be waited for.
+/// A point in the queue that the host can wait for.
 class Event {
  public:
   virtual ~Event() = default;
 };
 
-/// An ordered queue. Calls enqueue and return, unless they say that they wait. All throw MachineError
-/// (CudaError) when the machine fails, also for work enqueued earlier.
+/// An ordered queue. Calls enqueue work and return unless they are documented to wait. All throw MachineError
+/// (CudaError) where the machine fails, which may be due to work enqueued earlier.
 class Device {
  public:
   virtual ~Device() = default;
@@ -39,33 +40,34 @@ class Device {
   Device& operator=(const Device&) = delete;
 
   virtual DeviceKind kind() const = 0;
-  /// For people and manifests, e.g. "NVIDIA H200".
+  /// A name for people and manifests, e.g. "NVIDIA H200".
   virtual std::string description() const = 0;
   virtual Stream stream() const = 0;
+  /// Estimate of the bytes that can be allocated now.
   virtual std::size_t free_bytes() const = 0;
 
-  /// Memory that the enqueued work can use, zeroed. Waits.
+  /// Allocates zeroed memory for enqueued work. Waits.
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* memory) noexcept = 0;
-  /// Host memory that copies can reach asynchronously. Waits.
+  /// Allocates zeroed host memory that copies can access asynchronously. Waits.
   virtual void* allocate_host(std::size_t bytes) = 0;
   virtual void release_host(void* memory) noexcept = 0;
 
-  /// Copies between host (from allocate_host) and device memory, in queue order, either way.
+  /// Copies between host memory (from allocate_host) and device memory in either direction, in queue order.
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
-  /// Runs `enqueue` to record what it enqueues on stream(); nothing runs yet.
+  /// Records what `enqueue` enqueues on stream(); the work does not run yet.
   virtual std::unique_ptr<Graph> capture(const std::function<void()>& enqueue) = 0;
   virtual void launch(Graph& graph) = 0;
 
   virtual std::unique_ptr<Event> make_event() = 0;
   virtual void record(Event& event) = 0;
-  /// Waits until everything enqueued before the event was recorded has run.
+  /// Waits until everything that was enqueued before the event was recorded has run.
   virtual void wait(Event& event) = 0;
-  /// Waits for everything.
+  /// Waits for all enqueued work.
   virtual void synchronize() = 0;
 };
 
-/// Device memory for `size` values of T; a borrowed pointer for kernels, owned here.
+/// Owns device memory for `size` values of T; data() is a pointer for kernels.
 template <class T>
 class DeviceArray {
  public:
@@ -87,13 +89,13 @@ class DeviceArray {
   std::size_t size() const { return size_; }
   std::size_t bytes() const { return size_ * sizeof(T); }
 
-  /// Copies from host memory. Waits, so `values` may be any memory.
+  /// Copies from host memory. Waits, so `values` may be in any host memory.
   void upload(const std::vector<T>& values) {
     if (values.empty()) return;
     device_->copy(data_, values.data(), values.size() * sizeof(T));
     device_->synchronize();
   }
-  /// All values, after waiting for the queue.
+  /// Copies all values to the host, after waiting for the queue.
   std::vector<T> download() const {
     std::vector<T> values(size_);
     if (size_) {
@@ -114,10 +116,10 @@ class DeviceArray {
   T* data_ = nullptr;
 };
 
-/// Runs everything at once, in the calling thread.
+/// A device that runs everything at once, in the calling thread.
 std::unique_ptr<Device> make_host_device();
 
-/// A GPU; throws InputError where this build has no CUDA or the machine no GPU `index`.
+/// A GPU. Throws InputError where this build has no CUDA or the machine has no GPU `index`.
 std::unique_ptr<Device> make_cuda_device(int index = 0);
 
 struct CudaDeviceInfo {
@@ -128,9 +130,9 @@ struct CudaDeviceInfo {
   std::size_t memory_bytes;
 };
 
-/// Whether this build can use CUDA at all.
+/// Whether this build has CUDA.
 bool built_with_cuda();
-/// The GPUs here; empty where the build has no CUDA or the driver finds none.
+/// The GPUs of this machine; empty where the build has no CUDA or the driver finds none.
 std::vector<CudaDeviceInfo> list_cuda_devices();
 
 }  // namespace emomc

@@ -1,11 +1,12 @@
-// FFTW's planner is the one part of it that threads must not enter together.
+// A mutex for FFTW's planner, the only part of FFTW that is not thread-safe.
 #pragma once
 
 #include <mutex>
 
 namespace emomc {
 
-/// Held while a plan is made or destroyed, by every library of the program: FFTW has one planner a process.
+/// Every library of the program holds it while a plan is created or destroyed: FFTW has one planner per
+/// process.
 inline std::mutex& fftw_planner() {
   static std::mutex mutex;
   return mutex;

@@ -1,4 +1,4 @@
-// The boundary between sampler and likelihood: log likelihoods of a batch of parameter vectors, one
+// The interface between sampler and likelihood: log likelihoods of a batch of parameter vectors, with one
 // virtual call per batch. liblikelihood implements it; libsampler only calls it.
 #pragma once
 
@@ -19,34 +19,35 @@ struct Segment {
   bool operator==(const Segment&) const = default;
 };
 
-/// What one chain evaluates. Chains of one group have the same posterior and adapt together.
+/// The data of one chain. All chains of a group have the same posterior and adapt together.
 struct ChainPlan {
   std::uint64_t id = 0;
   std::vector<int> segments;  ///< indices into the data set's segments
-  double beta = 1;            ///< power of the likelihood; applied by the sampler
+  double beta = 1;            ///< exponent of the likelihood (tempering); the sampler applies it
   int group = 0;
 };
 
-/// Parameter vectors of all chains, in the engine's memory (host or device).
+/// Parameter vectors of all chains, in the memory of the engine's device (host or GPU).
 struct EnsembleView {
   int num_chains = 0;
-  int dim = 0;                       ///< constrained parameters
-  int ld = 0;                        ///< distance between chains in theta, >= dim
+  int dim = 0;                       ///< number of constrained parameters
+  int ld = 0;                        ///< stride between chains in theta, >= dim
   double* theta = nullptr;           ///< num_chains x ld, chain-major
-  double* log_likelihood = nullptr;  ///< [num_chains], written
+  double* log_likelihood = nullptr;  ///< [num_chains], output
 };
 
-/// The chains a call is about; `chains` (in the engine's memory) null means the first `count` ones.
+/// The chains that a call applies to: indices in the memory of the engine's device, or nullptr for the first
+/// `count` chains.
 struct ActiveSet {
   const int* chains = nullptr;
   int count = 0;
 };
 
-/// component[i] of evaluate_component: the component that changed, or only the weights.
+/// Value of evaluate_component's component[chain] where only the weights changed.
 inline constexpr int kWeightsOnly = -1;
 
 struct Capabilities {
-  bool components = false;  ///< evaluate_component is there and cheaper than evaluate
+  bool components = false;  ///< evaluate_component exists and is cheaper than evaluate
   bool gradient = false;
 };
 
@@ -55,31 +56,34 @@ struct MemoryPlan {
   std::size_t total() const { return data_bytes + work_bytes + cache_bytes; }
 };
 
-/// What a kernel needs that evaluates an engine's likelihood by itself.
+/// What a kernel needs to evaluate an engine's likelihood without the engine.
 struct DeviceLikelihood {
-  std::string model;  ///< C++ name of its type, known to the headers under emomc/device
-  std::string real;   ///< "float" or "double", of rows and terms
+  /// C++ name of the model's type, declared in the headers under emomc/device
+  std::string model;
+  std::string real;  ///< "float" or "double": the type of rows and terms
   int num_components = 0, dim = 0;
-  bool by_column_pairs = false;  ///< its density goes through pairs of columns, which takes registers
-  // Of its shape (mixture_sum.hpp).
+  bool by_column_pairs = false;  ///< the density works on pairs of columns, which takes registers
+  // Sizes of the model's shape (mixture_sum.hpp).
   int num_coefficients = 0, num_terms = 0, num_scratch = 0, num_pairs = 0;
-  const void* rows = nullptr;             ///< tile, column, row in the tile; device memory
+  const void* rows = nullptr;             ///< indexed by tile, column and row in the tile; device memory
   std::vector<int> segment_first_tile;    ///< [num_segments + 1]
   std::vector<std::size_t> segment_rows;  ///< [num_segments]
-  // Of the component caches that allocate() has made: who writes there calls rebuild_caches() before the next
-  // evaluate_component().
+  // The component caches that allocate() has made. A kernel that writes to them must be followed by
+  // rebuild_caches() before the next evaluate_component().
   void* kept = nullptr;
   std::size_t kept_bytes = 0;
-  /// Neighbouring rows for which a thread of a kernel for exact sizes has registers; 0: for none.
+  /// Number of neighbouring rows for which a thread has registers in a kernel that is compiled for these
+  /// sizes; 0: not even for one.
   int rows_per_thread = 0;
 };
 
-/// Whether component caches are kept; without them evaluate_component computes in full. The log
+/// Whether component caches are kept. Without them evaluate_component evaluates all components. The log
 /// likelihoods have the same bits either way.
 enum class ComponentCaches { off, on };
 
-/// A log likelihood is a function of (parameters, data, precision, model version) alone: the same bits
-/// whatever the batch, the active set, the threads or the grid. Of no rows it is 0, at any point.
+/// Evaluates log likelihoods. A log likelihood is a function of (parameters, data, precision, model version)
+/// alone: its bits do not depend on the batch, the active set, the number of threads or the grid. The log
+/// likelihood of no rows is 0 at any point.
 class LikelihoodEngine {
  public:
   virtual ~LikelihoodEngine() = default;
@@ -91,32 +95,35 @@ class LikelihoodEngine {
   virtual std::size_t num_segments() const = 0;
   virtual std::size_t num_rows() const = 0;
 
-  /// What allocate() would take. Throws std::invalid_argument for a segment that does not exist.
+  /// Bytes that allocate() would take. Throws std::invalid_argument for a segment that does not exist.
   virtual MemoryPlan plan(const std::vector<ChainPlan>& chains, ComponentCaches caches) const = 0;
-  /// The only allocation. Throws MachineError where memory does not suffice.
+  /// Allocates all memory that the calls below need. Throws MachineError where memory does not suffice.
   virtual void allocate(const std::vector<ChainPlan>& chains, ComponentCaches caches) = 0;
 
-  /// Where the device can do without this class between steps; the same bits.
+  /// For a kernel that runs steps without this class, with the same bits; empty where the engine does not
+  /// support it.
   virtual std::optional<DeviceLikelihood> device_likelihood() const { return std::nullopt; }
 
-  // Below: enqueue on device().stream() only; capturable.
+  // The calls below only enqueue on device().stream() and can be captured in a Graph.
 
-  /// log_likelihood of each active chain from its theta.
+  /// Computes log_likelihood of each active chain from its theta.
   virtual void evaluate(EnsembleView candidate, ActiveSet active) = 0;
-  /// The same value, where theta differs from the last committed one in one component only.
-  /// `component` [num_chains] in the engine's memory.
+  /// Computes the same value where theta differs from the last committed point in one component only.
+  /// `component` [num_chains] is in the memory of the engine's device: the component, or kWeightsOnly.
   virtual void evaluate_component(EnsembleView candidate, const int* component, ActiveSet active) = 0;
-  /// Keeps (accepted[chain] != 0) or drops what evaluate_component computed.
+  /// Adopts (accepted[chain] != 0) or discards what evaluate_component computed. `accepted` [num_chains] is
+  /// in the memory of the engine's device.
   virtual void commit(const std::uint8_t* accepted, ActiveSet active) = 0;
-  /// Makes the caches those of `current`. Needed before the first evaluate_component and after an
-  /// accepted evaluate().
+  /// Recomputes the caches at `current`. Required before the first evaluate_component and after an accepted
+  /// evaluate().
   virtual void rebuild_caches(EnsembleView current, ActiveSet active) = 0;
 
-  // Below: any number of parameter vectors, of any chains; waits.
+  // The calls below accept any parameter vectors, not only those of chains, and wait for the result.
 
-  /// Per segment of the data set: out[draw * num_segments() + segment], host memory.
+  /// Log likelihood of each segment of the data set: out[draw * num_segments() + segment]. theta is num_draws
+  /// x layout().dim(); both are in host memory.
   virtual void sums_by_segment(const double* theta, int num_draws, double* out) = 0;
-  /// Per row of the data set: out[num_rows()], host memory; theta on the host, one vector.
+  /// Log density of each row of the data set: out[num_rows()]. theta is one vector; both are in host memory.
   virtual void evaluate_rows(const double* theta, double* out) = 0;
 };
 

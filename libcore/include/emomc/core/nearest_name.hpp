@@ -1,4 +1,4 @@
-// Which known name a mistyped one was meant to be.
+// Finds the known name that a mistyped name was probably meant to be.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,16 @@
 
 namespace emomc {
 
-/// Number of insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`, each
-/// letter edited at most once (optimal string alignment). Upper and lower case, `-` and `_` are equal.
+/// Optimal string alignment distance: the number of insertions, deletions, substitutions and transpositions
+/// of neighbouring letters that turn `a` into `b`, where each letter is edited at most once. Case is ignored,
+/// and `-` equals `_`.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The candidate closest to `name`, the first among equals; none where more than a third of the longer
-/// name would have to change.
+/// The candidate closest to `name`, the first of several; empty where more than one letter and more than a
+/// third of the longer name would have to change.
 std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates);
 
-/// "did you mean NAME? ", or nothing where there is no name.
+/// "did you mean NAME? ", or an empty string without a name.
 std::string did_you_mean(const std::optional<std::string>& name);
 
 }  // namespace emomc

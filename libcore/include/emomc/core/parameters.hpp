@@ -14,29 +14,30 @@ using device::DataUnit;
 using device::Influence;
 using device::Support;
 
-/// One named array of parameters, row-major. `shape` is empty for a scalar. Of covariance matrices the lower
-/// triangles alone are stored, row after row: as their Cholesky factors L, Sigma = L L', in theta, and as
-/// they are in files (to_written, from_written).
+/// One named array of parameters, row-major; `shape` is empty for a scalar. Of a covariance matrix only the
+/// lower triangle is stored, row by row: in theta that of its Cholesky factor L, Sigma = L L', in files that
+/// of the matrix itself (to_written, from_written).
 struct ParameterBlock {
   std::string name;
   std::vector<int> shape;
   Support support = Support::real;
   DataUnit unit = DataUnit::none;
   Influence influence = Influence::everything;
-  int component_axis = -1;  ///< axis that counts mixture components, -1 without one
-  int feature_axis = -1;    ///< axis that counts the data's columns; -1: column 0 where `unit` needs one
+  int component_axis = -1;  ///< axis over mixture components; -1: none
+  /// Axis over the data's columns; -1: none, and `unit` refers to column 0.
+  int feature_axis = -1;
 
   int size() const {
     int n = 1;
     for (int extent : shape) n *= extent;
     return support == Support::covariance ? n / matrix_dim() * (matrix_dim() + 1) / 2 : n;
   }
-  /// Rows of each matrix of a covariance block.
+  /// Number of rows of each matrix of a covariance block.
   int matrix_dim() const { return shape.back(); }
   bool operator==(const ParameterBlock&) const = default;
 };
 
-/// The blocks of a model in the order in which they lie in theta.
+/// The blocks of a model, in the order of theta.
 struct ParameterLayout {
   std::vector<ParameterBlock> blocks;
 
@@ -53,18 +54,19 @@ struct ParameterLayout {
   bool operator==(const ParameterLayout&) const = default;
 };
 
-/// In place: theta [layout.dim()] with covariances in place of their Cholesky factors, as in files.
+/// Replaces Cholesky factors in theta [layout.dim()] by the covariances, as files have them. In place.
 void to_written(const ParameterLayout& layout, std::span<double> theta);
-/// The inverse. Throws InputError, naming the parameter, where a matrix is not positive definite.
+/// The inverse of to_written, in place. Throws InputError, naming the parameter, where a matrix is not
+/// positive definite.
 void from_written(const ParameterLayout& layout, std::span<double> theta);
 
-/// theta with its components reordered: component k becomes component order[k] of the old one. Applies to
-/// blocks with a component axis.
+/// Reorders the components of theta: component k of the result is component order[k] of theta. Blocks without
+/// a component axis are unchanged.
 std::vector<double> permute_components(const ParameterLayout& layout, std::span<const int> order,
                                        std::span<const double> theta);
 
-/// `name[i,j]` for each element of theta, indices from 0; a scalar block gives its bare name, a
-/// covariance block the names of its lower triangles.
+/// `name[i,j]` for each element of theta, with indices from 0; a scalar block has its bare name, and a
+/// covariance block has the names of the elements of its lower triangles.
 std::vector<std::string> element_names(const ParameterLayout& layout);
 
 }  // namespace emomc

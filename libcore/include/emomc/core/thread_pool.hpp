@@ -1,4 +1,4 @@
-// A fixed set of threads for loops whose iterations are independent.
+// A fixed set of threads for loops with independent iterations.
 #pragma once
 
 #include <cstddef>
@@ -9,35 +9,36 @@
 
 namespace emomc {
 
-/// Called by the constructor of a ThreadPool that got fewer threads than it `wanted`: `got` of them, the
-/// caller's included, since the system refused the others (`why`).
+/// Called by the constructor of a ThreadPool that got fewer threads than it `wanted`: `got`, including the
+/// calling thread, because the system refused the others for the reason `why`.
 using RefusedThreadsHandler = void (*)(int wanted, int got, const std::string& why);
-/// What is to be called from now on in all of the process; nullptr (at first): nothing. It is set for the
-/// process, as std::set_new_handler is, because the limit is one of the process and pools are made deep
-/// inside of the libraries.
+/// Sets the handler of all pools that are constructed from now on; nullptr, the default, means none. It is
+/// global to the process, like that of std::set_new_handler, because the limit applies to the process and
+/// libraries construct pools internally.
 void set_refused_threads_handler(RefusedThreadsHandler handler);
 
-/// Threads that wait for loops; the calling thread works too. One loop at a time.
+/// Threads that wait for loops; the calling thread takes part in each loop. One loop can run at a time:
+/// for_each must not be called from a loop's body.
 class ThreadPool {
  public:
-  /// `num_threads` 0: one per processor. Where the system refuses some (limits of processes, of a container,
-  /// of address space), the pool goes on with fewer, in the worst case with the calling thread alone, and
-  /// calls the handler for refused threads. No result depends on how many there are.
+  /// `num_threads` 0: one per processor. Where the system refuses threads (limits on processes, of a
+  /// container, on address space), the pool continues with fewer, in the worst case with the calling thread
+  /// alone, and calls the handler of refused threads. No result depends on the number of threads.
   explicit ThreadPool(int num_threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int num_threads() const;
-  /// Ranges that a loop is cut into, at most 16: worker w begins in range w modulo this and goes on in the
-  /// others. So a thread mostly sees the same indices in every loop.
+  /// Number of ranges that a loop is divided into, at most 16. Worker w starts with range w modulo this
+  /// number and continues with the others, so a thread mostly works on the same indices in every loop.
   int num_ranges() const;
   /// Calls body(i, worker) for each i < count, in any order and on any thread; worker < num_threads().
-  /// Returns when all are done. Rethrows the first exception of a `body`; which of the other calls were made
-  /// is then not known.
+  /// Returns when all calls have returned. Rethrows the first exception of a `body`; then an unspecified
+  /// subset of the other calls has been made.
   void for_each(std::size_t count, const std::function<void(std::size_t i, int worker)>& body);
-  /// The same for starts.front() <= i < starts.back(), range r being starts[r] <= i < starts[r + 1];
-  /// num_ranges() + 1 of them, not decreasing.
+  /// The same for starts.front() <= i < starts.back(). Range r is starts[r] <= i < starts[r + 1]; `starts`
+  /// has num_ranges() + 1 non-decreasing elements.
   void for_each(const std::vector<std::size_t>& starts,
                 const std::function<void(std::size_t i, int worker)>& body);
 

@@ -1,4 +1,4 @@
-// How a CSV file is written: its encoding, its separator, its decimal mark, and whether it has a header.
+// The format of CSV files: encoding, separator, decimal mark, and whether there is a header.
 #pragma once
 
 #include <cstddef>
@@ -7,26 +7,26 @@
 
 namespace emomc {
 
-/// What is said about CSV files beforehand; what is left open is found from the file, or refused where two
-/// readings make sense.
+/// What the user states about CSV files. What is left open is detected from the file; a file with two
+/// plausible readings is refused.
 struct CsvFormat {
-  std::optional<bool> header;  ///< whether the first row holds the names of the columns
-  char separator = 0;          ///< ',', ';' or '\t'; 0: found from the file
-  char decimal = 0;            ///< '.' or ','; 0: found from the file
+  std::optional<bool> header;  ///< whether the first row has the names of the columns
+  char separator = 0;          ///< ',', ';' or '\t'; 0: detected
+  char decimal = 0;            ///< '.' or ','; 0: detected
   bool operator==(const CsvFormat&) const = default;
 };
 
 /// The text of a CSV file as UTF-8, without a byte order mark and without Excel's first line "sep=;".
 struct CsvText {
   std::string text;
-  std::size_t first_line = 1;  ///< of the file, that `text` begins with
-  char said_separator = 0;     ///< by "sep="; 0: not said
+  std::size_t first_line = 1;  ///< line number in the file of the first line of `text`
+  char said_separator = 0;     ///< separator that "sep=" declares; 0: none
   bool was_utf16 = false;
 };
 
-/// Decodes UTF-16 by its byte order mark; bytes without one are passed on as they are. Throws InputError,
-/// with `name` (the file's), for UTF-32, for UTF-16 without a byte order mark or with half a surrogate pair,
-/// and for "sep=" with another character than a comma, a semicolon or a tab.
+/// Decodes UTF-16 with a byte order mark; bytes without one are assumed to be UTF-8 and copied. Throws
+/// InputError, with the file's name `name`, for UTF-32, for UTF-16 without a byte order mark or with an
+/// unpaired surrogate, and for "sep=" with another character than a comma, a semicolon or a tab.
 CsvText decode_csv(const std::string& name, std::string bytes);
 
 /// "commas", "semicolons" or "tabs", for messages.

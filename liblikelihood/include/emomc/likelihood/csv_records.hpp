@@ -1,4 +1,4 @@
-// CSV after RFC 4180: quotes, CRLF, an optional byte order mark; other separators than commas.
+// CSV after RFC 4180 with quotes, CRLF and other separators than commas.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,17 @@
 
 namespace emomc {
 
-/// Splits a text, which must outlive this, into records and those into fields.
+/// Splits a text, which must outlive this object, into records and these into fields.
 class CsvRecords {
  public:
-  /// `name` is the file's, for messages; `first_line` is the number of the line that `text` begins with.
+  /// `name` is the file's name for messages; `first_line` is the line number of the start of `text`.
   CsvRecords(std::string name, const std::string& text, char separator = ',', std::size_t first_line = 1);
 
-  /// Line on which the record that next() gave begins.
+  /// Number of the line where the last record of next() starts.
   std::size_t line() const { return record_line_; }
 
-  /// Splits the next record into `fields`, valid until the next call; false at the end. Throws InputError,
-  /// with file, line and column, where a quote is never closed or text follows it.
+  /// Splits the next record into `fields`, which are valid until the next call; false at the end. Throws
+  /// InputError, with file, line and column, where a quote is not closed or is followed by text.
   bool next(std::vector<std::string_view>& fields);
 
  private:

@@ -1,4 +1,4 @@
-// The rows that a likelihood is evaluated on: one array, cut into segments.
+// The rows on which a likelihood is evaluated: one array, divided into segments.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 
 namespace emomc {
 
-/// Rows per tile: sums over rows are balanced trees inside tiles, then over tiles.
+/// Number of rows of a tile. Sums over rows are balanced trees within tiles, then over tiles.
 inline constexpr int kTileRows = 1024;
 
-/// Values as the likelihood sees them (standardised if so configured), host memory.
+/// Values in the sampler's units (standardised if so configured), in host memory.
 struct DataSet {
   int dim = 0;
   std::size_t num_rows = 0;
   std::vector<double> values;     ///< num_rows x dim, row-major
-  std::vector<Segment> segments;  ///< disjoint, ascending, covering all rows; at least one
+  std::vector<Segment> segments;  ///< disjoint and ascending, covering all rows; at least one
 
   /// All rows as one segment.
   static DataSet single_segment(int dim, std::vector<double> values) {
@@ -36,8 +36,8 @@ struct Tile {
   int segment = 0;
 };
 
-/// The data set cut into tiles that do not cross segments. Tile t, column j, row i of the tile is
-/// values[(t * dim + j) * kTileRows + i]; places beyond num_rows hold 0.
+/// A data set divided into tiles that do not cross segments. Column j of row i of tile t is values[(t * dim +
+/// j) * kTileRows + i]; elements beyond num_rows are 0.
 template <class Real>
 struct TiledData {
   int dim = 0;
@@ -46,6 +46,7 @@ struct TiledData {
   std::vector<Real> values;
 };
 
+/// Divides `data` into tiles; float32 values are rounded from float64.
 template <class Real>
 TiledData<Real> tile_data(const DataSet& data);
 

@@ -1,4 +1,4 @@
-// Makes likelihood engines: a model on a data set, on the reference, cpu or cuda backend.
+// Creates likelihood engines for a model and a data set, on the reference, cpu or cuda backend.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace emomc {
 
-/// Which model, and its sizes; components of a model with a fixed number of them is that number. `covariance`
-/// tells apart models of one name.
+/// A model and its sizes. `components` is ignored for a model with a fixed number of components.
+/// `covariance` selects among models of one name.
 struct ModelSpec {
   std::string name = "gaussian_mixture";
   int components = 1;
@@ -33,20 +33,22 @@ std::vector<std::string> model_names();
 /// no such model or it does not take that many columns or components.
 ParameterLayout model_layout(const ModelSpec& model, int dim);
 
-/// `automatic` resolved by the work of one step, rows * components * columns * chains: the GPU where
-/// there is one and that exceeds kCudaWorthwhileWork, else the cpu.
+/// Resolves `automatic` from the work of one step, rows x components x columns x chains: cuda where the
+/// machine has a GPU and the work exceeds kCudaWorthwhileWork, otherwise cpu.
 Backend resolve_backend(Backend asked, const ModelSpec& model, const DataSet& data, int num_chains);
 inline constexpr double kCudaWorthwhileWork = 2e5;
 
-/// The device that a backend computes on. Throws InputError where it is not to be had.
+/// The device on which a backend computes. Throws InputError where it is not available, std::invalid_argument
+/// for Backend::automatic.
 std::unique_ptr<Device> make_device(Backend backend);
 
-/// Name of the SIMD instructions that the cpu engine uses here, e.g. "AVX3"; "none" without Highway.
+/// Name of the SIMD instruction set that the cpu engine uses on this machine, e.g. "AVX3"; "none" without
+/// Highway.
 std::string cpu_simd_name();
 
-/// Reads `data` once into the engine's own layout and memory; neither `data` nor `model` is kept.
-/// `device` must outlive the engine and be of make_device(backend)'s kind. `num_threads` (cpu only): 0
-/// takes all. `reference` is serial and always float64.
+/// Copies `data` into the engine's own layout and memory; neither `data` nor `model` is kept. `device` must
+/// outlive the engine and be of the kind that make_device(backend) returns. `num_threads` applies to cpu
+/// only; 0 uses all processors. `reference` is serial and always float64.
 std::unique_ptr<LikelihoodEngine> make_engine(Backend backend, const ModelSpec& model, Precision precision,
                                               const DataSet& data, Device& device, int num_threads = 0);
 

@@ -1,4 +1,5 @@
-// Maximum likelihood and posterior modes by EM (Dempster, Laird and Rubin 1977), for every model and backend.
+// Maximum likelihood estimates and posterior modes by EM (Dempster, Laird and Rubin 1977), for every model
+// and backend.
 #pragma once
 
 #include <functional>
@@ -15,14 +16,14 @@ using ThetaFunction = std::function<double(std::span<const double> theta)>;
 
 struct FitOptions {
   int max_rounds = 10000;
-  /// A round that raises the log likelihood by less than this a row is the last one.
+  /// EM ends after a round that raises the objective by less than this times the number of rows.
   double tolerance = 1e-10;
-  /// [columns] standard deviations are held above; empty: 0. Maximum likelihood only.
+  /// [columns] lower bounds of the standard deviations; empty: 0. For maximum likelihood only.
   std::vector<double> smallest_scale;
 
-  // A posterior mode: what is added to the log likelihood, and a step that raises `expected` + log_prior,
-  // `expected` being the expected log likelihood of rows with known components (generalised EM). Both, or
-  // neither.
+  // For a posterior mode (generalised EM): the term that is added to the log likelihood, and a step that
+  // returns a theta with a higher `expected` + log_prior, where `expected` is the expected complete-data log
+  // likelihood. Both must be set, or neither.
   ThetaFunction log_prior;
   std::function<std::vector<double>(std::span<const double> theta, const ThetaFunction& expected)> raise;
 };
@@ -30,22 +31,24 @@ struct FitOptions {
 struct FitResult {
   std::vector<double> theta;
   double log_likelihood = 0;  ///< at theta
-  double objective = 0;       ///< log_likelihood, with log_prior where there is one
+  double objective = 0;       ///< log_likelihood plus log_prior, where there is one
   int rounds = 0;
-  bool converged = false;
+  bool converged = false;  ///< the last round did not raise the objective by more than the tolerance
 };
 
-/// Fits one model to one data set from any number of starts. `reference` is the cpu's.
+/// Fits one model to one data set from any number of starts. Backend::reference uses the implementation of
+/// cpu.
 class MixtureFitter {
  public:
   virtual ~MixtureFitter() = default;
-  /// EM from theta (the model's layout, the data's units). Each round raises the objective, but where a
-  /// scale is held. Throws InputError where it is not finite at theta.
+  /// Runs EM from theta (the model's layout, in the units of the data set; more parameters may follow, for
+  /// log_prior). Each round raises the objective, except where a scale is held at its lower bound. Throws
+  /// InputError where the objective is not finite at theta.
   virtual FitResult fit(std::span<const double> theta, const FitOptions& options) = 0;
 };
 
-/// `device` must outlive the fitter and be of make_device(backend)'s kind; data are copied. float64
-/// throughout. `num_threads` (cpu only): 0 takes all.
+/// `device` must outlive the fitter and be of the kind that make_device(backend) returns; `data` is copied.
+/// Computes in float64. `num_threads` applies to cpu only; 0 uses all processors.
 std::unique_ptr<MixtureFitter> make_fitter(Backend backend, const ModelSpec& model, const DataSet& data,
                                            Device& device, int num_threads = 0);
 

@@ -1,4 +1,4 @@
-// The list of models. Adding one is a header under emomc/device, its line here and its test.
+// The list of models. A new model needs a header under emomc/device, its line here and a test.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace emomc {
 
-/// Whether a model's components have a Cholesky factor, factor(theta, k, i, j), in place of sds of columns,
-/// scale(theta, k, j).
+/// Whether the components of a model have a Cholesky factor, factor(theta, k, i, j), instead of an sd for
+/// each column, scale(theta, k, j).
 template <class Model>
 inline constexpr bool has_factor = requires(const Model& model, const double* theta) {
   model.factor(theta, 0, 0, 0);

@@ -1,4 +1,4 @@
-// Parameters as JSON, by the names and shapes of a layout: {"weights": [..], "means": [[..]], ...}.
+// Parameter files: JSON with the names and shapes of a layout, {"weights": [..], "means": [[..]], ...}.
 #pragma once
 
 #include <filesystem>
@@ -11,18 +11,19 @@
 
 namespace emomc {
 
-/// theta [layout.dim()] from JSON text, covariances as symmetric matrices; `name` stands for the file in
-/// messages. Throws InputError of one line naming file and key for what is missing, unknown, of another shape
-/// or outside its support.
+/// theta [layout.dim()] from JSON text, in which covariances are symmetric matrices; `name` is the file's
+/// name in messages. Throws InputError, one line with file and key, where a key is missing or unknown, or a
+/// value has another shape or lies outside its support.
 std::vector<double> parse_parameters(const std::string& json, const std::string& name,
                                      const ParameterLayout& layout);
+/// The same for a file of at most 16 MiB.
 std::vector<double> read_parameter_file(const std::filesystem::path& file, const ParameterLayout& layout);
 
-/// The model of the given name with the sizes that a parameter file has: components from its weights,
-/// covariance from the names and shapes of scales, covariance and covariances.
+/// The model `model` with the sizes of a parameter file: the number of components is that of its weights, and
+/// the covariance follows from the names and shapes of scales, covariance and covariances. Throws InputError.
 ModelSpec model_of_parameters(const std::string& json, const std::string& name, const std::string& model);
 
-/// JSON text, numbers in the shortest form that reads back to the same bits.
+/// theta as JSON text; numbers have the shortest form that reads back to the same bits.
 std::string parameters_to_json(const ParameterLayout& layout, std::span<const double> theta);
 
 }  // namespace emomc

@@ -1,4 +1,4 @@
-// Tables of numbers from files: CSV with a header, or NumPy arrays.
+// Reads tables of numbers from files: CSV or NumPy arrays.
 #pragma once
 
 #include <cstddef>
@@ -13,40 +13,42 @@ namespace emomc {
 
 /// What to read.
 struct TableRequest {
-  std::vector<std::string> files;    ///< paths or glob patterns
-  std::vector<std::string> columns;  ///< in this order; empty: all but the reserved ones and an index
-  CsvFormat format{};                ///< of CSV files
+  std::vector<std::string> files;  ///< paths or glob patterns
+  /// In this order; empty: all except reserved columns and an index.
+  std::vector<std::string> columns;
+  CsvFormat format{};  ///< of CSV files
 };
 
-/// A text column that groups rows, dictionary-encoded.
+/// A text column with the labels of the rows, dictionary-encoded.
 struct LabelColumn {
   std::string name;
-  std::vector<std::string> levels;   ///< in order of appearance
-  std::vector<std::uint32_t> codes;  ///< [num_rows]
+  std::vector<std::string> levels;   ///< distinct labels in order of appearance
+  std::vector<std::uint32_t> codes;  ///< [num_rows] indices into levels
 };
 
-/// Rows of finite numbers, from one or several files with the same columns.
+/// Rows of finite numbers from one or several files with the same columns.
 struct Table {
   std::vector<std::string> columns;
   std::size_t num_rows = 0;
-  std::vector<double> values;               ///< num_rows x columns.size(), row-major
-  std::vector<std::string> files;           ///< after globbing, in reading order
-  std::vector<std::size_t> file_first_row;  ///< [files.size()]
+  std::vector<double> values;               ///< num_rows x columns.size(), row-major, host memory
+  std::vector<std::string> files;           ///< after expansion of patterns, in reading order
+  std::vector<std::size_t> file_first_row;  ///< [files.size()] index of each file's first row
   std::vector<std::string> skipped_columns;
-  std::vector<LabelColumn> labels;     ///< of the reserved columns that all files have
-  std::size_t num_duplicate_rows = 0;  ///< rows equal to an earlier one
-  std::vector<std::string> notes;  ///< how CSV files were read where that is not the rule, with a file's name
+  std::vector<LabelColumn> labels;     ///< the reserved columns that all files have
+  std::size_t num_duplicate_rows = 0;  ///< rows that are equal to an earlier one
+  /// Deviations from the default CSV format, with the file's name.
+  std::vector<std::string> notes;
 };
 
 /// Column names that are labels, never data: speaker, utterance, frame, emotion, label, file, start, end.
 const std::vector<std::string>& reserved_columns();
 
-/// Reads and checks. A separator, a decimal mark or a missing header that `format` leaves open is found from
-/// the file where one reading makes sense; where two do, the file is refused. A first column of row names or
-/// numbers without a name of its own (pandas, R) is an index, left out where it is not asked for. Throws
-/// InputError, one line with file, line (the header is line 1) and column, where a value is missing, not a
-/// number, NaN or infinite, where rows differ in length, columns are missing or doubled, or there are no
-/// rows. Sizes in a file are checked before anything is allocated by them.
+/// Reads and checks files. A separator, decimal mark or header that `format` leaves open is detected where
+/// the file has one plausible reading; where it has two, the file is refused. A first column of row names or
+/// numbers that has no name of its own (as written by pandas and R) is an index and left out unless it is
+/// asked for. Throws InputError, one line with file, line (the header is line 1) and column, where a value is
+/// missing, not a number, NaN or infinite, where rows differ in length, where columns are missing or
+/// duplicated, or where there are no rows. Sizes in a file are checked before memory is allocated for them.
 Table read_table(const TableRequest& request);
 
 }  // namespace emomc

@@ -11,17 +11,18 @@
 
 namespace emomc {
 
-/// Draws of one quantity, borrowed: draw i of chain c is data[i * draw_stride + c * chain_stride].
+/// A view of the draws of one quantity: draw i of chain c is data[i * draw_stride + c * chain_stride], in
+/// host memory.
 struct DrawsView {
   const double* data = nullptr;
   std::size_t num_draws = 0, num_chains = 0;
   std::ptrdiff_t draw_stride = 1, chain_stride = 0;
-  /// Chains that move by one another's state count as one chain: an ESS comes from the autocorrelation of the
-  /// ensemble's mean (Goodman and Weare 2010), R-hat is the larger of the ensembles' and the single chains'.
-  /// A divisor of num_chains.
+  /// Number of neighbouring chains that move by one another's state. They count as one chain: the ESS comes
+  /// from the autocorrelation of the ensemble's mean (Goodman and Weare 2010), and R-hat is the larger of
+  /// that of the ensembles and that of the single chains. A divisor of num_chains.
   std::size_t chains_per_ensemble = 1;
-  /// Neighbouring chains that began at one point: their means are no independent ones. A divisor of
-  /// num_chains.
+  /// Number of neighbouring chains that started at one point, so that their means are not independent. A
+  /// divisor of num_chains.
   std::size_t chains_per_superchain = 1;
 
   double operator()(std::size_t draw, std::size_t chain) const {
@@ -30,56 +31,63 @@ struct DrawsView {
   }
 };
 
-// All give NaN where a draw is not finite, where all draws are equal to rounding, or where there are fewer
-// draws than the definition needs.
+// R-hat, ESS, MCSE and autocorrelations are NaN where a draw is not finite, where all draws are equal to
+// rounding, or where there are fewer draws than the definition needs.
 //
-// An ESS differs from posterior's where the chains are too short for the autocorrelation to be seen to die
-// out: Geyer's sequence ends by the length of the chain. There the variance of the mean comes from the
-// spread of the chains' means: with 16 chains (superchains) or more in place of the sequence, with 2 to 15 as
-// a lower bound of it.
+// The ESS differs from that of posterior where chains are so short that Geyer's sequence of autocorrelations
+// reaches the end of the chain before it dies out. The variance of the mean is then estimated from the spread
+// of the chains' means: with 16 chains (superchains) or more it replaces the sequence's estimate, with 2 to
+// 15 it is a lower bound.
 
+/// Mean of all draws.
 double draws_mean(DrawsView draws);
-/// Divisor n - 1.
+/// Standard deviation with divisor n - 1.
 double draws_sd(DrawsView draws);
-/// Type 7 of Hyndman and Fan (1996), R's default.
+/// Quantile of type 7 of Hyndman and Fan (1996), the default of R; NaN where a draw is NaN.
 double draws_quantile(DrawsView draws, double probability);
 
-/// Larger of the rank-normalised split R-hat of the draws and of their distance from the median; the former
-/// where that distance is the same for all draws. Infinite where no chain moves and they differ.
+/// The larger of the rank-normalised split R-hat of the draws and that of their distances from the median;
+/// the first alone where all distances are equal. Infinite where no chain moves and chains differ.
 double rhat(DrawsView draws);
-/// Without ranks and without splitting (Gelman and Rubin 1992).
+/// R-hat without ranks and without splitting (Gelman and Rubin 1992).
 double rhat_basic(DrawsView draws);
 
 /// Nested R-hat (Margossian et al. 2024, "Nested R-hat: assessing the convergence of Markov chain Monte Carlo
 /// when running many short chains") of superchains, each of `chains_per_superchain` neighbouring chains that
-/// began at one point. A divisor of num_chains; at least two superchains.
+/// started at one point. chains_per_superchain must divide num_chains and leave at least two superchains;
+/// otherwise the result is NaN or ignores the remaining chains.
 double rhat_nested(DrawsView draws, std::size_t chains_per_superchain);
-/// Autocorrelations at lags 0 .. num_draws - 1, about each chain's own mean, their mean over the chains.
+/// Autocorrelations at lags 0 .. num_draws - 1, each chain about its own mean, averaged over the chains.
 std::vector<double> autocorrelation(DrawsView draws);
 
+/// ESS of the normal scores of split chains.
 double ess_bulk(DrawsView draws);
-/// Smaller of the ESS of the 5 % and the 95 % quantile; that of x <= quantile, or of x < quantile where no
-/// draw is above it.
+/// The smaller of the ESS of the 5 % and of the 95 % quantile, that is of the indicator x <= quantile, or x <
+/// quantile where no draw is above it.
 double ess_tail(DrawsView draws);
+/// ESS of the draws themselves, for the error of their mean.
 double ess_mean(DrawsView draws);
-/// ESS of |x - mean|, for estimates of the standard deviation.
+/// ESS of |x - mean|, for the error of the standard deviation.
 double ess_sd(DrawsView draws);
+/// ESS of the indicator x <= quantile, as in ess_tail.
 double ess_quantile(DrawsView draws, double probability);
-/// Without splitting.
+/// ESS without ranks and without splitting.
 double ess_basic(DrawsView draws);
 
+/// sd / sqrt(ess_mean).
 double mcse_mean(DrawsView draws);
-/// By the fourth moment and the ESS of (x - mean)^2 (Kenney and Keeping 1951, p. 141).
+/// MCSE of the standard deviation from the fourth moment and the ESS of (x - mean)^2 (Kenney and Keeping
+/// 1951, p. 141).
 double mcse_sd(DrawsView draws);
-/// Half the distance of the order statistics at the 15.87 % and 84.13 % points of a beta distribution.
+/// Half the distance between the order statistics at the 15.87 % and 84.13 % points of a beta distribution.
 double mcse_quantile(DrawsView draws, double probability);
 
-/// What `emomc summary` prints of a quantity.
+/// What `emomc summary` prints for one quantity.
 struct QuantitySummary {
   double mean, sd, q5, q50, q95, mcse_mean, mcse_sd, ess_bulk, ess_tail, rhat;
 };
 QuantitySummary summarize(DrawsView draws);
-/// One for each quantity, on all threads.
+/// One summary for each quantity, computed on all threads.
 std::vector<QuantitySummary> summarize(std::span<const DrawsView> quantities, ThreadPool& threads);
 
 }  // namespace emomc

@@ -1,6 +1,7 @@
-// Draws of many quantities in memory, whoever made them: runs of emomc, CSV files of Stan, CSV tables.
+// Draws of many quantities in memory, from any source: runs of emomc, CSV files of Stan, CSV tables.
 //
-// Readers believe nothing: what is truncated, foreign or inconsistent throws InputError with file and line.
+// Readers check everything: they throw InputError with file and line for content that is truncated,
+// inconsistent or in another format.
 #pragma once
 
 #include <filesystem>
@@ -20,32 +21,38 @@ struct BlockCounts {
   std::vector<std::uint64_t> accepted, proposed;  ///< [num_chains]
 };
 
-/// Values are finite or not; nothing is left out. Warm-up is not in it.
+/// The draws of the sampling phase of all chains, or of warm-up where draw_set_of was asked for it. Draws
+/// that are not finite are included.
 struct DrawSet {
   std::string source;               ///< the run directory, or the files
   std::string program;              ///< "emomc", "CmdStan", "ArviZ", "CSV"
   std::vector<std::string> names;   ///< [num_quantities], as in the file; log densities first
-  std::vector<std::string> chains;  ///< [num_chains] what to call them
-  std::size_t num_draws = 0;        ///< of each chain
-  std::vector<double> values;       ///< num_quantities x num_chains x num_draws
+  std::vector<std::string> chains;  ///< [num_chains] names for messages
+  std::size_t num_draws = 0;        ///< per chain
+  std::vector<double> values;       ///< num_quantities x num_chains x num_draws, row-major
 
-  std::size_t num_log_densities = 0;  ///< of the first names: log_density, ..., or lp__
-  std::size_t chains_per_ensemble = 1;
-  /// Neighbouring chains that began at one point, for nested R-hat; 1: every chain by itself.
+  /// Number of log densities, which are the first names: log_density, ..., or lp__.
+  std::size_t num_log_densities = 0;
+  std::size_t chains_per_ensemble = 1;  ///< a divisor of num_chains; 1: chains are independent
+  /// Number of neighbouring chains that started at one point, for nested R-hat; 1: every chain has a start of
+  /// its own.
   std::size_t chains_per_superchain = 1;
   std::vector<BlockCounts> acceptance;
-  std::vector<std::size_t> divergences;  ///< [num_chains] of Hamiltonian Monte Carlo; empty: not known
+  /// [num_chains] divergent transitions of Hamiltonian Monte Carlo; empty: not known
+  std::vector<std::size_t> divergences;
   std::optional<double> warmup_seconds, sampling_seconds;
   std::int64_t warmup = 0, thin = 1;  ///< steps
-  /// What the reader left out of the files, or found in them, that a user should know; one sentence each.
+  /// Sentences for the user about what the reader found in the files or left out.
   std::vector<std::string> notes;
-  /// "variational", "pathfinder", "laplace": the draws are independent ones of such an approximation to the
-  /// posterior, so their R-hat and ESS say nothing of it. Empty: they are of Markov chains.
+  /// "variational", "pathfinder" or "laplace": the draws are independent draws of such an approximation to
+  /// the posterior, so R-hat and ESS say nothing about the posterior. Empty: draws of Markov chains.
   std::string approximation;
-  ParameterLayout layout;  ///< of names behind the log densities; without blocks: not known
+  /// Layout of the names after the log densities; without blocks where it is not known.
+  ParameterLayout layout;
 
   std::size_t num_quantities() const { return names.size(); }
   std::size_t num_chains() const { return chains.size(); }
+  /// All draws of quantity q, chain after chain.
   std::span<double> quantity(std::size_t q) {
     return {values.data() + q * num_chains() * num_draws, num_chains() * num_draws};
   }
@@ -53,47 +60,49 @@ struct DrawSet {
     return {values.data() + q * num_chains() * num_draws, num_draws,           num_chains(),         1,
             static_cast<std::ptrdiff_t>(num_draws),       chains_per_ensemble, chains_per_superchain};
   }
-  /// Adds a quantity of zeros and returns where its values begin, chain after chain.
+  /// Adds a quantity of zeros and returns a pointer to its values, chain after chain. Invalidates earlier
+  /// pointers.
   double* add(const std::string& name);
 };
 
 enum class Phase { warmup, sampling };
-/// The draws of one phase of chains in files, as many of each as all have. Throws InputError where sampling
-/// has none yet; a warm-up without draws has no parameters either. Ensembles, superchains and times are the
-/// manifest's business.
+/// The draws of one phase of chains that were read from files. All chains are cut to the length of the
+/// shortest. Throws InputError where there are no sampling draws yet; without draws of warm-up the result has
+/// no parameters. The caller sets ensembles, superchains and times from the manifest.
 DrawSet draw_set_of(const std::vector<ChainDraws>& chains, const std::string& source,
                     Phase phase = Phase::sampling);
 
-/// One CSV per chain as CmdStan or the sample_file of rstan writes it: comments, a header, rows of numbers.
-/// Columns whose names end in two underscores are the sampler's own, lp__ is the log density. Rows of warm-up
-/// that were saved are left out; method = fixed_param has none. Draws of method = variational, pathfinder and
-/// laplace are read as those of an approximation, generate_quantities as they are; files of other methods
-/// hold no draws and are refused.
+/// Reads one CSV file per chain as CmdStan or the sample_file of rstan writes it: comments, a header, rows of
+/// numbers. Columns whose names end in two underscores belong to the sampler; lp__ is the log density. Saved
+/// rows of warm-up are left out (method = fixed_param has none). Draws of method = variational, pathfinder
+/// and laplace are read as draws of an approximation, those of generate_quantities as they are. Throws
+/// InputError for files of other methods, which hold no draws.
 DrawSet read_stan_csv(const std::vector<std::filesystem::path>& files);
 
 /// Whether a CSV file's header begins with the columns `chain,draw`: the table of all chains that
 /// `emomc export --format csv` writes. Throws InputError where the file cannot be read.
 bool is_draw_table(const std::filesystem::path& file);
-/// Such a table. Rows of a chain are in the order of their draws; rows of different chains may alternate.
-/// Leading columns of the names log_density, log_likelihood, log_prior, lp__ and lp are log densities.
+/// Reads such a table. The rows of a chain are in the order of their draws; rows of different chains may
+/// alternate. Leading columns with the names log_density, log_likelihood, log_prior, lp__ and lp are log
+/// densities. Throws InputError.
 DrawSet read_draw_table(const std::filesystem::path& file);
 
-/// Parameters that are one array; matrices of which the lower triangle is stored are whole here.
+/// Quantities that form one array. A matrix of which the files store the lower triangle is complete here.
 struct QuantityArray {
   std::string name;
   std::vector<int> shape;               ///< empty for a scalar
-  std::vector<std::size_t> quantities;  ///< row-major, into the set's names
+  std::vector<std::size_t> quantities;  ///< row-major indices into the set's names
   int component_axis = -1;
-  std::vector<int> feature_axes;  ///< axes that count the data's columns
+  std::vector<int> feature_axes;  ///< axes that run over the data's columns
 };
-/// The arrays of `count` quantities behind the log densities: by the layout where it is known, by the names
-/// otherwise. What the names say is no array stays a scalar of that name.
+/// The arrays of the `count` quantities after the log densities, from the layout where it is known and
+/// otherwise from the names. Names that do not form an array become scalars.
 std::vector<QuantityArray> arrays_of(const DrawSet& set, std::size_t count);
 
-/// Blocks of the names `x[i,j]`, `x.i.j`, `x`: neighbouring ones with the same first part.
+/// Neighbouring names `x[i,j]`, `x.i.j` or `x` with the same first part and the same number of indices.
 struct NameBlock {
   std::string name;
-  std::size_t begin, size;                ///< into names
+  std::size_t begin, size;                ///< range of names
   std::vector<std::vector<int>> indices;  ///< of each name; empty for a scalar
 };
 std::vector<NameBlock> blocks_of_names(std::span<const std::string> names);

@@ -1,5 +1,5 @@
-// POSIX files with every error turned into a MachineError that names the file and says what to do. All that
-// is written into a run directory goes through here.
+// POSIX file operations. Every error becomes a MachineError that names the file and a remedy. Everything that
+// is written into a run directory is written by these functions.
 #pragma once
 
 #include <cstdint>
@@ -9,33 +9,35 @@
 
 namespace emomc {
 
-/// A file open for writing; closes itself.
+/// A file open for writing; the destructor closes it. Members throw MachineError.
 class File {
  public:
   enum class Mode {
-    create,         ///< new, or emptied
-    create_new,     ///< new; fails where there is one
-    open_existing,  ///< written behind its end
-    append,         ///< the same; created where there is none
-    special         ///< a device or FIFO, also behind a symbolic link; the others do not follow links
+    create,         ///< created, or emptied where it exists
+    create_new,     ///< created; fails where it exists
+    open_existing,  ///< existing; writes append to it
+    append,         ///< as open_existing, but created where it does not exist
+    /// A device or FIFO, also through a symbolic link; the other modes do not follow links.
+    special
   };
   File(std::filesystem::path path, Mode mode);
-  /// What `descriptor` of this process writes to, by a descriptor of its own; `path` is for messages.
+  /// Writes to a duplicate of this process's file descriptor `descriptor`; `path` is for messages.
   static File of_descriptor(int descriptor, std::filesystem::path path);
   ~File();
   File(File&& other) noexcept;
   File& operator=(File&& other) noexcept;
 
   void write_all(std::string_view bytes);
-  /// Has the system begin to write out the `bytes` bytes before `end`, so that a sync later finds little left
-  /// to do.
+  /// Asks the system to start writing the `bytes` bytes before offset `end` to disk, so that a later sync has
+  /// little left to do.
   void begin_sync(std::int64_t end, std::int64_t bytes) const;
+  /// Calls fsync: returns when all written bytes are on the disk.
   void sync();
-  /// As far as this process may.
+  /// Copies owner and permissions of `other` as far as this process is allowed to; never fails.
   void take_owner_and_permissions_of(const std::filesystem::path& other);
   void truncate(std::int64_t size);
   std::int64_t size() const;
-  /// Throws where the path leads to another file by now, or to none: what is written would be lost.
+  /// Throws MachineError where the path no longer leads to this file, since what is written would be lost.
   void require_in_place() const;
   const std::filesystem::path& path() const { return path_; }
 
@@ -49,21 +51,23 @@ class File {
   int descriptor_ = -1;
 };
 
-/// The whole content. Throws InputError where there is no such file, MachineError where reading fails.
+/// The whole content of a regular file. Throws InputError where it cannot be opened, MachineError where
+/// reading fails.
 std::string read_file(const std::filesystem::path& file);
 
-/// Writes `content` to `file` so that a reader sees the old or the new content, never a part:
-/// a temporary beside it (`file`.tmp), fsync, rename, fsync of the directory. Whatever had the name before is
-/// replaced, a link or a device as well; for paths that users name there is write_output (output_file.hpp).
+/// Writes `content` to `file` so that a reader sees either the old or the new content, never a part: it
+/// writes a temporary file (`file`.tmp), calls fsync, renames it and syncs the directory. An existing file of
+/// that name is replaced, also a link or a device; use write_output (output_file.hpp) for paths that users
+/// name. Throws MachineError.
 void write_file_atomically(const std::filesystem::path& file, std::string_view content);
 
-/// Renames, and syncs the directory of `to`.
+/// Renames and syncs the directory of `to`. Throws MachineError.
 void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
 
-/// Makes a directory and those that lead to it, durably, where there is none.
+/// Creates a directory and its missing parents durably. Throws MachineError.
 void make_directories(const std::filesystem::path& directory);
 
-/// Removes a file if it is there.
+/// Removes a file if it exists. Throws MachineError.
 void remove_file(const std::filesystem::path& file);
 
 }  // namespace emomc

@@ -1,6 +1,6 @@
-// Mixtures without their labels. A likelihood does not change when components are renumbered, so chains may
-// number them differently; what is compared between chains must not depend on the numbers, or the numbers
-// must be made alike first.
+// Mixtures and the labels of their components. The likelihood does not change when components are renumbered,
+// so chains may number them differently. A comparison between chains must therefore use quantities that do
+// not depend on the numbering, or the components must be matched first.
 #pragma once
 
 #include "emomc/core/thread_pool.hpp"
@@ -8,43 +8,48 @@
 
 namespace emomc {
 
-/// Where a draw set has a Gaussian mixture's parameters, in the units of the files.
+/// Where a draw set has a Gaussian mixture's parameters, as quantity indices; parameters are in the data's
+/// own units.
 struct MixtureNames {
   int num_components = 0, num_columns = 0;
   std::size_t weights = 0, means = 0;
   enum class Spread { scales, spherical, tied, full };
   Spread spread = Spread::scales;
-  std::size_t scales = 0;  ///< scales, or the first covariance
-  /// Two Gaussians with one mean: `weights` is the share of the first, `means` the mean of both.
+  std::size_t scales = 0;  ///< index of the first scale or of the first covariance element
+  /// The model two_gaussian, two Gaussians with one mean: `weights` is the weight of the first, `means` the
+  /// mean of both.
   bool is_pair = false;
 };
 
-/// Nothing where the layout is no such mixture, or has fewer components.
+/// Empty where the layout is not such a mixture or has fewer components.
 std::optional<MixtureNames> find_mixture(const DrawSet& set, int fewest_components = 2);
 
-/// Of one draw (counted over all chains): the mixture's density in one column at each x, its mean and sd
-/// there.
+/// The mixture's density in one column at each x, and its mean and sd there, for one draw. `draw` counts over
+/// all chains, chain after chain.
 std::vector<double> column_densities(const DrawSet& set, const MixtureNames& mixture, std::size_t draw,
                                      std::size_t column, std::span<const double> x);
 struct ColumnMoments {
   double mean, sd;
 };
+/// Mean and sd of the mixture in one column, for one draw.
 ColumnMoments column_moments(const DrawSet& set, const MixtureNames& mixture, std::size_t draw,
                              std::size_t column);
 
-/// Appends what no renumbering changes: `sorted_weights[k]`, the largest first, `mixture_mean[j]` and
-/// `mixture_sd[j]` of each column, and `mixture_density[j,i]` of each column at i = 0 .. 4, mean - 2 sd to
-/// mean + 2 sd over all draws. Returns the first of them.
+/// Appends quantities that do not depend on the labels: `sorted_weights[k]`, the largest first,
+/// `mixture_mean[j]` and `mixture_sd[j]` of each column, and `mixture_density[j,i]`, the density of column j
+/// at mean + (i - 2) sd, i = 0 .. 4, with mean and sd of the mixture averaged over all draws. Returns the
+/// index of the first of them.
 std::size_t append_label_free(DrawSet& set, const MixtureNames& mixture);
 
-/// Of one point after the other: sorted weights, and means and sds of the mixture's columns, as
-/// append_label_free has them.
+/// Computes label-free quantities of single points: sorted weights, and means and sds of the mixture's
+/// columns, as append_label_free has them.
 class LabelFreePoint {
  public:
-  /// Of parameters as files have them; size() is 0 where they are no mixture of two or more components.
+  /// `layout` describes parameters as files have them; size() is 0 where it is not a mixture of two or more
+  /// components.
   explicit LabelFreePoint(const ParameterLayout& layout);
   std::size_t size() const { return size_; }
-  /// Writes size() values.
+  /// Writes size() values for theta [layout.dim()].
   void compute(std::span<const double> theta, double* values);
 
  private:
@@ -60,46 +65,50 @@ struct Relabelling {
   bool changes_nothing() const;
 };
 
-/// By the first column's mean, the smallest first; where means are equal by the next column's, then by
-/// scales, then by weights. So the order does not depend on the labels of the draws.
+/// Orders the components of each draw by the first column's mean, the smallest first; ties are broken by the
+/// means of the next columns, then by scales, then by weights. So the order does not depend on the labels of
+/// the draws.
 Relabelling relabel_by_order(const DrawSet& set, const MixtureNames& mixture);
 
-/// A numbering in which all draws agree as well as they can, and how well that is.
+/// A numbering in which all draws agree as well as they can, and a measure of how distinct its components
+/// are.
 struct MatchedComponents {
   Relabelling relabelling;
-  /// How far two numbers cannot be told apart: the share of draws in which trading them costs less than a
-  /// tenth of what it costs in the median draw. It is 0.05 to 0.07 where the two overlap completely, 0.02
-  /// where the posterior of their difference has its mean 2 sds from 0, and less than 0.001 from 4 sds on. Of
-  /// the pair with the largest share.
+  /// How interchangeable two numbers are: the share of draws in which exchanging them costs at most a tenth
+  /// of what the exchange costs in the median draw; the largest over all pairs. It is 0.05 to 0.07 where two
+  /// components overlap completely, 0.02 where the posterior of their difference has its mean 2 sds from 0,
+  /// and less than 0.001 from 4 sds on.
   double overlap = 0;
-  int first = -1, second = -1;  ///< that pair
-  std::string numbered_by;      ///< what increases, or of weights decreases, with the number: "means[k,0]"
+  int first = -1, second = -1;  ///< the pair with the largest overlap; -1 where nothing was matched
+  /// The quantity that increases with the number, or decreases where it is a weight, e.g. "means[k,0]"
+  std::string numbered_by;
 };
 
-/// Every draw's components are matched to those of all draws. A draw i is the joint density w_k N(x; m_k,
-/// S_k) of a row x and its component k; sought are the permutation of each draw and Gaussians with weights,
-/// W_k N(M_k, V_k), for which the sum over draws of the Kullback-Leibler divergence from draw to Gaussians is
-/// least: W, M, V are the moments of the components matched to number k, and component j of a draw as number
-/// k costs w_j (-log W_k + log|V_k| / 2 + tr(V_k^-1 (S_j + (m_j - M_k)(m_j - M_k)')) / 2). That is the
-/// decision-theoretic scheme of Stephens (2000, "Dealing with label switching in mixture models",
-/// algorithm 4.1) with a loss that needs no integral over x; permutations are found by the Hungarian method.
-/// The scheme ends in a local minimum, so it is started from orders by columns, weights, scales and the first
-/// principal axis and from single draws, on a share of the draws; the best is then followed on all draws.
+/// Matches the components of every draw to a reference that is estimated from all draws. Draw i is the joint
+/// density w_k N(x; m_k, S_k) of a row x and its component k. The method finds a permutation of each draw and
+/// a reference W_k N(x; M_k, V_k) that minimise the sum over draws of the Kullback-Leibler divergence from
+/// draw to reference. W, M and V are the moments of the components matched to number k, and component j of a
+/// draw as number k costs w_j (-log W_k + log|V_k| / 2 + tr(V_k^-1 (S_j + (m_j - M_k)(m_j - M_k)')) / 2).
+/// This is the decision-theoretic scheme of Stephens (2000, "Dealing with label switching in mixture models",
+/// algorithm 4.1) with a loss that needs no integral over x. Permutations are found by the Hungarian method.
+/// The scheme ends in a local minimum, so it is started on a share of the draws from orders by columns,
+/// weights, scales and the first principal axis and from single draws; the best start is then continued on
+/// all draws.
 ///
-/// `set` must be in the order of relabel_by_order; then nothing depends on the labels that draws had. Numbers
-/// go by the first column's means, the smallest first, where their means over draws tell each number from the
-/// next by at least a sd of their difference, otherwise by the first of the other columns' means, the scales
-/// and the weights (the largest first) that does, or by that which comes nearest; so they are the same in
-/// another run. Draws that are not finite stay in their order, and all draws do where even one
-/// round over them would take minutes (hundreds of components; `overlap` is 0). Deterministic, whatever the
-/// number of threads.
+/// `set` must be in the order of relabel_by_order; then the result does not depend on the labels that draws
+/// had. The numbers increase with the first column's means where the means over draws of successive numbers
+/// differ by at least one sd of their difference. Otherwise they follow the first of the other columns'
+/// means, the scales and the weights (the largest first) with that property, or the quantity that comes
+/// closest to it; so another run gets the same numbers. Draws that are not finite keep their order. All draws
+/// keep it where a single round over them would take minutes (hundreds of components); `overlap` is 0 then.
+/// The result does not depend on the number of threads.
 MatchedComponents match_components(const DrawSet& set, const MixtureNames& mixture, ThreadPool& threads);
 
-/// Renumbers the components of every block with a component axis.
+/// Renumbers the components in every block with a component axis, and the two Gaussians of two_gaussian.
 void apply(const Relabelling& relabelling, DrawSet& set);
 
-/// The assignment of K rows to K columns of least total cost [K x K, row-major]: the column of each row. The
-/// Hungarian method (Kuhn 1955; Jonker and Volgenant 1987), O(K^3).
+/// The assignment of K rows to K columns of least total cost; `cost` is K x K, row-major. Returns the column
+/// of each row. The Hungarian method (Kuhn 1955; Jonker and Volgenant 1987), O(K^3).
 std::vector<int> least_cost_assignment(std::span<const double> cost, int K);
 
 }  // namespace emomc

@@ -1,4 +1,4 @@
-// What a user says about a prior: a family and its arguments, before it meets a parameter layout.
+// Prior distributions as the user states them: families and arguments, independent of a parameter layout.
 #pragma once
 
 #include <map>
@@ -8,9 +8,9 @@
 
 namespace emomc {
 
-/// A number or a nested list of numbers as written by the user; `shape` is empty for one number. It is
-/// broadcast against a block: one number, [d], [K] or [K][d]. Or a parameter itself, of which there is one
-/// per column of the block.
+/// A number or nested list of numbers as the user wrote it; `shape` is empty for one number. It is broadcast
+/// against a block as a scalar, [d], [K] or [K][d]. Alternatively the argument is a parameter that is
+/// sampled, one for each column of the block.
 struct ArrayArgument {
   std::vector<int> shape;
   std::vector<double> values;  ///< row-major
@@ -18,7 +18,7 @@ struct ArrayArgument {
   bool operator==(const ArrayArgument&) const = default;
 };
 
-/// The families. On a block bounded below, a family that reaches beyond is truncated and renormalised.
+/// The prior families. On a block with bounds, a family with a wider support is truncated and renormalised.
 enum class PriorFamily {
   normal,
   half_normal,
@@ -35,31 +35,33 @@ enum class PriorFamily {
   fixed
 };
 
-/// One block's prior. Arguments by position, named as in `argument_names(family)`.
+/// The prior of one block. Arguments are by position, in the order of `argument_names(family)`.
 struct PriorSpec {
   PriorFamily family = PriorFamily::normal;
   std::vector<ArrayArgument> arguments;
   bool operator==(const PriorSpec&) const = default;
 };
 
-/// normal {mean, sd}, half_normal {sd}, student_t {df, mean, scale}, cauchy {location, scale}, lognormal
-/// {meanlog, sdlog}, gamma {shape, rate}, inverse_gamma {shape, scale}, exponential {rate}, uniform {lower,
-/// upper}, beta {a, b}, dirichlet {a}, lkj {eta}, fixed {value}.
+/// The names of a family's arguments: normal {mean, sd}, half_normal {sd}, student_t {df, mean, scale},
+/// cauchy {location, scale}, lognormal {meanlog, sdlog}, gamma {shape, rate}, inverse_gamma {shape, scale},
+/// exponential {rate}, uniform {lower, upper}, beta {a, b}, dirichlet {a}, lkj {eta}, fixed {value}.
 const std::vector<std::string>& argument_names(PriorFamily family);
-/// The arguments that can be parameters themselves: locations and scales of some families.
+/// The arguments that can be sampled themselves: locations and scales of some families.
 std::vector<std::string> sampled_argument_names(PriorFamily family);
+/// The name of a family in configurations, and the family of a name; empty for an unknown name.
 const std::string& family_name(PriorFamily family);
 std::optional<PriorFamily> family_from_name(const std::string& name);
 std::vector<std::string> family_names();
 
-/// The priors of all blocks of a model and what binds blocks together. A covariance is diag(s) R diag(s), and
-/// has a prior for s, `scales`, and one for R, `correlations` (Lewandowski, Kurowicka and Joe 2009).
+/// The priors of all blocks of a model and the restrictions that couple components. A covariance is diag(s) R
+/// diag(s) and has one prior for s, `scales`, and one for R, `correlations` (Lewandowski, Kurowicka and Joe
+/// 2009).
 struct PriorSet {
   std::map<std::string, PriorSpec> blocks;  ///< by block name
-  /// Smallest scale allowed, as a share of the column's sd in the data the sampler sees.
+  /// Lower bound of scales, as a share of the column's sd in the sampler's units.
   double scale_floor = 0.001;
-  /// A block with a component axis whose first coordinates are restricted to increase with the component, the
-  /// prior being multiplied by K!; empty: none. The prior must be the same when components change places.
+  /// Name of a block with a component axis whose first coordinates must increase with the component; the
+  /// prior is multiplied by K!. Empty: none. The prior must be invariant to permutations of the components.
   std::string order;
   bool operator==(const PriorSet&) const = default;
 };

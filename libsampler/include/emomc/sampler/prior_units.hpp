@@ -1,8 +1,8 @@
-// Priors between the data's own units and those the sampler sees.
+// Conversion of priors between the data's own units and the sampler's units.
 //
-// A column is seen as (x - mean) / sd, a location theta as (theta - mean) / sd, a scale as theta / sd. Each
-// family of priors is closed under the map that its block takes part in, so that a prior stated in one unit
-// is the same family with other arguments in the other, and densities differ by a constant, log_prior_offset.
+// The sampler's unit of a column is (x - mean) / sd, so a location theta becomes (theta - mean) / sd and a
+// scale theta / sd. Most families are closed under these maps: the prior is the same family with other
+// arguments, and densities differ by a constant, log_prior_offset.
 #pragma once
 
 #include <optional>
@@ -13,24 +13,24 @@
 
 namespace emomc {
 
-/// The prior of `block`, stated for columns in the sampler's units, in the data's own; arguments per column
-/// or per element where columns differ. Nothing where the family cannot say it there. Arguments must fit the
-/// block.
+/// Converts the prior of `block` from the sampler's units to the data's own. Arguments become one per column,
+/// or one per element where components differ. Empty where the family is not closed under the map. Arguments
+/// must have the shape that the block allows.
 std::optional<PriorSpec> in_data_units(const PriorSpec& prior, const ParameterBlock& block,
                                        const ColumnUnits& units);
-/// The inverse: stated in the data's own units, wanted in the sampler's.
+/// The inverse: from the data's own units to the sampler's.
 std::optional<PriorSpec> in_sampler_units(const PriorSpec& prior, const ParameterBlock& block,
                                           const ColumnUnits& units);
 
-/// All priors of a model with this layout from the data's own units into the sampler's, sampled arguments
-/// included. Throws InputError where a family cannot be stated there.
+/// Converts all priors of a model with this layout, sampled arguments included, from the data's own units to
+/// the sampler's. Throws InputError where a family is not closed under the map.
 PriorSet in_sampler_units(const PriorSet& stated, const ParameterLayout& layout, const ColumnUnits& units);
 /// The inverse.
 PriorSet in_data_units(const PriorSet& stated, const ParameterLayout& layout, const ColumnUnits& units);
 
-/// What is added to the log prior in the sampler's units to have the log density of the same point in the
-/// data's own: minus the sum over all parameters that are not fixed of the log of the factor between the
-/// units. `layout` is the likelihood's, `stated` the priors in either unit.
+/// The constant to add to the log prior in the sampler's units to get the log density of the same point in
+/// the data's own: minus the sum, over all parameters that are not fixed, of the log of the factor between
+/// the units. `layout` is the likelihood's; `stated` may be in either unit.
 double log_prior_offset(const PriorSet& stated, const ParameterLayout& layout, const ColumnUnits& units);
 
 }  // namespace emomc

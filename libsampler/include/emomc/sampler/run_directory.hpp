@@ -1,8 +1,8 @@
-// The files of a run: append-only chain files while it runs, a checkpoint, and readers that believe
-// nothing. docs/chain-format.md is the byte-level description.
+// The files of a run: chain files that are appended to while it runs, a checkpoint, and readers that trust no
+// file. docs/chain-format.md is the byte-level description.
 //
-// Writers throw MachineError where the disk fails; readers throw InputError where a file is not what it
-// should be, before any size in it is believed.
+// Writers throw MachineError where the disk fails. Readers throw InputError where a file is not what it
+// should be, and check every size in a file before they use it.
 #pragma once
 
 #include <cstddef>
@@ -20,20 +20,20 @@
 
 namespace emomc {
 
-/// What a chain file says of itself. All chains of a run have equal headers but for chain_id.
+/// The header of a chain file. All chains of a run have equal headers except for chain_id.
 struct ChainHeader {
   std::uint64_t chain_id = 0;
   std::uint64_t seed = 0;
-  std::int64_t warmup = 0;  ///< steps; in ChainDraws the absolute step after which the last warm-up ended
+  std::int64_t warmup = 0;  ///< steps; in ChainDraws the absolute step at which the last warm-up ended
   std::int64_t thin = 1;
   ParameterLayout layout;                ///< in the data's own units
   std::vector<std::string> block_names;  ///< proposal blocks whose acceptance is recorded
   bool operator==(const ChainHeader&) const = default;
 };
 
-/// One kept draw, in the data's own units. log_density = log_prior + log_likelihood.
+/// One kept draw in the data's own units. log_density = log_prior + log_likelihood.
 struct DrawView {
-  std::int64_t step;  ///< absolute step (warm-up counted) after which it was kept
+  std::int64_t step;  ///< absolute step (warm-up included) after which the draw was kept
   double log_prior, log_likelihood;
   std::span<const double> parameters;  ///< [dim]
 };
@@ -44,20 +44,20 @@ struct AcceptanceView {
   std::span<const std::uint64_t> accepted, proposed;  ///< [num_blocks]
 };
 
-/// Where the committed part of a chain file ends.
+/// The end of the committed part of a chain file.
 struct ChainEnd {
-  std::int64_t bytes = 0, num_draws = 0;  ///< draws that readers leave out counted
+  std::int64_t bytes = 0, num_draws = 0;  ///< including the draws that readers leave out
 };
 
-/// Appends draws of one chain to `chains/chain-<id>.emc`. Draws are buffered into blocks; a block is
-/// fixed-width, carries its length and a CRC-32C, and is readable after a kill at any byte.
-/// Every call throws MachineError on a failed write and leaves earlier blocks valid; after that nothing is
-/// written any more.
+/// Appends draws of one chain to `chains/chain-<id>.emc`. Draws are buffered into blocks. A block has records
+/// of fixed width, its length and a CRC-32C, so the file is readable after the process is killed at any byte.
+/// Every call throws MachineError on a failed write, leaves earlier blocks valid, and refuses further writes
+/// after that.
 class ChainWriter {
  public:
-  /// Creates the file.
+  /// Creates the file with its header.
   ChainWriter(const std::filesystem::path& file, const ChainHeader& header);
-  /// Goes on behind `end`, which check_committed found; what follows it is cut off.
+  /// Continues after `end`, which check_committed returned, and truncates what follows it.
   ChainWriter(const std::filesystem::path& file, const ChainHeader& header, const ChainEnd& end);
   ~ChainWriter();
   ChainWriter(ChainWriter&&) noexcept;
@@ -65,14 +65,14 @@ class ChainWriter {
 
   void append(const DrawView& draw);
   void append(const AcceptanceView& acceptance);
-  /// What has been appended was warm-up, which now ends after the absolute step `end`. Readers show it as
-  /// warm-up with `keeps_draws`, and leave it out otherwise.
+  /// Declares all that has been appended as warm-up, which now ends at the absolute step `end`. Readers show
+  /// these draws as warm-up where `keeps_draws` is set and leave them out otherwise.
   void begin_longer_warmup(std::int64_t end, bool keeps_draws);
   const std::filesystem::path& file() const;
-  /// Writes out what is buffered as a block. Not yet durable.
+  /// Writes the buffered records as blocks. They are not yet durable.
   void flush();
-  /// flush, then fsync. Returns the number of bytes committed, for the checkpoint. Throws MachineError also
-  /// where the file has been removed or replaced meanwhile.
+  /// Calls flush, then fsync. Returns the number of committed bytes, for the checkpoint. Throws MachineError
+  /// also where the file has been removed or replaced in the meantime.
   std::int64_t commit();
 
  private:
@@ -83,34 +83,35 @@ class ChainWriter {
 /// All draws of one chain in memory.
 struct ChainDraws {
   ChainHeader header;
-  std::int64_t first_warmup = 0;  ///< steps, as the header in the file has it
+  std::int64_t first_warmup = 0;  ///< steps; the first warm-up, as the file's header has it
   std::int64_t num_draws = 0;
   std::vector<std::int64_t> steps;
   std::vector<double> log_prior, log_likelihood;  ///< [num_draws]
   std::vector<double> parameters;                 ///< num_draws x dim, row-major
   std::vector<std::uint64_t> accepted, proposed;  ///< [num_blocks], summed over the sampling phase
-  std::int64_t bytes_ignored = 0;                 ///< an unfinished block at the end
-  std::int64_t num_left_out = 0;                  ///< draws before a longer warm-up that were not to be kept
+  std::int64_t bytes_ignored = 0;                 ///< bytes of an unfinished block at the end
+  std::int64_t num_left_out = 0;                  ///< draws before a longer warm-up that were not kept
 };
 
-/// The chain file of a run.
+/// Path of a chain's file: `chains/chain-<id>.emc`, the id with at least five digits.
 std::filesystem::path chain_file(const std::filesystem::path& run_directory, std::uint64_t chain_id);
 
-/// Reads a chain file, also while it is being written. Throws InputError where the file is no chain file, its
-/// header or a block is damaged, or it ends before `committed` bytes: only behind them a block may be
-/// unfinished.
+/// Reads a chain file, also while it is being written. Throws InputError where the file is not a chain file,
+/// where its header or a block is damaged, or where its last whole block ends before `committed` bytes. A
+/// block may be unfinished only after these bytes.
 ChainDraws read_chain(const std::filesystem::path& file, std::int64_t committed = 0);
 
-/// Checks the first `committed` bytes, whatever follows them, and that the header is `header`. Throws
-/// InputError where they are damaged, missing or another run's, and says what can be done.
+/// Checks the first `committed` bytes, ignoring what follows them, and that the header equals `header`.
+/// Throws InputError, with a remedy, where they are damaged or missing or belong to another run.
 ChainEnd check_committed(const std::filesystem::path& file, const ChainHeader& header,
                          std::int64_t committed);
 
-/// Reads chains/ of a run directory in the order of chain ids; headers must agree. All that the checkpoint
-/// there has committed must be there. May be called at any moment of a run.
+/// Reads chains/ of a run directory in the order of chain ids. Their layouts, proposal blocks, warm-up and
+/// thinning must agree, and all that the checkpoint has committed must be there. May be called at any moment
+/// of a run. Throws InputError.
 std::vector<ChainDraws> read_chains(const std::filesystem::path& run_directory);
 
-/// A part of the data, to name what has changed: a file, or an utterance.
+/// A named part of the data, a file or an utterance, so that a message can name what has changed.
 struct DataPart {
   std::string name;
   std::uint64_t num_rows = 0;
@@ -118,22 +119,23 @@ struct DataPart {
   bool operator==(const DataPart&) const = default;
 };
 
-/// What a run's data were.
+/// Identifies the data of a run.
 struct DataFingerprint {
-  std::string sha256;  ///< of all values, names of columns included
+  std::string sha256;  ///< of all values and column names
   std::vector<std::string> columns;
   std::vector<DataPart> parts;
 };
 
-/// How far a chain file has been committed.
+/// The committed length of a chain file.
 struct CommittedChain {
   std::uint64_t id = 0;
   std::int64_t bytes = 0;
 };
 
-/// Everything that a run needs to go on: the sampler's state, and what it belongs to.
+/// Everything that a run needs to continue: the sampler's state, and the configuration and data that it
+/// belongs to.
 struct Checkpoint {
-  std::string config;  ///< YAML of all that draws depend on
+  std::string config;  ///< YAML of all settings that draws depend on
   DataFingerprint data;
   std::string engine;  ///< backend, precision and device that the draws depend on
   std::uint64_t seed = 0;
@@ -142,25 +144,27 @@ struct Checkpoint {
   double warmup_seconds = 0, sampling_seconds = 0;
 };
 
-/// Beside, fsynced, renamed, the directory fsynced.
+/// Replaces the file atomically and durably (write_file_atomically). Throws MachineError.
 void write_checkpoint(const std::filesystem::path& file, const Checkpoint& checkpoint);
-/// Throws InputError where the file is damaged or of another version of emomc, and says what can be done.
+/// Throws InputError, with a remedy, where the file is damaged or was written by another version of emomc.
 Checkpoint read_checkpoint(const std::filesystem::path& file);
-/// What a checkpoint has committed; nothing where there is none, or one of an earlier version, which readers
-/// of draws do without. Throws InputError where it is damaged.
+/// The committed lengths in a checkpoint. Empty where there is no checkpoint, or one of an earlier version,
+/// which is not needed to read draws. Throws InputError where it is damaged.
 std::vector<CommittedChain> committed_chains(const std::filesystem::path& file);
 
 enum class ExistingRun { refuse, resume, overwrite };
 
-/// Makes the directory, whose lock is held, ready for a run; returns whether there is a checkpoint to go on
-/// from. `refuse` and a directory that is not empty: InputError. `overwrite` removes what emomc writes there
-/// and refuses where anything else is in it.
+/// Prepares a directory, whose lock the caller holds, for a run, and returns whether it has a checkpoint to
+/// resume from. Throws InputError where the policy is `refuse` and the directory is not empty, and where it
+/// has entries that emomc does not write or symbolic links. Where the run does not resume, the files of
+/// earlier runs are removed.
 bool prepare_run_directory(const std::filesystem::path& directory, ExistingRun policy);
-/// The check of prepare_run_directory, without changing anything.
+/// The checks of prepare_run_directory, without changing anything.
 void check_run_directory(const std::filesystem::path& directory, ExistingRun policy);
 
-/// Held while a process works on a run directory, which is made where there is none. A second process waits
-/// two seconds, in which one that was killed comes to its end, and then gets an InputError.
+/// A lock that is held while a process works on a run directory; creates the directory where there is none. A
+/// second process waits up to two seconds, long enough for a killed process to release its lock, and then
+/// throws InputError. Throws MachineError where locking fails.
 class RunLock {
  public:
   explicit RunLock(const std::filesystem::path& directory);

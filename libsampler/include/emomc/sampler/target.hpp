@@ -1,5 +1,5 @@
-// What is sampled: a parameter layout with its prior, and the map between the constrained parameters
-// theta and the unconstrained ones u that proposals move.
+// The target distribution of the sampler: a parameter layout with its prior, and the map between the
+// constrained parameters theta and the unconstrained coordinates u that proposals move.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 namespace emomc {
 
-/// The blocks that priors speak of: `block` itself, or `scales` and `correlations` of a covariance.
+/// The blocks that have priors of their own: `block` itself, or `scales` and `correlations` of a covariance.
 std::vector<ParameterBlock> prior_blocks(const ParameterBlock& block);
-/// `layout` and, behind it, a block "block.argument" for each argument of a prior that is sampled too.
+/// `layout`, followed by a block "block.argument" for each prior argument that is itself sampled.
 ParameterLayout with_sampled_arguments(ParameterLayout layout, const PriorSet& prior);
 
-/// What a ParameterTable points to.
+/// The arrays that a ParameterTable points to.
 struct TargetTables {
   std::vector<device::Element> elements;
   std::vector<device::SimplexBlock> simplices;
@@ -28,62 +28,68 @@ struct TargetTables {
   double log_prior_constant = 0;
 };
 
-/// Prior and transforms of one layout; a value, on the host.
+/// Prior and transforms of one layout; a value type in host memory.
 class Target {
  public:
-  /// `layout` is the likelihood's; layout() has the sampled arguments of priors behind it. `column_sd`
-  /// [columns]: sd of each column as the sampler sees the data; scales are bounded below by scale_floor times
-  /// it. Throws InputError where a block has no prior, an argument cannot be broadcast or a fixed value is
-  /// outside the support.
+  /// `layout` is the likelihood's; layout() also has the sampled prior arguments after it. `column_sd`
+  /// [columns] is the sd of each column in the sampler's units; scales are bounded below by scale_floor times
+  /// it. Throws InputError where a prior names no block, a block has no prior, an argument cannot be
+  /// broadcast or a fixed value is outside the support.
   Target(ParameterLayout layout, const PriorSet& prior, std::span<const double> column_sd);
 
   const ParameterLayout& layout() const { return layout_; }
-  int dim() const { return layout_.dim(); }                     ///< constrained parameters
-  int dim_unconstrained() const { return dim_unconstrained_; }  ///< free parameters
+  int dim() const { return layout_.dim(); }                     ///< number of constrained parameters
+  int dim_unconstrained() const { return dim_unconstrained_; }  ///< number of free parameters
 
-  /// theta [dim] of u [dim_unconstrained]; returns the log Jacobian log |d theta / d u|, of a covariance that
-  /// of its scales and correlations.
+  /// Computes theta [dim] from u [dim_unconstrained] and returns the log Jacobian log |d theta / d u|; for a
+  /// covariance it is that of its scales and correlations (docs/statistics.md).
   double constrain(std::span<const double> u, std::span<double> theta) const;
-  /// The same with the log prior, in the bits that the step has.
+  /// The same with the log prior, bit for bit as a step of the sampler computes it.
   device::PointDensities constrain_with_prior(std::span<const double> u, std::span<double> theta) const;
-  /// u of theta. Throws InputError, naming the parameter, where theta is outside the support.
+  /// Computes u [dim_unconstrained] from theta [dim]. Throws InputError, naming the parameter, where theta is
+  /// outside the support.
   void unconstrain(std::span<const double> theta, std::span<double> u) const;
-  /// Log density of theta in the units the prior is stated in, all constants kept; -infinity outside.
+  /// Log density of theta [dim] in the units in which the prior is stated, with all constants. -infinity
+  /// where a lower bound, an order or a positive definite matrix is violated. It does not check that fixed
+  /// parameters have their values, that weights sum to 1 or that fractions are between 0 and 1.
   double log_prior(std::span<const double> theta) const;
-  /// The likelihood's parameters with sampled arguments of their priors behind them: the mean and sd of what
-  /// they are arguments for.
+  /// The likelihood's parameters, followed by values for the sampled prior arguments: location and scale are
+  /// set to the mean and the sd of the parameters that have this prior, on the log scale for lognormal; the
+  /// rate of exponential is set to the reciprocal of their mean.
   std::vector<double> with_arguments_of(std::span<const double> theta) const;
-  /// Moves theta into the support where it lies outside: scales above their floor, weights of 0 to the least
-  /// normal number (2.2e-308), values of an interval inside it, fixed values where they are fixed, components
-  /// into their order.
+  /// Moves theta [dim] into the support where it lies outside: scales above their floor, weights to the
+  /// smallest normal number (2.2e-308) or more, values of an interval inside it, fixed parameters to their
+  /// values, components into the order of the prior.
   void move_inside(std::vector<double>& theta) const;
-  /// theta drawn from the prior, random numbers of (seed, chain, attempt). Weights that are smaller are given
-  /// as the least normal number, 2.2e-308.
+  /// Draws theta [dim] from the prior; the random numbers are a function of (seed, chain, attempt). Smaller
+  /// weights are replaced by the smallest normal number, 2.2e-308.
   std::vector<double> draw_from_prior(std::uint64_t seed, std::uint32_t chain, std::uint64_t attempt) const;
 
-  /// Where the free parameters of block b lie in u; empty for a fixed block.
+  /// Range of block b's free parameters in u; empty for a fixed block.
   struct Range {
     int begin, size;
   };
   Range unconstrained_range(std::size_t block) const { return ranges_[block]; }
-  /// Index of the block whose first coordinates increase, if one does.
+  /// Index of the block whose first coordinates increase with the component, if there is one.
   std::optional<std::size_t> ordered_block() const { return ordered_block_; }
-  /// Whether the prior is the same when components change places: no order, no prior of one component that
-  /// differs from another's.
+  /// Whether the prior is invariant to a permutation of the components: it has no order, and all components
+  /// have the same prior.
   bool components_are_exchangeable() const { return !ordered_block_ && !components_differ_; }
 
-  /// Whether the prior gives weight to values that a double does not hold, weights below 1e-308 above all: to
-  /// them go dirichlet and gamma below 0.1, and beta with an argument below 1 or between 1 and 2.
+  /// Whether the prior leads chains to values that a double cannot represent, such as weights below
+  /// 1e-308. This holds for dirichlet and gamma with a shape below 0.1, and for beta with an argument below 1
+  /// or between 1 and 2.
   bool reaches_edge_of_support() const;
 
-  /// Free scales of each matrix of covariance block b; they come first among the matrix's free parameters.
+  /// Number of free scales in each matrix of covariance block b; they come first among the matrix's free
+  /// parameters.
   int free_scales(std::size_t block) const { return free_scales_[block]; }
 
-  /// Whether chains of both can be of one run: the same parameters, free ones in the same places; the
-  /// arguments of their priors may differ.
+  /// Whether chains of both targets can belong to one run: the same parameters with the same transforms and
+  /// free coordinates. The arguments of their priors may differ.
   bool is_like(const Target& other) const;
 
-  /// The table that the step body reads, in host memory owned by this object.
+  /// The table that the sampler's steps read, in host memory owned by this object.
   device::ParameterTable table() const;
   const TargetTables& tables() const { return tables_; }
 
