@@ -1,5 +1,5 @@
-// Problems of random shapes with everything in them that makes log densities hard: wide and narrow components
-// side by side, rows far from all of them, components without weight, segments without rows.
+// Problems of random shapes with all properties that make log densities difficult: wide and narrow components
+// together, rows far from all components, components without weight, and segments without rows.
 #pragma once
 
 #include <algorithm>
