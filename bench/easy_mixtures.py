@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""Random easy mixtures, sampled with the default settings: how many runs does `emomc diagnose` accept, and are they right?
+"""Random easy mixtures, sampled with the default settings: how many runs does `emomc diagnose` accept, and are they
+right?
 
-A problem has K = 2 to 4 components in d = 1 to 3 columns, 200 to 1,000 rows and weights of at least 0.15; K is given to
-the program. The separation of two components is the distance of their means divided by the larger of their standard
-deviations in that direction. `--separation apart` (the default) draws problems whose least separation is 3 to 6,
-`overlapping` problems whose least separation is 1.5 to 2.5. With `--reference` the label-free means and standard
-deviations of each run are compared with those of a longer run with another seed.
+A problem has K = 2 to 4 components in d = 1 to 3 columns, 200 to 1,000 rows and weights of at least 0.15; K is given
+to the program. The separation of two components is the distance of their means divided by the larger of their
+standard deviations in that direction. `--separation apart` (the default) draws problems whose least separation is 3
+to 6, `overlapping` problems whose least separation is 1.5 to 2.5. With `--reference` the label-free means and
+standard deviations of each run are compared with those of a longer run with another seed.
 
     bench/easy_mixtures.py build/release/bin/emomc --problems 100 --reference
     bench/easy_mixtures.py build/release/bin/emomc --problems 100 --separation overlapping
 
-The exit code is 1 if fewer than `--least` of the problems pass, or if a mean or a standard deviation of a run that passed
-is wrong. Needs only Python.
+The exit code is 1 if fewer than `--least` of the problems pass, or if a mean or a standard deviation of a run that
+passed is wrong. Needs only Python.
 """
 import argparse
 import concurrent.futures
@@ -27,7 +28,7 @@ import time
 
 LEAST_WEIGHT = 0.15
 MOST_MCSE = 5  # bound on the difference of two means, in combined MCSE
-MOST_SD = 0.1  # bound on the relative difference of two standard deviations, if it exceeds MOST_MCSE of their own errors
+MOST_SD = 0.1  # relative difference of two standard deviations, if it exceeds MOST_MCSE of their own errors
 RANGES = {"apart": (3.0, 6.0), "overlapping": (1.5, 2.5)}
 
 

@@ -5,13 +5,13 @@
                          [--proposals crank_nicolson,component_wise,stretch:512] [--chains 64,512] [--json FILE] [--no-numpyro]
                          [--set sampler.proposal.target_acceptance=0.3 ...]
 
-The model is a diagonal Gaussian mixture of standardised columns: means normal(0, 3), log scales normal(-0.5, 1), weights
-Dirichlet(1). All chains of both programs start at the same EM fit. The bulk ESS of both sets of draws comes from `emomc
-summary` (NumPyro's log density is that of the unconstrained parameters); quantities of components are those after
-relabelling. A group counts only if each of its R-hats is below 1.01. Rates are per second of sampling and per second of
-warm-up and sampling; neither includes compilation. --warmup and --thin count steps of crank_nicolson; other proposals
-take so many more steps that the number of evaluations is equal. PROPOSAL:N runs N chains of that proposal. Without
-numpyro only emomc is measured.
+The model is a diagonal Gaussian mixture of standardised columns: means normal(0, 3), log scales normal(-0.5, 1),
+weights Dirichlet(1). All chains of both programs start at the same EM fit. The bulk ESS of both sets of draws comes
+from `emomc summary` (NumPyro's log density is that of the unconstrained parameters); quantities of components are
+those after relabelling. A group counts only if each of its R-hats is below 1.01. Rates are per second of sampling and
+per second of warm-up and sampling; neither includes compilation. --warmup and --thin count steps of crank_nicolson;
+other proposals take so many more steps that the number of evaluations is equal. PROPOSAL:N runs N chains of that
+proposal. Without numpyro only emomc is measured.
 """
 import argparse
 import csv

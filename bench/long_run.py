@@ -2,8 +2,8 @@
 
     python3 bench/long_run.py [--emomc build/release/bin/emomc] [--backend cuda] [--rows 1000] [--steps 10000000]
 
-Every 1,000th draw is kept, and a checkpoint is written every 5 s. Prints the resident memory of the process and the memory
-of the GPU over time, and the time per step. Needs numpy.
+Every 1,000th draw is kept, and a checkpoint is written every 5 s. Prints the resident memory of the process and the
+memory of the GPU over time, and the time per step. Needs numpy.
 """
 import argparse
 import json

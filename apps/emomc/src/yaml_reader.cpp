@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t max_bytes = std::size_t{1} << 20;
 constexpr std::size_t max_depth = 32;
-// Of one map; the check for duplicates compares each key with all others.
+// The limit for one map, since the check for duplicates compares each key with all others.
 constexpr std::size_t max_keys = 1000;
 
 bool is_control(char letter) {
