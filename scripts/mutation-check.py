@@ -67,7 +67,7 @@ def compile_programs(tree, build, programs, jobs):
 
 
 def suite_of(test):
-    """The suite of a test: of "Kernel.IsRight", "Shapes/Engine.IsRight/cpu_3" and "Tile/0.IsRight" Kernel, Engine, Tile."""
+    """The suite of a test: "Kernel.IsRight", "Shapes/Engine.IsRight/cpu_3", "Tile/0.IsRight" give Kernel, Engine, Tile."""
     return [part for part in test.split(".")[0].split("/") if not part.isdigit()][-1]
 
 

@@ -33,6 +33,7 @@ struct EvaluationEngine {
   ProposalSpec proposal;
   std::vector<ChainPlan> plans;
 };
+/// Throws InputError if the backend is not available.
 EvaluationEngine make_evaluation_engine(const LabelledFrames& frames, const EvaluationPlan& plan,
                                         const EvaluationConfig& config);
 

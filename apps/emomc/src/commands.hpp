@@ -9,7 +9,7 @@ namespace emomc::app {
 enum ExitCode : int {
   kDone = 0,          ///< the work was done
   kCheckFailed = 1,   ///< the work was done, but the check that it makes failed
-  kBadInput = 2,      ///< bad input or usage; nothing was written
+  kBadInput = 2,      ///< bad input or usage; no file was written
   kMachineFault = 3,  ///< a GPU, a disk or memory failed
 };
 

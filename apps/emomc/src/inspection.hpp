@@ -42,6 +42,7 @@ std::vector<Inspection> inspect(const std::vector<std::string>& paths, Numbering
 /// Reads a manifest; puts the durations and the superchains into `draws`. A damaged manifest counts as a
 /// missing one.
 RunFacts read_facts(const std::filesystem::path& manifest, DrawSet& draws);
+/// The run in a directory. Throws InputError if it is damaged or holds the chains of many posteriors.
 Inspection inspect_run(const std::filesystem::path& directory, Numbering numbering);
 
 }  // namespace emomc::app
