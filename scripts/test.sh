@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 
 scripts/install-dependencies.sh
 build=${EMOMC_BUILD_DIR:-build/release}
-# the arguments are words
+# shellcheck disable=SC2086  # the arguments are words
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release ${EMOMC_CMAKE_ARGS:-}
 cmake --build "$build"
 ctest --test-dir "$build" --output-on-failure -j "$(nproc)" -LE long ${EMOMC_CTEST_ARGS:-}
