@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""Random easy mixtures, sampled with the default settings: how many runs does `emomc diagnose` pass, and are they right?
+"""Random easy mixtures, sampled with the default settings: how many runs does `emomc diagnose` accept, and are they
+right?
 
-A problem has K of 2 to 4 components in d of 1 to 3 columns, N of 200 to 1,000 rows, weights of at least 0.15, and K is
-given to the program. Components are `--separation` apart: the distance of the means of any two, over the larger of their
-standard deviations in that direction, is 3 to 6 (`apart`, the default) or 1.5 to 2.5 for at least one pair
-(`overlapping`, which are reported for themselves). With `--reference` each run's label-free means and standard
-deviations are compared with those of a longer run of another seed.
+A problem has K = 2 to 4 components in d = 1 to 3 columns, 200 to 1,000 rows and weights of at least 0.15; K is given
+to the program. The separation of two components is the distance of their means divided by the larger of their
+standard deviations in that direction. `--separation apart` (the default) draws problems whose least separation is 3
+to 6, `overlapping` problems whose least separation is 1.5 to 2.5. With `--reference` the label-free means and
+standard deviations of each run are compared with those of a longer run with another seed.
 
     bench/easy_mixtures.py build/release/bin/emomc --problems 100 --reference
     bench/easy_mixtures.py build/release/bin/emomc --problems 100 --separation overlapping
 
-The exit code is 1 where fewer than `--least` of the problems pass, or where a mean or a standard deviation of a run that
-passed is wrong. Needs nothing but Python.
+The exit code is 1 if fewer than `--least` of the problems pass, or if a mean or a standard deviation of a run that
+passed is wrong. Needs only Python.
 """
 import argparse
 import concurrent.futures
@@ -26,13 +27,13 @@ import tempfile
 import time
 
 LEAST_WEIGHT = 0.15
-MOST_MCSE = 5  # of the difference of two means
-MOST_SD = 0.1  # relative difference of two standard deviations, beside MOST_MCSE of their own errors
+MOST_MCSE = 5  # bound on the difference of two means, in combined MCSE
+MOST_SD = 0.1  # relative difference of two standard deviations, if it exceeds MOST_MCSE of their own errors
 RANGES = {"apart": (3.0, 6.0), "overlapping": (1.5, 2.5)}
 
 
 def distance(a, b, sd_a, sd_b):
-    """Of two means, over the larger of the two standard deviations along their connection."""
+    """The distance of two means, divided by the larger of the two standard deviations along their connection."""
     step = [y - x for x, y in zip(a, b)]
     length = math.sqrt(sum(s * s for s in step))
     if length == 0:
@@ -42,7 +43,7 @@ def distance(a, b, sd_a, sd_b):
 
 
 def draw_components(rng, num, dim, separation):
-    """Means and standard deviations, drawn until the closest pair is as far apart as asked for."""
+    """Means and standard deviations, drawn until the least separation is in the range asked for."""
     low, high = RANGES[separation]
     while True:
         width = high * num ** (1 / dim)
@@ -54,19 +55,19 @@ def draw_components(rng, num, dim, separation):
 
 
 def draw_weights(rng, num):
-    """Uniform among the weights that are at least LEAST_WEIGHT."""
+    """Weights with a uniform distribution on those that are all at least LEAST_WEIGHT."""
     shares = [rng.expovariate(1) for _ in range(num)]
     rest = 1 - num * LEAST_WEIGHT
     return [LEAST_WEIGHT + rest * share / sum(shares) for share in shares]
 
 
 def make_problem(seed, separation):
-    """(K, rows) of a problem; a function of both arguments alone."""
+    """(K, rows) of a problem. It depends only on the two arguments."""
     rng = random.Random(f"{separation} {seed}")
     num, dim, rows = rng.randint(2, 4), rng.randint(1, 3), rng.randint(200, 1000)
     means, sds = draw_components(rng, num, dim, separation)
     weights = draw_weights(rng, num)
-    scale = [10 ** rng.uniform(-1, 2) for _ in range(dim)]  # columns have units
+    scale = [10 ** rng.uniform(-1, 2) for _ in range(dim)]  # columns differ in their units
     data = []
     for _ in range(rows):
         k = rng.choices(range(num), weights)[0]
@@ -82,7 +83,7 @@ def run(program, arguments, folder, may_fail=False):
 
 
 def label_free(folder, run_name):
-    """{name: (mean, sd, mcse_mean, mcse_sd)} of what no label changes: all but the parameters of components."""
+    """{name: (mean, sd, mcse_mean, mcse_sd)} of the label-free quantities: all except parameters of components."""
     found = {}
     with open(folder / run_name / "summary.csv", newline="") as stream:
         for row in csv.DictReader(stream):
@@ -96,7 +97,7 @@ def label_free(folder, run_name):
 
 
 def differences(is_, should):
-    """The quantities of a run whose mean or sd is not that of the reference run."""
+    """Descriptions of the quantities whose mean or sd differs from that of the reference run."""
     wrong = []
     for name, (mean, sd, mcse_mean, mcse_sd) in is_.items():
         if name not in should:
@@ -112,7 +113,7 @@ def differences(is_, should):
 
 
 def solve(job):
-    """One problem in a folder of its own."""
+    """Runs one problem in a temporary folder and returns its figures."""
     args, seed = job
     num, data = make_problem(seed, args.separation)
     with tempfile.TemporaryDirectory() as name:

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Effective draws per second of the same posterior: emomc beside NumPyro's NUTS on the same machine, in one run.
+"""Effective draws per second of emomc and of NumPyro's NUTS for the same posterior, on the same machine in one run.
 
     python3 bench/ess.py --data 'DIRECTORY/Sad_*.csv' [--emomc build/release/bin/emomc] [--backend cuda]
                          [--proposals crank_nicolson,component_wise,stretch:512] [--chains 64,512] [--json FILE] [--no-numpyro]
                          [--set sampler.proposal.target_acceptance=0.3 ...]
 
-A diagonal Gaussian mixture on standardised columns: means normal(0, 3), log scales normal(-0.5, 1), weights
-Dirichlet(1). Every chain of both starts at the same EM fit. ESS (bulk) of both sets of draws is `emomc
-summary`'s (of NumPyro's density that of the unconstrained parameters); quantities of components are those that it
-gives after relabelling. A group counts only where each of its R-hats is below 1.01. Per second of sampling, and of
-warm-up and sampling; compiling is in neither. --warmup and --thin are in steps of crank_nicolson; other proposals
-take as many more as make the same number of evaluations. A proposal with :N behind it has chains of its own number.
-Without numpyro only emomc is measured.
+The model is a diagonal Gaussian mixture of standardised columns: means normal(0, 3), log scales normal(-0.5, 1),
+weights Dirichlet(1). All chains of both programs start at the same EM fit. The bulk ESS of both sets of draws comes
+from `emomc summary` (NumPyro's log density is that of the unconstrained parameters); quantities of components are
+those after relabelling. A group counts only if each of its R-hats is below 1.01. Rates are per second of sampling and
+per second of warm-up and sampling; neither includes compilation. --warmup and --thin count steps of crank_nicolson;
+other proposals take so many more steps that the number of evaluations is equal. PROPOSAL:N runs N chains of that
+proposal. Without numpyro only emomc is measured.
 """
 import argparse
 import csv
@@ -26,7 +26,8 @@ import time
 import numpy as np
 
 
-# Evaluations of a step, at K components: K means, K scales and the weights, each alone, are a sweep.
+# Evaluations of a step with K components. A sweep updates K means, K scales and the weights, one block at a
+# time.
 EVALUATIONS = {"crank_nicolson": lambda K: 3 * (2 * K + 1), "component_wise": lambda K: 2 * K + 1,
                "split_merge": lambda K: 3 * K + 1, "delayed_rejection": lambda K: 2}
 
@@ -74,14 +75,14 @@ def chosen(summary, prefix):
 
 
 def indices(name):
-    """Of component and column from 0: 'means[2,4]' here, 'means.3.5' in files as CmdStan writes them."""
+    """[component, column] from 0, from a name such as 'means[2,4]' or, in CmdStan's files, 'means.3.5'."""
     if "[" in name:
         return [int(i) for i in name[name.index("[") + 1:-1].split(",")]
     return [int(i) - 1 for i in name.split(".")[1:]]
 
 
 def figures(summary, warmup, sampling, unit=None):
-    """`unit`: mean and sd of the columns that means are to be given in."""
+    """The figures of one run. `unit` is the mean and sd of the columns in whose units the means are to be given."""
     result = {"warmup_seconds": warmup, "sampling_seconds": sampling}
     for group, prefix in (("log density", "log_density"), ("sorted weights", "sorted_weights"), ("means", "means")):
         rows = chosen(summary, prefix)
@@ -102,7 +103,7 @@ def figures(summary, warmup, sampling, unit=None):
 
 
 def measure_emomc(a, folder, proposal, chains, unit):
-    # Ensemble moves are of half the chains each, so that a step is one evaluation of every chain.
+    # An ensemble move updates half of the chains, so that a step is one evaluation of every chain.
     longer = round(evaluations("crank_nicolson", a.components) / evaluations(proposal, a.components))
     warmup, thin = a.warmup * longer, a.thin * longer
     run(a, folder, "run", "config.yaml", "-q", "--force", "--output", f"run{chains}", "--set", f"sampler.chains={chains}",
@@ -139,7 +140,7 @@ def measure_numpyro(a, folder, x, start):
         values={k: jnp.asarray(v, jnp.float32) for k, v in start.items()})), num_warmup=a.numpyro_warmup,
         num_samples=a.numpyro_draws, num_chains=chains, chain_method="vectorized", progress_bar=False)
 
-    # Once for compiling, then for the clock.
+    # The first run is for compilation, the second is timed.
     keys = jax.random.split(jax.random.PRNGKey(1), 2)
     extra = ("potential_energy",)
     mcmc.warmup(keys[0])
@@ -201,7 +202,7 @@ def table(results):
 
 
 def apart(r, peer, group):
-    """Largest distance of posterior means, in combined MCSE."""
+    """The largest difference of posterior means, in combined MCSE."""
     if group not in r or group not in peer or len(r[group]["mean"]) != len(peer[group]["mean"]):
         return None
     return max(abs(m - n) / np.hypot(s, t) for m, n, s, t in

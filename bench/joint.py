@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The picture of docs/statistics.md: how far the distribution function of each quantity of Geweke's joint test is from
-that of independent pairs, a panel for each proposal.
+"""The plot of docs/statistics.md: the difference between the distribution function of each quantity in Geweke's joint
+test and that of independent pairs, with a panel for each proposal.
 
   bench/joint.py build/release/bin/test_libsampler [--broken KIND=PROGRAM ...] -o docs/images/geweke.svg
 
---broken: a program with a mutation, as scripts/mutation-check.py --leave makes it; its lines are red in the panel of KIND.
+--broken: a program with a mutation, as scripts/mutation-check.py --leave makes it; its lines are red in the panel of
+KIND.
 """
 import argparse
 import collections
@@ -22,11 +23,11 @@ COLOURS = {"log": "#08306b", "parameter": "#6baed6"}
 
 
 def curves(program, kind, suite):
-    """{quantity: [(p, share - p)]} and the number of chains, of the kind's test on a mixture."""
+    """{quantity: [(p, share - p)]} and the number of chains, from the test of this kind of proposal on a mixture."""
     shape = {"component_wise": "diagonal_K2", "crank_nicolson": "diagonal_K2", "split_merge": "diagonal_K3"}.get(kind, "*_K2")
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "joint.csv"
-        # A broken one fails its test.
+        # A program with a mutation fails the test.
         subprocess.run([program, f"--gtest_filter=*{suite}.*cpu_{kind}_{shape}"], env=dict(os.environ, EMOMC_JOINT_CSV=path),
                        stdout=subprocess.DEVNULL)
         lines, chains = collections.defaultdict(list), 0
@@ -44,7 +45,7 @@ def path_of(points, x, y):
 
 def panel(kind, index, lines, chains, broken):
     x, y = LEFT + index % ACROSS * (PANEL + GAP), TOP + index // ACROSS * (PANEL + 2 * GAP)
-    # A single pair of each chain: 99.9 % of its share below p are within this.
+    # For one pair from each chain: 99.9 % of the shares below p are within this bound.
     band = [(i / 50, 3.29 * math.sqrt(i / 50 * (1 - i / 50) / chains)) for i in range(51)]
     edge = path_of(band, x, y) + "L" + path_of([(p, -d) for p, d in reversed(band)], x, y)[1:] + "Z"
     parts = [f'<rect x="{x}" y="{y}" width="{PANEL}" height="{PANEL}" fill="white" stroke="#bbb"/>',

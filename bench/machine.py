@@ -1,4 +1,4 @@
-"""What a run was measured on: GPU, clocks that it held, processor, versions."""
+"""Describes the machine of a measurement: GPU, sustained clock rates, processor and versions."""
 import datetime
 import importlib.metadata
 import os
@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import threading
 
-FLOAT32_LANES = {"9.0": 128, "8.9": 128, "8.6": 128, "8.0": 64, "10.0": 128, "12.0": 128}  # a multiprocessor's
+FLOAT32_LANES = {"9.0": 128, "8.9": 128, "8.6": 128, "8.0": 64, "10.0": 128, "12.0": 128}  # for each multiprocessor
 
 
 def nvidia_smi(*fields):
@@ -20,7 +20,7 @@ def nvidia_smi(*fields):
 
 
 class Clocks(threading.Thread):
-    """Reads the GPU's clock twice a second while it works; idle moments do not count."""
+    """Reads the GPU's clock rate twice a second; samples while the GPU is idle do not count."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -58,12 +58,12 @@ def versions(packages):
 
 
 def describe(devices):
-    """`devices`: what `emomc devices --json` says."""
+    """`devices` is the output of `emomc devices --json`."""
     result = {"date": datetime.date.today().isoformat(), "processor": processor(), "threads": len(os.sched_getaffinity(0)),
               "simd": devices["cpu"]["simd"],
               "versions": versions(["numpy", "scikit-learn", "cupy-cuda13x", "cupy-cuda12x", "jax", "torch", "numba",
                                     "numba-cuda", "numpyro"])}
-    from peers_stan import version  # which wants NumPy, as a page from earlier results does not
+    from peers_stan import version  # needs NumPy, which a page made from earlier results does not
 
     if rstan := version():
         result["versions"]["rstan"] = rstan

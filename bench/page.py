@@ -1,4 +1,4 @@
-"""The marked section of docs/performance.md, of what run.py measured."""
+"""Writes the marked section of docs/performance.md from the measurements of run.py."""
 import os
 import re
 
@@ -37,7 +37,7 @@ def method_of(result):
 
 
 def floor(result):
-    """Microseconds that the arithmetic of a row takes at the clock that the GPU held; None without a GPU."""
+    """Microseconds for the arithmetic of a row at the clock rate that the GPU sustained; None without a GPU."""
     machine = result["machine"]
     gpu, clock = machine.get("gpu"), machine.get("clock_mhz")
     if not gpu or not clock or gpu["compute_capability"] not in FLOAT32_LANES:
@@ -97,14 +97,15 @@ def lines_of_plot(result):
                 (p["n"], p["peer_us"]))
     for s in result["sizes"]:
         lines.setdefault(f"emomc, {s['chains']} chain" + "s" * (s["chains"] > 1), []).append((s["n"], s["evaluation"]))
-    # Beside a peer's steps of one chain, which several candidates at once make shorter than an evaluation.
+    # For a peer's steps with one chain: emomc's step, which evaluates several candidates at once, is shorter
+    # than one evaluation.
     if any(p["work"] == "step" and p["chains"] == 1 for p in result["peers"]):
         lines["emomc, step, 1 chain"] = [(s["n"], s["step"]) for s in result["sizes"] if s["chains"] == 1]
     return lines
 
 
 def write_page(page, result):
-    """Replaces what is between the marks in `page`; writes the plot beside it, under images."""
+    """Replaces the section between the marks in `page`; writes the plot to the folder images next to the page."""
     method, per_row = method_of(result), floor(result)
     begin, end = (f"<!-- bench/run.py {method} {edge} -->" for edge in ("begins", "ends"))
     with open(page) as file:

@@ -1,9 +1,9 @@
-"""Other programs at the problems of problem.py. Each function prepares a problem of `n` rows and returns run(count),
-which works through it `count` times, or `count` times run.steps where it has that, and waits; it raises ImportError
-where the peer is not installed.
+"""Other programs on the problems of problem.py. Each function prepares a problem of `n` rows and returns run(count),
+which does the work `count` times (`count` times run.steps, if it has this attribute) and waits for the end. It raises
+ImportError if the peer is not installed.
 
-Parameters stay on the peer's device and results are not read back, which a sampler would have to do; loops are on the
-device where the peer can (JAX) or its launches are one graph (PyTorch).
+Parameters stay on the peer's device and results are not read back, although a sampler would have to do both. Loops
+are on the device if the peer supports this (JAX), or the launches form one graph (PyTorch).
 """
 import importlib
 
@@ -24,7 +24,7 @@ def scikit_learn(n, chains):
 
 
 def imported(module, name):
-    """A peer of a module that is imported when it is asked for."""
+    """A peer whose module is imported when the peer is used."""
     def prepare(n, chains):
         return getattr(importlib.import_module(module), name)(n, chains)
 
@@ -32,7 +32,7 @@ def imported(module, name):
 
 
 def jax_step(n, chains):
-    """A jitted random walk whose loop is on the device, vmapped over chains, float32 with sums in float32."""
+    """A jitted random walk with its loop on the device, vmapped over chains; float32, with sums in float32."""
     import jax
     import jax.numpy as jnp
 
@@ -56,7 +56,7 @@ def jax_step(n, chains):
 
     start = np.concatenate([np.log(weights), means.ravel(), np.log(scales).ravel()]).astype(np.float32)
     u = jnp.tile(start, (chains, 1))
-    steps = max(5, min(2000, int(2e9 / (n * chains))))  # known when it is compiled, which is faster
+    steps = max(5, min(2000, int(2e9 / (n * chains))))  # a compile-time constant, which is faster
     loop = jax.jit(lambda u, v, k: jax.lax.fori_loop(0, steps, step, (u, v, k)))
     value, key = jax.vmap(log_likelihood)(u), jax.random.PRNGKey(0)
     run = repeat(lambda: jax.block_until_ready(loop(u, value, key)))
@@ -89,11 +89,11 @@ def torch_mixture(n, chains):
     with torch.cuda.graph(graph):
         evaluate()
     run = repeat(graph.replay, torch.cuda.synchronize)
-    run.inputs = evaluate  # the graph reads their memory, which this keeps
+    run.inputs = evaluate  # keeps the tensors alive whose memory the graph reads
     return run
 
 
-# name: (prepare, what is timed, precision of emomc beside it, rows, chains, on a GPU)
+# name: (prepare, what is timed, precision of emomc in the comparison, rows, chains, whether on a GPU)
 MIXTURE_ROWS = (10_000, 100_000, 1_000_000)
 PEERS = {
     "scikit-learn": (scikit_learn, "evaluation", "double", MIXTURE_ROWS, (1,), False),
@@ -107,4 +107,4 @@ PEERS = {
     "Numba, two Gaussians": (imported("peers_numba", "numba_two_gaussian"), "two_gaussian", "double", (1_000_000,), (1,), True),
     "Numba on the CPU, two Gaussians": (imported("peers_numba", "numba_cpu_two_gaussian"), "two_gaussian", "double", (1_000_000,), (1,), False),
 }
-MOST_ROWS_AND_CHAINS = 3e7  # JAX writes n x K numbers per chain
+MOST_ROWS_AND_CHAINS = 3e7  # JAX stores n x K numbers for each chain

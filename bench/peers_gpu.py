@@ -1,7 +1,7 @@
-"""The peers of peers.py that are CuPy's, and the program that emomc began as."""
+"""The peers of peers.py that use CuPy, among them the kernel that was emomc's first version."""
 from problem import D, K, TWO_GAUSSIAN, events, mixture, repeat
 
-# A thread a row, rows side by side, every number and every sum float32.
+# One thread for each row, row-major, all numbers and sums in float32.
 FIRST_KERNEL = r"""
 extern "C" __global__ void log_density(const float* x, const float* weights, const float* means, const float* scales,
                                        float* out, int n) {
@@ -42,14 +42,14 @@ def first_kernel_evaluation(n):
 
 
 def first_kernel(n, chains):
-    """float32, row-major, sum in float32, as the program that this one replaces."""
+    """The first version of emomc: float32, row-major, with the sum in float32."""
     import cupy as cp
 
     return repeat(first_kernel_evaluation(n), cp.cuda.Device().synchronize)
 
 
 def cupy_mixture(n, chains):
-    """Quadratic forms as a matrix product, log-sum-exp as one fused reduction a row."""
+    """Quadratic forms as a matrix product, and log-sum-exp as one fused reduction for each row."""
     import cupy as cp
 
     if not cp.cuda.runtime.getDeviceCount():
@@ -72,7 +72,7 @@ def cupy_mixture(n, chains):
 
 
 def cupy_two_gaussian(n, chains):
-    """An elementwise kernel and CuPy's sum; a ReductionKernel of it runs in one block and takes 1.3 ms."""
+    """An elementwise kernel and CuPy's sum. A ReductionKernel would run in one block and take 1.3 ms."""
     import cupy as cp
 
     if not cp.cuda.runtime.getDeviceCount():

@@ -1,11 +1,11 @@
-"""The peers of peers.py that are Numba's, on GPU and CPU; imported where they are asked for."""
+"""The peers of peers.py that use Numba, on GPU and CPU. This module is imported only when they are used."""
 import functools
 import math
 
 import numpy as np
 
 if not hasattr(np, "row_stack"):
-    np.row_stack = np.vstack  # numba 0.68 looks for it, NumPy 2.5 is without
+    np.row_stack = np.vstack  # numba 0.68 uses it, NumPy 2.5 no longer has it
 import numba
 from numba import cuda, float64
 
@@ -14,7 +14,7 @@ from problem import D, K, TWO_GAUSSIAN, events, mixture, repeat
 
 @functools.cache
 def numba_sums(log_density, threads=256, blocks=1056):
-    """A kernel that adds log_density(rows, i, parameters) over rows into out[0], in float64."""
+    """A kernel that adds the sum of log_density(rows, i, parameters) over rows to out[0], in float64."""
     device_function = cuda.jit(device=True)(log_density)
 
     @cuda.jit
@@ -67,7 +67,7 @@ def two_gaussian_log_density(x, i, p):
 
 
 def numba_mixture(n, chains):
-    """float32, columns contiguous, sums in float64."""
+    """float32, with contiguous columns and sums in float64."""
     weights, means, scales, x = mixture(n)
     constants = np.log(weights) - np.log(scales).sum(1) - 0.5 * D * np.log(2 * np.pi)
     parameters = np.concatenate([means, 1 / scales, constants[:, None]], 1).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Stan, by R's rstan, as a peer of peers.py."""
+"""Stan, through R's rstan, as a peer of peers.py."""
 import functools
 import os
 import subprocess
@@ -11,7 +11,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 @functools.cache
 def version():
-    """rstan's; None where there is none."""
+    """The version of rstan; None if it is not installed."""
     try:
         done = subprocess.run(["Rscript", "-e", 'cat(as.character(packageVersion("rstan")))'], capture_output=True,
                               text=True)
@@ -21,12 +21,12 @@ def version():
 
 
 class Session:
-    """An R process with mixture.stan compiled, which takes a minute."""
+    """An R process in which mixture.stan is compiled; this takes a minute."""
 
     def __init__(self):
         if version() is None:
             raise ImportError("R has no rstan")
-        self.errors = tempfile.TemporaryFile("w+")  # remarks of compiler and sampler, and what ends R
+        self.errors = tempfile.TemporaryFile("w+")  # messages of compiler and sampler, and the error that ends R
         self.process = subprocess.Popen(["Rscript", f"{HERE}/stan_peer.R", f"{HERE}/mixture.stan"],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True)
 
@@ -46,7 +46,7 @@ def session():
 
 
 def stan_mixture(n, chains):
-    """float64, one thread: rstan has a log density by one thread only."""
+    """float64 and one thread, since rstan evaluates a log density in one thread only."""
     weights, means, scales, x = mixture(n)
     with tempfile.TemporaryDirectory() as folder:
         problem, rows = os.path.join(folder, "problem.R"), os.path.join(folder, "rows")

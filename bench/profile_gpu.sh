@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What the kernels of docs/performance.md wait for, by Nsight Compute (ncu): shares of the peaks of pipes, issue slots and
-# memory, and waits, as instructions per instruction issued.
-#   EMOMC_BUILD_DIR   a finished build with CUDA (default build/release)
+# Measures with Nsight Compute (ncu) what limits the kernels of docs/performance.md: the shares of the peak
+# rates of pipes, issue slots and memory, and the stalls, as stalled instructions for each issued instruction.
+#  EMOMC_BUILD_DIR   a finished build with CUDA (default build/release)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 emomc=${EMOMC_BUILD_DIR:-build/release}/bin/emomc
@@ -24,12 +24,12 @@ profile batch_kernel 3 --rows 100000 --chains 256
 profile batch_kernel 3 --rows 10000 --chains 256
 profile batch_kernel 3 --rows 1000000 --chains 1
 profile batch_kernel 3 --rows 1000000 --chains 1 --model two_gaussian --precision double
-# Several candidates at once, in a cluster, then on all multiprocessors.
+# Several candidates are evaluated at once: in a cluster, then on all multiprocessors.
 profile resident_kernel 2 --rows 10000 --chains 1
 profile resident_kernel 2 --rows 5316 --chains 4 --proposal component_wise
 profile resident_kernel 2 --rows 100000 --chains 1
 profile resident_kernel 2 --rows 1000000 --chains 1
 profile resident_kernel 2 --rows 5316 --chains 64 --proposal component_wise
-# Chains beside each other.
+# Many chains run at the same time.
 profile resident_kernel 2 --rows 10000 --chains 256
 profile resident_kernel 2 --rows 5316 --chains 512 --proposal component_wise

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Where a kernel's instructions and waiting are, by stretches of machine code that run equally often.
+"""Where a kernel executes and waits, by stretches of machine code whose instructions are executed equally often.
 
     ncu --section SourceCounters --kernel-name regex:resident_kernel --launch-skip 2 --launch-count 1 -o profile \\
         build/release/bin/emomc bench --method cuda --rows 5316 --chains 512 --proposal component_wise
@@ -14,7 +14,7 @@ EXECUTED, SAMPLES = "Instructions Executed", "# Samples"
 
 
 def stretches(rows, number, waits):
-    """Neighbouring lines whose counts of executions differ by less than 2 %."""
+    """Consecutive lines whose execution counts differ by less than 2 %."""
     found = []
     for line, row in enumerate(rows):
         count = number(row, EXECUTED)

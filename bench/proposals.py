@@ -1,12 +1,12 @@
-"""Which proposal for what: ESS per second and per likelihood evaluation of every proposal on six targets.
+"""Compares proposals: ESS per second and per likelihood evaluation of every proposal on six targets.
 
   python3 bench/proposals.py [--bin build/release/bin] [--sad 'DIRECTORY/Sad_*.csv'] [--backend cpu] [--only TARGET]
                              [--kinds KIND,...] [--json FILE]
 
-The Sad frames (skipped without --sad), the galaxies with three and with six components, a two-Gaussian fit of 20,000 simulated
-events, and, without data, a correlated normal in 100 dimensions and a banana. ESS is the smallest of bulk and tail
-over log densities and all parameters. Runs have equal numbers of evaluations, a
-quarter of them warm-up. Needs no package.
+The targets are the Sad frames (skipped without --sad), the galaxies with three and with six components, a
+two-Gaussian fit of 20,000 simulated events, and, without data, a correlated normal in 100 dimensions and a banana.
+ESS is the minimum of bulk and tail ESS over log densities and all parameters. All runs have the same number of
+evaluations, a quarter of them in warm-up. Needs only Python.
 """
 import argparse
 import json

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""The table of docs/performance.md: emomc at all sizes, and beside each peer that is installed, in one run.
+"""The table of docs/performance.md: emomc at all sizes, and each installed peer next to it, in one run.
 
     python3 bench/run.py [--emomc build/release/bin/emomc] [--json FILE] [--docs docs/performance.md]
     python3 bench/run.py --from FILE --docs docs/performance.md     # writes the page from an earlier run
 
-Peers: scikit-learn, Numba, Stan (R's rstan, which takes a minute to compile); with a GPU CuPy, JAX, Numba, PyTorch and the float32 formulation that emomc began with.
-In each round everything is timed once, emomc and peers in turn; the median over rounds counts. --em adds rounds of EM
-(fit.py), --ess 'Sad_*.csv' effective draws a second beside NumPyro (ess.py); both take minutes. Nothing here passes
-or fails by a time. Needs numpy.
+Peers: scikit-learn, Numba, Stan (R's rstan, which takes a minute to compile); with a GPU also CuPy, JAX, PyTorch,
+Numba and the float32 kernel that was emomc's first version. In each round everything is timed once, emomc and peers
+in turn; the results are medians over rounds. --em adds rounds of EM (fit.py) and --ess 'Sad_*.csv' effective draws
+per second compared with NumPyro (ess.py); both take minutes. Nothing here passes or fails because of a time. Needs
+numpy.
 """
 import argparse
 import json
@@ -18,7 +19,7 @@ import sys
 import tempfile
 import time
 
-os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # others need memory too
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # peers need memory too
 
 SIZES, CHAINS = (100, 1_000, 10_000, 100_000, 1_000_000), (1, 16, 256)
 FIGURES = {"evaluation": "microseconds_per_evaluation", "step": "microseconds_per_step",
@@ -48,14 +49,14 @@ def program(a, *command):
 
 
 def bench(a, method, rows, chains, precision, *more):
-    """{(n, chains): figures}"""
+    """{(n, chains): figures} of `emomc bench`."""
     found = program(a, "bench", "--json", "--method", method, "--rows", ",".join(map(str, rows)), "--chains",
                     ",".join(map(str, chains)), "--precision", precision, "--seconds", str(a.seconds), *more)
     return {(one["n"], one["chains"]): one for one in found}
 
 
 def time_one(run, seconds):
-    """Microseconds of one of run's, repeated until it takes `seconds`."""
+    """Microseconds of one unit of work of `run`, repeated until it takes `seconds`."""
     count = 1
     while True:
         begin = time.perf_counter()
@@ -67,7 +68,7 @@ def time_one(run, seconds):
 
 
 def prepare(a, has_gpu):
-    """[(case, run)] of the peers that are here, what is missing said in their place."""
+    """[(case, run)] of the installed peers, and {name: reason} of those that are missing."""
     from peers import MOST_ROWS_AND_CHAINS, PEERS
 
     ready, missing = [], {}
@@ -81,7 +82,7 @@ def prepare(a, has_gpu):
                 try:
                     run = make(n, c)
                     run(1)  # compiles
-                except Exception as error:  # of whatever kind a peer throws; the others go on
+                except Exception as error:  # any exception of a peer; the others continue
                     missing[name] = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
                     print(f"without {name}: {missing[name]}", file=sys.stderr)
                     continue
@@ -99,7 +100,7 @@ def one_round(a, methods, sizes, cases):
                 place.setdefault(figure, []).append(figures["microseconds_per_" + figure])
     for case, run in cases:
         case["peer_times"].append(time_one(run, a.seconds) / case["chains"])
-    # A process for each kind of comparison, not for each case: starting one takes a second.
+    # One process for each kind of comparison, since starting a process takes a second.
     for kind in sorted({(c["method"], c["work"], c["precision"]) for c, _ in cases}):
         method, work, precision = kind
         if method in methods and precision == "mixed" and work != "two_gaussian":
@@ -114,7 +115,7 @@ def one_round(a, methods, sizes, cases):
 
 
 def accuracy(a, method, n):
-    """Errors of log likelihoods of n rows, in their own units."""
+    """Errors of the log likelihood of n rows, in its own units."""
     import numpy as np
     from problem import log_likelihood, mixture
 
@@ -175,7 +176,7 @@ def write_json(a, result):
 
 
 def also(a, script, *more):
-    """Another script's lines, by its own --json."""
+    """The results of another script, from its option --json."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         subprocess.run([sys.executable, os.path.join(os.path.dirname(__file__), script), "--emomc", a.emomc, "--json",
                         file.name, *more], check=True)

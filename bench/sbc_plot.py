@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Draws the ranks of simulation-based calibration: a panel per scenario, a line per quantity.
+"""Plots the ranks of simulation-based calibration, with a panel for each scenario and a line for each quantity.
 
     EMOMC_SBC_FOLDER=$PWD/build/sbc ctest --test-dir build/release -L long -R Calibration
     bench/sbc_plot.py build/sbc docs/images/sbc.svg
 
-Each line is the share of ranks up to a place less that of uniform ranks; the band is the tests' own. Needs nothing.
+A line is the share of ranks up to a position, minus that of uniform ranks; the band is the tests' own. Needs only
+Python.
 """
 import argparse
 import json

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""What a classifier that normalises by speaker loses where less of the speaker is known.
+"""Measures what a classifier that normalises by speaker loses if less of the speaker is known.
 
-Every speaker of EMO-DB is left out in turn; a model is trained on the others' recordings, and the speaker's are
-classified with the statistics of all of them, of a few others of the same speaker, and of each recording alone.
+Each speaker of EMO-DB is left out in turn. A model is trained on the recordings of the others, and the speaker's
+recordings are classified with the statistics of all of them, of a few others of the same speaker, and of each
+recording alone.
 
-    bench/speaker_statistics.py --emomc build/release/bin/emomc --emodb ../shared/data/emodb --json speaker.json
+    bench/speaker_statistics.py --emomc build/release/bin/emomc --emodb corpora/emodb --json speaker.json
 """
 import argparse
 import collections

@@ -1,8 +1,8 @@
-# rstan for peers_stan.py: Rscript stan_peer.R MODEL.stan
-# Compiles the model, then reads lines from standard input and answers each by one line:
-#   load PROBLEM.R ROWS    N, D, K and the parameters, as R's dump() writes them, and the rows: N x D float64, a column
-#                          after the other; answers with the problem's number
-#   evaluate WHICH COUNT   evaluates that problem's log density COUNT times; answers with its last value
+# The rstan process of peers_stan.py: Rscript stan_peer.R MODEL.stan
+# It compiles the model, then reads lines from standard input and answers each with one line:
+#  load PROBLEM.R ROWS    PROBLEM.R has N, D, K and the parameters, as R's dump() writes them; ROWS has the rows, N x D
+#                         float64, column by column; the answer is the number of the problem
+#  evaluate WHICH COUNT   evaluates the log density of that problem COUNT times; the answer is its last value
 suppressPackageStartupMessages(library(rstan))
 if (rstan_options("boost_lib") == "") rstan_options(boost_lib = "/usr/include")  # Debian's BH has no headers
 model <- stan_model(commandArgs(trailingOnly = TRUE)[1])
@@ -12,7 +12,7 @@ load_problem <- function(file, rows) {
   problem <- read_rdump(file)
   x <- matrix(readBin(rows, "double", problem$N * problem$D), nrow = problem$N)
   parameters <- problem[c("weights", "means", "scales")]
-  # log_prob() wants a fit; this one takes no step.
+  # log_prob() needs a fit; this one takes no step.
   fit <- suppressMessages(suppressWarnings(
     sampling(model, data = c(problem[c("N", "D", "K")], list(x = x)), chains = 1, iter = 1, warmup = 0, refresh = 0,
              algorithm = "Fixed_param", init = list(parameters))))

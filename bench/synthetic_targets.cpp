@@ -1,6 +1,6 @@
-// Proposals on two densities that no data are behind: a normal in 100 dimensions with correlations of 0.9^|i
-// - j| and sds from 0.1 to 10, and a banana, x ~ N(0, 10^2), y ~ N(0.03 (x^2 - 100), 1). Prints a line of
-// JSON per proposal, which proposals.py reads.
+// Runs the proposals on two densities without data: a normal in 100 dimensions with correlations 0.9^|i - j|
+// and sds from 0.1 to 10, and a banana, x ~ N(0, 10^2), y ~ N(0.03 (x^2 - 100), 1). Prints one line of JSON
+// for each density and proposal, which proposals.py reads.
 #include <chrono>
 #include <cmath>
 #include <cstdio>

@@ -1,5 +1,6 @@
-# Writes OUTPUT, a C++ source with the headers under emomc/device as strings, for compilation at run time.
-# ROOTS: include directories; a header is known by its path below one of them.
+# Writes OUTPUT, a C++ source that contains the headers under emomc/device as strings, for compilation at run
+# time. ROOTS is a comma-separated list of include directories; a header's name is its path relative to one of
+# them.
 include("${CMAKE_CURRENT_LIST_DIR}/EmbedText.cmake")
 set(text "// Made from the headers under emomc/device by cmake/EmbedDeviceSources.cmake.\n#include \"device_sources.hpp\"\n\nnamespace emomc {\n\nconst std::vector<DeviceSource>& device_sources() {\n  static const std::vector<DeviceSource> sources{\n")
 string(REPLACE "," ";" roots "${ROOTS}")

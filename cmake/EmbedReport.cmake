@@ -1,4 +1,5 @@
-# Writes OUTPUT, a C++ source with the reports' pages, styles, scripts and charts' library as strings.
+# Writes OUTPUT, a C++ source that contains the reports' pages, styles and scripts and the chart library as
+# strings.
 include("${CMAKE_CURRENT_LIST_DIR}/EmbedText.cmake")
 set(parts report_page page.html report_style page.css report_common common.js report_script page.js
   evaluation_page evaluation.html evaluation_style evaluation.css evaluation_script evaluation.js)

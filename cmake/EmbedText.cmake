@@ -1,5 +1,5 @@
-# Appends `content` to the variable of that name as C++ string literals, a part at a time: compilers bound the
-# length of one literal.
+# Appends `content` to the variable named `variable` as C++ string literals of limited length, since compilers
+# limit the length of one literal.
 function(emomc_append_literal variable content)
   set(literal "${${variable}}R\"EMOMC(")
   string(LENGTH "${content}" length)

@@ -1,4 +1,4 @@
-# Sets EMOMC_HAVE_CUDA. CUDA older than 12.8 has no C++20 worth using and counts as absent.
+# Sets EMOMC_HAVE_CUDA. CUDA before 12.8 does not support C++20 well enough and counts as absent.
 set(EMOMC_HAVE_CUDA OFF)
 if(NOT EMOMC_CUDA STREQUAL "off")
   include(CheckLanguage)

@@ -18,14 +18,15 @@ option(EMOMC_PRECOMPILE_HEADERS "Precompile the large headers of others, which m
 
 find_program(EMOMC_CCACHE ccache)
 if(EMOMC_CCACHE)
-  # Without this sloppiness ccache does not take sources that use a precompiled header.
+  # Without this sloppiness ccache does not cache sources that use a precompiled header.
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${EMOMC_CCACHE}")
   set(CMAKE_CUDA_COMPILER_LAUNCHER "${EMOMC_CCACHE}")
 endif()
 
-# Precompiles `headers`, large ones that do not change with our sources, for the C++ sources of `target`. Sources still
-# include what they use, so that they compile without. For targets of -O1: at -O3 g++ 12 warns of the standard library's
-# strings (GCC PR 105651), which it no longer takes for a system header once that is precompiled.
+# Precompiles `headers`, large ones that do not change with the project's sources, for the C++ sources of
+# `target`. The sources still include what they use, so that they also compile without it. Meant for targets
+# with -O1: at -O3 g++ 12 warns about the standard library's strings (GCC PR 105651), since a precompiled
+# header no longer counts as a system header.
 function(emomc_precompile target)
   if(NOT EMOMC_PRECOMPILE_HEADERS)
     return()
@@ -40,9 +41,9 @@ endfunction()
 set(EMOMC_STANDARD_HEADERS algorithm array chrono cmath cstdint filesystem functional limits map memory optional span
   string string_view utility vector)
 
-# CMake 3.25 does not know how to ask nvcc for C++20, so the flag is written out.
-# Flags that every target of ours links. Contraction is off: a fused multiply-add is written where
-# it is meant, so that host and device compute the same bits.
+# The flags target, which all targets of the project link. CMake 3.25 cannot ask nvcc for C++20, so that flag
+# is written out. Contraction is off: a fused multiply-add is written explicitly where it is meant, so that
+# host and device compute bitwise equal results.
 add_library(emomc_flags INTERFACE)
 target_compile_features(emomc_flags INTERFACE cxx_std_20)
 target_compile_options(emomc_flags INTERFACE
@@ -51,14 +52,14 @@ target_compile_options(emomc_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 -fmad=false -lineinfo --expt-relaxed-constexpr
                              -Xcompiler=-Wall,-Wextra,-ffp-contract=off>)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  # Without it each std::fma is a library call; the program checks the processor when it starts.
+  # Without this flag each std::fma is a library call. The program checks the processor when it starts.
   target_compile_options(emomc_flags INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-mfma> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-mfma>)
 endif()
-# g++ 12 sees overlapping copies in std::string operators that cannot be (GCC PR 105651).
+# g++ 12 reports overlapping copies in std::string operators that are impossible (GCC PR 105651).
 target_compile_options(emomc_flags INTERFACE
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict>)
-# Embedded texts are longer than the 64 KiB that the standard asks of compilers.
+# Embedded texts are longer than the 64 KiB that the standard requires compilers to support.
 target_compile_options(emomc_flags INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-overlength-strings>)
 if(EMOMC_WARNINGS_AS_ERRORS)
@@ -69,7 +70,7 @@ if(EMOMC_WARNINGS_AS_ERRORS)
 endif()
 if(EMOMC_SANITIZE)
   target_compile_definitions(emomc_flags INTERFACE EMOMC_SANITIZED)
-  # GCC 12 takes members of std::regex for uninitialised where it instruments.
+  # With sanitizers GCC 12 reports members of std::regex as possibly uninitialised.
   target_compile_options(emomc_flags INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)
   target_compile_options(emomc_flags INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${EMOMC_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all>)

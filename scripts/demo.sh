@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# From a fresh machine to a posterior: installs what is missing, builds the program in release mode,
-# simulates a small five-emotion corpus of MFCC frames, samples the frames of one emotion and prints a
-# summary; then classifies all five. Five to ten minutes on two cores, most of it the build.
-#   EMOMC_BUILD_DIR   where to build (default build/release)
+# From a fresh machine to a posterior: installs missing packages, builds the program in release mode,
+# simulates a small corpus of MFCC frames with five emotions, samples the frames of one emotion and prints a
+# summary; then classifies all five emotions. This takes five to ten minutes on two cores, mostly for the
+# build.
+#  EMOMC_BUILD_DIR   the build directory (default build/release)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

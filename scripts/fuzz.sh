@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds the fuzz targets with clang's libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer, runs each and
-# prints a line of figures. Inputs that were found wrong are left in build/fuzz/findings/TARGET; what a target
-# learnt stays in build/fuzz/learnt/TARGET.
-#   scripts/fuzz.sh [TARGET...]   all of tests/fuzz without names
-#   EMOMC_FUZZ_SECONDS   of each target (default 600)
-#   EMOMC_FUZZ_JOBS      targets at a time (default 2)
+# Builds the fuzz targets with clang's libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer, runs each,
+# and prints a line of figures for each. Failing inputs are stored in build/fuzz/findings/TARGET, the inputs
+# that a target has found in build/fuzz/learnt/TARGET.
+#  scripts/fuzz.sh [TARGET...]   without names: all targets of tests/fuzz
+#  EMOMC_FUZZ_SECONDS   duration of each target (default 600)
+#  EMOMC_FUZZ_JOBS      number of targets that run at the same time (default 2)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,14 +22,16 @@ if ((${#targets[@]} == 0)); then
 fi
 cmake --build "$build" --target "${targets[@]/#/fuzz_}"
 
-# Prints: target, seconds, executions, edges covered, peak memory in MB, findings.
+# Runs a target and prints its name, seconds, executions, covered edges, peak memory in MB and number of
+# findings.
 fuzz() {
   local target=$1 learnt=$build/learnt/$1 findings=$build/findings/$1 log=$build/fuzz_$1.log options=()
   mkdir -p "$learnt" "$findings"
   [[ -e tests/fuzz/$target.dict ]] && options+=("-dict=tests/fuzz/$target.dict")
   local regressions=tests/fuzz/regressions/$target
   [[ -d $regressions ]] || regressions=
-  # A limit on one allocation finds sizes that are believed before any page of them is touched.
+  # The limit on one allocation detects sizes that are read from a file and trusted, even if the memory is not
+  # used.
   # shellcheck disable=SC2086
   ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=0 "$build/bin/fuzz_$target" -max_total_time="$seconds" \
     -rss_limit_mb=1024 -malloc_limit_mb=1024 -timeout=10 -max_len=65536 -print_final_stats=1 \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# SHA-256 over all sources that GPUs run, in order of their paths, without white space (so that formatting alone makes
-# no report stale): what docs/gpu-report.md speaks of.
-#   --check    compares with the report and says when that is stale; never fails
+# Prints the SHA-256 of all sources that run on a GPU, in the order of their paths and without white space, so
+# that mere formatting does not make docs/gpu-report.md stale.
+#  --check    compares the hash with the one in the report and prints whether the report is stale; always succeeds
 set -euo pipefail
 cd "$(dirname "$0")/.."
 hash=$(find lib*/ -type f \( -name '*.cu' -o -name '*.cuh' -o -path '*/include/emomc/device/*' \) -print0 |

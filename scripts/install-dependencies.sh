@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs what the build needs from the system's packages (Debian 12, Ubuntu 24.04 or newer).
-# Does nothing where everything is there; needs root or sudo otherwise.
-#   --ci     also what only continuous integration needs
-#   --fuzz   also clang with libFuzzer, for scripts/fuzz.sh
+# Installs the system packages that the build needs (Debian 12, Ubuntu 24.04 or newer). Does nothing if all
+# are installed; otherwise it needs root or sudo.
+#  --ci     also packages that only continuous integration needs
+#  --fuzz   also clang with libFuzzer, for scripts/fuzz.sh
 set -euo pipefail
 
 packages=(g++ cmake ninja-build git ca-certificates libeigen3-dev libspdlog-dev libyaml-cpp-dev nlohmann-json3-dev

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Breaks a copy of the tree in each way of tests/mutations.toml, one at a time, and says which tests catch it.
+"""Applies each mutation of tests/mutations.toml to a copy of the tree, one at a time, and prints which tests catch it.
 
-Exit code 0: all caught; 1: some survived; 2: a mutation no longer fits the sources or does not compile, or the
-tests fail without one.
+Exit code 0: all mutations are caught; 1: some survive; 2: a mutation does not fit the sources or does not compile, or
+tests fail without a mutation.
 """
 import argparse
 import collections
@@ -15,7 +15,7 @@ import time
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TEST_SECONDS = 900  # a mutant that takes longer is caught: it hangs
+TEST_SECONDS = 900  # a mutant that takes longer hangs and counts as caught
 
 
 class Misfit(Exception):
@@ -23,7 +23,7 @@ class Misfit(Exception):
 
 
 def mutated(mutation):
-    """The text of the mutation's file with the mutation in it."""
+    """The text of the mutation's file after the mutation."""
     text = (ROOT / mutation["file"]).read_text()
     count = text.count(mutation["find"])
     if count != 1:
@@ -32,14 +32,14 @@ def mutated(mutation):
 
 
 def put(path, text):
-    """Writes what has changed only, so that nothing else is compiled again."""
+    """Writes the file only if its text has changed, so that nothing else is compiled again."""
     if not path.exists() or path.read_text() != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
 
 def copy_tree(to, tests):
-    """All files but the tests that are not asked."""
+    """Copies all files except those of the tests that are not run."""
     names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True,
                            capture_output=True, text=True).stdout.split("\0")
     for name in filter(None, names):
@@ -67,12 +67,12 @@ def compile_programs(tree, build, programs, jobs):
 
 
 def suite_of(test):
-    """Of "Kernel.IsRight", "Shapes/Engine.IsRight/cpu_3" and "Tile/0.IsRight" the words Kernel, Engine, Tile."""
+    """The suite of a test: "Kernel.IsRight", "Shapes/Engine.IsRight/cpu_3", "Tile/0.IsRight" give Kernel, Engine, Tile."""
     return [part for part in test.split(".")[0].split("/") if not part.isdigit()][-1]
 
 
 def failures(build, tests, jobs):
-    """Failed tests by suite; a program that dies or hangs counts as one. Each program is run in `jobs` parts at once."""
+    """Failed tests by suite. A program that dies or hangs counts as one. Each program runs in `jobs` parts at once."""
     failed = collections.Counter()
     running = []
     for program, own in tests.items():
@@ -97,7 +97,7 @@ def failures(build, tests, jobs):
 
 
 def tests_of(mutation, tests):
-    """Those of the library that is mutated, and of `also`."""
+    """The tests of the library that is mutated and those that `also` names."""
     return {program: tests[program] for program in ("test_" + mutation["file"].split("/")[0], *mutation.get("also", []))}
 
 

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# On a machine with a GPU: the tests that need one, compute-sanitizer over them, and a benchmark. Writes what came
-# of tests and sanitizer to a report, with a hash of the device sources by which CI says when it is stale.
-#   EMOMC_BUILD_DIR    a finished build with CUDA (default build/release)
-#   EMOMC_GPU_STEPS    which of "tests sanitizer bench" (default all)
-#   EMOMC_GPU_TOOLS    of the sanitizer, which of "memcheck racecheck synccheck initcheck" (default all)
-#   EMOMC_GPU_RESULTS  a file to which results are added, so that they may come of several invocations: what passed
-#                      there is not run again (default none)
-#   EMOMC_GPU_REPORT   the report (default docs/gpu-report.md); written where there are results of tests and of all
-#                      tools but synccheck
-#   EMOMC_GPU_JOBS     tests that run at the same time (default: processors, 16 at most)
-#   EMOMC_GPU_SECONDS  after so many a test has failed (default 600)
+# Runs, on a machine with a GPU, the tests that need one, the same tests under compute-sanitizer, and a
+# benchmark. Writes the results of tests and sanitizer to a report that contains a hash of the device sources,
+# by which CI detects that it is stale.
+#  EMOMC_BUILD_DIR    a finished build with CUDA (default build/release)
+#  EMOMC_GPU_STEPS    which of "tests sanitizer bench" to run (default all)
+#  EMOMC_GPU_TOOLS    which tools of the sanitizer, "memcheck racecheck synccheck initcheck" (default all)
+#  EMOMC_GPU_RESULTS  a file to which results are appended, so that several invocations can share the work: tests that
+#                     passed there are not run again (default none)
+#  EMOMC_GPU_REPORT   the report (default docs/gpu-report.md); written if there are results of the tests and of all
+#                     tools but synccheck
+#  EMOMC_GPU_JOBS     number of tests that run at the same time (default: number of processors, at most 16)
+#  EMOMC_GPU_SECONDS  time limit of a test (default 600)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=${EMOMC_BUILD_DIR:-build/release}/bin
@@ -32,12 +33,13 @@ fi
 sed -i '/|FAILED|/d; /|stopped|/d' "$results"
 "$bin/emomc" devices
 
-# Long runs are left out of the sanitizer; AFewSteps launches every kernel that they do.
+# Long runs are not run under the sanitizer; AFewSteps launches all of their kernels.
 declare -A sanitized=(
   [test_liblikelihood]='*cuda*-*AcceptanceDecisions*:*DifferencesOfNeighbours*:*Long*:*EngineOnShape*'
   [test_libsampler]='*AFewSteps*cuda*:*CovariancesAndSampled*cuda*'
 )
-# initcheck needs minutes for single tests of many shapes: of the likelihood's those of one shape each.
+# initcheck takes minutes for a test with many shapes, so that only tests with one shape are chosen for the
+# likelihood.
 declare -A initchecked=(
   [test_liblikelihood]='Shapes/EngineOnShape.BitsAreTheSameInEveryRunBatchAndCache/cuda*'
   [test_libsampler]='*AFewSteps*cuda*'
@@ -45,8 +47,8 @@ declare -A initchecked=(
 list_tests() { # program, filter
   "$bin/$1" --gtest_list_tests --gtest_filter="$2" | awk '/^[^ ]/ {suite = $1} /^ / {print suite $1}'
 }
-# A test in a process of its own, since most of its time is one processor compiling kernels. A line on its
-# result: tool|program|test|result|seconds.
+# Runs a test in its own process, since most of its time is the compilation of kernels on one processor.
+# Appends its result as a line: tool|program|test|result|seconds.
 run_one() { # tool (or "none"), program, test
   local log="$logs/$1.${3//\//.}" begin=$SECONDS result=passed
   local command=("$bin/$2" --gtest_brief=1 "--gtest_filter=$3")
@@ -56,8 +58,9 @@ run_one() { # tool (or "none"), program, test
   esac
   if [[ $1 == racecheck && $racecheck_knows_all == no ]]; then command=(env EMOMC_TEST_LAUNCHED=1 "${command[@]}"); fi
   timeout "$most_seconds" "${command[@]}" >"$log" 2>&1 || result=FAILED
-  # It tracks a limited number of barriers in shared memory and stops kernels that have more; to track many takes
-  # gigabytes of the GPU's memory (8192 more than 80), so that such tests run one at a time, with as few as are enough.
+  # synccheck tracks a limited number of barriers in shared memory and stops kernels that have more. Tracking
+  # many takes gigabytes of GPU memory (8192 barriers more than 80), so that such tests run one at a time,
+  # with the least limit that is sufficient.
   if [[ $1 == synccheck ]]; then
     for barriers in 64 256 1024 2048 4096 8192; do
       grep -q 'overflow of tracked' "$log" || break
@@ -67,7 +70,7 @@ run_one() { # tool (or "none"), program, test
     done
     if grep -q 'overflow of tracked' "$log" && ! grep -q 'Barrier error' "$log"; then result=stopped; fi
   fi
-  # A launch that was passed over is no finding, and not checked.
+  # A launch that the tool skipped is not a finding, but it is not checked either.
   if [[ $result == passed ]] && grep -q "didn't track the launch" "$log"; then result=stopped; fi
   if [[ $result == passed ]] && grep -q 'SKIPPED . 1 test' "$log"; then result=skipped; fi
   echo "$1|$2|$3|$result|$((SECONDS - begin))" >>"$results"
@@ -96,7 +99,7 @@ if [[ $steps == *" tests "* ]]; then
   for program in test_libsampler test_liblikelihood; do
     list_tests "$program" '*cuda*:*Cuda*-*Long*' | sed "s/^/none $program /"
   done | run_all
-  # These take all memory of the GPU, or trap in it: nothing beside them.
+  # These tests use all memory of the GPU, or trap on it, so that no other test runs at the same time.
   list_tests test_apps '*CudaFaults*' | sed "s/^/none test_apps /" | jobs=1 run_all
 fi
 racecheck_knows_all=yes
@@ -127,7 +130,7 @@ if [[ $steps == *" sanitizer "* ]]; then
     for program in test_libsampler test_liblikelihood; do
       filter=${sanitized[$program]}
       if [[ $tool == initcheck ]]; then filter=${initchecked[$program]}; fi
-      # Those would launch nothing that others do not.
+      # Without the resident kernel these tests launch no other kernels than the rest.
       if [[ $tool$program == racechecktest_libsampler && $racecheck_knows_all == no ]]; then
         filter+='-*AFewStepsOfManyChains*'
       fi

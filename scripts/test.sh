@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds everything in release mode and runs every test but those of the label long.
-#   EMOMC_BUILD_DIR   where to build (default build/release)
-#   EMOMC_CMAKE_ARGS  further arguments for cmake
-#   EMOMC_CTEST_ARGS  further arguments for ctest
+# Installs missing packages, builds everything in release mode and runs all tests except those with the label
+# long.
+#  EMOMC_BUILD_DIR   the build directory (default build/release)
+#  EMOMC_CMAKE_ARGS  additional arguments for cmake
+#  EMOMC_CTEST_ARGS  additional arguments for ctest
 # Tests that take minutes each have the label long: ctest --test-dir build/release -L long
 set -euo pipefail
 cd "$(dirname "$0")/.."

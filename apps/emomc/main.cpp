@@ -6,8 +6,8 @@
 
 namespace {
 
-// A file that is opened while a standard stream is closed takes its number, and what is printed then goes
-// into that file. A read-only /dev/null in its place makes writing fail instead.
+// A file that is opened while a standard stream is closed gets the stream's number, and printed text would
+// then go into that file. A read-only /dev/null in place of the stream makes writing fail instead.
 void occupy_closed_streams() {
   for (int descriptor : {0, 1, 2})
     if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF && ::open("/dev/null", O_RDONLY) < 0) return;

@@ -30,7 +30,8 @@ double score(Rule rule, double temper, std::span<const double> draws) {
   return temper * top + std::log(sum / n);
 }
 
-// What the log likelihood of an utterance is multiplied by.
+// The factor of an utterance's log likelihood: the temper, divided by the number of frames for
+// Evidence::mean.
 double scale_of(const Classifier& classifier, const ClassLikelihoods& likelihoods, std::size_t utterance) {
   return classifier.evidence == Evidence::sum ? classifier.temper
                                               : classifier.temper / likelihoods.num_frames[utterance];

@@ -18,7 +18,7 @@ void check_same_utterances(const Predictions& a, const Predictions& b) {
     throw std::invalid_argument("predictions to compare are not of the same utterances in the same order");
 }
 
-/// Numbers of the speakers that have utterances.
+/// The numbers of the speakers that have utterances, in increasing order.
 std::vector<std::size_t> present_speakers(const Predictions& predictions) {
   std::vector<std::size_t> speakers(predictions.speaker.begin(), predictions.speaker.end());
   std::sort(speakers.begin(), speakers.end());
@@ -26,7 +26,8 @@ std::vector<std::size_t> present_speakers(const Predictions& predictions) {
   return speakers;
 }
 
-/// The uar of all speakers in `present` but the one at `left_out` (present.size(): of all).
+/// The unweighted average recall without speaker present[left_out]; over all speakers if left_out is
+/// present.size().
 double uar_without(const std::vector<RecallCounts>& by_speaker, const std::vector<std::size_t>& present,
                    int num_classes, std::size_t left_out) {
   RecallCounts counts(num_classes);
@@ -88,7 +89,8 @@ McNemar mcnemar(const Predictions& first, const Predictions& second) {
   }
   const auto fewer = static_cast<double>(std::min(test.only_first, test.only_second));
   const auto both = static_cast<double>(test.only_first + test.only_second);
-  // P(X <= fewer) of a binomial X as an incomplete beta function; 1 where the two are equal, 0 among them.
+  // P(X <= fewer) of X ~ Binomial(both, 1/2) as a regularised incomplete beta function. Equal counts, also
+  // two zeros, keep p = 1.
   if (test.only_first != test.only_second)
     test.p_value = std::min(1.0, 2 * boost::math::ibeta(both - fewer, fewer + 1, 0.5));
   return test;

@@ -1,4 +1,4 @@
-// Corpora whose file names say speaker and emotion; docs/corpora.md has their sources.
+// Corpora whose file names contain speaker and emotion; docs/corpora.md has their sources.
 #include <algorithm>
 #include <map>
 #include <regex>
@@ -12,12 +12,12 @@ namespace fs = std::filesystem;
 
 struct Convention {
   const char* kind;
-  const char* form;    ///< how names look, for messages
-  const char* speech;  ///< the path below the corpus without extension: 1 speaker, 2 emotion
+  const char* form;    ///< an example of the names, for messages
+  const char* speech;  ///< matches the path below the corpus without extension: 1 speaker, 2 emotion
   std::map<std::string, std::string> emotion_of;
   const char* speaker_prefix = "";
-  const char* other = nullptr;  ///< names of recordings that are none of speech,
-  const char* why_other = "";   ///< and why they are left out
+  const char* other = nullptr;  ///< matches recordings that are not speech,
+  const char* why_other = "";   ///< and the reason for leaving them out
 };
 
 const std::vector<Convention>& conventions() {
@@ -79,7 +79,7 @@ const std::vector<Convention>& conventions() {
   return all;
 }
 
-/// Fills in speaker and emotion by the id; returns why not, or nothing.
+/// Fills in speaker and emotion from the id; returns the reason if it cannot, else an empty string.
 std::string parse(const Convention& convention, const std::regex& speech, Utterance& utterance) {
   if (is_hidden(utterance.file)) return "a hidden file";
   std::smatch match;
@@ -113,7 +113,8 @@ CorpusListing list_by_file_names(const std::string& kind, const fs::path& root) 
                                          [&](const Convention& c) { return c.kind == kind; });
   const std::regex speech(convention.speech);
   CorpusListing listing;
-  // Downloads of RAVDESS and TESS go round that have every recording twice, in a folder and in one within it.
+  // Copies of RAVDESS and TESS are in circulation that have every recording twice: in a folder and in another
+  // one inside it.
   std::map<std::pair<std::string, std::string>, fs::path> first_with;
   for (const auto& file : audio_files(root)) {
     Utterance utterance{utterance_id(file, root), "", "", file};

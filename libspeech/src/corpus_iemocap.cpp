@@ -1,4 +1,4 @@
-// IEMOCAP (Busso et al. 2008): what is felt stands in one file for each dialogue, the votes' majority first.
+// IEMOCAP (Busso et al. 2008): one text file for each dialogue has the emotion labels by majority vote.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -30,7 +30,8 @@ std::vector<fs::path> children(const fs::path& folder, const std::regex& name) {
   return found;
 }
 
-/// Labels of one dialogue: lines "[start - end]<tab>utterance<tab>emotion<tab>[valence, ...]" between others.
+/// The labels of one dialogue. Label lines have the form
+/// "[start - end]<tab>utterance<tab>emotion<tab>[valence, ...]"; other lines are ignored.
 class LabelFile {
  public:
   LabelFile(const fs::path& root, const fs::path& session, const fs::path& file)
@@ -49,10 +50,10 @@ class LabelFile {
 
  private:
   void list_line(const std::string& line, const std::string& place, CorpusListing& listing) const {
-    // Who speaks is said by the letter of the turn, not by that of the dialogue.
+    // The speaker is given by the letter before the turn's number, not by the letter in the dialogue's name.
     static const std::regex label(R"(\[[^\]]*\]\s+((Ses\d\d)[FM]_\S*_([FM])[A-Z]*\d+[a-z]*)\s+([a-z]+)\s.*)");
     std::smatch match;
-    const bool is_long = line.size() > 1000;  // std::regex recurses with every character
+    const bool is_long = line.size() > 1000;  // std::regex recurses once for each character
     if (is_long || !std::regex_match(line, match, label)) {
       listing.unparsed.push_back({file_, place + "not of the form [start - end], utterance, emotion"});
       return;

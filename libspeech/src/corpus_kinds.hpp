@@ -1,4 +1,4 @@
-// What lists the recordings of one kind of corpus; list_corpus() sorts and checks what they give.
+// Functions that list the recordings of one kind of corpus; list_corpus() sorts and checks their results.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace emomc {
 
-/// Kinds whose file names say all.
+/// The kinds whose file names contain speaker and emotion.
 std::vector<std::string> kinds_by_file_name();
 
 CorpusListing list_by_file_names(const std::string& kind, const std::filesystem::path& root);
@@ -17,14 +17,15 @@ CorpusListing list_iemocap(const std::filesystem::path& root);
 CorpusListing list_folders(const std::filesystem::path& root);
 CorpusListing list_manifest(const std::filesystem::path& manifest);
 
-/// The .wav and .flac files (in any case) below a folder, sorted; links to folders are not followed. Throws
-/// InputError where one cannot be read.
+/// The .wav and .flac files (extensions in any case) below a folder, sorted; links to folders are not
+/// followed. Throws InputError if a folder cannot be read.
 std::vector<std::filesystem::path> audio_files(const std::filesystem::path& folder);
 
-/// The path below `root` without extension, with "/" between folders.
+/// The path of `file` below `root` without its extension, with "/" between folders.
 std::string utterance_id(const std::filesystem::path& file, const std::filesystem::path& root);
 
-/// Whether the name begins with a dot: what some systems lay beside a recording under its name.
+/// Whether the name begins with a dot. Some systems put such a companion file beside a recording, under its
+/// name.
 bool is_hidden(const std::filesystem::path& file);
 
 }  // namespace emomc

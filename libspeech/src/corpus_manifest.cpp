@@ -1,4 +1,4 @@
-// Corpora of one's own: folders by emotion and speaker, or a table of recordings.
+// User-defined corpora: folders named by emotion and speaker, or a table of recordings.
 #include <algorithm>
 #include <array>
 #include <fstream>
@@ -31,7 +31,7 @@ std::string_view trimmed(std::string_view text) {
   return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-/// Blanks beside a separator are no part of a name: "happy " would be a class beside "happy".
+/// Removes the blanks around each field. Otherwise "happy " would be another class than "happy".
 std::vector<std::string_view> trimmed(const std::vector<std::string_view>& fields) {
   std::vector<std::string_view> without;
   for (const auto& field : fields) without.push_back(trimmed(field));
@@ -42,7 +42,7 @@ bool is_column(std::string_view name) {
   return std::find(kColumns.begin(), kColumns.end(), name) != kColumns.end();
 }
 
-/// The one by which the header has the columns.
+/// The separator with which the header has the required columns; a comma if none does.
 char find_separator(const std::string& name, const CsvText& csv) {
   if (csv.said_separator) return csv.said_separator;
   for (const char separator : {',', ';', '\t'}) {
@@ -53,13 +53,13 @@ char find_separator(const std::string& name, const CsvText& csv) {
       header = trimmed(header);
       if (std::count_if(header.begin(), header.end(), is_column) >= static_cast<int>(kColumns.size()))
         return separator;
-    } catch (const InputError&) {  // the quotes belong to another separator
+    } catch (const InputError&) {  // unbalanced quotes: another separator may fit
     }
   }
   return ',';
 }
 
-/// Where path, label and speaker stand in a row.
+/// The indices of the columns path, label and speaker in a row.
 std::array<std::size_t, 3> find_columns(const std::string& place,
                                         const std::vector<std::string_view>& header) {
   std::array<std::size_t, 3> at{};
@@ -97,7 +97,7 @@ CorpusListing list_manifest(const fs::path& manifest) {
     for (std::size_t i = 0; i < kColumns.size(); ++i)
       if (fields[at[i]].empty()) throw InputError(place + "the " + kColumns[i] + " is missing");
     const fs::path written = fs::path(fields[at[0]]).lexically_normal();
-    const fs::path file = folder / written;  // `written` alone where it is absolute
+    const fs::path file = folder / written;  // `written` alone if it is absolute
     std::error_code error;
     if (!fs::is_regular_file(file, error))
       throw InputError(place + file.string() + ": there is no such file");

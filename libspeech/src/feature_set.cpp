@@ -27,7 +27,7 @@ void normalize_together(FeatureSet& features, const std::vector<std::size_t>& ut
   if (rows.empty()) return;
   ColumnUnits units = column_units(rows, dim);
   for (double& sd : units.sd)
-    if (!(sd > 0)) sd = 1;  // differences whose squares underflow
+    if (!(sd > 0)) sd = 1;  // the squared differences underflow
   standardize(units, rows);
   const double* from = rows.data();
   for (std::size_t u : utterances) {
@@ -37,7 +37,8 @@ void normalize_together(FeatureSet& features, const std::vector<std::size_t>& ut
   }
 }
 
-/// Derivatives of the columns from[row * stride + j], j < dim, into to[row * stride + j].
+/// Writes the regression slopes over time of the columns from[row * stride + j], j < dim, to to[row * stride
+/// + j].
 void regress(const double* from, std::size_t num_rows, std::size_t dim, int reach, double* to,
              std::size_t stride) {
   double squares = 0;

@@ -24,7 +24,7 @@ std::string text(double value) {
   return stream.str();
 }
 
-// A length in samples: as it is given, or by milliseconds, halves rounded up.
+// A length in samples: given directly, or computed from milliseconds and rounded, halves up.
 std::size_t length(const char* name, double ms, const char* samples_name, int samples, double sample_rate,
                    int least) {
   const std::string allowed = std::to_string(least) + " to " + std::to_string(kMostSamples) + " samples";

@@ -1,4 +1,4 @@
-// What the settings of MFCCs mean in samples at one sample rate.
+// The frame layout, in samples, that MFCC settings give at one sample rate.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@ struct FramePlan {
   Framing framing = Framing::drop_last;
   std::size_t window = 0, hop = 0, fft_size = 0;  ///< samples
   std::size_t num_frames(std::size_t num_samples) const;
-  /// Of the window's first sample; negative where a centred frame begins before the recording.
+  /// Index of the first sample of a frame's window; negative if a centred frame begins before the recording.
   std::ptrdiff_t start(std::size_t frame) const;
 };
 
-/// Checks every setting but num_filters against the width of bins. Throws InputError, naming the setting, its
-/// value and what is allowed.
+/// Checks every setting, except that each of the num_filters filters contains an FFT bin (MelFilters checks
+/// that). Throws InputError, which names the setting, its value and the allowed values.
 FramePlan plan_frames(const MfccSettings& settings, double sample_rate);
 
 }  // namespace emomc

@@ -1,4 +1,4 @@
-// Which frames stay, and how they change over time.
+// Drops frames and appends derivatives over time.
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kLongestReach = 100;
 
-// d_t = sum_i i (c_{t+i} - c_{t-i}) / (2 sum_i i^2), The HTK Book, equation 5.16.
+// d_t = sum_i i (c_{t+i} - c_{t-i}) / (2 sum_i i^2); The HTK Book, equation 5.16.
 std::vector<double> regress(const std::vector<double>& rows, std::size_t dim, int reach) {
   const auto num_rows = static_cast<std::ptrdiff_t>(rows.size() / dim);
   double norm = 0;

@@ -8,7 +8,7 @@ namespace emomc {
 namespace {
 
 constexpr std::uint64_t kOpenLength = 0xffffffff;
-// Damaged files may chain chunks of length 0 for gigabytes.
+// A damaged file may consist of gigabytes of chunks of length 0.
 constexpr int kMostChunks = 10000;
 
 std::uint64_t unsigned_of(std::string_view bytes, bool big_endian) {
@@ -18,8 +18,8 @@ std::uint64_t unsigned_of(std::string_view bytes, bool big_endian) {
   return value;
 }
 
-/// What programs write into a pipe for a length that they do not know yet: SoX 0x7ffff000, others the largest
-/// number with or without a sign, less what stands before the sound.
+/// Whether a length was left open by a program that wrote into a pipe and did not know it: SoX writes
+/// 0x7ffff000, others write 2^31 - 1 or 2^32 - 1, sometimes less the size of the header.
 bool is_open_length(std::uint64_t length) {
   constexpr std::uint64_t kHeader = 0x1000;
   return (length >= 0x80000000 - kHeader && length < 0x80000000) ||
@@ -40,7 +40,7 @@ std::optional<IffSound> find_iff_sound(const std::filesystem::path& file) {
   if (!wav && !aiff) return std::nullopt;
   const bool big_endian = aiff || form == "RIFX";
   const std::uint64_t form_length = unsigned_of({head.data() + 4, 4}, big_endian);
-  std::uint64_t long_length = kOpenLength;  // of RF64, whose 32 bits are all set
+  std::uint64_t long_length = kOpenLength;  // of RF64, where the 32-bit length has all bits set
   std::uint64_t at = head.size();
   for (int chunk = 0; chunk < kMostChunks && at + 8 <= file_bytes; ++chunk) {
     std::array<char, 24> bytes{};

@@ -1,4 +1,4 @@
-// Where a WAV (RIFF, RIFX, RF64) or AIFF file keeps its sound, and whether all of it is there.
+// Finds the sound chunk of a WAV (RIFF, RIFX, RF64) or AIFF file and checks whether all of it is there.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,15 @@
 namespace emomc {
 
 struct IffSound {
-  std::uint64_t promised_bytes = 0;  ///< by the header of the chunk with the sound
-  std::uint64_t present_bytes = 0;   ///< from the chunk's first byte to the end of the file
-  bool unclosed = false;             ///< a length of 0 that its writer never came back to
+  std::uint64_t promised_bytes = 0;  ///< the length in the header of the sound chunk
+  std::uint64_t present_bytes = 0;   ///< from the first byte of the chunk's content to the end of the file
+  bool unclosed = false;             ///< the length is 0, because the writing program never filled it in
 };
 
-/// Nothing where the file is of another kind or has no such chunk. A length left open by a program that
-/// wrote into a pipe (all bits set, the largest signed number or a header's length below it, or 0 where the
-/// form's own length ends before the sound) counts as what is present.
+/// Returns nothing if the file is of another kind or has no sound chunk. If a program that wrote into a pipe
+/// left the length open, promised_bytes is set to present_bytes. Such a length has all bits set, is larger
+/// than what is present and at most 4096 below 2^31 or 2^32, or is 0 although sound follows and the length of
+/// the whole form ends before it.
 std::optional<IffSound> find_iff_sound(const std::filesystem::path& file);
 
 }  // namespace emomc

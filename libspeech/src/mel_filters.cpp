@@ -8,12 +8,12 @@
 namespace emomc {
 namespace {
 
-// Slaney, Auditory Toolbox (1998): linear below 1 kHz, 27 steps to a factor 6.4 above.
+// Slaney, Auditory Toolbox (1998): linear below 1 kHz; above, 27 steps for a factor of 6.4.
 constexpr double kSlaneyHzPerMel = 200.0 / 3, kSlaneyBreakHz = 1000;
 const double kSlaneyLogStep = std::log(6.4) / 27;
 
 double mel_of_hz(MelScale scale, double hz) {
-  if (scale == MelScale::htk) return 2595 * std::log10(1 + hz / 700);  // The HTK Book, 5.6
+  if (scale == MelScale::htk) return 2595 * std::log10(1 + hz / 700);  // The HTK Book, 5.4
   if (hz < kSlaneyBreakHz) return hz / kSlaneyHzPerMel;
   return kSlaneyBreakHz / kSlaneyHzPerMel + std::log(hz / kSlaneyBreakHz) / kSlaneyLogStep;
 }
@@ -25,7 +25,7 @@ double hz_of_mel(MelScale scale, double mel) {
   return kSlaneyBreakHz * std::exp(kSlaneyLogStep * (mel - break_mel));
 }
 
-// num_filters + 2 corners, in FFT bins.
+// The num_filters + 2 corners of the filters, in units of FFT bins.
 std::vector<double> corner_bins(const MfccSettings& settings, double sample_rate, int fft_size) {
   const double high_hz = settings.high_hz > 0 ? settings.high_hz : sample_rate / 2;
   const double low = mel_of_hz(settings.mel, settings.low_hz), high = mel_of_hz(settings.mel, high_hz);
@@ -51,7 +51,7 @@ MelFilters::MelFilters(const MfccSettings& settings, double sample_rate, int fft
     Range range{0, weights_.size(), 0};
     for (int bin = static_cast<int>(std::ceil(left)); bin < right && bin <= fft_size / 2; ++bin) {
       const double weight = bin < centre ? (bin - left) / (centre - left) : (right - bin) / (right - centre);
-      if (!(weight > 0)) continue;  // the bin at the left corner
+      if (!(weight > 0)) continue;  // the bin at the left corner has weight 0
       if (range.count++ == 0) range.first_bin = static_cast<std::size_t>(bin);
       weights_.push_back(height * weight);
     }

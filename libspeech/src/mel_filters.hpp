@@ -1,4 +1,4 @@
-// Triangular filters that are equally spaced on a mel scale, as the few weights that are not zero.
+// Triangular filters that are equally spaced on a mel scale. Only their nonzero weights are stored.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@ namespace emomc {
 
 class MelFilters {
  public:
-  /// For spectra of fft_size / 2 + 1 bins. Throws InputError where no bin lies within a filter.
+  /// For spectra of fft_size / 2 + 1 bins. Throws InputError if a filter contains no bin.
   MelFilters(const MfccSettings& settings, double sample_rate, int fft_size);
-  /// The weighted sum of `spectrum` for each filter, into `outputs` [num_filters].
+  /// Writes the weighted sum of `spectrum` [fft_size / 2 + 1] under each filter to `outputs` [num_filters].
   void apply(const double* spectrum, double* outputs) const;
 
  private:

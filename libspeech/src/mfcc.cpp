@@ -25,7 +25,7 @@ struct PlanDelete {
   }
 };
 
-// What one call of extract works in; FFTW's own allocation, so that one plan serves all of them.
+// The buffers of one call of extract. FFTW allocates them, so that all have the alignment of the plan.
 struct Workspace {
   explicit Workspace(std::size_t fft_size)
       : frame(fftw_alloc_real(fft_size)),
@@ -47,7 +47,7 @@ std::vector<double> window_weights(const MfccSettings& settings, std::size_t len
   return weights;
 }
 
-// num_coefficients x num_filters: the orthonormal DCT-II, its rows scaled by the lifter.
+// The orthonormal DCT-II, num_coefficients x num_filters, with rows scaled by the lifter.
 std::vector<double> cepstrum_matrix(const MfccSettings& settings) {
   const int num_filters = settings.num_filters;
   std::vector<double> matrix;
@@ -61,7 +61,8 @@ std::vector<double> cepstrum_matrix(const MfccSettings& settings) {
   return matrix;
 }
 
-// 10 log10 of the variance of window[0..length), the recording continued by zeros.
+// 10 log10 of the variance of the samples [start, start + length), where the recording is extended by zeros.
+// It is -infinity if all are equal.
 double variance_db(std::span<const double> samples, std::ptrdiff_t start, std::size_t length) {
   const auto size = static_cast<std::ptrdiff_t>(samples.size());
   const std::ptrdiff_t begin = std::clamp<std::ptrdiff_t>(start, 0, size);
@@ -73,7 +74,7 @@ double variance_db(std::span<const double> samples, std::ptrdiff_t start, std::s
     high = std::max(high, samples[i]);
     sum += samples[i];
   }
-  // The mean of equal samples need not round to them.
+  // The rounded mean of equal samples may differ from them, so the variance need not come out as 0.
   if (low == high) return -std::numeric_limits<double>::infinity();
   const double mean = sum / static_cast<double>(length);
   double squares = static_cast<double>(length - (end - begin)) * mean * mean;
@@ -93,12 +94,13 @@ struct MfccExtractor::Impl {
         cepstrum(cepstrum_matrix(given)) {
     const Workspace planned(frames.fft_size);
     const std::lock_guard lock(fftw_planner());
-    // Estimated, not measured: the same plan, and so the same bits, on every run.
+    // FFTW_ESTIMATE does not measure: every run gets the same plan and therefore bitwise equal results.
     transform.reset(fftw_plan_dft_r2c_1d(static_cast<int>(frames.fft_size), planned.frame.get(),
                                          planned.spectrum.get(), FFTW_ESTIMATE));
   }
 
-  // The preemphasised, weighted frame that begins at `start`, with zeros beyond the recording.
+  // Writes the preemphasised and windowed frame that begins at sample `start`, with zeros outside the
+  // recording.
   void fill_frame(std::span<const double> samples, std::ptrdiff_t start, double* frame) const {
     const auto size = static_cast<std::ptrdiff_t>(samples.size());
     std::fill(frame, frame + frames.fft_size, 0.0);

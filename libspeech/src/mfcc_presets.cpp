@@ -5,7 +5,7 @@
 namespace emomc {
 namespace {
 
-// python_speech_features 0.6, mfcc(), with the FFT size of its calculate_nfft.
+// python_speech_features 0.6, mfcc(), with the FFT size by its function calculate_nfft.
 MfccSettings python_speech_features() {
   MfccSettings settings;
   settings.window = Window::rectangular;
@@ -36,7 +36,7 @@ MfccSettings librosa() {
   return settings;
 }
 
-// As the frames of the thesis that this project grew out of were made.
+// The settings of the frames in the thesis that this project is based on.
 MfccSettings thesis() {
   MfccSettings settings = python_speech_features();
   settings.window_ms = 20;

@@ -52,8 +52,8 @@ void NamePattern::add_placeholder(const std::string& name) {
                      "} is no placeholder; allowed are {emotion}, {speaker} and *");
 }
 
-// Ways to match by where parts end. Patterns and names may come from elsewhere: each (part, place, labels) is
-// looked at once, so that "*a*a*a*..." costs no more than its length allows.
+// Searches the ways in which a name matches the pattern's parts. Patterns and names may be untrusted, so each
+// combination of part, position and labels is visited once: "*a*a*a*..." must not take exponential time.
 class NamePattern::Search {
  public:
   Search(const std::vector<Part>& parts, std::string_view name)
@@ -62,14 +62,14 @@ class NamePattern::Search {
     for (std::size_t part = parts.size(); part-- > 0;) mark(part);
   }
 
-  /// The labels of all ways, and no more than two.
+  /// The labels of all ways to match; the search stops after two different ones.
   std::vector<NameLabels> run() {
     collect(0, 0, {});
     return found_;
   }
 
  private:
-  // Where parts from `part` on can match the rest of the name.
+  // Marks the positions from which the parts from `part` on can match the rest of the name.
   void mark(std::size_t part) {
     const auto& behind = can_end_[part + 1];
     if (parts_[part].kind == Kind::literal) {

@@ -1,4 +1,4 @@
-// What a file's name says of emotion and speaker.
+// Extracts emotion and speaker from a file name by a pattern.
 #pragma once
 
 #include <optional>
@@ -12,14 +12,15 @@ struct NameLabels {
   bool operator==(const NameLabels&) const = default;
 };
 
-/// Text with {emotion} and {speaker}, once each, that stand for one character or more, and "*" for any text.
+/// A pattern: text with {emotion} and {speaker}, once each, which match one or more characters, and "*",
+/// which matches any text.
 class NamePattern {
  public:
-  /// Throws InputError where a placeholder is missing, doubled or unknown.
+  /// Throws InputError if a placeholder is missing, occurs twice or is unknown, or if the text is too long.
   explicit NamePattern(std::string text);
 
-  /// Nothing where the whole name does not match. Throws InputError where it does with different labels:
-  /// "{emotion}_{speaker}" cannot tell what "hot_anger_CC1" means.
+  /// Returns nothing if the pattern does not match the whole name. Throws InputError if it matches in several
+  /// ways with different labels: "{emotion}_{speaker}" is ambiguous for the name "hot_anger_CC1".
   std::optional<NameLabels> match(const std::string& name) const;
 
   const std::string& text() const { return text_; }

@@ -1,4 +1,5 @@
-// How many utterances of each class there are and how many are recognised: all that recall depends on.
+// Counts the utterances of each class and those that are recognised. Unweighted average recall depends on
+// nothing else.
 #pragma once
 
 #include <cstddef>
@@ -18,21 +19,21 @@ class RecallCounts {
     ++total_[static_cast<std::size_t>(truth)];
   }
   void add(const RecallCounts& other);
-  /// Mean of the recalls of the classes that occur; NaN where none does.
+  /// The mean recall of the classes that occur; NaN if no class occurs.
   double uar() const;
 
  private:
   std::vector<std::size_t> right_, total_;
 };
 
-/// Throws std::invalid_argument for what score() refuses.
+/// Throws std::invalid_argument for predictions that score() refuses.
 void check(const Predictions& predictions);
 
-/// Counts of each speaker number, empty ones among them.
+/// The counts of each speaker number from 0 to the largest; a number without utterances has empty counts.
 std::vector<RecallCounts> counts_by_speaker(const Predictions& predictions);
 
-/// Central interval of `values`, by linear interpolation between order statistics (type 7 of Hyndman and Fan
-/// 1996).
+/// The central interval of `values` with probability `level`, by linear interpolation between order
+/// statistics (type 7 of Hyndman and Fan 1996).
 Interval central_interval(std::vector<double> values, double level);
 
 }  // namespace emomc

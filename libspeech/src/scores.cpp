@@ -14,14 +14,15 @@ namespace {
 constexpr std::size_t kNumBins = 10;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// The bin b of (b/10, (b+1)/10] that has p; rounding may take p beyond 1.
+/// The index b of the bin (b/10, (b+1)/10] that contains p. A p rounded above 1 is in the last bin, 0 in the
+/// first.
 std::size_t bin_of(double p) {
   std::size_t b = 0;
   while (b + 1 < kNumBins && p > static_cast<double>(b + 1) / kNumBins) ++b;
   return b;
 }
 
-/// The most probable class of each utterance, with its probability.
+/// The most probable class of an utterance: its probability and whether it is the true class.
 struct TopLabel {
   double confidence;
   std::size_t bin;
@@ -40,7 +41,7 @@ std::vector<TopLabel> top_labels(const Predictions& predictions) {
   return top;
 }
 
-/// Sum over bins of their share times |accuracy - confidence|, which needs no division by the bin's size.
+/// The sum over bins of (share of utterances) |accuracy - confidence|, without a division by the bin's size.
 template <class IsRight>
 double calibration_error(const std::vector<TopLabel>& top, IsRight is_right) {
   double gap[kNumBins] = {};
@@ -60,7 +61,8 @@ void score_calibration(const std::vector<TopLabel>& top, std::uint64_t seed, int
     bin.confidence += (label.confidence - bin.confidence) / n;
     bin.accuracy += ((label.is_right ? 1 : 0) - bin.accuracy) / n;
   }
-  // Of a label drawn from the probabilities only whether it is the top one matters.
+  // Only whether a drawn label is the most probable class matters, so one uniform number for each label
+  // suffices.
   std::vector<double> errors;
   for (int s = 0; s < simulations; ++s) {
     const device::RandomSource random{seed, static_cast<std::uint64_t>(s), 0};

@@ -1,4 +1,4 @@
-// One wording for settings that cannot be.
+// The error message for settings out of range, so that all have the same wording.
 #pragma once
 
 #include <sstream>

@@ -10,7 +10,7 @@ namespace emomc::testing {
 
 inline bool has_chromium() { return std::system("command -v chromium > /dev/null 2>&1") == 0; }
 
-/// What a page in `folder` says of itself after it was drawn: what its selfTest() returns.
+/// What selfTest() of a page in `folder` returns after the page has been drawn.
 inline nlohmann::json self_test(const ProgramFolder& folder, const std::string& page) {
   const std::string command =
       "timeout 120 chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=8000 "

@@ -1,5 +1,5 @@
-// Runs that choose their length: what ends them, what makes their warm-up longer, and that both are the same
-// after kills; numbers of draws that are obeyed.
+// Runs that choose their length: the conditions that end them or make their warm-up longer, the same result
+// after kills; and runs whose number of draws is given.
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -13,13 +13,13 @@ using testing::StruckRun;
 
 constexpr int kKilled = 128 + 9;
 
-// A walk of one length in all directions from prior draws is on its way after the first 1,000 steps.
+// A random walk with one step length in all directions, from prior draws, has not settled after 1,000 steps.
 constexpr const char* kSlow =
     "likelihood: {components: 4}\n"
     "sampler: {init: prior, until: {max_draws: 1500}, proposal: {kind: random_walk, shape: isotropic}}\n";
-// The looks that the test counts on are at 250, 313, 392, 490, 613, 767, 959 and 1,199 draws.
+// The decisions that the test relies on are at 250, 313, 392, 490, 613, 767, 959 and 1,199 draws.
 constexpr std::int64_t kSlowWarmup = 1000 + 1199 + 2000;
-// Chains in two modes that do not meet within 400 draws.
+// Chains in two modes that do not mix within 400 draws.
 constexpr const char* kApart = "likelihood: {components: 3}\nsampler: {seed: 2, until: {max_draws: 400}}\n";
 
 nlohmann::json manifest_of(const StruckRun& run, const std::string& name) {
@@ -36,7 +36,7 @@ TEST(ChosenLength, ADefaultRunGoesOnUntilDiagnosePasses) {
   const std::size_t draws = draws_of(run, "whole");
   EXPECT_GE(draws, 250u);
   EXPECT_LT(draws, 20000u);
-  // Nothing is left to do, and a number of draws makes it longer.
+  // The run is complete, and a given number of draws makes it longer.
   ASSERT_EQ(run.folder.run("run config.yaml --output whole --resume -q").exit_code, 0);
   EXPECT_EQ(draws_of(run, "whole"), draws);
   const std::string more = std::to_string(draws + 100);
@@ -50,13 +50,13 @@ TEST(ChosenLength, ANumberOfDrawsIsObeyed) {
   EXPECT_EQ(draws_of(run, "whole"), 37u);
   EXPECT_EQ(manifest_of(run, "whole")["steps"], 1037);
   EXPECT_FALSE(manifest_of(run, "whole").contains("ended_by"));
-  // Chains that have not settled are no reason for another warm-up, and good ones none for fewer draws.
+  // Chains that have not settled cause no second warm-up, and settled ones do not reduce the number of draws.
   ASSERT_EQ(run.folder.run("run config.yaml --output long -q --set sampler.draws=3001").exit_code, 0);
   EXPECT_EQ(draws_of(run, "long"), 3001u);
   EXPECT_EQ(manifest_of(run, "long")["steps"], 4001);
 }
 
-// Draws are written, the exit code is 0, and a warning names what is worst.
+// The draws are written, the exit code is 0, and a warning names the worst quantity.
 TEST(ChosenLength, TheMostDrawsEndARunWithAWarningThatNamesTheWorstQuantity) {
   StruckRun run(kApart);
   const ProgramResult result = run.folder.run("run config.yaml --output run");
@@ -65,7 +65,7 @@ TEST(ChosenLength, TheMostDrawsEndARunWithAWarningThatNamesTheWorstQuantity) {
   EXPECT_NE(result.err.find(" is allowed"), std::string::npos) << result.err;
   EXPECT_EQ(draws_of(run, "run"), 400u);
   EXPECT_EQ(run.folder.run("diagnose run").exit_code, 1);
-  // With more allowed it goes on as if more had been allowed before.
+  // If more draws are allowed, the run continues as if they had been allowed from the beginning.
   const std::string more = " -q --set sampler.until.max_draws=700 --output ";
   ASSERT_EQ(run.folder.run("run config.yaml --resume" + more + "run").exit_code, 0);
   ASSERT_EQ(run.folder.run("run config.yaml" + more + "longer").exit_code, 0);
@@ -88,7 +88,7 @@ TEST(ChosenLength, WallTimeEndsARunOnlyWhereItIsAskedFor) {
   EXPECT_GE(draws_of(run, "run"), 100u);
 }
 
-// Kills at random calls of the file system, before, between and after the records of the longer warm-up.
+// Kills at random calls of the file system: before, during and after the records of the longer warm-up.
 TEST(ChosenLength, AKilledRunMakesItsWarmupLongerAlike) {
   StruckRun run(kSlow, 300);
   ASSERT_EQ(read_chains(run.folder / "whole")[0].header.warmup, kSlowWarmup);
@@ -121,8 +121,8 @@ TEST(ChosenLength, DrawsBeforeALongerWarmupAreWarmupWhereThatIsKept) {
   EXPECT_EQ(chains[0].num_draws, kSlowWarmup + 1500);
 }
 
-// Old Faithful (Azzalini and Bowman 1990): an ESS of the label-free quantities alone ended runs that diagnose
-// rejected, 20 of 20 times.
+// Old Faithful (Azzalini and Bowman 1990). When only the ESS of the label-free quantities ended a run,
+// diagnose rejected 20 of 20 runs.
 TEST(ChosenLength, WhatAnEssEndsDiagnoseAccepts) {
   StruckRun run("likelihood: {components: 1}\nsampler: {warmup: 10, draws: 10}\n");
   std::filesystem::copy(EMOMC_SOURCE_DIR "/tests/apps/data/faithful.csv", run.folder / "faithful.csv");

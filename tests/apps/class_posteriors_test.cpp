@@ -1,4 +1,4 @@
-// Priors, starts and EM of each training set: functions of its own frames alone.
+// The priors, starts and EM fits of a training set depend only on its own frames.
 #include "class_posteriors.hpp"
 
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 namespace emomc::app {
 namespace {
 
-/// 4 speakers, 2 classes, 3 utterances of 20 frames each; each speaker's columns have mean 0 and sd 1. The
-/// frames of `mirrored` are multiplied by -1, which changes neither.
+/// A corpus of 4 speakers and 2 classes with 3 utterances of 20 frames each. Each speaker's columns have mean
+/// 0 and sd 1. The frames of speaker `mirrored` are multiplied by -1, which changes neither.
 LabelledFrames corpus(int mirrored) {
   FeatureSet features;
   features.columns = {"a", "b"};
@@ -44,7 +44,8 @@ double distance(const std::vector<double>& a, const std::vector<double>& b, std:
   return most;
 }
 
-// What is made for the sets without a speaker does not change with that speaker's frames; all else does.
+// The results for sets without a speaker do not change with this speaker's frames; the results for all other
+// sets do.
 TEST(ClassPosteriorsTest, DoNotSeeExcludedSpeakers) {
   const Report quiet = [](std::size_t, std::size_t) {};
   for (const char* more : {"", "training: {background: none}\n"}) {
@@ -91,8 +92,8 @@ TEST(ClassPosteriorsTest, DoNotSeeExcludedSpeakers) {
   }
 }
 
-// Speakers have equally many utterances here, in the same order of classes: only the values tell whose frames
-// were scored.
+// All speakers have equally many utterances in the same order of classes, so that only the values show whose
+// frames were scored.
 TEST(UtteranceScorerTest, ScoresTheUtterancesThatItIsAskedFor) {
   const EvaluationConfig config = parse_evaluation_config(
       "corpus: {path: x}\nlikelihood: {components: 2, precision: double}\nbackend: reference\n"

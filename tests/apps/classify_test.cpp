@@ -1,4 +1,4 @@
-// `emomc features`, `train` and `classify` on recordings that are made here.
+// `emomc features`, `train` and `classify` on synthetic recordings.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -16,8 +16,8 @@ using testing::ProgramFolder;
 using testing::ProgramResult;
 using testing::Wav;
 
-/// 16 bit samples: of "calm" a tone of the speaker's pitch with faint noise, of "angry" more noise, whose
-/// upper frequencies are stronger.
+/// 16-bit samples. A "calm" recording is a tone of the speaker's pitch with weak noise; an "angry" one has
+/// more noise with stronger high frequencies.
 std::vector<double> samples_of(bool angry, int speaker, int take, double seconds = 0.6, int rate = 16000) {
   std::vector<double> samples;
   std::uint32_t state = static_cast<std::uint32_t>(1000 * speaker + 10 * take + angry);
@@ -75,7 +75,7 @@ class Classify : public ::testing::Test {
   void expect_refused(const std::string& arguments, const std::vector<std::string>& words) {
     testing::expect_refused(folder, arguments, words);
   }
-  /// A JSON line for each recording.
+  /// The JSON lines of a call, one for each recording.
   std::vector<json> lines(const std::string& arguments, int exit_code = 0) {
     const auto result = folder.run("classify model -q " + arguments);
     EXPECT_EQ(result.exit_code, exit_code) << result.err;
@@ -120,7 +120,7 @@ TEST_F(Classify, TellsTheRecordingsOfANewSpeakerApart) {
     EXPECT_EQ(line["file"].get<std::string>().find(line["predicted"].get<std::string>()), 0u) << line.dump();
     EXPECT_EQ(line["frames"], 58);  // 25 ms every 10 ms
   }
-  // model.json and draws.npy are all that is read.
+  // Only model.json and draws.npy are read.
   std::filesystem::create_directory(folder / "moved");
   for (const char* file : {"model.json", "draws.npy"})
     std::filesystem::rename(folder / (std::string("model/") + file), folder / (std::string("moved/") + file));
@@ -131,7 +131,7 @@ TEST_F(Classify, TellsTheRecordingsOfANewSpeakerApart) {
 
 TEST_F(Classify, KnowsSpeakersByTheirRecordings) {
   train();
-  // Two speakers of whom one is much louder: together they are normalised wrongly.
+  // Two speakers, one of them much louder: normalising them together gives wrong results.
   std::string all_files, first_files;
   for (bool angry : {false, true})
     for (int take : {0, 1}) {
@@ -150,7 +150,7 @@ TEST_F(Classify, KnowsSpeakersByTheirRecordings) {
                           name_of(false, 7, 1) + " --speaker-from " + name_of(true, 7, 0) +
                           " --speaker-from " + name_of(true, 7, 1) + " -- " + name_of(true, 7, 1));
   ASSERT_EQ(apart.size(), 8u);
-  EXPECT_EQ(by_default, apart);  // the model's corpus is one of folders
+  EXPECT_EQ(by_default, apart);  // the model's corpus is of kind folders
   EXPECT_NE(together, apart);
   for (std::size_t i = 0; i < 8; ++i) {
     expect_probabilities(apart[i]);
@@ -162,7 +162,7 @@ TEST_F(Classify, KnowsSpeakersByTheirRecordings) {
   }
   ASSERT_EQ(from.size(), 1u);
   EXPECT_EQ(from[0], first[3]);
-  // Of a single recording the corpus's own mean and sd count too.
+  // For a single recording the corpus's mean and sd count too.
   EXPECT_NE(lines(name_of(true, 7, 1))[0]["probabilities"], first[3]["probabilities"]);
   EXPECT_EQ(lines(name_of(true, 7, 1)), lines("--group-by speaker " + name_of(true, 7, 1)));
   expect_refused("classify model -q --group-by speaker --corpus emodb " + name_of(true, 7, 1), {"emodb"});
@@ -223,23 +223,23 @@ TEST_F(Classify, TakesSamplesFromStandardInput) {
   EXPECT_EQ(all[2]["probabilities"], alone["probabilities"]);
   EXPECT_EQ(all[2]["sd"], alone["sd"]);
   EXPECT_EQ(all[2]["frames"], alone["frames"]);
-  // The same speaker's recordings tell how to normalise.
+  // Recordings of the same speaker determine the normalisation.
   const std::string from = "--speaker-from " + name + " --speaker-from " + name_of(false, 2, 0);
   result = with_input(from, "whole.raw");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(lines_of(result)[0]["probabilities"], lines(from + " -- " + name)[0]["probabilities"]);
-  // A container is no samples.
+  // A file with a header is refused, since it is not raw samples.
   result = with_input("", name);
   EXPECT_EQ(result.exit_code, 2) << result.out;
   EXPECT_EQ(result.out, "");
   EXPECT_NE(result.err.find("--stdin: a file that begins with 'RIFF'"), std::string::npos) << result.err;
-  // Only the window's samples count.
+  // Only the samples of the window count.
   folder.write("two.raw", raw(samples_of(false, 2, 0)) + raw(samples_of(true, 2, 1)));
   result = with_input("--window 0.6 --every 100", "two.raw");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(lines_of(result)[0]["probabilities"], alone["probabilities"]);
   EXPECT_NEAR(lines_of(result)[0]["seconds"].get<double>(), 1.2, 1e-9);
-  // Half a sample more, and too few of them.
+  // An incomplete last sample, and too few samples.
   folder.write("odd.raw", raw(samples_of(true, 2, 1)) + "x");
   result = with_input("", "odd.raw");
   ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -320,7 +320,7 @@ TEST_F(Classify, FeaturesAreTables) {
   ASSERT_EQ(told["columns"].size(), 5u);
   for (const char* file : {"angry_s1.csv", "calm_s3.csv"})
     EXPECT_TRUE(folder.exists(std::string("tables/") + file)) << file;
-  // Evaluation says the same of the tables as of the recordings.
+  // An evaluation gives the same results from the tables and from the recordings.
   const std::string how = " -q --set baseline=none";
   ASSERT_EQ(folder.run("evaluate config.yaml --output one" + how).exit_code, 0);
   std::string config = kConfig;
@@ -341,7 +341,7 @@ TEST_F(Classify, FeaturesAreTables) {
   expect_refused("features --corpus emodb corpus -o new", {"corpus"});
   expect_refused("features --corpus folders corpus -o new --set deltas=1", {"deltas"});
   EXPECT_FALSE(folder.exists("new"));
-  // A model of tables cannot know how they were made.
+  // A model that was trained on tables does not know how they were made from recordings.
   ASSERT_EQ(folder.run("train tables.yaml -o of_tables -q").exit_code, 0);
   expect_refused("classify of_tables -q " + name_of(true, 1, 1), {"tables"});
 }
@@ -361,7 +361,7 @@ TEST_F(Classify, FeaturesWithForceRemoveWhatTheyReplace) {
   EXPECT_FALSE(folder.exists("tables/angry_s1.csv"));
   EXPECT_TRUE(folder.exists("tables/still_s1.csv"));
   EXPECT_EQ(folder.read("tables/own.csv"), "mine");
-  // A record that came from elsewhere removes nothing outside the directory.
+  // A record from an untrusted source removes nothing outside the directory.
   folder.write("away.csv", "x");
   folder.write("tables/features.json", R"({"tables": ["../away.csv", 3, "own.csv.txt"]})");
   ASSERT_EQ(folder.run("features --corpus folders other --force" + how).exit_code, 0);
@@ -383,7 +383,8 @@ TEST_F(Classify, RecordingsOfACorpusThatCannotBeUsedAreRefusedOrSkipped) {
   EXPECT_NE(log.find("stray.wav"), std::string::npos) << log;
   EXPECT_NE(log.find("silent.wav"), std::string::npos) << log;
   EXPECT_EQ(lines(name_of(true, 1, 1)).size(), 1u);
-  folder.write("corpus/calm/s2/short.wav", wav_of(false, 2, 1, 0.01));  // no frame: always left out
+  // Without a frame: left out in any case.
+  folder.write("corpus/calm/s2/short.wav", wav_of(false, 2, 1, 0.01));
   const auto result = folder.run(
       "features --corpus folders corpus -o tables --json --unparsed skip --set num_coefficients=5");
   ASSERT_EQ(result.exit_code, 0) << result.err;

@@ -1,4 +1,4 @@
-// The program as its users meet it: what it prints, what it writes, what it refuses.
+// The program from a user's point of view: what it prints, writes and refuses.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -39,7 +39,7 @@ class Cli : public ::testing::Test {
     const auto result = folder.run("run config.yaml -q");
     ASSERT_EQ(result.exit_code, 0) << result.err;
   }
-  /// Exit code 2 and one line on stderr that has every word.
+  /// Expects exit code 2 and one line on stderr that contains all `words`.
   void expect_refused(const std::string& arguments, const std::vector<std::string>& words) {
     testing::expect_refused(folder, arguments, words);
   }
@@ -102,7 +102,7 @@ TEST_F(Cli, ExportsDrawsInTheDataUnitsAndLoglikAgreesWithThem) {
   ASSERT_EQ(rows.size(), 200u);
   const auto& draw = rows[150];
   EXPECT_EQ(draw[2], draw[3] + draw[4]);
-  EXPECT_NEAR(std::min(draw[7], draw[9]), -20, 2);  // the data's own units
+  EXPECT_NEAR(std::min(draw[7], draw[9]), -20, 2);  // in the data's own units
   const json parameters{{"weights", {draw[5], draw[6]}},
                         {"means", {{draw[7], draw[8]}, {draw[9], draw[10]}}},
                         {"scales", {{draw[11], draw[12]}, {draw[13], draw[14]}}}};
@@ -122,7 +122,7 @@ TEST_F(Cli, ExportsDrawsInTheDataUnitsAndLoglikAgreesWithThem) {
   expect_refused("export run --format csv -o nowhere/x.csv", {"nowhere", "folder"});
 }
 
-// The end depends on the draws: with interruptions it is the same one, and a finished run stays as it is.
+// The end depends on the draws: interruptions do not change it, and a finished run is left unchanged.
 TEST_F(Cli, UntilEndsARunWhenTheEssIsReached) {
   sample(
       "data: {file: data/data.csv, standardize: true}\nlikelihood: {components: 2}\n"
@@ -215,13 +215,13 @@ TEST_F(Cli, FitWritesParametersThatLoglikAgreesWith) {
     ASSERT_EQ(loglik.exit_code, 0) << loglik.err;
     const double value = result["log_likelihood"];
     EXPECT_NEAR(json::parse(loglik.out)["log_likelihood"].get<double>(), value, 1e-9 * std::abs(value));
-    // A start at the top stays there.
+    // A fit that starts at the maximum stays there.
     const auto again = folder.run("fit config.yaml --start fit.json --json -q");
     EXPECT_NEAR(json::parse(again.out)["log_likelihood"].get<double>(), value, 1e-9 * std::abs(value));
   }
 }
 
-// One component with known scales s and normal(m, t) priors: the mode is the posterior's mean.
+// One component with known scales s and normal(m, t) priors: the mode equals the posterior mean.
 TEST_F(Cli, FitFindsAPosteriorMode) {
   std::string csv = "x\n";
   double sum = 0;
@@ -265,7 +265,7 @@ TEST_F(Cli, ResumingGivesTheDrawsOfAnUninterruptedRun) {
   EXPECT_EQ(folder.read("a.csv"), folder.read("b.csv"));
 }
 
-// The reader printed in docs/chain-format.md reads what the program writes.
+// The reader that docs/chain-format.md prints can read the files of the program.
 TEST_F(Cli, TheDocumentedNumpyReaderWorks) {
   if (std::system("${EMOMC_TEST_PYTHON:-python3} -c 'import numpy' 2>/dev/null") != 0)
     GTEST_SKIP() << "no python3 with numpy";
@@ -392,7 +392,8 @@ TEST_F(Cli, CheckSaysWhatARunWouldTakeAndWritesNothing) {
   for (const char* part : {"data", "work", "component_caches", "state", "draws", "drawn_ahead"})
     sum += check["memory_bytes"][part].get<std::size_t>();
   EXPECT_EQ(check["memory_bytes"]["total"], sum);
-  EXPECT_GT(check["memory_bytes"]["state"], 2 * 4 * 10 * 8);  // two points of two chains in both coordinates
+  // Two points of two chains, each in both coordinate systems.
+  EXPECT_GT(check["memory_bytes"]["state"], 2 * 4 * 10 * 8);
   EXPECT_FALSE(folder.exists("run"));
 }
 

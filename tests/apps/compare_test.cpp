@@ -1,4 +1,4 @@
-// Runs compared by how well they predict, on data whose model is known.
+// Compares runs by their predictions, on data from a known model.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -18,7 +18,7 @@ class Compare : public ::testing::Test {
  protected:
   testing::ProgramFolder folder;
 
-  /// 300 rows of two components, 60 utterances of two speakers in two files.
+  /// 300 rows from two components, in 60 utterances of two speakers and in two files.
   void SetUp() override {
     folder.write(
         "simulation.yaml",
@@ -59,12 +59,11 @@ TEST_F(Compare, RanksTheTrueModelAboveASmallerOne) {
     const std::string name = run["run"];
     EXPECT_NEAR(run["elpd_loo"].get<double>(), run["elpd_waic"].get<double>(), 3) << name;
     EXPECT_EQ(run["pareto_k_above_0.7"], 0) << name;
-    // As many as there are free parameters, for a regular model.
+    // For a regular model p_loo is close to the number of free parameters.
     EXPECT_NEAR(run["p_loo"].get<double>(), name == "k1" ? 4 : 9, 4) << name;
   }
 }
 
-// ArviZ files that have pointwise log likelihoods are compared as they are.
 // A run that diagnose rejects is not ranked first, however well it seems to predict.
 TEST_F(Compare, RunsThatAreRejectedStandBehindAndTheExitCodeSaysSo) {
   sample(1, "k1");
@@ -96,6 +95,7 @@ TEST_F(Compare, ATieIsSaid) {
   EXPECT_NE(shown.out.find("are tied"), std::string::npos) << shown.out;
 }
 
+// ArviZ files that contain pointwise log likelihoods are compared as they are.
 TEST_F(Compare, ForeignFilesWithLogLikelihoodsAreRanked) {
   if (!app::has_netcdf()) GTEST_SKIP() << "a build without libnetcdf";
   for (const int components : {1, 2}) {
@@ -118,8 +118,8 @@ TEST_F(Compare, ForeignFilesWithLogLikelihoodsAreRanked) {
   EXPECT_NE(folder.run("compare without.nc").err.find("no group `log_likelihood`"), std::string::npos);
 }
 
-// The parts of a draw's log likelihood add up to what the run wrote for that draw, whatever is left out
-// together.
+// The log likelihoods of the groups of a draw sum to the log likelihood that the run wrote, for every
+// grouping.
 TEST_F(Compare, PartsAddUpToTheDrawsLogLikelihood) {
   for (const char* covariance : {"diagonal", "spherical", "tied", "full"}) {
     sample(2, covariance, std::string(", covariance: ") + covariance);
@@ -157,7 +157,7 @@ TEST_F(Compare, LeavesOutUtterancesWhereTheDataHaveThemAndWarnsOtherwise) {
   ASSERT_EQ(folder.run("run run.yaml -q --set data.file=other.csv --output other").exit_code, 0);
   const json plain = json::parse(folder.run("compare plain --json").out);
   EXPECT_EQ(plain["left_out_by"], "row");
-  EXPECT_EQ(plain["warnings"].dump().find("--loo-by"), std::string::npos);  // no column says so
+  EXPECT_EQ(plain["warnings"].dump().find("--loo-by"), std::string::npos);  // no column suggests a grouping
   std::stringstream rows(folder.read("one.csv"));
   std::string line, frames = "frame,a,b\n";
   std::getline(rows, line);
@@ -184,8 +184,9 @@ TEST_F(Compare, LeavesOutUtterancesWhereTheDataHaveThemAndWarnsOtherwise) {
   EXPECT_NE(folder.run("compare k1").err.find("not the data that k1 was made with"), std::string::npos);
 }
 
-// One Gaussian has no skewness; two that are the truth reproduce everything. Of 200 replicates none or all
-// lie above the data's statistic for one of the 12 in about a tenth of all seeds; the seeds here are fixed.
+// One Gaussian has no skewness; the true two reproduce all statistics. In about a tenth of all seeds none or
+// all of the 200 replicates are above the data's value for one of the 12 statistics; the seeds here are
+// fixed.
 TEST_F(Compare, PredictiveChecksFindWhatAModelCannotMake) {
   sample(1, "k1");
   sample(2, "k2");
@@ -206,7 +207,7 @@ TEST_F(Compare, PredictiveChecksFindWhatAModelCannotMake) {
   }
   const double median = p(one, "a", "q50");
   EXPECT_TRUE(median == 0 || median == 1) << median;
-  EXPECT_GT(p(one, "a", "sd"), 0.02);  // which a Gaussian does make
+  EXPECT_GT(p(one, "a", "sd"), 0.02);  // a Gaussian reproduces the sd
   EXPECT_LT(p(one, "a", "sd"), 0.98);
   EXPECT_NE(folder.run("summary k1 --predictive").out.find("posterior predictive checks"), std::string::npos);
   std::filesystem::remove(folder / "one.csv");

@@ -1,4 +1,4 @@
-// Going on with a run: longer, with something changed, while another process is at work.
+// Continues runs: makes them longer, after changes, and while another process works on them.
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -18,7 +18,7 @@ using testing::StruckRun;
 constexpr const char* kMany =
     "likelihood: {components: 2}\nsampler: {chains: 2, warmup: 60, draws: 40, thin: 3}\n";
 
-// Of all files but the lock, by their names.
+// The contents of all files except the lock, by name.
 std::map<std::string, std::string> contents_of(const std::filesystem::path& folder) {
   std::map<std::string, std::string> result;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
@@ -54,7 +54,7 @@ TEST(ContinuedRun, AFinishedRunCanBeMadeLonger) {
   run.expect_the_same_draws("nothing to do", "longer");
 }
 
-// The ESS is looked at after the same draws, however often the run went on.
+// The ESS is checked after the same numbers of draws, however often the run was continued.
 TEST(ContinuedRun, ARunUntilAnEssCanBeMadeLonger) {
   StruckRun run(
       "likelihood: {components: 1}\n"
@@ -64,10 +64,10 @@ TEST(ContinuedRun, ARunUntilAnEssCanBeMadeLonger) {
   const std::int64_t draws = whole["steps"].get<std::int64_t>() - 100;
   ASSERT_GT(draws, 130);
   ASSERT_EQ(run.resume("--set sampler.draws=120").exit_code, 0);
-  ASSERT_EQ(run.resume("--set sampler.draws=121").exit_code, 0);  // a decision is due where the run ended
+  ASSERT_EQ(run.resume("--set sampler.draws=121").exit_code, 0);  // the run ended where a decision is due
   ASSERT_EQ(run.resume().exit_code, 0);
   run.expect_the_same_draws("until an ESS");
-  // With another aim it goes on from there.
+  // With another required ESS the run continues.
   ASSERT_EQ(run.resume("--set sampler.until.ess=1500").exit_code, 0);
   EXPECT_GT(nlohmann::json::parse(run.folder.read("run/manifest.json"))["steps"].get<std::int64_t>(),
             draws + 100);
@@ -107,7 +107,7 @@ TEST(ContinuedRun, WhatHasChangedIsNamed) {
   run.folder.write("data.csv", data);
   changed("--set 'data.file=[data.csv, more.csv]'", {"the data have changed", "more.csv is new"});
 
-  // Where the same data lie, and on how many threads, changes no draw.
+  // The location of the same data and the number of threads change no draw.
   for (const char* same : {"--set data.file=more.csv", "--set threads=2", "--set checkpoint.steps=7"})
     EXPECT_EQ(run.strike("kill@20", "-q --resume " + std::string(same)).exit_code, 137) << same;
   ASSERT_EQ(run.resume().exit_code, 0);
@@ -144,7 +144,7 @@ TEST(ContinuedRun, ARunOfAnotherArithmeticIsRefused) {
   run.expect_the_same_draws("the arithmetic it began with");
 }
 
-// Whatever the second one asks for, it changes nothing of the first one's.
+// A second process changes nothing of the first one's files, whatever it asks for.
 TEST(ContinuedRun, ASecondProcessIsRefused) {
   StruckRun run("likelihood: {components: 2}\nsampler: {chains: 2, warmup: 60, draws: 40}\n");
   const std::string longer = "--set sampler.draws=40000000 --set checkpoint.seconds=0.02 ";

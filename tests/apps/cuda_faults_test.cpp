@@ -1,7 +1,7 @@
-// A GPU fails in the middle of a run, or has no memory left: exit code 3, what is on disk stays good, and the
-// run goes on from it to the draws of one that nothing has disturbed. device_faults_test.cpp has the same for
-// every call of a device that only says that it fails. Another program's tests on the same GPU would find no
-// memory meanwhile.
+// A GPU fails during a run or has no free memory: the exit code is 3, the files remain valid, and the run
+// continues from them to the draws of an undisturbed run. device_faults_test.cpp does the same for every call
+// of a device that merely reports a failure. Tests of another program on the same GPU would find no memory at
+// the same time.
 #include <nlohmann/json.hpp>
 
 #include "liblikelihood/random_mixture.hpp"
@@ -58,7 +58,7 @@ TEST_F(CudaFaults, ATrapAtAnyTimeLeavesTheLastCheckpointGood) {
             << '\n';
 }
 
-// All of a GPU's memory.
+// Allocates all memory of a GPU.
 class Hog {
  public:
   Hog() {

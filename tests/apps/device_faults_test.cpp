@@ -1,5 +1,5 @@
-// A device fails in the middle of a run: the last checkpoint is good, nothing more is asked of the device,
-// and the run goes on from there. A host device that throws what a GPU would stands for it.
+// A device fails during a run: the last checkpoint is valid, the device is not called again, and the run
+// continues from there. A host device that throws the exceptions of a GPU replaces the GPU.
 #include <nlohmann/json.hpp>
 
 #include "device_run.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr long kNever = 1L << 40;
 
-// From its n-th call on every call fails, as CUDA's do after a kernel has trapped.
+// From its n-th call on every call fails, as CUDA's calls do after a kernel has trapped.
 class FailingDevice final : public Device {
  public:
   FailingDevice(long fails_at, long* calls) : fails_at_(fails_at), calls_(calls), host_(make_host_device()) {}
@@ -55,7 +55,7 @@ class FailingDevice final : public Device {
                       719);
   }
   long fails_at_;
-  long* calls_;  ///< outlives this
+  long* calls_;  ///< outlives this object
   std::unique_ptr<Device> host_;
 };
 
@@ -78,7 +78,7 @@ TEST(DeviceFaults, AtAnyCallLeaveTheLastCheckpointGood) {
     try {
       struck_at(at);
       ADD_FAILURE() << "call " << at << " did not fail";
-    } catch (const MachineError& error) {  // of which the program makes exit code 3
+    } catch (const MachineError& error) {  // becomes exit code 3 in the program
       message = error.what();
     }
     EXPECT_EQ(calls, at) << "the device was asked for more after it had failed";

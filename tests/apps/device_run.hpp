@@ -1,4 +1,4 @@
-// `emomc run` in this process on a device of the test's own.
+// `emomc run` in the test's own process, on a device that the test provides.
 #pragma once
 
 #include "chain_starts.hpp"
@@ -7,7 +7,7 @@
 
 namespace emomc::testing {
 
-/// A little mixture into `directory`, from its checkpoint where there is one. `make` gives the device.
+/// Samples a small mixture into `directory`, from its checkpoint if there is one. `make` returns the device.
 template <class MakeDevice>
 RunResult run_on(const std::filesystem::path& data, const std::filesystem::path& directory,
                  const std::string& backend, const MakeDevice& make) {

@@ -1,4 +1,4 @@
-// Runs that are wrong in one known way each, and what diagnose says of them.
+// Runs that are wrong in one known way each, and the findings of diagnose.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -21,7 +21,8 @@ class Diagnose : public ::testing::Test {
  protected:
   testing::ProgramFolder folder;
 
-  /// CSV files like CmdStan's, one for each chain: lp__ and what `row` gives for (draw, chain).
+  /// Writes CSV files in CmdStan's format, one for each chain: lp__ and the values that `row` returns for
+  /// (draw, chain).
   std::string write_chains(const std::string& names, int chains, int draws,
                            const std::function<std::vector<double>(int, int)>& row) {
     std::string files;
@@ -39,7 +40,7 @@ class Diagnose : public ::testing::Test {
     return files;
   }
 
-  /// The checks that have findings of `severity`.
+  /// The checks that have findings of this severity.
   std::vector<std::string> checks(const json& diagnosis, const std::string& severity) {
     std::vector<std::string> found;
     for (const auto& finding : diagnosis["findings"]) {
@@ -106,8 +107,8 @@ TEST_F(Diagnose, TooFewEffectiveDrawsAreCounted) {
   EXPECT_EQ(std::find(problems.begin(), problems.end(), "stuck"), problems.end());
 }
 
-// Chains that have hardly moved, many of them; as they begin with draws of the distribution, R-hat is all
-// that differs from independent draws within a chain.
+// Many chains that have hardly moved. They begin with draws from the distribution, so that only R-hat could
+// show the difference from independent draws.
 TEST_F(Diagnose, ManyChainsOfTenDependentDrawsAreTooFew) {
   std::vector<double> x(256);
   const auto files = write_chains("x", 256, 10, [&](int i, int c) {
@@ -119,7 +120,7 @@ TEST_F(Diagnose, ManyChainsOfTenDependentDrawsAreTooFew) {
   EXPECT_NE(std::find(problems.begin(), problems.end(), "ess"), problems.end());
 }
 
-// A column of two values, one that is at its maximum in a tenth of the draws, and one that never changes.
+// A column with two values, one that is at its maximum in a tenth of the draws, and a constant one.
 TEST_F(Diagnose, TiesAreNoFault) {
   const auto files = write_chains("binary,top,constant", 4, 500, [](int i, int c) {
     return std::vector<double>{normal(i, c, 0), normal(i, c, 1) < 0 ? 0. : 1., std::min(1.2, normal(i, c, 2)),
@@ -128,7 +129,7 @@ TEST_F(Diagnose, TiesAreNoFault) {
   EXPECT_EQ(diagnosis(files, 0)["findings"].size(), 0u);
 }
 
-// The first draws of all chains, in a parameter and not in the density.
+// The first draws of all chains differ, in a parameter but not in the density.
 TEST_F(Diagnose, AStartUpTransientOfAllChainsIsNamed) {
   const auto files = write_chains("a,b", 4, 500, [](int i, int c) {
     return std::vector<double>{normal(i, c, 0), normal(i, c, 1), normal(i, c, 2) + (i < 20 ? 3 : 0)};
@@ -174,14 +175,14 @@ TEST_F(Diagnose, SwitchedLabelsInForeignFilesAreNamed) {
   });
   EXPECT_NE(text_of(diagnosis(arrays, 1), "labels").find("the arrays mu1, mu2, ... trade places"),
             std::string::npos);
-  // Chains in different places are no switch.
+  // Chains in different modes are not switched labels.
   const auto apart = write_chains("mu.1,mu.2", 2, 400, [](int i, int c) {
     return std::vector<double>{normal(i, c, 0), 9.0 * c + normal(i, c, 1), 30 + normal(i, c, 2)};
   });
   EXPECT_EQ(text_of(diagnosis(apart, 1), "labels"), "");
 }
 
-// Labels that switch at every draw: all parts have one mean, and R-hat is 1.
+// Labels switch at every draw: all components have the same mean, and R-hat is 1.
 TEST_F(Diagnose, LabelsThatSwitchFromDrawToDrawInForeignFilesAreNamed) {
   const auto labels = [&](const std::function<std::vector<double>(int, int)>& parts) {
     const auto files = write_chains("mu.1,mu.2,mu.3", 4, 400, [&](int i, int c) {
@@ -205,8 +206,8 @@ TEST_F(Diagnose, LabelsThatSwitchFromDrawToDrawInForeignFilesAreNamed) {
   EXPECT_NE(switched.find("label switching: the components of mu trade places from draw to draw (in 6"),
             std::string::npos)
       << switched;
-  // Exchangeable errors, which overlap; parts of which each has two modes of its own; parts that overlap a
-  // little; ranks.
+  // Exchangeable errors, which overlap; components with two modes each; components that overlap slightly;
+  // ranks.
   EXPECT_EQ(labels([](int i, int c) {
               return std::vector<double>{normal(i, c, 1), normal(i, c, 2), normal(i, c, 3)};
             }),
@@ -228,8 +229,8 @@ TEST_F(Diagnose, LabelsThatSwitchFromDrawToDrawInForeignFilesAreNamed) {
             "");
 }
 
-// Parts that overlap and trade places between chains, one of whose R-hats is not quite that of agreement
-// then: not all or nothing.
+// Overlapping components that are switched between chains, one of which still has an R-hat that is slightly
+// too high in the right order.
 TEST_F(Diagnose, SwitchedLabelsInForeignFilesNeedNotAgreeInEverything) {
   const auto files = write_chains("mu.1,mu.2", 4, 400, [](int i, int c) {
     const double a = normal(i, c, 1) + (c > 1 ? 0.8 : 0.0), b = 4 + normal(i, c, 2);
@@ -239,7 +240,7 @@ TEST_F(Diagnose, SwitchedLabelsInForeignFilesNeedNotAgreeInEverything) {
             std::string::npos);
 }
 
-// Well separated components that chains number by chance.
+// Well separated components whose numbers differ between chains by chance.
 TEST_F(Diagnose, ComponentsOfOurOwnRunsAreMatched) {
   simulate("{weights: [0.3, 0.7], means: [[-8, 1], [9, 2]], scales: [[2, 1], [3, 1]]}", 400);
   folder.write("run.yaml",
@@ -273,7 +274,7 @@ TEST_F(Diagnose, ComponentsOfOurOwnRunsAreMatched) {
   EXPECT_EQ(folder.run("summary run --order --raw").exit_code, 2);
 }
 
-// A warm-up of nothing from a start far away.
+// No warm-up, from a start far away.
 TEST_F(Diagnose, ARunWithoutWarmUpIsFoundOut) {
   simulate("{weights: [0.5, 0.5], means: [[-2], [2]], scales: [[1], [1]]}", 2000);
   folder.write("start.json", R"({"weights":[0.9,0.1],"means":[[-20],[20]],"scales":[[9],[9]]})");
@@ -285,7 +286,7 @@ TEST_F(Diagnose, ARunWithoutWarmUpIsFoundOut) {
   EXPECT_NE(std::find(problems.begin(), problems.end(), "warmup"), problems.end());
 }
 
-// One value repeated a hundred times, and a component that finds it.
+// One value is repeated a hundred times, and a component collapses on it.
 TEST_F(Diagnose, AComponentAtItsFloorAndRepeatedRowsAreFound) {
   std::string data = "x\n";
   for (int i = 0; i < 200; ++i) data += std::to_string(normal(i, 0, 0)) + "\n";
@@ -310,7 +311,7 @@ TEST_F(Diagnose, ThinningThatWastesDrawsIsNoted) {
   EXPECT_EQ(checks(diagnosis("run", 0), "note"), (Names{"starts", "thinning"}));
 }
 
-// Superchains of one start, far from one another for a few steps: nested R-hat sees what is left of that.
+// Superchains with one start each, still far from one another: nested R-hat detects it.
 TEST_F(Diagnose, SuperchainsBeginAtOnePointAndHaveANestedRhat) {
   simulate("{weights: [1], means: [[0]], scales: [[1]]}", 100);
   folder.write("run.yaml",
@@ -328,8 +329,8 @@ TEST_F(Diagnose, SuperchainsBeginAtOnePointAndHaveANestedRhat) {
   EXPECT_EQ(folder.run("check run.yaml --set sampler.superchains=7").exit_code, 2);
 }
 
-// One component: the fitted distribution is all but the posterior, and nearly every move by it is accepted,
-// as it should.
+// One component: the fitted distribution is almost the posterior, so that nearly every move that uses it is
+// rightly accepted.
 TEST_F(Diagnose, MovesByAFitThatAreNearlyAllAcceptedAreNoFault) {
   std::string data = "x\n";
   for (std::uint64_t i = 0; i < 300; ++i) data += std::to_string(normal(i, 9, 0)) + "\n";

@@ -1,4 +1,4 @@
-// `emomc evaluate` as its users meet it, on simulated corpora.
+// `emomc evaluate` from a user's point of view, on simulated corpora.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -25,7 +25,7 @@ constexpr const char* kConfig =
     "output: {directory: run}\n";
 const std::string given_temper = " --set classification.temper=0.4";
 
-/// predictions.csv without quotes.
+/// The rows of predictions.csv, which has no quotes here.
 struct Csv {
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;
@@ -55,7 +55,7 @@ class Evaluate : public ::testing::Test {
     const auto result = folder.run("evaluate config.yaml -q " + arguments);
     ASSERT_EQ(result.exit_code, 0) << result.err;
   }
-  /// Exit code 2, nothing written and an error that is one line and has every word.
+  /// Expects exit code 2, no output file, and an error of one line that contains all `words`.
   void expect_refused(const std::string& arguments, const std::vector<std::string>& words) {
     testing::expect_refused(folder, "evaluate " + arguments + " -q", words);
   }
@@ -66,7 +66,7 @@ class Evaluate : public ::testing::Test {
   }
 };
 
-/// scores.json says of `csv` what can be worked out from it.
+/// Checks the scores in scores.json that can be computed from `csv`.
 void expect_scores_of(const Csv& csv, const json& scores, const std::vector<std::string>& classes) {
   const std::size_t K = classes.size();
   std::vector<std::string> header{"utterance", "speaker", "truth", "predicted"};
@@ -152,7 +152,7 @@ TEST_F(Evaluate, WritesPredictionsAndTheirScores) {
   EXPECT_EQ(scores["convergence"]["pairs"], 72);
   const json manifest = json::parse(folder.read("run/manifest.json"));
   EXPECT_EQ(manifest["status"], "finished");
-  EXPECT_GT(scores["posterior"]["uar"].get<double>(), 0.6);  // chance is 0.5
+  EXPECT_GT(scores["posterior"]["uar"].get<double>(), 0.6);  // chance level is 0.5
 }
 
 TEST_F(Evaluate, LearnsATemperForEachFold) {
@@ -167,19 +167,19 @@ TEST_F(Evaluate, LearnsATemperForEachFold) {
     }
     for (const auto& loss : of["inner_log_loss_of_fold"]) EXPECT_TRUE(loss.is_number()) << of.dump();
   }
-  // Half of the frames' evidence or double: the learned temper is the better for what it learned from.
+  // The learned temper predicts the training speakers better than the uniform distribution does.
   EXPECT_LT(scores["posterior"]["inner_log_loss"].get<double>(), std::log(2));
 }
 
-// A class prior of 1e-9 against it leaves hardly anybody calm, and only with the other order of the names
-// would nobody be glad.
+// A class prior of 1e-7 for calm makes every prediction glad; with the classes in the wrong order every
+// prediction would be calm.
 TEST_F(Evaluate, AppliesTheClassPrior) {
   evaluate("--set baseline=none --set 'classification.class_prior={calm: 1e-7, glad: 0.9999999}'" +
            given_temper);
   for (const auto& row : Csv(folder.read("run/predictions.csv")).rows) EXPECT_EQ(row[3], "glad");
 }
 
-// One draw has no R-hat, which is not a small one.
+// A single draw has no R-hat, which must not count as a small one.
 TEST_F(Evaluate, DoesNotCallUnknownConvergenceGood) {
   evaluate("--set baseline=none --set sampler.draws=1 --set sampler.chains=1" + given_temper);
   const json convergence = json::parse(folder.read("run/scores.json"))["convergence"];
@@ -211,7 +211,7 @@ TEST_F(Evaluate, SeedsAreAveraged) {
               std::abs(one[0]["posterior"]["uar"].get<double>() - one[1]["posterior"]["uar"].get<double>()) /
                   std::sqrt(2),
               1e-12);
-  // The same as each seed by itself.
+  // The same result as with each seed alone.
   evaluate("--seed 2 --output alone" + given_temper);
   EXPECT_EQ(folder.read("alone/predictions.csv"), folder.read("run/seed-2/predictions.csv"));
   expect_refused("config.yaml --seeds 2", {"seed-1", "--force"});
@@ -243,8 +243,8 @@ TEST_F(Evaluate, ReplacesOnlyWhatItIsToldToReplace) {
   EXPECT_EQ(folder.read("run/notes.txt"), "mine");
 }
 
-// Killed as soon as there is a checkpoint, the program goes on to the very predictions of a run that nobody
-// stopped.
+// The program is killed once there is a checkpoint. It continues to exactly the predictions of an undisturbed
+// run.
 TEST_F(Evaluate, GoesOnAfterItWasKilled) {
   const std::string how = " --set baseline=none --set sampler.draws=3000" + given_temper;
   evaluate("--output whole" + how);
@@ -308,7 +308,8 @@ TEST_F(Evaluate, RefusesBeforeAnyWorkAndWithoutATrace) {
   expect_refused("nowhere.yaml", {"nowhere.yaml"});
   expect_refused_without_a_trace("--set corpus.clases=[a]", {"corpus.clases", "did you mean corpus.classes"});
   expect_refused_without_a_trace("--set corpus.path=nowhere", {"nowhere"});
-  // The truths beside the tables are no tables; a table of another name is one that nobody can place.
+  // The files with the true parameters next to the tables are not tables; a table whose name does not match
+  // is refused.
   folder.write("corpus/stray.csv", "utterance,frame,c0,c1\n0,0,1,2\n");
   expect_refused_without_a_trace("--set corpus.unparsed=refuse", {"stray.csv", "unparsed: skip"});
   std::filesystem::remove(folder / "corpus/stray.csv");
@@ -321,7 +322,8 @@ TEST_F(Evaluate, RefusesBeforeAnyWorkAndWithoutATrace) {
   expect_refused_without_a_trace("--set 'classification.class_prior={calm: 0.5, sad: 0.5}'",
                                  {"classification.class_prior", "sad", "calm, glad"});
   expect_refused_without_a_trace("--set likelihood.components=100", {"144 frames", "100 components"});
-  // Enough for the background, too few for a class's EM: known before anything is sampled.
+  // Enough frames for the background, but too few for the EM fit of a class: this is detected before sampling
+  // begins.
   expect_refused_without_a_trace("--set likelihood.components=60", {"class calm", "72 frames"});
   expect_refused_without_a_trace("--set 'prior={means: {normal: {mean: 0, sd: 1}}}'", {"prior.means"});
   expect_refused_without_a_trace("--set sampler.init=start.json", {"sampler.init", "kmeans"});
@@ -340,7 +342,7 @@ TEST_F(Evaluate, RefusesBeforeAnyWorkAndWithoutATrace) {
   expect_refused_without_a_trace("", {"glad_B.csv"});
 }
 
-/// The unweighted average recall of the parameters that made the corpus, on all its utterances.
+/// The unweighted average recall on all utterances with the parameters from which the corpus was simulated.
 double best_uar(const std::filesystem::path& corpus, const std::vector<std::string>& classes) {
   std::vector<std::filesystem::path> others;
   const FeatureSet features = read_feature_tables(corpus, "{emotion}_{speaker}.csv", &others);
@@ -373,8 +375,8 @@ double best_uar(const std::filesystem::path& corpus, const std::vector<std::stri
   return total;
 }
 
-// 2,040 test utterances. Training sets have 1,530 utterances, so that what is lost by not knowing the
-// parameters is far below 0.03; and both classifiers judge the same utterances, of which they tell apart few.
+// 2,040 test utterances. Training sets have 1,530 utterances, so that the loss from estimating the parameters
+// is far below 0.03. Both classifiers predict the same utterances and differ on few of them.
 TEST_F(Evaluate, IsCloseToTheBestPossibleClassifier) {
   folder.write("simulation.yaml",
                "model: gaussian_mixture\n"
@@ -406,7 +408,7 @@ TEST_F(Evaluate, IsCloseToTheBestPossibleClassifier) {
   EXPECT_LT(best, 0.9);
   EXPECT_NEAR(scores["posterior"]["uar"].get<double>(), best, 0.03);
   EXPECT_NEAR(scores["em"]["uar"].get<double>(), best, 0.03);
-  // Probabilities that mean what they say: inside the range of a calibrated classifier.
+  // The probabilities are nearly calibrated.
   EXPECT_LT(scores["posterior"]["calibration_error"].get<double>(), 0.05);
   RecordProperty("best", std::to_string(best));
   RecordProperty("posterior", scores["posterior"]["uar"].dump());

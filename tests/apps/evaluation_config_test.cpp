@@ -141,7 +141,7 @@ TEST(ShippedEvaluationConfigs, AreValid) {
 
 struct BadEvaluation {
   std::string yaml;
-  std::vector<std::string> words;  ///< that the message has
+  std::vector<std::string> words;  ///< that the message must contain
 };
 
 void PrintTo(const BadEvaluation& bad, std::ostream* out) { *out << bad.yaml; }

@@ -1,5 +1,5 @@
-// Calls on files of an evaluation's and of a training's directory fail, or the program is killed there: it
-// says what to do, and goes on to the very predictions and model that it would have given.
+// Calls on files in the directory of an evaluation or a training fail, or the program is killed at them. It
+// prints how to continue, and continues to exactly the predictions or the model of an undisturbed call.
 #include <iostream>
 #include <map>
 
@@ -14,7 +14,7 @@ using testing::ProgramResult;
 
 struct Command {
   std::string name;
-  std::vector<std::string> results;  // the same in every run, to the bit
+  std::vector<std::string> results;  // files that are bitwise equal in all runs
 };
 
 std::ostream& operator<<(std::ostream& out, const Command& command) { return out << command.name; }
@@ -51,7 +51,7 @@ TEST_P(EvaluationFaults, AreToldAndTheResultsAreThoseOfAnUndisturbedRun) {
   for (const std::string& name : GetParam().results) expected[name] = folder.read("run/" + name);
 
   std::map<std::string, int> outcomes;
-  std::size_t first = 1;  // another set of calls for each kind
+  std::size_t first = 1;  // different calls for each kind of fault
   for (const std::string action :
        {"enospc", "enospc+", "eio", "eio+", "eintr", "short", "kill", "killed", "term"}) {
     const bool harmless = action == "eintr" || action == "short", failure = !harmless && action[0] == 'e';

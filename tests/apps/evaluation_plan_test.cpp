@@ -1,4 +1,5 @@
-// Who trains what, and whom it scores: no speaker's frames may reach what that speaker is judged by.
+// The cross-validation plan: no speaker's frames may influence the posterior with which this speaker is
+// scored.
 #include "evaluation_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ struct Row {
   std::size_t frames = 3;
 };
 
-/// Utterances whose every value says whose it is: 100 * utterance + row, and its negative.
+/// Each value identifies its utterance and row: 100 * utterance + row, and the negative of it.
 FeatureSet features_of(const std::vector<Row>& rows) {
   FeatureSet features;
   features.columns = {"a", "b"};
@@ -78,7 +79,8 @@ TEST(LabelledFramesTest, KeepEachUtterancesRows) {
   const LabelledFrames frames = frames_of(rows, {"sad", "glad"});
   EXPECT_EQ(frames.classes, (std::vector<std::string>{"sad", "glad"}));
   EXPECT_EQ(frames.speakers, (std::vector<std::string>{"A", "B"}));
-  ASSERT_EQ(frames.class_of.size(), 6u);  // without the empty one and the odd one
+  // Without the utterance that has no frames and the one of another class.
+  ASSERT_EQ(frames.class_of.size(), 6u);
   EXPECT_EQ(frames.rows.num_rows, 16u);
   std::set<std::string> seen;
   for (std::size_t i = 0; i < frames.class_of.size(); ++i) {
@@ -137,8 +139,9 @@ TEST(LabelledFramesTest, RefuseWhatCannotBeToldApart) {
   expect_words(refusal([] { frames_of({{"A", "x", 2}, {"B", "y", 0}}); }), {"1 class (x)"});
 }
 
-/// What holds of every plan: a set trains on all segments of its classes but those of its excluded speakers;
-/// a fold's set excludes just its test speakers; an inner fold's set excludes those and its own.
+/// Properties of every plan: a set trains on all segments of its classes except those of its excluded
+/// speakers; the set of a fold excludes exactly its test speakers; the set of an inner fold excludes these
+/// and its own speakers.
 void expect_honest(const LabelledFrames& frames, const EvaluationPlan& plan) {
   for (const TrainingSet& set : plan.sets) {
     ASSERT_EQ(set.segments_of_class.size(), frames.num_classes());
@@ -188,7 +191,8 @@ TEST(EvaluationPlanTest, LeavesOneSpeakerOutAndSharesPairs) {
     const EvaluationPlan plan = plan_evaluation(frames, config_of());
     expect_honest(frames, plan);
     ASSERT_EQ(plan.folds.size(), static_cast<std::size_t>(n));
-    EXPECT_EQ(plan.sets.size(), static_cast<std::size_t>(n + n * (n - 1) / 2));  // a pair serves two folds
+    // A pair of speakers serves two folds.
+    EXPECT_EQ(plan.sets.size(), static_cast<std::size_t>(n + n * (n - 1) / 2));
     EXPECT_EQ(
         std::count_if(plan.sets.begin(), plan.sets.end(), [](const auto& set) { return set.is_tested; }), n);
     for (int s = 0; s < n; ++s) {
@@ -290,14 +294,14 @@ TEST(EvaluationPlanTest, NamesTheClassThatAFoldLoses) {
   rows.push_back({"B", "rare"});
   expect_words(refusal([&] { plan_evaluation(frames_of(rows), config_of()); }),
                {"without B", "class rare", "corpus.classes"});
-  // B's own part may lack a class: then B is tested on what there is.
+  // If B lacks a class, B is tested on its other classes.
   rows = every(3, {"x", "y"});
   std::erase_if(rows, [](const Row& row) { return row.speaker == "B" && row.emotion == "y"; });
   const LabelledFrames frames = frames_of(rows);
   const EvaluationPlan plan = plan_evaluation(frames, config_of());
   expect_honest(frames, plan);
   EXPECT_EQ(plan.folds.size(), 3u);
-  EXPECT_EQ(plan.folds[0].inner.size(), 1u);  // without A and C nobody has y
+  EXPECT_EQ(plan.folds[0].inner.size(), 1u);  // without A and C no speaker has y
 }
 
 TEST(EvaluationPlanTest, IsHonestOnRandomCorpora) {

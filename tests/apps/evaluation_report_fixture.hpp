@@ -1,4 +1,4 @@
-// An evaluation of two speakers and three classes in a folder, by the evaluation's own writers.
+// An evaluation of two speakers and three classes in a folder, written by the evaluation's own functions.
 #pragma once
 
 #include <cmath>
@@ -42,7 +42,7 @@ class EvaluationReportTest : public ::testing::Test {
     results.em = app::judge_method(frames, folds(0.97, 2), 11, nullptr);
   }
 
-  /// Wrong about every `period`th utterance. `share` of the pairs have converged.
+  /// Folds that are wrong about every `period`th utterance. `share` of the pairs have converged.
   std::vector<app::FoldResult> folds(double share, int period) const {
     std::vector<app::FoldResult> result(2);
     for (int u = 0; u < 24; ++u) {

@@ -29,7 +29,7 @@ TEST_F(EvaluationReport, ShowsScoresAndChartsInABrowserWithoutErrors) {
   EXPECT_EQ(result["errors"], json::array());
   EXPECT_EQ(result["charts"].size(), 3u);  // reliability, confidence, speakers
   for (const auto& [name, colors] : result["charts"].items()) EXPECT_GT(colors.get<int>(), 30) << name;
-  // Posterior and EM (and the diagonal): confidences are 0.51, 0.53, ..., 0.97; five bins.
+  // Posterior and EM (and the diagonal): confidences are 0.51, 0.53, ..., 0.97, in five bins.
   EXPECT_EQ(result["drawn"],
             json({{"reliability", {5, 5, 2}}, {"confidence", {5, 5}}, {"speakers", {2, 2}}}));
   EXPECT_EQ(result["first"], "utterance 0");
@@ -37,7 +37,8 @@ TEST_F(EvaluationReport, ShowsScoresAndChartsInABrowserWithoutErrors) {
   EXPECT_EQ(result["wrong"], 8);
   EXPECT_EQ(result["marked"], 8);
   EXPECT_EQ(result["none"], 0);
-  // By hand: utterances 0, 3, ... are all Angry and taken for Sad; of every second one a class has four.
+  // Computed by hand: utterances 0, 3, ... are all Angry and predicted as Sad; EM is wrong in every second
+  // one, four per class.
   EXPECT_EQ(result["confusion"], json({0, 8, 0, 0, 8, 0, 0, 0, 8}));
   EXPECT_EQ(result["confusion_em"], json({4, 4, 0, 0, 4, 4, 4, 0, 4}));
   expect_all(result,

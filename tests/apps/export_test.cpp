@@ -1,4 +1,4 @@
-// Draws in the files of other programs, read back by those programs where they are.
+// Draws in the file formats of other programs, read by these programs if they are installed.
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -32,7 +32,8 @@ class Export : public ::testing::Test {
     ASSERT_EQ(run.exit_code, 0) << run.err;
   }
 
-  /// What a script prints that is given the folder; nothing where it ends with 77: a package is missing.
+  /// The output of a script that gets the folder as argument; nothing if it exits with 77, since a package is
+  /// missing.
   std::optional<json> read_by(const std::string& interpreter, const std::string& script) {
     const std::string command = interpreter + " '" EMOMC_SOURCE_DIR "/tests/apps/readers/" + script + "' '" +
                                 folder.path().string() + "' > '" + (folder / "out.json").string() + "' 2> '" +
@@ -46,7 +47,7 @@ class Export : public ::testing::Test {
     return read;
   }
 
-  /// Rows {name, mean, rhat, ess_bulk, ess_tail, mcse_mean} against summary's.
+  /// Compares rows {name, mean, rhat, ess_bulk, ess_tail, mcse_mean} with our summary.
   void expect_our_summary(const json& rows, double tolerance) {
     const json ours = json::parse(folder.run("summary --raw run --json").out)["parameters"];
     std::size_t compared = 0;
@@ -147,7 +148,7 @@ TEST_F(Export, ArvizAgreesWithOurSummary) {
   if (!read) GTEST_SKIP() << "no python3 with arviz";
   EXPECT_EQ((*read)["observed"], (json{300, 2}));
   expect_our_summary((*read)["rows"], 1e-8);
-  // ArviZ' own leave-one-out, its tail without our relative efficiency.
+  // ArviZ's own leave-one-out; its tail size ignores our relative efficiency.
   const json ours = json::parse(folder.run("compare run --loo-by row --draws 600 --json").out)["runs"][0];
   EXPECT_NEAR((*read)["elpd_loo"].get<double>(), ours["elpd_loo"].get<double>(), 0.02);
   EXPECT_NEAR((*read)["se"].get<double>(), ours["se_elpd_loo"].get<double>(), 0.05);
@@ -172,7 +173,7 @@ TEST_F(Export, NetcdfFilesReadBackToTheSameBits) {
   }
 }
 
-// Cut at many places, bits turned, other kinds of file: a message, never a crash.
+// Files that are cut at many places, have flipped bits or are of other kinds give an error, never a crash.
 TEST_F(Export, DamagedNetcdfFilesAreRefused) {
   if (!app::has_netcdf()) GTEST_SKIP() << "a build without libnetcdf";
   sample("diagonal");
@@ -188,7 +189,7 @@ TEST_F(Export, DamagedNetcdfFilesAreRefused) {
     folder.write("turned.nc", turned);
     try {
       const DrawSet read =
-          app::read_netcdf(folder / "turned.nc");  // a changed value is no damage to the format
+          app::read_netcdf(folder / "turned.nc");  // a changed value does not damage the format
       EXPECT_EQ(read.values.size(), read.num_quantities() * read.num_chains() * read.num_draws);
     } catch (const InputError&) {
     }
@@ -210,11 +211,11 @@ TEST_F(Export, TablesReadBackToTheSameBits) {
     const testing::ProgramResult summary = folder.run("summary --raw --json " + of);
     EXPECT_EQ(summary.exit_code, 0) << summary.err;
     auto all = nlohmann::json::parse(summary.out).at("parameters");
-    for (auto& one : all) one.erase("ess_bulk_per_second");  // a table knows no times
+    for (auto& one : all) one.erase("ess_bulk_per_second");  // a table has no times
     return all;
   };
   EXPECT_EQ(parameters("table.csv"), parameters("run"));
-  // It is a run by itself, whatever else is named.
+  // A table is a run by itself, even if other files are named too.
   const testing::ProgramResult both = folder.run("summary table.csv table.csv --json");
   EXPECT_EQ(nlohmann::json::parse(both.out).size(), 2u) << both.err;
 }

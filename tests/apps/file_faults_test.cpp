@@ -1,5 +1,5 @@
-// Every call on a file of the run directory fails once, in every way that a disk has: the program says so
-// with what to do, and the run goes on to the draws that it would have had.
+// Every call on a file of the run directory fails once in every way in which a disk can fail. The program
+// reports it with advice, and the run continues to the draws of an undisturbed run.
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -23,7 +23,7 @@ class FileFaults : public ::testing::Test {
   StruckRun run{testing::kKeptWarmup};
   std::map<std::string, int> outcomes;
 
-  // One line that names what failed in the run directory, and how to go on.
+  // Expects one line that names the failure in the run directory and says how to continue.
   void expect_a_message(const ProgramResult& result, const std::string& fault) {
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << fault << ": " << result.err;
     for (const char* word : {"emomc: error: run", " failed: ", "; when this is mended, ",
@@ -31,7 +31,7 @@ class FileFaults : public ::testing::Test {
       EXPECT_TRUE(has(result.err, word)) << fault << ": no '" << word << "' in " << result.err;
   }
 
-  // Whoever reads what is left gets draws that are right, or a message.
+  // Expects that readers of the remaining files get the right draws or an error.
   void expect_readers_not_fooled(const std::string& fault) {
     if (!run.folder.exists("run/chains")) return;
     const ProgramResult summary = run.folder.run("summary run --json");
@@ -44,7 +44,7 @@ class FileFaults : public ::testing::Test {
         EXPECT_TRUE(
             std::equal(chains[c].parameters.begin(), chains[c].parameters.end(), whole[c].parameters.begin()))
             << fault;
-    } catch (const InputError&) {  // refused: not fooled
+    } catch (const InputError&) {  // refused
     }
   }
 
@@ -77,7 +77,7 @@ class FileFaults : public ::testing::Test {
 
 TEST_F(FileFaults, OfEveryKindAtEveryCallAreToldAndSurvived) {
   const std::size_t stride = testing::long_form() ? 1 : 23;
-  std::size_t first = 1;  // another set of calls for each kind
+  std::size_t first = 1;  // different calls for each kind of fault
   for (const char* action : {"enospc", "enospc+", "eio", "eio+", "eintr", "short"}) {
     for (std::size_t n = testing::long_form() ? 1 : first; n <= run.calls.size(); n += stride)
       expect_survival(action, n);
@@ -86,7 +86,7 @@ TEST_F(FileFaults, OfEveryKindAtEveryCallAreToldAndSurvived) {
   tell();
 }
 
-// Of a run that goes on: what it reads fails, and what it writes.
+// A continued run whose reads and writes fail.
 TEST_F(FileFaults, WhileGoingOnLeaveTheCheckpointGood) {
   const std::string stop = "int@" + run.at_checkpoint(2);
   ASSERT_EQ(run.strike(stop).exit_code, 130);
@@ -126,11 +126,11 @@ TEST_F(FileFaults, ADirectoryThatVanishesEndsTheRunWithAMessage) {
       const std::string what = fault + " (" + lines.at(n - 1) + ")";
       std::filesystem::remove_all(run.folder / "run");
       std::filesystem::rename(run.folder / "run.away", run.folder / "run");
-      if (struck.exit_code != 0) {  // 0: everything had been written before
+      if (struck.exit_code != 0) {  // 0: everything had already been written
         EXPECT_EQ(struck.exit_code, kMachineFault) << what << ": " << struck.err;
         EXPECT_TRUE(has(struck.err, "emomc: error: run")) << what << ": " << struck.err;
         EXPECT_TRUE(has(struck.err, "--resume")) << what << ": " << struck.err;
-        // Put back, it goes on.
+        // After the directory is restored, the run continues.
         const ProgramResult resumed = run.resume();
         EXPECT_EQ(resumed.exit_code, 0) << what << ": " << resumed.err;
       }
@@ -141,7 +141,7 @@ TEST_F(FileFaults, ADirectoryThatVanishesEndsTheRunWithAMessage) {
   tell();
 }
 
-// Bits of chain files and of the checkpoint, of a finished run and of one that goes on.
+// Flipped bits in chain files and in the checkpoint, of a finished run and of one that is continued.
 TEST_F(FileFaults, AFlippedBitIsToldByReadersAndByResume) {
   const int samples = testing::long_form() ? 400 : 10;
   ASSERT_EQ(run.strike("int@" + run.at_checkpoint(2), "-q").exit_code, 130);
@@ -182,7 +182,7 @@ TEST_F(FileFaults, AChainFileThatIsShorterOrGoneIsTold) {
   testing::expect_refused(run.folder, "run config.yaml --output run --resume", {"chain-00001.emc"});
 }
 
-// Summaries, verdicts and exports of a run that is going on, is killed, and goes on again.
+// Summaries, diagnoses and exports of a run that is running, is killed, and continues.
 TEST_F(FileFaults, ReadersMayComeAtAnyMoment) {
   const int rounds = testing::long_form() ? 60 : 6;
   std::atomic<bool> going = true;

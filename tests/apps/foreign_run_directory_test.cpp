@@ -1,4 +1,4 @@
-// Run directories from elsewhere: nothing that they name is followed further than it must be.
+// Run directories from untrusted sources: paths in them are followed no further than necessary.
 #include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
@@ -37,9 +37,9 @@ class ForeignRunDirectory : public ::testing::Test {
   }
 };
 
-// Commands that read the data again: nothing but a regular file, and what it has counts only by its SHA-256.
+// Commands that read the data again accept only regular files, whose content must have the right SHA-256.
 TEST_F(ForeignRunDirectory, DataAreReadOnlyWhereTheyAreFilesOfTheRightHash) {
-  ASSERT_LE(folder.run("compare mine other").exit_code, 1);  // 1: a run that diagnose rejects
+  ASSERT_LE(folder.run("compare mine other").exit_code, 1);  // 1: diagnose rejects a run
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
   for (const auto& [file, why] : {std::pair<std::string, std::string>{"pipe", "not a regular file"},
                                   {"/dev/zero", "not a regular file"},
@@ -49,7 +49,7 @@ TEST_F(ForeignRunDirectory, DataAreReadOnlyWhereTheyAreFilesOfTheRightHash) {
     for (const std::string command :
          {"compare mine other", "export other --format netcdf --log-likelihood -o x.nc"})
       testing::expect_refused(folder, command, {"other/manifest.json", "data.files", file, why});
-    // These do without the data.
+    // These commands work without the data.
     for (const std::string command : {"summary other", "diagnose other", "report other -o r.html",
                                       "export other --format netcdf -o y.nc"}) {
       const auto result = folder.run(command);
@@ -92,7 +92,7 @@ TEST_F(ForeignRunDirectory, ManifestsAreNotWaitedForAndTheirNumbersNotBelieved) 
   EXPECT_EQ(folder.run("summary other", limit).exit_code, 0);
 }
 
-// Chains of two columns beside data of three: indices into the draws would lead outside.
+// Chains with two columns and data with three: indices into the draws would be out of range.
 TEST_F(ForeignRunDirectory, ChainsOfAnotherModelThanTheDataAllowAreRefused) {
   folder.write("three.csv", "a,b,c\n1,2,3\n2,2,5\n3,1,2\n5,5,5\n7,6,5\n");
   folder.write(

@@ -1,4 +1,5 @@
-// The galaxy velocities (Roeder 1990): the shipped configurations against Stan's posterior of the same model.
+// The galaxy velocities (Roeder 1990): the shipped configurations compared with Stan's posterior of the same
+// model.
 #include "program.hpp"
 #include "reference_posterior.hpp"
 
@@ -6,12 +7,13 @@ namespace emomc {
 namespace {
 
 // Every mean, sd, 5 %, 50 % and 95 % quantile of `K` components differs from Stan's by at most z combined
-// Monte Carlo standard errors: 3 K quantities of 5 numbers for K = 3 and 6, 135 comparisons; z = 5.8 gives a
-// normal one 6.6e-9, so a false alarm in less than 1e-6 of all seeds.
+// Monte Carlo standard errors: 3 K quantities with 5 numbers each for K = 3 and 6, 135 comparisons. With z =
+// 5.8 a normal error exceeds the bound with probability 6.6e-9, so that a false alarm occurs for less than
+// 1e-6 of all seeds.
 void expect_stans_posterior(const std::filesystem::path& run, int K) {
   constexpr double z = 5.8;
   const std::string file = EMOMC_SOURCE_DIR "/tests/apps/data/galaxies_" + std::to_string(K) + ".json";
-  // means[2] there, means[1,0] here.
+  // means[2] in Stan is means[1,0] here.
   const auto our_name = [](const std::string& theirs) {
     const auto bracket = theirs.find('[');
     if (bracket == std::string::npos) return theirs;

@@ -1,5 +1,5 @@
-// A run is killed again and again, at random moments and at random calls of the file system, goes on each
-// time, and gives the draws of a run that nothing has disturbed, bit for bit.
+// A run is killed repeatedly, at random times and at random calls of the file system, continues each time,
+// and gives draws that are bitwise equal to those of an undisturbed run.
 #include <iostream>
 #include <map>
 #include <random>
@@ -12,7 +12,7 @@ namespace {
 using testing::ProgramResult;
 using testing::StruckRun;
 
-// What a run was at when its last call was `line`.
+// The phase of a run whose last call was `line`.
 std::string phase_of(const std::string& line, bool has_checkpoint) {
   const auto has = [&](const char* word) { return line.find(word) != std::string::npos; };
   if (has("/checkpoint")) return "checkpoint";
@@ -32,7 +32,7 @@ class KilledRun : public ::testing::Test {
 
   std::string threads() { return "-q --set threads=" + std::to_string(1 + random() % 3); }
 
-  // Kills at calls, more of them early: a resumed run has fewer left.
+  // Kills at calls, more of them early, since a continued run has fewer calls left.
   void kill_at_calls(StruckRun& run, int times, const std::string& what) {
     for (int k = 0; k < times;) {
       const std::size_t among = run.calls.size() >> (random() % 2);
@@ -53,8 +53,8 @@ class KilledRun : public ::testing::Test {
     finish(run, what);
   }
 
-  // Kills after a random time. In the foreground, timeout waits for the killed program: while one is still
-  // ending it holds the run's lock.
+  // Kills after a random time. `timeout` runs in the foreground and waits for the killed program, which holds
+  // the lock of the run until it has ended.
   void kill_at_times(StruckRun& run, int times, double seconds) {
     for (int k = 0; k < times;) {
       const double after = std::uniform_real_distribution<>(0.001, seconds)(random);
@@ -119,7 +119,8 @@ TEST_F(KilledRun, AtRandomTimesGivesTheSameDraws) {
     EXPECT_GE(phases[phase], testing::long_form() ? 10 : 0) << phase;
 }
 
-// The steps' end, a checkpoint, and how to go on; a second signal ends at once.
+// A signal lets the program finish its steps, write a checkpoint and print how to continue; a second signal
+// ends it at once.
 TEST_F(KilledRun, SignalsEndARunInOrder) {
   StruckRun run(testing::kComponentWise);
   const std::string at = run.at_checkpoint(2);

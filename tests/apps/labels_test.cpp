@@ -1,4 +1,4 @@
-// What the program says of a run whose labels are permuted in its chain files: the same.
+// What the program prints about a run does not change if the labels in its chain files are permuted.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -17,7 +17,7 @@ class LabelsOfRuns : public ::testing::Test {
  protected:
   testing::ProgramFolder folder;
 
-  // Rows of two groups of 150, a distance apart in units of their sds, in two columns.
+  // Samples rows in two columns from two groups of 150, whose distance is given in units of their sds.
   void sample(double distance, const std::string& settings, const std::string& data_keys = "") {
     std::string data = "x,y\n";
     for (std::uint32_t i = 0; i < 300; ++i) {
@@ -33,7 +33,7 @@ class LabelsOfRuns : public ::testing::Test {
     ASSERT_EQ(result.exit_code, 0) << result.err;
   }
 
-  // A copy of the run with the labels of each chain or of each draw permuted.
+  // Makes a copy of the run in which the labels of each chain, or of each draw, are permuted.
   void permute(const std::string& copy, bool every_draw, int num_components) {
     std::filesystem::create_directories(folder / (copy + "/chains"));
     folder.write(copy + "/manifest.json", folder.read("run/manifest.json"));
@@ -58,7 +58,7 @@ class LabelsOfRuns : public ::testing::Test {
     }
   }
 
-  // What a command prints of a run, without the run's name.
+  // The output of a command about a run, without the name of the run.
   std::string say(const std::string& command, const std::string& run) {
     std::string text = folder.run(command + " " + run + " --json").out;
     EXPECT_NE(text, "");
@@ -106,8 +106,8 @@ TEST_F(LabelsOfRuns, OfComponentsThatOverlapToo) {
   EXPECT_NE(result.err.find("warning: run: components "), std::string::npos) << result.err;
 }
 
-// Two Gaussians with one mean have labels as well: fraction, sigma[0], sigma[1] and 1 - fraction, sigma[1],
-// sigma[0] are the same.
+// Two Gaussians with a common mean have labels too: (fraction, sigma[0], sigma[1]) and (1 - fraction,
+// sigma[1], sigma[0]) are the same density.
 TEST_F(LabelsOfRuns, TwoGaussiansHaveLabelsToo) {
   std::string data = "x\n";
   for (std::uint32_t i = 0; i < 600; ++i)
@@ -133,7 +133,7 @@ TEST_F(LabelsOfRuns, TwoGaussiansHaveLabelsToo) {
   }
 }
 
-// A prior that says which component is which: numbers stay.
+// If the prior distinguishes the components, their numbers are kept.
 TEST_F(LabelsOfRuns, APriorThatTellsComponentsApartNumbersThem) {
   sample(5,
          "likelihood: {components: 2}\nprior: {means: {normal: {mean: [[1, 0], [-1, 0]], sd: 0.3}}}\n" +

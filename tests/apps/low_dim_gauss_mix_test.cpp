@@ -1,5 +1,5 @@
 // The two mixtures of Stan's benchmarks (github.com/stan-dev/stat_comp_benchmarks; data in posteriordb):
-// 1,000 rows of two Gaussians, well separated and collapsed into one another.
+// 1,000 rows from two Gaussians, which are well separated or collapsed.
 #include "program.hpp"
 #include "reference_posterior.hpp"
 
@@ -18,8 +18,8 @@ class LowDimGaussMix : public ::testing::Test {
   }
 };
 
-// posteriordb's 10,000 reference draws: 5 parameters of 5 numbers, z = 5.6 gives a normal one 2.1e-8, so a
-// false alarm in less than 1e-6 of all seeds.
+// posteriordb's 10,000 reference draws: 5 parameters with 5 numbers each. With z = 5.6 a normal error exceeds
+// the bound with probability 2.1e-8, so that a false alarm occurs for less than 1e-6 of all seeds.
 TEST_F(LowDimGaussMix, SeparatedOneAgreesWithPosteriordb) {
   sample("low_dim_gauss_mix", "");
   const int compared = testing::expect_reference_posterior(
@@ -28,13 +28,13 @@ TEST_F(LowDimGaussMix, SeparatedOneAgreesWithPosteriordb) {
   EXPECT_EQ(compared, 25);
 }
 
-// The collapsed one: the benchmarks publish mean and sd of each parameter, without order, from 1,000,000
-// draws of Stan. Averages over both components are the same with an order, and there no label switches. The
-// errors of the published numbers are not published; 1 % of a posterior sd is that of 10,000 effective draws.
-// Five numbers, z = 5.3: 1.2e-7 each for a normal one.
+// The collapsed mixture: the benchmarks publish mean and sd of each parameter, without an order of the
+// components, from 1,000,000 draws of Stan. Averages over both components do not depend on an order, and
+// there no label switches. The errors of the published numbers are not published; 1 % of a posterior sd is
+// the error of 10,000 effective draws. Five numbers with z = 5.3: 1.2e-7 each for a normal error.
 TEST_F(LowDimGaussMix, CollapsedOneAgreesWithThePublishedMoments) {
   constexpr double z = 5.3, published_error = 0.01;
-  // A random walk leaves the other modes so seldom that its ESS is 20 to 3,000, by the seed.
+  // A random walk leaves the other modes so rarely that its ESS is 20 to 3,000, depending on the seed.
   sample("low_dim_gauss_mix_collapse",
          "--set sampler.proposal.kind=crank_nicolson --set sampler.warmup=3000 --set sampler.draws=4000");
   const auto chains = read_chains(folder / "run");
@@ -46,7 +46,7 @@ TEST_F(LowDimGaussMix, CollapsedOneAgreesWithThePublishedMoments) {
   const auto compare = [&](const char* what, double published, const auto& function) {
     const auto values = testing::of_draws(chains, function);
     const DrawsView view = testing::view_of(values, chains);
-    EXPECT_GT(ess_mean(view), 4000) << what;  // the comparison says something
+    EXPECT_GT(ess_mean(view), 4000) << what;  // else the comparison would be too weak
     EXPECT_NEAR(draws_mean(view), published,
                 z * std::hypot(mcse_mean(view), published_error * draws_sd(view)))
         << what;

@@ -1,4 +1,4 @@
-// netCDF files as programs other than ArviZ's lay them out. Without the library there is nothing to test.
+// netCDF files with layouts of programs other than ArviZ. Empty in a build without the library.
 #ifdef EMOMC_TEST_NETCDF
 #include <netcdf.h>
 
@@ -18,7 +18,7 @@ using testing::ProgramResult;
 
 constexpr int kChains = 2, kDraws = 40, kSchools = 3;
 
-// A file that is written by the library's own calls.
+// A file that is written with the library's own functions.
 class NetcdfOutput {
  public:
   explicit NetcdfOutput(const std::filesystem::path& file) {
@@ -56,7 +56,7 @@ class NetcdfOutput {
   int root_ = -1;
 };
 
-// Of school s, chain c and draw i: each another number.
+// The value for school s, chain c and draw i; all are different.
 double theta(int s, int c, int i) { return 1000 * s + 100 * c + i; }
 
 class NetcdfReader : public ::testing::Test {
@@ -64,7 +64,7 @@ class NetcdfReader : public ::testing::Test {
   ProgramFolder folder;
   std::filesystem::path file = folder / "x.nc";
 
-  // Values in an order of axes; `order` of the letters s, c, d.
+  // The values in a given order of axes; `order` consists of the letters s, c, d.
   static std::vector<double> in_order(const std::string& order) {
     std::vector<double> values;
     int at[3] = {0, 0, 0};
@@ -171,7 +171,7 @@ TEST_F(NetcdfReader, MissingValuesAreNanAndPackedOnesAreUnpacked) {
     values[3] = -1;
     NetcdfOutput::put(group, id, values);
     NetcdfOutput::variable(group, "unwritten", NC_DOUBLE, dims);
-    // As h5netcdf writes booleans.
+    // Booleans as h5netcdf writes them.
     nc_type boolean = 0;
     const signed char yes = 1, no = 0;
     ASSERT_EQ(nc_def_enum(group, NC_BYTE, "boolean", &boolean), NC_NOERR);
@@ -207,7 +207,7 @@ TEST_F(NetcdfReader, WhatItCannotPlaceIsNamed) {
     const int group = out.group("posterior");
     NetcdfOutput::doubles(group, "mu", {"chain", "draw"}, mu);
     NetcdfOutput::doubles(group, "known", {"school"}, three);
-    NetcdfOutput::doubles(group, "school", {"school"}, three);  // a coordinate
+    NetcdfOutput::doubles(group, "school", {"school"}, three);  // a coordinate variable
     NetcdfOutput::variable(group, "label", NC_CHAR, {"chain", "draw"});
   }
   const DrawSet set = app::read_netcdf(file);

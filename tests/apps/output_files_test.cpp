@@ -1,4 +1,4 @@
-// What -o names may be a link, a FIFO or a device; and standard output may be a disk that is full.
+// Option -o may name a link, a FIFO or a device, and standard output may be a full disk.
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -84,7 +84,7 @@ TEST_F(OutputFiles, WhatCannotBeWrittenIsRefusedBeforeAnyWork) {
   }
 }
 
-// A file of the name that a temporary would have is somebody's.
+// A file with the name that a temporary file could have belongs to the user.
 TEST_F(OutputFiles, AFileThatIsCalledTmpIsLeftAlone) {
   folder->write("x.csv.tmp", "mine");
   EXPECT_EQ(folder->run("export run --format csv -o x.csv").exit_code, 0);
@@ -119,7 +119,7 @@ TEST_F(OutputFiles, ADeviceIsWrittenToAndStays) {
   }
 }
 
-// /dev/stdout is a descriptor, not a name that may be given to another file.
+// /dev/stdout is a descriptor, not a name that may be replaced by another file.
 TEST_F(OutputFiles, DevStdoutIsStandardOutput) {
   for (const char* name : {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}) {
     folder->write("log", "before\n");
@@ -161,7 +161,8 @@ TEST_F(OutputFiles, NothingPrintedNeedsNoStandardOutput) {
   }
 }
 
-// As cat: SIGPIPE ends it, and a shell sees 141. Where SIGPIPE is ignored, writing fails as on a full disk.
+// Like cat, the program is ended by SIGPIPE, which a shell reports as 141. If SIGPIPE is ignored, writing
+// fails as on a full disk.
 TEST_F(OutputFiles, AClosedPipeEndsTheProgramQuietly) {
   const ProgramResult result = folder->shell(
       "{ for i in 1 2 3 4 5; do \"$EMOMC\" export run --format csv -o - || { echo $? > code; break; }; done; "
@@ -175,7 +176,7 @@ TEST_F(OutputFiles, AClosedPipeEndsTheProgramQuietly) {
   EXPECT_EQ(folder->read("code"), "3\n");
 }
 
-// Every pool of the program, with room for one more thread and for none.
+// All thread pools of the program, if one more thread or none can be created.
 TEST_F(OutputFiles, ThreadsThatTheSystemRefusesAreSaidAndDoneWithout) {
   for (const char* most : {"0", "5"}) {
     const std::string under =
@@ -186,7 +187,8 @@ TEST_F(OutputFiles, ThreadsThatTheSystemRefusesAreSaidAndDoneWithout) {
     EXPECT_TRUE(has(run.err, "of 64 threads") || has(run.err, "threads (")) << run.err;
     EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
     EXPECT_EQ(folder->run("export few --format csv -o few.csv").exit_code, 0);
-    EXPECT_EQ(folder->read("few.csv"), folder->read("whole.csv"));  // no draw depends on threads
+    // No draw depends on the number of threads.
+    EXPECT_EQ(folder->read("few.csv"), folder->read("whole.csv"));
     const ProgramResult summary = folder->run("summary few --json", under);
     EXPECT_EQ(summary.exit_code, 0) << summary.err;
     EXPECT_EQ(summary.out, folder->run("summary few --json").out);

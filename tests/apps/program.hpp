@@ -1,4 +1,4 @@
-// Runs the emomc program in a folder of its own.
+// Runs the emomc program in a temporary folder.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ struct ProgramResult {
   std::string out, err;
 };
 
-/// A temporary folder that the program runs in and that goes with the object.
+/// A temporary folder in which the program runs; the destructor removes it.
 class ProgramFolder {
  public:
   ProgramFolder() {
@@ -46,13 +46,13 @@ class ProgramFolder {
   }
   bool exists(const std::string& name) const { return std::filesystem::exists(path_ / name); }
 
-  /// `arguments` are a shell's words; `under` is a command that starts the program.
+  /// Runs the program. `arguments` are words for the shell; `under` is a command that starts the program.
   ProgramResult run(const std::string& arguments, const std::string& under = "") const {
     return shell(under + " '" EMOMC_PROGRAM "' " + arguments);
   }
-  /// A command of sh in the folder; $EMOMC is the program.
+  /// Runs a command of sh in the folder; $EMOMC is the program.
   ProgramResult shell(const std::string& line) const {
-    // Several may run at a time.
+    // Several commands may run at the same time.
     const std::string number = std::to_string(num_runs_++), out = ".stdout" + number,
                       err = ".stderr" + number;
     const std::string command = "cd '" + path_.string() + "' && export EMOMC='" EMOMC_PROGRAM "' && { " +
@@ -69,7 +69,7 @@ class ProgramFolder {
   mutable std::atomic<int> num_runs_ = 0;
 };
 
-/// Exit code 2, nothing on standard output, and an error of one line that has every word.
+/// Expects exit code 2, no standard output, and an error of one line that contains all `words`.
 inline void expect_refused(const ProgramFolder& folder, const std::string& arguments,
                            const std::vector<std::string>& words) {
   const ProgramResult result = folder.run(arguments);

@@ -1,4 +1,4 @@
-// Holds a run against the summary of another program's draws.
+// Compares a run with the summary of another program's draws.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace emomc::testing {
 
-/// A function of every draw's parameters, chain after chain.
+/// The values of a function of each draw's parameters, one chain after another.
 template <class F>
 std::vector<double> of_draws(const std::vector<ChainDraws>& chains, const F& function) {
   std::vector<double> values;
@@ -33,9 +33,9 @@ inline DrawsView view_of(const std::vector<double>& values, const std::vector<Ch
   return {values.data(), draws, chains.size(), 1, static_cast<std::ptrdiff_t>(draws)};
 }
 
-/// Every mean, sd, 5 %, 50 % and 95 % quantile of the parameters that `file` has, by name, differs from the
-/// other program's by at most z combined Monte Carlo standard errors; our_name gives the name here of one
-/// there. Returns how many numbers were compared.
+/// Expects that every mean, sd, 5 %, 50 % and 95 % quantile of the parameters in `file` differs from the
+/// run's by at most z combined Monte Carlo standard errors. our_name translates a name in the file into the
+/// run's. Returns the number of comparisons.
 template <class Name>
 int expect_reference_posterior(const std::filesystem::path& run, const std::filesystem::path& file, double z,
                                const Name& our_name) {
@@ -65,7 +65,7 @@ int expect_reference_posterior(const std::filesystem::path& run, const std::file
     compare("q5", draws_quantile(view, 0.05), mcse_quantile(view, 0.05), "mcse_q5");
     compare("q50", draws_quantile(view, 0.5), mcse_quantile(view, 0.5), "mcse_q50");
     compare("q95", draws_quantile(view, 0.95), mcse_quantile(view, 0.95), "mcse_q95");
-    EXPECT_GT(ess_bulk(view), 100) << name;  // the comparison says something
+    EXPECT_GT(ess_bulk(view), 100) << name;  // else the comparison would be too weak
   }
   return num_compared;
 }

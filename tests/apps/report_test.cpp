@@ -1,4 +1,4 @@
-// The page that report writes, opened in headless Chromium where there is one.
+// The page of `emomc report`, opened in headless Chromium if it is installed.
 #include "report.hpp"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ TEST_F(Report, OpensInABrowserWithoutErrorsAndEveryChartShowsSomething) {
   sample("chains: 3, warmup: 300, draws: 300, seed: 3");
   ASSERT_EQ(folder.run("report run --vars 'weights*'").exit_code, 0);
   const std::string page = folder.read("run/report.html");
-  // Nothing is fetched, and nothing that the user wrote is run.
+  // The page fetches nothing and executes nothing that the user wrote.
   EXPECT_EQ(page.find("src="), std::string::npos);
   EXPECT_EQ(page.find("<link"), std::string::npos);
   EXPECT_EQ(page.find("<script>alert"), std::string::npos);
@@ -46,7 +46,7 @@ TEST_F(Report, OpensInABrowserWithoutErrorsAndEveryChartShowsSomething) {
   const json result = self_test("run/report.html");
   EXPECT_EQ(result["errors"], json::array());
   EXPECT_EQ(result["charts"].size(),
-            6u + 2u);  // trace, ranks, density, autocorrelation, pairs, moves; a fit a column
+            6u + 2u);  // trace, ranks, density, autocorrelation, pairs, moves; one fit for each column
   for (const auto& [name, colors] : result["charts"].items()) EXPECT_GT(colors.get<int>(), 30) << name;
   EXPECT_EQ(result["sorted"], true);
   EXPECT_EQ(result["filtered"], true);
@@ -69,14 +69,14 @@ TEST_F(Report, OfForeignFilesHasWhatTheyKnow) {
     text += std::to_string(-i % 7) + "," + std::to_string(i % 11) + "," + std::to_string(i % 13) + ",1\n";
   folder.write("a.csv", text);
   ASSERT_EQ(folder.run("report a.csv -o page.html").exit_code, 0);
-  EXPECT_EQ(folder.run("report a.csv").exit_code, 2);  // no place for the page
+  EXPECT_EQ(folder.run("report a.csv").exit_code, 2);  // the page has no default location
   if (!testing::has_chromium()) GTEST_SKIP() << "no chromium";
   const json result = self_test("page.html");
   EXPECT_EQ(result["errors"], json::array());
   EXPECT_EQ(result["charts"].size(), 5u);
 }
 
-// Many chains: still below 5 MB.
+// The page of many chains is still below 5 MB.
 TEST_F(Report, IsSmallForManyChains) {
   sample("chains: 64, warmup: 50, draws: 500, seed: 3");
   ASSERT_EQ(folder.run("report run").exit_code, 0);

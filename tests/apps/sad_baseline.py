@@ -1,5 +1,5 @@
 """The median log likelihood of 20 scikit-learn fits (K = 8, diagonal covariance, k-means starts 0..19) to the Sad
-frames in their own units: sad_test.cpp compares with it. Argument: the folder of the thesis' CSV files."""
+frames in their own units, with which sad_test.cpp compares. Argument: the folder with the CSV files of the thesis."""
 import glob
 import sys
 

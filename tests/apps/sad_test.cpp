@@ -1,5 +1,5 @@
-// The thesis' Sad frames, sampled as a user would: 5,316 x 13, K = 8, four chains. Skips where the data are
-// not.
+// The Sad frames of the thesis, sampled as a user would: 5,316 x 13, K = 8, four chains. Skips if the data
+// are missing.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 using testing::ProgramFolder;
 
-// Made by sad_baseline.py with scikit-learn 1.9.1.
+// From sad_baseline.py with scikit-learn 1.9.1.
 constexpr double kMedianOfFits = -245380.339;
 constexpr int kFreeParameters = 215;
 
@@ -74,7 +74,8 @@ std::vector<double> em_fit(const DataSet& data, const ModelSpec& model) {
   return refine_by_em(data, model, pool.fits()[pool.best()].theta, 1000);
 }
 
-// Half the number of free parameters, 107, is expected between the top of a mode and its draws.
+// Half of the number of free parameters, 107, is the expected difference between the maximum of a mode and
+// its draws.
 TEST(Sad, AChainThatStartsAtAnEmFitStaysTheExpectedDistanceBelowIt) {
   const auto folder_of_data = testing::shared_data("thesis");
   if (!folder_of_data) GTEST_SKIP() << "no shared data: set EMOMC_SHARED_DATA";

@@ -1,9 +1,9 @@
-// A corpus that is simulated in no time: three speakers, two emotions.
+// A small corpus with three speakers and two emotions, which is simulated quickly.
 #pragma once
 
 namespace emomc::testing {
 
-/// For `emomc simulate`.
+/// Configuration for `emomc simulate`.
 inline const char* const kSmallCorpus =
     "model: gaussian_mixture\n"
     "parameters: {weights: [0.5, 0.5], means: [[-2, 0], [2, 1]], scales: [[1, 1], [1, 1]]}\n"

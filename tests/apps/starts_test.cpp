@@ -1,4 +1,4 @@
-// Where chains start, and what the verdict on them says of it.
+// Where chains start, and what diagnose reports about it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,7 +48,8 @@ class StartsOfRuns : public ::testing::Test {
 
 const std::string kShort = "warmup: 500, draws: 500, seed: 1";
 
-// Data that are symmetric about a point, of two likely divisions: K = 2 joins the middle group to one side.
+// Data that are symmetric about a point, with two equally likely divisions: K = 2 joins the middle group to
+// one side.
 TEST_F(StartsOfRuns, ChainsAreInBothOfTwoEqualModes) {
   for (const char* init : {"kmeans", "em"}) {
     write("symmetric.csv", "likelihood: {components: 2}\n",
@@ -61,7 +62,7 @@ TEST_F(StartsOfRuns, ChainsAreInBothOfTwoEqualModes) {
       EXPECT_GE(optimum["chains"].size(), 1u);
     }
     EXPECT_EQ(found["points"], 4);
-    // The chains stay where they are, and so they must not be trusted.
+    // The chains stay in their modes, so that diagnose must reject the run.
     EXPECT_EQ(folder.run("diagnose run").exit_code, 1);
     EXPECT_NE(finding("rhat"), "");
   }
@@ -76,7 +77,7 @@ TEST_F(StartsOfRuns, AnOptimumWithoutAChainIsNamed) {
   EXPECT_NE(check.out.find("warning: starts: no chain for the optimum of"), std::string::npos) << check.out;
 }
 
-// Two tight groups in a wide one: the optimum at -799.04 is 137 above those of k-means.
+// Two tight groups inside a wide one: the optimum at -799.04 is 137 above the optima of k-means.
 TEST_F(StartsOfRuns, TightGroupsInAWideOneAreFound) {
   for (const int seed : {1, 2, 3}) {
     write("twins.csv", "likelihood: {components: 3, precision: double}\n",
@@ -87,7 +88,7 @@ TEST_F(StartsOfRuns, TightGroupsInAWideOneAreFound) {
     EXPECT_EQ(fit["starts"], 64);
     EXPECT_GE(fit["reached_from"], 1);
     run("-q");
-    // Half of eight free parameters are expected below it.
+    // The expected difference is half of the eight free parameters.
     EXPECT_GT(mean_of("log_likelihood"), -815) << seed;
   }
 }
@@ -100,7 +101,7 @@ const std::string kInformative =
     "  scales: {lognormal: {meanlog: [-1, 2], sdlog: 0.5}}\n"
     "  correlations: {lkj: 2}\n";
 
-// The right numbering has log density -1140.7 on average, the wrong one -1418.
+// The right numbering has a mean log density of -1140.7, the wrong one -1418.
 TEST_F(StartsOfRuns, ComponentsAreThoseThatThePriorMeans) {
   for (const std::string& init : {std::string("kmeans"), std::string("em"), kData + "geyser_fit.json"}) {
     folder.write("run.yaml", "data: {file: " + kData +
@@ -115,7 +116,7 @@ TEST_F(StartsOfRuns, ComponentsAreThoseThatThePriorMeans) {
   }
 }
 
-// Twelve components on 180 rows: some fits end with less than three rows in one.
+// Twelve components for 180 rows: some fits end with fewer than three rows in a component.
 TEST_F(StartsOfRuns, DegenerateFitsAreSetApartAndCounted) {
   write("symmetric.csv", "likelihood: {components: 12}\n", kShort);
   const auto result = folder.run("fit run.yaml --json");
@@ -127,7 +128,7 @@ TEST_F(StartsOfRuns, DegenerateFitsAreSetApartAndCounted) {
             std::string::npos);
 }
 
-// Nothing but repeated rows: all fits have scales at their floor, and that is said.
+// Almost only repeated rows: all fits have scales at their floor, which is reported.
 TEST_F(StartsOfRuns, AFitIsNotReturnedAsBestWithoutAWordWhereItIsDegenerate) {
   std::string data = "x\n";
   for (int i = 0; i < 40; ++i) data += i % 2 == 0 ? "1\n" : "2\n";
@@ -150,7 +151,7 @@ TEST_F(StartsOfRuns, OnePointForAllChainsIsSaid) {
       << finding("starts");
 }
 
-// A run that goes on keeps what is known of its starts.
+// A continued run keeps the record of its starts.
 TEST_F(StartsOfRuns, AreKeptInTheManifestWhereARunGoesOn) {
   write("symmetric.csv", "likelihood: {components: 2}\n", kShort);
   run("-q");
@@ -172,13 +173,13 @@ const std::string kProblems = EMOMC_SOURCE_DIR "/tests/apps/data/multimodal/";
 
 json read_json(const std::string& file) { return json::parse(std::ifstream(file)); }
 
-// Runs of the committed problems (data/multimodal/README.md).
+// Runs of the problems in data/multimodal/README.md.
 class MultimodalRuns : public StartsOfRuns {
  protected:
   const json components = read_json(kProblems + "components.json");
   const json reference = read_json(kProblems + "reference.json");
 
-  // Whether `diagnose` passes a run of one problem.
+  // Whether `diagnose` accepts a run of one problem.
   bool passes(const std::string& kind, const std::string& number, int seed, const std::string& sampler) {
     folder.write("run.yaml", "data: {file: " + kProblems + kind + "_" + number +
                                  ".csv}\nlikelihood: {components: " + components[number].dump() +
@@ -187,8 +188,8 @@ class MultimodalRuns : public StartsOfRuns {
     run("-q");
     return folder.run("diagnose run").exit_code == 0;
   }
-  // Label-free means are within 5 standard errors, the run's and the reference's together, of the reference:
-  // for some 600 comparisons of normal errors a false alarm every 3,000 times.
+  // Label-free means are within 5 combined standard errors of run and reference of the reference. For about
+  // 600 comparisons of normal errors this gives one false alarm in 3,000 runs of the test.
   void expect_the_reference(const std::string& number, int seed) {
     const json summary = json::parse(folder.run("summary run --json").out);
     std::size_t compared = 0;
@@ -207,11 +208,10 @@ class MultimodalRuns : public StartsOfRuns {
   }
 };
 
-// Long enough that what mixes at all passes.
+// Long enough for every run that mixes to be accepted.
 const std::string kEnough = ", warmup: 2000, draws: 4000, proposal: {kind: crank_nicolson}";
 
-// Two problems: one whose chains stay in their modes, and one whose chains
-// go from mode to mode.
+// Two problems: in one the chains stay in their modes, in the other they move between modes.
 TEST_F(MultimodalRuns, WhatPassesDiagnoseHasTheReferencesMeans) {
   for (const char* number : {"00", "12"}) {
     if (passes("multimodal", number, 1, kEnough)) expect_the_reference(number, 1);
@@ -251,7 +251,7 @@ TEST_F(MultimodalRunsLong, OfTwentyProblemsAndFiveSeeds) {
   RecordProperty("passed", passed);
   RecordProperty("twins_passed", twins_passed);
   std::cout << passed << " of " << easy << " runs passed, and " << twins_passed << " of their twins\n";
-  // As many as of easy problems.
+  // As many as for easy problems.
   EXPECT_GE(twins_passed, 93 * easy / 100);
 }
 

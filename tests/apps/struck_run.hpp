@@ -1,4 +1,5 @@
-// A small run of the program that is struck by tests/faults, and what it must give in the end.
+// A small run of the program that is disturbed by the libraries of tests/faults, and the draws that it must
+// give.
 #pragma once
 
 #include <cstring>
@@ -8,11 +9,11 @@
 
 namespace emomc::testing {
 
-/// Forms of a test that take minutes run where ctest's label `long` is asked for: EMOMC_LONG_TESTS=1.
+/// Whether to run the forms of tests that take minutes: EMOMC_LONG_TESTS=1, set for ctest's label `long`.
 inline bool long_form() { return std::getenv("EMOMC_LONG_TESTS") != nullptr; }
 
-/// Environment of a program whose calls on files below `directory` are logged, and struck by `fault`
-/// (tests/faults/file_faults.cpp) where it is not "".
+/// The environment of a program whose calls on files below `directory` are logged, and disturbed by `fault`
+/// (tests/faults/file_faults.cpp) unless it is empty.
 inline std::string under_fault(const ProgramFolder& folder, const std::string& directory,
                                const std::string& fault) {
   std::filesystem::remove(folder / "calls");
@@ -20,7 +21,7 @@ inline std::string under_fault(const ProgramFolder& folder, const std::string& d
          "' EMOMC_FAULT_LOG='" + (folder / "calls").string() + "'" +
          (fault.empty() ? "" : " EMOMC_FAULT=" + fault);
 }
-/// The lines "N NAME PATH" of that.
+/// The lines "N NAME PATH" of that log.
 inline std::vector<std::string> logged_calls(const ProgramFolder& folder) {
   std::vector<std::string> lines;
   std::istringstream stream(folder.read("calls"));
@@ -28,8 +29,8 @@ inline std::vector<std::string> logged_calls(const ProgramFolder& folder) {
   return lines;
 }
 
-/// A configuration whose draws are known from a run that nothing has disturbed, in `whole`; the one to be
-/// disturbed is in `run`.
+/// A configuration whose draws are known from an undisturbed run in `whole`; the run to be disturbed is in
+/// `run`.
 class StruckRun {
  public:
   explicit StruckRun(const std::string& more, int checkpoint_steps = 20) {
@@ -45,11 +46,11 @@ class StruckRun {
     calls = calls_so_far();
   }
 
-  /// Runs it with a fault, or "" for none.
+  /// Runs the program with a fault, or without one if `fault` is empty.
   ProgramResult strike(const std::string& fault, const std::string& options = "") {
     return folder.run("run config.yaml --output run " + options, under_fault(folder, "run", fault));
   }
-  /// "N" of the call that opens the n-th checkpoint, of the undisturbed run.
+  /// The number N, as text, of the call that opens the n-th checkpoint in the undisturbed run.
   std::string at_checkpoint(int nth) const {
     for (std::size_t n = 1; n <= calls.size(); ++n)
       if (calls[n - 1].find(" open ") != std::string::npos &&
@@ -63,9 +64,9 @@ class StruckRun {
   void clear() const {
     for (const char* name : {"run", "run.away"}) std::filesystem::remove_all(folder / name);
   }
-  /// Of the last strike.
+  /// The calls of the last disturbed run.
   std::vector<std::string> calls_so_far() const { return logged_calls(folder); }
-  /// Bit for bit.
+  /// Expects bitwise equal draws.
   void expect_the_same_draws(const std::string& what, const std::string& as = "whole") const {
     const auto expected = read_chains(folder / as), chains = read_chains(folder / "run");
     ASSERT_EQ(chains.size(), expected.size()) << what;

@@ -1,4 +1,4 @@
-// CSV files of other programs, as users of the program meet them.
+// CSV files of other programs, from a user's point of view.
 #include "program.hpp"
 
 namespace emomc {
@@ -32,7 +32,7 @@ TEST_F(CsvFiles, KeysDecideBetweenReadings) {
   expect_checked("", {"data: 3 rows x 1 columns (a)", "taken for row names", "skipped columns: (index)"});
 }
 
-// A run's report and pointwise export read its data again.
+// The report and the pointwise export of a run read its data again.
 TEST_F(CsvFiles, ARunRemembersHowItsDataWereRead) {
   folder.write("d.csv", "0.5;1\n2;3,5\n4;6\n1;2\n");
   const auto run = folder.run(

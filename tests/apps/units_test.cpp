@@ -1,4 +1,4 @@
-// Columns far from 0, nearly constant or in extreme units; priors in the data's own units.
+// Columns that are far from 0, nearly constant or in extreme units; priors in the data's own units.
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -18,7 +18,7 @@ std::string digits(double x) {
   return text.data();
 }
 
-/// Rows of one column, `offset` + standard normal numbers.
+/// Rows of one column: `offset` plus standard normal numbers.
 std::vector<double> column_at(double offset) {
   std::vector<double> x;
   for (std::uint32_t i = 0; i < 400; ++i)
@@ -39,7 +39,7 @@ json parameter(const json& summary, const std::string& name) {
 }
 
 // A mean with a normal prior and known scales has a normal posterior. Each of 16 comparisons is within 6
-// standard errors: false alarms of the suite below 1e-7.
+// standard errors, which gives a false alarm with probability below 1e-7.
 TEST(DataUnits, PosteriorsHaveTheirClosedFormFarFromZeroInBothPrecisions) {
   constexpr double kBound = 6, kPriorSd = 0.1;
   const testing::ProgramFolder folder;
@@ -49,7 +49,7 @@ TEST(DataUnits, PosteriorsHaveTheirClosedFormFarFromZeroInBothPrecisions) {
     double sum = 0;
     for (const double value : x) sum += value - offset;
     const double n = static_cast<double>(x.size()), precision = n + 1 / (kPriorSd * kPriorSd);
-    const double mean = sum / precision, sd = 1 / std::sqrt(precision);  // mean: from the offset
+    const double mean = sum / precision, sd = 1 / std::sqrt(precision);  // the mean is relative to the offset
     for (const std::string kind : {"mixed", "double"}) {
       folder.write(
           "run.yaml",
@@ -129,7 +129,7 @@ TEST(DataUnits, ColumnsThatAreConstantButForRoundingAreNamedAndCountAsConstant) 
       << check.out << check.err;
   const json fit = json::parse(folder.run("fit run.yaml -q --json").out);
   EXPECT_NEAR(fit["parameters"]["scales"][0][0], 0.001,
-              1e-9);  // the floor, of a column that is centred alone
+              1e-9);  // the floor of a column that is only centred
 }
 
 TEST(DataUnits, LoglikOfADensityOfZeroIsNotASuccess) {

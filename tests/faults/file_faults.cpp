@@ -1,20 +1,22 @@
-// Preloaded into a program (LD_PRELOAD), makes one of its file calls fail, or strikes it there. Only calls on
-// files below $EMOMC_FAULT_UNDER count, so that a call's number means the same in every run.
+// A library to be preloaded into a program (LD_PRELOAD). It makes one of the program's file calls fail, or
+// disturbs the program at this call. Only calls on files below $EMOMC_FAULT_UNDER are counted, so that the
+// number of a call has the same meaning in every run.
 //
-//   EMOMC_FAULT_UNDER  an absolute path
-//   EMOMC_FAULT        ACTION@N: at the N-th call, from 1. ACTION is
-//                        enospc, eio, eintr   the call fails so, once
-//                        enospc+, eio+        that call and every one after it
-//                        short                a write writes half of its bytes
-//                        kill, killed         SIGKILL before the call, after it
-//                        int, term, intint    SIGINT, SIGTERM, or SIGINT twice before the call
-//                        vanish, replace      the directory is moved away before it; and made anew, empty
-//   EMOMC_FAULT_LOG    a file that gets a line per call, "N NAME PATH"
+//  EMOMC_FAULT_UNDER  an absolute path
+//  EMOMC_FAULT        ACTION@N: at the N-th call, counted from 1. ACTION is
+//                       enospc, eio, eintr   the call fails with this error, once
+//                       enospc+, eio+        this call and all later ones fail
+//                       short                a write writes only half of its bytes
+//                       kill, killed         SIGKILL before or after the call
+//                       int, term, intint    SIGINT, SIGTERM, or SIGINT twice before the call
+//                       vanish, replace      before the call the directory is moved away; and replaced by an
+//                       empty one
+//  EMOMC_FAULT_LOG    a file to which each call appends a line "N NAME PATH"
 //
-//   EMOMC_FAULT_THREADS  no thread is made while that many live beside the first one (0: never any)
+//  EMOMC_FAULT_THREADS  creating a thread fails while this many live in addition to the first (0: always)
 //
-// Calls: open for writing, write, fsync, rename, ftruncate, mkdir, unlink, and open and read for reading
-// with EMOMC_FAULT_READS=1 set.
+// The counted calls are open for writing, write, fsync, rename, ftruncate, mkdir and unlink, and with
+// EMOMC_FAULT_READS=1 also open and read for reading.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -47,7 +49,7 @@ struct Plan {
   bool reads = false;
   int log = -1;
   long count = 0;
-  bool busy = false;  // our own calls do not count
+  bool busy = false;  // calls of this library are not counted
 
   Plan() {
     busy = true;
@@ -89,7 +91,7 @@ std::string path_of(int descriptor) {
   return n < 0 ? "" : std::string(path.data(), static_cast<std::size_t>(n));
 }
 
-// What becomes of a call on `path`; errno is set where it fails.
+// Decides what happens to a call on `path`; sets errno if the call is to fail.
 Verdict judge(const char* name, const std::string& path) {
   Plan& p = plan();
   if (p.busy || !is_below(path.c_str())) return Verdict::go_on;
@@ -153,7 +155,7 @@ mode_t mode_of(int flags, va_list& arguments) {
   return (flags & (O_CREAT | O_TMPFILE)) != 0 ? static_cast<mode_t>(va_arg(arguments, int)) : 0;
 }
 
-// Threads that live beside the first one; whoever ends one of them joins it.
+// The threads that live in addition to the first one; a thread counts until it is joined.
 std::atomic<long> g_living{0};
 
 long most_threads() {

@@ -1,8 +1,8 @@
-// Preloaded into the program by tests/apps/cuda_faults_test.cpp: a kernel of its own that traps, in the
-// program's CUDA context, after which every call fails, as after an illegal address in a kernel of the
-// program.
-//   EMOMC_GPU_FAULT_FILE   the kernel starts once this file is there
-//   EMOMC_GPU_FAULT_AFTER  and so many milliseconds later
+// A library that tests/apps/cuda_faults_test.cpp preloads into the program. It runs a kernel that traps in
+// the program's CUDA context, after which every call fails, as after an illegal address in one of the
+// program's own kernels.
+//  EMOMC_GPU_FAULT_FILE   the kernel starts once this file exists
+//  EMOMC_GPU_FAULT_AFTER  plus this many milliseconds
 #include <cuda.h>
 #include <dlfcn.h>
 #include <unistd.h>

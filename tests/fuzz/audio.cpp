@@ -1,4 +1,4 @@
-// A recording, and its MFCCs at whatever rate it claims.
+// Reads a recording and computes its MFCCs at the sample rate that it states.
 #include "emomc/speech/audio.hpp"
 
 #include "emomc/speech/mfcc.hpp"

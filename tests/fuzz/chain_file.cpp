@@ -1,4 +1,4 @@
-// A chain file, and the arrays of its draws.
+// Reads a chain file and arranges its draws in arrays.
 #include "checksums.hpp"
 #include "emomc/sampler/draw_set.hpp"
 #include "fuzz_input.hpp"

@@ -1,4 +1,4 @@
-// A checkpoint.
+// Reads a checkpoint.
 #include "checksums.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "fuzz_input.hpp"

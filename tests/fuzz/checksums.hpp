@@ -1,4 +1,4 @@
-// Checksums put right, without which hardly any changed input would get past the first of them.
+// Corrects checksums; otherwise hardly any mutated input would pass the first check.
 #pragma once
 
 #include <cstring>
@@ -14,8 +14,8 @@ inline std::uint32_t word_at(const std::string& bytes, std::size_t at) {
   return word;
 }
 
-/// A chain file or a checkpoint (docs/chain-format.md) with the checksums that its bytes ask for, as far as
-/// its lengths can be believed. Other bytes as they are.
+/// A chain file or a checkpoint (docs/chain-format.md) with correct checksums, as far as its lengths are
+/// plausible. Other bytes are returned unchanged.
 inline std::string with_checksums(std::string bytes) {
   const auto put_at = [&](std::size_t at, std::uint32_t crc) {
     std::memcpy(bytes.data() + at, &crc, sizeof crc);

@@ -1,4 +1,4 @@
-// The table of a corpus' recordings.
+// Reads the manifest of a corpus.
 #include "emomc/speech/corpus.hpp"
 #include "fuzz_input.hpp"
 

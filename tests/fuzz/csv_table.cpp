@@ -1,4 +1,4 @@
-// A table as CSV.
+// Reads a table from CSV.
 #include "emomc/likelihood/table.hpp"
 #include "fuzz_input.hpp"
 

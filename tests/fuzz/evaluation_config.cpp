@@ -1,4 +1,5 @@
-// The configuration of `emomc evaluate` and `train`; what is accepted must mean the same written out.
+// Reads the configuration of `emomc evaluate` and `train`. An accepted one must have the same meaning after
+// it is written out.
 #include "evaluation_config.hpp"
 
 #include <stdexcept>

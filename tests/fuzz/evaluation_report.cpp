@@ -1,4 +1,4 @@
-// The page of an evaluation, from scores.json and predictions.csv.
+// Makes the page of an evaluation from scores.json and predictions.csv.
 #include "evaluation_report.hpp"
 
 #include "fuzz_input.hpp"

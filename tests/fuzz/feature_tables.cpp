@@ -1,4 +1,5 @@
-// The tables of a corpus, a file per emotion and speaker; the first line is the pattern of their names.
+// Reads the tables of a corpus, one file for each emotion and speaker. The first line is the pattern of their
+// names.
 #include "emomc/speech/feature_set.hpp"
 #include "fuzz_input.hpp"
 

@@ -1,4 +1,5 @@
-// What the targets share: the bytes to read as a file or as a folder of files, and what a reader may throw.
+// Shared by the targets: the input as a file or a folder of files, and the exceptions that a reader may
+// throw.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 
 namespace emomc::fuzz {
 
-/// A file in memory, gone with this object.
+/// A file in memory, which the destructor removes.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view content);
@@ -24,8 +25,8 @@ class MemoryFile {
   int descriptor_ = -1;
 };
 
-/// A folder in memory, gone with this object. `content` is the files one after another, each behind a line
-/// "@@ NAME"; names are paths below the folder, others are left out.
+/// A folder in memory, which the destructor removes. `content` has the files one after another, each after a
+/// line "@@ NAME". Names are paths relative to the folder; files with other names are ignored.
 class MemoryFolder {
  public:
   explicit MemoryFolder(std::string_view content);
@@ -41,7 +42,7 @@ class MemoryFolder {
 std::string content_of(const std::filesystem::path& file);
 void set_content(const std::filesystem::path& file, std::string_view content);
 
-/// Runs `read`, which may refuse its input. Any other exception is a finding.
+/// Runs `read`, which may refuse its input by an InputError. Any other exception is a finding.
 template <class Read>
 void read_or_refuse(Read read) {
   try {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes tests/fuzz/corpus: small inputs of every kind that the readers know, all of them invented here.
+"""Writes tests/fuzz/corpus: small artificial inputs of every kind that the readers accept.
 
-Checksums of chain files, checkpoints and of a run's data are left to the targets, which put them right.
+Checksums of chain files, of checkpoints and of a run's data are not computed here, since the targets correct them.
 """
 import json
 import pathlib
@@ -18,7 +18,7 @@ def write(target, name, content):
 
 
 def folder(files):
-    """The files of a folder in one input (fuzz_input.hpp, MemoryFolder)."""
+    """The files of a folder as one input (fuzz_input.hpp, MemoryFolder)."""
     parts = []
     for name, content in files.items():
         content = content.encode() if isinstance(content, str) else content
@@ -43,7 +43,7 @@ TWO_GAUSSIAN = [block("fraction", [], 2), block("mean", [], 0, 1), block("sigma"
 
 
 def chain(blocks, draws, dim, chain_id=0, warmup=2, thin=1, acceptance=True):
-    """A chain file of `draws` draws; `dim` numbers each."""
+    """A chain file with `draws` draws of `dim` numbers each."""
     body = struct.pack("<QQqq", chain_id, 7, warmup, thin) + struct.pack("<I", len(blocks)) + b"".join(blocks)
     body += struct.pack("<I", 2) + text("weights") + text("means[0]")
     out = b"EMOMCCH1" + struct.pack("<II", len(body), 0) + body

@@ -1,4 +1,4 @@
-// A table as NumPy array.
+// Reads a table from a NumPy array.
 #include "fuzz_input.hpp"
 #include "table_file.hpp"
 

@@ -1,4 +1,4 @@
-// Parameters as JSON, of a model whose sizes are the file's own.
+// Reads parameters from JSON, for a model whose sizes come from the file.
 #include "emomc/likelihood/parameter_file.hpp"
 
 #include "emomc/likelihood/models.hpp"

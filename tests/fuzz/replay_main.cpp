@@ -1,4 +1,5 @@
-// Reads every file of the folders named once: the corpus and the regressions, as a test without libFuzzer.
+// Reads every file of the given folders once. This makes the corpus and the regressions a test that needs no
+// libFuzzer.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -11,11 +12,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 int main(int argc, char** argv) {
   int count = 0;
   for (int i = 1; i < argc; ++i) {
-    if (!std::filesystem::is_directory(argv[i])) continue;  // a target without regressions
+    if (!std::filesystem::is_directory(argv[i])) continue;  // the target has no regressions
     for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {
       std::ifstream stream(entry.path(), std::ios::binary);
       const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
-      std::fprintf(stderr, "%s\n", entry.path().c_str());  // the last one is what it died of
+      std::fprintf(stderr, "%s\n", entry.path().c_str());  // after a crash, the last line names the input
       LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
       ++count;
     }

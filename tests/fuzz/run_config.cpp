@@ -1,4 +1,4 @@
-// The configuration of `emomc run`; what is accepted must mean the same written out in full.
+// Reads the configuration of `emomc run`. An accepted one must have the same meaning after it is written out.
 #include "run_config.hpp"
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// A run directory as summary, diagnose and report read it.
+// Reads a run directory as summary, diagnose and report do.
 #include "diagnose.hpp"
 #include "evaluation_report.hpp"
 #include "report.hpp"

@@ -1,4 +1,4 @@
-// A run directory as export and compare read it, its data included.
+// Reads a run directory, with its data, as export and compare do.
 #include "emomc/sampler/files.hpp"
 #include "inspection.hpp"
 #include "pointwise.hpp"
@@ -12,7 +12,7 @@ using namespace emomc::fuzz;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const RunFolder folder(text_of(data, size));
-  // The manifest names data relative to the working directory.
+  // The manifest names the data relative to the working directory.
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(folder.path());
   read_or_refuse([&] {

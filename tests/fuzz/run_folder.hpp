@@ -1,4 +1,4 @@
-// A run directory whose checksums are those of its files, whatever became of them.
+// A run directory whose checksums match its files, however the input was mutated.
 #pragma once
 
 #include "checksums.hpp"
@@ -8,8 +8,8 @@
 
 namespace emomc::fuzz {
 
-/// The files of `content` with the checksums of chain files put right, and with the SHA-256 of data.csv in
-/// place of @HASH@ in manifest.json.
+/// The files of `content`, with corrected checksums in chain files and with the SHA-256 of data.csv in place
+/// of @HASH@ in manifest.json.
 class RunFolder {
  public:
   explicit RunFolder(std::string_view content) : folder_(content) {

@@ -1,4 +1,4 @@
-// The configuration of `emomc simulate`.
+// Reads the configuration of `emomc simulate`.
 #include "simulation_config.hpp"
 
 #include "fuzz_input.hpp"

@@ -1,4 +1,4 @@
-// Draws as CmdStan writes them, and what is said of them.
+// Reads draws in CmdStan's format and diagnoses them.
 #include "diagnose.hpp"
 #include "fuzz_input.hpp"
 #include "run_summary.hpp"

@@ -61,7 +61,8 @@ TEST(Math, SinesAndCosinesOfTurns) {
   EXPECT_EQ(c, 0.0);
 }
 
-// The order of a team's sum is a promise: strided lanes, then the tree. 0.1 does not add exactly.
+// The order of summation is documented: strided lanes, then a tree. Multiples of 0.1 are not summed exactly,
+// so that another order gives another result.
 TEST(HostTeam, SumHasTheDocumentedOrder) {
   const auto f = [](int i) { return 0.1 * i + 1e10 * (i % 7); };
   for (int n : {0, 1, 5, 127, 128, 129, 215, 1000}) {

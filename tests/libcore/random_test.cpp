@@ -12,7 +12,7 @@ void expect_words(const Philox4& actual, std::array<u32, 4> expected) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(actual.word[i], expected[i]) << "word " << i;
 }
 
-// Known answers published with Random123 (kat_vectors, philox4x32 10).
+// Known answers that Random123 publishes (kat_vectors, philox4x32 10).
 TEST(Philox, GivesThePublishedKnownAnswers) {
   expect_words(philox4x32_10({{0, 0, 0, 0}}, 0, 0), {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   const u32 ones = 0xffffffffu;
@@ -39,8 +39,8 @@ TEST(RandomSource, UniformNeverReachesItsEnds) {
   EXPECT_LT(RandomSource::uniform_of(~0u, ~0u), 1.0);
 }
 
-// Mean, variance, third and fourth moments and the correlation of the two normals of a block, each
-// within 5.2 standard errors: false alarms 5 x 2e-7 = 1e-6.
+// Mean, variance, third and fourth moments, and the correlation of the two normals of a block are each within
+// 5.2 standard errors: probability of a false alarm 5 x 2e-7 = 1e-6.
 TEST(RandomSource, NormalsHaveTheMomentsOfAStandardNormal) {
   constexpr int n = 400000;
   const RandomSource source{7, 11, 13};

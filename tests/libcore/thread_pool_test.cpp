@@ -13,7 +13,7 @@
 namespace emomc {
 namespace {
 
-// What the bodies write is plain memory: ThreadSanitizer sees whether loops hand it over.
+// The bodies write to plain memory, so that ThreadSanitizer detects a loop that does not publish the writes.
 TEST(ThreadPool, CallsEachIndexOnceAndHandsItsWritesOver) {
   for (int num_threads : {1, 2, 3, 8}) {
     ThreadPool pool(num_threads);
@@ -42,7 +42,7 @@ TEST(ThreadPool, AWorkerHasItsScratchToItself) {
   EXPECT_EQ(sums[0] + sums[1] + sums[2] + sums[3], std::size_t{100} * 999 * 1000 / 2);
 }
 
-// Ranges as the caller wants them, some of them empty.
+// Ranges that the caller chooses, some of them empty.
 TEST(ThreadPool, TakesRangesThatAreGiven) {
   for (int num_threads : {1, 2, 3, 20}) {
     ThreadPool pool(num_threads);
@@ -61,7 +61,7 @@ TEST(ThreadPool, TakesRangesThatAreGiven) {
   }
 }
 
-// Loops of more indices than a ticket has room for.
+// Loops with more indices than a ticket can hold.
 TEST(ThreadPool, LongLoopsAreCutIntoShares) {
   ThreadPool pool(3);
   std::vector<unsigned char> calls((std::size_t{1} << 21) + 5, 0);
@@ -82,7 +82,7 @@ TEST(ThreadPool, EndsRightAfterALoopOrWithoutOne) {
   }
 }
 
-// The loop ends first: no thread works on when its caller has gone.
+// The loop ends before the exception arrives: no thread continues after its caller has returned.
 TEST(ThreadPool, AnExceptionOfABodyReachesTheCaller) {
   for (int num_threads : {1, 2, 8}) {
     ThreadPool pool(num_threads);
@@ -99,13 +99,13 @@ TEST(ThreadPool, AnExceptionOfABodyReachesTheCaller) {
   }
 }
 
-#ifndef EMOMC_SANITIZED  // whose memory lies beyond every limit of address space
+#ifndef EMOMC_SANITIZED  // sanitizers need more address space than any limit
 
 int g_wanted = 0, g_got = 0;
 std::string g_why;
 
-// Ends the process with 0 where a pool that could not have all of its threads works with fewer. An alarm ends
-// it where the pool never comes back.
+// Ends the process with status 0 if a pool that cannot create all of its threads works with fewer. An alarm
+// ends the process if the pool hangs.
 [[noreturn]] void make_pool_under_a_limit(rlim_t room) {
   ::alarm(60);
   std::ifstream statm("/proc/self/statm");
@@ -130,7 +130,7 @@ std::string g_why;
 }
 
 TEST(ThreadPoolDeathTest, GoesOnWithTheThreadsThatItGets) {
-  // A thread takes 8 MiB of address space for its stack: room for a few of them, and for none.
+  // A thread takes 8 MiB of address space for its stack: there is room for a few threads, or for none.
   for (rlim_t mebibytes : {100, 4})
     EXPECT_EXIT(make_pool_under_a_limit(mebibytes << 20), ::testing::ExitedWithCode(0), "");
 }

@@ -1,5 +1,5 @@
-// Logarithms of products of densities against sums of logarithms, where factors are ordinary, very small and
-// very large.
+// Logarithms of products of densities compared with sums of logarithms, for ordinary, very small and very
+// large factors.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,14 +13,14 @@
 namespace emomc {
 namespace {
 
-// One column, one component: log2 of a row's density is shift - x^2.
+// One column and one component: log2 of a row's density is shift - x^2.
 template <class Real>
 class OneGaussian {
  public:
   explicit OneGaussian(Real shift) : memory_(64 / sizeof(Real) + 32, Real(0)) {
     coefficients_ = memory_.data();
     while (reinterpret_cast<std::uintptr_t>(coefficients_) % 16 != 0) ++coefficients_;
-    coefficients_[0] = 1;  // slope and offset of component 0, three that are none, shifts
+    coefficients_[0] = 1;  // slope and offset of component 0; three absent components; shifts
     coefficients_[8] = shift;
     for (int k = 1; k < 4; ++k) coefficients_[8 + k] = -std::numeric_limits<Real>::infinity();
   }
@@ -31,7 +31,7 @@ class OneGaussian {
   Real* coefficients_;
 };
 
-// Sums of log2 densities of each product's rows, in float64.
+// The sum of the log2 densities of the rows of each product, in float64.
 template <class Real>
 std::vector<double> expected_products(const std::vector<Real>& rows, int num_rows, Real shift) {
   std::vector<double> sums(num_products(num_rows), 0.0);
@@ -49,7 +49,7 @@ TYPED_TEST_SUITE(CpuTile, Reals);
 
 TYPED_TEST(CpuTile, ProductsAreSumsOfLogarithms) {
   using Real = TypeParam;
-  // Ordinary rows, and some far beyond what a product of eight could hold, or one number.
+  // Ordinary rows, and rows whose density underflows or overflows in a product of eight or by itself.
   for (const Real shift : {Real(0), Real(100), Real(-100)})
     for (const double every : {0.0, 7.0, 3.0, 1.0})
       for (const int num_rows : {1, 15, 16, 127, 128, 129, 300, 1024}) {
@@ -95,7 +95,7 @@ TYPED_TEST(CpuTile, PartsOfATileHaveTheBitsOfTheWhole) {
   }
 }
 
-// A component of weight 0 alone: no density anywhere, and neither a crash nor a number.
+// A single component with weight 0: the density is 0 everywhere, which must give minus infinity.
 TYPED_TEST(CpuTile, NoDensityIsMinusInfinity) {
   using Real = TypeParam;
   const std::vector<Real> rows(kTileRows, Real(0.5));

@@ -1,4 +1,5 @@
-// How the cpu engine's threads share an evaluation: every row once, and sums that do not depend on it.
+// How the threads of the cpu engine share an evaluation: each row is evaluated once, and the sums do not
+// depend on the number of threads.
 #include "cpu_work.hpp"
 
 #include <gtest/gtest.h>
@@ -33,12 +34,12 @@ Data data_of(const std::vector<int>& segment_rows) {
   return data;
 }
 
-// Of a row for a chain: nothing that adds up without rounding.
+// The value of a row for a chain; sums of these values are rounded.
 double value(std::size_t row, std::uint32_t chain) {
   return std::sqrt(1.0 + static_cast<double>(row)) / (1 + chain);
 }
 
-// As tile_log2_products writes products and tile_sum adds them, of values in place of logarithms.
+// Sums values as tile_log2_products and tile_sum sum logarithms.
 double sum_of_part(const Tile& tile, const TilePart& part) {
   std::vector<double> sums(num_products(part.num_rows), 0.0);
   for (int i = 0; i < part.num_rows; ++i)
@@ -111,7 +112,7 @@ TEST(TileParts, SumsDependOnNeitherThreadsNorOtherChains) {
   }
 }
 
-// The parts of the last call are kept, and are not taken for those of other chains or other segments.
+// The parts of the last call are cached; they must not be used for other chains or other segments.
 TEST(TileParts, FollowChainsAndSegments) {
   const Data data = data_of(kSegmentRows);
   ThreadPool pool(2);
@@ -128,7 +129,7 @@ TEST(TileParts, FollowChainsAndSegments) {
   EXPECT_TRUE(parts.parts().empty());
 }
 
-// Threads end together: no part is a large share of what is left.
+// Threads finish at nearly the same time: no part is a large share of the remaining work.
 TEST(TileParts, AreSmallAtTheEnd) {
   const Data data = data_of({10000});
   ThreadPool pool(2);

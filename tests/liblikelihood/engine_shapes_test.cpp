@@ -1,6 +1,6 @@
-// Every engine on problems of random shapes (random_shape.hpp): log densities of rows are the reference's
-// within what rounding can do (rounding_bound.hpp), sums are those of the rows, and the bits are the same in
-// every run, batch, number of threads and with component caches.
+// Every engine on problems of random shapes (random_shape.hpp). Log densities of rows agree with the
+// reference within a rounding bound (rounding_bound.hpp), sums are those of the rows, and results are bitwise
+// equal in every run and batch, for every number of threads, and with component caches.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Engine {
   Precision precision;
 };
 
-// GPUs compile a kernel for each shape, about a second each.
+// On a GPU each shape needs the compilation of a kernel, which takes about a second.
 constexpr std::uint32_t kShapes = 24, kShapesLong = 240;
 
 class EngineOnShape : public ::testing::TestWithParam<std::tuple<Engine, std::uint32_t>> {
@@ -89,7 +89,8 @@ void EngineOnShape::expect_reference_rows() {
       size += std::abs(actual[i]);
       tolerance += allowed[i];
     }
-    // Summed here in order and there by a tree; the common part is added to each row here, once there.
+    // Here the rows are summed in order, in the engine by a tree. The common part is added to each row here,
+    // but once there.
     EXPECT_NEAR(sums[s], sum, 0x1p-52 * static_cast<double>(count + 40) * size) << "segment " << s;
     EXPECT_LE(std::abs(sums[s] - expected_sums[s]), tolerance + 0x1p-50 * size) << "segment " << s;
     if (count == 0) {
@@ -98,7 +99,8 @@ void EngineOnShape::expect_reference_rows() {
   }
 }
 
-// Chains that read all segments, one after the other, none, an empty one, and some; theta a little different.
+// Chains that read all segments, segments one by one, none, an empty one, and some, with slightly different
+// theta.
 struct Chains {
   static constexpr int kCount = 5;
   std::vector<ChainPlan> plans;
@@ -119,7 +121,7 @@ struct Chains {
     }
   }
 
-  // Means, or two_gaussian's mean.
+  // Changes the means, or the mean of two_gaussian.
   static std::vector<double> moved(const RandomShape& p, double by) {
     std::vector<double> theta = p.theta;
     const int K = p.model.components, first = p.model.name == "two_gaussian" ? 1 : K;
@@ -129,7 +131,7 @@ struct Chains {
   }
 };
 
-// Log likelihoods of all chains, or of `active` alone, the others' left at 17.
+// The log likelihoods of all chains, or of those in `active` only, in which case the others remain 17.
 std::vector<double> evaluate(LikelihoodEngine& engine, const Chains& chains,
                              const std::vector<int>& active = {}) {
   const int dim = engine.layout().dim();
@@ -154,7 +156,7 @@ void EngineOnShape::expect_same_bits() {
   first->allocate(chains.plans, ComponentCaches::off);
   const auto values = evaluate(*first, chains);
 
-  // They are the sums of their segments, at their own parameters.
+  // The values are the sums over the chains' segments at the chains' own parameters.
   const auto dim = static_cast<std::size_t>(first->layout().dim());
   for (std::size_t c = 0; c < Chains::kCount; ++c) {
     std::vector<double> sums(p.data.segments.size());
@@ -178,7 +180,7 @@ void EngineOnShape::expect_same_bits() {
   const auto some = evaluate(*first, chains, {4, 1});
   EXPECT_EQ(some, (std::vector<double>{17, values[1], 17, 17, values[4]}));
 
-  // By way of component caches: the weights alone, then one component after the other.
+  // The same through component caches: first the weights, then one component after the other.
   if (!first->capabilities().components || p.model.name == "two_gaussian") return;
   const auto cached = make(*device, p, 2);
   cached->allocate(chains.plans, ComponentCaches::on);

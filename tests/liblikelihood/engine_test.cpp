@@ -1,5 +1,5 @@
-// Every fast engine against `reference`, and the promise that a log density is a function of (parameters,
-// data, precision) alone.
+// Every fast engine compared with `reference`, and the guarantee that a log density depends only on
+// parameters, data and precision.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -32,8 +32,9 @@ class FastEngine : public ::testing::TestWithParam<Engine> {
     return Evaluator(GetParam().backend, model, GetParam().precision, data, chains, threads, caches);
   }
   bool mixed() const { return GetParam().precision == Precision::mixed; }
-  // Relative to the sum of absolute values of the rows' log densities: rounding of the rows' terms, of
-  // which float32 makes 2^-24 each, random over rows and coherent in the parameters by 1e-7.
+  // Relative to the sum of the absolute log densities of the rows. It covers the rounding of the rows' terms:
+  // in float32 2^-24 for each term, random over rows, and 1e-7 from the parameters, which is the same in all
+  // rows.
   double tolerance() const { return mixed() ? 2e-6 : 1e-12; }
 };
 
@@ -62,7 +63,7 @@ TEST_P(FastEngine, AgreesWithReferenceOverShapes) {
     }
 }
 
-// A spherical mixture is the diagonal one with its scales repeated, on the reference too.
+// A spherical mixture equals the diagonal one with repeated scales, also in the reference.
 TEST_P(FastEngine, AgreesOnSphericalMixtures) {
   for (const auto& [K, d] : {std::pair{1, 1}, {3, 4}, {8, 13}, {17, 33}}) {
     const auto p = random_problem(K, d, 2500, 40);
@@ -123,8 +124,8 @@ TEST_P(FastEngine, AgreesWhereScalesWeightsAndRowsAreExtreme) {
   compare("a wide component", 10);
 }
 
-// Rows far from all components, and on top of a narrow one: the sums of their terms are beyond what float32
-// or float64 can hold.
+// Rows far from all components, and a row at the mean of a narrow one: the sums of their terms overflow or
+// underflow float32 or float64.
 void add_extreme_rows(testing::MixtureProblem& p) {
   const auto d = static_cast<std::size_t>(p.d), K = static_cast<std::size_t>(p.K);
   for (const std::size_t row : {std::size_t{3}, std::size_t{40}, std::size_t{41}, p.data.num_rows - 1})
@@ -181,7 +182,7 @@ TEST_P(FastEngine, PointsThatAreNoMixtureGiveNan) {
   }
 }
 
-// Also where the point is no mixture: there is nothing to evaluate it at.
+// This holds even if the parameters are not a mixture, since nothing is evaluated.
 TEST_P(FastEngine, NoRowsHaveALogLikelihoodOfZero) {
   const auto p = random_problem(3, 2, 100, 2);
   auto with_empty_segment = p.data;
@@ -288,20 +289,20 @@ TEST_P(FastEngine, BitsDoNotDependOnBatchThreadsOrActiveSet) {
     batch.set(all);
     auto device_chains = DeviceArray<int>(batch.engine().device(), 3);
     device_chains.upload({7, 2, 4});
-    batch(std::vector<double>(all.size(), 0.5));  // something else first
+    batch(std::vector<double>(all.size(), 0.5));  // different values first
     batch.set(all);
     batch.engine().evaluate(batch.view(), {device_chains.data(), 3});
     std::vector<double> some(9);
     batch.engine().device().copy(some.data(), batch.view().log_likelihood, 9 * sizeof(double));
     batch.engine().device().synchronize();
     for (std::size_t c : {7u, 2u, 4u}) EXPECT_EQ(some[c], alone[c]);
-    EXPECT_NE(some[0], alone[0]);  // not asked for
+    EXPECT_NE(some[0], alone[0]);  // not requested
   }
 }
 
-// Blocks of the batch kernel that go through several parts of the data, whose rows come ahead, and sum runs
-// of parts by themselves: many rows and few chains, and few rows and many chains. Few components of few
-// columns have more rows a thread.
+// Blocks of the batch kernel that process several parts of the data, prefetch rows and sum runs of parts
+// themselves: many rows with few chains, and few rows with many chains. With few components and columns a
+// thread processes more rows.
 TEST_P(FastEngine, BitsAreTheSameWhereBlocksGoThroughManyParts) {
   if (GetParam().backend != Backend::cuda) GTEST_SKIP() << "of the GPU's kernels";
   for (const auto& [K, d, rows, chains] : {std::tuple{8, 13, std::size_t{600001}, 1},
@@ -350,8 +351,8 @@ TEST_P(FastEngine, BitsAreTheSameWhereBlocksGoThroughManyParts) {
   }
 }
 
-// A walk of component and weight updates, some kept and some dropped: cached and full evaluations have the
-// same bits throughout.
+// A sequence of component and weight updates, some accepted and some rejected: cached and full evaluations
+// are bitwise equal throughout.
 TEST_P(FastEngine, ComponentCachesChangeNoBit) {
   for (const auto& [K, covariance] : {std::pair{1, "diagonal"},
                                       {5, "diagonal"},
@@ -411,13 +412,13 @@ TEST_P(FastEngine, PlansItsMemory) {
   const std::size_t real = mixed() ? 4 : 8;
   EXPECT_EQ(without.data_bytes, 6 * 1024 * 13 * real);
   EXPECT_EQ(without.cache_bytes, 0u);
-  // Of a row: on processors two sums for each pair of components, on GPUs three for each four.
+  // For each row: on CPUs two sums for each pair of components, on GPUs three for each four.
   const std::size_t kept = GetParam().backend == Backend::cuda ? 6 : 8;
   EXPECT_EQ(with.cache_bytes, 4 * kept * 6 * 1024 * real);
 }
 
-// Many groups of chains that each read a part of the data: their caches together are not the data's size for
-// each.
+// Many groups of chains that each read a part of the data: the cache of a chain has the size of the part that
+// the chain reads.
 TEST_P(FastEngine, CachesAreOfTheRowsThatAChainReads) {
   if (GetParam().backend == Backend::cuda) GTEST_SKIP() << "there, of all rows";
   auto p = random_problem(3, 4, 6000, 1);
@@ -433,9 +434,9 @@ TEST_P(FastEngine, CachesAreOfTheRowsThatAChainReads) {
   EXPECT_EQ(bytes({{0}, {1}, {2}, {2, 0}, {}}), (2 + 2 + 3 + 5) * tile);
 }
 
-// The bar of docs/statistics.md: over 100 pairs of points 2.38 / sqrt(p) posterior sds apart in each of p
-// directions (a step of length 2.38), the error of the difference has RMS <= 2e-3 sqrt(N / 1e6) and
-// maximum <= 4 times that; the value itself is right to 2e-6.
+// The requirement of docs/statistics.md: for 100 pairs of points that differ by 2.38 / sqrt(p) posterior sds
+// in each of p directions (a step of length 2.38), the error of the difference has an RMS of at most 2e-3
+// sqrt(N / 1e6) and a maximum of at most 4 times that; the value itself has a relative error of at most 2e-6.
 TEST_P(FastEngine, DifferencesOfNeighboursMeetTheMixedPrecisionBar) {
   constexpr std::size_t rows = 200000;
   const auto p = random_problem(8, 13, rows, 12);
@@ -457,9 +458,9 @@ TEST_P(FastEngine, DifferencesOfNeighboursMeetTheMixedPrecisionBar) {
   EXPECT_LE(worst, 4 * bar);
 }
 
-// From 10,000 states of a random walk's scale around the truth, a step each: at N = 1e6 at most 6 decisions
-// differ from those of float64, and by the bar's scaling 6 sqrt(N / 1e6) at other N. The cpu engine takes
-// N = 20,000 (at most 1 may differ), the GPU the whole of it.
+// One step from each of 10,000 states around the truth, at the scale of a random walk. At N = 1e6 at most 6
+// decisions differ from those in float64; at other N the scaling of the requirement above gives 6 sqrt(N /
+// 1e6). The cpu engine uses N = 20,000 (at most 1 may differ), the GPU all rows.
 TEST_P(FastEngine, AcceptanceDecisionsAreThoseOfFloat64) {
   if (!mixed()) GTEST_SKIP() << "float64 is compared with";
   const bool gpu = GetParam().backend == Backend::cuda;

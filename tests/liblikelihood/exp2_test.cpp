@@ -1,4 +1,4 @@
-// The cpu engine's powers of two.
+// The powers of two of the cpu engine.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,8 +10,8 @@
 namespace emomc::device {
 namespace {
 
-// Relative to the largest term, which is 1, a sum's smaller terms need no more than the type's precision; an
-// error of one sign in all of them would grow with the number of rows.
+// The largest term of a sum is 1, so that smaller terms need only the type's precision relative to it. An
+// error with the same sign in all terms would grow with the number of rows.
 template <class Real>
 void expect_powers(double most_error, double most_mean) {
   std::mt19937_64 random(1);

@@ -1,4 +1,4 @@
-// EM against scikit-learn from the same starts, and what a fit must be whatever the program.
+// EM compared with scikit-learn from the same starts, and properties that every fit must have.
 #include "emomc/likelihood/mixture_fit.hpp"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST_P(Fit, ReachesScikitLearnsLogLikelihood) {
     const FitResult result = fit(model, data, theta, options);
     EXPECT_TRUE(result.converged);
     EXPECT_NEAR(result.log_likelihood, converged, 1e-8 * std::abs(converged)) << model.covariance;
-    // What it says is what the specification computes.
+    // The reported log likelihood is that of the reference engine.
     EXPECT_NEAR(Evaluator(Backend::reference, model, Precision::float64, data)(result.theta)[0],
                 result.log_likelihood, 1e-11 * std::abs(converged));
   }
@@ -101,7 +101,7 @@ TEST_P(Fit, TwoGaussiansAreAtAStationaryPoint) {
     auto above = result.theta, below = result.theta;
     above[i] += h;
     below[i] -= h;
-    // Within 1e-3 posterior sds of the top: slope over curvature, in units of 1 / sqrt(curvature).
+    // Within 2e-2 posterior sds of the maximum: slope over curvature, in units of 1 / sqrt(curvature).
     const double up = reference(above)[0], down = reference(below)[0], here = result.log_likelihood;
     const double slope = (up - down) / (2 * h), bend = -(up - 2 * here + down) / (h * h);
     EXPECT_GT(bend, 0);
@@ -109,7 +109,7 @@ TEST_P(Fit, TwoGaussiansAreAtAStationaryPoint) {
   }
 }
 
-// Three equal rows: without a floor the likelihood has no maximum.
+// Three equal rows: without a floor of the scales the likelihood has no maximum.
 TEST_P(Fit, ScalesAreHeldAboveTheirFloor) {
   std::vector<double> values{1, 1, 1, 5, 6, 7, 8, 9};
   const auto data = DataSet::single_segment(1, values);

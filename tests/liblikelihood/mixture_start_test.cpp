@@ -21,7 +21,7 @@ TEST(MixturePool, EmReachesTheTruthsLikelihood) {
   const ShortFit& best = pool.fits().at(pool.best());
   EXPECT_NEAR(log_likelihood(p, best.theta), best.log_likelihood, 1e-9 * std::abs(truth));
   EXPECT_GT(best.log_likelihood, log_likelihood(p, best.origin));
-  // The maximum lies about half the number of parameters above the truth.
+  // The maximum is above the truth by about half of the number of parameters.
   EXPECT_GT(best.log_likelihood, truth);
   EXPECT_LT(best.log_likelihood, truth + 4 * 28);
 }
@@ -54,8 +54,8 @@ TEST(MixturePool, CopesWithFewAndEqualRows) {
   }
 }
 
-// Two groups of 40 rows with sd 0.01, 1.2 apart, in 200 rows with sd 20: k-means takes the groups for one
-// (the seed of this test: with all 64 fits from k-means++ the best lies 137 lower).
+// Two groups of 40 rows with sd 0.01 and a distance of 1.2 in 200 rows with sd 20: k-means joins the two
+// groups (with the seed of this test; with all 64 fits from k-means++ the best is 137 lower).
 TEST(MixturePool, FindsTightGroupsInAWideOne) {
   const device::RandomSource random{5, 0, 0};
   std::vector<double> x;
@@ -73,7 +73,7 @@ TEST(MixturePool, FindsTightGroupsInAWideOne) {
   }
 }
 
-// With an offset of 1e6 sds squares are not to be had without centring.
+// With an offset of 1e6 sds squares cannot be computed without centring.
 TEST(MixturePool, FitsRowsFarFromTheOrigin) {
   const auto p = testing::random_problem(2, 2, 400, 54, 6);
   DataSet far = p.data;
@@ -83,7 +83,7 @@ TEST(MixturePool, FitsRowsFarFromTheOrigin) {
   EXPECT_NEAR(there.fits()[there.best()].log_likelihood, here.fits()[here.best()].log_likelihood, 0.01);
 }
 
-// 9,000 rows: a pool looks at 8,000.
+// 9,000 rows: a pool uses 8,000 of them.
 TEST(MixturePool, RefinesOnAllRows) {
   const auto p = testing::random_problem(2, 1, 9000, 55, 6);
   const MixturePool pool(p.data, {"gaussian_mixture", 2}, {.seed = 1});

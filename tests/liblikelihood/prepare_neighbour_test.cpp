@@ -1,5 +1,5 @@
-// Coefficients of a mixture that differs from a known one in a block: those of preparing it anew, bit for
-// bit.
+// Coefficients of a mixture that differs from a prepared one in a block are bitwise equal to newly prepared
+// coefficients.
 #include "emomc/device/prepare_neighbour.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ template <class Model, class Real>
 void expect_neighbours_as_prepared_anew(int K, int d) {
   const Model model{K, d};
   const auto shape = model.shape();
-  // Means and scales anywhere; what is on a diagonal has to be positive.
+  // Arbitrary means and scales; elements of a diagonal have to be positive.
   std::vector<double> theta;
   const device::RandomSource random{5, 0, 0};
   for (int i = 0; i < model.num_parameters(); ++i)
@@ -54,7 +54,7 @@ void expect_neighbours_as_prepared_anew(int K, int d) {
         device::prepare_mixture(Team{}, model, theta.data(), anew.coefficients.data(), scratch.data());
     EXPECT_EQ(to.common, common) << name << ", K = " << K;
     EXPECT_EQ(to.coefficients, anew.coefficients) << name << ", K = " << K;
-    std::swap(from, to);  // the next one follows it
+    std::swap(from, to);  // the next change starts from this one
   };
   const auto at = [&](int i) -> double& { return theta[static_cast<std::size_t>(i)]; };
   const int last = K - 1, means = K, scales = K + K * d;
@@ -82,7 +82,7 @@ void expect_all(int K) {
   expect_neighbours_as_prepared_anew<device::FullMixture, Real>(K, 2);
 }
 
-// 32 is how many numbers the lanes of a warp hold; beyond, sums go another way.
+// The lanes of a warp hold 32 numbers; larger sums are computed in another way.
 TEST(PrepareNeighbour, HasTheBitsOfPreparingAnew) {
   for (int K : {2, 8, 32, 33, 40}) {
     expect_all<float>(K);

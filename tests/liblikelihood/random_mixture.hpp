@@ -13,11 +13,12 @@ namespace emomc::testing {
 
 struct MixtureProblem {
   int K = 1, d = 1;
-  std::vector<double> theta;  ///< gaussian_mixture's layout
+  std::vector<double> theta;  ///< in the layout of gaussian_mixture
   DataSet data;
 };
 
-/// A mixture with weights about 1/K, means within `spread` and scales in [0.3, 1.3], and rows drawn from it.
+/// A mixture with weights of about 1/K, means within `spread` and scales in [0.3, 1.3], and rows drawn from
+/// it.
 inline MixtureProblem random_problem(int K, int d, std::size_t num_rows, std::uint64_t seed,
                                      double spread = 2.5) {
   const device::RandomSource random{seed, 0, 0};
@@ -50,8 +51,8 @@ inline MixtureProblem random_problem(int K, int d, std::size_t num_rows, std::ui
   return p;
 }
 
-/// The problem's mixture with correlated components and rows drawn from it: theta in the layout of
-/// `covariance`, "full" or "tied".
+/// The problem's mixture with correlated components, and rows drawn from it. theta is in the layout of
+/// `covariance`, which is "full" or "tied".
 inline MixtureProblem with_correlations(MixtureProblem p, const std::string& covariance, std::uint64_t seed) {
   const device::RandomSource random{seed, 1, 7};
   std::uint32_t next = 0;
@@ -70,7 +71,7 @@ inline MixtureProblem with_correlations(MixtureProblem p, const std::string& cov
   return p;
 }
 
-/// theta with each mean and scale moved by a step of `length` posterior sds in a random direction.
+/// theta with all means and scales moved by a step of `length` posterior sds in a random direction.
 inline std::vector<double> neighbour(const MixtureProblem& p, double length, std::uint32_t pair) {
   std::vector<double> theta = p.theta;
   const device::RandomSource random{77, pair, 2};
@@ -88,7 +89,7 @@ inline std::vector<double> neighbour(const MixtureProblem& p, double length, std
   return theta;
 }
 
-/// An engine on a device of its own, with one chain per parameter vector asked for.
+/// An engine with its own device and one chain for each parameter vector.
 class Evaluator {
  public:
   Evaluator(Backend backend, const ModelSpec& model, Precision precision, const DataSet& data,
@@ -113,7 +114,7 @@ class Evaluator {
   ActiveSet all() const { return {nullptr, num_chains_}; }
   void set(const std::vector<double>& thetas) { theta_.upload(thetas); }
 
-  /// Log likelihoods of num_chains parameter vectors, one after the other in `thetas`.
+  /// The log likelihoods of num_chains parameter vectors, which are consecutive in `thetas`.
   std::vector<double> operator()(const std::vector<double>& thetas) {
     theta_.upload(thetas);
     engine_->evaluate(view(), all());

@@ -1,5 +1,5 @@
-// Problems of random shapes with everything in them that makes log densities hard: wide and narrow components
-// side by side, rows far from all of them, components without weight, segments without rows.
+// Problems of random shapes with all properties that make log densities difficult: wide and narrow components
+// together, rows far from all components, components without weight, and segments without rows.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +18,13 @@ struct RandomShape {
   std::string description;
 };
 
-/// Problem `index` of an endless list, in which numbers of rows (0, 1, 31, 33, some thousand, 100,000),
-/// covariances and difficulties take turns.
+/// Problem number `index` of an endless sequence, in which numbers of rows (0, 1, 31, 33, some thousand,
+/// 100,000), covariances and difficulties alternate.
 inline RandomShape random_shape(std::uint32_t index) {
   const device::RandomSource random{4711, index, 0};
   std::uint32_t next = 0;
   const auto uniform = [&] { return random.uniform(device::Purpose::simulation, next++); };
-  // Log uniform from `low` to `high`.
+  // Log-uniform from `low` to `high`.
   const auto size = [&](double low, double high) { return low * std::pow(high / low, uniform()); };
   constexpr std::size_t kRows[] = {0, 1, 31, 33, 3000, 100000};
   constexpr const char* kModels[] = {"diagonal", "spherical", "tied", "full", "two_gaussian"};
@@ -35,7 +35,7 @@ inline RandomShape random_shape(std::uint32_t index) {
   RandomShape shape;
   const bool two = covariance == "two_gaussian";
   int K = two ? 2 : static_cast<int>(size(1, 64.99)), d = two ? 1 : static_cast<int>(size(1, 64.99));
-  // What a test of some seconds has time for.
+  // The size is limited so that a test takes only seconds.
   const bool matrices = covariance == "full" || covariance == "tied";
   const auto work = [&] { return static_cast<double>(rows) * K * d * (matrices ? d : 1); };
   constexpr double kMostWork = 2e7;

@@ -1,4 +1,4 @@
-// How far a row's log density may be from what `reference` says, by the rounding of the arithmetic.
+// Bounds on the difference between a row's log density and that of `reference` from rounding.
 #pragma once
 
 #include <Eigen/Dense>
@@ -11,17 +11,17 @@
 namespace emomc::testing {
 
 /// Bounds on the log density of rows under a mixture, computed in numbers of `unit_roundoff` u (2^-24 or
-/// 2^-53) beside a reference in float64.
+/// 2^-53), compared with a reference in float64.
 ///
-/// The term of component k is a_k = log w_k - sum_i log L_ii - z' z / 2 + ..., z = L^-1 (x - mean) = W x + h.
-/// With x, W and h rounded to u and the products summed in order, z_i is wrong by at most
-///   e_i = (i + 4) u (sum_j |W_ij| (|x_j| + |mean_j|)) + 2 i u sum_j (|W| |L| |W|)_ij |x_j - mean_j|,
-/// the second part where W itself was computed in u: always for the reference, so in float64. The squares and
-/// their sum, which begins with the shift of k, add (d + 4) u (|shift| + z' z / 2), the rounding of the shift
-/// the spacing of typical distances, (d + 3 sqrt(2 d)) 2^-22, and u |shift|; only with float32. A logarithm
-/// of a sum of K powers is wrong by (K + 16) u, and by 4 u of itself within 2^+-90, where a GPU takes it by
-/// one instruction (PTX: lg2.approx, a relative error of 2^-22). So a_k is within E_k, and the row's log
-/// density between the log sums of a_k - E_k and of a_k + E_k.
+/// The term of component k is a_k = log w_k - sum_i log L_ii - z' z / 2 + ..., with z = L^-1 (x - mean) = W x
+/// + h. If x, W and h are rounded to u and the products are summed in order, the error of z_i is at most
+///  e_i = (i + 4) u (sum_j |W_ij| (|x_j| + |mean_j|)) + 2 i u sum_j (|W| |L| |W|)_ij |x_j - mean_j|,
+/// with the second part if W itself was computed in u; the reference always does so, in float64. The squares
+/// and their sum, which begins with the shift of k, add (d + 4) u (|shift| + z' z / 2); the rounding of the
+/// shift adds the spacing of typical distances, (d + 3 sqrt(2 d)) 2^-22, and u |shift|, only with float32.
+/// The error of a logarithm of a sum of K powers is at most (K + 16) u, and 4 u of the logarithm itself
+/// within 2^+-90, where a GPU computes it by one instruction (PTX: lg2.approx, a relative error of 2^-22).
+/// Hence a_k is within E_k, and the row's log density is between the log sums of a_k - E_k and of a_k + E_k.
 class RoundingBound {
  public:
   RoundingBound(const RandomShape& shape, bool mixed) : d_(shape.data.dim), mixed_(mixed) {
@@ -56,7 +56,7 @@ class RoundingBound {
     }
   }
 
-  /// The larger of the distances to both ends.
+  /// The larger of the distances to the two ends of this interval.
   double operator()(const double* row) const {
     const Eigen::Map<const Eigen::VectorXd> x(row, d_);
     const double u = mixed_ ? kFloat : kDouble;
@@ -95,7 +95,7 @@ class RoundingBound {
 
  private:
   static constexpr double kFloat = 0x1p-24, kDouble = 0x1p-53;
-  // Of a column of a typical row, in the unit of log_scales: what shifts are counted from.
+  // The value for a column of a typical row, in the unit of log_scales, relative to which shifts are stored.
   static constexpr double kReference = -0.5;
   struct Component {
     double log_weight = 0, log_scales = 0;

@@ -1,5 +1,5 @@
-// One source for every SIMD target: those with fma give the same bits, so that draws do not depend on which
-// of them a machine has.
+// The same source for every SIMD target. Targets with fma give bitwise equal results, so that draws do not
+// depend on the target that a machine supports.
 #include <gtest/gtest.h>
 
 #if EMOMC_HAVE_HIGHWAY
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kRows = 1024;
 
-// Densities, products of densities and their sum, of a tile whose rows lie near and far, and a component of
+// Densities, products of densities and their sum, for a tile with rows near and far, and a component with
 // weight 0.
 template <class Real>
 std::vector<double> results() {

@@ -28,7 +28,7 @@ class Tables : public ::testing::Test {
     std::ofstream(folder / name, std::ios::binary) << text;
     return (folder / name).string();
   }
-  /// A version 1.0 .npy file of float64 in C order.
+  /// Writes a .npy file of version 1.0 with float64 values, by default in C order.
   std::string write_npy(const std::string& name, const std::string& shape, const std::vector<double>& values,
                         const std::string& type = "<f8", bool fortran = false) {
     std::string header = "{'descr': '" + type + "', 'fortran_order': " + (fortran ? "True" : "False") +
@@ -111,7 +111,7 @@ TEST_F(Tables, ReadsNpyAndBelievesNoHeader) {
   expect_refused({{write_npy("h.npy", "(0, 3)", {})}, {}}, {"h.npy", "no rows"});
 }
 
-// Looking for each name among all before it took minutes.
+// A search for each name among all previous ones took minutes.
 TEST_F(Tables, ReadsAHundredThousandColumnsInSeconds) {
   std::string header = "c0", row = "1";
   std::vector<std::string> wanted;
@@ -128,7 +128,7 @@ TEST_F(Tables, ReadsAHundredThousandColumnsInSeconds) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
 }
 
-// Each pair of lines: what others write, and the numbers in it.
+// Pairs: a file as other programs write it, and the numbers in it.
 TEST_F(Tables, FindsSeparatorsDecimalMarksAndEncodings) {
   const std::string utf16(
       "\xFE\xFF\0a\0;\0b\0\n\0"
@@ -175,7 +175,8 @@ TEST_F(Tables, TwoReadingsAreRefusedAndAKeyDecides) {
   format = {};
   format.separator = ',';
   EXPECT_EQ(read_table({{decimals}, {}, format}).values, (std::vector<double>{1, 714, 1, 783}));
-  expect_refused({{write("r.csv", "a,b\n1,2\n3\n")}, {}}, {"r.csv:3"});  // no column "a,b" of 1.2 and 3
+  // Not a column "a,b" with the values 1.2 and 3.
+  expect_refused({{write("r.csv", "a,b\n1,2\n3\n")}, {}}, {"r.csv:3"});
   const auto both = write("b.csv", "a,b;c,d\n1,2;3,4\n");
   format.separator = ';';
   format.decimal = ',';
@@ -196,13 +197,13 @@ TEST_F(Tables, AFirstRowOfNumbersIsRefusedAndAKeyDecides) {
   const Table named = read_table({{file}, {}, format});
   EXPECT_EQ(named.columns, (std::vector<std::string>{"0.5", "1"}));
   EXPECT_EQ(named.values, (std::vector<double>{2, 3}));
-  EXPECT_EQ(read_table({{file}, {"1"}}).values, std::vector<double>{3});  // asked for by name
+  EXPECT_EQ(read_table({{file}, {"1"}}).values, std::vector<double>{3});  // requested by name
   expect_refused({{write("m.csv", "1,nan\n2,3\n")}, {}}, {"m.csv:1", "all numbers"});
   format.header = false;
   expect_refused({{write("h.csv", "a,b\n2,3\n")}, {}, format}, {"h.csv:1", "'a' is not a number"});
 }
 
-// pandas' to_csv, R's write.csv, and pandas' to_csv of what it read from those.
+// Files by pandas' to_csv and R's write.csv, and by pandas' to_csv after it has read such a file.
 TEST_F(Tables, AnIndexIsNoData) {
   for (const std::string text :
        {",a,b\n0,1.5,2\n1,3,4\n", "\"\",\"a\",\"b\"\n\"Mazda\",1.5,2\n\"Fiat\",3,4\n",
@@ -231,7 +232,7 @@ TEST_F(Tables, FoldersWithBracketsAreNames) {
   expect_refused({{"~/d.csv"}, {}}, {"~/d.csv", "a ~ is not expanded"});
 }
 
-// A manifest, which is JSON, has them.
+// The names are written to the manifest, which is JSON.
 TEST_F(Tables, NamesThatAreNotUtf8AreRefused) {
   expect_refused({{write("latin1.csv", "a,h\xf6he\n1,2\n")}, {}}, {"latin1.csv:1", "column 2", "UTF-8"});
   expect_refused({{write("m\xe4rz.csv", "a\n1\n")}, {}}, {"file's name", "UTF-8"});

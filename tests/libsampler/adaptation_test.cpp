@@ -1,4 +1,4 @@
-// What a window of the warm-up changes, seen alone; whole runs are in run_chains_test.cpp.
+// The changes by a single window of the warm-up; run_chains_test.cpp has complete runs.
 #include "adaptation.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ struct OneChain {
   ProposalBlocks blocks = plan_blocks(traits_of<Proposal>(), ProposalShape::dense, target);
   Adaptation adaptation{blocks, 0.234, {{0, {0}, 1.0, 0}}, target.dim_unconstrained(), kWarmup, kRows};
 
-  /// Change of block 0's log scale by a first window in which the log density rises by `rise`.
+  /// The change of block 0's log scale by a first window in which the log density increases by `rise`.
   double log_scale_change(double rise, std::uint64_t accepted, std::uint64_t proposed) {
     const double before = adaptation.adapted()[0];
     const std::vector<double> u(static_cast<std::size_t>(target.dim_unconstrained()), 0.5);
@@ -37,16 +37,18 @@ TEST(Adaptation, ScalesFollowTheAcceptance) {
   EXPECT_NEAR(OneChain<device::RandomWalk>().log_scale_change(0, 0, 1000), -2 * 0.234 - 1.5, 1e-12);
 }
 
-// On a slope half of all proposals are accepted however short they are; steps lengthen nevertheless.
+// On a slope half of all proposals are accepted, however short they are. The steps become longer
+// nevertheless.
 TEST(Adaptation, StepsLengthenOnTheWayUp) {
   EXPECT_NEAR(OneChain<device::RandomWalk>().log_scale_change(500, 500, 1000), std::log(2.0), 1e-12);
   EXPECT_NEAR(OneChain<device::RandomWalk>().log_scale_change(500, 200, 1000), std::log(2.0), 1e-12);
-  // Too few are accepted, or the chain moves as one at rest does.
+  // Too few proposals are accepted, or the log density rises no more than in a stationary chain.
   EXPECT_LT(OneChain<device::RandomWalk>().log_scale_change(500, 50, 1000), 0);
   EXPECT_NEAR(OneChain<device::RandomWalk>().log_scale_change(10, 200, 1000), 2 * (0.2 - 0.234), 1e-12);
 }
 
-// The fit has mean and covariance of the points, and its moves begin half way to it.
+// The fit has the mean and the covariance of the points; the proposals that use it begin with half of the
+// distance to it.
 TEST(Adaptation, FitsAllParametersBesideTheBlocks) {
   for (const auto shape : {ProposalShape::isotropic, ProposalShape::diagonal, ProposalShape::dense}) {
     const Target target(testing::mixture_layout(3, 1), testing::mixture_prior(), std::vector<double>(1, 1.0));
@@ -76,14 +78,14 @@ TEST(Adaptation, FitsAllParametersBesideTheBlocks) {
     const Eigen::MatrixXd covariance = centred * centred.transpose() / (2 * kPoints);
     EXPECT_EQ(fitted[n * n + n], 1);
     EXPECT_LT((mean - points.rowwise().mean()).norm(), 1e-9);
-    // Shrunk to its diagonal by the points' number.
+    // The covariance is shrunk to its diagonal, depending on the number of points.
     EXPECT_LT((factor * factor.transpose() - covariance).cwiseAbs().maxCoeff(), 0.005);
     EXPECT_LT((inverse * factor - Eigen::MatrixXd::Identity(n, n)).norm(), 1e-10);
     for (std::size_t b = 0; b < blocks.blocks.size(); ++b) {
       const double scale = numbers[layout.scale(static_cast<int>(b))];
       EXPECT_EQ(scale == std::log(0.5), blocks.blocks[b].by_fit != 0) << blocks.names[b];
     }
-    // Afterwards by acceptance, but never beyond the fit.
+    // Later the scale follows the acceptance rate, but it never exceeds that of the fit.
     const std::vector<std::uint64_t>& most = all;
     for (std::int64_t end = 60; end < 80; end += 10) adaptation.end_window(end, most, all);
     EXPECT_EQ(adaptation.adapted()[static_cast<std::size_t>(layout.scale(layout.num_blocks - 1))], 0);

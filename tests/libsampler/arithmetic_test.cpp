@@ -1,5 +1,5 @@
-// The bits of log densities and draws, so that none changes without notice: a run that is resumed by another
-// version would be half of one arithmetic and half of another.
+// The bits of log densities and draws, so that no bit changes unnoticed: otherwise a run that another version
+// resumes would mix two arithmetics.
 #include "emomc/core/arithmetic.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 
 using testing::Keeper;
 
-// FNV-1a of the numbers' bytes, as hexadecimal digits.
+// The FNV-1a hash of the numbers' bytes, as hexadecimal digits.
 std::string hash_of(const std::vector<double>& values) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const double value : values) {
@@ -32,7 +32,8 @@ std::string hash_of(const std::vector<double>& values) {
   return text.str();
 }
 
-// Of 3,000 rows with outliers, components without weight and wide and narrow ones, in several segments.
+// The hash for 3,000 rows with outliers, components without weight, and wide and narrow ones, in several
+// segments.
 std::string hash_of_log_likelihoods(Backend backend, std::uint32_t index, Precision precision) {
   const testing::RandomShape shape = testing::random_shape(index);
   const auto device = make_device(backend);
@@ -67,7 +68,7 @@ std::string hash_of_draws(Backend backend, const std::string& kind) {
 
 void expect_the_bits_of_the_number(Backend backend, const std::string& file_name) {
   std::map<std::string, std::string> actual;
-  for (std::uint32_t index = 4, models = 0; models < 5; index += 6, ++models) {  // of 3,000 rows
+  for (std::uint32_t index = 4, models = 0; models < 5; index += 6, ++models) {  // shapes with 3,000 rows
     const std::string what = "log_likelihood " + std::to_string(index);
     actual[what + " mixed"] = hash_of_log_likelihoods(backend, index, Precision::mixed);
     actual[what + " double"] = hash_of_log_likelihoods(backend, index, Precision::float64);
@@ -98,7 +99,7 @@ TEST(Arithmetic, HasTheBitsOfItsNumber) {
   expect_the_bits_of_the_number(Backend::cpu, "arithmetic.txt");
 }
 
-// Instructions for logarithms and exponentials may have other bits elsewhere.
+// On other GPUs the instructions for logarithms and exponentials may give other bits.
 TEST(Arithmetic, HasTheBitsOfItsNumberOnCudaGpus) {
   const auto gpus = list_cuda_devices();
   if (gpus.empty()) GTEST_SKIP() << "no GPU";

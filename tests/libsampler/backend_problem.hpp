@@ -1,5 +1,5 @@
-// A mixture posterior that is sampled on the engines, and the fixtures of tests that do: instantiated in
-// backends_test.cpp, used in resident_steps_test.cpp too.
+// A mixture posterior that the engines sample, and fixtures for tests that do so. They are instantiated in
+// backends_test.cpp and also used in resident_steps_test.cpp.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,8 @@ class OnBackend : public ::testing::TestWithParam<Backend> {
   }
 };
 
-// Every proposal a test of its own: GPUs' kernels are compiled for each, so they are best run side by side.
+// Each proposal is a test of its own: a GPU compiles kernels for each, so that the tests are best run in
+// parallel.
 class OnBackendWithProposal : public ::testing::TestWithParam<std::tuple<Backend, std::string>> {
  protected:
   void SetUp() override {
@@ -35,7 +36,7 @@ class OnBackendWithProposal : public ::testing::TestWithParam<std::tuple<Backend
   }
   static Backend backend() { return std::get<0>(GetParam()); }
   static std::string kind() { return std::get<1>(GetParam()); }
-  /// Why steps never run in one kernel; empty: they do.
+  /// The reason why steps never run in one kernel; empty if they do.
   static std::string why_launched() {
     if (backend() != Backend::cuda) return "there are no kernels";
     const bool apart = proposal_use(kind()).other_chains || kind() == "delayed_rejection";
@@ -43,10 +44,10 @@ class OnBackendWithProposal : public ::testing::TestWithParam<std::tuple<Backend
   }
 };
 
-// Enough chains for a kind's moves with 14 free parameters.
+// Enough chains for the moves of a kind of proposal with 14 free parameters.
 inline std::uint64_t chains_for(const std::string& kind) { return proposal_use(kind).other_chains ? 30 : 4; }
 
-// A mixture posterior, of three components if nothing else is said, in two columns.
+// A mixture posterior in two columns, by default with three components.
 struct BackendProblem {
   MixtureProblem mixture;
   ModelSpec model;

@@ -1,4 +1,4 @@
-// The sampler on the real engines: the same proposals everywhere, draws that depend on nothing but seed and
+// The sampler with the real engines: the same proposals everywhere, draws that depend only on seed and
 // posterior, and posteriors that are known in closed form.
 #include <gtest/gtest.h>
 
@@ -33,7 +33,8 @@ INSTANTIATE_TEST_SUITE_P(Backends, OnBackendWithProposal,
                                   std::get<1>(parameters.param);
                          });
 
-// Without data the draws are made of random numbers, proposals, transforms, priors and acceptances alone.
+// Without data the draws depend only on random numbers, proposals, transforms, priors and acceptance
+// decisions.
 TEST_P(OnBackend, ProposalsAndPriorsHaveTheHostsBits) {
   for (const std::string& kind : proposal_names())
     for (auto shape : {ProposalShape::isotropic, ProposalShape::diagonal, ProposalShape::dense}) {
@@ -47,8 +48,8 @@ TEST_P(OnBackend, ProposalsAndPriorsHaveTheHostsBits) {
     }
 }
 
-// Few chains and many are stepped by different kernels on a GPU. Decisions in float64 could differ from the
-// reference's only where a log ratio is within rounding of its bound, which it is not for this seed.
+// A GPU uses different kernels for few and for many chains. Decisions in float64 could differ from the
+// reference's only if a log ratio were within rounding of its bound, which does not happen for this seed.
 TEST_P(OnBackendWithProposal, AFewStepsInFloat64HaveTheReferencesDraws) {
   for (const std::uint64_t chains : {3u, 70u})
     for (const auto caches : {ComponentCaches::on, ComponentCaches::off}) {
@@ -65,7 +66,7 @@ TEST_P(OnBackendWithProposal, AFewStepsInFloat64HaveTheReferencesDraws) {
     }
 }
 
-// So many rows that a chain's steps are taken by all multiprocessors of a GPU together.
+// So many rows that all multiprocessors of a GPU work together on a step of one chain.
 TEST_P(OnBackendWithProposal, AFewStepsOnManyRowsHaveTheReferencesDraws) {
   const bool other_chains = proposal_use(kind()).other_chains;
   Problem problem({0}, other_chains ? chains_for(kind()) : 1, 3, other_chains ? 3000 : 140'000);
@@ -79,7 +80,7 @@ TEST_P(OnBackendWithProposal, AFewStepsOnManyRowsHaveTheReferencesDraws) {
   EXPECT_EQ(actual.theta, expected.theta);
 }
 
-// Groups with priors, powers and data of their own run as one batch, each with the draws that it has alone.
+// Groups with their own priors, powers and data run as one batch; each gives the draws that it gives alone.
 TEST_P(OnBackend, AGroupHasTheDrawsThatItHasAlone) {
   for (const std::string kind : {"random_walk", "component_wise", "delayed_rejection"})
     for (const std::uint64_t chains : {2u, 40u}) {
@@ -174,8 +175,8 @@ TEST_P(OnBackend, GoesOnFromAStateBitForBit) {
   }
 }
 
-// `emomc bench` takes the time between reports for that of the steps between them. A GPU works on the next
-// segment while one is reported; the host reports it first.
+// `emomc bench` takes the time between two reports as the time of the steps between them. A GPU works on the
+// next segment while one is reported; the host reports a segment before it begins the next.
 TEST_P(OnBackend, ProgressIsOfWhatHasJustEnded) {
   struct Stopper : Keeper {
     std::int64_t reported = 0;
@@ -195,8 +196,8 @@ TEST_P(OnBackend, ProgressIsOfWhatHasJustEnded) {
   EXPECT_EQ(ahead, GetParam() == Backend::cuda ? problem.options.segment_steps : 0);
 }
 
-// The whole way of a covariance and of sampled arguments: the bits of the host's transforms, priors and
-// draws.
+// All transforms of a covariance and of sampled arguments: transforms, priors and draws are bitwise equal to
+// the host's.
 TEST_P(OnBackend, CovariancesAndSampledArgumentsHaveTheHostsBits) {
   for (const std::string covariance : {"full", "tied"})
     for (const std::string kind : {"component_wise", "random_walk"})
@@ -231,7 +232,8 @@ TEST_P(OnBackend, CovariancesAndSampledArgumentsHaveTheHostsBits) {
       }
 }
 
-// A decision is asked for at exactly its number of draws, ends the run there, and again where it is resumed.
+// A decision is requested at exactly its number of draws and ends the run there, also after the run is
+// resumed.
 TEST_P(OnBackend, DecisionsEndARunAtTheirDraw) {
   struct Decider : Keeper {
     std::vector<std::int64_t> asked;
@@ -266,7 +268,7 @@ TEST_P(OnBackend, DecisionsEndARunAtTheirDraw) {
   EXPECT_TRUE(std::equal(further.theta.begin(), further.theta.end(), whole.theta.end() - 60 * 4 * 15));
 }
 
-// In float64 a chain's log likelihoods are those of the reference at its draws.
+// In float64 a chain's log likelihoods are those of the reference engine at its draws.
 TEST_P(OnBackend, KeptLogLikelihoodsAreThoseOfTheDraws) {
   Problem problem;
   Keeper keeper;
@@ -280,8 +282,9 @@ TEST_P(OnBackend, KeptLogLikelihoodsAreThoseOfTheDraws) {
   }
 }
 
-// Two Gaussians with one mean: 20 samples of 20,000 events, the truth within 5 posterior sds of the
-// posterior mean in each of 4 parameters (5.7e-7 each for a normal posterior, 4.6e-5 over all; seeds preset).
+// Two Gaussians with a common mean: 20 data sets of 20,000 events. The truth is within 5 posterior sds of the
+// posterior mean in each of 4 parameters (probability of exceeding it 5.7e-7 each for a normal posterior,
+// 4.6e-5 for all; fixed seeds).
 TEST_P(OnBackend, TwoGaussianFitsRecoverTheTruth) {
   const std::vector<double> truth{0.7, 0.3, 0.8, 2.2};
   PriorSet prior;

@@ -1,5 +1,5 @@
-// What is calibrated: a covering design over models, prior families, orders, floors, hierarchies, proposals,
-// engines and precisions; docs/statistics.md has it as a table.
+// The calibrated scenarios: a covering design over models, prior families, orders, floors, hierarchies,
+// proposals, engines and precisions. docs/statistics.md has it as a table.
 #pragma once
 
 #include "sbc.hpp"
@@ -56,7 +56,7 @@ inline std::vector<Scenario> calibration_scenarios() {
   };
   std::vector<Scenario> all;
 
-  // Models and families of one component.
+  // Models and families with one component.
   all.push_back({"diagonal_1",
                  mixture(1, 2, "diagonal", {{"means", normal(0.5, 2)}, {"scales", half_normal(1.5)}}, 0.3), 3,
                  walk("component_wise"), 20});
@@ -142,7 +142,7 @@ inline std::vector<Scenario> calibration_scenarios() {
                          {{"weights", dirichlet(0.02)}, {"means", normal(0, 2)}, {"scales", gamma(3, 3)}}),
                  5, walk("component_wise"), 60});
 
-  // Two Gaussians of one mean.
+  // Two Gaussians with a common mean.
   all.push_back({"two_gaussian_ordered",
                  two_gaussian({{"fraction", beta(2, 3)}, {"mean", normal(0.3, 1)}, {"sigma", half_normal(1)}},
                               0.05, "sigma"),
@@ -155,7 +155,7 @@ inline std::vector<Scenario> calibration_scenarios() {
                  two_gaussian({{"fraction", beta(5, 5)}, {"mean", normal(0, 1)}, {"sigma", exponential(1)}}),
                  8, walk("stretch"), 30, 16});
 
-  // Priors of priors.
+  // Priors with sampled arguments.
   all.push_back({"hierarchical_normal",
                  mixture(3, 1, "diagonal",
                          {{"means", {PriorFamily::normal, {kSampled, kSampled}}},

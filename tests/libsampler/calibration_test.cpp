@@ -1,7 +1,8 @@
 // Simulation-based calibration of every model, prior family and proposal: docs/statistics.md, "Calibration".
 //
-// Each test's rate of false alarms is kFalseAlarms over the number of tests, and each quantity has its share
-// of that: all of them together are at most kFalseAlarms = 1e-6, for ranks that are independent and uniform.
+// The false-alarm rate of each test is kFalseAlarms divided by the number of tests, and is divided equally
+// among its quantities. All tests together have a rate of at most kFalseAlarms = 1e-6 for independent uniform
+// ranks.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -23,7 +24,8 @@ using testing::Scenario;
 constexpr double kFalseAlarms = 1e-6;
 constexpr std::uint64_t kSeed = 20261122;
 constexpr int kReplicates = 300, kPriorReplicates = 1000, kLongReplicates = 2000;
-/// Of the draws that are ranked. With less of it ranks pile up at the ends (Talts et al. 2018, section 5).
+/// Least ESS of the ranked draws, as a share of their number. With less, ranks accumulate at the ends (Talts
+/// et al. 2018, section 5).
 constexpr double kLeastEffectiveShare = 0.5;
 
 EcdfBand band_for(const Ranks& ranks) {
@@ -58,7 +60,7 @@ void expect_independent_draws(const Ranks& ranks) {
     EXPECT_GT(quantity.effective_share, kLeastEffectiveShare) << quantity.name;
 }
 
-/// For bench/sbc_plot.py, where EMOMC_SBC_FOLDER says so.
+/// Writes the ranks for bench/sbc_plot.py if EMOMC_SBC_FOLDER is set.
 void write_ranks(const Scenario& scenario, const Ranks& ranks) {
   const char* folder = std::getenv("EMOMC_SBC_FOLDER");
   if (!folder) return;
@@ -83,7 +85,7 @@ TEST_P(Calibration, RanksOfTheTruthAreUniform) {
   expect_uniform(ranks);
 }
 
-// Starts: Target::draw_from_prior against distributions from elsewhere.
+// Starts: Target::draw_from_prior is compared with independent implementations of the distributions.
 TEST_P(Calibration, PriorDrawsAreOfThePrior) {
   expect_uniform(testing::prior_ranks(GetParam(), kPriorReplicates, kSeed));
 }
@@ -133,7 +135,7 @@ Scenario scenario_named(const std::string& name) {
   throw std::logic_error(name);
 }
 
-// What is wrong on purpose is seen.
+// Deliberate errors are detected.
 TEST(CalibrationSees, AnotherPriorThanTheTruths) {
   Scenario scenario = scenario_named("diagonal_1");
   scenario.assumed_prior = scenario.truth.prior;
@@ -142,8 +144,8 @@ TEST(CalibrationSees, AnotherPriorThanTheTruths) {
   EXPECT_FALSE(not_uniform(ranks, band_for(ranks)).empty());
 }
 
-// A chain that ignores its data has the prior's draws, among which the truth's parameters rank uniformly: the
-// log likelihood alone tells (Modrak et al. 2023, section 3).
+// A chain that ignores its data draws from the prior, and the rank of the true parameters among these draws
+// is uniform: only the log likelihood reveals the error (Modrak et al. 2023, section 3).
 TEST(CalibrationSees, DataThatAreIgnoredByTheLogLikelihoodAlone) {
   Scenario scenario = scenario_named("fixed_scales");
   scenario.beta = 0;

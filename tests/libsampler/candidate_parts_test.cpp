@@ -1,4 +1,5 @@
-// A candidate in two parts has the point and the densities that it has in one, bit for bit.
+// A candidate that is computed in two parts has the same point and densities, bit for bit, as one that is
+// computed at once.
 #include "emomc/device/candidate_parts.hpp"
 
 #include <gtest/gtest.h>
@@ -13,8 +14,8 @@ namespace {
 
 constexpr int kLanes = device::kTeamLanes;
 
-// A member of a GPU's team; each does its part after the one before. Sums over lanes are taken when all are
-// done.
+// A member of a GPU's team. The members work one after another; sums over lanes are taken when all have
+// finished.
 struct Member : device::HostTeam {
   int number;
   std::vector<device::TwoSums>& lanes_of_sum;
@@ -33,7 +34,7 @@ struct Point {
   double log_jacobian = 0, log_prior = 0;
 };
 
-// Both parts by all members, from what `known` says.
+// All members compute both parts, starting from `known`.
 void make_in_parts(const Target& target, const device::Neighbour& known, Point& point) {
   const device::ParameterTable& table = target.table();
   std::vector<device::TwoSums> lanes(kLanes);
@@ -56,7 +57,7 @@ Point point_at(const Target& target, double phase) {
   return point;
 }
 
-// A chain's first point: it is there, its terms are not.
+// The first point of a chain: the point exists, but its terms do not.
 Point first_point(const Target& target) {
   Point point = point_at(target, 1.0);
   target.constrain(point.u, point.theta);
@@ -82,7 +83,7 @@ TEST_P(CandidateParts, AreTheWholeOfAPointThatIsAllNew) {
     const Point from = first_point(target);
     Point point = point_at(target, 1.5);
     expect_as_in_one(target, from, "from itself");
-    // Some elements are where they were, so that their exponentials are taken over.
+    // Some elements are unchanged, so that their exponentials are copied.
     for (std::size_t i = 0; i < point.u.size(); i += 3) point.u[i] = from.u[i];
     make_in_parts(target, {from.u.data(), from.theta.data(), nullptr, 0, target.dim()}, point);
     expect_as_in_one(target, point, "from another point");
@@ -101,7 +102,7 @@ TEST_P(CandidateParts, AreTheWholeOfANeighbour) {
     int begin, count;  // of u
     const char* name;
   };
-  // Ordered means are all changed by one of them.
+  // A change of one ordered mean changes all of them.
   const Block means = ordered_means ? Block{K, K + K * d, K - 1, K * d, "means"}
                                     : Block{K + 2 * d, K + 3 * d, K - 1 + 2 * d, d, "means[2]"};
   for (const Block& block : {Block{0, K, 0, K - 1, "weights"}, means,
@@ -111,7 +112,7 @@ TEST_P(CandidateParts, AreTheWholeOfANeighbour) {
     to.theta.assign(to.theta.size(), -1);
     make_in_parts(target, {from.u.data(), from.theta.data(), &from.terms, block.first, block.end}, to);
     expect_as_in_one(target, to, block.name);
-    std::swap(from, to);  // the next one follows it, with its terms
+    std::swap(from, to);  // the next change starts from this point and its terms
   }
 }
 

@@ -1,4 +1,4 @@
-// Draws against a distribution that is known in closed form.
+// Compares draws with a distribution that is known in closed form.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace emomc::testing {
 
-/// In Monte Carlo standard errors; a normal number is outside with a probability of 8.1e-11.
+/// In Monte Carlo standard errors; a normal error exceeds it with probability 8.1e-11.
 inline constexpr double kBound = 6.5;
 inline constexpr double kProbabilities[] = {0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
 
@@ -30,12 +30,12 @@ std::vector<double> quantiles_of(const Distribution& d) {
   return quantiles;
 }
 
-/// Mean, sd and the probabilities below the quantiles: 13 comparisons, within kBound.
+/// Compares mean, sd and the probabilities below the quantiles: 13 comparisons, each within kBound.
 inline void compare_with_closed_form(const Expected& e, const DrawsView& view) {
   EXPECT_LT(std::abs(draws_mean(view) - e.mean), kBound * mcse_mean(view))
       << draws_mean(view) << " for " << e.mean;
   EXPECT_LT(std::abs(draws_sd(view) - e.sd), kBound * mcse_sd(view)) << draws_sd(view) << " for " << e.sd;
-  EXPECT_LT(mcse_mean(view), 0.1 * e.sd);  // the comparisons say something
+  EXPECT_LT(mcse_mean(view), 0.1 * e.sd);  // else the comparisons would be too weak
   for (std::size_t q = 0; q < e.quantiles.size(); ++q) {
     const double p = kProbabilities[q], point = e.quantiles[q];
     std::vector<double> below;

@@ -1,9 +1,9 @@
 // Every kind of proposal on posteriors that are known in closed form.
 //
-// For each quantity: mean, sd, and the probability below 11 of the posterior's own quantiles, 5 % to 95 %.
-// There are 8 posteriors with 28 quantities in all, 13 proposals with their shapes and 2 backends: at most
-// 9,464 comparisons, each within kBound = 6.5 Monte Carlo standard errors (8.1e-11 for a normal one), so a
-// false alarm in less than 1e-6 of all seeds.
+// For each quantity the tests compare the mean, the sd, and the probability below 11 of the posterior's own
+// quantiles, 5 % to 95 %. There are 8 posteriors with 28 quantities in all, 13 proposals with their shapes
+// and 2 backends: at most 9,464 comparisons, each within kBound = 6.5 Monte Carlo standard errors (8.1e-11
+// for a normal error), so that a false alarm occurs for less than 1e-6 of all seeds.
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -38,7 +38,7 @@ class Conjugate : public ::testing::TestWithParam<Backend> {
     if (GetParam() == Backend::cuda && !testing::has_gpu()) GTEST_SKIP() << "no GPU";
   }
 
-  /// Runs every proposal from `starts` (of kChains chains) and compares.
+  /// Runs every proposal from `starts` (for kChains chains) and compares the draws with `expected`.
   void compare(const ModelSpec& model, const DataSet& data, const Target& target,
                const std::vector<double>& starts, const std::vector<Expected>& expected) const {
     for (const std::string& kind : proposal_names())
@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(Backends, Conjugate, ::testing::Values(Backend::cpu, Ba
                            return std::string(backend.param == Backend::cpu ? "cpu" : "cuda");
                          });
 
-// kChains copies of `start`, element i moved by a few times step[i].
+// kChains copies of `start` whose elements i are moved by a few times step[i].
 std::vector<double> spread_starts(const std::vector<double>& start, const std::vector<double>& step) {
   std::vector<double> starts;
   const device::RandomSource random{17, 0, 0};
@@ -96,7 +96,7 @@ Expected student_t(const std::string& name, const std::function<double(const dou
   return expected;
 }
 
-// The square root of a number that is inverse gamma(a, b).
+// The distribution of the square root of an inverse gamma(a, b) variable.
 Expected root_of_inverse_gamma(const std::string& name, int i, double a, double b) {
   const double mean = std::sqrt(b) * std::exp(std::lgamma(a - 0.5) - std::lgamma(a));
   Expected expected{name, element(i), mean, std::sqrt(b / (a - 1) - mean * mean),
@@ -105,7 +105,7 @@ Expected root_of_inverse_gamma(const std::string& name, int i, double a, double 
   return expected;
 }
 
-// Scales s_j known, normal(m, t) priors: the posterior of mean j is normal with precision 1/t^2 + N/s_j^2.
+// Known scales s_j and normal(m, t) priors: the posterior of mean j is normal with precision 1/t^2 + N/s_j^2.
 TEST_P(Conjugate, MeansWithKnownScales) {
   constexpr int d = 3;
   constexpr std::size_t rows = 400;
@@ -128,8 +128,8 @@ TEST_P(Conjugate, MeansWithKnownScales) {
           spread_starts({1, 0, 0, 0, scale[0], scale[1], scale[2]}, {0, 0.1, 0.1, 0.1, 0, 0, 0}), expected);
 }
 
-// Flat priors on mean and sd of N numbers: sd^2 is inverse gamma((N - 2) / 2, S / 2), S the sum of squares
-// about their mean, and the mean has a t distribution with N - 2 degrees of freedom.
+// Flat priors on mean and sd of N numbers: sd^2 is inverse gamma((N - 2) / 2, S / 2), where S is the sum of
+// squares about their mean, and the mean has a t distribution with N - 2 degrees of freedom.
 TEST_P(Conjugate, MeanAndScaleTogether) {
   constexpr std::size_t rows = 60;
   const auto mixture = testing::random_problem(1, 1, rows, 34);
@@ -149,7 +149,7 @@ TEST_P(Conjugate, MeanAndScaleTogether) {
           {student_t("mean", element(1), degrees, mean, unit), scale});
 }
 
-// One component with a known full covariance S and normal(m, t) priors: precision I/t^2 + N S^-1.
+// One component with a known full covariance S and normal(m, t) priors: the precision is I/t^2 + N S^-1.
 TEST_P(Conjugate, MeansWithAKnownFullCovariance) {
   constexpr int d = 3;
   constexpr std::size_t rows = 300;
@@ -187,7 +187,7 @@ TEST_P(Conjugate, MeansWithAKnownFullCovariance) {
           spread_starts(theta, step), expected);
 }
 
-/// `rows` rows of two correlated columns, their mean and the sums of squares and products about it.
+/// Rows of two correlated columns, with their mean and the sums of squares and products about it.
 struct Sample {
   static constexpr std::size_t rows = 40;
   DataSet data;
@@ -213,7 +213,7 @@ PriorSet flat_prior() {
   return prior;
 }
 
-// Flat priors, as above in each column.
+// Flat priors, as above for each column.
 TEST_P(Conjugate, MeansAndScalesOfTwoColumns) {
   const Sample sample;
   const double degrees = Sample::rows - 2;
@@ -231,8 +231,8 @@ TEST_P(Conjugate, MeansAndScalesOfTwoColumns) {
           spread_starts(start, {0, 0.2, 0.2, 0.05, 0.05}), expected);
 }
 
-// One scale for d columns, flat priors: the means integrated out, s^2 is inverse gamma((d (N - 1) - 1) / 2,
-// trace(S) / 2).
+// One scale for d columns with flat priors: if the means are integrated out, s^2 is inverse gamma((d (N - 1)
+// - 1) / 2, trace(S) / 2).
 TEST_P(Conjugate, MeansAndTheScaleOfASphericalComponent) {
   const Sample sample;
   const double a = 0.5 * (2.0 * (Sample::rows - 1) - 1), b = 0.5 * sample.squares.trace();
@@ -246,12 +246,12 @@ TEST_P(Conjugate, MeansAndTheScaleOfASphericalComponent) {
           expected);
 }
 
-// A covariance Sigma of d columns. |d Sigma / d (s, R)| is 2^d prod s^d, so lkj(eta) and densities of s ~
-// s^(d - 2 + 2 eta), a gamma of next to no rate, are a density of Sigma ~ |Sigma|^(eta - 1). With flat means
-// the posterior is inverse Wishart(S, nu) with nu = N - d - 2 eta. Of its Cholesky factor, L00^2 is inverse
-// gamma((nu - 1) / 2, S00 / 2), the slope L10 / L00 is t(nu) about S01 / S00, and L11^2 is inverse gamma(nu /
-// 2, (S11 - S01^2 / S00) / 2); a mean is t(nu - 1) (Gelman et al. 2013, "Bayesian data analysis",
-// section 3.6).
+// A covariance Sigma of d columns. |d Sigma / d (s, R)| is 2^d prod s^d, so that lkj(eta) and densities of s
+// proportional to s^(d - 2 + 2 eta), gammas with a rate near 0, give a density of Sigma proportional to
+// |Sigma|^(eta - 1). With flat means the posterior is inverse Wishart(S, nu) with nu = N - d - 2 eta. For its
+// Cholesky factor, L00^2 is inverse gamma((nu - 1) / 2, S00 / 2), the slope L10 / L00 is t(nu) about S01 /
+// S00, and L11^2 is inverse gamma(nu / 2, (S11 - S01^2 / S00) / 2); a mean is t(nu - 1) (Gelman et al. 2013,
+// "Bayesian data analysis", section 3.6).
 void compare_inverse_wishart(const std::string& covariance, double eta, const auto& compare) {
   const Sample sample;
   const Eigen::Matrix2d& S = sample.squares;
@@ -286,7 +286,8 @@ TEST_P(Conjugate, MeansAndATiedCovariance) {
   compare_inverse_wishart("tied", 2.5, [this](const auto&... all) { compare(all...); });
 }
 
-// Components so far apart that each row's is known: the weights are Dirichlet with the counts added.
+// Components so far from each other that the component of each row is known: the posterior of the weights is
+// Dirichlet with the counts added.
 TEST_P(Conjugate, WeightsOfSeparatedComponents) {
   constexpr int K = 3;
   const std::vector<double> counts{12, 30, 5};

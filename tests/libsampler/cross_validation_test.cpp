@@ -1,4 +1,4 @@
-// Against R's loo on its own example (data/make_loo.R).
+// Compared with R's loo on its own example (data/make_loo.R).
 #include "emomc/sampler/cross_validation.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using Vector = std::vector<double>;
 class CrossValidation : public ::testing::Test {
  protected:
   json expected = json::parse(std::ifstream(EMOMC_SOURCE_DIR "/tests/libsampler/data/loo_example.json"));
-  std::vector<Vector> by_observation;  ///< log likelihoods of each, over draws
+  std::vector<Vector> by_observation;  ///< log likelihoods of each observation, over draws
 
   void SetUp() override {
     for (const auto& draw : expected["log_likelihood"]) {
@@ -71,7 +71,7 @@ TEST_F(CrossValidation, DifferencesOfModelsAreThoseOfRsLoo) {
       other[s] += 0.3 * std::sin(static_cast<double>(s + 1)) - 0.2 + 0.5 * static_cast<double>(i) / 31;
     difference.push_back(leave_out(by_observation[i]).elpd - leave_out(other).elpd);
   }
-  // loo_compare gives the worse model's.
+  // loo_compare reports the difference for the worse model.
   const Estimate estimate = total(difference);
   EXPECT_NEAR(-std::abs(estimate.value), expected["difference"].get<double>(), 1e-6);
   EXPECT_NEAR(estimate.standard_error, expected["se_difference"].get<double>(), 1e-6);

@@ -26,7 +26,7 @@ class StanCsv : public ::testing::Test {
     std::ofstream(folder_ / name, std::ios::binary) << text;
     return folder_ / name;
   }
-  // Message of the refusal, without the folder.
+  // The message of the refusal, without the folder.
   std::string refusal(const std::string& text) const {
     try {
       read_stan_csv({write("x.csv", text)});
@@ -69,7 +69,7 @@ TEST_F(StanCsv, SavedWarmUpIsLeftOut) {
   EXPECT_EQ(set.values[0], 9);
 }
 
-// The comment says where warm-up ended; a header that says otherwise cannot be trusted.
+// A comment marks the end of the warm-up; a header that contradicts it cannot be trusted.
 TEST_F(StanCsv, WhereWarmUpEndedIsBelieved) {
   const std::string rows = "0,1,0,1,1,1\n0,1,0,1,1,1\n# Adaptation terminated\n9,1,0,2,2,2\n";
   EXPECT_EQ(read_stan_csv({write("a.csv", kHeader + rows)}).num_draws, 1u);
@@ -99,7 +99,7 @@ TEST_F(StanCsv, TheHeaderOfRstanIsKnown) {
   EXPECT_EQ(set.view(1)(0, 0), 1);
   EXPECT_EQ(set.warmup, 4);
   EXPECT_TRUE(set.notes.empty());
-  // The same without the comment, as long as the run has not written it.
+  // The same without the comment, while the run has not written it yet.
   std::string running = text;
   running.erase(running.find("# Adaptation"), std::string("# Adaptation terminated\n").size());
   EXPECT_EQ(read_stan_csv({write("a.csv", running)}).num_draws, 1u);
@@ -178,7 +178,7 @@ TEST_F(StanCsv, FewerDrawsThanItsHeaderSaysAndUnknownColumnsAreSaid) {
   EXPECT_NE(set.notes[1].find("column odd__ is left out"), std::string::npos);
 }
 
-// emomc export --format csv
+// The table that emomc export --format csv writes.
 class DrawTable : public StanCsv {
  protected:
   std::string table_refusal(const std::string& text) const {
@@ -252,7 +252,7 @@ TEST_F(StanCsv, TheBlockerDrawsAreRead) {
   EXPECT_EQ(set.sampling_seconds.value_or(0) > 0, true);
 }
 
-// Lower triangles, row after row, become whole matrices: of the second matrix of three rows.
+// Lower triangles, row by row, become complete matrices: here the second matrix, with three rows.
 TEST(QuantityArrays, MatricesAreWhole) {
   DrawSet set;
   set.num_log_densities = 3;

@@ -1,7 +1,7 @@
-// Are ranks uniform? A simultaneous band for their cumulated counts (Saeilynoja, Buerkner and Vehtari 2022,
-// "Graphical test for discrete uniformity and its applications in goodness-of-fit evaluation and multiple
-// sample comparison", section 2), its false-alarm rate by their recursion and not by simulation, so that it
-// can be 1e-9.
+// Tests whether ranks are uniform by a simultaneous band for their cumulated counts (Saeilynoja, Buerkner and
+// Vehtari 2022, "Graphical test for discrete uniformity and its applications in goodness-of-fit evaluation
+// and multiple sample comparison", section 2). The false-alarm rate comes from their recursion, not from
+// simulation, so that it can be 1e-9.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,11 @@
 
 namespace emomc::testing {
 
-/// Inclusive limits of the number of ranks <= j, j = 0 .. largest_rank - 1.
+/// Inclusive limits of the number of ranks <= j, for j = 0 .. largest_rank - 1.
 struct EcdfBand {
   std::vector<int> lower, upper;
-  double false_alarm_rate = 0;  ///< chance that `n` independent uniform ranks leave it somewhere; exact
+  /// Exact probability that `n` independent uniform ranks leave the band somewhere.
+  double false_alarm_rate = 0;
 };
 
 class EcdfBands {
@@ -27,7 +28,7 @@ class EcdfBands {
 
   /// The narrowest band of binomial quantiles whose false-alarm rate is at most `rate`.
   EcdfBand band(double rate) const {
-    double low = std::log(rate / (4 * largest_)), high = std::log(rate);  // of a point's rate
+    double low = std::log(rate / (4 * largest_)), high = std::log(rate);  // rate of a single point
     EcdfBand best = of_point_rate(std::exp(low));
     for (int round = 0; round < 12; ++round) {
       const double middle = 0.5 * (low + high);
@@ -50,7 +51,7 @@ class EcdfBands {
                     (of - count) * std::log1p(-p));
   }
 
-  // Each side of each point's limits has at most point_rate / 2 beyond it.
+  // At each point the probability beyond each limit is at most point_rate / 2.
   EcdfBand of_point_rate(double point_rate) const {
     EcdfBand band;
     for (int j = 0; j < largest_; ++j) {
@@ -67,11 +68,11 @@ class EcdfBands {
     return band;
   }
 
-  // The cumulated counts are a Markov chain: of the ranks above j - 1, each is j with probability
-  // 1 / (largest + 1 - j).
+  // The cumulated counts are a Markov chain: of the ranks above j - 1, each equals j with probability 1 /
+  // (largest + 1 - j).
   double rate_of(const EcdfBand& band) const {
     std::vector<double> inside{1.0};
-    int first = 0;  // count that inside[0] speaks of
+    int first = 0;  // the count that inside[0] stands for
     double outside = 0;
     for (int j = 0; j < largest_; ++j) {
       const int lower = band.lower[static_cast<std::size_t>(j)],
@@ -81,7 +82,8 @@ class EcdfBands {
       for (std::size_t i = 0; i < inside.size(); ++i) {
         const int count = first + static_cast<int>(i), rest = n_ - count;
         double kept = 0;
-        const double most = rest * p + 60 + 12 * std::sqrt(rest * p);  // beyond it, below 1e-20
+        // Beyond it, the probability is below 1e-20.
+        const double most = rest * p + 60 + 12 * std::sqrt(rest * p);
         for (int to = std::max(lower, count); to <= upper && to - count <= most; ++to) {
           const double transition = probability(to - count, rest, p);
           kept += transition;
@@ -99,8 +101,8 @@ class EcdfBands {
   std::vector<double> log_factorial_;
 };
 
-/// counts[r]: how many ranks are r. How far their cumulated counts leave the band at worst, in ranks; 0:
-/// nowhere.
+/// The largest distance by which the cumulated counts leave the band, in ranks; 0 if they do not. counts[r]
+/// is the number of ranks equal to r.
 inline int outside_band(const EcdfBand& band, std::span<const int> counts) {
   int cumulated = 0, worst = 0;
   for (std::size_t j = 0; j < band.lower.size(); ++j) {

@@ -19,7 +19,7 @@ std::vector<int> counts_of(int n, int largest, std::mt19937_64& random, double p
   return counts;
 }
 
-// Two coins: rank 0 or 1, n = 4. The only limits are those of the number of zeros, binomial(4, 1/2).
+// Rank 0 or 1 with n = 4: the only limits are those of the number of zeros, which is binomial(4, 1/2).
 TEST(EcdfBand, RatesAreThoseWorkedByHand) {
   const EcdfBand wide = EcdfBands(4, 1).band(0.124);
   EXPECT_EQ(wide.lower[0], 0);
@@ -31,8 +31,8 @@ TEST(EcdfBand, RatesAreThoseWorkedByHand) {
   EXPECT_NEAR(narrow.false_alarm_rate, 2.0 / 16, 1e-14);
 }
 
-// 20,000 simulations of a band of 5 %: their share outside is within 5.2 standard errors of the rate that the
-// recursion gives (2e-7 for a normal one).
+// 20,000 simulations of a band with a rate of 5 %: the share that leaves it is within 5.2 standard errors of
+// the rate from the recursion (2e-7 for a normal error).
 TEST(EcdfBand, RateIsThatOfSimulations) {
   constexpr int n = 100, largest = 31, simulations = 20000;
   const EcdfBand band = EcdfBands(n, largest).band(0.05);

@@ -1,4 +1,4 @@
-// A likelihood engine over any function of theta, on any host-like device: samplers are tested without
+// A likelihood engine for any function of theta, on any host-like device, to test samplers without
 // liblikelihood and without a GPU.
 #pragma once
 

@@ -1,6 +1,6 @@
-// The joint distribution that docs/statistics.md states, drawn from by definitions: parameters from their
-// prior, rows from the model. Nothing of the library's prior tables, transforms or simulations is used, so
-// that calibration holds these against something.
+// Draws from the joint distribution in docs/statistics.md by its definition: parameters from their prior,
+// rows from the model. It uses none of the library's prior tables, transforms or simulations, so that
+// calibration compares these with an independent implementation.
 #pragma once
 
 #include <Eigen/Dense>
@@ -27,13 +27,14 @@
 
 namespace emomc::testing {
 
-/// `model` on rows of `num_columns`, with its prior; sds of columns, which scale_floor speaks of, are 1.
+/// A model of rows with `num_columns` columns, and its prior. The sds of columns to which scale_floor refers
+/// are 1.
 struct GenerativeModel {
   ModelSpec model;
   int num_columns = 1;
   PriorSet prior;
 
-  /// The likelihood's blocks, and behind them those of sampled arguments.
+  /// The blocks of the likelihood, followed by those of sampled arguments.
   ParameterLayout layout() const { return with_sampled_arguments(model_layout(model, num_columns), prior); }
 };
 
@@ -45,11 +46,12 @@ class Simulator {
   double uniform() { return std::uniform_real_distribution<double>(0, 1)(random_); }
   int below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(random_); }
 
-  /// theta [layout().dim()]. An order restricts the prior: draws are made until one is in order.
+  /// Draws theta [layout().dim()]. An order restricts the prior: parameters are drawn until they are in
+  /// order.
   std::vector<double> parameters() {
     for (;;) {
       values_.clear();
-      // Behind the likelihood's blocks stand the arguments that these depend on.
+      // The arguments on which the likelihood's blocks depend follow these blocks.
       for (std::size_t b = layout_.blocks.size(); b-- > 0;) draw_block(layout_.blocks[b]);
       if (is_ordered()) break;
     }
@@ -61,7 +63,7 @@ class Simulator {
     return theta;
   }
 
-  /// num_rows x num_columns.
+  /// Draws rows, num_rows x num_columns, given the last parameters.
   std::vector<double> rows(std::size_t num_rows) {
     std::vector<double> result;
     const bool is_mixture = model_.model.name == "gaussian_mixture";
@@ -121,15 +123,16 @@ class Simulator {
     for (int i = 0; i < block.size(); ++i) values.push_back(draw_element(block, i, lower));
     if (block.support != Support::simplex || model_.prior.blocks.at(block.name).family == PriorFamily::fixed)
       return;
-    // Dirichlet: gammas, normalised; here their logarithms, which small arguments make very small.
+    // A Dirichlet draw is a normalised set of gammas; here their logarithms are used, since small arguments
+    // make gammas tiny.
     const double top = *std::max_element(values.begin(), values.end());
     double sum = 0;
     for (double& value : values) sum += value = std::exp(value - top);
     for (double& value : values) value /= sum;
   }
 
-  // diag(s) R diag(s), the prior of R proportional to det(R)^(eta - 1): uniform correlations, kept with that
-  // probability.
+  // diag(s) R diag(s), where the prior of R is proportional to det(R)^(eta - 1): uniform correlations are
+  // accepted with this probability.
   void draw_covariances(const ParameterBlock& block) {
     const int d = block.matrix_dim(), count = block.size() / (d * (d + 1) / 2);
     const ParameterBlock scales_block = prior_blocks(block).at(0);
@@ -159,7 +162,7 @@ class Simulator {
     }
   }
 
-  // Argument `a` of element i: a number, one per column, or one of its own prior.
+  // Argument `a` of element i: a number, one for each column, or the value drawn from its own prior.
   double argument(const ParameterBlock& block, const PriorSpec& spec, std::size_t a, int i) const {
     const ArrayArgument& given = spec.arguments[a];
     const auto column = static_cast<std::size_t>(block.feature_axis >= 0 ? i % model_.num_columns : 0);
@@ -176,8 +179,8 @@ class Simulator {
     return quantile(complement(distribution, mass * uniform()));
   }
 
-  // By the inverse of the distribution function, whose first term x^a / Gamma(a + 1) is all of it below
-  // 1e-20.
+  // Uses the inverse of the distribution function; below 1e-20 its first term x^a / Gamma(a + 1) is exact
+  // enough.
   double log_gamma(double a) {
     const double p = uniform(), log_x = (std::log(p) + std::lgamma(a + 1)) / a;
     return log_x < -46 ? log_x : std::log(quantile(boost::math::gamma_distribution<>(a, 1), p));

@@ -1,4 +1,4 @@
-// Files of a run that were made to do harm: every checksum is right, the numbers are not.
+// Malicious files of a run: all checksums are right, but the numbers are not.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -55,7 +55,7 @@ class HostileFiles : public ::testing::Test {
 TEST_F(HostileFiles, HeadersThatNoRunWritesAreRefused) {
   EXPECT_NO_THROW(read_chain(write("good.emc", encode_header(header()))));
   using H = ChainHeader&;
-  // An extent of 0 has no elements but names: they would be looked up behind the draws.
+  // An extent of 0 has no elements but a name: it would be looked up beyond the draws.
   expect_header_refused([](H h) { h.layout.blocks[1].shape = {5, 0}; }, "shape");
   expect_header_refused([](H h) { h.layout.blocks[1].shape = {-1}; }, "shape");
   expect_header_refused([](H h) { h.layout.blocks[1].shape = {1 << 24, 2}; }, "shape");
@@ -92,7 +92,8 @@ TEST_F(HostileFiles, NamesOfMillionsOfParametersWithoutADrawAreNotMade) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(1));
 }
 
-// Each block is possible; together they are no mixture, and indices into one would lead outside the draws.
+// Each block is possible, but together they are not a mixture, and indices into a mixture would be out of the
+// draws' range.
 TEST_F(HostileFiles, BlocksThatDoNotBelongTogetherAreNoMixture) {
   DrawSet set;
   set.num_draws = 1;
@@ -125,7 +126,7 @@ TEST_F(HostileFiles, CheckpointsWithImpossibleNumbersAreRefused) {
   };
   write_checkpoint(folder / "checkpoint", c);
   EXPECT_NO_THROW(read_checkpoint(folder / "checkpoint"));
-  // A negative one would make the chain file anew.
+  // A negative size would recreate the chain file.
   expect_checkpoint_refused([](Checkpoint& x) { x.chains = {{0, -1}}; });
   expect_checkpoint_refused([](Checkpoint& x) { x.state.step = -1; });
   expect_checkpoint_refused([](Checkpoint& x) { x.state.log_prior = {}; });
@@ -154,7 +155,7 @@ TEST_F(HostileFiles, LinksOutOfARunDirectoryAreNotWrittenThrough) {
   fs::create_symlink(mine, folder / "run" / "chains" / "chain-00000.emc");
   expect_refused([&] { prepare_run_directory(folder / "run", ExistingRun::resume); },
                  {"chain-00000.emc", "symbolic link"});
-  // Behind a temporary name, for commands that do not look through the directory.
+  // A link under a temporary name, for commands that do not check the directory.
   fs::create_symlink(mine, folder / "run" / "report.html.tmp");
   EXPECT_THROW(write_file_atomically(folder / "run" / "report.html", "<html>"), MachineError);
   EXPECT_EQ(fs::file_size(mine), 13u);
@@ -168,13 +169,13 @@ TEST_F(HostileFiles, StanFilesWithEndlessLinesOrNamesAreRefused) {
   expect_stan_refused("lp__,x\n1," + std::string(17 << 20, '1') + "\n", {"x.csv:2", "16 MiB"});
   expect_stan_refused("# " + std::string(17 << 20, '#'), {"x.csv:1", "16 MiB"});
   expect_stan_refused(std::string(2 << 20, ',') + "\n", {"x.csv:1", "columns"});
-  // "1.1.1..." is read as indices from each dot on.
+  // Text such as "1.1.1..." is parsed as indices from each dot on.
   std::string dots = "x";
   for (int i = 0; i < 500'000; ++i) dots += ".1";
   expect_stan_refused("lp__," + dots + "y\n1,2\n", {"x.csv:1", "1024 bytes"});
   std::string long_line = "lp__";
   std::string row = "1";
-  for (int i = 0; i < 20'000; ++i) {  // a line of more than one buffer
+  for (int i = 0; i < 20'000; ++i) {  // a line that is longer than a buffer
     long_line += ",x" + std::to_string(i);
     row += ",2.5";
   }

@@ -1,5 +1,5 @@
-// Chains of a joint model, each with data of its own, stepped by what run_chains steps with: ensemble,
-// stepper, engine and segments; adaptation stands where it is put.
+// Chains of a joint model, each with its own data, which are stepped by the parts of run_chains: ensemble,
+// stepper, engine and segments. The adaptation is fixed.
 #pragma once
 
 #include <Eigen/Dense>
@@ -22,7 +22,7 @@ struct JointTest {
     constexpr const char* shapes[] = {"isotropic", "diagonal", "dense"};
     return proposal.kind + "_" + shapes[static_cast<int>(proposal.shape)] + "_" + joint.name;
   }
-  /// Chains that move by one another's state, and are one replica together.
+  /// The number of chains that form one replica, since they move by one another's state.
   int chains_per_replica() const {
     if (!proposal_use(proposal.kind).other_chains) return 1;
     return std::max(6, 2 * joint.target().dim_unconstrained());
@@ -31,13 +31,14 @@ struct JointTest {
 
 inline void PrintTo(const JointTest& test, std::ostream* out) { *out << test.name(); }
 
-/// Blocks in their order, or in reverse: where each block's kernel is reversible, the reversed sweep is the
-/// reversed kernel. The two tries of delayed rejection are one kernel and stay as they are.
+/// The blocks in their order or in reverse. If the kernel of each block is reversible, the reversed sweep is
+/// the reversed kernel. The two tries of delayed rejection are one kernel and keep their order.
 enum class Sweep { forth, back };
 
 class JointChains {
  public:
-  /// Caches need memory for the square of the number of chains here, since each keeps a place for all rows.
+  /// Here the memory of caches grows with the square of the number of chains, since each chain has space for
+  /// all rows.
   JointChains(const JointTest& test, Backend backend, int num_chains, std::uint64_t seed,
               Sweep sweep = Sweep::forth, ComponentCaches caches = ComponentCaches::off,
               std::uint32_t first_chain = 0)
@@ -60,7 +61,8 @@ class JointChains {
 
   const Target& target() const { return target_; }
 
-  /// Puts the chains to `thetas` with their data; pairs() has them in the bits that the chains have.
+  /// Sets the chains to `thetas` with their data; pairs() then has the values as the chains store them, bit
+  /// for bit.
   void begin(std::vector<double> thetas, DataSet data) {
     const auto dim = static_cast<std::size_t>(target_.dim()),
                dim_u = static_cast<std::size_t>(target_.dim_unconstrained());
@@ -73,7 +75,7 @@ class JointChains {
     pairs_.theta = std::move(thetas);
     exchange(std::move(data));
   }
-  /// Other data for the chains where they are.
+  /// Gives the chains other data and keeps their parameters.
   void exchange(DataSet data) {
     segments_.reset();
     pairs_.data = std::move(data);
@@ -87,10 +89,10 @@ class JointChains {
     segments_ = std::make_unique<SegmentRunner>(*engine_, *ensemble_, *stepper_, blocks_, caches_,
                                                 RecordLayout{kMostKept}, nullptr);
   }
-  /// The chains as they are.
+  /// The current state of the chains.
   const JointPairs& pairs() const { return pairs_; }
 
-  /// `count` points of each chain, `every` steps apart.
+  /// `count` points of each chain, with `every` steps between them.
   std::vector<JointPairs> run(std::int64_t count, std::int64_t every) {
     std::vector<JointPairs> kept;
     const auto drain = [&](const SegmentResult& segment) {
@@ -112,7 +114,7 @@ class JointChains {
     return kept;
   }
 
-  /// Accepted share of each block's proposals, over all chains.
+  /// The acceptance rate of each block, over all chains.
   std::vector<double> acceptance() const {
     const auto accepted = ensemble_->accepted(), proposed = ensemble_->proposed();
     const std::size_t n = blocks_.blocks.size();
@@ -131,8 +133,9 @@ class JointChains {
  private:
   static constexpr std::int64_t kMostKept = 16;
 
-  /// Increments of the prior's shape, somewhat shorter than would be best for it; what independence proposes
-  /// has the prior's mean and covariance. From draws that no test uses, so it is fixed.
+  /// Increments with the shape of the prior, slightly shorter than the best ones; the independence proposal
+  /// has the mean and the covariance of the prior. Computed from draws that no test uses, so that it is
+  /// fixed.
   std::vector<double> adapted() const {
     constexpr int kDraws = 2000;
     constexpr std::uint64_t kSeed = 424242;

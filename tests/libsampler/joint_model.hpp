@@ -1,5 +1,5 @@
-// Joint distributions p(theta) p(y | theta) of parameters and a few rows of data that can be drawn from
-// exactly, for tests of the whole sampler (Geweke 2004, "Getting it right").
+// Joint distributions p(theta) p(y | theta) of parameters and a few rows of data from which exact draws are
+// possible, for tests of the whole sampler (Geweke 2004, "Getting it right").
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,8 @@ struct JointModel {
   int columns = 1;
   std::size_t rows = 5;  ///< of each data set
   PriorSet prior;
-  /// Power of the likelihood. Other than 1 for one component with fixed scales only: p(y | theta)^beta is
-  /// then, but for a constant, a Gaussian again, whose scales are 1 / sqrt(beta) times as wide.
+  /// Power of the likelihood. Other than 1 only for one component with fixed scales: then p(y | theta)^beta
+  /// is, up to a constant, a Gaussian whose scales are multiplied by 1 / sqrt(beta).
   double beta = 1;
 
   Target target() const {
@@ -31,14 +31,14 @@ struct JointModel {
   }
 };
 
-/// Independent pairs (theta, y), one per chain.
+/// Independent pairs (theta, y), one for each chain.
 struct JointPairs {
   std::vector<double> theta;  ///< num_chains x dim
   DataSet data;               ///< a segment of JointModel::rows rows for each chain
   std::vector<double> log_prior, log_likelihood;
 };
 
-/// num_chains x dim parameters of the prior; a function of (seed, first_chain + chain).
+/// Parameters from the prior, num_chains x dim; a function of (seed, first_chain + chain).
 inline std::vector<double> draw_parameters(const Target& target, int num_chains, std::uint64_t seed,
                                            std::uint32_t first_chain = 0) {
   std::vector<double> thetas;
@@ -49,7 +49,7 @@ inline std::vector<double> draw_parameters(const Target& target, int num_chains,
   return thetas;
 }
 
-/// Data of each chain's parameters; a function of (theta, seed, first_chain + chain).
+/// Data for the parameters of each chain; a function of (theta, seed, first_chain + chain).
 inline DataSet draw_data(const JointModel& joint, const Target& target, const std::vector<double>& thetas,
                          std::uint64_t seed, std::uint32_t first_chain = 0) {
   const auto dim = static_cast<std::size_t>(target.dim());
@@ -71,8 +71,9 @@ inline DataSet draw_data(const JointModel& joint, const Target& target, const st
   return data;
 }
 
-/// What is compared of a pair: log densities, of each parameter the value, its square and its product with
-/// the mean of the data's first column, and for mixtures the mean of that column, which no label changes.
+/// The compared functions of a pair: log densities; for each parameter its value, its square and its product
+/// with the mean of the data's first column; and for mixtures the mixture's mean in that column, which does
+/// not depend on labels.
 class JointFunctions {
  public:
   JointFunctions(const JointModel& joint, const Target& target)
@@ -128,7 +129,7 @@ inline JointModel mixture_with_covariances(int components, int columns, const st
   return joint;
 }
 
-/// The means' and scales' priors have parameters themselves.
+/// The arguments of the means' and scales' priors are sampled.
 inline JointModel hierarchical_mixture() {
   const ArrayArgument sampled{{}, {}, true};
   JointModel joint = mixture_in_one_column(2);
@@ -151,7 +152,7 @@ inline JointModel two_gaussians() {
   return joint;
 }
 
-/// One component with known scales and a likelihood to the power of 0.4.
+/// One component with known scales and the likelihood to the power of 0.4.
 inline JointModel tempered_normal() {
   JointModel joint{"tempered", {"gaussian_mixture", 1}, 2, 3, mixture_prior(), 0.4};
   joint.prior.blocks["weights"] = {PriorFamily::fixed, {number(1.0)}};

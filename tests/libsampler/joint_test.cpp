@@ -1,17 +1,18 @@
-// Geweke's joint test (2004) of every proposal: pairs (theta, y) from the prior and the model, and the same
-// pairs after chains have moved theta given y and the model has drawn y anew, many times over, have one
-// distribution. Whatever is wrong in priors, transforms, Jacobians, likelihoods, ratios or random numbers
-// drives them apart.
+// Geweke's joint test (2004) of every proposal. Pairs (theta, y) from the prior and the model must have the
+// same distribution as such pairs after many cycles in which chains move theta given y and the model draws y
+// anew. Any error in priors, transforms, Jacobians, likelihoods, ratios or random numbers makes the two
+// distributions differ.
 //
-// Each chain has data of its own and starts with a pair that is exactly from the joint distribution, so that
-// for a right sampler all later pairs are too, and replicas, which are independent, give the standard error
-// of a mean over time: no warm-up, no batches. An ensemble's chains have data of their own as well: a move of
-// one half by the other leaves any product of distributions as it is, one factor a chain, while chains that
-// share data could not be drawn from their joint distribution. The ensemble is one replica.
+// Each chain has its own data and starts at a pair that is exactly from the joint distribution. For a correct
+// sampler all later pairs therefore are too, and the replicas, which are independent, give the standard error
+// of a mean over time without warm-up or batches. The chains of an ensemble also have their own data: an
+// update of one half by the other leaves any product of distributions with a factor for each chain invariant,
+// whereas chains that share data could not be drawn from their joint distribution. The ensemble is one
+// replica.
 //
-// False alarms: each comparison has a bound that a t variable passes with 1e-10, and there are less than
-// 1,000 in a run of the whole suite: 1e-7, which leaves a factor of ten for what skewness does to means of
-// 1,000.
+// False alarms: each comparison has a bound that a t variable exceeds with probability 1e-10, and a run of
+// the whole suite has fewer than 1,000 comparisons. This gives 1e-7 and leaves a factor of ten for the effect
+// of skewness on means of 1,000 values.
 #include <gtest/gtest.h>
 
 #include <boost/math/distributions/students_t.hpp>
@@ -33,7 +34,7 @@ struct Effort {
 };
 constexpr Effort kShort{1200, 24}, kLong{6000, 60};
 
-// Sums over replicas of one number each.
+// Sums over replicas, one number for each replica.
 struct Moments {
   double count = 0, sum = 0, squares = 0;
   void add(double x) {
@@ -45,14 +46,14 @@ struct Moments {
   double squared_error() const { return std::max(0.0, squares / count - mean() * mean()) / (count - 1); }
 };
 
-// Values of all functions, chain after chain.
+// The values of all functions, one chain after another.
 std::vector<std::vector<double>> values_of(const JointFunctions& functions, const JointPairs& pairs) {
   std::vector<std::vector<double>> values;
   for (std::size_t c = 0; c < pairs.log_prior.size(); ++c) values.push_back(functions(pairs, c));
   return values;
 }
 
-// Where EMOMC_JOINT_CSV names a file: the curves of docs/images/geweke.svg.
+// Writes the curves of docs/images/geweke.svg if EMOMC_JOINT_CSV names a file.
 class ProbabilityCurves {
  public:
   ProbabilityCurves(const std::vector<std::vector<double>>& marginal) {
@@ -85,14 +86,14 @@ class ProbabilityCurves {
 
 void expect_one_distribution(const JointTest& test, Backend backend, Effort effort) {
   const int together = test.chains_per_replica();
-  // Few replicas, of many chains each: as many chains again make up for it.
+  // An ensemble gives few replicas of many chains, so that four times as many chains are used.
   const int asked = together > 1 ? 4 * effort.chains : effort.chains;
   const int num_chains = (asked + together - 1) / together * together;
   JointChains chains(test, backend, num_chains, 1);
   const JointFunctions functions(test.joint, chains.target());
   const auto names = functions.names();
 
-  // Marginal-conditional: independent pairs.
+  // The marginal-conditional simulator: independent pairs.
   std::vector<std::vector<double>> marginal;
   for (std::uint64_t batch = 0; batch < static_cast<std::uint64_t>(effort.iterations); ++batch) {
     auto thetas = draw_parameters(chains.target(), num_chains, 1000 + batch);
@@ -104,7 +105,7 @@ void expect_one_distribution(const JointTest& test, Backend backend, Effort effo
   for (const auto& values : marginal)
     for (std::size_t f = 0; f < names.size(); ++f) expected[f].add(values[f]);
 
-  // Successive-conditional, from pairs of its own.
+  // The successive-conditional simulator, with separate pairs.
   ProbabilityCurves curves(marginal);
   const char* csv = std::getenv("EMOMC_JOINT_CSV");
   constexpr std::uint64_t kSeed = 77;
@@ -143,7 +144,7 @@ void expect_one_distribution(const JointTest& test, Backend backend, Effort effo
     EXPECT_LT(std::abs(difference), bound * error)
         << names[f] << ": " << actual.mean() << ", should be " << expected[f].mean();
     worst = std::max(worst, std::abs(difference) / error);
-    // The comparison says something: a fifth of a posterior-free sd would be seen.
+    // The comparison is strong enough: a difference of half of the sd over pairs would be detected.
     EXPECT_LT(bound * error, 0.5 * std::sqrt(expected[f].squared_error() * (expected[f].count - 1)))
         << names[f];
   }

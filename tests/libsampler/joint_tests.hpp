@@ -1,5 +1,4 @@
-// Every proposal with a joint distribution that it is tried on, for the tests of joint_test.cpp and
-// rank_test.cpp.
+// Every proposal with a joint distribution on which it is tested, for joint_test.cpp and rank_test.cpp.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 
 namespace emomc::testing {
 
-// Keeps everything it is given.
+// Stores everything that it receives.
 struct Keeper : DrawHandler {
   std::vector<double> theta, log_prior, log_likelihood;  ///< in the order of draws, then chains
   std::vector<std::int64_t> steps;

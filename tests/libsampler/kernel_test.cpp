@@ -1,6 +1,6 @@
-// One step of each proposal, adaptation frozen, against exact draws of the target: detailed balance says
-// that (x, y), x from the target and y one block later, is exchangeable. And the same with a q ratio and
-// a Jacobian broken on purpose, which must be caught.
+// One step of each proposal with fixed adaptation, from exact draws of the target. By detailed balance the
+// pair (x, y), where x is from the target and y is the state after one block, is exchangeable. Kernels with a
+// deliberately wrong proposal density ratio or Jacobian must be detected.
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -21,8 +21,8 @@ using namespace device;
 using testing::mixture_layout;
 using testing::mixture_prior;
 
-// A walk on the log scale of the first free coordinate's neighbourhood that forgets its q ratio: the
-// increment depends on where the chain is, so q(x | y) differs from q(y | x).
+// A walk on the log scale near the first free coordinate that omits its proposal density ratio: the increment
+// depends on the current state, so that q(x | y) differs from q(y | x).
 struct ForgetsItsRatio {
   static constexpr BlockPlan block_plan = BlockPlan::whole;
   static constexpr ShapeLearning learning = ShapeLearning::as_asked;
@@ -42,7 +42,7 @@ struct ForgetsItsRatio {
   }
 };
 
-// The same with its ratio: the control that shows the test finds the missing term, not the walk.
+// The same with the ratio. This control shows that the test detects the missing term, not the walk.
 struct KnowsItsRatio : ForgetsItsRatio {
   template <class Team>
   static double apply(const Team& team, const ProposalView& view) {
@@ -67,7 +67,7 @@ struct Statistics {
   double acceptance = 0;
 };
 
-// Label-free and raw functions of u whose expectations a broken kernel shifts.
+// Functions of u, label-free and others, whose expectations change with a wrong kernel.
 std::vector<double> features(const double* u, int n) {
   std::vector<double> f;
   for (int i = 0; i < n; ++i) {
@@ -77,7 +77,7 @@ std::vector<double> features(const double* u, int n) {
   return f;
 }
 
-// The target is the prior (a flat likelihood), which can be drawn from exactly.
+// The target is the prior (with a flat likelihood), from which exact draws are possible.
 template <class Proposal>
 Statistics one_step(const Target& target, IncrementShape shape, int block, Break broken = Break::nothing,
                     int rounds = 10, std::optional<double> log_scale = std::nullopt) {
@@ -115,7 +115,7 @@ Statistics one_step(const Target& target, IncrementShape shape, int block, Break
           {u.data() + c * dim_u, static_cast<std::size_t>(dim_u)});
     ensemble.upload_points(u, {&target, 1});
     ensemble.upload_step(round);
-    // A whole step where its blocks depend on one another, else the block asked for.
+    // A whole step if its blocks depend on one another, else only the requested block.
     const int first = blocks.apart ? 0 : block, last = blocks.apart ? view.num_blocks - 1 : block;
     for (int b = first; b <= last; ++b) {
       for (int c = 0; c < num_chains; ++c) {
@@ -158,8 +158,8 @@ Statistics one_step(const Target& target, IncrementShape shape, int block, Break
   return statistics;
 }
 
-// 2-component, 1-d: 5 free parameters, 10 features, 45 pairs + 10 means: |z| < 6.2 keeps false alarms
-// below 55 x 6e-10 = 3e-8 per case, below 1e-6 over the 16 cases here.
+// 2 components in 1 column: 5 free parameters, 10 features, 45 pairs and 10 means. |z| < 6.2 keeps the rate
+// of false alarms below 55 x 6e-10 = 3e-8 for each case and below 1e-6 for the 16 cases here.
 constexpr double kBound = 6.2;
 
 Target small_target() {
@@ -192,8 +192,8 @@ TEST(Kernel, IndependenceIsReversible) {
   EXPECT_GT(s.acceptance, 0.02);
 }
 
-// The last block of a step, by a fit that is nothing like the target. beta is exp of the block's scale: half
-// way to the fit, and with the largest one all the way.
+// The last block of a step, which uses a fit that is unlike the target. beta is exp of the block's scale:
+// half of the distance to the fit, and with the largest scale all of it.
 template <class Proposal>
 Statistics by_fit(IncrementShape shape, double log_beta, int rounds = 10) {
   const Target target = small_target();
@@ -213,7 +213,8 @@ TEST(Kernel, CrankNicolsonIsReversible) {
     }
 }
 
-// Together and before the step, or each alone: the same bits; and innovate() hands them over.
+// Moves drawn together before the step are bitwise equal to those drawn one by one, and innovate() returns
+// them.
 TEST(Kernel, MovesDrawnAheadAreThoseDrawnOneByOne) {
   std::mt19937_64 random(3);
   std::normal_distribution<double> normal;
@@ -250,8 +251,8 @@ TEST(Kernel, MovesDrawnAheadAreThoseDrawnOneByOne) {
       }
 }
 
-// Many moves from one point: mean and variance of where they lead in the fit's coordinates, the t's ratio,
-// and what is remembered of the candidate.
+// Many moves from one point: mean and variance of the results in the coordinates of the fit, the density
+// ratio of the t, and the stored coordinates of the candidate.
 TEST(Kernel, CrankNicolsonMovesAsFarAsBetaSays) {
   constexpr int n = 6, num_draws = 20000;
   const std::vector<double> mean(n, 0.2);
@@ -286,12 +287,11 @@ TEST(Kernel, CrankNicolsonMovesAsFarAsBetaSays) {
         ProposalView{u.data(), candidate.data(), innovation, adapted, {}, nullptr, nullptr, nullptr});
     const Eigen::VectorXd there =
         lower.inverse() * (Eigen::Map<const Eigen::VectorXd>(candidate.data(), n).array() - 0.2).matrix();
-    // The density of the t, there and here.
+    // The density of the t at the new and at the old point.
     EXPECT_NEAR(log_ratio,
                 0.5 * (nu + n) * (std::log(nu + there.squaredNorm()) - std::log(nu + phi.squaredNorm())),
                 1e-10);
-    // What is remembered of the candidate is its place in the fit, and goes for as much as if it were
-    // computed anew.
+    // The stored coordinates of the candidate in the fit have the same effect as newly computed ones.
     EXPECT_LT((Eigen::Map<const Eigen::VectorXd>(candidate.data() + n, n) - there).norm(), 1e-12);
     EXPECT_EQ(candidate.back(), draw + 1);
     std::vector<double> remembered(u.size()), anew(u.size()), forgotten(candidate);
@@ -303,7 +303,7 @@ TEST(Kernel, CrankNicolsonMovesAsFarAsBetaSays) {
     };
     EXPECT_NEAR(ratio_from(candidate, remembered), ratio_from(forgotten, anew), 1e-11);
     EXPECT_NEAR(remembered[0], anew[0], 1e-12);
-    // Where it had to be computed, it is kept, and the next move from there is the same to the bit.
+    // Newly computed coordinates are stored, and the next move from there is bitwise equal.
     std::vector<double> again(u.size());
     const ProposalView keeping{forgotten.data(), again.data(), innovation,          adapted, {}, nullptr,
                                nullptr,          nullptr,      forgotten.data() + n};
@@ -322,7 +322,7 @@ TEST(Kernel, CrankNicolsonMovesAsFarAsBetaSays) {
   EXPECT_NEAR(square / num_draws, expected_length, 6 * expected_length * std::sqrt(2.0 / num_draws));
 }
 
-// Both tries of a step together are reversible, the second one for itself is not.
+// The two tries of a step together are reversible; the second try alone is not.
 TEST(Kernel, DelayedRejectionIsReversible) {
   for (auto shape : {IncrementShape::isotropic, IncrementShape::diagonal, IncrementShape::dense}) {
     const auto s = one_step<DelayedRejection>(small_target(), shape, 0);
@@ -335,8 +335,8 @@ TEST(Kernel, DelayedRejectionIsReversible) {
   }
 }
 
-// The chains of a half move by those of the other, which are draws of the target too: each move is reversible
-// given them, and a step of both halves leaves each chain's draw a draw.
+// The chains of one half move by those of the other, which are also draws from the target. Each move is
+// reversible given the other half, and a step of both halves leaves the target invariant for each chain.
 TEST(Kernel, EnsembleMovesAreReversible) {
   const auto stretch = one_step<Stretch>(small_target(), IncrementShape::isotropic, 0);
   EXPECT_LT(stretch.worst_exchange, kBound);
@@ -348,7 +348,7 @@ TEST(Kernel, EnsembleMovesAreReversible) {
   EXPECT_GT(evolution.acceptance, 0.05);
 }
 
-// Snooker moves are a tenth of differential evolution's; here they are all.
+// A tenth of the moves of differential evolution are snooker moves; here all are.
 struct Snooker : DifferentialEvolution {
   template <class Team>
   static double apply(const Team& team, const ProposalView& view) {
@@ -357,7 +357,8 @@ struct Snooker : DifferentialEvolution {
   }
 };
 
-// Three components in one column and in two; free labels, and an order that the move has to restore.
+// Three components in one and in two columns; unordered components, and an order that the move has to
+// restore.
 template <class Proposal>
 Statistics split_and_merge(int columns, const std::string& order, int rounds = 10) {
   PriorSet prior = mixture_prior();
@@ -400,7 +401,7 @@ TEST(Kernel, SnookerMovesAreReversible) {
   EXPECT_GT(s.acceptance, 0.05);
 }
 
-// Each log q ratio replaced by 0 is caught.
+// A log proposal density ratio that is replaced by 0 is detected.
 template <class Proposal>
 struct WithoutRatio : Proposal {
   template <class Team>
@@ -424,7 +425,7 @@ TEST(Kernel, MissingRatiosAreCaught) {
   const auto fit = by_fit<WithoutRatio<CrankNicolson>>(IncrementShape::diagonal, 0);
   EXPECT_GT(std::max(fit.worst_exchange, fit.worst_stationary), 2 * kBound);
   constexpr int kManyRounds = 200;
-  // What the second try's acceptance knows of the first matters where it goes as far.
+  // The acceptance of the second try depends on the first try, which matters if both go equally far.
   EXPECT_GT(worst_without_ratio<DelayedRejectionBy<100>>(kManyRounds), 2 * kBound);
   const auto wrong = one_step<DelayedRejectionBy<100>>(small_target(), IncrementShape::isotropic, 0,
                                                        Break::second_try, kManyRounds);
@@ -437,8 +438,8 @@ TEST(Kernel, SecondTriesKnowThatTheFirstCouldHaveBeenTaken) {
   EXPECT_NEAR(second_try_correction(-4, -3, -2), std::log((1 - std::exp(-1)) / (1 - std::exp(-2))), 1e-15);
 }
 
-// A number that decides twice, or decides what it has proposed, leaves an error that may be too small for
-// any test of distributions.
+// A random number that decides twice, or that both proposes and decides, causes an error that may be too
+// small for any test of distributions.
 TEST(Kernel, EveryDecisionHasARandomNumberOfItsOwn) {
   StepView view{};
   view.seed = 8;

@@ -1,5 +1,5 @@
-// Components matched over draws: what may not depend on labels, how well the result is determined, and when
-// two components cannot be told apart.
+// Matching of components over draws: what must not depend on labels, how well the result is determined, and
+// when two components are indistinguishable.
 #include <gtest/gtest.h>
 
 #include "emomc/sampler/convergence.hpp"
@@ -12,7 +12,8 @@ using testing::MixturePosterior;
 using testing::Permuted;
 using testing::Shape;
 
-// Apart, overlapping, not to be told apart, with full covariances, with a nearly empty component, a pair.
+// Posteriors with components that are separated, overlapping, indistinguishable, with full covariances, and
+// nearly empty, and one of two Gaussians with a common mean.
 std::vector<MixturePosterior> posteriors() {
   return {{Shape::diagonal, {0.5, 0.3, 0.2}, {{0, -3}, {0, 3}, {8, 0}}},
           {Shape::diagonal, {0.3, 0.4, 0.3}, {{0}, {1}, {2.2}}, 0.35, 0.2},
@@ -31,7 +32,8 @@ DrawDiagnostics renumbered(const DrawSet& set, bool ordered_by_prior = false) {
   return diagnose_draws(set, Numbering::mended, ordered_by_prior, threads);
 }
 
-// Draws, summaries and verdict to the bit; of a pair, whose second weight is not stored, to rounding.
+// Expects equal draws, summaries and verdicts: bitwise, but up to rounding for two Gaussians, whose second
+// weight is not stored.
 void expect_same(const DrawDiagnostics& a, const DrawDiagnostics& b, double tolerance) {
   const auto near = [&](double x, double y) {
     return (std::isnan(x) && std::isnan(y)) || std::abs(x - y) <= tolerance * (1 + std::abs(x));
@@ -75,7 +77,7 @@ TEST(MatchComponents, NothingDependsOnTheLabelsOfTheDraws) {
   }
 }
 
-// Labels that change at every draw, which leave weights of 1 / K with no fault to see.
+// Labels that change at every draw give all weights a mean of 1 / K; no diagnostic shows a fault.
 TEST(MatchComponents, LabelsThatSwitchAtEveryDrawGiveProperComponents) {
   const MixturePosterior posterior{Shape::diagonal, {0.4, 0.3, 0.2, 0.1}, {{-4, 0}, {0, 0}, {0, 5}, {6, 1}}};
   const DrawSet set =
@@ -85,7 +87,7 @@ TEST(MatchComponents, LabelsThatSwitchAtEveryDrawGiveProperComponents) {
   EXPECT_EQ(run.labels, Labels::relabelled);
   EXPECT_LT(run.overlap.share, 0.002);
   EXPECT_TRUE(judge_convergence(run).converged());
-  // The second and third have one mean in the first column: either may come first.
+  // The second and third have the same mean in the first column, so that their order is arbitrary.
   const std::size_t second = run.summaries[7].mean < 2.5 ? 1 : 2;
   const std::size_t numbers[] = {0, second, 3 - second, 3};
   for (std::size_t k = 0; k < 4; ++k) {
@@ -93,18 +95,20 @@ TEST(MatchComponents, LabelsThatSwitchAtEveryDrawGiveProperComponents) {
     EXPECT_NEAR(weight.mean, posterior.weights[k], 0.01);
     for (std::size_t j = 0; j < 2; ++j) {
       const QuantitySummary& mean = run.summaries[5 + 2 * numbers[k] + j];
-      EXPECT_NEAR(mean.mean, posterior.means[k][j], 5.5 * mean.mcse_mean);  // once in 1e6 seeds
+      // Probability of a false alarm 4e-8 for each comparison.
+      EXPECT_NEAR(mean.mean, posterior.means[k][j], 5.5 * mean.mcse_mean);
       EXPECT_NEAR(mean.sd, posterior.sd_of_means, 5.5 * mean.mcse_sd);
     }
   }
 }
 
-// Which draws the starts are compared on and begin with must not matter: the draws of each chain rotated.
+// The draws by which the starts are compared, and with which they begin, must not matter: the draws of each
+// chain are rotated.
 TEST(MatchComponents, TheChoiceOfDrawsToLearnFromMattersLessThanHalfTheMcse) {
   std::size_t p = 0;
   for (const MixturePosterior& posterior : posteriors()) {
     SCOPED_TRACE(p++);
-    if (p == 3) continue;  // components that are the same
+    if (p == 3) continue;  // equal components
     const DrawSet set = testing::draws_of(posterior, 4, 3000, 23);
     const DrawDiagnostics run = renumbered(set);
     for (const std::size_t shift : {1, 1234}) {
@@ -122,9 +126,10 @@ TEST(MatchComponents, TheChoiceOfDrawsToLearnFromMattersLessThanHalfTheMcse) {
   }
 }
 
-// Two components whose means are wide and alike in the first column, narrow and apart in the second. In the
-// order of the first column, where means differ most, both have the same means in the second, and no single
-// draw looks better matched otherwise: a local minimum, of V = 3.7 x 2 against 5 x 1.
+// Two components whose means are wide and equal in the first column, and narrow and separated in the second.
+// In the order of the first column, where the draws of the means differ most, both have the same means in the
+// second, and no change of a single draw improves the matching: a local minimum, with V = 3.7 x 2 instead of
+// 5 x 1.
 TEST(MatchComponents, TheBestOfSeveralStartsIsTaken) {
   DrawSet set = testing::draws_of({Shape::diagonal, {0.5, 0.5}, {{0, -1}, {0, 1}}, 0.05, 0.05}, 4, 500, 11);
   ASSERT_EQ(set.names[3], "means[0,0]");
@@ -140,9 +145,9 @@ TEST(MatchComponents, TheBestOfSeveralStartsIsTaken) {
   EXPECT_LT(run.overlap.share, 0.001);
 }
 
-// The MCSE of a renumbered mean knows nothing of the matching, which is learnt from the same draws. Over 40
-// runs the spread of means of overlapping components is 1.1 to 1.2 times as large. The bound: 1.3 times the 1
-// - 1e-6 quantile of sqrt(chi-square(39) / 39), 1.59.
+// The MCSE of a renumbered mean ignores the uncertainty of the matching, which is learnt from the same draws.
+// Over 40 runs the spread of the means of overlapping components is 1.1 to 1.2 times as large. The bound is
+// 1.3 times the 1 - 1e-6 quantile of sqrt(chi-square(39) / 39), 1.59.
 TEST(MatchComponents, MeansOfOverlappingComponentsSpreadOverRunsAsTheirMcseSays) {
   constexpr std::size_t kRuns = 40;
   const MixturePosterior posterior = posteriors()[1];
@@ -166,14 +171,14 @@ TEST(MatchComponents, MeansOfOverlappingComponentsSpreadOverRunsAsTheirMcseSays)
   }
 }
 
-// Two means apart by a multiple of the sd of their difference.
+// The distance of two means is a multiple of the sd of their difference.
 TEST(MatchComponents, OverlapSaysHowFarComponentsCannotBeToldApart) {
   const auto overlap = [](double distance) {
     const MixturePosterior posterior{Shape::diagonal, {0.5, 0.5}, {{0}, {distance}}, std::sqrt(0.5), 0.001};
     return renumbered(
         testing::with_permuted_labels(testing::draws_of(posterior, 4, 2000, 31), Permuted::by_draw, 2));
   };
-  // P(|z| < a tenth of the median |z|), z ~ N(distance, 1); 5 standard errors of 8,000 draws.
+  // P(|z| < a tenth of the median |z|) with z ~ N(distance, 1); 5 standard errors of 8,000 draws.
   for (const auto& [distance, share] :
        {std::pair{0.0, 0.0538}, {1.0, 0.0501}, {2.0, 0.0214}, {3.0, 0.0031}}) {
     const DrawDiagnostics run = overlap(distance);
@@ -183,24 +188,24 @@ TEST(MatchComponents, OverlapSaysHowFarComponentsCannotBeToldApart) {
   }
   EXPECT_EQ(overlap(1).labels, Labels::unmended);
   EXPECT_TRUE(judge_convergence(overlap(1)).labels_unmended);
-  EXPECT_TRUE(judge_convergence(overlap(1)).converged());  // what the draws say of the posterior is right
+  EXPECT_TRUE(judge_convergence(overlap(1)).converged());  // the draws represent the posterior correctly
   EXPECT_EQ(overlap(3).labels, Labels::relabelled);
   EXPECT_LT(overlap(4.5).overlap.share, 0.001);
 }
 
-// One mean with an R-hat of 1.013 in the end: a fault of that mean, not of the labels.
+// One mean ends with an R-hat of 1.013: this is a fault of this mean, not of the labels.
 TEST(MatchComponents, OneRhatAboveItsBoundIsOfThatParameter) {
   const MixturePosterior posterior{Shape::diagonal, {0.5, 0.3, 0.2}, {{0, -3}, {0, 3}, {8, 0}}};
   DrawSet set = testing::draws_of(posterior, 4, 1000, 41);
   const std::size_t shifted = 1 + 3 + 2 * 2 + 1, q = 1 + 3 + 2 * 1 + 1;
   ASSERT_EQ(set.names[shifted], "means[2,1]");
-  // Two chains 0.29 sds away from two others.
+  // Two chains are 0.29 sds away from the two others.
   for (std::size_t c = 0; c < 4; ++c)
     for (std::size_t i = 0; i < set.num_draws; ++i)
       set.quantity(shifted)[c * set.num_draws + i] += (c % 2 ? 0.145 : -0.145) * posterior.sd_of_means;
   const DrawDiagnostics run = renumbered(with_permuted_labels(set, Permuted::by_chain, 3));
   EXPECT_EQ(run.labels, Labels::relabelled);
-  EXPECT_EQ(run.numbered_by, "means[k,1]");  // so that the third is number 1
+  EXPECT_EQ(run.numbered_by, "means[k,1]");  // the third component becomes number 1
   EXPECT_NEAR(run.summaries[q].rhat, 1.0135, 0.004);
   const ConvergenceVerdict verdict = judge_convergence(run);
   EXPECT_FALSE(verdict.labels_unmended);
@@ -208,12 +213,12 @@ TEST(MatchComponents, OneRhatAboveItsBoundIsOfThatParameter) {
     EXPECT_TRUE(other == q || run.summaries[other].rhat < 1.01) << run.draws.names[other];
 }
 
-// Another run of the same posterior has the same numbers, by what tells the components apart.
+// Another run of the same posterior gets the same numbers, determined by what distinguishes the components.
 TEST(MatchComponents, NumbersGoByWhatTellsTheComponentsApart) {
   struct Case {
     MixturePosterior posterior;
     const char* key;
-    std::size_t quantity;  // of number 0
+    std::size_t quantity;  // of component number 0
     double mean;
   };
   const Case cases[] = {
@@ -237,7 +242,7 @@ TEST(MatchComponents, WhatThePriorNumbersStaysAsItIs) {
   const DrawDiagnostics run = renumbered(set, true);
   EXPECT_EQ(run.labels, Labels::as_sampled);
   for (std::size_t i = 0; i < set.values.size(); ++i) ASSERT_EQ(run.draws.values[i], set.values[i]);
-  // What does not depend on labels is the same in bits however components are numbered.
+  // Quantities that do not depend on labels are bitwise equal for all numberings.
   const DrawDiagnostics other = renumbered(set);
   for (std::size_t q = run.first_label_free; q < run.summaries.size(); ++q)
     EXPECT_EQ(run.summaries[q].mean, other.summaries[q].mean);
@@ -261,7 +266,7 @@ TEST(MatchComponents, DrawsThatAreNotFiniteStayOutOfIt) {
   EXPECT_TRUE(match_components(broken, *find_mixture(set), threads).relabelling.changes_nothing());
 }
 
-// Units of 2^660 and 2^-660, whose squares are no doubles.
+// Units of 2^660 and 2^-660, whose squares overflow or underflow a double.
 TEST(MatchComponents, ResultsDoNotDependOnTheUnitsOfTheColumns) {
   for (const std::size_t p : {0, 1, 3}) {
     SCOPED_TRACE(p);
@@ -273,7 +278,7 @@ TEST(MatchComponents, ResultsDoNotDependOnTheUnitsOfTheColumns) {
     const std::size_t K = static_cast<std::size_t>(mixture->num_components),
                       d = static_cast<std::size_t>(mixture->num_columns);
     for (const int power : {660, -660}) {
-      // Covariances have squares of the units, so that only half of the powers can be written.
+      // Covariances have squared units, so that only half of these exponents can be represented.
       const double unit = std::ldexp(1.0, posteriors()[p].shape == Shape::full ? power / 2 : power);
       DrawSet other = set;
       for (std::size_t q = mixture->means; q < mixture->means + K * d; ++q)
@@ -287,7 +292,7 @@ TEST(MatchComponents, ResultsDoNotDependOnTheUnitsOfTheColumns) {
   }
 }
 
-// 400 components: sorted by their means.
+// 400 components are sorted by their means.
 TEST(MatchComponents, OfHugeModelsEveryDrawIsSorted) {
   MixturePosterior posterior{Shape::diagonal, {}, {}};
   for (int k = 0; k < 400; ++k) {

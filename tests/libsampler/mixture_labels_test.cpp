@@ -1,5 +1,5 @@
-// Draws of known mixtures whose components are renumbered at random: what must not change, and what must
-// come back.
+// Draws of known mixtures whose components are renumbered at random: the results that must not change, and
+// the numbering that must be restored.
 #include "emomc/sampler/mixture_labels.hpp"
 
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@ double normal(std::uint64_t step, std::uint32_t chain, std::uint32_t index) {
   return device::RandomSource{11, step, chain}.normal(device::Purpose::simulation, index);
 }
 
-// Three components in two columns. The first two have the same mean in the first column, where an order by
-// it is arbitrary; the third is apart.
+// Three components in two columns. The first two have the same mean in the first column, so that an order by
+// it is arbitrary; the third is separated.
 DrawSet draws_of(MixtureNames::Spread spread) {
   constexpr int K = 3, d = 2;
   DrawSet set;
@@ -64,7 +64,7 @@ DrawSet draws_of(MixtureNames::Spread spread) {
   return set;
 }
 
-// A permutation of its own for each draw, or for each chain.
+// A separate permutation for each draw, or for each chain.
 DrawSet shuffled(DrawSet set, bool every_draw) {
   Relabelling shuffle{3, {}};
   for (std::uint32_t c = 0; c < kChains; ++c)
@@ -100,7 +100,7 @@ TEST(MixtureLabels, MatchingBringsTheComponentsBack) {
       ASSERT_TRUE(mixture);
       EXPECT_EQ(mixture->spread, spread);
       renumber(set, threads);
-      // The second column tells all apart: -3, 0 and 3.
+      // The second column separates all components: -3, 0 and 3.
       DrawSet ordered = truth;
       Relabelling order{3, {}};
       for (std::size_t i = 0; i < kChains * kDraws; ++i)
@@ -123,9 +123,9 @@ TEST(MixtureLabels, AnOrderByOneColumnCannotTellSuchComponentsApart) {
   EXPECT_GT(draws_sd(set.view(first + 1)), 1);  // means of -3 and 3 mixed
 }
 
-// Three neighbours that overlap, another numbering in each draw, the middle one nearer to either side by
-// turns. Of components that stay in place any matching is as good as the best, as long as all draws have the
-// same one.
+// Three overlapping neighbours with another numbering in each draw; the middle one is closer to one or the
+// other side in turn. As components that stay in place, any matching is as good as the best one, if it is the
+// same for all draws.
 TEST(MixtureLabels, OverlappingComponentsComeBackToo) {
   constexpr int K = 3;
   DrawSet truth;
@@ -188,8 +188,8 @@ TEST(MixtureLabels, PointsHaveTheValuesOfDrawSets) {
   EXPECT_EQ(LabelFreePoint(ParameterLayout{}).size(), 0u);
 }
 
-// The moments of one draw by hand: weights 0.5, 0.3, 0.2, means 0, 0, 8, sds 1: mean 1.6, variance
-// 1 + 0.2 * 64 - 2.56.
+// The moments of one draw, computed by hand: weights 0.5, 0.3, 0.2, means 0, 0, 8 and sds 1 give the mean 1.6
+// and the variance 1 + 0.2 * 64 - 2.56.
 TEST(MixtureLabels, MomentsAreThoseOfTheMixture) {
   DrawSet set = draws_of(MixtureNames::Spread::spherical);
   const std::vector<double> draw{0.5, 0.3, 0.2, 0, -3, 0, 3, 8, 0, 1, 1, 1};

@@ -1,4 +1,4 @@
-// A small mixture posterior's layout and priors, for tests of the sampler.
+// The layout and priors of a small mixture posterior, for tests of the sampler.
 #pragma once
 
 #include "emomc/sampler/target.hpp"

@@ -1,4 +1,4 @@
-// What plan_resident() is asked about, without a GPU: likelihoods, chains and steps as they are on an H200.
+// Arguments of plan_resident() without a GPU: likelihoods, chains and steps as on an H200.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace emomc::testing {
 
 inline constexpr ResidentMachine kH200{132, 233472, 232448};
 
-/// As many rows a thread has registers for as the engine says there are.
+/// A thread gets as many rows as the engine states to have registers for.
 inline DeviceLikelihood planned_likelihood(std::size_t rows, int components = 8, int dim = 13) {
   const int blocks = (components + 3) / 4;
   return {.model = "emomc::device::GaussianMixture",

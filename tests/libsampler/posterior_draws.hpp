@@ -1,4 +1,4 @@
-// Independent draws of made-up posteriors of mixtures, and their labels permuted.
+// Independent draws from artificial posteriors of mixtures, and permutations of their labels.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace emomc::testing {
 
 enum class Shape { diagonal, full, pair };
 
-/// Means and logarithms of weights and scales are normal about what is given. A pair is of two Gaussians with
-/// one mean, whose scales are exp(means).
+/// Means and the logarithms of weights and scales are normal about the given values. With Shape::pair the
+/// model is two Gaussians with a common mean, whose scales are exp(means).
 struct MixturePosterior {
   Shape shape = Shape::diagonal;
   std::vector<double> weights;             // [K]
@@ -85,7 +85,7 @@ inline DrawSet draws_of(const MixturePosterior& posterior, std::size_t num_chain
 
 enum class Permuted { by_chain, by_draw };
 
-/// Labels permuted at random.
+/// Permutes the labels at random.
 inline DrawSet with_permuted_labels(DrawSet set, Permuted how, std::uint64_t seed) {
   const auto K = static_cast<std::uint32_t>(find_mixture(set)->num_components);
   Relabelling shuffle{static_cast<int>(K), {}};

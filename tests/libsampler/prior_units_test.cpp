@@ -1,4 +1,4 @@
-// Priors of other units: the same density but for log_prior_offset.
+// Priors that are stated in other units have the same density up to log_prior_offset.
 #include "emomc/sampler/prior_units.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the plan of a proposal's blocks says of them, against the transforms themselves.
+// The properties of a proposal's blocks in its plan, compared with the transforms themselves.
 #include "proposal_blocks.hpp"
 
 #include <gtest/gtest.h>

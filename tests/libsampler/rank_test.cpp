@@ -1,15 +1,17 @@
 // Exact rank tests of every proposal (Gandy and Scott 2020, "Unit testing for MCMC and other Monte Carlo
-// methods", arXiv:2001.06465): theta from the prior, y from the model, theta put at a random place M of a
-// chain of L points given y, the points behind it by the kernel, those before it by the reversed kernel. The
-// rank of any function at place M among all L is then uniform, however badly the chain mixes.
+// methods", arXiv:2001.06465). theta comes from the prior and y from the model. theta is put at a random
+// position M of a chain of L points given y; the points after it come from the kernel, those before it from
+// the reversed kernel. The rank of any function at position M among all L points is then uniform, however
+// slowly the chain mixes.
 //
-// A sweep is a product of reversible kernels, one a block, and its reverse is the sweep with its blocks in
-// reverse order; the halves of an ensemble are such blocks. The two tries of delayed rejection are one
-// reversible kernel. An ensemble has one rank: that of the sum of a function over its chains, each with data
-// of its own (joint_test.cpp says why).
+// A sweep is a product of reversible kernels, one for each block, and its reverse is the sweep with the
+// blocks in reverse order; the halves of an ensemble are such blocks. The two tries of delayed rejection are
+// one reversible kernel. An ensemble has one rank, that of the sum of a function over its chains, each with
+// its own data (joint_test.cpp gives the reason).
 //
-// False alarms: a chi-square of each function's ranks has a bound that it passes with 1e-10, and there are
-// less than 1,000 in a run of the whole suite: 1e-7, with 100 or more expected in each bin.
+// False alarms: the chi-square statistic of each function's ranks has a bound that it exceeds with
+// probability 1e-10, and a run of the whole suite has fewer than 1,000 of them: 1e-7, with an expected count
+// of 100 or more in each bin.
 #include <gtest/gtest.h>
 
 #include <boost/math/distributions/chi_squared.hpp>
@@ -35,7 +37,7 @@ class Ranks {
     counts_.assign(functions_.names().size(), std::vector<double>(kPlaces));
   }
 
-  /// Adds `num_replicas` ranks, those of chains first_chain, first_chain + 1, ...
+  /// Adds `num_replicas` ranks: those of the chains first_chain, first_chain + 1, ...
   void add(int num_replicas, std::uint32_t first_chain, ComponentCaches caches) {
     const int together = test_.chains_per_replica(), num_chains = num_replicas * together;
     JointChains forth(test_, backend_, num_chains, 11, Sweep::forth, caches, first_chain);
@@ -60,7 +62,7 @@ class Ranks {
         };
         for (int i = 0; i < kPlaces - 1 - place; ++i) compare(after[static_cast<std::size_t>(i)][at]);
         for (int i = 0; i < place; ++i) compare(before[static_cast<std::size_t>(i)][at]);
-        // Equal ones, after rejections, come in a random order.
+        // Ties, which rejections cause, are broken at random.
         const double tie = random.uniform(device::Purpose::simulation, 1 + static_cast<std::uint32_t>(f));
         counts_[f][static_cast<std::size_t>(below + static_cast<int>(tie * (equal + 1)))] += 1;
       }
@@ -90,7 +92,7 @@ class Ranks {
   }
 
  private:
-  // Of each function over a replica's chains, replica after replica.
+  // The sums of each function over a replica's chains, one replica after another.
   std::vector<double> sums(const JointPairs& pairs) const {
     const auto together = static_cast<std::size_t>(test_.chains_per_replica());
     std::vector<double> sums(pairs.log_prior.size() / together * counts_.size());
@@ -127,7 +129,8 @@ TEST_P(RankLong, OfAPointInAChainThroughItIsUniform) {
   ranks.expect_uniform();
 }
 
-// Caches of many chains with data of their own take too much memory, so these come in small parts.
+// The caches of many chains with separate data take too much memory, so that the ranks are computed in small
+// parts.
 class RankWithCaches : public ::testing::TestWithParam<Backend> {};
 INSTANTIATE_TEST_SUITE_P(Backends, RankWithCaches, ::testing::Values(Backend::cpu, Backend::cuda),
                          [](const auto& backend) {

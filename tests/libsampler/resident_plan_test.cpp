@@ -1,4 +1,5 @@
-// How chains are laid over a GPU's multiprocessors for the kernel that runs many steps; no GPU is needed.
+// How chains are assigned to the multiprocessors of a GPU for the kernel that runs many steps. No GPU is
+// needed.
 #include "resident_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@ namespace emomc {
 namespace {
 
 constexpr ResidentMachine kMachine = testing::kH200;
-constexpr int kLargest = 16;  // cluster
+constexpr int kLargest = 16;  // largest number of blocks in a cluster
 
 DeviceLikelihood likelihood(std::size_t rows, int components = 8, int dim = 13) {
   return testing::planned_likelihood(rows, components, dim);
@@ -36,12 +37,12 @@ TEST(ResidentPlan, FewChainsGetLargeClustersManyGetSmallOnes) {
   EXPECT_EQ(plan(3000, 100)->num_blocks, 1);
   EXPECT_EQ(plan(3000, 100)->sizes.form, device::ResidentForm::ahead);
   EXPECT_EQ(plan(500, 200)->sizes.form, device::ResidentForm::in_turn);
-  // A block for each of few rows would cost more than it saves, but for candidates of their own.
+  // Several blocks for few rows would cost more than they save, unless they evaluate different candidates.
   EXPECT_GE(plan(500, 1)->sizes.num_lines, 4);
   EXPECT_EQ(plan(500, 100)->num_blocks, 1);
 }
 
-// The more of a cluster's blocks hold other rows, the fewer are left to hold the same.
+// The more blocks of a cluster hold different rows, the fewer remain for other candidates.
 TEST(ResidentPlan, ChainsWithRoomHaveSeveralCandidatesAtOnce) {
   for (int blocks : {1, 17}) {
     int lines = kLargest;
@@ -57,17 +58,18 @@ TEST(ResidentPlan, ChainsWithRoomHaveSeveralCandidatesAtOnce) {
   }
   EXPECT_EQ(plan(1000, 60)->sizes.num_lines, 2);
   EXPECT_EQ(plan(3000, 100)->sizes.num_lines, 1);
-  // Rows that take long, of one chain: launching is what there is else.
+  // Slow rows of one chain: the alternative is to launch every step.
   DeviceLikelihood tied = likelihood(10'000);
   tied.by_column_pairs = true;
   tied.num_coefficients *= 4;
   EXPECT_TRUE(plan_resident(tied, chains(1), view(tied), {1}, kMachine));
-  // As many rows a lane as there are registers for.
+  // A lane gets no more rows than there are registers for.
   for (const std::size_t count : {1u, 10u, 60u, 100u, 200u, 300u}) {
     const auto p = plan_resident(tied, chains(count), view(tied), {17}, kMachine);
     EXPECT_TRUE(!p || p->is_wide() || p->sizes.rows_per_lane <= 2) << count << " chains";
   }
-  // One warp sums a line's segments, so that many of them take longer than candidates at once save.
+  // One warp sums the segments of a line, so that many segments take longer than simultaneous candidates
+  // save.
   DeviceLikelihood l = likelihood(0);
   l.segment_rows.assign(100, 10);
   l.segment_first_tile.resize(101);
@@ -114,7 +116,7 @@ TEST(ResidentPlan, ManyChainsShareBlocks) {
       EXPECT_TRUE(
           resident_source(*p, l, "P", view(l).table).kernel.ends_with(outside ? ", true>>" : ", false>>"));
     }
-  // All on the same rows.
+  // All chains use the same rows.
   DeviceLikelihood two = likelihood(0);
   two.segment_first_tile = {0, 4, 8};
   two.segment_rows = {4000, 4000};
@@ -122,7 +124,7 @@ TEST(ResidentPlan, ManyChainsShareBlocks) {
   EXPECT_TRUE(plan_resident(two, unlike, view(two), {17}, kMachine));
   unlike[200].segments = {1};
   EXPECT_FALSE(plan_resident(two, unlike, view(two), {17}, kMachine));
-  // Component caches where the engine has made them large enough.
+  // Component caches are used if the engine has allocated enough memory for them.
   DeviceLikelihood l = likelihood(5316);
   EXPECT_FALSE(plan_resident(l, chains(256), view(l), {17, false, true}, kMachine)->sizes.caches);
   l.kept_bytes = 256ul * 6 * 6144 * 4;
@@ -133,7 +135,7 @@ TEST(ResidentPlan, ManyChainsShareBlocks) {
   many.kept_bytes = 256ul * 6 * 100'352 * 4;
   EXPECT_FALSE(plan_resident(many, chains(256), view(many), {17, false, true}, kMachine));
   l.by_column_pairs = false;
-  // Where a chain's turn comes after another's.
+  // Chains take turns in a block.
   EXPECT_FALSE(plan_resident(l, chains(1024), view(l), {17, false, true}, kMachine)->sizes.caches);
   l.kept_bytes *= 4;
   EXPECT_TRUE(plan_resident(l, chains(1024), view(l), {17, false, true}, kMachine)->sizes.caches);
@@ -157,16 +159,16 @@ TEST(ResidentPlan, ManyRowsAreTakenByAllMultiprocessors) {
           plan_nodes(likelihood(rows), chains(count), p->sizes.rows_per_lane, p->log2_piece).max_nodes;
       EXPECT_EQ(p->nodes_per_block % (1 << p->log2_piece), 0);
       EXPECT_GE(p->nodes_per_block * p->num_blocks, nodes);
-      EXPECT_LT(p->nodes_per_block * (p->num_blocks - 1), nodes);  // each has some
+      EXPECT_LT(p->nodes_per_block * (p->num_blocks - 1), nodes);  // every block has some
       EXPECT_LE(nodes >> p->log2_piece, 2048);
     }
-  // Without them clusters, where they hold the rows.
+  // Without blocks that wait for each other, clusters are used if they can hold the rows.
   const auto l = likelihood(30'000);
   const auto clustered = plan_resident(l, chains(1), view(l), {17}, kMachine, false);
   ASSERT_TRUE(clustered);
   EXPECT_EQ(clustered->num_blocks, kLargest);
-  // A block without rows, or a turn without a likelihood, would tell the others nothing, and nobody wait for
-  // it.
+  // A block without rows, or a turn without a likelihood, would send nothing to the others, so that none
+  // would wait for it.
   DeviceLikelihood segments = likelihood(0);
   segments.segment_first_tile = {0, 98, 147};
   segments.segment_rows = {100'000, 50'000};
@@ -178,17 +180,17 @@ TEST(ResidentPlan, ManyRowsAreTakenByAllMultiprocessors) {
   EXPECT_TRUE(plan_resident(segments, unlike, view(segments), {17}, kMachine)->is_wide());
   const auto many = likelihood(100'000);
   EXPECT_FALSE(plan_resident(many, chains(1), view(many), {17, false, false, false}, kMachine));
-  // Each piece is as small as makes the rows fit.
+  // Pieces are only as small as necessary for the rows to fit.
   for (std::size_t rows = 380'000; rows <= 400'000; rows += 1'000) EXPECT_TRUE(plan(rows, 1)) << rows;
   for (std::size_t rows = 10'000; rows <= 13'000; rows += 100) EXPECT_TRUE(plan(rows, 32)) << rows;
-  // More than find room in shared memory: some are read from device memory in each turn.
+  // Rows that do not fit into shared memory are read from device memory in each turn.
   for (const auto& [rows, count] : {Case{500'000, 1}, Case{1'000'000, 1}, Case{100'000, 20}}) {
     const auto p = plan(rows, count);
     ASSERT_TRUE(p && p->is_wide()) << rows << " rows, " << count << " chains";
     EXPECT_TRUE(p->has_rows_outside());
     EXPECT_GE(p->resident_nodes, 20);
   }
-  // Where a lane has registers for many rows it takes them, unless warps would have none.
+  // If a lane has registers for many rows it uses them, unless warps would have no rows.
   for (const auto& [rows, each] : {std::pair<std::size_t, int>{300'000, 4}, {400'000, 8}, {1'000'000, 8}}) {
     DeviceLikelihood two = likelihood(rows, 2, 1);
     two.rows_per_thread = 8;
@@ -196,7 +198,7 @@ TEST(ResidentPlan, ManyRowsAreTakenByAllMultiprocessors) {
     ASSERT_TRUE(p && p->is_wide()) << rows;
     EXPECT_EQ(p->sizes.rows_per_lane, each) << rows;
   }
-  // Two teams may not write to the current point at the same time.
+  // Two teams must not write to the current point at the same time.
   EXPECT_EQ(plan(100'000, 1)->sizes.num_lines, 2);
   EXPECT_EQ(plan(100'000, 1, false, 51, true)->sizes.num_lines, 1);
 }
@@ -210,17 +212,17 @@ TEST(ResidentPlan, WhatABlockTakesIsThere) {
           const int nodes =
               plan_nodes(likelihood(rows), chains(count), p->sizes.rows_per_lane, p->log2_piece).max_nodes;
           EXPECT_GE(p->nodes_per_block * p->num_blocks / (p->is_wide() ? 1 : p->sizes.num_lines), nodes);
-          // Blocks that wait for each other are all there at once.
+          // Blocks that wait for each other run at the same time.
           const auto each = static_cast<std::size_t>(p->chains_per_block);
           EXPECT_LE(static_cast<std::size_t>(p->num_blocks) * ((count + each - 1) / each),
                     p->sizes.form == device::ResidentForm::in_turn ? 2u * 132u : 132u);
         }
-  // Caches go where they do not fit.
+  // Caches are dropped if they do not fit.
   EXPECT_TRUE(plan(2500, 130, true)->sizes.caches);
   EXPECT_FALSE(plan(2800, 130, true)->sizes.caches);
 }
 
-// A slice of a GPU, or a small one.
+// A slice of a GPU, or a small GPU.
 TEST(ResidentPlan, FewMultiprocessorsAreEnough) {
   for (int multiprocessors : {1, 2, 3, 8, 16, 20})
     for (std::size_t rows : {1u, 100u, 5316u, 100'000u})
@@ -274,13 +276,13 @@ TEST(ResidentPlan, NodesCoverTheRowsOfEachListOnce) {
     EXPECT_EQ(rows_in(0), 1540);
     EXPECT_EQ(rows_in(1), 40);
     EXPECT_EQ(nodes.nodes[static_cast<std::size_t>(nodes.first_node[1])].row, 2 * 1024);
-    // Of the first list: segments begin at these nodes, and one more says where the last one ends.
+    // For the first list: segments begin at these nodes, and one more entry is the end of the last segment.
     const int first = (1500 + 32 * rows_per_lane - 1) / (32 * rows_per_lane);
     const int last = (40 + 32 * rows_per_lane - 1) / (32 * rows_per_lane);
     EXPECT_EQ(std::vector<int>(nodes.segment_first.begin(), nodes.segment_first.begin() + 4),
               (std::vector<int>{0, first, first, first + last}));
     EXPECT_EQ(nodes.max_segments, 3);
-    // Pieces of four nodes: the last ones of a segment have no rows.
+    // Pieces of four nodes: the last nodes of a segment have no rows.
     const ResidentNodes pieces = plan_nodes(l, plans, rows_per_lane, 2);
     const auto padded = [](int count) { return (count + 3) / 4 * 4; };
     EXPECT_EQ(std::vector<int>(pieces.segment_first.begin(), pieces.segment_first.begin() + 4),

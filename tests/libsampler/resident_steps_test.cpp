@@ -1,5 +1,5 @@
-// Many steps in one kernel of a GPU have the draws of steps that are launched part by part, for every form
-// that such a kernel has.
+// Many steps in one kernel on a GPU give the same draws as steps whose parts are launched separately, for
+// every form of this kernel.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -17,8 +17,8 @@ using testing::OnBackend;
 using testing::OnBackendWithProposal;
 using Problem = testing::BackendProblem;
 
-// Runs the problem with a kernel for each part of a step, then with steps inside one kernel where that
-// serves; returns how the latter ran.
+// Runs the problem with a kernel for each part of a step, then with whole steps inside one kernel if that is
+// faster. Returns how the second run was executed.
 std::string expect_draws_of_launched_steps(Problem problem, Precision precision) {
   Keeper expected, actual;
   const bool resident = std::exchange(problem.options.resident, false);
@@ -34,8 +34,8 @@ bool is_in_one_kernel(const std::string& stepping) {
   return stepping.starts_with("many steps in one kernel");
 }
 
-// For few chains and many, rows of two segments, one block of a cluster and several, several candidates at
-// once and one.
+// For few and for many chains, rows in two segments, clusters with one and with several blocks, and one
+// candidate or several at a time.
 TEST_P(OnBackendWithProposal, StepsInOneKernelHaveTheDrawsOfLaunchedOnes) {
   if (const std::string why = why_launched(); !why.empty()) GTEST_SKIP() << why;
   for (const auto& [chains, how] : {std::pair{1u, "candidates of a chain at once"},
@@ -56,8 +56,8 @@ TEST_P(OnBackendWithProposal, StepsInOneKernelHaveTheDrawsOfLaunchedOnes) {
       }
 }
 
-// The kernels of the sizes that speech has, whose code is another one for each number of components and
-// columns, and the same for more columns.
+// The kernels for sizes as in speech, whose code depends on the numbers of components and columns, and the
+// kernel for more columns.
 TEST_P(OnBackendWithProposal, StepsAtTheSizesOfSpeechHaveTheDrawsOfLaunchedOnes) {
   if (const std::string why = why_launched(); !why.empty()) GTEST_SKIP() << why;
   struct Case {
@@ -87,7 +87,7 @@ TEST_P(OnBackendWithProposal, StepsAtTheSizesOfSpeechHaveTheDrawsOfLaunchedOnes)
   }
 }
 
-// More rows than clusters take, of one segment and of two.
+// More rows than a cluster can hold, in one and in two segments.
 TEST_P(OnBackendWithProposal, StepsOnAllBlocksHaveTheDrawsOfLaunchedOnes) {
   if (const std::string why = why_launched(); !why.empty()) GTEST_SKIP() << why;
   struct Case {
@@ -98,7 +98,7 @@ TEST_P(OnBackendWithProposal, StepsOnAllBlocksHaveTheDrawsOfLaunchedOnes) {
   };
   for (const Case& c : {Case{300'000, 1, false, Precision::mixed}, Case{140'000, 3, true, Precision::mixed},
                         Case{93'000, 32, false, Precision::mixed}, Case{60'000, 20, true, Precision::float64},
-                        // More rows than find room in shared memory, 364 kB a block.
+                        // More rows than fit into shared memory, 364 kB for each block.
                         Case{93'000, 32, false, Precision::float64}}) {
     SCOPED_TRACE(std::to_string(c.rows) + " rows, " + std::to_string(c.chains) + " chains");
     Problem problem(c.segments ? std::vector<int>{1, 0} : std::vector<int>{0}, c.chains, 3, c.rows);
@@ -111,8 +111,8 @@ TEST_P(OnBackendWithProposal, StepsOnAllBlocksHaveTheDrawsOfLaunchedOnes) {
   }
 }
 
-// More chains than find multiprocessors of their own: in one block and in clusters, of one segment and of
-// two, rows that do not all find room in shared memory, clusters one after the other, teams without a chain.
+// More chains than multiprocessors: in one block and in clusters, with one and with two segments, with rows
+// that do not all fit into shared memory, with clusters one after another, and with teams without a chain.
 TEST_P(OnBackendWithProposal, StepsOfManyChainsHaveTheDrawsOfLaunchedOnes) {
   if (const std::string why = why_launched(); !why.empty()) GTEST_SKIP() << why;
   const bool all_at_once =
@@ -132,7 +132,7 @@ TEST_P(OnBackendWithProposal, StepsOfManyChainsHaveTheDrawsOfLaunchedOnes) {
         Case{255, 20'000, 40, false, Precision::mixed, "in clusters of 2 blocks, up to 4 chains in each"},
         Case{112, 30'000, 40, true, Precision::mixed, "in clusters of 4 blocks, up to 4 chains in each"},
         Case{600, 1'200, 40, false, Precision::mixed, "in clusters of 1 blocks, up to 3 chains in each"}}) {
-    if (c.chains == 112 && all_at_once) continue;  // launching is shorter
+    if (c.chains == 112 && all_at_once) continue;  // launching is faster
     SCOPED_TRACE(std::to_string(c.rows) + " rows, " + std::to_string(c.chains) + " chains");
     Problem problem(c.segments ? std::vector<int>{1, 0} : std::vector<int>{0}, c.chains, c.components,
                     c.rows);
@@ -157,7 +157,7 @@ TEST_P(OnBackendWithProposal, AFewStepsOfManyChainsHaveTheDrawsOfLaunchedOnes) {
   }
 }
 
-// Blocks that change elements beyond their own, and parameters that are not there.
+// Blocks that change elements outside themselves, and fixed parameters.
 TEST_P(OnBackend, OrdersAndFixedPartsInOneKernelHaveTheDrawsOfLaunchedSteps) {
   if (GetParam() != Backend::cuda) GTEST_SKIP() << "there are no kernels";
   for (const std::string kind : {"component_wise", "split_merge"})
@@ -183,10 +183,10 @@ TEST_P(OnBackend, OrdersAndFixedPartsInOneKernelHaveTheDrawsOfLaunchedSteps) {
     }
 }
 
-// Few chains and many, on few rows and on so many that all multiprocessors work on a chain.
+// Few and many chains, on few rows and on so many that all multiprocessors work on one chain.
 TEST_P(OnBackend, TwoGaussiansInOneKernelHaveTheDrawsOfLaunchedSteps) {
   if (GetParam() != Backend::cuda) GTEST_SKIP() << "there are no kernels";
-  // Shared memory has something else in it then than zeros.
+  // This run leaves other values than zeros in shared memory.
   Keeper unused;
   Problem(std::vector<int>{0}, 1, 3, 140'000).run(Backend::cuda, Precision::float64, unused);
   PriorSet prior;
@@ -224,7 +224,7 @@ TEST_P(OnBackend, ManyComponentsInOneKernelHaveTheDrawsOfLaunchedSteps) {
   }
 }
 
-// Covariances on few rows and on so many that all multiprocessors work on a chain.
+// Covariances with few rows and with so many that all multiprocessors work on one chain.
 TEST_P(OnBackend, CovariancesInOneKernelHaveTheDrawsOfLaunchedSteps) {
   if (GetParam() != Backend::cuda) GTEST_SKIP() << "there are no kernels";
   for (const std::string covariance : {"full", "tied"})

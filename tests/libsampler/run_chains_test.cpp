@@ -23,7 +23,7 @@ using testing::number;
 
 const std::vector<double> kUnitSd(8, 1.0);
 
-// A log likelihood that is no sum of rows, so that every parameter matters.
+// A log likelihood that is not a sum over rows and depends on every parameter.
 double bumpy(const double* theta) {
   double sum = 0;
   for (int i = 0; i < 10; ++i)
@@ -65,7 +65,7 @@ TEST(RunChains, KeepsTheDrawsThatWereAskedForAtTheirSteps) {
   EXPECT_EQ(keeper.theta.size(), 40u * 3 * 10);
   EXPECT_EQ(result.state.step, 270);
   EXPECT_EQ(result.num_evaluations, 270u * 3 * 5);
-  // The state is the last draw, and what is recorded with a draw belongs to it.
+  // The state is the last draw, and the values stored with a draw belong to it.
   for (std::size_t c = 0; c < 3; ++c) {
     const double* last = keeper.theta.data() + (39 * 3 + c) * 10;
     EXPECT_EQ(result.state.log_likelihood[c], bumpy(last));
@@ -111,7 +111,8 @@ TEST(RunChains, AChainDoesNotDependOnItsNeighboursOnceAdaptationIsDone) {
     for (std::size_t j = 0; j < 10; ++j) EXPECT_EQ(one.theta[i * 10 + j], all.theta[(i * 3 + 1) * 10 + j]);
 }
 
-// Of a run that is stopped after every few steps and goes on each time: what a kill and --resume do.
+// Expects the same draws from a run that is stopped after every few steps and continued, as by a kill and
+// --resume.
 void expect_the_same_draws_in_pieces(const Problem& problem, std::int64_t steps_each,
                                      const std::string& what) {
   const auto device = make_host_device();
@@ -127,7 +128,7 @@ void expect_the_same_draws_in_pieces(const Problem& problem, std::int64_t steps_
     Keeper piece;
     piece.stop_after = state.step + steps_each;
     result = problem.run(*device, piece, pieces == 0 ? nullptr : &state);
-    // Nothing that is handed over lies behind the state.
+    // No draw is handed over that is later than the state.
     state = piece.states.back();
     theta.insert(theta.end(), piece.theta.begin(), piece.theta.end());
     warmup_theta.insert(warmup_theta.end(), piece.warmup_theta.begin(), piece.warmup_theta.end());
@@ -155,7 +156,7 @@ TEST(RunChains, GoesOnFromAStateBetweenAnyTwoSegmentsBitForBit) {
     }
 }
 
-// A chain on its way adapts by how far it rose within a window.
+// A chain that has not settled adapts by the rise of its log density within a window.
 TEST(RunChains, AClimbGoesOnFromAState) {
   Problem problem;
   for (std::size_t i = 0; i < problem.starts.size(); ++i)
@@ -181,7 +182,8 @@ TEST(RunChains, EveryProposalGoesOnFromAState) {
   }
 }
 
-// Long windows are where half a warm-up could be lost: their points and counts are part of the state.
+// An interruption in a long window could lose half of a warm-up: the points and counts of the window are part
+// of the state.
 TEST(RunChains, StopsInTheMiddleOfAWindow) {
   const auto device = make_host_device();
   Problem problem;
@@ -297,9 +299,9 @@ TEST(RunChains, AnUnknownProposalIsRefusedByName) {
   }
 }
 
-// The prior as target, reached by warm-up and 4 chains: acceptance near its aim, and the means of all
-// elements within 5.6 standard errors estimated from 50 batches of each chain: 40 comparisons, t with 199
-// degrees of freedom, false alarms below 1e-6 (2.6e-8 each).
+// The target is the prior, sampled with a warm-up and 4 chains: the acceptance rate is close to its target,
+// and the means of all elements are within 5.6 standard errors, estimated from 50 batches of each chain: 40
+// comparisons, t with 199 degrees of freedom, rate of false alarms below 1e-6 (2.6e-8 each).
 TEST(RunChains, AdaptsAndSamplesThePrior) {
   const auto device = make_host_device();
   for (const char* kind : {"random_walk", "component_wise"})

@@ -39,7 +39,7 @@ class RunDirectory : public ::testing::Test {
     for (int j = 0; j < 6; ++j) theta.push_back(i + 0.1 * j);
     return theta;
   }
-  // Three blocks of draws and two of acceptance; draw i has step 12 + 2 i.
+  // Writes three blocks of draws and two of acceptance counts; draw i has step 12 + 2 i.
   fs::path write_chain() const {
     fs::path file = folder_ / "chain-3.emc";
     ChainWriter writer(file, header());
@@ -62,7 +62,7 @@ class RunDirectory : public ::testing::Test {
   static void write_content(const fs::path& file, const std::string& content) {
     std::ofstream(file, std::ios::binary) << content;
   }
-  // What is there is right: a prefix of what was written.
+  // Expects that the draws are a correct prefix of those that were written.
   static void expect_prefix(const ChainDraws& chain) {
     for (std::int64_t i = 0; i < chain.num_draws; ++i) {
       const auto at = static_cast<std::size_t>(i);
@@ -107,7 +107,7 @@ TEST_F(RunDirectory, AFileCutAtAnyByteGivesTheDrawsBeforeIt) {
 TEST_F(RunDirectory, EveryFlippedBitIsRefusedWithItsPlaceAndWhatCanBeDone) {
   const fs::path file = write_chain();
   const std::string whole = content_of(file);
-  for (std::size_t bit = 0; bit < 8 * whole.size(); bit += 5) {  // all positions in a byte
+  for (std::size_t bit = 0; bit < 8 * whole.size(); bit += 5) {  // all positions within a byte
     std::string damaged = whole;
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
     write_content(file, damaged);
@@ -262,7 +262,7 @@ TEST_F(RunDirectory, CheckpointsComeBackAndDamageIsDetected) {
   EXPECT_TRUE(committed_chains(file).empty());
 }
 
-// Of two chains, with a checkpoint that has committed them.
+// A run with two chains and a checkpoint that has committed their draws.
 TEST_F(RunDirectory, ChainsThatLackWhatTheCheckpointHasCommittedAreRefused) {
   const fs::path run = folder_ / "run";
   EXPECT_FALSE(prepare_run_directory(run, ExistingRun::refuse));
@@ -307,7 +307,7 @@ TEST_F(RunDirectory, ChainsThatLackWhatTheCheckpointHasCommittedAreRefused) {
   EXPECT_EQ(read_chains(run).size(), 1u);
 }
 
-// A run that is killed while it replaces a file leaves the new one beside it.
+// A run that is killed while it replaces a file leaves the temporary file next to it.
 TEST_F(RunDirectory, AnUnfinishedFileOfAKilledRunIsNoObstacle) {
   for (const char* name : {"manifest.json.tmp", "checkpoint.tmp", "summary.csv.tmp"}) {
     const auto run = folder_ / (std::string("killed_") + name);
@@ -347,11 +347,11 @@ TEST_F(RunDirectory, ANonEmptyDirectoryIsRefusedAndForeignFilesAreNeverRemoved) 
 TEST_F(RunDirectory, ASecondProcessIsRefused) {
   const RunLock first(folder_);
   EXPECT_THROW(RunLock second(folder_), InputError);
-  // The lock alone makes a directory no run.
+  // A directory with only a lock is not a run.
   check_run_directory(folder_, ExistingRun::refuse);
 }
 
-// A process that was killed a moment ago may hold its lock still.
+// A process that was just killed may still hold its lock.
 TEST_F(RunDirectory, ALockThatIsReleasedSoonIsWaitedFor) {
   auto first = std::make_unique<RunLock>(folder_);
   std::thread ending([&] {

@@ -1,4 +1,4 @@
-// Every kernel that is compiled while the program runs, compiled here: NVRTC needs no GPU.
+// Compiles every kernel that the program compiles at run time; NVRTC needs no GPU.
 #include "emomc/core/runtime_kernel.hpp"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ bool takes_turns(const std::string& proposal) {
   return proposal == "DelayedRejection" || proposal == "DifferentialEvolution" || proposal == "Stretch";
 }
 
-// Rows, and with them sums, stay in registers: a spill in the loop over chains would cost every evaluation.
+// Rows and sums stay in registers: a spill in the loop over chains would cost time in every evaluation.
 TEST_F(RuntimeKernels, BatchKernelsOfAllModelsCompileWithoutSpills) {
   struct Sizes {
     std::string real;
@@ -53,7 +53,7 @@ TEST_F(RuntimeKernels, BatchKernelsOfAllModelsCompileWithoutSpills) {
          {Sizes{"float", 8, 13, 4}, {"double", 8, 13, 2}, {"float", 3, 5, 4}, {"float", 32, 13, 4}})
       for (const char* work : {"full", "component"})
         for (const char* uniform : {"true", "false"}) {
-          if (components != 8 && (uniform[0] == 'f' || work[0] == 'c')) continue;  // no other code
+          if (components != 8 && (uniform[0] == 'f' || work[0] == 'c')) continue;  // the code is the same
           if (fixed && components != 8) continue;
           const KernelSource source{"emomc/device/batch_kernel.cuh",
                                     "emomc::device::batch_kernel<emomc::device::BatchConfig<emomc::device::" +
@@ -84,9 +84,9 @@ struct PlannedKernel {
   int dim = 13, components = 8;
 };
 
-// Sizes for which the rule chooses each form: of several candidates at once, of one for both outcomes, one
-// after the other, of chains beside each other, and on all multiprocessors; of the last two also with rows in
-// device memory.
+// Sizes for which the rule chooses each form: several candidates at once, one for both outcomes, one after
+// another, many chains at the same time, and all multiprocessors for one chain; the last two also with rows
+// in device memory.
 std::vector<PlannedKernel> planned_kernels() {
   std::vector<PlannedKernel> result;
   using Sizes = std::pair<std::size_t, std::size_t>;  // rows, chains
@@ -109,12 +109,12 @@ std::vector<PlannedKernel> planned_kernels() {
   }
   result.push_back({"TwoGaussian", "RandomWalk", "double", 1'000'000, 1, 1});
   result.push_back({"GaussianMixture", "ComponentWise", "float", 10'000, 1, 39});
-  // Many components of few columns: the most registers for a split and a merge.
+  // Many components with few columns: the most registers for a split and a merge.
   result.push_back({"GaussianMixture", "SplitMerge", "float", 1'200, 600, 2, 40});
   return result;
 }
 
-// The state of a chain is in shared memory; a few words may be written to memory between the loops over rows.
+// The state of a chain is in shared memory; a few words may be spilled between the loops over rows.
 TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
   std::map<std::string, std::set<device::ResidentForm>> forms;
   bool has_rows_outside[2] = {false, false};
@@ -172,7 +172,7 @@ TEST_F(RuntimeKernels, WhatDoesNotCompileIsSaidInTheCompilersWords) {
   }
 }
 
-// A kernel that was kept is taken, one that was damaged is not.
+// A cached kernel is used unless it is damaged.
 TEST_F(RuntimeKernels, KeptKernelsAreCheckedBeforeTheyAreTaken) {
   const fs::path directory = fs::temp_directory_path() / ("emomc_kernels_" + std::to_string(getpid()));
   fs::remove_all(directory);

@@ -1,4 +1,4 @@
-// sampler_memory() against what run_chains allocates, and its refusal before that.
+// sampler_memory() compared with the allocations of run_chains, and its refusal before any allocation.
 #include <gtest/gtest.h>
 
 #include "emomc/core/errors.hpp"
@@ -15,7 +15,7 @@ using testing::Keeper;
 using testing::mixture_layout;
 using testing::mixture_prior;
 
-// The host, counting what is allocated and with as much free memory as it is told.
+// A host device that counts allocations and has a given amount of free memory.
 class CountedHost final : public Device {
  public:
   explicit CountedHost(std::size_t free) : free_(free) {}
@@ -81,7 +81,7 @@ TEST_F(SamplerMemoryTest, IsWhatARunAllocates) {
     run(device, kind);
     const SamplerMemory memory = planned(kind);
     EXPECT_EQ(memory.state + memory.draws / 2 + memory.drawn_ahead, device.allocated) << kind;
-    // The host's side: draws, and counters of two segments.
+    // On the host: draws, and the counters of two segments.
     EXPECT_GE(device.allocated_on_host, memory.draws / 2) << kind;
     EXPECT_LT(device.allocated_on_host, memory.draws / 2 + memory.state) << kind;
   }

@@ -1,16 +1,16 @@
 // Simulation-based calibration (Talts, Betancourt, Simpson, Vehtari and Gelman 2018, "Validating Bayesian
 // inference algorithms with simulation-based calibration"; Modrak et al. 2023, "Simulation-based calibration
-// checking for Bayesian computation: the choice of test quantities shapes sensitivity", for the log
-// likelihood among the quantities).
+// checking for Bayesian computation: the choice of test quantities shapes sensitivity", for the use of the
+// log likelihood as a quantity).
 //
-// Parameters are drawn from the prior, data from the model at them, and a chain is run on these data. The
-// rank of the parameters' quantities among those of the chain's draws is uniform where the chain has the
-// posterior.
+// Parameters are drawn from the prior, data are drawn from the model with these parameters, and a chain is
+// run on the data. The rank of the parameters' quantities among those of the chain's draws is uniform if the
+// chain samples the posterior.
 //
-// A chain begins at the parameters that its data came from. These are themselves a draw of the posterior, so
-// that the chain is in its distribution from its first step, in whatever mode; what is tested is that steps
-// keep that distribution, and a chain that does not get from one mode to another raises no alarm. The warm-up
-// is there for the draws to be independent of the start, and for what it learns.
+// A chain begins at the parameters from which its data came. These are a draw from the posterior, so that the
+// chain has the posterior as its distribution from the first step, in whatever mode. The test checks that
+// steps leave this distribution invariant; a chain that does not move between modes raises no alarm. The
+// warm-up makes the draws independent of the start and serves the adaptation.
 #pragma once
 
 #include <algorithm>
@@ -29,35 +29,36 @@ struct Scenario {
   GenerativeModel truth;
   std::size_t num_rows = 10;
   ProposalSpec proposal;
-  std::int64_t thin = 30;  ///< steps between the draws that are ranked
-  /// Of each data set; moves by other chains' state need several. All but the first begin at prior draws.
+  std::int64_t thin = 30;  ///< steps between the ranked draws
+  /// Chains of each data set; moves by other chains' state need several. All but the first begin at draws
+  /// from the prior.
   int num_chains = 1;
   Backend backend = Backend::cpu;
   Precision precision = Precision::float64;
   std::int64_t warmup = 500;
-  /// What the chains take for the prior, and the power of the likelihood, where that is to be wrong.
+  /// The prior and the power of the likelihood that the chains use, if these are to be wrong.
   std::optional<PriorSet> assumed_prior = std::nullopt;
   double beta = 1;
 };
 
 inline void PrintTo(const Scenario& scenario, std::ostream* out) { *out << scenario.name; }
 
-/// Ranks lie in 0 .. num_draws.
+/// Ranks are in 0 .. num_draws.
 struct Ranks {
   struct Quantity {
     std::string name;
-    std::vector<int> counts;     ///< [num_draws + 1], how many ranks there are of each
+    std::vector<int> counts;     ///< [num_draws + 1], the number of ranks of each value
     double effective_share = 0;  ///< mean ESS of the ranked draws, as a share of their number
   };
   int num_draws = 0, num_replicates = 0;
   std::vector<Quantity> quantities;
 };
 
-inline constexpr int kRankedDraws = 31;  ///< or a few more, for several chains to have as many each
+inline constexpr int kRankedDraws = 31;  ///< or slightly more, so that several chains have equally many
 
-/// Parameters drawn from the prior and data drawn at them, a segment of rows for each replicate.
+/// Parameters from the prior and data drawn with them, one segment of rows for each replicate.
 struct Replicates {
-  int dim = 0;                 ///< of a truth
+  int dim = 0;                 ///< of one true parameter vector
   std::vector<double> truths;  ///< num_replicates x dim
   DataSet data;
 
@@ -77,7 +78,7 @@ struct Replicates {
   }
 };
 
-/// The label-free quantities, log_prior and, where it is given, log_likelihood.
+/// The label-free quantities, log_prior and, if it is given, log_likelihood.
 class Quantities {
  public:
   explicit Quantities(const Target& target) : target_(target), label_free_(target) {}
@@ -100,7 +101,7 @@ class Quantities {
   LabelFree label_free_;
 };
 
-/// Counts the ranks of truths among draws, replicate by replicate.
+/// Counts the ranks of the true values among the draws, one replicate after another.
 class Ranking {
  public:
   Ranking(const std::vector<std::string>& names, int num_draws, int num_replicates)
@@ -109,7 +110,7 @@ class Ranking {
       ranks_.quantities.push_back({name, std::vector<int>(static_cast<std::size_t>(num_draws) + 1, 0), 0});
   }
 
-  /// `draws`: quantities of one draw after the other. Equal values are put in order at random.
+  /// `draws` has the quantities of one draw after another. Ties are broken at random.
   void add(const std::vector<double>& truth, const std::vector<std::vector<double>>& draws,
            Simulator& simulator) {
     std::vector<double> of_quantity(draws.size());
@@ -139,7 +140,7 @@ inline Target assumed_target(const Scenario& scenario) {
           std::vector<double>(static_cast<std::size_t>(truth.num_columns), 1.0)};
 }
 
-/// The log likelihood of each replicate's truth, by the engine.
+/// The log likelihood of each replicate's true parameters, computed by the engine.
 inline std::vector<double> truths_log_likelihoods(LikelihoodEngine& engine, const Replicates& replicates) {
   const int count = static_cast<int>(replicates.data.segments.size()), dim = engine.layout().dim();
   std::vector<ChainPlan> plans;
@@ -155,7 +156,7 @@ inline std::vector<double> truths_log_likelihoods(LikelihoodEngine& engine, cons
   return log_likelihoods;
 }
 
-/// Runs `count` data sets at once, each a group of chains of its own, on a host.
+/// Runs `count` data sets at once on a host, each with its own group of chains.
 inline void rank_batch(const Scenario& scenario, int count, std::uint64_t seed, const Target& target,
                        Ranking& ranking) {
   Simulator simulator(scenario.truth, seed);
@@ -208,7 +209,7 @@ inline Ranks sbc(const Scenario& scenario, int num_replicates, std::uint64_t see
   return ranking.ranks();
 }
 
-/// The same of the library's draws from the prior in place of a chain's.
+/// The same with the library's draws from the prior in place of a chain's draws.
 inline Ranks prior_ranks(const Scenario& scenario, int num_replicates, std::uint64_t seed) {
   Simulator simulator(scenario.truth, seed);
   const Target target = assumed_target(scenario);

@@ -1,5 +1,5 @@
-// Diagnostics of few draws: beside R's posterior and ArviZ, beside the spread over seeds, and of draws with
-// ties.
+// Diagnostics of few draws, compared with R's posterior and ArviZ and with the spread over seeds; and of
+// draws with ties.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -46,7 +46,8 @@ double variance(const std::vector<double>& x) {
   return sum / static_cast<double>(x.size() - 1);
 }
 
-// The ESS of the mean as docs/statistics.md defines it, given posterior's: by plain sums over the halves.
+// The ESS of the mean as docs/statistics.md defines it, given that of posterior, computed by plain sums over
+// the halves.
 double ess_by_definition(const Chains& chains, double posterior) {
   const std::size_t n = chains.num_draws / 2, skip = chains.num_draws - n;
   if (n < 3) return kNan;
@@ -100,7 +101,7 @@ TEST(ShortChains, DiagnosticsAreThoseOfPosteriorOrDifferAsDocumented) {
     const double ess = ess_mean(chains.view()), theirs = number(posterior["ess_mean"]);
     expect(ess, ess_by_definition(chains, theirs), "ESS " + what);
     expect(s.mcse_mean, s.sd / std::sqrt(ess_by_definition(chains, theirs)), "MCSE " + what);
-    // Below 16 chains the spread of means only takes away.
+    // With fewer than 16 chains the spread of the chain means can only reduce the ESS.
     if (rows.size() < 16 && s.ess_bulk > number(posterior["ess_bulk"]) * (1 + 1e-10)) ADD_FAILURE() << what;
     ++compared;
     as_posterior += std::abs(ess - theirs) <= 1e-10 * theirs;
@@ -111,10 +112,10 @@ TEST(ShortChains, DiagnosticsAreThoseOfPosteriorOrDifferAsDocumented) {
   EXPECT_GT(as_arviz, 25);
 }
 
-// The Monte Carlo standard error of many short chains is the sd of their mean over seeds, which is known:
-// sd of a mean of n draws of an autoregression, over the root of the number of chains. The printed error
-// varies by 1 / sqrt(2 (chains - 1)) and a bias of ranks has no part in it; the mean over 40 seeds within
-// five of its standard errors and a bias of 6 % (that of the sd of dependent draws).
+// The Monte Carlo standard error of many short chains is the sd of their mean over seeds, which is known: the
+// sd of a mean of n draws of an autoregression, divided by the square root of the number of chains. The
+// reported error varies by 1 / sqrt(2 (chains - 1)), and the bias of ranks does not enter. The mean over 40
+// seeds must be within five of its standard errors plus a bias of 6 % (that of the sd of dependent draws).
 TEST(ShortChains, ErrorsOfManyShortChainsAreTheSpreadOverSeeds) {
   for (const auto& [chains, draws, rho] : {std::tuple{256, 10, 0.95}, std::tuple{256, 8, 0.5},
                                            std::tuple{64, 11, 0.9}, std::tuple{512, 9, 0.0}}) {
@@ -134,7 +135,7 @@ TEST(ShortChains, ErrorsOfManyShortChainsAreTheSpreadOverSeeds) {
   }
 }
 
-// A column of two values, and one whose 95 % quantile is its maximum.
+// A column with two values, and one whose 95 % quantile is its maximum.
 TEST(ShortChains, TiesHaveATailEss) {
   Chains binary = autoregressive(3, 4, 500, 0), top = binary;
   for (double& x : binary.values) x = x < -0.5 ? 1 : 0;
@@ -145,7 +146,7 @@ TEST(ShortChains, TiesHaveATailEss) {
     EXPECT_EQ(s.ess_tail, ess_tail(chains.view()));
     EXPECT_LT(s.rhat, 1.02);
   }
-  // Half zeros, half ones: as far from the median each.
+  // Half zeros and half ones: all have the same distance from the median.
   Chains coin = autoregressive(4, 2, 400, 0);
   for (std::size_t i = 0; i < coin.values.size(); ++i) coin.values[i] = static_cast<double>((i * 7 / 3) % 2);
   EXPECT_FALSE(std::isnan(summarize(coin.view()).rhat));
@@ -163,7 +164,7 @@ TEST(ShortChains, StuckChainsHaveAnInfiniteRhat) {
                 pairs.values.begin() + static_cast<std::ptrdiff_t>(c * 100));
   EXPECT_EQ(rhat_nested(pairs.view(), 2), std::numeric_limits<double>::infinity());
   for (std::size_t i = 0; i < 400; i += 3)
-    chains.values[i] = std::nextafter(chains.values[i], 9);  // rounding is no movement
+    chains.values[i] = std::nextafter(chains.values[i], 9);  // rounding does not count as a move
   EXPECT_EQ(rhat(chains.view()), std::numeric_limits<double>::infinity());
   Chains rounded{50, 2, std::vector<double>(100, 0.3)};
   rounded.values[7] = std::nextafter(0.3, 1);

@@ -1,5 +1,5 @@
-// Priors with most of their mass at the edge of the support, where weights are too small for a double: sparse
-// Dirichlet priors, Beta priors of small arguments.
+// Priors with most of their mass at the boundary of the support, where weights underflow a double: sparse
+// Dirichlet priors, and Beta priors with small arguments.
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -74,7 +74,7 @@ TEST(SparsePrior, DensityOfWeightsThatADoubleDoesNotHold) {
     }
 }
 
-// exp(log prior + log Jacobian) over u: most of it lies where one weight has underflowed.
+// The integral of exp(log prior + log Jacobian) over u; most of it is where one weight has underflowed.
 TEST(SparsePrior, IntegratesToOne) {
   const double alpha = 0.002, edge = 25000, h = 0.25;  // the tails fall by exp(-alpha sqrt(2) u)
   const Target weights = sparse_target(2, alpha);
@@ -98,7 +98,7 @@ TEST(SparsePrior, IntegratesToOne) {
   EXPECT_NEAR(underflowed, cdf(boost::math::beta_distribution<>(alpha, alpha), kLeast), 1e-4);
 }
 
-// A step is continuous where a weight leaves what a double holds, up to rounding.
+// The density is continuous, up to rounding, where a weight underflows a double.
 TEST(SparsePrior, DensityHasNoStepWhereWeightsUnderflow) {
   const Target target = sparse_target(2, 0.01);
   std::vector<double> theta(6);
@@ -113,7 +113,7 @@ TEST(SparsePrior, DensityHasNoStepWhereWeightsUnderflow) {
   EXPECT_EQ(theta[1], 0);
 }
 
-// Shares below points of the marginal Beta distribution; 6.5 standard errors, 3 x 6 of them.
+// Shares below points of the marginal Beta distribution; 6.5 standard errors, 3 x 6 comparisons.
 TEST(SparsePrior, DrawsAreOfThePrior) {
   constexpr int K = 3, kDraws = 4000;
   for (const double alpha : {0.001, 0.01, 0.02}) {
@@ -156,7 +156,7 @@ TEST(SparsePrior, StartsWithoutAWeightAreMovedInsideOrRefused) {
   EXPECT_NEAR(static_cast<double>(log_weights_of(u)[1]), std::log(kLeast), 1e-10);
 }
 
-// The ratio of a split and a merge depends on the three weights by their ratios alone.
+// The ratio of a split and a merge depends on the three weights only by their ratios.
 TEST(SparsePrior, WeightsAreSplitAndMergedWhateverTheirSize) {
   using namespace device;
   constexpr int K = 4;
@@ -167,7 +167,7 @@ TEST(SparsePrior, WeightsAreSplitAndMergedWhateverTheirSize) {
     double log_ratio;
     std::vector<double> u;
   };
-  const auto move = [&](double scale) {  // the last component has nearly all
+  const auto move = [&](double scale) {  // the last component has nearly all the weight
     std::vector<double> u(static_cast<std::size_t>(target.dim_unconstrained())), theta(12), scratch(12);
     for (std::size_t i = 0; i < u.size(); ++i) u[i] = 0.3 * std::sin(1.0 + static_cast<double>(i));
     const auto log_weight = [&](int k) { return k == 3 ? 0.0 : logs[static_cast<std::size_t>(k)] + scale; };
@@ -203,7 +203,7 @@ TEST(SparsePrior, WeightsAreSplitAndMergedWhateverTheirSize) {
   }
 }
 
-// log of a Beta(a, b) number, a small.
+// The distribution of the logarithm of a Beta(a, b) variable with small a.
 testing::Expected log_of_beta(double a, double b) {
   using namespace boost::math;
   testing::Expected e{
@@ -222,10 +222,10 @@ INSTANTIATE_TEST_SUITE_P(Backends, SparsePosterior, ::testing::Values(Backend::c
                            return std::string(backend.param == Backend::cpu ? "cpu" : "cuda");
                          });
 
-// Two components too far apart for doubt and one without rows: the weights are Dirichlet with the counts
-// added. The logarithm of the weight without rows, of which a double has lost up to half, follows from
-// log_prior. At most 3 x 9 x 2 quantities on each backend, of 13 comparisons each; false alarms as in
-// conjugate_test.cpp.
+// Two well separated components and one without rows: the posterior of the weights is Dirichlet with the
+// counts added. The logarithm of the weight without rows, which underflows a double in up to half of the
+// draws, is computed from log_prior. At most 3 x 9 x 2 quantities on each backend with 13 comparisons each;
+// false alarms as in conjugate_test.cpp.
 TEST_P(SparsePosterior, IsDirichlet) {
   if (GetParam() == Backend::cuda && !testing::has_gpu()) GTEST_SKIP() << "no GPU";
   constexpr std::size_t K = 3, kDraws = 3200, kChains = 10;

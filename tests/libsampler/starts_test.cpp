@@ -14,7 +14,7 @@ namespace {
 
 ArrayArgument number(double x) { return {{}, {x}, false}; }
 
-// One column, K components; `means` as a list tells components apart.
+// One column and K components; a list of `means` makes the prior differ between components.
 Target target_of(int K, std::vector<double> means = {}) {
   PriorSet prior;
   prior.blocks["weights"] = {PriorFamily::dirichlet, {number(1)}};
@@ -25,8 +25,8 @@ Target target_of(int K, std::vector<double> means = {}) {
   return Target(model_layout({"gaussian_mixture", K}, 1), prior, sd);
 }
 
-// A Gaussian with correlations of 0.9 and sds of 1e-3, 1 and 1e4, far from the point that is given: the mass
-// is its normaliser, the mode its mean.
+// A Gaussian with correlations of 0.9 and sds of 1e-3, 1 and 1e4, from a distant starting point: the mass is
+// its normalising constant, the mode its mean.
 TEST(Laplace, IsExactForAGaussian) {
   const std::vector<double> mean{5, -2, 3e5}, sd{1e-3, 1, 1e4};
   const double rho = 0.9, log_det = 2 * std::log(1 - rho) + std::log(1 + 2 * rho);
@@ -48,7 +48,7 @@ TEST(Laplace, IsExactForAGaussian) {
   EXPECT_NEAR(laplace.log_mass, expected, 0.01);
 }
 
-// A gamma density of shape 50 in log x: Stirling's series gives the error of Laplace's approximation.
+// A gamma density with shape 50 in log x: Stirling's series gives the error of Laplace's approximation.
 TEST(Laplace, IsNearForAGammaDensity) {
   const double shape = 50;
   const LogDensityOfU density = [&](std::span<const double> u) { return shape * u[0] - std::exp(u[0]); };
@@ -66,7 +66,8 @@ TEST(Starts, ChainsHaveOneHeavyOptimumEachBeforeAnyHasTwo) {
   EXPECT_NEAR(found[0].share, 0.7, 1e-12);
   EXPECT_EQ(num_heavy(found), 3u);
   for (std::uint32_t chain = 0; chain < 3; ++chain) EXPECT_EQ(optimum_of_chain(found, 9, chain), chain);
-  // 4,000 others by the shares: 0.7 / 0.995, within 5 standard errors (false alarms 6e-7).
+  // The 4,000 others by the shares: 0.7 / 0.995, within 5 standard errors (probability of a false alarm
+  // 6e-7).
   int at_first = 0;
   for (std::uint32_t chain = 3; chain < 4003; ++chain) {
     const std::size_t optimum = optimum_of_chain(found, 9, chain);
@@ -118,19 +119,19 @@ struct Problem {
   }
 };
 
-// Normal quantiles about each centre: nothing random.
+// Normal quantiles about each centre, without randomness.
 std::vector<double> groups(const std::vector<double>& centres, int rows_of_each) {
   std::vector<double> x;
   for (const double centre : centres)
     for (int i = 0; i < rows_of_each; ++i) {
       const double p = (i + 0.5) / rows_of_each;
-      // Tukey's lambda of 0.14 is close to the normal's quantile function.
+      // Tukey's lambda distribution with 0.14 is close to the normal's quantile function.
       x.push_back(centre + 0.3 * 4.91 * (std::pow(p, 0.14) - std::pow(1 - p, 0.14)) / 1.0);
     }
   return x;
 }
 
-// Groups at -5, 0 and 5 and two components: the middle one belongs to either side.
+// Groups at -5, 0 and 5 and two components: the middle group can join either side.
 TEST(Starts, TwoModesOfEqualMassAreTwoOptima) {
   Problem p(groups({-5, 0, 5}, 40), 2);
   const Optima optima = find_optima(target_of(2), *p.engine, p.fits, 120);
@@ -141,7 +142,7 @@ TEST(Starts, TwoModesOfEqualMassAreTwoOptima) {
   EXPECT_GE(optima.found[1].members.size(), 5u);
 }
 
-// All fits of well-separated groups are one optimum, whatever their labels.
+// All fits of well separated groups are one optimum, whatever their labels.
 TEST(Starts, FitsThatDifferInLabelsOnlyAreOneOptimum) {
   Problem p(groups({-8, 0, 8}, 40), 3);
   const Optima optima = find_optima(target_of(3), *p.engine, p.fits, 120);
@@ -152,7 +153,7 @@ TEST(Starts, FitsThatDifferInLabelsOnlyAreOneOptimum) {
   EXPECT_GE(groups_of_fits.front().size(), 10u);
 }
 
-// The prior decides between modes that the likelihood has alike.
+// The prior decides between modes with equal likelihood.
 TEST(Starts, ThePriorJudgesOptima) {
   Problem p(groups({-5, 0, 5}, 40), 2);
   const Target target = target_of(2, {-2.5, 5});  // both on the left, one on the right
@@ -165,8 +166,8 @@ TEST(Starts, ThePriorJudgesOptima) {
   EXPECT_NEAR(theta[3], 5, 0.3);
 }
 
-// Shares of optima against the mass itself: one free coordinate is left where all but the mean are fixed, and
-// quadrature on a grid gives what each mode has.
+// Shares of optima compared with the mass itself: all but the mean are fixed, so that one free coordinate
+// remains, and quadrature on a grid gives the mass of each mode.
 TEST(Starts, SharesAreThoseOfQuadrature) {
   std::vector<double> x = groups({0}, 50);
   const std::vector<double> more = groups({6}, 44);

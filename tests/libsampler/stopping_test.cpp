@@ -1,5 +1,5 @@
-// When a run that chooses its length looks at its draws, what it decides, and that a longer warm-up is the
-// same however often the run is interrupted.
+// When a run that chooses its length checks its draws, what it decides, and that a longer warm-up is the same
+// however often the run is interrupted.
 #include "emomc/sampler/stopping.hpp"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST(Stopping, LooksAreOnAGridThatTheMostDrawsDoNotMove) {
   EXPECT_TRUE(looks_below(250).empty());
 }
 
-// Four chains of independent draws have an ESS near their number, 4 x 500.
+// Four chains of independent draws have an ESS close to their number, 4 x 500.
 TEST(Stopping, DrawsAreEnoughWhereTheVerdictPassesAndTheEssIsThatAskedFor) {
   const DrawDiagnostics good = diagnosed({"independent", 4, 500, 3, 0});
   EXPECT_EQ(decide({0, 1, 8000}, good, 1000), Decision::enough);
@@ -59,7 +59,7 @@ TEST(Stopping, DrawsAreEnoughWhereTheVerdictPassesAndTheEssIsThatAskedFor) {
   EXPECT_NE(worst_of(few, 0).find(" q"), std::string::npos) << worst_of(few, 0);
 }
 
-// A chain three sds away, looked at after 250 draws, the first look, and after 313.
+// A chain three sds away, checked after 250 draws, the first check, and after 313.
 TEST(Stopping, TheWarmupIsMadeLongerOnceAfterAsManyStepsAsItHad) {
   const auto far = [](int draws) {
     return diagnosed({"one chain away", 4, draws, 3, 0, [](int, int c) { return c == 2 ? 3.0 : 0.0; }});
@@ -76,7 +76,7 @@ TEST(Stopping, TheWarmupIsMadeLongerOnceAfterAsManyStepsAsItHad) {
   EXPECT_EQ(decide({0, 1, 500}, first, 250), Decision::longer_warmup);
   EXPECT_EQ(decide({0, 1, 499}, first, 250), Decision::more_draws) << "it would be longer than allowed";
   EXPECT_NE(worst_of(first, 0).find("q0"), std::string::npos) << worst_of(first, 0);
-  // R-hat is near 1.03: more draws mend that.
+  // R-hat is close to 1.03, which more draws will reduce.
   const DrawDiagnostics near =
       diagnosed({"one chain a little away", 4, 250, 3, 0, [](int, int c) { return c == 2 ? 0.5 : 0.0; }});
   EXPECT_NE(decide({0, 1, 8000}, near, 250), Decision::longer_warmup);
@@ -88,7 +88,7 @@ double hill(const double* theta) {
   return sum;
 }
 
-// Asks for a longer warm-up after 30 draws twice, then for 60 draws.
+// Requests a longer warm-up after 30 draws twice, then 60 draws.
 struct TwiceLonger : Keeper {
   std::vector<std::int64_t> ends, asked;
   int longer = 0;
@@ -135,7 +135,7 @@ struct HillProblem {
   }
 };
 
-// Warm-ups of 100, 200 and 400 steps, the first two with 30 draws of 2 steps behind them.
+// Warm-ups of 100, 200 and 400 steps; the first two are each followed by 30 draws with 2 steps each.
 TEST(Stopping, ALongerWarmupHasTwiceTheStepsAndItsDrawsCountAnew) {
   TwiceLonger keeper;
   const RunResult result = HillProblem("component_wise").run(keeper);
@@ -150,7 +150,7 @@ TEST(Stopping, ALongerWarmupHasTwiceTheStepsAndItsDrawsCountAnew) {
   EXPECT_EQ(result.state.proposed[0], 120u) << "proposals are counted since the last warm-up";
 }
 
-// NaN, for what a window has not met yet, is equal to itself.
+// NaN, for values that a window does not have yet, counts as equal to itself.
 bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
 }
@@ -199,7 +199,7 @@ class LongerWarmupFiles : public ::testing::Test {
     h.block_names = {"all"};
     return h;
   }
-  // Draws of steps 11 to 14, a warm-up until step 34, draws of steps 35 to 37.
+  // Draws of steps 11 to 14, a warm-up until step 34, and draws of steps 35 to 37.
   std::int64_t write(std::uint64_t id, bool keeps, bool tells_of_warmup = true) const {
     ChainWriter writer(chain_file(folder_, id), header(id));
     const std::vector<double> point(6, 0.5);
@@ -235,7 +235,7 @@ TEST_F(LongerWarmupFiles, WhatCameBeforeIsLeftOutOrIsWarmup) {
     EXPECT_EQ(draw_set_of({chain}, "x").num_draws, 3u);
     EXPECT_EQ(draw_set_of({chain}, "x").warmup, 34);
     EXPECT_EQ(draw_set_of({chain}, "x", Phase::warmup).num_draws, keeps ? 4u : 0u);
-    // A resumed run appends behind all draws, those that are left out as well.
+    // A resumed run appends after all draws, including those that are left out.
     EXPECT_EQ(check_committed(chain_file(folder_, 0), header(0), bytes).num_draws, 7);
   }
 }
@@ -258,7 +258,7 @@ TEST_F(LongerWarmupFiles, AFileCutAtAnyByteHasTheDrawsOfOneWarmup) {
   EXPECT_TRUE(with_second);
 }
 
-// A run was killed when it had told one file of the longer warm-up and not the other.
+// A run was killed when one file had the record of the longer warm-up and the other did not.
 TEST_F(LongerWarmupFiles, ChainsThatHaveNotAllBeenToldHaveNoDrawsYet) {
   write(0, false);
   write(1, false, false);

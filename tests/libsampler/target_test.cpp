@@ -37,7 +37,7 @@ Target one(Support support, PriorFamily family, const std::vector<double>& argum
   return Target(one_block(support, std::move(shape)), prior, kUnitSd);
 }
 
-// log |det d theta / d u| by central differences; of a simplex all but the last element are independent.
+// log |det d theta / d u| by central differences; in a simplex only all but the last element are independent.
 double numerical_log_jacobian(const Target& target, std::vector<double> u, const std::vector<int>& rows) {
   const auto n = static_cast<Eigen::Index>(u.size());
   Eigen::MatrixXd jacobian(n, n);
@@ -58,13 +58,13 @@ double numerical_log_jacobian(const Target& target, std::vector<double> u, const
   return std::log(std::abs(jacobian.determinant()));
 }
 
-// The first lane of a GPU's team, whose others have no elements.
+// The first lane of a GPU's team whose other lanes have no elements.
 struct OneLane : device::HostTeam {
   static constexpr int size() { return device::kTeamLanes; }
   device::TwoSums sum_of_lanes(device::TwoSums own) const { return own; }
 };
 
-// A chain's first point has no neighbour: whatever memory has where its terms will be, it is not read.
+// The first point of a chain has no neighbour: the uninitialised memory of its terms must not be read.
 TEST(Target, APointThatIsAllNewHasTheDensitiesThatItHasAlone) {
   for (const Target& target : {one(Support::unit_interval, PriorFamily::beta, {2, 3}),
                                one(Support::real, PriorFamily::normal, {0, 1}),
@@ -77,7 +77,7 @@ TEST(Target, APointThatIsAllNewHasTheDensitiesThatItHasAlone) {
     }
     std::vector<double> expected_theta(1);
     const auto expected = target.constrain_with_prior({&u, 1}, expected_theta);
-    // The kernels that begin so have the point itself, but no terms.
+    // Kernels that begin in this way have the point itself, but no terms.
     std::vector<double> theta = expected_theta;
     const device::Neighbour nothing{&u, theta.data(), &before, 0, target.dim()};
     const auto actual =
@@ -150,7 +150,7 @@ TEST(Target, KnownPointsChangeNoBit) {
   EXPECT_EQ(fresh, reused);
 }
 
-// Numbers of scipy.stats, made by data/make_priors.py.
+// Values of scipy.stats, computed by data/make_priors.py.
 TEST(Target, LogPriorsAreThoseOfScipy) {
   std::ifstream file(std::string(EMOMC_SOURCE_DIR) + "/tests/libsampler/data/priors.json");
   const auto cases = nlohmann::json::parse(file);
@@ -170,7 +170,7 @@ TEST(Target, LogPriorsAreThoseOfScipy) {
   EXPECT_EQ(uniform.log_prior(std::vector<double>{3.5}), -std::numeric_limits<double>::infinity());
 }
 
-// Whatever the family, the density integrates to one over its support, floor included.
+// The density of every family integrates to one over its support, also with a floor.
 TEST(Target, TruncatedPriorsIntegrateToOne) {
   struct Case {
     Support support;
@@ -192,14 +192,15 @@ TEST(Target, TruncatedPriorsIntegrateToOne) {
       {Support::positive, PriorFamily::half_normal, {1.5}, 0},
       {Support::unit_interval, PriorFamily::beta, {2.5, 1.5}, 0},
       {Support::positive, PriorFamily::cauchy, {0, 1}, 0.4},
-      // Far below the floor.
+      // The mean is far below the floor.
       {Support::positive, PriorFamily::normal, {-3, 1}, 0.4},
       {Support::positive, PriorFamily::lognormal, {-3, 0.7}, 0.4},
       {Support::positive, PriorFamily::exponential, {6}, 0.4},
   };
   for (const auto& c : cases) {
     const Target target = one(c.support, c.family, c.arguments, c.floor);
-    // Over u: the Jacobian is part of what is tested. Trapezium rule, exact enough for these densities.
+    // Integration over u, which includes the Jacobian. The trapezium rule is exact enough for these
+    // densities.
     double integral = 0, below = 0;  // below x = 0.9
     std::vector<double> theta(1);
     const double h = 0.002, edge = c.family == PriorFamily::cauchy ? 40 : 25;
@@ -211,7 +212,7 @@ TEST(Target, TruncatedPriorsIntegrateToOne) {
       integral += h * std::exp(prior + jacobian);
       if (theta[0] < 0.9) below += h * std::exp(prior + jacobian);
     }
-    // Draws from the prior for starts: a share outside 5.5 standard errors in 4e-8 of all seeds.
+    // Draws from the prior for starts: the share is outside 5.5 standard errors for 4e-8 of all seeds.
     constexpr int kDraws = 20000;
     int drawn_below = 0;
     for (int i = 0; i < kDraws; ++i)
@@ -252,7 +253,7 @@ TEST(Target, AnOrderNeedsComponentsThatThePriorDoesNotTellApart) {
   PriorSet prior = mixture_prior();
   prior.order = "means";
   prior.blocks["means"] = {PriorFamily::normal, {{{2}, {1, 10}}, number(1)}};
-  EXPECT_NO_THROW(Target(mixture_layout(3, 2), prior, kUnitSd));  // per column
+  EXPECT_NO_THROW(Target(mixture_layout(3, 2), prior, kUnitSd));  // one for each column
   prior.blocks["means"] = {PriorFamily::normal, {{{3}, {1, 2, 4}}, number(1)}};
   EXPECT_THROW(Target(mixture_layout(3, 2), prior, kUnitSd), InputError);
   prior = mixture_prior();
@@ -274,7 +275,8 @@ TEST(Target, SaysWhetherItsComponentsAreExchangeable) {
     return prior;
   };
   EXPECT_TRUE(exchangeable(mixture_prior()));
-  EXPECT_TRUE(exchangeable(with("means", {PriorFamily::normal, {{{2}, {1, 10}}, number(1)}})));  // per column
+  // One for each column.
+  EXPECT_TRUE(exchangeable(with("means", {PriorFamily::normal, {{{2}, {1, 10}}, number(1)}})));
   EXPECT_FALSE(exchangeable(with("means", {PriorFamily::normal, {{{3}, {1, 2, 4}}, number(1)}})));
   EXPECT_FALSE(exchangeable(with("scales", {PriorFamily::fixed, {{{3}, {1, 2, 4}}}})));
   EXPECT_FALSE(exchangeable(with("weights", {PriorFamily::dirichlet, {{{3}, {1, 1, 2}}}})));

@@ -1,4 +1,4 @@
-// Chains that the verdict is to accept, and chains that it is to reject in one known way each.
+// Chains that the verdict must accept, and chains that it must reject for one known reason each.
 #pragma once
 
 #include <cmath>
@@ -16,12 +16,12 @@ namespace emomc::testing {
 struct VerdictCase {
   const char* what;
   int num_chains, num_draws, num_quantities;
-  double correlation;  ///< of a stationary autoregression of unit sd, at lag 1
+  double correlation;  ///< of a stationary autoregression with unit sd, at lag 1
   /// Added to draw i of chain c of the first quantity; may be empty.
   std::function<double(int i, int c)> fault = {};
-  double shared = 0;  ///< share of variance that quantities have in common
+  double shared = 0;  ///< share of the variance that quantities have in common
   int superchains = 0;
-  std::function<bool(int c)> stuck = {};  ///< the chain stays at one draw
+  std::function<bool(int c)> stuck = {};  ///< the chain repeats one draw
 };
 
 inline DrawSet verdict_draws(const VerdictCase& one, std::uint64_t seed) {

@@ -1,4 +1,4 @@
-// What the verdict accepts and rejects: the table of docs/statistics.md.
+// The runs that the verdict accepts and rejects: the table of docs/statistics.md.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -11,7 +11,7 @@ namespace {
 using testing::rejections;
 using testing::VerdictCase;
 
-// Chains that are alike and stationary, at the ESS asked for or above.
+// Stationary chains with equal distributions, with at least the required ESS.
 const std::vector<VerdictCase>& good() {
   static const std::vector<VerdictCase> cases{
       {"independent", 4, 250, 201, 0},
@@ -30,7 +30,7 @@ const std::vector<VerdictCase>& good() {
   return cases;
 }
 
-double spread(int c) { return (c % 4 - 1.5) / std::sqrt(1.25); }  // four places, mean 0 and sd 1
+double spread(int c) { return (c % 4 - 1.5) / std::sqrt(1.25); }  // four positions with mean 0 and sd 1
 
 struct BadCase {
   VerdictCase one;
@@ -69,9 +69,9 @@ const std::vector<BadCase>& bad() {
   return cases;
 }
 
-// At most one good run in a hundred is rejected. More than a binomial of 1 % exceeds with probability 1e-6 is
-// a fault: 2 of 3 data sets would be no proof (3e-4 for a case), so that here all cases count together, 36
-// sets: P(X > 6) = 2e-7; 200 sets: P(X > 12) = 3e-7.
+// At most one good run in a hundred is rejected. A number that a binomial with 1 % exceeds with probability
+// 1e-6 is a fault. 2 of 3 data sets would prove nothing (3e-4 for each case), so that here all cases count
+// together. 36 sets: P(X > 6) = 2e-7; 200 sets: P(X > 12) = 3e-7.
 TEST(Verdict, GoodRunsAreAccepted) {
   int rejected = 0;
   for (VerdictCase one : good()) {
@@ -106,7 +106,7 @@ TEST(VerdictLong, TheTableOfTheDocumentation) {
     std::printf("| %s | %d x %d | %d | %d of %d |\n", one.what, one.num_chains, one.num_draws,
                 one.num_quantities, rejected, kBad);
     std::fflush(stdout);
-    // Five standard errors of a share below the power that is said.
+    // Five standard errors of a share below the stated power.
     const double p = bad_case.power;
     EXPECT_GE(rejected, kBad * p - 5 * std::sqrt(kBad * p * (1 - p))) << one.what;
   }

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using testing::little_endian;
 using testing::Wav;
 
-// Made by libFLAC: 5 samples of 2 channels, 16 bit, 22050 Hz.
+// Written by libFLAC: 5 samples in 2 channels, 16 bits, 22050 Hz.
 constexpr const char* kFlac =
     "664c6143000000221000100000001f00001f056222f000000005c299ad6bdfc3976fe9ad61873c7d4b3884000028200000007265"
     "666572656e6365206c6962464c414320312e342e3320323032333036323300000000fff8661800047102000003e880007fff0005"
@@ -80,7 +80,7 @@ TEST_F(Audio, ChannelsThatCancelAreRefused) {
 TEST_F(Audio, FloatingPointSamplesOf16BitsAreRefused) {
   Wav wav{.bits = 32, .is_float = true, .samples = {0, 14555, -20000}};
   expect_refused(write("scale.wav", wav.bytes()), {"scale.wav", "20000", "full scale is 1", "32768"});
-  wav.samples = {0, 4, -9};  // loud, and possible
+  wav.samples = {0, 4, -9};  // loud, but possible
   EXPECT_EQ(read_audio(write("loud.wav", wav.bytes())).samples.size(), 3u);
 }
 
@@ -90,8 +90,8 @@ TEST_F(Audio, PointersOfGitLfsAreNamed) {
       {"lfs.wav", "git-lfs", "git lfs pull"});
 }
 
-// What programs that write into a pipe leave for the length: SoX, others, and those that never come back to
-// it.
+// Lengths that programs leave if they write into a pipe: SoX, others, and those that never fill in the
+// length.
 TEST_F(Audio, LengthsLeftOpenAreReadToTheEnd) {
   const Wav wav{.samples = {100, -200, 300, -400, 500}};
   for (const std::uint64_t length : {0x7ffff000u, 0x7fffffffu, 0x7fffffdbu, 0xffffffffu, 0xffffffdbu}) {
@@ -159,7 +159,7 @@ TEST_F(Audio, ReadsWhatStandsBehindOtherChunks) {
   const Wav wav{.samples = {1, 2, 3}, .before_data = "LIST" + little_endian(5, 4) + "hello" + '\0'};
   EXPECT_EQ(read_audio(write("list.wav", wav.bytes() + "LIST" + little_endian(4, 4) + "tail")).samples.size(),
             3u);
-  // What a program that writes into a pipe leaves in the header.
+  // The length that a program leaves if it writes into a pipe.
   EXPECT_EQ(read_audio(write("pipe.wav", Wav{.samples = {1, 2, 3}}.bytes(0xffffffff))).samples.size(), 3u);
 }
 
@@ -190,9 +190,9 @@ TEST_F(Audio, RefusesRecordingsThatAreCutShort) {
   const Wav wav{.samples = std::vector<double>{1, 2, 3, 4, 5}};
   expect_refused(write("a.wav", wav.bytes().substr(0, 50)), {"cut short", "10 bytes", "6"});
   expect_refused(write("b.wav", wav.bytes().substr(0, 44)), {"cut short", "10 bytes", "0"});
-  // Nothing may be set aside for two gigabytes that are not there.
+  // No memory may be allocated for two gigabytes that do not exist.
   expect_refused(write("c.wav", wav.bytes(2000000000)), {"cut short", "2000000000"});
-  // Behind a chunk of odd length, which has a byte more than it says.
+  // After a chunk of odd length, which is followed by a padding byte.
   const Wav tagged{.samples = {1, 2}, .before_data = "LIST" + little_endian(5, 4) + "hello" + '\0'};
   expect_refused(write("d.wav", tagged.bytes(6)), {"cut short", "6 bytes", "has 4"});
 }
@@ -214,7 +214,7 @@ TEST_F(Audio, SurvivesEveryDamagedByte) {
 
 TEST_F(Audio, RefusesFlacWhoseSamplesAreDamaged) {
   const std::string whole = from_hex(kFlacOf3Blocks);
-  const std::size_t first = whole.find("\xff\xf8");  // where samples begin
+  const std::size_t first = whole.find("\xff\xf8");  // the first byte of the samples
   ASSERT_EQ(first, 86u);
   for (std::size_t at = first; at < whole.size(); ++at) {
     std::string damaged = whole;
@@ -237,7 +237,7 @@ TEST_F(Audio, RefusesSilence) {
                  {"opposite phase"});
 }
 
-// 61 KB that become 157 MB, and could become gigabytes.
+// 61 KB that expand to 157 MB, and could expand to gigabytes.
 TEST_F(Audio, RefusesHoursOfSilenceInAFewBytes) {
   const fs::path file = EMOMC_SOURCE_DIR "/tests/fuzz/regressions/audio/hours_of_silence.flac";
   expect_refused(file, {"hours_of_silence.flac", "60828 bytes", "more than 16777216 samples"});

@@ -1,4 +1,4 @@
-// Class probabilities worked by hand, and a temper that was known beforehand.
+// Class probabilities computed by hand, and labels that are drawn at a known temper.
 #include "emomc/speech/classification.hpp"
 
 #include <gtest/gtest.h>
@@ -39,9 +39,9 @@ std::vector<double> probabilities(const Classifier& c, const ClassLikelihoods& l
 
 TEST(ClassProbabilities, ArePredictiveMeansOverDraws) {
   const auto l = two_utterances();
-  // Means 0.3 and 0.1.
+  // Mean likelihoods of 0.3 and 0.1.
   EXPECT_NEAR(probabilities(classifier(Rule::predictive, Evidence::sum, 1), l, 0)[0], 0.75, 1e-15);
-  // Prior odds 1 to 3 undo it.
+  // Prior odds of 1 to 3 cancel this.
   EXPECT_NEAR(probabilities(classifier(Rule::predictive, Evidence::sum, 1, {0.25, 0.75}), l, 0)[0], 0.5,
               1e-15);
   // Temper 2 squares the likelihoods: (0.04 + 0.16) / 2 = 0.1 and 0.01.
@@ -55,10 +55,10 @@ TEST(ClassProbabilities, ArePredictiveMeansOverDraws) {
 
 TEST(ClassProbabilities, AreOfMeanLogLikelihoods) {
   const auto l = two_utterances();
-  // Geometric means sqrt(0.08) and 0.1.
+  // Geometric means of sqrt(0.08) and 0.1.
   EXPECT_NEAR(probabilities(classifier(Rule::mean_log, Evidence::sum, 1), l, 0)[0],
               std::sqrt(0.08) / (std::sqrt(0.08) + 0.1), 1e-15);
-  // Means -6 and -8, by frame -1.5 and -2, tempered twice that.
+  // Means of -6 and -8, -1.5 and -2 per frame; the temper doubles them.
   EXPECT_NEAR(probabilities(classifier(Rule::mean_log, Evidence::mean, 2), l, 1)[0], 1 / (1 + std::exp(-1)),
               1e-15);
   EXPECT_NEAR(probabilities(classifier(Rule::mean_log, Evidence::sum, 1, {0.1, 0.9}), l, 1)[0],
@@ -96,14 +96,14 @@ TEST(ClassProbabilities, OfAnImpossibleClassAreZero) {
 TEST(ClassProbabilitySpread, IsTheStandardDeviationOverDraws) {
   const auto l = two_utterances();
   std::vector<double> sd(2);
-  // Draw by draw 2/3 and 4/5.
+  // The draws give 2/3 and 4/5.
   class_probability_spread(classifier(Rule::predictive, Evidence::sum, 1), l, 0, sd);
   EXPECT_NEAR(sd[0], (0.8 - 2.0 / 3) / std::sqrt(2), 1e-14);
   EXPECT_NEAR(sd[1], sd[0], 1e-14);
-  // Odds by frame exp(-1) and exp(2) of the second utterance.
+  // The draws' odds per frame are exp(-1) and exp(2) for the second utterance.
   class_probability_spread(classifier(Rule::predictive, Evidence::mean, 1), l, 1, sd);
   EXPECT_NEAR(sd[0], (1 / (1 + std::exp(-2)) - 1 / (1 + std::exp(1))) / std::sqrt(2), 1e-14);
-  // The prior is in each of them.
+  // Each draw includes the prior.
   class_probability_spread(classifier(Rule::predictive, Evidence::sum, 1, {0.2, 0.8}), l, 0, sd);
   EXPECT_NEAR(sd[0], (0.5 - 1.0 / 3) / std::sqrt(2), 1e-14);
 }
@@ -117,8 +117,8 @@ TEST(ClassProbabilitySpread, OfOneDrawIsZero) {
   EXPECT_EQ(sd, (std::vector<double>{0, 0}));
 }
 
-/// n utterances of 3 classes whose labels are drawn from the probabilities at temper `tau`, of 2 draws each
-/// that differ by nothing. Utterances have `frames` frames.
+/// n utterances of 3 classes whose labels are drawn from the probabilities at temper `tau`. There are 2 equal
+/// draws, and each utterance has `frames` frames.
 ClassLikelihoods labelled_at(double tau, int n, double frames, Evidence evidence, std::uint64_t seed,
                              std::vector<int>& truth) {
   ClassLikelihoods l;
@@ -145,7 +145,8 @@ ClassLikelihoods labelled_at(double tau, int n, double frames, Evidence evidence
 }
 
 // With n = 4,000 labels the maximum likelihood estimate of log tau has a standard error of 0.029, from the
-// Fisher information of one label, 0.30 at these weights; the bound is 5.5 of them (false alarm 4e-8).
+// Fisher information of one label, 0.30 with these weights. The bound is 5.5 standard errors (probability of
+// a false alarm 4e-8).
 TEST(LearnTemper, FindsTheTemperThatLabelsWereDrawnAt) {
   for (const Evidence evidence : {Evidence::sum, Evidence::mean})
     for (const double tau : {0.003, 0.1, 1.0, 30.0})
@@ -206,7 +207,8 @@ TEST(LearnTemper, GoesToTheEndsOfItsRange) {
   }
   const Classifier c = classifier(Rule::predictive, Evidence::sum, 1, {1.0 / 3, 1.0 / 3, 1.0 / 3});
   const LabelledLikelihoods right{&l, best}, wrong{&l, worst};
-  // Always right: the higher the temper the better. Always wrong: guessing is best.
+  // If the likelihoods are always right, a higher temper is better; if they are always wrong, the uniform
+  // distribution is best.
   const auto high = learn_temper(c, {&right, 1}), low = learn_temper(c, {&wrong, 1});
   EXPECT_GT(high.temper, 100);
   EXPECT_LE(high.temper, 1.0001e4);

@@ -18,7 +18,7 @@ using Labels = std::pair<std::string, std::string>;  // speaker, emotion
 
 class Corpora : public FolderTest {
  protected:
-  /// Empty recordings with these names must be parsed to these labels.
+  /// Expects that empty recordings with these names are parsed to these labels.
   void expect_labels(const std::string& kind, const std::map<std::string, Labels>& label_of) {
     for (const auto& [name, labels] : label_of) write(name, "");
     const auto listing = list_corpus(kind, folder);
@@ -32,7 +32,8 @@ class Corpora : public FolderTest {
     }
   }
 
-  /// Recordings with these names, added to those there, must be left out because of these words.
+  /// Expects that recordings with these names, added to the existing ones, are left out with these words as
+  /// the reason.
   void expect_unparsed(const std::string& kind, const std::map<std::string, std::string>& why_of) {
     for (const auto& [name, why] : why_of) write(name, "");
     const auto listing = list_corpus(kind, folder);
@@ -49,7 +50,7 @@ class Corpora : public FolderTest {
   }
 };
 
-// A class "happy " beside "happy" would be a silent one more.
+// Otherwise a class "happy " would silently be added to the class "happy".
 TEST_F(Corpora, ManifestsOfOtherProgramsAreRead) {
   write("a.wav", "");
   write("b.wav", "");

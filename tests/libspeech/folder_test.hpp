@@ -1,4 +1,4 @@
-// A folder for the files of one test, and errors that must say certain words.
+// A folder for the files of one test, and a check of error messages.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class FolderTest : public ::testing::Test {
   }
 };
 
-/// `call` throws InputError with a message of one line that has all `words`.
+/// Expects that `call` throws InputError with a message of one line that contains all `words`.
 template <class Call>
 void expect_input_error(Call call, const std::vector<std::string>& words) {
   try {

@@ -1,4 +1,4 @@
-// What settings are refused, and in which words.
+// Settings that are refused, and the words of the messages.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -82,7 +82,7 @@ TEST(MfccSettings, AreRefusedByNameValueAndWhatIsAllowed) {
       {"num_coefficients", "32768", "up to 512"});
   expect_refused([&](auto& s) { s.lifter = nan; }, {"lifter", "nan"});
   expect_refused([](auto& s) { s.lifter = -22; }, {"lifter", "-22"});
-  // 1 + sin(3 pi / 2) is 0: the coefficient would say nothing.
+  // 1 + sin(3 pi / 2) is 0: the coefficient would carry no information.
   expect_refused([](auto& s) { s.lifter = 2; }, {"lifter", "2", "coefficient 3"});
 }
 

@@ -1,5 +1,5 @@
-// MFCCs against python_speech_features, librosa and NumPy (data/make_mfcc.py): every frame within 1e-4 of
-// that coefficient's standard deviation over the recording.
+// MFCCs compared with python_speech_features, librosa and NumPy (data/make_mfcc.py): every frame is within
+// 1e-4 of the standard deviation of its coefficient over the recording.
 #include "emomc/speech/mfcc.hpp"
 
 #include <gtest/gtest.h>
@@ -83,8 +83,8 @@ TEST(Mfcc, AgreesWithOtherProgramsOnSpeech) {
   EXPECT_EQ(compared, 16u);
 }
 
-// The largest difference between rows and those of `file`, in the file's sd of each column; NaN where the
-// sizes differ.
+// The largest difference between rows and those of `file`, in units of the sd of each column of the file; NaN
+// if the sizes differ.
 double largest_difference(const Frames& frames, const std::filesystem::path& file) {
   std::vector<double> expected(frames.values.size());
   if (std::filesystem::file_size(file) != expected.size() * sizeof(double)) return std::nan("");
@@ -160,7 +160,7 @@ TEST(Mfcc, GivesTheEnergyOfEachWindowInDecibels) {
   settings.framing = Framing::pad_last;
   const MfccExtractor extractor(settings, 8000);
   std::vector<double> energy_db{7};
-  // A sum of six tenths is not six times a tenth.
+  // The sum of six 0.1 is not exactly 0.6, so that the variance is not exactly 0.
   extractor.extract(std::vector<double>{1, -1, 1, -1, 1, -1,           //
                                         0.1, 0.1, 0.1, 0.1, 0.1, 0.1,  //
                                         0.3, 0.1, 0.3, 0.1, 0.3, 0.1,  //

@@ -31,7 +31,7 @@ void expect_near(const std::vector<double>& ours, const Json& theirs) {
   }
 }
 
-/// Predictions in which `label` is all but certain, of two or more classes.
+/// Predictions in which class `label` has probability 1.
 Predictions certain(int num_classes, std::vector<int> truth, std::vector<int> speaker,
                     const std::vector<int>& label) {
   Predictions p{num_classes, std::move(truth), std::move(speaker), {}};
@@ -40,8 +40,8 @@ Predictions certain(int num_classes, std::vector<int> truth, std::vector<int> sp
   return p;
 }
 
-/// n utterances of 3 classes with random probabilities; truth drawn from them raised to the power `honesty`
-/// and normalised: 1 is calibrated, less is overconfident.
+/// n utterances of 3 classes with random probabilities. The true classes are drawn from these probabilities
+/// raised to the power `honesty` and normalised: 1 is calibrated, less is overconfident.
 Predictions simulated(int n, double honesty, std::uint64_t seed) {
   Predictions p{3, {}, {}, {}};
   for (int i = 0; i < n; ++i) {
@@ -81,7 +81,7 @@ TEST(Scores, AgreeWithScikitLearn) {
 }
 
 TEST(Scores, AreTheOnesWorkedByHand) {
-  // Probabilities of two classes: 0.9 right, 0.85 wrong, 0.6 right, 0.55 right.
+  // Probabilities of the two classes: 0.9 right, 0.85 wrong, 0.6 right, 0.55 right.
   Predictions p{2, {0, 1, 1, 0}, {0, 0, 1, 3}, {}};
   for (double q : {0.9, 0.85, 0.4, 0.55}) {
     p.log_probability.push_back(std::log(q));
@@ -132,7 +132,8 @@ TEST(Scores, OfImpossibleClassesAreInfiniteButNeverNaN) {
   EXPECT_TRUE(std::isnan(wrong.precision[2]));
 }
 
-// The 99 % ranges of 20 calibrated sets: more than 5 outside has a chance below 1e-6 (binomial, 0.01).
+// The 99 % ranges of 20 calibrated sets: more than 5 outside have a probability below 1e-6 (binomial with p =
+// 0.01).
 TEST(Scores, SimulateWhatCalibrationErrorCalibratedPredictionsHave) {
   int outside_range = 0;
   double mean = 0, expected = 0, width = 0;
@@ -149,7 +150,7 @@ TEST(Scores, SimulateWhatCalibrationErrorCalibratedPredictionsHave) {
     EXPECT_GT(overconfident.calibration_error, overconfident.calibration_range.high);
   }
   EXPECT_LE(outside_range, 5);
-  // 99 % are 5.15 standard deviations wide: 5 standard errors of the mean of 20.
+  // A 99 % range is 5.15 standard deviations wide. The bound is 5 standard errors of the mean of 20.
   EXPECT_NEAR(mean, expected, 5 / 5.15 * width / std::sqrt(20.0));
 }
 
@@ -186,13 +187,14 @@ TEST(Scores, RefuseWhatIsInconsistent) {
 }
 
 TEST(SpeakerInterval, IsTheTIntervalOfTheMeanWhereSpeakersHaveEquallyMany) {
-  // Five speakers with ten utterances of one class: uar is the mean of their shares of right ones.
+  // Five speakers with ten utterances of one class: the unweighted average recall is the mean of their shares
+  // of right ones.
   const std::vector<int> right{3, 7, 6, 9, 5};
   std::vector<int> truth, speaker, label;
   for (int s = 0; s < 5; ++s)
     for (int i = 0; i < 10; ++i) {
       truth.push_back(0);
-      speaker.push_back(2 * s);  // numbers without utterances are no speakers
+      speaker.push_back(2 * s);  // numbers without utterances are not speakers
       label.push_back(i < right[static_cast<std::size_t>(s)] ? 0 : 1);
     }
   const Interval interval = uar_interval(certain(2, truth, speaker, label));
@@ -208,15 +210,16 @@ TEST(SpeakerInterval, IsCutToWhatAUarCanBe) {
   EXPECT_EQ(interval.high, 1);
 }
 
-// Speakers differ by a normal effect on the logit of being right. Of 4,000 sets the share of intervals that
-// hold the uar of all speakers is a binomial number: within 5 of its standard errors (0.0034) of 0.95, and
-// for the few speakers of a small corpus, whose shares are bounded and not normal, not below 0.93.
+// Speakers differ by a normal effect on the logit of being right. The number of intervals, out of 4,000, that
+// contain the unweighted average recall of all speakers is binomial: its share must be at most 5 standard
+// errors (0.0034) above 0.95, and at least 0.93, since the shares of the few speakers of a small corpus are
+// bounded and not normal.
 TEST(SpeakerInterval, CoversAsItSaysWithFewSpeakers) {
   constexpr int kSets = 4000, kUtterances = 40;
   for (const int speakers : {4, 5, 10}) {
     int covered = 0;
-    // The uar of all speakers: the mean of 1 / (1 + exp(-(0.5 + 0.7 z))), by the midpoints of 20,000
-    // quantiles.
+    // The unweighted average recall of all speakers: the mean of 1 / (1 + exp(-(0.5 + 0.7 z))), approximated
+    // with 20,000 draws of z.
     double truth_of_all = 0;
     for (int i = 0; i < 20000; ++i) {
       const double z =
@@ -244,7 +247,8 @@ TEST(SpeakerInterval, CoversAsItSaysWithFewSpeakers) {
 }
 
 TEST(SpeakerInterval, OfADifferenceLeavesTheSameSpeakerOutOfBoth) {
-  // b is wrong in one utterance more of each speaker: the difference is the same whoever is left out.
+  // b is wrong in one more utterance of each speaker: the difference does not depend on the speaker that is
+  // left out.
   std::vector<int> truth, speaker, a, b;
   for (int s = 0; s < 6; ++s)
     for (int i = 0; i < 4; ++i) {
@@ -271,7 +275,7 @@ TEST(McNemar, AgreesWithScipysBinomialTest) {
   ASSERT_EQ(cases.size(), 9u);
   for (const auto& c : cases) {
     const std::size_t first_only = c["only_first"], second_only = c["only_second"];
-    const std::size_t n = first_only + second_only + 3;  // and three that both get right
+    const std::size_t n = first_only + second_only + 3;  // plus three that both get right
     std::vector<int> first(n, 0), second(n, 0);
     for (std::size_t i = 0; i < first_only + second_only; ++i) (i < first_only ? second : first)[i] = 1;
     const std::vector<int> zero(n, 0);

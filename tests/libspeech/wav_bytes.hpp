@@ -1,4 +1,4 @@
-// WAV files written by hand, so that they can be wrong.
+// WAV files made byte by byte, so that they can be invalid.
 #pragma once
 
 #include <bit>
@@ -18,7 +18,7 @@ inline std::string little_endian(std::uint64_t value, int num_bytes) {
 struct Wav {
   int bits = 16, num_channels = 1, sample_rate = 16000;
   bool is_float = false;
-  std::vector<double> samples{};  ///< interleaved; of PCM in units of its last bit
+  std::vector<double> samples{};  ///< interleaved; for PCM in units of the last bit
   std::string before_data{};      ///< chunks between fmt and data
 
   std::string data() const {
@@ -28,14 +28,14 @@ struct Wav {
         bytes += little_endian(std::bit_cast<std::uint32_t>(static_cast<float>(x)), 4);
       else if (is_float)
         bytes += little_endian(std::bit_cast<std::uint64_t>(x), 8);
-      else  // 8 bits are unsigned
+      else  // 8-bit samples are unsigned
         bytes += little_endian(
             static_cast<std::uint64_t>(static_cast<std::int64_t>(x) + (bits == 8 ? 128 : 0)), bits / 8);
     }
     return bytes;
   }
   std::string bytes() const { return bytes(data().size()); }
-  /// With a header that promises `num_bytes` of samples.
+  /// With a header that states `num_bytes` of samples.
   std::string bytes(std::uint64_t num_bytes) const {
     const int frame_bytes = bits / 8 * num_channels;
     const std::string format = little_endian(is_float ? 3 : 1, 2) + little_endian(num_channels, 2) +

@@ -1,5 +1,5 @@
 "use strict";
-// What the report's pages share: the data inside them, tables, charts. Nothing is fetched.
+// Shared by the pages of reports: the data inside the pages, tables and charts. Nothing is fetched.
 window.reportErrors = [];
 window.addEventListener("error", (event) => window.reportErrors.push(String(event.message)));
 
@@ -22,8 +22,9 @@ $("facts").textContent = data.facts;
 if (data.config) $("config").textContent = data.config;
 else $("config-section").remove();
 
-// A table whose rows a click on a head sorts, null below all. `columns`: [name, whether the first click sorts downwards];
-// `value(row, i)`: what column i sorts by; `line(row)`: its tr; `matches(row)`: whether it is shown. At most `most` are.
+// A table that is sorted by a click on a column head; null is less than everything. `columns` has [name, whether the
+// first click sorts in descending order]. `value(row, i)` is the sort key of column i, `line(row)` the tr element of a
+// row, and `matches(row)` whether the row is shown. At most `most` rows are shown.
 function sortableTable(table, rows, columns, { value, line, matches, shown, most = Infinity }) {
   let order = { column: -1, down: false };
   function fill() {
@@ -69,7 +70,7 @@ function draw(id, config) {
 }
 const axis = (text, more = {}) => ({ type: "linear", title: { display: true, text }, grid: { color: "#eef0f4" }, ...more });
 
-// For tests: how many colours each chart has.
+// For tests: the number of colours in each chart.
 function colorsOfCharts() {
   const result = {};
   for (const [id, chart] of Object.entries(charts)) {

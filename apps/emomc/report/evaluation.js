@@ -1,6 +1,6 @@
-// The page of an evaluation, from the data inside it: methods (posterior, then EM if it was asked for), difference,
-// convergence, run (names and texts), rows (utterance, speaker, truth, predicted, p of truth, p of predicted). null is a
-// number that is not finite.
+// The page of an evaluation, made from the data inside it: methods (posterior, then EM if it was run), difference,
+// convergence, run (names and texts), and rows (utterance, speaker, truth, predicted, p of truth, p of predicted). null
+// stands for a number that is not finite.
 
 const [posterior, em] = data.methods;
 const colors = ["#3b6fb6", "#d98a29"];
@@ -9,7 +9,7 @@ const digits = (x, n = 3) => (x === null ? "-" : x.toFixed(n));
 const signed = (x) => (x === null ? "-" : (x < 0 ? "\u2212" : "+") + Math.abs(x).toFixed(3));
 const range = ([low, high], text = (x) => digits(x)) => (low === null || high === null ? "-" : `[${text(low)}, ${text(high)}]`);
 const percent = (x) => (x === null ? "-" : (100 * x).toFixed(1) + " %");
-// For p and probabilities: three digits, small ones too.
+// p-values and probabilities with three decimals, small ones with two significant digits.
 const small = (x) => (x === null ? "-" : x === 0 || x >= 0.001 ? x.toFixed(3) : x.toExponential(1));
 const isMiscalibrated = ({ calibration_error: error, calibration_error_99_percent_range: [low, high] }) =>
   error !== null && ((high !== null && error > high) || (low !== null && error < low));
@@ -164,7 +164,7 @@ const utterances = sortableTable($("utterances"), data.rows,
 $("filter").addEventListener("input", utterances.fill);
 $("only-wrong").addEventListener("change", utterances.fill);
 
-// For tests: whether every chart shows something, the table sorts and filters, the matrix follows the choice.
+// For tests: whether all charts are drawn, the table sorts and filters, and the matrix follows the selected method.
 window.selfTest = () => {
   const body = $("utterances").tBodies[0], heads = $("utterances").tHead.rows[0].cells;
   const column = (i) => [...body.rows].map((line) => line.cells[i].textContent);

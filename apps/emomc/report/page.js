@@ -1,6 +1,6 @@
-// The page of a run, from the data inside it.
+// The page of a run, made from the data inside it.
 
-// As many decimals as an sd of three digits has.
+// The number of decimals that shows an sd with three significant digits.
 const decimals = (sd) => (sd > 0 ? Math.min(Math.max(2 - Math.floor(Math.log10(sd)), 0), 12) : 5);
 const count = (x) => (x === null ? "NaN" : Math.round(x).toString());
 const color = (i, n, alpha = 1) => `hsla(${Math.round((360 * i) / Math.max(n, 1) + 210) % 360}, 62%, 45%, ${alpha})`;
@@ -119,12 +119,12 @@ if (data.predictive.length) {
   $("predictive-section").remove();
 }
 
-// For tests: whether every chart shows something, and the table sorts and filters.
+// For tests: whether all charts are drawn, and the table sorts and filters.
 window.selfTest = () => {
   const result = { errors: window.reportErrors, charts: colorsOfCharts(), sorted: false, filtered: false };
   const heads = $("summary").tHead.rows[0].cells, body = $("summary").tBodies[0];
   const column = (i) => [...body.rows].map((row) => row.cells[i].textContent);
-  // The values themselves: what is shown is rounded, each by its own sd.
+  // Compares the values themselves, since the displayed text is rounded by each row's own sd.
   const values = new Map(data.rows.map((row) => [row[0], row]));
   const shown = (i) => column(0).map((name) => values.get(name)[i]).filter((x) => x !== null);
   heads[9].click();

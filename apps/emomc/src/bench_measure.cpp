@@ -20,10 +20,10 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// As a two-Gaussian fit of a mass peak has them.
+// Typical values of a two-Gaussian fit of a mass peak.
 const std::vector<double> kTwoGaussian{0.7, 0.3, 0.8, 2.2};
 
-// Weights about 1/K, means within 2.5, scales in [0.5, 1.3].
+// Random parameters of a mixture: weights of about 1/K, means in [-2.5, 2.5], scales in [0.5, 1.3].
 std::vector<double> mixture_parameters(int K, int d) {
   const device::RandomSource random{20260101, 0, 0};
   device::u32 next = 0;
@@ -40,10 +40,10 @@ std::vector<double> mixture_parameters(int K, int d) {
   return theta;
 }
 
-// Runs `repeat(n)` with growing n until it takes `seconds`; returns seconds per repetition.
+// Runs `repeat(n)` with increasing n until it takes `seconds`; returns the seconds of one repetition.
 template <class F>
 double time_per_repetition(double seconds, F repeat) {
-  repeat(1);  // not counted: first launches, pages, caches
+  repeat(1);  // excluded from the timing: first launches, page faults, cold caches
   for (long n = 1;; n *= 2) {
     const auto begin = Clock::now();
     repeat(n);
@@ -73,9 +73,10 @@ double seconds_per_evaluation(LikelihoodEngine& engine, const std::vector<double
   return seconds / kPerGraph / bench.chains;
 }
 
-// Time between segment boundaries, so that capturing graphs and the last copies are not in it. The first two
-// calls are of segments whose length was a guess; from the third on their length suits the speed. A third
-// segment that alone takes ten times the time wanted (a slow engine) is enough.
+// Measures the time between segment boundaries, which excludes the capture of graphs and the last copies. The
+// first two segments are excluded, since their lengths are guesses; later lengths are adapted to the speed.
+// The measurement ends after at least three segments and `seconds`, or, with a slow engine, after ten times
+// `seconds`.
 class StepTimer final : public DrawHandler {
  public:
   explicit StepTimer(double seconds) : seconds_(seconds) {}
@@ -116,17 +117,17 @@ double seconds_per_step(LikelihoodEngine& engine, const std::vector<double>& the
     starts.insert(starts.end(), theta.begin(), theta.end());
   }
   RunOptions options;
-  // How long prefetched steps take, and those with kept sums of components, depends on how many candidates
-  // are accepted: the scale is learnt first.
+  // The duration of prefetched steps and of steps with component caches depends on the acceptance rate, so
+  // that the proposal scale is adapted first.
   constexpr std::int64_t kUntilFitted = 70, kUntilScaled = 1000, kUntilScaledWithCaches = 120;
-  constexpr std::size_t kMostPrefetched = 3'000'000;  // rows of all chains
+  constexpr std::size_t kMostPrefetched = 3'000'000;  // rows times chains
   const bool prefetched = bench.backend == Backend::cuda &&
                           bench.rows * static_cast<std::size_t>(bench.chains) <= kMostPrefetched;
   if (prefetched)
     options.warmup = kUntilScaled;
   else if (proposal_use(proposal).fitted)
     options.warmup = kUntilFitted;
-  options.thin = 1'000'000'000;  // no draws leave: the step alone
+  options.thin = 1'000'000'000;  // no draw is stored, so that only steps are timed
   options.draws = 1;
   options.seed = 1;
   const ProposalSpec spec{proposal, ProposalShape::diagonal, 0.234};

@@ -1,4 +1,4 @@
-// One timing of `emomc bench`: evaluations of an engine, and steps of chains on it.
+// One measurement of `emomc bench`: the time of an engine's evaluations and of chain steps that use it.
 #pragma once
 
 #include <string>
@@ -13,19 +13,19 @@ struct BenchCase {
   std::size_t rows = 10'000;
   int dim = 13, components = 8, chains = 1;
   int threads = 0;
-  double seconds = 0.5;  ///< least time of a measurement
+  double seconds = 0.5;  ///< minimum duration of a measurement
   std::string model = "gaussian_mixture", covariance = "diagonal";
-  std::string proposal = "random_walk";  ///< of a step
+  std::string proposal = "random_walk";  ///< whose step is measured
 };
 
 struct BenchResult {
-  double microseconds_per_evaluation = 0;  ///< of one parameter vector, `chains` of them per call
-  double microseconds_per_step = 0;        ///< one step of `proposal` of one chain of `chains`
-  double microseconds_per_sweep = 0;       ///< one component_wise sweep of one chain of `chains`
+  double microseconds_per_evaluation = 0;  ///< for one parameter vector, with `chains` of them in a call
+  double microseconds_per_step = 0;        ///< one step of `proposal`, divided by the number of chains
+  double microseconds_per_sweep = 0;       ///< one component_wise sweep, divided by the number of chains
   std::string device;
 };
 
-/// Data drawn from a mixture; evaluations and steps repeated until `seconds` have passed.
+/// Simulates data from a mixture and repeats evaluations and steps until `seconds` have passed.
 BenchResult measure(const BenchCase& bench);
 
 }  // namespace emomc::app

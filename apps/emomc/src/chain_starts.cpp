@@ -16,11 +16,11 @@ namespace emomc::app {
 namespace {
 
 constexpr std::size_t kMostRefined = 8;
-constexpr double kRowsOfOneThread = 2000;  // fewer are not worth more threads
+constexpr double kRowsOfOneThread = 2000;  // fewer rows do not justify more threads
 constexpr double kMuchHigher = 4.6;        // log 100
 
-// Moves by other chains' state stay in the space that the starts span, and chains may share a start: each is
-// moved by about a posterior sd in every direction.
+// Proposals that use the state of other chains stay in the space that the starts span, and chains may share a
+// start. Each start is therefore moved by about one posterior sd in every direction.
 void spread(const RunSetup& setup, std::uint32_t chain, std::uint64_t seed, std::vector<double>& theta) {
   const device::RandomSource random{seed, ~std::uint64_t{0}, chain};
   const double sd = 1 / std::sqrt(1.0 + static_cast<double>(setup.loaded.data.num_rows) /
@@ -40,13 +40,13 @@ double log_density(RunSetup& setup, const std::vector<double>& theta) {
   return total;
 }
 
-// But for rounding.
+// Whether two points are equal up to rounding.
 bool is_same(const std::vector<double>& a, const std::vector<double>& b) {
   return std::equal(a.begin(), a.end(), b.begin(),
                     [](double x, double y) { return std::abs(x - y) <= 1e-6 * (1 + std::abs(x)); });
 }
 
-// Optima of a part of the rows moved to those of all.
+// Optima that were found with some of the rows are refined with all rows.
 void refine(const MixturePool& pool, const Target& target, std::vector<Optimum>& found) {
   if (found.size() > kMostRefined) found.resize(kMostRefined);
   for (Optimum& optimum : found) {
@@ -105,7 +105,7 @@ std::vector<double> start_of_prior(const RunConfig& config, RunSetup& setup, std
                    " tries; use init kmeans or a parameter file, or a narrower prior");
 }
 
-// What is said of the optima; chains are added as they start.
+// Describes the optima in `report`; find_starts adds the chains.
 void report_optima(const PoolStarts& starts, const Optima& optima, double offset, StartReport& report) {
   report.num_fits = optima.num_fits;
   report.num_degenerate = optima.num_degenerate_fits();
@@ -279,7 +279,7 @@ PoolOptions pool_options(const RunConfig& config, const RunSetup& setup) {
   if (config.prior.scale_floor > 0)
     for (const double sd : setup.loaded.column_sd)
       options.smallest_scale.push_back(config.prior.scale_floor * sd);
-  // Where the prior says what components are like, places that it likes.
+  // If the prior differs between components, some starts of the fits are drawn from it.
   constexpr std::uint32_t kFromPrior = 8;
   constexpr std::uint32_t kNoChain = 1u << 31;
   if (!setup.target->components_are_exchangeable())

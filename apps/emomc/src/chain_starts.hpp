@@ -1,4 +1,4 @@
-// Where the chains of a run start, and what is said about it.
+// Finds the starting points of a run's chains and describes them for the log and the manifest.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -16,29 +16,31 @@ namespace emomc::app {
 
 struct RunSetup;
 
-/// Short fits of a mixture and the optima of the posterior that they belong to.
+/// A pool of short fits of a mixture, and the optima of the posterior density that these fits reach.
 struct PoolOptima {
   MixturePool pool;
   Optima optima;
 };
 
-/// Of `data` under `target`, all in the sampler's units; `rows_count_as` is the power of the likelihood.
-/// `most_optima` as find_optima has it.
+/// Fits a pool to `data` and finds its optima under `target`; both are in the sampler's units.
+/// `rows_count_as` is the power of the likelihood. `most_optima` is passed on to find_optima.
 PoolOptima find_pool_optima(const DataSet& data, const ModelSpec& model, const Target& target,
                             PoolOptions options, double rows_count_as = 1, std::size_t most_optima = 16);
 
-/// Starts of chains from a pool, one after the other.
+/// Gives the chains of one posterior their starting points from a pool, one chain after another.
 class PoolStarts {
  public:
-  /// `init`: kmeans or em. Both references must outlive the object. Throws InputError where no fit has a
-  /// finite density.
+  /// `init` is "kmeans" or "em". `found` and `target` must outlive the object. Throws InputError if no fit
+  /// has a finite posterior density.
   PoolStarts(const PoolOptima& found, const Target& target, const std::string& init, std::uint64_t seed);
-  /// The next chain's start, in the sampler's units: at the optimum of chain number `chain` (of those given
-  /// so far plus one), for kmeans at a clustering that led there, where one is left; else about it.
+  /// The start of chain number `chain`, counted from 0, in the sampler's units. optimum_of_chain() chooses
+  /// its optimum. With init kmeans the start is a clustering from which a short fit reached that optimum, as
+  /// long as there is an unused one; with em, the first chain of an optimum starts at it. Later chains start
+  /// at random points around the optimum.
   std::vector<double> next(std::uint32_t chain);
-  /// Index into optima() of the last start.
+  /// Index into optima() of the last start that next() returned.
   std::size_t optimum() const { return optimum_; }
-  /// Those that chains may have; the best degenerate one where there is no other.
+  /// The optima at which chains may start. If all are degenerate, this is the best degenerate one alone.
   const std::vector<Optimum>& optima() const { return optima_; }
 
  private:
@@ -48,12 +50,13 @@ class PoolStarts {
   std::uint64_t seed_;
   std::vector<Optimum> optima_;
   std::vector<std::vector<std::vector<double>>>
-      left_;  ///< of each optimum: points not yet used, the last first
+      left_;  ///< of each optimum: the points not yet used, the next one last
   std::vector<double> first_;
   std::size_t optimum_ = 0;
 };
 
-/// Of a run: its seed, threads and floor, with draws from a prior that tells components apart.
+/// The options of a run's pool: its seed, its number of threads and its scale floor. If the prior is not the
+/// same for all components, they include points drawn from it.
 PoolOptions pool_options(const RunConfig& config, const RunSetup& setup);
 
 /// Counts, for each of report.optima, the draws of a finished run that EM takes to it (num_draws), among
@@ -63,8 +66,9 @@ PoolOptions pool_options(const RunConfig& config, const RunSetup& setup);
 void follow_draws_to_optima(const RunConfig& config, const RunSetup& setup, const DrawSet& draws,
                             StartReport& report);
 
-/// num_chains x dim, sampler's units, each of finite density; what is to be said goes into setup.starts.
-/// Throws InputError where init_tries did not find one, or where a parameter file does not fit.
+/// The starts of all chains, num_chains x dim, in the sampler's units, each with a finite density. Fills in
+/// setup.starts. With sampler.superchains, the chains of a superchain share one start. Throws InputError if
+/// sampler.init_tries draws from the prior find none, or if a parameter file does not fit the model.
 std::vector<double> find_starts(const RunConfig& config, RunSetup& setup);
 
 }  // namespace emomc::app

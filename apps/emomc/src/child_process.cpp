@@ -58,7 +58,7 @@ std::string in_child(const std::function<std::string()>& work, const OnDeath& on
     const rlimit no_core{0, 0};
     ::setrlimit(RLIMIT_CORE, &no_core);
     ::alarm(kMostSeconds);
-    // The library's own words on stderr would break the rule of one line.
+    // Messages that the library prints to stderr would break the rule that an error is one line.
     if (std::freopen("/dev/null", "w", stderr) == nullptr) ::_exit(1);
     ::_exit(write_all(ends[1], answer_of(work)) ? 0 : 1);
   }

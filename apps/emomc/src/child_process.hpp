@@ -1,4 +1,4 @@
-// Work on files that a library may not survive.
+// Runs work on files in a child process, since a library may crash on a damaged file.
 #pragma once
 
 #include <functional>
@@ -6,16 +6,16 @@
 
 namespace emomc::app {
 
-/// What is said where the child process dies of its work.
+/// The error message if the child process dies.
 struct OnDeath {
-  std::string file;  ///< that it was reading
-  std::string what;  ///< is wrong with it then
+  std::string file;  ///< the file that it was reading
+  std::string what;  ///< what is then wrong with the file
 };
 
-/// Runs `work` in a child process and returns what it returned. Throws InputError with the message of an
-/// InputError that it threw, with `on_death` where the child died, and where it took longer than five
-/// minutes; MachineError where there can be no child, where the system killed it, and with any other
-/// exception's message.
+/// Runs `work` in a child process and returns its result. Throws InputError with the message of an InputError
+/// that `work` throws, with `on_death` if the child dies, and if it takes longer than five minutes. Throws
+/// MachineError if no child can be started, if the system kills it, and with the message of any other
+/// exception.
 std::string in_child(const std::function<std::string()>& work, const OnDeath& on_death);
 
 }  // namespace emomc::app

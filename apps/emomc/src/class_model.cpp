@@ -19,11 +19,11 @@ using Json = nlohmann::ordered_json;
 constexpr int kVersion = 1;
 constexpr std::uintmax_t kMostBytes = std::uintmax_t{4} << 30;  // of draws.npy
 constexpr std::uintmax_t kMostJsonBytes = std::uintmax_t{16}
-                                          << 20;            // JSON takes up to 32 times that in memory
+                                          << 20;            // JSON takes up to 32 times as much memory
 constexpr std::uintmax_t kMostHeaderBytes = 4096;           // of draws.npy
-static_assert(std::endian::native == std::endian::little);  // as .npy says it is
+static_assert(std::endian::native == std::endian::little);  // the byte order that the .npy header states
 
-// NumPy's format 1.0 (NEP 1), float64, C order.
+// The draws in NumPy's format 1.0 (NEP 1): float64, C order, classes x draws x dim.
 std::string npy_of(const ClassModel& model) {
   const std::size_t dim = model.theta[0].size() / model.num_draws;
   std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" +
@@ -70,7 +70,7 @@ ColumnUnits units_of(const nlohmann::json& json, std::size_t dim, const std::str
   return units;
 }
 
-// Bytes of all draws; nothing is read that is larger than model.json says.
+// The size of all draws in bytes. No more is read than model.json states.
 std::size_t draws_bytes(const ClassModel& model, std::size_t dim) {
   std::size_t bytes = sizeof(double);
   for (const std::size_t factor : {model.classes.size(), model.num_draws, dim}) {

@@ -1,4 +1,4 @@
-// A trained classifier as a directory: model.json and draws.npy, all that `emomc classify` reads.
+// A trained classifier as a directory: model.json and draws.npy, which are all that `emomc classify` reads.
 #pragma once
 
 #include <filesystem>
@@ -14,10 +14,10 @@ namespace emomc::app {
 
 struct ClassModel {
   std::vector<std::string> classes, columns;
-  EvaluationConfig config;  ///< how it was trained; how recordings become frames
-  double sample_rate = 0;   ///< of the recordings; 0: they differed, or the corpus was tables
-  ColumnUnits corpus;       ///< of the training frames before they were normalised
-  ColumnUnits units;        ///< normalised frames, standardised by these, are what the draws are of
+  EvaluationConfig config;  ///< how the model was trained and how recordings become frames
+  double sample_rate = 0;   ///< of the recordings, in Hz; 0: they differed, or the corpus was tables
+  ColumnUnits corpus;       ///< mean and sd of the training frames before normalisation
+  ColumnUnits units;  ///< mean and sd of the normalised frames, by which the likelihood standardises them
   Classifier classifier;
   std::size_t num_draws = 0;               ///< of each class
   std::vector<std::vector<double>> theta;  ///< [num_classes] num_draws x dim of the likelihood model
@@ -27,9 +27,10 @@ struct ClassModel {
   }
 };
 
-/// Throws MachineError.
+/// Writes draws.npy, then model.json. Throws MachineError.
 void write_class_model(const ClassModel& model, const std::filesystem::path& directory);
-/// Throws InputError where a file is missing, damaged or of another model; nothing in it is believed before.
+/// Throws InputError if a file is missing, damaged or belongs to another model. All content is checked before
+/// it is used.
 ClassModel read_class_model(const std::filesystem::path& directory);
 
 }  // namespace emomc::app

@@ -13,10 +13,11 @@
 namespace emomc::app {
 namespace {
 
-constexpr double kEmTolerance = 1e-7;  // of the log likelihood a row
+constexpr double kEmTolerance = 1e-7;  // increase of the log likelihood for each row
 constexpr int kEmRounds = 500;
-constexpr std::size_t kMostOptima = 4;   // of a class that are looked at for starts
-constexpr double kLearnedMeansSd = 0.5;  // of the half-normal prior of a learned sd, standardised columns
+constexpr std::size_t kMostOptima = 4;  // of a class, from which starts are taken
+// Sd of the half-normal prior of a sampled means.sd, in standardised units.
+constexpr double kLearnedMeansSd = 0.5;
 
 DataSet training_rows(const LabelledFrames& frames, const TrainingSet& set,
                       std::optional<std::size_t> label) {
@@ -34,7 +35,7 @@ std::size_t num_class_rows(const LabelledFrames& frames, const TrainingSet& set,
   return num_rows;
 }
 
-// A mixture needs rows to begin with.
+// A mixture cannot be fitted to fewer rows.
 void require_rows(std::size_t num_rows, int components, const std::string& whose) {
   if (num_rows < static_cast<std::size_t>(2 * components))
     throw InputError("likelihood.components: " + whose + " has " + std::to_string(num_rows) +
@@ -50,7 +51,7 @@ FitOptions em_options(const EvaluationConfig& config, const TrainingSet& set) {
   return options;
 }
 
-// Any priors: it is asked for its floor of scales.
+// A target whose priors are arbitrary, since only its floor of scales is used.
 Target target_of_floor(const ParameterLayout& layout, double scale_floor, const std::vector<double>& sd) {
   const auto number = [](double x) { return ArrayArgument{{}, {x}, false}; };
   PriorSet prior;
@@ -70,7 +71,7 @@ Target target_of_floor(const ParameterLayout& layout, double scale_floor, const 
   return {layout, prior, sd};
 }
 
-// The best fit that is not degenerate, followed to convergence; the best of all where there is no other.
+// The best fit that is not degenerate, iterated to convergence; the best of all if every one is degenerate.
 std::vector<double> best_of_pool(const DataSet& data, const ModelSpec& model, const EvaluationConfig& config,
                                  const TrainingSet& set, Device& host) {
   const FitOptions options = em_options(config, set);
@@ -98,8 +99,8 @@ ArrayArgument array(std::vector<int> shape, std::vector<double> values) {
   return {std::move(shape), std::move(values), false};
 }
 
-// The Bayesian form of adapting a background model to a class (Reynolds, Quatieri and Dunn 2000): the
-// component of a class is near that of the background.
+// The Bayesian form of adapting a background model to a class (Reynolds, Quatieri and Dunn 2000): each
+// component of a class is near the same component of the background.
 PriorSet prior_about(const ParameterLayout& layout, std::span<const double> background,
                      const EvaluationConfig& config) {
   const auto& training = config.training;
@@ -145,7 +146,8 @@ RunOptions run_options(const EvaluationConfig& config) {
   return options;
 }
 
-// Chains of one group from `group`'s own frames, or from the prior, which is centred on a background.
+// The starts of a group's chains: draws from the prior if it is centred on a background or init is "prior",
+// else optima of the posterior given the group's own frames.
 class Starts {
  public:
   Starts(const LabelledFrames& frames, const EvaluationPlan& plan, const EvaluationConfig& config)
@@ -266,7 +268,7 @@ Target check_posteriors(const LabelledFrames& frames, const EvaluationPlan& plan
   const TrainingConfig& training = config.training;
   if (!training.background && config.run.sampler.init != "prior") require_class_rows(frames, plan, config);
   const ParameterLayout& layout = engine.engine->layout();
-  // Of any figures: a prior's families and shapes do not depend on them.
+  // The values are arbitrary: a prior's families and shapes do not depend on them.
   const std::vector<double> background(static_cast<std::size_t>(layout.dim()), 1.0);
   std::vector<Target> targets;
   for (const TrainingSet& set : plan.sets) {

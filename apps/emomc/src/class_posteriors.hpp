@@ -1,4 +1,5 @@
-// The posteriors of all classes of all training sets: their priors, starts and chains, and EM beside them.
+// The posteriors of all classes of all training sets: priors, starting points and chains, and maximum
+// likelihood fits by EM for comparison.
 #pragma once
 
 #include <functional>
@@ -10,9 +11,10 @@
 
 namespace emomc::app {
 
-/// Chains of set s and class c are group s * num_classes + c; `chains` of each, ids in that order.
+/// The posterior of set s and class c is group s * num_classes + c. Each group has `chains_per_group` chains,
+/// with consecutive ids in the order of the groups.
 struct ClassPosteriors {
-  RunSetup run;                 ///< of all chains; its target is the first group's
+  RunSetup run;                 ///< shared by all chains; its target is that of the first group
   std::vector<Target> targets;  ///< [num_groups]
   std::vector<double> starts;   ///< num_chains x dim
   int chains_per_group = 0;
@@ -22,7 +24,7 @@ struct ClassPosteriors {
   }
 };
 
-/// What evaluates the likelihood of all chains, and how they move.
+/// The engine that evaluates the likelihood for all chains, and their proposal.
 struct EvaluationEngine {
   ModelSpec model;
   Backend backend = Backend::cpu;  ///< resolved
@@ -31,28 +33,30 @@ struct EvaluationEngine {
   ProposalSpec proposal;
   std::vector<ChainPlan> plans;
 };
+/// Throws InputError if the backend is not available.
 EvaluationEngine make_evaluation_engine(const LabelledFrames& frames, const EvaluationPlan& plan,
                                         const EvaluationConfig& config);
 
-/// Called between pieces of work with how much of it is done; may throw to end it.
+/// A callback between units of work, with the number of finished units and the number of all. It may throw to
+/// end the work.
 using Report = std::function<void(std::size_t done, std::size_t all)>;
 
-/// Throws InputError where a prior cannot be stated in a training set's units. `with_starts`: a resumed run
-/// needs none.
+/// Builds the posteriors. Throws InputError if a prior cannot be stated in the units of a training set.
+/// `with_starts` false leaves out the starting points, which a resumed run does not need.
 ClassPosteriors prepare_posteriors(const LabelledFrames& frames, const EvaluationPlan& plan,
                                    const EvaluationConfig& config, bool with_starts, const Report& report);
 
-/// Checks what prepare_posteriors refuses, without fitting anything. Returns a target like those of all
-/// groups but for the figures of their priors.
+/// Does the checks of prepare_posteriors without fitting anything. Returns a target that differs from those
+/// of the groups only in the numbers in its prior.
 Target check_posteriors(const LabelledFrames& frames, const EvaluationPlan& plan,
                         const EvaluationConfig& config, const EvaluationEngine& engine);
 
-/// Throws InputError where a class of a training set has too few rows for a mixture of its own.
+/// Throws InputError if a class of a training set has fewer than two rows for each component of its mixture.
 void require_class_rows(const LabelledFrames& frames, const EvaluationPlan& plan,
                         const EvaluationConfig& config);
 
-/// Maximum likelihood mixtures of each group by EM, from the best of a pool of clusterings: num_groups x dim
-/// of the model.
+/// Maximum likelihood mixtures of all groups by EM, started from the best of a pool of short fits: num_groups
+/// x dim of the model.
 std::vector<double> fit_by_em(const LabelledFrames& frames, const EvaluationPlan& plan,
                               const EvaluationConfig& config, const ClassPosteriors& posteriors,
                               const Report& report);

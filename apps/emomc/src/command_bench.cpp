@@ -36,7 +36,7 @@ void bench(Options options) {
     if (!list_cuda_devices().empty()) methods.push_back("cuda");
   }
   for (const auto& method : methods)
-    if (method == "cuda") make_device(Backend::cuda);  // refuses before anything is measured
+    if (method == "cuda") make_device(Backend::cuda);  // refuses a missing GPU before anything is measured
   auto results = nlohmann::ordered_json::array();
   if (!options.json)
     fmt::print("{:<10} {:>8} {:>4} {:>4} {:>7} {:>9} {:>14} {:>14} {:>14}\n", "method", "n", "dim", "K",
@@ -45,7 +45,7 @@ void bench(Options options) {
     for (const std::size_t rows : options.rows)
       for (const int chains : options.chains) {
         const bool reference = method == "reference";
-        if (reference && chains > 1) continue;  // serial: the same work chains times
+        if (reference && chains > 1) continue;  // it is serial: the same work, `chains` times
         const BenchCase one{backend_of_name(method),
                             options.precision == "mixed" ? Precision::mixed : Precision::float64,
                             rows,

@@ -29,7 +29,7 @@ struct BlockPrior {
 std::vector<BlockPrior> priors_of(const RunConfig& config, const RunSetup& setup) {
   PriorSet own = config.prior;
   std::vector<std::string> names, without_own;
-  // Without data.standardize priors are stated in the data's units already.
+  // Without data.standardize, priors are already stated in the data's units.
   const ColumnUnits units = config.data.standardize ? setup.loaded.units : ColumnUnits{};
   for (const auto& whole : setup.target->layout().blocks)
     for (const auto& block : prior_blocks(whole)) {
@@ -73,7 +73,7 @@ void check(const Options& options) {
                       (config.output.keep_warmup ? static_cast<double>(config.sampler.warmup) /
                                                        static_cast<double>(config.sampler.thin)
                                                  : 0.0);
-  // A draw is its step, two densities and the parameters.
+  // A draw consists of its step, two densities and the parameters.
   const double output = kept * config.sampler.chains * (setup.target->dim() + 3) * 8;
   const auto priors = priors_of(config, setup);
 

@@ -45,7 +45,7 @@ Json line_of(const std::string& file, const Classified& result, const ClassModel
           {"frames", result.num_frames}};
 }
 
-/// A recording of the command line, or why there is none.
+/// The frames of a recording from the command line, or the reason why it has none.
 struct Given {
   std::string file, speaker, problem;
   Frames frames;
@@ -62,7 +62,7 @@ Given read(RecordingClassifier& classifier, const std::string& file) {
   return given;
 }
 
-// Speakers by the names of files, as the corpus has them.
+// The speakers of files, from their names by the convention of a corpus.
 std::map<std::string, std::string> speakers_of(const std::vector<std::string>& files,
                                                const std::string& kind) {
   std::map<std::string, std::string> speakers;
@@ -74,7 +74,7 @@ std::map<std::string, std::string> speakers_of(const std::vector<std::string>& f
       throw InputError(
           "--group-by speaker: names of corpus " + kind +
           " do not say who speaks; classify a speaker at a time, or name others with --speaker-from");
-    if (kind == "folders") {  // emotion/speaker/file
+    if (kind == "folders") {  // the path ends with emotion/speaker/file
       speakers[file] = folder.filename().string();
       continue;
     }
@@ -88,7 +88,7 @@ std::map<std::string, std::string> speakers_of(const std::vector<std::string>& f
   return speakers;
 }
 
-// Says what the speakers' statistics are taken from, where nobody said it.
+// Tells the user whose statistics normalise the frames if the command line does not specify it.
 void explain(const Options& options) {
   if (options.quiet) return;
   if (options.files.size() == 1)
@@ -149,8 +149,8 @@ int classify_files(const Options& options, RecordingClassifier& classifier) {
   return failed ? kBadInput : kDone;
 }
 
-// A WAV or FLAC file on standard input would be heard as noise. Samples begin with such four bytes once in
-// 2^32 times.
+// Refuses a WAV or FLAC file on standard input, which would be read as noise. Raw samples begin with one
+// given sequence of four bytes with probability 2^-32.
 void refuse_container(const unsigned char* bytes, std::size_t count) {
   for (const char* name : {"RIFF", "RIFX", "RF64", "fLaC", "OggS", "FORM", "caff", ".snd"})
     if (count >= 4 && std::equal(name, name + 4, bytes))
@@ -160,7 +160,7 @@ void refuse_container(const unsigned char* bytes, std::size_t count) {
           "file instead");
 }
 
-// Samples as they arrive: the last `window` seconds are classified every so often, and once more at the end.
+// Classifies the last `window` seconds of the samples every `every` seconds, and once more at the end.
 int classify_input(const Options& options, RecordingClassifier& classifier) {
   const double rate = options.rate > 0 ? options.rate : classifier.model().sample_rate;
   if (!(rate > 0))

@@ -17,11 +17,12 @@
 namespace emomc::app {
 namespace {
 
-constexpr double kGoodShape = 0.7;  // Vehtari et al. 2024
-// Smaller differences say nothing of which predicts better (Sivula, Magnusson and Vehtari 2020, section 6).
+constexpr double kGoodShape = 0.7;  // threshold of Pareto k; Vehtari et al. 2024
+// Smaller differences do not show which model predicts better (Sivula, Magnusson and Vehtari 2020, 6).
 constexpr double kSmallDifference = 4, kStandardErrors = 2;
-constexpr double kTimesParameters =
-    1.5;  // of p_loo, above which the model does not fit or the run has not converged
+// If p_loo is above this many times the number of parameters, the model does not fit or the run has not
+// converged.
+constexpr double kTimesParameters = 1.5;
 
 struct Options {
   std::vector<std::string> runs;
@@ -32,19 +33,19 @@ struct Options {
 
 struct Model {
   std::string run;
-  std::vector<std::string> notes;  ///< of its reader
+  std::vector<std::string> notes;  ///< from the reader of the file
   PointwiseRun facts;
   std::vector<double> elpd, p, waic_elpd;
   std::size_t num_bad = 0;
   double worst_k = -1e300;
-  std::string fault;                         ///< what diagnose finds first; empty: the run can be trusted
-  double num_free = 0;                       ///< parameters; 0: not known
-  std::vector<std::string> skipped_columns;  ///< of the data, which are no part of the likelihood
+  std::string fault;                         ///< the first finding of diagnose; empty: the run can be trusted
+  double num_free = 0;                       ///< number of free parameters; 0: unknown
+  std::vector<std::string> skipped_columns;  ///< columns of the data that the likelihood does not use
 
   double elpd_loo() const { return total(elpd).value; }
 };
 
-// What diagnose and the manifest say of a run directory.
+// Adds the verdict of diagnose and the facts from the manifest of a run directory.
 void add_verdict(Model& model) {
   const Inspection run = inspect_run(model.run, Numbering::mended);
   const std::vector<Finding> findings = diagnose(run);
@@ -93,7 +94,7 @@ Estimate difference(const Model& model, const Model& best) {
 std::vector<std::string> warnings_about(const std::vector<Model>& models, const Options& options) {
   std::vector<std::string> lines;
   const auto& facts = models[0].facts;
-  // Only of data that have such rows.
+  // Only for data that have a column which identifies rows that belong together.
   const auto& skipped = models[0].skipped_columns;
   for (const char* column : {"speaker", "file", "frame"})
     if (facts.grouping.by == "row" && options.by.empty() &&

@@ -20,7 +20,7 @@ struct Options : SamplingOptions {
   bool json = false;
 };
 
-/// Everything that does not depend on the seed.
+/// The data of an evaluation that do not depend on the seed.
 struct Evaluation {
   CorpusFeatures corpus;
   LabelledFrames frames;
@@ -41,7 +41,7 @@ Report quiet_report() {
   return [](std::size_t, std::size_t) {};
 }
 
-/// One seed; nothing where a signal stopped it.
+/// Evaluates with one seed. Returns nothing if a signal stopped the run.
 std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const EvaluationConfig& config,
                                                ExistingRun policy, Verbosity verbosity) {
   const std::filesystem::path directory = config.run.output.directory;

@@ -31,7 +31,7 @@ std::string csv_number(double x) {
   return shortest_text(x);
 }
 
-// In double quotes where it has a comma, a quote or a line break (RFC 4180).
+// In double quotes if it has a comma, a quote or a line break (RFC 4180).
 std::string csv_text(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -39,7 +39,8 @@ std::string csv_text(const std::string& text) {
   return quoted + "\"";
 }
 
-// chain,draw,log_density,log_likelihood,log_prior, then the parameters; draws from 0, after warm-up.
+// Columns: chain,draw,log_density,log_likelihood,log_prior, then the parameters. Draws are counted from 0,
+// after warm-up.
 std::string to_csv(const DrawSet& draws) {
   std::string out = "chain,draw";
   for (const auto& name : draws.names) out += "," + csv_text(name);
@@ -54,7 +55,7 @@ std::string to_csv(const DrawSet& draws) {
   return out;
 }
 
-// "sad.csv" -> "sad-1.csv": CmdStan's own way.
+// "sad.csv" -> "sad-1.csv", as CmdStan names its files.
 std::filesystem::path file_of_chain(const std::filesystem::path& output, std::size_t chain) {
   return output.parent_path() /
          (output.stem().string() + "-" + std::to_string(chain + 1) + output.extension().string());

@@ -25,7 +25,7 @@ struct Options {
 };
 
 constexpr const char* kRecord =
-    "features.json";  // the tables that a call wrote, for the next one with --force
+    "features.json";  // the names of the tables that a call wrote; the next call with --force reads it
 
 std::set<std::string> tables_in(const std::filesystem::path& directory) {
   std::set<std::string> names;
@@ -35,8 +35,8 @@ std::set<std::string> tables_in(const std::filesystem::path& directory) {
   return names;
 }
 
-/// The tables of an earlier call that are still there. What names no file of the directory itself is not
-/// believed.
+/// The tables of an earlier call that still exist. A recorded name is ignored unless it names a file of the
+/// directory itself.
 std::set<std::string> recorded_tables(const std::filesystem::path& directory) {
   const nlohmann::json record = read_manifest(directory / kRecord);
   const std::set<std::string> there = tables_in(directory);
@@ -47,8 +47,8 @@ std::set<std::string> recorded_tables(const std::filesystem::path& directory) {
   return names;
 }
 
-/// Removes the tables of an earlier call, writes the new ones and a record of them, and says what else is
-/// there, for evaluation would take it.
+/// Removes the tables of an earlier call and writes the new ones and a record of them. Adds a note about
+/// other tables in the directory, since an evaluation may read them.
 std::string replace_tables(const FeatureSet& features, const std::filesystem::path& directory,
                            std::vector<std::string>& notes) {
   const std::set<std::string> earlier = recorded_tables(directory);

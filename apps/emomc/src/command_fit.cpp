@@ -29,8 +29,8 @@ struct Options {
   bool json = false, quiet = false;
 };
 
-// Raises f(theta(u)) + log prior coordinate by coordinate: a Newton step by differences, halved until it goes
-// up.
+// Increases f(theta(u)) + log prior one coordinate at a time: a Newton step with finite differences, halved
+// until the value increases.
 std::vector<double> raise_by_coordinates(const Target& target, std::span<const double> start,
                                          const ThetaFunction& f) {
   constexpr double kStep = 1e-4, kLongest = 1.0;
@@ -65,7 +65,7 @@ std::vector<double> raise_by_coordinates(const Target& target, std::span<const d
   return theta;
 }
 
-// Two Gaussians with one mean: splits of the data's own width.
+// A start for two Gaussians with a common mean: a narrower and a wider one than the data's own sd.
 std::vector<double> two_gaussian_start(const LoadedData& loaded, int restart) {
   const std::vector<double>& x = loaded.data.values;
   double mean = 0, variance = 0;
@@ -78,12 +78,12 @@ std::vector<double> two_gaussian_start(const LoadedData& loaded, int restart) {
   return {fraction, mean, sd / ratio, sd * ratio};
 }
 
-// Points to fit from, and how many short fits each stands for.
+// Starting points of the fits, and the number of short fits that each represents.
 struct FitStarts {
   std::vector<std::vector<double>> points;
   std::vector<std::size_t> num_fits;
   std::size_t num_short_fits = 0;  ///< 0: there were none
-  std::size_t num_degenerate = 0;  ///< of them, set apart
+  std::size_t num_degenerate = 0;  ///< of the short fits; these are not followed
 };
 
 FitStarts starts_of_pool(const Options& options, const RunConfig& config, const RunSetup& setup) {
@@ -103,7 +103,7 @@ FitStarts starts_of_pool(const Options& options, const RunConfig& config, const 
         permute_components(setup.engine->layout(), order_of_prior(*setup.target, theta), theta));
     of.num_fits.push_back(group.size());
   }
-  // Only where there is nothing else are they fitted.
+  // Degenerate fits are followed only if there are no others.
   FitStarts result = sound.points.empty() ? std::move(degenerate) : std::move(sound);
   result.num_short_fits = fits.size();
   for (const std::size_t n : degenerate.num_fits) result.num_degenerate += n;
@@ -127,12 +127,12 @@ FitStarts starts_of(const Options& options, const RunConfig& config, const RunSe
   return starts;
 }
 
-// Which of several results is returned, and what is to be said of the others.
+// The result that is returned, and facts about the others.
 struct Chosen {
   FitResult best;
-  std::string degenerate;          ///< why the best is; empty: it is not
-  std::size_t num_reached = 0;     ///< starts, or short fits, that came there
-  std::size_t num_degenerate = 0;  ///< that came to something degenerate
+  std::string degenerate;          ///< the reason why the best result is degenerate; empty: it is not
+  std::size_t num_reached = 0;     ///< number of starts, or of short fits, that reached it
+  std::size_t num_degenerate = 0;  ///< number of those that reached a degenerate point
 };
 
 Chosen choose(const std::vector<FitResult>& results, const FitStarts& starts, const RunConfig& config,

@@ -69,7 +69,7 @@ int loglik(const Options& options) {
   const Precision precision = options.precision == "mixed" ? Precision::mixed : Precision::float64;
   const std::string text = read_text_file(options.parameters);
   const ModelSpec model = model_of_parameters(text, options.parameters, options.model);
-  // Standardised also in float64: the same function, and columns far from 0 lose nothing.
+  // Data are standardised also for float64: the value is the same, and columns far from 0 lose no accuracy.
   const LoadedData loaded = load_data({options.data, options.columns, true, format_of(options)}, model);
   const ParameterLayout layout = model_layout(model, loaded.data.dim);
   std::vector<double> theta = parse_parameters(text, options.parameters, layout);

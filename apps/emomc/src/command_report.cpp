@@ -32,7 +32,8 @@ void report(const Options& options) {
       : is_directory
           ? std::filesystem::path(options.runs[0]) / "report.html"
           : throw InputError("-o: name the page to write; only a run directory has a place for it");
-  // A page in the run directory itself must not follow a link out of it, since that may come from elsewhere.
+  // A page inside the run directory must not follow a link out of that directory, which may come from an
+  // untrusted source.
   const FileWriter write = options.output.empty() ? write_file_atomically : write_output;
   require_possible_output(output);
   if (is_directory && run_kind(options.runs[0]) == "evaluation") {

@@ -26,7 +26,7 @@ RunConfig resolved_config(const SamplingOptions& options) {
   return config;
 }
 
-/// A run from its first draw, or its checkpoint, to its summary.
+/// A run from its first draw, or from its checkpoint, to its summary.
 class Sampling {
  public:
   Sampling(const SamplingOptions& options, const RunConfig& config)
@@ -44,7 +44,7 @@ class Sampling {
   }
 
   int run() {
-    // Nothing has been written so far.
+    // Nothing has been written up to here.
     claim_.begin();
     const auto logger = make_logger(directory_, options_.verbosity());
     for (const auto& line : describe(setup_.loaded)) logger->info(line);
@@ -104,12 +104,12 @@ class Sampling {
         write_run_netcdf(directory_, directory_ / "draws.nc",
                          draw_set_of(read_chains(directory_), directory_.string()), write_file_atomically);
       logger.info("\n{}", to_text(summary, 12));
-    } catch (const InputError& error) {  // of what this run has written, which someone has moved or changed
+    } catch (const InputError& error) {  // something else has moved or changed the files of this run
       throw MachineError(error.what());
     }
   }
 
-  // Where the run was to go on until its draws can be trusted, and they cannot.
+  // Warns if the run was to continue until its draws can be trusted, but ended before.
   void warn_of_the_worst(spdlog::logger& logger, const DrawDiagnostics& run) const {
     const SamplerConfig& sampler = config_.sampler;
     if (!sampler.chooses_draws && sampler.until.ess == 0) return;

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Speakers' offsets take their random numbers from streams of their own.
+// The offsets of speakers use separate streams of random numbers.
 constexpr std::uint32_t kSpeakerStream = 0x80000000u;
 
 class OutputFile {
@@ -68,7 +68,7 @@ void write_truth(const fs::path& file, const SimulationConfig& config, const std
   out.close();
 }
 
-// 100,000 rows at a time, so that a long table needs no memory.
+// Simulates 100,000 rows at a time, so that memory does not grow with the table.
 std::size_t write_table(const fs::path& directory, const SimulationConfig& config) {
   constexpr std::size_t kChunk = 100'000;
   OutputFile out(directory / config.file);

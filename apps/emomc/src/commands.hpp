@@ -1,16 +1,16 @@
-// The subcommands: each adds itself to the command line and runs when chosen.
+// The subcommands. Each adds itself to the command line and runs if it is chosen.
 #pragma once
 
 #include <CLI/CLI.hpp>
 
 namespace emomc::app {
 
-/// What `main` returns.
+/// The exit codes of the program.
 enum ExitCode : int {
-  kDone = 0,          ///< the work is done
-  kCheckFailed = 1,   ///< it ran, but the check it makes failed
-  kBadInput = 2,      ///< bad input or usage; nothing was written
-  kMachineFault = 3,  ///< GPU, disk or memory failed
+  kDone = 0,          ///< the work was done
+  kCheckFailed = 1,   ///< the work was done, but the check that it makes failed
+  kBadInput = 2,      ///< bad input or usage; no file was written
+  kMachineFault = 3,  ///< a GPU, a disk or memory failed
 };
 
 /// Each adds a subcommand whose callback does the work and leaves its exit code in `status`.
@@ -31,12 +31,13 @@ void add_train(CLI::App& app, int& status);
 void add_classify(CLI::App& app, int& status);
 void add_devices(CLI::App& app, int& status);
 
-/// Writes out what is buffered of standard output. Throws MachineError where the file, disk or pipe behind it
-/// did not take everything that was printed so far. run_program() calls it after every command; a command
-/// that prints as it goes calls it in between.
+/// Flushes standard output. Throws MachineError if the file, disk or pipe behind it did not accept everything
+/// that was printed so far. run_program() calls it after every command; a command that prints results one by
+/// one calls it in between.
 void flush_standard_output();
 
-/// Parses the command line and runs the subcommand; never throws. Errors are one line on stderr.
+/// Parses the command line and runs the subcommand. Never throws; an error becomes one line on standard
+/// error.
 int run_program(int argc, const char* const* argv);
 
 }  // namespace emomc::app

@@ -14,7 +14,7 @@ CorpusFeatures read_tables(const CorpusConfig& corpus) {
   CorpusFeatures result;
   std::vector<std::filesystem::path> unmatched;
   result.features = read_feature_tables(corpus.path, corpus.pattern, &unmatched);
-  // Files of another kind are no tables.
+  // Files with another extension are not tables.
   std::erase_if(unmatched, [&](const auto& file) {
     return file.extension() != std::filesystem::path(corpus.pattern).extension();
   });

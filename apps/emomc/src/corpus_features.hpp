@@ -1,4 +1,4 @@
-// From a corpus on disk to frames ready for a mixture.
+// Reads a corpus from disk and turns it into frames that a mixture can be fitted to.
 #pragma once
 
 #include <string>
@@ -14,17 +14,19 @@ namespace emomc::app {
 
 struct CorpusFeatures {
   FeatureSet features;             ///< normalised, with deltas
-  std::vector<std::string> notes;  ///< what was read, dropped and skipped, a line each
-  DataFingerprint fingerprint;     ///< of labels and values; its parts, before normalisation, are utterances
-  ColumnUnits units;               ///< of all frames before they were normalised, with deltas
-  double sample_rate = 0;          ///< of all recordings; 0: they differ, or the corpus is tables
+  std::vector<std::string> notes;  ///< what was read, dropped and skipped, one line each
+  DataFingerprint fingerprint;  ///< of the labels and the normalised values; its parts are utterances before
+                                ///< normalisation
+  ColumnUnits units;            ///< mean and sd of all frames, with deltas, before normalisation
+  double sample_rate = 0;       ///< of all recordings, in Hz; 0: they differ, or the corpus is tables
 };
 
-/// Reads tables, or recordings and their MFCCs in parallel (`threads` 0: all). Throws InputError.
+/// Reads tables, or recordings whose MFCCs it computes in parallel (`threads` 0: all), then appends deltas
+/// and normalises. Throws InputError.
 CorpusFeatures load_corpus_features(const CorpusConfig& corpus, const FeaturesConfig& features, int threads,
                                     Verbosity verbosity);
 
-/// The recordings' cepstra as they are, without normalisation and deltas: what `emomc features` writes.
+/// Only the MFCCs of the recordings, without deltas and normalisation. This is what `emomc features` writes.
 CorpusFeatures extract_corpus(const CorpusConfig& corpus, const FeaturesConfig& features, int threads,
                               Verbosity verbosity);
 

@@ -11,17 +11,17 @@
 namespace emomc::app {
 namespace {
 
-constexpr double kFarApart = 3;        // sds of a chain
-constexpr double kSomeDistance = 0.5;  // likewise, where R-hat is too high
-constexpr double kLongStretch = 0.1;   // of the draws, without a move
+constexpr double kFarApart = 3;        // in sds of a chain, if R-hat is above 1.1
+constexpr double kSomeDistance = 0.5;  // the same for smaller R-hat
+constexpr double kLongStretch = 0.1;   // share of the draws without a move
 constexpr double kLowAcceptance = 0.05, kHighAcceptance = 0.9;
-constexpr double kTimesTarget = 2.5;  // acceptance above and below the target
+constexpr double kTimesTarget = 2.5;  // below the target acceptance rate
 constexpr double kStuckAcceptance = 0.001;
-constexpr double kSettledDrift = 0.5;  // of a log scale
+constexpr double kSettledDrift = 0.5;  // change of a log scale
 constexpr double kNearFloor = 1.25, kShareAtFloor = 0.05;
 constexpr double kFaultShare = 1e-3;
 constexpr double kIndependent = 0.9;  // ESS per draw
-constexpr std::size_t kNamed = 4;     // quantities or chains in a sentence
+constexpr std::size_t kNamed = 4;     // quantities or chains that a sentence names
 
 class Judge {
  public:
@@ -64,7 +64,7 @@ class Judge {
     return draws_sd({chain(q, c), draws_.num_draws, 1, 1, static_cast<std::ptrdiff_t>(draws_.num_draws)});
   }
 
-  // "a, b, c and 5 more"
+  // For example "a, b, c and 5 more".
   static std::string list(const std::vector<std::string>& items) {
     std::string text;
     for (std::size_t i = 0; i < std::min(items.size(), kNamed); ++i) text += (i ? ", " : "") + items[i];
@@ -75,7 +75,7 @@ class Judge {
     return fmt::format("{} {}{}", n, word, n == 1 ? "" : "s");
   }
 
-  // Of another program, whose model is not known.
+  // Whether the draws are from another program, so that their model is unknown.
   bool is_foreign() const { return draws_.layout.blocks.empty(); }
 
   void check_status() {
@@ -100,7 +100,7 @@ class Judge {
           "look at the draws; a density that is not finite is a fault of the model or of its data");
   }
 
-  // Of the first log density: a chain that rejects everything repeats it.
+  // Uses the first log density: a chain that rejects every proposal repeats it.
   void check_stuck() {
     std::vector<std::string> stuck;
     for (std::size_t c = 0; c < draws_.num_chains(); ++c) {
@@ -122,7 +122,8 @@ class Judge {
           "spike of the density needs prior.scale_floor or a narrower prior on scales");
   }
 
-  // "chain 2 (0.31) against 0.52", the chains that are away from the others in quantity q.
+  // For example "chain 2 (0.31) lies apart from the others (0.52; ...)": the chains whose mean of quantity q
+  // differs from the median of the chains' means by more than `distance` sds of a chain.
   std::string chains_apart(std::size_t q, double distance) const {
     const std::size_t chains = draws_.num_chains();
     std::vector<double> means, sds;
@@ -189,7 +190,7 @@ class Judge {
     }
   }
 
-  // Early draws of all chains against the last half of them.
+  // Compares early draws of all chains with the last half of their draws.
   void report_trend(const std::vector<std::size_t>& found) {
     const std::size_t q = found[0], n = draws_.num_draws;
     const MixingTests& test = run_.tests[q];
@@ -199,7 +200,7 @@ class Judge {
     last.num_draws = n / 2;
     last.data += n - n / 2;
     const double a = draws_mean(first), b = draws_mean(last);
-    // Where the mean is the same it is the width that changes.
+    // If the means are equal, the width of the distribution changes.
     const bool in_mean = std::abs(b - a) > 0.1 * draws_sd(last);
     std::vector<std::string> others;
     for (std::size_t i = 1; i < found.size(); ++i) others.push_back(draws_.names[found[i]]);
@@ -259,7 +260,8 @@ class Judge {
           "means of them are taken");
   }
 
-  // What the reader of the files says; other programs' methods have no verdict here.
+  // Repeats what the reader of the files noted. Draws of an approximation are a problem, since no diagnostic
+  // judges them.
   void check_input() {
     for (const auto& note : draws_.notes)
       add(Severity::note, "input", note, "check that these are the draws that you mean");
@@ -281,8 +283,8 @@ class Judge {
           "a higher adapt_delta, or another parameterisation");
   }
 
-  // Moves of crank_nicolson by the distribution that warm-up has fitted: the better it fits, the more are
-  // accepted, and where all are each draw is a new one.
+  // Moves of crank_nicolson that use the distribution fitted in warm-up. The better the fit, the higher the
+  // acceptance rate; at a rate of 1 each draw is independent of the one before.
   static bool is_move_by_fit(const std::string& block) { return block.starts_with("all["); }
   static bool is_jump(const std::string& block) { return block.starts_with("split_merge"); }
 
@@ -304,7 +306,7 @@ class Judge {
       const double rate = accepted / proposed;
       const std::string text = fmt::format("{} ({:.3f})", block.name, rate);
       if (!dead.empty()) none.push_back(fmt::format("{} in chain {}", block.name, list(dead)));
-      // Blocks of one dimension aim at 0.44.
+      // Blocks of one dimension have the target 0.44.
       const double least = target > 0 ? std::min(target, 0.44) / kTimesTarget : kLowAcceptance;
       const double most =
           target > 0 ? std::min(kHighAcceptance, std::max(target, 0.44) * 1.6) : kHighAcceptance;
@@ -335,7 +337,7 @@ class Judge {
           fmt::format("a longer warm-up than sampler.warmup = {}", draws_.warmup));
   }
 
-  // R-hat compares chains: what it cannot see is where none of them has been.
+  // R-hat compares chains: it cannot detect modes that no chain has visited.
   void check_starts() {
     if (!run_.facts.starts) return;
     const RunFacts::Starts& s = *run_.facts.starts;
@@ -386,7 +388,7 @@ class Judge {
           "a few at the edges of the parameter space do no harm; many point at the data or the prior");
   }
 
-  // Where a scale's prior begins, in the units of the draws.
+  // Compares scales with the floor at which their prior begins, in the units of the draws.
   void check_floor() {
     const auto& floor = run_.facts.scale_floor;
     if (floor.empty()) return;

@@ -1,4 +1,4 @@
-// What is wrong with a run, in words. docs/diagnose.md lists the checks.
+// Describes in words what is wrong with a run. docs/inspect.md describes the checks.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace emomc::app {
 
 enum class Severity {
   note,     ///< worth knowing
-  warning,  ///< the run is slower or less sure than it could be
+  warning,  ///< the run is slower or less reliable than it could be
   problem,  ///< the run should not be trusted
 };
 
@@ -21,9 +21,10 @@ struct Finding {
   std::string advice;  ///< what to do
 };
 
-/// The worst first. Empty where all is well.
+/// All findings, the most severe first; empty if there is nothing to report.
 std::vector<Finding> diagnose(const Inspection& run);
 
+/// Whether no finding is a problem.
 bool is_trusted(const std::vector<Finding>& findings);
 const char* severity_name(Severity severity);
 

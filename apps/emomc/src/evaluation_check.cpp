@@ -32,7 +32,7 @@ void check_evaluation(const std::filesystem::path& file, const std::vector<std::
   const EvaluationPlan plan = plan_evaluation(frames, config);
   if (config.em_baseline) require_class_rows(frames, plan, config);
   const EvaluationEngine engine = make_evaluation_engine(frames, plan, config);
-  // Groups of chains have a target each, like this one but for its prior's figures.
+  // Each group of chains has its own target, which differs from this one only in the numbers in its prior.
   const Target target = check_posteriors(frames, plan, config, engine);
   int num_groups = 1;
   for (const ChainPlan& chain : engine.plans) num_groups = std::max(num_groups, chain.group + 1);

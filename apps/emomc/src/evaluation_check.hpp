@@ -1,4 +1,4 @@
-// `emomc check` of a configuration of emomc evaluate.
+// `emomc check` for a configuration of `emomc evaluate` or `emomc train`.
 #pragma once
 
 #include <filesystem>
@@ -7,10 +7,12 @@
 
 namespace emomc::app {
 
-/// Whether a configuration file has a corpus, and so is evaluate's or train's.
+/// Whether a configuration file has a section `corpus` and is therefore one of `emomc evaluate` or `emomc
+/// train`.
 bool is_evaluation_config(const std::filesystem::path& file, const std::vector<std::string>& overrides);
 
-/// Prints what an evaluation would take. Throws InputError as it would.
+/// Prints the resolved configuration, the corpus and what an evaluation would need in memory, disk space and
+/// likelihood evaluations. Throws InputError as `emomc evaluate` would.
 void check_evaluation(const std::filesystem::path& file, const std::vector<std::string>& overrides,
                       bool json);
 

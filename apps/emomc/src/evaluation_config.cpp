@@ -35,7 +35,7 @@ YamlNode scalar(const std::string& text, const YamlPlace& place) {
   return node;
 }
 
-// The sections that `emomc run` has too, with data that stand for the corpus.
+// The sections that `emomc run` has too, with a placeholder for the section `data`.
 YamlNode run_sections(const YamlNode& root) {
   YamlNode run;
   run.kind = YamlNode::Kind::map;
@@ -63,7 +63,7 @@ void refuse_unknown(const YamlNode& root) {
   refuse_unknown_keys(root, names);
 }
 
-// What does not go with the rest.
+// Refuses keys that contradict each other.
 void refuse_contradictions(const YamlNode& root, const EvaluationConfig& config) {
   if (config.run.likelihood.model != "gaussian_mixture")
     refuse_at(key_place(root, "likelihood.model"), "likelihood.model",
@@ -106,7 +106,7 @@ void refuse_contradictions(const YamlNode& root, const EvaluationConfig& config)
     if (find_value(root, key) != nullptr) refuse_at(key_place(root, key), key, "not used here; remove it");
 }
 
-// A temper is of one kind of evidence.
+// A given temper refers to one kind of evidence: the sum, unless the configuration says otherwise.
 void settle_evidence(const YamlNode& root, EvaluationConfig& config) {
   if (!config.classification.temper || config.classification.evidence) return;
   const std::string key = "classification.evidence";

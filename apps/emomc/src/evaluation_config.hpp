@@ -15,10 +15,10 @@
 namespace emomc::app {
 
 struct CorpusConfig {
-  std::string kind = "tables";  ///< tables, or of corpus_kinds()
+  std::string kind = "tables";  ///< "tables", or one of corpus_kinds()
   std::filesystem::path path;
   std::string pattern = "{emotion}_{speaker}.csv";  ///< tables only
-  std::vector<std::string> classes;                 ///< empty: all that are found
+  std::vector<std::string> classes;                 ///< empty: all classes that occur
   bool refuse_unparsed = true;                      ///< false: files that cannot be parsed are left out
   bool operator==(const CorpusConfig&) const = default;
 };
@@ -26,9 +26,9 @@ struct CorpusConfig {
 struct FeaturesConfig {
   Normalization normalize = Normalization::speaker;
   int deltas = 0;
-  std::string like = "emomc";  ///< the preset that `mfcc` began with; recordings only
+  std::string like = "emomc";  ///< the preset of which `mfcc` is a modification; recordings only
   MfccSettings mfcc;
-  double gate_db = 0;  ///< frames this far below the loudest are dropped; 0: none
+  double gate_db = 0;  ///< frames more than this below the loudest frame are dropped; 0: none
   bool operator==(const FeaturesConfig&) const = default;
 };
 
@@ -36,19 +36,20 @@ enum class FoldsKind { leave_one_speaker_out, k_fold_by_speaker, test_speakers }
 
 struct FoldsConfig {
   FoldsKind kind = FoldsKind::leave_one_speaker_out;
-  int count = 0;                           ///< of k_fold_by_speaker
-  std::vector<std::string> test_speakers;  ///< of test_speakers
+  int count = 0;                           ///< number of folds; k_fold_by_speaker only
+  std::vector<std::string> test_speakers;  ///< test_speakers only
   bool operator==(const FoldsConfig&) const = default;
 };
 
-/// What a class's posterior is, beside likelihood and prior.
+/// How the posterior of a class is made, in addition to likelihood and prior.
 struct TrainingConfig {
-  bool background = true;  ///< the prior is centred on a mixture of all classes, fitted by EM
-  /// Of the means about the background's, in its components' sds; none: a parameter of each column.
+  bool background = true;  ///< centre the prior on a mixture of all classes, the background, fitted by EM
+  /// Prior sd of the means around those of the background, in units of its components' sds; nullopt: a
+  /// sampled parameter for each column.
   std::optional<double> means_sd = 0.15;
-  double scales_sd = 0.3;  ///< of the log scales about the background's
-  double weights = 64;     ///< rows that the background's weights count as
-  double power = 0.1;      ///< of the likelihood: neighbouring frames say much of the same
+  double scales_sd = 0.3;  ///< prior sd of the log scales around those of the background
+  double weights = 64;     ///< number of rows that the background's weights count as
+  double power = 0.1;  ///< power of the likelihood: neighbouring frames carry much of the same information
   bool operator==(const TrainingConfig&) const = default;
 };
 
@@ -56,10 +57,10 @@ enum class ClassPrior { uniform, observed, given };
 
 struct ClassificationConfig {
   Rule rule = Rule::predictive;
-  std::optional<Evidence> evidence;  ///< none: learned, as the temper is
-  std::optional<double> temper;      ///< none: learned
+  std::optional<Evidence> evidence;  ///< nullopt: learned, together with the temper
+  std::optional<double> temper;      ///< nullopt: learned
   ClassPrior class_prior = ClassPrior::uniform;
-  std::map<std::string, double> class_probabilities;  ///< given
+  std::map<std::string, double> class_probabilities;  ///< ClassPrior::given only
   std::int64_t draws = 400;                           ///< of each class, at equal distances over all chains
   bool operator==(const ClassificationConfig&) const = default;
 };
@@ -75,15 +76,17 @@ struct EvaluationConfig {
   bool operator==(const EvaluationConfig&) const = default;
 };
 
-/// Throws InputError with file, line, key, what is allowed and the nearest known name.
+/// Reads and validates a configuration; `overrides` are `key.path=value` of --set. Throws InputError with
+/// file, line, key, the allowed values and the nearest known name.
 EvaluationConfig load_evaluation_config(const std::filesystem::path& file,
                                         const std::vector<std::string>& overrides = {});
 EvaluationConfig parse_evaluation_config(const std::string& yaml, const std::string& name,
                                          const std::vector<std::string>& overrides = {});
 
-/// Every key written out; parse_evaluation_config of it gives an equal value.
+/// YAML with every key written out; parse_evaluation_config of this text gives an equal value.
 std::string to_yaml(const EvaluationConfig& config, YamlComments comments = YamlComments::none);
-/// What a file that says only `corpus: {path: features}` means; explained, configs/all_evaluation_keys.yaml.
+/// The configuration of a file that contains only `corpus: {path: features}`; with YamlComments::explained it
+/// becomes configs/all_evaluation_keys.yaml.
 EvaluationConfig default_evaluation_config();
 
 }  // namespace emomc::app

@@ -12,7 +12,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// A list of different names.
+/// A list of distinct names.
 Names read_list(const YamlValue& value, const std::string& wanted) {
   if (value.node().kind != YamlNode::Kind::list) value.refuse_type("a list of " + wanted);
   Names names;

@@ -1,4 +1,4 @@
-// The keys of `emomc evaluate` and `emomc train` that `emomc run` has not, one row for each.
+// The keys of `emomc evaluate` and `emomc train` that `emomc run` does not have, one table row for each.
 #pragma once
 
 #include <string>
@@ -11,19 +11,19 @@
 namespace emomc::app {
 
 struct EvaluationKey {
-  std::string name;     ///< dotted
-  std::string comment;  ///< what it means and what is allowed
+  std::string name;     ///< with dots, as "corpus.kind"
+  std::string comment;  ///< what the key means and which values are allowed
   void (*read)(const YamlValue& value, EvaluationConfig& config);
   std::string (*write)(const EvaluationConfig& config);
-  /// By rows above, which are read by then.
+  /// Whether a configuration uses the key. It depends on rows further up, which have been read by then.
   bool (*is_used)(const EvaluationConfig& config) = [](const EvaluationConfig&) { return true; };
-  std::string used_by = {};  ///< who does: "corpora of recordings"
+  std::string used_by = {};  ///< what uses the key, for messages: "corpora of recordings"
 };
 
-/// In the order in which they are read and written; sections are contiguous.
+/// In the order in which the keys are read and written; the keys of a section are consecutive.
 const std::vector<EvaluationKey>& evaluation_keys();
 
-/// The keys that `config` uses, those of `emomc run` among them.
+/// All keys that `config` uses, including those of `emomc run`.
 std::vector<WrittenKey> written_keys(const EvaluationConfig& config);
 
 }  // namespace emomc::app

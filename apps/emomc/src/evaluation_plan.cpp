@@ -35,12 +35,12 @@ std::vector<std::string> classes_of(const FeatureSet& features, const CorpusConf
   return classes;
 }
 
-// Trains on all but `excluded`; the sets made so far, each once.
+// Makes training sets of all speakers but `excluded`; equal sets are made once.
 class SetMaker {
  public:
   SetMaker(const LabelledFrames& frames, std::vector<TrainingSet>& sets) : frames_(frames), sets_(sets) {}
 
-  /// Index of the set, or nothing where a class would have no frames.
+  /// The index of the set, or nothing if a class would have no frames.
   std::optional<int> find_or_make(std::vector<int> excluded) {
     std::sort(excluded.begin(), excluded.end());
     if (const auto known = made_.find(excluded); known != made_.end()) return known->second;
@@ -65,7 +65,7 @@ class SetMaker {
     }
     return made_[excluded] = index;
   }
-  /// The class that the set which could not be made lacks.
+  /// The class that was missing from the set that could not be made.
   int missing() const { return missing_; }
 
  private:
@@ -114,7 +114,7 @@ EvaluationPlan plan(const LabelledFrames& frames, const EvaluationConfig& config
     for (const auto& group : in_groups(without(all, fold.test_speakers), kMostInnerFolds)) {
       std::vector<int> excluded = fold.test_speakers;
       excluded.insert(excluded.end(), group.begin(), group.end());
-      // A class that only this group has cannot be learned without it.
+      // Without this group a class would have no frames if no other training speaker has it.
       if (const auto set = maker.find_or_make(excluded)) fold.inner.push_back({*set, group});
     }
     if (fold.inner.empty())

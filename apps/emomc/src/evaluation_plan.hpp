@@ -1,5 +1,5 @@
-// Whose frames train which posterior, and whose utterances it scores. A function of the corpus and the
-// configuration alone.
+// The cross-validation plan: whose frames train which posterior, and whose utterances are scored with it. It
+// is a function of the corpus and the configuration alone.
 #pragma once
 
 #include <string>
@@ -12,36 +12,37 @@
 
 namespace emomc::app {
 
-/// A corpus as evaluation has it: utterances sorted by speaker and class, columns standardised over all rows
-/// for float32's sake (priors speak of each training set's own units), one segment for each speaker and
-/// class.
+/// A corpus in the form that an evaluation needs: utterances sorted by speaker and class, columns
+/// standardised over all rows for the sake of float32 (priors are stated in the units of each training set),
+/// and one segment for each speaker and class.
 struct LabelledFrames {
-  std::vector<std::string> classes, speakers;  ///< sorted, but for classes that the configuration lists
+  std::vector<std::string> classes, speakers;  ///< sorted; classes that the configuration lists in its order
   FeatureSet features;
-  std::vector<int> class_of, speaker_of;  ///< [num_utterances]
-  ColumnUnits units;                      ///< of the standardisation
-  DataSet rows;                           ///< the values again, cut into segments
-  std::vector<int> segment_speaker, segment_class;
+  std::vector<int> class_of, speaker_of;            ///< [num_utterances]
+  ColumnUnits units;                                ///< mean and sd by which all rows were standardised
+  DataSet rows;                                     ///< the same values, divided into segments
+  std::vector<int> segment_speaker, segment_class;  ///< [num_segments]
   std::size_t num_classes() const { return classes.size(); }
 };
 
-/// The posteriors of all classes given the frames of all speakers but `excluded`.
+/// The training data of the posteriors of all classes: the frames of all speakers except `excluded`.
 struct TrainingSet {
   std::vector<int> excluded;                        ///< sorted
   std::vector<std::vector<int>> segments_of_class;  ///< [num_classes] into LabelledFrames::rows.segments
-  ColumnUnits units;                                ///< of its rows, as LabelledFrames has them
-  bool is_tested = false;  ///< scores a fold's test speakers; else it only learns the temper
+  ColumnUnits units;       ///< mean and sd of the set's rows, which LabelledFrames has standardised
+  bool is_tested = false;  ///< a fold's test speakers are scored with it; false: it only learns the temper
 };
 
+/// A set of training speakers that are left out to learn the temper of a fold.
 struct InnerFold {
-  int set;                    ///< trained without the fold's test speakers and `speakers`
-  std::vector<int> speakers;  ///< left out
+  int set;  ///< index into EvaluationPlan::sets; excludes the fold's test speakers and `speakers`
+  std::vector<int> speakers;  ///< the speakers that are left out
 };
 
 struct Fold {
-  int set;                         ///< into EvaluationPlan::sets
+  int set;                         ///< index into EvaluationPlan::sets
   std::vector<int> test_speakers;  ///< empty for `emomc train`
-  std::vector<InnerFold> inner;    ///< empty where the temper is given
+  std::vector<InnerFold> inner;    ///< empty if the temper is given
 };
 
 struct EvaluationPlan {
@@ -49,25 +50,26 @@ struct EvaluationPlan {
   std::vector<Fold> folds;
 };
 
-/// Throws InputError where a class that the configuration lists does not occur, where there are fewer than
-/// two classes, or no frames.
+/// Sorts and standardises the frames. Throws InputError if a class that the configuration lists does not
+/// occur, or if there are fewer than two classes or no frames.
 LabelledFrames label_frames(FeatureSet features, const CorpusConfig& corpus);
 
-/// Throws InputError where given class probabilities are not those of all classes.
+/// Throws InputError if the given class probabilities are not for exactly the classes of the corpus.
 void check_class_prior(const LabelledFrames& frames, const ClassificationConfig& config);
 
-/// Folds of `emomc evaluate`. Throws InputError where there are too few speakers, or where a training set
-/// lacks a class.
+/// The folds of `emomc evaluate`. Throws InputError if there are too few speakers, or if a training set lacks
+/// a class.
 EvaluationPlan plan_evaluation(const LabelledFrames& frames, const EvaluationConfig& config);
-/// One fold without test speakers: `emomc train`.
+/// The plan of `emomc train`: one fold without test speakers.
 EvaluationPlan plan_training(const LabelledFrames& frames, const EvaluationConfig& config);
 
-/// Training speakers are left out one by one, of more than this in so many groups.
+/// To learn the temper, the training speakers are left out one at a time; if there are more than this many,
+/// in this many groups.
 inline constexpr int kMostInnerFolds = 10;
 
-/// Utterances of any of `speakers`, in order.
+/// The indices of the utterances of any of `speakers`, in increasing order.
 std::vector<std::size_t> utterances_of(const LabelledFrames& frames, const std::vector<int>& speakers);
-/// Rows of some segments, one after another.
+/// The rows of some segments, one segment after another: num_rows x dim.
 std::vector<double> rows_of(const DataSet& data, const std::vector<int>& segments);
 
 }  // namespace emomc::app

@@ -1,4 +1,4 @@
-// One self-contained HTML page about an evaluation.
+// The report of an evaluation as one self-contained HTML page.
 #pragma once
 
 #include <filesystem>
@@ -6,10 +6,10 @@
 
 namespace emomc::app {
 
-/// Whether this build can write it (libjs-chart.js).
+/// Whether this build can write the page (it needs libjs-chart.js).
 bool has_evaluation_report();
-/// From scores.json and predictions.csv of the directory. Throws InputError where they are missing or
-/// damaged.
+/// The page of the evaluation in `directory`, made from its scores.json and predictions.csv. Throws
+/// InputError if these are missing or damaged, or in a build without the charts.
 std::string evaluation_report_html(const std::filesystem::path& directory);
 
 }  // namespace emomc::app

@@ -19,7 +19,7 @@ using nlohmann::json;
 using Names = std::vector<std::string>;
 
 constexpr std::uintmax_t kMostScoresBytes = 16 << 20, kMostPredictionsBytes = 64 << 20,
-                         kMostManifestBytes = 16 << 20;  // in memory up to 32 times that
+                         kMostManifestBytes = 16 << 20;  // JSON takes up to 32 times as much memory
 constexpr std::size_t kMostConfigBytes = 200'000, kNumBins = 10;
 constexpr double kShareAskedFor = 0.95;
 
@@ -79,7 +79,7 @@ json convergence_of(const JsonValue& convergence, const Names& classes) {
   return result;
 }
 
-// What a message shows of a field, which may be anything.
+// A field as a message shows it: shortened and without control characters.
 std::string shown(std::string_view text) {
   constexpr std::size_t kMost = 40;
   std::string result(text.substr(0, kMost));
@@ -96,7 +96,8 @@ double probability(std::string_view text, const std::string& place) {
   return value;
 }
 
-// [utterance, speaker, truth, predicted, p(truth), p(predicted)], classes by their numbers.
+// Rows [utterance, speaker, truth, predicted, p(truth), p(predicted)], with classes as indices. Throws
+// InputError if they do not agree with `confusion`.
 json predictions_of(const std::filesystem::path& file, const Names& classes, const json& confusion) {
   const std::string text = read_text(file, kMostPredictionsBytes);
   CsvRecords records(file.string(), text);
@@ -132,7 +133,7 @@ json predictions_of(const std::filesystem::path& file, const Names& classes, con
 
 json row(const std::string& name, const std::string& text) { return {name, text}; }
 
-// What a manifest says of how the chains were made; one that is damaged is as good as none.
+// Facts from a manifest about how the chains were made. A damaged manifest counts as a missing one.
 json run_facts(const std::filesystem::path& file) {
   json facts = json::array(), m;
   try {

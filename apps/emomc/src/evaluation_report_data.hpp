@@ -1,4 +1,4 @@
-// What the page of an evaluation shows, read from the evaluation's files and checked.
+// The data of an evaluation's page, read from the evaluation's files and checked.
 #pragma once
 
 #include <filesystem>
@@ -6,9 +6,9 @@
 
 namespace emomc::app {
 
-/// From scores.json and predictions.csv, which must be there and agree, and manifest.json and config.yaml,
-/// which may be missing. Throws InputError naming the file and what is wrong in it. Nothing is in the result
-/// that is not expected there; report/evaluation.js says what is.
+/// Reads scores.json and predictions.csv, which must exist and agree, and manifest.json and config.yaml,
+/// which may be missing. Throws InputError with the file and what is wrong in it. The result has only the
+/// expected entries; report/evaluation.js describes them.
 nlohmann::json evaluation_report_data(const std::filesystem::path& directory);
 
 }  // namespace emomc::app

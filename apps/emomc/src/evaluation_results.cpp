@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// JSON has no infinities and no NaN: null.
+// JSON has no infinities and no NaN; both become null.
 Json number(double x) { return std::isfinite(x) ? Json(x) : Json(); }
 
 Json numbers(const std::vector<double>& values) {
@@ -84,7 +84,7 @@ Json convergence_of(const LabelledFrames& frames, const MethodResult& method) {
   Json classes = Json::object();
   Convergence all;
   for (std::size_t c = 0; c < frames.num_classes(); ++c) {
-    Convergence sum;  // NaN, of chains that say nothing, is the worst and stays
+    Convergence sum;  // NaN comes from chains without information and counts as the worst value
     for (const FoldResult& fold : method.folds) {
       const Convergence& one = fold.of_class[c];
       if (sum.num_pairs == 0 || !(one.least_ess >= sum.least_ess))
@@ -202,7 +202,7 @@ Json scores_of_seeds(const LabelledFrames& frames, const std::vector<EvaluationR
   if (!seeds[0].em) return json;
   json["em"] = means([](const EvaluationResults& r) -> const MethodResult& { return *r.em; });
 
-  // The mean over seeds of the difference, and its jackknife over speakers.
+  // The mean over seeds of the difference, with its jackknife interval over speakers.
   std::vector<std::vector<std::size_t>> rows(frames.speakers.size());
   const Predictions& first = seeds[0].posterior.predictions;
   for (std::size_t i = 0; i < first.size(); ++i)

@@ -1,4 +1,4 @@
-// What an evaluation found: predictions.csv, scores.json and a text.
+// The results of an evaluation: predictions.csv, scores.json and a text.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace emomc::app {
 
-/// Folds of one method and their predictions together.
+/// The folds of one method (posteriors or EM), and the predictions of all folds together.
 struct MethodResult {
   std::vector<FoldResult> folds;
   Predictions predictions;  ///< in the order of `utterances`
@@ -19,25 +19,27 @@ struct MethodResult {
 };
 
 struct EvaluationResults {
-  std::vector<std::size_t> utterances;  ///< into LabelledFrames
+  std::vector<std::size_t> utterances;  ///< indices into LabelledFrames::features.utterances
   MethodResult posterior;
   std::optional<MethodResult> em;
   std::uint64_t seed = 0;
 };
 
+/// Pools and scores the predictions of all folds. `utterances`, if given, receives the indices of the test
+/// utterances.
 MethodResult judge_method(const LabelledFrames& frames, std::vector<FoldResult> folds, std::uint64_t seed,
                           std::vector<std::size_t>* utterances);
 
-/// utterance,speaker,truth,predicted,p_<class>...
+/// A CSV table with the columns utterance,speaker,truth,predicted,p_<class>...
 std::string predictions_csv(const LabelledFrames& frames, const std::vector<std::size_t>& utterances,
                             const Predictions& predictions);
 nlohmann::ordered_json scores_json(const LabelledFrames& frames, const EvaluationPlan& plan,
                                    const EvaluationResults& results);
-/// For a terminal.
+/// The scores as a text for a terminal.
 std::string scores_text(const nlohmann::ordered_json& scores);
 
-/// Scores of one configuration with several seeds: means over seeds, and the difference of the methods with
-/// speakers drawn with replacement, the same for all seeds.
+/// The scores of one configuration with several seeds: means over the seeds, and the difference between the
+/// methods with its jackknife interval over speakers.
 nlohmann::ordered_json scores_of_seeds(const LabelledFrames& frames,
                                        const std::vector<EvaluationResults>& seeds);
 std::string text_of_seeds(const nlohmann::ordered_json& scores);

@@ -16,7 +16,7 @@
 namespace emomc::app {
 namespace {
 
-// Chains have a file each, all open.
+// Each chain has a file of its own, and all of them are open at once.
 void allow_open_files(std::size_t count) {
   constexpr rlim_t kOthers = 64;
   rlimit limit{};
@@ -33,11 +33,11 @@ void allow_open_files(std::size_t count) {
 RunIdentity identity_of(const EvaluationConfig& config, const std::string& kind) {
   EvaluationConfig what = config;
   what.run = without_what_changes_no_draw(config.run);
-  what.classification.draws = 1;  // draws of the chains depend on neither
+  what.classification.draws = 1;  // the chains' draws depend neither on this nor on the rule
   what.classification.rule = Rule::predictive;
   if (!what.classification.temper) what.classification.evidence.reset();
   what.em_baseline = true;
-  what.corpus.path = "corpus";  // the data are compared apart
+  what.corpus.path = "corpus";  // the data are compared separately
   return {to_yaml(config), lines_of(written_keys(what)), kind};
 }
 
@@ -46,7 +46,7 @@ class Nobody final : public DrawHandler {
   void on_draws(const DrawBatch&) override {}
 };
 
-// Of one step of all chains, from a few that are thrown away.
+// The duration of one step of all chains, measured with a few steps whose draws are discarded.
 double seconds_per_step(const ClassPosteriors& posteriors) {
   constexpr int kSteps = 4;
   const RunSetup& run = posteriors.run;
@@ -55,7 +55,7 @@ double seconds_per_step(const ClassPosteriors& posteriors) {
   options.thin = 1;
   Nobody nobody;
   double seconds = 0;
-  for (const int steps : {1, kSteps}) {  // the first ones begin slowly
+  for (const int steps : {1, kSteps}) {  // the first step is slower
     options.draws = steps;
     seconds = run_chains(*run.engine, posteriors.targets, run.proposal, run.plans, options, posteriors.starts,
                          nobody)

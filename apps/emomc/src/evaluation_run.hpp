@@ -1,4 +1,4 @@
-// Samples all posteriors of a plan as one batch into a run directory, or goes on with one.
+// Samples all posteriors of a plan as one batch into a run directory, or resumes such a run.
 #pragma once
 
 #include <memory>
@@ -9,22 +9,22 @@
 
 namespace emomc::app {
 
-/// What to sample, and where to.
+/// What to sample and where to write it.
 struct EvaluationJob {
   const LabelledFrames& frames;
   const EvaluationPlan& plan;
-  const EvaluationConfig& config;  ///< run.output.directory is where
+  const EvaluationConfig& config;  ///< run.output.directory is the run directory
   DataFingerprint data;
-  std::string kind;  ///< "evaluation", "model": what the manifest says
+  std::string kind;  ///< "evaluation" or "model", as the manifest states it
   std::vector<std::string> notes;
 };
 
 struct SampledPosteriors {
   ClassPosteriors posteriors;
-  bool finished = false;  ///< false: a signal stopped it; the checkpoint is there
+  bool finished = false;  ///< false: a signal stopped the run, and there is a checkpoint
 };
 
-/// Nothing is written before everything has been checked. Throws as `emomc run` does.
+/// Writes nothing before everything has been checked. Throws the same exceptions as `emomc run`.
 SampledPosteriors sample_posteriors(const EvaluationJob& job, ExistingRun policy, Verbosity verbosity);
 
 }  // namespace emomc::app

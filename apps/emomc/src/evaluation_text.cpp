@@ -1,4 +1,4 @@
-// Scores as a text for a terminal.
+// The scores as a text for a terminal.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// JSON has no infinities and no NaN, but null.
+// JSON has no infinities and no NaN; they are null.
 double real(const Json& json) { return json.is_null() ? std::nan("") : json.get<double>(); }
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// An enumeration's names in the order of its values.
+// `names` are the names of an enumeration in the order of its values.
 template <class Enum>
 Enum choose(const YamlValue& value, const Names& names) {
   const std::string name = value.choice(names);
@@ -41,7 +41,7 @@ EvaluationKey of_recordings(std::string name, std::string comment,
           "corpora of recordings"};
 }
 
-// Ranges are MfccExtractor's business; a message of its own names the setting.
+// MfccExtractor checks ranges; its messages name the setting.
 template <auto kMember>
 EvaluationKey real(std::string name, std::string comment) {
   return of_recordings(

@@ -1,4 +1,4 @@
-// The keys of section `features`: how recordings become frames.
+// The keys of the section `features`: how recordings become frames.
 #pragma once
 
 #include <vector>

@@ -13,19 +13,21 @@
 namespace emomc::app {
 namespace {
 
-constexpr double kSwitchedRhat = 1.1;    // of some part, as it is
-constexpr std::size_t kMostParts = 128;  // the time grows with their number's third power
-constexpr double kMendedShare = 0.25;    // of what R-hat is above 1, at most, in the order of the parts
-// From draw to draw: two groups of parts are apart where the gap between them is below a fifth of its median
-// in at most 1 % of the draws. Where parts change places because they overlap it is so in 10 % and more of
-// them.
+constexpr double kSwitchedRhat = 1.1;    // R-hat of some component in its own order
+constexpr std::size_t kMostParts = 128;  // the time grows with the third power of their number
+// Share of the excess of R-hat over 1 that may remain in the mended order.
+constexpr double kMendedShare = 0.25;
+// Switching from draw to draw: two groups of components are separated if the gap between them is below a
+// fifth of its median in at most 1 % of the draws. If components switch because they overlap, this happens in
+// 10 % of the draws or more.
 constexpr double kNearly = 0.2, kNearShare = 0.01;
-constexpr double kTraded = 0.05;     // of the draws, in which other parts are in the lower group than mostly
-constexpr double kSamePlace = 0.25;  // of the median gap: how far a group may lie elsewhere in these draws
-constexpr std::size_t kFewest = 100, kMostDraws = 2000;  // draws that are looked at
-constexpr std::size_t kMostValues = 20'000'000;          // of these draws
+constexpr double kTraded = 0.05;     // share of draws with other members of the lower group than usual
+constexpr double kSamePlace = 0.25;  // in median gaps: how far a group's mean may differ in these draws
+constexpr std::size_t kFewest = 100, kMostDraws = 2000;  // number of draws that are used
+constexpr std::size_t kMostValues = 20'000'000;          // in these draws
 
-// Parts of an array that may trade places: part k has the quantities members[k], position by position.
+// Components of an array that may be switched: component k has the quantities members[k], in corresponding
+// order.
 struct Parts {
   std::string what;
   std::vector<std::vector<std::size_t>> members;
@@ -35,7 +37,7 @@ class Switching {
  public:
   explicit Switching(const DrawSet& draws) : draws_(draws) {}
 
-  // The order of parts in each chain, where that mends what is wrong; empty otherwise.
+  // The order of components in each chain if it removes most of the excess of R-hat; else empty.
   std::vector<std::vector<int>> orders(const Parts& parts) const {
     const std::size_t K = parts.members.size(), chains = draws_.num_chains();
     if (K < 2 || K > kMostParts || chains < 2 || worst_rhat(parts, {}) < kSwitchedRhat) return {};
@@ -62,9 +64,9 @@ class Switching {
     return orders;
   }
 
-  // The share of draws in which other parts are in the lower of two groups than in most draws, where a gap
-  // parts them in every draw and the groups lie in one place whatever parts are in them; the most of all
-  // groupings.
+  // The share of draws in which the lower of two groups has other members than in most draws. It is the
+  // maximum over all groupings in which a gap separates the groups in every draw and their values do not
+  // depend on their members.
   double traded(const Parts& parts) const {
     double most = 0;
     if (parts.members.size() < 2) return most;
@@ -73,7 +75,8 @@ class Switching {
   }
 
  private:
-  // By the members at position m: the parts in the order of their values, cut behind each.
+  // The same for the members at position m: the components are sorted by value, and each gap between
+  // neighbours is tried.
   double traded(const Parts& parts, std::size_t m) const {
     const std::size_t K = parts.members.size(), all = draws_.num_chains() * draws_.num_draws;
     const std::size_t count = std::min({all, kMostDraws, kMostValues / K});
@@ -85,7 +88,7 @@ class Switching {
       std::sort(sorted.begin(), sorted.end());
     };
     std::vector<std::vector<double>> gaps(K - 1, std::vector<double>(count));
-    bool is_whole = true;  // numbers such as ranks and indicators trade places by their nature
+    bool is_whole = true;  // integers such as ranks and indicators change their order by nature
     for (std::size_t k = 0; k < K; ++k) {
       const double* x = draws_.values.data() + parts.members[k][m] * all;
       if (!std::all_of(x, x + all, [](double v) { return std::isfinite(v); })) return 0;
@@ -96,7 +99,7 @@ class Switching {
       sort_draw(i);
       for (std::size_t j = 0; j + 1 < K; ++j) gaps[j][i] = sorted[j + 1].first - sorted[j].first;
     }
-    std::vector<std::size_t> cuts;  // behind sorted[j]
+    std::vector<std::size_t> cuts;  // after sorted[j]
     std::vector<double> medians(K - 1);
     for (std::size_t j = 0; j + 1 < K; ++j) {
       const auto middle = gaps[j].begin() + static_cast<std::ptrdiff_t>(count / 2);
@@ -130,7 +133,7 @@ class Switching {
     return most;
   }
 
-  // Draws that have the same parts in the lower group, and sums of both groups' means.
+  // The draws with one set of members of the lower group, and sums of the means of both groups.
   struct Grouping {
     double count = 0, below = 0, above = 0;
   };
@@ -146,7 +149,8 @@ class Switching {
     }
     return (traded - most.count) / count;
   }
-  // Of a part; sums of them stand for sets (the mixer of splitmix64, Steele, Lea and Flood 2014).
+  // The hash of a component. Sums of hashes identify sets (the mixer of splitmix64, Steele, Lea and Flood
+  // 2014).
   static std::uint64_t hash(std::size_t k) {
     std::uint64_t x = (k + 1) * 0x9e3779b97f4a7c15;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -181,7 +185,7 @@ class Switching {
   const DrawSet& draws_;
 };
 
-// Entries of one array along `axis`, in the order of their index there.
+// The entries of one array along `axis`, in the order of their index there.
 Parts along_axis(const NameBlock& block, std::size_t axis) {
   std::map<int, std::vector<std::pair<std::vector<int>, std::size_t>>> by_index;
   for (std::size_t i = 0; i < block.size; ++i) {

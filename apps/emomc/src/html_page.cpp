@@ -7,7 +7,7 @@ namespace emomc::app {
 
 std::string script_json(const nlohmann::json& json) {
   const std::string text = json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-  // Inside a script element, "</script" and "<!--" must not appear.
+  // A script element must not contain "</script" or "<!--".
   std::string result;
   for (const char c : text)
     if (c == '<')

@@ -1,4 +1,4 @@
-// HTML pages of templates in which @NAME@ marks what comes from a run.
+// Fills HTML templates in which @NAME@ marks the content that comes from a run.
 #pragma once
 
 #include <map>
@@ -7,15 +7,15 @@
 
 namespace emomc::app {
 
-/// JSON that may stand inside a script element, whatever its texts are; bytes that are not UTF-8 become
+/// JSON that is safe inside a script element, whatever its strings are. Bytes that are not UTF-8 become
 /// U+FFFD.
 std::string script_json(const nlohmann::json& json);
 
-/// Text that may stand inside an element.
+/// Escapes a text for use inside an HTML element.
 std::string html_text(const std::string& text);
 
-/// `page` with each mark @NAME@ replaced by the part of that name; marks inside parts stay. Throws
-/// std::out_of_range where a part is missing.
+/// `page` with each mark @NAME@ replaced by the part of that name; marks inside the parts are kept. Throws
+/// std::out_of_range if a part is missing.
 std::string fill_page(const std::string& page, const std::map<std::string, std::string>& parts);
 
 }  // namespace emomc::app

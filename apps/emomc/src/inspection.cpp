@@ -73,7 +73,7 @@ RunFacts read_facts(const std::filesystem::path& file, DrawSet& draws) {
   if (!json.is_object()) return facts;
   if (json.contains("status") && json["status"].is_string()) facts.status = json["status"];
   if (json.contains("order") && json["order"].is_string()) facts.order = json["order"];
-  // Manifests of earlier versions say only what orders the components.
+  // Manifests of earlier versions contain only the block that orders the components.
   const char* exchangeable = "exchangeable_components";
   facts.exchangeable_components = json.contains(exchangeable) && json[exchangeable].is_boolean()
                                       ? json[exchangeable].get<bool>()

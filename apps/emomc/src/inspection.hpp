@@ -1,4 +1,4 @@
-// What is known of a run after it: its draws, what their diagnostics are, whether its labels agree.
+// What is known about a finished run: its draws, their diagnostics, and whether the component labels agree.
 #pragma once
 
 #include <filesystem>
@@ -10,22 +10,22 @@
 
 namespace emomc::app {
 
-/// What a manifest adds to the draws; empty where there is none.
+/// Facts from a run's manifest; each is empty if the manifest lacks it.
 struct RunFacts {
   std::string status;                   ///< running, interrupted, finished, failed
-  std::string order;                    ///< block by which the prior orders components; empty: none
-  bool exchangeable_components = true;  ///< the prior is the same when components change places
+  std::string order;                    ///< the block by which the prior orders the components; empty: none
+  bool exchangeable_components = true;  ///< the prior does not change if components are permuted
   std::optional<double> target_acceptance;
-  std::vector<double> adaptation_drift;  ///< [num_blocks]; NaN: not known
-  std::vector<double> scale_floor;       ///< [num_columns] in the data's units
+  std::vector<double> adaptation_drift;  ///< [num_blocks]; NaN: unknown
+  std::vector<double> scale_floor;       ///< [num_columns], in the data's units
   std::optional<double> faults, evaluations, rows, duplicate_rows;
-  /// Where the chains started, as the manifest's "starts" has it; nothing in manifests of earlier versions.
+  /// Where the chains started, from the manifest's "starts"; manifests of earlier versions do not have it.
   struct Starts {
-    double points = 0;                ///< distinct ones
-    double optima = 0, left_out = 0;  ///< of 1 % of the mass and more: with a chain, without one
-    double share_left_out = 0;        ///< of the mass
-    double fits = 0;                  ///< 0: chains did not start from fits
-    double fits_of_best = 0;          ///< that reached the heaviest optimum
+    double points = 0;                ///< number of distinct starting points
+    double optima = 0, left_out = 0;  ///< optima of at least 1 % of the mass: with and without a chain
+    double share_left_out = 0;        ///< share of the mass of the optima without a chain
+    double fits = 0;                  ///< number of short fits; 0: chains did not start from fits
+    double fits_of_best = 0;          ///< number of fits that reached the optimum of largest mass
     double degenerate_fits = 0;
     double followed = 0;  ///< draws that were followed to their optimum at the end of the run
     double num_lost = 0,
@@ -34,16 +34,18 @@ struct RunFacts {
   std::optional<Starts> starts;
 };
 
-/// The draws of a run, their diagnostics, and what its manifest adds.
+/// The draws of a run, their diagnostics and the facts from its manifest.
 struct Inspection : DrawDiagnostics {
   RunFacts facts;
 };
 
-/// The runs of a command line: directories by themselves; CSV files together are the chains of one. Throws
-/// InputError.
+/// The runs of a command line. Each directory, netCDF file and CSV table is a run; the other CSV files
+/// together are the chains of one run. Throws InputError.
 std::vector<Inspection> inspect(const std::vector<std::string>& paths, Numbering numbering);
-/// What a manifest says, times and superchains into `draws`. One that is damaged is as good as none.
+/// Reads a manifest; puts the durations and the superchains into `draws`. A damaged manifest counts as a
+/// missing one.
 RunFacts read_facts(const std::filesystem::path& manifest, DrawSet& draws);
+/// The run in a directory. Throws InputError if it is damaged or holds the chains of many posteriors.
 Inspection inspect_run(const std::filesystem::path& directory, Numbering numbering);
 
 }  // namespace emomc::app

@@ -1,5 +1,5 @@
-// A value of a JSON file, read as what is expected there or refused with the file and the keys that lead to
-// it.
+// Checked access to the values of a JSON file. An error message names the file and the path of keys to the
+// value.
 #pragma once
 
 #include <filesystem>
@@ -10,17 +10,20 @@
 
 namespace emomc::app {
 
-/// The text of a file of at most `most_bytes`. Throws InputError, naming it, where it cannot be read.
+/// The text of a file of at most `most_bytes`. Throws InputError, which names the file, if it is longer or
+/// cannot be read.
 std::string read_text(const std::filesystem::path& file, std::uintmax_t most_bytes);
 
-/// Its first bytes, to be shown; empty where it is no regular file or cannot be read.
+/// At most the first `most_bytes` of a file, for display; empty if the file is not regular or cannot be read.
 std::string beginning_of(const std::filesystem::path& file, std::size_t most_bytes);
 
-/// JSON of at most 32 levels; discarded, as nlohmann::json calls it, where the text is something else. An
-/// open bracket of a byte takes eighty in memory, so that the levels are counted while they are read.
+/// Parses JSON of at most 32 levels. The result is discarded (nlohmann::json's term) if the text is anything
+/// else. Levels are counted during parsing, since an open bracket, one byte of text, takes eighty bytes of
+/// memory.
 nlohmann::json parse_json(const std::string& text);
 
-/// Borrows the JSON. Every reading throws InputError with file and key where something else is there.
+/// A value of a JSON document, which must outlive it. Every reading function throws InputError with file and
+/// key if the value is of another kind.
 class JsonValue {
  public:
   JsonValue(const nlohmann::json& value, std::string file, std::string key = "")
@@ -29,16 +32,18 @@ class JsonValue {
   [[noreturn]] void refuse(const std::string& expected) const;
   /// Whether this is an object that has the key.
   bool has(const std::string& key) const;
-  /// Throws where this is no object or has no such key.
+  /// Throws InputError if this is no object or lacks the key.
   JsonValue at(const std::string& key) const;
-  /// Of a list of any length, or of exactly `size`.
+  /// The items of a list: of any length, or of exactly `size` items.
   std::vector<JsonValue> items() const;
   std::vector<JsonValue> items(std::size_t size) const;
+  /// A string.
   std::string text() const;
+  /// An unsigned integer.
   std::size_t count() const;
-  /// A number, or null for one that is not finite.
+  /// A number, or null, which stands for a number that is not finite.
   nlohmann::json number() const;
-  /// Lists of `size` of those.
+  /// A list of `size` such numbers or counts.
   nlohmann::json numbers(std::size_t size) const;
   nlohmann::json counts(std::size_t size) const;
 

@@ -1,4 +1,5 @@
-// Draws in netCDF-4 files of ArviZ's InferenceData layout (https://python.arviz.org, schema specification).
+// Draws in netCDF-4 files with the InferenceData layout of ArviZ (https://python.arviz.org, schema
+// specification).
 #pragma once
 
 #include <filesystem>
@@ -14,38 +15,41 @@ namespace emomc::app {
 /// Whether this build has libnetcdf.
 bool has_netcdf();
 
-/// What an InferenceData file has beside the draws.
+/// The content of an InferenceData file besides the draws.
 struct NetcdfExtras {
-  std::vector<std::string> columns;     ///< of the data: the coordinate `feature`
-  std::vector<double> data;             ///< observed_data x, rows x columns; empty: attributes alone
-  std::vector<std::string> data_files;  ///< observed_data's attributes
+  std::vector<std::string> columns;  ///< names of the data's columns; they become the coordinate `feature`
+  /// Variable x of observed_data, rows x columns; empty: observed_data has only attributes.
+  std::vector<double> data;
+  std::vector<std::string> data_files;  ///< attributes of observed_data
   std::string data_sha256;
-  std::vector<double> column_mean, column_sd, scale_floor;  ///< constant_data; empty: left out
+  std::vector<double> column_mean, column_sd, scale_floor;  ///< in constant_data; each is left out if empty
   std::string created_at;                                   ///< UTC, ISO 8601
-  std::vector<double> log_likelihood;                       ///< chains x draws x rows; empty: left out
-  const DrawSet* warmup = nullptr;                          ///< warmup_posterior
+  std::vector<double> log_likelihood;  ///< chains x draws x rows; empty: no group log_likelihood
+  const DrawSet* warmup = nullptr;     ///< the group warmup_posterior; nullptr: none
 };
 
-/// Groups posterior, sample_stats, observed_data, constant_data and warmup_posterior, written by `write`.
-/// Throws InputError in a build without libnetcdf, MachineError where the disk fails.
+/// Writes the groups posterior, sample_stats, observed_data, constant_data, and, if given, log_likelihood and
+/// warmup_posterior. The file is made in memory and passed to `write`. Throws InputError in a build without
+/// libnetcdf and MachineError if the disk fails.
 void write_netcdf(const std::filesystem::path& file, const DrawSet& draws, const NetcdfExtras& extras,
                   FileWriter write);
 
-/// The posterior of an InferenceData file: every variable that has dimensions of the names chain and draw, in
-/// whatever order, names `x[i,j]` counted from 0; lp of sample_stats as log density. Missing values are NaN,
-/// packed ones unpacked. Variables without chains and draws, and text, are named in `notes`. Throws
-/// InputError where the file is damaged, another kind of file, or has no posterior, and for a variable that
-/// cannot be placed.
+/// Reads the posterior of an InferenceData file: every variable with the dimensions chain and draw, in any
+/// order. Elements are named `x[i,j]` with indices from 0. The variable lp of sample_stats becomes the log
+/// density. Missing values are NaN; packed values are unpacked. Variables without chains and draws and
+/// variables of text are named in `notes`. Throws InputError if the file is damaged, is of another kind, has
+/// no posterior or has a variable that cannot be interpreted, and in a build without libnetcdf.
 DrawSet read_netcdf(const std::filesystem::path& file);
 
-/// Group `log_likelihood` of an InferenceData file: of every observation of all its variables, for every
-/// draw.
+/// The group `log_likelihood` of an InferenceData file: the log likelihood of every observation of all its
+/// variables under every draw.
 struct ForeignLogLikelihood {
-  std::size_t num_draws = 0;       ///< of all chains
+  std::size_t num_draws = 0;       ///< over all chains
   std::vector<double> values;      ///< observations x draws
   std::vector<std::string> notes;  ///< what was left out, one sentence each
 };
-/// Throws InputError where there is none, or the file is damaged.
+/// Throws InputError if the group is missing or has missing values, if the file is damaged, and in a build
+/// without libnetcdf.
 ForeignLogLikelihood read_netcdf_log_likelihood(const std::filesystem::path& file);
 
 }  // namespace emomc::app

@@ -34,7 +34,7 @@ std::vector<std::size_t> groups_of(const Table& table, const std::string& by, st
     if (by == "file") {
       key = {file};
     } else if (by == "utterance") {
-      // Numbers of utterances begin anew in each file and for each speaker.
+      // Utterances are numbered within each file and each speaker.
       key = {file, speaker == table.labels.end() ? 0 : speaker->codes[i], label->codes[i]};
     } else {
       key = {label->codes[i]};
@@ -97,7 +97,7 @@ PointwiseRun pointwise(const PointwiseRequest& request,
   if (known.files.empty()) throw InputError(run + ": its manifest names no data");
   ParameterLayout layout = draws.layout;
   const ModelSpec model = model_of(layout);
-  // Standardised for accuracy; the values are in the data's own units.
+  // The data are standardised for accuracy; the offset below converts the values to the data's own units.
   check_data_files(request.directory, known);
   const LoadedData loaded = load_data({known.files, known.columns, true, known.format}, model);
   if (loaded.fingerprint.sha256 != known.sha256)

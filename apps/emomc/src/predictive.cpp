@@ -16,11 +16,11 @@ namespace emomc::app {
 namespace {
 
 constexpr std::size_t kMostDataBytes = 2'000'000'000;
-constexpr double kMostNumbers = 4e8;  // simulated in all
+constexpr double kMostNumbers = 4e8;  // upper bound of the simulated numbers
 constexpr std::array<const char*, 6> kStatistics{"mean", "sd", "skewness", "q5", "q50", "q95"};
 using Statistics = std::array<double, kStatistics.size()>;
 
-// Of column j of rows x columns.
+// The statistics of column j of `values` [rows x columns].
 Statistics statistics_of(const std::vector<double>& values, std::size_t columns, std::size_t j,
                          std::vector<double>& column) {
   column.clear();

@@ -1,5 +1,5 @@
-// Posterior predictive checks (Gelman, Meng and Stern 1996): whether data that the posterior would make look
-// like the data there are.
+// Posterior predictive checks (Gelman, Meng and Stern 1996), which compare the data with replicates that are
+// simulated from the posterior.
 #pragma once
 
 #include <filesystem>
@@ -8,15 +8,15 @@
 
 namespace emomc::app {
 
-/// One statistic of one column, of the data and of replicated data sets of the same size.
+/// One statistic of one column: its value for the data and for replicated data sets of the same size.
 struct PredictiveCheck {
   std::string column, statistic;   ///< mean, sd, skewness, q5, q50, q95
-  double observed, mean, q5, q95;  ///< the last three of the replicates
-  double p;                        ///< share of replicates whose statistic is larger; a half of ties
+  double observed, mean, q5, q95;  ///< mean, q5 and q95 are over the replicates
+  double p;  ///< share of replicates whose statistic is larger than the observed one; ties count half
 };
 
-/// Of `replicates` draws at equal distances, at least 20; fewer where the data are large. Throws InputError
-/// where the data are gone or are not those of the run.
+/// Uses `replicates` draws at equal distances, or fewer, but at least 20, if the data are large. Throws
+/// InputError if the data are missing, are not those of the run or exceed 2 GB.
 std::vector<PredictiveCheck> predictive_checks(const std::filesystem::path& directory, int replicates = 200);
 
 }  // namespace emomc::app

@@ -17,7 +17,7 @@
 namespace emomc::app {
 namespace {
 
-// Parses, runs and returns the exit code; throws what the subcommand throws.
+// Parses the command line, runs the subcommand and returns its exit code. Exceptions of the subcommand pass.
 int parse_and_run(int argc, const char* const* argv) {
   CLI::App app("Metropolis-Hastings for mixture posteriors, on CPUs and GPUs", "emomc");
   app.set_version_flag("--version", std::string("emomc " EMOMC_VERSION));
@@ -33,12 +33,12 @@ int parse_and_run(int argc, const char* const* argv) {
   } catch (const CLI::Success& asked_for_help) {
     status = app.exit(asked_for_help);
   }
-  // What nobody can read is not done, whatever the command.
+  // Output that nobody can read counts as a failure of every command.
   flush_standard_output();
   return status;
 }
 
-// One line that leaves the terminal alone, whatever names from files the message has.
+// Prints an error as one line without control characters, even if the message contains names from files.
 int fail(const std::string& message, int code) {
   constexpr std::size_t kLongest = 4000;
   std::string line = message.substr(0, kLongest);
@@ -49,7 +49,8 @@ int fail(const std::string& message, int code) {
   return code;
 }
 
-// Once: every pool meets the same limit. Also under -q, since the machine gives less than was asked for.
+// Warns once, since every thread pool meets the same limit; also with -q, since the machine provides less
+// than was asked for.
 void warn_of_refused_threads(int wanted, int got, const std::string& why) {
   static bool warned = false;
   if (!std::exchange(warned, true))

@@ -45,7 +45,7 @@ void ProgressLine::show(const Progress& p) {
   const double pause = terminal_ ? 0.1 : 5.0;
   const bool last = p.step == p.num_steps;
   if (!last && std::chrono::duration<double>(now - last_).count() < pause) return;
-  if (!terminal_ && last_ == Clock::time_point{} && !last) {  // the first line after a pause, not at once
+  if (!terminal_ && last_ == Clock::time_point{} && !last) {  // the first line appears after a pause
     last_ = now;
     return;
   }

@@ -1,4 +1,4 @@
-// Progress on a terminal as one line that is redrawn, elsewhere as a line every few seconds.
+// Shows progress: on a terminal one line that is redrawn, elsewhere a line every few seconds.
 #pragma once
 
 #include <chrono>
@@ -13,10 +13,11 @@ enum class Verbosity { quiet, normal, verbose };
 class ProgressLine {
  public:
   explicit ProgressLine(Verbosity verbosity);
-  /// Whether the run may end long before its last step: neither a share nor a time left is shown of sampling.
+  /// Whether the run may end long before its last step. The line then shows neither the finished share nor
+  /// the remaining time.
   void expect_at_most(bool at_most) { at_most_ = at_most; }
   void show(const Progress& progress);
-  /// Leaves the terminal on a line of its own.
+  /// Ends the redrawn line, so that later output begins on a new line.
   void end();
 
  private:
@@ -27,11 +28,11 @@ class ProgressLine {
   Clock::time_point last_{};
 };
 
-/// "2026-01-31T23:59:59Z".
+/// The current time, as "2026-01-31T23:59:59Z".
 std::string utc_now();
-/// "1.5 MB".
+/// For example "1.5 MB"; a kB has 1000 bytes.
 std::string bytes_text(double bytes);
-/// "1 h 02 min", "3.4 s".
+/// For example "1 h 02 min" or "3.4 s".
 std::string duration_text(double seconds);
 
 }  // namespace emomc::app

@@ -1,4 +1,4 @@
-// Class probabilities of recordings by a trained model.
+// Computes class probabilities of recordings with a trained model.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace emomc::app {
 
-/// Frames of a single recording that the corpus's mean and variance count as, where nothing else is known of
-/// its speaker.
+/// The number of frames that the corpus's mean and variance count as when they are combined with those of a
+/// single recording whose speaker is otherwise unknown.
 inline constexpr double kCorpusFrames = 200;
 
 struct Classified {
@@ -22,20 +22,24 @@ struct Classified {
 
 class RecordingClassifier {
  public:
-  /// Throws InputError where the model's frames are no cepstra of recordings.
+  /// Throws InputError if the model was trained on tables, not on recordings.
   RecordingClassifier(ClassModel model, Backend backend, int threads);
 
   const ClassModel& model() const { return model_; }
-  /// Frames with the model's settings and deltas, not normalised. Throws InputError where there are none, or
-  /// where the sample rate is another than the model's and the filters would hear other frequencies.
+  /// The frames of a recording with the model's MFCC settings and deltas, not normalised. Throws InputError
+  /// if there are none, or if the sample rate differs from the model's and the upper end of the filters, half
+  /// the sample rate, would therefore differ too.
   Frames frames_of(const Recording& recording);
 
-  /// What a speaker's frames are normalised by. `alone`: of one recording with nothing else known, shrunk
-  /// towards the corpus.
+  /// What is known about a speaker whose mean and standard deviation normalise the frames: several recordings
+  /// (speaker), or one recording only (alone).
   enum class Known { speaker, alone };
+  /// The mean and sd of all frames of `recordings`. With Known::alone they are shrunk towards those of the
+  /// corpus, by kCorpusFrames.
   ColumnUnits units_of(const std::vector<const Frames*>& recordings, Known known) const;
 
-  /// `units`: of the recording's speaker (units_of); looked at where the model normalises by speaker.
+  /// `units` are those of the recording's speaker (see units_of); they are used only if the model normalises
+  /// by speaker.
   Classified classify(const Frames& frames, const ColumnUnits& units);
 
  private:

@@ -1,4 +1,4 @@
-// Recordings of a corpus to cepstra, in parallel.
+// Turns the recordings of a corpus into MFCCs, in parallel.
 #include "recordings.hpp"
 
 #include <fmt/format.h>
@@ -19,15 +19,15 @@
 namespace emomc::app {
 namespace {
 
-/// What became of one recording.
+/// The result of one recording.
 struct Extracted {
   Frames frames;
   Dropped dropped;
   double sample_rate = 0, seconds = 0;
-  std::string problem;  ///< why it could not be read
+  std::string problem;  ///< the reason why it could not be read
 };
 
-/// A line on the terminal, redrawn; elsewhere one every few seconds.
+/// Progress: on a terminal one line that is redrawn, elsewhere a line every few seconds.
 class CountLine {
  public:
   CountLine(std::string what, std::size_t all, Verbosity verbosity)
@@ -65,7 +65,7 @@ Extracted extract(const std::filesystem::path& file, const FeaturesConfig& confi
     result.frames = std::move(frames);
     result.dropped = dropped;
   } catch (const std::exception& error) {
-    // A setting that this sample rate does not allow knows of no file.
+    // The message about a setting that this sample rate does not allow has no file name.
     const std::string why = error.what(), name = file.string();
     result.problem = why.starts_with(name) ? why : name + ": " + why;
   }
@@ -111,7 +111,7 @@ CorpusFeatures extract_corpus(const CorpusConfig& corpus, const FeaturesConfig& 
   const std::set<std::string> classes(corpus.classes.begin(), corpus.classes.end());
   for (const Utterance& utterance : listing.utterances)
     if (classes.empty() || classes.contains(utterance.emotion)) wanted.push_back(utterance);
-  const MfccExtractor first(features.mfcc, 16000);  // settings are refused before any work
+  const MfccExtractor first(features.mfcc, 16000);  // refuses bad settings before any work
   ThreadPool pool(threads);
   std::vector<Extractors> extractors(static_cast<std::size_t>(pool.num_threads()));
   std::vector<Extracted> extracted(wanted.size());

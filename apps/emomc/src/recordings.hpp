@@ -1,4 +1,4 @@
-// One recording to frames.
+// Turns one recording into frames.
 #pragma once
 
 #include <filesystem>
@@ -11,15 +11,15 @@
 
 namespace emomc::app {
 
-/// By sample rate; made when first needed.
+/// Extractors by sample rate in Hz, created when first needed.
 using Extractors = std::map<double, MfccExtractor>;
 
 struct ExtractedFrames {
-  Frames frames;  ///< without silence and what is below the gate, without deltas
+  Frames frames;  ///< without deltas, without silent frames and frames below the gate
   Dropped dropped;
 };
 
-/// Throws InputError where the settings do not go with the sample rate.
+/// Throws InputError if the settings are not valid at the recording's sample rate.
 ExtractedFrames extract_frames(const Recording& recording, const FeaturesConfig& config,
                                Extractors& extractors);
 

@@ -22,13 +22,14 @@
 namespace emomc::app {
 namespace {
 
-constexpr std::size_t kChartedQuantities = 10;  // the worst, beside the log density and what was asked for
+// The worst ones, in addition to the log density and the requested ones.
+constexpr std::size_t kChartedQuantities = 10;
 constexpr std::size_t kMostCharted = 24;
 constexpr std::size_t kTracePoints = 8000;  // of a quantity, over all chains
 constexpr std::size_t kRankBins = 20, kDensityPoints = 48, kLags = 60, kMoveWindows = 40;
 constexpr std::size_t kBandDraws = 200, kFitPoints = 80, kHistogramBins = 50;
 constexpr int kReplicates = 100;
-constexpr std::size_t kMostRows = 20'000;  // of the table
+constexpr std::size_t kMostRows = 20'000;  // of the table of quantities
 constexpr std::size_t kMostDataBytes = 400'000'000;
 
 std::string json_text(const std::string& text) { return script_json(text); }
@@ -113,7 +114,7 @@ class Page {
     return text + "]";
   }
 
-  // The log density, what was asked for, the worst.
+  // The log density, the requested quantities and the worst ones, in this order.
   std::vector<std::size_t> charted() const {
     std::vector<std::size_t> chosen{0}, rest;
     const auto add = [&](std::size_t q) {
@@ -141,7 +142,7 @@ class Page {
     return std::max<std::size_t>(1, draws_.num_chains() * draws_.num_draws / kTracePoints);
   }
 
-  // Enough to tell draws apart whose spread is small beside their size.
+  // Enough digits to distinguish draws whose spread is small compared with their magnitude.
   int digits_of(std::size_t q) const {
     const QuantitySummary& s = run_.summaries[q];
     const double size = std::max(std::abs(s.q5), std::abs(s.q95));
@@ -178,7 +179,7 @@ class Page {
               return numbers(counts);
             });
 
-    // Between the outer quantiles, so that one far draw does not flatten the rest.
+    // The range is between outer quantiles, so that one extreme draw does not flatten the curve.
     const auto at = [&](double p) {
       return sorted[static_cast<std::size_t>(p * static_cast<double>(sorted.size() - 1))];
     };
@@ -200,7 +201,8 @@ class Page {
     return text + ",\"autocorrelation\":" + numbers(correlation) + "}";
   }
 
-  // By a Gaussian kernel of Silverman's width for all draws of the quantity, on binned draws.
+  // A Gaussian kernel density estimate from binned draws, with Silverman's bandwidth for all draws of the
+  // quantity.
   static std::vector<double> density(std::span<const double> values, const std::vector<double>& x,
                                      const std::vector<double>& sorted) {
     const double n = static_cast<double>(values.size()), step = x[1] - x[0];
@@ -249,7 +251,7 @@ class Page {
     return text + "]";
   }
 
-  // The mixture's density in each column: its mean over draws and a 90 % band, over the data's histogram.
+  // The mixture's density in each column: the mean over draws and a 90 % band, with the data's histogram.
   std::string fits() const {
     const auto mixture = find_mixture(draws_, 1);
     if (!mixture) return ",\"fits\":[],\"fit_note\":\"\"";
@@ -317,7 +319,7 @@ class Page {
     return {mean - 4 * sd, mean + 4 * sd};
   }
 
-  // Where the data are there.
+  // Empty if the data cannot be read.
   std::string predictive() const {
     if (draws_.layout.blocks.empty()) return "[]";
     std::vector<PredictiveCheck> checks;

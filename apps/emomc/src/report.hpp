@@ -1,4 +1,4 @@
-// One HTML page about a run that needs nothing but itself.
+// A report of a run as one self-contained HTML page.
 #pragma once
 
 #include <filesystem>
@@ -9,15 +9,16 @@
 
 namespace emomc::app {
 
-/// Whether this build has the charts' library (libjs-chart.js).
+/// Whether this build has the chart library (libjs-chart.js).
 bool has_report();
 
 struct ReportOptions {
-  std::vector<std::string> vars;  ///< shell globs: quantities with charts of their own beside the worst
+  std::vector<std::string> vars;  ///< shell globs: quantities that are charted in addition to the worst ones
 };
 
-/// At most 5 MB whatever the run: draws in charts are thinned, the rest are counts. Throws InputError in a
-/// build without the charts' library. `directory`: of a run of ours, for its configuration and data.
+/// The page has at most 5 MB whatever the size of the run: draws in charts are thinned, and the other charts
+/// show counts. `directory` is the run directory with the configuration and the data; empty for draws of
+/// other programs. Throws InputError in a build without the chart library.
 std::string report_html(const Inspection& run, const std::filesystem::path& directory,
                         const ReportOptions& options);
 

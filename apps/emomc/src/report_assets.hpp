@@ -1,10 +1,10 @@
-// What the reports' pages are made of; cmake/EmbedReport.cmake writes the definitions.
+// The parts of the reports' pages; cmake/EmbedReport.cmake generates the definitions.
 #pragma once
 
 namespace emomc::app {
 
 extern const char *const report_page, *const report_style, *const report_script, *const report_chart;
-extern const char* const report_common;  ///< script of both pages, before their own
+extern const char* const report_common;  ///< script of both pages; it precedes their own scripts
 extern const char *const evaluation_page, *const evaluation_style, *const evaluation_script;
 
 }  // namespace emomc::app

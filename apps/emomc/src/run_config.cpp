@@ -15,8 +15,8 @@
 namespace emomc::app {
 namespace {
 
-/// Priors that speak of lengths mean something else in standardised units, so their author has to say
-/// which are meant.
+/// Priors of locations and scales have another meaning in standardised units, so that the configuration must
+/// say which units are meant.
 void require_written_units(const YamlNode& root) {
   if (find_value(root, "data.standardize") != nullptr) return;
   for (const std::string key : {"means", "scales", "mean", "sigma", "order", "scale_floor"}) {
@@ -38,7 +38,7 @@ void require_data_file(const YamlNode& root) {
             "this key is missing; write the data to sample, as in data: {file: features/sad.csv}");
 }
 
-/// What the model decides where the file is silent.
+/// Defaults that depend on the model.
 void set_model_defaults(RunConfig& config) {
   config.prior = default_prior(config.likelihood);
   if (config.likelihood.model == "two_gaussian") config.sampler.init = "prior";

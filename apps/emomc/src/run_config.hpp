@@ -1,4 +1,4 @@
-// The resolved configuration of `emomc run`: a validated plain value. Nothing behind it reads YAML.
+// The resolved configuration of `emomc run`: a validated plain value. Code that uses it never reads YAML.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace emomc::app {
 
 struct DataConfig {
   std::vector<std::string> files;    ///< paths or globs, relative to the working directory
-  std::vector<std::string> columns;  ///< empty: all but the reserved names
+  std::vector<std::string> columns;  ///< empty: all except reserved names
   bool standardize = true;
-  CsvFormat format{};  ///< of CSV files; what is left open is found from them
+  CsvFormat format{};  ///< of CSV files; unset members are inferred from the files
   bool operator==(const DataConfig&) const = default;
 };
 
 struct LikelihoodConfig {
-  std::string model = "gaussian_mixture";  ///< | two_gaussian
+  std::string model = "gaussian_mixture";  ///< or "two_gaussian"
   int components = 8;                      ///< gaussian_mixture only
   std::string covariance = "diagonal";     ///< gaussian_mixture only
   Precision precision = Precision::mixed;
@@ -30,40 +30,41 @@ struct LikelihoodConfig {
 };
 
 struct ProposalConfig {
-  std::string kind = "component_wise";  ///< of proposal_names()
-  std::string shape = "diagonal";       ///< isotropic | diagonal | dense: covariance of the increments
-  double target_acceptance = 0.234;     ///< blocks of one dimension aim at 0.44
+  std::string kind = "component_wise";  ///< one of proposal_names()
+  std::string shape = "diagonal";       ///< covariance of the increments: isotropic, diagonal or dense
+  double target_acceptance = 0.234;     ///< except for blocks of one dimension, which aim at 0.44
   bool operator==(const ProposalConfig&) const = default;
 };
 
-/// When a run may end before its last draw; 0: not by this.
+/// Conditions under which a run ends before its last draw; 0: the condition is off.
 struct UntilConfig {
-  double ess = 0;      ///< bulk and tail ESS of every quantity that diagnose judges
-  double seconds = 0;  ///< wall time of the run, earlier parts of a resumed one included
+  double ess = 0;      ///< minimum bulk and tail ESS of every quantity that diagnose judges
+  double seconds = 0;  ///< wall time of the run in seconds, including earlier parts of a resumed run
   bool operator==(const UntilConfig&) const = default;
 };
 
 struct SamplerConfig {
   int chains = 4;
-  bool chooses_warmup = true;  ///< warmup: auto. The first warm-up has `warmup` steps; it may be doubled
+  /// Warmup: auto. The first warm-up has `warmup` steps; later ones are twice as long.
+  bool chooses_warmup = true;
   std::int64_t warmup = kFirstWarmup;
-  bool chooses_draws = true;    ///< draws: auto. The run goes on until diagnose finds no fault
-  std::int64_t draws = 20'000;  ///< kept per chain; where the run chooses, at most
+  bool chooses_draws = true;    ///< draws: auto. The run continues until diagnose finds no fault
+  std::int64_t draws = 20'000;  ///< kept draws of each chain; the maximum if chooses_draws
   std::int64_t thin = 1;
   std::uint64_t seed = 20260101;
-  std::string init = "kmeans";  ///< prior | kmeans | em | path of a parameter file (JSON)
+  std::string init = "kmeans";  ///< "prior", "kmeans", "em" or the path of a parameter file (JSON)
   int init_tries = 100;
-  int superchains = 0;  ///< groups of chains that begin at one point; 0: each chain at its own
+  int superchains = 0;  ///< number of groups of chains that share a start; 0: each chain has its own start
   double max_nan_share = 0.01;
   UntilConfig until;
   ProposalConfig proposal;
   bool operator==(const SamplerConfig&) const = default;
 };
 
-/// When a checkpoint is due: whichever comes first.
+/// When the next checkpoint is written: at the earlier of the two times.
 struct CheckpointConfig {
   double seconds = 60;
-  std::int64_t steps = 0;  ///< 0: by time alone
+  std::int64_t steps = 0;  ///< 0: determined by time alone
   bool operator==(const CheckpointConfig&) const = default;
 };
 
@@ -77,33 +78,35 @@ struct OutputConfig {
 struct RunConfig {
   DataConfig data;
   LikelihoodConfig likelihood;
-  PriorSet prior;  ///< a prior for every block of the model, defaults filled in
+  PriorSet prior;  ///< a prior for every block of the model, with defaults filled in
   SamplerConfig sampler;
   Backend backend = Backend::automatic;
-  int threads = 0;  ///< 0: all
+  int threads = 0;  ///< 0: all hardware threads
   CheckpointConfig checkpoint;
   OutputConfig output;
   bool operator==(const RunConfig&) const = default;
 };
 
-/// Reads and validates a configuration. `overrides` are `key.path=value` of --set, applied before
-/// validation. Throws InputError with file, line, key, what is allowed and the nearest known name.
+/// Reads and validates a configuration. `overrides` are the `key.path=value` of --set, applied before
+/// validation. Throws InputError with file, line, key, the allowed values and the nearest known name.
 RunConfig load_run_config(const std::filesystem::path& file, const std::vector<std::string>& overrides = {});
 
-/// The same from text; `name` stands for the file in messages.
+/// The same for a text; `name` is the file's name in messages.
 RunConfig parse_run_config(const std::string& yaml, const std::string& name,
                            const std::vector<std::string>& overrides = {});
 
-/// YAML with every key written out; parse_run_config of it gives an equal value. `comments` adds what
-/// each key means and allows, and makes configs/all_keys.yaml from a default value.
+/// YAML with every key written out; parse_run_config of this text gives an equal value.
+/// YamlComments::explained adds the meaning and the allowed values of each key; for a default value this
+/// gives configs/all_keys.yaml.
 enum class YamlComments { none, explained };
 std::string to_yaml(const RunConfig& config, YamlComments comments = YamlComments::none);
 
-/// What a file that says only `data: {file: features/sad.csv}` means; explained, configs/all_keys.yaml.
+/// The configuration of a file that contains only `data: {file: features/sad.csv}`; see
+/// YamlComments::explained.
 RunConfig default_run_config();
 
-/// The text of a configuration file; throws InputError where there is none. At most 1 MiB and a byte are
-/// read: parse_yaml refuses longer ones.
+/// The text of a configuration file. At most 1 MiB plus one byte are read, and parse_yaml refuses texts
+/// longer than 1 MiB. Throws InputError if the file is missing or cannot be read.
 std::string read_config_text(const std::filesystem::path& file);
 
 /// The prior of a block as the configuration spells it: "{normal: {mean: 0, sd: 10}}".

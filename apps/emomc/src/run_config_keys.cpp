@@ -43,7 +43,7 @@ double number_where(const YamlValue& value, const std::string& allowed, Accept a
 
 std::string yaml_bool(bool value) { return value ? "true" : "false"; }
 
-/// One name or a list of different names.
+/// One name, or a list of distinct names.
 std::vector<std::string> read_names(const YamlValue& value, const std::string& wanted) {
   if (value.node().kind != YamlNode::Kind::list) return {value.text(wanted)};
   std::vector<std::string> names;
@@ -112,7 +112,7 @@ std::string write_backend(const RunConfig& config) {
   return "auto";
 }
 
-/// The prior of a block, the default where the model of `config` has no such block.
+/// The prior of a block; the default of `model` if the model of `config` has no such block.
 std::string write_block(const RunConfig& config, const std::string& block, const std::string& model) {
   if (config.prior.blocks.contains(block)) return to_yaml(config.prior, block);
   LikelihoodConfig likelihood;
@@ -136,7 +136,7 @@ constexpr std::array<NamedMark, 4> separators{
     {{"auto", 0}, {"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}}};
 constexpr std::array<NamedMark, 3> decimals{{{"auto", 0}, {"point", '.'}, {"comma", ','}}};
 
-/// By its name or as the character itself.
+/// Reads a character that is given by its name or as the character itself.
 char read_mark(const YamlValue& value, std::span<const NamedMark> marks) {
   std::vector<std::string> names;
   for (const NamedMark& mark : marks) {
@@ -396,7 +396,7 @@ std::vector<ConfigKey> program_keys() {
 
 std::string last_part(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
-/// What may stand in a section ("" for the top), sections among it.
+/// The names that may occur in a section ("" for the top level), including sections.
 std::vector<std::string> names_in(const std::string& section, std::span<const std::string> keys) {
   const std::string prefix = section.empty() ? "" : section + ".";
   std::vector<std::string> names;
@@ -408,7 +408,7 @@ std::vector<std::string> names_in(const std::string& section, std::span<const st
   return names;
 }
 
-/// The known key that was meant: a neighbour in the section, else one of that name elsewhere.
+/// The known key that was probably meant: a similar one in the section, else one with that name elsewhere.
 std::optional<std::string> suggestion(const std::string& section, const std::string& typed,
                                       std::span<const std::string> keys) {
   const std::string prefix = section.empty() ? "" : section + ".";
@@ -425,7 +425,7 @@ std::optional<std::string> suggestion(const std::string& section, const std::str
 void refuse_unknown_in(const YamlNode& node, const std::string& section, std::span<const std::string> keys,
                        std::span<const std::string> offered) {
   const std::vector<std::string> allowed = names_in(section, offered);
-  if (node.kind == YamlNode::Kind::null) return;  // a section with all its keys commented out
+  if (node.kind == YamlNode::Kind::null) return;  // all keys of the section are commented out
   if (node.kind != YamlNode::Kind::map)
     YamlValue(node, section).refuse_type("a map with keys: " + joined(allowed));
   for (std::size_t i = 0; i < node.keys.size(); ++i) {

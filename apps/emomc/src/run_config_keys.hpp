@@ -1,5 +1,5 @@
-// The keys of the configuration: one row for each says what it means, who uses it, and how it is read
-// and written. Checking, reading, to_yaml and configs/all_keys.yaml all go through this table.
+// The table of configuration keys: a row has a key's meaning, its users, and functions that read and write
+// it. Validation, reading, to_yaml and configs/all_keys.yaml are all based on this table.
 #pragma once
 
 #include <span>
@@ -13,52 +13,57 @@
 namespace emomc::app {
 
 struct ConfigKey {
-  std::string name;     ///< dotted, as "sampler.proposal.kind"
+  std::string name;     ///< with dots, as "sampler.proposal.kind"
   std::string model;    ///< the only model that uses it; empty: every model
-  std::string comment;  ///< what it means and what is allowed
-  /// Checks the value and stores it. Rows above are already read. nullptr: not in this version, and
-  /// the comment says why.
+  std::string comment;  ///< what the key means and which values are allowed
+  /// Checks the value and stores it; the rows further up have been read by then. nullptr: this version does
+  /// not support the key, and the comment gives the reason.
   void (*read)(const YamlValue& value, RunConfig& config);
   std::string (*write)(const RunConfig& config);
   std::vector<std::string> covariances = {};  ///< the only covariances that use it; empty: all
 };
 
-/// Whether a likelihood, or a configuration as far as likelihood and kind of proposal go, uses a key.
+/// Whether the key is used by a likelihood, or by a configuration (judged by its likelihood, its kind of
+/// proposal and sampler.draws).
 bool is_used(const ConfigKey& key, const LikelihoodConfig& likelihood);
 bool is_used(const ConfigKey& key, const RunConfig& config);
 
-/// In the order in which they are read and written; sections are contiguous.
+/// In the order in which the keys are read and written; the keys of a section are consecutive.
 const std::vector<ConfigKey>& config_keys();
 
-/// The value at a dotted key, or nullptr.
+/// The value at a dotted key; nullptr if the key is missing.
 const YamlNode* find_value(const YamlNode& root, const std::string& name);
 
-/// Where the key itself was written; the key must be there.
+/// The place at which the key itself was written. The key must be there.
 YamlPlace key_place(const YamlNode& root, const std::string& name);
 
-/// Refuses keys that are not in the table, with the nearest that is, and values where a section goes.
+/// Refuses keys that are not in the table, with the nearest one that is, and scalars or lists in place of a
+/// section.
 void refuse_unknown_keys(const YamlNode& root);
-/// The same with another table's names.
+/// The same with the key names of another table.
 void refuse_unknown_keys(const YamlNode& root, std::span<const std::string> names);
 
-/// Refuses keys that only another model, covariance or proposal uses or that this version does not have.
+/// Refuses keys that only another model, covariance or proposal uses, and keys that this version does not
+/// support.
 void refuse_unused_keys(const YamlNode& root, const RunConfig& config);
 
-/// A key as it is written out: its value, or commented out where it is not used.
+/// A key as to_yaml writes it: with its value, commented out if it is not used.
 struct WrittenKey {
   std::string name, value, comment;
   bool used = true;
 };
-/// Lines of `section: key: value`, sections contiguous, with comments beside them where asked for.
+/// The keys as nested YAML sections, with their comments if asked for. The keys of a section must be
+/// consecutive.
 std::string yaml_lines(std::span<const WrittenKey> keys, YamlComments comments);
 
 /// The keys that `config` uses.
 std::vector<WrittenKey> written_keys(const RunConfig& config);
 
-/// A configuration without sections that are not `emomc run`'s, as its file has it. `root` is a map.
+/// The configuration in `root`, a map that has no keys besides those of `emomc run`; `name` is the file's
+/// name in messages.
 RunConfig run_config_of(const YamlNode& root, const std::string& name);
 
-/// `text` as a YAML scalar, in quotes where it needs them.
+/// `text` as a YAML scalar, in quotes if it needs them.
 std::string yaml_text(const std::string& text);
 
 }  // namespace emomc::app

@@ -14,12 +14,12 @@ namespace {
 
 enum class Domain { simplex, real, positive, unit, correlation };
 
-/// A parameter block as far as its prior is concerned.
+/// The properties of a parameter block that its prior depends on.
 struct BlockRules {
   std::string name;
   Domain domain;
   bool by_component, by_column;  ///< whether an argument may be [K], [d], or with both [K][d]
-  std::string example;           ///< also the default
+  std::string example;           ///< for messages
 };
 
 BlockRules rules_of(const std::string& block, const RunConfig& config) {
@@ -40,7 +40,7 @@ BlockRules rules_of(const std::string& block, const RunConfig& config) {
   return rules;
 }
 
-/// An argument of `rules`' block that is a parameter itself: one per column.
+/// The rules for an argument of `rules`' block that is itself a parameter, one for each column.
 BlockRules rules_of_argument(const BlockRules& rules, const std::string& argument) {
   const bool location = argument == "mean" || argument == "location" || argument == "meanlog";
   return {rules.name + "." + argument, location ? Domain::real : Domain::positive, false, rules.by_column,
@@ -86,7 +86,8 @@ PriorFamily read_family(const YamlValue& value, const BlockRules& rules) {
   return *family;
 }
 
-/// One argument against the block's shape: its rank, the components, and the columns where listed.
+/// Checks an argument against the block's shape: its rank, the number of components, and the number of
+/// columns if these are listed.
 void check_shape(const YamlValue& value, const ArrayArgument& array, const BlockRules& rules,
                  const RunConfig& config) {
   const auto rank = static_cast<int>(array.shape.size());
@@ -150,7 +151,7 @@ void check_fixed(const YamlValue& value, const ArrayArgument& array, Domain doma
   double sum = 0;
   for (const double weight : array.values) sum += weight;
   if (array.shape.empty()) sum *= components;
-  constexpr double rounding = 1e-9;  // of weights written out with 10 digits or more
+  constexpr double rounding = 1e-9;  // of weights that are written with 10 digits or more
   if (std::abs(sum - 1) > rounding)
     value.refuse("the weights sum to " + shortest_text(sum) + "; they must sum to 1");
 }
@@ -170,7 +171,7 @@ void check_argument_keys(const YamlValue& value, PriorFamily family) {
   }
 }
 
-/// The arguments in order: {name: value, ...}, or the bare value of a family that has one.
+/// The arguments in order: from {name: value, ...}, or the bare value of a family with one argument.
 std::vector<YamlValue> find_arguments(const YamlValue& value, PriorFamily family) {
   const std::vector<std::string>& names = argument_names(family);
   if (value.node().kind != YamlNode::Kind::map) {
@@ -184,8 +185,8 @@ std::vector<YamlValue> find_arguments(const YamlValue& value, PriorFamily family
   return arguments;
 }
 
-/// Whether an argument differs from one component to the next. A list of [d] or [K] counts only where
-/// it can be nothing but [K].
+/// Whether an argument differs between components. A list whose length could be [d] or [K] counts only if it
+/// cannot be [d].
 bool tells_components_apart(const ArrayArgument& array, const BlockRules& rules) {
   const std::size_t max_rank = (rules.by_component ? 1 : 0) + (rules.by_column ? 1 : 0);
   if (!rules.by_component || array.shape.empty() || array.shape.size() != max_rank) return false;
@@ -197,7 +198,7 @@ bool tells_components_apart(const ArrayArgument& array, const BlockRules& rules)
   return false;
 }
 
-/// Whether x and 1 - x have the same density.
+/// Whether the density is the same at x and 1 - x.
 bool is_symmetric_about_half(const PriorSpec& prior) {
   const auto argument = [&](std::size_t i) { return prior.arguments[i].values[0]; };
   switch (prior.family) {
@@ -280,7 +281,7 @@ std::string read_order(const YamlValue& order, const RunConfig& config) {
     order.refuse(key + " cannot order " + ordered + " that are fixed; allowed: none");
   }
   for (const auto& [block, prior] : config.prior.blocks) {
-    if (block.find('.') != std::string::npos) continue;  // of a prior's argument, which all components share
+    if (block.find('.') != std::string::npos) continue;  // an argument's prior, which all components share
     for (const ArrayArgument& argument : prior.arguments) {
       if (!tells_components_apart(argument, rules_of(block, config))) continue;
       order.refuse(key + " needs the same prior for every component, and prior." + block +

@@ -1,4 +1,4 @@
-// Priors as the configuration writes them: which families a block takes, and what their arguments may be.
+// Priors in the configuration: which families a block accepts and which values their arguments may have.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@
 
 namespace emomc::app {
 
-/// The priors of a likelihood whose configuration says nothing about them.
+/// The priors of a likelihood if the configuration has none.
 PriorSet default_prior(const LikelihoodConfig& likelihood);
 
-/// Reads the prior of `block` (weights, means, scales, correlations, fraction, mean or sigma), and those of
-/// its arguments where they have one, into config.prior. `config` has data and likelihood already: they say
-/// how many components and, where columns are listed, how many columns.
+/// Reads the prior of `block` (weights, means, scales, correlations, fraction, mean or sigma), and the priors
+/// of its arguments if they have one, into config.prior. `config` must contain data and likelihood already,
+/// since these determine the number of components and, if columns are listed, the number of columns.
 void read_prior(const YamlValue& value, const std::string& block, RunConfig& config);
 
-/// The block that `order` names, empty for none. An order needs a prior that treats all components alike: it
-/// multiplies by K!, the number of ways to number them. Refuses, at `order`, priors that tell components
-/// apart.
+/// The block that `order` names; empty for none. An order requires a prior that is the same for all
+/// components: the ordered density is K! times the prior, where K! is the number of permutations. Refuses, at
+/// the place of `order`, priors that differ between components.
 std::string read_order(const YamlValue& order, const RunConfig& config);
 
 }  // namespace emomc::app

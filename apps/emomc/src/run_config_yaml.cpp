@@ -1,4 +1,4 @@
-// Writing a configuration: to_yaml and what it is made of.
+// Writes a configuration as YAML.
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
@@ -24,7 +24,7 @@ constexpr std::string_view header =
 
 constexpr std::size_t comment_column = 44;
 
-/// Appends the numbers of `array` from dimension `level` on, the next one at `position`.
+/// Appends the numbers of `array` from dimension `level` on; the next number is at `position`.
 void append_array(const ArrayArgument& array, std::size_t level, std::size_t& position, std::string& text) {
   if (level == array.shape.size()) {
     text += shortest_text(array.values[position++]);
@@ -38,7 +38,7 @@ void append_array(const ArrayArgument& array, std::size_t level, std::size_t& po
   text += "]";
 }
 
-/// The section lines that lead from the key before to this one, each one level deeper.
+/// Appends the lines of the sections that contain key `name` but not the key `before`, each one level deeper.
 void append_sections(const std::string& before, const std::string& name, std::string& text) {
   std::size_t level = 0;
   for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1), ++level) {

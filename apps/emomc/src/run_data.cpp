@@ -42,8 +42,8 @@ std::vector<double> numbers_at(const nlohmann::json& json, const char* key) {
   return list;
 }
 
-// Of a number as text, its separator and a share of the columns that are skipped. The rows are a claim of the
-// manifest; what is read is bounded by the files themselves.
+// Bytes of a number as text, with its separator and a share of the skipped columns. The number of rows is
+// only a claim of the manifest; the size of the files bounds what is read.
 constexpr std::size_t kMostTextPerNumber = 64;
 
 std::uintmax_t bytes_of(const std::vector<std::string>& files) {
@@ -59,12 +59,12 @@ std::uintmax_t bytes_of(const std::vector<std::string>& files) {
 }  // namespace
 
 nlohmann::json read_manifest(const std::filesystem::path& manifest) {
-  constexpr std::uintmax_t kMostBytes = 16 << 20;  // JSON takes up to 32 times that in memory
+  constexpr std::uintmax_t kMostBytes = 16 << 20;  // JSON takes up to 32 times as much memory
   std::error_code error;
   if (!std::filesystem::is_regular_file(manifest, error) ||
       std::filesystem::file_size(manifest, error) > kMostBytes || error)
     return nullptr;
-  const std::string text = read_text(manifest, kMostBytes);  // one that is there and cannot be read is told
+  const std::string text = read_text(manifest, kMostBytes);  // throws if the file exists and cannot be read
   try {
     auto json = parse_json(text);
     return json.is_object() ? json : nlohmann::json();

@@ -1,4 +1,4 @@
-// What a run directory says of itself, and the data of a run that is over.
+// What a run directory states about its run, and the data of a finished run.
 #pragma once
 
 #include <filesystem>
@@ -12,32 +12,33 @@ namespace emomc::app {
 
 struct RunData {
   std::vector<std::string> columns, files;
-  CsvFormat format;  ///< by which CSV files were read
+  CsvFormat format;  ///< with which the CSV files were read
   std::string sha256;
-  std::vector<double> mean, sd;  ///< [columns] by which the run standardised; empty: it did not
-  std::vector<double> values;    ///< rows x columns; empty: gone, changed, or too large
+  std::vector<double> mean, sd;  ///< [num_columns], by which the run standardised; empty: it did not
+  std::vector<double> values;    ///< rows x columns; empty: the data are missing, changed or too large
 };
 
-/// The manifest as JSON; null where there is none, it is damaged, no regular file or longer than 16 MiB.
+/// The manifest as JSON; null if it is missing, is damaged, is not a regular file or is longer than 16 MiB.
+/// Throws InputError if it cannot be read.
 nlohmann::json read_manifest(const std::filesystem::path& manifest);
 
-/// "run", "evaluation" or "model", as the manifest says; empty where there is none or it is damaged.
+/// "run", "evaluation" or "model", as the manifest states; empty if it is missing or damaged.
 std::string run_kind(const std::filesystem::path& directory);
 
-/// Throws InputError where the directory holds the chains of many posteriors, which are not to be taken for
-/// those of one.
+/// Throws InputError if the directory holds the chains of many posteriors, which must not be mistaken for the
+/// chains of one.
 void refuse_many_posteriors(const std::filesystem::path& directory);
 
-/// Throws InputError, naming `manifest`'s file and why, where a file that a manifest names for the run's data
-/// is not one to read: a manifest may come from elsewhere, so that patterns, devices and pipes are not
-/// followed.
+/// Throws InputError, with the manifest's name and the reason, if a data file that the manifest names is
+/// missing or not regular. A manifest may be untrusted, so that glob patterns, devices and pipes in it are
+/// not followed.
 void check_data_files(const std::filesystem::path& directory, const RunData& data);
 
-/// The format as a manifest has it: header (a bool or null), separator and decimal (a character or null).
+/// The format as it is in a manifest: header (a bool or null), separator and decimal (a character or null).
 nlohmann::ordered_json to_json(const CsvFormat& format);
 
-/// What the manifest says of the data, and the data themselves where they can still be read, are the run's by
-/// their SHA-256 and take at most `most_bytes`.
+/// What the manifest states about the data. The values are included if the data can still be read, are those
+/// of the run by their SHA-256 and take at most `most_bytes`.
 RunData read_run_data(const std::filesystem::path& directory, std::size_t most_bytes);
 
 }  // namespace emomc::app

@@ -22,7 +22,7 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-// Nothing where the manifest is of an earlier version or damaged.
+// Null if the manifest is damaged or was written by an earlier version.
 nlohmann::ordered_json starts_of_manifest(const std::filesystem::path& manifest) {
   std::ifstream file(manifest);
   const auto json = nlohmann::ordered_json::parse(file, nullptr, false);
@@ -128,8 +128,8 @@ Continue RunFiles::on_progress(const Progress& progress) {
   return stop_requested() || !ended_by_.empty() ? Continue::stop : Continue::yes;
 }
 
-// What diagnose says of the draws so far, so that it says the same when the run has ended. It is read from
-// the chain files: a function of the draws alone, wherever the run was interrupted.
+// Decides by what diagnose finds in the draws so far, so that it finds the same after the run. The draws are
+// read from the chain files: the decision is a function of the draws alone, regardless of interruptions.
 Decision RunFiles::on_decision(std::int64_t /*num_draws*/) {
   for (ChainWriter& writer : writers_) writer.flush();
   const SamplerConfig& sampler = config_.sampler;
@@ -138,7 +138,7 @@ Decision RunFiles::on_decision(std::int64_t /*num_draws*/) {
     const Decision decision = decide(rule, inspect_run(directory_, Numbering::mended), warmup_);
     if (decision == Decision::enough) ended_by_ = sampler.until.ess > 0 ? "ess" : "converged";
     return decision;
-  } catch (const InputError& error) {  // of what this run has written, which someone has moved or changed
+  } catch (const InputError& error) {  // something else has moved or changed the files of this run
     throw MachineError(error.what());
   }
 }
@@ -175,7 +175,7 @@ std::pair<double, double> RunFiles::seconds_so_far() const {
   return {Seconds(border - started_).count(), Seconds(now - border).count()};
 }
 
-// What came since the record before.
+// Appends the counts since the previous acceptance record.
 void RunFiles::append_acceptance(std::size_t chain, const SamplerState& state) {
   const auto num_blocks = static_cast<std::size_t>(state.num_blocks);
   std::vector<std::uint64_t> accepted, proposed;
@@ -240,7 +240,7 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
                {"duplicate_rows", setup_.loaded.table.num_duplicate_rows},
                {"mean", standardized.mean},
                {"sd", standardized.sd}};
-  // Of standard deviations, in the data's own units.
+  // Floors of standard deviations, in the data's own units.
   std::vector<double> floors = setup_.loaded.column_sd;
   for (std::size_t j = 0; j < floors.size(); ++j)
     floors[j] *=

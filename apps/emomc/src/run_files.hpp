@@ -1,4 +1,4 @@
-// Writes a run directory as the run goes on: draws in the data's own units, checkpoints, the manifest.
+// Writes a run directory during a run: draws in the data's own units, checkpoints and the manifest.
 #pragma once
 
 #include <chrono>
@@ -20,10 +20,11 @@ class RunFiles final : public DrawHandler {
  public:
   RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity verbosity, RunIdentity identity);
 
-  /// Checks what a checkpoint has committed, before anything is written. Throws InputError where a chain file
-  /// is damaged.
+  /// Checks the draws that a checkpoint has committed, before anything is written. Throws InputError if a
+  /// chain file is damaged.
   void check(const Checkpoint& checkpoint);
-  /// Opens the chain files: new ones, or those of `checkpoint`, checked before, cut to what it committed.
+  /// Opens the chain files: new ones, or those of `checkpoint`, already checked, cut to what the checkpoint
+  /// has committed.
   void open(const Checkpoint* checkpoint);
 
   void on_draws(const DrawBatch& draws) override;
@@ -33,10 +34,11 @@ class RunFiles final : public DrawHandler {
   bool wants_state(std::int64_t step) override;
   void on_state(const SamplerState& state) override;
 
-  /// What is worth a line of the log while the run goes on; nothing is called by default.
+  /// Sets the function that receives messages for the log during the run; by default they are dropped.
   void tell_to(std::function<void(const std::string&)> tell) { tell_ = std::move(tell); }
 
-  /// Why a run with this result ended before its last draw: "converged", "ess", "seconds"; empty: it did not.
+  /// The reason why a run with this result ended before its last draw: "converged", "ess" or "seconds"; empty
+  /// if it did not.
   std::string ended_by(const RunResult& result) const;
 
   void write_manifest(const std::string& status, const RunResult* result, double startup_seconds);
@@ -46,7 +48,7 @@ class RunFiles final : public DrawHandler {
 
  private:
   void append_acceptance(std::size_t chain, const SamplerState& state);
-  /// Of this process so far: {warm-up, sampling}.
+  /// Durations in this process so far, in seconds: {warm-up, sampling}.
   std::pair<double, double> seconds_so_far() const;
   bool is_ensemble() const;
   ChainHeader header_of(std::size_t chain) const;
@@ -56,17 +58,18 @@ class RunFiles final : public DrawHandler {
   std::filesystem::path directory_;
   RunIdentity identity_;
   std::vector<ChainWriter> writers_;
-  std::vector<ChainEnd> ends_;                      ///< of what a checkpoint has committed
+  std::vector<ChainEnd> ends_;                      ///< the ends of what a checkpoint has committed
   std::vector<std::uint64_t> accepted_, proposed_;  ///< at the last acceptance record
   DataUnitMap data_units_;
   double log_likelihood_offset_ = 0;
   ProgressLine progress_;
   std::chrono::steady_clock::time_point started_, last_checkpoint_;
   std::optional<std::chrono::steady_clock::time_point> sampling_began_;
-  double warmup_before_ = 0, sampling_before_ = 0;  ///< seconds of earlier parts of a resumed run
+  double warmup_before_ = 0, sampling_before_ = 0;  ///< seconds, from earlier parts of a resumed run
   std::string started_at_;
-  nlohmann::ordered_json starts_;     ///< where the chains started; of a run that goes on, from its manifest
-  std::int64_t warmup_, warmup_end_;  ///< of the last warm-up: its length, and the absolute step after it
+  nlohmann::ordered_json starts_;  ///< where the chains started; a resumed run takes it from its manifest
+  /// The length of the last warm-up, and the absolute step at which it ends.
+  std::int64_t warmup_, warmup_end_;
   std::function<void(const std::string&)> tell_ = [](const std::string&) {};
   std::string ended_by_;  ///< the first condition that was met
 };

@@ -38,7 +38,7 @@ std::string first_of(const std::vector<std::string>& changes) {
   return text;
 }
 
-// Each of `was` and `is` by its name, nullptr on the side that lacks it.
+// Visits the items of `was` and `is` that have the same name together; nullptr replaces a missing one.
 template <class Item, class Name, class Visit>
 void for_each_pair(const std::vector<Item>& was, const std::vector<Item>& is, const Name& name,
                    const Visit& visit) {
@@ -65,14 +65,14 @@ std::string lines_of(const std::vector<WrittenKey>& keys) {
 }
 
 RunConfig without_what_changes_no_draw(RunConfig config) {
-  config.data.files = {"data"};  // the data are compared apart
+  config.data.files = {"data"};  // the data are compared separately
   config.output.directory = OutputConfig{}.directory;
   config.threads = 0;
   config.checkpoint = {};
   config.sampler.until = {};
   config.sampler.draws = SamplerConfig{}.draws;
   config.sampler.chooses_draws = true;
-  config.backend = Backend::automatic;  // the engine is compared apart
+  config.backend = Backend::automatic;  // the engine is compared separately
   return config;
 }
 

@@ -1,4 +1,4 @@
-// What the draws of a run directory depend on, and in words what has changed of it.
+// What the draws of a run directory depend on, and a description of what has changed.
 #pragma once
 
 #include <string>
@@ -12,32 +12,35 @@ namespace emomc::app {
 struct WrittenKey;
 struct RunSetup;
 
-/// What a directory says it is the result of.
+/// The identity of a run directory's content.
 struct RunIdentity {
   std::string config_text;  ///< YAML with every key
-  std::string depends_on;   ///< `key: value` lines of what draws depend on; other ones refuse to resume
-  std::string kind;         ///< "run", "evaluation", "model"
+  /// `key: value` lines of what the draws depend on; a run with other lines cannot be resumed
+  std::string depends_on;
+  std::string kind;  ///< "run", "evaluation" or "model"
 };
-/// That of `emomc run`. Its length, sampler.draws, is none of it: a finished run can be made longer.
+/// The identity of `emomc run`. It does not include sampler.draws, since a finished run can be made longer.
 RunIdentity identity_of(const RunConfig& config);
 
-/// Without what changes no draw: where a run lies, how long it is, on how many threads it runs.
+/// The configuration with defaults in place of everything that changes no draw, such as the run directory,
+/// the number of draws and the number of threads.
 RunConfig without_what_changes_no_draw(RunConfig config);
-/// A `key: value` line for each.
+/// One `key: value` line for each key.
 std::string lines_of(const std::vector<WrittenKey>& keys);
 
-/// What the draws depend on beside config and data: backend, precision, device.
+/// What the draws depend on besides configuration and data: backend, precision and device.
 std::string engine_text(const RunConfig& config, const RunSetup& setup);
-/// The same and the number of the arithmetic (emomc/core/arithmetic.hpp), for checkpoints.
+/// The same with the version number of the arithmetic (emomc/core/arithmetic.hpp), for checkpoints.
 std::string arithmetic_text(const RunConfig& config, const RunSetup& setup);
 
-/// The first keys that differ, "sampler.seed was 3, is 4", of two texts of `key: value` lines; empty: none.
+/// The first keys that differ between two texts of `key: value` lines, as "sampler.seed was 3, is 4"; empty
+/// if none do.
 std::string changed_keys(const std::string& was, const std::string& is);
-/// The same of data: "sad.csv had 300 rows, has 299".
+/// The differences between two data sets, as "sad.csv had 300 rows, has 299".
 std::string changed_data(const DataFingerprint& was, const DataFingerprint& is);
 
-/// Throws InputError where a checkpoint is of another configuration, other data or another engine, or has
-/// more draws than are asked for.
+/// Throws InputError if a checkpoint belongs to another configuration, other data or another engine, or has
+/// more draws than the configuration asks for.
 void refuse_another_run(const Checkpoint& checkpoint, const RunIdentity& identity, const RunConfig& config,
                         const RunSetup& setup);
 

@@ -10,7 +10,7 @@
 namespace emomc::app {
 namespace {
 
-// spdlog's own file sinks lose what stdio could not write.
+// The file sinks of spdlog do not report failed writes.
 class CheckedFileSink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  public:
   explicit CheckedFileSink(const std::filesystem::path& file) : file_(file, File::Mode::append) {}
@@ -39,7 +39,7 @@ std::shared_ptr<spdlog::logger> make_logger(const std::filesystem::path& directo
   auto logger = std::make_shared<spdlog::logger>("emomc", spdlog::sinks_init_list{to_terminal, to_file});
   logger->set_level(spdlog::level::debug);
   logger->flush_on(spdlog::level::info);
-  // Otherwise a sink's exception ends in a line on stderr.
+  // By default spdlog prints the exception of a sink on stderr and continues.
   logger->set_error_handler([](const std::string& message) { throw MachineError(message); });
   return logger;
 }

@@ -1,4 +1,4 @@
-// What a command says while it works: on the terminal and in run.log.
+// Log messages of a command, on the terminal and in run.log.
 #pragma once
 
 #include <spdlog/spdlog.h>
@@ -10,8 +10,8 @@
 
 namespace emomc::app {
 
-/// Writes to standard error, by verbosity, and to run.log in `directory`, which exists. Opening it and
-/// logging throw MachineError where the file cannot be written.
+/// Makes a logger that writes to standard error, as `verbosity` demands, and to run.log in `directory`, which
+/// must exist. This function and the logger throw MachineError if the file cannot be written.
 std::shared_ptr<spdlog::logger> make_logger(const std::filesystem::path& directory, Verbosity verbosity);
 
 }  // namespace emomc::app

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMostDataBytes = 100'000'000;
 constexpr std::size_t kMostLogLikelihoods = 125'000'000;
 
-// chains x draws x rows
+// The log likelihoods, chains x draws x rows.
 std::vector<double> log_likelihoods(const std::filesystem::path& directory, const DrawSet& draws,
                                     double rows) {
   const std::size_t points = draws.num_chains() * draws.num_draws;
@@ -21,7 +21,7 @@ std::vector<double> log_likelihoods(const std::filesystem::path& directory, cons
     throw InputError(directory.string() + ": log likelihoods of " + std::to_string(points) +
                      " draws in each row would take " +
                      "more than 1 GB; `emomc compare` does without storing them");
-  // By row as they come: the manifest is not believed about their number.
+  // Values are collected row by row; the number of rows in the manifest is not trusted.
   std::vector<double> by_row;
   pointwise({directory, "row", points}, [&](std::span<const double> of_row, double) {
     by_row.insert(by_row.end(), of_row.begin(), of_row.end());

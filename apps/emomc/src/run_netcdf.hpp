@@ -1,4 +1,4 @@
-// draws.nc of a run directory.
+// Writes the draws of a run directory as netCDF (draws.nc).
 #pragma once
 
 #include <filesystem>
@@ -8,10 +8,10 @@
 
 namespace emomc::app {
 
-/// Writes `draws`, those of `directory`, with what its manifest says, by `write`. The data are in the file
-/// where they can still be read, are those of the run by their SHA-256, and take at most 100 MB.
-/// `with_log_likelihood`: each row's for each draw too; InputError where that is more than 1 GB or the data
-/// are gone.
+/// Writes `draws`, which come from `directory`, and the facts from its manifest with `write`. The data are
+/// included if they can still be read, are those of the run by their SHA-256 and take at most 100 MB.
+/// `with_log_likelihood` adds the log likelihood of each row under each draw; this throws InputError if it
+/// would take more than 1 GB or the data are missing.
 void write_run_netcdf(const std::filesystem::path& directory, const std::filesystem::path& file,
                       DrawSet draws, FileWriter write, bool with_log_likelihood = false);
 

@@ -45,7 +45,7 @@ std::string hash_table(const Table& table) {
 
 DataPart data_part(const std::string& name, const std::vector<double>& values, std::size_t dim,
                    std::size_t first_row, std::size_t num_rows) {
-  constexpr std::size_t kDigits = 16;  // it only names what differs
+  constexpr std::size_t kDigits = 16;  // the hash only names the part that differs
   const std::string_view bytes(reinterpret_cast<const char*>(values.data() + first_row * dim),
                                num_rows * dim * sizeof(double));
   return {name, num_rows, sha256_hex(bytes).substr(0, kDigits)};
@@ -104,15 +104,15 @@ LoadedData load_data(const DataConfig& config, const ModelSpec& model) {
         "allowed: sizes up to 1e150 and differences from 1e-150; state the column in another unit");
   for (std::size_t j : constant_columns(loaded.table.values, dim)) {
     loaded.constant_columns.push_back(loaded.table.columns[j]);
-    // Its rounding is no information, and centred would be taken for some.
+    // The rounding errors of a constant column carry no information, but would seem to do so after centring.
     for (std::size_t i = j; i < loaded.table.values.size(); i += dim)
       loaded.table.values[i] = loaded.table.values[j];
   }
   const ColumnUnits units =
       column_units_for(model_layout(model, static_cast<int>(dim)), loaded.table.values, dim);
-  // Rows are shifted and scaled in every case: float32 keeps nothing of a column far from 0, and float64 less
-  // than it could. Where priors speak of the data's own units, the factor is a power of two, so that it
-  // rounds nothing.
+  // Rows are always shifted and scaled: otherwise a column far from 0 would lose all accuracy in float32 and
+  // some in float64. If priors are stated in the data's own units, the factor is a power of two, which causes
+  // no rounding.
   loaded.units = config.standardize ? units : exact_units(units);
   standardize(loaded.units, loaded.table.values);
   for (std::size_t j = 0; j < dim; ++j) loaded.column_sd.push_back(units.sd[j] / loaded.units.sd[j]);
@@ -157,12 +157,12 @@ ComponentCaches caches_that_fit(const LikelihoodEngine& engine, const Target& ta
 
 namespace {
 
-// What all chains take at the least, before any of it is allocated: an allocation that the system only
-// promises would end in a killed process.
+// Refuses a number of chains whose minimum memory exceeds the free memory, before any of it is allocated: the
+// system may grant such an allocation and kill the process later.
 void refuse_too_many_chains(const RunConfig& config, const RunSetup& setup) {
   const double numbers = setup.target->dim() + setup.target->dim_unconstrained();
   const double bytes =
-      4 * sizeof(double) * numbers * config.sampler.chains;  // current, proposed, two records
+      4 * sizeof(double) * numbers * config.sampler.chains;  // current, proposed, and two records
   const auto free = static_cast<double>(make_host_device()->free_bytes());
   if (bytes <= free) return;
   throw InputError("sampler.chains: " + std::to_string(config.sampler.chains) + " chains of " +
@@ -196,7 +196,7 @@ RunSetup set_up(const RunConfig& config) {
                     config.sampler.proposal.target_acceptance};
   for (int chain = 0; chain < config.sampler.chains; ++chain)
     setup.plans.push_back({static_cast<std::uint64_t>(chain), {0}, 1.0, 0});
-  proposal_block_names(setup.proposal, *setup.target);  // refuses where nothing is free
+  proposal_block_names(setup.proposal, *setup.target);  // throws if no parameter is free
   check_proposal(setup.proposal, *setup.target, setup.plans);
   setup.memory = sampler_memory(setup.device->kind(), {setup.target.get(), 1}, setup.proposal, setup.plans);
   setup.options.warmup = config.sampler.warmup;

@@ -1,5 +1,5 @@
-// From a RunConfig to what run_chains needs; shared by run and check. Everything a user can get wrong is
-// found here, before anything is written.
+// Turns a RunConfig into the arguments of run_chains, for `emomc run` and `emomc check`. Every error that a
+// user can make is found here, before anything is written.
 #pragma once
 
 #include <memory>
@@ -14,58 +14,65 @@
 
 namespace emomc::app {
 
-/// The data as read, and as the likelihood sees them.
+/// The data as they were read and in the form that the likelihood uses.
 struct LoadedData {
-  Table table;  ///< its values moved to `data`
+  Table table;  ///< its values have been moved to `data`
   DataSet data;
-  ColumnUnits units;              ///< of `data`; of the standardised columns, or close to those
-  std::vector<double> column_sd;  ///< of `data`'s columns
+  /// The shift and scale of `data`: those of standardised columns, or, with data.standardize false, powers of
+  /// two close to them.
+  ColumnUnits units;
+  std::vector<double> column_sd;  ///< [num_columns], standard deviations of the columns of `data`
   std::vector<std::string> constant_columns;
-  DataFingerprint fingerprint;  ///< of the values in use
+  DataFingerprint fingerprint;  ///< of the values of the columns in use
 };
 
-/// Draws before which `sampler.until.seconds` does not end a run.
+/// The number of draws of each chain before which `sampler.until.seconds` does not end a run.
 inline constexpr std::int64_t kFirstDecision = 100;
 
-/// Rows first_row .. first_row + num_rows - 1 of `values`, row-major in `dim` columns.
+/// The fingerprint of the rows [first_row, first_row + num_rows) of `values`, which are row-major with `dim`
+/// columns.
 DataPart data_part(const std::string& name, const std::vector<double>& values, std::size_t dim,
                    std::size_t first_row, std::size_t num_rows);
 
+/// Reads, checks and standardises the data. Throws InputError.
 LoadedData load_data(const DataConfig& config, const ModelSpec& model);
-/// One line each of what is used, what is skipped, and what deserves a warning.
+/// One line each about the columns that are used and those that are skipped.
 std::vector<std::string> describe(const LoadedData& loaded);
+/// One line for each property of the data that deserves a warning.
 std::vector<std::string> warnings(const LoadedData& loaded);
 
-/// The objects of a run.
+/// The objects that make up a run.
 struct RunSetup {
   LoadedData loaded;
   ModelSpec model;
   Backend backend = Backend::cpu;  ///< resolved
   std::unique_ptr<Device> device;
   std::unique_ptr<LikelihoodEngine> engine;
-  std::unique_ptr<Target> target;  ///< in the sampler's units, whatever units the priors are stated in
+  /// In the sampler's units, whatever the units in which the priors are stated.
+  std::unique_ptr<Target> target;
   double log_prior_offset =
-      0;  ///< added to its log prior: the density in the units that priors are stated in
+      0;  ///< added to the target's log prior, it gives the density in the units of the priors
   ProposalSpec proposal;
   std::vector<ChainPlan> plans;
   SamplerMemory memory;
   RunOptions options;
-  StartReport starts;  ///< of find_starts (chain_starts.hpp)
+  StartReport starts;  ///< filled in by find_starts (chain_starts.hpp)
 };
 
-/// Component caches where the proposal uses them and they fit into 80 % of the free memory with what else the
-/// chains take; the draws are the same without.
+/// ComponentCaches::on if the proposal uses them and they fit, with the other memory of the chains, into 80 %
+/// of the free memory. The draws are the same without them.
 ComponentCaches caches_that_fit(const LikelihoodEngine& engine, const Target& target,
                                 const ProposalSpec& proposal, const std::vector<ChainPlan>& plans,
                                 const SamplerMemory& sampler);
 
+/// Throws InputError for everything in the configuration or the data that cannot be sampled.
 RunSetup set_up(const RunConfig& config);
 
-ProposalShape shape_of_name(const std::string& name);  ///< of isotropic, diagonal, dense
+ProposalShape shape_of_name(const std::string& name);  ///< isotropic, diagonal or dense
 std::string backend_name(Backend backend);
-Backend backend_of_name(const std::string& name);  ///< of auto, reference, cpu, cuda
+Backend backend_of_name(const std::string& name);  ///< auto, reference, cpu or cuda
 std::string sha256_hex(std::string_view bytes);
-/// Of names and values of the columns in use.
+/// A hash of the names and values of the columns in use, as hexadecimal digits.
 std::string hash_table(const Table& table);
 
 }  // namespace emomc::app

@@ -12,7 +12,7 @@
 namespace emomc::app {
 bool is_selected(const std::string& name, const std::vector<std::string>& patterns) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
-    // means[0] is a name before it is a bracket expression.
+    // A name such as means[0] is compared before it is interpreted as a bracket expression.
     return name == pattern || fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
   });
 }
@@ -71,7 +71,7 @@ RunSummary summarize_run(const Inspection& run, const std::vector<std::string>& 
 }
 
 nlohmann::ordered_json to_json(const RunSummary& summary) {
-  // JSON has no NaN; null says that a diagnostic is undefined.
+  // JSON has no NaN; null means that a diagnostic is undefined.
   const auto number = [](double x) {
     return std::isfinite(x) ? nlohmann::ordered_json(x) : nlohmann::ordered_json();
   };
@@ -144,13 +144,13 @@ static std::string labels_note(const RunSummary& summary) {
 
 std::string to_text(const RunSummary& summary, std::size_t max_rows) {
   std::vector<const SummaryRow*> rows;
-  // A density on a grid is for machines.
+  // A density on a grid is omitted here; it is meant for programs.
   for (const auto& row : summary.rows)
     if (!row.name.starts_with("mixture_density[") || summary.is_selected) rows.push_back(&row);
   const std::size_t num_rows = rows.size();
   const bool cut = num_rows > max_rows;
   if (cut) {
-    // Densities stay on top, then what has mixed worst.
+    // Densities come first, then the quantities with the largest R-hat.
     std::stable_sort(rows.begin(), rows.end(), [](const SummaryRow* a, const SummaryRow* b) {
       const auto badness = [](const SummaryRow* r) {
         if (r->name.rfind("log_", 0) == 0) return 1e9;

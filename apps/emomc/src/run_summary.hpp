@@ -1,4 +1,4 @@
-// Summaries of run directories: shared by summary and by the end of run.
+// Summaries of run directories, for `emomc summary` and for the end of `emomc run`.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,37 +15,38 @@ struct SummaryRow {
   std::string name;
   QuantitySummary summary;
   std::optional<double> ess_bulk_per_second;
-  bool is_label_free = false;  ///< of a mixture, derived from its parameters
+  bool is_label_free = false;  ///< derived from a mixture's parameters, independent of labels
 };
 
 struct BlockAcceptance {
   std::string name;
-  double rate, lowest, highest;  ///< over all chains, and of the chains
+  double rate, lowest, highest;  ///< of all chains together, and of the extreme chains
 };
 
 struct RunSummary {
   std::string source;
-  bool is_selected = false;  ///< by patterns
+  bool is_selected = false;  ///< by patterns of names
   std::vector<SummaryRow> rows;
   std::vector<BlockAcceptance> acceptance;
-  std::size_t num_chains = 0, num_draws = 0;  ///< draws per chain that all chains have
+  std::size_t num_chains = 0, num_draws = 0;  ///< num_draws is the number of draws of each chain
   Labels labels = Labels::as_sampled;
   ComponentOverlap overlap;
   std::string numbered_by;
   bool is_nested = false;  ///< R-hat is nested R-hat
-  std::string warning;     ///< a line, where a label-free quantity has not converged
+  std::string warning;     ///< a line, if a label-free quantity has not converged
   std::optional<double> warmup_seconds, sampling_seconds;
 };
 
-/// Whether a name is one of `patterns` or matched by one (shell globs).
+/// Whether a name equals one of `patterns` or is matched by one (shell globs).
 bool is_selected(const std::string& name, const std::vector<std::string>& patterns);
 
-/// `patterns` select names (shell globs); empty: all.
+/// Summarises the quantities whose names match `patterns` (shell globs); all if it is empty. Throws
+/// InputError if no name matches.
 RunSummary summarize_run(const Inspection& run, const std::vector<std::string>& patterns);
 
 nlohmann::ordered_json to_json(const RunSummary& summary);
 std::string to_csv(const RunSummary& summary);
-/// A table for people; at most `max_rows` rows, those with the largest R-hat first if there are more.
+/// A text table of at most `max_rows` rows; if there are more, of those with the largest R-hat.
 std::string to_text(const RunSummary& summary, std::size_t max_rows);
 
 }  // namespace emomc::app

@@ -14,7 +14,7 @@ std::string yaml_quoted(const std::string& text) {
 
 namespace {
 
-// As a shell reads it back.
+// Quotes a text for the shell if necessary.
 std::string shell_word(const std::string& text) {
   const auto is_plain = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||

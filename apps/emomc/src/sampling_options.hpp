@@ -1,4 +1,4 @@
-// The options that all commands have which sample: run, evaluate, train.
+// The command-line options that all sampling commands share: run, evaluate and train.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,19 +15,20 @@ struct SamplingOptions {
   std::vector<std::string> set;
   bool resume = false, force = false, quiet = false, verbose = false;
 
-  /// --set, and what the other options say, as `key.path=value`.
+  /// The assignments of --set and those that the other options stand for, as `key.path=value`.
   std::vector<std::string> overrides() const;
   Verbosity verbosity() const;
   ExistingRun policy() const;
-  /// The shell's command that goes on with the run: "emomc run CONFIG --output DIR --set KEY=VALUE --resume";
-  /// `more` are further options of it.
+  /// The shell command that resumes the run: "emomc run CONFIG --output DIR --set KEY=VALUE --resume". `more`
+  /// is inserted before --resume.
   std::string command_to_go_on(const std::string& command, const std::string& more = "") const;
 };
 
-/// Adds them to a command, but for its output. `options` must live as long as it. Returns --seed's option.
+/// Adds the options, except --output, to a command. `options` must outlive the command. Returns the option
+/// --seed.
 CLI::Option* add_sampling_options(CLI::App& command, SamplingOptions& options);
 
-/// `text` in single quotes, as YAML reads it back.
+/// `text` as a YAML scalar in single quotes.
 std::string yaml_quoted(const std::string& text);
 
 }  // namespace emomc::app

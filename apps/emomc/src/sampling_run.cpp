@@ -31,7 +31,7 @@ RunResult sample_into(RunFiles& files, RunSetup& setup, std::span<const Target> 
     files.end_progress();
     try {
       files.write_manifest("failed", nullptr, startup_seconds);
-    } catch (const std::exception&) {  // the fault before is the one to tell
+    } catch (const std::exception&) {  // the first fault is the one to report
     }
     throw;
   }
@@ -48,7 +48,7 @@ std::string way_on(const std::filesystem::path& directory, const std::string& co
     const Checkpoint checkpoint = read_checkpoint(directory / "checkpoint");
     what = "the checkpoint of step " + std::to_string(checkpoint.state.step) +
            " is good; when this is mended, go on with: ";
-  } catch (const std::exception&) {  // damaged, missing, or its disk is gone
+  } catch (const std::exception&) {  // the checkpoint is damaged or missing, or its disk has failed
   }
   return what + command;
 }

@@ -1,5 +1,5 @@
-// What run, evaluate and train share between their configuration and their results: hold a run directory,
-// sample into it, and say how to go on where that ends early.
+// The part of run, evaluate and train between their configuration and their results: they lock a run
+// directory, sample into it, and print how to resume if the run ends early.
 #pragma once
 
 #include <new>
@@ -13,15 +13,16 @@
 
 namespace emomc::app {
 
-/// A process's hold on its run directory.
+/// A process's lock on its run directory.
 class RunClaim {
  public:
-  /// Looks, and writes nothing where there is no run to go on with. Throws InputError as check_run_directory
-  /// does, or where another process is at work; reads the checkpoint under the lock.
+  /// Checks the directory; it is not changed unless there is a checkpoint to resume from, which is read under
+  /// the lock. Throws InputError as check_run_directory does, or if another process is using the directory.
   RunClaim(std::filesystem::path directory, ExistingRun policy);
-  /// Where to go on from; nullptr: from the beginning.
+  /// The checkpoint to resume from; nullptr: the run starts from the beginning.
   const Checkpoint* checkpoint() const { return checkpoint_ ? &*checkpoint_ : nullptr; }
-  /// Locks the directory and makes it ready to be written.
+  /// Locks the directory and prepares it for writing. Throws InputError if another process has changed it
+  /// since.
   void begin();
 
  private:
@@ -31,15 +32,16 @@ class RunClaim {
   std::optional<Checkpoint> checkpoint_;
 };
 
-/// run_chains of `setup` into `files`, whose manifest then says how it ended. While it runs, a first signal
-/// stops it at the next checkpoint; behind it, a signal ends the process.
+/// Calls run_chains for `setup`, writes to `files`, and records in the manifest how the run ended. During the
+/// run the first signal stops it at the next checkpoint; after the run a signal ends the process.
 RunResult sample_into(RunFiles& files, RunSetup& setup, std::span<const Target> targets,
                       std::span<const double> starts, const Checkpoint* checkpoint, double startup_seconds);
 
-/// "the checkpoint of step 120 is good: when this is mended, go on with: COMMAND", as far as that is so.
+/// A text that says how to continue after a fault: "the checkpoint of step 120 is good; when this is mended,
+/// go on with: COMMAND", or that there is no checkpoint.
 std::string way_on(const std::filesystem::path& directory, const std::string& command);
 
-/// Does `work`; a fault of the machine in it says how to go on.
+/// Calls `work` and appends way_on() to the message of a machine fault.
 template <class Work>
 auto with_way_on(const std::filesystem::path& directory, const std::string& command, const Work& work) {
   try {

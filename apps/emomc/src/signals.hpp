@@ -1,21 +1,21 @@
-// SIGINT and SIGTERM: the first asks for a stop, the second ends the process.
+// SIGINT and SIGTERM: the first signal asks for a stop, the second ends the process.
 #pragma once
 
 #include <stdexcept>
 
 namespace emomc::app {
 
-/// From here on a first signal only sets stop_requested, so that the work can end in order; a second one ends
-/// the process at once.
+/// After this call, a first signal only sets stop_requested(), so that work can end in order, and a second
+/// one ends the process at once. Forgets an earlier signal.
 void stop_on_signals();
-/// From here on a signal ends the process at once: nothing is left to be saved.
+/// After this call, a signal ends the process at once, since nothing is left to be saved.
 void leave_on_signals();
 
 bool stop_requested();
-/// 128 + the signal's number.
+/// 128 plus the number of the signal.
 int signal_exit_code();
 
-/// Thrown where a signal stops work that has nothing to save; the message says so.
+/// Thrown if a signal stops work that has nothing to save; the message says so.
 struct Interrupted : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kLongestName = 100;
 
-// A map whose keys are checked against the ones that are read here.
+// A map whose keys are checked against `allowed`.
 class Section {
  public:
   Section(const YamlNode& node, std::string name, const std::vector<std::string>& allowed)
@@ -57,7 +57,7 @@ std::vector<std::string> read_list(const YamlValue& value, const std::string& wa
   return names;
 }
 
-// Names become parts of file names.
+// The names become parts of file names.
 void check_file_name(const YamlValue& value, const std::string& name) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; };
   if (name.empty() || name.size() > kLongestName || name.find('/') != std::string::npos || name[0] == '.' ||
@@ -92,7 +92,8 @@ void read_parameters(const YamlValue& value, SimulationConfig& config) {
   }
   const std::string place = value.node().place.text() + ": " + value.key();
   config.model = model_of_parameters(json.dump(), place, config.model.name);
-  // The number of columns is that of the first block with a feature axis, and 1 without one.
+  // The number of columns is the extent of the feature axis of the first block that has one; it is 1 if there
+  // is none.
   for (const auto& block : model_layout(config.model, 1).blocks) {
     if (block.feature_axis < 0 || !json.contains(block.name)) continue;
     const nlohmann::json* entry = &json[block.name];

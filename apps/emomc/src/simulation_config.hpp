@@ -1,4 +1,5 @@
-// What `emomc simulate` makes: one table from one model, or a corpus of tables per emotion and speaker.
+// The configuration of `emomc simulate`: one table from one model, or a corpus with a table for each emotion
+// and speaker.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +11,19 @@
 
 namespace emomc::app {
 
-/// One emotion: the base mixture with its means moved and its scales stretched.
+/// One emotion: the base mixture with other weights, shifted means and scaled scales, each if given.
 struct EmotionConfig {
   std::string name;
-  std::vector<double> theta;  ///< gaussian_mixture's layout, before speakers' offsets
+  std::vector<double> theta;  ///< in the layout of gaussian_mixture, before speakers' offsets are added
 };
 
 struct SimulatedCorpus {
   std::vector<std::string> speakers;
-  int utterances = 10;     ///< of each speaker and emotion
-  int frames = 100;        ///< of each utterance
-  double persistence = 0;  ///< probability that a frame keeps its predecessor's component
-  double speaker_sd = 0;   ///< of speakers' offsets, in units of a column's mean scale
+  int utterances = 10;     ///< for each speaker and emotion
+  int frames = 100;        ///< for each utterance
+  double persistence = 0;  ///< probability that a frame keeps the component of the frame before it
+  /// Sd of the speakers' offsets, in units of the mean scale of a column over components.
+  double speaker_sd = 0;
   std::vector<EmotionConfig> emotions;
 };
 
@@ -31,12 +33,12 @@ struct SimulationConfig {
   std::vector<std::string> columns;  ///< [dim]
   std::vector<double> theta;         ///< model_layout(model, dim)
   std::uint64_t seed = 20260101;
-  std::size_t rows = 1000;              ///< without a corpus
-  std::string file = "data.csv";        ///< without a corpus
-  std::vector<SimulatedCorpus> corpus;  ///< none or one
+  std::size_t rows = 1000;              ///< only without a corpus
+  std::string file = "data.csv";        ///< only without a corpus
+  std::vector<SimulatedCorpus> corpus;  ///< empty or one element
 };
 
-/// Reads and validates; throws InputError with file, line and key.
+/// Reads and validates a configuration. Throws InputError with file, line and key.
 SimulationConfig load_simulation_config(const std::filesystem::path& file);
 
 }  // namespace emomc::app

@@ -13,7 +13,7 @@ struct Column {
   std::size_t quantity;
 };
 
-// The first index runs fastest.
+// Column-major order: the first index varies fastest.
 void add_columns(const QuantityArray& array, std::vector<Column>& columns) {
   std::vector<int> index(array.shape.size(), 0);
   for (std::size_t i = 0; i < array.quantities.size(); ++i) {
@@ -98,7 +98,7 @@ std::string to_stan_csv(const DrawSet& draws, std::size_t chain, std::uint64_t s
     for (const auto& column : columns) out += "," + number(value(column.quantity, i));
     out += "\n";
   }
-  // Readers look for the first number at byte 17 of its line.
+  // Readers expect the first number at byte 17 of its line.
   const double warmup = draws.warmup_seconds.value_or(0), sampling = draws.sampling_seconds.value_or(0);
   out += fmt::format(
       "# \n#  Elapsed Time: {:.6f} seconds (Warm-up)\n#                {:.6f} seconds (Sampling)\n"

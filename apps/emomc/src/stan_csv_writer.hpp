@@ -1,4 +1,4 @@
-// Draws as CmdStan writes them, for stansummary, cmdstanpy, cmdstanr and rstan.
+// Writes draws in CmdStan's format for stansummary, cmdstanpy, cmdstanr and rstan.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace emomc::app {
 
-/// The file of one chain: lp__ is the log density, names are dotted and count from 1, arrays lie column by
-/// column, numbers have 17 digits. Columns of Hamiltonian Monte Carlo that its readers ask for are there with
-/// the values that a step without a trajectory has.
+/// The text of one chain's file: lp__ is the log density, names have dots and indices from 1, arrays are
+/// column-major, and numbers have 17 digits. The Hamiltonian Monte Carlo columns that readers require have
+/// the values of a step without a trajectory.
 std::string to_stan_csv(const DrawSet& draws, std::size_t chain, std::uint64_t seed);
 
 }  // namespace emomc::app

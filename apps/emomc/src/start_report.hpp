@@ -1,4 +1,4 @@
-// What is known of the places where chains started: for the log, `check` and the manifest.
+// A description of the chains' starting points, for the log, `emomc check` and the manifest.
 #pragma once
 
 #include <cstddef>
@@ -14,23 +14,25 @@ bool is_lost(double share, double num_draws, double num_followed);
 
 struct StartReport {
   struct Place {
-    double log_posterior = 0;   ///< log likelihood and log prior, in the units of the files
-    double share = 0;           ///< of the approximate mass of all optima
-    std::size_t num_fits = 0;   ///< that reached it
-    std::vector<int> chains;    ///< that start there
-    std::size_t num_draws = 0;  ///< of num_followed draws of the run, those that EM takes to this optimum
+    double log_posterior = 0;   ///< log likelihood plus log prior, in the units of the files
+    double share = 0;           ///< share of the approximate mass of all optima
+    std::size_t num_fits = 0;   ///< number of fits that reached it
+    std::vector<int> chains;    ///< numbers of the chains that start there
+    std::size_t num_draws = 0;  ///< number of the num_followed draws of the run that EM takes to this optimum
   };
-  std::string init;            ///< sampler.init; empty: nothing is known
-  std::size_t num_points = 0;  ///< distinct starting points
+  std::string init;            ///< sampler.init; empty: the starts are unknown
+  std::size_t num_points = 0;  ///< number of distinct starting points
   std::size_t num_fits = 0, num_degenerate = 0;
-  bool only_degenerate = false;  ///< chains start at a degenerate optimum, there being no other
-  double best_degenerate = 0;    ///< its log posterior, where num_degenerate > 0
-  std::vector<Place> optima;     ///< of 1 % of the mass and more, the heaviest first; empty: not from fits
-  std::size_t num_followed = 0;  ///< 0: no draw was followed to an optimum
-  std::string renumbered;        ///< how the components of a parameter file were renumbered, in words
+  bool only_degenerate = false;  ///< chains start at a degenerate optimum, since there is no other
+  double best_degenerate = 0;    ///< its log posterior, if num_degenerate > 0
+  /// Those of at least 1 % of the mass, the heaviest first; empty: starts are not from fits.
+  std::vector<Place> optima;
+  std::size_t num_followed = 0;  ///< number of draws that were followed to an optimum; 0: none was
+  /// A sentence on how the components of a parameter file were renumbered; empty: they were not.
+  std::string renumbered;
 };
 
-/// Lines for the log, and those of them that are warnings.
+/// Lines for the log: information, and warnings.
 struct StartLines {
   std::vector<std::string> said, warned;
 };

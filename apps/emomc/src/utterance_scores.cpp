@@ -26,7 +26,7 @@ Convergence judge(const ClassLikelihoods& likelihoods, int label, std::size_t nu
     const double r = rhat(view), ess = ess_bulk(view);
     ++result.num_pairs;
     if (r <= kMostRhat && ess >= kLeastEss) ++result.num_converged;
-    // NaN, of a chain that never moved, is the worst and stays.
+    // NaN comes from a chain that never moved and counts as the worst value.
     if (!std::isnan(result.worst_rhat) && !(r <= result.worst_rhat)) result.worst_rhat = r;
     if (u == 0 || (!std::isnan(result.least_ess) && !(ess >= result.least_ess))) result.least_ess = ess;
   }
@@ -142,7 +142,7 @@ FoldClassifier classifier_of(const LabelledFrames& frames, const Fold& fold, con
     for (const std::size_t u : utterances) one.truth.push_back(frames.class_of[u]);
     labelled.push_back(std::move(one));
   }
-  // No frame counts more than an independent one would.
+  // The bound on the temper: a frame must not count more than an independent one would.
   double frames_of_all = 0, utterances_of_all = 0;
   for (const ClassLikelihoods& one : likelihoods) {
     frames_of_all += std::accumulate(one.num_frames.begin(), one.num_frames.end(), 0.0);

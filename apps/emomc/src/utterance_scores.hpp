@@ -1,4 +1,5 @@
-// Log likelihoods of utterances under posteriors that did not see their speakers, and predictions by them.
+// Log likelihoods of utterances under posteriors that were trained without their speakers, and predictions
+// from them.
 #pragma once
 
 #include <filesystem>
@@ -10,22 +11,26 @@
 
 namespace emomc::app {
 
-/// Parameters of each group of a set, a row a draw, as the engine has them.
+/// Parameter draws of one group, one row for each draw, in the order and units of the engine.
 struct GroupDraws {
-  std::size_t num_draws = 0, num_chains = 1;  ///< num_draws of all chains together, chain after chain
-  std::vector<double> theta;                  ///< num_draws x dim of the model
+  /// Num_draws counts all chains together; the draws of a chain are consecutive.
+  std::size_t num_draws = 0, num_chains = 1;
+  std::vector<double> theta;  ///< num_draws x dim of the model
 };
 
-/// At most `most` draws of a group's chains at equal distances, as many of each chain.
+/// At most `most` draws of a group, at equal distances, with the same number from each chain (at least one).
+/// Throws InputError if a chain has no draws.
 GroupDraws read_group_draws(const std::filesystem::path& run_directory, const ClassPosteriors& posteriors,
                             std::size_t group, std::size_t most);
 
-/// Scores utterances with draws. Keeps the frames of one group of speakers on the device at a time.
+/// Computes log likelihoods of utterances. The frames of one set of utterances at a time are on the device;
+/// they stay there until score() is called with another set.
 class UtteranceScorer {
  public:
-  /// `posteriors` is borrowed; its engine is not used.
+  /// `frames`, `posteriors` and `config` must outlive the object. The engine of `posteriors` is not used.
   UtteranceScorer(const LabelledFrames& frames, const ClassPosteriors& posteriors, const RunConfig& config);
-  /// Of `utterances`, under the draws of each class (all of equal number).
+  /// The log likelihoods of `utterances` under the draws of each class; all classes have the same number of
+  /// draws.
   ClassLikelihoods score(const std::vector<std::size_t>& utterances, const std::vector<GroupDraws>& classes);
 
  private:
@@ -36,7 +41,7 @@ class UtteranceScorer {
   std::unique_ptr<LikelihoodEngine> engine_;
 };
 
-/// Whether log p(utterance | draw) of a class has converged over its chains.
+/// Over how many pairs of an utterance and a class log p(utterance | draw) has converged between chains.
 struct Convergence {
   std::size_t num_pairs = 0, num_converged = 0;
   double worst_rhat = 0, least_ess = 0;
@@ -44,32 +49,36 @@ struct Convergence {
     return num_pairs ? static_cast<double>(num_converged) / static_cast<double>(num_pairs) : 1;
   }
 };
+/// A pair has converged if its R-hat and its bulk ESS are within these bounds.
 inline constexpr double kMostRhat = 1.05, kLeastEss = 100;
 
-/// A fold's part of an evaluation.
+/// The results of one fold.
 struct FoldResult {
   Evidence evidence = Evidence::sum;
   double temper = 1;
-  double inner_log_loss = 0;  ///< of the training speakers left out in turn; NaN: the temper was given
+  /// On the training speakers that were left out in turn; NaN: the temper was given.
+  double inner_log_loss = 0;
   std::vector<std::size_t> utterances;
   std::vector<double> log_probability;  ///< utterances x classes
   std::vector<Convergence> of_class;    ///< [num_classes]; empty for EM
 };
 
-/// Draws of any group.
+/// A source of draws: at most `most` draws of any group.
 using DrawSource = std::function<GroupDraws(std::size_t group, std::size_t most)>;
 
-/// Learns each fold's temper in its inner folds and predicts its test speakers. `draws_per_class` score a
-/// test utterance, fewer learn the temper.
+/// Learns the temper of each fold in its inner folds and predicts its test speakers.
+/// config.classification.draws draws of each class score a test utterance; at most 200 draws learn the
+/// temper.
 std::vector<FoldResult> predict_folds(const LabelledFrames& frames, const EvaluationPlan& plan,
                                       const EvaluationConfig& config, UtteranceScorer& scorer,
                                       const DrawSource& draws, bool judge_convergence, const Report& report);
 
-/// Log prior of the classes for a fold, by the configuration: counts of the training utterances.
+/// The log prior of the classes for a fold, as the configuration has it: uniform, given, or the shares of the
+/// classes among the utterances of the speakers that are not `excluded`.
 std::vector<double> class_log_prior(const LabelledFrames& frames, const std::vector<int>& excluded,
                                     const ClassificationConfig& config);
 
-/// Evidence, temper and class prior of a fold, given or learned from its inner folds.
+/// Evidence, temper and class prior of a fold; evidence and temper are given or learned from its inner folds.
 struct FoldClassifier {
   Classifier classifier;
   double inner_log_loss;
@@ -78,7 +87,8 @@ FoldClassifier classifier_of(const LabelledFrames& frames, const Fold& fold, con
                              const EvaluationConfig& config, UtteranceScorer& scorer,
                              const DrawSource& draws);
 
-/// All folds together, in the order of LabelledFrames' utterances.
+/// The predictions of all folds together, in the order of LabelledFrames' utterances. `utterances`, if given,
+/// receives their indices.
 Predictions pooled(const LabelledFrames& frames, const std::vector<FoldResult>& folds,
                    std::vector<std::size_t>* utterances = nullptr);
 

@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::size_t max_bytes = std::size_t{1} << 20;
 constexpr std::size_t max_depth = 32;
-constexpr std::size_t max_keys = 1000;  // of one map: finding a duplicate looks at all of them
+// The limit for one map, since the check for duplicates compares each key with all others.
+constexpr std::size_t max_keys = 1000;
 
 bool is_control(char letter) {
   const auto code = static_cast<unsigned char>(letter);
@@ -32,13 +33,13 @@ std::string one_line(std::string text) {
   return text;
 }
 
-/// Builds the tree from yaml-cpp's events. Its own Node would share aliases, keep duplicate keys and
-/// lose which scalars were quoted.
+/// Builds the tree from yaml-cpp's events. YAML::Node would share aliased nodes, keep duplicate keys and not
+/// record which scalars were quoted.
 class TreeBuilder final : public YAML::EventHandler {
  public:
   TreeBuilder(std::string_view text, const YamlPlace& place) : text_(text), place_(place) {}
 
-  /// The tree, once yaml-cpp is through with the document.
+  /// The tree; valid once yaml-cpp has finished the document.
   YamlNode take() {
     if (odd_key_) refuse_at(*odd_key_, "", "a key must be a name, not a list, a map or nothing");
     return std::move(root_);
@@ -96,7 +97,7 @@ class TreeBuilder final : public YAML::EventHandler {
     return node;
   }
 
-  /// yaml-cpp takes the end of the file for the end of a quoted text.
+  /// yaml-cpp accepts the end of the file as the end of a quoted text.
   void require_closed_quote(const YAML::Mark& mark, const YamlPlace& place) const {
     const auto begin = static_cast<std::size_t>(mark.pos);
     if (begin >= text_.size() || (text_[begin] != '"' && text_[begin] != '\'')) return;  // a block scalar
@@ -120,7 +121,7 @@ class TreeBuilder final : public YAML::EventHandler {
   }
   void close() { open_.pop_back(); }
 
-  /// Puts the node where it belongs; the address stays valid while it is the last of its parent.
+  /// Adds the node to its parent; the address stays valid while the node is the last one of its parent.
   YamlNode* add(YamlNode node) {
     if (open_.empty()) {
       root_ = std::move(node);
@@ -130,11 +131,11 @@ class TreeBuilder final : public YAML::EventHandler {
     const bool is_key = parent.kind == YamlNode::Kind::map && parent.keys.size() == parent.items.size();
     if (!is_key) {
       const bool nothing = node.kind == YamlNode::Kind::null && parent.kind == YamlNode::Kind::map;
-      if (nothing) node.place = parent.keys.back().place;  // yaml-cpp says where the next thing is
+      if (nothing) node.place = parent.keys.back().place;  // yaml-cpp reports the place of the next token
       return &parent.items.emplace_back(std::move(node));
     }
     if (node.kind != YamlNode::Kind::scalar) {
-      // Not refused yet: an unclosed list looks like a key until yaml-cpp finds the end missing.
+      // Not refused at once: an unclosed list looks like a key until yaml-cpp reports the missing end.
       if (!odd_key_) odd_key_ = node.place;
       return &parent.keys.emplace_back(std::move(node));
     }
@@ -155,7 +156,7 @@ class TreeBuilder final : public YAML::EventHandler {
   std::vector<YamlNode*> open_;
 };
 
-/// yaml-cpp would take byte 4 for the end of the file, and a zero for something else.
+/// yaml-cpp would take byte 4 for the end of the file, and would misread a zero byte.
 void refuse_binary(const std::string& text, const YamlPlace& place) {
   int line = 1;
   if (!is_utf8(text)) {
@@ -235,8 +236,8 @@ YamlNode parse_yaml(const std::string& text, const YamlPlace& place) {
 
 namespace {
 
-/// YAML ends a plain value at a blank and #, as a comment: h of "h #1/d.csv". A value of --set has no
-/// comments.
+/// In YAML a blank and # end a plain value and begin a comment, so that "h #1/d.csv" would become "h". A
+/// value of --set cannot have a comment, so that such a value is refused.
 void refuse_cut_value(const YamlNode& value, const std::string& written, const YamlPlace& place,
                       const std::string& key) {
   const bool plain =

@@ -1,5 +1,5 @@
-// A small strict reader over yaml-cpp: a tree that knows where each value was written. No tags, anchors,
-// aliases, duplicate keys or second documents.
+// A small strict reader based on yaml-cpp. It builds a tree that records where each value was written. Tags,
+// anchors, aliases, duplicate keys and second documents are refused.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace emomc::app {
 
-/// Where something was written: a file's name and line, or a `--set` argument (line 0).
+/// A place in the input: a file's name and a line, or a `--set` argument (line 0).
 struct YamlPlace {
   std::shared_ptr<const std::string> source;
   int line = 0;
@@ -21,12 +21,12 @@ struct YamlNode {
   enum class Kind { null, scalar, list, map };
   Kind kind = Kind::null;
   YamlPlace place;
-  std::string scalar;           ///< of a scalar, and of a null as written
-  bool quoted = false;          ///< scalar in quotes or a block scalar: never a number or a bool
-  std::vector<YamlNode> keys;   ///< of a map: scalars, one for each item
-  std::vector<YamlNode> items;  ///< of a list or a map
+  std::string scalar;           ///< the text of a scalar; empty for a null
+  bool quoted = false;          ///< a scalar in quotes or a block scalar: never a number or a bool
+  std::vector<YamlNode> keys;   ///< of a map: scalars, one key for each item
+  std::vector<YamlNode> items;  ///< the values of a list or a map
 
-  /// The value of a map's key, or nullptr.
+  /// The value of a map's key; nullptr if it is missing.
   const YamlNode* find(std::string_view key) const;
   YamlNode* find(std::string_view key);
 };
@@ -34,18 +34,18 @@ struct YamlNode {
 /// `text` on one line of at most 80 characters, for messages.
 std::string excerpt(std::string_view text);
 
-/// "a, b, c".
+/// The names separated by ", ".
 std::string joined(std::span<const std::string> names);
 
-/// "PLACE: KEY: WHY" on one line, thrown as InputError; KEY is left out where empty.
+/// Throws an InputError with "PLACE: KEY: WHY" on one line; an empty KEY is left out.
 [[noreturn]] void refuse_at(const YamlPlace& place, const std::string& key, const std::string& why);
 
-/// Parses one document of at most 1 MiB, 32 levels and 1,000 keys in a map; a text without a document is a
+/// Parses one document of at most 1 MiB, 32 levels and 1,000 keys in a map; a text without a document gives a
 /// null node. `place` is line 1 of a file or a --set argument. Throws InputError.
 YamlNode parse_yaml(const std::string& text, const YamlPlace& place);
 
-/// Applies `key.path=value` of --set, the value parsed as YAML. It replaces what is there, a map
-/// included; maps on the way are made where they are missing.
+/// Applies an assignment `key.path=value` of --set; the value is parsed as YAML. It replaces an existing
+/// value, even a map, and missing maps on the path are created. Throws InputError.
 void apply_override(YamlNode& root, const std::string& assignment);
 
 }  // namespace emomc::app

@@ -11,7 +11,7 @@
 namespace emomc::app {
 namespace {
 
-/// The node as it appears in a message.
+/// A description of the node for messages.
 std::string described(const YamlNode& node) {
   switch (node.kind) {
     case YamlNode::Kind::null:
@@ -26,7 +26,7 @@ std::string described(const YamlNode& node) {
   return node.quoted ? "the text \"" + excerpt(node.scalar) + "\"" : excerpt(node.scalar);
 }
 
-/// The digits of a plain scalar without a plus sign, which std::from_chars does not take.
+/// The text of a plain scalar without its plus sign, which std::from_chars does not accept.
 std::string_view number_text(const YamlNode& node) {
   if (node.kind != YamlNode::Kind::scalar || node.quoted) return {};
   std::string_view text = node.scalar;
@@ -39,7 +39,7 @@ Integer read_integer(const YamlValue& value, Integer lowest, Integer highest) {
   const std::string allowed = std::to_string(lowest) + " to " + std::to_string(highest);
   const std::string_view text = number_text(value.node());
   const std::string_view digits = text.substr(!text.empty() && text[0] == '-' ? 1 : 0);
-  const bool octal_looking = digits.size() > 1 && digits[0] == '0';  // eight or ten, by the version of YAML
+  const bool octal_looking = digits.size() > 1 && digits[0] == '0';  // octal in YAML 1.1, decimal in YAML 1.2
   if (digits.empty() || octal_looking || digits.find_first_not_of("0123456789") != std::string_view::npos) {
     value.refuse_type("a whole number from " + allowed);
   }
@@ -50,7 +50,8 @@ Integer read_integer(const YamlValue& value, Integer lowest, Integer highest) {
   return number;
 }
 
-/// Appends the numbers below `value`, which is at `level` of an array whose shape is known to `rank`.
+/// Appends the numbers below `value`, which is at `level` of the array. `first` is true while the shape is
+/// still being found.
 void collect(const YamlValue& value, std::size_t level, bool first, ArrayArgument& array) {
   const YamlNode& node = value.node();
   if (node.kind != YamlNode::Kind::list) {

@@ -1,4 +1,5 @@
-// A value of the configuration, read as the type that its key takes or refused with its place and key.
+// Access to a value of the configuration by the type that its key requires; errors name the place and the
+// key.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +13,11 @@
 
 namespace emomc::app {
 
-/// The shortest decimal text that reads back as the same number.
+/// The shortest decimal text that gives the same number when it is read.
 std::string shortest_text(double number);
 
-/// A node with its dotted key. Every reading throws InputError with place, key, value and what is
-/// allowed where the node is something else.
+/// A node with its dotted key. Every reading function throws InputError with place, key, value and the
+/// allowed values if the node is of another kind.
 class YamlValue {
  public:
   YamlValue(const YamlNode& node, std::string key) : node_(&node), key_(std::move(key)) {}
@@ -25,23 +26,23 @@ class YamlValue {
   const std::string& key() const { return key_; }
 
   [[noreturn]] void refuse(const std::string& why) const { refuse_at(node_->place, key_, why); }
-  /// "expected WANTED, not VALUE".
+  /// Refuses the value with "expected WANTED, not VALUE".
   [[noreturn]] void refuse_type(const std::string& wanted) const;
-  /// "VALUE is out of range; allowed: ALLOWED".
+  /// Refuses the value with "VALUE is out of range; allowed: ALLOWED".
   [[noreturn]] void refuse_range(const std::string& allowed) const;
 
-  /// true or false; YAML 1.1's yes, no, on and off are refused.
+  /// true or false; yes, no, on and off of YAML 1.1 are refused.
   bool boolean() const;
-  /// Decimal digits with a sign, both bounds included.
+  /// Decimal digits with an optional sign; both bounds are allowed values.
   std::int64_t integer(std::int64_t lowest, std::int64_t highest) const;
   std::uint64_t unsigned_integer() const;
   /// A finite number.
   double number() const;
-  /// A text that is not empty and has no control characters; `wanted` says what goes here.
+  /// A text that is not empty and has no control characters; `wanted` describes it in messages.
   std::string text(const std::string& wanted) const;
-  /// One of `names`; the message has the nearest of them.
+  /// One of `names`; the message of a refusal suggests the nearest one.
   std::string choice(std::span<const std::string> names) const;
-  /// A finite number, or nested lists of them of equal lengths.
+  /// A finite number, or nested lists of such numbers with equal lengths.
   ArrayArgument array() const;
 
  private:

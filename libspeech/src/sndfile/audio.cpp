@@ -15,11 +15,12 @@ namespace emomc {
 namespace {
 
 constexpr sf_count_t kBlockSamples = 1 << 16;
-// A few bytes of FLAC can stand for hours of silence. Opus at its lowest rate has 64 samples a byte.
+// A few bytes of FLAC can encode hours of silence. Opus at its lowest bit rate encodes 64 samples in a byte.
+// Up to kFewSamples are read in any case.
 constexpr std::uintmax_t kMostSamplesPerByte = 64, kFewSamples = 1 << 24;
-// Far above any sound, and its square can still be summed.
+// Far above any audio sample, and a sum of squares of such values does not overflow.
 constexpr double kLargestSample = 1e100;
-// Recordings of floating-point numbers go a few times beyond full scale, which is 1.
+// Floating-point recordings may exceed full scale, which is 1, a few times.
 constexpr double kLargestFloat = 100;
 
 struct Close {
@@ -30,7 +31,7 @@ struct Close {
   throw InputError(file.string() + ": " + why);
 }
 
-// libsndfile's messages end in a full stop and may have several lines.
+// libsndfile's messages end with a full stop and may have several lines.
 std::string reason(SNDFILE* file) {
   std::string text = sf_strerror(file);
   text = text.substr(0, text.find('\n'));
@@ -43,16 +44,16 @@ void require_regular_file(const std::filesystem::path& file) {
   const auto status = std::filesystem::status(file, error);
   if (!std::filesystem::exists(status)) refuse(file, "there is no such file");
   if (std::filesystem::is_directory(status)) refuse(file, "this is a directory, not a recording");
-  // A pipe would be waited for, and is not as long as its header can be checked against.
+  // Opening a pipe could block, and its length cannot be checked against the header.
   if (!std::filesystem::is_regular_file(status)) refuse(file, "this is not a regular file");
   if (!std::ifstream(file, std::ios::binary)) refuse(file, "cannot be read; check its permissions");
   if (std::filesystem::file_size(file, error) == 0 && !error) refuse(file, "the file is empty");
 }
 
-// Where libsndfile finds less than a WAV's or AIFF's header promises it reads what there is, silently.
+// If a WAV or AIFF file is shorter than its header states, libsndfile silently reads what is there.
 void require_whole(const std::filesystem::path& file) {
   const auto sound = find_iff_sound(file);
-  if (sound && sound->unclosed)  // libsndfile reads nothing of it
+  if (sound && sound->unclosed)  // libsndfile reads no samples of it
     refuse(file, "its header says 0 bytes of sound, and " + std::to_string(sound->present_bytes) +
                      " follow: its writer did not close it; `sox --ignore-length` or ffmpeg mend that");
   if (sound && sound->promised_bytes > sound->present_bytes)
@@ -60,7 +61,7 @@ void require_whole(const std::filesystem::path& file) {
                      " bytes of sound, the file has " + std::to_string(sound->present_bytes));
 }
 
-/// What is left in a clone of a repository where git-lfs did not fetch the file itself.
+/// Refuses the text file that a clone of a repository has in place of a file that git-lfs did not fetch.
 void refuse_git_lfs_pointer(const std::filesystem::path& file) {
   constexpr std::string_view kBegin = "version https://git-lfs";
   std::string begin(kBegin.size(), '\0');
@@ -69,13 +70,14 @@ void refuse_git_lfs_pointer(const std::filesystem::path& file) {
     refuse(file, "this is a pointer of git-lfs, not the recording; `git lfs pull` fetches recordings");
 }
 
-/// Sums of squares, of all channels together and of their mean.
+/// Sums of squares: of the samples of all channels, and of the mean of the channels.
 struct Power {
   double channels = 0, mean = 0;
 };
 
-// Channels of one sign have 1 / channels of their power in the mean at the least, if they have nothing in
-// common. A ten thousandth is left only where one is the other with its sign turned.
+// The mean of uncorrelated channels of equal power has 1 / channels of the power of one channel, and the mean
+// of positively correlated ones has more. Less than a ten-thousandth is left only if the channels cancel,
+// e.g. one is the negative of the other.
 void require_same_phase(const std::filesystem::path& file, const Power& power, int channels) {
   if (channels > 1 && power.channels > 0 && power.mean < 1e-4 * power.channels / channels)
     refuse(file,
@@ -83,7 +85,7 @@ void require_same_phase(const std::filesystem::path& file, const Power& power, i
            "own");
 }
 
-// Where full scale is 1, a hundred times as much is no sound: they are whole numbers stored as they were.
+// Samples beyond 100 times full scale, which is 1, are integers that were converted to float without scaling.
 void require_full_scale(const std::filesystem::path& file, const SF_INFO& info,
                         const std::vector<double>& samples) {
   const int coding = info.format & SF_FORMAT_SUBMASK;
@@ -95,7 +97,8 @@ void require_full_scale(const std::filesystem::path& file, const SF_INFO& info,
                      ", where full scale is 1; samples of 16 bits must be divided by 32768 first");
 }
 
-// Appends the means of the channels of `interleaved`, whose first frame is the recording's frame `at`.
+// Appends to `mono` the mean over channels of each frame of `interleaved` [num_frames x num_channels] and
+// adds to the sums of squares.
 void append_mono(const std::filesystem::path& file, const std::vector<double>& interleaved,
                  std::size_t num_frames, std::size_t num_channels, std::vector<double>& mono, Power& power) {
   for (std::size_t frame = 0; frame < num_frames; ++frame) {
@@ -115,7 +118,7 @@ void append_mono(const std::filesystem::path& file, const std::vector<double>& i
   }
 }
 
-// Memory grows with what was read and never with what the header says.
+// Reads all samples. Memory grows with the data that was read, never with the length that the header states.
 std::vector<double> read_mono(const std::filesystem::path& file, SNDFILE* stream, int channels) {
   const auto num_channels = static_cast<std::size_t>(channels);
   const sf_count_t block_frames = std::max<sf_count_t>(1, kBlockSamples / channels);
@@ -129,7 +132,7 @@ std::vector<double> read_mono(const std::filesystem::path& file, SNDFILE* stream
       refuse(file, "its " + std::to_string(file_bytes) + " bytes become more than " +
                        std::to_string(most_frames) + " samples; no recording is as silent");
     const sf_count_t num_read = sf_readf_double(stream, block.data(), block_frames);
-    // Asked after every block: the next call forgets the error, and FLAC goes on with zeros.
+    // The error is checked after every block: the next call clears it, and FLAC then continues with zeros.
     if (sf_error(stream) != SF_ERR_NO_ERROR)
       refuse(file,
              "it is damaged, somewhere after sample " + std::to_string(mono.size()) + ": " + reason(stream));
@@ -152,7 +155,7 @@ Recording read_audio(const std::filesystem::path& file) {
   SF_INFO info{};
   const std::unique_ptr<SNDFILE, Close> stream(sf_open(file.c_str(), SFM_READ, &info));
   if (!stream) refuse(file, "this is no recording that libsndfile reads: " + reason(nullptr));
-  // What libsndfile guesses from a name like .snd or .vox where there is no header.
+  // libsndfile guesses this format from extensions such as .snd or .vox if there is no header.
   if ((info.format & SF_FORMAT_TYPEMASK) == SF_FORMAT_RAW)
     refuse(file, "it has no header that says what it is; allowed: WAV, FLAC and the like");
   if (info.channels < 1 || info.samplerate < 1)
@@ -160,7 +163,7 @@ Recording read_audio(const std::filesystem::path& file) {
                      std::to_string(info.samplerate) + " Hz");
   Recording recording{static_cast<double>(info.samplerate), read_mono(file, stream.get(), info.channels)};
   const std::size_t num_frames = recording.samples.size();
-  // SF_COUNT_MAX stands for a length that the header leaves open.
+  // SF_COUNT_MAX means that the header leaves the length open.
   if (info.frames != SF_COUNT_MAX && num_frames < static_cast<std::size_t>(info.frames))
     refuse(file, "it is cut short: its header promises " + std::to_string(info.frames) +
                      " samples, the file has " + std::to_string(num_frames));

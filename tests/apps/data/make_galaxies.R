@@ -1,4 +1,4 @@
-# Posterior of the galaxy velocities (Roeder 1990) by Stan, for tests/apps/galaxies_test.cpp.
+# Computes Stan's posterior of the galaxy velocities (Roeder 1990), for tests/apps/galaxies_test.cpp.
 #   Rscript make_galaxies.R configs/galaxies.csv K alpha out.json
 # Packages (Debian): r-cran-rstan r-cran-posterior r-cran-jsonlite. About 10 minutes for K = 6 on two cores.
 library(rstan)

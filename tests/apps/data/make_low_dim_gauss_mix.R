@@ -1,4 +1,4 @@
-# Summary of posteriordb's reference draws, for tests/apps/low_dim_gauss_mix_test.cpp.
+# Summarises posteriordb's reference draws, for tests/apps/low_dim_gauss_mix_test.cpp.
 #   Rscript make_low_dim_gauss_mix.R posterior_database tests/apps/data
 # with a copy of github.com/stan-dev/posteriordb (BSD-3-Clause). Packages (Debian): r-cran-posterior
 # r-cran-jsonlite.

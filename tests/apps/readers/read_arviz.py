@@ -1,4 +1,4 @@
-"""Opens FOLDER/draws.nc with xarray alone and with ArviZ; prints ArviZ's summary as JSON. Ends with 77 where a
+"""Opens FOLDER/draws.nc with xarray alone and with ArviZ, and prints ArviZ's summary as JSON. Exits with 77 if a
 package is missing."""
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Reads FOLDER/draws-*.csv with cmdstanpy; prints what it found as JSON. Ends with 77 where it is missing."""
+"""Reads FOLDER/draws-*.csv with cmdstanpy and prints the result as JSON. Exits with 77 if cmdstanpy is missing."""
 import glob
 import json
 import sys

@@ -1,6 +1,7 @@
-"""EM by scikit-learn from given starts, for all four covariance types: writes fit.json, which mixture_fit_test reads.
+"""EM by scikit-learn from given starts, for all four covariance types. Writes fit.json, which mixture_fit_test reads.
 
-Needs numpy and scikit-learn. Two rounds of scikit-learn's are compared with two of ours, and the converged fits.
+Needs numpy and scikit-learn. The test compares two rounds of scikit-learn with two rounds of emomc, and the converged
+fits.
 """
 import json
 import os

@@ -1,5 +1,5 @@
-"""Log-likelihoods of Gaussian mixtures of all four covariance types by scikit-learn: writes loglik.json, which
-loglik_outside_test reads. Then run make_loglik.R, which adds R's numbers.
+"""Log likelihoods of Gaussian mixtures of all four covariance types by scikit-learn. Writes loglik.json, which
+loglik_outside_test reads. Run make_loglik.R afterwards, which adds R's values.
 
 Needs numpy and scikit-learn. Data and parameters are rounded to 4 digits so that the file stays small.
 """

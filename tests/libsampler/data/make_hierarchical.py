@@ -1,6 +1,6 @@
-"""Log densities of priors with covariances and sampled arguments after scipy.stats, as hierarchical.json beside
-this file. The LKJ density comes from the distribution of partial correlations (Lewandowski, Kurowicka and Joe
-2009), with the Jacobian by finite differences: not by the closed form that the program has.
+"""Log densities of priors with covariances and sampled arguments by scipy.stats; writes hierarchical.json next to this
+file. The LKJ density comes from the distribution of partial correlations (Lewandowski, Kurowicka and Joe 2009), with
+the Jacobian by finite differences, and not from the closed form that the program uses.
 
 Usage: python3 make_hierarchical.py   (numpy, scipy)
 """
@@ -15,7 +15,7 @@ rng = np.random.default_rng(3)
 
 
 def factor(z):
-    """Cholesky factor of the correlation matrix with partial correlations z (strictly lower triangle)."""
+    """The Cholesky factor of the correlation matrix with partial correlations z (strictly lower triangle)."""
     d = len(z)
     L = np.zeros((d, d))
     for i in range(d):

@@ -1,4 +1,4 @@
-# What R's loo says of its own example: log ratios' smoothed weights, Pareto k, LOO and WAIC of each observation.
+# Results of R's loo for its own example: smoothed weights, Pareto k, LOO and WAIC of each observation.
 #   Rscript tests/libsampler/data/make_loo.R > tests/libsampler/data/loo_example.json
 suppressMessages(library(loo))
 ll <- round(example_loglik_matrix(), 5)
@@ -7,7 +7,7 @@ p <- suppressWarnings(psis(-ll, r_eff = rep(1, ncol(ll))))
 l <- suppressWarnings(loo(ll, r_eff = rep(1, ncol(ll))))
 w <- suppressWarnings(waic(ll))
 m <- ll + 0.3 * sin(seq_len(nrow(ll))) # another model of the same observations
-m <- sweep(m, 2, seq(-0.2, 0.3, length.out = ncol(ll)), "+") # the test makes it again
+m <- sweep(m, 2, seq(-0.2, 0.3, length.out = ncol(ll)), "+") # the test computes it too
 l2 <- suppressWarnings(loo(m, r_eff = rep(1, ncol(ll))))
 comparison <- loo_compare(l, l2)
 cat(jsonlite::toJSON(list(

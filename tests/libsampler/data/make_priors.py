@@ -1,4 +1,4 @@
-"""Log densities of the prior families after scipy.stats, as priors.json beside this file.
+"""Log densities of the prior families by scipy.stats; writes priors.json next to this file.
 
 Usage: python3 make_priors.py   (numpy, scipy)
 """
@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 inf = np.inf
-# family, arguments, lower bound of the support, the distribution before truncation
+# family, arguments, lower bound of the support, distribution before truncation
 CASES = [
     ("normal", [1, 2], -inf, stats.norm(1, 2)),
     ("normal", [1, 0.7], 0.4, stats.norm(1, 0.7)),

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes short_chains.json: R posterior's and ArviZ's diagnostics of chains of 3 to 20 draws.
+"""Writes short_chains.json: the diagnostics of R's posterior and of ArviZ for chains of 3 to 20 draws.
 
     python3 make_short_chains.py > short_chains.json
 
-Needs numpy, arviz (0.23) and Rscript with posterior (1.4). Chains are autoregressive of first order, in
-multiples of 1/4096; the last cases have ties: a 0/1 column, and a column whose 95 % quantile is its maximum.
+Needs numpy, arviz (0.23) and Rscript with posterior (1.4). Chains are first-order autoregressions, rounded to
+multiples of 1/4096. The last cases have ties: a 0/1 column, and a column whose 95 % quantile is its maximum.
 """
 
 import json
@@ -34,7 +34,7 @@ def chains_of(random, num_chains, num_draws, rho):
     x = random.standard_normal((num_chains, num_draws))
     for i in range(1, num_draws):
         x[:, i] = rho * x[:, i - 1] + math.sqrt(1 - rho**2) * x[:, i]
-    return numpy.round(x * 4096) / 4096  # so that distances from a median are exact, and ties with them
+    return numpy.round(x * 4096) / 4096  # makes distances from a median, and ties among them, exact
 
 
 def number(x):

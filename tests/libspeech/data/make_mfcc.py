@@ -1,10 +1,10 @@
-"""MFCCs by python_speech_features 0.6, librosa 0.11 and NumPy: writes mfcc.json, which mfcc_test reads.
+"""MFCCs by python_speech_features 0.6, librosa 0.11 and NumPy. Writes mfcc.json, which mfcc_test reads.
 
 Needs numpy, scipy, python_speech_features, librosa, soundfile.
 
     make_mfcc.py EMODB                 mfcc.json: some frames of a synthetic signal and of four files of EMO-DB
     make_mfcc.py EMODB --every DIR     DIR/<preset>/<file>.f64: all frames of all files of EMODB; mfcc_test
-                                       compares them where EMOMC_MFCC_REFERENCE names DIR
+                                       compares them if EMOMC_MFCC_REFERENCE is DIR
 """
 import json
 import os
@@ -22,7 +22,7 @@ QUIET = 1e-7
 
 
 def synthetic(rate):
-    """One second: a chirp, a tone and noise, digital silence between 0.4 and 0.65 s; 16 bit."""
+    """One second: a chirp, a tone and noise, with digital silence between 0.4 and 0.65 s; 16 bits."""
     noise, state = np.empty(rate), 1
     for n in range(rate):
         state = (state * 1664525 + 1013904223) % 2**32
@@ -37,7 +37,7 @@ def synthetic(rate):
 def by_python_speech_features(x, rate, window_ms=25, hop_ms=10, num_filters=26, num_coefficients=13, lifter=22,
                               preemphasis=0.97, low_hz=0, high_hz=0, fft_size=0, window="rectangular",
                               first="log_energy"):
-    if fft_size == 0:  # calculate_nfft of later versions; 512 cuts windows of 25 ms off above 20480 Hz
+    if fft_size == 0:  # calculate_nfft of later versions; 512 would cut windows of 25 ms off above 20480 Hz
         fft_size = 1
         while fft_size < window_ms * rate / 1000:
             fft_size *= 2
@@ -59,7 +59,7 @@ def by_librosa(x, rate, window_samples=2048, hop_samples=512, fft_size=0, num_fi
 def by_numpy(x, rate, window_ms=25, hop_ms=10, preemphasis=0.97, window="hamming", periodic_window=False, fft_size=0,
              framing="drop_last", power="power_over_fft_size", num_filters=26, low_hz=0, high_hz=0, mel="htk",
              height="one", num_coefficients=13, lifter=22, first="cepstrum"):
-    """The program's own settings, written down once more; filters, windows and DCT by librosa and SciPy."""
+    """The program's own settings, implemented independently; filters, windows and DCT come from librosa and SciPy."""
     length, hop = (int(np.floor(ms * rate / 1000 + 0.5)) for ms in (window_ms, hop_ms))
     fft_size = fft_size or 2 ** int(np.ceil(np.log2(length)))
     x = np.append(x[0], x[1:] - preemphasis * x[:-1])
@@ -134,7 +134,7 @@ def main():
         x = synthetic(rate)
         cases += [case("synthetic", preset, x, rate, {}) for preset in PRESETS]
         cases += [case("synthetic", preset, x, rate, settings) for preset, settings in VARIANTS]
-    # Filter outputs below the smallest that is let through, and what python_speech_features does with them.
+    # Filter outputs below the floor, and how python_speech_features treats them.
     x = synthetic(16000) * QUIET
     cases += [case("quiet", preset, x, 16000, {}) for preset in PRESETS if preset != "librosa"]
     # The last three have stretches of digital silence.

@@ -1,7 +1,8 @@
-"""Scores of random predictions by scikit-learn, McNemar's test by SciPy: writes scores.json, which scores_test reads.
+"""Scores of random predictions by scikit-learn, and McNemar's test by SciPy. Writes scores.json, which scores_test
+reads.
 
-Needs numpy, scipy and scikit-learn (>= 1.7, the first with the Brier score of several classes). The calibration
-error is written out here: scikit-learn has none.
+Needs numpy, scipy and scikit-learn (>= 1.7, the first version with the Brier score of several classes). The
+calibration error is implemented here, since scikit-learn has none.
 """
 import json
 import pathlib
@@ -26,7 +27,7 @@ def case(rng, n, num_classes, sharpness, true_classes):
     truth = rng.choice(true_classes, size=n)
     logits = sharpness * rng.normal(size=(n, num_classes))
     logits[np.arange(n), truth] += min(1, sharpness)
-    logits[:, -1] -= 20 if num_classes == 5 else 0  # never predicted, yet above where log_loss clips
+    logits[:, -1] -= 20 if num_classes == 5 else 0  # never predicted, but above the value at which log_loss clips
     logits -= logits.max(axis=1, keepdims=True)
     log_probability = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
     probability = np.exp(log_probability)

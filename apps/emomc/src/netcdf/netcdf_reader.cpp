@@ -13,7 +13,8 @@ namespace {
 constexpr char kLibraryFailed[] = "damaged: the netCDF library failed on it";
 constexpr std::size_t kMostValues = std::size_t{1} << 33;
 
-// Of a group that must be there with one at least; `why` ends the sentence that says it is not.
+// The variables of a group, which must exist and have at least one; `why` ends the error message about a
+// missing group.
 std::vector<NetcdfVariable> variables_of(const NetcdfInput& input, const std::string& name,
                                          const std::string& why, std::vector<std::string>& notes) {
   const auto group = input.group(name);
@@ -29,7 +30,7 @@ std::vector<NetcdfVariable> variables_of(const NetcdfInput& input, const std::st
   return variables;
 }
 
-// Appends the elements of a variable as quantities.
+// Appends each element of a variable as a quantity.
 void append(const NetcdfInput& input, const NetcdfVariable& variable, DrawSet& draws) {
   const std::vector<double> values = read_values(input, variable);
   if (draws.values.size() + values.size() > kMostValues) input.refuse("more than 2^33 values");
@@ -45,7 +46,8 @@ void append(const NetcdfInput& input, const NetcdfVariable& variable, DrawSet& d
   }
 }
 
-// lp and diverging of the group sample_stats, which may be absent; its other variables are the sampler's own.
+// Reads lp and diverging of the group sample_stats, which may be missing. Its other variables belong to the
+// sampler.
 void read_statistics(const NetcdfInput& input, DrawSet& draws) {
   const auto group = input.group("sample_stats");
   if (!group) return;
@@ -63,7 +65,8 @@ void read_statistics(const NetcdfInput& input, DrawSet& draws) {
     const std::vector<double> values = read_values(input, variable);
     draws.divergences.assign(draws.num_chains(), 0);
     for (std::size_t i = 0; i < values.size(); ++i)
-      draws.divergences[i / draws.num_draws] += std::abs(values[i]) > 0 ? 1 : 0;  // a missing one is none
+      // A missing value counts as none.
+      draws.divergences[i / draws.num_draws] += std::abs(values[i]) > 0 ? 1 : 0;
   }
 }
 
@@ -154,7 +157,7 @@ std::string log_likelihood_bytes(const std::filesystem::path& file) {
 
 }  // namespace
 
-// HDF5 does not survive every damaged file.
+// HDF5 may crash on a damaged file, so that it is read in a child process.
 DrawSet read_netcdf(const std::filesystem::path& file) {
   const std::string bytes =
       in_child([&] { return to_bytes(read_in_this_process(file)); }, {file.string(), kLibraryFailed});

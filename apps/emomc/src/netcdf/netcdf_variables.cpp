@@ -12,12 +12,12 @@ namespace emomc::app {
 namespace {
 
 constexpr std::size_t kMostValues = std::size_t{1} << 33;
-constexpr std::uintmax_t kMostPerByte = 1032;  // of deflate, RFC 1951
+constexpr std::uintmax_t kMostPerByte = 1032;  // maximum expansion by deflate, RFC 1951
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// What the type of a variable says of reading it.
+// How the values of a variable's type are read.
 struct ValueType {
-  nc_type type = NC_NAT;  ///< of the numbers: of an enumeration (h5netcdf's booleans), the type below it
+  nc_type type = NC_NAT;  ///< of the numbers; for an enumeration (such as h5netcdf's booleans) its base type
   bool is_enumeration = false, is_text = false, is_number = false;
 };
 
@@ -45,7 +45,7 @@ void read_enumeration(const NetcdfInput& input, const NetcdfVariable& variable, 
   std::copy(raw.begin(), raw.end(), values.begin());
 }
 
-// In the file's order and as they are stored.
+// Reads the values in the file's order, as they are stored.
 void read_stored(const NetcdfInput& input, const NetcdfVariable& variable, const ValueType& type,
                  std::vector<double>& values) {
   if (!type.is_enumeration) {
@@ -72,7 +72,7 @@ void read_stored(const NetcdfInput& input, const NetcdfVariable& variable, const
   }
 }
 
-// The numbers of an attribute; none where there is no such attribute, or it is text.
+// The numbers of an attribute; empty if there is no such attribute or it is text.
 std::vector<double> numbers_of(const NetcdfInput& input, const NetcdfVariable& variable, const char* name) {
   nc_type type = NC_NAT;
   std::size_t size = 0;
@@ -91,7 +91,8 @@ double number_of(const NetcdfInput& input, const NetcdfVariable& variable, const
   return numbers.empty() ? otherwise : numbers[0];
 }
 
-// _Unsigned = "true": integers of classic formats, which have no unsigned types.
+// What is added to negative values if the attribute _Unsigned is "true": classic formats have no unsigned
+// integers.
 double added_to_negative(const NetcdfVariable& variable, nc_type type) {
   std::size_t size = 0;
   nc_type att_type = NC_NAT;
@@ -111,8 +112,8 @@ void decode(const NetcdfInput& input, const NetcdfVariable& variable, const Valu
             std::vector<double>& values) {
   std::vector<double> missing = numbers_of(input, variable, "_FillValue");
   for (double value : numbers_of(input, variable, "missing_value")) missing.push_back(value);
-  // Of reals the library's own mark of values that were never written counts too; an integer may have it as a
-  // value.
+  // For reals, the library's default fill value also marks values that were never written; an integer may
+  // have it as a value.
   if (type.type == NC_FLOAT) missing.push_back(static_cast<double>(NC_FILL_FLOAT));
   if (type.type == NC_DOUBLE) missing.push_back(NC_FILL_DOUBLE);
   const double scale = number_of(input, variable, "scale_factor", 1);
@@ -199,7 +200,7 @@ std::vector<NetcdfVariable> variables_over_draws(const NetcdfInput& input, int g
     }
     const auto& dimensions = variable.dimensions;
     const std::string shown = variable.name + "(" + joined(dimensions) + ")";
-    if (dimensions.size() == 1 && dimensions[0] == variable.name) continue;  // a coordinate
+    if (dimensions.size() == 1 && dimensions[0] == variable.name) continue;  // a coordinate variable
     const auto chain = std::find(dimensions.begin(), dimensions.end(), "chain"),
                draw = std::find(dimensions.begin(), dimensions.end(), "draw");
     if (chain == dimensions.end() && draw == dimensions.end()) {
@@ -207,7 +208,8 @@ std::vector<NetcdfVariable> variables_over_draws(const NetcdfInput& input, int g
       continue;
     }
     if (draw == dimensions.end() && group_name == "sample_stats") {
-      // A statistic of whole chains, such as a step size. That of our own files is known and no loss.
+      // A statistic of whole chains, such as a step size. The acceptance rates in files of emomc need no
+      // note.
       if (name != std::string_view("acceptance_rate"))
         notes.push_back("variable " + shown + " is left out: it is of whole chains, not of draws");
       continue;
@@ -239,7 +241,7 @@ std::vector<double> read_values(const NetcdfInput& input, const NetcdfVariable& 
   const ValueType kind = value_type(input, variable.group, type);
   read_stored(input, variable, kind, stored);
   decode(input, variable, kind, stored);
-  // Where a step along each dimension of the file leads in `values`.
+  // The offset in `values` for one step along each dimension of the file.
   const std::size_t rows = variable.num_chains() * variable.num_draws();
   std::vector<std::size_t> step(variable.extents.size(), 0);
   std::size_t elements = rows;

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t kFirstBytes = std::size_t{1} << 20;
 
-// Into memory: HDF5 cannot be trusted with a disk that fails (it ends the program when it is closed), and
-// writes hundreds of small pieces.
+// Writes a netCDF file in memory. HDF5 writes hundreds of small pieces and ends the program in its close
+// function if the disk fails.
 class Writer {
  public:
   Writer(const std::filesystem::path& file, FileWriter write) : file_(file), write_(write) {
@@ -29,7 +29,7 @@ class Writer {
   Writer& operator=(const Writer&) = delete;
 
   int root() const { return root_; }
-  /// Ends the writing: to the disk, checked.
+  /// Finishes the file and passes its bytes to the writing function.
   void close() {
     NC_memio image{};
     check(nc_close_memio(std::exchange(root_, -1), &image));
@@ -46,7 +46,7 @@ class Writer {
     check(nc_def_dim(group, name.c_str(), size, &id));
     return id;
   }
-  // A dimension with the coordinate 0, 1, ...
+  // A dimension with the coordinate values 0, 1, ...
   int counted(int group, const std::string& name, std::size_t size) const {
     const int id = dimension(group, name, size);
     std::vector<long long> index(size);
@@ -84,7 +84,7 @@ class Writer {
   int root_ = -1;
 };
 
-// Axes beyond chain and draw, shared by the variables of a group.
+// The dimensions besides chain and draw; the variables of a group share them.
 class Axes {
  public:
   Axes(const Writer& writer, int group, const NetcdfExtras& extras)
@@ -113,7 +113,7 @@ class Axes {
     return known_[name] = writer_.named(group_, name, extras_.columns);
   }
   int counted(std::string name, std::size_t size) {
-    // The same name with another size is another dimension.
+    // The same name with another size needs another dimension.
     while (sizes_.contains(name) && sizes_[name] != size) name += "_";
     sizes_[name] = size;
     if (const auto found = known_.find(name); found != known_.end()) return found->second;

@@ -1,4 +1,4 @@
-// Recordings from files: WAV, FLAC and what else libsndfile reads.
+// Reads recordings from audio files: WAV, FLAC and the other formats of libsndfile.
 #pragma once
 
 #include <filesystem>
@@ -12,13 +12,16 @@ struct Recording {
   std::vector<double> samples;  ///< mono: the mean of the channels; full scale is 1
 };
 
-/// Whether this build can read audio files (libsndfile).
+/// Whether this build can read audio files, that is, whether it has libsndfile.
 bool has_audio();
 
-/// Throws InputError, naming the file and why, where there is no such file, it is not audio, it is cut short
-/// or damaged, it has no samples, all samples are equal, or a sample is not finite; and where this build has
-/// no libsndfile. Damage is seen as far as the format lets it be: FLAC has checksums, WAV and AIFF a length,
-/// AU and W64 lose their end unnoticed.
+/// Reads all samples at the file's own sample rate. Throws InputError, which names the file and the reason,
+/// if the file does not exist or is not regular, is not audio or has no header, is cut short or damaged, has
+/// no samples, has only equal samples, has a sample that is not finite, has channels that cancel in their
+/// mean, has floating-point samples beyond 100 times full scale, or holds implausibly many samples for its
+/// size; and always in a build without libsndfile. Damage is detected as far as the format allows: FLAC has
+/// checksums, and WAV and AIFF state their length, but an AU or W64 file that has lost its end goes
+/// unnoticed.
 Recording read_audio(const std::filesystem::path& file);
 
 }  // namespace emomc

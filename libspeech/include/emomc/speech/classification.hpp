@@ -1,4 +1,4 @@
-// Class probabilities of utterances from the draws of each class's posterior.
+// Computes class probabilities of utterances from the posterior draws of each class.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,16 @@ enum class Rule {
   mean_log,    ///< mean over draws of temper * log likelihood
 };
 
-/// What of an utterance's log likelihood counts. Frames depend on one another, and a long utterance says
-/// hardly more than a short one.
+/// How the log likelihoods of an utterance's frames are combined. Neighbouring frames are dependent, so a
+/// long utterance carries hardly more information than a short one; the mean takes account of that, the sum
+/// does not.
 enum class Evidence {
-  sum,   ///< over its frames
-  mean,  ///< over its frames
+  sum,   ///< sum over the frames
+  mean,  ///< mean over the frames
 };
 
-/// Log likelihoods of utterances under the draws of each class: values[(utterance * num_classes + class) *
-/// num_draws + draw], each the sum over the utterance's frames.
+/// Log likelihoods of utterances under the draws of each class. values[(utterance * num_classes + class) *
+/// num_draws + draw] is the sum over the utterance's frames.
 struct ClassLikelihoods {
   std::size_t num_utterances = 0;
   int num_classes = 0;
@@ -28,46 +29,53 @@ struct ClassLikelihoods {
   std::vector<double> values;
   std::vector<double> num_frames;  ///< [num_utterances]
 
+  /// The log likelihoods of one utterance under the draws of class `label`: [num_draws].
   std::span<const double> of(std::size_t utterance, int label) const {
     const auto row = utterance * static_cast<std::size_t>(num_classes) + static_cast<std::size_t>(label);
     return {values.data() + row * num_draws, num_draws};
   }
 };
 
-/// The evidence is multiplied by `temper` > 0: with temper 1 and the sum, dependent frames would count as
-/// independent ones, and probabilities be absurdly close to 0 and 1.
+/// How log likelihoods become class probabilities. The evidence is multiplied by `temper` > 0: with a temper
+/// of 1 and Evidence::sum, dependent frames would count as independent ones, and the probabilities would be
+/// far too close to 0 and 1.
 struct Classifier {
   Rule rule = Rule::predictive;
   Evidence evidence = Evidence::sum;
   double temper = 1;
-  std::vector<double> log_prior;  ///< [num_classes] of the classes, normalised
+  std::vector<double> log_prior;  ///< [num_classes], normalised
 };
 
-/// out [num_classes]: normalised log probabilities of one utterance's classes.
+/// Writes the normalised log probabilities of one utterance's classes to `out` [num_classes]. Throws
+/// std::invalid_argument if no class has a finite log likelihood.
 void class_log_probabilities(const Classifier& classifier, const ClassLikelihoods& likelihoods,
                              std::size_t utterance, std::span<double> out);
 
-/// out [num_classes]: standard deviation over draws of the probability that draw s of all classes gives; how
-/// much the probabilities depend on which parameters of the posterior are the true ones. 0 for one draw.
+/// Writes to `out` [num_classes] the standard deviation over draws of each class's probability, where draw s
+/// of every class gives one set of probabilities. It shows how much the probabilities depend on the
+/// uncertainty about the parameters. It is 0 for a single draw. Throws std::invalid_argument if no class has
+/// a finite log likelihood under a draw.
 void class_probability_spread(const Classifier& classifier, const ClassLikelihoods& likelihoods,
                               std::size_t utterance, std::span<double> out);
 
-/// Utterances with their classes.
+/// Utterances with their true classes.
 struct LabelledLikelihoods {
   const ClassLikelihoods* likelihoods = nullptr;
   std::vector<int> truth;  ///< [num_utterances]
 };
 
+/// The result of learn_temper.
 struct LearnedTemper {
   double temper = 1;
-  double log_loss = 0;  ///< mean over the utterances, at temper
+  double log_loss = 0;  ///< mean over the utterances at this temper, natural logarithm
 };
 
+/// The default upper bound of learn_temper.
 inline constexpr double kMostTemper = 1e4;
 
-/// The temper in [1e-6, most] of the smallest mean log loss over all utterances: the best of a grid of
-/// logarithms, then a golden-section search beside it. `classifier.temper` is not looked at. Throws
-/// std::invalid_argument without utterances.
+/// The temper in [1e-6, most] that minimises the mean log loss over all utterances: the best point of a grid
+/// that is equally spaced in log temper, refined by a golden-section search around it. The value of
+/// `classifier.temper` is ignored. Throws std::invalid_argument if there are no utterances.
 LearnedTemper learn_temper(Classifier classifier, std::span<const LabelledLikelihoods> sets,
                            double most = kMostTemper);
 

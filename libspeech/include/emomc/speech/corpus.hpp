@@ -1,4 +1,4 @@
-// Which recordings a corpus has, who speaks and what is felt, by the conventions of its file names.
+// Lists the recordings of a corpus with speaker and emotion, by the naming convention of the corpus.
 #pragma once
 
 #include <filesystem>
@@ -10,10 +10,11 @@ namespace emomc {
 struct Utterance {
   std::string id;       ///< unique in the corpus: the file's path below the corpus without its extension
   std::string speaker;  ///< as the corpus writes it: "03", "Actor_12", "OAF"
-  std::string emotion;  ///< "anger", the same word in all corpora; of folders and manifests as written there
+  std::string emotion;  ///< "anger": the same word in all corpora; folders and manifests keep their own words
   std::filesystem::path file;
 };
 
+/// A file that was left out, with the reason.
 struct UnparsedFile {
   std::filesystem::path file;
   std::string why;
@@ -24,15 +25,15 @@ struct CorpusListing {
   std::vector<UnparsedFile> unparsed;
 };
 
-/// emodb, ravdess, cremad, tess, savee, iemocap, folders, manifest: what list_corpus knows.
+/// The kinds that list_corpus accepts: emodb, ravdess, cremad, tess, savee, iemocap, folders, manifest.
 std::vector<std::string> corpus_kinds();
 
-/// The recordings (.wav, .flac) below `path`; docs/corpora.md has the names that each kind expects. What has
-/// another name, no one emotion (songs, labels without agreement), or is in the corpus a second time is
-/// listed as unparsed. For `manifest` `path` is a CSV with columns path, label, speaker, its paths relative
-/// to its own folder, of files of any extension. Files are not opened. Throws InputError where the kind is
-/// unknown, the path does not exist, an id occurs twice, nothing could be parsed, or a manifest has a mistake
-/// (its line).
+/// Lists the recordings (.wav, .flac) below `path`; docs/corpora.md has the file names that each kind
+/// expects. A recording is listed as unparsed if it has another name, has no single emotion (songs, labels
+/// without agreement), or is in the corpus a second time. For the kind `manifest`, `path` is a CSV file with
+/// the columns path, label and speaker; its paths are relative to its own folder, and the files may have any
+/// extension. Audio files are not opened. Throws InputError if the kind is unknown, the path does not exist,
+/// an id occurs twice, no recording could be parsed, or a manifest has an error (the message names its line).
 CorpusListing list_corpus(const std::string& kind, const std::filesystem::path& path);
 
 }  // namespace emomc

@@ -1,4 +1,5 @@
-// The frames of a corpus with their labels: what recordings become, and what evaluation begins with.
+// The feature frames of a corpus with their labels: the output of feature extraction and the input of an
+// evaluation.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +10,13 @@
 
 namespace emomc {
 
+/// One utterance: its labels and its rows [first_row, first_row + num_rows) in FeatureSet::values.
 struct UtteranceFrames {
   std::string id, speaker, emotion;
   std::size_t first_row = 0, num_rows = 0;
 };
 
-/// All frames in one array, utterance after utterance.
+/// All frames in one array, one utterance after another.
 struct FeatureSet {
   std::vector<std::string> columns;
   std::vector<double> values;  ///< num_rows() x columns.size(), row-major
@@ -23,39 +25,42 @@ struct FeatureSet {
   std::size_t num_rows() const { return columns.empty() ? 0 : values.size() / columns.size(); }
 };
 
-/// CSV files, one for each emotion and speaker, with an utterance column: files of `directory` whose names
-/// match `pattern`, e.g. "{emotion}_{speaker}.csv" (a placeholder matches one character or more, "*"
-/// anything). In the order of their names. An utterance's id is "<emotion>_<speaker>_<utterance>"; its rows
-/// stand one after another. Other label columns are not looked at. Files that do not match are returned in
-/// `unmatched`. Throws InputError naming file, line and column; where a name matches with different labels;
-/// where no file matches; where files have different columns or an id occurs twice.
+/// Reads CSV files, one for each emotion and speaker, that have a column `utterance`: the files of
+/// `directory` whose names match `pattern`, e.g. "{emotion}_{speaker}.csv" (a placeholder matches one or more
+/// characters, "*" matches any text), in the order of their names. An utterance's id is
+/// "<emotion>_<speaker>_<utterance>"; its rows must be consecutive. Other label columns are ignored. Files
+/// that do not match are returned in `unmatched`, if it is given. Throws InputError, which names file, line
+/// and column, for a bad table; if a name matches in two ways with different labels; if no file matches; if
+/// files have different columns; or if an id occurs twice.
 FeatureSet read_feature_tables(const std::filesystem::path& directory, const std::string& pattern,
                                std::vector<std::filesystem::path>* unmatched = nullptr);
 
-/// Such files, "<emotion>_<speaker>.csv" with columns utterance, frame and the set's; returns the pattern
-/// that reads them. Where a label has a "_", another separator that no label has stands between emotion and
-/// speaker. An id that begins with "<emotion>_<speaker>_" is written without it, if all of its file do, so
-/// that reading gives the id back. Numbers have as many digits as it takes to read them back. Files of the
-/// same name are replaced, others stay; `names` gets those written. Throws InputError, before anything is
-/// written, for what could not be read back: a label that is empty or has a "/" or a control character,
-/// labels in which all separators occur, an utterance that is doubled or has no rows, a reserved column name,
-/// a value that is not finite. Throws MachineError.
+/// Writes such files, "<emotion>_<speaker>.csv" with the columns utterance, frame and those of the set, and
+/// returns the pattern that reads them. If a label has a "_", another separator that occurs in no label is
+/// put between emotion and speaker. If all ids of a file begin with "<emotion>_<speaker>_", they are written
+/// without this prefix, so that reading restores them. Numbers have as many digits as are needed to restore
+/// them exactly. Files of the same name are replaced, others are kept; `names`, if given, receives the names
+/// of the written files. Throws InputError, before anything is written, for what could not be read back: a
+/// label that is empty or has a "/" or a control character, labels that use up all separators, an utterance
+/// id that occurs twice, an utterance without rows, a reserved column name, or a value that is not finite.
+/// Throws MachineError if writing fails.
 std::string write_feature_tables(const FeatureSet& features, const std::filesystem::path& directory,
                                  std::set<std::string>* names = nullptr);
 
-/// Which frames share one mean and standard deviation.
+/// The frames that share one mean and one standard deviation.
 enum class Normalization { none, corpus, speaker, utterance };
 
-/// In place: each column of each group to mean 0 and sd 1 (of n, not n - 1; a constant column is only
-/// centred). Labels of emotion are not looked at.
+/// Transforms, in place, each column of each group of frames to mean 0 and standard deviation 1 (with divisor
+/// n, not n - 1; a constant column is only centred). Emotion labels are not used.
 void normalize(FeatureSet& features, Normalization by);
 
-/// Removes rows equal to the row before them in their utterance (digital silence); returns their number.
+/// Removes rows that equal the previous row of their utterance (digital silence) and returns their number.
 std::size_t drop_repeated_rows(FeatureSet& features);
 
-/// Appends columns d_<column> (order 1), then dd_<column> (order 2): derivatives over time by regression over
-/// 2 * reach + 1 rows of the utterance, its first and last row repeated at the ends (Young et al., The HTK
-/// Book, 5.9); dd of d. Order 0 does nothing. Throws InputError for another order or a reach below 1.
+/// Appends derivatives over time: columns d_<column> (order 1), then dd_<column> (order 2, the derivatives of
+/// d_<column>). They are regression slopes over 2 * reach + 1 rows of the utterance, whose first and last
+/// rows are repeated at the ends (Young et al., The HTK Book, 5.9). Order 0 does nothing. Throws InputError
+/// for another order or for a reach below 1.
 void append_deltas(FeatureSet& features, int order, int reach = 2);
 
 }  // namespace emomc

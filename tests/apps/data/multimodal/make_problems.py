@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes 20 small data sets that a mixture of too few components can divide in several ways (multimodal_NN.csv), and
-20 twins of as many groups as components (unimodal_NN.csv).
+"""Writes 20 small data sets that a mixture with too few components can divide in several ways (multimodal_NN.csv),
+and 20 corresponding ones with as many groups as components (unimodal_NN.csv).
 
     python3 make_problems.py PROGRAM FOLDER
 
-PROGRAM is emomc, whose `check` is asked for the approximate shares of the optima: a data set is taken if the second
-one has at least 10 %. The means in reference.json do not come from emomc: reference.cpp computes them.
+PROGRAM is emomc. Its `check` gives the approximate shares of the optima, and a data set is used if the second optimum
+has at least 10 %. The means in reference.json do not come from emomc: reference.cpp computes them.
 """
 import json, pathlib, random, subprocess, sys, tempfile
 
@@ -17,9 +17,9 @@ def rows(rng, centres, sizes, sd):
 
 
 def problem(rng, kind):
-    """Components, columns, centres of the groups of the problem and of its twin."""
+    """The number of components, the number of columns, and the centres of the groups of the problem and of its twin."""
     jitter = lambda: rng.uniform(-0.4, 0.4)
-    if kind == 0:  # three groups on a line, two components: the middle one goes with either side
+    if kind == 0:  # three groups on a line, two components: the middle group can join either side
         a = rng.uniform(4, 6)
         return 2, [[-a + jitter()], [jitter()], [a + jitter()]], [[-a], [a]]
     if kind == 1:  # corners of a square, two components: pairs of rows or of columns

@@ -1,13 +1,14 @@
-// Posterior means of label-free quantities by parallel tempering, without any code of emomc.
+// Computes posterior means of label-free quantities by parallel tempering, without any code of emomc.
 //
 //   g++ -std=c++20 -O3 -march=native -ffast-math reference.cpp -o reference
 //   ./reference multimodal_00.csv COMPONENTS [SWEEPS] > line of JSON
 //
-// Mixture of Gaussians with diagonal covariances on columns of mean 0 and (population) sd 1; weights
-// Dirichlet(1), means normal(0, 10), scales half-normal(1) above 0.001. 16 independent runs of 16
-// temperatures (powers 1 to 0.01 of the likelihood); random walks in one coordinate at a time (log ratios of
-// weights to the last, means, log scales), lengths adapted in the first fifth, which is dropped; neighbours
-// are exchanged after each sweep. Standard errors are from the spread of the 16 runs.
+// The model is a mixture of Gaussians with diagonal covariances on columns with mean 0 and (population) sd 1;
+// weights Dirichlet(1), means normal(0, 10), scales half-normal(1) above 0.001. There are 16 independent runs
+// with 16 temperatures (powers of the likelihood from 1 to 0.01). Random walks update one coordinate at a
+// time (log ratios of weights to the last one, means, log scales); their lengths are adapted in the first
+// fifth, which is dropped. After each sweep neighbouring temperatures are exchanged. Standard errors come
+// from the spread of the 16 runs.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -48,8 +49,8 @@ void densities(State& s, int k) {
 void totals(State& s) {
   static Vector sum;
   sum.assign(N, 0.0);
-  // Densities lie far above exp(-700) at some component of every row, but tails do not: the largest is taken
-  // out.
+  // The densities of some component are far above exp(-700) in most rows, but not in tails, so that the
+  // largest term is factored out.
   double ll = 0;
   for (int i = 0; i < N; ++i) {
     double top = -1e300;
