@@ -105,7 +105,7 @@ fi
 racecheck_knows_all=yes
 if [[ $steps == *" sanitizer "* && $tools == *" racecheck "* ]]; then
   # racecheck reports accesses as unordered that have a __syncthreads between them, where some threads of the
-  # block have met at a named barrier and others have not (docs/decisions/runtime-kernels.md). As long as it does
+  # block have met at a named barrier and others have not (docs/decisions/racecheck.md). As long as it does
   # so on a kernel that shows nothing else, the tests under it leave the resident kernel out by launching the
   # steps (racecheck's own --kernel-name-exclude ends in an internal error here, in 2025.3.1).
   racecheck() { compute-sanitizer --tool racecheck --error-exitcode 9 "$bin/racecheck_probe" "$@" >"$logs/probe" 2>&1; }
