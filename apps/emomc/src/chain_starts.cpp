@@ -219,12 +219,11 @@ std::vector<double> find_starts(const RunConfig& config, RunSetup& setup) {
       theta.assign(starts.end() - target.dim(), starts.end());
     } else {
       if (from_prior) theta = start_of_prior(config, setup, id);
-      if (from_pool) theta = pool->next(of_superchain);
-      if (from_pool && !std::isfinite(log_density(setup, theta)))
-        theta = pool->optima()[pool->optimum()].theta;
+      if (pool) theta = pool->next(of_superchain);
+      if (pool && !std::isfinite(log_density(setup, theta))) theta = pool->optima()[pool->optimum()].theta;
       if (others) spread(setup, id, sampler.seed, theta);
     }
-    if (from_pool) setup.starts.optima[pool->optimum()].chains.push_back(chain);
+    if (pool) setup.starts.optima[pool->optimum()].chains.push_back(chain);
     distinct.insert(theta);
     starts.insert(starts.end(), theta.begin(), theta.end());
   }

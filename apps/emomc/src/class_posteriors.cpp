@@ -176,11 +176,11 @@ class Starts {
     for (int c = 0; c < posteriors.chains_per_group; ++c) {
       const auto chain = static_cast<std::uint32_t>(posteriors.chain_of(group, static_cast<std::size_t>(c)));
       std::vector<double> theta;
-      if (from_prior) {
+      if (pool) {
+        theta = pool->next(static_cast<std::uint32_t>(c));
+      } else {
         theta = target.draw_from_prior(config_.run.sampler.seed, chain, 0);
         target.move_inside(theta);
-      } else {
-        theta = pool->next(static_cast<std::uint32_t>(c));
       }
       starts.insert(starts.end(), theta.begin(), theta.end());
     }

@@ -53,7 +53,7 @@ std::string replace_tables(const FeatureSet& features, const std::filesystem::pa
                            std::vector<std::string>& notes) {
   const std::set<std::string> earlier = recorded_tables(directory);
   std::set<std::string> now;
-  const std::string pattern = write_feature_tables(features, directory, &now);
+  std::string pattern = write_feature_tables(features, directory, &now);
   std::size_t removed = 0;
   for (const auto& name : earlier) {
     std::error_code error;

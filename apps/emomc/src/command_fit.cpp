@@ -104,9 +104,12 @@ FitStarts starts_of_pool(const Options& options, const RunConfig& config, const 
     of.num_fits.push_back(group.size());
   }
   // Degenerate fits are followed only if there are no others.
-  FitStarts result = sound.points.empty() ? std::move(degenerate) : std::move(sound);
+  std::size_t num_degenerate = 0;
+  for (const std::size_t n : degenerate.num_fits) num_degenerate += n;
+  const bool are_all_degenerate = sound.points.empty();
+  FitStarts result = are_all_degenerate ? std::move(degenerate) : std::move(sound);
   result.num_short_fits = fits.size();
-  for (const std::size_t n : degenerate.num_fits) result.num_degenerate += n;
+  result.num_degenerate = are_all_degenerate ? 0 : num_degenerate;
   const auto most = static_cast<std::size_t>(options.restarts);
   if (result.points.size() > most) result.points.resize(most);
   return result;
