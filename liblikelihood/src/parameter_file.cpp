@@ -184,9 +184,13 @@ ModelSpec model_of_parameters(const std::string& text, const std::string& name, 
 }
 
 std::string parameters_to_json(const ParameterLayout& layout, std::span<const double> theta) {
-  nlohmann::ordered_json json;
   std::vector<double> written(theta.begin(), theta.end());
   to_written(layout, written);
+  return written_to_json(layout, written);
+}
+
+std::string written_to_json(const ParameterLayout& layout, std::span<const double> written) {
+  nlohmann::ordered_json json;
   const double* at = written.data();
   for (const auto& block : layout.blocks) json[block.name] = block_to_json(block, 0, at);
   return json.dump(1) + "\n";

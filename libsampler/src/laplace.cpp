@@ -1,4 +1,4 @@
-#include "laplace.hpp"
+#include "emomc/sampler/laplace.hpp"
 
 #include <Eigen/Dense>
 #include <algorithm>
@@ -11,16 +11,13 @@ namespace {
 constexpr int kStepSearches = 12, kNewtonSteps = 12, kHalvings = 8;
 // Decrease of the log density that the search for a step length aims at and accepts.
 constexpr double kDrop = 0.1, kLeastDrop = 0.02, kMostDrop = 0.5;
-constexpr double kDifference = 0.4;       // of differences, in conditional sds
 constexpr double kLongest = 3.0;          // length of a Newton step, in conditional sds
 constexpr double kLeastCurvature = 1e-3;  // in units of conditional sds
-// Expected increase of the log density below which Newton's method ends.
-constexpr double kConverged = 0.005;
 
 class Climber {
  public:
-  Climber(const LogDensityOfU& f, std::span<const double> u)
-      : f_(f), u_(u.begin(), u.end()), here_(f(u)), scale_(u.size()) {
+  Climber(const LogDensityOfU& f, std::span<const double> u, double difference)
+      : f_(f), difference_(difference), u_(u.begin(), u.end()), here_(f(u)), scale_(u.size()) {
     for (std::size_t i = 0; i < u_.size(); ++i) find_scale(i);
   }
 
@@ -33,17 +30,17 @@ class Climber {
     const auto n = static_cast<Eigen::Index>(u_.size());
     Eigen::VectorXd up(n), down(n);
     for (Eigen::Index i = 0; i < n; ++i) {
-      up[i] = at({{i, kDifference}});
-      down[i] = at({{i, -kDifference}});
+      up[i] = at({{i, difference_}});
+      down[i] = at({{i, -difference_}});
     }
-    slope = (up - down) / (2 * kDifference);
+    slope = (up - down) / (2 * difference_);
     Eigen::MatrixXd h(n, n);
-    const double square = kDifference * kDifference;
+    const double square = difference_ * difference_;
     for (Eigen::Index i = 0; i < n; ++i) {
       h(i, i) = -(up[i] + down[i] - 2 * here_) / square;
       for (Eigen::Index j = 0; j < i; ++j) {
         const double both =
-            at({{i, kDifference}, {j, kDifference}}) + at({{i, -kDifference}, {j, -kDifference}});
+            at({{i, difference_}, {j, difference_}}) + at({{i, -difference_}, {j, -difference_}});
         h(i, j) = h(j, i) = -(both - up[i] - down[i] - up[j] - down[j] + 2 * here_) / (2 * square);
       }
     }
@@ -106,6 +103,7 @@ class Climber {
   }
 
   const LogDensityOfU& f_;
+  double difference_;
   std::vector<double> u_;
   double here_;
   std::vector<double> scale_;
@@ -120,6 +118,13 @@ Laplace of(const Climber& climber, const Eigen::MatrixXd& h) {
   for (double scale : climber.scale()) log_det += 2 * std::log(scale);
   result.log_mass = climber.here() + 0.5 * (n * std::log(2 * std::numbers::pi) + log_det);
   const Eigen::MatrixXd& v = eigen.eigenvectors();
+  result.is_maximum = n == 0 || eigen.eigenvalues()[0] > kLeastCurvature;
+  if (result.is_maximum) {
+    const Eigen::Map<const Eigen::VectorXd> scale(climber.scale().data(), values.size());
+    const Eigen::MatrixXd covariance =
+        scale.asDiagonal() * v * values.cwiseInverse().asDiagonal() * v.transpose() * scale.asDiagonal();
+    result.covariance.assign(covariance.data(), covariance.data() + covariance.size());
+  }
   for (std::size_t i = 0; i < result.sd.size(); ++i)
     result.sd[i] *=
         std::sqrt((v.row(static_cast<Eigen::Index>(i)).array().square().transpose() / values.array()).sum());
@@ -133,9 +138,10 @@ double laplace_evaluations(Curvature curvature, int dim) {
   return curvature == Curvature::diagonal ? searches : searches + 6 * n * (n + 1);
 }
 
-Laplace laplace_at(const LogDensityOfU& log_density, std::span<const double> u, Curvature how) {
-  Climber climber(log_density, u);
-  if (how == Curvature::diagonal) {
+Laplace laplace_at(const LogDensityOfU& log_density, std::span<const double> u,
+                   const LaplaceOptions& options) {
+  Climber climber(log_density, u, options.difference);
+  if (options.curvature == Curvature::diagonal) {
     Laplace result{climber.u(), climber.here(), climber.here(), climber.scale()};
     for (double scale : climber.scale())
       result.log_mass += std::log(scale) + 0.5 * std::log(2 * std::numbers::pi);
@@ -148,7 +154,7 @@ Laplace laplace_at(const LogDensityOfU& log_density, std::span<const double> u, 
     const Eigen::VectorXd values = eigen.eigenvalues().cwiseAbs().cwiseMax(0.05);
     const Eigen::MatrixXd& v = eigen.eigenvectors();
     const Eigen::VectorXd direction = v * ((v.transpose() * slope).array() / values.array()).matrix();
-    if (0.5 * slope.dot(direction) < kConverged) break;
+    if (0.5 * slope.dot(direction) < options.least_increase) break;
     if (!climber.move(direction)) break;
     climber.rescale(h);
     h = climber.curvature(slope);

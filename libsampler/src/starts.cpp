@@ -8,7 +8,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/device/random.hpp"
-#include "laplace.hpp"
+#include "emomc/sampler/laplace.hpp"
 #include "start_labels.hpp"
 
 namespace emomc {
@@ -97,8 +97,8 @@ class Finder {
   void weigh(Optimum& optimum, int times, Curvature curvature) {
     std::vector<double> u(static_cast<std::size_t>(target_.dim_unconstrained()));
     target_.unconstrain(optimum.theta, u);
-    const Laplace laplace =
-        laplace_at([this](std::span<const double> at) { return log_density_of_u(at); }, u, curvature);
+    const Laplace laplace = laplace_at([this](std::span<const double> at) { return log_density_of_u(at); }, u,
+                                       {.curvature = curvature});
     if (curvature == Curvature::full) {
       target_.constrain(laplace.u, optimum.theta);
       optimum.log_likelihood = log_likelihood(optimum.theta);

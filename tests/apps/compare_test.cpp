@@ -1,9 +1,11 @@
 // Compares runs by their predictions, on data from a known model.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/device/random.hpp"
 #include "emomc/sampler/draw_set.hpp"
 #include "netcdf_file.hpp"
 #include "pointwise.hpp"
@@ -185,7 +187,7 @@ TEST_F(Compare, LeavesOutUtterancesWhereTheDataHaveThemAndWarnsOtherwise) {
 }
 
 // One Gaussian has no skewness; the true two reproduce all statistics. In about a tenth of all seeds none or
-// all of the 200 replicates are above the data's value for one of the 12 statistics; the seeds here are
+// all of the 200 replicates are above the data's value for one of the 18 statistics; the seeds here are
 // fixed.
 TEST_F(Compare, PredictiveChecksFindWhatAModelCannotMake) {
   sample(1, "k1");
@@ -199,7 +201,7 @@ TEST_F(Compare, PredictiveChecksFindWhatAModelCannotMake) {
     return std::nan("");
   };
   const json one = checks("k1"), two = checks("k2");
-  ASSERT_EQ(two.size(), 12u);
+  ASSERT_EQ(two.size(), 18u);
   for (const auto& row : two) {
     EXPECT_GT(row["p"].get<double>(), 0) << row;
     EXPECT_LT(row["p"].get<double>(), 1) << row;
@@ -214,6 +216,34 @@ TEST_F(Compare, PredictiveChecksFindWhatAModelCannotMake) {
   const auto gone = folder.run("summary k1 --predictive");
   EXPECT_EQ(gone.exit_code, 2);
   EXPECT_NE(gone.err.find("data are gone"), std::string::npos);
+}
+
+// Student's t with 3 degrees of freedom: one Gaussian has its mean and sd, and neither its tails nor its
+// extremes.
+TEST_F(Compare, PredictiveChecksFindHeavyTails) {
+  std::string data = "x\n";
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    const device::RandomSource random{9, i, 0};
+    const auto normal = [&](std::uint32_t index) {
+      return random.normal(device::Purpose::simulation, index);
+    };
+    data += std::to_string(
+                normal(0) /
+                std::sqrt((std::pow(normal(1), 2) + std::pow(normal(2), 2) + std::pow(normal(3), 2)) / 3)) +
+            "\n";
+  }
+  folder.write("tails.csv", data);
+  folder.write("run.yaml",
+               "data: {file: tails.csv}\nlikelihood: {components: 1}\nsampler: {warmup: 500, draws: 500}\n");
+  ASSERT_EQ(folder.run("run run.yaml -q --output tails").exit_code, 0);
+  const json found = json::parse(folder.run("summary tails --predictive --json").out)["predictive"];
+  std::map<std::string, double> p;
+  for (const json& row : found) p[row["statistic"]] = row["p"];
+  EXPECT_EQ(p["kurtosis"], 0);
+  EXPECT_EQ(p["maximum"], 0);
+  EXPECT_EQ(p["minimum"], 1);
+  EXPECT_GT(p["sd"], 0.05);
+  EXPECT_LT(p["sd"], 0.95);
 }
 
 }  // namespace

@@ -302,6 +302,25 @@ TEST_F(Diagnose, AComponentAtItsFloorAndRepeatedRowsAreFound) {
   EXPECT_EQ(text_of(found, "duplicates"), "99 of 300 rows of the data repeat earlier ones");
 }
 
+// No Gaussian describes a column of zeros and ones, whatever the number of components.
+TEST_F(Diagnose, AColumnOfFewValuesIsNamedAndNotCalledACollapse) {
+  std::string data = "height,sex\n";
+  for (std::uint64_t i = 0; i < 200; ++i)
+    data += std::to_string(normal(i, 0, 0) + (i % 2 ? 6 : 0)) + "," + (i % 2 ? "1" : "0") + "\n";
+  folder.write("data.csv", data);
+  folder.write("run.yaml", "data: {file: data.csv}\nlikelihood: {components: 2}\noutput: {directory: run}\n");
+  ASSERT_EQ(folder.run("run run.yaml -q").exit_code, 0);
+  const std::string text = text_of(diagnosis("run", 1), "floor");
+  EXPECT_EQ(text, "the scales of all components are at their floor in column sex");
+}
+
+TEST_F(Diagnose, OneChainIsSaidToBeOne) {
+  const std::string files = write_chains("x", 1, 1000, [](int i, int c) {
+    return std::vector<double>{normal(i, c, 0), normal(i, c, 1)};
+  });
+  EXPECT_NE(text_of(diagnosis(files, 0), "chains").find("there is one chain"), std::string::npos);
+}
+
 TEST_F(Diagnose, ThinningThatWastesDrawsIsNoted) {
   simulate("{weights: [1], means: [[0]], scales: [[1]]}", 100);
   folder.write("run.yaml",

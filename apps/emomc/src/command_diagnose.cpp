@@ -38,8 +38,8 @@ int diagnose_runs(const Options& options) {
       all.push_back(to_json(run, findings));
       continue;
     }
-    std::cout << fmt::format("{}: {} chains, {} draws each\n", run.draws.source, run.draws.num_chains(),
-                             run.draws.num_draws);
+    std::cout << fmt::format("{}: {} {}, {} draws each\n", run.draws.source, run.draws.num_chains(),
+                             run.draws.num_chains() == 1 ? "chain" : "chains", run.draws.num_draws);
     for (const Finding& finding : findings)
       std::cout << fmt::format("{}: {}\n  -> {}\n", severity_name(finding.severity), finding.text,
                                finding.advice);

@@ -37,6 +37,7 @@ class Judge {
     check_input();
     check_divergences();
     check_starts();
+    check_number_of_chains();
     check_acceptance();
     check_adaptation();
     check_faults();
@@ -380,6 +381,14 @@ class Judge {
           "R-hat speaks of modes that a chain started in or came to");
   }
 
+  void check_number_of_chains() {
+    if (draws_.num_chains() == 1 && draws_.approximation.empty())
+      add(Severity::warning, "chains",
+          "there is one chain: R-hat compares its halves, which lie in the same mode where the chain does "
+          "not leave it",
+          "run four chains or more (sampler.chains), from different starts");
+  }
+
   void check_faults() {
     const double faults = run_.facts.faults.value_or(0), evaluations = run_.facts.evaluations.value_or(0);
     if (faults > 0)
@@ -392,13 +401,14 @@ class Judge {
   void check_floor() {
     const auto& floor = run_.facts.scale_floor;
     if (floor.empty()) return;
-    std::vector<std::string> names;
+    std::vector<std::string> names, flat_columns;
     for (std::size_t b = 0; b < draws_.layout.blocks.size(); ++b) {
       const ParameterBlock& block = draws_.layout.blocks[b];
       if (block.unit != DataUnit::scale || block.support != Support::positive || block.component_axis != 0)
         continue;
       const std::size_t begin = draws_.num_log_densities + static_cast<std::size_t>(draws_.layout.offset(b));
       const std::size_t columns = block.shape.size() == 2 ? static_cast<std::size_t>(block.shape[1]) : 1;
+      std::vector<std::vector<std::string>> of_column(columns);
       for (std::size_t i = 0; i < static_cast<std::size_t>(block.size()); ++i) {
         const double bound = floor[std::min(i % columns, floor.size() - 1)] * kNearFloor;
         const double* x = chain(begin + i, 0);
@@ -406,9 +416,22 @@ class Judge {
         const auto at_floor =
             static_cast<double>(std::count_if(x, x + size, [&](double v) { return v <= bound; }));
         if (bound > 0 && at_floor > kShareAtFloor * static_cast<double>(size))
-          names.push_back(draws_.names[begin + i]);
+          of_column[i % columns].push_back(draws_.names[begin + i]);
       }
+      const std::size_t components = static_cast<std::size_t>(block.size()) / columns;
+      for (std::size_t j = 0; j < columns; ++j)
+        if (of_column[j].size() == components && components > 1)
+          flat_columns.push_back(j < run_.facts.columns.size() ? run_.facts.columns[j] : std::to_string(j));
+        else
+          names.insert(names.end(), of_column[j].begin(), of_column[j].end());
     }
+    if (!flat_columns.empty())
+      add(Severity::problem, "floor",
+          fmt::format("the scales of all components are at their floor in {} {}",
+                      flat_columns.size() == 1 ? "column" : "columns", list(flat_columns)),
+          "such a column is constant, or has a few values only (0 and 1, say), which no Gaussian density "
+          "describes: "
+          "leave it out (data.columns)");
     if (!names.empty())
       add(Severity::problem, "floor", "scales at their floor: " + list(names),
           "a component has collapsed, on repeated rows perhaps: fewer components, a prior that keeps scales "

@@ -38,6 +38,14 @@ Inspection inspect_draws(DrawSet draws, RunFacts facts, Numbering numbering) {
 
 namespace {
 
+std::vector<std::string> strings_at(const nlohmann::json& json, const char* key) {
+  std::vector<std::string> result;
+  const auto found = json.find(key);
+  if (!json.is_object() || found == json.end() || !found->is_array()) return result;
+  for (const auto& value : *found) result.push_back(value.is_string() ? value.get<std::string>() : "");
+  return result;
+}
+
 std::optional<RunFacts::Starts> starts_of(const nlohmann::json& json) {
   if (!json.is_object()) return {};
   const auto points = number_at(json, "points");
@@ -87,6 +95,7 @@ RunFacts read_facts(const std::filesystem::path& file, DrawSet& draws) {
   if (json.contains("data")) {
     facts.rows = number_at(json["data"], "rows");
     facts.duplicate_rows = number_at(json["data"], "duplicate_rows");
+    facts.columns = strings_at(json["data"], "columns");
   }
   if (json.contains("seconds")) {
     draws.warmup_seconds = number_at(json["seconds"], "warmup");

@@ -18,6 +18,7 @@ struct RunFacts {
   std::optional<double> target_acceptance;
   std::vector<double> adaptation_drift;  ///< [num_blocks]; NaN: unknown
   std::vector<double> scale_floor;       ///< [num_columns], in the data's units
+  std::vector<std::string> columns;      ///< names of the data's columns
   std::optional<double> faults, evaluations, rows, duplicate_rows;
   /// Where the chains started, from the manifest's "starts"; manifests of earlier versions do not have it.
   struct Starts {

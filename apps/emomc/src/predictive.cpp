@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::size_t kMostDataBytes = 2'000'000'000;
 constexpr double kMostNumbers = 4e8;  // upper bound of the simulated numbers
-constexpr std::array<const char*, 6> kStatistics{"mean", "sd", "skewness", "q5", "q50", "q95"};
+constexpr std::array<const char*, 9> kStatistics{"mean", "sd",  "skewness", "kurtosis", "minimum",
+                                                 "q5",   "q50", "q95",      "maximum"};
 using Statistics = std::array<double, kStatistics.size()>;
 
 // The statistics of column j of `values` [rows x columns].
@@ -27,10 +28,11 @@ Statistics statistics_of(const std::vector<double>& values, std::size_t columns,
   for (std::size_t i = j; i < values.size(); i += columns) column.push_back(values[i]);
   const auto n = static_cast<double>(column.size());
   const double mean = std::accumulate(column.begin(), column.end(), 0.0) / n;
-  double second = 0, third = 0;
+  double second = 0, third = 0, fourth = 0;
   for (double x : column) {
     second += (x - mean) * (x - mean) / n;
     third += (x - mean) * (x - mean) * (x - mean) / n;
+    fourth += (x - mean) * (x - mean) * (x - mean) * (x - mean) / n;
   }
   const auto quantile = [&](double p) {
     const auto at = column.begin() + static_cast<std::ptrdiff_t>(p * (n - 1));
@@ -38,7 +40,17 @@ Statistics statistics_of(const std::vector<double>& values, std::size_t columns,
     return *at;
   };
   const double sd = std::sqrt(second);
-  return {mean, sd, sd > 0 ? third / (sd * second) : 0.0, quantile(0.05), quantile(0.5), quantile(0.95)};
+  const auto [least, greatest] = std::minmax_element(column.begin(), column.end());
+  const double minimum = *least, maximum = *greatest;  // before quantile() moves the elements
+  return {mean,
+          sd,
+          sd > 0 ? third / (sd * second) : 0.0,
+          sd > 0 ? fourth / (second * second) - 3 : 0.0,
+          minimum,
+          quantile(0.05),
+          quantile(0.5),
+          quantile(0.95),
+          maximum};
 }
 
 }  // namespace

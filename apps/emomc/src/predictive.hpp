@@ -10,7 +10,8 @@ namespace emomc::app {
 
 /// One statistic of one column: its value for the data and for replicated data sets of the same size.
 struct PredictiveCheck {
-  std::string column, statistic;   ///< mean, sd, skewness, q5, q50, q95
+  std::string column,
+      statistic;  ///< mean, sd, skewness, kurtosis (0 for a normal), minimum, q5, q50, q95, maximum
   double observed, mean, q5, q95;  ///< mean, q5 and q95 are over the replicates
   double p;  ///< share of replicates whose statistic is larger than the observed one; ties count half
 };

@@ -33,8 +33,10 @@ RunSummary summarize_run(const Inspection& run, const std::vector<std::string>& 
   for (std::size_t q = 0; q < draws.num_quantities(); ++q) {
     if (summary.is_selected && !is_selected(draws.names[q], patterns)) continue;
     SummaryRow row{draws.names[q], run.summaries[q], std::nullopt, q >= run.first_label_free};
-    if (summary.sampling_seconds && *summary.sampling_seconds > 0)
-      row.ess_bulk_per_second = row.summary.ess_bulk / *summary.sampling_seconds;
+    if (summary.warmup_seconds && summary.sampling_seconds) {
+      const double seconds = *summary.warmup_seconds + *summary.sampling_seconds;
+      if (seconds > 0) row.ess_bulk_per_second = row.summary.ess_bulk / seconds;
+    }
     summary.rows.push_back(row);
   }
   if (summary.rows.empty())

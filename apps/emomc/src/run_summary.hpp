@@ -14,8 +14,8 @@ namespace emomc::app {
 struct SummaryRow {
   std::string name;
   QuantitySummary summary;
-  std::optional<double> ess_bulk_per_second;
-  bool is_label_free = false;  ///< derived from a mixture's parameters, independent of labels
+  std::optional<double> ess_bulk_per_second;  ///< per second of warm-up and sampling together
+  bool is_label_free = false;                 ///< derived from a mixture's parameters, independent of labels
 };
 
 struct BlockAcceptance {

@@ -25,5 +25,8 @@ ModelSpec model_of_parameters(const std::string& json, const std::string& name, 
 
 /// theta as JSON text; numbers have the shortest form that reads back to the same bits.
 std::string parameters_to_json(const ParameterLayout& layout, std::span<const double> theta);
+/// The same for values [layout.dim()] that to_written has been applied to, or that belong to such values one
+/// by one (standard errors).
+std::string written_to_json(const ParameterLayout& layout, std::span<const double> written);
 
 }  // namespace emomc
