@@ -1,7 +1,8 @@
 // The runs that the verdict accepts and rejects: the table of docs/statistics.md.
 #include <gtest/gtest.h>
 
-#include <cstdio>
+#include <iostream>
+#include <string>
 
 #include "verdict_cases.hpp"
 
@@ -90,27 +91,50 @@ TEST(Verdict, BadRunsAreRejected) {
   }
 }
 
-TEST(VerdictLong, TheTableOfTheDocumentation) {
-  constexpr int kSets = 200;
-  for (const VerdictCase& one : good()) {
-    const int rejected = rejections(one, kSets);
-    std::printf("| %s | %d x %d | %d | %d of %d |\n", one.what, one.num_chains, one.num_draws,
-                one.num_quantities, rejected, kSets);
-    std::fflush(stdout);
-    EXPECT_LE(rejected, 12) << one.what;
-  }
-  constexpr int kBad = 50;
-  for (const BadCase& bad_case : bad()) {
-    const VerdictCase& one = bad_case.one;
-    const int rejected = rejections(one, kBad);
-    std::printf("| %s | %d x %d | %d | %d of %d |\n", one.what, one.num_chains, one.num_draws,
-                one.num_quantities, rejected, kBad);
-    std::fflush(stdout);
-    // Five standard errors of a share below the stated power.
-    const double p = bad_case.power;
-    EXPECT_GE(rejected, kBad * p - 5 * std::sqrt(kBad * p * (1 - p))) << one.what;
-  }
+std::string row_of(const VerdictCase& one, int rejected, int sets) {
+  return "| " + std::string(one.what) + " | " + std::to_string(one.num_chains) + " x " +
+         std::to_string(one.num_draws) + " | " + std::to_string(one.num_quantities) + " | " +
+         std::to_string(rejected) + " of " + std::to_string(sets) + " |";
 }
+
+// The rows of the table in docs/statistics.md, one test each so that they can run at the same time:
+//   ctest --test-dir build/release -C long -R "Verdict.*Long" -V | grep '^[0-9]*: | '
+class VerdictGoodLong : public ::testing::TestWithParam<std::size_t> {};
+
+// A rate of 1 % makes more than 28 rejections of 1,000 with a probability of 6e-7, so each row alone refutes
+// a rate of 4.5 % almost surely (28 or fewer: 0.4 %), and the sum of all rows is held to 1 % by
+// AllRowsTogether.
+TEST_P(VerdictGoodLong, RunsAreAccepted) {
+  constexpr int kSets = 1000;
+  const VerdictCase& one = good()[GetParam()];
+  const int rejected = rejections(one, kSets);
+  std::cout << row_of(one, rejected, kSets) << std::endl;
+  EXPECT_LE(rejected, 28) << one.what;
+}
+INSTANTIATE_TEST_SUITE_P(Cases, VerdictGoodLong, ::testing::Range<std::size_t>(0, good().size()));
+
+// 3,000 sets, 250 of each row: more than 57 rejections have a probability of 1e-6 at a rate of 1 %.
+TEST(VerdictLong, AllRowsTogether) {
+  int rejected = 0;
+  for (const VerdictCase& one : good())
+    rejected += rejections(one, 3000 / static_cast<int>(good().size()), 5000);
+  std::cout << "| all good runs | | | " << rejected << " of " << 3000 / good().size() * good().size()
+            << " |\n";
+  EXPECT_LE(rejected, 57);
+}
+
+class VerdictBadLong : public ::testing::TestWithParam<std::size_t> {};
+
+TEST_P(VerdictBadLong, RunsAreRejected) {
+  constexpr int kSets = 200;
+  const BadCase& bad_case = bad()[GetParam()];
+  const int rejected = rejections(bad_case.one, kSets);
+  std::cout << row_of(bad_case.one, rejected, kSets) << std::endl;
+  // Five standard errors of a share below the stated power.
+  const double p = bad_case.power;
+  EXPECT_GE(rejected, kSets * p - 5 * std::sqrt(kSets * p * (1 - p))) << bad_case.one.what;
+}
+INSTANTIATE_TEST_SUITE_P(Cases, VerdictBadLong, ::testing::Range<std::size_t>(0, bad().size()));
 
 }  // namespace
 }  // namespace emomc
