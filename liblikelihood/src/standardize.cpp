@@ -14,6 +14,7 @@ struct ColumnRange {
 
 std::vector<ColumnRange> column_ranges(std::span<const double> values, std::size_t dim) {
   std::vector<ColumnRange> ranges(dim);
+  if (dim == 0) return ranges;
   for (std::size_t j = 0; j < dim && j < values.size(); ++j)
     ranges[j] = {values[j], values[j], std::abs(values[j])};
   for (std::size_t i = dim; i < values.size(); ++i) {

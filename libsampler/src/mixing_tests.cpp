@@ -273,7 +273,8 @@ MixingTests test_mixing(DrawsView view, double target_ess) {
 }
 
 double rhat_of_alike_chains(std::size_t num_chains, std::size_t num_draws, double ess, double level) {
-  const auto halves = static_cast<double>(2 * num_chains), n = static_cast<double>(num_draws / 2);
+  const std::size_t draws_of_half = num_draws / 2;
+  const auto halves = static_cast<double>(2 * num_chains), n = static_cast<double>(draws_of_half);
   const double most =
       quantile(complement(boost::math::fisher_f(halves - 1, std::max(2.0, ess / kEssPerDegree)), level));
   return std::sqrt(1 - 1 / n + halves / ess * most);

@@ -135,7 +135,7 @@ std::string to_csv(const RunSummary& summary) {
 
 static std::string labels_note(const RunSummary& summary) {
   if (summary.labels == Labels::as_sampled) return "";
-  const std::string numbers =
+  std::string numbers =
       fmt::format("components are matched over draws and numbered by {}; --raw prints them as sampled\n",
                   summary.numbered_by);
   if (summary.labels == Labels::relabelled) return numbers;
