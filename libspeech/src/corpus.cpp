@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <utility>
 
 #include "corpus_kinds.hpp"
 #include "emomc/core/errors.hpp"
@@ -38,6 +40,46 @@ void refuse_doubled_ids(const std::vector<Utterance>& sorted) {
                      ": both have the id '" + doubled->id + "', the path without extension");
 }
 
+// What remains of a label without its accented letters: bytes outside ASCII, and letters before a combining
+// mark (U+0300 to U+036F), are replaced by '*'.
+std::string without_accents(const std::string& label, bool& has_marks) {
+  std::string text;
+  for (std::size_t i = 0; i < label.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(label[i]);
+    if (byte < 0x80) {
+      text += label[i];
+      continue;
+    }
+    const auto next = static_cast<unsigned char>(i + 1 < label.size() ? label[i + 1] : 0);
+    const bool is_mark = byte == 0xcc || (byte == 0xcd && next < 0xb0);
+    if (is_mark && !text.empty()) {
+      has_marks = true;
+      text.back() = '*';
+    } else if (!is_mark) {
+      text += '*';
+    }
+    while (i + 1 < label.size() && (static_cast<unsigned char>(label[i + 1]) & 0xc0) == 0x80) ++i;
+  }
+  return text;
+}
+
+// Unicode has two forms of an accented letter, one code point or a letter and a combining mark; file systems
+// and editors differ in what they write. Labels in both forms would be two classes, or two speakers.
+void refuse_mixed_unicode_forms(const std::vector<Utterance>& utterances, std::string Utterance::*label,
+                                const std::string& what) {
+  std::map<std::string, std::pair<std::string, bool>> seen;
+  for (const Utterance& utterance : utterances) {
+    bool has_marks = false;
+    const std::string& name = utterance.*label;
+    const auto [other, is_new] = seen.try_emplace(without_accents(name, has_marks), name, has_marks);
+    if (!is_new && other->second.first != name && other->second.second != has_marks)
+      throw InputError(
+          utterance.file.string() + ": the " + what + " '" + name + "' is '" + other->second.first +
+          "' of other recordings in another Unicode form (accents composed and decomposed); write both "
+          "in the same form");
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> corpus_kinds() {
@@ -53,6 +95,8 @@ CorpusListing list_corpus(const std::string& kind, const fs::path& path) {
   std::stable_sort(listing.unparsed.begin(), listing.unparsed.end(),
                    [](const auto& a, const auto& b) { return a.file < b.file; });
   refuse_doubled_ids(listing.utterances);
+  refuse_mixed_unicode_forms(listing.utterances, &Utterance::emotion, "emotion");
+  refuse_mixed_unicode_forms(listing.utterances, &Utterance::speaker, "speaker");
   for (const auto& utterance : listing.utterances)
     if (!is_utf8(utterance.id)) throw InputError(utterance.file.string() + ": the file's name is not UTF-8");
   if (listing.utterances.empty() && listing.unparsed.empty())

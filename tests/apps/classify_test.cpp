@@ -197,6 +197,21 @@ TEST_F(Classify, RecordingsThatCannotBeClassifiedHaveALineThatSaysWhy) {
   EXPECT_EQ(lines("short.wav", 2).size(), 1u);
 }
 
+// A recording and its copy under another name and in another sample format, under another label too.
+TEST_F(Classify, RecordingsThatRepeatOthersAreNamed) {
+  const std::string copy = "corpus/calm/s2/copy.wav";
+  std::filesystem::copy_file(folder / name_of(true, 1, 0), folder / copy);
+  expect_refused("features --corpus folders corpus -o tables",
+                 {"1 recording repeats another", copy + ": the same sound as ", name_of(true, 1, 0),
+                  "angry of speaker s1"});
+  EXPECT_FALSE(folder.exists("tables"));
+  const auto result = folder.run("features --corpus folders corpus -o tables --unparsed skip");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE((result.out + result.err).find("repeats another, left out"), std::string::npos) << result.err;
+  std::filesystem::remove(folder / copy);
+  EXPECT_EQ(folder.run("features --corpus folders corpus -o all").exit_code, 0);
+}
+
 TEST_F(Classify, TakesSamplesFromStandardInput) {
   train();
   const std::string name = name_of(true, 2, 1);

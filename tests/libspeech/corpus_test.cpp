@@ -68,6 +68,16 @@ TEST_F(Corpora, ManifestsOfOtherProgramsAreRead) {
   expect_refused("manifest", write("w.csv", "sep=;\npath;label;speaker\na.wav;;s\n"), {"w.csv:3", "label"});
 }
 
+// "colere" with a grave accent as one letter, and as a letter and a combining accent.
+TEST_F(Corpora, LabelsInTwoUnicodeFormsAreRefused) {
+  const std::string composed = "col\u00e8re", decomposed = "cole\u0300re";
+  write(composed + "/s/a.wav", "");
+  write("col\u00f4re/s/a.wav", "");  // another letter is another label
+  EXPECT_EQ(list_corpus("folders", folder).utterances.size(), 2u);
+  write(decomposed + "/s/b.wav", "");
+  expect_refused("folders", folder, {decomposed, composed, "Unicode form"});
+}
+
 TEST_F(Corpora, EmoDb) {
   expect_labels("emodb", {{"wav/03a01Fa.wav", {"03", "happiness"}},
                           {"wav/08b10Wc.WAV", {"08", "anger"}},

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <set>
@@ -14,6 +17,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/core/thread_pool.hpp"
 #include "emomc/speech/corpus.hpp"
+#include "run_setup.hpp"
 #include "yaml_reader.hpp"
 
 namespace emomc::app {
@@ -24,8 +28,20 @@ struct Extracted {
   Frames frames;
   Dropped dropped;
   double sample_rate = 0, seconds = 0;
+  std::string sound;    ///< SHA-256 of the samples rounded to 16 bits: equal for copies in other formats
   std::string problem;  ///< the reason why it could not be read
 };
+
+std::string hash_of_sound(const Recording& recording) {
+  std::string bytes;
+  bytes.reserve(2 * recording.samples.size());
+  for (const double sample : recording.samples) {
+    const auto rounded = static_cast<std::int16_t>(std::lround(std::clamp(sample, -1.0, 1.0) * 32767));
+    bytes += static_cast<char>(rounded & 0xff);
+    bytes += static_cast<char>((rounded >> 8) & 0xff);
+  }
+  return sha256_hex(bytes);
+}
 
 /// Progress: on a terminal one line that is redrawn, elsewhere a line every few seconds.
 class CountLine {
@@ -64,6 +80,7 @@ Extracted extract(const std::filesystem::path& file, const FeaturesConfig& confi
     auto [frames, dropped] = extract_frames(recording, config, extractors);
     result.frames = std::move(frames);
     result.dropped = dropped;
+    result.sound = hash_of_sound(recording);
   } catch (const std::exception& error) {
     // The message about a setting that this sample rate does not allow has no file name.
     const std::string why = error.what(), name = file.string();
@@ -72,10 +89,12 @@ Extracted extract(const std::filesystem::path& file, const FeaturesConfig& confi
   return result;
 }
 
-void note_problems(const std::vector<std::string>& problems, const std::string& what, bool refuse,
+// `one` and `many`: what is said of one recording, and of several.
+void note_problems(const std::vector<std::string>& problems, const char* one, const char* many, bool refuse,
                    std::vector<std::string>& notes) {
   constexpr std::size_t kListed = 5;
   if (problems.empty()) return;
+  const char* what = problems.size() == 1 ? one : many;
   if (refuse)
     throw InputError(
         fmt::format("corpus: {} {}, the first: {}; write corpus: {{unparsed: skip}} to leave them out",
@@ -105,7 +124,8 @@ CorpusFeatures extract_corpus(const CorpusConfig& corpus, const FeaturesConfig& 
   const CorpusListing listing = list_corpus(corpus.kind, corpus.path);
   std::vector<std::string> unparsed;
   for (const UnparsedFile& file : listing.unparsed) unparsed.push_back(file.file.string() + ": " + file.why);
-  note_problems(unparsed, "recordings could not be parsed", corpus.refuse_unparsed, result.notes);
+  note_problems(unparsed, "recording could not be parsed", "recordings could not be parsed",
+                corpus.refuse_unparsed, result.notes);
 
   std::vector<Utterance> wanted;
   const std::set<std::string> classes(corpus.classes.begin(), corpus.classes.end());
@@ -122,7 +142,8 @@ CorpusFeatures extract_corpus(const CorpusConfig& corpus, const FeaturesConfig& 
   });
   line.end();
 
-  std::vector<std::string> unreadable, without_frames;
+  std::vector<std::string> unreadable, without_frames, repeated;
+  std::map<std::string, std::size_t> first_with_sound;
   std::map<double, std::size_t> rates;
   std::size_t silent = 0, unvoiced = 0;
   double seconds = 0;
@@ -143,13 +164,26 @@ CorpusFeatures extract_corpus(const CorpusConfig& corpus, const FeaturesConfig& 
       without_frames.push_back(wanted[i].file.string() + ": no frame (shorter than a window, or silent)");
       continue;
     }
+    // A copy in the training data of a fold and the other in its test data would raise the scores.
+    if (const auto [seen, is_new] = first_with_sound.emplace(one.sound, i); !is_new) {
+      const Utterance& other = wanted[seen->second];
+      std::string text = wanted[i].file.string() + ": the same sound as " + other.file.string();
+      if (other.emotion != wanted[i].emotion || other.speaker != wanted[i].speaker)
+        text += fmt::format(" ({} of speaker {} there, {} of speaker {} here)", other.emotion, other.speaker,
+                            wanted[i].emotion, wanted[i].speaker);
+      repeated.push_back(text);
+      continue;
+    }
     result.features.utterances.push_back(
         {wanted[i].id, wanted[i].speaker, wanted[i].emotion, result.features.num_rows(), num_frames});
     result.features.values.insert(result.features.values.end(), one.frames.values.begin(),
                                   one.frames.values.end());
   }
-  note_problems(unreadable, "recordings could not be read", corpus.refuse_unparsed, result.notes);
-  note_problems(without_frames, "recordings have no frame", false, result.notes);
+  note_problems(unreadable, "recording could not be read", "recordings could not be read",
+                corpus.refuse_unparsed, result.notes);
+  note_problems(repeated, "recording repeats another", "recordings repeat others", corpus.refuse_unparsed,
+                result.notes);
+  note_problems(without_frames, "recording has no frame", "recordings have no frame", false, result.notes);
   result.notes.push_back(fmt::format(
       "recordings: {}, {:.1f} min, {} frames; left out: {} of silence, {} below the gate",
       result.features.utterances.size(), seconds / 60, result.features.num_rows(), silent, unvoiced));
