@@ -55,7 +55,7 @@ TEST_F(Cli, EverySubcommandHasHelp) {
   }
   EXPECT_EQ(folder.run("--version").exit_code, 0);
   expect_refused("", {"subcommand"});
-  expect_refused("rnu", {"--help"});
+  expect_refused("rnu", {"did you mean run?"});
 }
 
 TEST_F(Cli, ARunWritesItsDirectoryAndSummaryReadsIt) {

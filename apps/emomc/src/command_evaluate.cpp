@@ -147,7 +147,7 @@ int evaluate(const Options& options) {
 void add_evaluate(CLI::App& app, int& status) {
   auto* command = app.add_subcommand("evaluate", "Cross-validated emotion recognition by class posteriors");
   auto options = std::make_shared<Options>();
-  command->add_option("--output", options->output, "Directory to write (output.directory)");
+  command->add_option("-o,--output", options->output, "Directory to write (output.directory)");
   auto* seed = add_sampling_options(*command, *options);
   command
       ->add_option("--seeds", options->seeds, "Seeds 1 to N one after another, and the mean of their scores")

@@ -143,7 +143,7 @@ int run(const SamplingOptions& options) {
 void add_run(CLI::App& app, int& status) {
   auto* command = app.add_subcommand("run", "Sample a posterior and write a run directory");
   auto options = std::make_shared<SamplingOptions>();
-  command->add_option("--output", options->output, "Run directory (output.directory)");
+  command->add_option("-o,--output", options->output, "Run directory (output.directory)");
   add_sampling_options(*command, *options);
   command->footer(
       "Example: emomc run configs/sad.yaml --output runs/sad --set sampler.draws=2000\n"

@@ -83,7 +83,7 @@ void add_summary(CLI::App& app, int&) {
                    "are together "
                    "the chains of one run")
       ->required();
-  command->add_option("--vars", options->vars, "Only quantities of these names; shell globs, may be repeated")
+  command->add_option("--vars", options->vars, "Only quantities of these names; shell globs, one or several")
       ->allow_extra_args(false);
   auto* raw = command->add_flag(
       "--raw", options->raw, "Components numbered as they were sampled, where chains do not agree on them");
