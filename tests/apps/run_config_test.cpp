@@ -150,7 +150,7 @@ TEST(RunConfigFiles, ThatCannotBeReadAreRefused) {
     return "";
   };
   EXPECT_EQ(message("/nonexistent/x.yaml"), "/nonexistent/x.yaml: no such configuration file");
-  EXPECT_EQ(message("/tmp"), "/tmp: a directory; allowed: a configuration file (YAML)");
+  EXPECT_EQ(message("/tmp"), "/tmp is a folder, not a configuration (YAML)");
   EXPECT_EQ(message("/dev/zero"), "/dev/zero: not a regular file; allowed: a configuration file (YAML)");
   const std::filesystem::path file =
       std::filesystem::temp_directory_path() / ("emomc_run_config_" + std::to_string(getpid()) + ".yaml");

@@ -10,6 +10,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/sampler/cross_validation.hpp"
 #include "inspection.hpp"
+#include "input_kind.hpp"
 #include "netcdf_file.hpp"
 #include "pointwise.hpp"
 #include "run_data.hpp"
@@ -72,6 +73,11 @@ Model evaluate(const std::string& run, const Options& options) {
   if (std::filesystem::path(run).extension() != ".nc") {
     model.facts = pointwise({run, options.by, options.draws}, add);
     add_verdict(model);
+    refuse_if_no_run(run);
+    if (std::filesystem::is_regular_file(run))
+      throw InputError(run +
+                       ": a file has no data to leave out; allowed: run directories, and .nc files of "
+                       "ArviZ with a group log_likelihood");
     return model;
   }
   if (!options.by.empty() && options.by != "observation")

@@ -7,6 +7,7 @@
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/sampler/run_chains.hpp"
 #include "evaluation_config_keys.hpp"
+#include "input_kind.hpp"
 #include "run_config_keys.hpp"
 
 namespace emomc::app {
@@ -137,6 +138,7 @@ EvaluationConfig parse_evaluation_config(const std::string& yaml, const std::str
   if (root.kind != YamlNode::Kind::null && root.kind != YamlNode::Kind::map)
     YamlValue(root, "").refuse_type("a map with keys such as corpus and likelihood");
   for (const std::string& assignment : overrides) apply_override(root, assignment);
+  refuse_other_config(root, InputKind::evaluation_config);
   if (const YamlNode* data = root.find("data"))
     refuse_at(data->place, "data", "emomc evaluate and train take a corpus; write corpus: {path: ...}");
   refuse_unknown(root);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "emomc/core/errors.hpp"
+#include "input_kind.hpp"
 #include "netcdf_file.hpp"
 #include "run_data.hpp"
 #include "start_report.hpp"
@@ -121,6 +122,7 @@ std::vector<Inspection> inspect(const std::vector<std::string>& paths, Numbering
     else
       files.emplace_back(path);
   }
+    refuse_if_no_run(path);
   const auto is_netcdf = [](const std::filesystem::path& file) { return file.extension() == ".nc"; };
   for (const auto& file : files)
     if (is_netcdf(file)) runs.push_back(inspect_draws(read_netcdf(file), {}, numbering));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "emomc/core/errors.hpp"
+#include "input_kind.hpp"
 #include "run_config_keys.hpp"
 #include "run_config_prior.hpp"
 #include "yaml_reader.hpp"
@@ -63,9 +64,7 @@ std::string read_config_text(const std::filesystem::path& file) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(file, error);
   if (!std::filesystem::exists(status)) throw InputError(excerpt(name) + ": no such configuration file");
-  if (std::filesystem::is_directory(status)) {
-    throw InputError(excerpt(name) + ": a directory; allowed: a configuration file (YAML)");
-  }
+  refuse_if_no_config(file);
   if (!std::filesystem::is_regular_file(status)) {
     throw InputError(excerpt(name) + ": not a regular file; allowed: a configuration file (YAML)");
   }
@@ -93,6 +92,7 @@ RunConfig parse_run_config(const std::string& yaml, const std::string& name,
     YamlValue(root, "").refuse_type("a map with keys such as data and likelihood");
   }
   for (const std::string& assignment : overrides) apply_override(root, assignment);
+  refuse_other_config(root, InputKind::run_config);
   return run_config_of(root, name);
 }
 
