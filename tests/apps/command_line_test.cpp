@@ -53,6 +53,7 @@ TEST_F(CommandLine, AMistypedOptionIsNamedWithTheNearestOne) {
   expect_refused("export run --fromat csv -o y", {"--fromat", "did you mean --format?"});
   // A key of the configuration.
   expect_refused("run config.yaml --draws 500", {"--draws", "--set sampler.draws=500"});
+  expect_refused("run config.yaml --darws=500", {"--darws", "--set sampler.draws=500"});
   expect_refused("check config.yaml --keep-warmup", {"--set output.keep_warmup="});
   EXPECT_FALSE(folder.exists("run"));
   EXPECT_FALSE(folder.exists("x"));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <string_view>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"
@@ -47,29 +46,29 @@ std::vector<std::string> options_of(const CLI::App& command) {
   return names;
 }
 
-// The key of a run's configuration whose last part is `name`; empty if there is none.
-std::string key_named(std::string name) {
-  std::replace(name.begin(), name.end(), '-', '_');
-  for (const ConfigKey& key : config_keys())
-    if (key.read != nullptr && key.name.substr(key.name.rfind('.') + 1) == name) return key.name;
-  return "";
-}
+// The last part of a key of a run's configuration as an option: --keep_warmup of output.keep_warmup.
+std::string as_option(const ConfigKey& key) { return "--" + key.name.substr(key.name.rfind('.') + 1); }
 
+// What was probably meant by `option`: an option of the command, or a key of the configuration.
 std::string proposal_for(const CLI::App& command, const std::vector<std::string>& known,
                          const std::string& option) {
-  const std::string name = option.substr(std::min(option.find_first_not_of('-'), option.size()));
-  const bool reads_run_keys =
-      command.get_name() == "run" || command.get_name() == "check" || command.get_name() == "fit";
-  if (reads_run_keys)
-    if (const std::string key = key_named(name); !key.empty())
-      return "; use --set " + key + "=" + (key == "sampler.draws" ? "500" : "VALUE");
-  if (name.size() < 2) return "";
+  if (option.find_first_not_of('-') == std::string::npos || option.size() < 3) return "";
   // Only long names: a mistyped word is near every single letter.
-  std::vector<std::string> long_names;
+  std::vector<std::string> names;
   for (const std::string& candidate : known)
-    if (candidate.starts_with("--")) long_names.push_back(candidate);
-  const auto nearest = nearest_name(option.starts_with("--") ? option : "-" + option, long_names);
-  return nearest ? "; did you mean " + *nearest + "?" : "";
+    if (candidate.starts_with("--")) names.push_back(candidate);
+  const std::string name = command.get_name();
+  if (name == "run" || name == "check" || name == "fit")
+    for (const ConfigKey& key : config_keys())
+      if (key.read != nullptr) names.push_back(as_option(key));
+  const auto nearest = nearest_name(option.starts_with("--") ? option : "-" + option, names);
+  if (!nearest) return "";
+  if (std::find(known.begin(), known.end(), *nearest) != known.end())
+    return "; did you mean " + *nearest + "?";
+  for (const ConfigKey& key : config_keys())
+    if (as_option(key) == *nearest)
+      return "; use --set " + key.name + "=" + (key.name == "sampler.draws" ? "500" : "VALUE");
+  return "";
 }
 
 }  // namespace

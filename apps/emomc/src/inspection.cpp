@@ -9,6 +9,7 @@
 #include "emomc/core/errors.hpp"
 #include "input_kind.hpp"
 #include "netcdf_file.hpp"
+#include "quantity_labels.hpp"
 #include "run_data.hpp"
 #include "start_report.hpp"
 
@@ -32,7 +33,10 @@ std::vector<double> numbers_at(const nlohmann::json& json, const char* key) {
 Inspection inspect_draws(DrawSet draws, RunFacts facts, Numbering numbering) {
   ThreadPool threads(0);
   const bool ordered_by_prior = !facts.exchangeable_components;
-  return {diagnose_draws(std::move(draws), numbering, ordered_by_prior, threads), std::move(facts)};
+  Inspection run{
+      diagnose_draws(std::move(draws), numbering, ordered_by_prior, threads), std::move(facts), {}};
+  run.quantity_labels = labels_of(run.draws, run.first_label_free, run.facts.columns);
+  return run;
 }
 
 }  // namespace
@@ -90,6 +94,8 @@ RunFacts read_facts(const std::filesystem::path& file, DrawSet& draws) {
     facts.duplicate_rows = number_at(json["data"], "duplicate_rows");
   }
   if (json.contains("seconds")) {
+    facts.columns = strings_at(json["data"], "columns");
+    facts.files = strings_at(json["data"], "files");
     draws.warmup_seconds = number_at(json["seconds"], "warmup");
     draws.sampling_seconds = number_at(json["seconds"], "sampling");
   }

@@ -16,6 +16,7 @@
 #include "predictive.hpp"
 #include "progress.hpp"
 #include "report_assets.hpp"
+#include "quantity_labels.hpp"
 #include "run_data.hpp"
 #include "run_summary.hpp"
 
@@ -106,10 +107,10 @@ class Page {
     std::string text = "[";
     for (std::size_t q = 0; q < std::min(draws_.num_quantities(), kMostRows); ++q) {
       const QuantitySummary& s = run_.summaries[q];
-      text += (q ? ",[" : "[") + json_text(draws_.names[q]);
+      text += (q ? ",[" : "[") + json_text(run_.quantity_labels[q]);
       for (double x : {s.mean, s.sd, s.q5, s.q50, s.q95, s.mcse_mean, s.ess_bulk, s.ess_tail, s.rhat})
-        text += "," + number(x, 12);
-      text += run_.is_converged(q) ? ",0]" : ",1]";
+        text += "," + number(x, 14);
+      text += (run_.is_converged(q) ? ",0," : ",1,") + json_text(draws_.names[q]) + "]";
     }
     return text + "]";
   }
@@ -122,7 +123,8 @@ class Page {
         chosen.push_back(q);
     };
     for (std::size_t q = 0; q < draws_.num_quantities(); ++q) {
-      if (!options_.vars.empty() && is_selected(draws_.names[q], options_.vars)) add(q);
+      if (!options_.vars.empty() && is_selected(draws_.names[q], run_.quantity_labels[q], options_.vars))
+        add(q);
       const auto values = all(q);
       if (!run_.is_constant(q) &&
           std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); }))
@@ -155,7 +157,7 @@ class Page {
     std::vector<std::size_t> index(chains);
     std::iota(index.begin(), index.end(), std::size_t{0});
     const QuantitySummary& s = run_.summaries[q];
-    std::string text = "{\"name\":" + json_text(draws_.names[q]) + ",\"rhat\":" + number(s.rhat) +
+    std::string text = "{\"name\":" + json_text(run_.quantity_labels[q]) + ",\"rhat\":" + number(s.rhat) +
                        ",\"ess_bulk\":" + number(s.ess_bulk) + ",\"ess_tail\":" + number(s.ess_tail);
     text += ",\"trace\":" + list(index, [&](std::size_t c) {
               std::vector<double> thinned;

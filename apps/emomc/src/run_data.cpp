@@ -10,14 +10,6 @@
 namespace emomc::app {
 namespace {
 
-std::vector<std::string> strings_at(const nlohmann::json& json, const char* key) {
-  std::vector<std::string> list;
-  if (json.is_object() && json.contains(key) && json[key].is_array())
-    for (const auto& item : json[key])
-      if (item.is_string()) list.push_back(item);
-  return list;
-}
-
 char mark_at(const nlohmann::json& json, const char* key, std::string_view allowed) {
   if (!json.contains(key) || !json[key].is_string()) return 0;
   const std::string mark = json[key];
@@ -71,6 +63,14 @@ nlohmann::json read_manifest(const std::filesystem::path& manifest) {
   } catch (const InputError&) {
     return nullptr;
   }
+std::vector<std::string> strings_at(const nlohmann::json& json, const char* key) {
+  std::vector<std::string> list;
+  if (json.is_object() && json.contains(key) && json[key].is_array())
+    for (const auto& item : json[key])
+      if (item.is_string()) list.push_back(item);
+  return list;
+}
+
 }
 
 void check_data_files(const std::filesystem::path& directory, const RunData& data) {

@@ -25,6 +25,9 @@ nlohmann::json read_manifest(const std::filesystem::path& manifest);
 /// "run", "evaluation" or "model", as the manifest states; empty if it is missing or damaged.
 std::string run_kind(const std::filesystem::path& directory);
 
+/// The texts of a list in a JSON object; empty where there is no such list.
+std::vector<std::string> strings_at(const nlohmann::json& json, const char* key);
+
 /// Throws InputError if the directory holds the chains of many posteriors, which must not be mistaken for the
 /// chains of one.
 void refuse_many_posteriors(const std::filesystem::path& directory);
