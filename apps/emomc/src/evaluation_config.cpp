@@ -77,6 +77,9 @@ void refuse_contradictions(const YamlNode& root, const EvaluationConfig& config)
   if (config.training.background && !config.run.prior.order.empty())
     refuse_at(key_place(root, "prior.order"), "prior.order",
               "the background's components are numbered already; allowed with training.background em: none");
+  if (!config.run.order_column.empty())
+    refuse_at(key_place(root, "prior.order"), "prior.order",
+              excerpt("means." + config.run.order_column) + " names a column; allowed here: none, means.0");
   if (config.training.background && (covariance == "tied" || covariance == "full")) {
     const std::string key =
         find_value(root, "training.background") != nullptr ? "training.background" : "likelihood.covariance";

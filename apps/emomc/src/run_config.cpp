@@ -20,7 +20,8 @@ namespace {
 /// say which units are meant.
 void require_written_units(const YamlNode& root) {
   if (find_value(root, "data.standardize") != nullptr) return;
-  for (const std::string key : {"means", "scales", "mean", "sigma", "order", "scale_floor"}) {
+  // An order and scale_floor, a share of the column's sd, mean the same in all units.
+  for (const std::string key : {"means", "scales", "mean", "sigma"}) {
     if (find_value(root, "prior." + key) == nullptr) continue;
     refuse_at(
         key_place(root, "prior." + key), "prior." + key,

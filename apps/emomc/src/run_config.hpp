@@ -78,7 +78,8 @@ struct OutputConfig {
 struct RunConfig {
   DataConfig data;
   LikelihoodConfig likelihood;
-  PriorSet prior;  ///< a prior for every block of the model, with defaults filled in
+  PriorSet prior;            ///< a prior for every block of the model, with defaults filled in
+  std::string order_column;  ///< prior.order by the name of a column, which has to be the first; empty: by 0
   SamplerConfig sampler;
   Backend backend = Backend::automatic;
   int threads = 0;  ///< 0: all hardware threads

@@ -246,10 +246,14 @@ std::vector<ConfigKey> prior_keys() {
        [](const YamlValue& v, RunConfig& c) { read_prior(v, "sigma", c); },
        [](const RunConfig& c) { return write_block(c, "sigma", two_gaussian); }},
       {"prior.order", "",
-       "none | means.0 (components ordered by their first mean); model two_gaussian: none | sigma",
+       "none | means.0, or means.NAME of the first column (components in the order of these means); model "
+       "two_gaussian: none | sigma",
        [](const YamlValue& v, RunConfig& c) { c.prior.order = read_order(v, c); },
        [](const RunConfig& c) {
-         return c.prior.order.empty() ? "none" : c.prior.order == "means" ? "means.0" : c.prior.order;
+         return c.prior.order.empty()      ? std::string("none")
+                : !c.order_column.empty()  ? yaml_text("means." + c.order_column)
+                : c.prior.order == "means" ? std::string("means.0")
+                                           : c.prior.order;
        }},
       {"prior.scale_floor", "", "smallest scale, as a share of the column's sd; 0: none; below 1",
        [](const YamlValue& v, RunConfig& c) {
