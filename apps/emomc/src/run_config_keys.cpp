@@ -80,11 +80,6 @@ void read_init(const YamlValue& value, RunConfig& config) {
     value.refuse(excerpt(init) + " is unknown; " + did_you_mean(nearest_name(init, starts)) +
                  "allowed: " + allowed);
   }
-  if (config.likelihood.model == two_gaussian && (init == "kmeans" || init == "em")) {
-    value.refuse(init +
-                 " cannot start model two_gaussian, whose components share a mean; allowed: prior, or a "
-                 "parameter file that ends in .json");
-  }
   config.sampler.init = init;
 }
 
@@ -299,8 +294,8 @@ std::vector<ConfigKey> sampler_keys() {
       {"sampler.seed", "", "0 to 18446744073709551615",
        [](const YamlValue& v, RunConfig& c) { c.sampler.seed = v.unsigned_integer(); },
        [](const RunConfig& c) { return std::to_string(c.sampler.seed); }},
-      {"sampler.init", "", "prior | kmeans | em | a parameter file (.json); two_gaussian: prior or a file",
-       read_init, [](const RunConfig& c) { return yaml_text(c.sampler.init); }},
+      {"sampler.init", "", "prior | kmeans | em | a parameter file (.json)", read_init,
+       [](const RunConfig& c) { return yaml_text(c.sampler.init); }},
       {"sampler.init_tries", "", "starts tried until the density is finite, 1 to 1000000",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.init_tries = static_cast<int>(v.integer(1, 1'000'000));
