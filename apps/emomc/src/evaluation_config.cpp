@@ -167,7 +167,9 @@ EvaluationConfig parse_evaluation_config(const std::string& yaml, const std::str
 
 EvaluationConfig load_evaluation_config(const std::filesystem::path& file,
                                         const std::vector<std::string>& overrides) {
-  return parse_evaluation_config(read_config_text(file), file.string(), overrides);
+  EvaluationConfig config = parse_evaluation_config(read_config_text(file), file.string(), overrides);
+  refuse_path_beside(file, "corpus.path", config.corpus.path.string());
+  return config;
 }
 
 EvaluationConfig default_evaluation_config() {

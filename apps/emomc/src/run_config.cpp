@@ -1,5 +1,7 @@
 #include "run_config.hpp"
 
+#include <glob.h>
+
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -79,7 +81,30 @@ std::string read_config_text(const std::filesystem::path& file) {
 }
 
 RunConfig load_run_config(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
-  return parse_run_config(read_config_text(file), file.string(), overrides);
+  RunConfig config = parse_run_config(read_config_text(file), file.string(), overrides);
+  for (const std::string& data : config.data.files) refuse_path_beside(file, "data.file", data);
+  if (config.sampler.init.ends_with(".json")) refuse_path_beside(file, "sampler.init", config.sampler.init);
+  return config;
+}
+
+void refuse_path_beside(const std::filesystem::path& config, const std::string& key,
+                        const std::string& path) {
+  const auto is_there = [](const std::filesystem::path& pattern) {
+    std::error_code error;
+    if (std::filesystem::exists(pattern, error)) return true;
+    glob_t found{};
+    const bool matches = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found) == 0;
+    ::globfree(&found);
+    return matches;
+  };
+  const std::filesystem::path beside = config.parent_path() / path;
+  if (std::filesystem::path(path).is_absolute() || config.parent_path().empty() || is_there(path) ||
+      !is_there(beside))
+    return;
+  throw InputError(config.string() + ": " + key + ": " + path +
+                   ": there is no such file in the working directory, but there is " + beside.string() +
+                   " beside the configuration; paths are relative to the working directory, so write " + key +
+                   ": " + beside.string());
 }
 
 RunConfig parse_run_config(const std::string& yaml, const std::string& name,

@@ -110,6 +110,10 @@ RunConfig default_run_config();
 /// longer than 1 MiB. Throws InputError if the file is missing or cannot be read.
 std::string read_config_text(const std::filesystem::path& file);
 
+/// Throws InputError if `path` (a file, a folder or a glob in the configuration file `config`, at `key`) is
+/// not there from the working directory, but is beside the configuration.
+void refuse_path_beside(const std::filesystem::path& config, const std::string& key, const std::string& path);
+
 /// The prior of a block as the configuration spells it: "{normal: {mean: 0, sd: 10}}".
 std::string to_yaml(const PriorSet& priors, const std::string& block);
 
