@@ -9,6 +9,9 @@ const significantText = (x, digits) => (x === 0 ? "0" : withDecimals(x, digits -
 const count = (x) => (x === null ? "NaN" : Math.round(x).toString());
 const color = (i, n, alpha = 1) => `hsla(${Math.round((360 * i) / Math.max(n, 1) + 210) % 360}, 62%, 45%, ${alpha})`;
 
+$("cite").textContent = data.cite;
+$("bibtex").textContent = data.bibtex;
+
 // Verdict.
 $("labels").textContent = data.labels;
 {
@@ -124,9 +127,11 @@ if (data.predictive.length) {
   $("predictive-section").remove();
 }
 
-// For tests: whether all charts are drawn, and the table sorts and filters.
+// For tests: whether all charts are drawn, the table sorts and filters, and everything is as wide as its place.
 window.selfTest = () => {
   const result = { errors: window.reportErrors, charts: colorsOfCharts(), sorted: false, filtered: false };
+  // What is wider than its place, which paper would cut off.
+  result.cut = [...document.querySelectorAll(".scroll, pre, figure, body")].filter((box) => box.scrollWidth > box.clientWidth + 1).length;
   const heads = $("summary").tHead.rows[0].cells, body = $("summary").tBodies[0];
   const column = (i) => [...body.rows].map((row) => row.cells[i].textContent);
   // Compares the values themselves, since the displayed text is rounded by each row's own sd.

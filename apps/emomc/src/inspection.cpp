@@ -78,6 +78,8 @@ RunFacts read_facts(const std::filesystem::path& file, DrawSet& draws) {
   if (!json.is_object()) return facts;
   if (json.contains("status") && json["status"].is_string()) facts.status = json["status"];
   if (json.contains("order") && json["order"].is_string()) facts.order = json["order"];
+  if (json.contains("engine") && json["engine"].is_string()) facts.engine = json["engine"];
+  if (json.contains("updated_at") && json["updated_at"].is_string()) facts.updated_at = json["updated_at"];
   // Manifests of earlier versions contain only the block that orders the components.
   const char* exchangeable = "exchangeable_components";
   facts.exchangeable_components = json.contains(exchangeable) && json[exchangeable].is_boolean()
@@ -92,10 +94,10 @@ RunFacts read_facts(const std::filesystem::path& file, DrawSet& draws) {
   if (json.contains("data")) {
     facts.rows = number_at(json["data"], "rows");
     facts.duplicate_rows = number_at(json["data"], "duplicate_rows");
-  }
-  if (json.contains("seconds")) {
     facts.columns = strings_at(json["data"], "columns");
     facts.files = strings_at(json["data"], "files");
+  }
+  if (json.contains("seconds")) {
     draws.warmup_seconds = number_at(json["seconds"], "warmup");
     draws.sampling_seconds = number_at(json["seconds"], "sampling");
   }
@@ -123,12 +125,12 @@ std::vector<Inspection> inspect(const std::vector<std::string>& paths, Numbering
       throw InputError(path +
                        ": there is no such file or directory; allowed: run directories, CSV files of "
                        "CmdStan, CSV tables of emomc export, .nc files of ArviZ");
+    refuse_if_no_run(path);
     if (std::filesystem::is_directory(path))
       runs.push_back(inspect_run(path, numbering));
     else
       files.emplace_back(path);
   }
-    refuse_if_no_run(path);
   const auto is_netcdf = [](const std::filesystem::path& file) { return file.extension() == ".nc"; };
   for (const auto& file : files)
     if (is_netcdf(file)) runs.push_back(inspect_draws(read_netcdf(file), {}, numbering));
