@@ -1,6 +1,7 @@
 #include "emomc/likelihood/mixture_start.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -8,6 +9,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/core/thread_pool.hpp"
 #include "emomc/likelihood/mixture_fit.hpp"
+#include "emomc/likelihood/models.hpp"
 #include "emomc/likelihood/standardize.hpp"
 #include "mixture_seeding.hpp"
 
@@ -40,7 +42,8 @@ void shift_means(const ParameterLayout& layout, const std::vector<double>& mean,
                  std::vector<double>& theta) {
   for (std::size_t b = 0; b < layout.blocks.size(); ++b) {
     const ParameterBlock& block = layout.blocks[b];
-    if (block.unit != DataUnit::location || block.feature_axis != 1) continue;
+    const bool by_column = block.feature_axis == 1 || mean.size() == 1;  // two_gaussian: a scalar
+    if (block.unit != DataUnit::location || !by_column) continue;
     for (std::size_t i = 0; i < static_cast<std::size_t>(block.size()); ++i)
       theta[static_cast<std::size_t>(layout.offset(b)) + i] += times * mean[i % mean.size()];
   }
@@ -117,6 +120,33 @@ void append_diagonal_factors(const ParameterBlock& block, std::span<const double
     }
 }
 
+bool shares_mean(const ModelSpec& model) { return model.name == device::TwoGaussian::name; }
+
+// Of `x` the distances from its median: components with one mean differ in these alone.
+SeedRows distances_from_the_median(const SeedRows& x, double& median) {
+  std::vector<double> sorted(x.data(), x.data() + x.size());
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  median = *middle;
+  return (x.array() - median).abs();
+}
+
+// theta of two_gaussian from that of a mixture of two groups of distances from `centre`. The narrower one is
+// the first: fits of the two numberings would be two optima of one mode.
+std::vector<double> with_shared_mean(std::span<const double> groups, double centre) {
+  std::array<double, 2> weight{groups[0], groups[1]}, scale{};
+  for (std::size_t k = 0; k < 2; ++k) scale[k] = std::hypot(groups[2 + k], groups[4 + k]);
+  const std::size_t narrow = scale[0] <= scale[1] ? 0 : 1;
+  return {weight[narrow] / (weight[0] + weight[1]), centre, scale[narrow], scale[1 - narrow]};
+}
+
+// EM may make the first component the wider one.
+void put_the_narrow_one_first(std::vector<double>& theta) {
+  if (theta[2] <= theta[3]) return;
+  theta[0] = 1 - theta[0];
+  std::swap(theta[2], theta[3]);
+}
+
 }  // namespace
 
 MixturePool::MixturePool(const DataSet& data, const ModelSpec& model, PoolOptions options)
@@ -130,8 +160,12 @@ MixturePool::MixturePool(const DataSet& data, const ModelSpec& model, PoolOption
     const auto column = static_cast<Eigen::Index>(j);
     x.col(column) = (x.col(column).array() - units.mean[j]) / units.sd[j];
   }
+  const bool one_mean = shares_mean(model);
+  const int num_components = one_mean ? 2 : model.components;
+  double median = 0;
+  if (one_mean) x = distances_from_the_median(x, median);
   const auto rows = static_cast<double>(rows_.num_rows);
-  const double work = rows * model.components * static_cast<double>(dim);
+  const double work = rows * num_components * static_cast<double>(dim);
   const int rounds = static_cast<int>(
       std::clamp(kWorkOfAFit / work, static_cast<double>(kFewestRounds), static_cast<double>(kMostRounds)));
   ThreadPool threads(options_.num_threads);
@@ -144,14 +178,20 @@ MixturePool::MixturePool(const DataSet& data, const ModelSpec& model, PoolOption
     if (fit.seeding == Seeding::given) {
       fit.origin = options_.given[i - static_cast<std::size_t>(kSeeded)];
     } else {
-      fit.origin =
-          seed_mixture(x, model.components, fit.seeding, options_.seed, static_cast<std::uint32_t>(i));
-      to_units_of_rows(units, model.components, fit.origin);
-      fit.origin = in_layout(layout, fit.origin);
+      fit.origin = seed_mixture(x, num_components, fit.seeding, options_.seed, static_cast<std::uint32_t>(i));
+      if (one_mean) {
+        fit.origin = with_shared_mean(fit.origin, median);
+        fit.origin[1] = units.mean[0] + units.sd[0] * fit.origin[1];
+        for (const std::size_t scale : {2, 3}) fit.origin[scale] *= units.sd[0];
+      } else {
+        to_units_of_rows(units, num_components, fit.origin);
+        fit.origin = in_layout(layout, fit.origin);
+      }
     }
     const auto result = fitters[static_cast<std::size_t>(worker)]->fit(fit.origin, rounds, kLeastRise / rows);
     if (!result || !std::isfinite(result->log_likelihood)) return;
     fit.theta = result->theta;
+    if (one_mean) put_the_narrow_one_first(fit.theta);
     fit.log_likelihood = result->log_likelihood;
     fits[i] = std::move(fit);
   });
@@ -180,6 +220,7 @@ ShortFit MixturePool::refined(const ShortFit& fit) const {
   ShortFit further = fit;
   if (!result) return further;
   further.theta = result->theta;
+  if (shares_mean(model_)) put_the_narrow_one_first(further.theta);
   further.log_likelihood =
       result->log_likelihood * static_cast<double>(data_.num_rows) / static_cast<double>(rows.num_rows);
   return further;

@@ -67,30 +67,32 @@ Decision decide(const StoppingRule& rule, const DrawDiagnostics& run, std::int64
   return may_warm_up && is_unsettled(run) ? Decision::longer_warmup : Decision::more_draws;
 }
 
-std::string worst_of(const DrawDiagnostics& run, double ess) {
+std::string worst_of(const DrawDiagnostics& run, double ess) { return worst_of(run, ess, run.draws.names); }
+
+std::string worst_of(const DrawDiagnostics& run, double ess, const std::vector<std::string>& names) {
   const ConvergenceVerdict verdict = judge_convergence(run);
   if (verdict.too_few_draws) return "there are too few draws for any diagnostic";
   for (const FailedQuantities* failed : {&verdict.label_free, &verdict.parameters}) {
     if (!failed->rhat.empty()) {
       const std::size_t q = failed->rhat[0];
-      return text(" is %.3f, at most %.3g is allowed", "R-hat of " + run.draws.names[q],
-                  run.summaries[q].rhat, run.rhat_bound(q));
+      return text(" is %.3f, at most %.3g is allowed", "R-hat of " + names[q], run.summaries[q].rhat,
+                  run.rhat_bound(q));
     }
     if (!failed->trend.empty()) {
       const std::size_t q = failed->trend[0];
       return text(" is %.2f posterior sds away from its later value in the first %.0f %% of the draws",
-                  run.draws.names[q], std::abs(run.tests[q].trend), 100 * run.tests[q].trend_share);
+                  names[q], std::abs(run.tests[q].trend), 100 * run.tests[q].trend_share);
     }
     if (!failed->ess.empty()) {
       const std::size_t q = failed->ess[0];
-      return text(" is %.0f, at least %.0f is needed", "the ESS of " + run.draws.names[q],
+      return text(" is %.0f, at least %.0f is needed", "the ESS of " + names[q],
                   std::min(run.summaries[q].ess_bulk, run.summaries[q].ess_tail),
                   std::max(run.least_ess(), ess));
     }
   }
   if (const Least least = least_ess(run); least.ess < ess)
-    return text(" is %.0f, sampler.until.ess asks for %.6g", "the ESS of " + run.draws.names[least.quantity],
-                least.ess, ess);
+    return text(" is %.0f, sampler.until.ess asks for %.6g", "the ESS of " + names[least.quantity], least.ess,
+                ess);
   return "";
 }
 

@@ -10,12 +10,12 @@ namespace emomc::testing {
 
 inline bool has_chromium() { return std::system("command -v chromium > /dev/null 2>&1") == 0; }
 
-/// What selfTest() of a page in `folder` returns after the page has been drawn.
-inline nlohmann::json self_test(const ProgramFolder& folder, const std::string& page) {
+/// What selfTest() of a page in `folder` returns after the page has been drawn in a window of `width` pixels.
+inline nlohmann::json self_test(const ProgramFolder& folder, const std::string& page, int width = 1200) {
   const std::string command =
-      "timeout 120 chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=8000 "
-      "--user-data-dir='" +
-      (folder / "profile").string() + "' --dump-dom 'file://" + (folder / page).string() + "#selftest' > '" +
+      "timeout 120 chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=8000 --window-size=" +
+      std::to_string(width) + ",1000 --user-data-dir='" + (folder / "profile").string() +
+      "' --dump-dom 'file://" + (folder / page).string() + "#selftest' > '" +
       (folder / "dump.html").string() + "' 2> /dev/null";
   EXPECT_EQ(std::system(command.c_str()), 0);
   const std::string text = folder.read("dump.html"), mark = "data-selftest=\"";

@@ -32,6 +32,12 @@ class Report : public ::testing::Test {
     ASSERT_EQ(run.exit_code, 0) << run.err;
   }
   json self_test(const std::string& page) const { return testing::self_test(folder, page); }
+  /// The data inside a page.
+  json data_of(const std::string& page) const {
+    const std::string text = folder.read(page), mark = "<script id=\"data\" type=\"application/json\">";
+    const std::size_t begin = text.find(mark) + mark.size();
+    return json::parse(text.substr(begin, text.find("</script>", begin) - begin));
+  }
 };
 
 TEST_F(Report, OpensInABrowserWithoutErrorsAndEveryChartShowsSomething) {
@@ -74,6 +80,55 @@ TEST_F(Report, OfForeignFilesHasWhatTheyKnow) {
   const json result = self_test("page.html");
   EXPECT_EQ(result["errors"], json::array());
   EXPECT_EQ(result["charts"].size(), 5u);
+}
+
+TEST_F(Report, SaysRowsDateBackendAndHowToCite) {
+  sample("chains: 2, warmup: 20, draws: 30");
+  ASSERT_EQ(folder.run("report run -o page.html").exit_code, 0);
+  const json data = data_of("page.html");
+  const std::string facts = data["facts"];
+  EXPECT_NE(facts.find("300 rows of 2 columns (a, <b>) from data/data.csv"), std::string::npos) << facts;
+  EXPECT_NE(facts.find("Backend cpu, mixed"), std::string::npos) << facts;
+  const json manifest = json::parse(folder.read("run/manifest.json"));
+  EXPECT_NE(facts.find("Run of " + manifest["updated_at"].get<std::string>()), std::string::npos) << facts;
+  EXPECT_NE(data["cite"].get<std::string>().find("emomc: Metropolis-Hastings"), std::string::npos);
+  EXPECT_NE(data["bibtex"].get<std::string>().find("@software{emomc,"), std::string::npos);
+}
+
+TEST_F(Report, HistogramsOfWholeNumbersHaveBinsOfWholeNumbers) {
+  std::string rows = "count,many,real\n";
+  for (int i = 0; i < 200; ++i)
+    rows +=
+        std::to_string(3 + i % 12) + "," + std::to_string(i * 7) + "," + std::to_string(0.1 + i % 12) + "\n";
+  folder.write("data/data.csv", rows);
+  sample("chains: 2, warmup: 20, draws: 30");
+  ASSERT_EQ(folder.run("report run -o page.html").exit_code, 0);
+  const json fits = data_of("page.html")["fits"];
+  ASSERT_EQ(fits.size(), 3u);
+  const std::vector<double> counts = fits[0]["histogram_x"], many = fits[1]["histogram_x"];
+  ASSERT_EQ(counts.size(), 12u);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    EXPECT_EQ(counts[i], 3.0 + static_cast<double>(i));
+    EXPECT_NEAR(fits[0]["histogram"][i].get<double>(), 1.0 / 12, 0.01) << i;  // no gaps and no peaks
+  }
+  EXPECT_LE(many.size(), 50u);
+  EXPECT_EQ(many[1] - many[0], std::round(many[1] - many[0]));
+  EXPECT_EQ(fits[2]["histogram_x"].size(), 50u);
+}
+
+// The rules for paper, on a screen as wide as the text of a page in A4 at 96 dots per inch.
+TEST_F(Report, IsNotCutOffOnPaper) {
+  if (!testing::has_chromium()) GTEST_SKIP() << "no chromium";
+  sample("chains: 3, warmup: 100, draws: 100, seed: 3");
+  ASSERT_EQ(folder.run("report run -o page.html").exit_code, 0);
+  std::string page = folder.read("page.html");
+  const std::string rule = "@media print";
+  ASSERT_NE(page.find(rule), std::string::npos);
+  page.replace(page.find(rule), rule.size(), "@media all");
+  folder.write("paper.html", page);
+  const json result = testing::self_test(folder, "paper.html", 703);
+  EXPECT_EQ(result["errors"], json::array());
+  EXPECT_EQ(result["cut"], 0);
 }
 
 // The page of many chains is still below 5 MB.

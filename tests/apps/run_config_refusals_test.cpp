@@ -165,10 +165,6 @@ INSTANTIATE_TEST_SUITE_P(
                  "configs/x.yaml:2: sampler.init: kmean is unknown; did you mean kmeans? allowed: prior, "
                  "kmeans, em, or "
                  "a parameter file that ends in .json"},
-        BadInput{two + "sampler: {init: kmeans}\n",
-                 "configs/x.yaml:3: sampler.init: kmeans cannot start model two_gaussian, whose components "
-                 "share a "
-                 "mean; allowed: prior, or a parameter file that ends in .json"},
         BadInput{data + "sampler: {until: {ess: -1}}\n",
                  "configs/x.yaml:2: sampler.until.ess: -1 is out of range; allowed: 0 to 1e9"},
         BadInput{data + "sampler: {max_nan_share: 1.01}\n",

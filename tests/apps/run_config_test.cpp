@@ -93,12 +93,13 @@ TEST(RunConfigParsing, ReadsEveryKey) {
 TEST(RunConfigParsing, AsksForUnitsOnlyWhereAPriorHasThem) {
   EXPECT_EQ(refusal("data: {file: a.csv}\nprior: {weights: {dirichlet: 2}}\n"), "");
   EXPECT_EQ(refusal(two + "prior: {mean: {normal: {mean: 0, sd: 5}}}\n"), "");
-  for (const std::string prior :
-       {"means: {fixed: 0}", "scales: {half_normal: 2}", "order: means.0", "scale_floor: 0.01"}) {
+  for (const std::string prior : {"means: {fixed: 0}", "scales: {half_normal: 2}"}) {
     const std::string message = refusal("data: {file: a.csv}\nprior: {" + prior + "}\n");
     EXPECT_NE(message.find("needs data.standardize written out"), std::string::npos) << prior;
     EXPECT_EQ(refusal("data: {file: a.csv, standardize: false}\nprior: {" + prior + "}\n"), "");
   }
+  // An order, and a floor that is a share of a column's sd, are the same in all units.
+  EXPECT_EQ(refusal("data: {file: a.csv}\nprior: {order: means.0, scale_floor: 0.01}\n"), "");
 }
 
 TEST(RunConfigOverrides, ReplaceAddAndAreApplied) {
@@ -150,7 +151,7 @@ TEST(RunConfigFiles, ThatCannotBeReadAreRefused) {
     return "";
   };
   EXPECT_EQ(message("/nonexistent/x.yaml"), "/nonexistent/x.yaml: no such configuration file");
-  EXPECT_EQ(message("/tmp"), "/tmp: a directory; allowed: a configuration file (YAML)");
+  EXPECT_EQ(message("/tmp"), "/tmp is a folder, not a configuration (YAML)");
   EXPECT_EQ(message("/dev/zero"), "/dev/zero: not a regular file; allowed: a configuration file (YAML)");
   const std::filesystem::path file =
       std::filesystem::temp_directory_path() / ("emomc_run_config_" + std::to_string(getpid()) + ".yaml");

@@ -68,6 +68,9 @@ function draw(id, config) {
   if (charts[id]) charts[id].destroy();
   charts[id] = new Chart($(id), config);
 }
+// Paper is narrower than the window.
+window.addEventListener("beforeprint", () => { for (const chart of Object.values(charts)) chart.resize(); });
+window.addEventListener("afterprint", () => { for (const chart of Object.values(charts)) chart.resize(); });
 const axis = (text, more = {}) => ({ type: "linear", title: { display: true, text }, grid: { color: "#eef0f4" }, ...more });
 
 // For tests: the number of colours in each chart.

@@ -1,9 +1,16 @@
 // The page of a run, made from the data inside it.
 
-// The number of decimals that shows an sd with three significant digits.
-const decimals = (sd) => (sd > 0 ? Math.min(Math.max(2 - Math.floor(Math.log10(sd)), 0), 12) : 5);
+// As value_text and significant_text of the program: decimals down to about a hundredth of the sd, and at least `digits`
+// significant digits; scientific where there would be more than nine digits before or after the point.
+const withDecimals = (x, decimals) => Math.abs(x) < 1e9 && decimals <= 9 ? x.toFixed(Math.max(decimals, 0))
+  : x.toExponential(Math.min(Math.max((x === 0 ? 0 : Math.floor(Math.log10(Math.abs(x)))) + decimals, 1), 16));
+const valueText = (x, sd) => (sd > 0 ? withDecimals(x, Math.round(2 - Math.log10(sd))) : Number(x.toPrecision(10)).toString());
+const significantText = (x, digits) => (x === 0 ? "0" : withDecimals(x, digits - 1 - Math.floor(Math.log10(Math.abs(x)))));
 const count = (x) => (x === null ? "NaN" : Math.round(x).toString());
 const color = (i, n, alpha = 1) => `hsla(${Math.round((360 * i) / Math.max(n, 1) + 210) % 360}, 62%, 45%, ${alpha})`;
+
+$("cite").textContent = data.cite;
+$("bibtex").textContent = data.bibtex;
 
 // Verdict.
 $("labels").textContent = data.labels;
@@ -25,13 +32,14 @@ const columns = ["name", "mean", "sd", "5 %", "50 %", "95 %", "mcse", "ess bulk"
 const fails = (row) => row[10] === 1;
 const summary = sortableTable($("summary"), data.rows, columns.map((name) => [name, name === "R-hat"]), {
   value: (row, i) => row[i],
-  matches: (row) => row[0].toLowerCase().includes($("filter").value.trim().toLowerCase()) && (!$("only-bad").checked || fails(row)),
+  matches: (row) => [row[0], row[11]].some((name) => name.toLowerCase().includes($("filter").value.trim().toLowerCase())) &&
+    (!$("only-bad").checked || fails(row)),
   shown: $("shown"),
   line(row) {
     const line = element("tr");
     row.slice(0, 10).forEach((x, i) => {
       const text = i === 0 ? x : i === 7 || i === 8 ? count(x) : x === null ? "NaN" : i === 9 ? x.toFixed(3)
-        : [1, 3, 4, 5].includes(i) && row[2] > 0 && Math.abs(x) < 1e9 ? x.toFixed(decimals(row[2])) : Number(x.toPrecision(3)).toString();
+        : [1, 3, 4, 5].includes(i) ? valueText(x, row[2]) : significantText(x, i === 2 ? 3 : 2);
       const cell = element("td", text);
       if (i >= 7 && fails(row)) cell.className = "fails";
       line.append(cell);
@@ -119,9 +127,11 @@ if (data.predictive.length) {
   $("predictive-section").remove();
 }
 
-// For tests: whether all charts are drawn, and the table sorts and filters.
+// For tests: whether all charts are drawn, the table sorts and filters, and everything is as wide as its place.
 window.selfTest = () => {
   const result = { errors: window.reportErrors, charts: colorsOfCharts(), sorted: false, filtered: false };
+  // What is wider than its place, which paper would cut off.
+  result.cut = [...document.querySelectorAll(".scroll, pre, figure, body")].filter((box) => box.scrollWidth > box.clientWidth + 1).length;
   const heads = $("summary").tHead.rows[0].cells, body = $("summary").tBodies[0];
   const column = (i) => [...body.rows].map((row) => row.cells[i].textContent);
   // Compares the values themselves, since the displayed text is rounded by each row's own sd.

@@ -9,6 +9,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/sampler/run_directory.hpp"
+#include "input_kind.hpp"
 #include "json_value.hpp"
 #include "run_setup.hpp"
 
@@ -119,6 +120,7 @@ void write_class_model(const ClassModel& model, const std::filesystem::path& dir
 }
 
 ClassModel read_class_model(const std::filesystem::path& directory) {
+  refuse_if_no_model(directory);
   const auto file = directory / "model.json";
   const std::string text = read_bytes(file, kMostJsonBytes);
   try {

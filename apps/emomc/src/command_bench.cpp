@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <iostream>
@@ -10,6 +11,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/sampler/run_chains.hpp"
 #include "run_setup.hpp"
+#include "text_table.hpp"
 
 namespace emomc::app {
 namespace {
@@ -25,6 +27,9 @@ struct Options {
   bool json = false;
 };
 
+// Lines are printed as they are measured, so that their columns have fixed widths, together below 80.
+void print_line(const std::string& line) { fmt::print("{}\n", cut_to(line, terminal_width(STDOUT_FILENO))); }
+
 void bench(Options options) {
   if (options.model == "two_gaussian") {
     options.dim = 1;
@@ -39,8 +44,8 @@ void bench(Options options) {
     if (method == "cuda") make_device(Backend::cuda);  // refuses a missing GPU before anything is measured
   auto results = nlohmann::ordered_json::array();
   if (!options.json)
-    fmt::print("{:<10} {:>8} {:>4} {:>4} {:>7} {:>9} {:>14} {:>14} {:>14}\n", "method", "n", "dim", "K",
-               "chains", "precision", "us/evaluation", "us/step", "us/sweep");
+    print_line(fmt::format("{:<9} {:>8} {:>3} {:>3} {:>6} {:>9} {:>13} {:>9} {:>9}", "method", "n", "dim",
+                           "K", "chains", "precision", "us/evaluation", "us/step", "us/sweep"));
   for (const auto& method : methods)
     for (const std::size_t rows : options.rows)
       for (const int chains : options.chains) {
@@ -77,9 +82,10 @@ void bench(Options options) {
             results.back()["threads"] =
                 options.threads ? options.threads : static_cast<int>(std::thread::hardware_concurrency());
         } else {
-          fmt::print("{:<10} {:>8} {:>4} {:>4} {:>7} {:>9} {:>14.4g} {:>14.4g} {:>14.4g}\n", method, rows,
-                     options.dim, options.components, chains, precision, result.microseconds_per_evaluation,
-                     result.microseconds_per_step, result.microseconds_per_sweep);
+          print_line(fmt::format("{:<9} {:>8} {:>3} {:>3} {:>6} {:>9} {:>13.4g} {:>9.4g} {:>9.4g}", method,
+                                 rows, options.dim, options.components, chains, precision,
+                                 result.microseconds_per_evaluation, result.microseconds_per_step,
+                                 result.microseconds_per_sweep));
           std::fflush(stdout);
         }
       }

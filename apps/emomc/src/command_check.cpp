@@ -12,13 +12,13 @@
 #include "progress.hpp"
 #include "run_identity.hpp"
 #include "run_setup.hpp"
+#include "sampling_options.hpp"
 
 namespace emomc::app {
 namespace {
 
-struct Options {
+struct Options : KeyOptions {
   std::string config;
-  std::vector<std::string> set;
   bool json = false;
 };
 
@@ -60,7 +60,7 @@ std::string memory_text(const MemoryPlan& likelihood, const SamplerMemory& sampl
 }
 
 void check(const Options& options) {
-  const RunConfig config = load_run_config(options.config, options.set);
+  const RunConfig config = load_run_config(options.config, options.overrides());
   RunSetup setup = set_up(config);
   find_starts(config, setup);
   const MemoryPlan memory = setup.engine->plan(setup.plans, setup.options.caches);
@@ -138,13 +138,13 @@ void add_check(CLI::App& app, int&) {
   auto* command = app.add_subcommand("check", "Validate a configuration and say what a run would take");
   auto options = std::make_shared<Options>();
   command->add_option("CONFIG", options->config, "YAML configuration")->required();
-  command->add_option("--set", options->set, "Override a key: --set sampler.draws=500")
-      ->allow_extra_args(false);
+  command->add_option("-o,--output", options->output, "Directory of the run (output.directory)");
+  add_key_options(*command, *options);
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("Example: emomc check configs/sad.yaml --set likelihood.components=16");
   command->callback([options] {
-    if (is_evaluation_config(options->config, options->set))
-      check_evaluation(options->config, options->set, options->json);
+    if (is_evaluation_config(options->config, options->overrides()))
+      check_evaluation(options->config, options->overrides(), options->json);
     else
       check(*options);
   });

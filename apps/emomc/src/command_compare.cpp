@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,10 +10,12 @@
 #include "diagnose.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/sampler/cross_validation.hpp"
+#include "input_kind.hpp"
 #include "inspection.hpp"
 #include "netcdf_file.hpp"
 #include "pointwise.hpp"
 #include "run_data.hpp"
+#include "text_table.hpp"
 
 namespace emomc::app {
 namespace {
@@ -70,6 +73,11 @@ Model evaluate(const std::string& run, const Options& options) {
     model.worst_k = std::max(model.worst_k, out.pareto_k);
   };
   if (std::filesystem::path(run).extension() != ".nc") {
+    refuse_if_no_run(run);
+    if (std::filesystem::is_regular_file(run))
+      throw InputError(run +
+                       ": a file has no data to leave out; allowed: run directories, and .nc files of "
+                       "ArviZ with a group log_likelihood");
     model.facts = pointwise({run, options.by, options.draws}, add);
     add_verdict(model);
     return model;
@@ -195,18 +203,18 @@ int compare(const Options& options) {
     std::cout << json.dump(1) << '\n';
     return status_of(models);
   }
-  std::size_t width = 3;
-  for (const Model& model : models) width = std::max(width, model.run.size());
-  std::cout << fmt::format("left out by {}: {} of them; the best first\n\n", facts.grouping.by,
-                           facts.grouping.num_groups)
-            << fmt::format("{:<{}} {:>13} {:>9} {:>9} {:>12} {:>9} {:>8} {:>8}\n", "run", width, "elpd", "se",
-                           "p", "difference", "se", "k > 0.7", "worst k");
+  TextTable table(
+      {{"run"}, {"elpd"}, {"se", 1}, {"p", 2}, {"difference"}, {"se"}, {"k > 0.7", 3}, {"worst k", 4}});
   for (const Model& model : models) {
     const Estimate elpd = total(model.elpd), behind = difference(model, models[0]);
-    std::cout << fmt::format("{:<{}} {:>13.2f} {:>9.2f} {:>9.2f} {:>12.2f} {:>9.2f} {:>8} {:>8.2f}\n",
-                             model.run, width, elpd.value, elpd.standard_error, total(model.p).value,
-                             behind.value, behind.standard_error, model.num_bad, model.worst_k);
+    const auto two = [](double x) { return fmt::format("{:.2f}", x); };
+    table.add({model.run, two(elpd.value), two(elpd.standard_error), two(total(model.p).value),
+               two(behind.value), two(behind.standard_error), std::to_string(model.num_bad),
+               two(model.worst_k)});
   }
+  std::cout << fmt::format("left out by {}: {} of them; the best first\n\n", facts.grouping.by,
+                           facts.grouping.num_groups)
+            << table.text(terminal_width(STDOUT_FILENO));
   for (const auto& line : warnings) std::cout << "warning: " << line << '\n';
   return status_of(models);
 }

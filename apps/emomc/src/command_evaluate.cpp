@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <iostream>
 
@@ -11,6 +12,7 @@
 #include "sampling_options.hpp"
 #include "sampling_run.hpp"
 #include "signals.hpp"
+#include "text_table.hpp"
 
 namespace emomc::app {
 namespace {
@@ -119,7 +121,7 @@ int evaluate(const Options& options) {
     if (!results) return stopped();
     const auto scores = scores_json(e.frames, e.plan, *results);
     if (options.json) std::cout << scores.dump(1) << '\n';
-    if (!options.json && !options.quiet) std::cout << scores_text(scores);
+    if (!options.json && !options.quiet) std::cout << scores_text(scores, terminal_width(STDOUT_FILENO));
     return kDone;
   }
   check_parent(directory);
@@ -130,8 +132,8 @@ int evaluate(const Options& options) {
     auto results = evaluate_one();
     if (!results) return stopped();
     if (!options.json && !options.quiet)
-      std::cout << fmt::format("seed {}\n", seed) << scores_text(scores_json(e.frames, e.plan, *results))
-                << '\n'
+      std::cout << fmt::format("seed {}\n", seed)
+                << scores_text(scores_json(e.frames, e.plan, *results), terminal_width(STDOUT_FILENO)) << '\n'
                 << std::flush;
     all.push_back(std::move(*results));
   }
@@ -147,7 +149,7 @@ int evaluate(const Options& options) {
 void add_evaluate(CLI::App& app, int& status) {
   auto* command = app.add_subcommand("evaluate", "Cross-validated emotion recognition by class posteriors");
   auto options = std::make_shared<Options>();
-  command->add_option("--output", options->output, "Directory to write (output.directory)");
+  command->add_option("-o,--output", options->output, "Directory to write (output.directory)");
   auto* seed = add_sampling_options(*command, *options);
   command
       ->add_option("--seeds", options->seeds, "Seeds 1 to N one after another, and the mean of their scores")

@@ -17,14 +17,14 @@
 #include "emomc/sampler/run_directory.hpp"
 #include "fit_errors.hpp"
 #include "run_setup.hpp"
+#include "sampling_options.hpp"
 #include "yaml_value.hpp"
 
 namespace emomc::app {
 namespace {
 
-struct Options {
-  std::string config, output, start, maximize = "likelihood";
-  std::vector<std::string> set;
+struct Options : KeyOptions {
+  std::string config, file, start, maximize = "likelihood";
   int restarts = 8, max_rounds = 10000;
   double tolerance = 1e-10;
   bool json = false, quiet = false, errors = false;
@@ -253,7 +253,7 @@ void print(const Options& options, const RunConfig& config, const RunSetup& setu
   const std::string parameters = parameters_to_json(layout, theta);
   const double log_likelihood =
       best.log_likelihood + log_likelihood_offset(setup.loaded.units, setup.loaded.data.num_rows);
-  if (!options.output.empty()) write_output(options.output, parameters);
+  if (!options.file.empty()) write_output(options.file, parameters);
   if (!chosen.degenerate.empty())
     std::cerr << fmt::format("warning: the fit is degenerate, {}; {}\n", chosen.degenerate,
                              num_starts > 1 ? "so are those from all other starts: use fewer components"
@@ -298,13 +298,13 @@ void print(const Options& options, const RunConfig& config, const RunSetup& setu
           "set apart\n",
           chosen.num_degenerate, num_starts);
   }
-  if (options.output.empty()) std::cout << parameters;
+  if (options.file.empty()) std::cout << parameters;
   if (!options.quiet) print_errors(layout, theta, errors);
 }
 
 int fit(const Options& options) {
-  const RunConfig config = load_run_config(options.config, options.set);
-  if (!options.output.empty()) require_possible_output(options.output);
+  const RunConfig config = load_run_config(options.config, options.overrides());
+  if (!options.file.empty()) require_possible_output(options.file);
   const RunSetup setup = set_up(config);
   const FitOptions how = fit_options(options, config, setup);
   if (!options.quiet) {
@@ -349,10 +349,8 @@ void add_fit(CLI::App& app, int& status) {
       app.add_subcommand("fit", "Maximum likelihood or a posterior mode by EM, as a parameter file");
   auto options = std::make_shared<Options>();
   command->add_option("CONFIG", options->config, "YAML configuration, as of emomc run")->required();
-  command->add_option("--set", options->set, "Override a key: --set likelihood.components=4")
-      ->allow_extra_args(false);
-  command->add_option("-o,--output", options->output,
-                      "File to write the parameters to (default: print them)");
+  add_key_options(*command, *options);
+  command->add_option("-o,--output", options->file, "File to write the parameters to (default: print them)");
   command
       ->add_option("--maximize", options->maximize,
                    "likelihood, or posterior: with the configuration's priors")

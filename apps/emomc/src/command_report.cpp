@@ -62,7 +62,7 @@ void add_report(CLI::App& app, int&) {
   command->add_option("-o,--output", options->output, "Page to write (report.html in the directory)");
   command
       ->add_option("--vars", options->vars,
-                   "Quantities to chart beside the worst; shell globs, may be repeated")
+                   "Quantities to chart beside the worst; shell globs, one or several")
       ->allow_extra_args(false);
   command->add_flag("--raw", options->raw,
                     "Components numbered as they were sampled, where chains do not agree on them");

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <chrono>
 
@@ -103,17 +104,18 @@ class Sampling {
       if (has_netcdf())
         write_run_netcdf(directory_, directory_ / "draws.nc",
                          draw_set_of(read_chains(directory_), directory_.string()), write_file_atomically);
-      logger.info("\n{}", to_text(summary, 12));
+      log_in_both(logger, "\n" + to_text(summary, 12, terminal_width(STDERR_FILENO)),
+                  "\n" + to_text(summary, 12));
     } catch (const InputError& error) {  // something else has moved or changed the files of this run
       throw MachineError(error.what());
     }
   }
 
   // Warns if the run was to continue until its draws can be trusted, but ended before.
-  void warn_of_the_worst(spdlog::logger& logger, const DrawDiagnostics& run) const {
+  void warn_of_the_worst(spdlog::logger& logger, const Inspection& run) const {
     const SamplerConfig& sampler = config_.sampler;
     if (!sampler.chooses_draws && sampler.until.ess == 0) return;
-    const std::string worst = worst_of(run, sampler.until.ess);
+    const std::string worst = worst_of(run, sampler.until.ess, run.quantity_labels);
     if (!worst.empty()) logger.warn("warning: after {} draws of each chain {}", run.draws.num_draws, worst);
   }
 
@@ -143,7 +145,7 @@ int run(const SamplingOptions& options) {
 void add_run(CLI::App& app, int& status) {
   auto* command = app.add_subcommand("run", "Sample a posterior and write a run directory");
   auto options = std::make_shared<SamplingOptions>();
-  command->add_option("--output", options->output, "Run directory (output.directory)");
+  command->add_option("-o,--output", options->output, "Run directory (output.directory)");
   add_sampling_options(*command, *options);
   command->footer(
       "Example: emomc run configs/sad.yaml --output runs/sad --set sampler.draws=2000\n"

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <iostream>
 
@@ -6,6 +7,7 @@
 #include "predictive.hpp"
 #include "progress.hpp"
 #include "run_summary.hpp"
+#include "text_table.hpp"
 
 namespace emomc::app {
 namespace {
@@ -17,11 +19,14 @@ struct Options {
 };
 
 void print_predictive(const std::vector<PredictiveCheck>& checks) {
-  std::cout << fmt::format("\nposterior predictive checks\n{:<16} {:<9} {:>11} {:>11} {:>11} {:>11} {:>7}\n",
-                           "column", "statistic", "data", "replicates", "5 %", "95 %", "p");
-  for (const auto& c : checks)
-    std::cout << fmt::format("{:<16} {:<9} {:>11.5g} {:>11.5g} {:>11.5g} {:>11.5g} {:>7.3f}\n", c.column,
-                             c.statistic, c.observed, c.mean, c.q5, c.q95, c.p);
+  TextTable table(
+      {{"column"}, {"statistic", 0, true}, {"data"}, {"replicates", 1}, {"5 %", 2}, {"95 %", 2}, {"p"}});
+  for (const auto& c : checks) {
+    const double spread = (c.q95 - c.q5) / 3.29;  // the sd of normal replicates
+    table.add({c.column, c.statistic, value_text(c.observed, spread), value_text(c.mean, spread),
+               value_text(c.q5, spread), value_text(c.q95, spread), fmt::format("{:.3f}", c.p)});
+  }
+  std::cout << "\nposterior predictive checks\n" << table.text(terminal_width(STDOUT_FILENO));
 }
 
 nlohmann::ordered_json to_json(const std::vector<PredictiveCheck>& checks) {
@@ -62,11 +67,13 @@ void print_summary(const Options& options) {
     if (!run.draws.approximation.empty())
       std::cout << "warning: independent draws of a " << run.draws.approximation
                 << " approximation; R-hat and ESS say nothing of how near it is to the posterior\n";
-    std::cout << '\n' << to_text(summary, SIZE_MAX);
+    std::cout << '\n' << to_text(summary, SIZE_MAX, terminal_width(STDOUT_FILENO));
     if (!summary.acceptance.empty()) std::cout << "\nacceptance per block (lowest and highest chain)\n";
     for (const auto& block : summary.acceptance)
-      std::cout << fmt::format("  {:<16} {:.3f} ({:.3f} to {:.3f})\n", block.name, block.rate, block.lowest,
-                               block.highest);
+      std::cout << cut_to(fmt::format("  {:<16} {:.3f} ({:.3f} to {:.3f})", block.name, block.rate,
+                                      block.lowest, block.highest),
+                          terminal_width(STDOUT_FILENO))
+                << '\n';
     if (options.predictive) print_predictive(predictive_checks(summary.source));
   }
   if (options.json) std::cout << (runs.size() == 1 ? all[0] : all).dump(1) << '\n';
@@ -83,7 +90,7 @@ void add_summary(CLI::App& app, int&) {
                    "are together "
                    "the chains of one run")
       ->required();
-  command->add_option("--vars", options->vars, "Only quantities of these names; shell globs, may be repeated")
+  command->add_option("--vars", options->vars, "Only quantities of these names; shell globs, one or several")
       ->allow_extra_args(false);
   auto* raw = command->add_flag(
       "--raw", options->raw, "Components numbered as they were sampled, where chains do not agree on them");

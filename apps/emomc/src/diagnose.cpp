@@ -94,7 +94,7 @@ class Judge {
       const double* x = chain(q, 0);
       if (std::any_of(x, x + draws_.num_chains() * draws_.num_draws,
                       [](double v) { return !std::isfinite(v); }))
-        names.push_back(draws_.names[q]);
+        names.push_back(run_.quantity_labels[q]);
     }
     if (!names.empty())
       add(Severity::problem, "not_finite", "draws that are NaN or infinite: " + list(names),
@@ -157,7 +157,7 @@ class Judge {
     if (!found.rhat.empty()) {
       std::vector<std::string> names;
       for (std::size_t q : found.rhat)
-        names.push_back(fmt::format("{} ({:.3f})", draws_.names[q], run_.summaries[q].rhat));
+        names.push_back(fmt::format("{} ({:.3f})", run_.quantity_labels[q], run_.summaries[q].rhat));
       const std::size_t worst = found.rhat[0];
       const double rhat = run_.summaries[worst].rhat, bound = run_.rhat_bound(worst);
       std::string text =
@@ -166,7 +166,7 @@ class Judge {
       if (bound > run_.bounds.rhat && rhat > bound)
         text += fmt::format("; chance alone gives up to {:.3f} in the first of these", bound);
       const std::string apart = chains_apart(worst, rhat > 1.1 ? kFarApart : kSomeDistance);
-      if (!apart.empty()) text += "; in " + draws_.names[worst] + " " + apart;
+      if (!apart.empty()) text += "; in " + run_.quantity_labels[worst] + " " + apart;
       add(Severity::problem, "rhat", text,
           rhat > 1.1 ? "the chains are in different places: look at their traces; other starts "
                        "(sampler.init), a longer warm-up, split_merge or more chains help them to meet"
@@ -185,8 +185,8 @@ class Judge {
       add(Severity::problem, "ess",
           fmt::format("effective sample sizes below {:.0f} by more than chance in {} of {}, the least in {}: "
                       "{:.0f} bulk, {:.0f} tail",
-                      run_.least_ess(), found.ess.size(), kind, draws_.names[found.ess[0]], s.ess_bulk,
-                      s.ess_tail),
+                      run_.least_ess(), found.ess.size(), kind, run_.quantity_labels[found.ess[0]],
+                      s.ess_bulk, s.ess_tail),
           advice);
     }
   }
@@ -204,16 +204,16 @@ class Judge {
     // If the means are equal, the width of the distribution changes.
     const bool in_mean = std::abs(b - a) > 0.1 * draws_sd(last);
     std::vector<std::string> others;
-    for (std::size_t i = 1; i < found.size(); ++i) others.push_back(draws_.names[found[i]]);
+    for (std::size_t i = 1; i < found.size(); ++i) others.push_back(run_.quantity_labels[found[i]]);
     const std::string text =
         in_mean ? fmt::format(
                       "{} still {} after warm-up: {:.6g} in the first {} draws of each chain, {:.6g} in "
                       "the last half",
-                      draws_.names[q], b > a ? "rises" : "falls", a, early, b)
+                      run_.quantity_labels[q], b > a ? "rises" : "falls", a, early, b)
                 : fmt::format(
                       "{} still changes in width after warm-up: the first {} draws of each chain are not "
                       "distributed like the last half",
-                      draws_.names[q], early);
+                      run_.quantity_labels[q], early);
     add(Severity::problem, "warmup", others.empty() ? text : text + "; likewise " + list(others),
         fmt::format("a longer warm-up than sampler.warmup = {}; the first draws are not of the posterior",
                     draws_.warmup));
@@ -416,7 +416,7 @@ class Judge {
         const auto at_floor =
             static_cast<double>(std::count_if(x, x + size, [&](double v) { return v <= bound; }));
         if (bound > 0 && at_floor > kShareAtFloor * static_cast<double>(size))
-          of_column[i % columns].push_back(draws_.names[begin + i]);
+          of_column[i % columns].push_back(run_.quantity_labels[begin + i]);
       }
       const std::size_t components = static_cast<std::size_t>(block.size()) / columns;
       for (std::size_t j = 0; j < columns; ++j)

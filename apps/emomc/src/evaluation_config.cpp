@@ -7,6 +7,7 @@
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/sampler/run_chains.hpp"
 #include "evaluation_config_keys.hpp"
+#include "input_kind.hpp"
 #include "run_config_keys.hpp"
 
 namespace emomc::app {
@@ -76,6 +77,9 @@ void refuse_contradictions(const YamlNode& root, const EvaluationConfig& config)
   if (config.training.background && !config.run.prior.order.empty())
     refuse_at(key_place(root, "prior.order"), "prior.order",
               "the background's components are numbered already; allowed with training.background em: none");
+  if (!config.run.order_column.empty())
+    refuse_at(key_place(root, "prior.order"), "prior.order",
+              excerpt("means." + config.run.order_column) + " names a column; allowed here: none, means.0");
   if (config.training.background && (covariance == "tied" || covariance == "full")) {
     const std::string key =
         find_value(root, "training.background") != nullptr ? "training.background" : "likelihood.covariance";
@@ -137,6 +141,7 @@ EvaluationConfig parse_evaluation_config(const std::string& yaml, const std::str
   if (root.kind != YamlNode::Kind::null && root.kind != YamlNode::Kind::map)
     YamlValue(root, "").refuse_type("a map with keys such as corpus and likelihood");
   for (const std::string& assignment : overrides) apply_override(root, assignment);
+  refuse_other_config(root, InputKind::evaluation_config);
   if (const YamlNode* data = root.find("data"))
     refuse_at(data->place, "data", "emomc evaluate and train take a corpus; write corpus: {path: ...}");
   refuse_unknown(root);
@@ -162,7 +167,9 @@ EvaluationConfig parse_evaluation_config(const std::string& yaml, const std::str
 
 EvaluationConfig load_evaluation_config(const std::filesystem::path& file,
                                         const std::vector<std::string>& overrides) {
-  return parse_evaluation_config(read_config_text(file), file.string(), overrides);
+  EvaluationConfig config = parse_evaluation_config(read_config_text(file), file.string(), overrides);
+  refuse_path_beside(file, "corpus.path", config.corpus.path.string());
+  return config;
 }
 
 EvaluationConfig default_evaluation_config() {

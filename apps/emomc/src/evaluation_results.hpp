@@ -35,8 +35,8 @@ std::string predictions_csv(const LabelledFrames& frames, const std::vector<std:
                             const Predictions& predictions);
 nlohmann::ordered_json scores_json(const LabelledFrames& frames, const EvaluationPlan& plan,
                                    const EvaluationResults& results);
-/// The scores as a text for a terminal.
-std::string scores_text(const nlohmann::ordered_json& scores);
+/// The scores as a text whose tables are not wider than `width`.
+std::string scores_text(const nlohmann::ordered_json& scores, std::size_t width);
 
 /// The scores of one configuration with several seeds: means over the seeds, and the difference between the
 /// methods with its jackknife interval over speakers.

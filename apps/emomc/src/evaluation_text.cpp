@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "evaluation_results.hpp"
+#include "text_table.hpp"
 
 namespace emomc::app {
 namespace {
@@ -16,26 +17,35 @@ double real(const Json& json) { return json.is_null() ? std::nan("") : json.get<
 
 }  // namespace
 
-std::string scores_text(const Json& scores) {
-  std::string text;
+std::string scores_text(const Json& scores, std::size_t width) {
+  TextTable methods({{""},
+                     {"accuracy", 2},
+                     {"UAR"},
+                     {"95 % interval", 1},
+                     {"log loss", 3},
+                     {"Brier", 5},
+                     {"ECE", 4},
+                     {"99 % if calibrated", 6}});
+  const auto three = [](double x) { return fmt::format("{:.3f}", x); };
+  const auto interval = [](double low, double high) { return fmt::format("[{:.3f}, {:.3f}]", low, high); };
   const auto line = [&](const std::string& name, const Json& s) {
-    text += fmt::format("{:10} {:9.3f} {:7.3f} [{:.3f}, {:.3f}] {:9.3f} {:8.3f} {:7.3f} [{:.3f}, {:.3f}]\n",
-                        name, s["accuracy"].get<double>(), s["uar"].get<double>(), real(s["uar_interval"][0]),
-                        real(s["uar_interval"][1]), real(s["log_loss"]), s["brier"].get<double>(),
-                        s["calibration_error"].get<double>(),
-                        s["calibration_error_99_percent_range"][0].get<double>(),
-                        s["calibration_error_99_percent_range"][1].get<double>());
+    const Json& range = s["calibration_error_99_percent_range"];
+    methods.add({name, three(s["accuracy"].get<double>()), three(s["uar"].get<double>()),
+                 interval(real(s["uar_interval"][0]), real(s["uar_interval"][1])), three(real(s["log_loss"])),
+                 three(s["brier"].get<double>()), three(s["calibration_error"].get<double>()),
+                 interval(range[0].get<double>(), range[1].get<double>())});
   };
-  text += "            accuracy     UAR  95 % interval   log loss    Brier     ECE  99 % if calibrated\n";
   line("posterior", scores["posterior"]);
   if (scores.contains("em")) line("EM", scores["em"]);
-  text += "\nUAR of speakers:";
+  std::string text = methods.text(width);
+  std::string speakers = "UAR of speakers:";
   for (const auto& [name, value] : scores["posterior"]["uar_by_speaker"].items()) {
-    text += fmt::format("  {} {:.3f}", name, value.get<double>());
+    speakers += fmt::format("  {} {:.3f}", name, value.get<double>());
     if (scores.contains("em") && scores["em"]["uar_by_speaker"].contains(name))
-      text += fmt::format(" (EM {:.3f})", scores["em"]["uar_by_speaker"][name].get<double>());
+      speakers += fmt::format(" (EM {:.3f})", scores["em"]["uar_by_speaker"][name].get<double>());
   }
-  text += fmt::format("; mean {:.3f}\n", scores["posterior"]["mean_uar_of_speakers"].get<double>());
+  speakers += fmt::format("; mean {:.3f}", scores["posterior"]["mean_uar_of_speakers"].get<double>());
+  text += "\n" + wrapped(speakers, width) + "\n";
   if (scores.contains("posterior_minus_em")) {
     const Json& d = scores["posterior_minus_em"];
     text += fmt::format("posterior minus EM: UAR {:+.3f} [{:+.3f}, {:+.3f}], McNemar p {:.3g}\n",
@@ -50,19 +60,19 @@ std::string scores_text(const Json& scores) {
   }
   text += "\ntruth \\ predicted\n";
   const auto& classes = scores["classes"];
-  std::size_t width = 8;
-  for (const auto& name : classes) width = std::max(width, name.get<std::string>().size() + 1);
-  text += std::string(width, ' ');
-  for (const auto& name : classes) text += fmt::format("{:>{}}", name.get<std::string>(), width);
-  text += fmt::format("{:>{}}\n", "recall", width);
+  std::vector<TableColumn> columns{{""}};
+  for (const auto& name : classes) columns.push_back({name.get<std::string>()});
+  columns.push_back({"recall"});
+  TextTable confusion(std::move(columns));
   for (std::size_t t = 0; t < classes.size(); ++t) {
-    text += fmt::format("{:<{}}", classes[t].get<std::string>(), width);
+    std::vector<std::string> cells{classes[t].get<std::string>()};
     for (const auto& count : scores["posterior"]["confusion"][t])
-      text += fmt::format("{:>{}}", count.get<std::size_t>(), width);
+      cells.push_back(std::to_string(count.get<std::size_t>()));
     const Json& recall = scores["posterior"]["recall"][t];
-    text += recall.is_null() ? fmt::format("{:>{}}\n", "-", width)
-                             : fmt::format("{:>{}.3f}\n", recall.get<double>(), width);
+    cells.push_back(recall.is_null() ? "-" : three(recall.get<double>()));
+    confusion.add(std::move(cells));
   }
+  text += confusion.text(width);
   const Json& convergence = scores["convergence"];
   text += fmt::format("\nconverged: {:.1f} % of {} (utterance, class) pairs (95 % are asked for)\n",
                       100 * convergence["converged"].get<double>(), convergence["pairs"].get<std::size_t>());

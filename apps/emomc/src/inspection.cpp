@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "emomc/core/errors.hpp"
+#include "input_kind.hpp"
 #include "netcdf_file.hpp"
+#include "quantity_labels.hpp"
 #include "run_data.hpp"
 #include "start_report.hpp"
 
@@ -31,7 +33,10 @@ std::vector<double> numbers_at(const nlohmann::json& json, const char* key) {
 Inspection inspect_draws(DrawSet draws, RunFacts facts, Numbering numbering) {
   ThreadPool threads(0);
   const bool ordered_by_prior = !facts.exchangeable_components;
-  return {diagnose_draws(std::move(draws), numbering, ordered_by_prior, threads), std::move(facts)};
+  Inspection run{
+      diagnose_draws(std::move(draws), numbering, ordered_by_prior, threads), std::move(facts), {}};
+  run.quantity_labels = labels_of(run.draws, run.first_label_free, run.facts.columns);
+  return run;
 }
 
 }  // namespace
@@ -81,6 +86,8 @@ RunFacts read_facts(const std::filesystem::path& file, DrawSet& draws) {
   if (!json.is_object()) return facts;
   if (json.contains("status") && json["status"].is_string()) facts.status = json["status"];
   if (json.contains("order") && json["order"].is_string()) facts.order = json["order"];
+  if (json.contains("engine") && json["engine"].is_string()) facts.engine = json["engine"];
+  if (json.contains("updated_at") && json["updated_at"].is_string()) facts.updated_at = json["updated_at"];
   // Manifests of earlier versions contain only the block that orders the components.
   const char* exchangeable = "exchangeable_components";
   facts.exchangeable_components = json.contains(exchangeable) && json[exchangeable].is_boolean()
@@ -96,6 +103,7 @@ RunFacts read_facts(const std::filesystem::path& file, DrawSet& draws) {
     facts.rows = number_at(json["data"], "rows");
     facts.duplicate_rows = number_at(json["data"], "duplicate_rows");
     facts.columns = strings_at(json["data"], "columns");
+    facts.files = strings_at(json["data"], "files");
   }
   if (json.contains("seconds")) {
     draws.warmup_seconds = number_at(json["seconds"], "warmup");
@@ -125,6 +133,7 @@ std::vector<Inspection> inspect(const std::vector<std::string>& paths, Numbering
       throw InputError(path +
                        ": there is no such file or directory; allowed: run directories, CSV files of "
                        "CmdStan, CSV tables of emomc export, .nc files of ArviZ");
+    refuse_if_no_run(path);
     if (std::filesystem::is_directory(path))
       runs.push_back(inspect_run(path, numbering));
     else

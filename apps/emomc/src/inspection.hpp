@@ -18,8 +18,10 @@ struct RunFacts {
   std::optional<double> target_acceptance;
   std::vector<double> adaptation_drift;  ///< [num_blocks]; NaN: unknown
   std::vector<double> scale_floor;       ///< [num_columns], in the data's units
-  std::vector<std::string> columns;      ///< names of the data's columns
   std::optional<double> faults, evaluations, rows, duplicate_rows;
+  std::vector<std::string> columns, files;  ///< names of the data's columns, and of its files
+  std::string engine;                       ///< backend, precision and device
+  std::string updated_at;                   ///< when the manifest was written, as utc_now() has it
   /// Where the chains started, from the manifest's "starts"; manifests of earlier versions do not have it.
   struct Starts {
     double points = 0;                ///< number of distinct starting points
@@ -38,6 +40,7 @@ struct RunFacts {
 /// The draws of a run, their diagnostics and the facts from its manifest.
 struct Inspection : DrawDiagnostics {
   RunFacts facts;
+  std::vector<std::string> quantity_labels;  ///< [draws.num_quantities()] names for readers (labels_of)
 };
 
 /// The runs of a command line. Each directory, netCDF file and CSV table is a run; the other CSV files

@@ -99,9 +99,9 @@ PointwiseRun pointwise(const PointwiseRequest& request,
   const ModelSpec model = model_of(layout);
   // The data are standardised for accuracy; the offset below converts the values to the data's own units.
   check_data_files(request.directory, known);
-  const LoadedData loaded = load_data({known.files, known.columns, true, known.format}, model);
+  const LoadedData loaded = load_data({known.paths, known.columns, true, known.format}, model);
   if (loaded.fingerprint.sha256 != known.sha256)
-    throw InputError(known.files[0] + ": these are not the data that " + run +
+    throw InputError(known.paths[0] + ": these are not the data that " + run +
                      " was made with (another SHA-256)");
   const ParameterLayout evaluated = layout_of_likelihood(layout, model, loaded.data.dim, run);
   layout = evaluated;

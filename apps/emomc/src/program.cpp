@@ -7,8 +7,11 @@
 #include <filesystem>
 #include <iostream>
 #include <new>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "command_line.hpp"
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/thread_pool.hpp"
@@ -17,8 +20,18 @@
 namespace emomc::app {
 namespace {
 
+// `version` and `help` are what newcomers type; the program has them as options.
+std::vector<std::string> with_dashes(std::vector<std::string> arguments) {
+  if (arguments.size() == 1 && (arguments[0] == "version" || arguments[0] == "help"))
+    arguments[0].insert(0, "--");
+  if (arguments.size() == 2 && arguments[0] == "help") arguments = {arguments[1], "--help"};
+  return arguments;
+}
+
 // Parses the command line, runs the subcommand and returns its exit code. Exceptions of the subcommand pass.
 int parse_and_run(int argc, const char* const* argv) {
+  const std::vector<std::string> arguments = spread_values(
+      with_dashes(argc > 1 ? std::vector<std::string>(argv + 1, argv + argc) : std::vector<std::string>{}));
   CLI::App app("Metropolis-Hastings for mixture posteriors, on CPUs and GPUs", "emomc");
   app.set_version_flag("--version", std::string("emomc " EMOMC_VERSION));
   app.require_subcommand(1);
@@ -28,10 +41,15 @@ int parse_and_run(int argc, const char* const* argv) {
                          add_loglik, add_export, add_simulate, add_features, add_evaluate, add_train,
                          add_classify, add_bench, add_devices})
     add(app, status);
+  refuse_unknown_command(app, arguments);
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::Success& asked_for_help) {
     status = app.exit(asked_for_help);
+  } catch (const CLI::ParseError&) {
+    const std::string message = unknown_option(app, arguments);
+    if (message.empty()) throw;
+    throw InputError(message);
   }
   // Output that nobody can read counts as a failure of every command.
   flush_standard_output();

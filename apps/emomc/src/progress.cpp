@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <ctime>
 
+#include "text_table.hpp"
+
 namespace emomc::app {
 
 ProgressLine::ProgressLine(Verbosity verbosity)
@@ -53,24 +55,32 @@ void ProgressLine::show(const Progress& p) {
   const double share = p.num_steps > 0 ? static_cast<double>(p.step) / static_cast<double>(p.num_steps) : 1.0;
   const double left = share > 0 ? p.seconds * (1 - share) / share : 0;
   const std::string phase = p.step <= p.warmup ? "warm-up " : "sampling";
-  std::string text = fmt::format("{:3.0f} %  {}  step {} of {}, acceptance {:.3f}, {} left", 100 * share,
-                                 phase, p.step, p.num_steps, p.mean_acceptance, duration_text(left));
-  if (at_most_)
-    text = fmt::format("{}  step {} of {}{}, acceptance {:.3f}, {} so far", phase, p.step,
-                       p.step <= p.warmup ? "" : "at most ", p.step <= p.warmup ? p.warmup : p.num_steps,
-                       p.mean_acceptance, duration_text(p.seconds));
-  if (terminal_ && at_most_) {
-    std::fputs(fmt::format("\r{}\033[K", text).c_str(), stderr);
-    drawn_ = true;
-  } else if (terminal_) {
-    constexpr int width = 20;
-    const int full = static_cast<int>(share * width);
-    const std::string bar = std::string(static_cast<std::size_t>(full), '#') +
-                            std::string(static_cast<std::size_t>(width - full), '.');
-    std::fputs(fmt::format("\r[{}] {}\033[K", bar, text).c_str(), stderr);
-    drawn_ = true;
-  } else {
+  // The last column stays free, since some terminals break the line behind it.
+  const std::size_t width = terminal_width(STDERR_FILENO), room = width == kUnlimited ? width : width - 1;
+  const std::string step =
+      at_most_ ? fmt::format("{}  step {} of {}{}", phase, p.step, p.step <= p.warmup ? "" : "at most ",
+                             p.step <= p.warmup ? p.warmup : p.num_steps)
+               : fmt::format("{:3.0f} %  {}  step {} of {}", 100 * share, phase, p.step, p.num_steps);
+  const std::string time = at_most_ ? duration_text(p.seconds) + " so far" : duration_text(left) + " left";
+  const std::string brief =
+      at_most_ ? fmt::format("{}  step {}", phase, p.step) : fmt::format("{:3.0f} %  {}", 100 * share, phase);
+  const std::string text = fmt::format("{}, acceptance {:.3f}, {}", step, p.mean_acceptance, time);
+  if (!terminal_) {
     std::fputs((text + "\n").c_str(), stderr);
+  } else {
+    constexpr int kBar = 20;
+    const int full = static_cast<int>(share * kBar);
+    const std::string bar = "[" + std::string(static_cast<std::size_t>(full), '#') +
+                            std::string(static_cast<std::size_t>(kBar - full), '.') + "] ";
+    // The most that there is room for.
+    std::string line;
+    for (const std::string& candidate :
+         {(at_most_ ? "" : bar) + text, text, step + ", " + time, step, brief}) {
+      line = candidate;
+      if (width_of(line) <= room) break;
+    }
+    std::fputs(("\r" + cut_to(line, room) + "\033[K").c_str(), stderr);
+    drawn_ = true;
   }
   std::fflush(stderr);
 }

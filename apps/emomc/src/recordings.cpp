@@ -18,6 +18,7 @@
 #include "emomc/core/thread_pool.hpp"
 #include "emomc/speech/corpus.hpp"
 #include "run_setup.hpp"
+#include "text_table.hpp"
 #include "yaml_reader.hpp"
 
 namespace emomc::app {
@@ -55,7 +56,9 @@ class CountLine {
     if (!shown_ || std::chrono::duration<double>(Clock::now() - last_).count() < pause) return;
     last_ = Clock::now();
     const std::string text = fmt::format("{}: {} of {}", what_, done_, all_);
-    std::fputs((terminal_ ? "\r" + text + "\033[K" : text + "\n").c_str(), stderr);
+    std::fputs(
+        (terminal_ ? "\r" + cut_to(text, terminal_width(STDERR_FILENO) - 1) + "\033[K" : text + "\n").c_str(),
+        stderr);
     drawn_ = terminal_;
   }
   void end() const {

@@ -10,11 +10,13 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "citation.hpp"
 #include "diagnose.hpp"
 #include "html_page.hpp"
 #include "json_value.hpp"
 #include "predictive.hpp"
 #include "progress.hpp"
+#include "quantity_labels.hpp"
 #include "report_assets.hpp"
 #include "run_data.hpp"
 #include "run_summary.hpp"
@@ -64,7 +66,7 @@ class Page {
     if (draws_.warmup > 0) facts += fmt::format(" after {} steps of warm-up", draws_.warmup);
     if (draws_.thin > 1) facts += fmt::format(", every {}th step kept", draws_.thin);
     if (draws_.sampling_seconds) facts += ", sampled in " + duration_text(*draws_.sampling_seconds);
-    facts += ". " + draws_.program + ", reported by emomc " EMOMC_VERSION ".";
+    facts += ". " + data_and_engine() + draws_.program + ", reported by emomc " EMOMC_VERSION ".";
     std::string labels;
     if (run_.labels != Labels::as_sampled)
       labels = "Components are matched over draws and numbered by " + run_.numbered_by + ".";
@@ -89,11 +91,33 @@ class Page {
         });
     text += fits();
     text += ",\"predictive\":" + predictive();
-    text += ",\"config\":" + json_text(config()) + "}";
-    return text;
+    text += ",\"config\":" + json_text(config());
+    const Citation citation = citation_of(report_citation);
+    return text + ",\"cite\":" + json_text(citation.sentence) + ",\"bibtex\":" + json_text(citation.bibtex) +
+           "}";
   }
 
  private:
+  // Sentences about the data, the engine and the date, as far as the manifest has them.
+  std::string data_and_engine() const {
+    constexpr std::size_t kMostColumns = 8;
+    const RunFacts& facts = run_.facts;
+    std::string text;
+    if (facts.rows) {
+      text += fmt::format("{:.0f} rows of {} column{}", *facts.rows, facts.columns.size(),
+                          facts.columns.size() == 1 ? "" : "s");
+      for (std::size_t j = 0; j < std::min(facts.columns.size(), kMostColumns); ++j)
+        text += (j == 0 ? " (" : ", ") + facts.columns[j];
+      if (!facts.columns.empty()) text += facts.columns.size() > kMostColumns ? ", ...)" : ")";
+      if (facts.files.size() == 1) text += " from " + facts.files[0];
+      if (facts.files.size() > 1) text += fmt::format(" from {} files", facts.files.size());
+      text += ". ";
+    }
+    if (!facts.engine.empty()) text += "Backend " + facts.engine + ". ";
+    if (!facts.updated_at.empty()) text += "Run of " + facts.updated_at + ". ";
+    return text;
+  }
+
   std::span<const double> chain(std::size_t q, std::size_t c) const {
     return {draws_.values.data() + (q * draws_.num_chains() + c) * draws_.num_draws, draws_.num_draws};
   }
@@ -106,10 +130,10 @@ class Page {
     std::string text = "[";
     for (std::size_t q = 0; q < std::min(draws_.num_quantities(), kMostRows); ++q) {
       const QuantitySummary& s = run_.summaries[q];
-      text += (q ? ",[" : "[") + json_text(draws_.names[q]);
+      text += (q ? ",[" : "[") + json_text(run_.quantity_labels[q]);
       for (double x : {s.mean, s.sd, s.q5, s.q50, s.q95, s.mcse_mean, s.ess_bulk, s.ess_tail, s.rhat})
-        text += "," + number(x, 12);
-      text += run_.is_converged(q) ? ",0]" : ",1]";
+        text += "," + number(x, 14);
+      text += (run_.is_converged(q) ? ",0," : ",1,") + json_text(draws_.names[q]) + "]";
     }
     return text + "]";
   }
@@ -122,7 +146,8 @@ class Page {
         chosen.push_back(q);
     };
     for (std::size_t q = 0; q < draws_.num_quantities(); ++q) {
-      if (!options_.vars.empty() && is_selected(draws_.names[q], options_.vars)) add(q);
+      if (!options_.vars.empty() && is_selected(draws_.names[q], run_.quantity_labels[q], options_.vars))
+        add(q);
       const auto values = all(q);
       if (!run_.is_constant(q) &&
           std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); }))
@@ -155,7 +180,7 @@ class Page {
     std::vector<std::size_t> index(chains);
     std::iota(index.begin(), index.end(), std::size_t{0});
     const QuantitySummary& s = run_.summaries[q];
-    std::string text = "{\"name\":" + json_text(draws_.names[q]) + ",\"rhat\":" + number(s.rhat) +
+    std::string text = "{\"name\":" + json_text(run_.quantity_labels[q]) + ",\"rhat\":" + number(s.rhat) +
                        ",\"ess_bulk\":" + number(s.ess_bulk) + ",\"ess_tail\":" + number(s.ess_tail);
     text += ",\"trace\":" + list(index, [&](std::size_t c) {
               std::vector<double> thinned;
@@ -276,24 +301,13 @@ class Page {
         below.push_back(at[used / 20]);
         above.push_back(at[used - 1 - used / 20]);
       }
-      std::vector<double> histogram, centres;
-      if (!data.values.empty()) {
-        histogram.assign(kHistogramBins, 0.0);
-        const double width = (high - low) / static_cast<double>(kHistogramBins);
-        const auto rows = data.values.size() / columns;
-        for (std::size_t r = 0; r < rows; ++r) {
-          const double bin = (data.values[r * columns + j] - low) / width;
-          if (bin >= 0 && bin < static_cast<double>(kHistogramBins))
-            histogram[static_cast<std::size_t>(bin)] += 1 / (width * static_cast<double>(rows));
-        }
-        for (std::size_t i = 0; i < kHistogramBins; ++i)
-          centres.push_back(low + (static_cast<double>(i) + 0.5) * width);
-      }
+      const Histogram histogram = histogram_of(data, columns, j, low, high);
       const std::string name =
           data.columns.size() == columns ? data.columns[j] : "column " + std::to_string(j);
       text += (j ? ",{\"name\":" : "{\"name\":") + json_text(name) + ",\"x\":" + numbers(x) +
               ",\"mean\":" + numbers(mean) + ",\"low\":" + numbers(below) + ",\"high\":" + numbers(above) +
-              ",\"histogram_x\":" + numbers(centres) + ",\"histogram\":" + numbers(histogram) + "}";
+              ",\"histogram_x\":" + numbers(histogram.centres) +
+              ",\"histogram\":" + numbers(histogram.density) + "}";
     }
     const std::string note =
         data.values.empty()
@@ -302,6 +316,43 @@ class Page {
             : "The data's histogram (grey) and the posterior mean of the density of each column (red), "
               "with a band of 90 % of the draws.";
     return ",\"fits\":[" + text + "],\"fit_note\":" + json_text(note);
+  }
+
+  struct Histogram {
+    std::vector<double> centres, density;
+  };
+  // Empty without data. Bins of whole numbers have whole numbers of them, the same in each: bins of another
+  // width would have gaps and peaks that the data do not have.
+  static Histogram histogram_of(const RunData& data, std::size_t columns, std::size_t j, double low,
+                                double high) {
+    Histogram histogram;
+    if (data.values.empty()) return histogram;
+    constexpr double kLargestWhole = 9e15;
+    bool whole = true;
+    double least = data.values[j], most = least;
+    for (std::size_t i = j; i < data.values.size(); i += columns) {
+      const double x = data.values[i];
+      whole = whole && x == std::floor(x) && std::abs(x) < kLargestWhole;
+      least = std::min(least, x);
+      most = std::max(most, x);
+    }
+    double begin = low, width = (high - low) / static_cast<double>(kHistogramBins);
+    std::size_t bins = kHistogramBins;
+    if (whole) {
+      width = std::ceil((most - least + 1) / static_cast<double>(kHistogramBins));
+      bins = static_cast<std::size_t>(std::ceil((most - least + 1) / width));
+      begin = least - 0.5;
+    }
+    histogram.density.assign(bins, 0.0);
+    const auto rows = static_cast<double>(data.values.size() / columns);
+    for (std::size_t i = j; i < data.values.size(); i += columns) {
+      const double bin = (data.values[i] - begin) / width;
+      if (bin >= 0 && bin < static_cast<double>(bins))
+        histogram.density[static_cast<std::size_t>(bin)] += 1 / (width * rows);
+    }
+    for (std::size_t i = 0; i < bins; ++i)
+      histogram.centres.push_back(begin + (static_cast<double>(i) + 0.5) * width);
+    return histogram;
   }
 
   std::pair<double, double> range_of(const MixtureNames& mixture, const RunData& data, std::size_t columns,

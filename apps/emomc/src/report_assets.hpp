@@ -4,7 +4,8 @@
 namespace emomc::app {
 
 extern const char *const report_page, *const report_style, *const report_script, *const report_chart;
-extern const char* const report_common;  ///< script of both pages; it precedes their own scripts
+extern const char* const report_common;    ///< script of both pages; it precedes their own scripts
+extern const char* const report_citation;  ///< CITATION.cff
 extern const char *const evaluation_page, *const evaluation_style, *const evaluation_script;
 
 }  // namespace emomc::app

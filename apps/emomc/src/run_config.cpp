@@ -1,5 +1,7 @@
 #include "run_config.hpp"
 
+#include <glob.h>
+
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -7,6 +9,7 @@
 #include <utility>
 
 #include "emomc/core/errors.hpp"
+#include "input_kind.hpp"
 #include "run_config_keys.hpp"
 #include "run_config_prior.hpp"
 #include "yaml_reader.hpp"
@@ -19,7 +22,8 @@ namespace {
 /// say which units are meant.
 void require_written_units(const YamlNode& root) {
   if (find_value(root, "data.standardize") != nullptr) return;
-  for (const std::string key : {"means", "scales", "mean", "sigma", "order", "scale_floor"}) {
+  // An order and scale_floor, a share of the column's sd, mean the same in all units.
+  for (const std::string key : {"means", "scales", "mean", "sigma"}) {
     if (find_value(root, "prior." + key) == nullptr) continue;
     refuse_at(
         key_place(root, "prior." + key), "prior." + key,
@@ -63,9 +67,7 @@ std::string read_config_text(const std::filesystem::path& file) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(file, error);
   if (!std::filesystem::exists(status)) throw InputError(excerpt(name) + ": no such configuration file");
-  if (std::filesystem::is_directory(status)) {
-    throw InputError(excerpt(name) + ": a directory; allowed: a configuration file (YAML)");
-  }
+  refuse_if_no_config(file);
   if (!std::filesystem::is_regular_file(status)) {
     throw InputError(excerpt(name) + ": not a regular file; allowed: a configuration file (YAML)");
   }
@@ -79,7 +81,30 @@ std::string read_config_text(const std::filesystem::path& file) {
 }
 
 RunConfig load_run_config(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
-  return parse_run_config(read_config_text(file), file.string(), overrides);
+  RunConfig config = parse_run_config(read_config_text(file), file.string(), overrides);
+  for (const std::string& data : config.data.files) refuse_path_beside(file, "data.file", data);
+  if (config.sampler.init.ends_with(".json")) refuse_path_beside(file, "sampler.init", config.sampler.init);
+  return config;
+}
+
+void refuse_path_beside(const std::filesystem::path& config, const std::string& key,
+                        const std::string& path) {
+  const auto is_there = [](const std::filesystem::path& pattern) {
+    std::error_code error;
+    if (std::filesystem::exists(pattern, error)) return true;
+    glob_t found{};
+    const bool matches = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found) == 0;
+    ::globfree(&found);
+    return matches;
+  };
+  const std::filesystem::path beside = config.parent_path() / path;
+  if (std::filesystem::path(path).is_absolute() || config.parent_path().empty() || is_there(path) ||
+      !is_there(beside))
+    return;
+  throw InputError(config.string() + ": " + key + ": " + path +
+                   ": there is no such file in the working directory, but there is " + beside.string() +
+                   " beside the configuration; paths are relative to the working directory, so write " + key +
+                   ": " + beside.string());
 }
 
 RunConfig parse_run_config(const std::string& yaml, const std::string& name,
@@ -93,6 +118,7 @@ RunConfig parse_run_config(const std::string& yaml, const std::string& name,
     YamlValue(root, "").refuse_type("a map with keys such as data and likelihood");
   }
   for (const std::string& assignment : overrides) apply_override(root, assignment);
+  refuse_other_config(root, InputKind::run_config);
   return run_config_of(root, name);
 }
 

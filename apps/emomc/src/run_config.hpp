@@ -78,7 +78,8 @@ struct OutputConfig {
 struct RunConfig {
   DataConfig data;
   LikelihoodConfig likelihood;
-  PriorSet prior;  ///< a prior for every block of the model, with defaults filled in
+  PriorSet prior;            ///< a prior for every block of the model, with defaults filled in
+  std::string order_column;  ///< prior.order by the name of a column, which has to be the first; empty: by 0
   SamplerConfig sampler;
   Backend backend = Backend::automatic;
   int threads = 0;  ///< 0: all hardware threads
@@ -108,6 +109,10 @@ RunConfig default_run_config();
 /// The text of a configuration file. At most 1 MiB plus one byte are read, and parse_yaml refuses texts
 /// longer than 1 MiB. Throws InputError if the file is missing or cannot be read.
 std::string read_config_text(const std::filesystem::path& file);
+
+/// Throws InputError if `path` (a file, a folder or a glob in the configuration file `config`, at `key`) is
+/// not there from the working directory, but is beside the configuration.
+void refuse_path_beside(const std::filesystem::path& config, const std::string& key, const std::string& path);
 
 /// The prior of a block as the configuration spells it: "{normal: {mean: 0, sd: 10}}".
 std::string to_yaml(const PriorSet& priors, const std::string& block);

@@ -80,11 +80,6 @@ void read_init(const YamlValue& value, RunConfig& config) {
     value.refuse(excerpt(init) + " is unknown; " + did_you_mean(nearest_name(init, starts)) +
                  "allowed: " + allowed);
   }
-  if (config.likelihood.model == two_gaussian && (init == "kmeans" || init == "em")) {
-    value.refuse(init +
-                 " cannot start model two_gaussian, whose components share a mean; allowed: prior, or a "
-                 "parameter file that ends in .json");
-  }
   config.sampler.init = init;
 }
 
@@ -246,10 +241,14 @@ std::vector<ConfigKey> prior_keys() {
        [](const YamlValue& v, RunConfig& c) { read_prior(v, "sigma", c); },
        [](const RunConfig& c) { return write_block(c, "sigma", two_gaussian); }},
       {"prior.order", "",
-       "none | means.0 (components ordered by their first mean); model two_gaussian: none | sigma",
+       "none | means.0, or means.NAME of the first column (components in the order of these means); model "
+       "two_gaussian: none | sigma",
        [](const YamlValue& v, RunConfig& c) { c.prior.order = read_order(v, c); },
        [](const RunConfig& c) {
-         return c.prior.order.empty() ? "none" : c.prior.order == "means" ? "means.0" : c.prior.order;
+         return c.prior.order.empty()      ? std::string("none")
+                : !c.order_column.empty()  ? yaml_text("means." + c.order_column)
+                : c.prior.order == "means" ? std::string("means.0")
+                                           : c.prior.order;
        }},
       {"prior.scale_floor", "", "smallest scale, as a share of the column's sd; 0: none; below 1",
        [](const YamlValue& v, RunConfig& c) {
@@ -295,8 +294,8 @@ std::vector<ConfigKey> sampler_keys() {
       {"sampler.seed", "", "0 to 18446744073709551615",
        [](const YamlValue& v, RunConfig& c) { c.sampler.seed = v.unsigned_integer(); },
        [](const RunConfig& c) { return std::to_string(c.sampler.seed); }},
-      {"sampler.init", "", "prior | kmeans | em | a parameter file (.json); two_gaussian: prior or a file",
-       read_init, [](const RunConfig& c) { return yaml_text(c.sampler.init); }},
+      {"sampler.init", "", "prior | kmeans | em | a parameter file (.json)", read_init,
+       [](const RunConfig& c) { return yaml_text(c.sampler.init); }},
       {"sampler.init_tries", "", "starts tried until the density is finite, 1 to 1000000",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.init_tries = static_cast<int>(v.integer(1, 1'000'000));

@@ -272,11 +272,24 @@ void read_prior(const YamlValue& value, const std::string& block, RunConfig& con
   for (const auto& [name, spec] : nested.blocks) config.prior.blocks[name] = spec;
 }
 
-std::string read_order(const YamlValue& order, const RunConfig& config) {
+std::string read_order(const YamlValue& order, RunConfig& config) {
   std::string ordered = config.likelihood.model == "two_gaussian" ? "sigma" : "means";
   const std::string key = ordered == "means" ? "means.0" : ordered;
-  const std::array<std::string, 2> allowed{"none", key};
-  if (order.choice(allowed) == "none") return "";
+  const std::string text = order.node().kind == YamlNode::Kind::scalar ? order.node().scalar : "";
+  const std::string by_column = "means.", column = text.substr(std::min(by_column.size(), text.size()));
+  const bool is_number =
+      std::all_of(column.begin(), column.end(), [](char c) { return c >= '0' && c <= '9'; });
+  config.order_column.clear();
+  if (ordered == "means" && text.starts_with(by_column) && !column.empty() && !is_number) {
+    config.order_column = column;  // compared with the data's columns when these are read
+  } else {
+    const std::array<std::string, 2> allowed{"none", key};
+    if (ordered == "means" && is_number && text.starts_with(by_column) && text != key)
+      order.refuse(excerpt(text) +
+                   ": components are ordered by the first column; allowed: none, means.0, or "
+                   "data.columns with another column first");
+    if (order.choice(allowed) == "none") return "";
+  }
   if (config.prior.blocks.at(ordered).family == PriorFamily::fixed) {
     order.refuse(key + " cannot order " + ordered + " that are fixed; allowed: none");
   }

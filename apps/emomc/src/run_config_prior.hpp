@@ -16,9 +16,9 @@ PriorSet default_prior(const LikelihoodConfig& likelihood);
 /// since these determine the number of components and, if columns are listed, the number of columns.
 void read_prior(const YamlValue& value, const std::string& block, RunConfig& config);
 
-/// The block that `order` names; empty for none. An order requires a prior that is the same for all
-/// components: the ordered density is K! times the prior, where K! is the number of permutations. Refuses, at
-/// the place of `order`, priors that differ between components.
-std::string read_order(const YamlValue& order, const RunConfig& config);
+/// The block that `order` names; empty for none. Sets config.order_column where it names a column. An order
+/// requires a prior that is the same for all components: the ordered density is K! times the prior, where K!
+/// is the number of permutations. Refuses, at the place of `order`, priors that differ between components.
+std::string read_order(const YamlValue& order, RunConfig& config);
 
 }  // namespace emomc::app

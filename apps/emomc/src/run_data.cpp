@@ -10,14 +10,6 @@
 namespace emomc::app {
 namespace {
 
-std::vector<std::string> strings_at(const nlohmann::json& json, const char* key) {
-  std::vector<std::string> list;
-  if (json.is_object() && json.contains(key) && json[key].is_array())
-    for (const auto& item : json[key])
-      if (item.is_string()) list.push_back(item);
-  return list;
-}
-
 char mark_at(const nlohmann::json& json, const char* key, std::string_view allowed) {
   if (!json.contains(key) || !json[key].is_string()) return 0;
   const std::string mark = json[key];
@@ -42,6 +34,19 @@ std::vector<double> numbers_at(const nlohmann::json& json, const char* key) {
   return list;
 }
 
+// Manifests of earlier versions do not have the working directory.
+std::vector<std::string> paths_of(const nlohmann::json& data, const std::vector<std::string>& files) {
+  if (!data.contains("working_directory") || !data["working_directory"].is_string()) return files;
+  const std::filesystem::path from = data["working_directory"].get<std::string>();
+  std::vector<std::string> paths;
+  for (const auto& file : files) {
+    std::error_code error;
+    const std::filesystem::path there = from / file;
+    paths.push_back(std::filesystem::exists(there, error) ? there.string() : file);
+  }
+  return paths;
+}
+
 // Bytes of a number as text, with its separator and a share of the skipped columns. The number of rows is
 // only a claim of the manifest; the size of the files bounds what is read.
 constexpr std::size_t kMostTextPerNumber = 64;
@@ -57,6 +62,14 @@ std::uintmax_t bytes_of(const std::vector<std::string>& files) {
 }
 
 }  // namespace
+
+std::vector<std::string> strings_at(const nlohmann::json& json, const char* key) {
+  std::vector<std::string> list;
+  if (json.is_object() && json.contains(key) && json[key].is_array())
+    for (const auto& item : json[key])
+      if (item.is_string()) list.push_back(item);
+  return list;
+}
 
 nlohmann::json read_manifest(const std::filesystem::path& manifest) {
   constexpr std::uintmax_t kMostBytes = 16 << 20;  // JSON takes up to 32 times as much memory
@@ -74,7 +87,7 @@ nlohmann::json read_manifest(const std::filesystem::path& manifest) {
 }
 
 void check_data_files(const std::filesystem::path& directory, const RunData& data) {
-  for (const auto& file : data.files) {
+  for (const auto& file : data.paths) {
     const std::string place = (directory / "manifest.json").string() + ": data.files: " + file;
     std::error_code error;
     const auto status = std::filesystem::status(file, error);
@@ -118,6 +131,7 @@ RunData read_run_data(const std::filesystem::path& directory, std::size_t most_b
   const auto& data = manifest["data"];
   result.columns = strings_at(data, "columns");
   result.files = strings_at(data, "files");
+  result.paths = paths_of(data, result.files);
   result.format = format_of(data);
   result.mean = numbers_at(data, "mean");
   result.sd = numbers_at(data, "sd");
@@ -127,8 +141,8 @@ RunData read_run_data(const std::filesystem::path& directory, std::size_t most_b
   if (data["rows"].get<std::size_t>() > most_bytes / sizeof(double) / result.columns.size()) return result;
   try {
     check_data_files(directory, result);
-    if (bytes_of(result.files) > kMostTextPerNumber * (most_bytes / sizeof(double))) return result;
-    Table table = read_table({result.files, result.columns, result.format});
+    if (bytes_of(result.paths) > kMostTextPerNumber * (most_bytes / sizeof(double))) return result;
+    Table table = read_table({result.paths, result.columns, result.format});
     if (hash_table(table) == result.sha256) result.values = std::move(table.values);
   } catch (const InputError&) {
     result.values.clear();

@@ -11,7 +11,10 @@
 namespace emomc::app {
 
 struct RunData {
-  std::vector<std::string> columns, files;
+  std::vector<std::string> columns, files;  ///< files as the run was given them
+  /// [files.size()] where the files are from the working directory of this process. A relative path is looked
+  /// up from the run's working directory first.
+  std::vector<std::string> paths;
   CsvFormat format;  ///< with which the CSV files were read
   std::string sha256;
   std::vector<double> mean, sd;  ///< [num_columns], by which the run standardised; empty: it did not
@@ -21,6 +24,9 @@ struct RunData {
 /// The manifest as JSON; null if it is missing, is damaged, is not a regular file or is longer than 16 MiB.
 /// Throws InputError if it cannot be read.
 nlohmann::json read_manifest(const std::filesystem::path& manifest);
+
+/// The texts of a list in a JSON object; empty where there is no such list.
+std::vector<std::string> strings_at(const nlohmann::json& json, const char* key);
 
 /// "run", "evaluation" or "model", as the manifest states; empty if it is missing or damaged.
 std::string run_kind(const std::filesystem::path& directory);

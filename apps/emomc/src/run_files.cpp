@@ -232,6 +232,7 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
   const ColumnUnits standardized = config_.data.standardize ? setup_.loaded.units : ColumnUnits{};
   m["data"] = {{"sha256", setup_.loaded.fingerprint.sha256},
                {"files", setup_.loaded.table.files},
+               {"working_directory", std::filesystem::current_path().string()},
                {"format", to_json(config_.data.format)},
                {"rows", setup_.loaded.table.num_rows},
                {"columns", setup_.loaded.table.columns},

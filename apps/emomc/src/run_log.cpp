@@ -44,4 +44,15 @@ std::shared_ptr<spdlog::logger> make_logger(const std::filesystem::path& directo
   return logger;
 }
 
+void log_in_both(spdlog::logger& logger, const std::string& on_terminal, const std::string& in_file) {
+  bool is_file = false;  // make_logger puts the terminal first
+  for (const auto& sink : logger.sinks()) {
+    const std::string& text = is_file ? in_file : on_terminal;
+    is_file = true;
+    if (!sink->should_log(spdlog::level::info)) continue;
+    sink->log({logger.name(), spdlog::level::info, text});
+    sink->flush();
+  }
+}
+
 }  // namespace emomc::app

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/core/nearest_name.hpp"
 #include "emomc/likelihood/standardize.hpp"
 #include "emomc/sampler/prior_units.hpp"
 #include "progress.hpp"
@@ -157,6 +158,21 @@ ComponentCaches caches_that_fit(const LikelihoodEngine& engine, const Target& ta
 
 namespace {
 
+// Refuses an order by the name of a column that is not the first.
+void check_order(const RunConfig& config, const std::vector<std::string>& columns) {
+  const std::string& name = config.order_column;
+  if (config.prior.order.empty() || name.empty() || name == columns[0]) return;
+  const std::string where = "prior.order: means." + name + ": ";
+  if (std::find(columns.begin(), columns.end(), name) == columns.end())
+    throw InputError(where + "there is no such column; " + did_you_mean(nearest_name(name, columns)) +
+                     "allowed: means." + columns[0] + ", the first of " + joined(columns));
+  std::string others;
+  for (const auto& column : columns)
+    if (column != name) others += ", " + column;
+  throw InputError(where + "components are ordered by the first column, which is " + columns[0] +
+                   "; data.columns: [" + name + others + "] makes " + name + " the first");
+}
+
 // Refuses a number of chains whose minimum memory exceeds the free memory, before any of it is allocated: the
 // system may grant such an allocation and kill the process later.
 void refuse_too_many_chains(const RunConfig& config, const RunSetup& setup) {
@@ -177,6 +193,7 @@ RunSetup set_up(const RunConfig& config) {
   RunSetup setup;
   setup.model = {config.likelihood.model, config.likelihood.components, config.likelihood.covariance};
   setup.loaded = load_data(config.data, setup.model);
+  check_order(config, setup.loaded.table.columns);
   const DataSet& data = setup.loaded.data;
   ParameterLayout layout = model_layout(setup.model, data.dim);
   if (config.data.standardize) {

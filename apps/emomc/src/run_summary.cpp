@@ -1,21 +1,54 @@
 #include "run_summary.hpp"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <sstream>
 
 #include "emomc/core/errors.hpp"
+#include "quantity_labels.hpp"
 #include "yaml_value.hpp"
 
 namespace emomc::app {
-bool is_selected(const std::string& name, const std::vector<std::string>& patterns) {
-  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
-    // A name such as means[0] is compared before it is interpreted as a bracket expression.
-    return name == pattern || fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-  });
+namespace {
+
+// The quantities that the verdict is about, the worst first (see worst_of), then the one with the least ESS,
+// which ends a run with sampler.until.ess. `num_failed`: how many of them fail a check.
+std::vector<std::size_t> named_by_verdict(const DrawDiagnostics& run, std::size_t& num_failed) {
+  const ConvergenceVerdict verdict = judge_convergence(run);
+  std::vector<std::size_t> named;
+  const auto add = [&](std::size_t q) {
+    if (std::find(named.begin(), named.end(), q) == named.end()) named.push_back(q);
+  };
+  for (const FailedQuantities* failed : {&verdict.label_free, &verdict.parameters})
+    for (const auto* list : {&failed->rhat, &failed->trend, &failed->ess})
+      if (!list->empty()) add(list->front());
+  num_failed = named.size();
+  std::size_t least = 0;
+  double least_ess = std::numeric_limits<double>::infinity();
+  for (std::size_t q = 0; q < run.draws.num_quantities(); ++q) {
+    const double ess = std::min(run.summaries[q].ess_bulk, run.summaries[q].ess_tail);
+    if (run.is_constant(q) || !(ess < least_ess)) continue;
+    least_ess = ess;
+    least = q;
+  }
+  if (std::isfinite(least_ess)) add(least);
+  return named;
 }
+
+// The quantity about which a summary warns; empty if the label-free quantities have converged.
+std::optional<std::size_t> first_fault(const Inspection& run) {
+  const FailedQuantities failed = judge_convergence(run).label_free;
+  for (const auto* list : {&failed.rhat, &failed.trend, &failed.ess})
+    if (!list->empty()) return list->front();
+  for (std::size_t q = 0; q < run.draws.num_quantities(); ++q)
+    if (run.is_label_free(q) && !run.is_converged(q)) return q;
+  return std::nullopt;
+}
+
+}  // namespace
 
 RunSummary summarize_run(const Inspection& run, const std::vector<std::string>& patterns) {
   const DrawSet& draws = run.draws;
@@ -30,9 +63,13 @@ RunSummary summarize_run(const Inspection& run, const std::vector<std::string>& 
   summary.overlap = run.overlap;
   summary.numbered_by = run.numbered_by;
   summary.is_nested = draws.chains_per_superchain > 1;
+  const std::vector<std::size_t> named = named_by_verdict(run, summary.num_failed);
   for (std::size_t q = 0; q < draws.num_quantities(); ++q) {
-    if (summary.is_selected && !is_selected(draws.names[q], patterns)) continue;
-    SummaryRow row{draws.names[q], run.summaries[q], std::nullopt, q >= run.first_label_free};
+    const std::string& label = run.quantity_labels[q];
+    if (summary.is_selected && !is_selected(draws.names[q], label, patterns)) continue;
+    SummaryRow row{draws.names[q], label, run.summaries[q], std::nullopt, q >= run.first_label_free};
+    const auto at = std::find(named.begin(), named.end(), q);
+    if (at != named.end()) row.named = static_cast<std::size_t>(at - named.begin());
     if (summary.warmup_seconds && summary.sampling_seconds) {
       const double seconds = *summary.warmup_seconds + *summary.sampling_seconds;
       if (seconds > 0) row.ess_bulk_per_second = row.summary.ess_bulk / seconds;
@@ -57,18 +94,18 @@ RunSummary summarize_run(const Inspection& run, const std::vector<std::string>& 
     block.rate = static_cast<double>(accepted) / static_cast<double>(proposed);
     summary.acceptance.push_back(block);
   }
-  for (std::size_t q = 0; q < draws.num_quantities() && summary.warning.empty(); ++q)
-    if (run.is_label_free(q) && !run.is_converged(q))
-      summary.warning = fmt::format(
-          "warning: not converged: {} ({}), R-hat {:.3f}, ESS {:.0f} bulk, {:.0f} tail; `emomc diagnose` "
-          "says "
-          "more\n",
-          draws.names[q],
-          run.has_high_rhat(q) ? "chains differ"
-          : run.has_trend(q)   ? "early draws differ from late ones"
-          : run.is_judged(q)   ? fmt::format("the ESS is below {:.0f}", run.least_ess())
-                               : "no diagnostics",
-          run.summaries[q].rhat, run.summaries[q].ess_bulk, run.summaries[q].ess_tail);
+  if (const auto fault = first_fault(run)) {
+    const std::size_t q = *fault;
+    summary.warning = fmt::format(
+        "warning: not converged: {} ({}), R-hat {:.3f}, ESS {:.0f} bulk, {:.0f} tail; `emomc diagnose` "
+        "says more\n",
+        run.quantity_labels[q],
+        run.has_high_rhat(q) ? "chains differ"
+        : run.has_trend(q)   ? "early draws differ from late ones"
+        : run.is_judged(q)   ? fmt::format("the ESS is below {:.0f}", run.least_ess())
+                             : "no diagnostics",
+        run.summaries[q].rhat, run.summaries[q].ess_bulk, run.summaries[q].ess_tail);
+  }
   return summary;
 }
 
@@ -98,6 +135,7 @@ nlohmann::ordered_json to_json(const RunSummary& summary) {
     const QuantitySummary& s = row.summary;
     json[row.is_label_free ? "label_free" : "parameters"].push_back(
         {{"name", row.name},
+         {"label", row.label},
          {"mean", number(s.mean)},
          {"sd", number(s.sd)},
          {"q5", number(s.q5)},
@@ -144,39 +182,57 @@ static std::string labels_note(const RunSummary& summary) {
                      summary.overlap.first, summary.overlap.second, 100 * summary.overlap.share);
 }
 
-std::string to_text(const RunSummary& summary, std::size_t max_rows) {
+std::string to_text(const RunSummary& summary, std::size_t max_rows, std::size_t width) {
   std::vector<const SummaryRow*> rows;
-  // A density on a grid is omitted here; it is meant for programs.
+  // A density on a grid is for programs and omitted here, unless the verdict is about it.
   for (const auto& row : summary.rows)
-    if (!row.name.starts_with("mixture_density[") || summary.is_selected) rows.push_back(&row);
+    if (!row.name.starts_with("mixture_density[") || summary.is_selected || row.named < summary.num_failed)
+      rows.push_back(&row);
   const std::size_t num_rows = rows.size();
   const bool cut = num_rows > max_rows;
   if (cut) {
-    // Densities come first, then the quantities with the largest R-hat.
-    std::stable_sort(rows.begin(), rows.end(), [](const SummaryRow* a, const SummaryRow* b) {
-      const auto badness = [](const SummaryRow* r) {
-        if (r->name.rfind("log_", 0) == 0) return 1e9;
+    const auto rank = [](const SummaryRow* row) {
+      if (row->name.starts_with("log_")) return std::size_t{0};
+      return row->named == SummaryRow::kUnnamed ? SummaryRow::kUnnamed : row->named + 1;
+    };
+    std::stable_sort(rows.begin(), rows.end(), [&](const SummaryRow* a, const SummaryRow* b) {
+      if (rank(a) != rank(b)) return rank(a) < rank(b);
+      if (rank(a) == 0) return false;
+      const auto rhat = [](const SummaryRow* r) {
         return std::isnan(r->summary.rhat) ? 0.0 : r->summary.rhat;
       };
-      return badness(a) > badness(b);
+      return rhat(a) > rhat(b);
     });
     rows.resize(max_rows);
   }
-  std::size_t width = 4;
-  for (const auto* row : rows) width = std::max(width, row->name.size());
-  std::string out =
-      fmt::format("{:<{}} {:>11} {:>10} {:>11} {:>11} {:>11} {:>10} {:>8} {:>8} {:>7}\n", "name", width,
-                  "mean", "sd", "5 %", "50 %", "95 %", "mcse", "ess_bulk", "ess_tail", "rhat");
+  // Where a terminal is narrow, columns that others stand for go first.
+  TextTable table({{"name"},
+                   {"mean"},
+                   {"sd"},
+                   {"5 %", 3},
+                   {"50 %", 6},
+                   {"95 %", 3},
+                   {"mcse", 4},
+                   {"ess_bulk", 1},
+                   {"ess_tail", 5},
+                   {"rhat"}});
   for (const auto* row : rows) {
     const QuantitySummary& s = row->summary;
-    out += fmt::format(
-        "{:<{}} {:>11.5g} {:>10.3g} {:>11.5g} {:>11.5g} {:>11.5g} {:>10.2g} {:>8.0f} {:>8.0f} {:>7.3f}\n",
-        row->name, width, s.mean, s.sd, s.q5, s.q50, s.q95, s.mcse_mean, s.ess_bulk, s.ess_tail, s.rhat);
+    table.add({row->label, value_text(s.mean, s.sd), significant_text(s.sd, 3), value_text(s.q5, s.sd),
+               value_text(s.q50, s.sd), value_text(s.q95, s.sd), significant_text(s.mcse_mean, 2),
+               fmt::format("{:.0f}", s.ess_bulk), fmt::format("{:.0f}", s.ess_tail),
+               fmt::format("{:.3f}", s.rhat)});
   }
+  std::string out = table.text(width);
   if (cut)
-    out += fmt::format("... and {} more (the {} with the largest R-hat are shown)\n", num_rows - max_rows,
-                       max_rows);
-  return out + labels_note(summary) + summary.warning;
+    out += wrapped(fmt::format("... and {} more (shown are the log densities, the worst of each check of "
+                               "diagnose, and the largest R-hat)",
+                               num_rows - max_rows),
+                   width) +
+           "\n";
+  std::istringstream sentences(labels_note(summary) + summary.warning);
+  for (std::string line; std::getline(sentences, line);) out += wrapped(line, width) + "\n";
+  return out;
 }
 
 }  // namespace emomc::app

@@ -8,14 +8,18 @@
 
 #include "emomc/sampler/diagnostics.hpp"
 #include "inspection.hpp"
+#include "text_table.hpp"
 
 namespace emomc::app {
 
 struct SummaryRow {
-  std::string name;
+  std::string name, label;  ///< as in chain files, and with the names of columns
   QuantitySummary summary;
   std::optional<double> ess_bulk_per_second;  ///< per second of warm-up and sampling together
   bool is_label_free = false;                 ///< derived from a mixture's parameters, independent of labels
+  /// Place among the quantities that the verdict names, from 0, the worst; kUnnamed: it names another.
+  std::size_t named = kUnnamed;
+  static constexpr std::size_t kUnnamed = static_cast<std::size_t>(-1);
 };
 
 struct BlockAcceptance {
@@ -32,21 +36,20 @@ struct RunSummary {
   Labels labels = Labels::as_sampled;
   ComponentOverlap overlap;
   std::string numbered_by;
-  bool is_nested = false;  ///< R-hat is nested R-hat
-  std::string warning;     ///< a line, if a label-free quantity has not converged
+  std::size_t num_failed = 0;  ///< how many of the quantities that the verdict names fail one of its checks
+  bool is_nested = false;      ///< R-hat is nested R-hat
+  std::string warning;         ///< a line, if a label-free quantity has not converged
   std::optional<double> warmup_seconds, sampling_seconds;
 };
 
-/// Whether a name equals one of `patterns` or is matched by one (shell globs).
-bool is_selected(const std::string& name, const std::vector<std::string>& patterns);
-
-/// Summarises the quantities whose names match `patterns` (shell globs); all if it is empty. Throws
-/// InputError if no name matches.
+/// Summarises the quantities whose names or labels match `patterns` (shell globs); all if it is empty. Throws
+/// InputError if none matches.
 RunSummary summarize_run(const Inspection& run, const std::vector<std::string>& patterns);
 
 nlohmann::ordered_json to_json(const RunSummary& summary);
 std::string to_csv(const RunSummary& summary);
-/// A text table of at most `max_rows` rows; if there are more, of those with the largest R-hat.
-std::string to_text(const RunSummary& summary, std::size_t max_rows);
+/// A text table of at most `max_rows` rows, no line wider than `width`. If there are more rows, it has the
+/// log densities, the quantities that the verdict names and those with the largest R-hat.
+std::string to_text(const RunSummary& summary, std::size_t max_rows, std::size_t width = kUnlimited);
 
 }  // namespace emomc::app

@@ -34,14 +34,16 @@ std::string SamplingOptions::command_to_go_on(const std::string& command, const 
   for (const auto& assignment : set) text += " --set " + shell_word(assignment);
   if (!backend.empty()) text += " --backend " + shell_word(backend);
   if (!seed.empty()) text += " --seed " + shell_word(seed);
+  if (!threads.empty()) text += " --threads " + shell_word(threads);
   return text + more + " --resume";
 }
 
-std::vector<std::string> SamplingOptions::overrides() const {
+std::vector<std::string> KeyOptions::overrides() const {
   std::vector<std::string> all = set;
   if (!output.empty()) all.push_back("output.directory=" + yaml_quoted(output));
   if (!backend.empty()) all.push_back("backend=" + backend);
   if (!seed.empty()) all.push_back("sampler.seed=" + seed);
+  if (!threads.empty()) all.push_back("threads=" + threads);
   return all;
 }
 
@@ -53,16 +55,20 @@ ExistingRun SamplingOptions::policy() const {
   return resume ? ExistingRun::resume : force ? ExistingRun::overwrite : ExistingRun::refuse;
 }
 
+CLI::Option* add_key_options(CLI::App& command, KeyOptions& options) {
+  command.add_option("--set", options.set, "Override keys: --set sampler.draws=500")->allow_extra_args(false);
+  command.add_option("--backend", options.backend, "auto, reference, cpu or cuda");
+  command.add_option("--threads", options.threads, "Threads of the CPU; 0: all (threads)");
+  return command.add_option("--seed", options.seed, "Seed (sampler.seed)");
+}
+
 CLI::Option* add_sampling_options(CLI::App& command, SamplingOptions& options) {
   command
       .add_option("CONFIG", options.config,
                   "YAML configuration (every key: configs/all_keys.yaml of run, all_evaluation_keys.yaml of "
                   "evaluate and train)")
       ->required();
-  command.add_option("--set", options.set, "Override a key: --set sampler.draws=500")
-      ->allow_extra_args(false);
-  command.add_option("--backend", options.backend, "auto, reference, cpu or cuda");
-  auto* seed = command.add_option("--seed", options.seed, "Seed (sampler.seed)");
+  auto* seed = add_key_options(command, options);
   auto* resume = command.add_flag("--resume", options.resume,
                                   "Go on from the checkpoint; from the beginning without one");
   command

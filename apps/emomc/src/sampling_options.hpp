@@ -1,4 +1,4 @@
-// The command-line options that all sampling commands share: run, evaluate and train.
+// The command-line options that commands with a configuration share.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,13 +10,20 @@
 
 namespace emomc::app {
 
-struct SamplingOptions {
-  std::string config, output, backend, seed;
+/// Options that stand for keys of the configuration.
+struct KeyOptions {
+  std::string output, backend, seed, threads;
   std::vector<std::string> set;
-  bool resume = false, force = false, quiet = false, verbose = false;
 
   /// The assignments of --set and those that the other options stand for, as `key.path=value`.
   std::vector<std::string> overrides() const;
+};
+
+/// The options of run, evaluate and train.
+struct SamplingOptions : KeyOptions {
+  std::string config;
+  bool resume = false, force = false, quiet = false, verbose = false;
+
   Verbosity verbosity() const;
   ExistingRun policy() const;
   /// The shell command that resumes the run: "emomc run CONFIG --output DIR --set KEY=VALUE --resume". `more`
@@ -24,7 +31,11 @@ struct SamplingOptions {
   std::string command_to_go_on(const std::string& command, const std::string& more = "") const;
 };
 
-/// Adds the options, except --output, to a command. `options` must outlive the command. Returns the option
+/// Adds --set, --backend, --seed and --threads to a command. `options` must outlive the command. Returns the
+/// option --seed.
+CLI::Option* add_key_options(CLI::App& command, KeyOptions& options);
+/// Adds all options of run, evaluate and train except --output to a command. `options` must outlive the
+/// command. Returns the option
 /// --seed.
 CLI::Option* add_sampling_options(CLI::App& command, SamplingOptions& options);
 

@@ -9,6 +9,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/likelihood/parameter_file.hpp"
+#include "input_kind.hpp"
 #include "run_config.hpp"
 #include "yaml_value.hpp"
 
@@ -173,6 +174,7 @@ SimulatedCorpus read_corpus(const YamlValue& value, const SimulationConfig& conf
 SimulationConfig load_simulation_config(const std::filesystem::path& file) {
   const auto source = std::make_shared<const std::string>(file.string());
   const YamlNode root = parse_yaml(read_config_text(file), {source, 1});
+  refuse_other_config(root, InputKind::simulation_config);
   const Section top(root, "", {"model", "parameters", "columns", "seed", "rows", "file", "corpus"});
   SimulationConfig config;
   const auto models = model_names();

@@ -60,8 +60,9 @@ void to_written(const ParameterLayout& layout, std::span<double> theta);
 /// positive definite.
 void from_written(const ParameterLayout& layout, std::span<double> theta);
 
-/// Reorders the components of theta: component k of the result is component order[k] of theta. Blocks without
-/// a component axis are unchanged.
+/// Reorders the components of theta: component k of the result is component order[k] of theta. A fraction,
+/// the weight of the first of two components, becomes one minus itself where they change places; other blocks
+/// without a component axis are unchanged.
 std::vector<double> permute_components(const ParameterLayout& layout, std::span<const int> order,
                                        std::span<const double> theta);
 

@@ -45,8 +45,9 @@ class MixturePool {
   /// In addition to `given`.
   static constexpr int kSeeded = kKmeans + kRandomRows + kRandomSplits + kLocalGroups;
 
-  /// `model` is a mixture with blocks of weights, of means and of scales or covariances. `data` must outlive
-  /// the object.
+  /// `model` is a mixture with blocks of weights, of means and of scales or covariances, or two_gaussian,
+  /// whose partitions are of the distances from the median and whose first component is the narrower one.
+  /// `data` must outlive the object.
   MixturePool(const DataSet& data, const ModelSpec& model, PoolOptions options);
 
   /// The fits with a finite log likelihood, in the order of the seedings.

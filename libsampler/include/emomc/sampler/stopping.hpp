@@ -39,5 +39,7 @@ Decision decide(const StoppingRule& rule, const DrawDiagnostics& run, std::int64
 /// The most important reason why draws are not accepted, e.g. "R-hat of log_density is 1.23, at most 1.01 is
 /// allowed"; empty where there is none. `ess` is required in addition to what judge_convergence requires.
 std::string worst_of(const DrawDiagnostics& run, double ess);
+/// The same with other names of the quantities, [draws.num_quantities()].
+std::string worst_of(const DrawDiagnostics& run, double ess, const std::vector<std::string>& names);
 
 }  // namespace emomc

@@ -1,0 +1,91 @@
+// What newcomers type: mistyped commands and options, several values after one option.
+#include <nlohmann/json.hpp>
+
+#include "program.hpp"
+
+namespace emomc {
+namespace {
+
+using nlohmann::json;
+using testing::ProgramFolder;
+
+class CommandLine : public ::testing::Test {
+ protected:
+  ProgramFolder folder;
+
+  void write_config() {
+    std::string rows = "a,b\n";
+    for (int i = 0; i < 40; ++i)
+      rows += std::to_string(i % 7 + 20 * (i % 2)) + "," + std::to_string(i % 5) + "\n";
+    folder.write("data.csv", rows);
+    folder.write("config.yaml",
+                 "data: {file: data.csv}\nlikelihood: {components: 2}\n"
+                 "sampler: {chains: 2, warmup: 50, draws: 20}\noutput: {directory: run}\n");
+  }
+  void expect_refused(const std::string& arguments, const std::vector<std::string>& words) {
+    testing::expect_refused(folder, arguments, words);
+  }
+};
+
+TEST_F(CommandLine, AMistypedCommandIsNamedWithTheNearestOne) {
+  expect_refused("rnu", {"rnu: there is no such command; did you mean run?", "allowed: run, check"});
+  expect_refused("sumary run", {"did you mean summary?"});
+  expect_refused("diagnoze run", {"did you mean diagnose?"});
+  expect_refused("xyzzy", {"xyzzy", "allowed: run, check", "emomc --help"});
+}
+
+TEST_F(CommandLine, VersionAndHelpAreUnderstoodWithoutDashes) {
+  const auto version = folder.run("version"), dashed = folder.run("--version");
+  EXPECT_EQ(version.exit_code, 0) << version.err;
+  EXPECT_EQ(version.out, dashed.out);
+  EXPECT_EQ(version.out.rfind("emomc ", 0), 0u);
+  EXPECT_EQ(folder.run("help").out, folder.run("--help").out);
+  EXPECT_EQ(folder.run("help run").out, folder.run("run --help").out);
+  expect_refused("--verison", {"--verison: emomc has no such option; did you mean --version?"});
+}
+
+TEST_F(CommandLine, AMistypedOptionIsNamedWithTheNearestOne) {
+  write_config();
+  expect_refused("run config.yaml --ouput x", {"--ouput", "did you mean --output?", "emomc run --help"});
+  expect_refused("run config.yaml --ouput=x", {"--ouput", "did you mean --output?"});
+  expect_refused("run config.yaml -output x", {"-output", "did you mean --output?"});
+  // An option that is required does not hide that its name is mistyped.
+  expect_refused("export run --fromat csv -o y", {"--fromat", "did you mean --format?"});
+  // A key of the configuration.
+  expect_refused("run config.yaml --draws 500", {"--draws", "--set sampler.draws=500"});
+  expect_refused("run config.yaml --darws=500", {"--darws", "--set sampler.draws=500"});
+  expect_refused("check config.yaml --keep-warmup", {"--set output.keep_warmup="});
+  EXPECT_FALSE(folder.exists("run"));
+  EXPECT_FALSE(folder.exists("x"));
+}
+
+TEST_F(CommandLine, OneOptionTakesSeveralValues) {
+  write_config();
+  const auto check = folder.run(
+      "check --json --set sampler.draws=30 sampler.thin=2 config.yaml --set=threads=1 backend=cpu");
+  ASSERT_EQ(check.exit_code, 0) << check.err;
+  const std::string config = json::parse(check.out)["config"];
+  for (const char* line : {"draws: 30\n", "thin: 2\n", "threads: 1\n", "backend: cpu\n"})
+    EXPECT_NE(config.find(line), std::string::npos) << line << " not in\n" << config;
+  ASSERT_EQ(folder.run("run config.yaml -q").exit_code, 0);
+  for (const char* arguments :
+       {"summary run --vars log_prior 'weights*' --json", "summary --vars log_prior 'weights*' run --json",
+        "summary run --json --vars=log_prior weights[0] weights[1]"}) {
+    const auto summary = folder.run(arguments);
+    ASSERT_EQ(summary.exit_code, 0) << arguments << ": " << summary.err;
+    EXPECT_EQ(json::parse(summary.out)["parameters"].size(), 3u) << arguments;
+  }
+  // A run that is not there is not taken for a name.
+  expect_refused("summary --vars log_prior runs/none", {"runs/none"});
+  expect_refused("summary --vars log_prior none.csv", {"none.csv"});
+}
+
+TEST_F(CommandLine, ThreadsIsAnOptionOfRun) {
+  write_config();
+  ASSERT_EQ(folder.run("run config.yaml -q --threads 1").exit_code, 0);
+  EXPECT_NE(folder.read("run/config.yaml").find("threads: 1\n"), std::string::npos);
+  expect_refused("run config.yaml --force --threads none", {"threads", "none"});
+}
+
+}  // namespace
+}  // namespace emomc
