@@ -43,14 +43,6 @@ Inspection inspect_draws(DrawSet draws, RunFacts facts, Numbering numbering) {
 
 namespace {
 
-std::vector<std::string> strings_at(const nlohmann::json& json, const char* key) {
-  std::vector<std::string> result;
-  const auto found = json.find(key);
-  if (!json.is_object() || found == json.end() || !found->is_array()) return result;
-  for (const auto& value : *found) result.push_back(value.is_string() ? value.get<std::string>() : "");
-  return result;
-}
-
 std::optional<RunFacts::Starts> starts_of(const nlohmann::json& json) {
   if (!json.is_object()) return {};
   const auto points = number_at(json, "points");
