@@ -255,7 +255,7 @@ class Page {
   std::string fits() const {
     const auto mixture = find_mixture(draws_, 1);
     if (!mixture) return ",\"fits\":[],\"fit_note\":\"\"";
-    const RunData data = read_run_data(directory_, kMostDataBytes);
+    const RunData data = directory_.empty() ? RunData{} : read_run_data(directory_, kMostDataBytes);
     const auto columns = static_cast<std::size_t>(mixture->num_columns);
     const std::size_t draws = draws_.num_chains() * draws_.num_draws, used = std::min(draws, kBandDraws);
     std::string text;
@@ -296,7 +296,8 @@ class Page {
               ",\"histogram_x\":" + numbers(centres) + ",\"histogram\":" + numbers(histogram) + "}";
     }
     const std::string note =
-        data.values.empty()
+        directory_.empty() ? "Posterior mean of the density of each column, with a band of 90 % of the draws."
+        : data.values.empty()
             ? "Posterior mean of the density of each column, with a band of 90 % of the draws. The data "
               "themselves are not there any more, have changed, or are too large."
             : "The data's histogram (grey) and the posterior mean of the density of each column (red), "
@@ -321,7 +322,7 @@ class Page {
 
   // Empty if the data cannot be read.
   std::string predictive() const {
-    if (draws_.layout.blocks.empty()) return "[]";
+    if (directory_.empty() || draws_.layout.blocks.empty()) return "[]";
     std::vector<PredictiveCheck> checks;
     try {
       checks = predictive_checks(directory_, kReplicates);
@@ -333,11 +334,13 @@ class Page {
     });
   }
 
-  std::string config() const { return beginning_of(directory_ / "config.yaml", 200'000); }
+  std::string config() const {
+    return directory_.empty() ? "" : beginning_of(directory_ / "config.yaml", 200'000);
+  }
 
   const Inspection& run_;
   const DrawSet& draws_;
-  std::filesystem::path directory_;
+  std::filesystem::path directory_;  // empty for draws of other programs
   ReportOptions options_;
 };
 
