@@ -31,8 +31,8 @@ std::vector<std::size_t> groups_of(const Table& table, const std::string& by, st
   for (std::size_t i = 0; i < group.size(); ++i) {
     while (file + 1 < table.file_first_row.size() && i >= table.file_first_row[file + 1]) ++file;
     std::vector<std::size_t> key;
-    if (by == "file") {
-      key = {file};
+    if (label == table.labels.end()) {
+      key = {file};  // "file" is the only name that is not a column
     } else if (by == "utterance") {
       // Utterances are numbered within each file and each speaker.
       key = {file, speaker == table.labels.end() ? 0 : speaker->codes[i], label->codes[i]};

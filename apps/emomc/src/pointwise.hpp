@@ -21,7 +21,8 @@ ParameterLayout layout_of_likelihood(const ParameterLayout& layout, const ModelS
 
 /// The groups of rows that are left out together.
 struct Grouping {
-  std::string by;  ///< "row", "file", or a label column of the data (utterance, speaker, ...)
+  std::string by;  ///< "row"; a label column of the data (utterance, speaker, ...); or "file": the input
+                   ///< files where there is no such column
   std::size_t num_groups = 0;
 };
 
