@@ -129,10 +129,8 @@ class Page {
         rest.push_back(q);
     }
     std::stable_sort(rest.begin(), rest.end(), [this](std::size_t a, std::size_t b) {
-      const auto badness = [this](std::size_t q) {
-        return std::isnan(run_.summaries[q].rhat) ? 1e9 : run_.summaries[q].rhat;
-      };
-      return badness(a) > badness(b);
+      return badness(run_.summaries[a], run_.is_constant(a)) >
+             badness(run_.summaries[b], run_.is_constant(b));
     });
     for (std::size_t i = 0; i < std::min(rest.size(), kChartedQuantities); ++i) add(rest[i]);
     return chosen;

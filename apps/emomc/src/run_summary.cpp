@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <tuple>
 
 #include "emomc/core/errors.hpp"
 #include "yaml_value.hpp"
@@ -15,6 +17,11 @@ bool is_selected(const std::string& name, const std::vector<std::string>& patter
     // A name such as means[0] is compared before it is interpreted as a bracket expression.
     return name == pattern || fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
   });
+}
+
+double badness(const QuantitySummary& summary, bool is_constant) {
+  if (is_constant) return 0;
+  return std::isnan(summary.rhat) ? std::numeric_limits<double>::infinity() : summary.rhat;
 }
 
 RunSummary summarize_run(const Inspection& run, const std::vector<std::string>& patterns) {
@@ -32,7 +39,8 @@ RunSummary summarize_run(const Inspection& run, const std::vector<std::string>& 
   summary.is_nested = draws.chains_per_superchain > 1;
   for (std::size_t q = 0; q < draws.num_quantities(); ++q) {
     if (summary.is_selected && !is_selected(draws.names[q], patterns)) continue;
-    SummaryRow row{draws.names[q], run.summaries[q], std::nullopt, q >= run.first_label_free};
+    SummaryRow row{draws.names[q], run.summaries[q], std::nullopt, q >= run.first_label_free,
+                   run.is_constant(q)};
     if (summary.sampling_seconds && *summary.sampling_seconds > 0)
       row.ess_bulk_per_second = row.summary.ess_bulk / *summary.sampling_seconds;
     summary.rows.push_back(row);
@@ -152,11 +160,10 @@ std::string to_text(const RunSummary& summary, std::size_t max_rows) {
   if (cut) {
     // Densities come first, then the quantities with the largest R-hat.
     std::stable_sort(rows.begin(), rows.end(), [](const SummaryRow* a, const SummaryRow* b) {
-      const auto badness = [](const SummaryRow* r) {
-        if (r->name.rfind("log_", 0) == 0) return 1e9;
-        return std::isnan(r->summary.rhat) ? 0.0 : r->summary.rhat;
+      const auto rank = [](const SummaryRow* r) {
+        return std::tuple(r->name.starts_with("log_"), badness(r->summary, r->is_constant));
       };
-      return badness(a) > badness(b);
+      return rank(a) > rank(b);
     });
     rows.resize(max_rows);
   }

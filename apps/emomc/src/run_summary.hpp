@@ -16,6 +16,7 @@ struct SummaryRow {
   QuantitySummary summary;
   std::optional<double> ess_bulk_per_second;
   bool is_label_free = false;  ///< derived from a mixture's parameters, independent of labels
+  bool is_constant = false;
 };
 
 struct BlockAcceptance {
@@ -36,6 +37,10 @@ struct RunSummary {
   std::string warning;     ///< a line, if a label-free quantity has not converged
   std::optional<double> warmup_seconds, sampling_seconds;
 };
+
+/// What sorts quantities by R-hat, the worst (largest) first: a quantity without R-hat, whose draws are not
+/// finite or too few, is worse than any number, and a constant is no matter.
+double badness(const QuantitySummary& summary, bool is_constant);
 
 /// Whether a name equals one of `patterns` or is matched by one (shell globs).
 bool is_selected(const std::string& name, const std::vector<std::string>& patterns);
