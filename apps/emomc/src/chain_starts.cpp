@@ -51,15 +51,15 @@ void refine(const MixturePool& pool, const Target& target, std::vector<Optimum>&
   if (found.size() > kMostRefined) found.resize(kMostRefined);
   for (Optimum& optimum : found) {
     const double before = optimum.log_likelihood + optimum.log_prior;
-    ShortFit fit = pool.fits()[optimum.members.front()];
-    fit = pool.refined(fit);
-    std::vector<double> theta = target.with_arguments_of(fit.theta);
+    const auto fit = pool.refined(pool.fits()[optimum.members.front()]);
+    if (!fit) continue;
+    std::vector<double> theta = target.with_arguments_of(fit->theta);
     theta = permute_components(target.layout(), order_of_prior(target, theta), theta);
     target.move_inside(theta);
     const double log_prior = target.log_prior(theta);
-    if (!std::isfinite(log_prior) || !std::isfinite(fit.log_likelihood)) continue;
+    if (!std::isfinite(log_prior) || !std::isfinite(fit->log_likelihood)) continue;
     optimum.theta = std::move(theta);
-    optimum.log_likelihood = fit.log_likelihood;
+    optimum.log_likelihood = fit->log_likelihood;
     optimum.log_prior = log_prior;
     optimum.log_mass += optimum.log_likelihood + log_prior - before;
   }
