@@ -156,9 +156,9 @@ std::vector<CommittedChain> committed_chains(const std::filesystem::path& file);
 enum class ExistingRun { refuse, resume, overwrite };
 
 /// Prepares a directory, whose lock the caller holds, for a run, and returns whether it has a checkpoint to
-/// resume from. Throws InputError where the policy is `refuse` and the directory is not empty, and where it
-/// has entries that emomc does not write or symbolic links. Where the run does not resume, the files of
-/// earlier runs are removed.
+/// resume from. Throws InputError where the policy is `refuse` and the directory is not empty, where it
+/// cannot be read, and where it has entries that emomc does not write or symbolic links. Where the run does
+/// not resume, the files of earlier runs are removed.
 bool prepare_run_directory(const std::filesystem::path& directory, ExistingRun policy);
 /// The checks of prepare_run_directory, without changing anything.
 void check_run_directory(const std::filesystem::path& directory, ExistingRun policy);
