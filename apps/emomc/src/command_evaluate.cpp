@@ -79,6 +79,8 @@ std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const Evalua
   if (results.em)
     write_file_atomically(directory / "predictions_em.csv",
                           predictions_csv(e.frames, results.utterances, results.em->predictions));
+  else
+    remove_file(directory / "predictions_em.csv");  // an earlier call may have had a baseline
   write_file_atomically(directory / "scores.json", scores.dump(1) + "\n");
   if (has_evaluation_report())
     write_file_atomically(directory / "report.html", evaluation_report_html(directory));
@@ -98,11 +100,11 @@ void check_parent(const std::filesystem::path& directory) {
       throw InputError(directory.string() + ": holds " + name +
                        ", which emomc evaluate --seeds does not write; choose another --output");
   }
-}
-
   if (error)
     throw InputError(directory.string() + ": cannot be read: " + error.message() +
                      "; choose another --output");
+}
+
 int evaluate(const Options& options) {
   const Verbosity verbosity = options.verbosity();
   EvaluationConfig config = load_evaluation_config(options.config, options.overrides());
