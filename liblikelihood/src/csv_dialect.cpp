@@ -217,7 +217,10 @@ std::errc read_number(std::string_view digits, char decimal, double& value) {
       digits = with_point;
     }
   }
-  if (digits.starts_with('+')) digits.remove_prefix(1);
+  if (digits.starts_with('+')) {
+    digits.remove_prefix(1);
+    if (digits.starts_with('-')) return std::errc::invalid_argument;
+  }
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error == std::errc() && end != digits.data() + digits.size()) return std::errc::invalid_argument;
   return error;

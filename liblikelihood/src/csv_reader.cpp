@@ -1,4 +1,4 @@
-// Reads numbers from CSV. Blank lines at the end are accepted where there are several columns.
+// Reads numbers from CSV. Blank lines at the end are accepted.
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -140,12 +140,15 @@ TableFile read_csv(const std::filesystem::path& file, const std::vector<std::str
   std::size_t blank_line = 0;
   while (records.next(fields)) {
     const auto line = [&] { return std::to_string(records.line()); };
-    if (fields.size() == 1 && trimmed(fields[0]).empty() && table.columns.size() > 1) {
+    if (fields.size() == 1 && trimmed(fields[0]).empty() && !records.has_quotes()) {
       if (!blank_line) blank_line = records.line();
       continue;
     }
     if (blank_line)
-      throw InputError(name + ":" + std::to_string(blank_line) + ": a blank line among the rows");
+      throw InputError(name + ":" + std::to_string(blank_line) + ": a blank line among the rows" +
+                       (table.columns.size() == 1 ? ", or a missing value of column " + table.columns[0] +
+                                                        "; every value must be a finite number"
+                                                  : ""));
     if (fields.size() != table.columns.size())
       throw InputError(name + ":" + line() + ": " + std::to_string(fields.size()) + " values; the " +
                        (dialect.header ? "header" : "first row") + " has " +

@@ -205,9 +205,12 @@ class Fitter final : public MixtureFitter {
         maximize(model_, expected, next);
       MomentSums next_sums = moments(next);
       const double rise = objective(next_sums, next) - result.objective;
-      result.converged = !(rise > options.tolerance * static_cast<double>(num_rows_));
+      // At the maximum, rounding errors may lower the objective a little. A large fall, or one to NaN, is
+      // neither a step of EM nor an end; the point before it is kept.
+      const double rounding = kRounding * (1 + std::abs(result.objective));
+      result.converged = rise >= -rounding && rise <= options.tolerance * static_cast<double>(num_rows_);
       ++result.rounds;
-      if (!(rise >= 0)) break;  // rounding errors at the maximum
+      if (!(rise >= 0)) break;
       sums = std::move(next_sums);
       result.theta = std::move(next);
       result.log_likelihood = sums.log_likelihood;
@@ -217,6 +220,8 @@ class Fitter final : public MixtureFitter {
   }
 
  private:
+  static constexpr double kRounding = 1e-6;
+
   // theta may have other parameters after those of the likelihood.
   MomentSums moments(const std::vector<double>& theta) {
     return engine_->compute({theta.begin(), theta.begin() + model_.num_parameters()});

@@ -211,14 +211,14 @@ std::size_t MixturePool::best() const {
   return best;
 }
 
-ShortFit MixturePool::refined(const ShortFit& fit) const {
+std::optional<ShortFit> MixturePool::refined(const ShortFit& fit) const {
   if (rows_.num_rows == data_.num_rows) return fit;
   const DataSet rows = choose_rows(data_, kEmRows);
   CentredFitter fitter(rows, model_, column_units(rows.values, static_cast<std::size_t>(rows.dim)),
                        options_.smallest_scale, options_.num_threads);
   const auto result = fitter.fit(fit.theta, kFewestRounds, kLeastRise / static_cast<double>(rows.num_rows));
+  if (!result) return {};
   ShortFit further = fit;
-  if (!result) return further;
   further.theta = result->theta;
   if (shares_mean(model_)) put_the_narrow_one_first(further.theta);
   further.log_likelihood =

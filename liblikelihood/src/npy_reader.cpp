@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <type_traits>
 
 #include "emomc/core/errors.hpp"
 #include "table_file.hpp"
@@ -68,14 +69,20 @@ Header parse_header(const std::string& text, const std::string& name) {
   return header;
 }
 
+// The number at `from`, as a double. Nothing if the double would be another number: integers beyond 2^53.
 template <class T>
-double load(const char* from) {
+std::optional<double> load(const char* from) {
   T x;
   std::memcpy(&x, from, sizeof x);
-  return static_cast<double>(x);
+  const auto value = static_cast<double>(x);
+  if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
+    const double beyond = std::is_signed_v<T> ? 0x1p63 : 0x1p64;
+    if (value >= beyond || static_cast<T>(value) != x) return std::nullopt;
+  }
+  return value;
 }
 
-double number_at(const Header& h, const char* from) {
+std::optional<double> number_at(const Header& h, const char* from) {
   if (h.kind == 'f') return h.width == 4 ? load<float>(from) : load<double>(from);
   if (h.kind == 'i')
     return h.width == 1   ? load<std::int8_t>(from)
@@ -124,11 +131,15 @@ TableFile read_npy(const std::filesystem::path& file, const std::vector<std::str
   for (std::size_t i = 0; i < rows; ++i)
     for (std::size_t j : table.chosen) {
       const std::size_t at = header.fortran_order ? j * rows + i : i * columns + j;
-      const double value = number_at(header, data + at * header.width);
-      if (!std::isfinite(value))
-        refuse(name, "row " + std::to_string(i) + ", column " + std::to_string(j) + " is " +
-                         std::to_string(value) + "; every value must be a finite number");
-      table.values.push_back(value);
+      const auto value = number_at(header, data + at * header.width);
+      const auto place = [&] { return "row " + std::to_string(i) + ", column " + std::to_string(j); };
+      if (!value)
+        refuse(name, place() +
+                         " is an integer beyond 2^53 that a double would round; save it as float64 if "
+                         "that may be");
+      if (!std::isfinite(*value))
+        refuse(name, place() + " is " + std::to_string(*value) + "; every value must be a finite number");
+      table.values.push_back(*value);
     }
   return table;
 }

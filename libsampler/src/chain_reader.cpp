@@ -148,11 +148,21 @@ ChainDraws parse_beyond(std::string_view content, std::size_t committed, const s
   }
 }
 
+// A copy of a chain file would count as one more independent chain.
+void require_own_name(const std::filesystem::path& file, std::uint64_t chain_id) {
+  const auto expected = chain_file("", chain_id).filename();
+  if (file.filename() != expected)
+    throw InputError(file.string() + ": its header says chain " + std::to_string(chain_id) +
+                     ", whose file is " + expected.string() +
+                     "; move this copy, or file of another run, out of the directory");
+}
+
 std::vector<ChainDraws> read_all(const std::filesystem::path& run_directory) {
   // The checkpoint is read first, because files keep growing beyond what it has committed.
   std::map<std::uint64_t, std::int64_t> committed;
   for (const CommittedChain& chain : committed_chains(run_directory / "checkpoint"))
     committed[chain.id] = chain.bytes;
+  const bool has_checkpoint = !committed.empty();
   const auto folder = run_directory / "chains";
   std::vector<std::filesystem::path> files;
   std::error_code error;  // the directory may disappear while it is read
@@ -166,7 +176,12 @@ std::vector<ChainDraws> read_all(const std::filesystem::path& run_directory) {
   for (const auto& file : files) {
     const std::string content = read_file(file), name = file.string();
     std::size_t header_bytes = 0;
-    const auto known = committed.extract(header_of(content, name, &header_bytes).chain_id);
+    const std::uint64_t id = header_of(content, name, &header_bytes).chain_id;
+    require_own_name(file, id);
+    const auto known = committed.extract(id);
+    if (!known && has_checkpoint)
+      throw DamagedChain(name + ": the checkpoint has no chain " + std::to_string(id) +
+                         ", so the file is of another run; move it out of the directory");
     if (known) {
       chains.push_back(parse_beyond(content, static_cast<std::size_t>(known.mapped()), name));
       require_committed(chains.back(), content.size(), known.mapped(), name);
@@ -177,6 +192,15 @@ std::vector<ChainDraws> read_all(const std::filesystem::path& run_directory) {
   if (!committed.empty())
     throw DamagedChain(chain_file(run_directory, committed.begin()->first).string() + kMissing + kMend);
   return chains;
+}
+
+// What tells apart two chains that cannot be of one run; empty if nothing does.
+const char* difference_of(const ChainDraws& a, const ChainDraws& b) {
+  if (a.header.seed != b.header.seed) return "seed";
+  if (!(a.header.layout == b.header.layout)) return "model";
+  if (a.header.block_names != b.header.block_names) return "proposal";
+  if (a.header.warmup != b.header.warmup || a.first_warmup != b.first_warmup) return "warm-up";
+  return a.header.thin != b.header.thin ? "thinning" : "";
 }
 
 }  // namespace
@@ -233,13 +257,14 @@ std::vector<ChainDraws> read_chains(const std::filesystem::path& run_directory) 
   const auto is_longer = [](const ChainDraws& chain) { return chain.header.warmup > chain.first_warmup; };
   if (std::any_of(chains.begin(), chains.end(), is_longer))
     for (auto& chain : chains) chain.header.warmup = warmup;
-  for (const auto& chain : chains)
-    if (!(chain.header.layout == chains[0].header.layout) ||
-        chain.header.block_names != chains[0].header.block_names ||
-        chain.header.warmup != chains[0].header.warmup || chain.first_warmup != chains[0].first_warmup ||
-        chain.header.thin != chains[0].header.thin)
-      throw InputError(folder.string() + ": chain " + std::to_string(chain.header.chain_id) +
-                       " belongs to another run than chain " + std::to_string(chains[0].header.chain_id));
+  for (const auto& chain : chains) {
+    const char* difference = difference_of(chain, chains[0]);
+    if (*difference)
+      throw InputError(chain_file(run_directory, chain.header.chain_id).string() +
+                       ": belongs to another run than " +
+                       chain_file("", chains[0].header.chain_id).filename().string() +
+                       " beside it (another " + difference + "); a run directory has the chains of one run");
+  }
   return chains;
 }
 

@@ -124,11 +124,13 @@ double csv_number(const CsvLines& lines, std::string_view field) {
   if (field.size() >= 2 && field.front() == '"' && field.back() == '"')
     field = field.substr(1, field.size() - 2);
   field = trimmed(field);
+  const std::string_view written = field;
+  if (field.starts_with('+') && !field.starts_with("+-")) field.remove_prefix(1);
   double value = 0;
   const char *begin = field.data(), *last = begin + field.size();
   const auto [end, error] = std::from_chars(begin, last, value);
   if ((error != std::errc() && error != std::errc::result_out_of_range) || end != last)
-    lines.refuse("'" + std::string(field.substr(0, 40)) + "' is no number");
+    lines.refuse("'" + std::string(written.substr(0, 40)) + "' is no number");
   return error == std::errc() ? value : value_out_of_range(lines, field);
 }
 

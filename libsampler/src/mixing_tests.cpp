@@ -134,7 +134,7 @@ class Tester {
 
   // Compares the mean over all chains of the first half, quarter, eighth, ... of the draws with that of the
   // last half.
-  void test_trend(const DrawMatrix& scores, const WithinChains& half, const WithinChains& most,
+  void test_trend(const DrawMatrix& scores, bool of_scale, const WithinChains& half, const WithinChains& most,
                   double least_bias) {
     const std::size_t n = scores.num_draws;
     const auto chains = static_cast<double>(scores.num_chains);
@@ -162,6 +162,7 @@ class Tester {
       tests.p_trend = p;
       tests.trend_share = static_cast<double>(early) / static_cast<double>(n);
       tests.trend = difference;
+      tests.trend_is_of_scale = of_scale;
     }
   }
 
@@ -266,7 +267,7 @@ MixingTests test_mixing(DrawsView view, double target_ess) {
     const DrawMatrix half = last_draws(series, series.num_draws / 2);
     const DrawMatrix most = last_draws(series, series.num_draws - series.num_draws / 4);
     if (!is_degenerate(half))
-      tester.test_trend(series, WithinChains(half), WithinChains(most),
+      tester.test_trend(series, scores == &spread, WithinChains(half), WithinChains(most),
                         std::max(kLeastBias, kLeastBiasErrors * error));
   }
   return tester.result();

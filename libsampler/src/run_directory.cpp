@@ -35,12 +35,32 @@ bool is_ours(const fs::path& entry) {
   return name == "chains" || std::find(kOurFiles.begin(), kOurFiles.end(), name) != kOurFiles.end();
 }
 
+[[noreturn]] void refuse_unreadable(const fs::path& path, const std::error_code& error) {
+  throw InputError(path.string() + ": cannot be read: " + error.message() + "; choose another --output");
+}
+
+fs::file_status status_of(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::status_known(status)) refuse_unreadable(path, error);
+  return status;
+}
+
+std::vector<fs::directory_entry> entries_of(const fs::path& directory) {
+  std::vector<fs::directory_entry> entries;
+  std::error_code error;
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
+    entries.push_back(*entry);
+  if (error) refuse_unreadable(directory, error);
+  return entries;
+}
+
 // Writing or removing through a link would change files elsewhere.
 void refuse_links(const fs::path& directory) {
   for (const auto& folder : {directory, directory / "chains"}) {
-    if (!fs::is_directory(folder)) continue;
-    for (const auto& entry : fs::directory_iterator(folder))
-      if (entry.is_symlink())
+    if (!fs::is_directory(status_of(folder))) continue;
+    for (const auto& entry : entries_of(folder))
+      if (std::error_code error; entry.is_symlink(error))
         throw InputError(entry.path().string() +
                          ": a symbolic link, which no emomc run writes; choose another --output");
   }
@@ -50,18 +70,20 @@ void refuse_links(const fs::path& directory) {
 
 void check_run_directory(const fs::path& directory, ExistingRun policy) {
   if (directory.empty()) throw InputError("output.directory: it is empty; name a directory");
-  if (!fs::exists(directory)) return;
-  if (!fs::is_directory(directory))
+  const fs::file_status status = status_of(directory);
+  if (!fs::exists(status)) return;
+  if (!fs::is_directory(status))
     throw InputError(directory.string() + ": exists and is no directory; choose another --output");
   // The holder of the lock has created it.
-  const bool empty = std::all_of(fs::directory_iterator(directory), {},
+  const auto entries = entries_of(directory);
+  const bool empty = std::all_of(entries.begin(), entries.end(),
                                  [](const auto& entry) { return entry.path().filename() == "lock"; });
   if (empty) return;
   if (policy == ExistingRun::refuse)
     throw InputError(directory.string() +
                      ": the run directory is not empty; use --resume to go on, --force to start over, or "
                      "another --output");
-  for (const auto& entry : fs::directory_iterator(directory))
+  for (const auto& entry : entries)
     if (!is_ours(entry.path()))
       throw InputError(directory.string() + ": holds " + entry.path().filename().string() +
                        ", which no emomc run writes; choose another --output");
@@ -71,7 +93,7 @@ void check_run_directory(const fs::path& directory, ExistingRun policy) {
 bool prepare_run_directory(const fs::path& directory, ExistingRun policy) {
   check_run_directory(directory, policy);
   make_directories(directory / "chains");
-  const bool can_resume = policy == ExistingRun::resume && fs::exists(directory / "checkpoint");
+  const bool can_resume = policy == ExistingRun::resume && fs::exists(status_of(directory / "checkpoint"));
   // For a new run, the files of an earlier run must not be mixed up with its own. The checkpoint is removed
   // first, since it declares the others to be valid.
   if (!can_resume) {
@@ -81,7 +103,7 @@ bool prepare_run_directory(const fs::path& directory, ExistingRun policy) {
   }
   for (const auto& folder : {directory, directory / "chains"}) {
     std::vector<fs::path> left;
-    for (const auto& entry : fs::directory_iterator(folder))
+    for (const auto& entry : entries_of(folder))
       if (is_unfinished(entry.path()) || (!can_resume && entry.path().extension() == ".emc"))
         left.push_back(entry.path());
     for (const auto& file : left) remove_file(file);

@@ -4,6 +4,7 @@
 #include <regex>
 
 #include "corpus_kinds.hpp"
+#include "emomc/core/errors.hpp"
 
 namespace emomc {
 namespace {
@@ -106,6 +107,18 @@ std::vector<std::string> kinds_by_file_name() {
   std::vector<std::string> kinds;
   for (const auto& convention : conventions()) kinds.emplace_back(convention.kind);
   return kinds;
+}
+
+std::string speaker_of_file(const std::string& kind, const fs::path& file) {
+  const auto convention = std::find_if(conventions().begin(), conventions().end(),
+                                       [&](const Convention& c) { return c.kind == kind; });
+  if (convention == conventions().end())
+    throw InputError("corpus kind '" + kind + "': no names of files are known that say who speaks");
+  // All forms end within the last folder; longer paths would only slow down the match.
+  const std::string folder = file.parent_path().filename().string();
+  Utterance utterance{(folder.empty() ? "" : folder + "/") + file.stem().string(), "", "", file};
+  const std::string why = parse(*convention, std::regex(convention->speech), utterance);
+  return why.empty() ? utterance.speaker : "";
 }
 
 CorpusListing list_by_file_names(const std::string& kind, const fs::path& root) {

@@ -419,5 +419,38 @@ TEST_F(Classify, TrainRefusesWhatIsThere) {
   EXPECT_NE(folder.read("model/model.json"), before);
 }
 
+// docs/corpora.md: SAVEE's recordings may be in a folder for each speaker, whose name is not in theirs.
+TEST_F(Classify, FindsASpeakerInTheNameOfTheFolder) {
+  train();
+  std::string files;
+  for (const auto& [folder_name, speaker] : {std::pair<std::string, int>{"DC", 7}, {"JE", 8}})
+    for (const bool angry : {false, true}) {
+      const std::string name = folder_name + (angry ? "/a01.wav" : "/n01.wav");
+      folder.write(name, wav_of(angry, speaker, 0));
+      files += " " + name;
+    }
+  const auto of_savee = lines("--group-by speaker --corpus savee" + files);
+  ASSERT_EQ(of_savee.size(), 4u);
+  EXPECT_EQ(of_savee, lines("--group-by speaker --corpus folders" + files));
+  folder.write("XY/a01.wav", wav_of(true, 7, 0));
+  expect_refused("classify model -q --group-by speaker --corpus savee XY/a01.wav", {"XY/a01.wav", "savee"});
+  expect_refused("classify model -q --group-by speaker --corpus saveee DC/a01.wav", {"saveee"});
+}
+
+// What a setting may be depends on the sample rate: 12 kHz is allowed at 48 kHz, and not at 16 kHz.
+TEST_F(Classify, SettingsAreCheckedAtTheSampleRateOfTheCorpus) {
+  testing::expect_refused(folder, "features --corpus folders corpus -o tables --set high_hz=12000",
+                          {"high_hz", "8000"});
+  EXPECT_FALSE(folder.exists("tables"));
+  for (int speaker : {1, 2, 3})
+    for (int take : {0, 1, 2, 3})
+      for (bool angry : {false, true})
+        folder.write(name_of(angry, speaker, take), wav_of(angry, speaker, take, 0.2, 48000));
+  const auto result = folder.run("features --corpus folders corpus -o tables --set high_hz=12000");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  testing::expect_refused(folder, "features --corpus folders corpus -o other --set high_hz=25000",
+                          {"high_hz", "24000"});
+}
+
 }  // namespace
 }  // namespace emomc

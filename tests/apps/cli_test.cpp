@@ -424,6 +424,22 @@ TEST_F(Cli, ACorpusIsMadeFromADiagonalMixtureOnly) {
   expect_refused("simulate corpus.yaml -o data", {"corpus.yaml:3", "diagonal"});
 }
 
+// Emotion a_b with speaker c and emotion a with speaker b_c would write the same file.
+TEST_F(Cli, ACorpusIsNotMadeWhereItsFileNamesAreAmbiguous) {
+  const auto refused = [&](const std::string& speakers, const std::string& emotions, const char* word) {
+    folder.write("corpus.yaml",
+                 "model: gaussian_mixture\n"
+                 "parameters: {weights: [1], means: [[0]], scales: [[1]]}\n"
+                 "corpus: {speakers: [" +
+                     speakers + "], emotions: {" + emotions + "}}\n");
+    expect_refused("simulate corpus.yaml -o ambiguous", {"corpus.yaml:3", word});
+    EXPECT_FALSE(folder.exists("ambiguous"));
+  };
+  refused("c", "a_b: {}", "a_b");
+  refused("b_c", "a: {}", "b_c");
+  refused("c, d, c", "a: {}", "listed twice");
+}
+
 TEST_F(Cli, BenchAndDevicesPrintJson) {
   const auto bench =
       folder.run("bench --method reference,cpu --rows 100 --chains 1,2 --seconds 0.001 --json");

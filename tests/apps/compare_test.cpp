@@ -186,6 +186,21 @@ TEST_F(Compare, LeavesOutUtterancesWhereTheDataHaveThemAndWarnsOtherwise) {
   EXPECT_NE(folder.run("compare k1").err.find("not the data that k1 was made with"), std::string::npos);
 }
 
+// One input file whose rows are of three recordings.
+TEST_F(Compare, GroupsByTheColumnFileWhereTheDataHaveOne) {
+  std::string text = "file,a\n";
+  for (int i = 0; i < 60; ++i)
+    text += "rec" + std::to_string(i % 3) + ".wav," + std::to_string((i * 7) % 11) + "\n";
+  folder.write("recordings.csv", text);
+  folder.write("run.yaml",
+               "data: {file: recordings.csv}\nlikelihood: {components: 1}\n"
+               "sampler: {chains: 2, warmup: 300, draws: 300}\noutput: {directory: recordings}\n");
+  ASSERT_EQ(folder.run("run run.yaml -q").exit_code, 0);
+  const json by_file = json::parse(folder.run("compare recordings --loo-by file --json").out);
+  EXPECT_EQ(by_file["left_out_by"], "file");
+  EXPECT_EQ(by_file["groups"], 3) << by_file.dump();
+}
+
 // One Gaussian has no skewness; the true two reproduce all statistics. In about a tenth of all seeds none or
 // all of the 200 replicates are above the data's value for one of the 18 statistics; the seeds here are
 // fixed.

@@ -243,6 +243,29 @@ TEST_F(Evaluate, ReplacesOnlyWhatItIsToldToReplace) {
   EXPECT_EQ(folder.read("run/notes.txt"), "mine");
 }
 
+TEST_F(Evaluate, WithoutABaselineNoPredictionsOfAnEarlierOneStay) {
+  evaluate(given_temper);
+  ASSERT_TRUE(folder.exists("run/predictions_em.csv"));
+  evaluate("--resume --set baseline=none" + given_temper);
+  EXPECT_FALSE(folder.exists("run/predictions_em.csv"));
+  EXPECT_TRUE(folder.exists("run/predictions.csv"));
+}
+
+// `emomc train` accepts a corpus of one speaker where the temper is given.
+TEST_F(Evaluate, CheckAcceptsAConfigurationThatTrainAccepts) {
+  for (const char* emotion : {"calm", "glad"})
+    for (const char* speaker : {"B", "C"})
+      std::filesystem::remove(folder / (std::string("corpus/") + emotion + "_" + speaker + ".csv"));
+  const auto check = folder.run("check config.yaml" + given_temper);
+  EXPECT_EQ(check.exit_code, 0) << check.err;
+  EXPECT_NE(check.out.find("one speaker (A): emomc train can use it, emomc evaluate needs two"),
+            std::string::npos)
+      << check.out;
+  const auto train = folder.run("train config.yaml -o model -q" + given_temper);
+  EXPECT_EQ(train.exit_code, 0) << train.err;
+  expect_refused("config.yaml" + given_temper, {"one speaker (A)"});
+}
+
 // The program is killed once there is a checkpoint. It continues to exactly the predictions of an undisturbed
 // run.
 TEST_F(Evaluate, GoesOnAfterItWasKilled) {

@@ -261,5 +261,29 @@ TEST_F(Export, RefusesWhatItCannotWrite) {
   }
 }
 
+// 130,000 rows x 1,000 draws would take 1.04 GB, whatever the manifest says of the number of rows.
+TEST_F(Export, LogLikelihoodsOfMoreThanAGigabyteAreRefused) {
+  if (!app::has_netcdf()) GTEST_SKIP() << "a build without libnetcdf";
+  folder.write("simulation.yaml",
+               "model: gaussian_mixture\nparameters: {weights: [1], means: [[0]], scales: [[1]]}\n"
+               "rows: 130000\nseed: 5\n");
+  ASSERT_EQ(folder.run("simulate simulation.yaml -o data").exit_code, 0);
+  folder.write("run.yaml",
+               "data: {file: data/data.csv}\nlikelihood: {components: 1}\n"
+               "sampler: {chains: 4, warmup: 20, draws: 250, seed: 3, proposal: {kind: random_walk}}\n"
+               "output: {directory: run}\n");
+  const auto run = folder.run("run run.yaml -q");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const std::string manifest = folder.read("run/manifest.json"), rows = "\"rows\": 130000";
+  const auto at = manifest.find(rows);
+  ASSERT_NE(at, std::string::npos);
+  for (const std::string& claim : {rows, std::string("\"rows\": 1"), std::string("\"lines\": 130000")}) {
+    folder.write("run/manifest.json", manifest.substr(0, at) + claim + manifest.substr(at + rows.size()));
+    testing::expect_refused(folder, "export run --format netcdf --log-likelihood -o out.nc",
+                            {"1000 draws", "130000 rows", "1 GB", "emomc compare"});
+    EXPECT_FALSE(folder.exists("out.nc"));
+  }
+}
+
 }  // namespace
 }  // namespace emomc

@@ -132,6 +132,26 @@ TEST_F(NetcdfReader, FindsDensityAndDivergencesInAnyOrder) {
   }
 }
 
+// Without the note, such a run would pass for one without divergences.
+TEST_F(NetcdfReader, WhatItCannotUseOfSampleStatsIsNamed) {
+  {
+    NetcdfOutput out(file);
+    const int posterior = out.group("posterior"), statistics = out.group("sample_stats");
+    std::vector<double> mu(kChains * kDraws);
+    std::iota(mu.begin(), mu.end(), 0.0);
+    NetcdfOutput::doubles(posterior, "mu", {"chain", "draw"}, mu);
+    NetcdfOutput::doubles(statistics, "diverging", {"chain"}, {0, 10});
+    NetcdfOutput::doubles(statistics, "acceptance_rate", {"chain"}, {0.3, 0.4});
+  }
+  const DrawSet set = app::read_netcdf(file);
+  EXPECT_TRUE(set.divergences.empty());
+  EXPECT_EQ(set.notes, (std::vector<std::string>{"sample_stats: variable diverging(chain) is left out: it is "
+                                                 "of whole chains, not of draws"}));
+  const ProgramResult summary = folder.run("summary x.nc");
+  EXPECT_NE(summary.out.find("note: sample_stats: variable diverging(chain)"), std::string::npos)
+      << summary.out;
+}
+
 TEST_F(NetcdfReader, FindsObservationsOfTheLogLikelihoodInAnyOrder) {
   for (const std::string order : {"scd", "cds", "dcs"}) {
     std::vector<const char*> dims;

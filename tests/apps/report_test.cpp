@@ -131,6 +131,19 @@ TEST_F(Report, IsNotCutOffOnPaper) {
   EXPECT_EQ(result["cut"], 0);
 }
 
+// The working directory may be that of another run.
+TEST_F(Report, OfForeignFilesHasNothingOfTheWorkingDirectory) {
+  sample("chains: 2, warmup: 50, draws: 100, seed: 3");
+  ASSERT_EQ(folder.run("export run --format csv -o run/draws.csv").exit_code, 0);
+  const auto result = folder.shell("cd run && $EMOMC report draws.csv -o ../page.html");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::string page = folder.read("page.html");
+  EXPECT_NE(page.find("\"config\":\"\""), std::string::npos);
+  EXPECT_EQ(page.find("components: 2"), std::string::npos);
+  EXPECT_EQ(page.find("data.csv"), std::string::npos);
+  EXPECT_EQ(page.find("The data's histogram"), std::string::npos);
+}
+
 // The page of many chains is still below 5 MB.
 TEST_F(Report, IsSmallForManyChains) {
   sample("chains: 64, warmup: 50, draws: 500, seed: 3");

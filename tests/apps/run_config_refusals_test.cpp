@@ -152,6 +152,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{
             data + "sampler: {draws: 1000000000000, thin: 2}\n",
             "configs/x.yaml:2: sampler.thin: 2 is out of range; allowed: draws * thin up to 1000000000000"},
+        BadInput{data + "sampler: {thin: 1000000000}\n",
+                 "configs/x.yaml:2: sampler.thin: 1000000000 is out of range; allowed: draws * thin up to "
+                 "1000000000000"},
         BadInput{data + "sampler: {draws: yes}\n",
                  "configs/x.yaml:2: sampler.draws: expected a whole number from 1 to 1000000000000, not yes"},
         BadInput{data + "sampler: {warmup: -1}\n",

@@ -319,5 +319,13 @@ TEST(PriorFamilies, HaveNamesAndArgumentsInTheOrderOfTheEnumeration) {
   EXPECT_EQ(family_from_name("wishart"), std::nullopt);
 }
 
+// The default of 20,000 draws would be too many with this thinning.
+TEST(RunConfig, ThinIsCheckedWithTheDrawsThatUntilAllows) {
+  const RunConfig config =
+      parsed(data + "sampler: {draws: auto, thin: 100000000, until: {max_draws: 1000}}\n");
+  EXPECT_EQ(config.sampler.draws, 1000);
+  EXPECT_EQ(config.sampler.thin, 100'000'000);
+}
+
 }  // namespace
 }  // namespace emomc::app

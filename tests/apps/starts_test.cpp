@@ -116,6 +116,20 @@ TEST_F(StartsOfRuns, ComponentsAreThoseThatThePriorMeans) {
   }
 }
 
+// With three rows, starts of `stretch` are spread by half a sd, far beyond this prior.
+TEST_F(StartsOfRuns, StartsAreSpreadWithinThePrior) {
+  folder.write("three.csv", "x\n0\n1\n2\n");
+  for (const std::string init : {"prior", "em"}) {
+    folder.write("run.yaml",
+                 "data: {file: three.csv, standardize: true}\nlikelihood: {components: 1}\n"
+                 "prior: {means: {uniform: {lower: -0.01, upper: 0.01}}}\n"
+                 "sampler: {chains: 8, warmup: 100, draws: 50, seed: 1, init: " +
+                     init + ", proposal: {kind: stretch}}\noutput: {directory: run}\n");
+    run("-q");
+    EXPECT_EQ(starts()["points"], 8) << init;
+  }
+}
+
 // Twelve components for 180 rows: some fits end with fewer than three rows in a component.
 TEST_F(StartsOfRuns, DegenerateFitsAreSetApartAndCounted) {
   write("symmetric.csv", "likelihood: {components: 12}\n", kShort);
@@ -231,7 +245,9 @@ TEST_F(MultimodalRuns, ModesThatTheRunHasLostAreFound) {
   passes("multimodal", "00", 1, "");
   EXPECT_GT(starts()["followed_draws"], 0);
   for (const json& optimum : starts()["optima"])
-    if (optimum["share"] > 0.1) EXPECT_GT(optimum["draws"], 0);
+    if (optimum["share"] > 0.1) {
+      EXPECT_GT(optimum["draws"], 0);
+    }
   EXPECT_EQ(finding("starts").find("lost"), std::string::npos) << finding("starts");
 }
 

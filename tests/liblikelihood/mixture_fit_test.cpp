@@ -88,6 +88,25 @@ TEST_P(Fit, EachRoundRaisesTheLogLikelihood) {
   }
 }
 
+// A round that lowers the objective much, or makes it NaN, is not the end of a fit.
+TEST_P(Fit, AFallOfTheObjectiveIsNoConvergence) {
+  const ModelSpec model{"gaussian_mixture", 1};
+  const auto data = DataSet::single_segment(1, {-1, 0, 1, 2, 3});
+  const std::vector<double> start{1, 1, 1.5};
+  for (const double scale : {15.0, static_cast<double>(NAN)}) {
+    FitOptions options;
+    options.raise = [scale](std::span<const double> theta, const auto&) {
+      std::vector<double> worse(theta.begin(), theta.end());
+      worse[2] = scale;
+      return worse;
+    };
+    const FitResult result = fit(model, data, start, options);
+    EXPECT_FALSE(result.converged) << scale;
+    EXPECT_EQ(result.theta, start) << scale;
+    EXPECT_EQ(result.rounds, 1) << scale;
+  }
+}
+
 TEST_P(Fit, TwoGaussiansAreAtAStationaryPoint) {
   const ModelSpec model{"two_gaussian", 2};
   const std::vector<double> truth{0.7, 0.3, 0.8, 2.2};

@@ -88,10 +88,23 @@ TEST(MixturePool, RefinesOnAllRows) {
   const auto p = testing::random_problem(2, 1, 9000, 55, 6);
   const MixturePool pool(p.data, {"gaussian_mixture", 2}, {.seed = 1});
   EXPECT_EQ(pool.rows().num_rows, 8000u);
-  const ShortFit refined = pool.refined(pool.fits()[pool.best()]);
+  const ShortFit refined = pool.refined(pool.fits()[pool.best()]).value();
   EXPECT_GT(refined.log_likelihood, log_likelihood(p, pool.fits()[pool.best()].theta));
   EXPECT_NEAR(refined.log_likelihood, log_likelihood(p, refined.theta),
               1e-6 * std::abs(refined.log_likelihood));
+}
+
+// A row that the pool does not use has density zero at its fits.
+TEST(MixturePool, AFitThatCannotBeRefinedOnAllRowsHasNoLogLikelihoodOfThem) {
+  auto p = testing::random_problem(2, 1, 9000, 55, 6);
+  const MixturePool before(p.data, {"gaussian_mixture", 2}, {.seed = 1});
+  const auto& used = before.rows().values;
+  std::size_t at = 0;
+  while (std::find(used.begin(), used.end(), p.data.values[at]) != used.end()) ++at;
+  p.data.values[at] = 1e200;
+  const MixturePool pool(p.data, {"gaussian_mixture", 2}, {.seed = 1});
+  ASSERT_EQ(pool.rows().values, used);
+  EXPECT_FALSE(pool.refined(pool.fits()[pool.best()]).has_value());
 }
 
 // Two components in two columns with scales (1, 2) and (3, 4), weights 1/4 and 3/4.

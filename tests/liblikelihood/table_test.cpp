@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <tuple>
@@ -93,6 +94,47 @@ TEST_F(Tables, RefusesWithFileLineAndColumn) {
   expect_refused({{write("7.csv", "x\n1e999\n")}, {}}, {"7.csv", "2", "x"});
   expect_refused({{folder.string()}, {}}, {folder.string()});
   expect_refused({{write("8.csv", "x,y\n1,2\n")}, {"z"}}, {"8.csv", "z", "x, y"});
+}
+
+TEST_F(Tables, BlankLinesAtTheEndAreNoRows) {
+  for (const char* end : {"", "\n", "\n\n", " \n\t\n", "\r\n\r\n", "  "}) {
+    const auto one = write("one.csv", std::string("x\n1\n2\n") + end);
+    EXPECT_EQ(read_table({{one}, {}}).values, (std::vector<double>{1, 2})) << end;
+    const auto two = write("two.csv", std::string("x,y\n1,2\n") + end);
+    EXPECT_EQ(read_table({{two}, {}}).values, (std::vector<double>{1, 2})) << end;
+  }
+  expect_refused({{write("a.csv", "x\n1\n\n2\n")}, {}},
+                 {"a.csv:3", "blank line", "missing value of column x"});
+  expect_refused({{write("b.csv", "x\n1\n\"\"\n")}, {}}, {"b.csv:3", "x", "missing"});
+  expect_refused({{write("c.csv", "x,y\n1,2\n\n3,4\n")}, {}}, {"c.csv:3", "blank line"});
+  expect_refused({{write("d.csv", "x\n\n")}, {}}, {"d.csv", "no rows"});
+}
+
+TEST_F(Tables, ANumberHasOneSign) {
+  EXPECT_EQ(read_table({{write("a.csv", "x\n+5\n-5\n")}, {}}).values, (std::vector<double>{5, -5}));
+  for (const char* number : {"+-5", "-+5", "--5", "++5", "+", "-"})
+    expect_refused({{write("b.csv", std::string("x\n1\n") + number + "\n")}, {}},
+                   {"b.csv:3", std::string("'") + number + "'"});
+}
+
+// 2^53 + 1 would become 2^53 without a word.
+TEST_F(Tables, RefusesIntegersOfNpyThatADoubleRounds) {
+  const auto file = [&](const std::string& type, std::uint64_t bits) {
+    double value = 0;
+    std::memcpy(&value, &bits, sizeof value);
+    return write_npy("i.npy", "(2, 1)", {0, value}, type);
+  };
+  const std::uint64_t exact = std::uint64_t{1} << 53;
+  for (const char* type : {"<i8", "<u8"}) {
+    EXPECT_EQ(read_table({{file(type, exact)}, {}}).values, (std::vector<double>{0, 0x1p53}));
+    EXPECT_EQ(read_table({{file(type, exact << 8)}, {}}).values, (std::vector<double>{0, 0x1p61}));
+    expect_refused({{file(type, exact + 1)}, {}}, {"i.npy", "row 1, column 0", "2^53", "float64"});
+    expect_refused({{file(type, (std::uint64_t{1} << 63) - 1)}, {}}, {"i.npy", "2^53"});
+  }
+  expect_refused({{file("<u8", ~std::uint64_t{0})}, {}}, {"i.npy", "2^53"});
+  EXPECT_EQ(read_table({{file("<i8", std::uint64_t{1} << 63)}, {}}).values,
+            (std::vector<double>{0, -0x1p63}));
+  expect_refused({{file("<i8", ~exact)}, {}}, {"i.npy", "2^53"});  // -2^53 - 1
 }
 
 TEST_F(Tables, ReadsNpyAndBelievesNoHeader) {

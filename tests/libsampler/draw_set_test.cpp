@@ -151,6 +151,15 @@ TEST_F(StanCsv, WhatIsBeyondADoubleIsInfiniteAndWhatIsBelowIsZero) {
   EXPECT_EQ(x, (std::vector<double>{infinity, -infinity, infinity, 0, 0, 4e-320}));
 }
 
+// As in tables of data.
+TEST_F(StanCsv, ANumberHasOneSign) {
+  const DrawSet set = read_stan_csv({write("a.csv", "x\n+5\n-5\n+1e400\n")});
+  EXPECT_EQ(std::vector<double>(set.values.begin(), set.values.end()),
+            (std::vector<double>{5, -5, std::numeric_limits<double>::infinity()}));
+  for (const std::string number : {"+-5", "-+5", "--5", "++5", "+", "-"})
+    EXPECT_EQ(refusal("x\n1\n" + number + "\n"), "x.csv:3: '" + number + "' is no number");
+}
+
 TEST_F(StanCsv, AByteOrderMarkIsPassedOver) {
   const std::string mark = "\xEF\xBB\xBF";
   EXPECT_EQ(read_stan_csv({write("a.csv", mark + "lp__,mu\n-1,2\n")}).num_log_densities, 1u);

@@ -161,6 +161,21 @@ TEST_F(HostileFiles, LinksOutOfARunDirectoryAreNotWrittenThrough) {
   EXPECT_EQ(fs::file_size(mine), 13u);
 }
 
+TEST_F(HostileFiles, ARunDirectoryThatCannotBeReadIsRefused) {
+  const auto check = [](const fs::path& directory) {
+    return [=] { check_run_directory(directory, ExistingRun::resume); };
+  };
+  expect_refused(check(folder / std::string(300, 'x')), {"xxx: cannot be read: ", "choose another --output"});
+  fs::create_directory_symlink(folder / "loop", folder / "loop");
+  expect_refused(check(folder / "loop"), {"loop: cannot be read: ", "choose another --output"});
+  if (::geteuid() == 0) return;  // permissions do not bind root
+  fs::create_directories(folder / "closed");
+  fs::permissions(folder / "closed", fs::perms::none);
+  expect_refused(check(folder / "closed"), {"closed: cannot be read: "});
+  expect_refused(check(folder / "closed" / "run"), {"run: cannot be read: "});
+  fs::permissions(folder / "closed", fs::perms::owner_all);
+}
+
 TEST_F(HostileFiles, StanFilesWithEndlessLinesOrNamesAreRefused) {
   const auto expect_stan_refused = [&](const std::string& content, const std::vector<std::string>& words) {
     const auto file = write("x.csv", content);

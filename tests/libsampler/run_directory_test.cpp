@@ -307,6 +307,50 @@ TEST_F(RunDirectory, ChainsThatLackWhatTheCheckpointHasCommittedAreRefused) {
   EXPECT_EQ(read_chains(run).size(), 1u);
 }
 
+// Each would count as one more independent chain and raise the ESS.
+TEST_F(RunDirectory, AChainFileThatIsNoneOfThisRunIsRefusedByName) {
+  const fs::path run = folder_ / "run";
+  ASSERT_FALSE(prepare_run_directory(run, ExistingRun::refuse));
+  const auto write = [&](std::uint64_t id, std::uint64_t seed) {
+    ChainHeader h = header();
+    h.chain_id = id;
+    h.seed = seed;
+    ChainWriter writer(chain_file(run, id), h);
+    writer.append(DrawView{12, -1, -2, point(0)});
+    return writer.commit();
+  };
+  const auto expect_refused = [&](const std::vector<std::string>& words) {
+    try {
+      read_chains(run);
+      ADD_FAILURE() << words[0];
+    } catch (const InputError& error) {
+      for (const auto& word : words)
+        EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
+    }
+  };
+  const std::int64_t bytes = write(0, 9);
+  write(1, 9);
+  EXPECT_EQ(read_chains(run).size(), 2u);
+  fs::copy(chain_file(run, 1), run / "chains" / "chain-00001 (copy).emc");
+  expect_refused({"chain-00001 (copy).emc", "chain 1", "chain-00001.emc"});
+  fs::rename(run / "chains" / "chain-00001 (copy).emc", chain_file(run, 2));
+  expect_refused({"chain-00002.emc", "chain 1"});
+  fs::remove(chain_file(run, 2));
+  write(1, 10);
+  expect_refused({"chain-00001.emc", "chain-00000.emc", "another seed"});
+  write(1, 9);
+  Checkpoint c;
+  c.state.num_chains = c.state.num_blocks = 1;
+  c.state.log_prior = c.state.log_likelihood = c.state.log_jacobian = {0};
+  c.state.accepted = c.state.proposed = c.state.window_accepted = c.state.window_proposed =
+      c.state.faults = {0};
+  c.chains = {{0, bytes}};
+  write_checkpoint(run / "checkpoint", c);
+  expect_refused({"chain-00001.emc", "checkpoint has no chain 1"});
+  fs::remove(chain_file(run, 1));
+  EXPECT_EQ(read_chains(run).size(), 1u);
+}
+
 // A run that is killed while it replaces a file leaves the temporary file next to it.
 TEST_F(RunDirectory, AnUnfinishedFileOfAKilledRunIsNoObstacle) {
   for (const char* name : {"manifest.json.tmp", "checkpoint.tmp", "summary.csv.tmp"}) {

@@ -59,6 +59,28 @@ TEST(Stopping, DrawsAreEnoughWhereTheVerdictPassesAndTheEssIsThatAskedFor) {
   EXPECT_NE(worst_of(few, 0).find(" q"), std::string::npos) << worst_of(few, 0);
 }
 
+// The draws of a chain with mean 0 are three times as wide in its first quarter.
+TEST(Stopping, AChangeOfWidthIsNotCalledOneOfTheValue) {
+  const device::RandomSource random{77, 0, 0};
+  const DrawDiagnostics wide =
+      diagnosed({"wide at first", 4, 1000, 1, 0, [&](int i, int c) {
+                   return i < 250 ? 3 * random.normal(device::Purpose::simulation,
+                                                      static_cast<std::uint32_t>(1000 * c + i))
+                                  : 0.0;
+                 }});
+  EXPECT_TRUE(wide.has_trend(0));
+  EXPECT_TRUE(wide.tests[0].trend_is_of_scale);
+  const std::string worst = worst_of(wide, 0);
+  if (!wide.has_high_rhat(0)) {
+    EXPECT_NE(worst.find("the spread of q0 is larger in the first "), std::string::npos) << worst;
+  }
+  EXPECT_EQ(worst.find("posterior sds away"), std::string::npos) << worst;
+  const DrawDiagnostics away =
+      diagnosed({"away at first", 4, 1000, 1, 0, [](int i, int) { return i < 125 ? 1.0 : 0.0; }});
+  EXPECT_TRUE(away.has_trend(0));
+  EXPECT_FALSE(away.tests[0].trend_is_of_scale);
+}
+
 // A chain three sds away, checked after 250 draws, the first check, and after 313.
 TEST(Stopping, TheWarmupIsMadeLongerOnceAfterAsManyStepsAsItHad) {
   const auto far = [](int draws) {

@@ -20,11 +20,12 @@ constexpr double kRowsOfOneThread = 2000;  // fewer rows do not justify more thr
 constexpr double kMuchHigher = 4.6;        // log 100
 
 // Proposals that use the state of other chains stay in the space that the starts span, and chains may share a
-// start. Each start is therefore moved by about one posterior sd in every direction.
-void spread(const RunSetup& setup, std::uint32_t chain, std::uint64_t seed, std::vector<double>& theta) {
+// start. Each start is therefore moved by about one posterior sd in every direction, times `scale`.
+void spread(const RunSetup& setup, std::uint32_t chain, std::uint64_t seed, double scale,
+            std::vector<double>& theta) {
   const device::RandomSource random{seed, ~std::uint64_t{0}, chain};
-  const double sd = 1 / std::sqrt(1.0 + static_cast<double>(setup.loaded.data.num_rows) /
-                                            std::max(1, setup.model.components));
+  const double sd = scale / std::sqrt(1.0 + static_cast<double>(setup.loaded.data.num_rows) /
+                                                std::max(1, setup.model.components));
   std::vector<double> u(static_cast<std::size_t>(setup.target->dim_unconstrained()));
   setup.target->unconstrain(theta, u);
   for (std::size_t i = 0; i < u.size(); ++i)
@@ -40,6 +41,18 @@ double log_density(RunSetup& setup, const std::vector<double>& theta) {
   return total;
 }
 
+// Spreads the start of a chain. A prior with bounds may exclude the point; it is then moved less far.
+void spread_inside(RunSetup& setup, std::uint32_t chain, std::uint64_t seed, std::vector<double>& theta) {
+  constexpr double kSmallest = 1e-9;
+  for (double scale = 1; scale > kSmallest; scale /= 2) {
+    std::vector<double> moved = theta;
+    spread(setup, chain, seed, scale, moved);
+    if (!std::isfinite(log_density(setup, moved))) continue;
+    theta = std::move(moved);
+    return;
+  }
+}
+
 // Whether two points are equal up to rounding.
 bool is_same(const std::vector<double>& a, const std::vector<double>& b) {
   return std::equal(a.begin(), a.end(), b.begin(),
@@ -51,15 +64,15 @@ void refine(const MixturePool& pool, const Target& target, std::vector<Optimum>&
   if (found.size() > kMostRefined) found.resize(kMostRefined);
   for (Optimum& optimum : found) {
     const double before = optimum.log_likelihood + optimum.log_prior;
-    ShortFit fit = pool.fits()[optimum.members.front()];
-    fit = pool.refined(fit);
-    std::vector<double> theta = target.with_arguments_of(fit.theta);
+    const auto fit = pool.refined(pool.fits()[optimum.members.front()]);
+    if (!fit) continue;
+    std::vector<double> theta = target.with_arguments_of(fit->theta);
     theta = permute_components(target.layout(), order_of_prior(target, theta), theta);
     target.move_inside(theta);
     const double log_prior = target.log_prior(theta);
-    if (!std::isfinite(log_prior) || !std::isfinite(fit.log_likelihood)) continue;
+    if (!std::isfinite(log_prior) || !std::isfinite(fit->log_likelihood)) continue;
     optimum.theta = std::move(theta);
-    optimum.log_likelihood = fit.log_likelihood;
+    optimum.log_likelihood = fit->log_likelihood;
     optimum.log_prior = log_prior;
     optimum.log_mass += optimum.log_likelihood + log_prior - before;
   }
@@ -221,7 +234,7 @@ std::vector<double> find_starts(const RunConfig& config, RunSetup& setup) {
       if (from_prior) theta = start_of_prior(config, setup, id);
       if (pool) theta = pool->next(of_superchain);
       if (pool && !std::isfinite(log_density(setup, theta))) theta = pool->optima()[pool->optimum()].theta;
-      if (others) spread(setup, id, sampler.seed, theta);
+      if (others) spread_inside(setup, id, sampler.seed, theta);
     }
     if (pool) setup.starts.optima[pool->optimum()].chains.push_back(chain);
     distinct.insert(theta);

@@ -66,24 +66,21 @@ Given read(RecordingClassifier& classifier, const std::string& file) {
 std::map<std::string, std::string> speakers_of(const std::vector<std::string>& files,
                                                const std::string& kind) {
   std::map<std::string, std::string> speakers;
-  std::map<std::filesystem::path, CorpusListing> listings;
   for (const auto& file : files) {
     const std::filesystem::path path = std::filesystem::absolute(file).lexically_normal();
-    const auto folder = path.parent_path();
     if (kind == "iemocap" || kind == "manifest")
       throw InputError(
           "--group-by speaker: names of corpus " + kind +
           " do not say who speaks; classify a speaker at a time, or name others with --speaker-from");
     if (kind == "folders") {  // the path ends with emotion/speaker/file
-      speakers[file] = folder.filename().string();
+      speakers[file] = path.parent_path().filename().string();
       continue;
     }
-    if (!listings.contains(folder)) listings[folder] = list_corpus(kind, folder);
-    for (const Utterance& utterance : listings[folder].utterances)
-      if (utterance.file == path) speakers[file] = utterance.speaker;
-    if (!speakers.contains(file))
+    const std::string speaker = speaker_of_file(kind, path);
+    if (speaker.empty())
       throw InputError("--group-by speaker: " + file + ": a name of corpus " + kind +
                        " is expected; name another one with --corpus");
+    speakers[file] = speaker;
   }
   return speakers;
 }

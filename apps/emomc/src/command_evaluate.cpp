@@ -81,6 +81,8 @@ std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const Evalua
   if (results.em)
     write_file_atomically(directory / "predictions_em.csv",
                           predictions_csv(e.frames, results.utterances, results.em->predictions));
+  else
+    remove_file(directory / "predictions_em.csv");  // an earlier call may have had a baseline
   write_file_atomically(directory / "scores.json", scores.dump(1) + "\n");
   if (has_evaluation_report())
     write_file_atomically(directory / "report.html", evaluation_report_html(directory));
@@ -88,15 +90,21 @@ std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const Evalua
 }
 
 void check_parent(const std::filesystem::path& directory) {
-  if (!std::filesystem::exists(directory)) return;
-  if (!std::filesystem::is_directory(directory))
+  std::error_code error;
+  const auto status = std::filesystem::status(directory, error);
+  if (std::filesystem::status_known(status) && !std::filesystem::exists(status)) return;
+  std::filesystem::directory_iterator entry(directory, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_directory(status))
     throw InputError(directory.string() + ": exists and is no directory; choose another --output");
-  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
-    const std::string name = entry.path().filename().string();
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
     if (!name.starts_with("seed-") && name != "scores.json")
       throw InputError(directory.string() + ": holds " + name +
                        ", which emomc evaluate --seeds does not write; choose another --output");
   }
+  if (error)
+    throw InputError(directory.string() + ": cannot be read: " + error.message() +
+                     "; choose another --output");
 }
 
 int evaluate(const Options& options) {

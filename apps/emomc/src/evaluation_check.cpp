@@ -29,8 +29,13 @@ void check_evaluation(const std::filesystem::path& file, const std::vector<std::
       load_corpus_features(config.corpus, config.features, config.run.threads, Verbosity::quiet);
   const LabelledFrames frames = label_frames(std::move(corpus.features), config.corpus);
   check_class_prior(frames, config.classification);
-  const EvaluationPlan plan = plan_evaluation(frames, config);
-  if (config.em_baseline) require_class_rows(frames, plan, config);
+  const bool for_training_only = frames.speakers.size() == 1 && config.classification.temper;
+  const EvaluationPlan plan =
+      for_training_only ? plan_training(frames, config) : plan_evaluation(frames, config);
+  if (for_training_only)
+    corpus.notes.push_back("corpus: one speaker (" + frames.speakers[0] +
+                           "): emomc train can use it, emomc evaluate needs two or more");
+  if (config.em_baseline && !for_training_only) require_class_rows(frames, plan, config);
   const EvaluationEngine engine = make_evaluation_engine(frames, plan, config);
   // Each group of chains has its own target, which differs from this one only in the numbers in its prior.
   const Target target = check_posteriors(frames, plan, config, engine);

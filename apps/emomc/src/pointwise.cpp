@@ -31,8 +31,8 @@ std::vector<std::size_t> groups_of(const Table& table, const std::string& by, st
   for (std::size_t i = 0; i < group.size(); ++i) {
     while (file + 1 < table.file_first_row.size() && i >= table.file_first_row[file + 1]) ++file;
     std::vector<std::size_t> key;
-    if (by == "file") {
-      key = {file};
+    if (label == table.labels.end()) {
+      key = {file};  // "file" is the only name that is not a column
     } else if (by == "utterance") {
       // Utterances are numbered within each file and each speaker.
       key = {file, speaker == table.labels.end() ? 0 : speaker->codes[i], label->codes[i]};
@@ -115,6 +115,11 @@ PointwiseRun pointwise(const PointwiseRequest& request,
       groups_of(loaded.table, result.grouping.by, result.grouping.num_groups);
   const std::size_t all = draws.num_chains() * draws.num_draws;
   const std::size_t S = result.num_draws = std::min(all, request.most_draws);
+  if (result.grouping.num_groups > request.most_values / S)
+    throw InputError(run + ": log likelihoods of " + std::to_string(S) + " draws in each of " +
+                     std::to_string(result.grouping.num_groups) + " rows would take more than " +
+                     std::to_string(request.most_values * sizeof(double) / 1'000'000'000) +
+                     " GB; `emomc compare` does without storing them");
   const double ess = ess_bulk(draws.view(1));
   result.relative_efficiency = ess > 0 ? std::min(1.0, ess / static_cast<double>(S)) : 1.0;
 

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,7 +22,8 @@ ParameterLayout layout_of_likelihood(const ParameterLayout& layout, const ModelS
 
 /// The groups of rows that are left out together.
 struct Grouping {
-  std::string by;  ///< "row", "file", or a label column of the data (utterance, speaker, ...)
+  std::string by;  ///< "row"; a label column of the data (utterance, speaker, ...); or "file": the input
+                   ///< files where there is no such column
   std::size_t num_groups = 0;
 };
 
@@ -29,6 +31,8 @@ struct PointwiseRequest {
   std::filesystem::path directory;
   std::string by;                 ///< empty: "utterance" if the data have this column, else "row"
   std::size_t most_draws = 1000;  ///< upper bound; the draws are at equal distances over all chains
+  /// Upper bound of draws x groups. Throws InputError, before any evaluation, if there are more.
+  std::size_t most_values = std::numeric_limits<std::size_t>::max();
 };
 
 struct PointwiseRun {

@@ -121,6 +121,26 @@ ExtractedFrames extract_frames(const Recording& recording, const FeaturesConfig&
   return result;
 }
 
+namespace {
+
+// Refuses settings that the recordings do not allow before any work. The sample rate of the first one that
+// can be read decides: what a setting may be depends on the rate. Others may have another rate, and
+// recordings that cannot be read are named later.
+void check_settings(const std::vector<Utterance>& wanted, const FeaturesConfig& config) {
+  for (const Utterance& utterance : wanted) {
+    double rate = 0;
+    try {
+      rate = read_audio(utterance.file).sample_rate;
+    } catch (const InputError&) {
+      continue;
+    }
+    const MfccExtractor allowed(config.mfcc, rate);
+    return;
+  }
+}
+
+}  // namespace
+
 CorpusFeatures extract_corpus(const CorpusConfig& corpus, const FeaturesConfig& features, int threads,
                               Verbosity verbosity) {
   CorpusFeatures result;
@@ -134,7 +154,7 @@ CorpusFeatures extract_corpus(const CorpusConfig& corpus, const FeaturesConfig& 
   const std::set<std::string> classes(corpus.classes.begin(), corpus.classes.end());
   for (const Utterance& utterance : listing.utterances)
     if (classes.empty() || classes.contains(utterance.emotion)) wanted.push_back(utterance);
-  const MfccExtractor first(features.mfcc, 16000);  // refuses bad settings before any work
+  check_settings(wanted, features);
   ThreadPool pool(threads);
   std::vector<Extractors> extractors(static_cast<std::size_t>(pool.num_threads()));
   std::vector<Extracted> extracted(wanted.size());
@@ -150,7 +170,7 @@ CorpusFeatures extract_corpus(const CorpusConfig& corpus, const FeaturesConfig& 
   std::map<double, std::size_t> rates;
   std::size_t silent = 0, unvoiced = 0;
   double seconds = 0;
-  const int dim = first.dim();
+  const int dim = features.mfcc.num_coefficients;
   for (int j = 0; j < dim; ++j) result.features.columns.push_back("c" + std::to_string(j));
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const Extracted& one = extracted[i];

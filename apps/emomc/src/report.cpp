@@ -154,10 +154,8 @@ class Page {
         rest.push_back(q);
     }
     std::stable_sort(rest.begin(), rest.end(), [this](std::size_t a, std::size_t b) {
-      const auto badness = [this](std::size_t q) {
-        return std::isnan(run_.summaries[q].rhat) ? 1e9 : run_.summaries[q].rhat;
-      };
-      return badness(a) > badness(b);
+      return badness(run_.summaries[a], run_.is_constant(a)) >
+             badness(run_.summaries[b], run_.is_constant(b));
     });
     for (std::size_t i = 0; i < std::min(rest.size(), kChartedQuantities); ++i) add(rest[i]);
     return chosen;
@@ -280,7 +278,7 @@ class Page {
   std::string fits() const {
     const auto mixture = find_mixture(draws_, 1);
     if (!mixture) return ",\"fits\":[],\"fit_note\":\"\"";
-    const RunData data = read_run_data(directory_, kMostDataBytes);
+    const RunData data = directory_.empty() ? RunData{} : read_run_data(directory_, kMostDataBytes);
     const auto columns = static_cast<std::size_t>(mixture->num_columns);
     const std::size_t draws = draws_.num_chains() * draws_.num_draws, used = std::min(draws, kBandDraws);
     std::string text;
@@ -310,7 +308,8 @@ class Page {
               ",\"histogram\":" + numbers(histogram.density) + "}";
     }
     const std::string note =
-        data.values.empty()
+        directory_.empty() ? "Posterior mean of the density of each column, with a band of 90 % of the draws."
+        : data.values.empty()
             ? "Posterior mean of the density of each column, with a band of 90 % of the draws. The data "
               "themselves are not there any more, have changed, or are too large."
             : "The data's histogram (grey) and the posterior mean of the density of each column (red), "
@@ -372,7 +371,7 @@ class Page {
 
   // Empty if the data cannot be read.
   std::string predictive() const {
-    if (draws_.layout.blocks.empty()) return "[]";
+    if (directory_.empty() || draws_.layout.blocks.empty()) return "[]";
     std::vector<PredictiveCheck> checks;
     try {
       checks = predictive_checks(directory_, kReplicates);
@@ -384,11 +383,13 @@ class Page {
     });
   }
 
-  std::string config() const { return beginning_of(directory_ / "config.yaml", 200'000); }
+  std::string config() const {
+    return directory_.empty() ? "" : beginning_of(directory_ / "config.yaml", 200'000);
+  }
 
   const Inspection& run_;
   const DrawSet& draws_;
-  std::filesystem::path directory_;
+  std::filesystem::path directory_;  // empty for draws of other programs
   ReportOptions options_;
 };
 

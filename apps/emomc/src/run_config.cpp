@@ -60,6 +60,14 @@ void check_column_count(const YamlNode& root, const RunConfig& config) {
       .refuse(std::to_string(count) + " columns; model two_gaussian allows one");
 }
 
+// Checked last, because until.max_draws may lower the number of draws.
+void check_step_count(const YamlNode& root, const RunConfig& config) {
+  constexpr std::int64_t kMostSteps = 1'000'000'000'000;
+  if (config.sampler.draws > kMostSteps / config.sampler.thin)
+    YamlValue(*find_value(root, "sampler.thin"), "sampler.thin")
+        .refuse_range("draws * thin up to " + std::to_string(kMostSteps));
+}
+
 }  // namespace
 
 std::string read_config_text(const std::filesystem::path& file) {
@@ -140,6 +148,7 @@ RunConfig run_config_of(const YamlNode& root, const std::string& name) {
     if (value != nullptr) key.read({*value, key.name}, config);
   }
   check_column_count(root, config);
+  check_step_count(root, config);
   require_written_units(root);
   return config;
 }

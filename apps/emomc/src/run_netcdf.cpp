@@ -14,16 +14,10 @@ constexpr std::size_t kMostDataBytes = 100'000'000;
 constexpr std::size_t kMostLogLikelihoods = 125'000'000;
 
 // The log likelihoods, chains x draws x rows.
-std::vector<double> log_likelihoods(const std::filesystem::path& directory, const DrawSet& draws,
-                                    double rows) {
+std::vector<double> log_likelihoods(const std::filesystem::path& directory, const DrawSet& draws) {
   const std::size_t points = draws.num_chains() * draws.num_draws;
-  if (rows * static_cast<double>(points) > static_cast<double>(kMostLogLikelihoods))
-    throw InputError(directory.string() + ": log likelihoods of " + std::to_string(points) +
-                     " draws in each row would take " +
-                     "more than 1 GB; `emomc compare` does without storing them");
-  // Values are collected row by row; the number of rows in the manifest is not trusted.
   std::vector<double> by_row;
-  pointwise({directory, "row", points}, [&](std::span<const double> of_row, double) {
+  pointwise({directory, "row", points, kMostLogLikelihoods}, [&](std::span<const double> of_row, double) {
     by_row.insert(by_row.end(), of_row.begin(), of_row.end());
   });
   const std::size_t num_rows = by_row.size() / points;
@@ -48,7 +42,7 @@ void write_run_netcdf(const std::filesystem::path& directory, const std::filesys
   extras.column_sd = run_data.sd;
   extras.scale_floor = facts.scale_floor;
   extras.created_at = utc_now();
-  if (with_log_likelihood) extras.log_likelihood = log_likelihoods(directory, draws, facts.rows.value_or(0));
+  if (with_log_likelihood) extras.log_likelihood = log_likelihoods(directory, draws);
   const DrawSet warmup = draw_set_of(read_chains(directory), directory.string(), Phase::warmup);
   extras.warmup = &warmup;
   write_netcdf(file, draws, extras, write);

@@ -50,6 +50,11 @@ std::optional<std::size_t> first_fault(const Inspection& run) {
 
 }  // namespace
 
+double badness(const QuantitySummary& summary, bool is_constant) {
+  if (is_constant) return 0;
+  return std::isnan(summary.rhat) ? std::numeric_limits<double>::infinity() : summary.rhat;
+}
+
 RunSummary summarize_run(const Inspection& run, const std::vector<std::string>& patterns) {
   const DrawSet& draws = run.draws;
   RunSummary summary;
@@ -67,7 +72,8 @@ RunSummary summarize_run(const Inspection& run, const std::vector<std::string>& 
   for (std::size_t q = 0; q < draws.num_quantities(); ++q) {
     const std::string& label = run.quantity_labels[q];
     if (summary.is_selected && !is_selected(draws.names[q], label, patterns)) continue;
-    SummaryRow row{draws.names[q], label, run.summaries[q], std::nullopt, q >= run.first_label_free};
+    SummaryRow row{draws.names[q],    label, run.summaries[q], std::nullopt, q >= run.first_label_free,
+                   run.is_constant(q)};
     const auto at = std::find(named.begin(), named.end(), q);
     if (at != named.end()) row.named = static_cast<std::size_t>(at - named.begin());
     if (summary.warmup_seconds && summary.sampling_seconds) {
@@ -198,10 +204,7 @@ std::string to_text(const RunSummary& summary, std::size_t max_rows, std::size_t
     std::stable_sort(rows.begin(), rows.end(), [&](const SummaryRow* a, const SummaryRow* b) {
       if (rank(a) != rank(b)) return rank(a) < rank(b);
       if (rank(a) == 0) return false;
-      const auto rhat = [](const SummaryRow* r) {
-        return std::isnan(r->summary.rhat) ? 0.0 : r->summary.rhat;
-      };
-      return rhat(a) > rhat(b);
+      return badness(a->summary, a->is_constant) > badness(b->summary, b->is_constant);
     });
     rows.resize(max_rows);
   }

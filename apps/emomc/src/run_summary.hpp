@@ -17,6 +17,7 @@ struct SummaryRow {
   QuantitySummary summary;
   std::optional<double> ess_bulk_per_second;  ///< per second of warm-up and sampling together
   bool is_label_free = false;                 ///< derived from a mixture's parameters, independent of labels
+  bool is_constant = false;
   /// Place among the quantities that the verdict names, from 0, the worst; kUnnamed: it names another.
   std::size_t named = kUnnamed;
   static constexpr std::size_t kUnnamed = static_cast<std::size_t>(-1);
@@ -41,6 +42,10 @@ struct RunSummary {
   std::string warning;         ///< a line, if a label-free quantity has not converged
   std::optional<double> warmup_seconds, sampling_seconds;
 };
+
+/// What sorts quantities by R-hat, the worst (largest) first: a quantity without R-hat, whose draws are not
+/// finite or too few, is worse than any number, and a constant is no matter.
+double badness(const QuantitySummary& summary, bool is_constant);
 
 /// Summarises the quantities whose names or labels match `patterns` (shell globs); all if it is empty. Throws
 /// InputError if none matches.

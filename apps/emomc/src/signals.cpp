@@ -16,7 +16,6 @@ void on_signal(int signal) {
 }  // namespace
 
 void stop_on_signals() {
-  g_signal = 0;
   g_leave = 0;
   struct sigaction action {};
   action.sa_handler = on_signal;

@@ -6,7 +6,7 @@
 namespace emomc::app {
 
 /// After this call, a first signal only sets stop_requested(), so that work can end in order, and a second
-/// one ends the process at once. Forgets an earlier signal.
+/// one ends the process at once. An earlier signal, which came during preparation, still counts.
 void stop_on_signals();
 /// After this call, a signal ends the process at once, since nothing is left to be saved.
 void leave_on_signals();

@@ -67,6 +67,13 @@ void check_file_name(const YamlValue& value, const std::string& name) {
                  std::to_string(kLongestName) + " bytes");
 }
 
+// A corpus has files EMOTION_SPEAKER.csv, which could not be taken apart again.
+void check_label(const YamlValue& value, const std::string& name) {
+  check_file_name(value, name);
+  if (name.find('_') != std::string::npos)
+    value.refuse(excerpt(name) + ": files are named EMOTION_SPEAKER.csv; allowed: names without _");
+}
+
 nlohmann::json to_json(const YamlNode& node, const std::string& key) {
   if (node.kind == YamlNode::Kind::list) {
     auto list = nlohmann::json::array();
@@ -144,7 +151,7 @@ SimulatedCorpus read_corpus(const YamlValue& value, const SimulationConfig& conf
     value.refuse("a corpus is made from a diagonal mixture, whose scales have one list per component");
   SimulatedCorpus corpus;
   corpus.speakers = read_list(section.at("speakers"), "speakers' names");
-  for (const auto& name : corpus.speakers) check_file_name(section.at("speakers"), name);
+  for (const auto& name : corpus.speakers) check_label(section.at("speakers"), name);
   if (section.has("utterances"))
     corpus.utterances = static_cast<int>(section.at("utterances").integer(1, 1'000'000));
   if (section.has("frames")) corpus.frames = static_cast<int>(section.at("frames").integer(1, 1'000'000));
@@ -162,7 +169,7 @@ SimulatedCorpus read_corpus(const YamlValue& value, const SimulationConfig& conf
     emotions.refuse_type("a map from an emotion's name to {weights, shift, spread}");
   for (std::size_t i = 0; i < emotions.node().keys.size(); ++i) {
     const std::string& name = emotions.node().keys[i].scalar;
-    check_file_name(emotions, name);
+    check_label(emotions, name);
     corpus.emotions.push_back(read_emotion(emotions.node().items[i], emotions.key() + "." + name, config));
     corpus.emotions.back().name = name;
   }

@@ -52,7 +52,9 @@ void read_statistics(const NetcdfInput& input, DrawSet& draws) {
   const auto group = input.group("sample_stats");
   if (!group) return;
   std::vector<std::string> others;
-  for (const auto& variable : variables_over_draws(input, *group, others)) {
+  const auto variables = variables_over_draws(input, *group, others);
+  for (const auto& note : others) draws.notes.push_back("sample_stats: " + note);
+  for (const auto& variable : variables) {
     if (variable.name != "lp" && variable.name != "diverging") continue;
     if (!variable.element_shape().empty() || variable.num_chains() != draws.num_chains() ||
         variable.num_draws() != draws.num_draws)

@@ -18,6 +18,9 @@ class CsvRecords {
   /// Number of the line where the last record of next() starts.
   std::size_t line() const { return record_line_; }
 
+  /// Whether a field of the last record is in quotes. `""` alone is a field, not a blank line.
+  bool has_quotes() const { return !unquoted_.empty(); }
+
   /// Splits the next record into `fields`, which are valid until the next call; false at the end. Throws
   /// InputError, with file, line and column, where a quote is not closed or is followed by text.
   bool next(std::vector<std::string_view>& fields);

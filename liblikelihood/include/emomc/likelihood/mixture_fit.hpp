@@ -33,7 +33,9 @@ struct FitResult {
   double log_likelihood = 0;  ///< at theta
   double objective = 0;       ///< log_likelihood plus log_prior, where there is one
   int rounds = 0;
-  bool converged = false;  ///< the last round did not raise the objective by more than the tolerance
+  /// The last round did not raise the objective by more than the tolerance, nor lower it by more than
+  /// rounding errors can.
+  bool converged = false;
 };
 
 /// Fits one model to one data set from any number of starts. Backend::reference uses the implementation of

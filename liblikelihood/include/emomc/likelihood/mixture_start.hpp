@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -59,9 +60,9 @@ class MixturePool {
   const DataSet& rows() const { return rows_; }
 
   /// The fit after at most 30 more rounds on at most 200,000 rows, with a log likelihood that is scaled to
-  /// all rows. Returns `fit` unchanged where rows() are all rows or where its density on the larger sample is
-  /// not finite.
-  ShortFit refined(const ShortFit& fit) const;
+  /// all rows; `fit` itself where rows() are all rows. Nothing where the density of the larger sample at
+  /// `fit` is not finite: the log likelihood of rows() cannot be compared with one of all rows.
+  std::optional<ShortFit> refined(const ShortFit& fit) const;
 
  private:
   const DataSet& data_;

@@ -54,8 +54,9 @@ struct MixingTests {
   /// Mean normal score of early less that of late draws, for the split with the smallest p_trend: about the
   /// difference in posterior sds. Where that test is one of scale, scores are of distances from the median.
   double trend = 0;
-  double trend_share = 0;  ///< share of the draws that is early in that split
-  double ess_within = 0;   ///< ESS from the autocorrelation within chains alone
+  double trend_share = 0;          ///< share of the draws that is early in that split
+  bool trend_is_of_scale = false;  ///< that test is one of scale
+  double ess_within = 0;           ///< ESS from the autocorrelation within chains alone
 };
 
 /// Draws with the diagnostics of each quantity.

@@ -106,9 +106,10 @@ ChainDraws read_chain(const std::filesystem::path& file, std::int64_t committed 
 ChainEnd check_committed(const std::filesystem::path& file, const ChainHeader& header,
                          std::int64_t committed);
 
-/// Reads chains/ of a run directory in the order of chain ids. Their layouts, proposal blocks, warm-up and
-/// thinning must agree, and all that the checkpoint has committed must be there. May be called at any moment
-/// of a run. Throws InputError.
+/// Reads chains/ of a run directory in the order of chain ids. Each file must have the name of its chain, and
+/// be one of those in the checkpoint if there is one. Seeds, layouts, proposal blocks, warm-up and thinning
+/// must agree, and all that the checkpoint has committed must be there. May be called at any moment of a run.
+/// Throws InputError, which names the file.
 std::vector<ChainDraws> read_chains(const std::filesystem::path& run_directory);
 
 /// A named part of the data, a file or an utterance, so that a message can name what has changed.
@@ -155,9 +156,9 @@ std::vector<CommittedChain> committed_chains(const std::filesystem::path& file);
 enum class ExistingRun { refuse, resume, overwrite };
 
 /// Prepares a directory, whose lock the caller holds, for a run, and returns whether it has a checkpoint to
-/// resume from. Throws InputError where the policy is `refuse` and the directory is not empty, and where it
-/// has entries that emomc does not write or symbolic links. Where the run does not resume, the files of
-/// earlier runs are removed.
+/// resume from. Throws InputError where the policy is `refuse` and the directory is not empty, where it
+/// cannot be read, and where it has entries that emomc does not write or symbolic links. Where the run does
+/// not resume, the files of earlier runs are removed.
 bool prepare_run_directory(const std::filesystem::path& directory, ExistingRun policy);
 /// The checks of prepare_run_directory, without changing anything.
 void check_run_directory(const std::filesystem::path& directory, ExistingRun policy);

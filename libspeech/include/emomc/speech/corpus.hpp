@@ -36,4 +36,9 @@ std::vector<std::string> corpus_kinds();
 /// an id occurs twice, no recording could be parsed, or a manifest has an error (the message names its line).
 CorpusListing list_corpus(const std::string& kind, const std::filesystem::path& path);
 
+/// The speaker of a single recording by its path: file name and folders, as docs/corpora.md has them. Empty
+/// if the path is not of the form that the kind expects. Throws InputError if the names of `kind` do not
+/// contain speakers (iemocap, folders, manifest) or it is unknown.
+std::string speaker_of_file(const std::string& kind, const std::filesystem::path& file);
+
 }  // namespace emomc
