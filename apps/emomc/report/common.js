@@ -19,6 +19,8 @@ const row = (tag, cells) => {
 
 $("title").textContent = data.title;
 $("facts").textContent = data.facts;
+$("cite").textContent = data.cite;
+$("bibtex").textContent = data.bibtex;
 if (data.config) $("config").textContent = data.config;
 else $("config-section").remove();
 

@@ -9,9 +9,6 @@ const significantText = (x, digits) => (x === 0 ? "0" : withDecimals(x, digits -
 const count = (x) => (x === null ? "NaN" : Math.round(x).toString());
 const color = (i, n, alpha = 1) => `hsla(${Math.round((360 * i) / Math.max(n, 1) + 210) % 360}, 62%, 45%, ${alpha})`;
 
-$("cite").textContent = data.cite;
-$("bibtex").textContent = data.bibtex;
-
 // Verdict.
 $("labels").textContent = data.labels;
 {

@@ -5,6 +5,7 @@
 #ifdef EMOMC_HAVE_REPORT
 #include <nlohmann/json.hpp>
 
+#include "citation.hpp"
 #include "evaluation_report_data.hpp"
 #include "html_page.hpp"
 #include "report_assets.hpp"
@@ -14,7 +15,10 @@ namespace emomc::app {
 bool has_evaluation_report() { return true; }
 
 std::string evaluation_report_html(const std::filesystem::path& directory) {
-  const nlohmann::json data = evaluation_report_data(directory);
+  nlohmann::json data = evaluation_report_data(directory);
+  const Citation citation = citation_of(report_citation);
+  data["cite"] = citation.sentence;
+  data["bibtex"] = citation.bibtex;
   return fill_page(evaluation_page, {{"SCRIPT", std::string(report_common) + evaluation_script},
                                      {"CHART", report_chart},
                                      {"STYLE", std::string(report_style) + evaluation_style},
