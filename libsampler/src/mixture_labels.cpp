@@ -34,9 +34,10 @@ double column_density(const Mixture& m, int j, double x) {
 
 std::optional<MixtureNames> find_mixture(const DrawSet& set, int fewest_components) {
   MixtureNames names;
-  bool has_weights = false, has_means = false, has_spread = false;
+  bool has_weights = false, has_means = false, has_spread = false, has_fraction = false,
+       has_shared_mean = false;
   int spread_size = 0, num_means = 0;
-  std::optional<std::size_t> fraction, shared_mean;  // of two_gaussian
+  std::size_t fraction = 0, shared_mean = 0;  // of two_gaussian
   const auto& blocks = set.layout.blocks;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const ParameterBlock& block = blocks[b];
@@ -61,18 +62,20 @@ std::optional<MixtureNames> find_mixture(const DrawSet& set, int fewest_componen
       names.spread = block.shape.size() == 2 ? MixtureNames::Spread::scales : MixtureNames::Spread::spherical;
       spread_size = block.size();
       has_spread = true;
-    } else if (block.support == Support::unit_interval && block.shape.empty() && !fraction) {
+    } else if (block.support == Support::unit_interval && block.shape.empty() && !has_fraction) {
       fraction = begin;
-    } else if (block.unit == DataUnit::location && block.shape.empty() && !shared_mean) {
+      has_fraction = true;
+    } else if (block.unit == DataUnit::location && block.shape.empty() && !has_shared_mean) {
       shared_mean = begin;
+      has_shared_mean = true;
     }
   }
-  if (!has_weights && !has_means && fraction && shared_mean) {
+  if (!has_weights && !has_means && has_fraction && has_shared_mean) {
     names.is_pair = has_weights = has_means = true;
     names.num_components = num_means = 2;
     names.num_columns = 1;
-    names.weights = *fraction;
-    names.means = *shared_mean;
+    names.weights = fraction;
+    names.means = shared_mean;
   }
   if (!has_weights || !has_means || !has_spread || names.num_components < fewest_components)
     return std::nullopt;

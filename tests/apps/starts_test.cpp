@@ -26,7 +26,7 @@ class StartsOfRuns : public ::testing::Test {
                                  "}\noutput: {directory: run}\n");
   }
   testing::ProgramResult run(const std::string& more = "") {
-    const auto result = folder.run("run run.yaml --force " + more);
+    auto result = folder.run("run run.yaml --force " + more);
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return result;
   }

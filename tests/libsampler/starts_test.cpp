@@ -15,7 +15,7 @@ namespace {
 ArrayArgument number(double x) { return {{}, {x}, false}; }
 
 // One column and K components; a list of `means` makes the prior differ between components.
-Target target_of(int K, std::vector<double> means = {}) {
+Target target_of(int K, const std::vector<double>& means = {}) {
   PriorSet prior;
   prior.blocks["weights"] = {PriorFamily::dirichlet, {number(1)}};
   const ArrayArgument centre = means.empty() ? number(0) : ArrayArgument{{K, 1}, means, false};
