@@ -62,6 +62,19 @@ TEST_F(ForeignRunDirectory, DataAreReadOnlyWhereTheyAreFilesOfTheRightHash) {
   EXPECT_FALSE(folder.exists("x.nc"));
 }
 
+// The chains and the checkpoint of a run with another seed, below the manifest of the first.
+TEST_F(ForeignRunDirectory, ChainsOfAnotherSeedThanTheManifestsAreRefused) {
+  ASSERT_EQ(folder.run("run run.yaml -q --output second --seed 77").exit_code, 0);
+  const auto how =
+      std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing;
+  for (const char* part : {"chains", "checkpoint"})
+    std::filesystem::copy(folder / (std::string("second/") + part), folder / (std::string("other/") + part),
+                          how);
+  for (const std::string command : {"summary other", "diagnose other", "report other -o r.html"})
+    testing::expect_refused(folder, command, {"other/chains", "seed 77", "manifest.json"});
+  EXPECT_FALSE(folder.exists("r.html"));
+}
+
 TEST_F(ForeignRunDirectory, ManifestsAreNotWaitedForAndTheirNumbersNotBelieved) {
   std::filesystem::remove(folder / "other/manifest.json");
   ASSERT_EQ(::mkfifo((folder / "other/manifest.json").c_str(), 0600), 0);

@@ -70,6 +70,18 @@ std::optional<RunFacts::Starts> starts_of(const nlohmann::json& json) {
   return starts;
 }
 
+// All files of chains/ may be of another run.
+void require_seed_of_manifest(const std::filesystem::path& directory, std::uint64_t seed) {
+  const auto manifest = directory / "manifest.json";
+  const auto json = read_manifest(manifest);
+  if (!json.is_object() || !json.contains("seed") || !json["seed"].is_number_unsigned()) return;
+  const auto expected = json["seed"].get<std::uint64_t>();
+  if (expected != seed)
+    throw InputError((directory / "chains").string() + ": its chains have seed " + std::to_string(seed) +
+                     ", but the run of manifest.json has seed " + std::to_string(expected) +
+                     "; a run directory has the chains of one run");
+}
+
 }  // namespace
 
 RunFacts read_facts(const std::filesystem::path& file, DrawSet& draws) {
@@ -112,7 +124,9 @@ RunFacts read_facts(const std::filesystem::path& file, DrawSet& draws) {
 
 Inspection inspect_run(const std::filesystem::path& directory, Numbering numbering) {
   refuse_many_posteriors(directory);
-  DrawSet draws = draw_set_of(read_chains(directory), directory.string());
+  const std::vector<ChainDraws> chains = read_chains(directory);
+  require_seed_of_manifest(directory, chains.at(0).header.seed);
+  DrawSet draws = draw_set_of(chains, directory.string());
   RunFacts facts = read_facts(directory / "manifest.json", draws);
   return inspect_draws(std::move(draws), std::move(facts), numbering);
 }
