@@ -125,7 +125,8 @@ Groups local_groups(const SeedRows& x, int K, bool rest_in_last, Chooser& choose
     if (!(free.sum() > 0)) break;
     const Eigen::Index row = chooser.draw(free);
     const double least = std::min(static_cast<double>(x.cols()) + 2, n / K), most = n / K;
-    const auto size = static_cast<std::size_t>(std::llround(least * std::pow(most / least, chooser.uniform())));
+    const auto size =
+        static_cast<std::size_t>(std::llround(least * std::pow(most / least, chooser.uniform())));
     const Eigen::VectorXd distance = squared_distances(x, row);
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < groups.size(); ++i)

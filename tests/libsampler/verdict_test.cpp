@@ -55,10 +55,9 @@ const std::vector<BadCase>& bad() {
       {{"first 20 draws 3 sd off, AR(.8)", 4, 1000, 201, 0.8, [](int i, int) { return i < 20 ? 3. : 0.; }},
        0.9},
       {{"a trend of 0.5 sd over the run", 4, 1000, 201, 0, [](int i, int) { return i / 2000.; }}, 0.99},
-      // A trend enters the autocovariances, and so the errors with which it is compared: that of 1 sd here is hardly
-      // ever found (4 of 200), that of 2 sd nearly always.
-      {{"a trend of 2 sd over the run, AR(.8)", 4, 1000, 201, 0.8, [](int i, int) { return i / 500.; }},
-       0.9},
+      // A trend enters the autocovariances, and so the errors with which it is compared: that of 1 sd here is
+      // hardly ever found (4 of 200), that of 2 sd nearly always.
+      {{"a trend of 2 sd over the run, AR(.8)", 4, 1000, 201, 0.8, [](int i, int) { return i / 500.; }}, 0.9},
       {{"AR(.95), ESS 103", 4, 1000, 1, 0.95}, 0.95},
       {{"AR(.95), ESS 103", 4, 1000, 201, 0.95}, 0.99},
       {{"AR(.99), ESS 20", 4, 1000, 21, 0.99}, 0.99},
