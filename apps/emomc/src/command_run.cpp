@@ -94,6 +94,7 @@ class Sampling {
     try {
       const Inspection inspected = inspect_run(directory_, Numbering::mended);
       StartReport starts = start_report_of(files_.starts());
+      if (starts.optima.size() > 1) logger.info("following draws to the optima of the starts");
       follow_draws_to_optima(config_, setup_, inspected.draws, starts);
       add_followed(starts, files_.starts());
       if (starts.num_followed > 0) files_.write_manifest("finished", &result, startup);
