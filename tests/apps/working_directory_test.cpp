@@ -54,7 +54,7 @@ TEST_F(WorkingDirectory, ARunFindsItsDataFromAnotherFolder) {
     return result.out;
   };
   EXPECT_EQ(json::parse(from_elsewhere("summary ../study/run --json --predictive"))["predictive"].size(),
-            12u);
+            18u);
   EXPECT_EQ(json::parse(from_elsewhere("compare ../study/run ../study/other --json"))["groups"], 60);
   if (from_elsewhere("report ../study/run -o page.html") == "page.html\n") {
     EXPECT_EQ(folder.read("elsewhere/page.html").find("\"histogram\":[]"), std::string::npos);
