@@ -43,10 +43,10 @@ double log_density(RunSetup& setup, const std::vector<double>& theta) {
 
 // Spreads the start of a chain. A prior with bounds may exclude the point; it is then moved less far.
 void spread_inside(RunSetup& setup, std::uint32_t chain, std::uint64_t seed, std::vector<double>& theta) {
-  constexpr double kSmallest = 1e-9;
-  for (double scale = 1; scale > kSmallest; scale /= 2) {
+  constexpr int kHalvings = 30;
+  for (int halving = 0; halving < kHalvings; ++halving) {
     std::vector<double> moved = theta;
-    spread(setup, chain, seed, scale, moved);
+    spread(setup, chain, seed, std::ldexp(1.0, -halving), moved);
     if (!std::isfinite(log_density(setup, moved))) continue;
     theta = std::move(moved);
     return;
