@@ -57,7 +57,7 @@ std::string proposal_for(const CLI::App& command, const std::vector<std::string>
   std::vector<std::string> names;
   for (const std::string& candidate : known)
     if (candidate.starts_with("--")) names.push_back(candidate);
-  const std::string name = command.get_name();
+  const std::string& name = command.get_name();
   if (name == "run" || name == "check" || name == "fit")
     for (const ConfigKey& key : config_keys())
       if (key.read != nullptr) names.push_back(as_option(key));
