@@ -244,7 +244,8 @@ TEST_F(MultimodalRuns, ModesThatTheRunHasLostAreFound) {
   // Where no optimum is lost, none is said to be.
   passes("multimodal", "00", 1, "");
   EXPECT_GT(starts()["followed_draws"], 0);
-  for (const json& optimum : starts()["optima"])
+  const json report = starts();
+  for (const json& optimum : report["optima"])
     if (optimum["share"] > 0.1) {
       EXPECT_GT(optimum["draws"], 0);
     }
