@@ -11,6 +11,6 @@ cd "$(dirname "$0")/.."
 scripts/install-dependencies.sh
 build=${EMOMC_BUILD_DIR:-build/release}
 # shellcheck disable=SC2086  # the arguments are words
-cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release ${EMOMC_CMAKE_ARGS:-}
+cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DEMOMC_CUDA=auto ${EMOMC_CMAKE_ARGS:-}
 cmake --build "$build"
 ctest --test-dir "$build" --output-on-failure -j "$(nproc)" -LE long ${EMOMC_CTEST_ARGS:-}
