@@ -74,7 +74,11 @@ TEST_F(Cli, ARunWritesItsDirectoryAndSummaryReadsIt) {
   for (const char* key : {"name", "mean", "sd", "q5", "q50", "q95", "mcse_mean", "mcse_sd", "ess_bulk",
                           "ess_tail", "ess_bulk_per_second", "rhat"})
     EXPECT_TRUE(summary["parameters"][0].contains(key)) << key;
-  EXPECT_TRUE(summary["seconds"].contains("sampling"));
+  const double seconds =
+      summary["seconds"]["warmup"].get<double>() + summary["seconds"]["sampling"].get<double>();
+  const json& first = summary["label_free"][0];
+  EXPECT_NEAR(first["ess_bulk_per_second"].get<double>() * seconds, first["ess_bulk"].get<double>(),
+              1e-9 * first["ess_bulk"].get<double>());
   EXPECT_EQ(folder.run("summary run --vars 'log_*' --vars 'means[0,1]'").exit_code, 0);
   expect_refused("summary run --vars nothing", {"--vars"});
   expect_refused("summary nowhere", {"nowhere"});

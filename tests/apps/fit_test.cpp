@@ -94,6 +94,26 @@ TEST_F(Fit, StandardErrorsAreRefusedWhereTheHessianIsNotPositiveDefinite) {
   EXPECT_NE(found["no_standard_errors"].get<std::string>().find("not positive definite"), std::string::npos);
 }
 
+// The density of a Dirichlet prior with arguments below 1 has no maximum.
+TEST_F(Fit, APosteriorModeUnderASparsePriorIsSaidToBeLocal) {
+  std::string data = "x\n";
+  for (std::uint64_t i = 0; i < 200; ++i)
+    data += std::to_string((i % 2 ? 5 : 0) +
+                           device::RandomSource{8, i, 0}.normal(device::Purpose::simulation, 0)) +
+            "\n";
+  folder.write("data.csv", data);
+  const std::string config =
+      "data: {file: data.csv}\nlikelihood: {components: 2}\nprior: {weights: {dirichlet: ";
+  folder.write("sparse.yaml", config + "0.5}}\n");
+  folder.write("flat.yaml", config + "1}}\n");
+  const auto warns = [&](const std::string& arguments) {
+    return folder.run("fit -q " + arguments).err.find("this is a local mode") != std::string::npos;
+  };
+  EXPECT_TRUE(warns("sparse.yaml --maximize posterior"));
+  EXPECT_FALSE(warns("sparse.yaml"));
+  EXPECT_FALSE(warns("flat.yaml --maximize posterior"));
+}
+
 TEST_F(Fit, StandardErrorsArePrintedWithTheDigitsThatTheyAllow) {
   std::string data = "x\n";
   for (std::uint64_t i = 0; i < 400; ++i)
