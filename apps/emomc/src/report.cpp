@@ -343,11 +343,12 @@ class Page {
       begin = least - 0.5;
     }
     histogram.density.assign(bins, 0.0);
-    const auto rows = static_cast<double>(data.values.size() / columns);
+    const std::size_t rows = data.values.size() / columns;
+    const double per_row = 1 / (width * static_cast<double>(rows));
     for (std::size_t i = j; i < data.values.size(); i += columns) {
       const double bin = (data.values[i] - begin) / width;
       if (bin >= 0 && bin < static_cast<double>(bins))
-        histogram.density[static_cast<std::size_t>(bin)] += 1 / (width * rows);
+        histogram.density[static_cast<std::size_t>(bin)] += per_row;
     }
     for (std::size_t i = 0; i < bins; ++i)
       histogram.centres.push_back(begin + (static_cast<double>(i) + 0.5) * width);
