@@ -1,7 +1,6 @@
 // Finds the starting points of a run's chains and describes them for the log and the manifest.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>

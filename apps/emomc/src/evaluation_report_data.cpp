@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/csv_records.hpp"

@@ -1,6 +1,7 @@
 #include "json_value.hpp"
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "emomc/core/errors.hpp"

@@ -1,7 +1,7 @@
 // Summaries of run directories, for `emomc summary` and for the end of `emomc run`.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
