@@ -37,7 +37,9 @@ const char* what_to_do(int error) {
 }
 
 [[noreturn]] void fail(const std::filesystem::path& path, const char* what, int error = errno) {
-  throw MachineError(path.string() + ": " + what + " failed: " + std::strerror(error) + what_to_do(error));
+  const std::string text = path.string() + ": " + what + " failed: " + std::strerror(error);
+  if (error == ENAMETOOLONG || error == ELOOP) throw InputError(text);  // a fault of the path itself
+  throw MachineError(text + what_to_do(error));
 }
 
 template <class Call>

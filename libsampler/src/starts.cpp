@@ -229,6 +229,7 @@ Optima find_optima(const Target& target, LikelihoodEngine& engine, std::span<con
     if (kept.size() < most_optima && height(optimum) > lowest) kept.push_back(std::move(optimum));
   std::vector<Optimum> weighed;
   const Curvature curvature = finder.curvature_for(kept.size());
+  result.full_curvature = curvature == Curvature::full;
   for (const Optimum& optimum : kept)
     for (const LabelImage& image : label_images(target, optimum.theta, kDepthOfImages)) {
       auto numbered = finder.at(image.theta);

@@ -41,6 +41,17 @@ class OutputFiles : public ::testing::Test {
 };
 std::unique_ptr<ProgramFolder> OutputFiles::folder;
 
+TEST_F(OutputFiles, PathsThatAreTooLongAreBadInput) {
+  const std::string name(300, 'x');
+  for (const std::string& command :
+       {"summary " + name, "diagnose " + name, "export run --format csv -o " + name, "report run -o " + name,
+        "fit config.yaml -q -o " + name, "run config.yaml --output " + name}) {
+    const ProgramResult result = folder->run(command);
+    EXPECT_EQ(result.exit_code, 2) << command << result.err;
+    EXPECT_TRUE(has(result.err, "too long")) << result.err;
+  }
+}
+
 TEST_F(OutputFiles, ALinkStaysAndItsTargetIsWritten) {
   std::filesystem::create_directories(*folder / "big/deep");
   folder->write("big/deep/real", "old");

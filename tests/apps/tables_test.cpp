@@ -26,10 +26,10 @@ TEST_F(CsvFiles, KeysDecideBetweenReadings) {
   folder.write("d.csv", "height, m\n1,714\n1,783\n1,6\n");
   testing::expect_refused(folder, "check c.yaml",
                           {"d.csv:1", "data.separator: comma", "data.decimal: comma"});
-  expect_checked("--set data.decimal=comma", {"data: 3 rows x 1 columns (height, m)", "decimal commas"});
+  expect_checked("--set data.decimal=comma", {"data: 3 rows x 1 column (height, m)", "decimal commas"});
   expect_checked("--set data.separator=comma", {"data: 3 rows x 2 columns (height, m)"});
   folder.write("d.csv", ",a\n0,1.5\n1,3\n2,3.5\n");
-  expect_checked("", {"data: 3 rows x 1 columns (a)", "taken for row names", "skipped columns: (index)"});
+  expect_checked("", {"data: 3 rows x 1 column (a)", "taken for row names", "skipped columns: (index)"});
 }
 
 // The report and the pointwise export of a run read its data again.
@@ -50,7 +50,7 @@ TEST_F(CsvFiles, AValueOfSetThatYamlCutsOffIsRefused) {
   folder.write("h #1/d.csv", "a\n1\n2\n3.5\n");
   testing::expect_refused(folder, "check c.yaml --set 'data.file=h #1/d.csv'",
                           {"data.file", "comment", "quotes of its own"});
-  expect_checked("--set 'data.file=\"h #1/d.csv\"'", {"data: 3 rows x 1 columns (a)"});
+  expect_checked("--set 'data.file=\"h #1/d.csv\"'", {"data: 3 rows x 1 column (a)"});
   testing::expect_refused(folder, "check c.yaml --set 'data.file=~/d.csv'", {"a ~ is not expanded"});
 }
 

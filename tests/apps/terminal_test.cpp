@@ -1,4 +1,5 @@
 // What the program prints on a terminal: lines that fit, and numbers with the digits that they are known to.
+#include <fmt/format.h>
 #include <pty.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -229,6 +230,16 @@ TEST(TextTable, ValuesHaveTheDigitsThatTheirSpreadAllows) {
   EXPECT_EQ(app::significant_text(12345, 3), "12345");
   EXPECT_EQ(app::significant_text(0.012345, 2), "0.012");
   EXPECT_EQ(app::significant_text(0, 2), "0");
+}
+
+TEST(TextTable, NaNHasNoSignAndCountsHaveTheirPlural) {
+  app::TextTable table({{"name"}, {"value"}});
+  table.add({"a", fmt::format("{:.3f}", std::copysign(std::nan(""), -1.0))});
+  EXPECT_EQ(table.text(app::kUnlimited).find('-'), std::string::npos) << table.text(app::kUnlimited);
+  EXPECT_NE(table.text(app::kUnlimited).find("nan"), std::string::npos);
+  EXPECT_EQ(app::counted(1, "row"), "1 row");
+  EXPECT_EQ(app::counted(0, "row"), "0 rows");
+  EXPECT_EQ(app::counted(2, "optimum", "optima"), "2 optima");
 }
 
 // The quantity of the verdict has a smaller R-hat than the others, and is a density on a grid.

@@ -1,4 +1,6 @@
 // Reads a run directory as summary, diagnose and report do.
+#include <nlohmann/json.hpp>
+
 #include "diagnose.hpp"
 #include "evaluation_report.hpp"
 #include "report.hpp"

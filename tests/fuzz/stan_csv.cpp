@@ -1,4 +1,6 @@
 // Reads draws in CmdStan's format and diagnoses them.
+#include <nlohmann/json.hpp>
+
 #include "diagnose.hpp"
 #include "fuzz_input.hpp"
 #include "run_summary.hpp"

@@ -10,6 +10,7 @@
 #include "emomc/device/random.hpp"
 #include "emomc/likelihood/parameter_file.hpp"
 #include "emomc/likelihood/standardize.hpp"
+#include "emomc/sampler/empty_components.hpp"
 #include "run_setup.hpp"
 
 namespace emomc::app {
@@ -127,7 +128,57 @@ void report_optima(const PoolStarts& starts, const Optima& optima, double offset
   if (!optima.degenerate.empty()) report.best_degenerate = height(optima.degenerate.front());
   for (std::size_t i = 0; i < num_heavy(starts.optima()); ++i) {
     const Optimum& o = starts.optima()[i];
-    report.optima.push_back({height(o), o.share, o.members.size(), {}});
+    report.optima.push_back({height(o), o.share, o.members.size(), {}, 0, o.num_empty});
+  }
+}
+
+std::unique_ptr<LikelihoodEngine> engine_of_pool(const MixturePool& pool, const ModelSpec& model,
+                                                 Device& device, int num_threads) {
+  const bool few = static_cast<double>(pool.rows().num_rows) < kRowsOfOneThread;
+  return make_engine(Backend::cpu, model, Precision::float64, pool.rows(), device, few ? 1 : num_threads);
+}
+
+double sum_of_masses(const std::vector<Optimum>& optima, double unit) {
+  double sum = 0;
+  for (const Optimum& o : optima) sum += std::exp(o.log_mass - unit);
+  return sum;
+}
+
+// Adds the optima at which components have no rows: those of the same mixture with fewer components. One
+// component less at a time, until the optima of such a mixture have too little mass for a chain.
+void add_empty_components(const RunConfig& config, const RunSetup& setup, PoolOptima& found) {
+  const Target& target = *setup.target;
+  const auto alpha = concentration_for_empty(target);
+  const int K = setup.model.components;
+  std::vector<Optimum>& all = found.optima.found;
+  if (!alpha || (!all.empty() && !found.optima.full_curvature)) return;
+  const DataSet& data = setup.loaded.data;
+  const auto num_rows = static_cast<double>(data.num_rows);
+  const auto device = make_device(Backend::cpu);
+  const auto engine = engine_of_pool(found.pool, setup.model, *device, config.threads);
+  PriorSet prior = config.prior;
+  prior.order.clear();
+  PoolOptions options = pool_options(config, setup);
+  options.given.clear();
+  std::uint32_t index = 0;
+  for (int m = K - 1; m >= 1; --m) {
+    ModelSpec model = setup.model;
+    model.components = m;
+    const auto target_of_fewer = make_target(model, prior, setup.loaded, config.data.standardize);
+    const PoolOptima fewer = find_pool_optima(data, model, *target_of_fewer, options);
+    if (!fewer.optima.full_curvature) return;
+    std::vector<Optimum> added;
+    for (const Optimum& optimum : fewer.optima.found)
+      if (auto with_empty = with_empty_components(target, *engine, optimum, m, *alpha, num_rows,
+                                                  config.sampler.seed, index++))
+        added.push_back(std::move(*with_empty));
+    if (added.empty()) return;
+    const bool first = all.empty();
+    const double unit = first ? added.front().log_mass : all.front().log_mass;
+    const double before = sum_of_masses(all, unit), gained = sum_of_masses(added, unit);
+    all.insert(all.end(), added.begin(), added.end());
+    rank_by_mass(all);
+    if (!first && gained < kLeastShareOfAChain * (before + gained)) return;
   }
 }
 
@@ -140,9 +191,7 @@ PoolOptima find_pool_optima(const DataSet& data, const ModelSpec& model, const T
   std::vector<std::vector<double>> fits;
   for (const ShortFit& fit : found.pool.fits()) fits.push_back(fit.theta);
   const auto device = make_device(Backend::cpu);
-  const auto rows = static_cast<double>(found.pool.rows().num_rows);
-  const auto engine = make_engine(Backend::cpu, model, Precision::float64, found.pool.rows(), *device,
-                                  rows < kRowsOfOneThread ? 1 : num_threads);
+  const auto engine = engine_of_pool(found.pool, model, *device, num_threads);
   found.optima =
       find_optima(target, *engine, fits, static_cast<double>(data.num_rows) * rows_count_as, most_optima);
   if (found.pool.rows().num_rows < data.num_rows) refine(found.pool, target, found.optima.found);
@@ -202,6 +251,13 @@ std::vector<double> PoolStarts::next(std::uint32_t chain) {
   return theta;
 }
 
+PoolOptima find_run_optima(const RunConfig& config, const RunSetup& setup) {
+  PoolOptima found =
+      find_pool_optima(setup.loaded.data, setup.model, *setup.target, pool_options(config, setup));
+  add_empty_components(config, setup, found);
+  return found;
+}
+
 std::vector<double> find_starts(const RunConfig& config, RunSetup& setup) {
   const SamplerConfig& sampler = config.sampler;
   const bool from_pool = sampler.init == "kmeans" || sampler.init == "em",
@@ -213,7 +269,7 @@ std::vector<double> find_starts(const RunConfig& config, RunSetup& setup) {
   std::optional<PoolStarts> pool;
   std::vector<double> given;
   if (from_pool) {
-    found.emplace(find_pool_optima(setup.loaded.data, setup.model, target, pool_options(config, setup)));
+    found.emplace(find_run_optima(config, setup));
     pool.emplace(*found, target, sampler.init, sampler.seed);
     report_optima(*pool, found->optima, log_likelihood_offset(setup.loaded.units, setup.loaded.data.num_rows),
                   setup.starts);
@@ -247,41 +303,58 @@ std::vector<double> find_starts(const RunConfig& config, RunSetup& setup) {
 void follow_draws_to_optima(const RunConfig& config, const RunSetup& setup, const DrawSet& draws,
                             StartReport& report) {
   constexpr double kMostDraws = 256, kFewestDraws = 64, kWork = 4e9;  // about ten seconds of one core
+  constexpr std::size_t kExamined = 1024;
   constexpr int kRounds = 100;
   if (report.optima.size() < 2 || draws.num_draws == 0) return;
-  const PoolOptima found =
-      find_pool_optima(setup.loaded.data, setup.model, *setup.target, pool_options(config, setup));
+  const PoolOptima found = find_run_optima(config, setup);
   const DataSet& rows = found.pool.rows();
-  const auto climb = [&](const std::vector<double>& theta) {
-    return refine_by_em(rows, setup.model, theta, kRounds, config.threads);
-  };
-  std::vector<std::vector<double>> optima, climbed;
-  for (std::size_t i = 0; i < std::min(report.optima.size(), found.optima.found.size()); ++i)
-    optima.push_back(climb(found.optima.found[i].theta));
   const ParameterLayout& layout = setup.engine->layout();
   const auto dim = static_cast<std::size_t>(layout.dim());
-  const double each = kRounds * static_cast<double>(rows.num_rows) * static_cast<double>(dim);
   const std::size_t total = draws.num_chains() * draws.num_draws;
-  const auto count = std::min(
-      total, static_cast<std::size_t>(std::clamp(kWork / std::max(each, 1.0), kFewestDraws, kMostDraws)));
-  for (std::size_t i = 0; i < count; ++i) {
-    // The middle of the i-th of `count` stretches of all chains, one behind the other.
+  // The middle of the i-th of `count` stretches of all chains, one behind the other.
+  const auto draw = [&](std::size_t i, std::size_t count) {
     const std::size_t at = (2 * i + 1) * total / (2 * count);
     std::vector<double> theta(dim);
     for (std::size_t p = 0; p < dim; ++p) theta[p] = draws.values[(draws.num_log_densities + p) * total + at];
     to_sampler_units(layout, setup.loaded.units, theta);
-    climbed.push_back(climb(theta));
-  }
+    return theta;
+  };
+  const auto climb = [&](const std::vector<double>& theta) {
+    return refine_by_em(rows, setup.model, theta, kRounds, config.threads);
+  };
   const auto device = make_device(Backend::cpu);
-  const auto engine = make_engine(Backend::cpu, setup.model, Precision::float64, rows, *device,
-                                  static_cast<double>(rows.num_rows) < kRowsOfOneThread ? 1 : config.threads);
+  const auto engine = engine_of_pool(found.pool, setup.model, *device, config.threads);
+  const double alpha = concentration_for_empty(*setup.target).value_or(1);
+  // Of the optima with rows in all components: the place in the report, and the optimum after EM.
+  std::vector<std::size_t> places;
+  std::vector<std::vector<double>> optima, climbed;
+  for (std::size_t i = 0; i < std::min(report.optima.size(), found.optima.found.size()); ++i) {
+    StartReport::Place& place = report.optima[i];
+    if (place.num_empty == 0) {
+      places.push_back(i);
+      optima.push_back(climb(found.optima.found[i].theta));
+      continue;
+    }
+    EmptyMode mode(*setup.target, *engine, found.optima.found[i], alpha,
+                   static_cast<double>(setup.loaded.data.num_rows), config.sampler.seed);
+    place.num_examined = std::min(total, kExamined);
+    place.recognised = mode.recognised();
+    place.num_draws = 0;
+    for (std::size_t d = 0; d < place.num_examined; ++d)
+      place.num_draws += mode.contains(draw(d, place.num_examined));
+  }
+  const double each = kRounds * static_cast<double>(rows.num_rows) * static_cast<double>(dim);
+  const auto count = std::min(
+      total, static_cast<std::size_t>(std::clamp(kWork / std::max(each, 1.0), kFewestDraws, kMostDraws)));
+  report.num_followed = count;
+  if (optima.empty()) return;
+  for (std::size_t i = 0; i < count; ++i) climbed.push_back(climb(draw(i, count)));
   // An optimum that is another one but for the order of its components, which a prior tells apart, cannot be
   // told from it by the densities of rows.
   const std::vector<std::size_t> first_like = nearest_fits(*engine, optima, optima);
   std::vector<std::size_t> counts(optima.size());
   for (const std::size_t nearest : nearest_fits(*engine, optima, climbed)) ++counts[nearest];
-  report.num_followed = count;
-  for (std::size_t i = 0; i < optima.size(); ++i) report.optima[i].num_draws = counts[first_like[i]];
+  for (std::size_t i = 0; i < optima.size(); ++i) report.optima[places[i]].num_draws = counts[first_like[i]];
 }
 
 PoolOptions pool_options(const RunConfig& config, const RunSetup& setup) {

@@ -54,14 +54,18 @@ class PoolStarts {
   std::size_t optimum_ = 0;
 };
 
+/// The optima of a run's posterior: those that the fits of its pool reach, and, where the prior lets
+/// components be empty (concentration_for_empty), those at which some have no rows.
+PoolOptima find_run_optima(const RunConfig& config, const RunSetup& setup);
+
 /// The options of a run's pool: its seed, its number of threads and its scale floor. If the prior is not the
 /// same for all components, they include points drawn from it.
 PoolOptions pool_options(const RunConfig& config, const RunSetup& setup);
 
-/// Counts, for each of report.optima, the draws of a finished run that EM takes to it (num_draws), among
-/// report.num_followed draws, which are evenly spaced: at most 256, fewer where rows and components are many.
-/// A mode that chains left during warm-up shows in no R-hat; it shows here. Does nothing where the report has
-/// fewer than two optima. `draws`: in the data's units.
+/// Counts, for each of report.optima, the draws of a finished run that EM takes to it, or that have as many
+/// empty components (num_draws), among report.num_followed draws, which are evenly spaced: at most 256, fewer
+/// where rows and components are many. A mode that chains left during warm-up shows in no R-hat; it shows
+/// here. Does nothing where the report has fewer than two optima. `draws`: in the data's units.
 void follow_draws_to_optima(const RunConfig& config, const RunSetup& setup, const DrawSet& draws,
                             StartReport& report);
 

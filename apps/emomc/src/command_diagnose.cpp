@@ -5,6 +5,7 @@
 
 #include "commands.hpp"
 #include "diagnose.hpp"
+#include "text_table.hpp"
 
 namespace emomc::app {
 namespace {
@@ -38,8 +39,8 @@ int diagnose_runs(const Options& options) {
       all.push_back(to_json(run, findings));
       continue;
     }
-    std::cout << fmt::format("{}: {} {}, {} draws each\n", run.draws.source, run.draws.num_chains(),
-                             run.draws.num_chains() == 1 ? "chain" : "chains", run.draws.num_draws);
+    std::cout << fmt::format("{}: {}, {} each\n", run.draws.source, counted(run.draws.num_chains(), "chain"),
+                             counted(run.draws.num_draws, "draw"));
     for (const Finding& finding : findings)
       std::cout << fmt::format("{}: {}\n  -> {}\n", severity_name(finding.severity), finding.text,
                                finding.advice);

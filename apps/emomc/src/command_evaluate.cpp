@@ -49,9 +49,10 @@ std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const Evalua
                                                ExistingRun policy, Verbosity verbosity) {
   const std::filesystem::path directory = config.run.output.directory;
   std::vector<std::string> notes = e.corpus.notes;
-  notes.push_back(fmt::format("corpus: {} utterances, {} frames, {} speakers, {} classes",
-                              e.frames.class_of.size(), e.frames.rows.num_rows, e.frames.speakers.size(),
-                              e.frames.num_classes()));
+  notes.push_back(fmt::format("corpus: {}, {}, {}, {}", counted(e.frames.class_of.size(), "utterance"),
+                              counted(e.frames.rows.num_rows, "frame"),
+                              counted(e.frames.speakers.size(), "speaker"),
+                              counted(static_cast<std::size_t>(e.frames.num_classes()), "class", "classes")));
   const SampledPosteriors sampled = sample_posteriors(
       {e.frames, e.plan, config, e.corpus.fingerprint, "evaluation", notes}, policy, verbosity);
   if (!sampled.finished) return std::nullopt;

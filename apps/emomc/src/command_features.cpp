@@ -13,6 +13,7 @@
 #include "run_config_keys.hpp"
 #include "run_data.hpp"
 #include "sampling_options.hpp"
+#include "text_table.hpp"
 
 namespace emomc::app {
 namespace {
@@ -112,7 +113,7 @@ int features(const Options& options) {
   }
   if (options.quiet) return kDone;
   for (const auto& note : extracted.notes) std::cout << note << '\n';
-  std::cout << fmt::format("{} speakers;", speakers.size());
+  std::cout << counted(speakers.size(), "speaker") << ';';
   for (const auto& [name, count] : emotions) std::cout << fmt::format(" {} {}", name, count);
   std::cout << fmt::format(
       "\ntables are in {}; evaluate them with corpus: {{kind: tables, path: {}, pattern: {}}}\n",

@@ -309,7 +309,7 @@ int fit(const Options& options) {
   const FitOptions how = fit_options(options, config, setup);
   if (!options.quiet) {
     for (const auto& line : describe(setup.loaded)) std::cerr << line << '\n';
-    for (const auto& line : warnings(setup.loaded)) std::cerr << "warning: " << line << '\n';
+    for (const auto& line : warnings(setup)) std::cerr << "warning: " << line << '\n';
   }
   const auto fitter =
       make_fitter(setup.backend, setup.model, setup.loaded.data, *setup.device, config.threads);

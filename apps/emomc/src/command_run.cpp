@@ -49,7 +49,7 @@ class Sampling {
     claim_.begin();
     const auto logger = make_logger(directory_, options_.verbosity());
     for (const auto& line : describe(setup_.loaded)) logger->info(line);
-    for (const auto& line : warnings(setup_.loaded)) logger->warn("warning: {}", line);
+    for (const auto& line : warnings(setup_)) logger->warn("warning: {}", line);
     if (setup_.backend == Backend::cuda)
       if (const auto problem = runtime_compiler_problem(); !problem.empty())
         logger->warn("warning: slower kernels of general sizes are used: {}", problem);

@@ -11,6 +11,7 @@
 #include "corpus_features.hpp"
 #include "evaluation_plan.hpp"
 #include "run_identity.hpp"
+#include "text_table.hpp"
 #include "yaml_reader.hpp"
 
 namespace emomc::app {
@@ -74,12 +75,12 @@ void check_evaluation(const std::filesystem::path& file, const std::vector<std::
   }
   std::cout << to_yaml(config) << '\n';
   for (const auto& note : corpus.notes) std::cout << note << '\n';
-  std::cout << fmt::format("corpus: {} utterances, {} frames, {} speakers; classes: {}\n",
-                           frames.class_of.size(), frames.rows.num_rows, frames.speakers.size(),
+  std::cout << fmt::format("corpus: {}, {}, {}; classes: {}\n", counted(frames.class_of.size(), "utterance"),
+                           counted(frames.rows.num_rows, "frame"), counted(frames.speakers.size(), "speaker"),
                            joined(frames.classes));
-  std::cout << fmt::format("{} folds, {} training sets, {} chains of {} parameters; backend {}\n",
-                           plan.folds.size(), plan.sets.size(), engine.plans.size(), target.dim(),
-                           backend_name(engine.backend));
+  std::cout << fmt::format("{}, {}, {} of {} parameters; backend {}\n", counted(plan.folds.size(), "fold"),
+                           counted(plan.sets.size(), "training set"), counted(engine.plans.size(), "chain"),
+                           target.dim(), backend_name(engine.backend));
   std::cout << fmt::format("memory: {}; output: {} in {}\n", bytes_text(static_cast<double>(memory)),
                            bytes_text(output), config.run.output.directory.string());
   std::cout << fmt::format(

@@ -62,7 +62,16 @@ std::optional<RunFacts::Starts> starts_of(const nlohmann::json& json) {
     (has_chain ? starts.optima : starts.left_out) += 1;
     const double share = number_at(optimum, "share").value_or(0);
     if (!has_chain) starts.share_left_out += share;
-    if (const auto draws = number_at(optimum, "draws"); draws && is_lost(share, *draws, starts.followed)) {
+    const auto count = [&](const char* key) {
+      return static_cast<std::size_t>(std::max(0.0, number_at(optimum, key).value_or(0)));
+    };
+    StartReport::Place place;
+    place.share = share;
+    place.num_draws = count("draws");
+    place.num_examined = count("examined_draws");
+    place.recognised = number_at(optimum, "recognised").value_or(1);
+    if (optimum.contains("draws") &&
+        is_lost(place, static_cast<std::size_t>(std::max(0.0, starts.followed)))) {
       starts.num_lost += 1;
       starts.share_of_lost += share;
     }

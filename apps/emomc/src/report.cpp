@@ -20,6 +20,7 @@
 #include "report_assets.hpp"
 #include "run_data.hpp"
 #include "run_summary.hpp"
+#include "text_table.hpp"
 
 namespace emomc::app {
 namespace {
@@ -104,8 +105,8 @@ class Page {
     const RunFacts& facts = run_.facts;
     std::string text;
     if (facts.rows) {
-      text += fmt::format("{:.0f} rows of {} column{}", *facts.rows, facts.columns.size(),
-                          facts.columns.size() == 1 ? "" : "s");
+      text += fmt::format("{} of {}", counted(static_cast<std::size_t>(*facts.rows), "row"),
+                          counted(facts.columns.size(), "column"));
       for (std::size_t j = 0; j < std::min(facts.columns.size(), kMostColumns); ++j)
         text += (j == 0 ? " (" : ", ") + facts.columns[j];
       if (!facts.columns.empty()) text += facts.columns.size() > kMostColumns ? ", ...)" : ")";

@@ -11,6 +11,7 @@
 #include "emomc/likelihood/standardize.hpp"
 #include "emomc/sampler/prior_units.hpp"
 #include "progress.hpp"
+#include "text_table.hpp"
 
 namespace emomc::app {
 namespace {
@@ -125,15 +126,15 @@ LoadedData load_data(const DataConfig& config, const ModelSpec& model) {
 std::vector<std::string> describe(const LoadedData& loaded) {
   const Table& t = loaded.table;
   std::vector<std::string> lines;
-  lines.push_back("data: " + std::to_string(t.num_rows) + " rows x " + std::to_string(t.columns.size()) +
-                  " columns (" + joined(t.columns) + ") from " + std::to_string(t.files.size()) +
-                  (t.files.size() == 1 ? " file" : " files"));
+  lines.push_back("data: " + counted(t.num_rows, "row") + " x " + counted(t.columns.size(), "column") + " (" +
+                  joined(t.columns) + ") from " + counted(t.files.size(), "file"));
   for (const auto& note : t.notes) lines.push_back("data: " + note);
   if (!t.skipped_columns.empty()) lines.push_back("data: skipped columns: " + joined(t.skipped_columns));
   return lines;
 }
 
-std::vector<std::string> warnings(const LoadedData& loaded) {
+std::vector<std::string> warnings(const RunSetup& setup) {
+  const LoadedData& loaded = setup.loaded;
   std::vector<std::string> lines;
   if (loaded.table.num_duplicate_rows > 0)
     lines.push_back(
@@ -142,6 +143,16 @@ std::vector<std::string> warnings(const LoadedData& loaded) {
   if (!loaded.constant_columns.empty())
     lines.push_back("data: constant columns (but for rounding), only centred: " +
                     joined(loaded.constant_columns));
+  // Ten rows for each parameter: a rule of thumb from regression.
+  constexpr std::size_t kFewRows = 10;
+  const auto parameters = static_cast<std::size_t>(setup.target->dim_unconstrained());
+  if (setup.model.name == "gaussian_mixture" && setup.model.components > 1 &&
+      loaded.table.num_rows < kFewRows * parameters)
+    lines.push_back("likelihood.components: " + std::to_string(setup.model.components) + " components have " +
+                    counted(parameters, "free parameter") + ", many for " +
+                    counted(loaded.table.num_rows, "row") +
+                    "; chains mix slowly where components are not needed, and emomc compare ranks runs with "
+                    "fewer of them");
   return lines;
 }
 
@@ -189,20 +200,23 @@ void refuse_too_many_chains(const RunConfig& config, const RunSetup& setup) {
 
 }  // namespace
 
+std::unique_ptr<Target> make_target(const ModelSpec& model, const PriorSet& prior, const LoadedData& loaded,
+                                    bool standardize) {
+  const ParameterLayout layout = model_layout(model, loaded.data.dim);
+  return std::make_unique<Target>(layout, standardize ? prior : in_sampler_units(prior, layout, loaded.units),
+                                  loaded.column_sd);
+}
+
 RunSetup set_up(const RunConfig& config) {
   RunSetup setup;
   setup.model = {config.likelihood.model, config.likelihood.components, config.likelihood.covariance};
   setup.loaded = load_data(config.data, setup.model);
   check_order(config, setup.loaded.table.columns);
   const DataSet& data = setup.loaded.data;
-  ParameterLayout layout = model_layout(setup.model, data.dim);
-  if (config.data.standardize) {
-    setup.target = std::make_unique<Target>(std::move(layout), config.prior, setup.loaded.column_sd);
-  } else {
-    setup.log_prior_offset = log_prior_offset(config.prior, layout, setup.loaded.units);
-    const PriorSet prior = in_sampler_units(config.prior, layout, setup.loaded.units);
-    setup.target = std::make_unique<Target>(std::move(layout), prior, setup.loaded.column_sd);
-  }
+  setup.target = make_target(setup.model, config.prior, setup.loaded, config.data.standardize);
+  if (!config.data.standardize)
+    setup.log_prior_offset =
+        log_prior_offset(config.prior, model_layout(setup.model, data.dim), setup.loaded.units);
   setup.backend = resolve_backend(config.backend, setup.model, data, config.sampler.chains);
   setup.device = make_device(setup.backend);
   setup.engine = make_engine(setup.backend, setup.model, config.likelihood.precision, data, *setup.device,

@@ -38,8 +38,6 @@ DataPart data_part(const std::string& name, const std::vector<double>& values, s
 LoadedData load_data(const DataConfig& config, const ModelSpec& model);
 /// One line each about the columns that are used and those that are skipped.
 std::vector<std::string> describe(const LoadedData& loaded);
-/// One line for each property of the data that deserves a warning.
-std::vector<std::string> warnings(const LoadedData& loaded);
 
 /// The objects that make up a run.
 struct RunSetup {
@@ -59,11 +57,19 @@ struct RunSetup {
   StartReport starts;  ///< filled in by find_starts (chain_starts.hpp)
 };
 
+/// One line for each property of the data, and of the model for these data, that deserves a warning.
+std::vector<std::string> warnings(const RunSetup& setup);
+
 /// ComponentCaches::on if the proposal uses them and they fit, with the other memory of the chains, into 80 %
 /// of the free memory. The draws are the same without them.
 ComponentCaches caches_that_fit(const LikelihoodEngine& engine, const Target& target,
                                 const ProposalSpec& proposal, const std::vector<ChainPlan>& plans,
                                 const SamplerMemory& sampler);
+
+/// The target of `model` with the priors `prior`, in the sampler's units; `standardize` is data.standardize,
+/// on which the units of `prior` depend. Throws InputError as Target does.
+std::unique_ptr<Target> make_target(const ModelSpec& model, const PriorSet& prior, const LoadedData& loaded,
+                                    bool standardize);
 
 /// Throws InputError for everything in the configuration or the data that cannot be sampled.
 RunSetup set_up(const RunConfig& config);

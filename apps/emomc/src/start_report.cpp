@@ -5,6 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "text_table.hpp"
+
 namespace emomc::app {
 namespace {
 
@@ -16,22 +18,42 @@ std::string chains_text(const std::vector<int>& chains) {
   return text;
 }
 
+std::string empty_text(const StartReport::Place& place) {
+  if (place.num_empty == 0) return "";
+  return " with " + counted(static_cast<std::size_t>(place.num_empty), "component") + " without rows";
+}
+
 }  // namespace
 
 bool is_lost(double share, double num_draws, double num_followed) {
-  constexpr double kOverestimated = 3, kLogOfRate = -4.605;  // log(0.01)
-  return num_draws == 0 && num_followed * std::log1p(-share / kOverestimated) < kLogOfRate;
+  constexpr double kOverestimated = 3, kRate = 0.01;
+  const double p = share / kOverestimated;
+  double cumulative = 0;  // of the binomial distribution
+  for (double k = 0; k <= num_draws && cumulative < kRate; ++k)
+    cumulative +=
+        std::exp(std::lgamma(num_followed + 1) - std::lgamma(k + 1) - std::lgamma(num_followed - k + 1) +
+                 k * std::log(p) + (num_followed - k) * std::log1p(-p));
+  return num_draws <= num_followed && cumulative < kRate;
+}
+
+bool is_lost(const StartReport::Place& place, std::size_t num_followed) {
+  const auto draws = static_cast<double>(place.num_draws);
+  if (place.num_examined > 0)
+    return is_lost(place.share * place.recognised, draws, static_cast<double>(place.num_examined));
+  // A single draw shows that the chains have not lost the optimum; how often they are there is for R-hat to
+  // say, since the approximate masses of optima that are not far apart may be wrong by more than a factor of
+  // three.
+  return place.num_draws == 0 && is_lost(place.share, 0, static_cast<double>(num_followed));
 }
 
 std::vector<std::string> describe_lost(const StartReport& r) {
   std::vector<std::string> lines;
   for (const auto& place : r.optima)
     if (is_lost(place.share, static_cast<double>(place.num_draws), static_cast<double>(r.num_followed)))
-      lines.push_back(
-          fmt::format("starts: none of {} draws is near the optimum of log posterior {:.2f}, which has about "
-                      "{:.2g} % of the "
-                      "posterior mass: the run has lost this mode",
-                      r.num_followed, place.log_posterior, 100 * place.share));
+      lines.push_back(fmt::format(
+          "starts: none of {} draws are near the optimum of log posterior {:.2f}{}, which has about "
+          "{:.2g} % of the posterior mass: the run has lost this mode",
+          r.num_followed, place.log_posterior, empty_text(place), 100 * place.share));
   return lines;
 }
 
@@ -39,29 +61,31 @@ StartLines describe(const StartReport& r) {
   StartLines lines;
   if (!r.renumbered.empty()) lines.said.push_back("starts: " + r.renumbered);
   if (r.optima.empty()) return lines;
-  lines.said.push_back(fmt::format("starts: {} short fits, {} {} of at least 1 % of the posterior mass{}",
-                                   r.num_fits, r.optima.size(), r.optima.size() == 1 ? "optimum" : "optima",
-                                   r.optima.size() == 1 ? "" : " (approximated)"));
+  lines.said.push_back(fmt::format(
+      "starts: {}, {} of at least 1 % of the posterior mass{}", counted(r.num_fits, "short fit"),
+      counted(r.optima.size(), "optimum", "optima"), r.optima.size() == 1 ? "" : " (approximated)"));
   for (const auto& place : r.optima) {
-    const std::string text =
-        fmt::format("log posterior {:.2f}, {:.3g} % of the mass, reached by {} of {} fits",
-                    place.log_posterior, 100 * place.share, place.num_fits, r.num_fits);
+    std::string text = fmt::format("log posterior {:.2f}{}, {:.3g} % of the mass", place.log_posterior,
+                                   empty_text(place), 100 * place.share);
+    if (place.num_empty == 0)
+      text += fmt::format(", reached by {} of {}", place.num_fits, counted(r.num_fits, "fit"));
     if (place.chains.empty())
       lines.warned.push_back("starts: no chain for the optimum of " + text + "; more chains reach it");
     else
       lines.said.push_back("starts: " + chains_text(place.chains) + " at " + text);
   }
-  if (r.only_degenerate)
+  const bool all_degenerate = r.num_fits > 0 && r.num_degenerate == r.num_fits;
+  if (r.only_degenerate || all_degenerate)
     lines.warned.push_back(
-        "starts: every fit has a scale at its floor or a component of too few rows; the chains start at the "
-        "best "
-        "of these. Fewer components, or priors that keep scales off zero, suit these data better");
+        fmt::format("starts: every fit has a scale at its floor or a component of too few rows; the chains "
+                    "start {}. Fewer "
+                    "components, or priors that keep scales off zero, suit these data better",
+                    r.only_degenerate ? "at the best of these" : "where components are empty"));
   else if (r.num_degenerate > 0)
     lines.said.push_back(
-        fmt::format("starts: {} fits are degenerate (a scale at its floor, or a component of fewer rows than "
-                    "columns + 2) and "
-                    "set apart; the best has log posterior {:.2f}",
-                    r.num_degenerate, r.best_degenerate));
+        fmt::format("starts: {} degenerate (a scale at its floor, or a component of fewer rows than "
+                    "columns + 2) and set apart; the best has log posterior {:.2f}",
+                    counted(r.num_degenerate, "fit is", "fits are"), r.best_degenerate));
   return lines;
 }
 
@@ -73,11 +97,13 @@ nlohmann::ordered_json to_json(const StartReport& r) {
   json["degenerate_fits"] = r.num_degenerate;
   json["only_degenerate"] = r.only_degenerate;
   json["optima"] = nlohmann::ordered_json::array();
-  for (const auto& place : r.optima)
+  for (const auto& place : r.optima) {
     json["optima"].push_back({{"log_posterior", place.log_posterior},
                               {"share", place.share},
                               {"fits", place.num_fits},
                               {"chains", place.chains}});
+    if (place.num_empty > 0) json["optima"].back()["empty_components"] = place.num_empty;
+  }
   return json;
 }
 
@@ -91,7 +117,9 @@ StartReport start_report_of(const nlohmann::ordered_json& json) {
     const auto height = optimum.find("log_posterior"), share = optimum.find("share");
     if (height == optimum.end() || share == optimum.end() || !height->is_number() || !share->is_number())
       return {};
-    report.optima.push_back({height->get<double>(), share->get<double>(), 0, {}, 0});
+    report.optima.push_back({height->get<double>(), share->get<double>(), 0, {}});
+    if (const auto empty = optimum.find("empty_components"); empty != optimum.end() && empty->is_number())
+      report.optima.back().num_empty = empty->get<int>();
   }
   return report;
 }
@@ -99,8 +127,13 @@ StartReport start_report_of(const nlohmann::ordered_json& json) {
 void add_followed(const StartReport& report, nlohmann::ordered_json& json) {
   if (report.num_followed == 0) return;
   json["followed_draws"] = report.num_followed;
-  for (std::size_t i = 0; i < report.optima.size(); ++i)
-    json["optima"][i]["draws"] = report.optima[i].num_draws;
+  for (std::size_t i = 0; i < report.optima.size(); ++i) {
+    const StartReport::Place& place = report.optima[i];
+    json["optima"][i]["draws"] = place.num_draws;
+    if (place.num_examined == 0) continue;
+    json["optima"][i]["examined_draws"] = place.num_examined;
+    json["optima"][i]["recognised"] = place.recognised;
+  }
 }
 
 void remove_followed(nlohmann::ordered_json& json) {
@@ -108,7 +141,8 @@ void remove_followed(nlohmann::ordered_json& json) {
   json.erase("followed_draws");
   if (const auto optima = json.find("optima"); optima != json.end() && optima->is_array())
     for (auto& optimum : *optima)
-      if (optimum.is_object()) optimum.erase("draws");
+      if (optimum.is_object())
+        for (const char* key : {"draws", "examined_draws", "recognised"}) optimum.erase(key);
 }
 
 }  // namespace emomc::app

@@ -8,17 +8,23 @@
 
 namespace emomc::app {
 
-/// Whether none of `num_followed` independent draws would be at an optimum of this share of the posterior
-/// mass with a probability below 1 %, even if Laplace's approximation gives three times the right share.
+/// Whether at most `num_draws` of `num_followed` independent draws would be at an optimum of this share of
+/// the posterior mass with a probability below 1 %, even if Laplace's approximation gives three times the
+/// right share.
 bool is_lost(double share, double num_draws, double num_followed);
 
 struct StartReport {
   struct Place {
-    double log_posterior = 0;   ///< log likelihood plus log prior, in the units of the files
-    double share = 0;           ///< share of the approximate mass of all optima
-    std::size_t num_fits = 0;   ///< number of fits that reached it
-    std::vector<int> chains;    ///< numbers of the chains that start there
-    std::size_t num_draws = 0;  ///< number of the num_followed draws of the run that EM takes to this optimum
+    double log_posterior = 0;  ///< log likelihood plus log prior, in the units of the files
+    double share = 0;          ///< share of the approximate mass of all optima
+    std::size_t num_fits = 0;  ///< number of fits that reached it
+    std::vector<int> chains;   ///< numbers of the chains that start there
+    /// Number of the num_followed draws of the run that EM takes to this optimum. Where a draw at an optimum
+    /// with a component without rows is recognised without EM: number of the num_examined draws.
+    std::size_t num_draws = 0;
+    int num_empty = 0;             ///< number of components without rows
+    std::size_t num_examined = 0;  ///< 0: as in StartReport::num_followed
+    double recognised = 1;         ///< share of the draws at this optimum that are recognised
   };
   std::string init;            ///< sampler.init; empty: the starts are unknown
   std::size_t num_points = 0;  ///< number of distinct starting points
@@ -31,6 +37,10 @@ struct StartReport {
   /// A sentence on how the components of a parameter file were renumbered; empty: they were not.
   std::string renumbered;
 };
+
+/// Whether the run has lost this optimum: its draws are too rare (with a component without rows), or none of
+/// the num_followed draws is at it.
+bool is_lost(const StartReport::Place& place, std::size_t num_followed);
 
 /// Lines for the log: information, and warnings.
 struct StartLines {

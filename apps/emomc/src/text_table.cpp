@@ -74,6 +74,10 @@ std::string wrapped(const std::string& text, std::size_t width) {
   return out;
 }
 
+std::string counted(std::size_t count, const std::string& one, const std::string& many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many.empty() ? one + "s" : many);
+}
+
 std::string value_text(double x, double sd) {
   if (!std::isfinite(x)) return fmt::format("{}", x);
   if (!(sd > 0) || !std::isfinite(sd)) return fmt::format("{:.10g}", x);
@@ -83,6 +87,12 @@ std::string value_text(double x, double sd) {
 std::string significant_text(double x, int digits) {
   if (!std::isfinite(x) || x == 0) return fmt::format("{}", x);
   return with_decimals(x, digits - 1 - static_cast<int>(std::floor(std::log10(std::abs(x)))));
+}
+
+void TextTable::add(std::vector<std::string> cells) {
+  for (std::string& cell : cells)
+    if (cell == "-nan") cell = "nan";
+  rows_.push_back(std::move(cells));
 }
 
 std::string TextTable::text(std::size_t width) const {

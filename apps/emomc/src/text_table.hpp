@@ -22,6 +22,9 @@ std::string cut_to(const std::string& text, std::size_t width);
 /// The text with line breaks at blanks, so that no line is longer than `width` where its words are not.
 std::string wrapped(const std::string& text, std::size_t width);
 
+/// "1 row", "2 rows"; `many` is the plural where it is not `one` and an s.
+std::string counted(std::size_t count, const std::string& one, const std::string& many = "");
+
 /// `x` with decimals down to about a hundredth of `sd`: between a 30th and a 300th of it. Scientific where
 /// there would be more than nine digits before or after the point. With an `sd` of 0 or NaN, ten digits.
 std::string value_text(double x, double sd);
@@ -39,8 +42,8 @@ struct TableColumn {
 class TextTable {
  public:
   explicit TextTable(std::vector<TableColumn> columns) : columns_(std::move(columns)) {}
-  /// `cells`: one for each column.
-  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  /// `cells`: one for each column. The sign of a NaN is left out.
+  void add(std::vector<std::string> cells);
   /// The lines of the table, none wider than `width`. Columns that do not fit are left out and named in a
   /// last line.
   std::string text(std::size_t width) const;

@@ -25,12 +25,15 @@ struct Optimum {
   /// Indices of the fits that reached it, the highest density first.
   std::vector<std::size_t> members;
   std::string degenerate;  ///< the reason why it is degenerate; empty where it is not
+  int num_empty = 0;       ///< number of components that have no rows (empty_components.hpp)
 };
 
 struct Optima {
   std::vector<Optimum> found;       ///< largest mass first
   std::vector<Optimum> degenerate;  ///< highest posterior density first
   std::size_t num_fits = 0;
+  /// Whether the masses take all second derivatives into account; otherwise coordinates count as independent.
+  bool full_curvature = false;
   std::size_t num_degenerate_fits() const;
 };
 
