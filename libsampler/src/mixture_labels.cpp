@@ -1,6 +1,7 @@
 #include "emomc/sampler/mixture_labels.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <compare>
 #include <functional>
@@ -11,8 +12,6 @@
 
 namespace emomc {
 namespace {
-
-constexpr int kGridPoints = 5, kMiddle = kGridPoints / 2;
 
 // Means and sds of the mixture in each column.
 void moments(const Mixture& m, Eigen::VectorXd& mean, Eigen::VectorXd& sd) {
@@ -117,6 +116,15 @@ ColumnMoments column_moments(const DrawSet& set, const MixtureNames& names, std:
   return {mean[j], sd[j]};
 }
 
+std::array<double, kDensityPoints> density_grid(double mean, double sd) {
+  const double step = sd > 0 && std::isfinite(sd) ? std::exp2(std::round(std::log2(sd))) : 0.0;
+  const double middle = step > 0 && std::isfinite(mean) ? step * std::round(mean / step) : mean;
+  std::array<double, kDensityPoints> points{};
+  for (int i = 0; i < kDensityPoints; ++i)
+    points[static_cast<std::size_t>(i)] = middle + (i - kDensityPoints / 2) * step;
+  return points;
+}
+
 std::size_t append_label_free(DrawSet& set, const MixtureNames& names) {
   const std::size_t first = set.num_quantities();
   const int K = names.num_components, d = names.num_columns;
@@ -124,7 +132,7 @@ std::size_t append_label_free(DrawSet& set, const MixtureNames& names) {
   for (const char* name : {"mixture_mean", "mixture_sd"})
     for (int j = 0; j < d; ++j) set.add(name + ("[" + std::to_string(j)) + "]");
   for (int j = 0; j < d; ++j)
-    for (int i = 0; i < kGridPoints; ++i)
+    for (int i = 0; i < kDensityPoints; ++i)
       set.add("mixture_density[" + std::to_string(j) + "," + std::to_string(i) + "]");
   const MixtureReader reader(set, names);
   const std::size_t draws = reader.num_draws();
@@ -133,7 +141,7 @@ std::size_t append_label_free(DrawSet& set, const MixtureNames& names) {
   };
   const auto columns = static_cast<std::size_t>(d), components = static_cast<std::size_t>(K);
   Mixture m;
-  Eigen::VectorXd mean, sd, grid_mean = Eigen::VectorXd::Zero(d), grid_sd = grid_mean;
+  Eigen::VectorXd mean, sd, mean_of_draws = Eigen::VectorXd::Zero(d), sd_of_draws = mean_of_draws;
   for (std::size_t i = 0; i < draws; ++i) {
     reader.read(i, m);
     moments(m, mean, sd);
@@ -144,15 +152,17 @@ std::size_t append_label_free(DrawSet& set, const MixtureNames& names) {
       at(components + j, i) = mean[static_cast<Eigen::Index>(j)];
       at(components + columns + j, i) = sd[static_cast<Eigen::Index>(j)];
     }
-    grid_mean += mean / static_cast<double>(draws);
-    grid_sd += sd / static_cast<double>(draws);
+    mean_of_draws += mean / static_cast<double>(draws);
+    sd_of_draws += sd / static_cast<double>(draws);
   }
+  std::vector<std::array<double, kDensityPoints>> grid;
+  for (int j = 0; j < d; ++j) grid.push_back(density_grid(mean_of_draws[j], sd_of_draws[j]));
   for (std::size_t i = 0; i < draws; ++i) {
     reader.read(i, m);
     for (int j = 0; j < d; ++j)
-      for (int g = 0; g < kGridPoints; ++g)
-        at(components + 2 * columns + static_cast<std::size_t>(j * kGridPoints + g), i) =
-            column_density(m, j, grid_mean[j] + static_cast<double>(g - kMiddle) * grid_sd[j]);
+      for (int g = 0; g < kDensityPoints; ++g)
+        at(components + 2 * columns + static_cast<std::size_t>(j * kDensityPoints + g), i) =
+            column_density(m, j, grid[static_cast<std::size_t>(j)][static_cast<std::size_t>(g)]);
   }
   return first;
 }

@@ -200,9 +200,19 @@ TEST(MixtureLabels, MomentsAreThoseOfTheMixture) {
   EXPECT_NEAR(set.quantity(first + 5)[0], std::sqrt(1 + 0.2 * 64 - 2.56), 1e-14);
   EXPECT_NEAR(set.quantity(first + 4)[0], -0.6, 1e-14);
   EXPECT_NEAR(set.quantity(first + 6)[0], std::sqrt(1 + 0.8 * 9 - 0.36), 1e-14);
-  // The density at the mean of the first column.
+  // The sd of 3.35 gives points 4 apart, and 0 is the one nearest to the mean.
   const auto density = [](double x) { return std::exp(-0.5 * x * x) / std::sqrt(2 * M_PI); };
-  EXPECT_NEAR(set.quantity(first + 7 + 2)[0], 0.8 * density(1.6) + 0.2 * density(6.4), 1e-14);
+  EXPECT_NEAR(set.quantity(first + 7 + 2)[0], 0.8 * density(0) + 0.2 * density(8), 1e-14);
+  EXPECT_NEAR(set.quantity(first + 7 + 3)[0], 0.8 * density(4) + 0.2 * density(4), 1e-14);
+}
+
+TEST(MixtureLabels, DensitiesOfTwoRunsAreAtTheSamePoints) {
+  using Points = std::array<double, 5>;
+  EXPECT_EQ(density_grid(1.6, 3.35), (Points{-8, -4, 0, 4, 8}));
+  EXPECT_EQ(density_grid(1.63, 3.31), density_grid(1.6, 3.35));
+  EXPECT_EQ(density_grid(-1e6 + 0.3, 0.9), (Points{-1e6 - 2, -1e6 - 1, -1e6, -1e6 + 1, -1e6 + 2}));
+  EXPECT_EQ(density_grid(2.5, 0), (Points{2.5, 2.5, 2.5, 2.5, 2.5}));
+  EXPECT_EQ(density_grid(2.5, std::nan("")), (Points{2.5, 2.5, 2.5, 2.5, 2.5}));
 }
 
 TEST(MixtureLabels, AssignmentsCostLeast) {

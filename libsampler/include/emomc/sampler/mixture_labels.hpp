@@ -3,6 +3,12 @@
 // not depend on the numbering, or the components must be matched first.
 #pragma once
 
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
 #include "emomc/core/thread_pool.hpp"
 #include "emomc/sampler/draw_set.hpp"
 
@@ -35,10 +41,17 @@ struct ColumnMoments {
 ColumnMoments column_moments(const DrawSet& set, const MixtureNames& mixture, std::size_t draw,
                              std::size_t column);
 
+inline constexpr int kDensityPoints = 5;
+/// The points at which append_label_free evaluates the density of a column, given the means over draws of the
+/// mixture's mean and sd there: the multiples of a step, the power of two nearest to the sd, from two steps
+/// below the one nearest to the mean to two above. Rounded, so that two runs of one posterior nearly always
+/// have the same points and their densities can be compared. All equal to `mean` where the sd is 0 or not
+/// finite.
+std::array<double, kDensityPoints> density_grid(double mean, double sd);
+
 /// Appends quantities that do not depend on the labels: `sorted_weights[k]`, the largest first,
 /// `mixture_mean[j]` and `mixture_sd[j]` of each column, and `mixture_density[j,i]`, the density of column j
-/// at mean + (i - 2) sd, i = 0 .. 4, with mean and sd of the mixture averaged over all draws. Returns the
-/// index of the first of them.
+/// at point i = 0 .. 4 of density_grid. Returns the index of the first of them.
 std::size_t append_label_free(DrawSet& set, const MixtureNames& mixture);
 
 /// Computes label-free quantities of single points: sorted weights, and means and sds of the mixture's
