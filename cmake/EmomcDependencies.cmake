@@ -5,11 +5,6 @@ find_package(yaml-cpp 0.7 REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
 find_package(OpenSSL 3.0 REQUIRED COMPONENTS Crypto) # SHA-256 of configuration and data
-find_path(EMOMC_FFTW_INCLUDE fftw3.h REQUIRED)
-find_library(EMOMC_FFTW_LIBRARY fftw3 REQUIRED)
-add_library(emomc_fftw INTERFACE)
-target_include_directories(emomc_fftw SYSTEM INTERFACE "${EMOMC_FFTW_INCLUDE}")
-target_link_libraries(emomc_fftw INTERFACE "${EMOMC_FFTW_LIBRARY}")
 
 find_package(hwy 1.0 QUIET)
 set(EMOMC_HAVE_HIGHWAY ${hwy_FOUND})

@@ -6,7 +6,7 @@
 set -euo pipefail
 
 packages=(g++ cmake ninja-build git ca-certificates libeigen3-dev libspdlog-dev libyaml-cpp-dev nlohmann-json3-dev
-  libcli11-dev libfftw3-dev libssl-dev libhwy-dev libboost-dev libnetcdf-dev libsndfile1-dev libjs-chart.js libgtest-dev)
+  libcli11-dev libssl-dev libhwy-dev libboost-dev libnetcdf-dev libsndfile1-dev libjs-chart.js libgtest-dev)
 if [[ "${1:-}" == --ci ]]; then
   packages+=(clang-format clang-tidy-16 clang-16 libclang-rt-16-dev ccache libbenchmark-dev python3-venv
     r-cran-rstan r-cran-posterior r-cran-jsonlite chromium)

@@ -1,38 +1,26 @@
 #include "emomc/speech/mfcc.hpp"
 
-#include <fftw3.h>
-
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <numbers>
 #include <numeric>
 
-#include "emomc/core/fftw_planner.hpp"
+#include "emomc/core/real_fft.hpp"
 #include "frame_plan.hpp"
 #include "mel_filters.hpp"
 
 namespace emomc {
 namespace {
 
-struct FftwDelete {
-  void operator()(void* memory) const { fftw_free(memory); }
-};
-struct PlanDelete {
-  void operator()(fftw_plan_s* plan) const {
-    const std::lock_guard lock(fftw_planner());
-    fftw_destroy_plan(plan);
-  }
-};
-
-// The buffers of one call of extract. FFTW allocates them, so that all have the alignment of the plan.
+// The buffers of one call of extract.
 struct Workspace {
   explicit Workspace(std::size_t fft_size)
-      : frame(fftw_alloc_real(fft_size)),
-        spectrum(fftw_alloc_complex(fft_size / 2 + 1)),
-        power(fft_size / 2 + 1) {}
-  std::unique_ptr<double, FftwDelete> frame;
-  std::unique_ptr<fftw_complex, FftwDelete> spectrum;
+      : fft(fft_size), frame(fft_size), spectrum(fft.num_bins()), power(fft.num_bins()) {}
+  RealFft fft;
+  std::vector<double> frame;
+  std::vector<std::complex<double>> spectrum;
   std::vector<double> power;
 };
 
@@ -91,13 +79,7 @@ struct MfccExtractor::Impl {
         frames(plan_frames(given, rate)),
         window(window_weights(given, frames.window)),
         filters(given, rate, static_cast<int>(frames.fft_size)),
-        cepstrum(cepstrum_matrix(given)) {
-    const Workspace planned(frames.fft_size);
-    const std::lock_guard lock(fftw_planner());
-    // FFTW_ESTIMATE does not measure: every run gets the same plan and therefore bitwise equal results.
-    transform.reset(fftw_plan_dft_r2c_1d(static_cast<int>(frames.fft_size), planned.frame.get(),
-                                         planned.spectrum.get(), FFTW_ESTIMATE));
-  }
+        cepstrum(cepstrum_matrix(given)) {}
 
   // Writes the preemphasised and windowed frame that begins at sample `start`, with zeros outside the
   // recording.
@@ -113,12 +95,10 @@ struct MfccExtractor::Impl {
   }
 
   void find_power(Workspace& work) const {
-    fftw_execute_dft_r2c(transform.get(), work.frame.get(), work.spectrum.get());
-    const fftw_complex* x = work.spectrum.get();
+    work.fft.forward(work.frame.data(), work.spectrum.data());
     const double scale =
         settings.power == PowerKind::power_over_fft_size ? 1 / static_cast<double>(frames.fft_size) : 1;
-    for (std::size_t k = 0; k < work.power.size(); ++k)
-      work.power[k] = scale * (x[k][0] * x[k][0] + x[k][1] * x[k][1]);
+    for (std::size_t k = 0; k < work.power.size(); ++k) work.power[k] = scale * std::norm(work.spectrum[k]);
     if (settings.power == PowerKind::magnitude)
       for (double& power : work.power) power = std::sqrt(power);
   }
@@ -135,7 +115,6 @@ struct MfccExtractor::Impl {
   std::vector<double> window;
   MelFilters filters;
   std::vector<double> cepstrum;
-  std::unique_ptr<fftw_plan_s, PlanDelete> transform;
 };
 
 MfccExtractor::MfccExtractor(const MfccSettings& settings, double sample_rate)
@@ -157,7 +136,7 @@ Frames MfccExtractor::extract(std::span<const double> samples, std::vector<doubl
   if (energy_db) energy_db->assign(num_frames, 0);
   for (std::size_t t = 0; t < num_frames; ++t) {
     const std::ptrdiff_t start = impl_->frames.start(t);
-    impl_->fill_frame(samples, start, work.frame.get());
+    impl_->fill_frame(samples, start, work.frame.data());
     impl_->find_power(work);
     double* level = levels.data() + t * num_filters;
     impl_->filters.apply(work.power.data(), level);
