@@ -38,7 +38,7 @@ const char* what_to_do(int error) {
 
 [[noreturn]] void fail(const std::filesystem::path& path, const char* what, int error = errno) {
   const std::string text = path.string() + ": " + what + " failed: " + std::strerror(error);
-  if (error == ENAMETOOLONG || error == ELOOP) throw InputError(text);  // a fault of the path itself
+  if (error == ENAMETOOLONG) throw InputError(text);  // a fault of the path, not of the machine
   throw MachineError(text + what_to_do(error));
 }
 

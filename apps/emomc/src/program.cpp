@@ -115,8 +115,7 @@ int run_program(int argc, const char* const* argv) {
   } catch (const MachineError& error) {
     return fail(error.what(), kMachineFault);
   } catch (const std::filesystem::filesystem_error& error) {
-    const bool is_of_path = error.code() == std::errc::filename_too_long ||
-                            error.code() == std::errc::too_many_symbolic_link_levels;
+    const bool is_of_path = error.code() == std::errc::filename_too_long;
     return fail(error.path1().string() + ": " + error.code().message(),
                 is_of_path ? kBadInput : kMachineFault);
   } catch (const std::bad_alloc&) {
