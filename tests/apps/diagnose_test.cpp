@@ -266,7 +266,7 @@ TEST_F(Diagnose, ComponentsOfOurOwnRunsAreMatched) {
   EXPECT_GT(value(raw, "means[0,0]", "rhat"), 1.5);
   EXPECT_EQ(value(raw, "log_density", "ess_bulk"), value(mended, "log_density", "ess_bulk"));
   EXPECT_NE(
-      folder.run("summary run").out.find("components are matched over draws and numbered by means[k,0]"),
+      folder.run("summary run").out.find("components are matched over draws and numbered by means[k, c0]"),
       std::string::npos);
   const json ordered = json::parse(folder.run("summary run --order --json").out);
   for (const char* name : {"means[0,0]", "weights[1]"})

@@ -1,12 +1,16 @@
 // `emomc evaluate` from a user's point of view, on simulated corpora.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "emomc/likelihood/engines.hpp"
 #include "emomc/likelihood/parameter_file.hpp"
 #include "emomc/speech/feature_set.hpp"
+#include "evaluation_run.hpp"
 #include "program.hpp"
 #include "small_corpus.hpp"
 
@@ -179,9 +183,33 @@ TEST_F(Evaluate, AppliesTheClassPrior) {
   for (const auto& row : Csv(folder.read("run/predictions.csv")).rows) EXPECT_EQ(row[3], "glad");
 }
 
+TEST(ShowStage, TellsWhatIsLeftAfterTwoSeconds) {
+  std::ostringstream out;
+  std::streambuf* const before = std::cerr.rdbuf(out.rdbuf());
+  const app::Report said = app::show_stage("scoring", app::Verbosity::normal),
+                    quiet = app::show_stage("scoring", app::Verbosity::quiet);
+  said(1, 4);
+  EXPECT_EQ(out.str(), "");
+  std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+  quiet(2, 4);
+  EXPECT_EQ(out.str(), "");
+  said(2, 4);
+  said(3, 4);  // five seconds must go by
+  said(4, 4);
+  std::cerr.rdbuf(before);
+  EXPECT_EQ(out.str().find("scoring: 2 of 4, about 2."), 0u) << out.str();
+  EXPECT_EQ(std::count(out.str().begin(), out.str().end(), '\n'), 1);
+}
+
 // A single draw has no R-hat, which must not count as a small one.
 TEST_F(Evaluate, DoesNotCallUnknownConvergenceGood) {
-  evaluate("--set baseline=none --set sampler.draws=1 --set sampler.chains=1" + given_temper);
+  const auto result =
+      folder.run("evaluate config.yaml -q --set baseline=none --set sampler.draws=1 --set sampler.chains=1" +
+                 given_temper);
+  EXPECT_EQ(result.exit_code, 0);
+  // A warning is printed also with -q.
+  EXPECT_NE(result.err.find("warning: 0.0 % of (utterance, class) pairs have converged"), std::string::npos)
+      << result.err;
   const json convergence = json::parse(folder.read("run/scores.json"))["convergence"];
   EXPECT_EQ(convergence["converged"], 0.0);
   for (const char* name : {"calm", "glad"}) {

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "program.hpp"
+#include "quantity_labels.hpp"
 
 namespace emomc {
 namespace {
@@ -47,12 +48,21 @@ TEST_F(QuantityLabels, HaveColumnsByName) {
   const std::string text = folder.run("summary run").out;
   EXPECT_NE(text.find("\nmeans[1, waiting time] "), std::string::npos) << text;
   EXPECT_EQ(text.find("means[1,1]"), std::string::npos) << text;
+  EXPECT_NE(text.find("numbered by means[k, eruptions];"), std::string::npos) << text;
   // Files for programs keep the indices.
   EXPECT_NE(folder.read("run/summary.csv").find("\"means[0,1]\""), std::string::npos);
   ASSERT_EQ(folder.run("export run --format csv -o draws.csv").exit_code, 0);
   EXPECT_NE(folder.read("draws.csv").find("\"means[0,1]\""), std::string::npos);
   ASSERT_EQ(folder.run("export run --format stan-csv -o stan.csv").exit_code, 0);
   EXPECT_NE(folder.read("stan-1.csv").find("means.1.2"), std::string::npos);
+}
+
+TEST(NumberingLabel, NamesTheColumn) {
+  const std::vector<std::string> names{"weights[0]", "means[0,1]"}, labels{"weights[0]", "means[0, waiting]"};
+  EXPECT_EQ(app::numbering_label("means[k,1]", names, labels), "means[k, waiting]");
+  EXPECT_EQ(app::numbering_label("weights[k]", names, labels), "weights[k]");
+  EXPECT_EQ(app::numbering_label("scales[k,0]", names, labels), "scales[k,0]");
+  EXPECT_EQ(app::numbering_label("", names, labels), "");
 }
 
 TEST_F(QuantityLabels, HaveBothColumnsOfACovariance) {

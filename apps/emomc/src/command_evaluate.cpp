@@ -18,6 +18,8 @@
 namespace emomc::app {
 namespace {
 
+constexpr double kShareAskedFor = 0.95;  // of pairs of an utterance and a class, docs/emotion.md
+
 struct Options : SamplingOptions {
   int seeds = 0;
   bool json = false;
@@ -40,10 +42,6 @@ Evaluation prepare(const EvaluationConfig& config, Verbosity verbosity) {
   return e;
 }
 
-Report quiet_report() {
-  return [](std::size_t, std::size_t) {};
-}
-
 /// Evaluates with one seed. Returns nothing if a signal stopped the run.
 std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const EvaluationConfig& config,
                                                ExistingRun policy, Verbosity verbosity) {
@@ -63,19 +61,21 @@ std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const Evalua
   const DrawSource draws = [&](std::size_t group, std::size_t most) {
     return read_group_draws(directory, posteriors, group, most);
   };
-  results.posterior =
-      judge_method(e.frames, predict_folds(e.frames, e.plan, config, scorer, draws, true, quiet_report()),
-                   results.seed, &results.utterances);
+  results.posterior = judge_method(e.frames,
+                                   predict_folds(e.frames, e.plan, config, scorer, draws, true,
+                                                 show_stage("scoring under the posteriors", verbosity)),
+                                   results.seed, &results.utterances);
   if (config.em_baseline) {
-    const auto fitted = fit_by_em(e.frames, e.plan, config, posteriors, quiet_report());
+    const auto fitted = fit_by_em(e.frames, e.plan, config, posteriors, show_stage("EM", verbosity));
     const auto dim = static_cast<std::ptrdiff_t>(posteriors.run.engine->layout().dim());
     const DrawSource em = [&](std::size_t group, std::size_t) {
       const auto begin = fitted.begin() + static_cast<std::ptrdiff_t>(group) * dim;
       return GroupDraws{1, 1, {begin, begin + dim}};
     };
-    results.em =
-        judge_method(e.frames, predict_folds(e.frames, e.plan, config, scorer, em, false, quiet_report()),
-                     results.seed, nullptr);
+    results.em = judge_method(e.frames,
+                              predict_folds(e.frames, e.plan, config, scorer, em, false,
+                                            show_stage("scoring under EM's fits", verbosity)),
+                              results.seed, nullptr);
   }
   const auto scores = scores_json(e.frames, e.plan, results);
   write_file_atomically(directory / "predictions.csv",
@@ -89,6 +89,15 @@ std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const Evalua
   if (has_evaluation_report())
     write_file_atomically(directory / "report.html", evaluation_report_html(directory));
   return results;
+}
+
+// Also where nothing else is printed.
+void warn_unconverged(double share, const std::string& which) {
+  if (share < kShareAskedFor)
+    std::cerr << fmt::format(
+        "emomc: warning: {:.1f} % of (utterance, class) pairs have converged{}, {:.0f} % are asked for: take "
+        "more draws (sampler.draws) or fewer components\n",
+        100 * share, which, 100 * kShareAskedFor);
 }
 
 void check_parent(const std::filesystem::path& directory) {
@@ -132,6 +141,8 @@ int evaluate(const Options& options) {
     const auto scores = scores_json(e.frames, e.plan, *results);
     if (options.json) std::cout << scores.dump(1) << '\n';
     if (!options.json && !options.quiet) std::cout << scores_text(scores, terminal_width(STDOUT_FILENO));
+    std::cout << std::flush;
+    warn_unconverged(scores["convergence"]["converged"].get<double>(), "");
     return kDone;
   }
   check_parent(directory);
@@ -151,6 +162,8 @@ int evaluate(const Options& options) {
   write_file_atomically(directory / "scores.json", scores.dump(1) + "\n");
   if (options.json) std::cout << scores.dump(1) << '\n';
   if (!options.json && !options.quiet) std::cout << text_of_seeds(scores);
+  std::cout << std::flush;
+  warn_unconverged(scores["least_share_converged"].get<double>(), " with the worst seed");
   return kDone;
 }
 

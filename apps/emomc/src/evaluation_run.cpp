@@ -77,6 +77,20 @@ Report show_preparation(Verbosity verbosity, const std::string& what) {
 
 }  // namespace
 
+Report show_stage(const std::string& what, Verbosity verbosity) {
+  using Clock = std::chrono::steady_clock;
+  return [what, verbosity, began = Clock::now(), shown = 0.0](std::size_t done, std::size_t all) mutable {
+    constexpr double kFirst = 2, kPause = 5;
+    const double seconds = std::chrono::duration<double>(Clock::now() - began).count();
+    if (verbosity == Verbosity::quiet || done == all || seconds < (shown == 0 ? kFirst : shown + kPause))
+      return;
+    shown = seconds;
+    std::cerr << fmt::format(
+        "{}: {} of {}, about {} left\n", what, done, all,
+        duration_text(seconds * static_cast<double>(all - done) / static_cast<double>(done)));
+  };
+}
+
 SampledPosteriors sample_posteriors(const EvaluationJob& job, ExistingRun policy, Verbosity verbosity) {
   const auto began = std::chrono::steady_clock::now();
   const auto seconds = [&] {

@@ -24,6 +24,10 @@ struct SampledPosteriors {
   bool finished = false;  ///< false: a signal stopped the run, and there is a checkpoint
 };
 
+/// A callback that prints how much of a stage is finished and how long the rest will take: after two seconds,
+/// then every five. Prints nothing where `verbosity` is quiet.
+Report show_stage(const std::string& what, Verbosity verbosity);
+
 /// Writes nothing before everything has been checked. Throws the same exceptions as `emomc run`.
 SampledPosteriors sample_posteriors(const EvaluationJob& job, ExistingRun policy, Verbosity verbosity);
 

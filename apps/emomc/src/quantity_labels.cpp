@@ -94,6 +94,20 @@ std::vector<std::string> labels_of(const DrawSet& draws, std::size_t first_label
   return labels;
 }
 
+std::string numbering_label(const std::string& numbered_by, std::span<const std::string> names,
+                            std::span<const std::string> labels) {
+  const std::size_t k = numbered_by.find("[k");
+  if (k == std::string::npos) return numbered_by;
+  std::string of_first = numbered_by;
+  of_first[k + 1] = '0';
+  const auto found = std::find(names.begin(), names.end(), of_first);
+  if (found == names.end()) return numbered_by;
+  std::string label = labels[static_cast<std::size_t>(found - names.begin())];
+  if (label.compare(k, 2, "[0") != 0) return numbered_by;
+  label[k + 1] = 'k';
+  return label;
+}
+
 bool is_selected(const std::string& name, const std::string& label, std::span<const std::string> patterns) {
   const std::string short_label = without_blanks_after_commas(label);
   return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& written) {

@@ -16,6 +16,11 @@ namespace emomc::app {
 std::vector<std::string> labels_of(const DrawSet& draws, std::size_t first_label_free,
                                    std::span<const std::string> columns);
 
+/// A label for MatchedComponents::numbered_by: `means[k, waiting]` for "means[k,1]". `labels` are those of
+/// the quantities `names`.
+std::string numbering_label(const std::string& numbered_by, std::span<const std::string> names,
+                            std::span<const std::string> labels);
+
 /// Whether a name or its label equals one of `patterns` or is matched by one (shell globs). Blanks after
 /// commas do not matter, and `[` stands for itself too.
 bool is_selected(const std::string& name, const std::string& label, std::span<const std::string> patterns);

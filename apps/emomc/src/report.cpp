@@ -70,7 +70,7 @@ class Page {
     facts += ". " + data_and_engine() + draws_.program + ", reported by emomc " EMOMC_VERSION ".";
     std::string labels;
     if (run_.labels != Labels::as_sampled)
-      labels = "Components are matched over draws and numbered by " + run_.numbered_by + ".";
+      labels = "Components are matched over draws and numbered by " + summary.numbering_label + ".";
     if (run_.labels == Labels::unmended)
       labels += fmt::format(" Components {} and {} cannot be told apart in {:.1f} % of the draws.",
                             run_.overlap.first, run_.overlap.second, 100 * run_.overlap.share);

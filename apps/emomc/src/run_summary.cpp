@@ -68,6 +68,7 @@ RunSummary summarize_run(const Inspection& run, const std::vector<std::string>& 
   summary.labels = run.labels;
   summary.overlap = run.overlap;
   summary.numbered_by = run.numbered_by;
+  summary.numbering_label = numbering_label(run.numbered_by, draws.names, run.quantity_labels);
   summary.is_nested = draws.chains_per_superchain > 1;
   const std::vector<std::size_t> named = named_by_verdict(run, summary.num_failed);
   for (std::size_t q = 0; q < draws.num_quantities(); ++q) {
@@ -182,7 +183,7 @@ static std::string labels_note(const RunSummary& summary) {
   if (summary.labels == Labels::as_sampled) return "";
   std::string numbers =
       fmt::format("components are matched over draws and numbered by {}; --raw prints them as sampled\n",
-                  summary.numbered_by);
+                  summary.numbering_label);
   if (summary.labels == Labels::relabelled) return numbers;
   return numbers +
          fmt::format("warning: components {} and {} cannot be told apart in {:.1f} % of the draws\n",

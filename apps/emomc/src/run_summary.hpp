@@ -36,7 +36,7 @@ struct RunSummary {
   std::size_t num_chains = 0, num_draws = 0;  ///< num_draws is the number of draws of each chain
   Labels labels = Labels::as_sampled;
   ComponentOverlap overlap;
-  std::string numbered_by;
+  std::string numbered_by, numbering_label;  ///< MatchedComponents::numbered_by, and for readers
   std::size_t num_failed = 0;  ///< how many of the quantities that the verdict names fail one of its checks
   bool is_nested = false;      ///< R-hat is nested R-hat
   std::string warning;         ///< a line, if a label-free quantity has not converged

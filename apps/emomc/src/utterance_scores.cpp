@@ -121,8 +121,8 @@ std::vector<double> class_log_prior(const LabelledFrames& frames, const std::vec
 }
 
 FoldClassifier classifier_of(const LabelledFrames& frames, const Fold& fold, const EvaluationPlan& plan,
-                             const EvaluationConfig& config, UtteranceScorer& scorer,
-                             const DrawSource& draws) {
+                             const EvaluationConfig& config, UtteranceScorer& scorer, const DrawSource& draws,
+                             const std::function<void()>& scored) {
   const auto& how = config.classification;
   const auto& excluded = plan.sets[static_cast<std::size_t>(fold.set)].excluded;
   Classifier classifier{how.rule, how.evidence.value_or(Evidence::sum), how.temper.value_or(1.0),
@@ -141,6 +141,7 @@ FoldClassifier classifier_of(const LabelledFrames& frames, const Fold& fold, con
     LabelledLikelihoods one{&likelihoods.back(), {}};
     for (const std::size_t u : utterances) one.truth.push_back(frames.class_of[u]);
     labelled.push_back(std::move(one));
+    if (scored) scored();
   }
   // The bound on the temper: a frame must not count more than an independent one would.
   double frames_of_all = 0, utterances_of_all = 0;
@@ -166,8 +167,12 @@ std::vector<FoldResult> predict_folds(const LabelledFrames& frames, const Evalua
                                       const DrawSource& draws, bool judge_convergence, const Report& report) {
   const std::size_t classes = frames.num_classes();
   std::vector<FoldResult> results;
+  std::size_t num_scored = 0, num_sets = plan.folds.size();
+  if (!config.classification.temper)
+    for (const Fold& fold : plan.folds) num_sets += fold.inner.size();
+  const auto scored = [&] { report(++num_scored, num_sets); };
   for (const Fold& fold : plan.folds) {
-    const FoldClassifier learned = classifier_of(frames, fold, plan, config, scorer, draws);
+    const FoldClassifier learned = classifier_of(frames, fold, plan, config, scorer, draws, scored);
     const Classifier& classifier = learned.classifier;
     FoldResult result;
     result.evidence = classifier.evidence;
@@ -187,7 +192,7 @@ std::vector<FoldResult> predict_folds(const LabelledFrames& frames, const Evalua
       for (std::size_t c = 0; c < classes; ++c)
         result.of_class.push_back(judge(likelihoods, static_cast<int>(c), of_class[c].num_chains));
     results.push_back(std::move(result));
-    report(results.size(), plan.folds.size());
+    scored();
   }
   return results;
 }

@@ -68,7 +68,7 @@ using DrawSource = std::function<GroupDraws(std::size_t group, std::size_t most)
 
 /// Learns the temper of each fold in its inner folds and predicts its test speakers.
 /// config.classification.draws draws of each class score a test utterance; at most 200 draws learn the
-/// temper.
+/// temper. `report` counts sets of utterances that have been scored.
 std::vector<FoldResult> predict_folds(const LabelledFrames& frames, const EvaluationPlan& plan,
                                       const EvaluationConfig& config, UtteranceScorer& scorer,
                                       const DrawSource& draws, bool judge_convergence, const Report& report);
@@ -79,13 +79,14 @@ std::vector<double> class_log_prior(const LabelledFrames& frames, const std::vec
                                     const ClassificationConfig& config);
 
 /// Evidence, temper and class prior of a fold; evidence and temper are given or learned from its inner folds.
+/// `scored`, if given, is called after each inner fold.
 struct FoldClassifier {
   Classifier classifier;
   double inner_log_loss;
 };
 FoldClassifier classifier_of(const LabelledFrames& frames, const Fold& fold, const EvaluationPlan& plan,
-                             const EvaluationConfig& config, UtteranceScorer& scorer,
-                             const DrawSource& draws);
+                             const EvaluationConfig& config, UtteranceScorer& scorer, const DrawSource& draws,
+                             const std::function<void()>& scored = {});
 
 /// The predictions of all folds together, in the order of LabelledFrames' utterances. `utterances`, if given,
 /// receives their indices.
