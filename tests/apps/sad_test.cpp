@@ -54,7 +54,8 @@ TEST(Sad, ChainsReachTheModesThatEmFindsAndEveryBlockMoves) {
   const auto data = testing::shared_data("thesis");
   if (!data) GTEST_SKIP() << "no shared data: set EMOMC_SHARED_DATA";
   ProgramFolder folder;
-  folder.write("sad.yaml", configuration(std::filesystem::absolute(*data), "chains: 4, seed: 20260101"));
+  folder.write("sad.yaml", configuration(std::filesystem::absolute(*data),
+                                         "chains: 4, warmup: 2000, draws: 1000, seed: 20260101"));
   const auto run = folder.run("run sad.yaml -q");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const json summary = json::parse(folder.run("summary run --json").out);
@@ -93,7 +94,8 @@ TEST(Sad, AChainThatStartsAtAnEmFitStaysTheExpectedDistanceBelowIt) {
   to_data_units(layout, units, fit);
   ProgramFolder folder;
   folder.write("fit.json", parameters_to_json(layout, fit));
-  folder.write("sad.yaml", configuration(data_folder, "chains: 1, init: fit.json, seed: 1"));
+  folder.write("sad.yaml",
+               configuration(data_folder, "chains: 1, warmup: 1000, draws: 2000, init: fit.json, seed: 1"));
   const auto run = folder.run("run sad.yaml -q");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const double mean = mean_log_likelihood_of_chains(folder).at(0);
