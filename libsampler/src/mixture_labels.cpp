@@ -119,9 +119,10 @@ ColumnMoments column_moments(const DrawSet& set, const MixtureNames& names, std:
 std::array<double, kDensityPoints> density_grid(double mean, double sd) {
   const double step = sd > 0 && std::isfinite(sd) ? std::exp2(std::round(std::log2(sd))) : 0.0;
   const double middle = step > 0 && std::isfinite(mean) ? step * std::round(mean / step) : mean;
+  constexpr int kMiddle = kDensityPoints / 2;
   std::array<double, kDensityPoints> points{};
   for (int i = 0; i < kDensityPoints; ++i)
-    points[static_cast<std::size_t>(i)] = middle + (i - kDensityPoints / 2) * step;
+    points[static_cast<std::size_t>(i)] = middle + (i - kMiddle) * step;
   return points;
 }
 
