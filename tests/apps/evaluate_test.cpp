@@ -197,8 +197,9 @@ TEST(ShowStage, TellsWhatIsLeftAfterTwoSeconds) {
   said(3, 4);  // five seconds must go by
   said(4, 4);
   std::cerr.rdbuf(before);
-  EXPECT_EQ(out.str().find("scoring: 2 of 4, about 2."), 0u) << out.str();
-  EXPECT_EQ(std::count(out.str().begin(), out.str().end(), '\n'), 1);
+  const std::string text = out.str();
+  EXPECT_EQ(text.find("scoring: 2 of 4, about 2."), 0u) << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
 }
 
 // A single draw has no R-hat, which must not count as a small one.
