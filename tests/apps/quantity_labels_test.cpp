@@ -1,8 +1,9 @@
 // Quantities are shown with the names of the data's columns and can be named by them.
+#include "quantity_labels.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include "program.hpp"
-#include "quantity_labels.hpp"
 
 namespace emomc {
 namespace {
