@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "program.hpp"
+#include "start_report.hpp"
 
 namespace emomc {
 namespace {
@@ -244,6 +245,8 @@ TEST_F(MultimodalRuns, ModesThatTheRunHasLostAreFound) {
   // Seven per cent of the posterior have a component without rows, which no EM fit reaches. The chain that
   // starts there leaves it in this run, and none comes back: the mean of mixture_sd is wrong by ten errors.
   EXPECT_FALSE(passes("multimodal", "03", 1, ""));
+  EXPECT_NE(folder.read("run/run.log").find("starts: only 2 of 1024 draws are near the optimum"),
+            std::string::npos);
   EXPECT_NE(finding("starts").find("1 of the 4 optima that the starts have found is lost"), std::string::npos)
       << finding("starts");
   EXPECT_EQ(starts()["optima"][2]["empty_components"], 1);
@@ -258,6 +261,20 @@ TEST_F(MultimodalRuns, ModesThatTheRunHasLostAreFound) {
       EXPECT_GT(optimum["draws"], 0);
     }
   EXPECT_EQ(finding("starts").find("lost"), std::string::npos) << finding("starts");
+}
+
+// The binomial probability of so few draws, at a third of the share: of 1,000 draws at a share of 0.03 ten
+// are expected then, and three or fewer have a probability of 1.0 %, two or fewer of 0.3 %.
+TEST(LostOptima, AreThoseWithTooFewDraws) {
+  using app::is_lost;
+  EXPECT_TRUE(is_lost(0.03, 2, 1000));
+  EXPECT_FALSE(is_lost(0.03, 4, 1000));
+  EXPECT_TRUE(is_lost(0.2, 0, 256));
+  EXPECT_FALSE(is_lost(0.02, 0, 256));
+  // What a damaged manifest may say neither hangs nor counts.
+  EXPECT_FALSE(is_lost(0.5, 1e15, 1e16));
+  EXPECT_FALSE(is_lost(0.5, 5, 4));
+  EXPECT_FALSE(is_lost(std::nan(""), 0, 256));
 }
 
 using MultimodalRunsLong = MultimodalRuns;

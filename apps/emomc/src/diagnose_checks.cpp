@@ -19,18 +19,22 @@ constexpr double kFaultShare = 1e-3;
 constexpr double kIndependent = 0.9;  // ESS per draw
 constexpr std::size_t kNamed = 4;     // quantities or chains that a sentence names
 
-class SamplerChecks {
+class Checks {
  public:
-  SamplerChecks(const Inspection& run, std::vector<Finding>& findings)
+  Checks(const Inspection& run, std::vector<Finding>& findings)
       : run_(run), draws_(run.draws), findings_(findings) {}
 
-  void check() {
+  void check_sampler() {
     check_starts();
     check_number_of_chains();
     check_acceptance();
     check_adaptation();
     check_faults();
     check_thinning();
+  }
+  void check_data() {
+    check_floor();
+    check_duplicates();
   }
 
  private:
@@ -164,26 +168,6 @@ class SamplerChecks {
           "a smaller thin keeps more of what was computed");
   }
 
-  const Inspection& run_;
-  const DrawSet& draws_;
-  std::vector<Finding>& findings_;
-};
-
-class DataChecks {
- public:
-  DataChecks(const Inspection& run, std::vector<Finding>& findings)
-      : run_(run), draws_(run.draws), findings_(findings) {}
-
-  void check() {
-    check_floor();
-    check_duplicates();
-  }
-
- private:
-  void add(Severity severity, const std::string& check, const std::string& text, const std::string& advice) {
-    findings_.push_back({severity, check, text, advice});
-  }
-
   // Compares scales with the floor at which their prior begins, in the units of the draws.
   void check_floor() {
     const auto& floor = run_.facts.scale_floor;
@@ -248,9 +232,9 @@ std::string named(const std::vector<std::string>& items) {
 }
 
 void check_sampler(const Inspection& run, std::vector<Finding>& findings) {
-  SamplerChecks(run, findings).check();
+  Checks(run, findings).check_sampler();
 }
 
-void check_data(const Inspection& run, std::vector<Finding>& findings) { DataChecks(run, findings).check(); }
+void check_data(const Inspection& run, std::vector<Finding>& findings) { Checks(run, findings).check_data(); }
 
 }  // namespace emomc::app

@@ -63,7 +63,7 @@ std::optional<RunFacts::Starts> starts_of(const nlohmann::json& json) {
     const double share = number_at(optimum, "share").value_or(0);
     if (!has_chain) starts.share_left_out += share;
     const auto count = [&](const char* key) {
-      return static_cast<std::size_t>(std::max(0.0, number_at(optimum, key).value_or(0)));
+      return static_cast<std::size_t>(std::clamp(number_at(optimum, key).value_or(0), 0.0, 1e9));
     };
     StartReport::Place place;
     place.share = share;
@@ -71,7 +71,7 @@ std::optional<RunFacts::Starts> starts_of(const nlohmann::json& json) {
     place.num_examined = count("examined_draws");
     place.recognised = number_at(optimum, "recognised").value_or(1);
     if (optimum.contains("draws") &&
-        is_lost(place, static_cast<std::size_t>(std::max(0.0, starts.followed)))) {
+        is_lost(place, static_cast<std::size_t>(std::clamp(starts.followed, 0.0, 1e9)))) {
       starts.num_lost += 1;
       starts.share_of_lost += share;
     }

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "text_table.hpp"
@@ -27,13 +29,15 @@ std::string empty_text(const StartReport::Place& place) {
 
 bool is_lost(double share, double num_draws, double num_followed) {
   constexpr double kOverestimated = 3, kRate = 0.01;
+  constexpr double kMostFollowed = 1e6;  // a file may say anything
+  if (!(num_draws <= num_followed && num_followed <= kMostFollowed)) return false;
   const double p = share / kOverestimated;
   double cumulative = 0;  // of the binomial distribution
   for (double k = 0; k <= num_draws && cumulative < kRate; ++k)
     cumulative +=
         std::exp(std::lgamma(num_followed + 1) - std::lgamma(k + 1) - std::lgamma(num_followed - k + 1) +
                  k * std::log(p) + (num_followed - k) * std::log1p(-p));
-  return num_draws <= num_followed && cumulative < kRate;
+  return cumulative < kRate;
 }
 
 bool is_lost(const StartReport::Place& place, std::size_t num_followed) {
@@ -49,11 +53,13 @@ bool is_lost(const StartReport::Place& place, std::size_t num_followed) {
 std::vector<std::string> describe_lost(const StartReport& r) {
   std::vector<std::string> lines;
   for (const auto& place : r.optima)
-    if (is_lost(place.share, static_cast<double>(place.num_draws), static_cast<double>(r.num_followed)))
+    if (is_lost(place, r.num_followed))
       lines.push_back(fmt::format(
-          "starts: none of {} draws are near the optimum of log posterior {:.2f}{}, which has about "
+          "starts: {} of {} draws are near the optimum of log posterior {:.2f}{}, which has about "
           "{:.2g} % of the posterior mass: the run has lost this mode",
-          r.num_followed, place.log_posterior, empty_text(place), 100 * place.share));
+          place.num_draws == 0 ? "none" : fmt::format("only {}", place.num_draws),
+          place.num_examined > 0 ? place.num_examined : r.num_followed, place.log_posterior,
+          empty_text(place), 100 * place.share));
   return lines;
 }
 
@@ -118,8 +124,10 @@ StartReport start_report_of(const nlohmann::ordered_json& json) {
     if (height == optimum.end() || share == optimum.end() || !height->is_number() || !share->is_number())
       return {};
     report.optima.push_back({height->get<double>(), share->get<double>(), 0, {}});
-    if (const auto empty = optimum.find("empty_components"); empty != optimum.end() && empty->is_number())
-      report.optima.back().num_empty = empty->get<int>();
+    if (const auto empty = optimum.find("empty_components");
+        empty != optimum.end() && empty->is_number_integer())
+      report.optima.back().num_empty =
+          static_cast<int>(std::clamp<std::int64_t>(empty->get<std::int64_t>(), 0, 4096));
   }
   return report;
 }
