@@ -3,6 +3,7 @@
 #include "cpu_kernel.hpp"
 
 #include "emomc/device/math.hpp"
+#include "emomc/device/row_likelihood.hpp"
 #include "tree_sum.hpp"
 
 // Compiled once, without the instructions of a SIMD target.

@@ -17,7 +17,7 @@ struct Lanes {
   static EMOMC_INLINE void store(Real x, Scalar* to) { __builtin_memcpy(to, &x, sizeof x); }
 };
 
-constexpr int kRows = 1024;
+constexpr int kRows = emomc::device::kTileRows;
 constexpr int kRowsAtOnce = 2;  // in packs
 
 // out = a + b in float64; the overload for packs is in simd_pack.hpp.

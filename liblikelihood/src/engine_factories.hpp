@@ -1,22 +1,24 @@
-// One factory per backend; engines.cpp chooses among them.
+// One factory for each backend; engines.cpp chooses among them.
 #pragma once
 
 #include <memory>
 
 #include "emomc/likelihood/engines.hpp"
+#include "emomc/likelihood/row_model.hpp"
 
 namespace emomc {
 
-template <class Model>
-std::unique_ptr<LikelihoodEngine> make_reference_engine(const Model& model, const DataSet& data,
-                                                        Device& device);
-template <class Model>
-std::unique_ptr<LikelihoodEngine> make_cpu_engine(const Model& model, Precision precision,
+std::unique_ptr<LikelihoodEngine> make_reference_engine(std::shared_ptr<const RowModel> model,
+                                                        const DataSet& data, Device& device);
+std::unique_ptr<LikelihoodEngine> make_cpu_engine(std::shared_ptr<const RowModel> model, Precision precision,
                                                   const DataSet& data, Device& device, int num_threads);
-/// Throws InputError in a build without CUDA (src/no_cuda).
-template <class Model>
-std::unique_ptr<LikelihoodEngine> make_cuda_engine(const Model& model, Precision precision,
+/// With kernels that are compiled at run time. Throws InputError in a build without CUDA (src/no_cuda).
+std::unique_ptr<LikelihoodEngine> make_cuda_engine(std::shared_ptr<const RowModel> model, Precision precision,
                                                    const DataSet& data, Device& device);
+/// With kernels for any sizes that are compiled ahead of time. Throws InputError in a build without CUDA.
+template <class Model>
+std::unique_ptr<LikelihoodEngine> make_mixture_cuda_engine(const Model& model, Precision precision,
+                                                           const DataSet& data, Device& device);
 
 /// Parameter blocks of `model` with their sizes filled in.
 template <class Model>

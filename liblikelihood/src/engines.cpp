@@ -1,9 +1,12 @@
 #include "emomc/likelihood/engines.hpp"
 
 #include <stdexcept>
+#include <type_traits>
+#include <utility>
 
 #include "cpu_kernel.hpp"
 #include "engine_factories.hpp"
+#include "mixture_model.hpp"
 #include "with_model.hpp"
 
 namespace emomc {
@@ -29,6 +32,13 @@ Backend resolve_backend(Backend asked, const ModelSpec& spec, const DataSet& dat
   return work > kCudaWorthwhileWork ? Backend::cuda : Backend::cpu;
 }
 
+DeviceCode mixture_device_code(const std::string& model, int components, int dim) {
+  return {"emomc::device::Sized<emomc::device::MixtureRows<" + model + ">, " + std::to_string(components) +
+              ", " + std::to_string(dim) + ">",
+          {"emomc/device/models.hpp", "emomc/device/mixture_rows.cuh"},
+          {&likelihood_device_sources()}};
+}
+
 std::unique_ptr<Device> make_device(Backend backend) {
   if (backend == Backend::automatic) throw std::invalid_argument("make_device: resolve the backend first");
   return backend == Backend::cuda ? make_cuda_device() : make_host_device();
@@ -36,20 +46,32 @@ std::unique_ptr<Device> make_device(Backend backend) {
 
 std::string cpu_simd_name() { return simd_target_name(); }
 
+std::unique_ptr<LikelihoodEngine> make_engine(Backend backend, std::shared_ptr<const RowModel> model,
+                                              Precision precision, const DataSet& data, Device& device,
+                                              int num_threads) {
+  if (data.dim != model->num_columns())
+    throw InputError("the data have " + std::to_string(data.dim) + " columns; the likelihood takes " +
+                     std::to_string(model->num_columns()));
+  switch (backend) {
+    case Backend::reference:
+      return make_reference_engine(std::move(model), data, device);
+    case Backend::cpu:
+      return make_cpu_engine(std::move(model), precision, data, device, num_threads);
+    case Backend::cuda:
+      return make_cuda_engine(std::move(model), precision, data, device);
+    case Backend::automatic:
+      break;
+  }
+  throw std::invalid_argument("make_engine: resolve the backend first");
+}
+
 std::unique_ptr<LikelihoodEngine> make_engine(Backend backend, const ModelSpec& spec, Precision precision,
                                               const DataSet& data, Device& device, int num_threads) {
   return with_model(spec, data.dim, [&](const auto& model) -> std::unique_ptr<LikelihoodEngine> {
-    switch (backend) {
-      case Backend::reference:
-        return make_reference_engine(model, data, device);
-      case Backend::cpu:
-        return make_cpu_engine(model, precision, data, device, num_threads);
-      case Backend::cuda:
-        return make_cuda_engine(model, precision, data, device);
-      case Backend::automatic:
-        break;
-    }
-    throw std::invalid_argument("make_engine: resolve the backend first");
+    if (backend == Backend::cuda) return make_mixture_cuda_engine(model, precision, data, device);
+    using Model = std::remove_cvref_t<decltype(model)>;
+    return make_engine(backend, std::make_shared<MixtureModel<Model>>(model), precision, data, device,
+                       num_threads);
   });
 }
 

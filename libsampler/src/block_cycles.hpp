@@ -17,7 +17,7 @@ struct BlockCycles {
 
   BlockCycles(const DeviceLikelihood& likelihood, int num_blocks)
       : is_whole(num_blocks == 1),
-        rows_like_it(likelihood.num_coefficients / 216.0 * (likelihood.real == "float" ? 1 : 2)) {}
+        rows_like_it(likelihood.cost_of_row / 216.0 * (likelihood.real == "float" ? 1 : 2)) {}
 
   // Each segment is summed by one warp. All warps share the segments, but in the form of lines one warp sums
   // those of a line.

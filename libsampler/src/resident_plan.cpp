@@ -30,14 +30,6 @@ constexpr int kWideRows = 4;
 // With fewer rows than this in a thread block, a further block costs more than it saves.
 constexpr int kFewestRows = 256;
 
-struct Shape {
-  int num_components, dim, coefficients, terms, scratch, pairs;
-  int num_coefficients() const { return coefficients; }
-  int num_terms() const { return terms; }
-  int num_scratch() const { return scratch; }
-  int num_pairs() const { return pairs; }
-};
-
 const char* form_name(device::ResidentForm form) {
   switch (form) {
     case device::ResidentForm::ahead:
@@ -117,7 +109,7 @@ ResidentNodes plan_nodes(const DeviceLikelihood& likelihood, const std::vector<C
       result.segment_first.push_back(static_cast<int>(result.nodes.size()) - begin);
       const auto count = static_cast<device::i64>(likelihood.segment_rows[segment]);
       const device::i64 first =
-          static_cast<device::i64>(likelihood.segment_first_tile[segment]) * device::kResidentTile;
+          static_cast<device::i64>(likelihood.segment_first_tile[segment]) * device::kTileRows;
       const device::i64 piece_rows = static_cast<device::i64>(node_rows) << log2_piece;
       const device::i64 end = (count + piece_rows - 1) / piece_rows * piece_rows;
       for (device::i64 row = 0; row < end; row += node_rows)
@@ -156,7 +148,7 @@ class Planner {
       most_rows = std::max(most_rows, rows);
       most_segments_ = std::max(most_segments_, static_cast<int>(chain.segments.size()));
     }
-    if (serves && most_rows <= static_cast<std::size_t>(kMostPieces) * device::kResidentTile)
+    if (serves && most_rows <= static_cast<std::size_t>(kMostPieces) * device::kTileRows)
       rows_ = static_cast<int>(most_rows);
     while (largest_ > 1 && !has_room_for(largest_)) largest_ /= 2;
   }
@@ -266,8 +258,8 @@ class Planner {
   }
   // A thread has 128 registers. In float64 they suffice for four rows only where no cached sums are read.
   int rows_per_lane(device::ResidentForm form, int rows, int evaluators) const {
-    const bool few =
-        likelihood_.by_column_pairs || (likelihood_.real == "double" && form != device::ResidentForm::lines);
+    const bool few = !likelihood_.leaves_registers ||
+                     (likelihood_.real == "double" && form != device::ResidentForm::lines);
     return std::min(best_rows_per_lane(rows, evaluators), few ? 2 : 4);
   }
   bool fits(const ResidentPlan& plan) const {
@@ -275,8 +267,6 @@ class Planner {
   }
 
   std::size_t bytes_of(const ResidentPlan& plan, const ResidentNodes& nodes) const {
-    const Shape shape{likelihood_.num_components, likelihood_.dim,         likelihood_.num_coefficients,
-                      likelihood_.num_terms,      likelihood_.num_scratch, likelihood_.num_pairs};
     device::ResidentWork work{};
     work.nodes_per_block = plan.nodes_per_block;
     work.log2_piece = plan.log2_piece;
@@ -284,7 +274,8 @@ class Planner {
     work.max_nodes = nodes.max_nodes;
     work.max_segments = nodes.max_segments;
     alignas(16) unsigned char begin = 0;  // base address for computing sizes; never accessed
-    return static_cast<std::size_t>(device::ResidentPlaces(&begin, view_, shape, work, plan.sizes).bytes);
+    return static_cast<std::size_t>(
+        device::ResidentPlaces(&begin, view_, likelihood_.sizes, work, plan.sizes).bytes);
   }
 
   // The plan for a cluster of this many thread blocks.
@@ -308,7 +299,7 @@ class Planner {
     plan.num_blocks = cluster;
     plan.chains_per_block = chains_per_block;
     plan.evaluators = device::kTeamWarps;
-    const bool may_keep = caches && !likelihood_.by_column_pairs;  // limited by registers
+    const bool may_keep = caches && likelihood_.leaves_registers;  // limited by registers
     const int rows = rows_per_lane(device::ResidentForm::teams, ceil_div(rows_, cluster), plan.evaluators);
     plan.sizes = {real_bytes(), device::ResidentForm::teams, 1, rows, may_keep, num_blocks_ > 1};
     const ResidentNodes nodes = plan_nodes(likelihood_, chains_, rows);
@@ -316,7 +307,7 @@ class Planner {
     plan.nodes_per_block = ceil_div(nodes.max_nodes, cluster);
     if (!place_rows(plan, nodes)) return std::nullopt;
     const auto kept_of_chain = static_cast<std::size_t>(cluster * plan.nodes_per_block * kLanes * rows) *
-                               static_cast<std::size_t>(likelihood_.num_pairs * real_bytes());
+                               static_cast<std::size_t>(likelihood_.sizes.num_kept_near * real_bytes());
     plan.sizes.caches = may_keep && kept_of_chain * chains_.size() <= likelihood_.kept_bytes;
     return plan;
   }
@@ -329,7 +320,7 @@ class Planner {
     const int most = likelihood_.rows_per_thread;
     for (int rows_per_lane = most; rows_per_lane >= std::min(most, kWideRows) && rows_per_lane > 0;
          rows_per_lane /= 2)
-      for (int log2 = 0; kLanes * rows_per_lane << log2 <= device::kResidentTile; ++log2) {
+      for (int log2 = 0; kLanes * rows_per_lane << log2 <= device::kTileRows; ++log2) {
         const ResidentNodes nodes = plan_nodes(likelihood_, chains_, rows_per_lane, log2);
         const int pieces = nodes.max_nodes >> log2;
         if (pieces > (most_segments_ > 1 ? kMostNodes : kMostPieces)) continue;
@@ -361,8 +352,8 @@ class Planner {
     plan.resident_nodes = 0;
     const std::size_t fixed = bytes_of(plan, nodes) + other_shared_bytes(plan.sizes);
     if (fixed > machine_.shared_per_block) return false;
-    const auto node_bytes =
-        static_cast<std::size_t>(kLanes * plan.sizes.rows_per_lane * likelihood_.dim * real_bytes());
+    const auto node_bytes = static_cast<std::size_t>(kLanes * plan.sizes.rows_per_lane *
+                                                     likelihood_.sizes.num_columns * real_bytes());
     plan.resident_nodes =
         std::min(plan.nodes_per_block, static_cast<int>((machine_.shared_per_block - fixed) / node_bytes));
     plan.shared_bytes = bytes_of(plan, nodes);
@@ -408,11 +399,14 @@ KernelSource resident_source(const ResidentPlan& plan, const DeviceLikelihood& l
   const auto number = [](int n) { return std::to_string(n); };
   const std::string space = "emomc::device::";
   KernelSource source;
-  source.header = "emomc/device/resident_chain.cuh";
+  source.headers = likelihood.code.headers;
+  source.headers.push_back("emomc/device/resident_chain.cuh");
+  source.sources = likelihood.code.sources;
+  source.sources.push_back(&sampler_device_sources());
   source.kernel = space + "resident_kernel<" + space + "ResidentConfig<" + proposal + ", " +
-                  likelihood.model + ", " + likelihood.real + ", " + number(likelihood.num_components) +
-                  ", " + number(likelihood.dim) + ", " + number(plan.sizes.rows_per_lane) + ", " + space +
-                  form_name(plan.sizes.form) + ", " + number(plan.evaluators) + ", " +
+                  likelihood.code.type + ", " + likelihood.real + ", " +
+                  number(likelihood.sizes.num_columns) + ", " + number(plan.sizes.rows_per_lane) + ", " +
+                  space + form_name(plan.sizes.form) + ", " + number(plan.evaluators) + ", " +
                   (plan.sizes.caches ? "true" : "false") + ", " + (plan.sizes.neighbours ? "true" : "false") +
                   ", " + number(plan.sizes.num_lines) + ", " + (plan.has_rows_outside() ? "true" : "false") +
                   ">>";

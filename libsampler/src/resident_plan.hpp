@@ -69,6 +69,9 @@ std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
 /// 600 chains of split_merge (40 components, 1,200 rows) took 0.70 of it on an H100.
 inline constexpr int kMostSpilled = 192;
 
+/// The headers under emomc/device of libsampler; empty in a build without CUDA.
+const DeviceSources& sampler_device_sources();
+
 /// The kernel of a plan; `proposal` is the C++ name of its type.
 KernelSource resident_source(const ResidentPlan& plan, const DeviceLikelihood& likelihood,
                              const std::string& proposal, const device::ParameterTable& table);

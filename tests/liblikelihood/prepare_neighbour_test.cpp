@@ -26,7 +26,7 @@ struct Prepared {
   std::vector<Real> coefficients;
   std::vector<double> terms;
   double common = 0;
-  device::PreparedMixture<Real> view() { return {coefficients.data(), terms.data(), common}; }
+  device::PreparedPoint<Real> view() { return {coefficients.data(), terms.data(), common}; }
 };
 
 template <class Model, class Real>
@@ -45,7 +45,7 @@ void expect_neighbours_as_prepared_anew(int K, int d) {
   std::vector<Prepared<Real>> points(2, Prepared<Real>(num_coefficients, num_terms));
   points[0].common = device::prepare_neighbour(Team{}, model, theta.data(), {everything, 0, false},
                                                points[0].view(), points[0].view(), scratch.data());
-  const auto change = [&](const device::MixtureChange& what, const char* name) {
+  const auto change = [&](const device::ParameterChange& what, const char* name) {
     Prepared<Real>&from = points[0], &to = points[1];
     to.common =
         device::prepare_neighbour(Team{}, model, theta.data(), what, from.view(), to.view(), scratch.data());

@@ -60,8 +60,9 @@ TEST(ResidentPlan, ChainsWithRoomHaveSeveralCandidatesAtOnce) {
   EXPECT_EQ(plan(3000, 100)->sizes.num_lines, 1);
   // Slow rows of one chain: the alternative is to launch every step.
   DeviceLikelihood tied = likelihood(10'000);
-  tied.by_column_pairs = true;
-  tied.num_coefficients *= 4;
+  tied.leaves_registers = false;
+  tied.sizes.num_coefficients *= 4;
+  tied.cost_of_row *= 4;
   EXPECT_TRUE(plan_resident(tied, chains(1), view(tied), {1}, kMachine));
   // A lane gets no more rows than there are registers for.
   for (const std::size_t count : {1u, 10u, 60u, 100u, 200u, 300u}) {
@@ -129,12 +130,12 @@ TEST(ResidentPlan, ManyChainsShareBlocks) {
   EXPECT_FALSE(plan_resident(l, chains(256), view(l), {17, false, true}, kMachine)->sizes.caches);
   l.kept_bytes = 256ul * 6 * 6144 * 4;
   EXPECT_TRUE(plan_resident(l, chains(256), view(l), {17, false, true}, kMachine)->sizes.caches);
-  l.by_column_pairs = true;
+  l.leaves_registers = false;
   EXPECT_FALSE(plan_resident(l, chains(256), view(l), {17, false, true}, kMachine)->sizes.caches);
   DeviceLikelihood many = likelihood(100'000);
   many.kept_bytes = 256ul * 6 * 100'352 * 4;
   EXPECT_FALSE(plan_resident(many, chains(256), view(many), {17, false, true}, kMachine));
-  l.by_column_pairs = false;
+  l.leaves_registers = true;
   // Chains take turns in a block.
   EXPECT_FALSE(plan_resident(l, chains(1024), view(l), {17, false, true}, kMachine)->sizes.caches);
   l.kept_bytes *= 4;

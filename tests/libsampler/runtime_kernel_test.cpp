@@ -10,8 +10,10 @@
 #include <map>
 #include <set>
 
+#include "../../docs/examples/poisson_regression.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/device/proposals.hpp"
+#include "emomc/likelihood/density_model.hpp"
 #include "emomc/likelihood/models.hpp"
 #include "planned_chains.hpp"
 
@@ -41,6 +43,19 @@ bool takes_turns(const std::string& proposal) {
   return proposal == "DelayedRejection" || proposal == "DifferentialEvolution" || proposal == "Stretch";
 }
 
+// `more`: the arguments of BatchConfig after the columns, the last one without its bracket.
+KernelSource batch_kernel(const std::string& model, const std::string& real, int components, int columns,
+                          const std::string& more) {
+  const DeviceCode code = mixture_device_code("emomc::device::" + model, components, columns);
+  KernelSource source{code.headers,
+                      "emomc::device::batch_kernel<emomc::device::BatchConfig<" + code.type + ", " + real +
+                          ", " + std::to_string(columns) + ", " + more,
+                      {},
+                      code.sources};
+  source.headers.push_back("emomc/device/batch_kernel.cuh");
+  return source;
+}
+
 // Rows and sums stay in registers: a spill in the loop over chains would cost time in every evaluation.
 TEST_F(RuntimeKernels, BatchKernelsOfAllModelsCompileWithoutSpills) {
   struct Sizes {
@@ -55,14 +70,13 @@ TEST_F(RuntimeKernels, BatchKernelsOfAllModelsCompileWithoutSpills) {
         for (const char* uniform : {"true", "false"}) {
           if (components != 8 && (uniform[0] == 'f' || work[0] == 'c')) continue;  // the code is the same
           if (fixed && components != 8) continue;
-          const KernelSource source{"emomc/device/batch_kernel.cuh",
-                                    "emomc::device::batch_kernel<emomc::device::BatchConfig<emomc::device::" +
-                                        model + ", " + real + ", " + std::to_string(fixed ? 2 : components) +
-                                        ", " + std::to_string(fixed ? 1 : dim) + ", " +
-                                        std::to_string(fixed                       ? 8
-                                                       : pairs && components == 32 ? 2
-                                                                                   : rows) +
-                                        ", " + uniform + ", emomc::device::BatchWork::" + work};
+          const int columns = fixed ? 1 : dim;
+          const KernelSource source =
+              batch_kernel(model, real, fixed ? 2 : components, columns,
+                           std::to_string(fixed                       ? 8
+                                          : pairs && components == 32 ? 2
+                                                                      : rows) +
+                               ", " + uniform + ", emomc::device::BatchWork::" + work);
           for (const std::string rows_come : {"loaded", "ahead"}) {
             const int short_of_registers = fixed ? 0 : (real == "double") + pairs + (work[0] == 'f');
             if (rows_come == "ahead" && (uniform[0] == 'f' || components != 8 || short_of_registers > 1))
@@ -123,15 +137,18 @@ TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
                  std::to_string(k.chains) + " chains, " + std::to_string(k.dim) + " columns");
     const bool two = k.model == "TwoGaussian", tied = k.model == "TiedMixture",
                full = k.model == "FullMixture";
-    DeviceLikelihood l = testing::planned_likelihood(k.rows, two ? 2 : k.components, k.dim);
-    l.model = "emomc::device::" + k.model;
+    const int components = two ? 2 : k.components;
+    DeviceLikelihood l = testing::planned_likelihood(k.rows, components, k.dim);
+    l.code = mixture_device_code("emomc::device::" + k.model, components, k.dim);
     l.real = k.real;
-    l.by_column_pairs = tied || full;
-    if (l.by_column_pairs) l.num_coefficients *= tied ? 3 : 7;
-    l.rows_per_thread = two ? 8 : l.dim > 13 ? 1 : k.real == "double" || l.by_column_pairs ? 2 : 4;
+    l.leaves_registers = !tied && !full;
+    const int more_coefficients = tied ? 3 : full ? 7 : 1;
+    l.sizes.num_coefficients *= more_coefficients;
+    l.cost_of_row *= more_coefficients;
+    l.rows_per_thread = two ? 8 : k.dim > 13 ? 1 : k.real == "double" || !l.leaves_registers ? 2 : 4;
     l.kept_bytes = std::size_t{1} << 32;
     device::StepView view = testing::planned_view(l);
-    view.table.num_covariance_rows = l.by_column_pairs ? 1 : 0;
+    view.table.num_covariance_rows = l.leaves_registers ? 0 : 1;
     const bool whole =
         k.proposal == "RandomWalk" || k.proposal == "AdaptiveMetropolis" || k.proposal == "Independence";
     const bool by_fit = k.proposal == "CrankNicolson";
@@ -163,9 +180,53 @@ TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
   for (const char* name : {"ComponentWise", "RandomWalk"}) EXPECT_EQ(forms[name].size(), 5u) << name;
 }
 
+// A likelihood of the user's own takes the same kernels, and those that mixtures have ahead of time.
+TEST_F(RuntimeKernels, KernelsOfALikelihoodOfTheUsersOwnCompile) {
+  const DensityModel<PoissonRegression> model(EMOMC_SOURCE_DIR "/docs/examples/poisson_regression.hpp");
+  const DeviceModel known = model.device();
+  for (const std::string real : {"float", "double"}) {
+    const std::vector<std::pair<std::string, std::string>> kernels{
+        {"prepare_kernel", "sized_prepare_kernel<" + known.code.type + ", " + real + ">"},
+        {"tile_kernel", "sized_tile_kernel<" + known.code.type + ", " + real +
+                            ", emomc::device::TileWork::full, emomc::device::TileMemory::direct, 1>"},
+        {"batch_kernel",
+         "batch_kernel<emomc::device::BatchConfig<" + known.code.type + ", " + real +
+             ", 4, 2, true, emomc::device::BatchWork::full, emomc::device::BatchRows::ahead>>"}};
+    for (const auto& [header, kernel] : kernels) {
+      KernelSource source{known.code.headers, "emomc::device::" + kernel, {}, known.code.sources};
+      source.headers.push_back("emomc/device/" + header + ".cuh");
+      EXPECT_EQ(compile_kernel(source, "sm_90", false).spilled, 0) << kernel;
+    }
+    std::set<device::ResidentForm> forms;
+    for (const auto& [rows, chains] :
+         {std::pair{5'316, 1}, {3'000, 100}, {500, 200}, {5'316, 256}, {100'000, 1}}) {
+      DeviceLikelihood l = testing::planned_likelihood(static_cast<std::size_t>(rows));
+      l.code = known.code;
+      l.real = real;
+      l.sizes = known.sizes;
+      l.rows_per_thread = known.rows_per_thread;
+      device::StepView view{};
+      view.table.dim = view.table.dim_unconstrained = 3;
+      view.num_innovation = 3 + device::kExtraInnovation;
+      view.num_blocks = 2;
+      view.adapted_layout = {2, 3, 0, 0};
+      const auto plan = plan_resident(l, testing::planned_chains(static_cast<std::size_t>(chains)), view, {2},
+                                      testing::kH200);
+      ASSERT_TRUE(plan) << rows << " rows, " << chains << " chains";
+      forms.insert(plan->sizes.form);
+      const KernelCode code = compile_kernel(
+          resident_source(*plan, l, "emomc::device::ComponentWise", view.table), "sm_90", false);
+      EXPECT_LE(code.spilled, kMostSpilled) << rows << " rows, " << chains << " chains";
+    }
+    EXPECT_GE(forms.size(), 4u);
+  }
+}
+
 TEST_F(RuntimeKernels, WhatDoesNotCompileIsSaidInTheCompilersWords) {
   try {
-    compile_kernel({"emomc/device/batch_kernel.cuh", "emomc::device::no_such_kernel<3>"}, "sm_90", false);
+    KernelSource source = batch_kernel("GaussianMixture", "float", 2, 2, "");
+    source.kernel = "emomc::device::no_such_kernel<3>";
+    compile_kernel(source, "sm_90", false);
     FAIL();
   } catch (const MachineError& error) {
     EXPECT_NE(std::string(error.what()).find("no_such_kernel"), std::string::npos) << error.what();
@@ -177,9 +238,8 @@ TEST_F(RuntimeKernels, KeptKernelsAreCheckedBeforeTheyAreTaken) {
   const fs::path directory = fs::temp_directory_path() / ("emomc_kernels_" + std::to_string(getpid()));
   fs::remove_all(directory);
   ::setenv("EMOMC_CACHE_DIR", directory.c_str(), 1);
-  const KernelSource source{"emomc/device/batch_kernel.cuh",
-                            "emomc::device::batch_kernel<emomc::device::BatchConfig<emomc::device::"
-                            "GaussianMixture, float, 2, 2, 4, true, emomc::device::BatchWork::full>>"};
+  const KernelSource source =
+      batch_kernel("GaussianMixture", "float", 2, 2, "4, true, emomc::device::BatchWork::full>>");
   const KernelCode first = compile_kernel(source, "sm_90");
   ASSERT_EQ(std::distance(fs::directory_iterator(directory), fs::directory_iterator{}), 1);
   const fs::path file = fs::directory_iterator(directory)->path();
@@ -192,7 +252,9 @@ TEST_F(RuntimeKernels, KeptKernelsAreCheckedBeforeTheyAreTaken) {
     damage.put('x').put('y');
   }
   EXPECT_EQ(compile_kernel(source, "sm_90").code, first.code);
-  EXPECT_NE(compile_kernel({source.header, source.kernel, {"EMOMC_PLAIN_TABLE=1"}}, "sm_90").symbol, "");
+  KernelSource other = source;
+  other.defines = {"EMOMC_PLAIN_TABLE=1"};
+  EXPECT_NE(compile_kernel(other, "sm_90").symbol, "");
   EXPECT_EQ(std::distance(fs::directory_iterator(directory), fs::directory_iterator{}), 2);
   ::unsetenv("EMOMC_CACHE_DIR");
   fs::remove_all(directory);

@@ -12,7 +12,6 @@
 #include <sstream>
 #include <vector>
 
-#include "device_sources.hpp"
 #include "emomc/core/cuda_check.hpp"
 #include "nvrtc.hpp"
 
@@ -39,11 +38,24 @@ std::string sha256_of(const std::string& text) {
   return hex;
 }
 
+std::vector<const DeviceSources*> all_sources(const KernelSource& source) {
+  std::vector<const DeviceSources*> all{&core_device_sources()};
+  all.insert(all.end(), source.sources.begin(), source.sources.end());
+  return all;
+}
+
+std::string program_text(const KernelSource& source) {
+  std::string text;
+  for (const auto& header : source.headers) text += "#include \"" + header + "\"\n";
+  return text;
+}
+
 // All that the machine code depends on.
 std::string key_of(const KernelSource& source, const std::string& architecture) {
-  std::string all = device_sources_sha256() + '\n' + source.header + '\n' + source.kernel + '\n' +
-                    architecture + '\n' + std::to_string(nvrtc().major) + '.' +
-                    std::to_string(nvrtc().minor) + '\n';
+  std::string all = program_text(source) + source.kernel + '\n' + architecture + '\n' +
+                    std::to_string(nvrtc().major) + '.' + std::to_string(nvrtc().minor) + '\n';
+  for (const DeviceSources* sources : all_sources(source))
+    for (const auto& header : *sources) all += header.name + '\n' + header.text;
   for (const auto* list : {&kOptions, &source.defines})
     for (const auto& option : *list) all += option + '\n';
   return sha256_of(all);
@@ -68,11 +80,12 @@ KernelCode compile(const KernelSource& source, const std::string& architecture) 
       throw MachineError(std::string(call) + " failed: " + api.error_string(status));
   };
   std::vector<const char*> texts, names;
-  for (const auto& header : device_sources()) {
-    texts.push_back(header.text);
-    names.push_back(header.name);
-  }
-  const std::string text = "#include \"" + source.header + "\"\n";
+  for (const DeviceSources* sources : all_sources(source))
+    for (const auto& header : *sources) {
+      texts.push_back(header.text.c_str());
+      names.push_back(header.name.c_str());
+    }
+  const std::string text = program_text(source);
   nvrtcProgram program = nullptr;
   check(api.create_program(&program, text.c_str(), "emomc_kernel.cu", static_cast<int>(texts.size()),
                            texts.data(), names.data()),
@@ -147,15 +160,6 @@ void write_cached(const fs::path& file, const KernelCode& kernel) {
 }  // namespace
 
 std::string runtime_compiler_problem() { return nvrtc().problem; }
-
-std::string device_sources_sha256() {
-  static const std::string hash = [] {
-    std::string all;
-    for (const auto& source : device_sources()) all += std::string(source.name) + '\n' + source.text;
-    return sha256_of(all);
-  }();
-  return hash;
-}
 
 std::string runtime_kernel_cache() {
   const auto variable = [](const char* name) {

@@ -6,17 +6,7 @@
 namespace emomc {
 namespace {
 
-// 32-bit registers for a thread's rows: with them, accumulators and coefficients four blocks of 128 threads
-// share a multiprocessor without spills.
-constexpr int kRowRegisters = 56;
-// The same where distances go by pairs of columns, and so many components that their loop is one.
-constexpr int kRowRegistersOfPairs = 28, kFewComponents = 8;
-// Of so few components of so few columns as two Gaussians on a line more rows, since what is done once for a
-// thread's rows takes as long as they do.
-constexpr int kManyRows = 8, kFewestComponents = 2, kRowRegistersOfMany = 16;
 constexpr int kBlocksPerMultiprocessor = 4;
-// Columns up to which loops over pairs of them are unrolled whole (EMOMC_UNROLL_EXACT_PAIRS).
-constexpr int kMostPairedColumns = 16;
 constexpr std::size_t kMostShared = 44 << 10;  // beside the static part, four times
 // The same where rows come ahead, with the static part: 227 kB in all, of which a block takes 1 kB besides.
 constexpr std::size_t kMostSharedAhead = ((227 << 10) / kBlocksPerMultiprocessor) - 1024;
@@ -24,8 +14,8 @@ constexpr std::size_t kMostSharedAhead = ((227 << 10) / kBlocksPerMultiprocessor
 int bytes_of(const DeviceLikelihood& likelihood) { return likelihood.real == "float" ? 4 : 8; }
 
 std::size_t part_bytes(const DeviceLikelihood& likelihood) {
-  return static_cast<std::size_t>(likelihood.dim * likelihood.rows_per_thread * device::kBatchThreads *
-                                  bytes_of(likelihood));
+  return static_cast<std::size_t>(likelihood.sizes.num_columns * likelihood.rows_per_thread *
+                                  device::kBatchThreads * bytes_of(likelihood));
 }
 
 // Of batch_kernel, at most.
@@ -42,36 +32,28 @@ long ceil_of_ratio(long a, long b) { return (a + b - 1) / b; }
 
 }  // namespace
 
-int rows_per_thread(const DeviceLikelihood& likelihood) {
-  const bool pairs = likelihood.by_column_pairs;
-  if (!pairs && likelihood.num_components <= kFewestComponents &&
-      kManyRows * likelihood.dim * bytes_of(likelihood) / 4 <= kRowRegistersOfMany)
-    return kManyRows;
-  if (pairs && likelihood.dim > kMostPairedColumns) return 0;
-  const int most = pairs && likelihood.num_components > kFewComponents ? kRowRegistersOfPairs : kRowRegisters;
-  for (int rows : {4, 2, 1})
-    if (rows * likelihood.dim * bytes_of(likelihood) / 4 <= most) return rows;
-  return 0;
-}
-
 KernelSource batch_source(const DeviceLikelihood& likelihood, bool uniform, bool component, bool ahead) {
   const auto number = [](int n) { return std::to_string(n); };
-  return {"emomc/device/batch_kernel.cuh",
-          "emomc::device::batch_kernel<emomc::device::BatchConfig<" + likelihood.model + ", " +
-              likelihood.real + ", " + number(likelihood.num_components) + ", " + number(likelihood.dim) +
-              ", " + number(likelihood.rows_per_thread) + (uniform ? ", true" : ", false") +
-              ", emomc::device::BatchWork::" + (component ? "component" : "full") +
-              ", emomc::device::BatchRows::" + (ahead ? "ahead>>" : "loaded>>")};
+  KernelSource source{likelihood.code.headers,
+                      "emomc::device::batch_kernel<emomc::device::BatchConfig<" + likelihood.code.type +
+                          ", " + likelihood.real + ", " + number(likelihood.sizes.num_columns) + ", " +
+                          number(likelihood.rows_per_thread) + (uniform ? ", true" : ", false") +
+                          ", emomc::device::BatchWork::" + (component ? "component" : "full") +
+                          ", emomc::device::BatchRows::" + (ahead ? "ahead>>" : "loaded>>"),
+                      {},
+                      likelihood.code.sources};
+  source.headers.push_back("emomc/device/batch_kernel.cuh");
+  return source;
 }
 
 std::unique_ptr<BatchEvaluation> BatchEvaluation::make(const DeviceLikelihood& likelihood, int num_chains,
-                                                       const ChainWorkView& work, bool component,
+                                                       const device::ChainWorkView& work, bool component,
                                                        int num_multiprocessors) {
   const int rows = likelihood.rows_per_thread;
   if (rows == 0 || num_chains == 0 || work.max_tiles == 0 || !runtime_compiler_problem().empty())
     return nullptr;
-  const long parts = static_cast<long>(work.max_tiles) * device::kBatchTile / (rows * device::kBatchThreads);
-  const auto bytes = static_cast<std::size_t>(likelihood.num_coefficients * bytes_of(likelihood));
+  const long parts = static_cast<long>(work.max_tiles) * device::kTileRows / (rows * device::kBatchThreads);
+  const auto bytes = static_cast<std::size_t>(likelihood.sizes.num_coefficients * bytes_of(likelihood));
   constexpr int kMostChains = 65535;  // a grid has so many groups of them
   if (num_chains > kMostChains || bytes > kMostShared || work.max_segments > device::kBatchGroups ||
       (parts + device::kBatchRun - 1) / device::kBatchRun > kMostSums)
@@ -84,11 +66,10 @@ std::unique_ptr<BatchEvaluation> BatchEvaluation::make(const DeviceLikelihood& l
   return result;
 }
 
-BatchEvaluation::BatchEvaluation(const DeviceLikelihood& likelihood, const ChainWorkView& work,
+BatchEvaluation::BatchEvaluation(const DeviceLikelihood& likelihood, const device::ChainWorkView& work,
                                  bool component, int num_chains, int num_multiprocessors)
-    : num_parts_(work.max_tiles *
-                 (device::kBatchTile / (likelihood.rows_per_thread * device::kBatchThreads))),
-      coefficient_bytes_(static_cast<std::size_t>(likelihood.num_coefficients * bytes_of(likelihood))),
+    : num_parts_(work.max_tiles * (device::kTileRows / (likelihood.rows_per_thread * device::kBatchThreads))),
+      coefficient_bytes_(static_cast<std::size_t>(likelihood.sizes.num_coefficients * bytes_of(likelihood))),
       part_bytes_(part_bytes(likelihood)),
       blocks_at_once_(kBlocksPerMultiprocessor * num_multiprocessors) {
   const std::size_t fixed = static_shared_bytes(component);
@@ -98,8 +79,8 @@ BatchEvaluation::BatchEvaluation(const DeviceLikelihood& likelihood, const Chain
   // more than one of these holds it spills, or takes a tenth longer.
   constexpr int kFewRegisters = 8;  // of rows: few columns
   const bool has_few =
-      likelihood.rows_per_thread * likelihood.dim * bytes_of(likelihood) / 4 <= kFewRegisters;
-  const int short_of_registers = (likelihood.real == "double") + likelihood.by_column_pairs + !component;
+      likelihood.rows_per_thread * likelihood.sizes.num_columns * bytes_of(likelihood) / 4 <= kFewRegisters;
+  const int short_of_registers = (likelihood.real == "double") + !likelihood.leaves_registers + !component;
   const bool gains = has_few || short_of_registers <= 1;
   if (gains && work.uniform && shared_ahead_ >= part_bytes_ + coefficient_bytes_ + 16) {
     const int most = std::min(static_cast<int>((shared_ahead_ - part_bytes_ - 16) / coefficient_bytes_),

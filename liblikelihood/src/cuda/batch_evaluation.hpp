@@ -10,8 +10,6 @@
 
 namespace emomc {
 
-/// DeviceLikelihood::rows_per_thread of a likelihood whose model, real type and sizes are there.
-int rows_per_thread(const DeviceLikelihood& likelihood);
 /// The kernel for a likelihood whose threads have rows; `uniform`: all chains read all rows as one segment;
 /// `component`: one component's distances anew, the others' from the cache; `ahead`: rows come ahead
 /// (BatchRows).
@@ -22,7 +20,7 @@ class BatchEvaluation {
   /// Compiles the kernel, or finds it. Null where NVRTC is missing or the problem is not of its kind; then
   /// kernels that are compiled ahead of time do the work.
   static std::unique_ptr<BatchEvaluation> make(const DeviceLikelihood& likelihood, int num_chains,
-                                               const ChainWorkView& work, bool component,
+                                               const device::ChainWorkView& work, bool component,
                                                int num_multiprocessors);
   /// Enqueues the evaluation of the view's chains, whose coefficients are prepared ahead in the stream.
   void launch(device::BatchView view, Stream stream) const;
@@ -33,7 +31,7 @@ class BatchEvaluation {
     unsigned groups = 1, blocks = 1;  ///< of chains; that share the parts
     int log2_run = 0;                 ///< parts that a block takes in turn: 1 << log2_run
   };
-  BatchEvaluation(const DeviceLikelihood& likelihood, const ChainWorkView& work, bool component,
+  BatchEvaluation(const DeviceLikelihood& likelihood, const device::ChainWorkView& work, bool component,
                   int num_chains, int num_multiprocessors);
   Grid grid(int num_chains) const;
 

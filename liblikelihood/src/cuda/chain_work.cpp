@@ -51,7 +51,7 @@ ChainWork::ChainWork(Device& device, const std::vector<ChainPlan>& chains,
   num_rows_ = to_device(device, num_rows);
 }
 
-ChainWorkView ChainWork::view() const {
+device::ChainWorkView ChainWork::view() const {
   return {list_of_chain_.data(),
           first_tile_.data(),
           tiles_.data(),

@@ -4,8 +4,12 @@
 
 #include "../mixture_moments.hpp"
 #include "device_rows.hpp"
-#include "mixture_kernels.cuh"
-#include "prepare_kernel.cuh"
+#include "emomc/core/cuda_launch.cuh"
+#include "emomc/device/block_sums.cuh"
+#include "emomc/device/mixture_rows.cuh"
+#include "emomc/device/prepare_kernel.cuh"
+#include "emomc/likelihood/data_set.hpp"
+#include "emomc/likelihood/models.hpp"
 
 namespace emomc {
 namespace {
@@ -84,7 +88,7 @@ __global__ void __launch_bounds__(kThreads, 2)
       __syncthreads();
     }
   }
-  log2_sum = sum_over_threads<kThreads>(log2_sum, scratch);
+  log2_sum = device::sum_over_threads<kThreads>(log2_sum, scratch);
   if (threadIdx.x == 0) sums[view.num_moments] = device::kLn2 * log2_sum;
 }
 
@@ -106,9 +110,10 @@ class CudaMoments final : public MomentEngine {
   MomentSums compute(const std::vector<double>& theta) override {
     theta_.upload(theta);
     EMOMC_CUDA_CHECK(cudaMemsetAsync(sums_.data(), 0, sums_.bytes(), device_.stream()));
-    launch_kernel("launch of prepare_kernel", Overlap::no, prepare_kernel<Model, double>, dim3(1),
-                  dim3(device::kTeamLanes), 0, device_.stream(), view_.model, theta_.data(), 0,
-                  ActiveSet{nullptr, 1}, coefficients_.data(), common_.data(), scratch_.data());
+    launch_kernel(
+        "launch of prepare_kernel", Overlap::no, device::prepare_kernel<device::MixtureRows<Model>, double>,
+        dim3(1), dim3(device::kTeamLanes), 0, device_.stream(), device::MixtureRows<Model>{view_.model},
+        theta_.data(), 0, ActiveSet{nullptr, 1}, coefficients_.data(), common_.data(), scratch_.data());
     const auto shape = view_.model.shape();
     const auto shared = static_cast<std::size_t>(view_.rows_at_once + 1) *
                         static_cast<std::size_t>(shape.num_components + shape.dim) * sizeof(double);

@@ -5,14 +5,29 @@
 
 namespace emomc {
 
-template <class Model>
-std::unique_ptr<LikelihoodEngine> make_cuda_engine(const Model&, Precision, const DataSet&, Device&) {
-  throw InputError("backend cuda: this emomc was built without CUDA; choose --backend cpu");
+const DeviceSources& likelihood_device_sources() {
+  static const DeviceSources none;
+  return none;
 }
 
-#define EMOMC_INSTANTIATE(Model)                                                               \
-  template std::unique_ptr<LikelihoodEngine> make_cuda_engine(const device::Model&, Precision, \
-                                                              const DataSet&, Device&);
+namespace {
+[[noreturn]] void refuse() {
+  throw InputError("backend cuda: this emomc was built without CUDA; choose --backend cpu");
+}
+}  // namespace
+
+std::unique_ptr<LikelihoodEngine> make_cuda_engine(std::shared_ptr<const RowModel>, Precision, const DataSet&,
+                                                   Device&) {
+  refuse();
+}
+template <class Model>
+std::unique_ptr<LikelihoodEngine> make_mixture_cuda_engine(const Model&, Precision, const DataSet&, Device&) {
+  refuse();
+}
+
+#define EMOMC_INSTANTIATE(Model)                                                                       \
+  template std::unique_ptr<LikelihoodEngine> make_mixture_cuda_engine(const device::Model&, Precision, \
+                                                                      const DataSet&, Device&);
 EMOMC_MODELS(EMOMC_INSTANTIATE)
 
 }  // namespace emomc

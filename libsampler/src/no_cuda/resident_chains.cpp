@@ -1,5 +1,7 @@
 #include "../resident_chains.hpp"
 
+#include "../resident_plan.hpp"
+
 namespace emomc {
 
 std::unique_ptr<ResidentChains> make_resident_chains(const LikelihoodEngine&, const Ensemble&,
@@ -7,6 +9,11 @@ std::unique_ptr<ResidentChains> make_resident_chains(const LikelihoodEngine&, co
                                                      const std::vector<ChainPlan>&, bool, std::string& why) {
   why = "this build is without CUDA";
   return nullptr;
+}
+
+const DeviceSources& sampler_device_sources() {
+  static const DeviceSources none;
+  return none;
 }
 
 }  // namespace emomc

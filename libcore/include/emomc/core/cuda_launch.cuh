@@ -7,16 +7,11 @@
 
 #include "emomc/core/cuda_check.hpp"
 #include "emomc/core/execution.hpp"
+#include "emomc/device/overlap.cuh"
 
 namespace emomc {
 
-/// Waits until all earlier kernels have ended and their writes are visible, then lets the next one begin.
-/// Every thread calls it once. Before it, a kernel may read what no kernel writes and, since this order holds
-/// in every kernel, what was written by kernels ahead of the one before it.
-__device__ inline void begin_overlapped() {
-  cudaGridDependencySynchronize();
-  cudaTriggerProgrammaticLaunchCompletion();
-}
+using device::begin_overlapped;
 
 /// Whether a kernel may begin before the one ahead of it has ended.
 enum class Overlap { no, yes };

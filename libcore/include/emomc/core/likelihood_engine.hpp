@@ -10,6 +10,9 @@
 
 #include "emomc/core/execution.hpp"
 #include "emomc/core/parameters.hpp"
+#include "emomc/core/runtime_kernel.hpp"
+#include "emomc/device/active_set.hpp"
+#include "emomc/device/row_likelihood.hpp"
 
 namespace emomc {
 
@@ -36,12 +39,7 @@ struct EnsembleView {
   double* log_likelihood = nullptr;  ///< [num_chains], output
 };
 
-/// The chains that a call applies to: indices in the memory of the engine's device, or nullptr for the first
-/// `count` chains.
-struct ActiveSet {
-  const int* chains = nullptr;
-  int count = 0;
-};
+using device::ActiveSet;
 
 /// Value of evaluate_component's component[chain] where only the weights changed.
 inline constexpr int kWeightsOnly = -1;
@@ -58,13 +56,11 @@ struct MemoryPlan {
 
 /// What a kernel needs to evaluate an engine's likelihood without the engine.
 struct DeviceLikelihood {
-  /// C++ name of the model's type, declared in the headers under emomc/device
-  std::string model;
-  std::string real;  ///< "float" or "double": the type of rows and terms
-  int num_components = 0, dim = 0;
-  bool by_column_pairs = false;  ///< the density works on pairs of columns, which takes registers
-  // Sizes of the model's shape (mixture_sum.hpp).
-  int num_coefficients = 0, num_terms = 0, num_scratch = 0, num_pairs = 0;
+  DeviceCode code;
+  std::string real;  ///< "float" or "double": the type of rows and of their numbers
+  device::LikelihoodSizes sizes{};
+  bool leaves_registers = true;           ///< kLeavesRegisters of row_likelihood.hpp
+  double cost_of_row = 0;                 ///< in multiplications and additions of a pair of numbers, roughly
   const void* rows = nullptr;             ///< indexed by tile, column and row in the tile; device memory
   std::vector<int> segment_first_tile;    ///< [num_segments + 1]
   std::vector<std::size_t> segment_rows;  ///< [num_segments]

@@ -1,7 +1,7 @@
-// CUDA kernels that NVRTC compiles at run time from the device headers that are embedded in the program, so
-// that problem sizes are compile-time constants. NVRTC is loaded when it is first needed; compiling needs no
-// GPU. The machine code is cached on disk (runtime_kernel_cache()) under a hash of everything that it depends
-// on.
+// CUDA kernels that NVRTC compiles at run time from device headers: those that each library embeds in the
+// program, and those of a user's likelihood. So problem sizes are compile-time constants. NVRTC is loaded
+// when it is first needed; compiling needs no GPU. The machine code is cached on disk
+// (runtime_kernel_cache()) under a hash of everything that it depends on.
 //
 // In a build without CUDA, and where NVRTC is missing, compile_kernel throws MachineError.
 #pragma once
@@ -14,12 +14,32 @@
 
 namespace emomc {
 
+/// A header as NVRTC takes it.
+struct DeviceSource {
+  std::string name;  ///< as it is included, e.g. "emomc/device/math.hpp"
+  std::string text;
+  bool operator==(const DeviceSource&) const = default;
+};
+using DeviceSources = std::vector<DeviceSource>;
+
+/// The headers under emomc/device of libcore, which every kernel may include.
+const DeviceSources& core_device_sources();
+
+/// A type of row_likelihood.hpp, Sized<L, ...>, and where it is declared.
+struct DeviceCode {
+  std::string type;                  ///< qualified C++ name with template arguments
+  std::vector<std::string> headers;  ///< that declare it, as they are included
+  /// Headers beside libcore's; they outlive the object.
+  std::vector<const DeviceSources*> sources;
+};
+
 struct KernelSource {
-  /// Header that declares the kernel, e.g. "emomc/device/resident_chain.cuh"
-  std::string header;
+  /// Headers that declare the kernel and its template arguments, as they are included.
+  std::vector<std::string> headers;
   std::string kernel;                     ///< qualified C++ name with template arguments
   std::vector<std::string> defines = {};  ///< "NAME=VALUE"
-  bool operator==(const KernelSource&) const = default;
+  /// Headers beside libcore's; they outlive the object.
+  std::vector<const DeviceSources*> sources = {};
 };
 
 /// Machine code of one kernel.
@@ -37,9 +57,6 @@ std::string runtime_compiler_problem();
 /// Compiles a kernel for `architecture`, e.g. "sm_90", or takes it from the cache where `use_cache` allows
 /// it. Throws MachineError with the compiler's messages.
 KernelCode compile_kernel(const KernelSource& source, const std::string& architecture, bool use_cache = true);
-
-/// SHA-256 of the device headers, hexadecimal; identifies the sources of a measurement or a cached kernel.
-std::string device_sources_sha256();
 
 /// Directory of the cache: $EMOMC_CACHE_DIR, else $XDG_CACHE_HOME/emomc, else ~/.cache/emomc; empty: no
 /// cache.

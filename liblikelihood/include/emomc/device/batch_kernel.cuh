@@ -1,18 +1,12 @@
 // Log likelihoods of many parameter vectors on rows that stay in registers: a block takes a part of a tile
 // and goes through its chains. Compiled at run time, with numbers of components and columns as constants; the
-// same bits as the kernels that are compiled ahead of time (mixture_kernels.cuh).
+// same bits as tile_kernel.cuh gives.
 #ifndef EMOMC_DEVICE_BATCH_KERNEL_CUH
 #define EMOMC_DEVICE_BATCH_KERNEL_CUH
 
 #include "emomc/device/batch_layout.hpp"
-#include "emomc/device/full_mixture.hpp"
-#include "emomc/device/gaussian_mixture.hpp"
-#include "emomc/device/kept_sums.cuh"
-#include "emomc/device/row_sums.cuh"
+#include "emomc/device/overlap.cuh"
 #include "emomc/device/rows_ahead.cuh"
-#include "emomc/device/spherical_mixture.hpp"
-#include "emomc/device/tied_mixture.hpp"
-#include "emomc/device/two_gaussian.hpp"
 
 namespace emomc::device {
 
@@ -27,12 +21,13 @@ enum class BatchRows {
   ahead,   ///< through shared memory while those before are worked on; for chains that are uniform
 };
 
-template <class Model_, class Real_, int kComponents, int kDim, int kRows, bool kUniform, BatchWork kWork,
+/// `Sized_`: of row_likelihood.hpp, as DeviceCode names it.
+template <class Sized_, class Real_, int kColumns, int kRows, bool kUniform, BatchWork kWork,
           BatchRows kComing = BatchRows::loaded>
 struct BatchConfig {
-  using Model = Model_;
+  using Likelihood = typename Sized_::Likelihood;
   using Real = Real_;
-  static constexpr int components = kComponents, dim = kDim;
+  static constexpr int dim = kColumns;
   static constexpr int rows = kRows;         ///< neighbouring rows of a thread
   static constexpr bool uniform = kUniform;  ///< all chains read all tiles, as one segment
   static constexpr BatchWork work = kWork;
@@ -40,63 +35,10 @@ struct BatchConfig {
   static_assert(kUniform || !ahead);
   static constexpr int threads = kBatchThreads;
   static constexpr int part_rows = rows * threads;
-  static constexpr int parts = kBatchTile / part_rows;  ///< of a tile
-  static_assert(parts * part_rows == kBatchTile);
+  static constexpr int parts = kTileRows / part_rows;  ///< of a tile
+  static_assert(parts * part_rows == kTileRows);
 
-  static __device__ auto shape() {
-    Model model{};
-    model.num_components = components;
-    model.dim = dim;
-    return model.shape();
-  }
-};
-
-// Waiting for the kernels ahead, and letting the next one begin (cuda_launch.cuh).
-__device__ inline void wait_for_kernels_ahead() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
-__device__ inline void let_next_kernel_begin() { asm volatile("griddepcontrol.launch_dependents;"); }
-
-/// Where the kept sums of a chain are, and what is to be done with them; worked out once for all its rows.
-template <class Config>
-struct KeptOfChain {
-  using Real = typename Config::Real;
-  using Shape = decltype(Config::shape());
-  using Sums = KeptSums<Shape, Real, KeptKinds::pairs_and_blocks>;
-
-  FreshSums<Real> fresh;  ///< of the data's first row, where is_fresh
-  Real* first;            ///< likewise
-  bool is_fresh;
-  int changed;
-  StaleSums stale;
-
-  static __device__ KeptOfChain of(const BatchView& view, int chain) {
-    const Shape shape = Config::shape();
-    const i64 num_slots = kKeptOfBlock<KeptKinds::pairs_and_blocks> * shape.num_blocks();
-    const Sums sums{shape, static_cast<Real*>(view.kept) + chain * num_slots * view.slot_size, view.slot_size,
-                    static_cast<const StaleSums*>(view.stale)[chain]};
-    const int changed = view.component[chain];
-    const bool is_fresh = sums.is_fresh(changed);
-    return {is_fresh ? sums.fresh(changed) : FreshSums<Real>{}, sums.first, is_fresh, changed, sums.stale};
-  }
-
-  /// Sums over components of the rows from `offset` on.
-  template <int R, class Row>
-  __device__ void add(const BatchView& view, const Real* coefficients, i64 offset, const Row& row,
-                      Real (&sum)[R]) const {
-    const Shape shape = Config::shape();
-    // What is read from shared memory could point anywhere, and would be followed more slowly.
-    const auto in_device_memory = [](auto* pointer) {
-      __builtin_assume(__isGlobal(pointer));
-      return pointer;
-    };
-    if (Sums::kReadsEarly && is_fresh) {
-      const FreshSums<Real> sums{in_device_memory(fresh.of_block), in_device_memory(fresh.elsewhere),
-                                 fresh.pair};
-      Sums::add_fresh(shape, coefficients, sums, offset, view.slot_size, row, sum);
-    } else {
-      const Sums sums{shape, first + offset, view.slot_size, stale};
-      sums.add_stale(coefficients, changed, row, sum);
-    }
-  }
+  static __device__ Likelihood likelihood() { return Sized_::likelihood(); }
 };
 
 template <class Config>
@@ -109,13 +51,13 @@ struct BatchBlock {
 
   /// The thread's first row of a part.
   __device__ const Real* rows_of(int tile, int part) const {
-    return static_cast<const Real*>(view.rows) + static_cast<i64>(tile) * Config::dim * kBatchTile +
+    return static_cast<const Real*>(view.rows) + static_cast<i64>(tile) * Config::dim * kTileRows +
            part * Config::part_rows + static_cast<int>(threadIdx.x) * kRows;
   }
   __device__ void load(int tile, int part) {
     const Real* values = rows_of(tile, part);
 #pragma unroll
-    for (int j = 0; j < Config::dim; ++j) load_rows(values + j * kBatchTile, x[j]);
+    for (int j = 0; j < Config::dim; ++j) load_rows(values + j * kTileRows, x[j]);
   }
 
   __device__ auto own_rows() const {
@@ -129,8 +71,8 @@ struct BatchBlock {
   __device__ double own_sum(const Real* coefficients, const Real (&sum)[kRows], int tile, int part,
                             int num_rows) const {
     const int count = num_rows - own_thread() * kRows;
-    return log2_sum(Config::shape(), coefficients, RowsInMemory<Real>{rows_of(tile, part), kBatchTile, count},
-                    num_rows >= Config::part_rows, sum);
+    return Config::likelihood().sum(coefficients, RowsInMemory<Real>{rows_of(tile, part), kTileRows, count},
+                                    num_rows >= Config::part_rows, sum);
   }
 };
 
@@ -195,7 +137,8 @@ __device__ void finish_batch_chain(const BatchView& view, int chain, int list, i
     sum = sum_by_warp(segments, count);
   }
   if (threadIdx.x % (32 * warps) == 0) {
-    view.log_likelihood[chain] = kLn2 * EMOMC_FMA(view.num_rows[list], view.common[chain], sum);
+    view.log_likelihood[chain] =
+        Config::likelihood().log_likelihood(view.num_rows[list], view.common[chain], sum);
     view.num_arrived[chain] = 0;
   }
 }
@@ -211,12 +154,14 @@ __global__ void __launch_bounds__(Config::threads, 4) batch_kernel(const __grid_
   __shared__ double sums[kBatchChains][Block::kWarps];
   __shared__ double run_sums[Config::ahead ? kBatchChains : 1][Config::ahead ? kBatchRun : 1];
   __shared__ int finished[kBatchChains];
-  __shared__ KeptOfChain<Config> kept[Config::work == BatchWork::component ? kBatchChains : 1];
+  using Kept = typename Config::Likelihood::template Kept<Real>;
+  __shared__ Kept kept[Config::work == BatchWork::component ? kBatchChains : 1];
   Real* coefficients = reinterpret_cast<Real*>(batch_memory);
   const int first = static_cast<int>(blockIdx.y) * view.chains_per_block;
   const int count = min(view.chains_per_block, view.num_active - first);
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-  const int size = Config::shape().num_coefficients();
+  const auto likelihood = Config::likelihood();
+  const int size = likelihood.sizes().num_coefficients;
   const auto chain_of = [&](int i) { return view.active ? view.active[first + i] : first + i; };
   const auto list_of = [&](int chain) { return Config::uniform ? 0 : view.list_of_chain[chain]; };
 
@@ -242,7 +187,7 @@ __global__ void __launch_bounds__(Config::threads, 4) batch_kernel(const __grid_
     const int which = nth_part(n);
     coming().begin(n,
                    which < num_parts ? block.rows_of(which / Config::parts, which % Config::parts) : nullptr,
-                   kBatchTile);
+                   kTileRows);
   };
   // While the kernel ahead still runs.
   if constexpr (Config::ahead) {
@@ -254,11 +199,14 @@ __global__ void __launch_bounds__(Config::threads, 4) batch_kernel(const __grid_
   let_next_kernel_begin();
 
   if constexpr (Config::work == BatchWork::component)
-    if (static_cast<int>(threadIdx.x) < count)
-      kept[threadIdx.x] = KeptOfChain<Config>::of(view, chain_of(static_cast<int>(threadIdx.x)));
+    if (static_cast<int>(threadIdx.x) < count) {
+      const int chain = chain_of(static_cast<int>(threadIdx.x));
+      kept[threadIdx.x] = likelihood.template kept_of_chain<Real>(view.kept, view.slot_size, chain,
+                                                                  view.component[chain], view.stale);
+    }
   // All chains' at once, so that they are waited for once; in the plainest way where the rows that have been
   // loaded leave few registers.
-  if constexpr (kHasRoomForKept<decltype(Config::shape())>) {
+  if constexpr (Config::Likelihood::kLeavesRegisters) {
     constexpr int kAtOnce = 16 / static_cast<int>(sizeof(Real));
     const int pieces = size / kAtOnce;
 #pragma unroll 4
@@ -314,12 +262,12 @@ __global__ void __launch_bounds__(Config::threads, 4) batch_kernel(const __grid_
       }
       Real rows_sum[Config::rows];
       if constexpr (Config::work == BatchWork::component) {
-        kept[i].add(view, coefficients + i * size,
-                    static_cast<i64>(loaded) * kBatchTile + part * Config::part_rows +
-                        static_cast<int>(threadIdx.x) * Config::rows,
-                    block.own_rows(), rows_sum);
+        likelihood.evaluate_kept(kept[i], view.slot_size, coefficients + i * size,
+                                 static_cast<i64>(loaded) * kTileRows + part * Config::part_rows +
+                                     static_cast<int>(threadIdx.x) * Config::rows,
+                                 block.own_rows(), rows_sum);
       } else {
-        add_components(Config::shape(), coefficients + i * size, block.own_rows(), rows_sum);
+        likelihood.evaluate(coefficients + i * size, block.own_rows(), rows_sum);
       }
       hand_in(i, block.own_sum(coefficients + i * size, rows_sum, loaded, part, num_rows));
     }

@@ -3,10 +3,10 @@
 #define EMOMC_DEVICE_BATCH_LAYOUT_HPP
 
 #include "emomc/device/integers.hpp"
+#include "emomc/device/row_likelihood.hpp"
 
 namespace emomc::device {
 
-inline constexpr int kBatchTile = 1024;  ///< rows; DataSet's
 inline constexpr int kBatchThreads = 128;
 /// Chains of a block, at most.
 inline constexpr int kBatchChains = 16;
@@ -42,8 +42,8 @@ struct BatchView {
   double* log_likelihood;  ///< [num_chains]
   // Of a component's evaluation, as in KeptSumsView.
   const int* component;  ///< [num_chains]
-  void* kept;            ///< num_chains x num_blocks x kKeptOfBlock x slot_size
-  const void* stale;     ///< [num_chains] StaleSums
+  void* kept;            ///< num_chains x LikelihoodSizes::num_kept x slot_size
+  const void* stale;     ///< [num_chains] the likelihood's KeptState
   int* pending;          ///< [num_chains]
   i64 slot_size;
 };

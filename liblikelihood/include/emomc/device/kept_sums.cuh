@@ -194,6 +194,48 @@ struct KeptSums {
   }
 };
 
+/// Where the kept sums of a chain are, and what is to be done with them; worked out once for all its rows.
+template <class Shape, class Real>
+struct KeptOfChain {
+  using Sums = KeptSums<Shape, Real, KeptKinds::pairs_and_blocks>;
+
+  FreshSums<Real> fresh;  ///< of the data's first row, where is_fresh
+  Real* first;            ///< likewise
+  bool is_fresh;
+  int changed;
+  StaleSums stale;
+
+  /// `kept`: of all chains, with `slot_size` rows in a slot; `component`: which one differs, or a negative
+  /// number where all do.
+  static __device__ KeptOfChain of(const Shape& shape, void* kept, i64 slot_size, int chain, int component,
+                                   const StaleSums& stale) {
+    const i64 num_slots = kKeptOfBlock<KeptKinds::pairs_and_blocks> * shape.num_blocks();
+    const Sums sums{shape, static_cast<Real*>(kept) + chain * num_slots * slot_size, slot_size, stale};
+    const bool is_fresh = sums.is_fresh(component);
+    return {is_fresh ? sums.fresh(component) : FreshSums<Real>{}, sums.first, is_fresh, component,
+            sums.stale};
+  }
+
+  /// Sums over components of the rows from `offset` on.
+  template <int R, class Row>
+  __device__ void add(const Shape& shape, i64 slot_size, const Real* coefficients, i64 offset, const Row& row,
+                      Real (&sum)[R]) const {
+    // What is read from shared memory could point anywhere, and would be followed more slowly.
+    const auto in_device_memory = [](auto* pointer) {
+      __builtin_assume(__isGlobal(pointer));
+      return pointer;
+    };
+    if (Sums::kReadsEarly && is_fresh) {
+      const FreshSums<Real> sums{in_device_memory(fresh.of_block), in_device_memory(fresh.elsewhere),
+                                 fresh.pair};
+      Sums::add_fresh(shape, coefficients, sums, offset, slot_size, row, sum);
+    } else {
+      const Sums sums{shape, first + offset, slot_size, stale};
+      sums.add_stale(coefficients, changed, row, sum);
+    }
+  }
+};
+
 }  // namespace emomc::device
 
 #endif  // EMOMC_DEVICE_KEPT_SUMS_CUH

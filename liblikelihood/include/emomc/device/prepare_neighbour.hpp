@@ -3,25 +3,10 @@
 #ifndef EMOMC_DEVICE_PREPARE_NEIGHBOUR_HPP
 #define EMOMC_DEVICE_PREPARE_NEIGHBOUR_HPP
 
-#include "emomc/device/block_description.hpp"
 #include "emomc/device/prepare_mixture.hpp"
+#include "emomc/device/row_likelihood.hpp"
 
 namespace emomc::device {
-
-/// What prepare_mixture makes of a parameter vector.
-template <class Real>
-struct PreparedMixture {
-  Real* coefficients;
-  double* terms;  ///< HeightTerms, in one piece
-  double common;
-};
-
-/// Which parameters differ.
-struct MixtureChange {
-  Influence influence;
-  int component;       ///< with Influence::component
-  bool keeps_heights;  ///< locations alone
-};
 
 template <class Team>
 EMOMC_HD void copy_words(const Team& team, const void* from, void* to, int bytes) {
@@ -30,13 +15,13 @@ EMOMC_HD void copy_words(const Team& team, const void* from, void* to, int bytes
     static_cast<double*>(to)[i] = static_cast<const double*>(from)[i];
 }
 
-/// Writes the coefficients and terms of `theta`. `from` is of a parameter vector that is a mixture.
-/// `scratch`: shape.num_scratch() doubles that the team shares. A sync is to follow before others read the
-/// coefficients.
+/// Writes the coefficients of `theta` and its terms, which are HeightTerms in one piece. `from` is of a
+/// parameter vector that is a mixture. `scratch`: shape.num_scratch() doubles that the team shares. A sync is
+/// to follow before others read the coefficients.
 template <class Real, class Team, class Model>
 EMOMC_HD void prepare_neighbour_coefficients(const Team& team, const Model& model, const double* theta,
-                                             const MixtureChange& change, const PreparedMixture<Real>& from,
-                                             const PreparedMixture<Real>& to, double* scratch) {
+                                             const ParameterChange& change, const PreparedPoint<Real>& from,
+                                             const PreparedPoint<Real>& to, double* scratch) {
   const auto shape = model.shape();
   const int K = shape.num_components, d = shape.dim;
   const HeightTerms terms = HeightTerms::in(to.terms, K, d);
@@ -68,8 +53,8 @@ EMOMC_HD void prepare_neighbour_coefficients(const Team& team, const Model& mode
 /// `common` of `theta`, whose coefficients and terms are there, the calling member's own among them.
 template <class Real, class Team, class Model>
 EMOMC_HD double prepare_neighbour_common(const Team& team, const Model& model, const double* theta,
-                                         const MixtureChange& change, const PreparedMixture<Real>& from,
-                                         const PreparedMixture<Real>& to) {
+                                         const ParameterChange& change, const PreparedPoint<Real>& from,
+                                         const PreparedPoint<Real>& to) {
   const auto shape = model.shape();
   if (change.influence == Influence::nothing) return from.common;
   if (change.keeps_heights)
@@ -82,8 +67,8 @@ EMOMC_HD double prepare_neighbour_common(const Team& team, const Model& model, c
 /// Both; returns `common`, and all members may read the coefficients then. `to.common` is not written.
 template <class Real, class Team, class Model>
 EMOMC_HD double prepare_neighbour(const Team& team, const Model& model, const double* theta,
-                                  const MixtureChange& change, const PreparedMixture<Real>& from,
-                                  const PreparedMixture<Real>& to, double* scratch) {
+                                  const ParameterChange& change, const PreparedPoint<Real>& from,
+                                  const PreparedPoint<Real>& to, double* scratch) {
   prepare_neighbour_coefficients(team, model, theta, change, from, to, scratch);
   const double common = prepare_neighbour_common(team, model, theta, change, from, to);
   team.sync();

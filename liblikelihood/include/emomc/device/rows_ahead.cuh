@@ -23,6 +23,11 @@ __device__ inline void begin_copy(void* to, const void* from) {
   }
 }
 
+/// Closes the group of copies that the thread has begun.
+__device__ inline void end_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+/// Waits for all groups of copies of the thread.
+__device__ inline void wait_for_copies() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
+
 /// Places in shared memory for num_places (1 or 2) parts of a tile, each kDim columns of kRows rows of every
 /// thread; part n of a block is in place n mod num_places. A thread calls begin(n) for the first num_places
 /// parts, then take(n) and begin(n + num_places) in turns for n = 0, 1, ..., with a block barrier between
@@ -42,11 +47,11 @@ struct RowsAhead {
       for (int j = 0; j < kDim; ++j)
         begin_copy<kRows* static_cast<int>(sizeof(Real))>(to + j * kRows * kThreads, from + j * stride);
     }
-    asm volatile("cp.async.commit_group;" ::: "memory");
+    end_copies();
   }
   __device__ void take(int n, Real (&x)[kDim][kRows]) const {
     if (num_places == 1)
-      asm volatile("cp.async.wait_group 0;" ::: "memory");
+      wait_for_copies();
     else
       asm volatile("cp.async.wait_group 1;" ::: "memory");
     const Real* from = own(n);

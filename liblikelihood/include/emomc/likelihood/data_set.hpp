@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "emomc/core/likelihood_engine.hpp"
+#include "emomc/device/row_likelihood.hpp"
 
 namespace emomc {
 
 /// Number of rows of a tile. Sums over rows are balanced trees within tiles, then over tiles.
-inline constexpr int kTileRows = 1024;
+using device::kTileRows;
 
 /// Values in the sampler's units (standardised if so configured), in host memory.
 struct DataSet {

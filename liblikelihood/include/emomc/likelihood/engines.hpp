@@ -46,10 +46,17 @@ std::unique_ptr<Device> make_device(Backend backend);
 /// Highway.
 std::string cpu_simd_name();
 
+class RowModel;
+
 /// Copies `data` into the engine's own layout and memory; neither `data` nor `model` is kept. `device` must
 /// outlive the engine and be of the kind that make_device(backend) returns. `num_threads` applies to cpu
 /// only; 0 uses all processors. `reference` is serial and always float64.
 std::unique_ptr<LikelihoodEngine> make_engine(Backend backend, const ModelSpec& model, Precision precision,
                                               const DataSet& data, Device& device, int num_threads = 0);
+/// The same for a likelihood of the caller's own (row_model.hpp); the engine shares it. Throws InputError
+/// where the data have another number of columns.
+std::unique_ptr<LikelihoodEngine> make_engine(Backend backend, std::shared_ptr<const RowModel> model,
+                                              Precision precision, const DataSet& data, Device& device,
+                                              int num_threads = 0);
 
 }  // namespace emomc

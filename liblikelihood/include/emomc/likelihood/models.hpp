@@ -1,14 +1,11 @@
-// The list of models. A new model needs a header under emomc/device, its line here and a test.
+// What host code asks of the types in the list of models (device/models.hpp).
 #pragma once
 
 #include <string>
 #include <type_traits>
 
-#include "emomc/device/full_mixture.hpp"
-#include "emomc/device/gaussian_mixture.hpp"
-#include "emomc/device/spherical_mixture.hpp"
-#include "emomc/device/tied_mixture.hpp"
-#include "emomc/device/two_gaussian.hpp"
+#include "emomc/core/runtime_kernel.hpp"
+#include "emomc/device/models.hpp"
 
 namespace emomc {
 
@@ -19,17 +16,6 @@ inline constexpr bool has_factor = requires(const Model& model, const double* th
   model.factor(theta, 0, 0, 0);
 };
 
-}  // namespace emomc
-
-#define EMOMC_MODELS(X) \
-  X(GaussianMixture)    \
-  X(SphericalMixture)   \
-  X(TiedMixture)        \
-  X(FullMixture)        \
-  X(TwoGaussian)
-
-namespace emomc {
-
 /// The C++ name of a model's type.
 template <class Model>
 std::string model_type_name() {
@@ -39,5 +25,12 @@ std::string model_type_name() {
 #undef EMOMC_TYPE_NAME
   return {};
 }
+
+/// The headers under emomc/device of liblikelihood; empty in a build without CUDA.
+const DeviceSources& likelihood_device_sources();
+
+/// The code of a mixture, whose type `model` has this qualified C++ name, for kernels that are compiled at
+/// run time.
+DeviceCode mixture_device_code(const std::string& model, int components, int dim);
 
 }  // namespace emomc

@@ -1,6 +1,6 @@
 // A candidate that shares most of its elements with a point whose terms are known: the same bits as
-// propose() and prepare_mixture() give, from the few terms that changed. For teams whose members are the
-// lanes of their sums (BlockTeams).
+// propose() and the likelihood's prepare() give, from the few terms that changed. For teams whose members are
+// the lanes of their sums (BlockTeams).
 #ifndef EMOMC_DEVICE_NEIGHBOUR_HPP
 #define EMOMC_DEVICE_NEIGHBOUR_HPP
 

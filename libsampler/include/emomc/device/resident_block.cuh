@@ -5,7 +5,6 @@
 
 #include "emomc/device/block_team.cuh"
 #include "emomc/device/cluster.cuh"
-#include "emomc/device/kept_sums.cuh"
 #include "emomc/device/resident_layout.hpp"
 #include "emomc/device/row_sums.cuh"
 
@@ -16,11 +15,12 @@ struct ResidentCandidate {
   double log_q, log_prior, log_jacobian;
 };
 
-/// The scalars of a chain, and what its threads tell each other.
+/// The scalars of a chain, and what its threads tell each other. `KeptState`: the likelihood's.
+template <class KeptState>
 struct ResidentScalars {
   double current_log_prior, current_log_jacobian, current_log_likelihood;
   double log_prior, log_jacobian, log_likelihood, log_q;  ///< of the candidate
-  double common[kMostResidentSets];                       ///< prepare_mixture's
+  double common[kMostResidentSets];                       ///< of the point in each set
   double total_of_rows;
   i64 step;
   u64 num_faults;
@@ -29,7 +29,7 @@ struct ResidentScalars {
   Prepared prepared;  ///< the acceptance to come; here, since in registers it would crowd out the rest
   ResidentCandidate next[2][2];  ///< in turn: the next candidate after a rejection, after an acceptance
   Decision decision;
-  StaleSums stale;  ///< of the kept sums of components
+  KeptState kept;
   u8 accepted;
 };
 /// Sets of kTeamLanes threads that go their own ways.
@@ -50,20 +50,22 @@ struct ResidentLines {
   bool all_evaluated;  ///< blocks of a step, where it is wide
 };
 
-template <class Proposal_, class Model_, class Real_, int kComponents, int kDim, int kRows,
-          ResidentForm kForm_, int kEvaluators, bool kCaches_, bool kNeighbours_, int kLines_ = 1,
-          bool kOutside_ = false>
+/// `Sized_`: of row_likelihood.hpp, as DeviceCode names it.
+template <class Proposal_, class Sized_, class Real_, int kColumns, int kRows, ResidentForm kForm_,
+          int kEvaluators, bool kCaches_, bool kNeighbours_, int kLines_ = 1, bool kOutside_ = false>
 struct ResidentConfig {
   using Proposal = Proposal_;
-  using Model = Model_;
+  using Likelihood = typename Sized_::Likelihood;
   using Real = Real_;
-  static constexpr int components = kComponents, dim = kDim;
+  using Scalars = ResidentScalars<typename Likelihood::KeptState>;
+  static constexpr int dim = kColumns;
   static constexpr int rows = kRows;  ///< neighbouring rows of a thread; a node is 32 of them
   static constexpr int node_rows = 32 * rows;
   static constexpr ResidentForm form = kForm_;
   static constexpr int evaluators = kEvaluators;  ///< warps
-  static constexpr int pairs = (kComponents + kComponentBlock - 1) / kComponentBlock * kBlockPairs;
-  static constexpr bool caches = kCaches_;  ///< sums of pairs of the own rows are kept in shared memory
+  /// Numbers of the own rows are kept while one component changes at a time.
+  static constexpr bool caches = kCaches_;
+  static_assert(!caches || Likelihood::kKeeps);
   static constexpr bool neighbours = kNeighbours_;
   static constexpr bool ahead = form == ResidentForm::ahead, wide = form == ResidentForm::wide;
   static constexpr bool apart = form == ResidentForm::teams;  ///< a chain is one team's
@@ -84,12 +86,7 @@ struct ResidentConfig {
   // Of several a further team draws the random numbers.
   static_assert(!several || (threads >= (teams + 1) * kTeamLanes && threads >= 32 * lines && !caches));
 
-  static __device__ Model model() {
-    Model m{};
-    m.num_components = components;
-    m.dim = dim;
-    return m;
-  }
+  static __device__ Likelihood likelihood() { return Sized_::likelihood(); }
 };
 
 /// The calling thread's view of its chain; what it refers to is in the block's shared memory.
@@ -104,7 +101,7 @@ struct ResidentBlock {
   const u32 size, rank;  ///< of the chain's blocks, in them
   const int slot;        ///< of the block's chains
   StepView& local;       ///< the chain's, with its own numbers in shared memory
-  ResidentScalars& scalars;
+  typename Config::Scalars& scalars;
   double (*team_scratch)[Team::kScratch];
   const ResidentPlaces places;
   const int line, rank_in_line;
@@ -115,7 +112,7 @@ struct ResidentBlock {
 
   /// `local_views` and `chain_scalars`: of the block's chains.
   __device__ ResidentBlock(const StepView& v, const ResidentWork& w, unsigned char* memory,
-                           StepView* local_views, ResidentScalars* chain_scalars,
+                           StepView* local_views, typename Config::Scalars* chain_scalars,
                            double (*scratch)[Team::kScratch])
       : view(v),
         work(w),
@@ -125,7 +122,7 @@ struct ResidentBlock {
         local(local_views[slot]),
         scalars(chain_scalars[slot]),
         team_scratch(scratch),
-        places(memory, v, Config::model().shape(), w,
+        places(memory, v, Config::likelihood().sizes(), w,
                {static_cast<int>(sizeof(Real)), Config::form, Config::lines, kRows, Config::caches,
                 Config::neighbours},
                slot),
@@ -231,7 +228,7 @@ struct ResidentBlock {
   }
 
   __device__ void load_scalars() {
-    ResidentScalars& s = scalars;
+    typename Config::Scalars& s = scalars;
     s.current_log_prior = view.current.log_prior[chain];
     s.current_log_jacobian = view.current.log_jacobian[chain];
     s.current_log_likelihood = view.current.log_likelihood[chain];
@@ -240,7 +237,7 @@ struct ResidentBlock {
     s.plan = *view.record_plan;
     if (rank != 0) s.plan.capacity = 0;  // one block records
     s.total_of_rows = work.num_rows[list];
-    s.stale = {StaleSums::kAll, StaleSums::kAll};
+    if constexpr (Config::Likelihood::kKeeps) s.kept = Config::Likelihood::nothing_kept();
     local = view;
     local.table = table_of(view, chain);
     local.num_tables = 1;
@@ -276,9 +273,7 @@ struct ResidentBlock {
       const int node = i / kPerNode, column = i % kPerNode / 32, in_node = i % 32 * kRows;
       const i64 row = nodes[node].row;
       Real x[kRows];
-      load_rows(values + (row / kResidentTile * Config::dim + column) * kResidentTile + row % kResidentTile +
-                    in_node,
-                x);
+      load_rows(values + (row / kTileRows * Config::dim + column) * kTileRows + row % kTileRows + in_node, x);
       store_rows(x, rows + (node * Config::dim + column) * Config::node_rows + in_node);
     }
   }

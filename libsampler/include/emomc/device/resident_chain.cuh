@@ -1,8 +1,8 @@
 // Many Metropolis steps of one chain in one launch, by a cluster of blocks that holds the chain's rows and
 // state in shared memory: no launch, no device memory and no host between steps. Compiled at run time with
 // the sizes of the problem as constants. Proposal, transforms, prior, coefficients and acceptance are the
-// functions of metropolis.hpp, log densities those of mixture_sum.hpp, summed in the tree of row_sums.cuh, so
-// that the draws are those of any other way of running them.
+// functions of metropolis.hpp, log densities those of the likelihood (row_likelihood.hpp), summed in the tree
+// of row_sums.cuh, so that the draws are those of any other way of running them.
 //
 // Each block of a cluster goes through all steps with the chain's whole state; it evaluates its own rows and
 // sends their sums to the others; they wait for one cluster barrier a step, or for each turn of `lines`.
@@ -17,15 +17,10 @@
 #ifndef EMOMC_DEVICE_RESIDENT_CHAIN_CUH
 #define EMOMC_DEVICE_RESIDENT_CHAIN_CUH
 
-#include "emomc/device/full_mixture.hpp"
-#include "emomc/device/gaussian_mixture.hpp"
 #include "emomc/device/metropolis.hpp"
 #include "emomc/device/resident_evaluation.cuh"
 #include "emomc/device/resident_lines.cuh"
 #include "emomc/device/resident_wide.cuh"
-#include "emomc/device/spherical_mixture.hpp"
-#include "emomc/device/tied_mixture.hpp"
-#include "emomc/device/two_gaussian.hpp"
 
 namespace emomc::device {
 
@@ -82,7 +77,7 @@ class ResidentChain : ResidentProposal<Config> {
 
   /// The draw, where the step that has just been done is one to be kept.
   __device__ void record() const {
-    const ResidentScalars& s = block_.scalars;
+    const typename Config::Scalars& s = block_.scalars;
     record_draw(block_.team(), block_.local, block_.chain, s.step, s.plan, this->workspace(block_.current, 0),
                 s.current_log_prior, s.current_log_likelihood);
   }
@@ -96,10 +91,11 @@ class ResidentChain : ResidentProposal<Config> {
 
   /// By the keeper's lane 0.
   __device__ void decide_on(int accept, bool evaluated, double log_likelihood, int changed) const {
-    ResidentScalars& s = block_.scalars;
+    typename Config::Scalars& s = block_.scalars;
     if (evaluated) s.log_likelihood = log_likelihood;
     s.decision = accept == kNoBlock ? Decision{} : decide<Proposal>(block_.local, block_.chain, s.prepared);
-    if (evaluated) s.stale = s.stale.after(changed, s.decision.accepted);
+    if constexpr (Config::Likelihood::kKeeps)
+      if (evaluated) s.kept = s.kept.after(changed, s.decision.accepted);
   }
 
   /// What was decided on block `accept`, and the candidate that comes next; by the keeper's lane 0.
@@ -122,7 +118,7 @@ class ResidentChain : ResidentProposal<Config> {
   /// `after`: the block after `propose`; `step` steps are done before the acceptance; `done`: the transition
   /// before was a step's last.
   __device__ void transition(int accept, int propose, int after, i64 step, bool done, int parity) {
-    ResidentScalars& scalars = block_.scalars;
+    typename Config::Scalars& scalars = block_.scalars;
     const Influence influence = accept == kNoBlock ? Influence::nothing : view_.blocks[accept].influence;
     const bool evaluated = influence != Influence::nothing;
     const int changed = influence == Influence::component ? view_.blocks[accept].component : kSeveral;
@@ -195,7 +191,7 @@ __global__ void __launch_bounds__(Config::threads, Config::form == ResidentForm:
   extern __shared__ __align__(16) unsigned char resident_memory[];
   __shared__ double team_scratch[kResidentTeams][BlockTeams<kResidentTeams>::kScratch];
   __shared__ StepView local[Config::chains];
-  __shared__ ResidentScalars scalars[Config::chains];
+  __shared__ typename Config::Scalars scalars[Config::chains];
   __shared__ ResidentLines lines;
   using Block = ResidentBlock<Config>;
   Block block(view, work, resident_memory, local, scalars, team_scratch);

@@ -60,7 +60,7 @@ class ResidentEvaluation {
       __syncwarp();
       sum = sum_by_warp(segment_sums, count);
     }
-    return kLn2 * EMOMC_FMA(block_.scalars.total_of_rows, common, sum);
+    return Config::likelihood().log_likelihood(block_.scalars.total_of_rows, common, sum);
   }
 
   /// By all threads, after all blocks have sent; warp `receiver` gets the log likelihood.
@@ -82,11 +82,11 @@ class ResidentEvaluation {
       block_.sync();
       if (block_.warp == receiver) sum = sum_by_warp(segment_sums, count);
     }
-    return kLn2 * EMOMC_FMA(block_.scalars.total_of_rows, block_.scalars.common[block_.candidate], sum);
+    return Config::likelihood().log_likelihood(block_.scalars.total_of_rows,
+                                               block_.scalars.common[block_.candidate], sum);
   }
 
  private:
-  static __device__ auto shape() { return Config::model().shape(); }
   __device__ double* sums_of(int line, int parity) const {
     return block_.places.sums + (parity * Config::lines + line) * block_.work.max_nodes;
   }
@@ -95,12 +95,17 @@ class ResidentEvaluation {
   __device__ void evaluate_node(int own, int changed, int parity) const {
     const Real* coefficients = static_cast<const Real*>(block_.places.coefficients(block_.candidate));
     const RowsOf rows = rows_of_node(own);
-    Real sum[kRows];
-    if (Config::caches && !(Config::apart && changed < 0))
-      kept(own).add(coefficients, changed, rows, sum);
-    else
-      add_components(shape(), coefficients, rows, sum);
-    send(own, rows, coefficients, sum, parity);
+    Real value[kRows];
+    if constexpr (Config::caches) {
+      if (!(Config::apart && changed < 0))
+        Config::likelihood().evaluate_near(kept(own), Config::node_rows, block_.scalars.kept, changed,
+                                           coefficients, rows, value);
+      else
+        Config::likelihood().evaluate(coefficients, rows, value);
+    } else {
+      Config::likelihood().evaluate(coefficients, rows, value);
+    }
+    send(own, rows, coefficients, value, parity);
   }
 
   struct RowsOf {
@@ -113,32 +118,31 @@ class ResidentEvaluation {
   __device__ RowsOf rows_of_node(int own) const {
     if (Config::outside && own >= block_.work.resident_nodes) {
       const i64 row = block_.places.nodes[own].row;
-      return {static_cast<const Real*>(block_.work.rows) + row / kResidentTile * Config::dim * kResidentTile +
-                  row % kResidentTile + block_.lane * kRows,
-              kResidentTile};
+      return {static_cast<const Real*>(block_.work.rows) + row / kTileRows * Config::dim * kTileRows +
+                  row % kTileRows + block_.lane * kRows,
+              kTileRows};
     }
     return {static_cast<const Real*>(block_.places.rows) + own * Config::dim * Config::node_rows +
                 block_.lane * kRows,
             Config::node_rows};
   }
 
-  /// Sums of components at the thread's rows of a node. Pairs alone, as shared memory is short.
-  __device__ auto kept(int own) const {
+  /// What is kept of the thread's rows of a node, for the first of them.
+  __device__ Real* kept(int own) const {
     Real* first = static_cast<Real*>(Config::apart ? block_.work.kept : block_.places.kept);
     i64 node = own;
     if constexpr (Config::apart)
       node += (static_cast<i64>(block_.chain) * block_.size + block_.rank) * block_.work.nodes_per_block;
-    return KeptSums<decltype(Config::model().shape()), Real, KeptKinds::pairs, int>{
-        shape(), first + node * (Config::pairs * Config::node_rows) + block_.lane * kRows, Config::node_rows,
-        block_.scalars.stale};
+    return first + node * (Config::likelihood().sizes().num_kept_near * Config::node_rows) +
+           block_.lane * kRows;
   }
 
-  __device__ void send(int own, const RowsOf& rows, const Real* coefficients, const Real (&row_sums)[kRows],
+  __device__ void send(int own, const RowsOf& rows, const Real* coefficients, const Real (&value)[kRows],
                        int parity) const {
     const int num_rows = block_.places.nodes[own].num_rows;
-    const double sum = sum_over_lanes(log2_sum(
-        shape(), coefficients, RowsInMemory<Real>{rows.first, rows.stride, num_rows - block_.lane * kRows},
-        false, row_sums));
+    const double sum = sum_over_lanes(Config::likelihood().sum(
+        coefficients, RowsInMemory<Real>{rows.first, rows.stride, num_rows - block_.lane * kRows}, false,
+        value));
     if (block_.lane < static_cast<int>(block_.size))
       store_in_block(sums_of(block_.line, parity) + block_.first_own + own, static_cast<u32>(block_.lane),
                      sum);

@@ -3,6 +3,7 @@
 #define EMOMC_DEVICE_RESIDENT_LAYOUT_HPP
 
 #include "emomc/device/neighbour.hpp"
+#include "emomc/device/row_likelihood.hpp"
 
 namespace emomc::device {
 
@@ -15,8 +16,6 @@ enum class ResidentForm : int {
             ///< in shared memory
 };
 
-/// Rows per tile of the data, as DataSet has them.
-inline constexpr int kResidentTile = 1024;
 /// Candidates that are evaluated at once, at most.
 inline constexpr int kMostLines = 8, kMostWideLines = 2;
 /// Points that a chain works with: the current one, its candidate, the next candidate of either outcome;
@@ -66,8 +65,8 @@ struct ResidentWork {
   int nodes_per_block;
   i64 num_steps;
   int resident_nodes;  ///< of a block, from its first on: in shared memory, where others may not be
-  void* kept;  ///< of teams with caches: [num_chains][blocks of a cluster][nodes_per_block], pair, row in the
-               ///< node
+  void* kept;  ///< of teams with caches: [num_chains][blocks of a cluster][nodes_per_block], number of a row,
+               ///< row in the node
   // Where a chain is wide.
   int num_blocks;  ///< of a chain
   int log2_piece;  ///< of the number of nodes whose sum a block tells the others; segments are whole pieces
@@ -105,7 +104,7 @@ struct ResidentPlaces {
   double* segment_sums;  ///< [num_lines][max_segments]
   double* node_sums;     ///< where it is wide: [num_lines][nodes_per_block]
   void* rows;            ///< node, column, row in the node
-  void* kept;            ///< sums of pairs of components: node, pair, row in the node
+  void* kept;            ///< what component caches keep: node, number of a row, row in the node
   i64 bytes;
 
   /// All that belongs to a point: aligned to 16 bytes, as many as set_bytes().
@@ -129,25 +128,24 @@ struct ResidentPlaces {
   EMOMC_INLINE PointTerms& terms(int set) const {
     return *reinterpret_cast<PointTerms*>(memory + set * set_bytes_ + terms_at_);
   }
-  EMOMC_INLINE double* height_terms(int set) const { return reinterpret_cast<double*>(&terms(set) + 1); }
+  EMOMC_INLINE double* likelihood_terms(int set) const { return reinterpret_cast<double*>(&terms(set) + 1); }
 
   /// `chain`: of the block's, counted from 0.
-  template <class Shape>
-  EMOMC_INLINE ResidentPlaces(unsigned char* begin, const StepView& v, const Shape& shape,
+  EMOMC_INLINE ResidentPlaces(unsigned char* begin, const StepView& v, const LikelihoodSizes& likelihood,
                               const ResidentWork& work, const ResidentSizes& sizes, int chain = 0)
       : memory(begin),
         num_sets_(num_resident_sets(sizes.form, sizes.num_lines)),
         dim_(v.table.dim),
         dim_u_(v.point_size),
         num_innovation_(v.num_innovation),
-        num_scratch_(shape.num_scratch()),
+        num_scratch_(likelihood.num_scratch),
         terms_at_(rounded((dim_u_ + dim_) * static_cast<i64>(sizeof(double))) +
-                  rounded(shape.num_coefficients() * static_cast<i64>(sizes.real_bytes))),
+                  rounded(likelihood.num_coefficients * static_cast<i64>(sizes.real_bytes))),
         set_bytes_(terms_at_ + (sizes.neighbours
                                     ? rounded(static_cast<i64>(sizeof(PointTerms)) +
-                                              shape.num_terms() * static_cast<i64>(sizeof(double)))
+                                              likelihood.num_terms * static_cast<i64>(sizeof(double)))
                                     : 0)),
-        team_bytes_(rounded((v.num_innovation + shape.num_scratch()) * static_cast<i64>(sizeof(double)) +
+        team_bytes_(rounded((v.num_innovation + likelihood.num_scratch) * static_cast<i64>(sizeof(double)) +
                             v.table.num_simplices * static_cast<i64>(sizeof(SimplexSums)))) {
     const i64 chain_bytes = place_chain(v, work, sizes);
     const int num_chains = sizes.form == ResidentForm::teams ? kChainTeams : 1;
@@ -160,11 +158,11 @@ struct ResidentPlaces {
     at += rounded(work.nodes_per_block * static_cast<i64>(sizeof(RowNode)));
     const i64 node_bytes = static_cast<i64>(32) * sizes.rows_per_lane * sizes.real_bytes;
     rows = begin + at;
-    at += (reads_device_memory(sizes.form) ? work.resident_nodes : work.nodes_per_block) * shape.dim *
-          node_bytes;
+    at += (reads_device_memory(sizes.form) ? work.resident_nodes : work.nodes_per_block) *
+          likelihood.num_columns * node_bytes;
     kept = begin + at;
     if (sizes.caches && sizes.form != ResidentForm::teams)
-      at += work.nodes_per_block * shape.num_pairs() * node_bytes;
+      at += work.nodes_per_block * likelihood.num_kept_near * node_bytes;
     bytes = at;
   }
   EMOMC_INLINE static i64 rounded(i64 n) { return (n + 15) / 16 * 16; }

@@ -3,7 +3,6 @@
 #define EMOMC_DEVICE_RESIDENT_PROPOSAL_CUH
 
 #include "emomc/device/candidate_parts.hpp"
-#include "emomc/device/prepare_neighbour.hpp"
 #include "emomc/device/proposals.hpp"
 #include "emomc/device/resident_block.cuh"
 
@@ -64,23 +63,24 @@ class ResidentProposal {
   }
 
   __device__ void prepare_set(const Team& t, int set) const {
-    const double common = prepare_mixture(t, Config::model(), block_.places.theta(set),
-                                          static_cast<Real*>(block_.places.coefficients(set)),
-                                          block_.places.scratch(block_.team_index()));
+    const double common = Config::likelihood().prepare(t, block_.places.theta(set),
+                                                       static_cast<Real*>(block_.places.coefficients(set)),
+                                                       block_.places.scratch(block_.team_index()));
     if (t.rank() == 0) block_.scalars.common[set] = common;
   }
 
   /// The terms in the team's scratch, where none are kept of points.
-  __device__ PreparedMixture<Real> mixture_of(int set) const {
-    return {static_cast<Real*>(block_.places.coefficients(set)),
-            Config::neighbours ? block_.places.height_terms(set) : block_.places.scratch(block_.team_index()),
-            block_.scalars.common[set]};
+  __device__ PreparedPoint<Real> prepared(int set) const {
+    return {
+        static_cast<Real*>(block_.places.coefficients(set)),
+        Config::neighbours ? block_.places.likelihood_terms(set) : block_.places.scratch(block_.team_index()),
+        block_.scalars.common[set]};
   }
   /// Coefficients of set `to`, whose point differs from that of `from` as `block` says.
   __device__ void prepare_near(const Team& t, int from, int to, const ProposalBlock& block) const {
     const double common =
-        prepare_neighbour(t, Config::model(), block_.places.theta(to), change_of(block), mixture_of(from),
-                          mixture_of(to), block_.places.scratch(block_.team_index()));
+        Config::likelihood().prepare_near(t, block_.places.theta(to), change_of(block), prepared(from),
+                                          prepared(to), block_.places.scratch(block_.team_index()));
     if (t.rank() == 0) block_.scalars.common[to] = common;
   }
 
@@ -145,8 +145,8 @@ class ResidentProposal {
     constrain_values(t, block_.local.table, u, theta, known, places.simplex_sums(block_.team_index()));
     t.sync();
     point_is_there();
-    prepare_neighbour_coefficients(t, Config::model(), theta, change_of(adapted.block), mixture_of(from),
-                                   mixture_of(to), places.scratch(block_.team_index()));
+    Config::likelihood().prepare_near_coefficients(t, theta, change_of(adapted.block), prepared(from),
+                                                   prepared(to), places.scratch(block_.team_index()));
     return {log_q, 0, 0};
   }
   /// The second part: densities, by any team once the candidate's point is there (`simplices`: the number of
@@ -159,9 +159,8 @@ class ResidentProposal {
   }
   __device__ void finish_common(int from, int to, int propose) const {
     const Team t = block_.team();
-    const double common =
-        prepare_neighbour_common(t, Config::model(), block_.places.theta(to),
-                                 change_of(view_.blocks[propose]), mixture_of(from), mixture_of(to));
+    const double common = Config::likelihood().prepare_near_common(
+        t, block_.places.theta(to), change_of(view_.blocks[propose]), prepared(from), prepared(to));
     if (t.rank() == 0) block_.scalars.common[to] = common;
   }
 
@@ -169,7 +168,7 @@ class ResidentProposal {
   const StepView& view_;
 
  private:
-  static __device__ MixtureChange change_of(const ProposalBlock& block) {
+  static __device__ ParameterChange change_of(const ProposalBlock& block) {
     if constexpr (!Config::neighbours)
       if (block.influence != Influence::nothing) return {Influence::everything, 0, false};
     return {block.influence, block.component, block.keeps_heights != 0};

@@ -66,7 +66,7 @@ class ResidentTurns : protected ResidentProposal<Config> {
   template <class F>
   __device__ void decide(const Place& first, int ahead, int parity, bool is_evaluated,
                          const F& log_likelihood_of) const {
-    const ResidentScalars& s = block_.scalars;
+    const typename Config::Scalars& s = block_.scalars;
     const int number = line_of(first, ahead);
     const ResidentLine& line = lines_.of[parity][number];
     int block = first.block + ahead;
@@ -88,7 +88,7 @@ class ResidentTurns : protected ResidentProposal<Config> {
   /// Counts and records what was decided in a turn; by one team.
   __device__ void settle(const Turn& turn) const {
     if (turn.count == 0) return;
-    ResidentScalars& s = block_.scalars;
+    typename Config::Scalars& s = block_.scalars;
     const auto t = block_.team();
     const Decision last = lines_.decisions[turn.count - 1];
     const double log_prior = s.current_log_prior, log_likelihood = s.current_log_likelihood;

@@ -141,15 +141,12 @@ class WideEvaluation {
       __syncwarp();
       sum = sum_by_warp(segment_sums, count);
     }
-    return kLn2 * EMOMC_FMA(block_.scalars.total_of_rows, common, sum);
+    return Config::likelihood().log_likelihood(block_.scalars.total_of_rows, common, sum);
   }
 
  private:
   static constexpr int kFewNodes = 2;  // for each warp
-  // With 12 warps a multiprocessor exponentials are waited for, unless they are taken beside other terms;
-  // tied covariance would rotate the rows for each block again.
-  static constexpr int kGroup = kIsAxisAligned<decltype(Config::model().shape())> ? 1 : kGroupBlocks;
-  static constexpr int kAtOnce = 4;  // groups of pieces, whose ways to a warp overlap
+  static constexpr int kAtOnce = 4;    // groups of pieces, whose ways to a warp overlap
 
   /// The thread's rows of a node, in shared or device memory.
   struct Rows {
@@ -161,27 +158,27 @@ class WideEvaluation {
       return {static_cast<const Real*>(block_.places.rows) + own * Config::dim * Config::node_rows +
                   block_.lane * kRows,
               Config::node_rows};
-    return {static_cast<const Real*>(block_.work.rows) +
-                node.row / kResidentTile * Config::dim * kResidentTile + node.row % kResidentTile +
-                block_.lane * kRows,
-            kResidentTile};
+    return {static_cast<const Real*>(block_.work.rows) + node.row / kTileRows * Config::dim * kTileRows +
+                node.row % kTileRows + block_.lane * kRows,
+            kTileRows};
   }
 
   /// Over the thread's rows.
   __device__ double own_sum(const Real* coefficients, const Real (&x)[Config::dim][kRows], const Rows& rows,
                             int num_rows) const {
-    const auto shape = Config::model().shape();
-    Real sum[kRows];
-    add_components<kGroup>(
-        shape, coefficients,
+    constexpr bool kFewWarps = true;
+    const auto likelihood = Config::likelihood();
+    Real value[kRows];
+    likelihood.template evaluate<kFewWarps>(
+        coefficients,
         [&x](int j, Real(&values)[kRows]) {
 #pragma unroll
           for (int r = 0; r < kRows; ++r) values[r] = x[j][r];
         },
-        sum);
-    return log2_sum(shape, coefficients,
-                    RowsInMemory<Real>{rows.first, rows.stride, num_rows - block_.lane * kRows},
-                    num_rows >= Config::node_rows, sum);
+        value);
+    return likelihood.sum(coefficients,
+                          RowsInMemory<Real>{rows.first, rows.stride, num_rows - block_.lane * kRows},
+                          num_rows >= Config::node_rows, value);
   }
 
   __device__ void tell(unsigned lines, u32 exchange) const {

@@ -62,7 +62,7 @@ struct PriorSet {
   double scale_floor = 0.001;
   /// Name of a block with a component axis whose first coordinates must increase with the component; the
   /// prior is multiplied by K!. Empty: none. The prior must be invariant to permutations of the components.
-  std::string order;
+  std::string order = {};
   bool operator==(const PriorSet&) const = default;
 };
 

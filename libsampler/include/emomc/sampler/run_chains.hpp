@@ -80,7 +80,7 @@ struct RunOptions {
   /// segment ends anyway. Draws do not depend on it.
   std::int64_t state_every = 0;
   /// Increasing numbers of draws since the last warm-up at which the handler is asked for a decision.
-  std::vector<std::int64_t> decisions;
+  std::vector<std::int64_t> decisions = {};
 };
 
 /// Kept draws of all chains in the sampler's units, in host memory that is valid during the call only.

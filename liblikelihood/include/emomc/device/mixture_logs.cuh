@@ -1,48 +1,11 @@
-// Rows in registers and the first levels of the tree in which they are summed (docs/statistics.md): a
-// balanced tree of neighbours, padded with zeros to a power of two. So the bits depend on neither the number
-// of threads nor their mapping.
-#ifndef EMOMC_DEVICE_ROW_SUMS_CUH
-#define EMOMC_DEVICE_ROW_SUMS_CUH
+// Logarithms of the sums over components that mixture_sum.hpp makes, and their sums over a thread's rows.
+#ifndef EMOMC_DEVICE_MIXTURE_LOGS_CUH
+#define EMOMC_DEVICE_MIXTURE_LOGS_CUH
 
 #include "emomc/device/mixture_sum.hpp"
+#include "emomc/device/row_sums.cuh"
 
 namespace emomc::device {
-
-/// Neighbouring rows; as far as one instruction takes them.
-template <class Real, int R>
-struct alignas(R * sizeof(Real) < 16 ? R * sizeof(Real) : 16) RowVector {
-  Real x[R];
-};
-
-/// R neighbouring rows of a column; aligned as a RowVector is.
-template <class Real, int R>
-__device__ inline void load_rows(const Real* from, Real (&x)[R]) {
-  const auto v = *reinterpret_cast<const RowVector<Real, R>*>(from);
-  for (int r = 0; r < R; ++r) x[r] = v.x[r];
-}
-/// The same to memory. Four floats in one instruction, which the compiler takes apart otherwise.
-__device__ inline void store_rows(const float (&x)[4], float* to) {
-  asm volatile("st.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(x[0]), "f"(x[1]), "f"(x[2]), "f"(x[3])
-               : "memory");
-}
-template <class Real, int R>
-__device__ inline void store_rows(const Real (&x)[R], Real* to) {
-  RowVector<Real, R> v;
-  for (int r = 0; r < R; ++r) v.x[r] = x[r];
-  *reinterpret_cast<RowVector<Real, R>*>(to) = v;
-}
-
-/// Tree over `n` numbers side by side in registers; n a power of two.
-template <int n>
-__device__ inline double sum_in_registers(double (&values)[n]) {
-#pragma unroll
-  for (int m = n / 2; m > 0; m /= 2) {
-#pragma unroll
-    for (int i = 0; i < n / 2; ++i)
-      if (i < m) values[i] = values[2 * i] + values[2 * i + 1];
-  }
-  return values[0];
-}
 
 /// log2 of sums; whether all are within kPlainRange, otherwise out of it without meaning.
 template <int R>
@@ -105,21 +68,6 @@ __device__ inline void log2_of_rows(const Shape& shape, const Real* coefficients
       if (r == other) out[r] = value[0];
   }
 }
-
-/// threadIdx.x, read here: not kept over a loop that is short of registers.
-__device__ inline int own_thread() {
-  unsigned index;
-  asm volatile("mov.u32 %0, %tid.x;" : "=r"(index));
-  return static_cast<int>(index);
-}
-
-/// A thread's neighbouring rows, of which log2_sum wants values in memory where a sum is not plain.
-template <class Real>
-struct RowsInMemory {
-  const Real* first;  ///< the first row's, in column 0
-  int stride;         ///< from one column to the next
-  int count;          ///< rows from `first` on that count; may be negative, or more than the thread has
-};
 
 /// Sum over a thread's R rows of the log2 of their `sum`. By all lanes of a warp, whose rows follow each
 /// other, and to which `all_count` is common: that the rows of all of them count.
@@ -238,56 +186,6 @@ __device__ inline double log2_sum(const Shape& shape, const double* coefficients
   return sum_in_registers(values);
 }
 
-/// Tree over the values of a warp's lanes, in their order. Every lane gets it.
-__device__ inline double sum_over_lanes(double x) {
-#pragma unroll
-  for (int distance = 1; distance < 32; distance *= 2) x += __shfl_xor_sync(0xffffffffu, x, distance);
-  return x;
-}
-
-/// Two such trees at once: lane 0 gets that of x, lane 1 that of y.
-__device__ inline double sum_two_over_lanes(double x, double y) {
-  const bool odd = threadIdx.x % 2 != 0;
-  double sum = (odd ? y : x) + __shfl_xor_sync(0xffffffffu, odd ? x : y, 1);
-#pragma unroll
-  for (int distance = 2; distance < 32; distance *= 2) sum += __shfl_xor_sync(0xffffffffu, sum, distance);
-  return sum;
-}
-
-/// Tree over values[0 .. count), count <= kMostSummedByWarp, by one warp; `load(p)` reads one. Every lane
-/// gets it.
-inline constexpr int kMostSummedByWarp = 1024;
-template <class Load>
-__device__ inline double sum_by_warp(const double* values, int count, Load load) {
-  constexpr int kAtOnce = 4;  // groups of 32, whose shuffles overlap
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  double own = 0;
-#pragma unroll 1
-  for (int begin = 0; begin < count; begin += 32 * kAtOnce) {
-    double group[kAtOnce];
-#pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) {
-      const int at = begin + 32 * i + lane;
-      group[i] = at < count ? load(values + at) : 0.0;
-    }
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2)
-#pragma unroll
-      for (int i = 0; i < kAtOnce; ++i) group[i] += __shfl_xor_sync(0xffffffffu, group[i], distance);
-#pragma unroll
-    for (int i = 0; i < kAtOnce; ++i)
-      if (lane == begin / 32 + i) own = group[i];
-  }
-  const int num_groups = (count + 31) / 32;
-#pragma unroll
-  for (int distance = 1; distance < 32; distance *= 2)
-    if (distance < num_groups) own += __shfl_xor_sync(0xffffffffu, own, distance);
-  return __shfl_sync(0xffffffffu, own, 0);
-}
-__device__ inline double sum_by_warp(const double* values, int count) {
-  return sum_by_warp(values, count, [](const double* from) { return *from; });
-}
-
 }  // namespace emomc::device
 
-#endif  // EMOMC_DEVICE_ROW_SUMS_CUH
+#endif  // EMOMC_DEVICE_MIXTURE_LOGS_CUH

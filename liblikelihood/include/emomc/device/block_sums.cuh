@@ -1,16 +1,17 @@
 // Sums by a whole block in the order that docs/statistics.md fixes: a balanced tree of neighbours, padded
 // with zeros to a power of two. So the bits depend on neither the number of threads nor their mapping.
-#pragma once
+#ifndef EMOMC_DEVICE_BLOCK_SUMS_CUH
+#define EMOMC_DEVICE_BLOCK_SUMS_CUH
 
 #include "emomc/device/row_sums.cuh"
 
-namespace emomc {
+namespace emomc::device {
 
 /// Tree over the values of the block's threads, in thread order. Every thread of warp 0 gets it.
 /// `scratch`: blockDim.x / 32 doubles in shared memory.
 template <int Threads>
 __device__ double sum_over_threads(double x, double* scratch) {
-  x = device::sum_over_lanes(x);
+  x = sum_over_lanes(x);
   if constexpr (Threads == 32) return x;
   __syncthreads();  // scratch may still be read from the sum before
   if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = x;
@@ -37,7 +38,7 @@ __device__ double sum_over_array(double* values, int count, double* scratch) {
         const int at = begin + static_cast<int>(threadIdx.x) * kEach + i;
         own[i] = at < count ? __ldcg(values + at) : 0.0;
       }
-      sum = sum_over_threads<Threads>(device::sum_in_registers(own), scratch);
+      sum = sum_over_threads<Threads>(sum_in_registers(own), scratch);
       if (threadIdx.x == 0) values[num_sums] = sum;
     }
     count = num_sums;
@@ -46,4 +47,6 @@ __device__ double sum_over_array(double* values, int count, double* scratch) {
   return sum;
 }
 
-}  // namespace emomc
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_BLOCK_SUMS_CUH

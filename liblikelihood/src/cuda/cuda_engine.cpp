@@ -1,4 +1,4 @@
-// Owns data, tables and work memory on the GPU and enqueues the kernels of mixture_kernels.cuh.
+// Owns data, tables and work memory on the GPU and chooses the kernels of an evaluation.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,13 +9,16 @@
 #include "batch_evaluation.hpp"
 #include "chain_work.hpp"
 #include "device_rows.hpp"
-#include "emomc/core/cuda_launch.cuh"
-#include "emomc/likelihood/models.hpp"
-#include "mixture_kernels.cuh"
-#include "prepare_kernel.cuh"
+#include "emomc/core/cuda_check.hpp"
+#include "row_kernels.hpp"
 
 namespace emomc {
 namespace {
+
+using device::EvaluationView;
+using device::LikelihoodSizes;
+using device::TileMemory;
+using device::TileWork;
 
 constexpr std::size_t kMaxSharedBytes = 110 << 10;  // two such blocks on a multiprocessor of Hopper
 constexpr std::size_t kStaticShared = 2 << 10;      // of tile_kernel, at most
@@ -29,66 +32,54 @@ int device_attribute(cudaDeviceAttr which) {
 }
 
 // The memory that evaluations of a set of chains work in.
-template <class Shape, class Real>
+template <class Real>
 struct WorkMemory {
   ChainWork work;
   DeviceArray<Real> coefficients;
   DeviceArray<double> common, scratch, tile_sums, segment_sums;
   DeviceArray<unsigned> num_arrived;
 
-  static std::size_t bytes(const Shape& shape, std::size_t num_chains, std::size_t max_tiles,
+  static std::size_t bytes(const LikelihoodSizes& sizes, std::size_t num_chains, std::size_t max_tiles,
                            std::size_t max_segments) {
-    return num_chains *
-           (static_cast<std::size_t>(shape.num_coefficients()) * sizeof(Real) +
-            (1 + static_cast<std::size_t>(shape.num_scratch()) + max_tiles * kSumsPerTile + max_segments) *
-                sizeof(double) +
-            sizeof(unsigned));
+    return num_chains * (static_cast<std::size_t>(sizes.num_coefficients) * sizeof(Real) +
+                         (1 + static_cast<std::size_t>(sizes.num_scratch) + max_tiles * device::kSumsPerTile +
+                          max_segments) *
+                             sizeof(double) +
+                         sizeof(unsigned));
   }
-  void allocate(Device& device, const Shape& shape) {
+  void allocate(Device& device, const LikelihoodSizes& sizes) {
     const auto n = static_cast<std::size_t>(work.num_chains());
-    coefficients = {device, n * static_cast<std::size_t>(shape.num_coefficients())};
+    coefficients = {device, n * static_cast<std::size_t>(sizes.num_coefficients)};
     common = {device, n};
-    scratch = {device, n * static_cast<std::size_t>(shape.num_scratch())};
-    tile_sums = {device, n * static_cast<std::size_t>(work.max_tiles()) * kSumsPerTile};
+    scratch = {device, n * static_cast<std::size_t>(sizes.num_scratch)};
+    tile_sums = {device, n * static_cast<std::size_t>(work.max_tiles()) * device::kSumsPerTile};
     segment_sums = {device, n * static_cast<std::size_t>(work.max_segments())};
     num_arrived = {device, n};
   }
 };
 
-template <class Model, class Real>
+template <class Real>
 class CudaEngine final : public LikelihoodEngine {
-  using Shape = ShapeOf<Model>;
-
  public:
-  CudaEngine(const Model& model, const DataSet& data, Device& device)
-      : CudaEngine(model, data, device, tile_data<Real>(data)) {}
+  CudaEngine(ParameterLayout layout, DeviceLikelihood likelihood, std::unique_ptr<RowKernels<Real>> kernels,
+             const DataSet& data, Device& device)
+      : CudaEngine(std::move(layout), std::move(likelihood), std::move(kernels), data, device,
+                   tile_data<Real>(data)) {}
 
   std::string name() const override { return "cuda"; }
   const ParameterLayout& layout() const override { return layout_; }
-  Capabilities capabilities() const override { return {true, false}; }
+  Capabilities capabilities() const override { return {sizes().num_kept > 0, false}; }
   Device& device() const override { return device_; }
   std::size_t num_segments() const override { return segments_.size(); }
   std::size_t num_rows() const override { return num_rows_; }
 
   std::optional<DeviceLikelihood> device_likelihood() const override {
-    const Shape shape = model_.shape();
-    DeviceLikelihood result{.model = model_type_name<Model>(),
-                            .real = sizeof(Real) == sizeof(float) ? "float" : "double",
-                            .num_components = shape.num_components,
-                            .dim = shape.dim,
-                            .by_column_pairs = !device::kIsAxisAligned<Shape>,
-                            .num_coefficients = shape.num_coefficients(),
-                            .num_terms = shape.num_terms(),
-                            .num_scratch = shape.num_scratch(),
-                            .num_pairs = shape.num_pairs(),
-                            .rows = data_.data(),
-                            .segment_first_tile = segment_first_tile_,
-                            .segment_rows = {},
-                            .kept = kept_.data(),
-                            .kept_bytes = kept_.size() * sizeof(Real),
-                            .rows_per_thread = 0};
+    DeviceLikelihood result = likelihood_;
+    result.rows = data_.data();
+    result.segment_first_tile = segment_first_tile_;
+    result.kept = kept_.data();
+    result.kept_bytes = kept_.bytes();
     for (const Segment& segment : segments_) result.segment_rows.push_back(segment.num_rows);
-    result.rows_per_thread = rows_per_thread(result);
     return result;
   }
 
@@ -104,9 +95,9 @@ class CudaEngine final : public LikelihoodEngine {
       max_tiles = std::max(max_tiles, num_tiles);
       max_segments = std::max(max_segments, list.size());
     }
-    plan.work_bytes = WorkMemory<Shape, Real>::bytes(model_.shape(), chains.size(), max_tiles, max_segments);
+    plan.work_bytes = WorkMemory<Real>::bytes(sizes(), chains.size(), max_tiles, max_segments);
     if (caches == ComponentCaches::on)
-      plan.cache_bytes = chains.size() * num_slots() * padded_rows() * sizeof(Real);
+      plan.cache_bytes = chains.size() * num_kept() * padded_rows() * sizeof(Real);
     return plan;
   }
 
@@ -114,7 +105,7 @@ class CudaEngine final : public LikelihoodEngine {
     // What an earlier call took goes first.
     run_ = {};
     kept_ = {};
-    stale_ = {};
+    states_ = {};
     pending_ = {};
     const MemoryPlan needed = plan(chains, caches);
     if (needed.work_bytes + needed.cache_bytes > device_.free_bytes())
@@ -122,80 +113,78 @@ class CudaEngine final : public LikelihoodEngine {
                          std::to_string(needed.work_bytes + needed.cache_bytes) + " bytes, " +
                          std::to_string(device_.free_bytes()) + " are free; use fewer chains");
     run_.work = ChainWork(device_, chains, segments_, segment_first_tile_);
-    run_.allocate(device_, model_.shape());
+    run_.allocate(device_, sizes());
     batch_ = BatchEvaluation::make(*device_likelihood(), static_cast<int>(chains.size()), run_.work.view(),
                                    false, num_multiprocessors_);
     component_batch_.reset();
-    if (caches == ComponentCaches::on)
-      component_batch_ = BatchEvaluation::make(*device_likelihood(), static_cast<int>(chains.size()),
-                                               run_.work.view(), true, num_multiprocessors_);
-    if (caches == ComponentCaches::off) return;
-    kept_ = {device_, chains.size() * num_slots() * padded_rows()};
-    stale_ = {device_, chains.size()};
-    stale_.upload(
-        std::vector<device::StaleSums>(chains.size(), {device::StaleSums::kAll, device::StaleSums::kAll}));
+    if (caches == ComponentCaches::off || num_kept() == 0) return;
+    component_batch_ = BatchEvaluation::make(*device_likelihood(), static_cast<int>(chains.size()),
+                                             run_.work.view(), true, num_multiprocessors_);
+    kept_ = {device_, chains.size() * num_kept() * padded_rows()};
+    states_ = {device_, chains.size() * kernels_->state_bytes()};
     pending_ = {device_, chains.size()};
-    pending_.upload(std::vector<int>(chains.size(), kNothingPending));
+    kernels_->forget(kept_view(), {nullptr, static_cast<int>(chains.size())}, device_.stream());
   }
 
   void evaluate(EnsembleView candidate, ActiveSet active) override {
-    EvaluationView<Shape, Real> view = view_of(run_, active);
+    EvaluationView<Real> view = view_of(run_, active);
     view.log_likelihood = candidate.log_likelihood;
-    run_tiles<TileWork::full>(run_, view, candidate.theta, candidate.ld);
+    run_tiles(TileWork::full, run_, view, candidate.theta, candidate.ld);
   }
   void evaluate_component(EnsembleView candidate, const int* component, ActiveSet active) override {
     if (kept_.size() == 0) return evaluate(candidate, active);
-    EvaluationView<Shape, Real> view = view_of(run_, active);
+    EvaluationView<Real> view = view_of(run_, active);
     view.log_likelihood = candidate.log_likelihood;
     view.component = component;
     view.is_component = true;
-    run_tiles<TileWork::component>(run_, view, candidate.theta, candidate.ld);
+    run_tiles(TileWork::component, run_, view, candidate.theta, candidate.ld);
   }
   void rebuild_caches(EnsembleView, ActiveSet active) override {
     if (kept_.size() == 0 || active.count == 0) return;
-    launch_kernel("launch of forget_kernel", Overlap::yes, forget_kernel<Real>, one_thread_each(active),
-                  dim3(kThreads), 0, device_.stream(), cache_view(), active);
+    kernels_->forget(kept_view(), active, device_.stream());
   }
   void commit(const std::uint8_t* accepted, ActiveSet active) override {
     if (kept_.size() == 0 || active.count == 0) return;
-    launch_kernel("launch of commit_kernel", Overlap::yes, commit_kernel<Real>, one_thread_each(active),
-                  dim3(kThreads), 0, device_.stream(), cache_view(), accepted, active);
+    kernels_->commit(kept_view(), accepted, active, device_.stream());
   }
 
   void sums_by_segment(const double* theta, int num_draws, double* out) override {
     for (int first = 0; first < num_draws; first += kDrawsAtOnce) {
       const int count = std::min(kDrawsAtOnce, num_draws - first);
-      WorkMemory<Shape, Real> memory;
+      WorkMemory<Real> memory;
       const auto common =
           evaluate_all_tiles(theta + static_cast<std::ptrdiff_t>(first) * dim(), count, memory, nullptr);
       auto sums = memory.tile_sums.download();
       const auto num_tiles = static_cast<std::size_t>(memory.work.max_tiles());
       for (int draw = 0; draw < count; ++draw)
         for (std::size_t s = 0; s < segments_.size(); ++s) {
-          double* tiles = sums.data() + static_cast<std::size_t>(draw) * num_tiles * kSumsPerTile;
+          double* tiles = sums.data() + static_cast<std::size_t>(draw) * num_tiles * device::kSumsPerTile;
           const int begin = segment_first_tile_[s], end = segment_first_tile_[s + 1];
           const double sum = tree_sum({tiles + begin, static_cast<std::size_t>(end - begin)});
-          *out++ = log_likelihood_of(sum, segments_[s].num_rows, common[static_cast<std::size_t>(draw)]);
+          *out++ =
+              kernels_->log_likelihood(sum, segments_[s].num_rows, common[static_cast<std::size_t>(draw)]);
         }
     }
   }
 
   void evaluate_rows(const double* theta, double* out) override {
-    WorkMemory<Shape, Real> memory;
+    WorkMemory<Real> memory;
     DeviceArray<double> rows(device_, padded_rows());
     const double common = evaluate_all_tiles(theta, 1, memory, rows.data())[0];
     const auto values = rows.download();
     for (std::size_t s = 0; s < segments_.size(); ++s) {
       const auto tiled = static_cast<std::size_t>(segment_first_tile_[s]) * kTileRows;
       for (std::size_t i = 0; i < segments_[s].num_rows; ++i)
-        out[segments_[s].first_row + i] = (values[tiled + i] + common) * device::kLn2;
+        out[segments_[s].first_row + i] = kernels_->log_density(values[tiled + i], common);
     }
   }
 
  private:
-  CudaEngine(const Model& model, const DataSet& data, Device& device, const TiledData<Real>& tiled)
-      : model_(model),
-        layout_(layout_of(model)),
+  CudaEngine(ParameterLayout layout, DeviceLikelihood likelihood, std::unique_ptr<RowKernels<Real>> kernels,
+             const DataSet& data, Device& device, const TiledData<Real>& tiled)
+      : layout_(std::move(layout)),
+        likelihood_(std::move(likelihood)),
+        kernels_(std::move(kernels)),
         device_(device),
         segments_(data.segments),
         segment_first_tile_(tiled.segment_first_tile),
@@ -211,23 +200,17 @@ class CudaEngine final : public LikelihoodEngine {
     tile_rows_.upload(rows);
   }
 
-  static constexpr unsigned kThreads = 128;
-  static dim3 one_thread_each(ActiveSet active) {
-    return dim3((static_cast<unsigned>(active.count) + kThreads - 1) / kThreads);
-  }
-  std::size_t num_slots() const {
-    return static_cast<std::size_t>(model_.shape().num_blocks() * device::kKeptOfBlock<kKept>);
-  }
+  const LikelihoodSizes& sizes() const { return likelihood_.sizes; }
+  std::size_t num_kept() const { return static_cast<std::size_t>(sizes().num_kept); }
   std::size_t padded_rows() const { return tile_rows_.size() * kTileRows; }
-  int dim() const { return model_.num_parameters(); }
+  int dim() const { return layout_.dim(); }
 
-  KeptSumsView<Real> cache_view() const {
-    return {kept_.data(), stale_.data(), pending_.data(), padded_rows()};
+  device::KeptView kept_view() const {
+    return {kept_.data(), states_.data(), pending_.data(), static_cast<device::i64>(padded_rows())};
   }
 
-  EvaluationView<Shape, Real> view_of(const WorkMemory<Shape, Real>& memory, ActiveSet active) const {
-    EvaluationView<Shape, Real> view{};
-    view.shape = model_.shape();
+  EvaluationView<Real> view_of(const WorkMemory<Real>& memory, ActiveSet active) const {
+    EvaluationView<Real> view{};
     view.data = data_.data();
     view.tile_rows = tile_rows_.data();
     view.work = memory.work.view();
@@ -237,11 +220,11 @@ class CudaEngine final : public LikelihoodEngine {
     view.tile_sums = memory.tile_sums.data();
     view.segment_sums = memory.segment_sums.data();
     view.num_arrived = memory.num_arrived.data();
-    view.cache = cache_view();
+    view.kept = kept_view();
     return view;
   }
 
-  device::BatchView batch_view(const EvaluationView<Shape, Real>& view) const {
+  device::BatchView batch_view(const EvaluationView<Real>& view) const {
     device::BatchView batch{};
     batch.rows = view.data;
     batch.tile_rows = view.tile_rows;
@@ -257,22 +240,21 @@ class CudaEngine final : public LikelihoodEngine {
     batch.coefficients = view.coefficients;
     batch.common = view.common;
     batch.tile_sums = view.tile_sums;
-    batch.sums_per_chain = static_cast<device::i64>(view.work.max_tiles) * kSumsPerTile;
+    batch.sums_per_chain = static_cast<device::i64>(view.work.max_tiles) * device::kSumsPerTile;
     batch.num_arrived = view.num_arrived;
     batch.log_likelihood = view.log_likelihood;
     batch.num_positions = view.work.max_tiles;
     batch.component = view.component;
-    batch.kept = view.cache.values;
-    batch.stale = view.cache.stale;
-    batch.pending = view.cache.pending;
-    batch.slot_size = static_cast<device::i64>(view.cache.slot_size);
+    batch.kept = view.kept.values;
+    batch.stale = view.kept.states;
+    batch.pending = view.kept.pending;
+    batch.slot_size = view.kept.slot_size;
     return batch;
   }
 
   // Chooses grid and kernel by the amount of work alone; the bits are those of any other choice.
-  template <TileWork kWork>
-  void run_tiles(const WorkMemory<Shape, Real>& memory, EvaluationView<Shape, Real> view, const double* theta,
-                 int ld) const {
+  void run_tiles(TileWork work, const WorkMemory<Real>& memory, EvaluationView<Real> view,
+                 const double* theta, int ld) const {
     if (view.active.count == 0) return;
     const long max_tiles = std::max(1, view.work.max_tiles);
     view.work.max_tiles = static_cast<int>(max_tiles);
@@ -282,72 +264,66 @@ class CudaEngine final : public LikelihoodEngine {
     constexpr long kMaxGridY = 65535;
     each = std::max(each, (view.active.count + kMaxGridY - 1) / kMaxGridY);
     view.chains_per_block = static_cast<int>(each);
-    const dim3 grid(static_cast<unsigned>(max_tiles),
-                    static_cast<unsigned>((view.active.count + each - 1) / each));
-    const long blocks = max_tiles * grid.y;
+    const auto groups = static_cast<unsigned>((view.active.count + each - 1) / each);
+    const long blocks = max_tiles * groups;
+    const auto launch = [&](TileWork kind, TileMemory where, int parts) {
+      launch_tiles(kind, where, parts, view, groups, theta, ld);
+    };
 
     // Latency counts while the blocks are few: what is kept of components would be later than computing it.
-    const bool fits = shared_bytes(TileMemory::fused, 1) <= most_shared_;
-    const long at_once = static_cast<long>(kFusedBlocksAtOnce) * num_multiprocessors_;
-    if (fits && blocks * kMaxParts <= at_once)
-      return launch<TileWork::full, TileMemory::fused, kMaxParts>(view, grid, theta, ld);
-    if (fits && blocks * 2 <= at_once)
-      return launch<TileWork::full, TileMemory::fused, 2>(view, grid, theta, ld);
-    if (fits && blocks <= at_once) return launch<TileWork::full, TileMemory::fused, 1>(view, grid, theta, ld);
+    const bool fits = kernels_->has_shared_tiles() && shared_bytes(TileMemory::fused, 1) <= most_shared_;
+    const long at_once = static_cast<long>(device::kFusedBlocksAtOnce) * num_multiprocessors_;
+    for (const int parts : {device::kMaxParts, 2, 1})
+      if (fits && blocks * parts <= at_once) return launch(TileWork::full, TileMemory::fused, parts);
     prepare(memory, view, theta, ld);
-    if constexpr (kWork == TileWork::full)
-      if (batch_ && &memory == &run_) return batch_->launch(batch_view(view), device_.stream());
-    if constexpr (kWork == TileWork::component)
-      if (component_batch_) return component_batch_->launch(batch_view(view), device_.stream());
-    if (shared_bytes(TileMemory::staged, 1) <= most_shared_)
-      return launch<kWork, TileMemory::staged, 1>(view, grid, theta, ld);
-    launch<kWork, TileMemory::direct, 1>(view, grid, theta, ld);
+    const auto& batch = work == TileWork::full ? batch_ : component_batch_;
+    if (batch) return batch->launch(batch_view(view), device_.stream());
+    const bool stages = kernels_->has_shared_tiles() && shared_bytes(TileMemory::staged, 1) <= most_shared_;
+    launch(work, stages ? TileMemory::staged : TileMemory::direct, 1);
   }
 
   std::size_t shared_bytes(TileMemory memory, int parts) const {
-    return TileMemoryLayout<Shape, Real>(model_.shape(), dim(), memory, parts).size;
+    return static_cast<std::size_t>(
+        device::TileMemoryLayout(sizes(), dim(), static_cast<int>(sizeof(Real)), memory, parts).size);
   }
 
-  void prepare(const WorkMemory<Shape, Real>& memory, const EvaluationView<Shape, Real>& view,
-               const double* theta, int ld) const {
-    launch_kernel("launch of prepare_kernel", Overlap::yes, prepare_kernel<Model, Real>,
-                  dim3(static_cast<unsigned>(view.active.count)), dim3(device::kTeamLanes), 0,
-                  device_.stream(), model_, theta, ld, view.active, view.coefficients, view.common,
-                  memory.scratch.data());
+  void prepare(const WorkMemory<Real>& memory, const EvaluationView<Real>& view, const double* theta,
+               int ld) const {
+    kernels_->prepare(theta, ld, view.active, view.coefficients, view.common, memory.scratch.data(),
+                      device_.stream());
   }
 
-  template <TileWork kWork, TileMemory kMemory, int kParts>
-  void launch(const EvaluationView<Shape, Real>& view, dim3 grid, const double* theta, int ld) const {
-    grid.x *= kParts;
-    launch_kernel("launch of tile_kernel", Overlap::yes, tile_kernel<Model, Real, kWork, kMemory, kParts>,
-                  grid, dim3(kTileThreads), shared_bytes(kMemory, kParts), device_.stream(), view, model_,
-                  theta, ld);
+  void launch_tiles(TileWork work, TileMemory memory, int parts, const EvaluationView<Real>& view,
+                    unsigned groups, const double* theta, int ld) const {
+    kernels_->evaluate({work, memory, parts, static_cast<unsigned>(view.work.max_tiles), groups,
+                        shared_bytes(memory, parts)},
+                       view, theta, ld, device_.stream());
   }
 
   // Tile sums of `count` draws (host) over all segments stay in memory.tile_sums; returns their common parts.
-  std::vector<double> evaluate_all_tiles(const double* theta, int count, WorkMemory<Shape, Real>& memory,
+  std::vector<double> evaluate_all_tiles(const double* theta, int count, WorkMemory<Real>& memory,
                                          double* rows) const {
     std::vector<int> all(segments_.size());
     for (std::size_t s = 0; s < all.size(); ++s) all[s] = static_cast<int>(s);
     memory.work =
         ChainWork(device_, std::vector<ChainPlan>(static_cast<std::size_t>(count), {0, all, 1.0, 0}),
                   segments_, segment_first_tile_);
-    memory.allocate(device_, model_.shape());
+    memory.allocate(device_, sizes());
     DeviceArray<double> points(device_, static_cast<std::size_t>(count * dim()));
     points.upload({theta, theta + static_cast<std::ptrdiff_t>(count) * dim()});
-    EvaluationView<Shape, Real> view = view_of(memory, {nullptr, count});
+    EvaluationView<Real> view = view_of(memory, {nullptr, count});
     view.rows = rows;
     view.chains_per_block = 1;
     prepare(memory, view, points.data(), dim());
     if (view.work.max_tiles > 0)
-      launch<TileWork::full, TileMemory::direct, 1>(
-          view, dim3(static_cast<unsigned>(view.work.max_tiles), static_cast<unsigned>(count)), points.data(),
-          dim());
+      launch_tiles(TileWork::full, TileMemory::direct, 1, view, static_cast<unsigned>(count), points.data(),
+                   dim());
     return memory.common.download();
   }
 
-  Model model_;
   ParameterLayout layout_;
+  DeviceLikelihood likelihood_;
+  std::unique_ptr<RowKernels<Real>> kernels_;
   Device& device_;
   std::vector<Segment> segments_;
   std::vector<int> segment_first_tile_;
@@ -356,25 +332,27 @@ class CudaEngine final : public LikelihoodEngine {
   DeviceArray<int> tile_rows_;
   int num_multiprocessors_;
   std::size_t most_shared_;  // dynamic, of a block
-  WorkMemory<Shape, Real> run_;
+  WorkMemory<Real> run_;
   std::unique_ptr<BatchEvaluation> batch_, component_batch_;
   DeviceArray<Real> kept_;
-  DeviceArray<device::StaleSums> stale_;
+  DeviceArray<unsigned char> states_;
   DeviceArray<int> pending_;
 };
 
 }  // namespace
 
-template <class Model>
-std::unique_ptr<LikelihoodEngine> make_cuda_engine(const Model& model, Precision precision,
-                                                   const DataSet& data, Device& device) {
-  if (precision == Precision::mixed) return std::make_unique<CudaEngine<Model, float>>(model, data, device);
-  return std::make_unique<CudaEngine<Model, double>>(model, data, device);
+template <class Real>
+std::unique_ptr<LikelihoodEngine> make_row_engine(ParameterLayout layout, DeviceLikelihood likelihood,
+                                                  std::unique_ptr<RowKernels<Real>> kernels,
+                                                  const DataSet& data, Device& device) {
+  return std::make_unique<CudaEngine<Real>>(std::move(layout), std::move(likelihood), std::move(kernels),
+                                            data, device);
 }
-
-#define EMOMC_INSTANTIATE(Model)                                                               \
-  template std::unique_ptr<LikelihoodEngine> make_cuda_engine(const device::Model&, Precision, \
-                                                              const DataSet&, Device&);
-EMOMC_MODELS(EMOMC_INSTANTIATE)
+template std::unique_ptr<LikelihoodEngine> make_row_engine(ParameterLayout, DeviceLikelihood,
+                                                           std::unique_ptr<RowKernels<float>>, const DataSet&,
+                                                           Device&);
+template std::unique_ptr<LikelihoodEngine> make_row_engine(ParameterLayout, DeviceLikelihood,
+                                                           std::unique_ptr<RowKernels<double>>,
+                                                           const DataSet&, Device&);
 
 }  // namespace emomc

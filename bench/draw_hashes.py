@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Hashes of the draws of short runs: every model, proposal, precision and form of the kernels.
+
+    bench/draw_hashes.py --emomc build/release/bin/emomc --backend cpu -o before.json
+    bench/draw_hashes.py --compare before.json after.json
+
+A change of the code that should not change draws is shown to keep them by the second command, which names the cases
+whose hashes differ and exits with code 1. On a GPU the sizes are such that each form of the kernels runs.
+"""
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+PROPOSALS = ["component_wise", "random_walk", "adaptive_metropolis", "crank_nicolson", "independence",
+             "delayed_rejection", "differential_evolution", "stretch", "split_merge"]
+NEED_CHAINS = {"differential_evolution", "stretch"}
+
+
+def rows_of(count, columns, seed=1):
+    """Three clumps, by a linear congruential generator that every Python has."""
+    state = seed
+    lines = [",".join(f"x{j}" for j in range(columns))]
+    for i in range(count):
+        row = []
+        for j in range(columns):
+            total = 0.0
+            for _ in range(4):
+                state = (state * 6364136223846793005 + 1442695040888963407) % 2 ** 64
+                total += (state >> 11) / 2 ** 53
+            row.append(f"{3.0 * (i % 3) + (1 + j % 2) * (total - 2):.6f}")
+        lines.append(",".join(row))
+    return "\n".join(lines) + "\n"
+
+
+def cases(backend):
+    """name, rows, columns, lines of the configuration."""
+    def case(model, rows, columns, chains, proposal, precision, components=3, steps=60):
+        likelihood = (f"{{model: two_gaussian, precision: {precision}}}" if model == "two_gaussian" else
+                      f"{{components: {components}, covariance: {model}, precision: {precision}}}")
+        text = (f"likelihood: {likelihood}\n"
+                f"sampler: {{chains: {chains}, warmup: {steps}, draws: {steps}, thin: 2, init: prior, seed: 7, "
+                f"proposal: {{kind: {proposal}}}}}\n")
+        name = f"{model} {precision} {rows}x{columns} K={components} {chains} chains {proposal}"
+        return name, rows, columns, text
+
+    for proposal in PROPOSALS:
+        chains = 40 if proposal in NEED_CHAINS else 4
+        for precision in ("mixed", "double"):
+            yield case("diagonal", 700, 2, chains, proposal, precision)
+    for model, columns in (("diagonal", 5), ("spherical", 3), ("tied", 3), ("full", 3), ("two_gaussian", 1)):
+        for precision in ("mixed", "double"):
+            for proposal in ("component_wise", "random_walk"):
+                for components in ((3,) if model == "two_gaussian" else (1, 4, 9)):
+                    yield case(model, 1500, columns, 4, proposal, precision, components)
+    if backend == "reference":
+        return
+    yield case("diagonal", 5316, 13, 4, "component_wise", "mixed", 8)
+    if backend != "cuda":
+        return
+    for proposal in ("component_wise", "random_walk"):
+        # Few chains, one for each multiprocessor, several in each, more rows than a cluster holds, launched kernels.
+        for rows, chains in ((5316, 1), (3000, 100), (500, 200), (5316, 256), (100_000, 1), (400_000, 1),
+                             (60_000, 40), (2000, 1500)):
+            yield case("diagonal", rows, 5, chains, proposal, "mixed", 8, 30)
+        for model in ("tied", "full"):
+            for rows, chains in ((1000, 1), (500, 300), (30_000, 1), (60_000, 40)):
+                yield case(model, rows, 4, chains, proposal, "mixed", 4, 30)
+        for rows, chains in ((1000, 1), (3000, 100), (5316, 256), (100_000, 1), (60_000, 40)):
+            yield case("diagonal", rows, 5, chains, proposal, "double", 8, 30)
+            yield case("two_gaussian", rows, 1, chains, proposal, "double", 2, 30)
+
+
+def draws_of(binary, backend, folder, case):
+    name, rows, columns, text = case
+    data = folder / f"{rows}x{columns}.csv"
+    run = folder / hashlib.sha256(name.encode()).hexdigest()[:16]
+    config = run.with_suffix(".yaml")
+    config.write_text(f"data: {{file: {data}, standardize: true}}\n{text}output: {{directory: {run}}}\n")
+    result = subprocess.run([binary, "run", str(config), "--backend", backend, "--threads", "1", "-q"],
+                            capture_output=True, text=True)
+    if result.returncode != 0:
+        return name, f"exit code {result.returncode}: {result.stderr.strip().splitlines()[-1:]}"
+    # Chain files are cut where segments ended, which depends on time; the table of draws does not.
+    table = subprocess.run([binary, "export", str(run), "--format", "csv", "-o", "-"], capture_output=True)
+    if table.returncode != 0:
+        return name, f"export: exit code {table.returncode}"
+    return name, hashlib.sha256(table.stdout).hexdigest()
+
+
+def compare(before, after):
+    first, second = (json.loads(pathlib.Path(p).read_text()) for p in (before, after))
+    differ = [name for name in first if name in second and first[name] != second[name]]
+    for name in differ:
+        print(f"differs: {name}\n  {first[name]}\n  {second[name]}")
+    missing = sorted(set(first) ^ set(second))
+    for name in missing:
+        print(f"only in one of them: {name}")
+    print(f"{len(first)} cases, {len(differ)} differ, {len(missing)} in one file only")
+    return 1 if differ or missing else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--emomc", default="build/release/bin/emomc")
+    parser.add_argument("--backend", choices=["reference", "cpu", "cuda"], default="cpu")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", default="", help="cases whose name contains this")
+    parser.add_argument("-o", "--output", help="a JSON file, name: hash")
+    parser.add_argument("--compare", nargs=2, metavar=("BEFORE", "AFTER"))
+    options = parser.parse_args()
+    if options.compare:
+        return compare(*options.compare)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        chosen = [c for c in cases(options.backend) if options.only in c[0]]
+        for rows, columns in {(c[1], c[2]) for c in chosen}:
+            (folder / f"{rows}x{columns}.csv").write_text(rows_of(rows, columns))
+        hashes = {}
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            for done, (case, digest) in enumerate(
+                    pool.map(lambda c: draws_of(options.emomc, options.backend, folder, c), chosen), 1):
+                hashes[case] = digest
+                print(f"{done}/{len(chosen)} {case}: {digest[:60]}", file=sys.stderr)
+    text = json.dumps(hashes, indent=1)
+    if options.output:
+        pathlib.Path(options.output).write_text(text + "\n")
+    else:
+        print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,109 @@
+// What a header with a likelihood of the user's own includes (docs/adding-a-model.md). The likelihood is a
+// type:
+//
+//   struct Model {
+//     static constexpr const char* name = "Model";  // its qualified C++ name
+//     static constexpr int num_columns = 3;         // numbers of a row
+//     static constexpr ParameterDescription parameters[] = {{"a"}, {"b", Support::positive, 2}};
+//     template <class T, class Coefficients, class Row>
+//     EMOMC_HD T log_density(const Coefficients& c, const Row& x) const;
+//   };
+//
+// log_density() returns the natural logarithm of the density of the row whose column j is x[j], in numbers of
+// type T, float or double. c[i] is parameter i, in the order of `parameters`; of a likelihood that also has
+//
+//     static constexpr int num_coefficients = 4;
+//     template <class Team> EMOMC_HD double prepare(const Team& team, const double* theta, double*
+//     coefficients) const;
+//
+// it is coefficient i, which prepare() writes once for each parameter vector; what prepare() returns, the
+// same in every member of the team, is added to the log density of each row. A likelihood that is not defined
+// at theta is NaN.
+#ifndef EMOMC_DEVICE_DENSITY_HPP
+#define EMOMC_DEVICE_DENSITY_HPP
+
+#include "emomc/device/block_description.hpp"
+#include "emomc/device/math.hpp"
+#include "emomc/device/row_likelihood.hpp"
+#include "emomc/device/team.hpp"
+
+namespace emomc::device {
+
+/// An array of parameters; `size` 0: one number.
+struct ParameterDescription {
+  const char* name;
+  Support support = Support::real;
+  int size = 0;
+};
+
+EMOMC_INLINE float exp(float x) { return static_cast<float>(exp(static_cast<double>(x))); }
+EMOMC_INLINE float log(float x) { return static_cast<float>(log(static_cast<double>(x))); }
+
+template <class Model>
+EMOMC_INLINE constexpr int num_parameters_of() {
+  int n = 0;
+  for (const ParameterDescription& p : Model::parameters) n += p.size == 0 ? 1 : p.size;
+  return n;
+}
+
+template <class Model>
+inline constexpr bool kPreparesCoefficients = requires(const Model& model, const HostTeam& team,
+                                                       const double* theta, double* coefficients) {
+  model.prepare(team, theta, coefficients);
+};
+
+/// The coefficients of a Model. Padded, so that kernels may copy 16 bytes at a time.
+template <class Model>
+struct DensityCoefficients {
+  static constexpr int used() {
+    if constexpr (kPreparesCoefficients<Model>)
+      return Model::num_coefficients;
+    else
+      return num_parameters_of<Model>();
+  }
+  static constexpr int padded = (used() + 3) / 4 * 4;
+
+  /// Writes them and returns what all rows share; `exact`: used() doubles that the team shares.
+  template <class Real, class Team>
+  EMOMC_HD static double prepare(const Team& team, const Model& model, const double* theta,
+                                 Real* coefficients, double* exact) {
+    double common = 0;
+    if constexpr (kPreparesCoefficients<Model>) {
+      common = model.prepare(team, theta, exact);
+      team.sync();
+    }
+    EMOMC_ROLLED
+    for (int i = team.rank(); i < padded; i += team.size()) {
+      if constexpr (kPreparesCoefficients<Model>)
+        coefficients[i] = i < used() ? static_cast<Real>(exact[i]) : Real(0);
+      else
+        coefficients[i] = i < used() ? static_cast<Real>(theta[i]) : Real(0);
+    }
+    team.sync();
+    return common;
+  }
+};
+
+/// One of R rows whose columns are in x[column][row].
+template <class Real, int kColumns, int R>
+struct DensityRow {
+  const Real (&x)[kColumns][R];
+  int row;
+  EMOMC_INLINE Real operator[](int column) const { return x[column][row]; }
+};
+
+/// Log densities of R rows; `row(j, x)` loads column j of the rows into x[R].
+template <int R, class Model, class Real, class Row>
+EMOMC_INLINE void evaluate_density(const Model& model, const Real* coefficients, const Row& row,
+                                   Real (&value)[R]) {
+  Real x[Model::num_columns][R];
+  EMOMC_UNROLL
+  for (int j = 0; j < Model::num_columns; ++j) row(j, x[j]);
+  EMOMC_UNROLL
+  for (int r = 0; r < R; ++r)
+    value[r] = model.template log_density<Real>(coefficients, DensityRow<Real, Model::num_columns, R>{x, r});
+}
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_DENSITY_HPP

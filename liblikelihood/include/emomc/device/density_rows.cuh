@@ -1,0 +1,94 @@
+// A likelihood of the user's own (density.hpp) as kernels take it (row_likelihood.hpp). The number of a row
+// is its log density; nothing is kept between evaluations.
+#ifndef EMOMC_DEVICE_DENSITY_ROWS_CUH
+#define EMOMC_DEVICE_DENSITY_ROWS_CUH
+
+#include "emomc/device/density.hpp"
+#include "emomc/device/row_sums.cuh"
+
+namespace emomc::device {
+
+template <class Model>
+struct DensityRows {
+  using Coefficients = DensityCoefficients<Model>;
+  Model model;
+
+  EMOMC_INLINE static DensityRows sized() { return {}; }
+  EMOMC_INLINE int num_parameters() const { return num_parameters_of<Model>(); }
+  EMOMC_INLINE static constexpr LikelihoodSizes sizes() {
+    constexpr int kTerms = 1;  // `common`
+    return {Model::num_columns, Coefficients::padded, kTerms, kTerms + Coefficients::used(), 0, 0};
+  }
+
+  // ---- coefficients
+
+  template <class Real, class Team>
+  EMOMC_HD double prepare(const Team& team, const double* theta, Real* coefficients, double* scratch) const {
+    return Coefficients::prepare(team, model, theta, coefficients, scratch + sizes().num_terms);
+  }
+  template <class Real, class Team>
+  EMOMC_HD void prepare_near_coefficients(const Team& team, const double* theta,
+                                          const ParameterChange& change, const PreparedPoint<Real>& from,
+                                          const PreparedPoint<Real>& to, double* scratch) const {
+    if (change.influence == Influence::nothing) {
+      EMOMC_ROLLED
+      for (int i = team.rank(); i < Coefficients::padded; i += team.size())
+        to.coefficients[i] = from.coefficients[i];
+      if (team.rank() == 0) to.terms[0] = from.common;
+      return;
+    }
+    const double common = prepare(team, theta, to.coefficients, scratch);
+    if (team.rank() == 0) to.terms[0] = common;
+  }
+  template <class Real, class Team>
+  EMOMC_HD double prepare_near_common(const Team&, const double*, const ParameterChange&,
+                                      const PreparedPoint<Real>&, const PreparedPoint<Real>& to) const {
+    return to.terms[0];
+  }
+  template <class Real, class Team>
+  EMOMC_HD double prepare_near(const Team& team, const double* theta, const ParameterChange& change,
+                               const PreparedPoint<Real>& from, const PreparedPoint<Real>& to,
+                               double* scratch) const {
+    prepare_near_coefficients(team, theta, change, from, to, scratch);
+    team.sync();
+    return to.terms[0];
+  }
+
+  // ---- rows
+
+  static constexpr bool kLeavesRegisters = true;
+
+  template <bool kFewWarps = false, int R, class Real, class Row>
+  __device__ __forceinline__ void evaluate(const Real* coefficients, const Row& row, Real (&value)[R]) const {
+    evaluate_density(model, coefficients, row, value);
+  }
+  template <int R, class Real>
+  __device__ __forceinline__ double sum(const Real*, const RowsInMemory<Real>& rows, bool all_count,
+                                        const Real (&value)[R]) const {
+    double values[R];
+#pragma unroll
+    for (int r = 0; r < R; ++r) values[r] = all_count || r < rows.count ? static_cast<double>(value[r]) : 0.0;
+    return sum_in_registers(values);
+  }
+  template <int R, class Real>
+  __device__ __forceinline__ void log_densities(const Real*, const Real*, int, const Real (&value)[R],
+                                                double (&out)[R]) const {
+#pragma unroll
+    for (int r = 0; r < R; ++r) out[r] = static_cast<double>(value[r]);
+  }
+  EMOMC_INLINE double log_likelihood(double num_rows, double common, double sum) const {
+    return EMOMC_FMA(num_rows, common, sum);
+  }
+  EMOMC_INLINE double log_density(double of_row, double common) const { return of_row + common; }
+
+  // ---- nothing is kept
+
+  static constexpr bool kKeeps = false;
+  struct KeptState {};
+  template <class Real>
+  struct Kept {};
+};
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_DENSITY_ROWS_CUH

@@ -1,0 +1,47 @@
+// Coefficients of many parameter vectors, for kernels that evaluate them.
+#ifndef EMOMC_DEVICE_PREPARE_KERNEL_CUH
+#define EMOMC_DEVICE_PREPARE_KERNEL_CUH
+
+#include "emomc/device/block_team.cuh"
+#include "emomc/device/overlap.cuh"
+#include "emomc/device/tile_layout.hpp"
+
+namespace emomc::device {
+
+template <class L, class Real>
+__device__ __forceinline__ void prepare_chain(const L& likelihood, const double* theta, int ld,
+                                              ActiveSet active, Real* coefficients, double* common,
+                                              double* scratch) {
+  __shared__ double team_scratch[BlockTeam::kScratch];
+  begin_overlapped();
+  const int i = static_cast<int>(blockIdx.x);
+  const int chain = active.chains ? active.chains[i] : i;
+  const LikelihoodSizes sizes = likelihood.sizes();
+  const BlockTeam team{team_scratch};
+  theta += static_cast<i64>(chain) * ld;
+  coefficients += static_cast<i64>(chain) * sizes.num_coefficients;
+  scratch += static_cast<i64>(chain) * sizes.num_scratch;
+  const double value = likelihood.prepare(team, theta, coefficients, scratch);
+  if (threadIdx.x == 0) common[chain] = value;
+}
+
+/// One block of kTeamLanes threads per active chain; `scratch` is num_chains x num_scratch device doubles.
+/// For a likelihood whose sizes are known at run time.
+template <class L, class Real>
+__global__ void __launch_bounds__(kTeamLanes)
+    prepare_kernel(const L likelihood, const double* theta, int ld, ActiveSet active, Real* coefficients,
+                   double* common, double* scratch) {
+  prepare_chain(likelihood, theta, ld, active, coefficients, common, scratch);
+}
+
+/// The same where they are known when the kernel is compiled.
+template <class SizedL, class Real>
+__global__ void __launch_bounds__(kTeamLanes)
+    sized_prepare_kernel(const double* theta, int ld, ActiveSet active, Real* coefficients, double* common,
+                         double* scratch) {
+  prepare_chain(SizedL::likelihood(), theta, ld, active, coefficients, common, scratch);
+}
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_PREPARE_KERNEL_CUH

@@ -1,0 +1,99 @@
+// What host and device agree on about tile_kernel.cuh and prepare_kernel.cuh.
+#ifndef EMOMC_DEVICE_TILE_LAYOUT_HPP
+#define EMOMC_DEVICE_TILE_LAYOUT_HPP
+
+#include "emomc/device/active_set.hpp"
+#include "emomc/device/integers.hpp"
+#include "emomc/device/row_likelihood.hpp"
+
+namespace emomc::device {
+
+/// Which tiles each chain reads and in which order their sums are taken; all pointers are device memory.
+struct ChainWorkView {
+  const int* list_of_chain;  ///< [num_chains] chains with equal segments share a list
+  const int* first_tile;     ///< [num_lists + 1] into `tiles`
+  const int* tiles;          ///< of all lists, segment after segment
+  const int* first_segment;  ///< [num_lists + 1] into `segment_first`
+  const int* segment_first;  ///< for each segment of each list: position of its first tile in the list,
+                             ///< one more at each list's end (so num_segments + num_lists entries)
+  const double* num_rows;    ///< [num_lists]
+  int max_tiles;             ///< of a list
+  int max_segments;          ///< of a list
+  bool uniform;              ///< all chains read all tiles, as one segment: no table need be looked at
+  double uniform_rows;
+};
+
+/// Numbers of evaluations that are kept for each chain (kept_sums.cuh); slots are of padded rows.
+struct KeptView {
+  void* values;  ///< num_chains x LikelihoodSizes::num_kept x slot_size
+  void* states;  ///< [num_chains] the likelihood's KeptState
+  int* pending;  ///< [num_chains] component that was evaluated, kAllComponents for all of them without
+                 ///< keeping any, kNothingPending
+  i64 slot_size;
+};
+inline constexpr int kAllComponents = -1, kNothingPending = -2;
+
+/// Arguments of the tile kernel; all pointers are device memory.
+template <class Real>
+struct EvaluationView {
+  const Real* data;      ///< indexed by tile, column and row in the tile, never written
+  const int* tile_rows;  ///< [num_tiles]
+  ChainWorkView work;
+  ActiveSet active;
+  int chains_per_block;
+  Real* coefficients;     ///< num_chains x num_coefficients
+  double* common;         ///< [num_chains]
+  double* tile_sums;      ///< num_chains x work.max_tiles x kSumsPerTile, the first num_tiles x kParts in use
+  double* segment_sums;   ///< num_chains x work.max_segments
+  unsigned* num_arrived;  ///< [num_chains], 0 between launches
+  double* log_likelihood;  ///< [num_chains]; null: tile_sums are what is wanted
+  double* rows;            ///< num_tiles x kTileRows; null: not wanted
+  const int* component;    ///< [num_chains], of a component evaluation
+  bool is_component;       ///< also where the kernel computes in full
+  KeptView kept;
+};
+
+/// Threads of a block of tile_kernel.
+inline constexpr int kTileThreads = 256;
+/// A tile may be shared by this many blocks; their sums are nodes of the tile's tree.
+inline constexpr int kMaxParts = 4;
+/// Places for sums that a tile has; the batch kernel's parts are up to so many.
+inline constexpr int kSumsPerTile = 8;
+
+enum class TileWork {
+  full,       ///< the whole density
+  component,  ///< one component differs: what is kept of the others
+};
+
+/// Where a block finds coefficients and rows; the bits are the same.
+enum class TileMemory {
+  fused,   ///< it computes the coefficients itself, into shared memory, and copies the tile there
+  staged,  ///< it copies both to shared memory; the coefficients are prepare_kernel's
+  direct,  ///< in global memory; the coefficients are prepare_kernel's
+};
+
+/// Blocks of the fused kernel that share a multiprocessor: as many are launched at most, since more would be
+/// a second wave.
+inline constexpr int kFusedBlocksAtOnce = 2;
+
+/// Places in dynamic shared memory, in bytes: coefficients, scratch of prepare(), theta, tile.
+struct TileMemoryLayout {
+  u64 scratch, theta, tile, size;
+
+  EMOMC_HD TileMemoryLayout(const LikelihoodSizes& sizes, int num_parameters, int real_bytes,
+                            TileMemory memory, int parts)
+      : scratch(rounded(static_cast<u64>(sizes.num_coefficients) * static_cast<u64>(real_bytes))),
+        theta(scratch + static_cast<u64>(sizes.num_scratch) * 8),
+        tile(memory == TileMemory::fused ? rounded(theta + static_cast<u64>(num_parameters) * 8) : scratch),
+        size(memory == TileMemory::direct
+                 ? 0
+                 : tile + static_cast<u64>(sizes.num_columns) * kTileRows * static_cast<u64>(real_bytes) /
+                              static_cast<u64>(parts)) {}
+
+ private:
+  EMOMC_HD static u64 rounded(u64 bytes) { return (bytes + 15) / 16 * 16; }
+};
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_TILE_LAYOUT_HPP

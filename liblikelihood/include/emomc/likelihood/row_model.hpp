@@ -1,0 +1,78 @@
+// A likelihood as the engines take it: the density of one row for each kind of machine. The sum over rows is
+// the engines'. `density_model.hpp` makes one of a type in a header of the user's own; the mixtures of
+// models.hpp are made by make_engine(spec, ...).
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "emomc/core/likelihood_engine.hpp"
+#include "emomc/core/parameters.hpp"
+#include "emomc/likelihood/data_set.hpp"
+
+namespace emomc {
+
+/// The cpu engine's arithmetic with numbers of type Real, float or double. A tile is [column][kTileRows] in
+/// host memory, its later rows unused; sums and log densities are float64 and without `common`
+/// (device/row_likelihood.hpp).
+template <class Real>
+class TileArithmetic {
+ public:
+  virtual ~TileArithmetic() = default;
+
+  virtual int num_coefficients() const = 0;
+  /// Numbers of float64 that prepare() works in.
+  virtual int num_scratch() const = 0;
+  /// Writes the coefficients of `theta` and returns `common`; NaN where the density is not defined.
+  virtual double prepare(const double* theta, Real* coefficients, double* scratch) const = 0;
+
+  /// Writes the log density of each row; out[kTileRows].
+  virtual void log_densities(const Real* coefficients, const Real* tile, int num_rows, double* out) const = 0;
+  /// Writes numbers whose tree_sum is the sum of the log densities, and returns how many; out[kTileRows]. A
+  /// part of a tile that begins and ends at multiples of kProductRows gets the numbers that it has in the
+  /// whole tile.
+  virtual std::size_t partial_sums(const Real* coefficients, const Real* tile, int num_rows,
+                                   double* out) const = 0;
+
+  /// The natural logarithm of the likelihood of `num_rows` rows; 0 of none.
+  virtual double log_likelihood(double sum, std::size_t num_rows, double common) const = 0;
+  /// The natural logarithm of a row's density, from what log_densities() wrote.
+  virtual double log_density(double of_row, double common) const = 0;
+
+  /// Numbers of each row that are kept while one component changes at a time, in slots; 0: none.
+  virtual int num_kept() const { return 0; }
+  /// The slot that depends on a component.
+  virtual int slot_of(int /*component*/) const { return 0; }
+  /// Writes the numbers of one slot; out[kTileRows].
+  virtual void keep(const Real* /*coefficients*/, const Real* /*tile*/, int /*num_rows*/, int /*slot*/,
+                    Real* /*out*/) const {}
+  /// partial_sums(), bit for bit, from the numbers of all slots, kept[slot][kTileRows].
+  virtual std::size_t partial_sums_of_kept(const Real* coefficients, const Real* tile,
+                                           const Real* const* /*kept*/, int num_rows, double* out) const {
+    return partial_sums(coefficients, tile, num_rows, out);
+  }
+};
+
+/// How kernels that are compiled at run time evaluate a likelihood.
+struct DeviceModel {
+  DeviceCode code;
+  device::LikelihoodSizes sizes{};
+  bool leaves_registers = true;
+  int rows_per_thread = 0;  ///< DeviceLikelihood's, for float64; of float32 twice as many, up to 4
+};
+
+/// A likelihood that is a product over rows. Objects are immutable.
+class RowModel {
+ public:
+  virtual ~RowModel() = default;
+  virtual const ParameterLayout& layout() const = 0;
+  virtual int num_columns() const = 0;
+
+  /// The natural logarithm of a row's density, for the reference engine: serial, in float64, by the textbook.
+  virtual double log_density(const double* theta, const double* row) const = 0;
+  virtual std::unique_ptr<TileArithmetic<float>> float32() const = 0;
+  virtual std::unique_ptr<TileArithmetic<double>> float64() const = 0;
+  virtual DeviceModel device() const = 0;
+};
+
+}  // namespace emomc

@@ -1,0 +1,245 @@
+// A likelihood of the user's own, docs/examples/poisson_regression.hpp, on every engine: its values against a
+// formula written here, its posterior against quadrature.
+#include "emomc/likelihood/density_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "../../docs/examples/poisson_regression.hpp"
+#include "emomc/core/errors.hpp"
+#include "emomc/likelihood/engines.hpp"
+#include "emomc/sampler/diagnostics.hpp"
+#include "keeper.hpp"
+#include "liblikelihood/random_mixture.hpp"
+#include "mixture_target.hpp"
+
+namespace emomc {
+namespace {
+
+const std::string kHeader = EMOMC_SOURCE_DIR "/docs/examples/poisson_regression.hpp";
+
+std::shared_ptr<const RowModel> model() {
+  static const auto shared = std::make_shared<DensityModel<PoissonRegression>>(kHeader);
+  return shared;
+}
+
+/// Rows x1, x2, y, log(y!).
+DataSet counts(std::size_t num_rows) {
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> normal;
+  std::vector<double> rows;
+  for (std::size_t i = 0; i < num_rows; ++i) {
+    const double x1 = normal(random), x2 = normal(random);
+    const double y = std::poisson_distribution<int>(std::exp(0.5 + 0.3 * x1 - 0.2 * x2))(random);
+    rows.insert(rows.end(), {x1, x2, y, std::lgamma(y + 1)});
+  }
+  return DataSet::single_segment(4, rows);
+}
+
+double log_poisson(const double* row, const Eigen::Vector3d& theta) {
+  const double mean = std::exp(theta[0] + theta[1] * row[0] + theta[2] * row[1]);
+  return row[2] * std::log(mean) - mean - std::lgamma(row[2] + 1);
+}
+
+class PoissonOn : public ::testing::TestWithParam<Backend> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == Backend::cuda && !testing::has_gpu()) GTEST_SKIP() << "no GPU";
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Engines, PoissonOn,
+                         ::testing::Values(Backend::reference, Backend::cpu, Backend::cuda),
+                         [](const auto& backend) {
+                           return backend.param == Backend::reference ? "reference"
+                                  : backend.param == Backend::cpu     ? "cpu"
+                                                                      : "cuda";
+                         });
+
+TEST_P(PoissonOn, RowsSegmentsAndChainsHaveTheValuesOfTheFormula) {
+  DataSet data = counts(5000);
+  data.segments = {{0, 1}, {1, 2999}, {3000, 2000}};
+  const Eigen::Vector3d theta(0.4, 0.35, -0.1);
+  std::vector<double> expected, sums(3, 0.0);
+  for (std::size_t s = 0; s < 3; ++s)
+    for (std::size_t i = 0; i < data.segments[s].num_rows; ++i) {
+      expected.push_back(log_poisson(&data.values[4 * (data.segments[s].first_row + i)], theta));
+      sums[s] += expected.back();
+    }
+  const auto device = make_device(GetParam());
+  for (const auto& [precision, tolerance] :
+       {std::pair{Precision::float64, 1e-12}, {Precision::mixed, 3e-6}}) {
+    const auto engine = make_engine(GetParam(), model(), precision, data, *device);
+    std::vector<double> rows(data.num_rows), segments(3);
+    engine->evaluate_rows(theta.data(), rows.data());
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      ASSERT_NEAR(rows[i], expected[i], tolerance * (1 + std::abs(expected[i]))) << "row " << i;
+    engine->sums_by_segment(theta.data(), 1, segments.data());
+    for (std::size_t s = 0; s < 3; ++s)
+      EXPECT_NEAR(segments[s], sums[s], tolerance * (1 + std::abs(sums[s]))) << "segment " << s;
+    // Chains that read different segments.
+    const std::vector<ChainPlan> plans{{0, {0, 1, 2}, 1, 0}, {1, {2}, 1, 0}, {2, {}, 1, 0}};
+    engine->allocate(plans, ComponentCaches::on);
+    DeviceArray<double> points(*device, 9), values(*device, 3);
+    std::vector<double> all;
+    for (int c = 0; c < 3; ++c) all.insert(all.end(), theta.data(), theta.data() + 3);
+    points.upload(all);
+    engine->evaluate({3, 3, 3, points.data(), values.data()}, {nullptr, 3});
+    const std::vector<double> chains = values.download();
+    EXPECT_NEAR(chains[0], sums[0] + sums[1] + sums[2], tolerance * std::abs(chains[0]));
+    EXPECT_NEAR(chains[1], sums[2], tolerance * std::abs(chains[1]));
+    EXPECT_EQ(chains[2], 0);
+  }
+}
+
+TEST_P(PoissonOn, DataOfAnotherWidthAreRefused) {
+  const auto device = make_device(GetParam());
+  try {
+    make_engine(GetParam(), model(), Precision::float64, DataSet::single_segment(3, {1, 2, 3}), *device);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "the data have 3 columns; the likelihood takes 4");
+  }
+}
+
+struct Posterior {
+  Eigen::Vector3d mode, mean, sd;
+};
+
+/// Moments by a product of Gauss-Hermite rules about the mode, of 13 points each in the directions of the
+/// Hessian.
+Posterior by_quadrature(const DataSet& data, double prior_sd) {
+  const auto log_posterior = [&](const Eigen::Vector3d& theta) {
+    double sum = -0.5 * theta.squaredNorm() / (prior_sd * prior_sd);
+    for (std::size_t i = 0; i < data.num_rows; ++i) sum += log_poisson(&data.values[4 * i], theta);
+    return sum;
+  };
+  Posterior p;
+  p.mode.setZero();
+  Eigen::Matrix3d hessian;
+  for (int step = 0; step < 30; ++step) {
+    Eigen::Vector3d gradient = -p.mode / (prior_sd * prior_sd);
+    hessian = Eigen::Matrix3d::Identity() / (prior_sd * prior_sd);
+    for (std::size_t i = 0; i < data.num_rows; ++i) {
+      const double* row = &data.values[4 * i];
+      const Eigen::Vector3d x(1, row[0], row[1]);
+      const double mean = std::exp(x.dot(p.mode));
+      gradient += (row[2] - mean) * x;
+      hessian += mean * x * x.transpose();
+    }
+    p.mode += hessian.ldlt().solve(gradient);
+  }
+  // Golub and Welsch: nodes are eigenvalues of the Jacobi matrix of the Hermite polynomials (weight exp(-z^2
+  // / 2)).
+  constexpr int kPoints = 13;
+  Eigen::MatrixXd jacobi = Eigen::MatrixXd::Zero(kPoints, kPoints);
+  for (int i = 1; i < kPoints; ++i) jacobi(i, i - 1) = jacobi(i - 1, i) = std::sqrt(i);
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> rule(jacobi);
+  const Eigen::Matrix3d root = hessian.llt().matrixU().solve(Eigen::Matrix3d::Identity());
+  const double at_mode = log_posterior(p.mode);
+  double total = 0;
+  Eigen::Vector3d first = Eigen::Vector3d::Zero(), second = Eigen::Vector3d::Zero();
+  for (int i = 0; i < kPoints; ++i)
+    for (int j = 0; j < kPoints; ++j)
+      for (int k = 0; k < kPoints; ++k) {
+        const Eigen::Vector3d z(rule.eigenvalues()[i], rule.eigenvalues()[j], rule.eigenvalues()[k]);
+        const Eigen::Vector3d theta = p.mode + root * z;
+        const auto weight = [&](int n) { return rule.eigenvectors()(0, n) * rule.eigenvectors()(0, n); };
+        const double w = weight(i) * weight(j) * weight(k) *
+                         std::exp(log_posterior(theta) - at_mode + 0.5 * z.squaredNorm());
+        total += w;
+        first += w * theta;
+        second += w * (theta - p.mode).cwiseAbs2();
+      }
+  p.mean = first / total;
+  p.sd = (second / total - (p.mean - p.mode).cwiseAbs2()).cwiseSqrt();
+  return p;
+}
+
+// The Markov chain error of a mean is at most sd / sqrt(ESS); 6 of these for 6 quantities are exceeded with a
+// probability below 1e-7.
+TEST_P(PoissonOn, ThePosteriorIsThatOfQuadrature) {
+  constexpr double kPriorSd = 10;
+  const DataSet data = counts(300);
+  const Posterior expected = by_quadrature(data, kPriorSd);
+  const PriorSpec wide{PriorFamily::normal, {{{}, {0}}, {{}, {kPriorSd}}}};
+  const Target target(model()->layout(), {{{"a", wide}, {"b", wide}}}, std::vector<double>(4, 1.0));
+  std::vector<ChainPlan> plans;
+  for (std::uint64_t c = 0; c < 8; ++c) plans.push_back({c, {0}, 1.0, 0});
+  RunOptions options;
+  options.warmup = 1000;
+  options.draws = 2000;
+  options.thin = 5;
+  options.seed = 4;
+  for (const char* kind : {"random_walk", "component_wise", "crank_nicolson"}) {
+    SCOPED_TRACE(kind);
+    const auto device = make_device(GetParam());
+    const auto engine = make_engine(GetParam(), model(), Precision::float64, data, *device);
+    testing::Keeper keeper;
+    run_chains(*engine, target, {kind}, plans, options, std::vector<double>(24, 0.0), keeper);
+    const std::size_t draws = keeper.theta.size() / 3;
+    const auto view = [draws](const std::vector<double>& chain_by_chain) {
+      return DrawsView{chain_by_chain.data(), draws / 8, 8, 1, static_cast<std::ptrdiff_t>(draws / 8)};
+    };
+    for (int j = 0; j < 3; ++j) {
+      std::vector<double> values, squares;
+      for (std::size_t c = 0; c < 8; ++c)
+        for (std::size_t i = c; i < draws; i += 8)
+          values.push_back(keeper.theta[3 * i + static_cast<std::size_t>(j)]);
+      for (double x : values) squares.push_back((x - expected.mean[j]) * (x - expected.mean[j]));
+      double mean = 0, variance = 0;
+      for (double x : values) mean += x / static_cast<double>(draws);
+      for (double x : squares) variance += x / static_cast<double>(draws);
+      const double ess = ess_mean(view(values)), of_squares = ess_mean(view(squares));
+      EXPECT_GT(ess, 400);
+      EXPECT_NEAR(mean, expected.mean[j], 6 * expected.sd[j] / std::sqrt(ess)) << "parameter " << j;
+      const double sd_of_squares = std::sqrt(2.0) * expected.sd[j] * expected.sd[j];
+      EXPECT_NEAR(variance, expected.sd[j] * expected.sd[j], 6 * sd_of_squares / std::sqrt(of_squares))
+          << "parameter " << j;
+    }
+  }
+}
+
+// As every engine: the bits do not depend on batch, threads and form.
+TEST_P(PoissonOn, ResidentAndLaunchedStepsHaveTheSameBits) {
+  const DataSet data = counts(3000);
+  const PriorSpec wide{PriorFamily::normal, {{{}, {0}}, {{}, {10}}}};
+  const Target target(model()->layout(), {{{"a", wide}, {"b", wide}}}, std::vector<double>(4, 1.0));
+  for (const std::size_t chains : {1u, 4u, 200u}) {
+    std::vector<ChainPlan> plans;
+    for (std::uint64_t c = 0; c < chains; ++c) plans.push_back({c, {0}, 1.0, 0});
+    std::vector<double> draws[2];
+    for (const bool resident : {true, false}) {
+      RunOptions options;
+      options.warmup = 50;
+      options.draws = 20;
+      options.seed = 11;
+      options.resident = resident;
+      const auto device = make_device(GetParam());
+      const auto engine = make_engine(GetParam(), model(), Precision::float64, data, *device);
+      testing::Keeper keeper;
+      run_chains(*engine, target, {"component_wise"}, plans, options, std::vector<double>(3 * chains, 0.1),
+                 keeper);
+      draws[resident] = keeper.theta;
+    }
+    ASSERT_EQ(draws[0].size(), draws[1].size());
+    EXPECT_EQ(std::memcmp(draws[0].data(), draws[1].data(), draws[0].size() * sizeof(double)), 0)
+        << chains << " chains";
+    if (GetParam() == Backend::reference) break;
+  }
+}
+
+TEST(DensityModel, AHeaderThatCannotBeReadIsNamed) {
+  try {
+    DensityModel<PoissonRegression> none("no/such/header.hpp");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "no/such/header.hpp: the header of a likelihood cannot be read");
+  }
+}
+
+}  // namespace
+}  // namespace emomc
