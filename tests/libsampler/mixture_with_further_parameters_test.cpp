@@ -2,6 +2,7 @@
 // of a Student t: nothing that holds for Gaussians only is computed for them.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <stdexcept>
 
 #include "emomc/core/errors.hpp"
