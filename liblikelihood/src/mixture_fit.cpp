@@ -239,9 +239,13 @@ std::unique_ptr<MixtureFitter> make_fitter(Backend backend, const ModelSpec& spe
                                            Device& device, int num_threads) {
   return with_model(spec, data.dim, [&](const auto& model) -> std::unique_ptr<MixtureFitter> {
     using Model = std::remove_cvref_t<decltype(model)>;
-    auto engine = backend == Backend::cuda ? make_cuda_moments(model, data, device)
-                                           : make_cpu_moments(model, data, num_threads);
-    return std::make_unique<Fitter<Model>>(model, data.num_rows, std::move(engine));
+    if constexpr (Model::has_em) {
+      auto engine = backend == Backend::cuda ? make_cuda_moments(model, data, device)
+                                             : make_cpu_moments(model, data, num_threads);
+      return std::make_unique<Fitter<Model>>(model, data.num_rows, std::move(engine));
+    } else {
+      throw InputError("model " + spec.name + " has no EM");
+    }
   });
 }
 

@@ -9,7 +9,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/core/thread_pool.hpp"
 #include "emomc/likelihood/mixture_fit.hpp"
-#include "emomc/likelihood/models.hpp"
+#include "emomc/likelihood/model_info.hpp"
 #include "emomc/likelihood/standardize.hpp"
 #include "mixture_seeding.hpp"
 
@@ -120,7 +120,15 @@ void append_diagonal_factors(const ParameterBlock& block, std::span<const double
     }
 }
 
-bool shares_mean(const ModelSpec& model) { return model.name == device::TwoGaussian::name; }
+bool shares_mean(const ModelSpec& model) { return is_pair(model_info(model)); }
+
+// The model that is fitted in place of `model`: itself where it has EM.
+ModelSpec fitted_model(const ModelSpec& model) {
+  const ModelInfo* fitted = model_of_starts(model_info(model));
+  if (fitted == nullptr)
+    throw InputError("model " + model.name + " has no EM, and no mixture stands in for it");
+  return {fitted->name, model.components, fitted->covariance};
+}
 
 // Of `x` the distances from its median: components with one mean differ in these alone.
 SeedRows distances_from_the_median(const SeedRows& x, double& median) {
@@ -150,9 +158,14 @@ void put_the_narrow_one_first(std::vector<double>& theta) {
 }  // namespace
 
 MixturePool::MixturePool(const DataSet& data, const ModelSpec& model, PoolOptions options)
-    : data_(data), model_(model), options_(std::move(options)), rows_(choose_rows(data, kSeedRows)) {
+    : data_(data),
+      model_(fitted_model(model)),
+      stands_in_(!(model_ == model)),
+      options_(std::move(options)),
+      rows_(choose_rows(data, kSeedRows)) {
   const auto dim = static_cast<std::size_t>(rows_.dim);
-  const ParameterLayout layout = model_layout(model, rows_.dim);
+  const ParameterLayout layout = model_layout(model_, rows_.dim);
+  const auto num_fitted = static_cast<std::size_t>(layout.dim());
   const ColumnUnits units = column_units(rows_.values, dim);
   SeedRows x = Eigen::Map<const SeedRows>(rows_.values.data(), static_cast<Eigen::Index>(rows_.num_rows),
                                           static_cast<Eigen::Index>(dim));
@@ -160,7 +173,7 @@ MixturePool::MixturePool(const DataSet& data, const ModelSpec& model, PoolOption
     const auto column = static_cast<Eigen::Index>(j);
     x.col(column) = (x.col(column).array() - units.mean[j]) / units.sd[j];
   }
-  const bool one_mean = shares_mean(model);
+  const bool one_mean = shares_mean(model_);
   const int num_components = one_mean ? 2 : model.components;
   double median = 0;
   if (one_mean) x = distances_from_the_median(x, median);
@@ -172,11 +185,14 @@ MixturePool::MixturePool(const DataSet& data, const ModelSpec& model, PoolOption
   std::vector<std::unique_ptr<CentredFitter>> fitters(static_cast<std::size_t>(threads.num_threads()));
   std::vector<std::optional<ShortFit>> fits(static_cast<std::size_t>(kSeeded) + options_.given.size());
   for (auto& fitter : fitters)
-    fitter = std::make_unique<CentredFitter>(rows_, model, units, options_.smallest_scale, 1);
+    fitter = std::make_unique<CentredFitter>(rows_, model_, units, options_.smallest_scale, 1);
   threads.for_each(fits.size(), [&](std::size_t i, int worker) {
     ShortFit fit{seeding_of(i), {}, {}, 0};
+    std::vector<double> further = options_.further;
     if (fit.seeding == Seeding::given) {
       fit.origin = options_.given[i - static_cast<std::size_t>(kSeeded)];
+      further.assign(fit.origin.begin() + static_cast<std::ptrdiff_t>(num_fitted), fit.origin.end());
+      fit.origin.resize(num_fitted);
     } else {
       fit.origin = seed_mixture(x, num_components, fit.seeding, options_.seed, static_cast<std::uint32_t>(i));
       if (one_mean) {
@@ -193,6 +209,7 @@ MixturePool::MixturePool(const DataSet& data, const ModelSpec& model, PoolOption
     fit.theta = result->theta;
     if (one_mean) put_the_narrow_one_first(fit.theta);
     fit.log_likelihood = result->log_likelihood;
+    for (auto* point : {&fit.origin, &fit.theta}) point->insert(point->end(), further.begin(), further.end());
     fits[i] = std::move(fit);
   });
   for (auto& fit : fits)
@@ -213,6 +230,7 @@ std::size_t MixturePool::best() const {
 
 std::optional<ShortFit> MixturePool::refined(const ShortFit& fit) const {
   if (rows_.num_rows == data_.num_rows) return fit;
+  if (stands_in_) return {};
   const DataSet rows = choose_rows(data_, kEmRows);
   CentredFitter fitter(rows, model_, column_units(rows.values, static_cast<std::size_t>(rows.dim)),
                        options_.smallest_scale, options_.num_threads);

@@ -6,7 +6,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"
-#include "emomc/likelihood/models.hpp"
+#include "emomc/likelihood/model_info.hpp"
 #include "table_file.hpp"
 
 namespace emomc {
@@ -114,6 +114,40 @@ Json block_to_json(const ParameterBlock& block, std::size_t axis, const double*&
   return list;
 }
 
+// The number of axes of nested lists of numbers; -1 where the innermost value is no number.
+int num_axes_of(const Json& value) {
+  int axes = 0;
+  const Json* at = &value;
+  for (; at->is_array() && !at->empty(); at = &at->front()) ++axes;
+  return at->is_number() ? axes : -1;
+}
+
+// How many blocks of the model the file has. A block of the right rank counts for more than its name alone:
+// scales [K] belong to a spherical mixture, [K][d] to a diagonal one.
+int agreement_with(const Json& json, const ModelInfo& model) {
+  constexpr int kName = 2, kRank = 1;
+  int agreement = 0;
+  for (const auto& block : model.blocks)
+    if (const auto found = json.find(block.name); found != json.end())
+      agreement += kName + (num_axes_of(*found) == block.num_axes ? kRank : 0);
+  return agreement;
+}
+
+// The number of components that the file states: the length of the first list with one entry for each; 1
+// where there is none.
+int components_in(const Json& json, const std::string& name, const ModelInfo& model) {
+  if (model.fixed_components) return model.fixed_components;
+  for (const auto& block : model.blocks) {
+    if (block.num_axes == 0 || block.axes[0] != device::Axis::component) continue;
+    const auto found = json.find(block.name);
+    if (found == json.end()) break;
+    if (!found->is_array() || found->empty())
+      throw InputError(name + ": " + block.name + ": a list of numbers is needed");
+    return static_cast<int>(std::min<std::size_t>(found->size(), 1u << 20));
+  }
+  return 1;
+}
+
 }  // namespace
 
 std::vector<double> parse_parameters(const std::string& text, const std::string& name,
@@ -167,20 +201,16 @@ std::vector<double> read_parameter_file(const std::filesystem::path& file, const
 
 ModelSpec model_of_parameters(const std::string& text, const std::string& name, const std::string& model) {
   const Json json = parse_json(text, name);
-  ModelSpec spec{model, 1};
-  if (const auto weights = json.find("weights"); weights != json.end()) {
-    if (!weights->is_array() || weights->empty())
-      throw InputError(name + ": weights: a list of numbers is needed");
-    spec.components = static_cast<int>(std::min<std::size_t>(weights->size(), 1u << 20));
+  const ModelInfo* best = nullptr;
+  int most = -1;
+  for (const ModelInfo& known : known_models()) {
+    if (known.name != model) continue;
+    const int agreement = agreement_with(json, known);
+    if (agreement > most) best = &known;
+    most = std::max(most, agreement);
   }
-  if (model != device::GaussianMixture::name) return spec;
-  // scales [K] belong to a spherical mixture, [K][d] to a diagonal one.
-  const auto scales = json.find("scales");
-  if (scales != json.end() && scales->is_array() && !scales->empty() && (*scales)[0].is_number())
-    spec.covariance = device::SphericalMixture::covariance;
-  if (json.contains("covariance")) spec.covariance = device::TiedMixture::covariance;
-  if (json.contains("covariances")) spec.covariance = device::FullMixture::covariance;
-  return spec;
+  if (best == nullptr) return {model, 1};  // model_layout refuses it
+  return {model, components_in(json, name, *best), best->covariance};
 }
 
 std::string parameters_to_json(const ParameterLayout& layout, std::span<const double> theta) {

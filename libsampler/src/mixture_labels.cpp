@@ -7,6 +7,7 @@
 #include <functional>
 #include <numbers>
 #include <numeric>
+#include <stdexcept>
 
 #include "mixture_reader.hpp"
 
@@ -27,6 +28,10 @@ double column_density(const Mixture& m, int j, double x) {
     density += m.weights[k] * std::exp(-0.5 * z * z) / (m.sds(j, k) * std::sqrt(2 * std::numbers::pi));
   }
   return density;
+}
+
+void require_gaussian(const MixtureNames& names) {
+  if (!names.is_gaussian) throw std::logic_error("the density of components that are not Gaussian");
 }
 
 }  // namespace
@@ -67,6 +72,8 @@ std::optional<MixtureNames> find_mixture(const DrawSet& set, int fewest_componen
     } else if (block.unit == DataUnit::location && block.shape.empty() && !has_shared_mean) {
       shared_mean = begin;
       has_shared_mean = true;
+    } else if (of_components && block.influence != Influence::nothing) {
+      names.is_gaussian = false;
     }
   }
   if (!has_weights && !has_means && has_fraction && has_shared_mean) {
@@ -99,6 +106,7 @@ std::optional<MixtureNames> find_mixture(const DrawSet& set, int fewest_componen
 
 std::vector<double> column_densities(const DrawSet& set, const MixtureNames& names, std::size_t draw,
                                      std::size_t column, std::span<const double> x) {
+  require_gaussian(names);
   Mixture m;
   MixtureReader(set, names).read(draw, m);
   std::vector<double> densities;
@@ -108,6 +116,7 @@ std::vector<double> column_densities(const DrawSet& set, const MixtureNames& nam
 
 ColumnMoments column_moments(const DrawSet& set, const MixtureNames& names, std::size_t draw,
                              std::size_t column) {
+  require_gaussian(names);
   Mixture m;
   MixtureReader(set, names).read(draw, m);
   Eigen::VectorXd mean, sd;
@@ -130,9 +139,10 @@ std::size_t append_label_free(DrawSet& set, const MixtureNames& names) {
   const std::size_t first = set.num_quantities();
   const int K = names.num_components, d = names.num_columns;
   for (int k = 0; k < K; ++k) set.add("sorted_weights[" + std::to_string(k) + "]");
-  for (const char* name : {"mixture_mean", "mixture_sd"})
+  for (const char* name : {names.is_gaussian ? "mixture_mean" : "mixture_location",
+                           names.is_gaussian ? "mixture_sd" : "mixture_scale"})
     for (int j = 0; j < d; ++j) set.add(name + ("[" + std::to_string(j)) + "]");
-  for (int j = 0; j < d; ++j)
+  for (int j = 0; names.is_gaussian && j < d; ++j)
     for (int i = 0; i < kDensityPoints; ++i)
       set.add("mixture_density[" + std::to_string(j) + "," + std::to_string(i) + "]");
   const MixtureReader reader(set, names);
@@ -156,6 +166,7 @@ std::size_t append_label_free(DrawSet& set, const MixtureNames& names) {
     mean_of_draws += mean / static_cast<double>(draws);
     sd_of_draws += sd / static_cast<double>(draws);
   }
+  if (!names.is_gaussian) return first;
   std::vector<std::array<double, kDensityPoints>> grid;
   for (int j = 0; j < d; ++j) grid.push_back(density_grid(mean_of_draws[j], sd_of_draws[j]));
   for (std::size_t i = 0; i < draws; ++i) {

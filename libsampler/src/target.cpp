@@ -86,6 +86,12 @@ device::MixtureLayout Target::find_mixture() const {
   const int means = offset_of(Support::real, DataUnit::location);
   const int scales = offset_of(Support::positive, DataUnit::scale);
   if (weights < 0 || means < 0 || scales < 0) return {};
+  // The moves that use this layout exchange the weights, means and scales of components, and nothing else.
+  for (std::size_t b = 0; b < layout_.blocks.size(); ++b) {
+    const auto index = static_cast<int>(b);
+    if (layout_.blocks[b].component_axis == 0 && index != weights && index != means && index != scales)
+      return {};
+  }
   const auto block = [&](int b) -> const ParameterBlock& {
     return layout_.blocks[static_cast<std::size_t>(b)];
   };

@@ -50,7 +50,8 @@ class Builder {
     if (block.feature_axis >= 0)
       column = static_cast<std::size_t>(
           block.feature_axis + 1 == static_cast<int>(block.shape.size()) ? i % block.shape.back() : 0);
-    const bool is_scale = block.support == Support::positive && block.influence != Influence::nothing;
+    const bool is_scale = block.support == Support::positive && block.unit == DataUnit::scale &&
+                          block.influence != Influence::nothing;
     return is_scale && column < column_sd_.size() ? prior_.scale_floor * column_sd_[column] : 0.0;
   }
 

@@ -116,9 +116,9 @@ class Simulator {
       return;
     }
     const bool is_argument = block.name.find('.') != std::string::npos;
-    const double lower = block.support == Support::real                       ? -kInfinity
-                         : block.support == Support::positive && !is_argument ? model_.prior.scale_floor
-                                                                              : 0;
+    const double lower = block.support == Support::real                  ? -kInfinity
+                         : block.unit == DataUnit::scale && !is_argument ? model_.prior.scale_floor
+                                                                         : 0;
     auto& values = values_[block.name];
     for (int i = 0; i < block.size(); ++i) values.push_back(draw_element(block, i, lower));
     if (block.support != Support::simplex || model_.prior.blocks.at(block.name).family == PriorFamily::fixed)

@@ -23,7 +23,8 @@ const std::vector<double> kUnitSd(16, 1.0);
 
 ParameterLayout one_block(Support support, std::vector<int> shape = {}) {
   ParameterLayout layout;
-  layout.blocks.push_back({"x", std::move(shape), support, DataUnit::none, Influence::everything, -1, -1});
+  const DataUnit unit = support == Support::positive ? DataUnit::scale : DataUnit::none;
+  layout.blocks.push_back({"x", std::move(shape), support, unit, Influence::everything, -1, -1});
   return layout;
 }
 

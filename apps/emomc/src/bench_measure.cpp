@@ -6,6 +6,7 @@
 
 #include "emomc/device/random.hpp"
 #include "emomc/likelihood/mixture_start.hpp"
+#include "emomc/likelihood/model_info.hpp"
 #include "emomc/likelihood/simulate.hpp"
 #include "emomc/sampler/run_chains.hpp"
 #include "run_config_prior.hpp"
@@ -20,8 +21,8 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// Typical values of a two-Gaussian fit of a mass peak.
-const std::vector<double> kTwoGaussian{0.7, 0.3, 0.8, 2.2};
+// Typical values of a fit of a mass peak by a pair.
+const std::vector<double> kPair{0.7, 0.3, 0.8, 2.2};
 
 // Random parameters of a mixture: weights of about 1/K, means in [-2.5, 2.5], scales in [0.5, 1.3].
 std::vector<double> mixture_parameters(int K, int d) {
@@ -105,11 +106,14 @@ class StepTimer final : public DrawHandler {
   Clock::time_point begin_;
 };
 
+Target target_of(const BenchCase& bench, const ParameterLayout& layout) {
+  const std::vector<double> column_sd(static_cast<std::size_t>(bench.dim), 1.0);
+  return {layout, default_prior({.model = bench.model, .covariance = bench.covariance}), column_sd};
+}
+
 double seconds_per_step(LikelihoodEngine& engine, const std::vector<double>& theta, const BenchCase& bench,
                         const std::string& proposal) {
-  const std::vector<double> column_sd(static_cast<std::size_t>(bench.dim), 1.0);
-  const Target target(engine.layout(), default_prior({.model = bench.model, .covariance = bench.covariance}),
-                      column_sd);
+  const Target target = target_of(bench, engine.layout());
   std::vector<ChainPlan> plans;
   std::vector<double> starts;
   for (int c = 0; c < bench.chains; ++c) {
@@ -140,16 +144,41 @@ double seconds_per_step(LikelihoodEngine& engine, const std::vector<double>& the
   return timer.seconds_per_step() / bench.chains;
 }
 
+// The model, or the mixture of Gaussians that is its first blocks.
+ModelSpec fitted_model(const ModelSpec& model) {
+  const ModelInfo* fitted = model_of_starts(model_info(model));
+  return fitted == nullptr ? model : ModelSpec{fitted->name, model.components, fitted->covariance};
+}
+
+// Typical parameters: those of a mixture's components, and a draw from the default prior for what follows
+// them.
+std::vector<double> parameters_of(const BenchCase& bench, const ModelSpec& model) {
+  if (is_pair(model_info(model))) return kPair;
+  const ParameterLayout layout = model_layout(model, bench.dim);
+  std::vector<double> theta;
+  if (is_mixture(model_info(model)))
+    theta = in_layout(model_layout(fitted_model(model), bench.dim),
+                      mixture_parameters(bench.components, bench.dim));
+  if (theta.size() == static_cast<std::size_t>(layout.dim())) return theta;
+  std::vector<double> drawn = target_of(bench, layout).draw_from_prior(20260101, 0, 0);
+  std::copy(theta.begin(), theta.end(), drawn.begin());
+  return drawn;
+}
+
+// Rows of fitted_model: the time does not depend on them.
+DataSet simulated_data(const BenchCase& bench, const ModelSpec& model, std::span<const double> theta) {
+  const ModelSpec fitted = fitted_model(model);
+  const auto dim = static_cast<std::size_t>(model_layout(fitted, bench.dim).dim());
+  return DataSet::single_segment(bench.dim,
+                                 simulate_rows(fitted, bench.dim, theta.first(dim), bench.rows, 20260101));
+}
+
 }  // namespace
 
 BenchResult measure(const BenchCase& bench) {
-  const bool is_mixture = bench.model == "gaussian_mixture";
   const ModelSpec model{bench.model, bench.components, bench.covariance};
-  const auto theta =
-      is_mixture ? in_layout(model_layout(model, bench.dim), mixture_parameters(bench.components, bench.dim))
-                 : kTwoGaussian;
-  const DataSet data =
-      DataSet::single_segment(bench.dim, simulate_rows(model, bench.dim, theta, bench.rows, 20260101));
+  const std::vector<double> theta = parameters_of(bench, model);
+  const DataSet data = simulated_data(bench, model, theta);
   const auto device = make_device(bench.backend);
   const auto engine = make_engine(bench.backend, model, bench.precision, data, *device, bench.threads);
   std::vector<ChainPlan> plans;

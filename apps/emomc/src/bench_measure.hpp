@@ -14,7 +14,7 @@ struct BenchCase {
   int dim = 13, components = 8, chains = 1;
   int threads = 0;
   double seconds = 0.5;  ///< minimum duration of a measurement
-  std::string model = "gaussian_mixture", covariance = "diagonal";
+  std::string model = ModelSpec{}.name, covariance = ModelSpec{}.covariance;
   std::string proposal = "random_walk";  ///< whose step is measured
 };
 

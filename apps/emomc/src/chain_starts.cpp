@@ -8,9 +8,11 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/device/random.hpp"
+#include "emomc/likelihood/model_info.hpp"
 #include "emomc/likelihood/parameter_file.hpp"
 #include "emomc/likelihood/standardize.hpp"
 #include "emomc/sampler/empty_components.hpp"
+#include "further_parameters.hpp"
 #include "run_setup.hpp"
 
 namespace emomc::app {
@@ -187,6 +189,7 @@ void add_empty_components(const RunConfig& config, const RunSetup& setup, PoolOp
 PoolOptima find_pool_optima(const DataSet& data, const ModelSpec& model, const Target& target,
                             PoolOptions options, double rows_count_as, std::size_t most_optima) {
   const int num_threads = options.num_threads;
+  options.further = centre_of_further(model, data.dim, target, options.seed);
   PoolOptima found{MixturePool(data, model, std::move(options)), {}};
   std::vector<std::vector<double>> fits;
   for (const ShortFit& fit : found.pool.fits()) fits.push_back(fit.theta);
@@ -305,7 +308,7 @@ void follow_draws_to_optima(const RunConfig& config, const RunSetup& setup, cons
   constexpr double kMostDraws = 256, kFewestDraws = 64, kWork = 4e9;  // about ten seconds of one core
   constexpr std::size_t kExamined = 1024;
   constexpr int kRounds = 100;
-  if (report.optima.size() < 2 || draws.num_draws == 0) return;
+  if (report.optima.size() < 2 || draws.num_draws == 0 || !model_info(setup.model).has_em) return;
   const PoolOptima found = find_run_optima(config, setup);
   const DataSet& rows = found.pool.rows();
   const ParameterLayout& layout = setup.engine->layout();

@@ -7,6 +7,7 @@
 #include "chain_starts.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/mixture_fit.hpp"
+#include "emomc/likelihood/model_info.hpp"
 #include "emomc/sampler/prior_units.hpp"
 #include "emomc/sampler/run_chains.hpp"
 
@@ -61,7 +62,7 @@ Target target_of_floor(const ParameterLayout& layout, double scale_floor, const 
       PriorSpec& spec = prior.blocks[part.name];
       if (part.support == Support::simplex)
         spec = {PriorFamily::dirichlet, {number(1)}};
-      else if (part.name == "correlations")
+      else if (part.support == Support::covariance)
         spec = {PriorFamily::lkj, {number(1)}};
       else if (part.support == Support::positive)
         spec = {PriorFamily::half_normal, {number(1)}};
@@ -100,15 +101,16 @@ ArrayArgument array(std::vector<int> shape, std::vector<double> values) {
 }
 
 // The Bayesian form of adapting a background model to a class (Reynolds, Quatieri and Dunn 2000): each
-// component of a class is near the same component of the background.
+// component of a class is near the same component of the background. `layout` is of a mixture with scales.
 PriorSet prior_about(const ParameterLayout& layout, std::span<const double> background,
                      const EvaluationConfig& config) {
   const auto& training = config.training;
   PriorSet prior;
   prior.scale_floor = config.run.prior.scale_floor;
-  const auto K = static_cast<std::size_t>(layout.blocks[0].size());
-  const auto& means = layout.blocks[1];
-  const auto& scales = layout.blocks[2];
+  const auto& weights = layout.blocks[kWeights];
+  const auto& means = layout.blocks[kMeans];
+  const auto& scales = layout.blocks[kSpread];
+  const auto K = static_cast<std::size_t>(weights.size());
   const auto d = static_cast<std::size_t>(means.size()) / K;
   const double* weight = background.data();
   const double* mean = weight + K;
@@ -121,15 +123,15 @@ PriorSet prior_about(const ParameterLayout& layout, std::span<const double> back
       mean_sd.push_back(training.means_sd.value_or(0) * scale[by_column ? k * d + j : k]);
   }
   for (int i = 0; i < scales.size(); ++i) log_scale.push_back(std::log(scale[i]));
-  prior.blocks["weights"] = {PriorFamily::dirichlet, {array({static_cast<int>(K)}, concentration)}};
-  prior.blocks["means"] = {PriorFamily::normal,
-                           {array(means.shape, {mean, mean + K * d}), array(means.shape, mean_sd)}};
+  prior.blocks[weights.name] = {PriorFamily::dirichlet, {array(weights.shape, concentration)}};
+  prior.blocks[means.name] = {PriorFamily::normal,
+                              {array(means.shape, {mean, mean + K * d}), array(means.shape, mean_sd)}};
   if (!training.means_sd) {
-    prior.blocks["means"].arguments[1] = {{}, {}, true};
-    prior.blocks["means.sd"] = {PriorFamily::half_normal, {array({}, {kLearnedMeansSd})}};
+    prior.blocks[means.name].arguments[1] = {{}, {}, true};
+    prior.blocks[means.name + ".sd"] = {PriorFamily::half_normal, {array({}, {kLearnedMeansSd})}};
   }
-  prior.blocks["scales"] = {PriorFamily::lognormal,
-                            {array(scales.shape, log_scale), array({}, {training.scales_sd})}};
+  prior.blocks[scales.name] = {PriorFamily::lognormal,
+                               {array(scales.shape, log_scale), array({}, {training.scales_sd})}};
   return prior;
 }
 

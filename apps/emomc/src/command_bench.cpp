@@ -9,6 +9,7 @@
 #include "bench_measure.hpp"
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/likelihood/model_info.hpp"
 #include "emomc/sampler/run_chains.hpp"
 #include "run_setup.hpp"
 #include "text_table.hpp"
@@ -21,7 +22,7 @@ struct Options {
   std::vector<std::size_t> rows{100, 1'000, 10'000, 100'000, 1'000'000};
   std::vector<int> chains{1, 16, 256};
   int dim = 13, components = 8, threads = 0;
-  std::string model = "gaussian_mixture", precision = "mixed", covariance = "diagonal";
+  std::string model = ModelSpec{}.name, precision = "mixed", covariance = ModelSpec{}.covariance;
   std::string proposal = "random_walk";
   double seconds = 0.3;
   bool json = false;
@@ -31,10 +32,9 @@ struct Options {
 void print_line(const std::string& line) { fmt::print("{}\n", cut_to(line, terminal_width(STDOUT_FILENO))); }
 
 void bench(Options options) {
-  if (options.model == "two_gaussian") {
-    options.dim = 1;
-    options.components = 2;
-  }
+  const ModelInfo& model = model_info(options.model, options.covariance);
+  if (model.fixed_dim) options.dim = model.fixed_dim;
+  if (model.fixed_components) options.components = model.fixed_components;
   std::vector<std::string> methods = options.methods;
   if (methods.empty()) {
     methods = {"reference", "cpu"};
@@ -99,6 +99,14 @@ void bench(Options options) {
         options.covariance, options.proposal);
 }
 
+// "; NAME has one column" for each such model.
+std::string notes_of_one_column() {
+  std::string text;
+  for (const ModelInfo& model : known_models())
+    if (model.fixed_dim == 1) text += "; " + model.name + " has one column";
+  return text;
+}
+
 }  // namespace
 
 void add_bench(CLI::App& app, int&) {
@@ -115,15 +123,15 @@ void add_bench(CLI::App& app, int&) {
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  command->add_option("--model", options->model, "Model; two_gaussian has one column")
-      ->check(CLI::IsMember({"gaussian_mixture", "two_gaussian"}))
+  command->add_option("--model", options->model, "Model" + notes_of_one_column())
+      ->check(CLI::IsMember(model_names()))
       ->capture_default_str();
   command->add_option("--dim", options->dim, "Columns")->check(CLI::Range(1, 4096))->capture_default_str();
   command->add_option("--components", options->components, "Components")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   command->add_option("--covariance", options->covariance, "Covariance of the mixture")
-      ->check(CLI::IsMember({"diagonal", "spherical", "tied", "full"}))
+      ->check(CLI::IsMember(covariance_names()))
       ->capture_default_str();
   command->add_option("--proposal", options->proposal, "Proposal of the step that is timed")
       ->check(CLI::IsMember(proposal_names()))

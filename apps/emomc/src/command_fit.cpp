@@ -66,8 +66,8 @@ std::vector<double> raise_by_coordinates(const Target& target, std::span<const d
   return theta;
 }
 
-// A start for two Gaussians with a common mean: a narrower and a wider one than the data's own sd.
-std::vector<double> two_gaussian_start(const LoadedData& loaded, int restart) {
+// A start for a pair with a common mean: a narrower and a wider component than the data's own sd.
+std::vector<double> start_of_pair(const LoadedData& loaded, int restart) {
   const std::vector<double>& x = loaded.data.values;
   double mean = 0, variance = 0;
   for (double v : x) mean += v / static_cast<double>(x.size());
@@ -118,7 +118,7 @@ FitStarts starts_of_pool(const Options& options, const RunConfig& config, const 
 
 // EM from several starts on at most 20,000 evenly spaced rows; the distinct optima, each moved uphill on all
 // rows by Newton's method, which on many rows takes a tenth of the time of EM.
-FitStarts starts_of_two_gaussians(const Options& options, const RunConfig& config, const RunSetup& setup) {
+FitStarts starts_of_pair(const Options& options, const RunConfig& config, const RunSetup& setup) {
   constexpr std::size_t kMostRows = 20'000;
   constexpr int kRounds = 1000;
   const DataSet& data = setup.loaded.data;
@@ -130,8 +130,7 @@ FitStarts starts_of_two_gaussians(const Options& options, const RunConfig& confi
   }
   std::vector<std::vector<double>> fits;
   for (int i = 0; i < options.restarts; ++i)
-    fits.push_back(
-        refine_by_em(some, setup.model, two_gaussian_start(setup.loaded, i), kRounds, config.threads));
+    fits.push_back(refine_by_em(some, setup.model, start_of_pair(setup.loaded, i), kRounds, config.threads));
   const auto host = make_device(Backend::cpu);
   const auto engine = make_engine(Backend::cpu, setup.model, Precision::float64, some, *host, config.threads);
   FitObjective objective(config, setup, options.maximize == "posterior");
@@ -150,8 +149,8 @@ FitStarts starts_of(const Options& options, const RunConfig& config, const RunSe
     auto theta = read_parameter_file(options.start, setup.engine->layout());
     to_sampler_units(setup.engine->layout(), setup.loaded.units, theta);
     starts.points = {theta};
-  } else if (setup.model.name == "two_gaussian") {
-    return starts_of_two_gaussians(options, config, setup);
+  } else if (is_pair(info_of(config.likelihood))) {
+    return starts_of_pair(options, config, setup);
   } else {
     return starts_of_pool(options, config, setup);
   }
@@ -234,13 +233,22 @@ void print_errors(const ParameterLayout& layout, std::span<const double> theta,
     std::cerr << fmt::format("... and {} more; --json has all\n", names.size() - kMostLines);
 }
 
-// Whether a Dirichlet prior of the weights has its largest density at the edge of the simplex.
-bool has_no_highest_point(const RunConfig& config) {
-  const auto weights = config.prior.blocks.find("weights");
-  if (weights == config.prior.blocks.end() || weights->second.family != PriorFamily::dirichlet) return false;
-  const auto& arguments = weights->second.arguments;
-  return !arguments.empty() &&
-         std::any_of(arguments[0].values.begin(), arguments[0].values.end(), [](double a) { return a < 1; });
+// The weights whose Dirichlet prior has its largest density at the edge of the simplex; empty: none have.
+std::string weights_without_highest_point(const RunConfig& config) {
+  for (const auto& [name, prior] : config.prior.blocks) {
+    if (prior.family != PriorFamily::dirichlet || prior.arguments.empty()) continue;
+    const std::vector<double>& a = prior.arguments[0].values;
+    if (std::any_of(a.begin(), a.end(), [](double x) { return x < 1; })) return name;
+  }
+  return "";
+}
+
+// The names of the models with EM.
+std::string models_with_em() {
+  std::vector<std::string> names;
+  for (const ModelInfo& model : known_models())
+    if (model.has_em && (names.empty() || names.back() != model.name)) names.push_back(model.name);
+  return joined(names);
 }
 
 void print(const Options& options, const RunConfig& config, const RunSetup& setup, const Chosen& chosen,
@@ -258,10 +266,11 @@ void print(const Options& options, const RunConfig& config, const RunSetup& setu
     std::cerr << fmt::format("warning: the fit is degenerate, {}; {}\n", chosen.degenerate,
                              num_starts > 1 ? "so are those from all other starts: use fewer components"
                                             : "start elsewhere, or use fewer components");
-  if (options.maximize == "posterior" && has_no_highest_point(config))
-    std::cerr << "warning: prior.weights: with an argument below 1 the posterior density of the weights "
-                 "grows without "
-                 "bound as one of them goes to 0; this is a local mode\n";
+  if (const std::string weights = weights_without_highest_point(config);
+      options.maximize == "posterior" && !weights.empty())
+    std::cerr << "warning: prior." + weights +
+                     ": with an argument below 1 the posterior density of the weights grows without bound as "
+                     "one of them goes to 0; this is a local mode\n";
   if (options.json) {
     nlohmann::ordered_json json{{"maximized", options.maximize},
                                 {"log_likelihood", log_likelihood},
@@ -304,6 +313,9 @@ void print(const Options& options, const RunConfig& config, const RunSetup& setu
 
 int fit(const Options& options) {
   const RunConfig config = load_run_config(options.config, options.overrides());
+  if (!info_of(config.likelihood).has_em)
+    throw InputError(options.config + ": likelihood.model: fit has no EM for " + config.likelihood.model +
+                     "; allowed: " + models_with_em());
   if (!options.file.empty()) require_possible_output(options.file);
   const RunSetup setup = set_up(config);
   const FitOptions how = fit_options(options, config, setup);

@@ -18,7 +18,7 @@ constexpr std::uintmax_t kMostParameterBytes = 16 << 20;
 
 struct Options {
   std::vector<std::string> data, columns;
-  std::string model = "gaussian_mixture", parameters, backend = "auto", precision = "double";
+  std::string model = ModelSpec{}.name, parameters, backend = "auto", precision = "double";
   std::string header = "auto", separator = "auto", decimal = "auto";
   int threads = 0;
   bool pointwise = false, json = false;
@@ -129,7 +129,8 @@ void add_loglik(CLI::App& app, int& status) {
       ->check(CLI::Range(0, 4096));
   command->add_flag("--pointwise", options->pointwise, "Also the log density of each row");
   command->add_flag("--json", options->json, "Print JSON");
-  command->footer("Example: emomc loglik --data features.csv --model gaussian_mixture --parameters fit.json");
+  command->footer("Example: emomc loglik --data features.csv --model " + options->model +
+                  " --parameters fit.json");
   command->callback([options, &status] { status = loglik(*options); });
 }
 

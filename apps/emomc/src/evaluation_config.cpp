@@ -8,7 +8,9 @@
 #include "emomc/sampler/run_chains.hpp"
 #include "evaluation_config_keys.hpp"
 #include "input_kind.hpp"
+#include "model_priors.hpp"
 #include "run_config_keys.hpp"
+#include "run_config_prior.hpp"
 
 namespace emomc::app {
 namespace {
@@ -64,13 +66,54 @@ void refuse_unknown(const YamlNode& root) {
   refuse_unknown_keys(root, names);
 }
 
+// Frames have any number of columns, and training adapts weights, means and scales.
+std::vector<std::string> models_of_frames() {
+  std::vector<std::string> names;
+  for (const ModelInfo& model : known_models())
+    if (is_mixture(model) && (names.empty() || names.back() != model.name)) names.push_back(model.name);
+  return names;
+}
+
+// The keys of the priors that a background makes.
+std::vector<std::string> keys_by_background(const ModelInfo& model) {
+  std::vector<std::string> keys;
+  if (!is_mixture(model)) return keys;
+  for (const PriorPart& part : prior_parts(model))
+    if (part.domain == Domain::simplex || part.unit != DataUnit::none) keys.push_back("prior." + part.name);
+  return keys;
+}
+
+// Refuses what the model has no EM, or no prior centred on a background, for.
+void refuse_without_em(const YamlNode& root, const EvaluationConfig& config) {
+  const ModelInfo& model = info_of(config.run.likelihood);
+  const auto key_or = [&](const char* key, const char* other) {
+    return std::string(find_value(root, key) != nullptr ? key : other);
+  };
+  const bool has_form = model.has_em && model.blocks.size() == kSpread + 1 &&
+                        model.blocks[kSpread].support == Support::positive;
+  // Another covariance of the model may have what this one does not.
+  const bool by_covariance = model.covariance != covariance_names(model.name).front();
+  if (config.training.background && !has_form) {
+    const std::string key =
+        key_or("training.background", by_covariance ? "likelihood.covariance" : "likelihood.model");
+    refuse_at(key_place(root, key), key,
+              "a prior centred on a background has no form for " +
+                  (by_covariance ? "covariance " + model.covariance : "model " + model.name) +
+                  "; write training: {background: none}");
+  }
+  if (config.em_baseline && !model.has_em) {
+    const std::string key = key_or("baseline", "likelihood.model");
+    refuse_at(key_place(root, key), key, "there is no EM for model " + model.name + "; write baseline: none");
+  }
+}
+
 // Refuses keys that contradict each other.
 void refuse_contradictions(const YamlNode& root, const EvaluationConfig& config) {
-  if (config.run.likelihood.model != "gaussian_mixture")
+  const ModelInfo& model = info_of(config.run.likelihood);
+  if (!is_mixture(model))
     refuse_at(key_place(root, "likelihood.model"), "likelihood.model",
-              config.run.likelihood.model + " is no model of frames; allowed: gaussian_mixture");
-  const std::string& covariance = config.run.likelihood.covariance;
-  for (const char* block : {"prior.weights", "prior.means", "prior.scales"})
+              model.name + " is no model of frames; allowed: " + joined(models_of_frames()));
+  for (const std::string& block : keys_by_background(model))
     if (config.training.background && find_value(root, block) != nullptr)
       refuse_at(key_place(root, block), block,
                 "training.background: em makes this prior; remove it, or write training: {background: none}");
@@ -79,14 +122,9 @@ void refuse_contradictions(const YamlNode& root, const EvaluationConfig& config)
               "the background's components are numbered already; allowed with training.background em: none");
   if (!config.run.order_column.empty())
     refuse_at(key_place(root, "prior.order"), "prior.order",
-              excerpt("means." + config.run.order_column) + " names a column; allowed here: none, means.0");
-  if (config.training.background && (covariance == "tied" || covariance == "full")) {
-    const std::string key =
-        find_value(root, "training.background") != nullptr ? "training.background" : "likelihood.covariance";
-    refuse_at(key_place(root, key), key,
-              "a prior centred on a background has no form for covariance " + covariance +
-                  "; write training: {background: none}");
-  }
+              excerpt(config.run.prior.order + "." + config.run.order_column) +
+                  " names a column; allowed here: none, " + order_key(model));
+  refuse_without_em(root, config);
   const std::string& init = config.run.sampler.init;
   if (init != "prior" && init != "kmeans" && init != "em")
     refuse_at(key_place(root, "sampler.init"), "sampler.init",
@@ -180,15 +218,18 @@ namespace {
 
 std::vector<WrittenKey> all_keys(const EvaluationConfig& config) {
   std::vector<WrittenKey> written;
+  const std::vector<std::string> made = keys_by_background(info_of(config.run.likelihood));
   for (const EvaluationKey& key : evaluation_keys())
     written.push_back({key.name, key.write(config), key.comment, key.is_used(config)});
   for (const ConfigKey& key : config_keys()) {
     const bool by_background =
-        config.training.background &&
-        (key.name == "prior.weights" || key.name == "prior.means" || key.name == "prior.scales");
+        config.training.background && std::find(made.begin(), made.end(), key.name) != made.end();
+    const bool is_of_frames =
+        key.models.empty() || std::any_of(key.models.begin(), key.models.end(),
+                                          [](const ModelInfo* model) { return is_mixture(*model); });
     const bool never = is_data_key(key.name) || key.name.starts_with("sampler.until.") ||
                        key.name == "sampler.superchains" || key.name == "sampler.init_tries" ||
-                       key.name == "output.pointwise" || key.model == "two_gaussian";
+                       key.name == "output.pointwise" || !is_of_frames;
     if (key.write != nullptr && !never)
       written.push_back(
           {key.name, key.write(config.run), key.comment, is_used(key, config.run) && !by_background});

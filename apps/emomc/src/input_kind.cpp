@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/likelihood/model_info.hpp"
 #include "run_config.hpp"
 #include "run_data.hpp"
 
@@ -70,6 +71,15 @@ InputKind kind_of_csv(std::string_view text) {
   return header.find("__") != std::string_view::npos ? InputKind::draws : InputKind::table;
 }
 
+// Whether a JSON text names the weights and the means of a mixture, as parameter files do.
+bool has_means_of_mixture(const std::string& text) {
+  const auto has = [&](const std::string& name) { return text.find('"' + name + '"') != std::string::npos; };
+  const auto models = known_models();
+  return std::any_of(models.begin(), models.end(), [&](const ModelInfo& model) {
+    return is_mixture(model) && has(model.blocks[kWeights].name) && has(model.blocks[kMeans].name);
+  });
+}
+
 InputKind kind_of_file(const fs::path& file) {
   constexpr std::size_t kBytes = 65536;
   const std::string text = beginning(file, kBytes);
@@ -84,9 +94,7 @@ InputKind kind_of_file(const fs::path& file) {
   const bool in_run = fs::is_directory(file.parent_path() / "chains");
   if (in_run && file.filename() == "manifest.json") return InputKind::file_of_run;
   if (has_ending(file, {".yaml", ".yml"})) return kind_of_yaml(file);
-  if (has_ending(file, {".json"}) && text.find("\"weights\"") != std::string::npos &&
-      text.find("\"means\"") != std::string::npos)
-    return InputKind::parameters;
+  if (has_ending(file, {".json"}) && has_means_of_mixture(text)) return InputKind::parameters;
   const InputKind config = kind_of_yaml(file);
   return config == InputKind::unknown_config ? InputKind::other : config;
 }

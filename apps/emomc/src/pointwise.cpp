@@ -4,6 +4,7 @@
 #include <map>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/likelihood/model_info.hpp"
 #include "emomc/likelihood/standardize.hpp"
 #include "emomc/sampler/draw_set.hpp"
 #include "run_data.hpp"
@@ -59,22 +60,6 @@ std::string choose_grouping(const Table& table, const std::string& asked, const 
 }
 
 }  // namespace
-
-ModelSpec model_of(const ParameterLayout& layout) {
-  const auto has = [&](const char* name) {
-    return std::any_of(layout.blocks.begin(), layout.blocks.end(),
-                       [&](const auto& block) { return block.name == name; });
-  };
-  if (has("fraction")) return {"two_gaussian", 2};
-  if (layout.blocks.empty()) throw InputError("the chains have no parameters");
-  ModelSpec model{"gaussian_mixture", layout.blocks[0].size()};
-  for (const auto& block : layout.blocks) {
-    if (block.name == "covariance") model.covariance = "tied";
-    if (block.name == "covariances") model.covariance = "full";
-    if (block.name == "scales" && block.shape.size() == 1) model.covariance = "spherical";
-  }
-  return model;
-}
 
 ParameterLayout layout_of_likelihood(const ParameterLayout& layout, const ModelSpec& model, int dim,
                                      const std::string& run) {

@@ -12,8 +12,6 @@
 
 namespace emomc::app {
 
-/// The model whose parameters have this layout. Throws InputError if the layout has no blocks.
-ModelSpec model_of(const ParameterLayout& layout);
 /// The leading blocks of a chain's layout, which are the parameters of the likelihood; sampled arguments of
 /// priors follow them. Throws InputError, which names `run`, if these blocks are not those of `model` with
 /// `dim` columns.

@@ -7,6 +7,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/thread_pool.hpp"
+#include "emomc/likelihood/model_info.hpp"
 #include "emomc/likelihood/simulate.hpp"
 #include "emomc/sampler/draw_set.hpp"
 #include "pointwise.hpp"

@@ -278,7 +278,7 @@ class Page {
   // The mixture's density in each column: the mean over draws and a 90 % band, with the data's histogram.
   std::string fits() const {
     const auto mixture = find_mixture(draws_, 1);
-    if (!mixture) return ",\"fits\":[],\"fit_note\":\"\"";
+    if (!mixture || !mixture->is_gaussian) return ",\"fits\":[],\"fit_note\":\"\"";
     const RunData data = directory_.empty() ? RunData{} : read_run_data(directory_, kMostDataBytes);
     const auto columns = static_cast<std::size_t>(mixture->num_columns);
     const std::size_t draws = draws_.num_chains() * draws_.num_draws, used = std::min(draws, kBandDraws);

@@ -10,6 +10,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "input_kind.hpp"
+#include "model_priors.hpp"
 #include "run_config_keys.hpp"
 #include "run_config_prior.hpp"
 #include "yaml_reader.hpp"
@@ -23,10 +24,11 @@ namespace {
 void require_written_units(const YamlNode& root) {
   if (find_value(root, "data.standardize") != nullptr) return;
   // An order and scale_floor, a share of the column's sd, mean the same in all units.
-  for (const std::string key : {"means", "scales", "mean", "sigma"}) {
-    if (find_value(root, "prior." + key) == nullptr) continue;
+  for (const SharedPart& shared : all_prior_parts()) {
+    const std::string key = "prior." + shared.part.name;
+    if (shared.part.unit == DataUnit::none || find_value(root, key) == nullptr) continue;
     refuse_at(
-        key_place(root, "prior." + key), "prior." + key,
+        key_place(root, key), key,
         "a prior of your own needs data.standardize written out, for it says whose units the prior speaks "
         "in; write standardize: true under data for columns with mean 0 and sd 1, or false for the data's "
         "own "
@@ -45,7 +47,7 @@ void require_data_file(const YamlNode& root) {
 /// Defaults that depend on the model.
 void set_model_defaults(RunConfig& config) {
   config.prior = default_prior(config.likelihood);
-  if (config.likelihood.model == "two_gaussian") config.sampler.init = "prior";
+  config.sampler.init = info_of(config.likelihood).init;
 }
 
 std::filesystem::path default_directory(const std::string& name) {
@@ -55,9 +57,11 @@ std::filesystem::path default_directory(const std::string& name) {
 
 void check_column_count(const YamlNode& root, const RunConfig& config) {
   const std::size_t count = config.data.columns.size();
-  if (config.likelihood.model != "two_gaussian" || count <= 1) return;
+  const ModelInfo& model = info_of(config.likelihood);
+  if (model.fixed_dim == 0 || count <= static_cast<std::size_t>(model.fixed_dim)) return;
   YamlValue(*find_value(root, "data.columns"), "data.columns")
-      .refuse(std::to_string(count) + " columns; model two_gaussian allows one");
+      .refuse(std::to_string(count) + " columns; model " + model.name + " allows " +
+              (model.fixed_dim == 1 ? "one" : std::to_string(model.fixed_dim)));
 }
 
 // Checked last, because until.max_draws may lower the number of draws.
@@ -69,6 +73,10 @@ void check_step_count(const YamlNode& root, const RunConfig& config) {
 }
 
 }  // namespace
+
+const ModelInfo& info_of(const LikelihoodConfig& likelihood) {
+  return model_info(likelihood.model, likelihood.covariance);
+}
 
 std::string read_config_text(const std::filesystem::path& file) {
   const std::string name = file.string();

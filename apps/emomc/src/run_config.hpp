@@ -8,6 +8,7 @@
 
 #include "emomc/likelihood/csv_format.hpp"
 #include "emomc/likelihood/engines.hpp"
+#include "emomc/likelihood/model_info.hpp"
 #include "emomc/sampler/prior.hpp"
 #include "emomc/sampler/stopping.hpp"
 
@@ -22,9 +23,9 @@ struct DataConfig {
 };
 
 struct LikelihoodConfig {
-  std::string model = "gaussian_mixture";  ///< or "two_gaussian"
-  int components = 8;                      ///< gaussian_mixture only
-  std::string covariance = "diagonal";     ///< gaussian_mixture only
+  std::string model = ModelSpec{}.name;  ///< one of model_names()
+  int components = 8;                    ///< unused where the model has a fixed number
+  std::string covariance = ModelSpec{}.covariance;
   Precision precision = Precision::mixed;
   bool operator==(const LikelihoodConfig&) const = default;
 };
@@ -60,6 +61,9 @@ struct SamplerConfig {
   ProposalConfig proposal;
   bool operator==(const SamplerConfig&) const = default;
 };
+
+/// What is known of the model. Throws InputError where there is no such model.
+const ModelInfo& info_of(const LikelihoodConfig& likelihood);
 
 /// When the next checkpoint is written: at the earlier of the two times.
 struct CheckpointConfig {

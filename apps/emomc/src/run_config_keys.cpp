@@ -13,14 +13,13 @@
 
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/sampler/run_chains.hpp"
+#include "model_config_keys.hpp"
 #include "run_config_prior.hpp"
 
 namespace emomc::app {
 namespace {
 
 constexpr std::int64_t most_steps = 1'000'000'000'000;
-constexpr const char* mixture = "gaussian_mixture";
-constexpr const char* two_gaussian = "two_gaussian";
 
 bool ends_with(std::string_view text, std::string_view end) {
   return text.size() > end.size() && text.substr(text.size() - end.size()) == end;
@@ -32,13 +31,6 @@ std::string choose(const YamlValue& value, std::initializer_list<std::string> na
 
 bool is_auto(const YamlValue& value) {
   return value.node().kind == YamlNode::Kind::scalar && value.node().scalar == "auto";
-}
-
-template <typename Accept>
-double number_where(const YamlValue& value, const std::string& allowed, Accept accept) {
-  const double number = value.number();
-  if (!accept(number)) value.refuse_range(allowed);
-  return number;
 }
 
 std::string yaml_bool(bool value) { return value ? "true" : "false"; }
@@ -68,19 +60,24 @@ void read_files(const YamlValue& value, RunConfig& config) {
   if (config.data.files.empty()) value.refuse("an empty list; allowed: a file, a glob, or a list of them");
 }
 
-void read_covariance(const YamlValue& value, RunConfig& config) {
-  config.likelihood.covariance = choose(value, {"diagonal", "spherical", "tied", "full"});
+/// The starts that the model has besides a parameter file.
+std::vector<std::string> starts_of(const ModelInfo& model) {
+  std::vector<std::string> starts{"prior"};
+  if (model_of_starts(model) != nullptr) starts.emplace_back("kmeans");
+  if (model.has_em) starts.emplace_back("em");
+  return starts;
 }
 
 void read_init(const YamlValue& value, RunConfig& config) {
-  static const std::vector<std::string> starts{"prior", "kmeans", "em"};
-  const std::string allowed = "prior, kmeans, em, or a parameter file that ends in .json";
+  const std::vector<std::string> starts = starts_of(info_of(config.likelihood));
+  const std::string allowed = joined(starts) + ", or a parameter file that ends in .json";
   const std::string init = value.text(allowed);
-  if (!ends_with(init, ".json") && std::find(starts.begin(), starts.end(), init) == starts.end()) {
-    value.refuse(excerpt(init) + " is unknown; " + did_you_mean(nearest_name(init, starts)) +
-                 "allowed: " + allowed);
-  }
   config.sampler.init = init;
+  if (ends_with(init, ".json") || std::find(starts.begin(), starts.end(), init) != starts.end()) return;
+  if (init == "kmeans" || init == "em")
+    value.refuse(init + " is not known for model " + config.likelihood.model + "; allowed: " + allowed);
+  value.refuse(excerpt(init) + " is unknown; " + did_you_mean(nearest_name(init, starts)) +
+               "allowed: " + allowed);
 }
 
 void read_backend(const YamlValue& value, RunConfig& config) {
@@ -105,14 +102,6 @@ std::string write_backend(const RunConfig& config) {
       break;
   }
   return "auto";
-}
-
-/// The prior of a block; the default of `model` if the model of `config` has no such block.
-std::string write_block(const RunConfig& config, const std::string& block, const std::string& model) {
-  if (config.prior.blocks.contains(block)) return to_yaml(config.prior, block);
-  LikelihoodConfig likelihood;
-  likelihood.model = model;
-  return to_yaml(default_prior(likelihood), block);
 }
 
 void read_header(const YamlValue& value, RunConfig& config) {
@@ -152,119 +141,41 @@ std::string write_mark(char written, std::span<const NamedMark> marks) {
 
 std::vector<ConfigKey> data_keys() {
   return {
-      {"data.file", "", "required: CSV with a header, .npy, a glob, or a list of them", read_files,
+      {"data.file", "required: CSV with a header, .npy, a glob, or a list of them", read_files,
        [](const RunConfig& c) {
          return c.data.files.size() == 1 ? yaml_text(c.data.files[0]) : yaml_list(c.data.files);
        }},
-      {"data.columns", "",
+      {"data.columns",
        "[]: all but speaker, utterance, frame, emotion, label, file, start, end, and an index without a name",
        [](const YamlValue& v, RunConfig& c) {
          c.data.columns = read_names(v, "a column or a list of columns");
        },
        [](const RunConfig& c) { return yaml_list(c.data.columns); }},
-      {"data.header", "",
+      {"data.header",
        "of CSV: auto (refused where the first row is all numbers) | true | false: columns c0, c1, ...",
        read_header,
        [](const RunConfig& c) {
          return c.data.format.header ? yaml_bool(*c.data.format.header) : std::string("auto");
        }},
-      {"data.separator", "", "of CSV: auto | comma | semicolon | tab",
+      {"data.separator", "of CSV: auto | comma | semicolon | tab",
        [](const YamlValue& v, RunConfig& c) { c.data.format.separator = read_mark(v, separators); },
        [](const RunConfig& c) { return write_mark(c.data.format.separator, separators); }},
-      {"data.decimal", "", "of CSV: auto | point | comma (1,5 is 1.5)",
+      {"data.decimal", "of CSV: auto | point | comma (1,5 is 1.5)",
        [](const YamlValue& v, RunConfig& c) { c.data.format.decimal = read_mark(v, decimals); },
        [](const RunConfig& c) { return write_mark(c.data.format.decimal, decimals); }},
-      {"data.standardize", "",
+      {"data.standardize",
        "true: priors speak of columns with mean 0 and sd 1; false: of the data's own units",
        [](const YamlValue& v, RunConfig& c) { c.data.standardize = v.boolean(); },
        [](const RunConfig& c) { return yaml_bool(c.data.standardize); }},
   };
 }
 
-std::vector<ConfigKey> likelihood_keys() {
-  return {
-      {"likelihood.model", "", "gaussian_mixture | two_gaussian (one column; two widths, one mean)",
-       [](const YamlValue& v, RunConfig& c) {
-         c.likelihood.model = choose(v, {mixture, two_gaussian});
-       },
-       [](const RunConfig& c) { return c.likelihood.model; }},
-      {"likelihood.components", mixture, "1 to 4096",
-       [](const YamlValue& v, RunConfig& c) {
-         c.likelihood.components = static_cast<int>(v.integer(1, 4096));
-       },
-       [](const RunConfig& c) { return std::to_string(c.likelihood.components); }},
-      {"likelihood.covariance", mixture,
-       "diagonal | spherical | tied (one full one for all components) | full", read_covariance,
-       [](const RunConfig& c) { return c.likelihood.covariance; }},
-      {"likelihood.precision", "", "mixed (float32 terms, float64 sums) | double",
-       [](const YamlValue& v, RunConfig& c) {
-         c.likelihood.precision =
-             choose(v, {"mixed", "double"}) == "mixed" ? Precision::mixed : Precision::float64;
-       },
-       [](const RunConfig& c) {
-         return std::string(c.likelihood.precision == Precision::mixed ? "mixed" : "double");
-       }},
-  };
-}
-
-std::vector<ConfigKey> prior_keys() {
-  return {
-      {"prior.weights", mixture, "dirichlet a | fixed value",
-       [](const YamlValue& v, RunConfig& c) { read_prior(v, "weights", c); },
-       [](const RunConfig& c) { return write_block(c, "weights", mixture); }},
-      {"prior.means", mixture,
-       "normal {mean, sd} | student_t {df, mean, scale} | cauchy {location, scale} | uniform {lower, upper} "
-       "| fixed value",
-       [](const YamlValue& v, RunConfig& c) { read_prior(v, "means", c); },
-       [](const RunConfig& c) { return write_block(c, "means", mixture); }},
-      {"prior.scales", mixture,
-       "standard deviations: half_normal sd | lognormal {meanlog, sdlog} | gamma {shape, rate} | "
-       "inverse_gamma {shape, scale} | exponential rate, or as means from 0",
-       [](const YamlValue& v, RunConfig& c) { read_prior(v, "scales", c); },
-       [](const RunConfig& c) { return write_block(c, "scales", mixture); }},
-      {"prior.correlations",
-       mixture,
-       "covariance tied and full: lkj eta | fixed matrix",
-       [](const YamlValue& v, RunConfig& c) { read_prior(v, "correlations", c); },
-       [](const RunConfig& c) {
-         return c.prior.blocks.contains("correlations") ? to_yaml(c.prior, "correlations") : "{lkj: 1}";
-       },
-       {"tied", "full"}},
-      {"prior.fraction", two_gaussian,
-       "model two_gaussian: beta {a, b} | uniform {lower, upper} | fixed value",
-       [](const YamlValue& v, RunConfig& c) { read_prior(v, "fraction", c); },
-       [](const RunConfig& c) { return write_block(c, "fraction", two_gaussian); }},
-      {"prior.mean", two_gaussian, "model two_gaussian: as means",
-       [](const YamlValue& v, RunConfig& c) { read_prior(v, "mean", c); },
-       [](const RunConfig& c) { return write_block(c, "mean", two_gaussian); }},
-      {"prior.sigma", two_gaussian, "model two_gaussian: as scales",
-       [](const YamlValue& v, RunConfig& c) { read_prior(v, "sigma", c); },
-       [](const RunConfig& c) { return write_block(c, "sigma", two_gaussian); }},
-      {"prior.order", "",
-       "none | means.0, or means.NAME of the first column (components in the order of these means); model "
-       "two_gaussian: none | sigma",
-       [](const YamlValue& v, RunConfig& c) { c.prior.order = read_order(v, c); },
-       [](const RunConfig& c) {
-         return c.prior.order.empty()      ? std::string("none")
-                : !c.order_column.empty()  ? yaml_text("means." + c.order_column)
-                : c.prior.order == "means" ? std::string("means.0")
-                                           : c.prior.order;
-       }},
-      {"prior.scale_floor", "", "smallest scale, as a share of the column's sd; 0: none; below 1",
-       [](const YamlValue& v, RunConfig& c) {
-         c.prior.scale_floor =
-             number_where(v, "0 to 1, without 1", [](double share) { return share >= 0 && share < 1; });
-       },
-       [](const RunConfig& c) { return shortest_text(c.prior.scale_floor); }},
-  };
-}
-
 std::vector<ConfigKey> sampler_keys() {
   return {
-      {"sampler.chains", "", "1 to 1048576",
+      {"sampler.chains", "1 to 1048576",
        [](const YamlValue& v, RunConfig& c) { c.sampler.chains = static_cast<int>(v.integer(1, 1 << 20)); },
        [](const RunConfig& c) { return std::to_string(c.sampler.chains); }},
-      {"sampler.warmup", "",
+      {"sampler.warmup",
        "steps before the first draw, 0 to 10^12; the proposal adapts in them | auto (run only): 1000, "
        "doubled "
        "where chains are still on their way afterwards",
@@ -275,7 +186,7 @@ std::vector<ConfigKey> sampler_keys() {
        [](const RunConfig& c) {
          return c.sampler.chooses_warmup ? std::string("auto") : std::to_string(c.sampler.warmup);
        }},
-      {"sampler.draws", "",
+      {"sampler.draws",
        "kept per chain, 1 to 10^12 | auto (run only): until diagnose finds no fault, or until.max_draws",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.chooses_draws = is_auto(v);
@@ -284,20 +195,20 @@ std::vector<ConfigKey> sampler_keys() {
        [](const RunConfig& c) {
          return c.sampler.chooses_draws ? std::string("auto") : std::to_string(c.sampler.draws);
        }},
-      {"sampler.thin", "", "steps per kept draw, 1 to 10^9; draws * thin up to 10^12",
+      {"sampler.thin", "steps per kept draw, 1 to 10^9; draws * thin up to 10^12",
        [](const YamlValue& v, RunConfig& c) { c.sampler.thin = v.integer(1, 1'000'000'000); },
        [](const RunConfig& c) { return std::to_string(c.sampler.thin); }},
-      {"sampler.seed", "", "0 to 18446744073709551615",
+      {"sampler.seed", "0 to 18446744073709551615",
        [](const YamlValue& v, RunConfig& c) { c.sampler.seed = v.unsigned_integer(); },
        [](const RunConfig& c) { return std::to_string(c.sampler.seed); }},
-      {"sampler.init", "", "prior | kmeans | em | a parameter file (.json)", read_init,
+      {"sampler.init", "prior | kmeans | em | a parameter file (.json)", read_init,
        [](const RunConfig& c) { return yaml_text(c.sampler.init); }},
-      {"sampler.init_tries", "", "starts tried until the density is finite, 1 to 1000000",
+      {"sampler.init_tries", "starts tried until the density is finite, 1 to 1000000",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.init_tries = static_cast<int>(v.integer(1, 1'000'000));
        },
        [](const RunConfig& c) { return std::to_string(c.sampler.init_tries); }},
-      {"sampler.superchains", "",
+      {"sampler.superchains",
        "0, or as many groups of chains, each of one start, for nested R-hat of many short chains: 2 or more, "
        "a divisor of chains",
        [](const YamlValue& v, RunConfig& c) {
@@ -308,14 +219,13 @@ std::vector<ConfigKey> sampler_keys() {
                           ") from 2");
        },
        [](const RunConfig& c) { return std::to_string(c.sampler.superchains); }},
-      {"sampler.max_nan_share", "",
-       "share of steps with a density of NaN or infinity that ends the run, 0 to 1",
+      {"sampler.max_nan_share", "share of steps with a density of NaN or infinity that ends the run, 0 to 1",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.max_nan_share =
              number_where(v, "0 to 1", [](double share) { return share >= 0 && share <= 1; });
        },
        [](const RunConfig& c) { return shortest_text(c.sampler.max_nan_share); }},
-      {"sampler.until.ess", "",
+      {"sampler.until.ess",
        "end the run once diagnose finds no fault and every quantity it judges has this bulk and tail ESS, 0 "
        "to "
        "1e9; 0: draws decides",
@@ -323,7 +233,7 @@ std::vector<ConfigKey> sampler_keys() {
          c.sampler.until.ess = number_where(v, "0 to 1e9", [](double x) { return x >= 0 && x <= 1e9; });
        },
        [](const RunConfig& c) { return shortest_text(c.sampler.until.ess); }},
-      {"sampler.until.max_draws", "", "with draws: auto, the most draws per chain, 1 to 10^12",
+      {"sampler.until.max_draws", "with draws: auto, the most draws per chain, 1 to 10^12",
        [](const YamlValue& v, RunConfig& c) {
          if (!c.sampler.chooses_draws)
            v.refuse("sampler.draws = " + std::to_string(c.sampler.draws) +
@@ -331,25 +241,25 @@ std::vector<ConfigKey> sampler_keys() {
          c.sampler.draws = v.integer(1, most_steps / c.sampler.thin);
        },
        [](const RunConfig& c) { return std::to_string(c.sampler.draws); }},
-      {"sampler.until.seconds", "",
+      {"sampler.until.seconds",
        "end the run early after this wall time, but not before 100 draws, 0 to 1e9; 0: never",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.until.seconds = number_where(v, "0 to 1e9", [](double x) { return x >= 0 && x <= 1e9; });
        },
        [](const RunConfig& c) { return shortest_text(c.sampler.until.seconds); }},
-      {"sampler.proposal.kind", "",
+      {"sampler.proposal.kind",
        "component_wise | random_walk | adaptive_metropolis | delayed_rejection | independence | "
        "differential_evolution | stretch | split_merge | crank_nicolson (docs/proposals.md)",
        [](const YamlValue& v, RunConfig& c) { c.sampler.proposal.kind = v.choice(proposal_names()); },
        [](const RunConfig& c) { return c.sampler.proposal.kind; }},
-      {"sampler.proposal.shape", "",
+      {"sampler.proposal.shape",
        "covariance of the increments within a block: isotropic | diagonal | dense; component_wise, "
        "random_walk, delayed_rejection, split_merge and crank_nicolson use it",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.proposal.shape = choose(v, {"isotropic", "diagonal", "dense"});
        },
        [](const RunConfig& c) { return c.sampler.proposal.shape; }},
-      {"sampler.proposal.target_acceptance", "",
+      {"sampler.proposal.target_acceptance",
        "above 0 and below 1; blocks of one dimension aim at 0.44; not for differential_evolution and stretch",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.proposal.target_acceptance =
@@ -361,27 +271,27 @@ std::vector<ConfigKey> sampler_keys() {
 
 std::vector<ConfigKey> program_keys() {
   return {
-      {"backend", "", "auto (by the amount of work) | reference | cpu | cuda", read_backend, write_backend},
-      {"threads", "", "0: all; up to 4096",
+      {"backend", "auto (by the amount of work) | reference | cpu | cuda", read_backend, write_backend},
+      {"threads", "0: all; up to 4096",
        [](const YamlValue& v, RunConfig& c) { c.threads = static_cast<int>(v.integer(0, 4096)); },
        [](const RunConfig& c) { return std::to_string(c.threads); }},
-      {"checkpoint.seconds", "", "between checkpoints, above 0, up to 1e9",
+      {"checkpoint.seconds", "between checkpoints, above 0, up to 1e9",
        [](const YamlValue& v, RunConfig& c) {
          c.checkpoint.seconds =
              number_where(v, "above 0, up to 1e9", [](double s) { return s > 0 && s <= 1e9; });
        },
        [](const RunConfig& c) { return shortest_text(c.checkpoint.seconds); }},
-      {"checkpoint.steps", "",
+      {"checkpoint.steps",
        "a checkpoint at each multiple of so many steps too, warm-up's counted; 0 to 10^12, 0: by time alone",
        [](const YamlValue& v, RunConfig& c) { c.checkpoint.steps = v.integer(0, most_steps); },
        [](const RunConfig& c) { return std::to_string(c.checkpoint.steps); }},
-      {"output.directory", "", "default: runs/ and the name of this file",
+      {"output.directory", "default: runs/ and the name of this file",
        [](const YamlValue& v, RunConfig& c) { c.output.directory = v.text("a directory"); },
        [](const RunConfig& c) { return yaml_text(c.output.directory.string()); }},
-      {"output.keep_warmup", "", "true: the warm-up's draws are written too",
+      {"output.keep_warmup", "true: the warm-up's draws are written too",
        [](const YamlValue& v, RunConfig& c) { c.output.keep_warmup = v.boolean(); },
        [](const RunConfig& c) { return yaml_bool(c.output.keep_warmup); }},
-      {"output.pointwise", "",
+      {"output.pointwise",
        "reserved: only false is accepted; per-row log likelihoods come from `emomc export --format netcdf "
        "--log-likelihood`",
        [](const YamlValue& v, RunConfig& c) { c.output.pointwise = v.boolean(); },
@@ -493,9 +403,9 @@ void refuse_unknown_keys(const YamlNode& root, std::span<const std::string> name
 }
 
 bool is_used(const ConfigKey& key, const LikelihoodConfig& likelihood) {
-  const bool by_model = key.model.empty() || key.model == likelihood.model;
-  return by_model && (key.covariances.empty() || std::find(key.covariances.begin(), key.covariances.end(),
-                                                           likelihood.covariance) != key.covariances.end());
+  return key.models.empty() || std::any_of(key.models.begin(), key.models.end(), [&](const ModelInfo* model) {
+           return model->name == likelihood.model && model->covariance == likelihood.covariance;
+         });
 }
 
 bool is_used_by_proposal(const ConfigKey& key, const std::string& kind) {
@@ -509,19 +419,31 @@ bool is_used(const ConfigKey& key, const RunConfig& config) {
   return is_used(key, config.likelihood) && is_used_by_proposal(key, config.sampler.proposal.kind);
 }
 
+namespace {
+
+/// Refuses a key that is only for other models than that of `likelihood`.
+void refuse_unused_by_model(const YamlPlace& place, const ConfigKey& key,
+                            const LikelihoodConfig& likelihood) {
+  std::vector<std::string> names, covariances;
+  for (const ModelInfo* model : key.models) {
+    if (model->name == likelihood.model) covariances.push_back(model->covariance);
+    if (names.empty() || names.back() != model->name) names.push_back(model->name);
+  }
+  const bool by_name = covariances.empty();
+  const std::vector<std::string>& users = by_name ? names : covariances;
+  refuse_at(place, key.name,
+            (by_name ? "model " + likelihood.model : "covariance " + likelihood.covariance) +
+                " does not use this key, only " + joined(users) + (users.size() == 1 ? " does" : " do") +
+                "; remove it");
+}
+
+}  // namespace
+
 void refuse_unused_keys(const YamlNode& root, const RunConfig& config) {
-  const LikelihoodConfig& likelihood = config.likelihood;
-  const std::string& model = likelihood.model;
   for (const ConfigKey& key : config_keys()) {
     if (find_value(root, key.name) == nullptr) continue;
-    if (!key.model.empty() && key.model != model) {
-      refuse_at(key_place(root, key.name), key.name,
-                "model " + model + " does not use this key, only " + key.model + " does; remove it");
-    }
-    if (!is_used(key, likelihood))
-      refuse_at(key_place(root, key.name), key.name,
-                "covariance " + likelihood.covariance + " does not use this key, only " +
-                    joined(key.covariances) + " do; remove it");
+    if (!is_used(key, config.likelihood))
+      refuse_unused_by_model(key_place(root, key.name), key, config.likelihood);
     const std::string& kind = config.sampler.proposal.kind;
     if (!is_used_by_proposal(key, kind))
       refuse_at(key_place(root, key.name), key.name,

@@ -2,10 +2,12 @@
 // it. Validation, reading, to_yaml and configs/all_keys.yaml are all based on this table.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "emomc/likelihood/model_info.hpp"
 #include "run_config.hpp"
 #include "yaml_reader.hpp"
 #include "yaml_value.hpp"
@@ -14,13 +16,12 @@ namespace emomc::app {
 
 struct ConfigKey {
   std::string name;     ///< with dots, as "sampler.proposal.kind"
-  std::string model;    ///< the only model that uses it; empty: every model
   std::string comment;  ///< what the key means and which values are allowed
   /// Checks the value and stores it; the rows further up have been read by then. nullptr: this version does
   /// not support the key, and the comment gives the reason.
-  void (*read)(const YamlValue& value, RunConfig& config);
-  std::string (*write)(const RunConfig& config);
-  std::vector<std::string> covariances = {};  ///< the only covariances that use it; empty: all
+  std::function<void(const YamlValue& value, RunConfig& config)> read;
+  std::function<std::string(const RunConfig& config)> write;
+  std::vector<const ModelInfo*> models = {};  ///< the only models that use it; empty: all
 };
 
 /// Whether the key is used by a likelihood, or by a configuration (judged by its likelihood, its kind of

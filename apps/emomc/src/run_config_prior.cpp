@@ -4,76 +4,36 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "emomc/core/nearest_name.hpp"
+#include "model_priors.hpp"
+#include "yaml_reader.hpp"
 
 namespace emomc::app {
 namespace {
 
-enum class Domain { simplex, real, positive, unit, correlation };
-
-/// The properties of a parameter block that its prior depends on.
-struct BlockRules {
-  std::string name;
-  Domain domain;
-  bool by_component, by_column;  ///< whether an argument may be [K], [d], or with both [K][d]
-  std::string example;           ///< for messages
-};
-
-BlockRules rules_of(const std::string& block, const RunConfig& config) {
-  static const std::array<BlockRules, 7> table{{
-      {"weights", Domain::simplex, true, false, "{dirichlet: 1}"},
-      {"means", Domain::real, true, true, "{normal: {mean: 0, sd: 10}}"},
-      {"scales", Domain::positive, true, true, "{half_normal: 1}"},
-      {"correlations", Domain::correlation, false, false, "{lkj: 1}"},
-      {"fraction", Domain::unit, false, false, "{beta: {a: 1, b: 1}}"},
-      {"mean", Domain::real, false, false, "{normal: {mean: 0, sd: 10}}"},
-      {"sigma", Domain::positive, true, false, "{half_normal: 1}"},
-  }};
-  const auto found =
-      std::find_if(table.begin(), table.end(), [&](const BlockRules& row) { return row.name == block; });
-  BlockRules rules = *found;
-  if (block == "scales" && config.likelihood.covariance == "spherical") rules.by_column = false;
-  if (block == "scales" && config.likelihood.covariance == "tied") rules.by_component = false;
-  return rules;
-}
-
-/// The rules for an argument of `rules`' block that is itself a parameter, one for each column.
-BlockRules rules_of_argument(const BlockRules& rules, const std::string& argument) {
+/// The rules for an argument of a prior that is itself a parameter, one for each column.
+PriorPart part_of_argument(const PriorPart& part, const std::string& argument) {
   const bool location = argument == "mean" || argument == "location" || argument == "meanlog";
-  return {rules.name + "." + argument, location ? Domain::real : Domain::positive, false, rules.by_column,
-          location ? "{normal: {mean: 0, sd: 10}}" : "{half_normal: 1}"};
+  PriorPart result;
+  result.name = part.name + "." + argument;
+  result.domain = location ? Domain::real : Domain::positive;
+  result.by_column = part.by_column;
+  result.default_prior = location ? "{normal: {mean: 0, sd: 10}}" : "{half_normal: 1}";
+  return result;
 }
 
-std::vector<std::string> families_for(Domain domain) {
-  switch (domain) {
-    case Domain::simplex:
-      return {"dirichlet", "fixed"};
-    case Domain::real:
-      return {"normal", "student_t", "cauchy", "uniform", "fixed"};
-    case Domain::positive:
-      return {"half_normal", "lognormal", "gamma",  "inverse_gamma", "exponential",
-              "normal",      "student_t", "cauchy", "uniform",       "fixed"};
-    case Domain::correlation:
-      return {"lkj", "fixed"};
-    case Domain::unit:
-      break;
-  }
-  return {"beta", "uniform", "fixed"};
-}
-
-ArrayArgument one(double number) { return {.shape = {}, .values = {number}}; }
-
-PriorFamily read_family(const YamlValue& value, const BlockRules& rules) {
+PriorFamily read_family(const YamlValue& value, const PriorPart& part) {
   const YamlNode& node = value.node();
   if (node.kind != YamlNode::Kind::map || node.keys.size() != 1) {
-    value.refuse_type("one family with its arguments, such as " + rules.example);
+    value.refuse_type("one family with its arguments, such as " + part.default_prior);
   }
   const std::string& name = node.keys[0].scalar;
-  const std::vector<std::string> allowed = families_for(rules.domain);
-  const std::string allowed_text = "allowed for " + rules.name + ": " + joined(allowed);
+  const std::vector<std::string> allowed = families_for(part.domain);
+  const std::string allowed_text = "allowed for " + part.name + ": " + joined(allowed);
   const YamlValue key(node.keys[0], value.key());
   const std::optional<PriorFamily> family = family_from_name(name);
   if (!family) {
@@ -81,32 +41,33 @@ PriorFamily read_family(const YamlValue& value, const BlockRules& rules) {
                allowed_text);
   }
   if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {
-    key.refuse(name + " is no prior for " + rules.name + "; " + allowed_text);
+    key.refuse(name + " is no prior for " + part.name + "; " + allowed_text);
   }
   return *family;
 }
 
 /// Checks an argument against the block's shape: its rank, the number of components, and the number of
 /// columns if these are listed.
-void check_shape(const YamlValue& value, const ArrayArgument& array, const BlockRules& rules,
+void check_shape(const YamlValue& value, const ArrayArgument& array, const PriorPart& part,
                  const RunConfig& config) {
   const auto rank = static_cast<int>(array.shape.size());
-  const int max_rank = static_cast<int>(rules.by_component) + static_cast<int>(rules.by_column);
+  const int max_rank = static_cast<int>(part.by_component) + static_cast<int>(part.by_column);
   if (rank > max_rank) {
     static const std::array<std::string, 3> wanted{"one number", "a number or a list of numbers",
                                                    "a number, a list, or a list of lists"};
-    value.refuse("nested " + std::to_string(rank) + " deep; allowed for " + rules.name + ": " +
+    value.refuse("nested " + std::to_string(rank) + " deep; allowed for " + part.name + ": " +
                  wanted.at(static_cast<std::size_t>(max_rank)));
   }
   if (rank == 0) return;
-  const int components = config.likelihood.model == "two_gaussian" ? 2 : config.likelihood.components;
+  const int fixed = info_of(config.likelihood).fixed_components;
+  const int components = fixed ? fixed : config.likelihood.components;
   const auto columns = static_cast<int>(config.data.columns.size());  // 0: not known yet
-  const bool fits_components = rules.by_component && array.shape[0] == components;
-  const bool fits_columns = rules.by_column && rank == 1 && (columns == 0 || array.shape[0] == columns);
+  const bool fits_components = part.by_component && array.shape[0] == components;
+  const bool fits_columns = part.by_column && rank == 1 && (columns == 0 || array.shape[0] == columns);
   if (!fits_components && !fits_columns) {
     std::string allowed;
-    if (rules.by_component) allowed = std::to_string(components) + ", one for each component";
-    if (rules.by_column && rank == 1)
+    if (part.by_component) allowed = std::to_string(components) + ", one for each component";
+    if (part.by_column && rank == 1)
       allowed += (allowed.empty() ? "" : ", or ") + std::to_string(columns) + ", one for each column";
     value.refuse("a list of " + std::to_string(array.shape[0]) + "; allowed: one number or " + allowed);
   }
@@ -187,9 +148,9 @@ std::vector<YamlValue> find_arguments(const YamlValue& value, PriorFamily family
 
 /// Whether an argument differs between components. A list whose length could be [d] or [K] counts only if it
 /// cannot be [d].
-bool tells_components_apart(const ArrayArgument& array, const BlockRules& rules) {
-  const std::size_t max_rank = (rules.by_component ? 1 : 0) + (rules.by_column ? 1 : 0);
-  if (!rules.by_component || array.shape.empty() || array.shape.size() != max_rank) return false;
+bool tells_components_apart(const ArrayArgument& array, const PriorPart& part) {
+  const std::size_t max_rank = (part.by_component ? 1 : 0) + (part.by_column ? 1 : 0);
+  if (!part.by_component || array.shape.empty() || array.shape.size() != max_rank) return false;
   const auto rows = static_cast<std::size_t>(array.shape[0]);
   const std::size_t row = array.values.size() / rows;
   for (std::size_t i = row; i < array.values.size(); ++i) {
@@ -213,32 +174,12 @@ bool is_symmetric_about_half(const PriorSpec& prior) {
   }
 }
 
-}  // namespace
-
-PriorSet default_prior(const LikelihoodConfig& likelihood) {
-  PriorSet prior;
-  const PriorSpec normal{PriorFamily::normal, {one(0), one(10)}};
-  const PriorSpec half_normal{PriorFamily::half_normal, {one(1)}};
-  if (likelihood.model == "two_gaussian") {
-    prior.blocks = {
-        {"fraction", {PriorFamily::beta, {one(1), one(1)}}}, {"mean", normal}, {"sigma", half_normal}};
-  } else {
-    prior.blocks = {
-        {"weights", {PriorFamily::dirichlet, {one(1)}}}, {"means", normal}, {"scales", half_normal}};
-    if (likelihood.covariance == "tied" || likelihood.covariance == "full")
-      prior.blocks["correlations"] = {PriorFamily::lkj, {one(1)}};
-  }
-  return prior;
-}
-
-namespace {
-
-PriorSpec read_prior_of(const YamlValue& value, const BlockRules& rules, const RunConfig& config,
+PriorSpec read_prior_of(const YamlValue& value, const PriorPart& part, const RunConfig& config,
                         PriorSet& nested) {
-  PriorSpec prior{read_family(value, rules), {}};
+  PriorSpec prior{read_family(value, part), {}};
   const YamlValue body(value.node().items[0], value.key() + "." + family_name(prior.family));
   const std::vector<YamlValue> arguments = find_arguments(body, prior.family);
-  const bool is_argument = rules.name.find('.') != std::string::npos;
+  const bool is_argument = part.name.find('.') != std::string::npos;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& name = argument_names(prior.family)[i];
     if (arguments[i].node().kind == YamlNode::Kind::map) {
@@ -246,20 +187,20 @@ PriorSpec read_prior_of(const YamlValue& value, const BlockRules& rules, const R
       if (is_argument || std::find(sampled.begin(), sampled.end(), name) == sampled.end())
         arguments[i].refuse("a prior stands where a number is expected; allowed: a number or a list of them");
       prior.arguments.push_back({.shape = {}, .values = {}, .is_sampled = true});
-      const BlockRules own = rules_of_argument(rules, name);
+      const PriorPart own = part_of_argument(part, name);
       nested.blocks[own.name] = read_prior_of(arguments[i], own, config, nested);
       continue;
     }
     const ArrayArgument& array = prior.arguments.emplace_back(arguments[i].array());
-    const bool is_matrix = rules.domain == Domain::correlation && prior.family == PriorFamily::fixed;
-    if (!is_matrix) check_shape(arguments[i], array, rules, config);
+    const bool is_matrix = part.domain == Domain::correlation && prior.family == PriorFamily::fixed;
+    if (!is_matrix) check_shape(arguments[i], array, part, config);
     static const std::array<std::string, 5> free_names{"mean", "location", "meanlog", "lower", "upper"};
     const bool free = std::find(free_names.begin(), free_names.end(), name) != free_names.end();
     if (!free && prior.family != PriorFamily::fixed) require_above_zero(arguments[i], array);
   }
-  if (prior.family == PriorFamily::uniform) check_uniform(body, prior, rules.domain);
-  if (prior.family == PriorFamily::fixed && rules.domain != Domain::correlation)
-    check_fixed(arguments[0], prior.arguments[0], rules.domain, config.likelihood.components);
+  if (prior.family == PriorFamily::uniform) check_uniform(body, prior, part.domain);
+  if (prior.family == PriorFamily::fixed && part.domain != Domain::correlation)
+    check_fixed(arguments[0], prior.arguments[0], part.domain, config.likelihood.components);
   return prior;
 }
 
@@ -267,45 +208,79 @@ PriorSpec read_prior_of(const YamlValue& value, const BlockRules& rules, const R
 
 void read_prior(const YamlValue& value, const std::string& block, RunConfig& config) {
   PriorSet nested;
-  const PriorSpec prior = read_prior_of(value, rules_of(block, config), config, nested);
+  const PriorSpec prior = read_prior_of(value, prior_part(info_of(config.likelihood), block), config, nested);
   config.prior.blocks[block] = prior;
   for (const auto& [name, spec] : nested.blocks) config.prior.blocks[name] = spec;
 }
 
-std::string read_order(const YamlValue& order, RunConfig& config) {
-  std::string ordered = config.likelihood.model == "two_gaussian" ? "sigma" : "means";
-  const std::string key = ordered == "means" ? "means.0" : ordered;
-  const std::string text = order.node().kind == YamlNode::Kind::scalar ? order.node().scalar : "";
-  const std::string by_column = "means.", column = text.substr(std::min(by_column.size(), text.size()));
-  const bool is_number =
-      std::all_of(column.begin(), column.end(), [](char c) { return c >= '0' && c <= '9'; });
-  config.order_column.clear();
-  if (ordered == "means" && text.starts_with(by_column) && !column.empty() && !is_number) {
-    config.order_column = column;  // compared with the data's columns when these are read
-  } else {
-    const std::array<std::string, 2> allowed{"none", key};
-    if (ordered == "means" && is_number && text.starts_with(by_column) && text != key)
-      order.refuse(excerpt(text) +
-                   ": components are ordered by the first column; allowed: none, means.0, or "
-                   "data.columns with another column first");
-    if (order.choice(allowed) == "none") return "";
+PriorSet default_prior(const LikelihoodConfig& likelihood) {
+  const ModelInfo& model = info_of(likelihood);
+  const auto source = std::make_shared<const std::string>("default of model " + model.name);
+  RunConfig config;
+  config.likelihood = likelihood;
+  for (const PriorPart& part : prior_parts(model)) {
+    const YamlNode written = parse_yaml(part.default_prior, {source, 1});
+    read_prior({written, "prior." + part.name}, part.name, config);
   }
-  if (config.prior.blocks.at(ordered).family == PriorFamily::fixed) {
-    order.refuse(key + " cannot order " + ordered + " that are fixed; allowed: none");
-  }
+  return config.prior;
+}
+
+std::string order_key(const ModelInfo& model) {
+  return prior_part(model, model.ordered_by).by_column ? model.ordered_by + ".0" : model.ordered_by;
+}
+
+namespace {
+
+/// Refuses priors that differ between components, among them a weight of the first of two components that is
+/// not distributed like that of the second.
+void require_equal_components(const YamlValue& order, const std::string& key, const RunConfig& config) {
+  const std::vector<PriorPart> parts = prior_parts(info_of(config.likelihood));
   for (const auto& [block, prior] : config.prior.blocks) {
     if (block.find('.') != std::string::npos) continue;  // an argument's prior, which all components share
+    const auto part =
+        std::find_if(parts.begin(), parts.end(), [&](const PriorPart& p) { return p.name == block; });
     for (const ArrayArgument& argument : prior.arguments) {
-      if (!tells_components_apart(argument, rules_of(block, config))) continue;
+      if (!tells_components_apart(argument, *part)) continue;
       order.refuse(key + " needs the same prior for every component, and prior." + block +
                    " differs between them; allowed here: none");
     }
   }
-  if (ordered == "sigma" && !is_symmetric_about_half(config.prior.blocks.at("fraction"))) {
-    order.refuse(
-        "sigma needs a prior of fraction that is the same for 1 - fraction, such as {beta: {a: 1, b: 1}}; "
-        "allowed here: none");
+  for (const PriorPart& part : parts) {
+    const bool is_weight_of_first = part.domain == Domain::unit && part.influence == Influence::weights;
+    if (is_weight_of_first && !is_symmetric_about_half(config.prior.blocks.at(part.name)))
+      order.refuse(key + " needs a prior of " + part.name + " that is the same for 1 - " + part.name +
+                   ", such as " + part.default_prior + "; allowed here: none");
   }
+}
+
+}  // namespace
+
+std::string read_order(const YamlValue& order, RunConfig& config) {
+  const ModelInfo& model = info_of(config.likelihood);
+  const std::string& ordered = model.ordered_by;
+  config.order_column.clear();
+  if (ordered.empty()) {
+    order.choice(std::array<std::string, 1>{"none"});
+    return "";
+  }
+  const std::string key = order_key(model), by_column = ordered + ".";
+  const std::string text = order.node().kind == YamlNode::Kind::scalar ? order.node().scalar : "";
+  const std::string column = text.substr(std::min(by_column.size(), text.size()));
+  const bool names_a_column = key != ordered && text.starts_with(by_column);
+  const bool is_number =
+      std::all_of(column.begin(), column.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (names_a_column && !column.empty() && !is_number) {
+    config.order_column = column;  // compared with the data's columns when these are read
+  } else {
+    if (names_a_column && is_number && text != key)
+      order.refuse(excerpt(text) + ": components are ordered by the first column; allowed: none, " + key +
+                   ", or data.columns with another column first");
+    if (order.choice(std::array<std::string, 2>{"none", key}) == "none") return "";
+  }
+  if (config.prior.blocks.at(ordered).family == PriorFamily::fixed) {
+    order.refuse(key + " cannot order " + ordered + " that are fixed; allowed: none");
+  }
+  require_equal_components(order, key, config);
   return ordered;
 }
 

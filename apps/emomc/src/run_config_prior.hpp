@@ -11,10 +11,13 @@ namespace emomc::app {
 /// The priors of a likelihood if the configuration has none.
 PriorSet default_prior(const LikelihoodConfig& likelihood);
 
-/// Reads the prior of `block` (weights, means, scales, correlations, fraction, mean or sigma), and the priors
-/// of its arguments if they have one, into config.prior. `config` must contain data and likelihood already,
-/// since these determine the number of components and, if columns are listed, the number of columns.
+/// Reads the prior of `block`, one of prior_parts() of the model, and the priors of its arguments if they
+/// have one, into config.prior. `config` must contain data and likelihood already, since these determine the
+/// number of components and, if columns are listed, the number of columns.
 void read_prior(const YamlValue& value, const std::string& block, RunConfig& config);
+
+/// The value of prior.order that orders the components of `model`, which has an ordered_by: "means.0".
+std::string order_key(const ModelInfo& model);
 
 /// The block that `order` names; empty for none. Sets config.order_column where it names a column. An order
 /// requires a prior that is the same for all components: the ordered density is K! times the prior, where K!

@@ -8,6 +8,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"
+#include "emomc/likelihood/model_info.hpp"
 #include "emomc/likelihood/standardize.hpp"
 #include "emomc/sampler/prior_units.hpp"
 #include "progress.hpp"
@@ -146,7 +147,7 @@ std::vector<std::string> warnings(const RunSetup& setup) {
   // Ten rows for each parameter: a rule of thumb from regression.
   constexpr std::size_t kFewRows = 10;
   const auto parameters = static_cast<std::size_t>(setup.target->dim_unconstrained());
-  if (setup.model.name == "gaussian_mixture" && setup.model.components > 1 &&
+  if (model_info(setup.model).fixed_components == 0 && setup.model.components > 1 &&
       loaded.table.num_rows < kFewRows * parameters)
     lines.push_back("likelihood.components: " + std::to_string(setup.model.components) + " components have " +
                     counted(parameters, "free parameter") + ", many for " +
@@ -173,10 +174,11 @@ namespace {
 void check_order(const RunConfig& config, const std::vector<std::string>& columns) {
   const std::string& name = config.order_column;
   if (config.prior.order.empty() || name.empty() || name == columns[0]) return;
-  const std::string where = "prior.order: means." + name + ": ";
+  const std::string by_column = config.prior.order + ".";
+  const std::string where = "prior.order: " + by_column + name + ": ";
   if (std::find(columns.begin(), columns.end(), name) == columns.end())
     throw InputError(where + "there is no such column; " + did_you_mean(nearest_name(name, columns)) +
-                     "allowed: means." + columns[0] + ", the first of " + joined(columns));
+                     "allowed: " + by_column + columns[0] + ", the first of " + joined(columns));
   std::string others;
   for (const auto& column : columns)
     if (column != name) others += ", " + column;

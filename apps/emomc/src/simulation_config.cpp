@@ -8,6 +8,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"
+#include "emomc/likelihood/model_info.hpp"
 #include "emomc/likelihood/parameter_file.hpp"
 #include "input_kind.hpp"
 #include "run_config.hpp"
@@ -114,12 +115,15 @@ void read_parameters(const YamlValue& value, SimulationConfig& config) {
 }
 
 EmotionConfig read_emotion(const YamlNode& node, const std::string& key, const SimulationConfig& config) {
-  const Section section(node, key, {"weights", "shift", "spread"});
+  const std::string weights_key = model_info(config.model).blocks[kWeights].name;
+  const Section section(node, key, {weights_key, "shift", "spread"});
   const auto K = static_cast<std::size_t>(config.model.components);
   const auto d = static_cast<std::size_t>(config.dim);
+  const ParameterLayout layout = model_layout(config.model, config.dim);
+  const auto begin_of = [&](std::size_t block) { return static_cast<std::size_t>(layout.offset(block)); };
   EmotionConfig emotion{"", config.theta};
-  if (section.has("weights")) {
-    const YamlValue value = section.at("weights");
+  if (section.has(weights_key)) {
+    const YamlValue value = section.at(weights_key);
     const auto weights = read_numbers(value, K, "a weight for each component");
     double sum = 0;
     for (double w : weights) {
@@ -127,28 +131,39 @@ EmotionConfig read_emotion(const YamlNode& node, const std::string& key, const S
       sum += w;
     }
     if (std::abs(sum - 1) > 1e-6) value.refuse("the weights sum to " + shortest_text(sum) + "; allowed: 1");
-    for (std::size_t k = 0; k < K; ++k) emotion.theta[k] = weights[k] / sum;
+    for (std::size_t k = 0; k < K; ++k) emotion.theta[begin_of(kWeights) + k] = weights[k] / sum;
   }
   if (section.has("shift")) {
     const auto shift = read_numbers(section.at("shift"), d, "an offset for each column");
-    for (std::size_t i = 0; i < K * d; ++i) emotion.theta[K + i] += shift[i % d];
+    for (std::size_t i = 0; i < K * d; ++i) emotion.theta[begin_of(kMeans) + i] += shift[i % d];
   }
   if (section.has("spread")) {
     const YamlValue value = section.at("spread");
     const double spread = value.number();
     if (!(spread > 0)) value.refuse_range("above 0");
-    for (std::size_t i = 0; i < K * d; ++i) emotion.theta[K + K * d + i] *= spread;
+    for (std::size_t i = 0; i < K * d; ++i) emotion.theta[begin_of(kSpread) + i] *= spread;
   }
   return emotion;
+}
+
+// The models of which a corpus can be made.
+std::string names_of_mixtures() {
+  std::vector<std::string> names;
+  for (const ModelInfo& model : known_models())
+    if (has_scales_by_column(model) && model.has_gaussian_components &&
+        (names.empty() || names.back() != model.name))
+      names.push_back(model.name);
+  return joined(names);
 }
 
 SimulatedCorpus read_corpus(const YamlValue& value, const SimulationConfig& config) {
   const Section section(value.node(), value.key(),
                         {"speakers", "utterances", "frames", "persistence", "speaker_sd", "emotions"});
-  if (config.model.name != "gaussian_mixture")
-    value.refuse("a corpus is made from model gaussian_mixture only");
-  if (config.model.covariance != "diagonal")
-    value.refuse("a corpus is made from a diagonal mixture, whose scales have one list per component");
+  const ModelInfo& model = model_info(config.model);
+  if (!is_mixture(model)) value.refuse("a corpus is made from model " + names_of_mixtures() + " only");
+  if (!has_scales_by_column(model))
+    value.refuse("a corpus is made from a " + covariance_names(model.name).front() +
+                 " mixture, whose scales have one list per component");
   SimulatedCorpus corpus;
   corpus.speakers = read_list(section.at("speakers"), "speakers' names");
   for (const auto& name : corpus.speakers) check_label(section.at("speakers"), name);
@@ -176,6 +191,15 @@ SimulatedCorpus read_corpus(const YamlValue& value, const SimulationConfig& conf
   return corpus;
 }
 
+void require_simulated(const Section& top, const std::string& name) {
+  std::vector<std::string> names;
+  for (const ModelInfo& model : known_models())
+    if (model.has_gaussian_components && (names.empty() || names.back() != model.name))
+      names.push_back(model.name);
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    top.at("model").refuse("no rows can be simulated of model " + name + "; allowed: " + joined(names));
+}
+
 }  // namespace
 
 SimulationConfig load_simulation_config(const std::filesystem::path& file) {
@@ -186,6 +210,7 @@ SimulationConfig load_simulation_config(const std::filesystem::path& file) {
   SimulationConfig config;
   const auto models = model_names();
   if (top.has("model")) config.model.name = top.at("model").choice(models);
+  require_simulated(top, config.model.name);
   read_parameters(top.at("parameters"), config);
   if (top.has("seed")) config.seed = top.at("seed").unsigned_integer();
   for (int j = 0; j < config.dim; ++j) config.columns.push_back("c" + std::to_string(j));

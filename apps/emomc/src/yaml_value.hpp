@@ -50,4 +50,12 @@ class YamlValue {
   std::string key_;
 };
 
+/// A number that `accept` accepts; `allowed` says which these are.
+template <typename Accept>
+double number_where(const YamlValue& value, const std::string& allowed, Accept accept) {
+  const double number = value.number();
+  if (!accept(number)) value.refuse_range(allowed);
+  return number;
+}
+
 }  // namespace emomc::app

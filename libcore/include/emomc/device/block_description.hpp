@@ -39,6 +39,11 @@ struct BlockDescription {
   Influence influence;
   int num_axes;
   Axis axes[3];
+  /// The default prior, as a configuration writes it: "{normal: {mean: 0, sd: 10}}". For a covariance it is
+  /// the prior of the standard deviations.
+  const char* prior;
+  /// The default prior of a covariance's correlations; other blocks have none.
+  const char* correlation_prior = nullptr;
 };
 
 }  // namespace emomc::device

@@ -18,7 +18,9 @@ struct FullMixture : GaussianMixture {
        DataUnit::scale,
        Influence::component,
        3,
-       {Axis::component, Axis::feature, Axis::feature}},
+       {Axis::component, Axis::feature, Axis::feature},
+       "{half_normal: 1}",
+       "{lkj: 1}"},
   };
 
   EMOMC_INLINE FullShape shape() const { return {num_components, dim}; }

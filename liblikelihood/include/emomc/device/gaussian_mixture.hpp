@@ -22,15 +22,29 @@ struct GaussianMixture {
        DataUnit::none,
        Influence::weights,
        1,
-       {Axis::component, Axis::component}},
-      {"means", Support::real, DataUnit::location, Influence::component, 2, {Axis::component, Axis::feature}},
+       {Axis::component, Axis::component},
+       "{dirichlet: 1}"},
+      {"means",
+       Support::real,
+       DataUnit::location,
+       Influence::component,
+       2,
+       {Axis::component, Axis::feature},
+       "{normal: {mean: 0, sd: 10}}"},
       {"scales",
        Support::positive,
        DataUnit::scale,
        Influence::component,
        2,
-       {Axis::component, Axis::feature}},
+       {Axis::component, Axis::feature},
+       "{half_normal: 1}"},
   };
+  // These are for the programs of the host; likelihood/model_info.hpp says what they mean.
+  static constexpr const char* description = "";
+  static constexpr const char* ordered_by = "means";
+  static constexpr const char* init = "kmeans";
+  static constexpr bool has_gaussian_components = true;
+  static constexpr bool has_em = true;
 
   EMOMC_INLINE AxisAlignedShape shape() const { return {num_components, dim}; }
   EMOMC_INLINE int num_parameters() const { return num_components * (1 + 2 * dim); }

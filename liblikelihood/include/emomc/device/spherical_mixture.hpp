@@ -17,7 +17,8 @@ struct SphericalMixture : GaussianMixture {
        DataUnit::scale,
        Influence::component,
        1,
-       {Axis::component, Axis::component}},
+       {Axis::component, Axis::component},
+       "{half_normal: 1}"},
   };
 
   EMOMC_INLINE int num_parameters() const { return num_components * (2 + dim); }

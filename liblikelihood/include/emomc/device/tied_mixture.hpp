@@ -10,6 +10,7 @@ namespace emomc::device {
 /// A GaussianMixture but for its covariance, which theta holds as a lower Cholesky factor.
 struct TiedMixture : GaussianMixture {
   static constexpr const char* covariance = "tied";
+  static constexpr const char* description = "one full one for all components";
   static constexpr BlockDescription blocks[] = {
       GaussianMixture::blocks[0],
       GaussianMixture::blocks[1],
@@ -18,7 +19,9 @@ struct TiedMixture : GaussianMixture {
        DataUnit::scale,
        Influence::everything,
        2,
-       {Axis::feature, Axis::feature}},
+       {Axis::feature, Axis::feature},
+       "{half_normal: 1}",
+       "{lkj: 1}"},
   };
 
   EMOMC_INLINE TiedShape shape() const { return {num_components, dim}; }

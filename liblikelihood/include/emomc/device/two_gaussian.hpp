@@ -17,15 +17,28 @@ struct TwoGaussian {
   static constexpr int fixed_components = 2;
   static constexpr int fixed_dim = 1;
   static constexpr BlockDescription blocks[] = {
-      {"fraction", Support::unit_interval, DataUnit::none, Influence::weights, 0, {}},
-      {"mean", Support::real, DataUnit::location, Influence::everything, 0, {}},
+      {"fraction", Support::unit_interval, DataUnit::none, Influence::weights, 0, {}, "{beta: {a: 1, b: 1}}"},
+      {"mean",
+       Support::real,
+       DataUnit::location,
+       Influence::everything,
+       0,
+       {},
+       "{normal: {mean: 0, sd: 10}}"},
       {"sigma",
        Support::positive,
        DataUnit::scale,
        Influence::component,
        1,
-       {Axis::component, Axis::component}},
+       {Axis::component, Axis::component},
+       "{half_normal: 1}"},
   };
+  // These are for the programs of the host; likelihood/model_info.hpp says what they mean.
+  static constexpr const char* description = "one column; two widths, one mean";
+  static constexpr const char* ordered_by = "sigma";
+  static constexpr const char* init = "prior";
+  static constexpr bool has_gaussian_components = true;
+  static constexpr bool has_em = true;
 
   EMOMC_INLINE AxisAlignedShape shape() const { return {2, 1}; }
   EMOMC_INLINE int num_parameters() const { return 4; }

@@ -1,5 +1,5 @@
 // Maximum likelihood estimates and posterior modes by EM (Dempster, Laird and Rubin 1977), for every model
-// and backend.
+// with EM and every backend.
 #pragma once
 
 #include <functional>
@@ -50,7 +50,8 @@ class MixtureFitter {
 };
 
 /// `device` must outlive the fitter and be of the kind that make_device(backend) returns; `data` is copied.
-/// Computes in float64. `num_threads` applies to cpu only; 0 uses all processors.
+/// Computes in float64. `num_threads` applies to cpu only; 0 uses all processors. Throws InputError where the
+/// model has no EM.
 std::unique_ptr<MixtureFitter> make_fitter(Backend backend, const ModelSpec& model, const DataSet& data,
                                            Device& device, int num_threads = 0);
 

@@ -35,6 +35,9 @@ struct PoolOptions {
   /// [columns], as in FitOptions; empty: 1e-6 of each column's sd.
   std::vector<double> smallest_scale = {};
   std::vector<std::vector<double>> given = {};  ///< more starting points, in the model's layout
+  /// For a model without EM: the parameters behind those of the mixture that is fitted in its place. Every
+  /// fit gets them, except for those from `given` points, which keep their own.
+  std::vector<double> further = {};
 };
 
 /// Short fits by EM (Dempster, Laird and Rubin 1977). Each has 30 to 300 rounds, chosen so that fits of all
@@ -46,9 +49,10 @@ class MixturePool {
   /// In addition to `given`.
   static constexpr int kSeeded = kKmeans + kRandomRows + kRandomSplits + kLocalGroups;
 
-  /// `model` is a mixture with blocks of weights, of means and of scales or covariances, or two_gaussian,
-  /// whose partitions are of the distances from the median and whose first component is the narrower one.
-  /// `data` must outlive the object.
+  /// `model` is a mixture with blocks of weights, of means and of scales or covariances, or a pair with one
+  /// mean, whose partitions are of the distances from the median and whose first component is the narrower
+  /// one. For a mixture without EM, model_of_starts is fitted in its place, and the log likelihoods are those
+  /// of that model. Throws InputError where there is no such model. `data` must outlive the object.
   MixturePool(const DataSet& data, const ModelSpec& model, PoolOptions options);
 
   /// The fits with a finite log likelihood, in the order of the seedings.
@@ -61,12 +65,14 @@ class MixturePool {
 
   /// The fit after at most 30 more rounds on at most 200,000 rows, with a log likelihood that is scaled to
   /// all rows; `fit` itself where rows() are all rows. Nothing where the density of the larger sample at
-  /// `fit` is not finite: the log likelihood of rows() cannot be compared with one of all rows.
+  /// `fit` is not finite, since the log likelihood of rows() cannot be compared with one of all rows, and
+  /// where another model is fitted in place of the pool's.
   std::optional<ShortFit> refined(const ShortFit& fit) const;
 
  private:
   const DataSet& data_;
-  ModelSpec model_;
+  ModelSpec model_;  ///< the model that is fitted
+  bool stands_in_;   ///< for a model without EM
   PoolOptions options_;
   DataSet rows_;
   std::vector<ShortFit> fits_;

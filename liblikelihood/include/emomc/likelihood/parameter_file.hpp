@@ -19,8 +19,9 @@ std::vector<double> parse_parameters(const std::string& json, const std::string&
 /// The same for a file of at most 16 MiB.
 std::vector<double> read_parameter_file(const std::filesystem::path& file, const ParameterLayout& layout);
 
-/// The model `model` with the sizes of a parameter file: the number of components is that of its weights, and
-/// the covariance follows from the names and shapes of scales, covariance and covariances. Throws InputError.
+/// The model `model` with the sizes of a parameter file: the number of components is the length of its first
+/// block by component (a mixture's weights), and the covariance is the one whose blocks agree most with the
+/// names and ranks of the file's parameters. Throws InputError.
 ModelSpec model_of_parameters(const std::string& json, const std::string& name, const std::string& model);
 
 /// theta as JSON text; numbers have the shortest form that reads back to the same bits.

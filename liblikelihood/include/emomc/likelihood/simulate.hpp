@@ -14,7 +14,7 @@ namespace emomc {
 /// is a function of the arguments; different streams are independent. With `persistence` p a row keeps the
 /// component of its predecessor with probability p and draws a new one otherwise, so components of
 /// neighbouring rows are dependent, as in speech, while the distribution of each row remains the model's.
-/// Throws InputError as model_layout does.
+/// Throws InputError as model_layout does, and where the components of the model are not Gaussian.
 std::vector<double> simulate_rows(const ModelSpec& model, int dim, std::span<const double> theta,
                                   std::size_t num_rows, std::uint64_t seed, std::uint32_t stream = 0,
                                   double persistence = 0);

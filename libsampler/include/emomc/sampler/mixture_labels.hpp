@@ -14,8 +14,7 @@
 
 namespace emomc {
 
-/// Where a draw set has a Gaussian mixture's parameters, as quantity indices; parameters are in the data's
-/// own units.
+/// Where a draw set has a mixture's parameters, as quantity indices; parameters are in the data's own units.
 struct MixtureNames {
   int num_components = 0, num_columns = 0;
   std::size_t weights = 0, means = 0;
@@ -25,13 +24,17 @@ struct MixtureNames {
   /// The model two_gaussian, two Gaussians with one mean: `weights` is the weight of the first, `means` the
   /// mean of both.
   bool is_pair = false;
+  /// Whether the components are Gaussians. They are not where they have parameters besides these, such as the
+  /// degrees of freedom of a Student t.
+  bool is_gaussian = true;
 };
 
 /// Empty where the layout is not such a mixture or has fewer components.
 std::optional<MixtureNames> find_mixture(const DrawSet& set, int fewest_components = 2);
 
 /// The mixture's density in one column at each x, and its mean and sd there, for one draw. `draw` counts over
-/// all chains, chain after chain.
+/// all chains, chain after chain. The formulas are those of Gaussians: throws std::logic_error unless
+/// `mixture.is_gaussian`.
 std::vector<double> column_densities(const DrawSet& set, const MixtureNames& mixture, std::size_t draw,
                                      std::size_t column, std::span<const double> x);
 struct ColumnMoments {
@@ -51,7 +54,9 @@ std::array<double, kDensityPoints> density_grid(double mean, double sd);
 
 /// Appends quantities that do not depend on the labels: `sorted_weights[k]`, the largest first,
 /// `mixture_mean[j]` and `mixture_sd[j]` of each column, and `mixture_density[j,i]`, the density of column j
-/// at point i = 0 .. 4 of density_grid. Returns the index of the first of them.
+/// at point i = 0 .. 4 of density_grid. Components that are not Gaussian have `mixture_location[j]` and
+/// `mixture_scale[j]` instead, which are the same functions of their locations and scales, and no densities.
+/// Returns the index of the first of them.
 std::size_t append_label_free(DrawSet& set, const MixtureNames& mixture);
 
 /// Computes label-free quantities of single points: sorted weights, and means and sds of the mixture's
@@ -97,12 +102,13 @@ struct MatchedComponents {
   std::string numbered_by;
 };
 
-/// Matches the components of every draw to a reference that is estimated from all draws. Draw i is the joint
-/// density w_k N(x; m_k, S_k) of a row x and its component k. The method finds a permutation of each draw and
-/// a reference W_k N(x; M_k, V_k) that minimise the sum over draws of the Kullback-Leibler divergence from
-/// draw to reference. W, M and V are the moments of the components matched to number k, and component j of a
-/// draw as number k costs w_j (-log W_k + log|V_k| / 2 + tr(V_k^-1 (S_j + (m_j - M_k)(m_j - M_k)')) / 2).
-/// This is the decision-theoretic scheme of Stephens (2000, "Dealing with label switching in mixture models",
+/// Matches the components of every draw to a reference that is estimated from all draws. Components that are
+/// not Gaussian are matched by the Gaussians with their locations and scales. Draw i is the joint density w_k
+/// N(x; m_k, S_k) of a row x and its component k. The method finds a permutation of each draw and a reference
+/// W_k N(x; M_k, V_k) that minimise the sum over draws of the Kullback-Leibler divergence from draw to
+/// reference. W, M and V are the moments of the components matched to number k, and component j of a draw as
+/// number k costs w_j (-log W_k + log|V_k| / 2 + tr(V_k^-1 (S_j + (m_j - M_k)(m_j - M_k)')) / 2). This is the
+/// decision-theoretic scheme of Stephens (2000, "Dealing with label switching in mixture models",
 /// algorithm 4.1) with a loss that needs no integral over x. Permutations are found by the Hungarian method.
 /// The scheme ends in a local minimum, so it is started on a share of the draws from orders by columns,
 /// weights, scales and the first principal axis and from single draws; the best start is then continued on
