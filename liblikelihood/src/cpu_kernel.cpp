@@ -24,8 +24,7 @@ double remaining_sum(double* values, std::size_t count);
 
 HWY_BEFORE_NAMESPACE();
 // clang-format off
-#include "emomc/device/axis_aligned_mixture.hpp"
-#include "emomc/device/triangular_mixture.hpp"
+#include "emomc/device/models.hpp"
 #include "simd_pack.hpp"
 #include "simd_sums.hpp"
 #include "cpu_tile.hpp"
@@ -95,8 +94,7 @@ using namespace cpu;
 
 #else  // without Highway: one number at a time
 
-#include "emomc/device/axis_aligned_mixture.hpp"
-#include "emomc/device/triangular_mixture.hpp"
+#include "emomc/device/models.hpp"
 // Must follow the shapes.
 #include "cpu_tile.hpp"
 

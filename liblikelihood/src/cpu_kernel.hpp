@@ -3,10 +3,26 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
+
+#include "emomc/device/models.hpp"
 
 namespace emomc {
 
-enum class TileForm { axis_aligned, full, tied };
+/// The models, by which a call finds its shape.
+enum class TileForm {
+#define EMOMC_FORM(Model, Shape) Model,
+  EMOMC_MODELS(EMOMC_FORM)
+#undef EMOMC_FORM
+};
+template <class Model>
+constexpr TileForm tile_form() {
+#define EMOMC_FORM(M, Shape) \
+  if (std::is_same_v<Model, device::M>) return TileForm::M;
+  EMOMC_MODELS(EMOMC_FORM)
+#undef EMOMC_FORM
+  return {};
+}
 
 /// Shape and coefficients of one parameter vector (mixture_sum.hpp).
 template <class Real>

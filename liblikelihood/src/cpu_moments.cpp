@@ -181,7 +181,7 @@ std::unique_ptr<MomentEngine> make_cpu_moments(const Model& model, const DataSet
   return std::make_unique<CpuMoments<Model>>(model, data, num_threads);
 }
 
-#define EMOMC_INSTANTIATE(Model) \
+#define EMOMC_INSTANTIATE(Model, Shape) \
   template std::unique_ptr<MomentEngine> make_cpu_moments(const device::Model&, const DataSet&, int);
 EMOMC_MODELS(EMOMC_INSTANTIATE)
 

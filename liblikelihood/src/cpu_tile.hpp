@@ -130,16 +130,21 @@ struct TileSums {
   }
 };
 
+// A call of its own, so that models of one shape share the code.
+template <class Shape, class F>
+__attribute__((noinline)) void call_with(const Shape& shape, const F& f) {
+  f(shape);
+}
+
 // Calls f(shape) with the shape of the mixture.
 template <class Scalar, class F>
 EMOMC_INLINE void with_shape(const TileMixture<Scalar>& m, const F& f) {
   switch (m.form) {
-    case TileForm::axis_aligned:
-      return f(AxisAlignedShape{m.num_components, m.dim});
-    case TileForm::full:
-      return f(FullShape{m.num_components, m.dim});
-    case TileForm::tied:
-      return f(TiedShape{m.num_components, m.dim});
+#define EMOMC_CASE(Model, Shape) \
+  case TileForm::Model:          \
+    return call_with(Shape{m.num_components, m.dim}, f);
+    EMOMC_MODELS(EMOMC_CASE)
+#undef EMOMC_CASE
   }
 }
 

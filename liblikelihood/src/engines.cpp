@@ -12,7 +12,7 @@
 namespace emomc {
 std::vector<std::string> model_names() {
   std::vector<std::string> names;
-#define EMOMC_NAME(Model) \
+#define EMOMC_NAME(Model, Shape) \
   if (names.empty() || names.back() != device::Model::name) names.emplace_back(device::Model::name);
   EMOMC_MODELS(EMOMC_NAME)
 #undef EMOMC_NAME

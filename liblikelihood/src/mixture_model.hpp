@@ -18,10 +18,6 @@
 
 namespace emomc {
 
-inline TileForm tile_form(const device::AxisAlignedShape&) { return TileForm::axis_aligned; }
-inline TileForm tile_form(const device::FullShape&) { return TileForm::full; }
-inline TileForm tile_form(const device::TiedShape&) { return TileForm::tied; }
-
 /// Textbook formulas, in float64.
 template <class Model>
 class MixtureReference {
@@ -44,9 +40,21 @@ class MixtureReference {
   }
 
  private:
-  // Log density of one Gaussian.
+  // Log density of one component: a Gaussian, or where the model has degrees of freedom a t distribution.
   double log_component(const double* theta, int k, const double* x) const {
     const int d = model_.shape().dim;
+    if constexpr (requires { model_.degrees_of_freedom(theta, k); }) {
+      const double freedom = model_.degrees_of_freedom(theta, k);
+      double sum = std::lgamma(0.5 * (freedom + d)) - std::lgamma(0.5 * freedom) -
+                   0.5 * d * std::log(freedom * std::numbers::pi);
+      double square = 0;
+      for (int j = 0; j < d; ++j) {
+        const double scale = model_.scale(theta, k, j), z = (x[j] - model_.mean(theta, k, j)) / scale;
+        sum -= std::log(scale);
+        square += z * z;
+      }
+      return sum - 0.5 * (freedom + d) * std::log1p(square / freedom);
+    }
     double sum = -0.5 * d * std::log(2 * std::numbers::pi);
     if constexpr (has_factor<Model>) {
       // Forward substitution: z = L^-1 (x - mean), row by row.
@@ -111,7 +119,7 @@ class MixtureTiles final : public TileArithmetic<Real> {
  private:
   TileMixture<Real> mixture(const Real* coefficients, int num_rows) const {
     const auto shape = model_.shape();
-    return {tile_form(shape), shape.num_components, shape.dim, num_rows, coefficients};
+    return {tile_form<Model>(), shape.num_components, shape.dim, num_rows, coefficients};
   }
 
   Model model_;

@@ -73,7 +73,7 @@ int components_of(const ParameterLayout& layout, const ModelInfo& model) {
 }  // namespace
 
 std::span<const ModelInfo> known_models() {
-#define EMOMC_INFO(Model) info_of<device::Model>(),
+#define EMOMC_INFO(Model, Shape) info_of<device::Model>(),
   static const std::vector<ModelInfo> models{EMOMC_MODELS(EMOMC_INFO)};
 #undef EMOMC_INFO
   return models;

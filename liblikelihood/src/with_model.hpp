@@ -36,13 +36,13 @@ auto with_model(const ModelSpec& spec, int dim, F f) {
     model.dim = dim;
     return f(model);
   };
-#define EMOMC_TRY(Model)                                                                \
+#define EMOMC_TRY(Model, Shape)                                                         \
   if (spec.name == device::Model::name && spec.covariance == device::Model::covariance) \
     return checked(device::Model{});
   EMOMC_MODELS(EMOMC_TRY)
 #undef EMOMC_TRY
   std::string known, covariances;
-#define EMOMC_KNOWN(Model)              \
+#define EMOMC_KNOWN(Model, Shape)       \
   if (spec.name == device::Model::name) \
     covariances += (covariances.empty() ? "" : ", ") + std::string(device::Model::covariance);
   EMOMC_MODELS(EMOMC_KNOWN)

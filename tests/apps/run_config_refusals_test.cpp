@@ -111,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{
             data + "likelihood: {model: gausian_mixture}\n",
             "configs/x.yaml:2: likelihood.model: gausian_mixture is unknown; did you mean gaussian_mixture? "
-            "allowed: gaussian_mixture, two_gaussian"},
+            "allowed: gaussian_mixture, two_gaussian, student_t_mixture"},
         BadInput{data + "likelihood: {covariance: full}\nprior: {correlations: {lkj: 0}}\n",
                  "configs/x.yaml:3: prior.correlations.lkj: 0 is out of range; allowed: numbers above 0"},
         BadInput{data + "likelihood: {covariance: full}\nprior: {correlations: {dirichlet: 1}}\n",

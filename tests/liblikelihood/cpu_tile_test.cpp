@@ -24,7 +24,9 @@ class OneGaussian {
     coefficients_[8] = shift;
     for (int k = 1; k < 4; ++k) coefficients_[8 + k] = -std::numeric_limits<Real>::infinity();
   }
-  TileMixture<Real> of(int num_rows) const { return {TileForm::axis_aligned, 1, 1, num_rows, coefficients_}; }
+  TileMixture<Real> of(int num_rows) const {
+    return {TileForm::GaussianMixture, 1, 1, num_rows, coefficients_};
+  }
 
  private:
   std::vector<Real> memory_;

@@ -37,7 +37,7 @@ std::vector<double> results() {
     coefficients[num_slopes + k] = k == 3 || k >= num_components ? -std::numeric_limits<Real>::infinity()
                                                                  : static_cast<Real>(normal(random));
   std::vector<double> out(kRows);
-  const TileMixture<Real> mixture{TileForm::axis_aligned, num_components, dim, kRows, coefficients};
+  const TileMixture<Real> mixture{TileForm::GaussianMixture, num_components, dim, kRows, coefficients};
   tile_log2_densities(mixture, tile, out.data());
   std::vector<double> products(num_products(kRows));
   tile_log2_products(mixture, tile, products.data());

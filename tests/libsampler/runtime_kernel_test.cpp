@@ -30,7 +30,7 @@ class RuntimeKernels : public ::testing::Test {
 };
 
 const std::vector<std::string> kModels{
-#define EMOMC_NAME(Model) #Model,
+#define EMOMC_NAME(Model, Shape) #Model,
     EMOMC_MODELS(EMOMC_NAME)
 #undef EMOMC_NAME
 };

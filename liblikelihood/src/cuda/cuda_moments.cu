@@ -175,7 +175,7 @@ std::unique_ptr<MomentEngine> make_cuda_moments(const Model& model, const DataSe
   return std::make_unique<CudaMoments<Model>>(model, data, device);
 }
 
-#define EMOMC_INSTANTIATE(Model) \
+#define EMOMC_INSTANTIATE(Model, Shape) \
   template std::unique_ptr<MomentEngine> make_cuda_moments(const device::Model&, const DataSet&, Device&);
 EMOMC_MODELS(EMOMC_INSTANTIATE)
 

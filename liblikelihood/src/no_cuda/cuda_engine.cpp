@@ -25,7 +25,7 @@ std::unique_ptr<LikelihoodEngine> make_mixture_cuda_engine(const Model&, Precisi
   refuse();
 }
 
-#define EMOMC_INSTANTIATE(Model)                                                                       \
+#define EMOMC_INSTANTIATE(Model, Shape)                                                                \
   template std::unique_ptr<LikelihoodEngine> make_mixture_cuda_engine(const device::Model&, Precision, \
                                                                       const DataSet&, Device&);
 EMOMC_MODELS(EMOMC_INSTANTIATE)

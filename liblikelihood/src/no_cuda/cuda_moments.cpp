@@ -9,7 +9,7 @@ std::unique_ptr<MomentEngine> make_cuda_moments(const Model&, const DataSet&, De
   throw InputError("backend cuda: this emomc was built without CUDA; choose --backend cpu");
 }
 
-#define EMOMC_INSTANTIATE(Model) \
+#define EMOMC_INSTANTIATE(Model, Shape) \
   template std::unique_ptr<MomentEngine> make_cuda_moments(const device::Model&, const DataSet&, Device&);
 EMOMC_MODELS(EMOMC_INSTANTIATE)
 

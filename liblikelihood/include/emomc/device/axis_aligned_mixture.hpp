@@ -9,8 +9,12 @@
 // number.
 //
 // Re-includable: the cpu engine includes this once per SIMD target (see forget_includes.hpp).
-#ifndef EMOMC_DEVICE_AXIS_ALIGNED_MIXTURE_HPP
+#if defined(EMOMC_DEVICE_AXIS_ALIGNED_MIXTURE_HPP) == defined(EMOMC_ROW_ARITHMETIC_AGAIN)
+#ifdef EMOMC_DEVICE_AXIS_ALIGNED_MIXTURE_HPP
+#undef EMOMC_DEVICE_AXIS_ALIGNED_MIXTURE_HPP
+#else
 #define EMOMC_DEVICE_AXIS_ALIGNED_MIXTURE_HPP
+#endif
 
 #include "emomc/device/mixture_sum.hpp"
 
@@ -60,19 +64,15 @@ struct ColumnCoefficients {
 #endif
 };
 
-/// t[b][c][r] = shift - sum over columns of z^2 for R rows and B times C components, those from first + 4 b
-/// on: whole blocks (C = 4), or one pair or component (B = 1; `first` even for a pair). `row(j, x)` loads
-/// column j of the R rows into x[R]. The bits of a term depend on neither B nor C.
+/// t[b][c][r] -= sum over columns of z^2 for R rows and B times C components, those from first + 4 b on:
+/// whole blocks (C = 4), or one pair or component (B = 1; `first` even for a pair). `row(j, x)` loads column
+/// j of the R rows into x[R]. The bits of a term depend on neither B nor C.
 template <int B, int C, int R, class Real, class Scalar, class Row>
-EMOMC_INLINE void accumulate(const AxisAlignedShape& shape, const Scalar* coefficients, int first,
-                             const Row& row, Real (&t)[B][C][R]) {
+EMOMC_INLINE void subtract_squares(const AxisAlignedShape& shape, const Scalar* coefficients, int first,
+                                   const Row& row, Real (&t)[B][C][R]) {
   const Scalar* next[B];
   EMOMC_UNROLL
   for (int b = 0; b < B; ++b) {
-    const Scalar* shifts = coefficients + shape.shift_index(first + b * kComponentBlock);
-    EMOMC_UNROLL
-    for (int c = 0; c < C; ++c) EMOMC_UNROLL
-    for (int r = 0; r < R; ++r) t[b][c][r] = Real(shifts[c]);
     next[b] = coefficients + shape.slope_index(first + b * kComponentBlock, 0);
   }
   EMOMC_UNROLL_EXACT
@@ -115,6 +115,14 @@ EMOMC_INLINE void accumulate(const AxisAlignedShape& shape, const Scalar* coeffi
     }
 #endif
   }
+}
+
+/// t[b][c][r] = shift - sum over columns of z^2.
+template <int B, int C, int R, class Real, class Scalar, class Row>
+EMOMC_INLINE void accumulate(const AxisAlignedShape& shape, const Scalar* coefficients, int first,
+                             const Row& row, Real (&t)[B][C][R]) {
+  start_terms(shape, coefficients, first, t);
+  subtract_squares(shape, coefficients, first, row, t);
 }
 
 }  // namespace EMOMC_DEVICE_NAMESPACE

@@ -1,9 +1,10 @@
 // Gaussian mixture with full covariance: weights [K], means [K][d], covariances [K][d][d].
+#include "emomc/device/triangular_mixture.hpp"  // its arithmetic may be included again
+
 #ifndef EMOMC_DEVICE_FULL_MIXTURE_HPP
 #define EMOMC_DEVICE_FULL_MIXTURE_HPP
 
 #include "emomc/device/gaussian_mixture.hpp"
-#include "emomc/device/triangular_mixture.hpp"
 
 namespace emomc::device {
 

@@ -1,9 +1,10 @@
 // Gaussian mixture with diagonal covariance: weights [K], means [K][d], scales [K][d] (standard
 // deviations).
+#include "emomc/device/axis_aligned_mixture.hpp"  // its arithmetic may be included again
+
 #ifndef EMOMC_DEVICE_GAUSSIAN_MIXTURE_HPP
 #define EMOMC_DEVICE_GAUSSIAN_MIXTURE_HPP
 
-#include "emomc/device/axis_aligned_mixture.hpp"
 #include "emomc/device/block_description.hpp"
 
 namespace emomc::device {

@@ -11,8 +11,12 @@
 // pair's sum depends on the two components and the row alone, and may be kept while others change.
 //
 // Re-includable: the cpu engine includes this once per SIMD target (see forget_includes.hpp).
-#ifndef EMOMC_DEVICE_MIXTURE_SUM_HPP
+#if defined(EMOMC_DEVICE_MIXTURE_SUM_HPP) == defined(EMOMC_ROW_ARITHMETIC_AGAIN)
+#ifdef EMOMC_DEVICE_MIXTURE_SUM_HPP
+#undef EMOMC_DEVICE_MIXTURE_SUM_HPP
+#else
 #define EMOMC_DEVICE_MIXTURE_SUM_HPP
+#endif
 
 #include "emomc/device/macros.hpp"
 #include "emomc/device/math.hpp"
@@ -41,6 +45,18 @@ inline constexpr int kGroupBlocks = 2;
 /// Sums of rows within 2^+-this are taken as they are: far from where single terms leave the range of Real.
 template <class Scalar>
 inline constexpr Scalar kPlainRange = sizeof(Scalar) == sizeof(float) ? 90 : 900;
+
+/// t[b][c][r] = shift, as accumulate begins with it.
+template <int B, int C, int R, class Shape, class Real, class Scalar>
+EMOMC_INLINE void start_terms(const Shape& shape, const Scalar* coefficients, int first, Real (&t)[B][C][R]) {
+  EMOMC_UNROLL
+  for (int b = 0; b < B; ++b) {
+    const Scalar* shifts = coefficients + shape.shift_index(first + b * kComponentBlock);
+    EMOMC_UNROLL
+    for (int c = 0; c < C; ++c) EMOMC_UNROLL
+    for (int r = 0; r < R; ++r) t[b][c][r] = Real(shifts[c]);
+  }
+}
 
 /// Adds the terms of 4 B components from block `block` on to the sums of R rows. Components beyond the last
 /// have a shift of minus infinity and add nothing.

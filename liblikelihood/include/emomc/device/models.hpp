@@ -1,19 +1,23 @@
-// The list of mixtures. A new one needs a header beside this one, its include and line here and a test
-// (docs/adding-a-model.md).
-#ifndef EMOMC_DEVICE_MODELS_HPP
-#define EMOMC_DEVICE_MODELS_HPP
-
+// The list of mixtures. A new one needs a header beside this one, its include and its line here, and a test
+// (docs/adding-a-model.md). The cpu engine includes the headers once for each SIMD target, and gets their
+// arithmetic again (forget_includes.hpp).
 #include "emomc/device/full_mixture.hpp"
 #include "emomc/device/gaussian_mixture.hpp"
 #include "emomc/device/spherical_mixture.hpp"
+#include "emomc/device/student_t_mixture.hpp"
 #include "emomc/device/tied_mixture.hpp"
 #include "emomc/device/two_gaussian.hpp"
 
-#define EMOMC_MODELS(X) \
-  X(GaussianMixture)    \
-  X(SphericalMixture)   \
-  X(TiedMixture)        \
-  X(FullMixture)        \
-  X(TwoGaussian)
+#ifndef EMOMC_DEVICE_MODELS_HPP
+#define EMOMC_DEVICE_MODELS_HPP
+
+// Each model and the type that Model::shape() returns. Models of one name follow each other.
+#define EMOMC_MODELS(X)                 \
+  X(GaussianMixture, AxisAlignedShape)  \
+  X(SphericalMixture, AxisAlignedShape) \
+  X(TiedMixture, TiedShape)             \
+  X(FullMixture, FullShape)             \
+  X(TwoGaussian, AxisAlignedShape)      \
+  X(StudentTMixture, StudentTShape)
 
 #endif  // EMOMC_DEVICE_MODELS_HPP

@@ -2,8 +2,12 @@
 // same overloads (liblikelihood/src/simd_pack.hpp).
 //
 // Re-includable: the cpu engine includes this once per SIMD target (see forget_includes.hpp).
-#ifndef EMOMC_DEVICE_REAL_OPS_HPP
+#if defined(EMOMC_DEVICE_REAL_OPS_HPP) == defined(EMOMC_ROW_ARITHMETIC_AGAIN)
+#ifdef EMOMC_DEVICE_REAL_OPS_HPP
+#undef EMOMC_DEVICE_REAL_OPS_HPP
+#else
 #define EMOMC_DEVICE_REAL_OPS_HPP
+#endif
 
 #include "emomc/device/macros.hpp"
 
@@ -186,6 +190,48 @@ EMOMC_INLINE Real real_log2(Real x) {
   const Real f = m - Real(Scalar(1));
   const Real s = f / (m + Real(Scalar(1)));
   return real_fma(s, log2_kernel(s * s, Scalar()), e);
+}
+
+/// (log(1 + f) / s - 2) / z with s = f / (2 + f), |s| <= 0.172, z = s^2: 2 sum of z^i / (2i + 3).
+template <class Real>
+EMOMC_INLINE Real log_kernel(Real z, float) {
+  Real p = real_fma(Real(2.0f / 11), z, Real(2.0f / 9));
+  p = real_fma(p, z, Real(2.0f / 7));
+  p = real_fma(p, z, Real(2.0f / 5));
+  return real_fma(p, z, Real(2.0f / 3));
+}
+template <class Real>
+EMOMC_INLINE Real log_kernel(Real z, double) {
+  Real p = real_fma(Real(2.0 / 23), z, Real(2.0 / 21));
+  p = real_fma(p, z, Real(2.0 / 19));
+  p = real_fma(p, z, Real(2.0 / 17));
+  p = real_fma(p, z, Real(2.0 / 15));
+  p = real_fma(p, z, Real(2.0 / 13));
+  p = real_fma(p, z, Real(2.0 / 11));
+  p = real_fma(p, z, Real(2.0 / 9));
+  p = real_fma(p, z, Real(2.0 / 7));
+  p = real_fma(p, z, Real(2.0 / 5));
+  return real_fma(p, z, Real(2.0 / 3));
+}
+
+/// log(1 + x) for x >= 0. No constant of it has a rounding error that would be the same relative error in
+/// every result: the leading coefficient is 2, and log 2 has two parts.
+template <class Real>
+EMOMC_INLINE Real real_log1p(Real x) {
+  using Scalar = typename RealTraits<Real>::Scalar;
+  constexpr bool kIsFloat = sizeof(Scalar) == sizeof(float);
+  constexpr Scalar kLn2High =
+      kIsFloat ? static_cast<Scalar>(0x1.62ep-1) : static_cast<Scalar>(0x1.62e42fefa3000p-1);
+  constexpr Scalar kLn2Low =
+      kIsFloat ? static_cast<Scalar>(0x1.0bfbe8e7bcd5ep-15) : static_cast<Scalar>(0x1.3de6af278ece6p-42);
+  const Real one = Real(Scalar(1));
+  Real e;
+  const Real m = real_split(one + x, &e);
+  // Without an exponent 1 + x is m, less what rounding has lost.
+  const Real f = real_select_greater(e, Real(Scalar(0.5)), m - one, x);
+  const Real s = f / (m + one), z = s * s;
+  const Real rest = real_fma(s * z, log_kernel(z, Scalar()), e * Real(kLn2Low));
+  return real_fma(e, Real(kLn2High), real_fma(s, Real(Scalar(2)), rest));
 }
 
 #if EMOMC_HAS_FAST_EXP2F

@@ -1,4 +1,6 @@
 // Gaussian mixture with spherical covariance: weights [K], means [K][d], scales [K] (standard deviations).
+#include "emomc/device/axis_aligned_mixture.hpp"  // its arithmetic may be included again
+
 #ifndef EMOMC_DEVICE_SPHERICAL_MIXTURE_HPP
 #define EMOMC_DEVICE_SPHERICAL_MIXTURE_HPP
 

@@ -1,9 +1,10 @@
 // Gaussian mixture whose components share one covariance: weights [K], means [K][d], covariance [d][d].
+#include "emomc/device/triangular_mixture.hpp"  // its arithmetic may be included again
+
 #ifndef EMOMC_DEVICE_TIED_MIXTURE_HPP
 #define EMOMC_DEVICE_TIED_MIXTURE_HPP
 
 #include "emomc/device/gaussian_mixture.hpp"
-#include "emomc/device/triangular_mixture.hpp"
 
 namespace emomc::device {
 

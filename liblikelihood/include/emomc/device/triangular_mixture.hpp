@@ -6,8 +6,12 @@
 // axis_aligned_mixture.hpp: whatever W > 0 on its diagonal, that is a Gaussian with normaliser prod_i W_ii.
 //
 // Re-includable: the cpu engine includes this once per SIMD target (see forget_includes.hpp).
-#ifndef EMOMC_DEVICE_TRIANGULAR_MIXTURE_HPP
+#if defined(EMOMC_DEVICE_TRIANGULAR_MIXTURE_HPP) == defined(EMOMC_ROW_ARITHMETIC_AGAIN)
+#ifdef EMOMC_DEVICE_TRIANGULAR_MIXTURE_HPP
+#undef EMOMC_DEVICE_TRIANGULAR_MIXTURE_HPP
+#else
 #define EMOMC_DEVICE_TRIANGULAR_MIXTURE_HPP
+#endif
 
 #include "emomc/device/mixture_sum.hpp"
 
@@ -66,18 +70,6 @@ struct TiedShape {
   EMOMC_INLINE int num_terms() const { return num_components * (dim + 1); }
   EMOMC_INLINE int num_scratch() const { return triangle_size(dim) + num_components * (dim + 1); }
 };
-
-/// t[b][c][r] = shift, as accumulate begins with it.
-template <int B, int C, int R, class Shape, class Real, class Scalar>
-EMOMC_INLINE void start_terms(const Shape& shape, const Scalar* coefficients, int first, Real (&t)[B][C][R]) {
-  EMOMC_UNROLL
-  for (int b = 0; b < B; ++b) {
-    const Scalar* shifts = coefficients + shape.shift_index(first + b * kComponentBlock);
-    EMOMC_UNROLL
-    for (int c = 0; c < C; ++c) EMOMC_UNROLL
-    for (int r = 0; r < R; ++r) t[b][c][r] = Real(shifts[c]);
-  }
-}
 
 /// As for an AxisAlignedShape.
 template <int B, int C, int R, class Real, class Scalar, class Row>

@@ -1,9 +1,10 @@
 // Two Gaussians with one mean on a line, the usual signal shape of an unbinned fit:
 // fraction N(x; mean, sigma[0]) + (1 - fraction) N(x; mean, sigma[1]).
+#include "emomc/device/axis_aligned_mixture.hpp"  // its arithmetic may be included again
+
 #ifndef EMOMC_DEVICE_TWO_GAUSSIAN_HPP
 #define EMOMC_DEVICE_TWO_GAUSSIAN_HPP
 
-#include "emomc/device/axis_aligned_mixture.hpp"
 #include "emomc/device/block_description.hpp"
 
 namespace emomc::device {

@@ -19,7 +19,7 @@ inline constexpr bool has_factor = requires(const Model& model, const double* th
 /// The C++ name of a model's type.
 template <class Model>
 std::string model_type_name() {
-#define EMOMC_TYPE_NAME(M) \
+#define EMOMC_TYPE_NAME(M, Shape) \
   if (std::is_same_v<Model, device::M>) return "emomc::device::" #M;
   EMOMC_MODELS(EMOMC_TYPE_NAME)
 #undef EMOMC_TYPE_NAME

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times of two builds of emomc on the same machine, in turns.
 
-    bench/compare.py BEFORE AFTER --method cuda --rounds 3 [--json FILE]
+    bench/builds.py BEFORE AFTER --method cuda --rounds 3 [--json FILE]
 
 BEFORE and AFTER are programs. Each row of the table is a figure of `emomc bench`: the median over rounds of either, their
 ratio, and the spread of the rounds: the larger of the two programs' (largest - smallest) / median. A row is marked where
@@ -13,6 +13,7 @@ import json
 import statistics
 import subprocess
 import sys
+import time
 
 SIZES = (100, 1_000, 10_000, 100_000, 1_000_000)
 MORE = 1.03
@@ -50,8 +51,10 @@ def main():
     parser.add_argument("--largest", type=float, default=1e6)
     parser.add_argument("--jobs", type=int, default=1, help="programs at once that compile kernels beforehand")
     parser.add_argument("--only", default="")
+    parser.add_argument("--budget", type=float, default=1e9, help="seconds after which no further measurement begins")
     parser.add_argument("--json")
     a = parser.parse_args()
+    begin = time.monotonic()
     chosen = [(name, more, [n for n in rows if n <= a.largest], chains) for name, more, rows, chains in cases(a.method)
               if a.only in name and min(rows) <= a.largest]
     if a.jobs > 1:
@@ -62,6 +65,9 @@ def main():
     times = {}
     for _ in range(a.rounds):
         for name, more, rows, chains in chosen:
+            if time.monotonic() - begin > a.budget:
+                print(f"the budget of {a.budget:g} s is spent: {name} is measured fewer times", file=sys.stderr)
+                break
             for which, program in enumerate(a.programs):
                 for one in bench(program, a.method, more, rows, chains, a.seconds):
                     for figure in ("evaluation", "step"):

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Checks what a library may include and name (docs/architecture.md): libcore nothing of the libraries above it, libsampler
+# nothing of liblikelihood but in its tests, liblikelihood nothing of libsampler. Exit code 1 with the lines that break
+# this.
+#  --planted   checks copies in which one such line each was planted, and fails unless every one is found
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# Headers of a library as they are included, one a line.
+headers_of() { # root, library
+  (cd "$1/lib$2/include" && find emomc -type f | LC_ALL=C sort)
+}
+
+# The lines of lib$2 that include a header of lib$3, or in its CMakeLists.txt name the library.
+breaches() { # root, library, library it must not know
+  local pattern
+  pattern=$(headers_of "$1" "$3" | sed 's/[.]/[.]/g' | paste -sd '|')
+  grep -rnE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[\"<]($pattern)[\">]" "$1/lib$2" || true
+  grep -nE "lib$3|emomc_$3" "$1/lib$2/CMakeLists.txt" /dev/null || true
+}
+
+check() { # root
+  local found=0 lines pair
+  for pair in "core likelihood" "core sampler" "core speech" "sampler likelihood" "sampler speech" "likelihood sampler" \
+    "likelihood speech" "speech sampler"; do
+    # shellcheck disable=SC2086  # two words
+    lines=$(breaches "$1" $pair)
+    [[ -z $lines ]] && continue
+    found=1
+    echo "lib${pair% *} must not know lib${pair#* }:"
+    echo "$lines"
+  done
+  return $found
+}
+
+if [[ ${1:-} == --planted ]]; then
+  copy=$(mktemp -d)
+  trap 'rm -rf "$copy"' EXIT
+  plant() { # file, line
+    rm -rf "${copy:?}"/*
+    cp -r libcore liblikelihood libsampler libspeech "$copy/"
+    echo "$2" >>"$copy/$1"
+    if check "$copy" >"$copy/found"; then
+      echo "not found: '$2' in $1" >&2
+      exit 1
+    fi
+    grep -qF "$1" "$copy/found"
+  }
+  plant libsampler/include/emomc/device/resident_chain.cuh '#include "emomc/device/gaussian_mixture.hpp"'
+  plant libsampler/src/target.cpp '#include "emomc/likelihood/models.hpp"'
+  plant libcore/include/emomc/core/parameters.hpp '#include "emomc/sampler/target.hpp"'
+  plant libcore/include/emomc/device/team.hpp ' #  include "emomc/device/mixture_sum.hpp"'
+  plant libcore/CMakeLists.txt 'target_include_directories(emomc_core PRIVATE ../liblikelihood/include)'
+  plant liblikelihood/src/engines.cpp '#include "emomc/device/proposals.hpp"'
+  echo "every planted line is found"
+  exit 0
+fi
+check .
