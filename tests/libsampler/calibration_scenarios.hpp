@@ -48,6 +48,11 @@ inline GenerativeModel two_gaussian(Blocks blocks, double scale_floor = 0, const
   return {{"two_gaussian", 2}, 1, {std::move(blocks), scale_floor, order}};
 }
 
+inline GenerativeModel student_t_mixture(int K, int d, Blocks blocks, double scale_floor = 0) {
+  blocks.try_emplace("weights", families::dirichlet(2));
+  return {{"student_t_mixture", K, "diagonal"}, d, {std::move(blocks), scale_floor, ""}};
+}
+
 inline std::vector<Scenario> calibration_scenarios() {
   using namespace families;
   using enum ProposalShape;
@@ -192,6 +197,19 @@ inline std::vector<Scenario> calibration_scenarios() {
                           {"scales.mean", student_t(6, 0.3, 0.4)}},
                          0.3),
                  3, walk("differential_evolution"), 40, 16});
+  all.push_back({"heavy_tails",
+                 student_t_mixture(2, 2,
+                                   {{"means", normal(0, 2)},
+                                    {"scales", lognormal(-0.3, 0.5)},
+                                    {"degrees_of_freedom", gamma(2, 0.3)}}),
+                 6, walk("component_wise"), 40});
+  all.push_back(
+      {"heavy_tails_fixed_freedom",
+       student_t_mixture(
+           2, 1,
+           {{"means", normal(0, 2)}, {"scales", half_normal(1)}, {"degrees_of_freedom", fixed({}, {3})}},
+           0.1),
+       6, walk("random_walk"), 60, 1, Backend::cpu, Precision::mixed});
   return all;
 }
 

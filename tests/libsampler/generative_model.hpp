@@ -66,7 +66,7 @@ class Simulator {
   /// Draws rows, num_rows x num_columns, given the last parameters.
   std::vector<double> rows(std::size_t num_rows) {
     std::vector<double> result;
-    const bool is_mixture = model_.model.name == "gaussian_mixture";
+    const bool is_mixture = values_.contains("weights");
     const auto& weights = is_mixture ? values_.at("weights") : values_.at("fraction");
     const auto d = static_cast<std::size_t>(model_.num_columns);
     std::normal_distribution<double> normal;
@@ -76,6 +76,11 @@ class Simulator {
         u -= weights[k];
       std::vector<double> z(d);
       for (double& value : z) value = normal(random_);
+      if (values_.contains("degrees_of_freedom")) {  // a t distribution: divided by the root of a mean square
+        const double freedom = values_.at("degrees_of_freedom")[k];
+        const double chi_square = std::gamma_distribution<double>(0.5 * freedom, 2)(random_);
+        for (double& value : z) value /= std::sqrt(chi_square / freedom);
+      }
       for (std::size_t j = 0; j < d; ++j) {
         const double mean = is_mixture ? values_.at("means")[k * d + j] : values_.at("mean")[0];
         result.push_back(mean + deviation(k, j, z));
