@@ -40,8 +40,9 @@ def rows_of(count, columns, seed=1):
 def cases(backend):
     """name, rows, columns, lines of the configuration."""
     def case(model, rows, columns, chains, proposal, precision, components=3, steps=60):
-        likelihood = (f"{{model: two_gaussian, precision: {precision}}}" if model == "two_gaussian" else
-                      f"{{components: {components}, covariance: {model}, precision: {precision}}}")
+        named = {"two_gaussian": "model: two_gaussian",
+                 "student_t_mixture": f"model: student_t_mixture, components: {components}"}
+        likelihood = "{" + named.get(model, f"components: {components}, covariance: {model}") + f", precision: {precision}}}"
         text = (f"likelihood: {likelihood}\n"
                 f"sampler: {{chains: {chains}, warmup: {steps}, draws: {steps}, thin: 2, init: prior, seed: 7, "
                 f"proposal: {{kind: {proposal}}}}}\n")
@@ -52,7 +53,8 @@ def cases(backend):
         chains = 40 if proposal in NEED_CHAINS else 4
         for precision in ("mixed", "double"):
             yield case("diagonal", 700, 2, chains, proposal, precision)
-    for model, columns in (("diagonal", 5), ("spherical", 3), ("tied", 3), ("full", 3), ("two_gaussian", 1)):
+    for model, columns in (("diagonal", 5), ("spherical", 3), ("tied", 3), ("full", 3), ("two_gaussian", 1),
+                           ("student_t_mixture", 3)):
         for precision in ("mixed", "double"):
             for proposal in ("component_wise", "random_walk"):
                 for components in ((3,) if model == "two_gaussian" else (1, 4, 9)):
@@ -67,7 +69,7 @@ def cases(backend):
         for rows, chains in ((5316, 1), (3000, 100), (500, 200), (5316, 256), (100_000, 1), (400_000, 1),
                              (60_000, 40), (2000, 1500)):
             yield case("diagonal", rows, 5, chains, proposal, "mixed", 8, 30)
-        for model in ("tied", "full"):
+        for model in ("tied", "full", "student_t_mixture"):
             for rows, chains in ((1000, 1), (500, 300), (30_000, 1), (60_000, 40)):
                 yield case(model, rows, 4, chains, proposal, "mixed", 4, 30)
         for rows, chains in ((1000, 1), (3000, 100), (5316, 256), (100_000, 1), (60_000, 40)):
@@ -92,16 +94,24 @@ def draws_of(binary, backend, folder, case):
     return name, hashlib.sha256(table.stdout).hexdigest()
 
 
+def is_hash(value):
+    return len(value) == 64 and all(c in "0123456789abcdef" for c in value)
+
+
 def compare(before, after):
     first, second = (json.loads(pathlib.Path(p).read_text()) for p in (before, after))
+    failed = [f"{path}: {name}: {value}" for path, hashes in ((before, first), (after, second))
+              for name, value in hashes.items() if not is_hash(value)]
+    for line in failed:
+        print(f"failed: {line}")
     differ = [name for name in first if name in second and first[name] != second[name]]
     for name in differ:
         print(f"differs: {name}\n  {first[name]}\n  {second[name]}")
     missing = sorted(set(first) ^ set(second))
     for name in missing:
         print(f"only in one of them: {name}")
-    print(f"{len(first)} cases, {len(differ)} differ, {len(missing)} in one file only")
-    return 1 if differ or missing else 0
+    print(f"{len(first)} cases, {len(differ)} differ, {len(missing)} in one file only, {len(failed)} failed")
+    return 1 if differ or missing or failed or not first else 0
 
 
 def main():
@@ -131,7 +141,7 @@ def main():
         pathlib.Path(options.output).write_text(text + "\n")
     else:
         print(text)
-    return 0
+    return 0 if hashes and all(is_hash(value) for value in hashes.values()) else 1
 
 
 if __name__ == "__main__":

@@ -35,11 +35,11 @@ int main(int argc, char** argv) {
   const PriorSpec wide{PriorFamily::normal, {{{}, {0}}, {{}, {10}}}};
   const Target target(model->layout(), {{{"a", wide}, {"b", wide}}}, std::vector<double>(4, 1.0));
   const std::vector<ChainPlan> chains{{0, {0}}, {1, {0}}, {2, {0}}, {3, {0}}};
-  const std::vector<double> starts(12, 0.0);
   Moments moments;
-  run_chains(*engine, target, {"random_walk"}, chains, {.draws = 5000, .thin = 5}, starts, moments);
+  run_chains(*engine, target, {"random_walk"}, chains, {.draws = 5000, .thin = 5}, std::vector(12, 0.0),
+             moments);
   for (int j = 0; j < 3; ++j) {
-    const double mean = moments.sum[j] / moments.count;
-    std::printf("%.4f +- %.4f\n", mean, std::sqrt(moments.squares[j] / moments.count - mean * mean));
+    const double mean = moments.sum[j] / moments.count, square = moments.squares[j] / moments.count;
+    std::printf("%.4f +- %.4f\n", mean, std::sqrt(square - mean * mean));
   }
 }

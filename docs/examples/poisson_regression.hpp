@@ -1,4 +1,5 @@
 // Poisson regression: y is Poisson with mean exp(a + b[0] x1 + b[1] x2). Columns: x1, x2, y, log(y!).
+#pragma once
 #include "emomc/device/density.hpp"
 
 struct PoissonRegression {

@@ -143,7 +143,7 @@ EMOMC_INLINE void with_shape(const TileMixture<Scalar>& m, const F& f) {
 #define EMOMC_CASE(Model, Shape) \
   case TileForm::Model:          \
     return call_with(Shape{m.num_components, m.dim}, f);
-    EMOMC_MODELS(EMOMC_CASE)
+    EMOMC_MODELS(EMOMC_CASE)  // NOLINT(bugprone-branch-clone): some models have one shape
 #undef EMOMC_CASE
   }
 }

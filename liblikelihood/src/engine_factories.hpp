@@ -13,8 +13,8 @@ std::unique_ptr<LikelihoodEngine> make_reference_engine(std::shared_ptr<const Ro
 std::unique_ptr<LikelihoodEngine> make_cpu_engine(std::shared_ptr<const RowModel> model, Precision precision,
                                                   const DataSet& data, Device& device, int num_threads);
 /// With kernels that are compiled at run time. Throws InputError in a build without CUDA (src/no_cuda).
-std::unique_ptr<LikelihoodEngine> make_cuda_engine(std::shared_ptr<const RowModel> model, Precision precision,
-                                                   const DataSet& data, Device& device);
+std::unique_ptr<LikelihoodEngine> make_cuda_engine(const std::shared_ptr<const RowModel>& model,
+                                                   Precision precision, const DataSet& data, Device& device);
 /// With kernels for any sizes that are compiled ahead of time. Throws InputError in a build without CUDA.
 template <class Model>
 std::unique_ptr<LikelihoodEngine> make_mixture_cuda_engine(const Model& model, Precision precision,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cpu_kernel.hpp"
+#include "emomc/core/errors.hpp"
 #include "engine_factories.hpp"
 #include "mixture_model.hpp"
 #include "with_model.hpp"
@@ -58,7 +59,7 @@ std::unique_ptr<LikelihoodEngine> make_engine(Backend backend, std::shared_ptr<c
     case Backend::cpu:
       return make_cpu_engine(std::move(model), precision, data, device, num_threads);
     case Backend::cuda:
-      return make_cuda_engine(std::move(model), precision, data, device);
+      return make_cuda_engine(model, precision, data, device);
     case Backend::automatic:
       break;
   }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <numbers>
 #include <vector>
@@ -45,7 +44,9 @@ class MixtureReference {
     const int d = model_.shape().dim;
     if constexpr (requires { model_.degrees_of_freedom(theta, k); }) {
       const double freedom = model_.degrees_of_freedom(theta, k);
-      double sum = std::lgamma(0.5 * (freedom + d)) - std::lgamma(0.5 * freedom) -
+      // In 64 bits or more, since the two logarithms cancel where there are many degrees of freedom.
+      const long double half = 0.5L * static_cast<long double>(freedom);
+      double sum = static_cast<double>(std::lgamma(half + 0.5L * d) - std::lgamma(half)) -
                    0.5 * d * std::log(freedom * std::numbers::pi);
       double square = 0;
       for (int j = 0; j < d; ++j) {
@@ -54,7 +55,14 @@ class MixtureReference {
         square += z * z;
       }
       return sum - 0.5 * (freedom + d) * std::log1p(square / freedom);
+    } else {
+      static_assert(Model::has_gaussian_components, "the textbook density of the components belongs here");
+      return log_gaussian(theta, k, x);
     }
+  }
+
+  double log_gaussian(const double* theta, int k, const double* x) const {
+    const int d = model_.shape().dim;
     double sum = -0.5 * d * std::log(2 * std::numbers::pi);
     if constexpr (has_factor<Model>) {
       // Forward substitution: z = L^-1 (x - mean), row by row.

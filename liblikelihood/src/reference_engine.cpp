@@ -1,5 +1,6 @@
 // The specification of the engines: serial, in float64. It shares nothing with the fast engines except the
-// meaning of theta; the formula of a row's density is the model's (RowModel::log_density).
+// meaning of theta; the formula of a row's density is the model's (RowModel::log_density): for mixtures a
+// second one, for a density of the user's own that of the other engines.
 #include <cmath>
 #include <utility>
 

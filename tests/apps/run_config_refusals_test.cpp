@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "fraction, such as {beta: {a: 1, b: 1}}; allowed here: none"},
         BadInput{data + "likelihood:\n  components: 2\n  model: two_gaussian\n",
                  "configs/x.yaml:3: likelihood.components: model two_gaussian does not use this key, only "
-                 "gaussian_mixture does; remove it"},
+                 "gaussian_mixture, student_t_mixture do; remove it"},
         BadInput{data + "prior: {fraction: {beta: {a: 1, b: 1}}}\n",
                  "configs/x.yaml:2: prior.fraction: model gaussian_mixture does not use this key, only "
                  "two_gaussian "

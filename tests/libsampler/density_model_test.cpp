@@ -7,9 +7,11 @@
 #include <Eigen/Dense>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 
 #include "../../docs/examples/poisson_regression.hpp"
+#include "decay_density.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/engines.hpp"
 #include "emomc/sampler/diagnostics.hpp"
@@ -229,6 +231,94 @@ TEST_P(PoissonOn, ResidentAndLaunchedStepsHaveTheSameBits) {
     EXPECT_EQ(std::memcmp(draws[0].data(), draws[1].data(), draws[0].size() * sizeof(double)), 0)
         << chains << " chains";
     if (GetParam() == Backend::reference) break;
+  }
+}
+
+DataSet decay_times(std::size_t num_rows) {
+  std::mt19937_64 random(5);
+  std::vector<double> times;
+  while (times.size() < num_rows)
+    if (const double x = std::exponential_distribution<double>(0.25)(random); x < 10) times.push_back(x);
+  return DataSet::single_segment(1, times);
+}
+
+double log_decay(double x, double tau) { return -x / tau - std::log(tau) - std::log1p(-std::exp(-10 / tau)); }
+
+std::shared_ptr<const RowModel> decay() {
+  static const auto shared =
+      std::make_shared<DensityModel<Decay>>(EMOMC_SOURCE_DIR "/tests/libsampler/decay_density.hpp");
+  return shared;
+}
+
+// A likelihood with prepare(): what all rows share, and points where it is not defined.
+TEST_P(PoissonOn, WhatIsPreparedIsAddedToEachRow) {
+  const DataSet data = decay_times(3000);
+  const auto device = make_device(GetParam());
+  for (const auto& [precision, tolerance] :
+       {std::pair{Precision::float64, 1e-12}, {Precision::mixed, 1e-6}}) {
+    const auto engine = make_engine(GetParam(), decay(), precision, data, *device);
+    for (const double tau : {0.3, 4.0, 50.0}) {
+      double expected = 0, value = 0;
+      for (double x : data.values) expected += log_decay(x, tau);
+      engine->sums_by_segment(&tau, 1, &value);
+      EXPECT_NEAR(value, expected, tolerance * std::abs(expected)) << tau;
+      std::vector<double> rows(data.num_rows);
+      engine->evaluate_rows(&tau, rows.data());
+      EXPECT_NEAR(rows[7], log_decay(data.values[7], tau), tolerance * (10 + std::abs(rows[7])));
+    }
+    for (const double bad : {-1.0, std::numeric_limits<double>::quiet_NaN()}) {
+      double value = 0;
+      engine->sums_by_segment(&bad, 1, &value);
+      EXPECT_TRUE(std::isnan(value)) << bad;
+    }
+  }
+}
+
+// tau is lognormal about a sampled location, so that log tau has the prior N(0, 1 + 1/4); one block of
+// component_wise leaves the likelihood as it is. As above, 6 standard errors.
+TEST_P(PoissonOn, ALikelihoodWithASampledPriorArgumentHasItsPosterior) {
+  const DataSet data = decay_times(40);
+  const auto log_posterior = [&](double tau) {
+    double sum = -0.5 * std::log(tau) * std::log(tau) / 1.25 - std::log(tau);
+    for (double x : data.values) sum += log_decay(x, tau);
+    return sum;
+  };
+  // Trapezoids over log tau.
+  double total = 0, first = 0, second = 0;
+  for (double u = -1; u < 6; u += 1e-3) {
+    const double tau = std::exp(u), weight = tau * std::exp(log_posterior(tau) - log_posterior(4));
+    total += weight;
+    first += weight * u;
+    second += weight * u * u;
+  }
+  const double mean = first / total, sd = std::sqrt(second / total - mean * mean);
+  PriorSet prior;
+  prior.blocks = {{"tau", {PriorFamily::lognormal, {{{}, {}, true}, {{}, {0.5}}}}},
+                  {"tau.meanlog", {PriorFamily::normal, {{{}, {0}}, {{}, {1}}}}}};
+  const Target target(decay()->layout(), prior, std::vector<double>(1, 1.0));
+  std::vector<ChainPlan> plans;
+  for (std::uint64_t c = 0; c < 8; ++c) plans.push_back({c, {0}, 1.0, 0});
+  RunOptions options;
+  options.warmup = 1000;
+  options.draws = 4000;
+  options.thin = 5;
+  options.seed = 6;
+  for (const char* kind : {"component_wise", "random_walk"}) {
+    SCOPED_TRACE(kind);
+    const auto device = make_device(GetParam());
+    const auto engine = make_engine(GetParam(), decay(), Precision::float64, data, *device);
+    testing::Keeper keeper;
+    std::vector<double> starts;
+    for (int c = 0; c < 8; ++c) starts.insert(starts.end(), {3.0 + c, 0.5});
+    run_chains(*engine, target, {kind}, plans, options, starts, keeper);
+    const std::size_t draws = keeper.theta.size() / 2;
+    std::vector<double> logs;
+    double sum = 0;
+    for (std::size_t c = 0; c < 8; ++c)
+      for (std::size_t i = c; i < draws; i += 8) sum += logs.emplace_back(std::log(keeper.theta[2 * i]));
+    const double ess = ess_mean({logs.data(), draws / 8, 8, 1, static_cast<std::ptrdiff_t>(draws / 8)});
+    EXPECT_GT(ess, 400);
+    EXPECT_NEAR(sum / static_cast<double>(draws), mean, 6 * sd / std::sqrt(ess));
   }
 }
 

@@ -63,7 +63,9 @@ TEST_F(RuntimeKernels, BatchKernelsOfAllModelsCompileWithoutSpills) {
     int components, dim, rows;
   };
   for (const auto& model : kModels) {
-    const bool fixed = model == "TwoGaussian", pairs = model == "FullMixture" || model == "TiedMixture";
+    // Those whose arithmetic leaves no registers (MixtureRows::kLeavesRegisters).
+    const bool fixed = model == "TwoGaussian", heavy_tails = model == "StudentTMixture",
+               pairs = model == "FullMixture" || model == "TiedMixture" || heavy_tails;
     for (const auto& [real, components, dim, rows] :
          {Sizes{"float", 8, 13, 4}, {"double", 8, 13, 2}, {"float", 3, 5, 4}, {"float", 32, 13, 4}})
       for (const char* work : {"full", "component"})
@@ -73,9 +75,10 @@ TEST_F(RuntimeKernels, BatchKernelsOfAllModelsCompileWithoutSpills) {
           const int columns = fixed ? 1 : dim;
           const KernelSource source =
               batch_kernel(model, real, fixed ? 2 : components, columns,
-                           std::to_string(fixed                       ? 8
-                                          : pairs && components == 32 ? 2
-                                                                      : rows) +
+                           std::to_string(fixed                             ? 8
+                                          : pairs && components == 32       ? 2
+                                          : heavy_tails && real == "double" ? 1
+                                                                            : rows) +
                                ", " + uniform + ", emomc::device::BatchWork::" + work);
           for (const std::string rows_come : {"loaded", "ahead"}) {
             const int short_of_registers = fixed ? 0 : (real == "double") + pairs + (work[0] == 'f');
@@ -112,7 +115,7 @@ std::vector<PlannedKernel> planned_kernels() {
   for (const char* proposal : {"ComponentWise", "RandomWalk"}) {
     for (const auto& [rows, chains] : {Sizes{500, 200}, {5'316, 512}, {2'000'000, 1}})
       result.push_back({"GaussianMixture", proposal, "float", rows, chains});
-    for (const char* model : {"TiedMixture", "FullMixture"})
+    for (const char* model : {"TiedMixture", "FullMixture", "StudentTMixture"})
       for (const auto& [rows, chains] : {Sizes{1'000, 1}, {500, 300}, {30'000, 1}})
         result.push_back({model, proposal, "float", rows, chains});
   }
@@ -136,12 +139,12 @@ TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
     SCOPED_TRACE(k.model + ", " + k.proposal + ", " + k.real + ", " + std::to_string(k.rows) + " rows, " +
                  std::to_string(k.chains) + " chains, " + std::to_string(k.dim) + " columns");
     const bool two = k.model == "TwoGaussian", tied = k.model == "TiedMixture",
-               full = k.model == "FullMixture";
+               full = k.model == "FullMixture", heavy_tails = k.model == "StudentTMixture";
     const int components = two ? 2 : k.components;
     DeviceLikelihood l = testing::planned_likelihood(k.rows, components, k.dim);
     l.code = mixture_device_code("emomc::device::" + k.model, components, k.dim);
     l.real = k.real;
-    l.leaves_registers = !tied && !full;
+    l.leaves_registers = !tied && !full && !heavy_tails;
     const int more_coefficients = tied ? 3 : full ? 7 : 1;
     l.sizes.num_coefficients *= more_coefficients;
     l.cost_of_row *= more_coefficients;
@@ -204,7 +207,8 @@ TEST_F(RuntimeKernels, KernelsOfALikelihoodOfTheUsersOwnCompile) {
       l.code = known.code;
       l.real = real;
       l.sizes = known.sizes;
-      l.rows_per_thread = known.rows_per_thread;
+      l.rows_per_thread = real == "float" ? std::min(4, 2 * known.rows_per_thread) : known.rows_per_thread;
+      l.leaves_registers = known.leaves_registers;
       device::StepView view{};
       view.table.dim = view.table.dim_unconstrained = 3;
       view.num_innovation = 3 + device::kExtraInnovation;

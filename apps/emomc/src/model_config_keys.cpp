@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <optional>
+#include <stdexcept>
 
 #include "model_priors.hpp"
 #include "run_config_prior.hpp"
@@ -66,8 +68,10 @@ void read_covariance(const YamlValue& value, RunConfig& config) {
 
 /// "normal {mean, sd}", "half_normal sd".
 std::string family_text(const std::string& name, Domain domain) {
-  if (domain == Domain::correlation && name == family_name(PriorFamily::fixed)) return name + " matrix";
-  const std::vector<std::string>& arguments = argument_names(*family_from_name(name));
+  const std::optional<PriorFamily> family = family_from_name(name);
+  if (!family) throw std::logic_error("no prior family " + name);
+  if (domain == Domain::correlation && *family == PriorFamily::fixed) return name + " matrix";
+  const std::vector<std::string>& arguments = argument_names(*family);
   return name + " " + (arguments.size() == 1 ? arguments[0] : "{" + joined(arguments) + "}");
 }
 

@@ -1,7 +1,6 @@
 // Owns data, tables and work memory on the GPU and chooses the kernels of an evaluation.
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <utility>
 
 #include "../chain_segments.hpp"
 #include "../engine_factories.hpp"
@@ -20,6 +19,7 @@ using device::LikelihoodSizes;
 using device::TileMemory;
 using device::TileWork;
 
+static_assert(kWeightsOnly == device::kAllComponents);
 constexpr std::size_t kMaxSharedBytes = 110 << 10;  // two such blocks on a multiprocessor of Hopper
 constexpr std::size_t kStaticShared = 2 << 10;      // of tile_kernel, at most
 constexpr int kDrawsAtOnce = 256;
@@ -123,6 +123,7 @@ class CudaEngine final : public LikelihoodEngine {
     kept_ = {device_, chains.size() * num_kept() * padded_rows()};
     states_ = {device_, chains.size() * kernels_->state_bytes()};
     pending_ = {device_, chains.size()};
+    if (chains.empty()) return;
     kernels_->forget(kept_view(), {nullptr, static_cast<int>(chains.size())}, device_.stream());
   }
 

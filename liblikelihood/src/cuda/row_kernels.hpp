@@ -1,5 +1,5 @@
 // The kernels that evaluate a likelihood, as the cuda engine launches them: compiled ahead of time
-// (compiled_kernels.cu) or at run time (runtime_row_kernels.cpp). The bits are the same.
+// (compiled_kernels.cu) or at run time (runtime_row_kernels.cu). The bits are the same.
 #pragma once
 
 #include <cstddef>

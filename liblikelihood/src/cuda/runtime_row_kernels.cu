@@ -75,7 +75,7 @@ class RuntimeRowKernels final : public RowKernels<Real> {
 };
 
 template <class Real>
-std::unique_ptr<LikelihoodEngine> make(std::shared_ptr<const RowModel> model, const DataSet& data,
+std::unique_ptr<LikelihoodEngine> make(const std::shared_ptr<const RowModel>& model, const DataSet& data,
                                        Device& device) {
   constexpr double kCostOfFunctions = 60;  // of a row: about an exponential and a logarithm
   const DeviceModel known = model->device();
@@ -90,18 +90,17 @@ std::unique_ptr<LikelihoodEngine> make(std::shared_ptr<const RowModel> model, co
   const int most = known.rows_per_thread;
   likelihood.rows_per_thread = sizeof(Real) == sizeof(float) && most > 0 && most < 4 ? 2 * most : most;
   ParameterLayout layout = model->layout();
-  auto kernels = std::make_unique<RuntimeRowKernels<Real>>(std::move(model), likelihood.code);
+  auto kernels = std::make_unique<RuntimeRowKernels<Real>>(model, likelihood.code);
   return make_row_engine<Real>(std::move(layout), std::move(likelihood), std::move(kernels), data, device);
 }
 
 }  // namespace
 
-std::unique_ptr<LikelihoodEngine> make_cuda_engine(std::shared_ptr<const RowModel> model, Precision precision,
-                                                   const DataSet& data, Device& device) {
+std::unique_ptr<LikelihoodEngine> make_cuda_engine(const std::shared_ptr<const RowModel>& model,
+                                                   Precision precision, const DataSet& data, Device& device) {
   if (const std::string problem = runtime_compiler_problem(); !problem.empty())
     throw InputError("backend cuda: kernels for this likelihood cannot be compiled: " + problem);
-  return precision == Precision::mixed ? make<float>(std::move(model), data, device)
-                                       : make<double>(std::move(model), data, device);
+  return precision == Precision::mixed ? make<float>(model, data, device) : make<double>(model, data, device);
 }
 
 }  // namespace emomc

@@ -16,8 +16,8 @@ namespace {
 }
 }  // namespace
 
-std::unique_ptr<LikelihoodEngine> make_cuda_engine(std::shared_ptr<const RowModel>, Precision, const DataSet&,
-                                                   Device&) {
+std::unique_ptr<LikelihoodEngine> make_cuda_engine(const std::shared_ptr<const RowModel>&, Precision,
+                                                   const DataSet&, Device&) {
   refuse();
 }
 template <class Model>

@@ -5,27 +5,32 @@
 // MixtureRows) with these members; `coefficients` are num_coefficients numbers of the type of rows, aligned
 // to 16 bytes:
 //
+//   static L sized(sizes...)
+//       The likelihood of these sizes, integers (Sized).
 //   LikelihoodSizes sizes() const, int num_parameters() const
 //   double prepare(team, theta, coefficients, scratch) const
 //       Once for each parameter vector, in float64: writes the coefficients and returns `common`, the part of
 //       a row's log density that all rows share; NaN where the density is not defined at theta. All members
 //       of the team may read the coefficients afterwards.
 //   prepare_near_coefficients, prepare_near_common, prepare_near
-//       The same bits, from what was prepared for a vector that differs in one block (ParameterChange).
-//   void evaluate(coefficients, row, value[R]) const
-//       A number for each of R rows; `row(j, x)` loads column j of the rows into x[R].
+//       The same bits, from what was prepared for a vector that differs in one block (ParameterChange): the
+//       first writes the coefficients, the second, after a sync, returns `common`, the third does both.
+//   void evaluate<kFewWarps = false>(coefficients, row, value[R]) const
+//       A number for each of R rows; `row(j, x)` loads column j of the rows into x[R]. kFewWarps: the
+//       multiprocessor has so few warps that instructions should be interleaved.
 //   double sum(coefficients, RowsInMemory, all_count, value[R]) const
 //       The sum of the log densities of a thread's rows without `common`, from the numbers of evaluate(). All
 //       lanes of a warp call it together, since a likelihood may multiply densities of neighbouring lanes.
 //   void log_densities(coefficients, rows, stride, value[R], out[R]) const
 //       The log density of each of the R rows without `common`, from the numbers of evaluate().
-//   double log_likelihood(num_rows, common, sum) const
-//       The natural logarithm of the likelihood of num_rows rows.
-//   kKeeps, and where it is true KeptState, Kept<Real> and near_kept()
-//       What may be kept for the rows of a chain while one component changes at a time (kept_sums.cuh).
-//   kLeavesRegisters, rows_per_thread(real_bytes)
-//       Whether evaluate() leaves registers for other work, and for how many neighbouring rows a thread has
-//       registers.
+//   double log_likelihood(num_rows, common, sum) const, double log_density(of_row, common) const
+//       The natural logarithms of the likelihood of num_rows rows and of the density of one.
+//   kLeavesRegisters
+//       Whether evaluate() leaves registers for other work.
+//   kKeeps, KeptState, Kept<Real>
+//       Whether numbers of rows may be kept while one component changes at a time (kept_sums.cuh). Only where
+//       they may: nothing_kept(), kept_of_chain(), evaluate_kept(), evaluate_stale(), evaluate_near(), and
+//       KeptState::after().
 #ifndef EMOMC_DEVICE_ROW_LIKELIHOOD_HPP
 #define EMOMC_DEVICE_ROW_LIKELIHOOD_HPP
 

@@ -21,7 +21,8 @@ __device__ inline void load_rows(const Real* from, Real (&x)[R]) {
   const auto v = *reinterpret_cast<const RowVector<Real, R>*>(from);
   for (int r = 0; r < R; ++r) x[r] = v.x[r];
 }
-/// The same to memory. Four floats in one instruction, which the compiler takes apart otherwise.
+/// Stores R neighbouring rows of a column. Four floats go in one instruction, which the compiler takes apart
+/// otherwise.
 __device__ inline void store_rows(const float (&x)[4], float* to) {
   asm volatile("st.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(x[0]), "f"(x[1]), "f"(x[2]), "f"(x[3])
                : "memory");

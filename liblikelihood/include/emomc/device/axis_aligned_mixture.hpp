@@ -44,6 +44,10 @@ inline constexpr bool kIsAxisAligned = false;
 template <>
 inline constexpr bool kIsAxisAligned<AxisAlignedShape> = true;
 
+/// Whether the terms of a shape are logarithms, which take registers in float64.
+template <class Shape>
+inline constexpr bool kTakesLogarithms = false;
+
 /// As many coefficients side by side as C components of a column have. On a GPU they come 16 bytes at a time,
 /// which a type has to say: what is assumed of an address is lost in loops.
 template <int C, class Scalar>

@@ -14,7 +14,7 @@ inline constexpr int kBatchChains = 16;
 inline constexpr int kBatchGroup = 256;
 /// Parts that a block sums by itself, at most.
 inline constexpr int kBatchLog2Run = 4, kBatchRun = 1 << kBatchLog2Run;
-/// Of a list: segments, and groups of a warp's or a block's sum, at most.
+/// The largest number of segments of a list, and of groups that a block or a warp sums.
 inline constexpr int kBatchGroups = 1024;
 inline constexpr int kBatchWarpGroups = 128;
 /// Shared memory that sums of parts take.

@@ -12,13 +12,16 @@
 // log_density() returns the natural logarithm of the density of the row whose column j is x[j], in numbers of
 // type T, float or double. c[i] is parameter i, in the order of `parameters`; of a likelihood that also has
 //
-//     static constexpr int num_coefficients = 4;
+//     static constexpr int num_coefficients = 4;  // at least 1
 //     template <class Team> EMOMC_HD double prepare(const Team& team, const double* theta, double*
 //     coefficients) const;
 //
 // it is coefficient i, which prepare() writes once for each parameter vector; what prepare() returns, the
-// same in every member of the team, is added to the log density of each row. A likelihood that is not defined
-// at theta is NaN.
+// same in every member of the team, is added to the log density of each row; constants that all rows share
+// belong there, where they stay float64 in mixed precision. A likelihood that is not defined at theta is NaN.
+//
+// Kernels are compiled from the text of the one header that defines Model; it may include headers of
+// emomc/device only.
 #ifndef EMOMC_DEVICE_DENSITY_HPP
 #define EMOMC_DEVICE_DENSITY_HPP
 
@@ -62,6 +65,11 @@ struct DensityCoefficients {
       return num_parameters_of<Model>();
   }
   static constexpr int padded = (used() + 3) / 4 * 4;
+  static_assert(
+      kPreparesCoefficients<Model> == requires { Model::num_coefficients; },
+      "num_coefficients and prepare(team, theta, coefficients) const, with const double* theta, go together");
+  static_assert(used() > 0, "a likelihood has parameters");
+  static_assert(Model::num_columns > 0 && Model::num_columns <= 256, "a row has 1 to 256 columns");
 
   /// Writes them and returns what all rows share; `exact`: used() doubles that the team shares.
   template <class Real, class Team>
@@ -83,6 +91,18 @@ struct DensityCoefficients {
     return common;
   }
 };
+
+/// Sizes of a Model for kernels. The only number that is kept of a prepared vector is `common`.
+template <class Model>
+EMOMC_INLINE constexpr LikelihoodSizes density_sizes() {
+  constexpr int kTerms = 1;
+  return {Model::num_columns,
+          DensityCoefficients<Model>::padded,
+          kTerms,
+          kTerms + DensityCoefficients<Model>::used(),
+          0,
+          0};
+}
 
 /// One of R rows whose columns are in x[column][row].
 template <class Real, int kColumns, int R>

@@ -15,10 +15,7 @@ struct DensityRows {
 
   EMOMC_INLINE static DensityRows sized() { return {}; }
   EMOMC_INLINE int num_parameters() const { return num_parameters_of<Model>(); }
-  EMOMC_INLINE static constexpr LikelihoodSizes sizes() {
-    constexpr int kTerms = 1;  // `common`
-    return {Model::num_columns, Coefficients::padded, kTerms, kTerms + Coefficients::used(), 0, 0};
-  }
+  EMOMC_INLINE static constexpr LikelihoodSizes sizes() { return density_sizes<Model>(); }
 
   // ---- coefficients
 

@@ -165,7 +165,7 @@ __device__ inline double log2_sum(const Shape& shape, const double* coefficients
   return threadIdx.x % kLanes == 0 ? log : 0.0;
 }
 
-/// Of several products.
+/// The same where a thread has the rows of several products.
 template <int R, class Shape>
 __device__ inline double log2_sum(const Shape& shape, const double* coefficients,
                                   const RowsInMemory<double>& rows, bool all_count,

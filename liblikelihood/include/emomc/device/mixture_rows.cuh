@@ -86,9 +86,10 @@ struct MixtureRows {
 
   EMOMC_INLINE double log_density(double of_row, double common) const { return (of_row + common) * kLn2; }
 
-  /// 32-bit registers for a thread's rows: with them, accumulators and coefficients four blocks of 128
-  /// threads share a multiprocessor without spills. Where distances go by pairs of columns the loops over
-  /// them are unrolled whole up to 16 columns, and with more than 8 components they are one loop. So few
+  /// Number of neighbouring rows of a thread, by the 32-bit registers that their columns take: with these,
+  /// accumulators and coefficients four blocks of 128 threads share a multiprocessor without spills. A shape
+  /// that is not axis-aligned has fewer registers left: its loops over columns are unrolled whole up to 16
+  /// columns, and with more than 8 components, or for logarithms in float64, half as many are left. So few
   /// components of so few columns as two Gaussians on a line have more rows, since what is done once for a
   /// thread's rows takes as long as they do.
   EMOMC_INLINE int rows_per_thread(int real_bytes) const {
@@ -98,7 +99,8 @@ struct MixtureRows {
     const int d = shape().dim, K = shape().num_components, registers = d * real_bytes / 4;
     if (!kPairs && K <= kFewestComponents && kManyRows * registers <= kRowRegistersOfMany) return kManyRows;
     if (kPairs && d > kMostPairedColumns) return 0;
-    const int most = kPairs && K > kFewComponents ? kRowRegistersOfPairs : kRowRegisters;
+    const bool few = (kPairs && K > kFewComponents) || (kTakesLogarithms<Shape> && real_bytes == 8);
+    const int most = few ? kRowRegistersOfPairs : kRowRegisters;
     return 4 * registers <= most ? 4 : 2 * registers <= most ? 2 : registers <= most ? 1 : 0;
   }
 
@@ -123,7 +125,7 @@ struct MixtureRows {
                                                 Real (&value)[R]) const {
     kept.add(shape(), slot_size, coefficients, offset, row, value);
   }
-  /// The same whatever is stale, in the least code.
+  /// Does the same as evaluate_kept() whatever is stale, in the least code.
   template <int R, class Real, class Row>
   __device__ __forceinline__ void evaluate_stale(Real* first, i64 slot_size, const StaleSums& state,
                                                  int component, const Real* coefficients, const Row& row,
@@ -131,7 +133,7 @@ struct MixtureRows {
     const KeptSums<Shape, Real, KeptKinds::pairs_and_blocks> sums{shape(), first, slot_size, state};
     sums.add_stale(coefficients, component, row, value);
   }
-  /// The same from sums of pairs alone, as shared memory is short.
+  /// Does the same from sums of pairs alone, since shared memory is short.
   template <int R, class Real, class Row>
   __device__ __forceinline__ void evaluate_near(Real* first, int slot_size, const StaleSums& state,
                                                 int component, const Real* coefficients, const Row& row,

@@ -199,7 +199,8 @@ EMOMC_INLINE double height_of(const HeightTerms& terms, int k, int d) {
   return terms.log2_weight[k] + slopes - reference_height(d);
 }
 
-/// Of up to kMostLanes components; of more nothing, since each is used where it is computed.
+/// The heights of up to kMostLanes components. Of more components nothing is returned, since each height is
+/// then used where it is computed.
 template <class Team, class Shape>
 EMOMC_HD typename Team::Lanes heights_of(const Team& team, const Shape& shape, const HeightTerms& terms) {
   const int d = shape.dim;
@@ -207,7 +208,7 @@ EMOMC_HD typename Team::Lanes heights_of(const Team& team, const Shape& shape, c
   return team.lanes(shape.num_components, [=](int k) { return height_of(terms, k, d); });
 }
 
-/// Of a component's height.
+/// The shift of a component with this height.
 template <class Real>
 EMOMC_INLINE Real shift_of_height(double height, int d) {
   return rounded_shift<Real>(height, sizeof(Real) < sizeof(double) ? shift_exponent(d) : 0);

@@ -214,8 +214,8 @@ EMOMC_INLINE Real log_kernel(Real z, double) {
   return real_fma(p, z, Real(2.0 / 3));
 }
 
-/// log(1 + x) for x >= 0. No constant of it has a rounding error that would be the same relative error in
-/// every result: the leading coefficient is 2, and log 2 has two parts.
+/// log(1 + x) for finite x >= 0. No constant of it has a rounding error that would be the same relative error
+/// in every result: the leading coefficient is 2, and log 2 has two parts.
 template <class Real>
 EMOMC_INLINE Real real_log1p(Real x) {
   using Scalar = typename RealTraits<Real>::Scalar;

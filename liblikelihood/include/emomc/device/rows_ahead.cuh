@@ -7,7 +7,8 @@
 
 namespace emomc::device {
 
-/// Of 4 or 8 bytes, or a multiple of 16, both aligned to as many, at most 16; `to` in shared memory.
+/// Begins to copy `bytes` bytes, 4, 8 or a multiple of 16. Both addresses are aligned to as many bytes, at
+/// most 16; `to` is in shared memory.
 template <int bytes>
 __device__ inline void begin_copy(void* to, const void* from) {
   static_assert(bytes == 4 || bytes == 8 || bytes % 16 == 0);

@@ -36,6 +36,9 @@ struct StudentTShape {
   EMOMC_INLINE int num_scratch() const { return squares().num_scratch(); }
 };
 
+template <>
+inline constexpr bool kTakesLogarithms<StudentTShape> = true;
+
 /// As for an AxisAlignedShape.
 template <int B, int C, int R, class Real, class Scalar, class Row>
 EMOMC_INLINE void accumulate(const StudentTShape& shape, const Scalar* coefficients, int first,

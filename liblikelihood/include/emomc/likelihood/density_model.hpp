@@ -54,7 +54,8 @@ class DensityTiles final : public TileArithmetic<Real> {
 template <class Model>
 class DensityModel final : public RowModel {
  public:
-  /// `header`: the file that defines Model; kernels are compiled from its text.
+  /// `header`: the file that defines Model. Kernels are compiled from its text as it is now, host code was
+  /// compiled from what it was: an edited header takes a new build.
   explicit DensityModel(const std::string& header) : sources_{read_device_source(header)} {
     for (const device::ParameterDescription& p : Model::parameters) {
       ParameterBlock block;
@@ -67,6 +68,7 @@ class DensityModel final : public RowModel {
 
   const ParameterLayout& layout() const override { return layout_; }
   int num_columns() const override { return Model::num_columns; }
+  /// Prepares the coefficients for each row, as it is only the reference engine's.
   double log_density(const double* theta, const double* row) const override {
     using Coefficients = device::DensityCoefficients<Model>;
     double exact[Coefficients::padded], coefficients[Coefficients::padded], value[1];
@@ -82,13 +84,12 @@ class DensityModel final : public RowModel {
     return std::make_unique<DensityTiles<Model, double>>(model_);
   }
   DeviceModel device() const override {
-    using Coefficients = device::DensityCoefficients<Model>;
-    constexpr int kTerms = 1, kRegisters = 28;  // of 32 bits, for the columns of a thread's rows
+    constexpr int kRegisters = 28;  // of 32 bits, for the columns of a thread's rows
     constexpr int registers = 2 * Model::num_columns;
     return {{std::string("emomc::device::Sized<emomc::device::DensityRows<") + Model::name + ">>",
              {"emomc/device/density_rows.cuh", sources_.front().name},
              {&likelihood_device_sources(), &sources_}},
-            {Model::num_columns, Coefficients::padded, kTerms, kTerms + Coefficients::used(), 0, 0},
+            device::density_sizes<Model>(),
             true,
             4 * registers <= kRegisters   ? 4
             : 2 * registers <= kRegisters ? 2

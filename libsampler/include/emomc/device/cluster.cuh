@@ -71,7 +71,7 @@ template <int id, int count>
 __device__ inline void sync_some() {
   asm volatile("barrier.sync %0, %1;" ::"n"(id), "n"(count) : "memory");
 }
-/// The same for those that wait for nobody: what they wrote is there for those who sync.
+/// The same for threads that do not wait: what they wrote before is visible to the threads that sync.
 template <int id, int count>
 __device__ inline void arrive_for_some() {
   asm volatile("barrier.arrive %0, %1;" ::"n"(id), "n"(count) : "memory");

@@ -1,5 +1,5 @@
-// What a block of resident_chain.cuh has of its chain: the kernel's configuration, the chain's state in
-// shared memory, and the block's share of the rows.
+// The data of a thread block of resident_chain.cuh: the kernel's configuration, the state of the block's
+// chain in shared memory, and the block's share of the rows.
 #ifndef EMOMC_DEVICE_RESIDENT_BLOCK_CUH
 #define EMOMC_DEVICE_RESIDENT_BLOCK_CUH
 
@@ -10,44 +10,45 @@
 
 namespace emomc::device {
 
-/// Of a candidate, beside its point and coefficients.
+/// The numbers of a candidate that are not in its set.
 struct ResidentCandidate {
   double log_q, log_prior, log_jacobian;
 };
 
-/// The scalars of a chain, and what its threads tell each other. `KeptState`: the likelihood's.
+/// The scalars of a chain, and the numbers that its threads tell each other. `KeptState` is the likelihood's.
 template <class KeptState>
 struct ResidentScalars {
   double current_log_prior, current_log_jacobian, current_log_likelihood;
-  double log_prior, log_jacobian, log_likelihood, log_q;  ///< of the candidate
-  double common[kMostResidentSets];                       ///< of the point in each set
+  double log_prior, log_jacobian, log_likelihood, log_q;  ///< the candidate's
+  double common[kMostResidentSets];                       ///< `common` of the point in each set
   double total_of_rows;
   i64 step;
   u64 num_faults;
   RecordPlan plan;
-  double log_uniform[kMostResidentPlaces];  ///< of the next two acceptances, of each line
-  Prepared prepared;  ///< the acceptance to come; here, since in registers it would crowd out the rest
-  ResidentCandidate next[2][2];  ///< in turn: the next candidate after a rejection, after an acceptance
+  double log_uniform[kMostResidentPlaces];  ///< random numbers of the next two acceptances of each line
+  Prepared
+      prepared;  ///< the acceptance to come; it is in shared memory, since registers are needed elsewhere
+  ResidentCandidate next[2][2];  ///< by turn: the next candidate after a rejection, and after an acceptance
   Decision decision;
   KeptState kept;
   u8 accepted;
 };
-/// Sets of kTeamLanes threads that go their own ways.
+/// The largest number of teams, groups of kTeamLanes threads with a barrier of their own, in a block.
 inline constexpr int kResidentTeams = 4;
-/// For ResidentEvaluation::evaluate: more than one component differs.
+/// Value of `changed` in ResidentEvaluation::evaluate where more than one component differs.
 inline constexpr int kSeveral = -1;
 
-/// What a line tells all blocks of its candidate, beside the sums of rows.
+/// The numbers of its candidate that a line tells all blocks, beside the sums over rows.
 struct ResidentLine {
   double log_q, log_prior, log_jacobian, common, log_uniform;
 };
-/// Of several candidates at once.
+/// What a block keeps where several candidates are evaluated at once.
 struct ResidentLines {
-  ResidentLine of[2][kMostLines];  ///< in turn, by the line's number; where it is wide the first of the two
-  Decision decisions[kMostLines];  ///< from the first candidate on
-  int next_node[2];  ///< in turn: which of a block's nodes no warp has yet, where it is not wide
+  ResidentLine of[2][kMostLines];  ///< by turn and by line; the wide form uses the first turn's only
+  Decision decisions[kMostLines];  ///< on the candidates of a turn, in their order
+  int next_node[2];  ///< by turn: the block's first node that no warp has taken yet; not in the wide form
   double beta;
-  bool all_evaluated;  ///< blocks of a step, where it is wide
+  bool all_evaluated;  ///< wide form: whether every block of a step changes the likelihood
 };
 
 /// `Sized_`: of row_likelihood.hpp, as DeviceCode names it.
@@ -62,34 +63,35 @@ struct ResidentConfig {
   static constexpr int rows = kRows;  ///< neighbouring rows of a thread; a node is 32 of them
   static constexpr int node_rows = 32 * rows;
   static constexpr ResidentForm form = kForm_;
-  static constexpr int evaluators = kEvaluators;  ///< warps
+  static constexpr int evaluators = kEvaluators;  ///< number of warps that evaluate
   /// Numbers of the own rows are kept while one component changes at a time.
   static constexpr bool caches = kCaches_;
   static_assert(!caches || Likelihood::kKeeps);
   static constexpr bool neighbours = kNeighbours_;
   static constexpr bool ahead = form == ResidentForm::ahead, wide = form == ResidentForm::wide;
-  static constexpr bool apart = form == ResidentForm::teams;  ///< a chain is one team's
-  static constexpr int chains = apart ? kChainTeams : 1;      ///< of a block
-  static constexpr int lines = kLines_;                       ///< candidates at once, a power of two
-  static constexpr int teams = ahead ? 2 : wide ? lines : 1;  ///< that propose
-  static constexpr int first_evaluator = ahead ? (teams + 1) * kTeamLanes / 32 : 0;  ///< warp
+  static constexpr bool apart = form == ResidentForm::teams;  ///< each team has a chain of its own
+  static constexpr int chains = apart ? kChainTeams : 1;      ///< number of chains of a block
+  static constexpr int lines = kLines_;  ///< number of candidates at once, a power of two
+  static constexpr int teams = ahead ? 2 : wide ? lines : 1;  ///< number of teams that propose
+  static constexpr int first_evaluator =
+      ahead ? (teams + 1) * kTeamLanes / 32 : 0;  ///< first evaluating warp
   static constexpr int chain_threads = (first_evaluator + evaluators) * 32;
   static constexpr int threads = chains * chain_threads;
   static_assert(!apart || (evaluators == kTeamWarps && kChainTeams <= kResidentTeams));
   static_assert(threads >= teams * kTeamLanes);
   static constexpr bool several = wide || form == ResidentForm::lines;
-  /// Of a block's rows some are in device memory.
+  /// Whether some of a block's rows are in device memory.
   static constexpr bool outside = kOutside_;
   static_assert(!outside || reads_device_memory(form));
   static_assert((lines == 1 || several) && (lines & (lines - 1)) == 0 &&
                 lines <= (wide ? kMostWideLines : kMostLines));
-  // Of several a further team draws the random numbers.
+  // Where several candidates are evaluated at once, a further team draws the random numbers.
   static_assert(!several || (threads >= (teams + 1) * kTeamLanes && threads >= 32 * lines && !caches));
 
   static __device__ Likelihood likelihood() { return Sized_::likelihood(); }
 };
 
-/// The calling thread's view of its chain; what it refers to is in the block's shared memory.
+/// The calling thread's view of its chain; the data that the view refers to are in the block's shared memory.
 template <class Config>
 struct ResidentBlock {
   using Real = typename Config::Real;
@@ -98,19 +100,19 @@ struct ResidentBlock {
 
   const StepView& view;
   const ResidentWork& work;
-  const u32 size, rank;  ///< of the chain's blocks, in them
-  const int slot;        ///< of the block's chains
-  StepView& local;       ///< the chain's, with its own numbers in shared memory
+  const u32 size, rank;  ///< number of the chain's blocks, and number of this block among them
+  const int slot;        ///< number of the chain among the block's chains
+  StepView& local;       ///< the chain's view of the step, whose arrays are in shared memory
   typename Config::Scalars& scalars;
   double (*team_scratch)[Team::kScratch];
   const ResidentPlaces places;
   const int line, rank_in_line;
   const int chain, list, warp, lane;
   int num_nodes = 0, first_own = 0, num_own = 0;
-  int current = 0, candidate = 1;  ///< sets
-  int free[2] = {2, 3};            ///< sets of the next candidate after a rejection, after an acceptance
+  int current = 0, candidate = 1;  ///< numbers of their sets
+  int free[2] = {2, 3};            ///< sets of the next candidate after a rejection, and after an acceptance
 
-  /// `local_views` and `chain_scalars`: of the block's chains.
+  /// `local_views` and `chain_scalars` have an element for each of the block's chains.
   __device__ ResidentBlock(const StepView& v, const ResidentWork& w, unsigned char* memory,
                            StepView* local_views, typename Config::Scalars* chain_scalars,
                            double (*scratch)[Team::kScratch])
@@ -133,11 +135,11 @@ struct ResidentBlock {
         warp(thread() / 32),
         lane(static_cast<int>(threadIdx.x) % 32) {}
 
-  /// Of those that work on the chain.
+  /// Number of the calling thread among those that work on its chain.
   static __device__ int thread() {
     return static_cast<int>(threadIdx.x) % (Config::apart ? kTeamLanes : Config::threads);
   }
-  /// All of them, of this block.
+  /// Waits for all threads of this block that work on the chain.
   __device__ void sync() const {
     if constexpr (Config::apart)
       team().sync();
@@ -156,7 +158,7 @@ struct ResidentBlock {
     for (int i = thread(); i < n; i += Config::chain_threads) to[i] = from[i];
   }
 
-  /// The chain's state and the block's rows, to shared memory; by all threads of the block.
+  /// Copies the chain's state and the block's rows to shared memory; all threads of the block take part.
   __device__ void load() {
     const int first = work.first_node[list];
     num_nodes = work.first_node[list + 1] - first;
@@ -168,7 +170,8 @@ struct ResidentBlock {
     if (has_chain()) load_chain();
   }
 
-  /// Arrays over chains begin so far ahead that the chain's element is there; by one thread.
+  /// Lets the view's arrays over chains begin so far ahead that the chain's element is in the right set; one
+  /// thread calls it.
   __device__ void point_at_sets() {
     local.current.u = places.u(current) - static_cast<i64>(chain) * view.ld_u;
     local.current.theta = places.theta(current) - static_cast<i64>(chain) * view.ld;
@@ -176,7 +179,7 @@ struct ResidentBlock {
     local.candidate.theta = places.theta(candidate) - static_cast<i64>(chain) * view.ld;
   }
 
-  /// The chain's state, by the cluster's first block.
+  /// Copies the chain's state back to device memory; the first of the chain's blocks does so.
   __device__ void store_back() const {
     sync();
     if (rank != 0) return;
@@ -194,7 +197,7 @@ struct ResidentBlock {
     view.accepted[chain] = scalars.accepted;
   }
 
-  /// After a decision.
+  /// Gives the sets their new roles after a decision.
   __device__ void rotate_sets(bool accepted) {
     const int old = accepted ? current : candidate;
     if (accepted) current = candidate;

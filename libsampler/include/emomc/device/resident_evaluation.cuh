@@ -16,17 +16,17 @@ class ResidentEvaluation {
  public:
   __device__ explicit ResidentEvaluation(const Block& block) : block_(block) {}
 
-  /// Sends the sums of the own rows at the candidate, by the evaluating warps. `changed`: its only component
-  /// that differs from the current point's, or a negative number; read where there are caches.
+  /// Sums the block's own rows at the candidate and sends the sums; the evaluating warps call it. `changed`
+  /// is the only component that differs from the current point's, or a negative number; only caches need it.
   __device__ void evaluate(int changed, int parity) const {
 #pragma unroll 1
     for (int own = first_node(); own < block_.num_own; own += Config::evaluators)
       evaluate_node(own, changed, parity);
   }
 
-  /// The same by warps that come one after the other: the calling one begins with node `own`, or where that
-  /// is negative with one that is nobody's, and goes on with such. `next`: in shared memory, the first of
-  /// those.
+  /// The same by warps that arrive one after the other. The calling warp begins with node `own`, or where
+  /// `own` is negative with the first node that no warp has taken, and goes on with nodes that no warp has
+  /// taken. `next`, in shared memory, is the first of these.
   __device__ void evaluate_as_they_come(int own, int* next, int parity) const {
 #pragma unroll 1
     while (true) {
@@ -40,7 +40,8 @@ class ResidentEvaluation {
     }
   }
 
-  /// The log likelihood of a line's candidate, to the calling warp, after all blocks have sent.
+  /// Returns the log likelihood of a line's candidate to the calling warp, after all blocks have sent their
+  /// sums.
   __device__ double total_of_line(int line, int parity, double common) const {
     const ResidentWork& work = block_.work;
     const double* sums = sums_of(line, parity);
@@ -63,7 +64,7 @@ class ResidentEvaluation {
     return Config::likelihood().log_likelihood(block_.scalars.total_of_rows, common, sum);
   }
 
-  /// By all threads, after all blocks have sent; warp `receiver` gets the log likelihood.
+  /// All threads call it after all blocks have sent their sums; warp `receiver` gets the log likelihood.
   __device__ double total(int parity, int receiver) const {
     const ResidentWork& work = block_.work;
     const double* sums = sums_of(0, parity);
@@ -109,8 +110,8 @@ class ResidentEvaluation {
   }
 
   struct RowsOf {
-    const Real* first;  ///< of the thread, in column 0
-    int stride;         ///< from one column to the next
+    const Real* first;  ///< the thread's first row, in column 0
+    int stride;         ///< distance from one column to the next
     __device__ __forceinline__ void operator()(int j, Real (&x)[kRows]) const {
       load_rows(first + j * stride, x);
     }
@@ -127,7 +128,7 @@ class ResidentEvaluation {
             Config::node_rows};
   }
 
-  /// What is kept of the thread's rows of a node, for the first of them.
+  /// The kept numbers of the thread's first row of a node.
   __device__ Real* kept(int own) const {
     Real* first = static_cast<Real*>(Config::apart ? block_.work.kept : block_.places.kept);
     i64 node = own;

@@ -16,16 +16,17 @@ enum class ResidentForm : int {
             ///< in shared memory
 };
 
-/// Candidates that are evaluated at once, at most.
+/// The largest number of candidates of a chain that are evaluated at once.
 inline constexpr int kMostLines = 8, kMostWideLines = 2;
-/// Points that a chain works with: the current one, its candidate, the next candidate of either outcome;
-/// where it is wide the current one, that before it, and all candidates.
+/// Number of points that a chain works with: the current point, its candidate, and the next candidate for
+/// each outcome of the acceptance; in the wide form the current point, the point before it, and all
+/// candidates.
 EMOMC_HD constexpr int num_resident_sets(ResidentForm form, int num_lines) {
   if (form == ResidentForm::teams) return 2;
   return form == ResidentForm::wide ? num_lines + 2 : 4;
 }
 inline constexpr int kMostResidentSets = 4;
-/// Places for the random numbers of candidates, with scratch of a team each.
+/// Number of places for the random numbers of candidates; each has the scratch memory of one team.
 EMOMC_HD constexpr int num_resident_places(ResidentForm form, int num_lines) {
   if (form == ResidentForm::in_turn || form == ResidentForm::teams) return 1;
   return form == ResidentForm::wide ? 2 * num_lines : 2;
@@ -35,19 +36,19 @@ inline constexpr int kMostResidentPlaces = 4;
 EMOMC_HD constexpr bool reads_device_memory(ResidentForm form) {
   return form == ResidentForm::wide || form == ResidentForm::teams;
 }
-/// Warps that evaluate in the forms of several candidates at once; teams propose among them. Where it is wide
-/// there are fewer, each with more registers.
+/// Number of warps that evaluate where several candidates are evaluated at once; the proposing teams are some
+/// of these warps. The wide form has fewer warps, each with more registers.
 inline constexpr int kLinesWarps = 16, kWideWarps = 12;
-/// Chains of a block in the form of teams, at most; the warps of each.
+/// The largest number of chains of a block in the form of teams, and the number of warps of each chain.
 inline constexpr int kChainTeams = 4, kTeamWarps = kTeamLanes / 32;
 
 /// Neighbouring rows whose sum is a node of the tree over rows.
 struct RowNode {
-  i64 row;       ///< the first one, counted through all tiles
-  int num_rows;  ///< that are there
+  i64 row;       ///< number of the first row, counted through all tiles
+  int num_rows;  ///< number of rows that exist; the others are padding
 };
 
-/// Of a number that a block tells others (told_numbers.cuh).
+/// Number of 64-bit words in which a block tells others a number (told_numbers.cuh).
 inline constexpr int kToldWords = 2;
 
 /// All pointers are device memory.
@@ -73,14 +74,15 @@ struct ResidentWork {
   u64* told;       ///< [num_chains][2][num_lines][num_pieces][kToldWords], 0 before a launch
 };
 
-/// Of a list, at most.
+/// The largest number of pieces of a list.
 EMOMC_INLINE int num_pieces(const ResidentWork& work) { return work.max_nodes >> work.log2_piece; }
-/// Sums that are kept of a line where it is wide: of 32 pieces, or where segments end among them of each.
+/// Number of sums that the wide form keeps for each line: one for every 32 pieces, or one for every piece
+/// where segments end among the pieces.
 EMOMC_INLINE int num_wide_sums(const ResidentWork& work) {
   return work.max_segments <= 1 ? (num_pieces(work) + 31) / 32 : num_pieces(work);
 }
 
-/// Of a kernel, beside the model's.
+/// Sizes of a kernel, beside those of the likelihood.
 struct ResidentSizes {
   int real_bytes;
   ResidentForm form;
@@ -90,7 +92,8 @@ struct ResidentSizes {
   bool neighbours;  ///< a candidate's terms are kept for the candidates that follow it
 };
 
-/// Places in dynamic shared memory: of each of the block's chains, and behind them what they share.
+/// Places in dynamic shared memory: first those of each of the block's chains, then those that the chains
+/// share.
 struct ResidentPlaces {
   unsigned char* memory;  ///< the chain's
   double* adapted;
@@ -107,7 +110,7 @@ struct ResidentPlaces {
   void* kept;            ///< what component caches keep: node, number of a row, row in the node
   i64 bytes;
 
-  /// All that belongs to a point: aligned to 16 bytes, as many as set_bytes().
+  /// The memory of a point with all that belongs to it: set_bytes() bytes, aligned to 16.
   EMOMC_INLINE unsigned char* set(int which) const { return memory + which * set_bytes_; }
   EMOMC_INLINE i64 set_bytes() const { return set_bytes_; }
   EMOMC_INLINE double* u(int set) const { return reinterpret_cast<double*>(memory + set * set_bytes_); }
@@ -119,18 +122,18 @@ struct ResidentPlaces {
     return reinterpret_cast<double*>(memory + num_sets_ * set_bytes_ + team * team_bytes_);
   }
   EMOMC_INLINE double* scratch(int team) const { return innovation(team) + num_innovation_; }
-  /// Of a candidate in parts, for each simplex.
+  /// The sums of each simplex of a candidate that is made in two parts.
   EMOMC_INLINE SimplexSums* simplex_sums(int team) const {
     return reinterpret_cast<SimplexSums*>(scratch(team) + num_scratch_);
   }
 
-  /// Where there are neighbours.
+  /// What prior and Jacobian of the point are sums of; only a kernel with `neighbours` has these.
   EMOMC_INLINE PointTerms& terms(int set) const {
     return *reinterpret_cast<PointTerms*>(memory + set * set_bytes_ + terms_at_);
   }
   EMOMC_INLINE double* likelihood_terms(int set) const { return reinterpret_cast<double*>(&terms(set) + 1); }
 
-  /// `chain`: of the block's, counted from 0.
+  /// `chain`: number of the chain among those of the block, from 0.
   EMOMC_INLINE ResidentPlaces(unsigned char* begin, const StepView& v, const LikelihoodSizes& likelihood,
                               const ResidentWork& work, const ResidentSizes& sizes, int chain = 0)
       : memory(begin),

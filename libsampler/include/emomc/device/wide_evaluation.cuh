@@ -198,7 +198,7 @@ class WideEvaluation {
 
   __device__ int pieces() const { return block_.num_nodes >> block_.work.log2_piece; }
   __device__ int num_sums() const { return num_wide_sums(block_.work); }
-  /// Of an exchange, whose places are written again two exchanges later, when all blocks have gone on from
+  /// The places of an exchange. They are written again two exchanges later, when all blocks have gone on from
   /// it: every block has rows of every list (resident_plan.cpp), and so tells something in each.
   __device__ u64* told(int line, u32 exchange) const {
     return block_.work.told + ((static_cast<i64>(block_.chain) * 2 + (exchange & 1)) * kLines + line) *
