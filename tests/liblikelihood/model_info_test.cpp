@@ -123,7 +123,7 @@ TEST(ModelRoles, FollowFromTheBlocks) {
     EXPECT_EQ(is_pair(model), model.name == "two_gaussian");
     EXPECT_EQ(is_mixture(model), model.name != "two_gaussian");
     EXPECT_EQ(has_scales_by_column(model), is_mixture(model) && model.covariance == "diagonal");
-    EXPECT_EQ(model_of_starts(model), model.has_em         ? &model
+    EXPECT_EQ(model_of_starts(model), model.has_em        ? &model
                                       : is_mixture(model) ? &known_models()[0]
                                                           : nullptr);
   }
