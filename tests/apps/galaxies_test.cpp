@@ -13,15 +13,7 @@ namespace {
 void expect_stans_posterior(const std::filesystem::path& run, int K) {
   constexpr double z = 5.8;
   const std::string file = EMOMC_SOURCE_DIR "/tests/apps/data/galaxies_" + std::to_string(K) + ".json";
-  // means[2] in Stan is means[1,0] here.
-  const auto our_name = [](const std::string& theirs) {
-    const auto bracket = theirs.find('[');
-    if (bracket == std::string::npos) return theirs;
-    const int k = std::stoi(theirs.substr(bracket + 1)) - 1;
-    const std::string block = theirs.substr(0, bracket);
-    return block + "[" + std::to_string(k) + (block == "weights" ? "]" : ",0]");
-  };
-  EXPECT_EQ(testing::expect_reference_posterior(run, file, z, our_name), 15 * K);
+  EXPECT_EQ(testing::expect_reference_posterior(run, file, z, testing::name_of_stans), 15 * K);
 }
 
 class Galaxies : public ::testing::Test {

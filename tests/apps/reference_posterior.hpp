@@ -33,6 +33,16 @@ inline DrawsView view_of(const std::vector<double>& values, const std::vector<Ch
   return {values.data(), draws, chains.size(), 1, static_cast<std::ptrdiff_t>(draws)};
 }
 
+/// Our name of an element of a mixture in one column: means[2] in Stan is means[1,0] here.
+inline std::string name_of_stans(const std::string& theirs) {
+  const auto bracket = theirs.find('[');
+  if (bracket == std::string::npos) return theirs;
+  const std::string block = theirs.substr(0, bracket),
+                    index = std::to_string(std::stoi(theirs.substr(bracket + 1)) - 1);
+  const bool by_column = block == "means" || block == "scales";
+  return block + "[" + index + (by_column ? ",0]" : "]");
+}
+
 /// Expects that every mean, sd, 5 %, 50 % and 95 % quantile of the parameters in `file` differs from the
 /// run's by at most z combined Monte Carlo standard errors. our_name translates a name in the file into the
 /// run's. Returns the number of comparisons.

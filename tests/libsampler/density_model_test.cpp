@@ -1,5 +1,5 @@
-// A likelihood of the user's own, docs/examples/poisson_regression.hpp, on every engine: its values against a
-// formula written here, its posterior against quadrature.
+// Likelihoods of the user's own on every engine: their values against formulas written here, their posteriors
+// against quadrature.
 #include "emomc/likelihood/density_model.hpp"
 
 #include <gtest/gtest.h>
@@ -47,13 +47,37 @@ double log_poisson(const double* row, const Eigen::Vector3d& theta) {
   return row[2] * std::log(mean) - mean - std::lgamma(row[2] + 1);
 }
 
-class PoissonOn : public ::testing::TestWithParam<Backend> {
+constexpr std::size_t kChains = 8;
+
+std::vector<ChainPlan> chains(std::size_t count) {
+  std::vector<ChainPlan> plans;
+  for (std::uint64_t c = 0; c < count; ++c) plans.push_back({c, {0}, 1.0, 0});
+  return plans;
+}
+
+/// Options with which the posteriors below have an ESS of some thousands.
+RunOptions long_run() {
+  RunOptions options;
+  options.warmup = 1000;
+  options.draws = 4000;
+  options.thin = 5;
+  options.seed = 4;
+  return options;
+}
+
+/// Values of kChains chains, one chain after the other.
+DrawsView by_chain(const std::vector<double>& values) {
+  const std::size_t draws = values.size() / kChains;
+  return {values.data(), draws, kChains, 1, static_cast<std::ptrdiff_t>(draws)};
+}
+
+class UserDensity : public ::testing::TestWithParam<Backend> {
  protected:
   void SetUp() override {
     if (GetParam() == Backend::cuda && !testing::has_gpu()) GTEST_SKIP() << "no GPU";
   }
 };
-INSTANTIATE_TEST_SUITE_P(Engines, PoissonOn,
+INSTANTIATE_TEST_SUITE_P(Engines, UserDensity,
                          ::testing::Values(Backend::reference, Backend::cpu, Backend::cuda),
                          [](const auto& backend) {
                            return backend.param == Backend::reference ? "reference"
@@ -61,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(Engines, PoissonOn,
                                                                       : "cuda";
                          });
 
-TEST_P(PoissonOn, RowsSegmentsAndChainsHaveTheValuesOfTheFormula) {
+TEST_P(UserDensity, RowsSegmentsAndChainsHaveTheValuesOfTheFormula) {
   DataSet data = counts(5000);
   data.segments = {{0, 1}, {1, 2999}, {3000, 2000}};
   const Eigen::Vector3d theta(0.4, 0.35, -0.1);
@@ -97,7 +121,7 @@ TEST_P(PoissonOn, RowsSegmentsAndChainsHaveTheValuesOfTheFormula) {
   }
 }
 
-TEST_P(PoissonOn, DataOfAnotherWidthAreRefused) {
+TEST_P(UserDensity, DataOfAnotherWidthAreRefused) {
   const auto device = make_device(GetParam());
   try {
     make_engine(GetParam(), model(), Precision::float64, DataSet::single_segment(3, {1, 2, 3}), *device);
@@ -163,29 +187,19 @@ Posterior by_quadrature(const DataSet& data, double prior_sd) {
 
 // The Markov chain error of a mean is at most sd / sqrt(ESS); 6 of these for 6 quantities are exceeded with a
 // probability below 1e-7.
-TEST_P(PoissonOn, ThePosteriorIsThatOfQuadrature) {
+TEST_P(UserDensity, ThePosteriorIsThatOfQuadrature) {
   constexpr double kPriorSd = 10;
   const DataSet data = counts(300);
   const Posterior expected = by_quadrature(data, kPriorSd);
   const PriorSpec wide{PriorFamily::normal, {{{}, {0}}, {{}, {kPriorSd}}}};
   const Target target(model()->layout(), {{{"a", wide}, {"b", wide}}}, std::vector<double>(4, 1.0));
-  std::vector<ChainPlan> plans;
-  for (std::uint64_t c = 0; c < 8; ++c) plans.push_back({c, {0}, 1.0, 0});
-  RunOptions options;
-  options.warmup = 1000;
-  options.draws = 2000;
-  options.thin = 5;
-  options.seed = 4;
   for (const char* kind : {"random_walk", "component_wise", "crank_nicolson"}) {
     SCOPED_TRACE(kind);
     const auto device = make_device(GetParam());
     const auto engine = make_engine(GetParam(), model(), Precision::float64, data, *device);
     testing::Keeper keeper;
-    run_chains(*engine, target, {kind}, plans, options, std::vector<double>(24, 0.0), keeper);
+    run_chains(*engine, target, {kind}, chains(kChains), long_run(), std::vector<double>(24, 0.0), keeper);
     const std::size_t draws = keeper.theta.size() / 3;
-    const auto view = [draws](const std::vector<double>& chain_by_chain) {
-      return DrawsView{chain_by_chain.data(), draws / 8, 8, 1, static_cast<std::ptrdiff_t>(draws / 8)};
-    };
     for (int j = 0; j < 3; ++j) {
       std::vector<double> values, squares;
       for (std::size_t c = 0; c < 8; ++c)
@@ -195,7 +209,7 @@ TEST_P(PoissonOn, ThePosteriorIsThatOfQuadrature) {
       double mean = 0, variance = 0;
       for (double x : values) mean += x / static_cast<double>(draws);
       for (double x : squares) variance += x / static_cast<double>(draws);
-      const double ess = ess_mean(view(values)), of_squares = ess_mean(view(squares));
+      const double ess = ess_mean(by_chain(values)), of_squares = ess_mean(by_chain(squares));
       EXPECT_GT(ess, 400);
       EXPECT_NEAR(mean, expected.mean[j], 6 * expected.sd[j] / std::sqrt(ess)) << "parameter " << j;
       const double sd_of_squares = std::sqrt(2.0) * expected.sd[j] * expected.sd[j];
@@ -206,13 +220,11 @@ TEST_P(PoissonOn, ThePosteriorIsThatOfQuadrature) {
 }
 
 // As every engine: the bits do not depend on batch, threads and form.
-TEST_P(PoissonOn, ResidentAndLaunchedStepsHaveTheSameBits) {
+TEST_P(UserDensity, ResidentAndLaunchedStepsHaveTheSameBits) {
   const DataSet data = counts(3000);
   const PriorSpec wide{PriorFamily::normal, {{{}, {0}}, {{}, {10}}}};
   const Target target(model()->layout(), {{{"a", wide}, {"b", wide}}}, std::vector<double>(4, 1.0));
-  for (const std::size_t chains : {1u, 4u, 200u}) {
-    std::vector<ChainPlan> plans;
-    for (std::uint64_t c = 0; c < chains; ++c) plans.push_back({c, {0}, 1.0, 0});
+  for (const std::size_t count : {1u, 4u, 200u}) {
     std::vector<double> draws[2];
     for (const bool resident : {true, false}) {
       RunOptions options;
@@ -223,13 +235,16 @@ TEST_P(PoissonOn, ResidentAndLaunchedStepsHaveTheSameBits) {
       const auto device = make_device(GetParam());
       const auto engine = make_engine(GetParam(), model(), Precision::float64, data, *device);
       testing::Keeper keeper;
-      run_chains(*engine, target, {"component_wise"}, plans, options, std::vector<double>(3 * chains, 0.1),
-                 keeper);
+      const RunResult result = run_chains(*engine, target, {"component_wise"}, chains(count), options,
+                                          std::vector<double>(3 * count, 0.1), keeper);
+      if (GetParam() == Backend::cuda) {
+        EXPECT_EQ(result.stepping.starts_with("many steps in one kernel"), resident) << result.stepping;
+      }
       draws[resident] = keeper.theta;
     }
     ASSERT_EQ(draws[0].size(), draws[1].size());
     EXPECT_EQ(std::memcmp(draws[0].data(), draws[1].data(), draws[0].size() * sizeof(double)), 0)
-        << chains << " chains";
+        << count << " chains";
     if (GetParam() == Backend::reference) break;
   }
 }
@@ -251,7 +266,7 @@ std::shared_ptr<const RowModel> decay() {
 }
 
 // A likelihood with prepare(): what all rows share, and points where it is not defined.
-TEST_P(PoissonOn, WhatIsPreparedIsAddedToEachRow) {
+TEST_P(UserDensity, WhatIsPreparedIsAddedToEachRow) {
   const DataSet data = decay_times(3000);
   const auto device = make_device(GetParam());
   for (const auto& [precision, tolerance] :
@@ -276,7 +291,7 @@ TEST_P(PoissonOn, WhatIsPreparedIsAddedToEachRow) {
 
 // tau is lognormal about a sampled location, so that log tau has the prior N(0, 1 + 1/4); one block of
 // component_wise leaves the likelihood as it is. As above, 6 standard errors.
-TEST_P(PoissonOn, ALikelihoodWithASampledPriorArgumentHasItsPosterior) {
+TEST_P(UserDensity, ALikelihoodWithASampledPriorArgumentHasItsPosterior) {
   const DataSet data = decay_times(40);
   const auto log_posterior = [&](double tau) {
     double sum = -0.5 * std::log(tau) * std::log(tau) / 1.25 - std::log(tau);
@@ -296,13 +311,6 @@ TEST_P(PoissonOn, ALikelihoodWithASampledPriorArgumentHasItsPosterior) {
   prior.blocks = {{"tau", {PriorFamily::lognormal, {{{}, {}, true}, {{}, {0.5}}}}},
                   {"tau.meanlog", {PriorFamily::normal, {{{}, {0}}, {{}, {1}}}}}};
   const Target target(decay()->layout(), prior, std::vector<double>(1, 1.0));
-  std::vector<ChainPlan> plans;
-  for (std::uint64_t c = 0; c < 8; ++c) plans.push_back({c, {0}, 1.0, 0});
-  RunOptions options;
-  options.warmup = 1000;
-  options.draws = 4000;
-  options.thin = 5;
-  options.seed = 6;
   for (const char* kind : {"component_wise", "random_walk"}) {
     SCOPED_TRACE(kind);
     const auto device = make_device(GetParam());
@@ -310,13 +318,13 @@ TEST_P(PoissonOn, ALikelihoodWithASampledPriorArgumentHasItsPosterior) {
     testing::Keeper keeper;
     std::vector<double> starts;
     for (int c = 0; c < 8; ++c) starts.insert(starts.end(), {3.0 + c, 0.5});
-    run_chains(*engine, target, {kind}, plans, options, starts, keeper);
+    run_chains(*engine, target, {kind}, chains(kChains), long_run(), starts, keeper);
     const std::size_t draws = keeper.theta.size() / 2;
     std::vector<double> logs;
     double sum = 0;
     for (std::size_t c = 0; c < 8; ++c)
       for (std::size_t i = c; i < draws; i += 8) sum += logs.emplace_back(std::log(keeper.theta[2 * i]));
-    const double ess = ess_mean({logs.data(), draws / 8, 8, 1, static_cast<std::ptrdiff_t>(draws / 8)});
+    const double ess = ess_mean(by_chain(logs));
     EXPECT_GT(ess, 400);
     EXPECT_NEAR(sum / static_cast<double>(draws), mean, 6 * sd / std::sqrt(ess));
   }

@@ -2,7 +2,7 @@
 #   Rscript make_galaxies.R configs/galaxies.csv K alpha out.json
 # Packages (Debian): r-cran-rstan r-cran-posterior r-cran-jsonlite. About 10 minutes for K = 6 on two cores.
 library(rstan)
-library(posterior)
+source(file.path(dirname(sub("--file=", "", grep("--file=", commandArgs(), value = TRUE))), "stan_summary.R"))
 rstan_options(boost_lib = "/usr/include")
 
 arguments <- commandArgs(trailingOnly = TRUE)
@@ -37,20 +37,7 @@ fit <- stan(
   chains = 8, cores = 2, warmup = 2000, iter = if (K > 3) 32000 else 6000, seed = 1,
   control = list(adapt_delta = if (K > 3) 0.98 else 0.95, max_treedepth = 12), refresh = 0
 )
-draws <- as_draws_array(fit)
-draws <- subset_draws(draws, setdiff(variables(draws), "lp__"))
-results <- lapply(variables(draws), function(name) {
-  x <- extract_variable_matrix(draws, name)
-  list(
-    name = name, mean = mean(x), sd = sd(x), q5 = quantile2(x, 0.05)[[1]], q50 = quantile2(x, 0.5)[[1]],
-    q95 = quantile2(x, 0.95)[[1]], mcse_mean = mcse_mean(x), mcse_sd = mcse_sd(x),
-    mcse_q5 = mcse_quantile(x, 0.05)[[1]], mcse_q50 = mcse_quantile(x, 0.5)[[1]],
-    mcse_q95 = mcse_quantile(x, 0.95)[[1]], rhat = rhat(x), ess_bulk = ess_bulk(x), ess_tail = ess_tail(x)
-  )
-})
-cat("largest R-hat", max(sapply(results, `[[`, "rhat")), "smallest ESS",
-    min(sapply(results, function(r) min(r$ess_bulk, r$ess_tail))), "\n")
 cat(jsonlite::toJSON(
-  list(program = paste("Stan", stan_version()), components = K, alpha = alpha, parameters = results),
+  list(program = paste("Stan", stan_version()), components = K, alpha = alpha, parameters = summary_of_fit(fit)),
   auto_unbox = TRUE, digits = 10, pretty = TRUE
 ), "\n", file = arguments[4])
