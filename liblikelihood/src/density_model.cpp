@@ -15,4 +15,19 @@ DeviceSource read_device_source(const std::string& file) {
   return {std::filesystem::path(file).filename().string(), text.str()};
 }
 
+DeviceModel device_model_of(const std::string& type, const std::string& header, const DeviceSources& sources,
+                            const device::LikelihoodSizes& sizes) {
+  constexpr int kRegisters = 28;  // of 32 bits, for the columns of a thread's rows
+  const int registers = 2 * sizes.num_columns;
+  return {{"emomc::device::Sized<emomc::device::DensityRows<" + type + ">>",
+           {"emomc/device/density_rows.cuh", header},
+           {&likelihood_device_sources(), &sources}},
+          sizes,
+          true,
+          4 * registers <= kRegisters   ? 4
+          : 2 * registers <= kRegisters ? 2
+          : registers <= kRegisters     ? 1
+                                        : 0};
+}
+
 }  // namespace emomc

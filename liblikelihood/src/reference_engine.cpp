@@ -1,6 +1,8 @@
 // The specification of the engines: serial, in float64. It shares nothing with the fast engines except the
 // meaning of theta; the formula of a row's density is the model's (RowModel::log_density): for mixtures a
 // second one, for a density of the user's own that of the other engines.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -70,17 +72,20 @@ class ReferenceEngine final : public LikelihoodEngine {
       }
   }
   void evaluate_rows(const double* theta, double* out) override {
-    for (std::size_t row = 0; row < data_.num_rows; ++row) out[row] = log_density(theta, row);
+    model_->log_densities(theta, data_.values.data(), data_.num_rows, out);
   }
 
  private:
   void add_rows(const double* theta, const Segment& segment, CompensatedSum& sum) const {
-    for (std::size_t row = segment.first_row; row < segment.first_row + segment.num_rows; ++row)
-      sum.add(log_density(theta, row));
-  }
-
-  double log_density(const double* theta, std::size_t row) const {
-    return model_->log_density(theta, data_.values.data() + row * static_cast<std::size_t>(data_.dim));
+    constexpr std::size_t kAtOnce = 256;
+    std::array<double, kAtOnce> values{};
+    for (std::size_t done = 0; done < segment.num_rows; done += kAtOnce) {
+      const std::size_t count = std::min(kAtOnce, segment.num_rows - done);
+      model_->log_densities(
+          theta, data_.values.data() + (segment.first_row + done) * static_cast<std::size_t>(data_.dim),
+          count, values.data());
+      for (std::size_t i = 0; i < count; ++i) sum.add(values[i]);
+    }
   }
 
   std::shared_ptr<const RowModel> model_;

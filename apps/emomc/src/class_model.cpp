@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/core/sha256.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "input_kind.hpp"
 #include "json_value.hpp"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/core/sha256.hpp"
 #include "emomc/likelihood/standardize.hpp"
 #include "run_setup.hpp"
 #include "yaml_reader.hpp"

@@ -15,6 +15,7 @@
 
 #include "corpus_features.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/core/sha256.hpp"
 #include "emomc/core/thread_pool.hpp"
 #include "emomc/speech/corpus.hpp"
 #include "run_setup.hpp"

@@ -1,13 +1,12 @@
 #include "run_setup.hpp"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"
+#include "emomc/core/sha256.hpp"
 #include "emomc/likelihood/model_info.hpp"
 #include "emomc/likelihood/standardize.hpp"
 #include "emomc/sampler/prior_units.hpp"
@@ -24,19 +23,6 @@ std::string joined(const std::vector<std::string>& names) {
 }
 
 }  // namespace
-
-std::string sha256_hex(std::string_view bytes) {
-  std::array<unsigned char, 32> digest{};
-  if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, EVP_sha256(), nullptr) != 1)
-    throw MachineError("SHA-256 is not available in this OpenSSL");
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  for (unsigned char byte : digest) {
-    hex += kDigits[byte >> 4];
-    hex += kDigits[byte & 15];
-  }
-  return hex;
-}
 
 std::string hash_table(const Table& table) {
   std::string header;

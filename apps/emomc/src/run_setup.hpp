@@ -77,7 +77,6 @@ RunSetup set_up(const RunConfig& config);
 ProposalShape shape_of_name(const std::string& name);  ///< isotropic, diagonal or dense
 std::string backend_name(Backend backend);
 Backend backend_of_name(const std::string& name);  ///< auto, reference, cpu or cuda
-std::string sha256_hex(std::string_view bytes);
 /// A hash of the names and values of the columns in use, as hexadecimal digits.
 std::string hash_table(const Table& table);
 

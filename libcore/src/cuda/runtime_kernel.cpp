@@ -1,10 +1,8 @@
 #include "emomc/core/runtime_kernel.hpp"
 
 #include <cuda_runtime_api.h>
-#include <openssl/evp.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "emomc/core/cuda_check.hpp"
+#include "emomc/core/sha256.hpp"
 #include "nvrtc.hpp"
 
 namespace emomc {
@@ -23,20 +22,6 @@ namespace fs = std::filesystem;
 // As the ahead-of-time kernels: no contraction, so that the bits are theirs.
 const std::vector<std::string> kOptions{"--std=c++20", "--fmad=false", "--device-as-default-execution-space",
                                         "-DEMOMC_EXACT_SIZES=1", "--ptxas-options=-v"};
-
-std::string sha256_of(const std::string& text) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned length = 0;
-  if (EVP_Digest(text.data(), text.size(), digest, &length, EVP_sha256(), nullptr) != 1)
-    throw MachineError("SHA-256 failed");
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  for (unsigned i = 0; i < length; ++i) {
-    hex += kDigits[digest[i] >> 4];
-    hex += kDigits[digest[i] & 15];
-  }
-  return hex;
-}
 
 std::vector<const DeviceSources*> all_sources(const KernelSource& source) {
   std::vector<const DeviceSources*> all{&core_device_sources()};
@@ -58,7 +43,7 @@ std::string key_of(const KernelSource& source, const std::string& architecture) 
     for (const auto& header : *sources) all += header.name + '\n' + header.text;
   for (const auto* list : {&kOptions, &source.defines})
     for (const auto& option : *list) all += option + '\n';
-  return sha256_of(all);
+  return sha256_hex(all);
 }
 
 // Of ptxas -v: "Used 96 registers" and "8 bytes spill stores, 12 bytes spill loads". NVRTC compiles one
@@ -134,7 +119,7 @@ std::optional<KernelCode> read_cached(const fs::path& file) {
       size > kLargest)
     return std::nullopt;
   result.code.resize(size);
-  if (!in.read(result.code.data(), static_cast<std::streamsize>(size)) || sha256_of(result.code) != hash)
+  if (!in.read(result.code.data(), static_cast<std::streamsize>(size)) || sha256_hex(result.code) != hash)
     return std::nullopt;
   return result;
 }
@@ -147,7 +132,7 @@ void write_cached(const fs::path& file, const KernelCode& kernel) {
   {
     std::ofstream out(beside, std::ios::binary);
     out << kernel.symbol << ' ' << kernel.registers << ' ' << kernel.spilled << ' ' << kernel.shared << ' '
-        << kernel.code.size() << ' ' << sha256_of(kernel.code) << '\n'
+        << kernel.code.size() << ' ' << sha256_hex(kernel.code) << '\n'
         << kernel.code;
     if (!out.flush()) {
       fs::remove(beside, ignored);
@@ -160,17 +145,6 @@ void write_cached(const fs::path& file, const KernelCode& kernel) {
 }  // namespace
 
 std::string runtime_compiler_problem() { return nvrtc().problem; }
-
-std::string runtime_kernel_cache() {
-  const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value ? value : "");
-  };
-  if (const auto own = variable("EMOMC_CACHE_DIR"); !own.empty()) return own;
-  if (const auto cache = variable("XDG_CACHE_HOME"); !cache.empty()) return cache + "/emomc";
-  if (const auto home = variable("HOME"); !home.empty()) return home + "/.cache/emomc";
-  return {};
-}
 
 KernelCode compile_kernel(const KernelSource& source, const std::string& architecture, bool use_cache) {
   if (const auto problem = runtime_compiler_problem(); !problem.empty())

@@ -10,11 +10,6 @@ std::string runtime_compiler_problem() { return "this build is without CUDA"; }
 KernelCode compile_kernel(const KernelSource&, const std::string&, bool) {
   throw MachineError("kernels cannot be compiled: " + runtime_compiler_problem());
 }
-const DeviceSources& core_device_sources() {
-  static const DeviceSources none;
-  return none;
-}
-std::string runtime_kernel_cache() { return {}; }
 RuntimeKernel::RuntimeKernel(const KernelSource&) {
   throw MachineError("kernels cannot be compiled: " + runtime_compiler_problem());
 }

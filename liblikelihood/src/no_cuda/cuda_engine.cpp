@@ -5,11 +5,6 @@
 
 namespace emomc {
 
-const DeviceSources& likelihood_device_sources() {
-  static const DeviceSources none;
-  return none;
-}
-
 namespace {
 [[noreturn]] void refuse() {
   throw InputError("backend cuda: this emomc was built without CUDA; choose --backend cpu");

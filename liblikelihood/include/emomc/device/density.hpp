@@ -55,7 +55,10 @@ inline constexpr bool kPreparesCoefficients = requires(const Model& model, const
   model.prepare(team, theta, coefficients);
 };
 
-/// The coefficients of a Model. Padded, so that kernels may copy 16 bytes at a time.
+/// Coefficients are padded, so that kernels may copy 16 bytes at a time.
+EMOMC_INLINE constexpr int padded_coefficients(int used) { return (used + 3) / 4 * 4; }
+
+/// The coefficients of a Model.
 template <class Model>
 struct DensityCoefficients {
   static constexpr int used() {
@@ -64,7 +67,7 @@ struct DensityCoefficients {
     else
       return num_parameters_of<Model>();
   }
-  static constexpr int padded = (used() + 3) / 4 * 4;
+  static constexpr int padded = padded_coefficients(used());
   static_assert(
       kPreparesCoefficients<Model> == requires { Model::num_coefficients; },
       "num_coefficients and prepare(team, theta, coefficients) const, with const double* theta, go together");
@@ -92,16 +95,15 @@ struct DensityCoefficients {
   }
 };
 
-/// Sizes of a Model for kernels. The only number that is kept of a prepared vector is `common`.
+/// Sizes for kernels of a density with so many columns and coefficients. The only number that is kept of a
+/// prepared vector is `common`.
+EMOMC_INLINE constexpr LikelihoodSizes sizes_of_density(int num_columns, int num_coefficients) {
+  constexpr int kTerms = 1;
+  return {num_columns, padded_coefficients(num_coefficients), kTerms, kTerms + num_coefficients, 0, 0};
+}
 template <class Model>
 EMOMC_INLINE constexpr LikelihoodSizes density_sizes() {
-  constexpr int kTerms = 1;
-  return {Model::num_columns,
-          DensityCoefficients<Model>::padded,
-          kTerms,
-          kTerms + DensityCoefficients<Model>::used(),
-          0,
-          0};
+  return sizes_of_density(Model::num_columns, DensityCoefficients<Model>::used());
 }
 
 /// One of R rows whose columns are in x[column][row].

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "emomc/device/density.hpp"
+#include "emomc/device/density_library.hpp"
 #include "emomc/likelihood/row_model.hpp"
 
 namespace emomc {
@@ -16,26 +16,21 @@ const DeviceSources& likelihood_device_sources();
 /// A header of the user's own, under the name of its file. Throws InputError where it cannot be read.
 DeviceSource read_device_source(const std::string& file);
 
-/// TileArithmetic of a Model; rows are evaluated one after the other, in loops that the compiler may
-/// vectorise.
-template <class Model, class Real>
+/// TileArithmetic of the functions of a density.
+template <class Real>
 class DensityTiles final : public TileArithmetic<Real> {
-  using Coefficients = device::DensityCoefficients<Model>;
-
  public:
-  explicit DensityTiles(const Model& model) : model_(model) {}
-  int num_coefficients() const override { return Coefficients::padded; }
-  int num_scratch() const override { return Coefficients::used(); }
+  /// `owner` keeps the functions' code loaded; null where it is part of the program.
+  DensityTiles(const device::DensityLibrary& library, const device::DensityFunctions<Real>& functions,
+               std::shared_ptr<const void> owner = nullptr)
+      : library_(library), functions_(functions), owner_(std::move(owner)) {}
+  int num_coefficients() const override { return library_.num_coefficients; }
+  int num_scratch() const override { return library_.num_scratch; }
   double prepare(const double* theta, Real* coefficients, double* scratch) const override {
-    return Coefficients::prepare(device::HostTeam{}, model_, theta, coefficients, scratch);
+    return functions_.prepare(theta, coefficients, scratch);
   }
   void log_densities(const Real* coefficients, const Real* tile, int num_rows, double* out) const override {
-    for (int row = 0; row < num_rows; ++row) {
-      Real value[1];
-      device::evaluate_density(
-          model_, coefficients, [=](int j, Real(&x)[1]) { x[0] = tile[j * kTileRows + row]; }, value);
-      out[row] = static_cast<double>(value[0]);
-    }
+    functions_.log_densities(coefficients, tile, num_rows, out);
   }
   std::size_t partial_sums(const Real* coefficients, const Real* tile, int num_rows,
                            double* out) const override {
@@ -48,8 +43,15 @@ class DensityTiles final : public TileArithmetic<Real> {
   double log_density(double of_row, double common) const override { return of_row + common; }
 
  private:
-  Model model_;
+  device::DensityLibrary library_;
+  device::DensityFunctions<Real> functions_;
+  std::shared_ptr<const void> owner_;
 };
+
+/// How kernels evaluate a density of type `type`, which `header` of `sources` defines. `sources` outlive the
+/// result.
+DeviceModel device_model_of(const std::string& type, const std::string& header, const DeviceSources& sources,
+                            const device::LikelihoodSizes& sizes);
 
 template <class Model>
 class DensityModel final : public RowModel {
@@ -78,23 +80,15 @@ class DensityModel final : public RowModel {
     return value[0] + common;
   }
   std::unique_ptr<TileArithmetic<float>> float32() const override {
-    return std::make_unique<DensityTiles<Model, float>>(model_);
+    constexpr auto library = device::density_library<Model>();
+    return std::make_unique<DensityTiles<float>>(library, library.float32);
   }
   std::unique_ptr<TileArithmetic<double>> float64() const override {
-    return std::make_unique<DensityTiles<Model, double>>(model_);
+    constexpr auto library = device::density_library<Model>();
+    return std::make_unique<DensityTiles<double>>(library, library.float64);
   }
   DeviceModel device() const override {
-    constexpr int kRegisters = 28;  // of 32 bits, for the columns of a thread's rows
-    constexpr int registers = 2 * Model::num_columns;
-    return {{std::string("emomc::device::Sized<emomc::device::DensityRows<") + Model::name + ">>",
-             {"emomc/device/density_rows.cuh", sources_.front().name},
-             {&likelihood_device_sources(), &sources_}},
-            device::density_sizes<Model>(),
-            true,
-            4 * registers <= kRegisters   ? 4
-            : 2 * registers <= kRegisters ? 2
-            : registers <= kRegisters     ? 1
-                                          : 0};
+    return device_model_of(Model::name, sources_.front().name, sources_, device::density_sizes<Model>());
   }
 
  private:

@@ -70,6 +70,12 @@ class RowModel {
 
   /// The natural logarithm of a row's density, for the reference engine: serial, in float64, by the textbook.
   virtual double log_density(const double* theta, const double* row) const = 0;
+  /// The same for `num_rows` rows [num_rows x num_columns()], row-major; out[num_rows].
+  virtual void log_densities(const double* theta, const double* rows, std::size_t num_rows,
+                             double* out) const {
+    for (std::size_t i = 0; i < num_rows; ++i)
+      out[i] = log_density(theta, rows + i * static_cast<std::size_t>(num_columns()));
+  }
   virtual std::unique_ptr<TileArithmetic<float>> float32() const = 0;
   virtual std::unique_ptr<TileArithmetic<double>> float64() const = 0;
   virtual DeviceModel device() const = 0;

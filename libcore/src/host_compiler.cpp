@@ -1,0 +1,300 @@
+#include "emomc/core/host_compiler.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <system_error>
+#include <thread>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/core/sha256.hpp"
+
+extern char** environ;
+
+namespace emomc {
+namespace {
+
+namespace fs = std::filesystem;
+
+// No contraction, as in all code whose bits matter; fma is called where it is meant. The two flags about
+// errno and traps change no value, and let loops over rows become vector instructions.
+const std::vector<std::string> kFlags{
+    "-std=c++20",         "-O3",   "-march=native", "-ffp-contract=off",   "-fno-math-errno",
+    "-fno-trapping-math", "-fPIC", "-shared",       "-fvisibility=hidden", "-w"};
+constexpr auto kLongest = std::chrono::minutes(2);
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+void write(const fs::path& file, const std::string& text) {
+  std::error_code ignored;
+  fs::create_directories(file.parent_path(), ignored);
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  if (!out.flush()) throw MachineError(file.string() + ": cannot be written");
+}
+
+/// The program's path, by the search path where the name has no slash; empty: there is none.
+std::string found_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : "";
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "/usr/bin:/bin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string file = folder + "/" + name;
+    if (!folder.empty() && folder[0] == '/' && ::access(file.c_str(), X_OK) == 0) return file;
+  }
+  return {};
+}
+
+struct Compiler {
+  std::string path, problem;
+};
+Compiler find_compiler() {
+  if (const char* own = std::getenv("EMOMC_CXX"); own != nullptr && *own != '\0') {
+    std::string path = found_program(own);
+    std::string problem = path.empty() ? "EMOMC_CXX: there is no program " + std::string(own) : "";
+    return {std::move(path), std::move(problem)};
+  }
+  for (const char* name : {"c++", "g++", "clang++"})
+    if (std::string path = found_program(name); !path.empty()) return {std::move(path), {}};
+  return {
+      {},
+      "there is no C++ compiler (c++, g++ or clang++ in PATH); install g++, name one in EMOMC_CXX, or choose "
+      "backend reference, which needs none"};
+}
+
+struct Ended {
+  int status = 0;
+  bool timed_out = false;
+};
+
+/// Runs a program without a shell, its output to `output`.
+Ended run(const std::vector<std::string>& command, const fs::path& output) {
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, 1, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&files, 1, 2);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  // A process group of its own, so that the compiler's children end with it.
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  pid_t child = 0;
+  const int error = ::posix_spawn(&child, command[0].c_str(), &files, &attributes, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&files);
+  posix_spawnattr_destroy(&attributes);
+  if (error != 0) throw MachineError(command[0] + " could not be started: " + std::strerror(error));
+  Ended ended;
+  const auto begin = std::chrono::steady_clock::now();
+  for (;;) {
+    const pid_t done = ::waitpid(child, &ended.status, WNOHANG);
+    if (done == child) return ended;
+    if (done < 0 && errno != EINTR) throw MachineError(command[0] + ": its end could not be waited for");
+    if (std::chrono::steady_clock::now() - begin > kLongest) {
+      ::kill(-child, SIGKILL);
+      ::waitpid(child, &ended.status, 0);
+      ended.timed_out = true;
+      return ended;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+/// A folder that is removed with the object.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(const fs::path& parent) {
+    std::string name = (parent / "compile-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr)
+      throw MachineError(parent.string() + ": no folder can be made in it: " + std::strerror(errno));
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+/// The folder for compiled libraries: the user's own, which nobody else may enter.
+fs::path library_folder() {
+  const std::string cache = runtime_kernel_cache();
+  const fs::path folder = cache.empty() ? fs::path() : fs::path(cache) / "host";
+  if (folder.empty()) throw MachineError("no folder for compiled likelihoods: set HOME or EMOMC_CACHE_DIR");
+  std::error_code error;
+  fs::create_directories(folder.parent_path(), error);
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+    throw MachineError(folder.string() + ": cannot be made: " + std::strerror(errno) +
+                       "; EMOMC_CACHE_DIR names another place");
+  struct stat status {};
+  if (::lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+    throw MachineError(folder.string() + ": is no folder; remove it");
+  if (status.st_uid != ::geteuid() || (status.st_mode & 077) != 0)
+    throw MachineError(
+        folder.string() +
+        ": code is loaded only from a folder of your own that nobody else may enter; chmod 700 it, or "
+        "set EMOMC_CACHE_DIR");
+  return folder;
+}
+
+/// What `-march=native` stands for here.
+std::string processor() {
+  std::ifstream in("/proc/cpuinfo");
+  std::string text;
+  for (std::string line; std::getline(in, line) && !line.empty();)
+    if (line.rfind("model name", 0) == 0 || line.rfind("flags", 0) == 0 || line.rfind("Features", 0) == 0)
+      text += line + "\n";
+  return text;
+}
+
+class LoadedLibrary final : public HostLibrary {
+ public:
+  LoadedLibrary(const fs::path& file, std::string compiler)
+      : handle_(::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)), compiler_(std::move(compiler)) {
+    if (handle_ == nullptr) throw MachineError("a compiled likelihood could not be loaded: " + error());
+  }
+  ~LoadedLibrary() override { ::dlclose(handle_); }
+  LoadedLibrary(const LoadedLibrary&) = delete;
+  LoadedLibrary& operator=(const LoadedLibrary&) = delete;
+  void* symbol(const std::string& name) const override {
+    void* found = ::dlsym(handle_, name.c_str());
+    if (found == nullptr) throw MachineError("a compiled likelihood has no " + name + ": " + error());
+    return found;
+  }
+  const std::string& compiler() const override { return compiler_; }
+
+ private:
+  static std::string error() {
+    const char* text = ::dlerror();
+    return text ? text : "unknown";
+  }
+  void* handle_;
+  std::string compiler_;
+};
+
+/// The first line with "error", without the place in a file that the user does not know.
+std::string first_error(const std::string& log) {
+  std::istringstream lines(log);
+  std::string first;
+  for (std::string line; std::getline(lines, line);) {
+    if (first.empty()) first = line;
+    if (line.find("error") != std::string::npos) return line;
+  }
+  return first;
+}
+
+// A library in the cache: KEY.so beside KEY.txt, which has the hash of KEY.so and the compiler's name.
+std::shared_ptr<const HostLibrary> load_cached(const fs::path& stem) {
+  const fs::path library = stem.string() + ".so";
+  std::istringstream lines(text_of(stem.string() + ".txt"));
+  std::string hash, compiler;
+  if (!std::getline(lines, hash) || !std::getline(lines, compiler)) return nullptr;
+  if (sha256_hex(text_of(library)) != hash) return nullptr;
+  return std::make_shared<LoadedLibrary>(library, compiler);
+}
+
+std::vector<const DeviceSources*> all_sources(const HostSource& source) {
+  std::vector<const DeviceSources*> all{&core_device_sources()};
+  all.insert(all.end(), source.sources.begin(), source.sources.end());
+  return all;
+}
+
+std::string key_of(const HostSource& source, const std::string& compiler) {
+  struct stat status {};
+  ::stat(compiler.c_str(), &status);
+  std::string all = source.text + compiler + '\n' + std::to_string(status.st_size) + ' ' +
+                    std::to_string(status.st_mtime) + '\n' + processor();
+  for (const auto& flag : kFlags) all += flag + '\n';
+  for (const DeviceSources* sources : all_sources(source))
+    for (const auto& header : *sources) all += header.name + '\n' + header.text;
+  return sha256_hex(all);
+}
+
+std::string version_of(const std::string& compiler, const fs::path& folder) {
+  const fs::path output = folder / "version.txt";
+  run({compiler, "--version"}, output);
+  std::istringstream lines(text_of(output));
+  std::string first;
+  std::getline(lines, first);
+  for (const auto& flag : kFlags) first += " " + flag;
+  return first;
+}
+
+void compile(const HostSource& source, const std::string& compiler, const fs::path& folder,
+             const fs::path& stem) {
+  const TemporaryFolder work(folder);
+  for (const DeviceSources* sources : all_sources(source))
+    for (const auto& header : *sources) write(work.path() / header.name, header.text);
+  write(work.path() / "likelihood.cpp", source.text);
+  std::vector<std::string> command{compiler};
+  command.insert(command.end(), kFlags.begin(), kFlags.end());
+  for (const std::string& word :
+       {std::string("-I"), work.path().string(), std::string("-o"), (work.path() / "likelihood.so").string(),
+        (work.path() / "likelihood.cpp").string()})
+    command.push_back(word);
+  const Ended ended = run(command, work.path() / "log.txt");
+  const std::string name = "compiling the likelihood with " + compiler;
+  if (ended.timed_out) throw MachineError(name + " took more than two minutes and was stopped");
+  if (WIFSIGNALED(ended.status))
+    throw MachineError(name + ": the compiler was killed by signal " +
+                       std::to_string(WTERMSIG(ended.status)) +
+                       (WTERMSIG(ended.status) == SIGKILL ? ", as it is where memory runs out" : ""));
+  if (WEXITSTATUS(ended.status) != 0) {
+    const std::string log = text_of(work.path() / "log.txt");
+    const bool killed = log.find("Killed") != std::string::npos || log.find("killed") != std::string::npos;
+    throw MachineError(
+        name + (killed ? ": the compiler was killed, as it is where memory runs out: " : " failed: ") +
+        first_error(log));
+  }
+  const std::string library = text_of(work.path() / "likelihood.so");
+  std::error_code error;
+  fs::rename(work.path() / "likelihood.so", stem.string() + ".so", error);
+  if (error) throw MachineError(stem.string() + ".so: cannot be written: " + error.message());
+  write(work.path() / "facts.txt", sha256_hex(library) + "\n" + version_of(compiler, work.path()) + "\n");
+  fs::rename(work.path() / "facts.txt", stem.string() + ".txt", error);
+  if (error) throw MachineError(stem.string() + ".txt: cannot be written: " + error.message());
+}
+
+}  // namespace
+
+std::string host_compiler_problem() { return find_compiler().problem; }
+
+std::shared_ptr<const HostLibrary> compile_host_library(const HostSource& source) {
+  const Compiler compiler = find_compiler();
+  if (!compiler.problem.empty()) throw MachineError("the likelihood cannot be compiled: " + compiler.problem);
+  const fs::path folder = library_folder();
+  const fs::path stem = folder / key_of(source, compiler.path);
+  if (auto cached = load_cached(stem)) return cached;
+  compile(source, compiler.path, folder, stem);
+  if (auto made = load_cached(stem)) return made;
+  throw MachineError(stem.string() + ".so: it has been changed since it was compiled");
+}
+
+}  // namespace emomc

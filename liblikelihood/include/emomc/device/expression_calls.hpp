@@ -1,0 +1,48 @@
+// What generated likelihoods call: the functions of expression_primitives.hpp for numbers of either type, and
+// the operations that an expression has beside them.
+#ifndef EMOMC_DEVICE_EXPRESSION_CALLS_HPP
+#define EMOMC_DEVICE_EXPRESSION_CALLS_HPP
+
+#include "emomc/device/expression_primitives.hpp"
+
+namespace emomc::device {
+
+/// a * b + c, rounded once.
+EMOMC_INLINE double fused(double a, double b, double c) { return EMOMC_FMA(a, b, c); }
+EMOMC_INLINE float fused(float a, float b, float c) { return EMOMC_FMAF(a, b, c); }
+
+/// An index that the host has checked against the data; kept in range, so that rows beyond the last, which do
+/// not count, read nothing that is not there.
+template <class T>
+EMOMC_INLINE int index_below(T index, int size) {
+  const int i = static_cast<int>(index);
+  return i < 0 ? 0 : i < size ? i : size - 1;
+}
+
+// In float32 a function is that of float64, rounded.
+namespace calls {
+#define EMOMC_CALL_1(name)                                       \
+  EMOMC_INLINE double name(double x) { return device::name(x); } \
+  EMOMC_INLINE float name(float x) { return static_cast<float>(device::name(static_cast<double>(x))); }
+#define EMOMC_CALL_2(name)                                                                   \
+  EMOMC_INLINE double name(double x, double y) { return device::name(x, y); }                \
+  EMOMC_INLINE float name(float x, float y) {                                                \
+    return static_cast<float>(device::name(static_cast<double>(x), static_cast<double>(y))); \
+  }
+#define EMOMC_CALL_3(name)                                                                     \
+  EMOMC_INLINE double name(double x, double y, double z) { return device::name(x, y, z); }     \
+  EMOMC_INLINE float name(float x, float y, float z) {                                         \
+    return static_cast<float>(                                                                 \
+        device::name(static_cast<double>(x), static_cast<double>(y), static_cast<double>(z))); \
+  }
+#define EMOMC_CALL(name, count) EMOMC_CALL_##count(name)
+EMOMC_EXPRESSION_PRIMITIVES(EMOMC_CALL)
+#undef EMOMC_CALL
+#undef EMOMC_CALL_1
+#undef EMOMC_CALL_2
+#undef EMOMC_CALL_3
+}  // namespace calls
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_EXPRESSION_CALLS_HPP

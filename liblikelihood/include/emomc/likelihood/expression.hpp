@@ -1,0 +1,121 @@
+// Likelihoods that a configuration states as expressions of columns and parameters
+// (docs/your-own-likelihood.md). An expression is parsed, checked and lowered to a graph of scalar operations
+// before anything else sees it; no text of a configuration reaches a compiler.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "emomc/core/parameters.hpp"
+#include "emomc/likelihood/data_set.hpp"
+#include "emomc/likelihood/engines.hpp"
+#include "emomc/likelihood/row_model.hpp"
+
+namespace emomc {
+
+/// An expression and the key that it stands under, by which messages name it.
+struct ExpressionText {
+  std::string key;  ///< "likelihood.log_density"
+  std::string text;
+  bool operator==(const ExpressionText&) const = default;
+};
+
+/// A name and the expression that it stands for.
+struct NamedExpression {
+  std::string name;
+  ExpressionText value;
+  bool operator==(const NamedExpression&) const = default;
+};
+
+/// A name and the number or numbers that it stands for; `shape` is empty for one number.
+struct NamedConstant {
+  std::string name;
+  std::string key;  ///< that messages name
+  std::vector<int> shape;
+  std::vector<double> values;
+  bool operator==(const NamedConstant&) const = default;
+};
+
+/// intercept + sum_j coefficients[j] columns[j] + offset. Declares the parameters `intercept`, a number, and
+/// `coefficients`, one for each column.
+struct LinearPredictor {
+  std::string name, key;
+  std::string intercept;  ///< empty: none
+  std::vector<std::string> columns;
+  std::string coefficients;
+  ExpressionText offset;  ///< its text is empty where there is none
+  bool operator==(const LinearPredictor&) const = default;
+};
+
+/// A parameter; its shape has at most one axis.
+struct ExpressionParameter {
+  std::string name, key;
+  Support support = Support::real;
+  std::vector<int> shape;
+  bool operator==(const ExpressionParameter&) const = default;
+};
+
+/// A likelihood as a configuration states it. Expressions may use columns, parameters, constants, linear
+/// predictors, and the bindings before them.
+struct ExpressionSpec {
+  std::vector<ExpressionParameter> parameters;
+  std::vector<LinearPredictor> linear;
+  std::vector<NamedConstant> constants;
+  std::vector<NamedExpression> prepare;  ///< of parameters and constants alone
+  std::vector<NamedExpression> where;
+  ExpressionText log_density;
+  std::vector<NamedExpression> derived;  ///< of parameters and constants alone
+  std::string weights;                   ///< a column by which each row's log density is multiplied; or empty
+  bool operator==(const ExpressionSpec&) const = default;
+};
+
+/// The functions of the language, sorted, each with its arguments: "normal_lpdf(x, mu, sigma)".
+std::vector<std::string> expression_functions();
+
+/// The value of an expression of constants; for tests of the language's functions. Throws InputError.
+double value_of_expression(const std::string& text);
+
+struct ExpressionPlan;
+
+/// A likelihood of expressions. Objects are immutable; copies share what they hold.
+class Expression {
+ public:
+  /// Throws InputError, with key, line and column, for every fault that the data do not decide. `columns` are
+  /// the names of all columns of the data.
+  Expression(const ExpressionSpec& spec, const std::vector<std::string>& columns);
+
+  const ParameterLayout& layout() const;
+  /// The columns that the likelihood reads, as indices into `columns`, in the order of their first use.
+  const std::vector<std::size_t>& used_columns() const;
+  /// One line for each used column: its name, and whether its values are real numbers, counts or indices.
+  std::vector<std::string> column_kinds() const;
+
+  /// Throws InputError, naming the row, where a count is no count, an index is out of range, or a weight is
+  /// negative. `rows` is num_rows x used_columns().size(), row-major.
+  void check_rows(std::span<const double> rows) const;
+
+  /// The likelihood as `backend` evaluates it, and the columns that it reads there: those of the data, and,
+  /// for `cpu` and `cuda`, what depends on data alone, computed here once. `rows` as for check_rows. Throws
+  /// MachineError where the backend needs a compiler and there is none.
+  struct Bound {
+    std::shared_ptr<const RowModel> model;
+    DataSet data;  ///< one segment
+  };
+  Bound bind(Backend backend, std::span<const double> rows) const;
+
+  /// The C++ header that `cpu` and `cuda` compile.
+  std::string generated_header() const;
+
+  /// Names and shapes of the derived quantities.
+  const std::vector<ParameterBlock>& derived() const;
+  /// Writes the derived quantities at `theta` [layout().dim()] to `out`, in the order of derived().
+  void derive(const double* theta, double* out) const;
+
+ private:
+  std::shared_ptr<const ExpressionPlan> plan_;
+};
+
+}  // namespace emomc

@@ -1,0 +1,234 @@
+#include "emomc/likelihood/expression.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "emomc/core/errors.hpp"
+#include "generate.hpp"
+#include "plan.hpp"
+
+namespace emomc {
+namespace {
+
+using namespace expression;
+
+constexpr int kMostCoefficients = 8192;
+constexpr std::size_t kMostInputs = 256;
+
+/// Declares the names of a likelihood and lowers its expressions.
+class Reading {
+ public:
+  Reading(const ExpressionSpec& spec, const std::vector<std::string>& columns, ExpressionPlan& plan)
+      : spec_(spec), plan_(plan), lowering_(plan.graph, columns) {
+    for (const ExpressionParameter& parameter : spec.parameters) declare_parameter(parameter);
+    for (const LinearPredictor& linear : spec.linear) declare_coefficients(linear);
+    if (plan.layout.blocks.empty())
+      throw InputError(
+          "likelihood.parameters: there are none; declare at least one, as in parameters: {mu: {}}");
+    for (const NamedConstant& constant : spec.constants) {
+      Value value{!constant.shape.empty(), {}};
+      for (double number : constant.values) value.nodes.push_back(plan.graph.constant(number));
+      lowering_.declare(constant.name, constant.key, std::move(value), "constant");
+    }
+    for (const NamedExpression& binding : spec.prepare) {
+      Value value = lowering_.lower(binding.value);
+      refuse_data(value, binding.value, "is computed once for each parameter vector");
+      lowering_.declare(binding.name, binding.value.key, std::move(value), "name under likelihood.prepare");
+    }
+    for (const LinearPredictor& linear : spec.linear) lower_linear(linear);
+    for (const NamedExpression& binding : spec.where)
+      lowering_.declare(binding.name, binding.value.key, lowering_.lower(binding.value),
+                        "name under likelihood.where");
+    lower_log_density();
+    for (const NamedExpression& quantity : spec.derived) lower_derived(quantity);
+    plan.derived_order = needed_by(plan.graph, plan.derived_nodes);
+    plan.integers = lowering_.integers();
+    plan.used_columns = lowering_.used_columns();
+    for (std::size_t j : plan.used_columns) plan.column_names.push_back(columns[j]);
+    plan.program = divide(plan.graph, plan.log_density);
+    check_sizes();
+    plan.header = generate_header(plan.program, plan.layout);
+  }
+
+ private:
+  void declare_parameter(const ExpressionParameter& parameter) {
+    ParameterBlock block;
+    block.name = parameter.name;
+    block.support = parameter.support;
+    block.shape = parameter.shape;
+    int offset = plan_.layout.dim();
+    Value value{!parameter.shape.empty(), {}};
+    for (int i = 0; i < block.size(); ++i) value.nodes.push_back(plan_.graph.parameter(offset++));
+    lowering_.declare(parameter.name, parameter.key, std::move(value), "parameter");
+    plan_.layout.blocks.push_back(std::move(block));
+  }
+
+  void declare_coefficients(const LinearPredictor& linear) {
+    if (!linear.intercept.empty())
+      declare_parameter({linear.intercept, linear.key + ".intercept", Support::real, {}});
+    declare_parameter({linear.coefficients,
+                       linear.key + ".coefficients",
+                       Support::real,
+                       {static_cast<int>(linear.columns.size())}});
+  }
+
+  void lower_linear(const LinearPredictor& linear) {
+    expression::Graph& graph = plan_.graph;
+    NodeId sum = kNoNode;
+    const auto add = [&](NodeId term) { sum = sum == kNoNode ? term : graph.add(sum, term); };
+    if (!linear.intercept.empty()) add(graph.parameter(offset_of(linear.intercept)));
+    for (std::size_t j = 0; j < linear.columns.size(); ++j)
+      add(graph.multiply(graph.parameter(offset_of(linear.coefficients) + static_cast<int>(j)),
+                         lowering_.use_column(linear.columns[j], linear.key + ".columns")));
+    if (!linear.offset.text.empty()) add(lowering_.lower_number(linear.offset));
+    lowering_.declare(linear.name, linear.key, {false, {sum}}, "linear predictor");
+  }
+
+  int offset_of(const std::string& parameter) const {
+    for (std::size_t b = 0; b < plan_.layout.blocks.size(); ++b)
+      if (plan_.layout.blocks[b].name == parameter) return plan_.layout.offset(b);
+    throw std::logic_error("no parameter " + parameter);
+  }
+
+  void lower_log_density() {
+    plan_.log_density = lowering_.lower_number(spec_.log_density);
+    const Stage stage = plan_.graph[plan_.log_density].stage;
+    if (!(stage & kData))
+      throw InputError(spec_.log_density.key +
+                       ": no column of the data occurs in it; it is the log density of one row of the data");
+    if (!(stage & kParameters))
+      throw InputError(spec_.log_density.key +
+                       ": no parameter occurs in it, so that there is nothing to sample");
+    if (spec_.weights.empty()) return;
+    const NodeId weight = lowering_.use_column(spec_.weights, "data.weights");
+    plan_.weights = plan_.graph[weight].index;
+    plan_.log_density = plan_.graph.multiply(weight, plan_.log_density);
+  }
+
+  void lower_derived(const NamedExpression& quantity) {
+    const Value value = lowering_.lower(quantity.value);
+    refuse_data(value, quantity.value, "is computed once for each draw");
+    ParameterBlock block;
+    block.name = quantity.name;
+    if (value.is_list) block.shape = {static_cast<int>(value.nodes.size())};
+    plan_.derived_nodes.insert(plan_.derived_nodes.end(), value.nodes.begin(), value.nodes.end());
+    plan_.derived.push_back(std::move(block));
+    lowering_.declare(quantity.name, quantity.value.key, value, "name under likelihood.derived");
+  }
+
+  void refuse_data(const Value& value, const ExpressionText& text, const std::string& why) const {
+    for (NodeId node : value.nodes)
+      if (plan_.graph[node].stage & kData)
+        throw InputError(text.key + ": it depends on columns of the data, but " + why +
+                         "; allowed: parameters, constants, and what is under likelihood.prepare");
+  }
+
+  void check_sizes() const {
+    if (plan_.graph.is_full() || plan_.program.whole.is_full() || plan_.program.rows.is_full())
+      throw InputError(
+          fmt::format("{}: the expressions expand to more than {} operations; shorten the lists or split "
+                      "the model",
+                      spec_.log_density.key, expression::Graph::kMostNodes));
+    if (plan_.program.coefficients.size() > kMostCoefficients)
+      throw InputError(fmt::format("{}: rows depend on {} numbers made of parameters; allowed: at most {}",
+                                   spec_.log_density.key, plan_.program.coefficients.size(),
+                                   kMostCoefficients));
+    if (plan_.program.inputs.size() > kMostInputs)
+      throw InputError(fmt::format("{}: rows depend on {} columns; allowed: at most {}",
+                                   spec_.log_density.key, plan_.program.inputs.size(), kMostInputs));
+  }
+
+  const ExpressionSpec& spec_;
+  ExpressionPlan& plan_;
+  Lowering lowering_;
+};
+
+}  // namespace
+
+Expression::Expression(const ExpressionSpec& spec, const std::vector<std::string>& columns) {
+  auto plan = std::make_shared<ExpressionPlan>();
+  Reading(spec, columns, *plan);
+  plan_ = std::move(plan);
+}
+
+const ParameterLayout& Expression::layout() const { return plan_->layout; }
+const std::vector<std::size_t>& Expression::used_columns() const { return plan_->used_columns; }
+const std::vector<ParameterBlock>& Expression::derived() const { return plan_->derived; }
+std::string Expression::generated_header() const { return plan_->header; }
+
+std::vector<std::string> Expression::column_kinds() const {
+  std::vector<std::string> kinds;
+  for (std::size_t j = 0; j < plan_->column_names.size(); ++j) {
+    std::string kind = static_cast<int>(j) == plan_->weights ? "weight" : "real";
+    for (const IntegerUse& use : plan_->integers) {
+      const Node& node = plan_->graph[use.node];
+      if (node.operation == Operation::column && node.index == static_cast<int>(j))
+        kind = use.size > 0 ? fmt::format("index, 0 to {}", use.size - 1) : "count";
+    }
+    kinds.push_back(plan_->column_names[j] + ": " + kind);
+  }
+  return kinds;
+}
+
+void Expression::check_rows(std::span<const double> rows) const {
+  const std::size_t dim = plan_->used_columns.size(), num_rows = rows.size() / dim;
+  std::vector<double> values(plan_->graph.size());
+  for (const IntegerUse& use : plan_->integers) {
+    const std::vector<NodeId> order = needed_by(plan_->graph, std::array{use.node});
+    const Node& node = plan_->graph[use.node];
+    const std::string what = node.operation == Operation::column
+                                 ? "column " + plan_->column_names[static_cast<std::size_t>(node.index)]
+                                 : "the expression";
+    for (std::size_t i = 0; i < num_rows; ++i) {
+      evaluate(plan_->graph, order, nullptr, rows.data() + i * dim, values.data());
+      const double value = values[static_cast<std::size_t>(use.node)];
+      constexpr double kLargest =
+          9007199254740992.0;  // 2^53: beyond it float64 does not tell neighbours apart
+      const bool is_whole = value >= -kLargest && value <= kLargest && std::floor(value) == value;
+      const double largest = use.size > 0 ? use.size - 1 : kLargest;
+      if (is_whole && value >= 0 && value <= largest) continue;
+      throw InputError(fmt::format(
+          "{}: {}, and {} is {} in row {} of the data; allowed: whole numbers from 0{}", use.where, use.what,
+          what, value, i + 1, use.size > 0 ? fmt::format(" to {}", use.size - 1) : std::string()));
+    }
+  }
+  if (plan_->weights < 0) return;
+  for (std::size_t i = 0; i < num_rows; ++i) {
+    const double weight = rows[i * dim + static_cast<std::size_t>(plan_->weights)];
+    if (!(weight >= 0 && std::isfinite(weight)))
+      throw InputError(
+          fmt::format("data.weights: column {} is {} in row {} of the data; allowed: 0 and above",
+                      plan_->column_names[static_cast<std::size_t>(plan_->weights)], weight, i + 1));
+  }
+}
+
+Expression::Bound Expression::bind(Backend backend, std::span<const double> rows) const {
+  check_rows(rows);
+  const std::size_t dim = plan_->used_columns.size(), num_rows = rows.size() / dim;
+  if (backend == Backend::reference)
+    return {make_interpreted_model(plan_),
+            DataSet::single_segment(static_cast<int>(dim), {rows.begin(), rows.end()})};
+  auto model = make_compiled_model(plan_, backend == Backend::cpu);
+  const RowProgram& program = plan_->program;
+  const std::vector<NodeId> order = needed_by(program.whole, program.inputs);
+  std::vector<double> values(program.whole.size()), inputs;
+  inputs.reserve(num_rows * program.inputs.size());
+  for (std::size_t i = 0; i < num_rows; ++i) {
+    evaluate(program.whole, order, nullptr, rows.data() + i * dim, values.data());
+    for (NodeId input : program.inputs) inputs.push_back(values[static_cast<std::size_t>(input)]);
+  }
+  return {std::move(model),
+          DataSet::single_segment(static_cast<int>(program.inputs.size()), std::move(inputs))};
+}
+
+void Expression::derive(const double* theta, double* out) const {
+  std::vector<double> values(plan_->graph.size());
+  evaluate(plan_->graph, plan_->derived_order, theta, nullptr, values.data());
+  for (NodeId node : plan_->derived_nodes) *out++ = values[static_cast<std::size_t>(node)];
+}
+
+}  // namespace emomc

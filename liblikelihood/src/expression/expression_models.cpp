@@ -1,0 +1,103 @@
+#include <array>
+#include <stdexcept>
+#include <utility>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/core/host_compiler.hpp"
+#include "emomc/likelihood/density_model.hpp"
+#include "generate.hpp"
+#include "plan.hpp"
+
+namespace emomc {
+namespace {
+
+using expression::NodeId;
+
+class InterpretedModel final : public RowModel {
+ public:
+  explicit InterpretedModel(std::shared_ptr<const ExpressionPlan> plan) : plan_(std::move(plan)) {
+    const expression::Graph& graph = plan_->graph;
+    for (NodeId id : needed_by(graph, std::array{plan_->log_density}))
+      (graph[id].stage & expression::kData ? of_rows_ : of_parameters_).push_back(id);
+  }
+  const ParameterLayout& layout() const override { return plan_->layout; }
+  int num_columns() const override { return static_cast<int>(plan_->used_columns.size()); }
+  double log_density(const double* theta, const double* row) const override {
+    double value = 0;
+    log_densities(theta, row, 1, &value);
+    return value;
+  }
+  void log_densities(const double* theta, const double* rows, std::size_t num_rows,
+                     double* out) const override {
+    std::vector<double> values(plan_->graph.size());
+    evaluate(plan_->graph, of_parameters_, theta, nullptr, values.data());
+    for (std::size_t i = 0; i < num_rows; ++i) {
+      evaluate(plan_->graph, of_rows_, theta, rows + i * static_cast<std::size_t>(num_columns()),
+               values.data());
+      out[i] = values[static_cast<std::size_t>(plan_->log_density)];
+    }
+  }
+  std::unique_ptr<TileArithmetic<float>> float32() const override { refuse(); }
+  std::unique_ptr<TileArithmetic<double>> float64() const override { refuse(); }
+  DeviceModel device() const override { refuse(); }
+
+ private:
+  [[noreturn]] static void refuse() {
+    throw std::logic_error("an interpreted likelihood is the reference engine's");
+  }
+
+  std::shared_ptr<const ExpressionPlan> plan_;
+  std::vector<NodeId> of_parameters_, of_rows_;
+};
+
+class CompiledModel final : public RowModel {
+ public:
+  CompiledModel(std::shared_ptr<const ExpressionPlan> plan, bool for_host)
+      : plan_(std::move(plan)), sources_{{expression::kGeneratedHeader, plan_->header}} {
+    if (!for_host) return;
+    const std::string text = "#include \"" + sources_.front().name +
+                             "\"\n#include \"emomc/device/density_library.hpp\"\nEMOMC_DENSITY_LIBRARY(" +
+                             expression::kGeneratedType + ")\n";
+    code_ = compile_host_library({text, {&likelihood_device_sources(), &sources_}});
+    using Get = const device::DensityLibrary* (*)();
+    library_ = *reinterpret_cast<Get>(code_->symbol("emomc_density_library"))();
+    if (library_.version != device::kDensityLibraryVersion || library_.num_columns != num_columns() ||
+        library_.num_parameters != layout().dim())
+      throw MachineError("a compiled likelihood is not the one that was generated; clear the cache of emomc");
+  }
+  const ParameterLayout& layout() const override { return plan_->layout; }
+  int num_columns() const override { return static_cast<int>(plan_->program.inputs.size()); }
+  double log_density(const double*, const double*) const override {
+    throw std::logic_error("the reference engine interprets expressions");
+  }
+  std::unique_ptr<TileArithmetic<float>> float32() const override {
+    return std::make_unique<DensityTiles<float>>(library_, library_.float32, code_);
+  }
+  std::unique_ptr<TileArithmetic<double>> float64() const override {
+    return std::make_unique<DensityTiles<double>>(library_, library_.float64, code_);
+  }
+  DeviceModel device() const override {
+    const int used = static_cast<int>(plan_->program.coefficients.size()) +
+                     (plan_->program.common != expression::kNoNode ? 1 : 0);
+    return device_model_of(expression::kGeneratedType, sources_.front().name, sources_,
+                           device::sizes_of_density(num_columns(), used == 0 ? 1 : used));
+  }
+
+ private:
+  std::shared_ptr<const ExpressionPlan> plan_;
+  DeviceSources sources_;
+  std::shared_ptr<const HostLibrary> code_;
+  device::DensityLibrary library_{};
+};
+
+}  // namespace
+
+std::shared_ptr<const RowModel> make_interpreted_model(std::shared_ptr<const ExpressionPlan> plan) {
+  return std::make_shared<InterpretedModel>(std::move(plan));
+}
+std::shared_ptr<const RowModel> make_compiled_model(std::shared_ptr<const ExpressionPlan> plan,
+                                                    bool for_host) {
+  return std::make_shared<CompiledModel>(std::move(plan), for_host);
+}
+
+}  // namespace emomc

@@ -1,0 +1,19 @@
+// Writes a likelihood as a C++ header (device/density.hpp). Parameters and columns are numbered and numbers
+// are printed anew, so that no text of a configuration reaches a compiler.
+#pragma once
+
+#include <string>
+
+#include "emomc/core/parameters.hpp"
+#include "row_program.hpp"
+
+namespace emomc::expression {
+
+/// The type that the header defines.
+inline constexpr const char* kGeneratedType = "emomc_generated::Likelihood";
+/// The header's name, as it is included.
+inline constexpr const char* kGeneratedHeader = "emomc_generated_likelihood.hpp";
+
+std::string generate_header(const RowProgram& program, const ParameterLayout& layout);
+
+}  // namespace emomc::expression

@@ -1,0 +1,216 @@
+#include "graph.hpp"
+
+#include <bit>
+#include <cmath>
+#include <utility>
+
+namespace emomc::expression {
+namespace {
+
+double truth(bool value) { return value ? 1.0 : 0.0; }
+
+double operated(const Node& node, const double* a) {
+  switch (node.operation) {
+    case Operation::add:
+      return a[0] + a[1];
+    case Operation::subtract:
+      return a[0] - a[1];
+    case Operation::multiply:
+      return a[0] * a[1];
+    case Operation::divide:
+      return a[0] / a[1];
+    case Operation::negate:
+      return -a[0];
+    case Operation::less:
+      return truth(a[0] < a[1]);
+    case Operation::less_or_equal:
+      return truth(a[0] <= a[1]);
+    case Operation::equal:
+      return truth(a[0] == a[1]);
+    case Operation::both:
+      return truth(a[0] != 0 && a[1] != 0);
+    case Operation::either:
+      return truth(a[0] != 0 || a[1] != 0);
+    case Operation::negation:
+      return truth(a[0] == 0);
+    case Operation::choose:
+      return a[0] != 0 ? a[1] : a[2];
+    case Operation::call:
+      return apply(node.function, a);
+    case Operation::constant:
+    case Operation::parameter:
+    case Operation::column:
+    case Operation::gather:
+      break;
+  }
+  return node.value;
+}
+
+std::vector<long> key_of(const Node& node) {
+  std::vector<long> key{static_cast<long>(node.operation), static_cast<long>(node.function), node.index,
+                        std::bit_cast<long>(node.value)};
+  for (int i = 0; i < node.num_arguments; ++i) key.push_back(node.arguments[static_cast<std::size_t>(i)]);
+  key.insert(key.end(), node.elements.begin(), node.elements.end());
+  return key;
+}
+
+}  // namespace
+
+const std::vector<PrimitiveInfo>& primitives() {
+  static const std::vector<PrimitiveInfo> all{
+#define EMOMC_INFO(name, count) {#name, count},
+      EMOMC_EXPRESSION_PRIMITIVES(EMOMC_INFO)
+#undef EMOMC_INFO
+  };
+  return all;
+}
+
+namespace {
+template <int kCount, class F>
+double applied(const F& f, const double* a) {
+  if constexpr (kCount == 1)
+    return f(a[0]);
+  else if constexpr (kCount == 2)
+    return f(a[0], a[1]);
+  else
+    return f(a[0], a[1], a[2]);
+}
+}  // namespace
+
+double apply(Primitive function, const double* arguments) {
+  switch (function) {
+#define EMOMC_CASE(name, count) \
+  case Primitive::name##_:      \
+    return applied<count>([](auto... x) { return device::name(x...); }, arguments);
+    EMOMC_EXPRESSION_PRIMITIVES(EMOMC_CASE)
+#undef EMOMC_CASE
+  }
+  return NAN;
+}
+
+NodeId Graph::insert(Node node) {
+  std::vector<long> key = key_of(node);
+  if (const auto found = known_.find(key); found != known_.end()) return found->second;
+  if (is_full()) return 0;
+  const auto id = static_cast<NodeId>(nodes_.size());
+  nodes_.push_back(std::move(node));
+  known_.emplace(std::move(key), id);
+  return id;
+}
+
+NodeId Graph::constant(double value) {
+  Node node;
+  node.value = value;
+  return insert(std::move(node));
+}
+
+NodeId Graph::parameter(int index) {
+  Node node;
+  node.operation = Operation::parameter;
+  node.index = index;
+  node.stage = kParameters;
+  return insert(std::move(node));
+}
+
+NodeId Graph::column(int index) {
+  Node node;
+  node.operation = Operation::column;
+  node.index = index;
+  node.stage = kData;
+  return insert(std::move(node));
+}
+
+NodeId Graph::operate(Operation operation, std::span<const NodeId> arguments) {
+  Node node;
+  node.operation = operation;
+  node.num_arguments = static_cast<int>(arguments.size());
+  std::array<double, kMostArguments> values{};
+  bool constants = true;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Node& argument = (*this)[arguments[i]];
+    node.arguments[i] = arguments[i];
+    node.stage |= argument.stage;
+    constants = constants && argument.operation == Operation::constant;
+    values[i] = argument.value;
+  }
+  if (operation == Operation::choose && is_constant(arguments[0]))
+    return (*this)[arguments[0]].value != 0 ? arguments[1] : arguments[2];
+  if (constants) return constant(operated(node, values.data()));
+  return insert(std::move(node));
+}
+
+NodeId Graph::call(Primitive function, std::span<const NodeId> arguments) {
+  Node node;
+  node.operation = Operation::call;
+  node.function = function;
+  node.num_arguments = static_cast<int>(arguments.size());
+  std::array<double, kMostArguments> values{};
+  bool constants = true;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Node& argument = (*this)[arguments[i]];
+    node.arguments[i] = arguments[i];
+    node.stage |= argument.stage;
+    constants = constants && argument.operation == Operation::constant;
+    values[i] = argument.value;
+  }
+  if (constants) return constant(operated(node, values.data()));
+  return insert(std::move(node));
+}
+
+NodeId Graph::gather(NodeId index, std::vector<NodeId> elements) {
+  if (is_constant(index)) return elements[static_cast<std::size_t>((*this)[index].value)];
+  Node node;
+  node.operation = Operation::gather;
+  node.num_arguments = 1;
+  node.arguments[0] = index;
+  node.stage = (*this)[index].stage;
+  for (NodeId element : elements) node.stage |= (*this)[element].stage;
+  node.elements = std::move(elements);
+  return insert(std::move(node));
+}
+
+std::vector<NodeId> needed_by(const Graph& graph, std::span<const NodeId> roots) {
+  std::vector<char> needed(graph.size(), 0);
+  for (NodeId root : roots) needed[static_cast<std::size_t>(root)] = 1;
+  for (std::size_t i = graph.size(); i-- > 0;) {
+    if (!needed[i]) continue;
+    const Node& node = graph[static_cast<NodeId>(i)];
+    for (int a = 0; a < node.num_arguments; ++a)
+      needed[static_cast<std::size_t>(node.arguments[static_cast<std::size_t>(a)])] = 1;
+    for (NodeId element : node.elements) needed[static_cast<std::size_t>(element)] = 1;
+  }
+  std::vector<NodeId> order;
+  for (std::size_t i = 0; i < graph.size(); ++i)
+    if (needed[i]) order.push_back(static_cast<NodeId>(i));
+  return order;
+}
+
+void evaluate(const Graph& graph, std::span<const NodeId> order, const double* theta, const double* row,
+              double* values) {
+  for (NodeId id : order) {
+    const Node& node = graph[id];
+    double& value = values[id];
+    switch (node.operation) {
+      case Operation::parameter:
+        value = theta[node.index];
+        break;
+      case Operation::column:
+        value = row[node.index];
+        break;
+      case Operation::gather: {
+        const double index = values[node.arguments[0]];
+        const bool inside = index >= 0 && index < static_cast<double>(node.elements.size());
+        value = inside ? values[node.elements[static_cast<std::size_t>(index)]] : NAN;
+        break;
+      }
+      default: {
+        std::array<double, kMostArguments> arguments{};
+        for (int a = 0; a < node.num_arguments; ++a)
+          arguments[static_cast<std::size_t>(a)] = values[node.arguments[static_cast<std::size_t>(a)]];
+        value = operated(node, arguments.data());
+      }
+    }
+  }
+}
+
+}  // namespace emomc::expression

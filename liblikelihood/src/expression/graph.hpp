@@ -1,0 +1,89 @@
+// A likelihood as scalar operations without cycles: what parsing and lowering end in, and what the
+// interpreter evaluates and the code generator writes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "primitives.hpp"
+
+namespace emomc::expression {
+
+enum class Operation {
+  constant,
+  parameter,  ///< number `index` of theta
+  column,     ///< column `index` of the data
+  add,
+  subtract,
+  multiply,
+  divide,
+  negate,
+  less,
+  less_or_equal,
+  equal,
+  both,    ///< logical and
+  either,  ///< logical or
+  negation,
+  choose,  ///< arguments[0] != 0 ? arguments[1] : arguments[2]
+  gather,  ///< the element of `elements` that arguments[0] counts from 0
+  call,    ///< of a primitive
+};
+
+/// What a value depends on; a set of bits.
+using Stage = unsigned;
+inline constexpr Stage kNothing = 0, kData = 1, kParameters = 2;
+
+using NodeId = int;
+inline constexpr NodeId kNoNode = -1;
+
+struct Node {
+  Operation operation = Operation::constant;
+  Primitive function{};  ///< of a call
+  int index = 0;         ///< of a parameter or column
+  int num_arguments = 0;
+  std::array<NodeId, kMostArguments> arguments{};
+  std::vector<NodeId> elements;  ///< of a gather
+  double value = 0;              ///< of a constant
+  Stage stage = kNothing;
+};
+
+/// Nodes whose arguments all come before them. Equal nodes are one; operations on constants are carried out.
+class Graph {
+ public:
+  static constexpr std::size_t kMostNodes = 50'000;
+
+  NodeId constant(double value);
+  NodeId parameter(int index);
+  NodeId column(int index);
+  NodeId operate(Operation operation, std::span<const NodeId> arguments);
+  NodeId call(Primitive function, std::span<const NodeId> arguments);
+  NodeId gather(NodeId index, std::vector<NodeId> elements);
+
+  NodeId add(NodeId a, NodeId b) { return operate(Operation::add, std::array{a, b}); }
+  NodeId multiply(NodeId a, NodeId b) { return operate(Operation::multiply, std::array{a, b}); }
+
+  const Node& operator[](NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
+  std::size_t size() const { return nodes_.size(); }
+  bool is_constant(NodeId id) const { return (*this)[id].operation == Operation::constant; }
+  /// Whether more nodes than allowed were asked for; what is returned from then on is of no use.
+  bool is_full() const { return nodes_.size() >= kMostNodes; }
+
+ private:
+  NodeId insert(Node node);
+
+  std::vector<Node> nodes_;
+  std::map<std::vector<long>, NodeId> known_;
+};
+
+/// The ids of all nodes that `roots` need, ascending, so that arguments come first.
+std::vector<NodeId> needed_by(const Graph& graph, std::span<const NodeId> roots);
+
+/// Evaluates the nodes `order`, ascending, into values[graph.size()]; their arguments that are not in `order`
+/// are there already.
+void evaluate(const Graph& graph, std::span<const NodeId> order, const double* theta, const double* row,
+              double* values);
+
+}  // namespace emomc::expression

@@ -1,0 +1,35 @@
+// What an Expression has found out about a likelihood.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "emomc/likelihood/expression.hpp"
+#include "graph.hpp"
+#include "lower.hpp"
+#include "row_program.hpp"
+
+namespace emomc {
+
+struct ExpressionPlan {
+  ParameterLayout layout;
+  std::vector<std::size_t> used_columns;
+  std::vector<std::string> column_names;  ///< of the used ones
+  expression::Graph graph;                ///< of the whole likelihood, as it was written
+  expression::NodeId log_density = 0;
+  std::vector<expression::IntegerUse> integers;
+  int weights = -1;  ///< the used column that weights are in
+  std::vector<ParameterBlock> derived;
+  std::vector<expression::NodeId> derived_nodes;
+  std::vector<expression::NodeId> derived_order;
+  expression::RowProgram program;
+  std::string header;  ///< generate_header() of the program
+};
+
+/// The likelihood as `reference` evaluates it: the graph as it was written, from the data's columns.
+std::shared_ptr<const RowModel> make_interpreted_model(std::shared_ptr<const ExpressionPlan> plan);
+/// As `cpu` (compiled here) and `cuda` (compiled by the engine) evaluate it, from the program's inputs.
+std::shared_ptr<const RowModel> make_compiled_model(std::shared_ptr<const ExpressionPlan> plan,
+                                                    bool for_host);
+
+}  // namespace emomc

@@ -1,0 +1,53 @@
+// The grammar of expressions, from the loosest to the tightest operator, as Stan's:
+//
+//   a || b    a && b    == !=    < <= > >=    + -    * /    - !    a ^ b (right to left)    a[i]
+//
+// An operand is a number, a name, a call f(a, b, ...), a list [a, b, ...], or an expression in parentheses.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "emomc/likelihood/expression.hpp"
+
+namespace emomc::expression {
+
+/// A node of the syntax tree. Operators are calls by their own name; the sign is "negate", the negation "!".
+struct Syntax {
+  enum class Kind { number, name, call, index, list };
+  Kind kind = Kind::number;
+  std::string name;  ///< of a name or call
+  double number = 0;
+  std::size_t place = 0;      ///< of its first letter or its operator, in bytes from the beginning
+  int depth = 1;              ///< of the tree
+  std::vector<Syntax> parts;  ///< arguments; of an index the array and the index
+};
+
+/// Bounds on what one text may hold, so that neither reading nor lowering it can take long.
+inline constexpr std::size_t kLongestText = 16384;
+inline constexpr int kDeepest = 100;   ///< nested parentheses, calls and signs
+inline constexpr int kTallest = 1000;  ///< height of the tree: a sum of so many terms
+
+/// Throws InputError with key, line and column.
+Syntax parse(const ExpressionText& text);
+
+/// A definition `name(a, int b) = expression`.
+struct Definition {
+  struct Argument {
+    std::string name;
+    bool is_count = false;
+  };
+  std::string name;
+  std::vector<Argument> arguments;
+  Syntax body;
+};
+Definition parse_definition(const ExpressionText& text);
+
+/// Throws InputError: "KEY, column C: what", with the line where the text has several.
+[[noreturn]] void refuse(const ExpressionText& text, std::size_t place, const std::string& what);
+
+/// Whether `text` is a letter or underscore, then letters, digits and underscores.
+bool is_identifier(const std::string& text);
+
+}  // namespace emomc::expression
