@@ -50,8 +50,8 @@ EMOMC_INLINE double chebyshev(const double (&c)[N], double x) {
 EMOMC_OUTLINE DoubleDouble log_double_double(double x) {
   constexpr u64 kLowest = 0x3fe6000000000000ul;  // of z, 0.6875
   constexpr double kLn2High = 0x1.62e42fefa3000p-1, kLn2Low = 0x1.3de6af278ece6p-42;
-  constexpr double kSeries[] = {1.0 / 3,  -1.0 / 4, 1.0 / 5,   -1.0 / 6, 1.0 / 7,
-                                -1.0 / 8, 1.0 / 9,  -1.0 / 10, 1.0 / 11, -1.0 / 12};
+  static constexpr double kSeries[] = {1.0 / 3,  -1.0 / 4, 1.0 / 5,   -1.0 / 6, 1.0 / 7,
+                                       -1.0 / 8, 1.0 / 9,  -1.0 / 10, 1.0 / 11, -1.0 / 12};
   double k = 0;
   if (x < 0x1p-1022) {
     x *= 0x1p54;

@@ -38,7 +38,7 @@ EMOMC_INLINE double exp_minus_half_square(double x) {
 
 /// By its Taylor series (DLMF 7.6.1) up to 1.
 EMOMC_OUTLINE double erf(double x) {
-  constexpr double kSeries[] = {
+  static constexpr double kSeries[] = {
       1.1283791670955125739,      -0.37612638903183752463,     0.11283791670955125739,
       -0.026866170645131251759,   0.0052239776254421878421,    -0.00085483270234508528325,
       0.00012055332981789664251,  -0.000014925650358406250977, 1.6462114365889247402e-6,
@@ -82,7 +82,7 @@ EMOMC_OUTLINE double inv_Phi(double p) {
     constexpr double kTwoByRootPi = 1.12837916709551257390, kPiBy4 = 0.785398163397448309616;
     const double d = 2.0 * p - 1.0;  // exact
     const double s = d * d * kPiBy4;
-    constexpr double kSeries[] = {1.0, 1.0 / 3, 7.0 / 30, 127.0 / 630, 4369.0 / 22680};
+    static constexpr double kSeries[] = {1.0, 1.0 / 3, 7.0 / 30, 127.0 / 630, 4369.0 / 22680};
     double w = d / kTwoByRootPi * polynomial(kSeries, s);
     for (int i = 0; i < 2; ++i) {
       const double step = (erf(w) - d) / (kTwoByRootPi * exp(-w * w));

@@ -14,7 +14,7 @@ inline constexpr double kHalfLogTwoPi = 0.918938533204672741780329736406;
 
 /// log Gamma(2 + z) for |z| <= 1/2, exactly 0 at 0 (DLMF 5.7.3).
 EMOMC_OUTLINE double log_gamma_near_two(double z) {
-  constexpr double kSeries[] = {
+  static constexpr double kSeries[] = {
       0.42278433509846713939,     0.32246703342411321824,    -0.067352301053198095133,
       0.020580808427784547879,    -0.0073855510286739852663, 0.0028905103307415232858,
       -0.0011927539117032609771,  0.00050966952474304242234, -0.00022315475845357937976,
@@ -63,8 +63,8 @@ EMOMC_OUTLINE double lgamma(double x) {
 
 /// The derivative of log Gamma for x > 0: psi(x) = psi(x + 1) - 1/x up to 10, then DLMF 5.11.2.
 EMOMC_OUTLINE double digamma_positive(double x) {
-  constexpr double kSeries[] = {-1.0 / 12,  1.0 / 120,     -1.0 / 252, 1.0 / 240,
-                                -1.0 / 132, 691.0 / 32760, -1.0 / 12,  3617.0 / 8160};
+  static constexpr double kSeries[] = {-1.0 / 12,  1.0 / 120,     -1.0 / 252, 1.0 / 240,
+                                       -1.0 / 132, 691.0 / 32760, -1.0 / 12,  3617.0 / 8160};
   double below = 0;
   EMOMC_ROLLED
   while (x < 10) {
@@ -77,8 +77,8 @@ EMOMC_OUTLINE double digamma_positive(double x) {
 
 /// The second derivative of log Gamma for x > 0: psi'(x) = psi'(x + 1) + 1/x^2 up to 10, then DLMF 5.15.8.
 EMOMC_OUTLINE double trigamma_positive(double x) {
-  constexpr double kSeries[] = {1.0 / 6,  -1.0 / 30,     1.0 / 42, -1.0 / 30,
-                                5.0 / 66, -691.0 / 2730, 7.0 / 6,  -3617.0 / 510};
+  static constexpr double kSeries[] = {1.0 / 6,  -1.0 / 30,     1.0 / 42, -1.0 / 30,
+                                       5.0 / 66, -691.0 / 2730, 7.0 / 6,  -3617.0 / 510};
   double below = 0;
   EMOMC_ROLLED
   while (x < 10) {
@@ -112,7 +112,8 @@ EMOMC_OUTLINE double trigamma(double x) {
 /// stirling_rest(x + a) - stirling_rest(x) for x >= 16 and a >= 0, also for small a: with r = 1/x, s = 1/(x +
 /// a) and s^n - r^n = (s - r) (s^(n-1) + ... + r^(n-1)).
 EMOMC_OUTLINE double stirling_rest_difference(double x, double a) {
-  constexpr double kSeries[] = {1.0 / 12, -1.0 / 360, 1.0 / 1260, -1.0 / 1680, 1.0 / 1188, -691.0 / 360360};
+  static constexpr double kSeries[] = {1.0 / 12,    -1.0 / 360, 1.0 / 1260,
+                                       -1.0 / 1680, 1.0 / 1188, -691.0 / 360360};
   const double r = 1.0 / x, s = 1.0 / (x + a), r2 = r * r, s2 = s * s;
   double powers = 1, quotient = 1, sum = kSeries[0];  // r^(2k) and the quotient of s^(2k+1) and r^(2k+1)
   for (int k = 1; k < 6; ++k) {

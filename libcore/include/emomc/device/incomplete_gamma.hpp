@@ -24,7 +24,7 @@ EMOMC_INLINE LogTails tails_of_upper(double upper) { return {log1m_exp(fmin(uppe
 /// incomplete gamma function ratios").
 EMOMC_OUTLINE LogTails incomplete_gamma_uniform(double a, double m) {
   constexpr int kTerms = 38;
-  constexpr double kSeries[kTerms] = {
+  static constexpr double kSeries[kTerms] = {
       -0.33333333333333333333,    0.083333333333333333333,    -0.014814814814814814815,
       0.0011574074074074074074,   0.00035273368606701940035,  -0.0001787551440329218107,
       0.000039192631785224377817, -2.1854485106799921615e-6,  -1.8540622107151599607e-6,
