@@ -6,9 +6,9 @@
 
 namespace emomc::device {
 
-/// log erfc(x) for x >= 0. With t = 2 / (2 + x), log erfc(x) - log t + x^2 is smooth on 0 < t <= 1; its
-/// Chebyshev series in 2 t - 1, coefficients computed with 40 digits, is cut where terms fall below 1e-17.
-EMOMC_OUTLINE double log_erfc(double x) {
+/// log erfc(x) - log t + x^2 for x >= 0 and t = 2 / (2 + x), a smooth function on 0 < t <= 1: its Chebyshev
+/// series in 2 t - 1, coefficients computed with 40 digits, is cut where terms fall below 1e-17.
+EMOMC_INLINE double log_erfc_series(double t) {
   constexpr int kTerms = 28;
   constexpr double kSeries[kTerms] = {
       -1.3026537197817094342,     0.6419697923564902603,       0.019476473204185836312,
@@ -21,7 +21,6 @@ EMOMC_OUTLINE double log_erfc(double x) {
       -1.1270822361367252366e-13, 3.8109052551892320556e-16,   7.1060976136092369877e-15,
       -1.5230282014571043042e-15, -9.4574945712912340047e-17,  1.2102371892242789927e-16,
       -2.816663087747176976e-17};
-  const double t = 2.0 / (2.0 + x);
   const double y = 2.0 * (2.0 * t - 1.0);
   double d = 0, dd = 0;
   for (int k = kTerms - 1; k > 0; --k) {
@@ -29,7 +28,13 @@ EMOMC_OUTLINE double log_erfc(double x) {
     dd = d;
     d = next;
   }
-  return log(t) + (EMOMC_FMA(0.5 * y, d, 0.5 * kSeries[0] - dd) - x * x);
+  return EMOMC_FMA(0.5 * y, d, 0.5 * kSeries[0] - dd);
+}
+
+/// log erfc(x) for x >= 0.
+EMOMC_OUTLINE double log_erfc(double x) {
+  const double t = 2.0 / (2.0 + x);
+  return log(t) + (log_erfc_series(t) - x * x);
 }
 
 /// log P(Z > z) for a standard normal Z.

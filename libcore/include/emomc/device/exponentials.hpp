@@ -1,0 +1,180 @@
+// Powers, exponentials, logarithms and what densities make of them, in float64 with the same bits on host and
+// device. Names and meaning are those of C and of Stan's functions reference. Where a result is below the
+// smallest normal number, 2.2e-308, these functions give 0, as exp in math.hpp does.
+#ifndef EMOMC_DEVICE_EXPONENTIALS_HPP
+#define EMOMC_DEVICE_EXPONENTIALS_HPP
+
+#include "emomc/device/double_double.hpp"
+#include "emomc/device/real_functions.hpp"
+
+namespace emomc::device {
+
+/// exp(x) - 1 - x without cancellation.
+EMOMC_OUTLINE double expm1_less_x(double x) {
+  constexpr double kSeries[] = {0.5,
+                                0.16666666666666666667,
+                                0.041666666666666666667,
+                                0.0083333333333333333333,
+                                0.0013888888888888888889,
+                                0.0001984126984126984127,
+                                0.000024801587301587301587,
+                                2.7557319223985890653e-6,
+                                2.7557319223985890653e-7,
+                                2.5052108385441718775e-8,
+                                2.0876756987868098979e-9,
+                                1.6059043836821614599e-10,
+                                1.1470745597729724714e-11,
+                                7.6471637318198164759e-13};  // 1/n!
+  if (x > -0.5 && x < 0.5) return x * x * polynomial(kSeries, x);
+  const double e = exp(x);
+  return e < kInfinity ? (e - 1.0) - x : e;
+}
+
+/// exp(x) - 1.
+EMOMC_OUTLINE double expm1(double x) {
+  if (x > -0.5 && x < 0.5) return x + expm1_less_x(x);
+  return exp(x) - 1.0;
+}
+
+/// log(1 - x). -infinity at 1, NaN above.
+EMOMC_INLINE double log1m(double x) { return log1p(-x); }
+
+/// x - log(1 + x) >= 0, without cancellation. For small x by log(1 + x) = 2 artanh(s), s = x / (2 + x) (NIST
+/// Handbook of Mathematical Functions, DLMF, 4.6.4).
+EMOMC_OUTLINE double x_less_log1p(double x) {
+  if (!(x > -0.5 && x < 0.5)) return x < kInfinity ? x - log1p(x) : x;
+  constexpr double kSeries[] = {1.0 / 3,  1.0 / 5,  1.0 / 7,  1.0 / 9,  1.0 / 11, 1.0 / 13,
+                                1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21, 1.0 / 23, 1.0 / 25,
+                                1.0 / 27, 1.0 / 29, 1.0 / 31, 1.0 / 33};
+  const double s = x / (2.0 + x), s2 = s * s;
+  return EMOMC_FMA(x, s, -2.0 * s * s2 * polynomial(kSeries, s2));
+}
+
+/// log(1 + exp(x)).
+EMOMC_OUTLINE double log1p_exp(double x) {
+  const double rest = log1p(exp(-abs(x)));
+  return x > 0 ? x + rest : rest;
+}
+
+/// log(1 - exp(x)) for x <= 0 (Maechler 2012, "Accurately computing log(1 - exp(-|a|))"). NaN above.
+EMOMC_OUTLINE double log1m_exp(double x) {
+  if (x > 0) return kNotANumber;
+  return x > -kLn2 ? log(-expm1(x)) : log1p(-exp(x));
+}
+
+/// 1 / (1 + exp(-x)).
+EMOMC_OUTLINE double inv_logit(double x) {
+  const double e = exp(-abs(x));
+  return (x < 0 ? e : is_nan(x) ? x : 1.0) / (1.0 + e);
+}
+
+/// log(x / (1 - x)) for 0 <= x <= 1.
+EMOMC_OUTLINE double logit(double x) {
+  if (!(x >= 0 && x <= 1)) return kNotANumber;
+  if (x > 0.25 && x < 0.75) return log1p((2.0 * x - 1.0) / (1.0 - x));
+  return log(x) - log1m(x);
+}
+
+/// log inv_logit(x).
+EMOMC_INLINE double log_inv_logit(double x) { return -log1p_exp(-x); }
+
+/// log(1 - inv_logit(x)).
+EMOMC_INLINE double log1m_inv_logit(double x) { return -log1p_exp(x); }
+
+/// log(exp(a) + exp(b)).
+EMOMC_OUTLINE double log_sum_exp(double a, double b) {
+  const double high = fmax(a, b), low = fmin(a, b);
+  if (!is_finite(high)) return is_nan(low) ? low : high;
+  return high + log1p(exp(low - high));
+}
+
+/// log(exp(a) - exp(b)) for a >= b; -infinity where they are equal, NaN for a < b.
+EMOMC_OUTLINE double log_diff_exp(double a, double b) {
+  if (!(a > b)) return a == b && a < kInfinity ? -kInfinity : kNotANumber;
+  return a < kInfinity ? a + log1m_exp(b - a) : a;
+}
+
+/// log(theta exp(a) + (1 - theta) exp(b)) for 0 <= theta <= 1; b itself at 0 and a at 1.
+EMOMC_OUTLINE double log_mix(double theta, double a, double b) {
+  if (!(theta >= 0 && theta <= 1) || is_nan(a) || is_nan(b)) return kNotANumber;
+  if (theta == 0) return b;
+  if (theta == 1) return a;
+  return log_sum_exp(log(theta) + a, log1m(theta) + b);
+}
+
+/// a log(b), and 0 where both are 0.
+EMOMC_INLINE double multiply_log(double a, double b) { return a == 0 && b == 0 ? 0.0 : a * log(b); }
+
+/// a log(1 - b), and 0 where a is 0 and b is 1.
+EMOMC_INLINE double multiply_log1m(double a, double b) { return a == 0 && b == 1 ? 0.0 : a * log1m(b); }
+
+/// 2^x.
+EMOMC_OUTLINE double exp2(double x) {
+  if (!(x < 1024 && x >= -1022)) return x > 0 ? kInfinity : is_nan(x) ? x : 0.0;
+  const double n = EMOMC_RINT(x);
+  const double y = exp((x - n) * kLn2);
+  const int k = static_cast<int>(n);
+  return k > 1000    ? y * power_of_two(k - 1000) * power_of_two(1000)
+         : k < -1000 ? y * power_of_two(k + 1000) * power_of_two(-1000)
+                     : y * power_of_two(k);
+}
+
+/// log x times the constant high + low.
+EMOMC_INLINE double scaled_log(double x, double high, double low) {
+  if (!(x > 0 && x < kInfinity)) return log(x);
+  const DoubleDouble l = log_double_double(x);
+  const DoubleDouble product = two_product(l.high, high);
+  return product.high + (product.low + EMOMC_FMA(l.high, low, l.low * high));
+}
+
+/// Logarithm to base 2; exact for powers of 2.
+EMOMC_OUTLINE double log2(double x) { return scaled_log(x, 0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56); }
+
+/// Logarithm to base 10; exact for the powers of 10 that are float64 numbers.
+EMOMC_OUTLINE double log10(double x) { return scaled_log(x, 0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57); }
+
+/// x^y, with C's special cases: pow(x, 0) = pow(1, y) = 1 also for NaN; a negative x wants an integer y, and
+/// gives NaN otherwise.
+EMOMC_OUTLINE double pow(double x, double y) {
+  if (y == 0 || x == 1) return 1.0;
+  if (is_nan(x) || is_nan(y)) return kNotANumber;
+  const double magnitude = abs(x);
+  const bool whole = floor(y) == y;  // also an infinite one
+  const bool odd = whole && abs(y) < 0x1p53 && 2.0 * floor(0.5 * y) != y;
+  if (x < 0 && !whole && magnitude < kInfinity) return kNotANumber;
+  const double sign = odd ? copy_sign(1.0, x) : 1.0;
+  if (magnitude == 1) return sign;
+  if (magnitude == 0 || magnitude == kInfinity)
+    return (magnitude == 0) == (y > 0) ? sign * 0.0 : sign * kInfinity;
+  if (!is_finite(y)) return (magnitude > 1) == (y > 0) ? kInfinity : 0.0;
+  const DoubleDouble l = log_double_double(magnitude);
+  const DoubleDouble exponent = two_product(y, l.high);
+  if (!(abs(exponent.high) < 800)) return exponent.high > 0 ? sign * kInfinity : sign * 0.0;
+  const double result = exp(exponent.high);
+  return sign * (result < kInfinity ? EMOMC_FMA(result, EMOMC_FMA(y, l.low, exponent.low), result) : result);
+}
+
+EMOMC_OUTLINE double sinh(double x) {
+  const double y = abs(x);
+  if (y > 20) {
+    const double e = exp(0.5 * y);
+    return copy_sign(0.5 * e * e, x);
+  }
+  const double e = expm1(y);
+  return is_nan(x) ? x : copy_sign(0.5 * (e + e / (e + 1.0)), x);
+}
+
+EMOMC_OUTLINE double cosh(double x) {
+  const double e = exp(0.5 * abs(x));
+  const double square_of_e = e * e;
+  return e < 0x1p500 ? 0.5 * square_of_e + 0.5 / square_of_e : 0.5 * e * e;
+}
+
+EMOMC_OUTLINE double tanh(double x) {
+  const double e = expm1(-2.0 * abs(x));
+  return is_nan(x) ? x : copy_sign(e / (2.0 + e), x);
+}
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_EXPONENTIALS_HPP

@@ -1,0 +1,166 @@
+#include "emomc/device/special_functions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace emomc::device {
+namespace {
+
+using One = double (*)(double);
+using Two = double (*)(double, double);
+using Three = double (*)(double, double, double);
+
+const std::map<std::string, One> kOne{{"log", log},
+                                      {"exp", exp},
+                                      {"log1p", log1p},
+                                      {"expm1", expm1},
+                                      {"sqrt", sqrt},
+                                      {"square", square},
+                                      {"cbrt", cbrt},
+                                      {"exp2", exp2},
+                                      {"log2", log2},
+                                      {"log10", log10},
+                                      {"log1m", log1m},
+                                      {"log1p_exp", log1p_exp},
+                                      {"log1m_exp", log1m_exp},
+                                      {"inv_logit", inv_logit},
+                                      {"logit", logit},
+                                      {"log_inv_logit", log_inv_logit},
+                                      {"log1m_inv_logit", log1m_inv_logit},
+                                      {"sinh", sinh},
+                                      {"cosh", cosh},
+                                      {"tanh", tanh},
+                                      {"sin", sin},
+                                      {"cos", cos},
+                                      {"tan", tan},
+                                      {"atan", atan},
+                                      {"asin", asin},
+                                      {"acos", acos},
+                                      {"floor", floor},
+                                      {"ceil", ceil},
+                                      {"trunc", trunc},
+                                      {"round", round},
+                                      {"abs", abs},
+                                      {"lgamma", lgamma},
+                                      {"digamma", digamma},
+                                      {"trigamma", trigamma},
+                                      {"erf", erf},
+                                      {"erfc", erfc},
+                                      {"Phi", Phi},
+                                      {"std_normal_lcdf", std_normal_lcdf},
+                                      {"std_normal_lccdf", std_normal_lccdf},
+                                      {"inv_Phi", inv_Phi},
+                                      {"modified_bessel_ratio", modified_bessel_ratio},
+                                      {"check_positive", check_positive},
+                                      {"check_nonnegative", check_nonnegative},
+                                      {"check_finite", check_finite},
+                                      {"check_unit", check_unit}};
+const std::map<std::string, Two> kTwo{
+    {"pow", pow},
+    {"log_sum_exp", log_sum_exp},
+    {"log_diff_exp", log_diff_exp},
+    {"multiply_log", multiply_log},
+    {"multiply_log1m", multiply_log1m},
+    {"atan2", atan2},
+    {"fmin", fmin},
+    {"fmax", fmax},
+    {"fmod", fmod},
+    {"lbeta", lbeta},
+    {"lchoose", lchoose},
+    {"log_gamma_difference", log_gamma_difference},
+    {"log_gamma_ratio", log_gamma_ratio},
+    {"log_modified_bessel_first_kind", log_modified_bessel_first_kind},
+    {"log_modified_bessel_first_kind_scaled", log_modified_bessel_first_kind_scaled},
+    {"log_gamma_p", log_gamma_p},
+    {"log_gamma_q", log_gamma_q},
+    {"log_student_t_tail", log_student_t_tail}};
+const std::map<std::string, Three> kThree{{"log_mix", log_mix},
+                                          {"log_inc_beta", log_inc_beta},
+                                          {"log_inc_beta_complement", log_inc_beta_complement}};
+
+// The digits that a function is asked for where its argument's condition asks for no more.
+constexpr double kRelative = 1e-12;
+// How many changes of the arguments' last digit an error may be worth.
+constexpr double kLastDigits = 8;
+
+struct Case {
+  std::string name, line;
+  std::vector<double> arguments;
+  double value = 0, condition = 0;
+};
+
+std::vector<Case> read_cases() {
+  std::ifstream file(EMOMC_SOURCE_DIR "/tests/libcore/data/special_functions.txt");
+  std::vector<Case> cases;
+  for (std::string line; std::getline(file, line);) {
+    Case c;
+    c.line = line;
+    std::istringstream words(line);
+    words >> c.name;
+    for (std::string word; words >> word;) c.arguments.push_back(std::strtod(word.c_str(), nullptr));
+    if (c.arguments.size() < 3) continue;
+    c.condition = c.arguments.back();
+    c.arguments.pop_back();
+    c.value = c.arguments.back();
+    c.arguments.pop_back();
+    cases.push_back(c);
+  }
+  return cases;
+}
+
+double evaluate(const Case& c) {
+  const auto& x = c.arguments;
+  switch (x.size()) {
+    case 1:
+      return kOne.at(c.name)(x[0]);
+    case 2:
+      return kTwo.at(c.name)(x[0], x[1]);
+    case 3:
+      return kThree.at(c.name)(x[0], x[1], x[2]);
+  }
+  throw std::invalid_argument(c.line);
+}
+
+TEST(SpecialFunctions, HaveTheValuesOfMpmath) {
+  const bool verbose = std::getenv("EMOMC_PRINT_ERRORS") != nullptr;
+  std::map<std::string, std::pair<double, std::string>> worst;
+  std::map<std::string, int> rows;
+  for (const Case& c : read_cases()) {
+    const double value = evaluate(c);
+    if (std::isnan(c.value)) {
+      EXPECT_TRUE(std::isnan(value)) << c.line << ": " << value;
+    } else if (c.condition == 0) {  // an edge
+      const double ulp = std::nextafter(std::abs(c.value), std::numeric_limits<double>::infinity());
+      const bool exact = value == c.value || std::abs(value - c.value) <= ulp - std::abs(c.value);
+      EXPECT_TRUE(exact) << c.line << ": " << value;
+    } else {
+      ++rows[c.name];
+      // Below the smallest normal number a result may be 0, and arguments have fewer digits.
+      double tolerance = std::max(kRelative, kLastDigits * 0x1p-52 * c.condition) * std::abs(c.value);
+      if (std::abs(c.value) < 2.3e-308) tolerance = 2.3e-308;
+      const double error = std::abs(value - c.value);
+      EXPECT_LE(error, tolerance) << c.line << ": " << value;
+      const double share = std::isnan(error) ? 1e300 : error / tolerance;
+      if (auto& w = worst[c.name]; share > w.first) w = {share, c.line};
+    }
+  }
+  EXPECT_EQ(rows.size(), 54u);  // functions
+  for (const auto& [name, n] : rows) EXPECT_GE(n, 40) << name;
+  if (verbose)
+    for (const auto& [name, w] : worst)
+      std::printf("%-40s %.3g  %s\n", name.c_str(), w.first, w.second.c_str());
+}
+
+}  // namespace
+}  // namespace emomc::device
