@@ -101,6 +101,18 @@ void check_index(const std::string& place, const std::string& column, std::strin
 
 }  // namespace
 
+TableFile read_csv_header(const std::filesystem::path& file, const std::vector<std::string>& wanted,
+                          const CsvFormat& format) {
+  const std::string name = file.string();
+  const CsvText csv = decode_csv(name, read_whole_file(file));
+  const CsvDialect dialect = find_dialect(name, csv, format, wanted);
+  CsvRecords records(name, csv.text, dialect.separator, csv.first_line);
+  TableFile table;
+  table.columns =
+      dialect.header ? read_header(records, name) : names_without_header(name, csv, dialect.separator);
+  return table;
+}
+
 TableFile read_csv(const std::filesystem::path& file, const std::vector<std::string>& wanted,
                    const CsvFormat& format) {
   const std::string name = file.string();

@@ -26,11 +26,15 @@ ParameterLayout model_layout(const ModelSpec& spec, int dim) {
 
 Backend resolve_backend(Backend asked, const ModelSpec& spec, const DataSet& data, int num_chains) {
   if (asked != Backend::automatic) return asked;
-  if (list_cuda_devices().empty()) return Backend::cpu;
   const double components = with_model(
       spec, data.dim, [](const auto& model) { return static_cast<double>(model.shape().num_components); });
   const double work = static_cast<double>(data.num_rows) * components * data.dim * num_chains;
-  return work > kCudaWorthwhileWork ? Backend::cuda : Backend::cpu;
+  return resolve_backend(asked, work);
+}
+
+Backend resolve_backend(Backend asked, double work) {
+  if (asked != Backend::automatic) return asked;
+  return work > kCudaWorthwhileWork && !list_cuda_devices().empty() ? Backend::cuda : Backend::cpu;
 }
 
 DeviceCode mixture_device_code(const std::string& model, int components, int dim) {

@@ -173,6 +173,12 @@ std::string read_whole_file(const std::filesystem::path& file, std::uintmax_t mo
   return content;
 }
 
+std::vector<std::string> read_column_names(const TableRequest& request) {
+  const std::filesystem::path path = expand(request.files).front();
+  return path.extension() == ".npy" ? read_npy(path, {}).columns
+                                    : read_csv_header(path, request.columns, request.format).columns;
+}
+
 Table read_table(const TableRequest& request) {
   Table table;
   std::map<std::string, std::vector<std::string>> files_with;  // by note

@@ -28,6 +28,9 @@ std::vector<std::size_t> choose_columns(const std::string& file, const std::vect
 
 TableFile read_csv(const std::filesystem::path& file, const std::vector<std::string>& wanted,
                    const CsvFormat& format);
+/// Only TableFile::columns.
+TableFile read_csv_header(const std::filesystem::path& file, const std::vector<std::string>& wanted,
+                          const CsvFormat& format);
 TableFile read_npy(const std::filesystem::path& file, const std::vector<std::string>& wanted);
 
 /// The whole content. Throws InputError where the file cannot be read, is not a regular file or is longer

@@ -109,7 +109,7 @@ void check(const Options& options) {
     return;
   }
   std::cout << to_yaml(config) << '\n';
-  for (const auto& line : describe(setup.loaded)) std::cout << line << '\n';
+  for (const auto& line : describe(setup)) std::cout << line << '\n';
   for (const auto& line : warnings(setup)) std::cout << "warning: " << line << '\n';
   for (const auto& prior : priors) {
     std::cout << "prior of " << prior.name << ": " << prior.sampled;

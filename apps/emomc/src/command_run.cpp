@@ -8,6 +8,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/core/runtime_kernel.hpp"
 #include "emomc/sampler/files.hpp"
+#include "expression_run.hpp"
 #include "netcdf_file.hpp"
 #include "run_log.hpp"
 #include "run_netcdf.hpp"
@@ -48,13 +49,15 @@ class Sampling {
     // Nothing has been written up to here.
     claim_.begin();
     const auto logger = make_logger(directory_, options_.verbosity());
-    for (const auto& line : describe(setup_.loaded)) logger->info(line);
+    for (const auto& line : describe(setup_)) logger->info(line);
     for (const auto& line : warnings(setup_)) logger->warn("warning: {}", line);
     if (setup_.backend == Backend::cuda)
       if (const auto problem = runtime_compiler_problem(); !problem.empty())
         logger->warn("warning: slower kernels of general sizes are used: {}", problem);
-    logger->info("model: {}, {} parameters, {} free; backend {}", setup_.model.name, setup_.target->dim(),
-                 setup_.target->dim_unconstrained(), engine_text(config_, setup_));
+    logger->info("{}, {} parameters, {} free; backend {}",
+                 setup_.expression ? "likelihood: " + excerpt(config_.likelihood.expression.log_density.text)
+                                   : "model: " + setup_.model.name,
+                 setup_.target->dim(), setup_.target->dim_unconstrained(), engine_text(config_, setup_));
     const StartLines about_starts = describe(setup_.starts);  // none where the run goes on
     for (const auto& line : about_starts.said) logger->info(line);
     for (const auto& line : about_starts.warned) logger->warn("warning: {}", line);
@@ -103,8 +106,8 @@ class Sampling {
       const RunSummary summary = summarize_run(inspected, {});
       write_file_atomically(directory_ / "summary.csv", to_csv(summary));
       if (has_netcdf())
-        write_run_netcdf(directory_, directory_ / "draws.nc",
-                         draw_set_of(read_chains(directory_), directory_.string()), write_file_atomically);
+        write_run_netcdf(directory_, directory_ / "draws.nc", read_run_draws(directory_),
+                         write_file_atomically);
       log_in_both(logger, "\n" + to_text(summary, 12, terminal_width(STDERR_FILENO)),
                   "\n" + to_text(summary, 12));
     } catch (const InputError& error) {  // something else has moved or changed the files of this run

@@ -62,7 +62,8 @@ void refuse_unknown(const YamlNode& root) {
   std::vector<std::string> names;
   for (const EvaluationKey& key : evaluation_keys()) names.push_back(key.name);
   for (const ConfigKey& key : config_keys())
-    if (key.read != nullptr && !is_data_key(key.name)) names.push_back(key.name);
+    if (key.read != nullptr && !is_data_key(key.name) && key.used_by != ConfigKey::Users::expressions)
+      names.push_back(key.name);
   refuse_unknown_keys(root, names);
 }
 
@@ -229,7 +230,8 @@ std::vector<WrittenKey> all_keys(const EvaluationConfig& config) {
                                           [](const ModelInfo* model) { return is_mixture(*model); });
     const bool never = is_data_key(key.name) || key.name.starts_with("sampler.until.") ||
                        key.name == "sampler.superchains" || key.name == "sampler.init_tries" ||
-                       key.name == "output.pointwise" || !is_of_frames;
+                       key.name == "output.pointwise" || !is_of_frames ||
+                       key.used_by == ConfigKey::Users::expressions;
     if (key.write != nullptr && !never)
       written.push_back(
           {key.name, key.write(config.run), key.comment, is_used(key, config.run) && !by_background});

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "emomc/core/errors.hpp"
+#include "expression_run.hpp"
 #include "input_kind.hpp"
 #include "netcdf_file.hpp"
 #include "quantity_labels.hpp"
@@ -135,7 +136,7 @@ Inspection inspect_run(const std::filesystem::path& directory, Numbering numberi
   refuse_many_posteriors(directory);
   const std::vector<ChainDraws> chains = read_chains(directory);
   require_seed_of_manifest(directory, chains.at(0).header.seed);
-  DrawSet draws = draw_set_of(chains, directory.string());
+  DrawSet draws = run_draws_of(chains, directory);
   RunFacts facts = read_facts(directory / "manifest.json", draws);
   return inspect_draws(std::move(draws), std::move(facts), numbering);
 }

@@ -151,8 +151,12 @@ std::string write_order(const RunConfig& config) {
 
 std::vector<ConfigKey> likelihood_keys() {
   return {
-      {"likelihood.model", model_comment(), read_model,
-       [](const RunConfig& c) { return c.likelihood.model; }},
+      {"likelihood.model",
+       model_comment(),
+       read_model,
+       [](const RunConfig& c) { return c.likelihood.model; },
+       {},
+       ConfigKey::Users::models},
       {"likelihood.components", "1 to 4096",
        [](const YamlValue& v, RunConfig& c) {
          c.likelihood.components = static_cast<int>(v.integer(1, 4096));
@@ -183,14 +187,21 @@ std::vector<ConfigKey> prior_keys() {
                     [name, first_user](const RunConfig& c) { return write_prior(c, name, *first_user); },
                     parts[i].models});
   }
-  keys.push_back({"prior.order", order_comment(),
-                  [](const YamlValue& v, RunConfig& c) { c.prior.order = read_order(v, c); }, write_order});
-  keys.push_back({"prior.scale_floor", "smallest scale, as a share of the column's sd; 0: none; below 1",
+  keys.push_back({"prior.order",
+                  order_comment(),
+                  [](const YamlValue& v, RunConfig& c) { c.prior.order = read_order(v, c); },
+                  write_order,
+                  {},
+                  ConfigKey::Users::models});
+  keys.push_back({"prior.scale_floor",
+                  "smallest scale, as a share of the column's sd; 0: none; below 1",
                   [](const YamlValue& v, RunConfig& c) {
                     c.prior.scale_floor = number_where(v, "0 to 1, without 1",
                                                        [](double share) { return share >= 0 && share < 1; });
                   },
-                  [](const RunConfig& c) { return shortest_text(c.prior.scale_floor); }});
+                  [](const RunConfig& c) { return shortest_text(c.prior.scale_floor); },
+                  {},
+                  ConfigKey::Users::models});
   return keys;
 }
 

@@ -18,6 +18,7 @@ struct PriorPart {
   std::string default_prior;                     ///< as the configuration writes it, also for messages
   DataUnit unit = DataUnit::none;
   Influence influence = Influence::everything;
+  int length = 0;  ///< of a parameter of the user's own that is a list; an argument may then be [length]
 };
 
 /// In the order of the model's blocks.

@@ -7,6 +7,7 @@
 #include "emomc/likelihood/model_info.hpp"
 #include "emomc/likelihood/standardize.hpp"
 #include "emomc/sampler/draw_set.hpp"
+#include "expression_run.hpp"
 #include "run_data.hpp"
 #include "run_setup.hpp"
 
@@ -72,6 +73,49 @@ ParameterLayout layout_of_likelihood(const ParameterLayout& layout, const ModelS
   return own;
 }
 
+namespace {
+
+/// A run's likelihood with its data, on the CPU.
+struct RunLikelihood {
+  LoadedData loaded;
+  ParameterLayout layout;  ///< of the likelihood's parameters, without sampled arguments of priors
+  std::unique_ptr<Device> device;
+  std::unique_ptr<LikelihoodEngine> engine;
+};
+
+RunLikelihood likelihood_of_run(const std::filesystem::path& directory, const RunData& known,
+                                const ParameterLayout& drawn) {
+  RunLikelihood result;
+  const std::string run = directory.string();
+  check_data_files(directory, known);
+  const DataConfig data{known.paths, known.columns, true, known.format};
+  Backend backend = Backend::cpu;
+  if (const auto expression = expression_of_run(directory)) {
+    const RunConfig config = parse_run_config(read_config_text(directory / "config.yaml"), run);
+    LoadedExpression own = load_expression(data, config.likelihood.expression, Backend::automatic, 1);
+    backend = own.backend == Backend::cuda ? Backend::cpu : own.backend;
+    if (own.backend == Backend::cuda) own = load_expression(data, config.likelihood.expression, backend, 1);
+    result.loaded = std::move(own.loaded);
+    result.layout = expression->layout();
+    result.device = make_device(backend);
+    result.engine =
+        make_engine(backend, std::move(own.model), Precision::float64, result.loaded.data, *result.device);
+  } else {
+    const ModelSpec model = model_of(drawn);
+    // The data are standardised for accuracy; an offset converts the values to the data's own units.
+    result.loaded = load_data(data, model);
+    result.layout = layout_of_likelihood(drawn, model, result.loaded.data.dim, run);
+    result.device = make_device(backend);
+    result.engine = make_engine(backend, model, Precision::float64, result.loaded.data, *result.device, 0);
+  }
+  if (result.loaded.fingerprint.sha256 != known.sha256)
+    throw InputError(known.paths[0] + ": these are not the data that " + run +
+                     " was made with (another SHA-256)");
+  return result;
+}
+
+}  // namespace
+
 PointwiseRun pointwise(const PointwiseRequest& request,
                        const std::function<void(std::span<const double>, double)>& use) {
   const std::string run = request.directory.string();
@@ -80,17 +124,10 @@ PointwiseRun pointwise(const PointwiseRequest& request,
   const DrawSet draws = draw_set_of(chains, run);
   const RunData known = read_run_data(request.directory, 0);
   if (known.files.empty()) throw InputError(run + ": its manifest names no data");
-  ParameterLayout layout = draws.layout;
-  const ModelSpec model = model_of(layout);
-  // The data are standardised for accuracy; the offset below converts the values to the data's own units.
-  check_data_files(request.directory, known);
-  const LoadedData loaded = load_data({known.paths, known.columns, true, known.format}, model);
-  if (loaded.fingerprint.sha256 != known.sha256)
-    throw InputError(known.paths[0] + ": these are not the data that " + run +
-                     " was made with (another SHA-256)");
-  const ParameterLayout evaluated = layout_of_likelihood(layout, model, loaded.data.dim, run);
-  layout = evaluated;
-  const auto dim = static_cast<std::size_t>(evaluated.dim());
+  const RunLikelihood likelihood = likelihood_of_run(request.directory, known, draws.layout);
+  const LoadedData& loaded = likelihood.loaded;
+  const ParameterLayout& layout = likelihood.layout;
+  const auto dim = static_cast<std::size_t>(layout.dim());
 
   PointwiseRun result;
   result.data_sha256 = known.sha256;
@@ -116,8 +153,7 @@ PointwiseRun pointwise(const PointwiseRequest& request,
     from_written(layout, point);
     to_sampler_units(layout, loaded.units, point);
   }
-  const auto device = make_device(Backend::cpu);
-  const auto engine = make_engine(Backend::cpu, model, Precision::float64, loaded.data, *device, 0);
+  LikelihoodEngine* const engine = likelihood.engine.get();
   engine->allocate({{0, {0}, 1.0, 0}}, ComponentCaches::off);
   const double offset = log_likelihood_offset(loaded.units, 1);
   std::vector<double> rows(loaded.data.num_rows);

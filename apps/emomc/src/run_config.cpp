@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "emomc/core/errors.hpp"
+#include "expression_config.hpp"
 #include "input_kind.hpp"
 #include "model_priors.hpp"
 #include "run_config_keys.hpp"
@@ -44,8 +45,41 @@ void require_data_file(const YamlNode& root) {
             "this key is missing; write the data to sample, as in data: {file: features/sad.csv}");
 }
 
+/// The number of chains from which crank_nicolson is the default: it takes its covariance from all of them.
+constexpr std::int64_t kManyChains = 32;
+
+/// Defaults of a likelihood of the user's own.
+void set_expression_defaults(const YamlNode& root, RunConfig& config) {
+  config.data.standardize = false;
+  config.likelihood.precision = Precision::float64;
+  config.prior.scale_floor = 0;
+  config.sampler.init = "prior";
+  if (find_value(root, "sampler.proposal.kind") != nullptr) return;
+  const YamlNode* chains = find_value(root, "sampler.chains");
+  const std::int64_t count =
+      chains ? YamlValue(*chains, "sampler.chains").integer(1, 1 << 20) : config.sampler.chains;
+  config.sampler.proposal.kind = count >= kManyChains ? "crank_nicolson" : "random_walk";
+}
+
+/// Reads the priors of the parameters of a likelihood of the user's own, each of which needs one.
+void read_priors_of_expression(const YamlNode& root, RunConfig& config) {
+  for (const ExpressionParameter& parameter : parameters_of(config.likelihood.expression)) {
+    const std::string key = "prior." + parameter.name;
+    if (const YamlNode* value = find_value(root, key)) {
+      read_prior({*value, key}, parameter.name, config);
+      continue;
+    }
+    const YamlNode* section = find_value(root, "prior");
+    refuse_at(section ? key_place(root, "prior") : YamlPlace{root.place.source, 0}, key,
+              "this key is missing; each parameter of a likelihood of your own needs a prior, such as " +
+                  parameter.name + ": " +
+                  prior_part(config.likelihood.expression, parameter.name).default_prior);
+  }
+}
+
 /// Defaults that depend on the model.
-void set_model_defaults(RunConfig& config) {
+void set_model_defaults(const YamlNode& root, RunConfig& config) {
+  if (config.likelihood.is_expression()) return set_expression_defaults(root, config);
   config.prior = default_prior(config.likelihood);
   config.sampler.init = info_of(config.likelihood).init;
 }
@@ -56,6 +90,7 @@ std::filesystem::path default_directory(const std::string& name) {
 }
 
 void check_column_count(const YamlNode& root, const RunConfig& config) {
+  if (config.likelihood.is_expression()) return;
   const std::size_t count = config.data.columns.size();
   const ModelInfo& model = info_of(config.likelihood);
   if (model.fixed_dim == 0 || count <= static_cast<std::size_t>(model.fixed_dim)) return;
@@ -139,8 +174,9 @@ RunConfig parse_run_config(const std::string& yaml, const std::string& name,
 }
 
 RunConfig run_config_of(const YamlNode& root, const std::string& name) {
-  refuse_unknown_keys(root);
   RunConfig config;
+  if (states_expression(root)) config.likelihood.expression = read_expression(root);
+  refuse_unknown_keys(root, config.likelihood);
   config.output.directory = default_directory(name);
   for (const ConfigKey& key : config_keys()) {
     const YamlNode* value = find_value(root, key.name);
@@ -148,12 +184,18 @@ RunConfig run_config_of(const YamlNode& root, const std::string& name) {
                          key.name == "sampler.proposal.kind";
     if (decides && value != nullptr && is_used(key, config.likelihood)) key.read({*value, key.name}, config);
   }
-  set_model_defaults(config);
+  set_model_defaults(root, config);
   refuse_unused_keys(root, config);
   require_data_file(root);
   for (const ConfigKey& key : config_keys()) {
     const YamlNode* value = find_value(root, key.name);
-    if (value != nullptr) key.read({*value, key.name}, config);
+    const bool is_read = key.used_by == ConfigKey::Users::expressions;
+    if (value != nullptr && !is_read) key.read({*value, key.name}, config);
+  }
+  if (config.likelihood.is_expression()) {
+    read_priors_of_expression(root, config);
+    check_step_count(root, config);
+    return config;
   }
   check_column_count(root, config);
   check_step_count(root, config);

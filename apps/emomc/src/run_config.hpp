@@ -8,6 +8,7 @@
 
 #include "emomc/likelihood/csv_format.hpp"
 #include "emomc/likelihood/engines.hpp"
+#include "emomc/likelihood/expression.hpp"
 #include "emomc/likelihood/model_info.hpp"
 #include "emomc/sampler/prior.hpp"
 #include "emomc/sampler/stopping.hpp"
@@ -27,6 +28,9 @@ struct LikelihoodConfig {
   int components = 8;                    ///< unused where the model has a fixed number
   std::string covariance = ModelSpec{}.covariance;
   Precision precision = Precision::mixed;
+  ExpressionSpec expression =
+      {};  ///< a likelihood of the user's own, in place of a model, where it has a density
+  bool is_expression() const { return !expression.log_density.text.empty(); }
   bool operator==(const LikelihoodConfig&) const = default;
 };
 
@@ -62,7 +66,8 @@ struct SamplerConfig {
   bool operator==(const SamplerConfig&) const = default;
 };
 
-/// What is known of the model. Throws InputError where there is no such model.
+/// What is known of the model, where the likelihood is no expression. Throws InputError where there is no
+/// such model.
 const ModelInfo& info_of(const LikelihoodConfig& likelihood);
 
 /// When the next checkpoint is written: at the earlier of the two times.

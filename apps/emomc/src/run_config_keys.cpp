@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <span>
@@ -13,6 +14,7 @@
 
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/sampler/run_chains.hpp"
+#include "expression_config.hpp"
 #include "model_config_keys.hpp"
 #include "run_config_prior.hpp"
 
@@ -61,21 +63,26 @@ void read_files(const YamlValue& value, RunConfig& config) {
 }
 
 /// The starts that the model has besides a parameter file.
-std::vector<std::string> starts_of(const ModelInfo& model) {
+std::vector<std::string> starts_of(const LikelihoodConfig& likelihood) {
   std::vector<std::string> starts{"prior"};
+  if (likelihood.is_expression()) return starts;
+  const ModelInfo& model = info_of(likelihood);
   if (model_of_starts(model) != nullptr) starts.emplace_back("kmeans");
   if (model.has_em) starts.emplace_back("em");
   return starts;
 }
 
 void read_init(const YamlValue& value, RunConfig& config) {
-  const std::vector<std::string> starts = starts_of(info_of(config.likelihood));
+  const std::vector<std::string> starts = starts_of(config.likelihood);
   const std::string allowed = joined(starts) + ", or a parameter file that ends in .json";
   const std::string init = value.text(allowed);
   config.sampler.init = init;
   if (ends_with(init, ".json") || std::find(starts.begin(), starts.end(), init) != starts.end()) return;
   if (init == "kmeans" || init == "em")
-    value.refuse(init + " is not known for model " + config.likelihood.model + "; allowed: " + allowed);
+    value.refuse(init + " is not known for " +
+                 (config.likelihood.is_expression() ? "a likelihood of your own"
+                                                    : "model " + config.likelihood.model) +
+                 "; allowed: " + allowed);
   value.refuse(excerpt(init) + " is unknown; " + did_you_mean(nearest_name(init, starts)) +
                "allowed: " + allowed);
 }
@@ -150,7 +157,9 @@ std::vector<ConfigKey> data_keys() {
        [](const YamlValue& v, RunConfig& c) {
          c.data.columns = read_names(v, "a column or a list of columns");
        },
-       [](const RunConfig& c) { return yaml_list(c.data.columns); }},
+       [](const RunConfig& c) { return yaml_list(c.data.columns); },
+       {},
+       ConfigKey::Users::models},
       {"data.header",
        "of CSV: auto (refused where the first row is all numbers) | true | false: columns c0, c1, ...",
        read_header,
@@ -165,7 +174,13 @@ std::vector<ConfigKey> data_keys() {
        [](const RunConfig& c) { return write_mark(c.data.format.decimal, decimals); }},
       {"data.standardize",
        "true: priors speak of columns with mean 0 and sd 1; false: of the data's own units",
-       [](const YamlValue& v, RunConfig& c) { c.data.standardize = v.boolean(); },
+       [](const YamlValue& v, RunConfig& c) {
+         c.data.standardize = v.boolean();
+         if (c.data.standardize && c.likelihood.is_expression())
+           v.refuse(
+               "true is not for a likelihood of your own, which sees the data in their own units; allowed: "
+               "false");
+       },
        [](const RunConfig& c) { return yaml_bool(c.data.standardize); }},
   };
 }
@@ -371,8 +386,17 @@ KeyAndValue find_key(const YamlNode& root, const std::string& name) {
 const std::vector<ConfigKey>& config_keys() {
   static const std::vector<ConfigKey> keys = [] {
     std::vector<ConfigKey> all;
+    std::vector<ConfigKey> own = expression_keys();
+    const auto own_likelihood = std::stable_partition(
+        own.begin(), own.end(), [](const ConfigKey& key) { return key.name.starts_with("data."); });
+    const auto add = [&](auto begin, auto end) {
+      all.insert(all.end(), std::make_move_iterator(begin), std::make_move_iterator(end));
+    };
     for (const auto section : {data_keys, likelihood_keys, prior_keys, sampler_keys, program_keys}) {
-      for (ConfigKey& key : section()) all.push_back(std::move(key));
+      std::vector<ConfigKey> of_section = section();
+      add(of_section.begin(), of_section.end());
+      if (section == data_keys) add(own.begin(), own_likelihood);
+      if (section == likelihood_keys) add(own_likelihood, own.end());
     }
     return all;
   }();
@@ -389,12 +413,20 @@ YamlPlace key_place(const YamlNode& root, const std::string& name) {
   return key->place;
 }
 
-void refuse_unknown_keys(const YamlNode& root) {
+void refuse_unknown_keys(const YamlNode& root, const LikelihoodConfig& likelihood) {
   std::vector<std::string> names, offered;
+  const bool own = likelihood.is_expression();
   for (const ConfigKey& key : config_keys()) {
+    // The priors of a likelihood of the user's own are those of its parameters.
+    if (own && key.name.starts_with("prior.")) continue;
     names.push_back(key.name);
-    if (key.read != nullptr) offered.push_back(key.name);
+    if (key.read != nullptr && !(own && key.used_by == ConfigKey::Users::models)) offered.push_back(key.name);
   }
+  if (own)
+    for (const ExpressionParameter& parameter : parameters_of(likelihood.expression)) {
+      names.push_back("prior." + parameter.name);
+      offered.push_back(names.back());
+    }
   refuse_unknown_in(root, "", names, offered);
 }
 
@@ -403,6 +435,8 @@ void refuse_unknown_keys(const YamlNode& root, std::span<const std::string> name
 }
 
 bool is_used(const ConfigKey& key, const LikelihoodConfig& likelihood) {
+  if (likelihood.is_expression()) return key.used_by != ConfigKey::Users::models && key.models.empty();
+  if (key.used_by == ConfigKey::Users::expressions) return false;
   return key.models.empty() || std::any_of(key.models.begin(), key.models.end(), [&](const ModelInfo* model) {
            return model->name == likelihood.model && model->covariance == likelihood.covariance;
          });
@@ -424,6 +458,15 @@ namespace {
 /// Refuses a key that is only for other models than that of `likelihood`.
 void refuse_unused_by_model(const YamlPlace& place, const ConfigKey& key,
                             const LikelihoodConfig& likelihood) {
+  if (likelihood.is_expression())
+    refuse_at(place, key.name,
+              "a likelihood of your own (likelihood.log_density) does not use this key; remove it");
+  if (key.used_by == ConfigKey::Users::expressions)
+    refuse_at(
+        place, key.name,
+        "model " + likelihood.model +
+            " does not use this key, only a likelihood of your own does; write likelihood.log_density, or "
+            "remove it");
   std::vector<std::string> names, covariances;
   for (const ModelInfo* model : key.models) {
     if (model->name == likelihood.model) covariances.push_back(model->covariance);

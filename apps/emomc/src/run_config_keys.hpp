@@ -22,6 +22,8 @@ struct ConfigKey {
   std::function<void(const YamlValue& value, RunConfig& config)> read;
   std::function<std::string(const RunConfig& config)> write;
   std::vector<const ModelInfo*> models = {};  ///< the only models that use it; empty: all
+  enum class Users { all, models, expressions };
+  Users used_by = Users::all;  ///< `expressions`: only likelihoods of the user's own use it
 };
 
 /// Whether the key is used by a likelihood, or by a configuration (judged by its likelihood, its kind of
@@ -39,8 +41,8 @@ const YamlNode* find_value(const YamlNode& root, const std::string& name);
 YamlPlace key_place(const YamlNode& root, const std::string& name);
 
 /// Refuses keys that are not in the table, with the nearest one that is, and scalars or lists in place of a
-/// section.
-void refuse_unknown_keys(const YamlNode& root);
+/// section. The keys of priors are those of `likelihood`.
+void refuse_unknown_keys(const YamlNode& root, const LikelihoodConfig& likelihood);
 /// The same with the key names of another table.
 void refuse_unknown_keys(const YamlNode& root, std::span<const std::string> names);
 

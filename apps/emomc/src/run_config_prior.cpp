@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "emomc/core/nearest_name.hpp"
+#include "expression_config.hpp"
 #include "model_priors.hpp"
 #include "yaml_reader.hpp"
 
@@ -51,7 +52,8 @@ PriorFamily read_family(const YamlValue& value, const PriorPart& part) {
 void check_shape(const YamlValue& value, const ArrayArgument& array, const PriorPart& part,
                  const RunConfig& config) {
   const auto rank = static_cast<int>(array.shape.size());
-  const int max_rank = static_cast<int>(part.by_component) + static_cast<int>(part.by_column);
+  const int max_rank =
+      part.length > 0 ? 1 : static_cast<int>(part.by_component) + static_cast<int>(part.by_column);
   if (rank > max_rank) {
     static const std::array<std::string, 3> wanted{"one number", "a number or a list of numbers",
                                                    "a number, a list, or a list of lists"};
@@ -59,6 +61,12 @@ void check_shape(const YamlValue& value, const ArrayArgument& array, const Prior
                  wanted.at(static_cast<std::size_t>(max_rank)));
   }
   if (rank == 0) return;
+  if (part.length > 0) {
+    if (array.shape[0] != part.length)
+      value.refuse("a list of " + std::to_string(array.shape[0]) + "; allowed: one number or " +
+                   std::to_string(part.length) + ", one for each element of " + part.name);
+    return;
+  }
   const int fixed = info_of(config.likelihood).fixed_components;
   const int components = fixed ? fixed : config.likelihood.components;
   const auto columns = static_cast<int>(config.data.columns.size());  // 0: not known yet
@@ -200,7 +208,8 @@ PriorSpec read_prior_of(const YamlValue& value, const PriorPart& part, const Run
   }
   if (prior.family == PriorFamily::uniform) check_uniform(body, prior, part.domain);
   if (prior.family == PriorFamily::fixed && part.domain != Domain::correlation)
-    check_fixed(arguments[0], prior.arguments[0], part.domain, config.likelihood.components);
+    check_fixed(arguments[0], prior.arguments[0], part.domain,
+                part.length > 0 ? part.length : config.likelihood.components);
   return prior;
 }
 
@@ -208,7 +217,10 @@ PriorSpec read_prior_of(const YamlValue& value, const PriorPart& part, const Run
 
 void read_prior(const YamlValue& value, const std::string& block, RunConfig& config) {
   PriorSet nested;
-  const PriorSpec prior = read_prior_of(value, prior_part(info_of(config.likelihood), block), config, nested);
+  const LikelihoodConfig& likelihood = config.likelihood;
+  const PriorPart part = likelihood.is_expression() ? prior_part(likelihood.expression, block)
+                                                    : prior_part(info_of(likelihood), block);
+  const PriorSpec prior = read_prior_of(value, part, config, nested);
   config.prior.blocks[block] = prior;
   for (const auto& [name, spec] : nested.blocks) config.prior.blocks[name] = spec;
 }

@@ -105,9 +105,17 @@ namespace {
 
 std::vector<WrittenKey> all_keys(const RunConfig& config) {
   std::vector<WrittenKey> written;
-  for (const ConfigKey& key : config_keys())
-    if (key.write != nullptr)
-      written.push_back({key.name, key.write(config), key.comment, is_used(key, config)});
+  const LikelihoodConfig& likelihood = config.likelihood;
+  for (const ConfigKey& key : config_keys()) {
+    // The priors of the user's own parameters stand where those of models do.
+    if (key.name == "prior.order" && likelihood.is_expression())
+      for (const ExpressionParameter& parameter : parameters_of(likelihood.expression))
+        written.push_back({"prior." + parameter.name, to_yaml(config.prior, parameter.name), "", true});
+    if (key.write == nullptr || (likelihood.is_expression() && !is_used(key, config))) continue;
+    std::string value = key.write(config);
+    const bool is_empty = key.used_by == ConfigKey::Users::expressions && (value == "{}" || value == "\"\"");
+    written.push_back({key.name, std::move(value), key.comment, !is_empty && is_used(key, config)});
+  }
   return written;
 }
 

@@ -7,6 +7,7 @@
 
 #include "emomc/core/arithmetic.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/core/sha256.hpp"
 #include "run_config_keys.hpp"
 #include "run_setup.hpp"
 #include "yaml_reader.hpp"
@@ -83,11 +84,17 @@ RunIdentity identity_of(const RunConfig& config) {
 std::string engine_text(const RunConfig& config, const RunSetup& setup) {
   const bool mixed = config.likelihood.precision == Precision::mixed && setup.backend != Backend::reference;
   return backend_name(setup.backend) + ", " + (mixed ? "mixed" : "double") + ", " +
-         (setup.backend == Backend::cpu ? "SIMD " + cpu_simd_name() : setup.device->description());
+         (setup.expression && !setup.compiler.empty() ? "compiled by " + setup.compiler
+          : setup.backend == Backend::cpu             ? "SIMD " + cpu_simd_name()
+                                                      : setup.device->description());
 }
 
 std::string arithmetic_text(const RunConfig& config, const RunSetup& setup) {
-  return engine_text(config, setup) + ", arithmetic " + std::to_string(kArithmetic);
+  constexpr std::size_t kDigits = 16;
+  return engine_text(config, setup) + ", arithmetic " + std::to_string(kArithmetic) +
+         (setup.expression
+              ? ", likelihood " + sha256_hex(setup.expression->generated_header()).substr(0, kDigits)
+              : "");
 }
 
 std::string changed_keys(const std::string& was, const std::string& is) {

@@ -1,6 +1,7 @@
 #include "run_netcdf.hpp"
 
 #include "emomc/core/errors.hpp"
+#include "expression_run.hpp"
 #include "inspection.hpp"
 #include "netcdf_file.hpp"
 #include "pointwise.hpp"
@@ -43,7 +44,7 @@ void write_run_netcdf(const std::filesystem::path& directory, const std::filesys
   extras.scale_floor = facts.scale_floor;
   extras.created_at = utc_now();
   if (with_log_likelihood) extras.log_likelihood = log_likelihoods(directory, draws);
-  const DrawSet warmup = draw_set_of(read_chains(directory), directory.string(), Phase::warmup);
+  const DrawSet warmup = read_run_draws(directory, Phase::warmup);
   extras.warmup = &warmup;
   write_netcdf(file, draws, extras, write);
 }

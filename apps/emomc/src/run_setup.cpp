@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/core/host_compiler.hpp"
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/core/sha256.hpp"
 #include "emomc/likelihood/model_info.hpp"
@@ -110,6 +111,39 @@ LoadedData load_data(const DataConfig& config, const ModelSpec& model) {
   return loaded;
 }
 
+LoadedExpression load_expression(const DataConfig& config, const ExpressionSpec& spec, Backend backend,
+                                 int num_chains) {
+  LoadedExpression result;
+  const std::vector<std::string> names =
+      read_column_names({config.files, names_of_columns(spec), config.format});
+  result.expression = std::make_shared<Expression>(spec, names);
+  std::vector<std::string> used;
+  for (std::size_t j : result.expression->used_columns()) used.push_back(names[j]);
+  LoadedData& loaded = result.loaded;
+  loaded.table = read_table({config.files, used, config.format});
+  loaded.fingerprint = fingerprint_of(loaded.table);
+  result.backend = resolve_backend(
+      backend, static_cast<double>(loaded.table.num_rows) * result.expression->cost_of_row() * num_chains);
+  if (backend == Backend::automatic && result.backend == Backend::cpu)
+    if (const std::string problem = host_compiler_problem(); !problem.empty()) {
+      result.backend = Backend::reference;
+      loaded.table.notes.push_back("the likelihood is interpreted by backend reference, which is slow: " +
+                                   problem);
+    }
+  Expression::Bound bound = result.expression->bind(result.backend, loaded.table.values);
+  result.model = std::move(bound.model);
+  result.compiler = std::move(bound.compiler);
+  loaded.data = std::move(bound.data);
+  loaded.table.values.clear();
+  return result;
+}
+
+std::vector<std::string> describe(const RunSetup& setup) {
+  std::vector<std::string> lines = describe(setup.loaded);
+  if (setup.expression) lines.push_back("columns: " + joined(setup.expression->column_kinds()));
+  return lines;
+}
+
 std::vector<std::string> describe(const LoadedData& loaded) {
   const Table& t = loaded.table;
   std::vector<std::string> lines;
@@ -123,13 +157,19 @@ std::vector<std::string> describe(const LoadedData& loaded) {
 std::vector<std::string> warnings(const RunSetup& setup) {
   const LoadedData& loaded = setup.loaded;
   std::vector<std::string> lines;
-  if (loaded.table.num_duplicate_rows > 0)
+  if (loaded.table.num_duplicate_rows > 0 && !setup.expression)
     lines.push_back(
         "data: " + std::to_string(loaded.table.num_duplicate_rows) +
         " rows repeat earlier ones; a component can collapse on them, prior.scale_floor bounds it");
   if (!loaded.constant_columns.empty())
     lines.push_back("data: constant columns (but for rounding), only centred: " +
                     joined(loaded.constant_columns));
+  if (setup.expression) {
+    if (const auto unused = setup.expression->unused_parameters(); !unused.empty())
+      lines.push_back("likelihood.log_density: " + joined(unused) + (unused.size() == 1 ? " does" : " do") +
+                      " not occur in it, so that the posterior is the prior there");
+    return lines;
+  }
   // Ten rows for each parameter: a rule of thumb from regression.
   constexpr std::size_t kFewRows = 10;
   const auto parameters = static_cast<std::size_t>(setup.target->dim_unconstrained());
@@ -195,8 +235,24 @@ std::unique_ptr<Target> make_target(const ModelSpec& model, const PriorSet& prio
                                   loaded.column_sd);
 }
 
-RunSetup set_up(const RunConfig& config) {
-  RunSetup setup;
+namespace {
+
+/// Data, likelihood, engine and target of a likelihood of the user's own.
+void set_up_expression(const RunConfig& config, RunSetup& setup) {
+  LoadedExpression own =
+      load_expression(config.data, config.likelihood.expression, config.backend, config.sampler.chains);
+  setup.loaded = std::move(own.loaded);
+  setup.expression = std::move(own.expression);
+  setup.backend = own.backend;
+  setup.compiler = std::move(own.compiler);
+  setup.target =
+      std::make_unique<Target>(setup.expression->layout(), config.prior, std::span<const double>());
+  setup.device = make_device(setup.backend);
+  setup.engine = make_engine(setup.backend, std::move(own.model), config.likelihood.precision,
+                             setup.loaded.data, *setup.device, config.threads);
+}
+
+void set_up_model(const RunConfig& config, RunSetup& setup) {
   setup.model = {config.likelihood.model, config.likelihood.components, config.likelihood.covariance};
   setup.loaded = load_data(config.data, setup.model);
   check_order(config, setup.loaded.table.columns);
@@ -209,7 +265,16 @@ RunSetup set_up(const RunConfig& config) {
   setup.device = make_device(setup.backend);
   setup.engine = make_engine(setup.backend, setup.model, config.likelihood.precision, data, *setup.device,
                              config.threads);
+}
 
+}  // namespace
+
+RunSetup set_up(const RunConfig& config) {
+  RunSetup setup;
+  if (config.likelihood.is_expression())
+    set_up_expression(config, setup);
+  else
+    set_up_model(config, setup);
   refuse_too_many_chains(config, setup);
   setup.proposal = {config.sampler.proposal.kind, shape_of_name(config.sampler.proposal.shape),
                     config.sampler.proposal.target_acceptance};

@@ -36,13 +36,29 @@ DataPart data_part(const std::string& name, const std::vector<double>& values, s
 
 /// Reads, checks and standardises the data. Throws InputError.
 LoadedData load_data(const DataConfig& config, const ModelSpec& model);
+
+/// A likelihood of the user's own with its data, which stay in their own units. Of LoadedData, `data` has the
+/// columns of `model`; `table` and the fingerprint are of those that the expressions name.
+struct LoadedExpression {
+  LoadedData loaded;
+  std::shared_ptr<const Expression> expression;
+  std::shared_ptr<const RowModel> model;
+  Backend backend = Backend::cpu;
+  std::string compiler;  ///< empty where there is no host code
+};
+/// Reads the data and binds the expressions to them, on a backend that is chosen by the amount of work where
+/// `backend` is automatic. Throws InputError; MachineError where there is no compiler.
+LoadedExpression load_expression(const DataConfig& config, const ExpressionSpec& spec, Backend backend,
+                                 int num_chains);
 /// One line each about the columns that are used and those that are skipped.
 std::vector<std::string> describe(const LoadedData& loaded);
 
 /// The objects that make up a run.
 struct RunSetup {
   LoadedData loaded;
-  ModelSpec model;
+  ModelSpec model;  ///< where the likelihood is no expression
+  std::shared_ptr<const Expression> expression = nullptr;
+  std::string compiler;            ///< of the expressions' host code; empty: there is none
   Backend backend = Backend::cpu;  ///< resolved
   std::unique_ptr<Device> device;
   std::unique_ptr<LikelihoodEngine> engine;
@@ -56,6 +72,9 @@ struct RunSetup {
   RunOptions options;
   StartReport starts;  ///< filled in by find_starts (chain_starts.hpp)
 };
+
+/// describe() of the data, and how a likelihood of the user's own reads them.
+std::vector<std::string> describe(const RunSetup& setup);
 
 /// One line for each property of the data, and of the model for these data, that deserves a warning.
 std::vector<std::string> warnings(const RunSetup& setup);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <stdexcept>
@@ -24,8 +25,7 @@ class Reading {
  public:
   Reading(const ExpressionSpec& spec, const std::vector<std::string>& columns, ExpressionPlan& plan)
       : spec_(spec), plan_(plan), lowering_(plan.graph, columns) {
-    for (const ExpressionParameter& parameter : spec.parameters) declare_parameter(parameter);
-    for (const LinearPredictor& linear : spec.linear) declare_coefficients(linear);
+    for (const ExpressionParameter& parameter : parameters_of(spec)) declare_parameter(parameter);
     if (plan.layout.blocks.empty())
       throw InputError(
           "likelihood.parameters: there are none; declare at least one, as in parameters: {mu: {}}");
@@ -65,15 +65,6 @@ class Reading {
     for (int i = 0; i < block.size(); ++i) value.nodes.push_back(plan_.graph.parameter(offset++));
     lowering_.declare(parameter.name, parameter.key, std::move(value), "parameter");
     plan_.layout.blocks.push_back(std::move(block));
-  }
-
-  void declare_coefficients(const LinearPredictor& linear) {
-    if (!linear.intercept.empty())
-      declare_parameter({linear.intercept, linear.key + ".intercept", Support::real, {}});
-    declare_parameter({linear.coefficients,
-                       linear.key + ".coefficients",
-                       Support::real,
-                       {static_cast<int>(linear.columns.size())}});
   }
 
   void lower_linear(const LinearPredictor& linear) {
@@ -147,7 +138,51 @@ class Reading {
   Lowering lowering_;
 };
 
+void collect_names(const Syntax& syntax, std::vector<std::string>& names) {
+  if (syntax.kind == Syntax::Kind::name && std::find(names.begin(), names.end(), syntax.name) == names.end())
+    names.push_back(syntax.name);
+  for (const Syntax& part : syntax.parts) collect_names(part, names);
+}
+
 }  // namespace
+
+std::vector<ExpressionParameter> parameters_of(const ExpressionSpec& spec) {
+  std::vector<ExpressionParameter> all = spec.parameters;
+  for (const LinearPredictor& linear : spec.linear) {
+    if (!linear.intercept.empty())
+      all.push_back({linear.intercept, linear.key + ".intercept", Support::real, {}});
+    all.push_back({linear.coefficients,
+                   linear.key + ".coefficients",
+                   Support::real,
+                   {static_cast<int>(linear.columns.size())}});
+  }
+  return all;
+}
+
+std::vector<std::string> names_of_columns(const ExpressionSpec& spec) {
+  std::vector<std::string> names, declared;
+  const auto read = [&](const ExpressionText& text) { collect_names(parse(text), names); };
+  for (const ExpressionParameter& parameter : parameters_of(spec)) declared.push_back(parameter.name);
+  for (const NamedConstant& constant : spec.constants) declared.push_back(constant.name);
+  for (const LinearPredictor& linear : spec.linear) {
+    declared.push_back(linear.name);
+    names.insert(names.end(), linear.columns.begin(), linear.columns.end());
+    if (!linear.offset.text.empty()) read(linear.offset);
+  }
+  for (const auto* list : {&spec.prepare, &spec.where, &spec.derived})
+    for (const NamedExpression& named : *list) {
+      declared.push_back(named.name);
+      read(named.value);
+    }
+  read(spec.log_density);
+  if (!spec.weights.empty()) names.push_back(spec.weights);
+  std::vector<std::string> columns;
+  for (const std::string& name : names)
+    if (std::find(declared.begin(), declared.end(), name) == declared.end() &&
+        std::find(columns.begin(), columns.end(), name) == columns.end())
+      columns.push_back(name);
+  return columns;
+}
 
 Expression::Expression(const ExpressionSpec& spec, const std::vector<std::string>& columns) {
   auto plan = std::make_shared<ExpressionPlan>();
@@ -159,6 +194,27 @@ const ParameterLayout& Expression::layout() const { return plan_->layout; }
 const std::vector<std::size_t>& Expression::used_columns() const { return plan_->used_columns; }
 const std::vector<ParameterBlock>& Expression::derived() const { return plan_->derived; }
 std::string Expression::generated_header() const { return plan_->header; }
+
+double Expression::cost_of_row() const {
+  constexpr double kOfFunction = 20;
+  double cost = 0;
+  const expression::Graph& rows = plan_->program.rows;
+  for (NodeId id : needed_by(rows, std::array{plan_->program.log_density}))
+    cost += rows[id].operation == Operation::call ? kOfFunction : 1;
+  return cost;
+}
+
+std::vector<std::string> Expression::unused_parameters() const {
+  std::vector<bool> used(static_cast<std::size_t>(plan_->layout.dim()), false);
+  for (NodeId id : needed_by(plan_->graph, std::array{plan_->log_density}))
+    if (plan_->graph[id].operation == Operation::parameter)
+      used[static_cast<std::size_t>(plan_->graph[id].index)] = true;
+  std::vector<std::string> unused;
+  const std::vector<std::string> names = element_names(plan_->layout);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (!used[i]) unused.push_back(names[i]);
+  return unused;
+}
 
 std::vector<std::string> Expression::column_kinds() const {
   std::vector<std::string> kinds;
@@ -211,8 +267,10 @@ Expression::Bound Expression::bind(Backend backend, std::span<const double> rows
   const std::size_t dim = plan_->used_columns.size(), num_rows = rows.size() / dim;
   if (backend == Backend::reference)
     return {make_interpreted_model(plan_),
-            DataSet::single_segment(static_cast<int>(dim), {rows.begin(), rows.end()})};
-  auto model = make_compiled_model(plan_, backend == Backend::cpu);
+            DataSet::single_segment(static_cast<int>(dim), {rows.begin(), rows.end()}),
+            {}};
+  std::string compiler;
+  auto model = make_compiled_model(plan_, backend == Backend::cpu, compiler);
   const RowProgram& program = plan_->program;
   const std::vector<NodeId> order = needed_by(program.whole, program.inputs);
   std::vector<double> values(program.whole.size()), inputs;
@@ -222,7 +280,8 @@ Expression::Bound Expression::bind(Backend backend, std::span<const double> rows
     for (NodeId input : program.inputs) inputs.push_back(values[static_cast<std::size_t>(input)]);
   }
   return {std::move(model),
-          DataSet::single_segment(static_cast<int>(program.inputs.size()), std::move(inputs))};
+          DataSet::single_segment(static_cast<int>(program.inputs.size()), std::move(inputs)),
+          std::move(compiler)};
 }
 
 void Expression::derive(const double* theta, double* out) const {

@@ -65,6 +65,9 @@ class CompiledModel final : public RowModel {
         library_.num_parameters != layout().dim())
       throw MachineError("a compiled likelihood is not the one that was generated; clear the cache of emomc");
   }
+  /// Empty where there is no host code.
+  std::string compiler() const { return code_ ? code_->compiler() : ""; }
+
   const ParameterLayout& layout() const override { return plan_->layout; }
   int num_columns() const override { return static_cast<int>(plan_->program.inputs.size()); }
   double log_density(const double*, const double*) const override {
@@ -95,9 +98,11 @@ class CompiledModel final : public RowModel {
 std::shared_ptr<const RowModel> make_interpreted_model(std::shared_ptr<const ExpressionPlan> plan) {
   return std::make_shared<InterpretedModel>(std::move(plan));
 }
-std::shared_ptr<const RowModel> make_compiled_model(std::shared_ptr<const ExpressionPlan> plan,
-                                                    bool for_host) {
-  return std::make_shared<CompiledModel>(std::move(plan), for_host);
+std::shared_ptr<const RowModel> make_compiled_model(std::shared_ptr<const ExpressionPlan> plan, bool for_host,
+                                                    std::string& compiler) {
+  auto model = std::make_shared<CompiledModel>(std::move(plan), for_host);
+  compiler = model->compiler();
+  return model;
 }
 
 }  // namespace emomc

@@ -29,7 +29,8 @@ struct ExpressionPlan {
 /// The likelihood as `reference` evaluates it: the graph as it was written, from the data's columns.
 std::shared_ptr<const RowModel> make_interpreted_model(std::shared_ptr<const ExpressionPlan> plan);
 /// As `cpu` (compiled here) and `cuda` (compiled by the engine) evaluate it, from the program's inputs.
-std::shared_ptr<const RowModel> make_compiled_model(std::shared_ptr<const ExpressionPlan> plan,
-                                                    bool for_host);
+/// Writes the name of the compiler, where it is needed here, to `compiler`.
+std::shared_ptr<const RowModel> make_compiled_model(std::shared_ptr<const ExpressionPlan> plan, bool for_host,
+                                                    std::string& compiler);
 
 }  // namespace emomc

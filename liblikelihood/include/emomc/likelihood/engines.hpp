@@ -37,6 +37,8 @@ ParameterLayout model_layout(const ModelSpec& model, int dim);
 /// machine has a GPU and the work exceeds kCudaWorthwhileWork, otherwise cpu.
 Backend resolve_backend(Backend asked, const ModelSpec& model, const DataSet& data, int num_chains);
 inline constexpr double kCudaWorthwhileWork = 2e5;
+/// The same for a likelihood of which a step takes `work`.
+Backend resolve_backend(Backend asked, double work);
 
 /// The device on which a backend computes. Throws InputError where it is not available, std::invalid_argument
 /// for Backend::automatic.

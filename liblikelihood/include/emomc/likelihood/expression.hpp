@@ -16,11 +16,12 @@
 
 namespace emomc {
 
-/// An expression and the key that it stands under, by which messages name it.
+/// An expression and the place where it stands, by which messages name it. Texts are equal wherever they
+/// stand.
 struct ExpressionText {
-  std::string key;  ///< "likelihood.log_density"
+  std::string key;  ///< "fit.yaml:7: likelihood.log_density"
   std::string text;
-  bool operator==(const ExpressionText&) const = default;
+  bool operator==(const ExpressionText& other) const { return text == other.text; }
 };
 
 /// A name and the expression that it stands for.
@@ -36,7 +37,9 @@ struct NamedConstant {
   std::string key;  ///< that messages name
   std::vector<int> shape;
   std::vector<double> values;
-  bool operator==(const NamedConstant&) const = default;
+  bool operator==(const NamedConstant& other) const {
+    return name == other.name && shape == other.shape && values == other.values;
+  }
 };
 
 /// intercept + sum_j coefficients[j] columns[j] + offset. Declares the parameters `intercept`, a number, and
@@ -47,7 +50,10 @@ struct LinearPredictor {
   std::vector<std::string> columns;
   std::string coefficients;
   ExpressionText offset;  ///< its text is empty where there is none
-  bool operator==(const LinearPredictor&) const = default;
+  bool operator==(const LinearPredictor& other) const {
+    return name == other.name && intercept == other.intercept && columns == other.columns &&
+           coefficients == other.coefficients && offset == other.offset;
+  }
 };
 
 /// A parameter; its shape has at most one axis.
@@ -55,7 +61,9 @@ struct ExpressionParameter {
   std::string name, key;
   Support support = Support::real;
   std::vector<int> shape;
-  bool operator==(const ExpressionParameter&) const = default;
+  bool operator==(const ExpressionParameter& other) const {
+    return name == other.name && support == other.support && shape == other.shape;
+  }
 };
 
 /// A likelihood as a configuration states it. Expressions may use columns, parameters, constants, linear
@@ -71,6 +79,13 @@ struct ExpressionSpec {
   std::string weights;                   ///< a column by which each row's log density is multiplied; or empty
   bool operator==(const ExpressionSpec&) const = default;
 };
+
+/// All parameters that a likelihood declares, those of linear predictors after the others.
+std::vector<ExpressionParameter> parameters_of(const ExpressionSpec& spec);
+
+/// The names in the expressions that are declared nowhere, and so have to be columns of the data. Throws
+/// InputError, with key, line and column, where an expression cannot be parsed.
+std::vector<std::string> names_of_columns(const ExpressionSpec& spec);
 
 /// The functions of the language, sorted, each with its arguments: "normal_lpdf(x, mu, sigma)".
 std::vector<std::string> expression_functions();
@@ -93,6 +108,9 @@ class Expression {
   /// One line for each used column: its name, and whether its values are real numbers, counts or indices.
   std::vector<std::string> column_kinds() const;
 
+  /// Names of parameters that the log density does not depend on.
+  std::vector<std::string> unused_parameters() const;
+
   /// Throws InputError, naming the row, where a count is no count, an index is out of range, or a weight is
   /// negative. `rows` is num_rows x used_columns().size(), row-major.
   void check_rows(std::span<const double> rows) const;
@@ -102,9 +120,13 @@ class Expression {
   /// MachineError where the backend needs a compiler and there is none.
   struct Bound {
     std::shared_ptr<const RowModel> model;
-    DataSet data;  ///< one segment
+    DataSet data;          ///< one segment
+    std::string compiler;  ///< the compiler's name and version; empty where nothing was compiled here
   };
   Bound bind(Backend backend, std::span<const double> rows) const;
+
+  /// The operations of a row, in additions and multiplications, roughly.
+  double cost_of_row() const;
 
   /// The C++ header that `cpu` and `cuda` compile.
   std::string generated_header() const;

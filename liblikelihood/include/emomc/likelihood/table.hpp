@@ -51,4 +51,8 @@ const std::vector<std::string>& reserved_columns();
 /// duplicated, or where there are no rows. Sizes in a file are checked before memory is allocated for them.
 Table read_table(const TableRequest& request);
 
+/// The names of all columns of the first file, reserved ones included. `request.columns` are names that may
+/// be among them; they help to detect the format. Throws InputError as read_table does for the file's format.
+std::vector<std::string> read_column_names(const TableRequest& request);
+
 }  // namespace emomc

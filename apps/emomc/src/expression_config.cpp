@@ -1,0 +1,278 @@
+#include "expression_config.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <utility>
+
+#include "emomc/core/nearest_name.hpp"
+
+namespace emomc::app {
+namespace {
+
+constexpr int kLongestParameter = 8192;
+const std::array<std::string, 4> kSupports{"real", "positive", "unit_interval", "simplex"};
+
+Support support_of(const std::string& name) {
+  return name == "positive"        ? Support::positive
+         : name == "unit_interval" ? Support::unit_interval
+         : name == "simplex"       ? Support::simplex
+                                   : Support::real;
+}
+
+/// "fit.yaml:7: likelihood.log_density", as messages begin.
+std::string place_of(const YamlValue& value) { return value.node().place.text() + ": " + value.key(); }
+
+/// A number is an expression too.
+ExpressionText expression_at(const YamlValue& value) {
+  if (value.node().kind != YamlNode::Kind::scalar) value.refuse_type("an expression in quotes");
+  return {place_of(value), value.node().scalar};
+}
+
+/// Calls `read` with the name and the value of each item of a map; nothing is in an empty section.
+void for_each_named(const YamlValue& value, const std::string& wanted,
+                    const std::function<void(const std::string&, const YamlValue&)>& read) {
+  const YamlNode& node = value.node();
+  if (node.kind == YamlNode::Kind::null) return;
+  if (node.kind != YamlNode::Kind::map) value.refuse_type(wanted);
+  for (std::size_t i = 0; i < node.keys.size(); ++i)
+    read(node.keys[i].scalar, YamlValue(node.items[i], value.key() + "." + node.keys[i].scalar));
+}
+
+void refuse_other_keys(const YamlValue& value, std::span<const std::string> allowed) {
+  const YamlNode& node = value.node();
+  for (const YamlNode& key : node.keys)
+    if (std::find(allowed.begin(), allowed.end(), key.scalar) == allowed.end())
+      refuse_at(
+          key.place, value.key() + "." + excerpt(key.scalar),
+          "unknown key; " + did_you_mean(nearest_name(key.scalar, allowed)) + "allowed: " + joined(allowed));
+}
+
+ExpressionParameter read_parameter(const std::string& name, const YamlValue& value) {
+  static const std::array<std::string, 2> kKeys{"support", "shape"};
+  ExpressionParameter parameter{name, place_of(value), Support::real, {}};
+  const YamlNode& node = value.node();
+  if (node.kind == YamlNode::Kind::null) return parameter;
+  if (node.kind != YamlNode::Kind::map)
+    value.refuse_type("a map such as {}, {support: positive} or {support: positive, shape: [2]}");
+  refuse_other_keys(value, kKeys);
+  if (const YamlNode* support = node.find("support"))
+    parameter.support = support_of(YamlValue(*support, value.key() + ".support").choice(kSupports));
+  if (const YamlNode* shape = node.find("shape")) {
+    const YamlValue at(*shape, value.key() + ".shape");
+    const bool is_list = shape->kind == YamlNode::Kind::list;
+    if (is_list && shape->items.size() != 1) at.refuse_type("a list of one length, such as [2]");
+    const YamlValue length(is_list ? shape->items[0] : *shape, at.key());
+    parameter.shape = {static_cast<int>(length.integer(1, kLongestParameter))};
+  }
+  if (parameter.support == Support::simplex && (parameter.shape.empty() || parameter.shape[0] < 2))
+    value.refuse(
+        "a simplex is a list of weights that sum to 1; write its length, as in {support: simplex, shape: "
+        "[3]}");
+  return parameter;
+}
+
+LinearPredictor read_linear(const std::string& name, const YamlValue& value) {
+  static const std::array<std::string, 4> kKeys{"intercept", "columns", "coefficients", "offset"};
+  LinearPredictor linear;
+  linear.name = name;
+  linear.key = place_of(value);
+  const YamlNode& node = value.node();
+  if (node.kind != YamlNode::Kind::map)
+    value.refuse_type("a map such as {intercept: a, columns: [x1, x2], coefficients: b}");
+  refuse_other_keys(value, kKeys);
+  const auto at = [&](const char* key) { return YamlValue(*node.find(key), value.key() + "." + key); };
+  for (const char* key : {"columns", "coefficients"})
+    if (node.find(key) == nullptr)
+      value.refuse(std::string(key) +
+                   " is missing; write {intercept: a, columns: [x1, x2], coefficients: b}");
+  if (node.find("intercept") != nullptr) linear.intercept = at("intercept").text("the name of a parameter");
+  linear.coefficients = at("coefficients").text("the name of a parameter");
+  const YamlValue columns = at("columns");
+  if (columns.node().kind != YamlNode::Kind::list || columns.node().items.empty())
+    columns.refuse_type("a list of columns");
+  for (const YamlNode& item : columns.node().items) {
+    linear.columns.push_back(YamlValue(item, columns.key()).text("a column"));
+    if (std::count(linear.columns.begin(), linear.columns.end(), linear.columns.back()) > 1)
+      YamlValue(item, columns.key()).refuse(excerpt(linear.columns.back()) + " is listed twice; remove one");
+  }
+  if (node.find("offset") != nullptr) linear.offset = expression_at(at("offset"));
+  return linear;
+}
+
+std::vector<NamedExpression> read_named(const YamlValue& value) {
+  std::vector<NamedExpression> all;
+  for_each_named(value, "a map of names and expressions, such as {z: \"x / s\"}",
+                 [&](const std::string& name, const YamlValue& text) {
+                   all.push_back({name, expression_at(text)});
+                 });
+  return all;
+}
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char letter : text) {
+    if (letter == '"' || letter == '\\') result += '\\';
+    if (letter == '\n')
+      result += "\\n";
+    else if (letter == '\t')
+      result += "\\t";
+    else
+      result += letter;
+  }
+  return result + "\"";
+}
+
+std::string write_named(const std::vector<NamedExpression>& all) {
+  std::string text;
+  for (const NamedExpression& named : all)
+    text += (text.empty() ? "" : ", ") + yaml_text(named.name) + ": " + quoted(named.value.text);
+  return "{" + text + "}";
+}
+
+std::string write_parameters(const ExpressionSpec& spec) {
+  std::string text;
+  for (const ExpressionParameter& parameter : spec.parameters) {
+    std::string about;
+    if (parameter.support != Support::real) about += "support: " + support_name(parameter.support);
+    if (!parameter.shape.empty())
+      about +=
+          (about.empty() ? "" : ", ") + std::string("shape: [") + std::to_string(parameter.shape[0]) + "]";
+    text += (text.empty() ? "" : ", ") + yaml_text(parameter.name) + ": {" + about + "}";
+  }
+  return "{" + text + "}";
+}
+
+std::string write_linear(const ExpressionSpec& spec) {
+  std::string text;
+  for (const LinearPredictor& linear : spec.linear) {
+    std::string columns;
+    for (const std::string& column : linear.columns)
+      columns += (columns.empty() ? "" : ", ") + yaml_text(column);
+    text += (text.empty() ? "" : ", ") + yaml_text(linear.name) + ": {" +
+            (linear.intercept.empty() ? "" : "intercept: " + yaml_text(linear.intercept) + ", ") +
+            "columns: [" + columns + "], coefficients: " + yaml_text(linear.coefficients) +
+            (linear.offset.text.empty() ? "" : ", offset: " + quoted(linear.offset.text)) + "}";
+  }
+  return "{" + text + "}";
+}
+
+std::string write_constants(const ExpressionSpec& spec) {
+  std::string text;
+  for (const NamedConstant& constant : spec.constants) {
+    std::string value;
+    for (double number : constant.values) value += (value.empty() ? "" : ", ") + shortest_text(number);
+    text += (text.empty() ? "" : ", ") + yaml_text(constant.name) + ": " +
+            (constant.shape.empty() ? value : "[" + value + "]");
+  }
+  return "{" + text + "}";
+}
+
+ExpressionSpec& spec_of(RunConfig& config) { return config.likelihood.expression; }
+const ExpressionSpec& spec_of(const RunConfig& config) { return config.likelihood.expression; }
+
+}  // namespace
+
+std::string support_name(Support support) {
+  switch (support) {
+    case Support::positive:
+      return kSupports[1];
+    case Support::unit_interval:
+      return kSupports[2];
+    case Support::simplex:
+      return kSupports[3];
+    case Support::covariance:
+      throw std::logic_error("support_name: no expression has a covariance");
+    case Support::real:
+      break;
+  }
+  return kSupports[0];
+}
+
+std::vector<ConfigKey> expression_keys() {
+  std::vector<ConfigKey> keys{
+      {"data.weights", "a column by which each row's log density is multiplied, as for counts of equal rows",
+       [](const YamlValue& v, RunConfig& c) { spec_of(c).weights = v.text("a column"); },
+       [](const RunConfig& c) { return yaml_text(spec_of(c).weights); }},
+      {"likelihood.parameters",
+       "{m: {}, s: {support: positive, shape: [2]}}; real | positive | unit_interval | simplex",
+       [](const YamlValue& v, RunConfig& c) {
+         for_each_named(v, "a map of parameters, such as {m: {}, s: {support: positive}}",
+                        [&](const std::string& name, const YamlValue& about) {
+                          spec_of(c).parameters.push_back(read_parameter(name, about));
+                        });
+       },
+       [](const RunConfig& c) { return write_parameters(spec_of(c)); }},
+      {"likelihood.linear",
+       "{eta: {intercept: a, columns: [x1, x2], coefficients: b, offset: \"log(time)\"}}",
+       [](const YamlValue& v, RunConfig& c) {
+         for_each_named(v, "a map of linear predictors",
+                        [&](const std::string& name, const YamlValue& about) {
+                          spec_of(c).linear.push_back(read_linear(name, about));
+                        });
+       },
+       [](const RunConfig& c) { return write_linear(spec_of(c)); }},
+      {"likelihood.constants", "{lower: 100, cuts: [1, 2]}: numbers and lists of numbers by name",
+       [](const YamlValue& v, RunConfig& c) {
+         for_each_named(v, "a map of numbers, such as {lower: 100}",
+                        [&](const std::string& name, const YamlValue& number) {
+                          ArrayArgument array = number.array();
+                          if (array.shape.size() > 1)
+                            number.refuse("nested lists; allowed: a number or a list of numbers");
+                          spec_of(c).constants.push_back(
+                              {name, place_of(number), std::move(array.shape), std::move(array.values)});
+                        });
+       },
+       [](const RunConfig& c) { return write_constants(spec_of(c)); }},
+      {"likelihood.prepare", "{norm: \"log(s)\"}: expressions of parameters and constants",
+       [](const YamlValue& v, RunConfig& c) { spec_of(c).prepare = read_named(v); },
+       [](const RunConfig& c) { return write_named(spec_of(c).prepare); }},
+      {"likelihood.where", "{z: \"(x - m) / s\"}: names for parts of the log density",
+       [](const YamlValue& v, RunConfig& c) { spec_of(c).where = read_named(v); },
+       [](const RunConfig& c) { return write_named(spec_of(c).where); }},
+      {"likelihood.log_density",
+       "in place of model: the log density of a row, as in \"normal_lpdf(x, m, s)\" "
+       "(docs/your-own-likelihood.md)",
+       [](const YamlValue& v, RunConfig& c) { spec_of(c).log_density = expression_at(v); },
+       [](const RunConfig& c) { return quoted(spec_of(c).log_density.text); }},
+      {"likelihood.derived",
+       "{ratio: \"exp(b)\"}: expressions of parameters that are summarised with the draws",
+       [](const YamlValue& v, RunConfig& c) { spec_of(c).derived = read_named(v); },
+       [](const RunConfig& c) { return write_named(spec_of(c).derived); }},
+  };
+  for (ConfigKey& key : keys) key.used_by = ConfigKey::Users::expressions;
+  return keys;
+}
+
+bool states_expression(const YamlNode& root) { return find_value(root, "likelihood.log_density") != nullptr; }
+
+ExpressionSpec read_expression(const YamlNode& root) {
+  RunConfig config;
+  for (const ConfigKey& key : expression_keys())
+    if (const YamlNode* value = find_value(root, key.name)) key.read({*value, key.name}, config);
+  names_of_columns(config.likelihood.expression);  // throws where an expression cannot be parsed
+  return config.likelihood.expression;
+}
+
+PriorPart prior_part(const ExpressionSpec& spec, const std::string& parameter) {
+  for (const ExpressionParameter& p : parameters_of(spec)) {
+    if (p.name != parameter) continue;
+    PriorPart part;
+    part.name = p.name;
+    part.domain = p.support == Support::positive        ? Domain::positive
+                  : p.support == Support::unit_interval ? Domain::unit
+                  : p.support == Support::simplex       ? Domain::simplex
+                                                        : Domain::real;
+    part.length = p.shape.empty() ? 0 : p.shape[0];
+    part.default_prior = part.domain == Domain::positive  ? "{half_normal: 1}"
+                         : part.domain == Domain::unit    ? "{beta: {a: 1, b: 1}}"
+                         : part.domain == Domain::simplex ? "{dirichlet: 1}"
+                                                          : "{normal: {mean: 0, sd: 10}}";
+    return part;
+  }
+  throw std::logic_error("prior_part: there is no parameter " + parameter);
+}
+
+}  // namespace emomc::app

@@ -1,0 +1,30 @@
+// Likelihoods of the user's own in a configuration: the keys likelihood.log_density and those that go with
+// it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model_priors.hpp"
+#include "run_config.hpp"
+#include "run_config_keys.hpp"
+
+namespace emomc::app {
+
+/// likelihood.parameters, linear, constants, prepare, where, log_density and derived, and data.weights.
+std::vector<ConfigKey> expression_keys();
+
+/// Whether the configuration states a likelihood of the user's own.
+bool states_expression(const YamlNode& root);
+
+/// Reads the keys of expression_keys() that are in `root`. Throws InputError with file and line where a value
+/// has the wrong form or an expression cannot be parsed.
+ExpressionSpec read_expression(const YamlNode& root);
+
+/// What the prior of a parameter may be. Throws std::logic_error where there is no such parameter.
+PriorPart prior_part(const ExpressionSpec& spec, const std::string& parameter);
+
+/// "real", "positive", "unit_interval", "simplex".
+std::string support_name(Support support);
+
+}  // namespace emomc::app
