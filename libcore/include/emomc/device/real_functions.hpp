@@ -59,8 +59,7 @@ EMOMC_OUTLINE double fmod(double x, double y) {
   while (multiple <= 0.5 * rest) multiple += multiple;
   EMOMC_ROLLED
   for (; multiple >= divisor; multiple *= 0.5) {
-    if (rest >= multiple) rest -= multiple;  // exact
-    if (multiple == divisor) break;          // the half of the smallest number rounds to 0
+    if (rest >= multiple) rest -= multiple;  // exact; half of the smallest number is 0
   }
   return copy_sign(rest, x);
 }
