@@ -142,7 +142,7 @@ void expect_rows(Backend backend, const ExpressionSpec& spec, const std::vector<
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double expected = formula(&rows[i * kColumns.size()]);
       ASSERT_NEAR(values[i], expected, tolerance * (1 + std::abs(expected))) << "row " << i << '\n'
-                                                                             << model.generated_header();
+                                                                             << bound.header;
       total += expected;
     }
     double sum = 0;

@@ -18,6 +18,7 @@ constexpr std::uintmax_t kMostParameterBytes = 16 << 20;
 
 struct Options {
   std::vector<std::string> data, columns;
+  std::string config;  ///< of a likelihood of the user's own
   std::string model = ModelSpec{}.name, parameters, backend = "auto", precision = "double";
   std::string header = "auto", separator = "auto", decimal = "auto";
   int threads = 0;
@@ -44,7 +45,7 @@ void print(const Options& options, double sum, const std::vector<double>& rows, 
   }
   nlohmann::ordered_json json{{"log_likelihood", number(sum)},
                               {"rows", loaded.data.num_rows},
-                              {"model", options.model},
+                              {"model", options.config.empty() ? options.model : options.config},
                               {"backend", backend_name(backend)},
                               {"precision", backend == Backend::reference ? "double" : options.precision}};
   if (options.pointwise) {
@@ -65,8 +66,45 @@ CsvFormat format_of(const Options& options) {
   return format;
 }
 
+int tell(const Options& options, double sum, const std::vector<double>& rows, const LoadedData& loaded,
+         Backend backend) {
+  print(options, sum, rows, loaded, backend);
+  if (std::isfinite(sum)) return kDone;
+  std::cerr
+      << "the log likelihood is not finite: the density of a row is 0 at these parameters, or not a number\n";
+  return kCheckFailed;
+}
+
+int loglik_of_config(const Options& options, Precision precision) {
+  RunConfig config = load_run_config(options.config);
+  if (!config.likelihood.is_expression())
+    throw InputError(options.config +
+                     ": --config is for likelihoods of your own (likelihood.log_density); for " +
+                     config.likelihood.model + " use --data and --model");
+  if (!options.data.empty()) config.data.files = options.data;
+  const LoadedExpression own =
+      load_expression(config.data, config.likelihood.expression, backend_of_name(options.backend), 1);
+  const std::vector<double> theta =
+      parse_parameters(read_text_file(options.parameters), options.parameters, own.expression->layout());
+  const auto device = make_device(own.backend);
+  const auto engine =
+      make_engine(own.backend, own.model, precision, own.loaded.data, *device, options.threads);
+  engine->allocate({{0, {0}, 1.0, 0}}, ComponentCaches::off);
+  double sum = 0;
+  engine->sums_by_segment(theta.data(), 1, &sum);
+  std::vector<double> rows;
+  if (options.pointwise) {
+    rows.resize(own.loaded.data.num_rows);
+    engine->evaluate_rows(theta.data(), rows.data());
+  }
+  return tell(options, sum, rows, own.loaded, own.backend);
+}
+
 int loglik(const Options& options) {
   const Precision precision = options.precision == "mixed" ? Precision::mixed : Precision::float64;
+  if (!options.config.empty()) return loglik_of_config(options, precision);
+  if (options.data.empty())
+    throw InputError("--data: a file is needed, or --config with a likelihood of your own");
   const std::string text = read_text_file(options.parameters);
   const ModelSpec model = model_of_parameters(text, options.parameters, options.model);
   // Data are standardised also for float64: the value is the same, and columns far from 0 lose no accuracy.
@@ -89,11 +127,7 @@ int loglik(const Options& options) {
     const double offset = log_likelihood_offset(loaded.units, 1);
     for (double& x : rows) x += offset;
   }
-  print(options, sum, rows, loaded, backend);
-  if (std::isfinite(sum)) return kDone;
-  std::cerr
-      << "the log likelihood is not finite: the density of a row is 0 at these parameters, or not a number\n";
-  return kCheckFailed;
+  return tell(options, sum, rows, loaded, backend);
 }
 
 }  // namespace
@@ -101,7 +135,10 @@ int loglik(const Options& options) {
 void add_loglik(CLI::App& app, int& status) {
   auto* command = app.add_subcommand("loglik", "The log-likelihood of data at given parameters");
   auto options = std::make_shared<Options>();
-  command->add_option("--data", options->data, "CSV with a header or .npy; files or globs")->required();
+  command->add_option("--data", options->data, "CSV with a header or .npy; files or globs");
+  command->add_option(
+      "--config", options->config,
+      "Configuration with a likelihood of your own (likelihood.log_density), in place of --model");
   command->add_option("--columns", options->columns, "Columns to use, in this order (default: all data)")
       ->delimiter(',');
   command->add_option("--header", options->header, "As data.header: auto, true or false")

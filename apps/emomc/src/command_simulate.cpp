@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <iostream>
 #include <numeric>
@@ -10,6 +12,10 @@
 #include "emomc/device/random.hpp"
 #include "emomc/likelihood/parameter_file.hpp"
 #include "emomc/likelihood/simulate.hpp"
+#include "emomc/likelihood/table.hpp"
+#include "emomc/sampler/target.hpp"
+#include "expression_config.hpp"
+#include "expression_run.hpp"
 #include "simulation_config.hpp"
 #include "yaml_value.hpp"
 
@@ -132,6 +138,88 @@ std::size_t write_corpus(const fs::path& directory, const SimulationConfig& conf
   return rows;
 }
 
+/// Of a likelihood of the user's own: the data of its configuration with the columns that likelihood.simulate
+/// draws, at parameters of a file or of the prior.
+void simulate_expression(const RunConfig& config, const std::string& output, const std::string& parameters,
+                         std::size_t num_rows, bool quiet) {
+  const ExpressionSpec& spec = config.likelihood.expression;
+  const std::vector<std::string> drawn = simulated_columns(spec);
+  if (drawn.empty())
+    throw InputError(
+        "likelihood.simulate: this key is missing; it says how columns are drawn, as in simulate: {y: "
+        "\"poisson_log_rng(eta)\"}");
+  const fs::path data_file = config.data.files.size() == 1 ? config.data.files[0] : std::string("data.csv");
+  std::vector<std::string> names;
+  if (num_rows == 0) {
+    if (!fs::exists(data_file))
+      throw InputError(
+          "data.file: " + data_file.string() +
+          ": there is no such file; it has the columns that are not simulated; where there are none, "
+          "--rows says how many rows to draw");
+    names = read_column_names({config.data.files, names_of_columns(spec), config.data.format});
+  }
+  const std::size_t num_given = names.size();
+  for (const std::string& name : drawn)
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  const Expression expression(spec, names);
+  ExpressionRows rows;
+  if (num_rows > 0) {
+    rows.table.num_rows = num_rows;
+    rows.values.assign(num_rows * expression.used_columns().size(), 0.0);
+    const std::vector<bool> needed = expression.columns_of(Expression::Part::simulation);
+    if (std::find(needed.begin(), needed.end(), true) != needed.end())
+      throw InputError("--rows: the simulation reads columns of the data; allowed where it reads none");
+  } else {
+    rows = read_expression_rows(expression, names, Expression::Part::simulation, config.data.files,
+                                config.data.format);
+  }
+  const Target target(expression.layout(), config.prior, std::span<const double>());
+  const std::vector<double> theta = parameters.empty() ? target.draw_from_prior(config.sampler.seed, 0, 0)
+                                                       : read_parameter_file(parameters, expression.layout());
+  std::vector<double> values(rows.table.num_rows * drawn.size());
+  expression.simulate(theta.data(), rows.values, config.sampler.seed, 0, values.data());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (std::isnan(values[i]))
+      throw InputError(
+          fmt::format("likelihood.simulate.{}: the arguments of its distribution are not allowed in "
+                      "row {} at these parameters; choose others with --parameters or another "
+                      "sampler.seed",
+                      drawn[i % drawn.size()], i / drawn.size() + 1));
+  // The other columns of numbers are kept as they are.
+  std::vector<std::string> kept;
+  for (std::size_t j = 0; j < num_given; ++j)
+    if (std::find(drawn.begin(), drawn.end(), names[j]) == drawn.end()) kept.push_back(names[j]);
+  Table given;
+  if (!kept.empty()) given = read_table({config.data.files, kept, config.data.format});
+  prepare_directory(output, true);
+  OutputFile out(fs::path(output) / data_file.filename());
+  std::vector<std::string> header = kept;
+  header.insert(header.end(), drawn.begin(), drawn.end());
+  std::string text = joined_names(header) + "\n";
+  for (std::size_t i = 0; i < rows.table.num_rows; ++i) {
+    std::vector<double> row(given.values.begin() + static_cast<std::ptrdiff_t>(i * kept.size()),
+                            given.values.begin() + static_cast<std::ptrdiff_t>((i + 1) * kept.size()));
+    row.insert(row.end(), values.begin() + static_cast<std::ptrdiff_t>(i * drawn.size()),
+               values.begin() + static_cast<std::ptrdiff_t>((i + 1) * drawn.size()));
+    append_row(row.data(), static_cast<int>(row.size()), text);
+  }
+  out.write(text);
+  out.close();
+  OutputFile truth(fs::path(output) / "truth.json");
+  truth.write(parameters_to_json(expression.layout(), std::span(theta).first(static_cast<std::size_t>(
+                                                          expression.layout().dim()))) +
+              "\n");
+  truth.close();
+  if (!quiet)
+    fmt::print("{}: {} rows x {} columns, truth in truth.json\n",
+               (fs::path(output) / data_file.filename()).string(), rows.table.num_rows, header.size());
+}
+
+bool is_expression_config(const std::string& file) {
+  const YamlNode root = parse_yaml(read_config_text(file), {std::make_shared<const std::string>(file), 1});
+  return root.kind == YamlNode::Kind::map && states_expression(root);
+}
+
 void simulate(const std::string& config_file, const std::string& output, bool force, bool quiet) {
   const SimulationConfig config = load_simulation_config(config_file);
   prepare_directory(output, force);
@@ -151,19 +239,39 @@ void simulate(const std::string& config_file, const std::string& output, bool fo
 void add_simulate(CLI::App& app, int&) {
   auto* command = app.add_subcommand("simulate", "Data from a known model, with the truth beside it");
   struct Options {
-    std::string config, output;
+    std::string config, output, parameters;
+    std::size_t rows = 0;
     bool force = false, quiet = false;
   };
   auto options = std::make_shared<Options>();
   command
-      ->add_option("CONFIG", options->config, "YAML: model, parameters, rows, columns, seed, file or corpus")
+      ->add_option("CONFIG", options->config,
+                   "YAML: model, parameters, rows, columns, seed, file or corpus; or a configuration of "
+                   "emomc run with "
+                   "likelihood.simulate")
       ->required();
   command->add_option("-o,--output", options->output, "Directory to write")->required();
+  command->add_option(
+      "--parameters", options->parameters,
+      "With a likelihood of your own: JSON of its parameters (default: a draw from the prior)");
+  command
+      ->add_option("--rows", options->rows,
+                   "With a likelihood of your own: rows to draw where no column of a file is needed")
+      ->check(CLI::Range(1, 1'000'000'000));
   command->add_flag("--force", options->force, "Write into a directory that is not empty");
   command->add_flag("-q,--quiet", options->quiet, "Errors only");
   command->footer("Example: emomc simulate configs/two_gaussian_events.yaml -o runs/two_gaussian_data");
-  command->callback(
-      [options] { simulate(options->config, options->output, options->force, options->quiet); });
+  command->callback([options] {
+    if (is_expression_config(options->config)) {
+      if (fs::exists(options->output) && !fs::is_empty(options->output) && !options->force)
+        throw InputError(options->output + ": not empty; choose another directory or use --force");
+      return simulate_expression(load_run_config(options->config), options->output, options->parameters,
+                                 options->rows, options->quiet);
+    }
+    if (!options->parameters.empty() || options->rows > 0)
+      throw InputError("--parameters and --rows are for likelihoods of your own (likelihood.log_density)");
+    simulate(options->config, options->output, options->force, options->quiet);
+  });
 }
 
 }  // namespace emomc::app

@@ -41,6 +41,32 @@ std::shared_ptr<const Expression> expression_of_run(const std::filesystem::path&
   return std::make_shared<Expression>(config.likelihood.expression, data.columns);
 }
 
+ExpressionRows read_expression_rows(const Expression& expression, const std::vector<std::string>& names,
+                                    Expression::Part part, const std::vector<std::string>& files,
+                                    const CsvFormat& format) {
+  const std::vector<bool> needed = expression.columns_of(part);
+  std::vector<std::string> columns;
+  std::vector<std::size_t> places;
+  for (std::size_t j = 0; j < needed.size(); ++j) {
+    if (!needed[j]) continue;
+    columns.push_back(names[expression.used_columns()[j]]);
+    places.push_back(j);
+  }
+  ExpressionRows rows;
+  if (columns.empty()) {
+    rows.table = read_table({files, {}, format});  // for the number of rows
+  } else {
+    rows.table = read_table({files, columns, format});
+  }
+  const std::size_t read = rows.table.columns.size();
+  rows.values.assign(rows.table.num_rows * needed.size(), 0.0);
+  for (std::size_t i = 0; i < rows.table.num_rows; ++i)
+    for (std::size_t j = 0; j < places.size(); ++j)
+      rows.values[i * needed.size() + places[j]] = rows.table.values[i * read + j];
+  expression.check_rows(rows.values, needed);
+  return rows;
+}
+
 DrawSet run_draws_of(const std::vector<ChainDraws>& chains, const std::filesystem::path& directory,
                      Phase phase) {
   DrawSet draws = draw_set_of(chains, directory.string(), phase);

@@ -4,8 +4,11 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "emomc/likelihood/expression.hpp"
+#include "emomc/likelihood/table.hpp"
 #include "emomc/sampler/draw_set.hpp"
 
 namespace emomc::app {
@@ -13,6 +16,17 @@ namespace emomc::app {
 /// The likelihood of the run, from its config.yaml and manifest; null where the run has a model, or where
 /// these files are not there. Throws InputError where they are damaged.
 std::shared_ptr<const Expression> expression_of_run(const std::filesystem::path& directory);
+
+/// Rows as Expression::evaluate_row_outputs and simulate take them.
+struct ExpressionRows {
+  Table table;                 ///< of the columns that were read
+  std::vector<double> values;  ///< num_rows x used_columns().size(); 0 in columns that were not read
+};
+/// Reads the columns that a part of the likelihood needs; `names` are those of all columns that `expression`
+/// was made with. Throws InputError.
+ExpressionRows read_expression_rows(const Expression& expression, const std::vector<std::string>& names,
+                                    Expression::Part part, const std::vector<std::string>& files,
+                                    const CsvFormat& format);
 
 /// The draws of one phase with the quantities that the run derives from them.
 DrawSet read_run_draws(const std::filesystem::path& directory, Phase phase = Phase::sampling);

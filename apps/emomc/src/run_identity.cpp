@@ -92,9 +92,7 @@ std::string engine_text(const RunConfig& config, const RunSetup& setup) {
 std::string arithmetic_text(const RunConfig& config, const RunSetup& setup) {
   constexpr std::size_t kDigits = 16;
   return engine_text(config, setup) + ", arithmetic " + std::to_string(kArithmetic) +
-         (setup.expression
-              ? ", likelihood " + sha256_hex(setup.expression->generated_header()).substr(0, kDigits)
-              : "");
+         (setup.expression ? ", likelihood " + sha256_hex(setup.generated).substr(0, kDigits) : "");
 }
 
 std::string changed_keys(const std::string& was, const std::string& is) {

@@ -133,6 +133,7 @@ LoadedExpression load_expression(const DataConfig& config, const ExpressionSpec&
   Expression::Bound bound = result.expression->bind(result.backend, loaded.table.values);
   result.model = std::move(bound.model);
   result.compiler = std::move(bound.compiler);
+  result.generated = std::move(bound.header);
   loaded.data = std::move(bound.data);
   loaded.table.values.clear();
   return result;
@@ -245,6 +246,7 @@ void set_up_expression(const RunConfig& config, RunSetup& setup) {
   setup.expression = std::move(own.expression);
   setup.backend = own.backend;
   setup.compiler = std::move(own.compiler);
+  setup.generated = std::move(own.generated);
   setup.target =
       std::make_unique<Target>(setup.expression->layout(), config.prior, std::span<const double>());
   setup.device = make_device(setup.backend);

@@ -44,7 +44,8 @@ struct LoadedExpression {
   std::shared_ptr<const Expression> expression;
   std::shared_ptr<const RowModel> model;
   Backend backend = Backend::cpu;
-  std::string compiler;  ///< empty where there is no host code
+  std::string compiler;   ///< empty where there is no host code
+  std::string generated;  ///< Expression::Bound::header
 };
 /// Reads the data and binds the expressions to them, on a backend that is chosen by the amount of work where
 /// `backend` is automatic. Throws InputError; MachineError where there is no compiler.
@@ -59,6 +60,7 @@ struct RunSetup {
   ModelSpec model;  ///< where the likelihood is no expression
   std::shared_ptr<const Expression> expression = nullptr;
   std::string compiler;            ///< of the expressions' host code; empty: there is none
+  std::string generated;           ///< C++ of the expressions; empty: they are interpreted
   Backend backend = Backend::cpu;  ///< resolved
   std::unique_ptr<Device> device;
   std::unique_ptr<LikelihoodEngine> engine;

@@ -189,7 +189,7 @@ bernoulli_lcdf(int n, theta) =
 bernoulli_lccdf(int n, theta) =
     if_else(n < 0, 0, if_else(n == 0, log(check_unit(theta)), negative_infinity()))
 bernoulli_logit_lpmf(int n, alpha) =
-    if_else(n == 1, log_inv_logit(alpha), if_else(n == 0, log1m_inv_logit(alpha), negative_infinity()))
+    if_else(n == 0 || n == 1, log_inv_logit((2 * n - 1) * alpha), negative_infinity())
 binomial_lpmf(int n, int N, theta) =
     if_else(n < 0 || n > N, if_else(N < 0, not_a_number(), negative_infinity()), lchoose(N, n) +
     multiply_log(n, check_unit(theta)) + multiply_log1m(N - n, check_unit(theta)))

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -45,13 +46,19 @@ class Reading {
                         "name under likelihood.where");
     lower_log_density();
     for (const NamedExpression& quantity : spec.derived) lower_derived(quantity);
+    for (const NamedExpression& output : spec.rows) {
+      const NodeId node = lowering_.lower_number(output.value);
+      lowering_.declare(output.name, output.value.key, {false, {node}}, "name under likelihood.rows");
+      plan.row_outputs.push_back(output.name);
+      plan.row_nodes.push_back(node);
+    }
+    lowering_.allow_random();
+    for (const NamedExpression& column : spec.simulate) lower_simulated(column, columns);
     plan.derived_order = needed_by(plan.graph, plan.derived_nodes);
     plan.integers = lowering_.integers();
     plan.used_columns = lowering_.used_columns();
     for (std::size_t j : plan.used_columns) plan.column_names.push_back(columns[j]);
-    plan.program = divide(plan.graph, plan.log_density);
     check_sizes();
-    plan.header = generate_header(plan.program, plan.layout);
   }
 
  private:
@@ -111,6 +118,25 @@ class Reading {
     lowering_.declare(quantity.name, quantity.value.key, value, "name under likelihood.derived");
   }
 
+  void lower_simulated(const NamedExpression& column, const std::vector<std::string>& columns) {
+    const NodeId node = lowering_.lower_number(column.value);
+    // What was named before the simulation has the data's values of the columns that are simulated.
+    const std::vector<std::size_t> used = lowering_.used_columns();
+    for (NodeId id : needed_by(plan_.graph, std::array{node})) {
+      if (plan_.graph[id].operation != Operation::column) continue;
+      const std::string& name = columns[used[static_cast<std::size_t>(plan_.graph[id].index)]];
+      for (const std::string& other : simulated_columns(spec_))
+        if (other == name)
+          throw InputError(
+              column.value.key + ": it depends on the data's values of " + name +
+              ", which is simulated itself; allowed: other columns, parameters, and columns that "
+              "are simulated before");
+    }
+    lowering_.simulate_column(column.name, node);
+    plan_.simulated.push_back(column.name);
+    plan_.simulated_nodes.push_back(node);
+  }
+
   void refuse_data(const Value& value, const ExpressionText& text, const std::string& why) const {
     for (NodeId node : value.nodes)
       if (plan_.graph[node].stage & kData)
@@ -118,19 +144,22 @@ class Reading {
                          "; allowed: parameters, constants, and what is under likelihood.prepare");
   }
 
-  void check_sizes() const {
-    if (plan_.graph.is_full() || plan_.program.whole.is_full() || plan_.program.rows.is_full())
+  void check_sizes() {
+    const RowProgram program = divide(plan_.graph, plan_.log_density);
+    if (plan_.graph.is_full() || program.whole.is_full() || program.rows.is_full())
       throw InputError(
           fmt::format("{}: the expressions expand to more than {} operations; shorten the lists or split "
                       "the model",
                       spec_.log_density.key, expression::Graph::kMostNodes));
-    if (plan_.program.coefficients.size() > kMostCoefficients)
+    if (program.coefficients.size() > kMostCoefficients)
       throw InputError(fmt::format("{}: rows depend on {} numbers made of parameters; allowed: at most {}",
-                                   spec_.log_density.key, plan_.program.coefficients.size(),
-                                   kMostCoefficients));
-    if (plan_.program.inputs.size() > kMostInputs)
+                                   spec_.log_density.key, program.coefficients.size(), kMostCoefficients));
+    if (program.inputs.size() > kMostInputs)
       throw InputError(fmt::format("{}: rows depend on {} columns; allowed: at most {}",
-                                   spec_.log_density.key, plan_.program.inputs.size(), kMostInputs));
+                                   spec_.log_density.key, program.inputs.size(), kMostInputs));
+    constexpr double kOfFunction = 20;
+    for (NodeId id : needed_by(program.rows, std::array{program.log_density}))
+      plan_.cost_of_row += program.rows[id].operation == Operation::call ? kOfFunction : 1;
   }
 
   const ExpressionSpec& spec_;
@@ -159,6 +188,12 @@ std::vector<ExpressionParameter> parameters_of(const ExpressionSpec& spec) {
   return all;
 }
 
+std::vector<std::string> simulated_columns(const ExpressionSpec& spec) {
+  std::vector<std::string> names;
+  for (const NamedExpression& column : spec.simulate) names.push_back(column.name);
+  return names;
+}
+
 std::vector<std::string> names_of_columns(const ExpressionSpec& spec) {
   std::vector<std::string> names, declared;
   const auto read = [&](const ExpressionText& text) { collect_names(parse(text), names); };
@@ -169,12 +204,13 @@ std::vector<std::string> names_of_columns(const ExpressionSpec& spec) {
     names.insert(names.end(), linear.columns.begin(), linear.columns.end());
     if (!linear.offset.text.empty()) read(linear.offset);
   }
-  for (const auto* list : {&spec.prepare, &spec.where, &spec.derived})
+  for (const auto* list : {&spec.prepare, &spec.where, &spec.derived, &spec.rows})
     for (const NamedExpression& named : *list) {
       declared.push_back(named.name);
       read(named.value);
     }
   read(spec.log_density);
+  for (const NamedExpression& column : spec.simulate) read(column.value);
   if (!spec.weights.empty()) names.push_back(spec.weights);
   std::vector<std::string> columns;
   for (const std::string& name : names)
@@ -193,16 +229,8 @@ Expression::Expression(const ExpressionSpec& spec, const std::vector<std::string
 const ParameterLayout& Expression::layout() const { return plan_->layout; }
 const std::vector<std::size_t>& Expression::used_columns() const { return plan_->used_columns; }
 const std::vector<ParameterBlock>& Expression::derived() const { return plan_->derived; }
-std::string Expression::generated_header() const { return plan_->header; }
 
-double Expression::cost_of_row() const {
-  constexpr double kOfFunction = 20;
-  double cost = 0;
-  const expression::Graph& rows = plan_->program.rows;
-  for (NodeId id : needed_by(rows, std::array{plan_->program.log_density}))
-    cost += rows[id].operation == Operation::call ? kOfFunction : 1;
-  return cost;
-}
+double Expression::cost_of_row() const { return plan_->cost_of_row; }
 
 std::vector<std::string> Expression::unused_parameters() const {
   std::vector<bool> used(static_cast<std::size_t>(plan_->layout.dim()), false);
@@ -230,11 +258,29 @@ std::vector<std::string> Expression::column_kinds() const {
   return kinds;
 }
 
-void Expression::check_rows(std::span<const double> rows) const {
+std::vector<bool> Expression::columns_of(Part part) const {
+  std::vector<NodeId> roots = part == Part::row_outputs  ? plan_->row_nodes
+                              : part == Part::simulation ? plan_->simulated_nodes
+                                                         : std::vector<NodeId>{plan_->log_density};
+  std::vector<bool> read(plan_->used_columns.size(), false);
+  for (NodeId id : needed_by(plan_->graph, roots))
+    if (plan_->graph[id].operation == Operation::column)
+      read[static_cast<std::size_t>(plan_->graph[id].index)] = true;
+  return read;
+}
+
+void Expression::check_rows(std::span<const double> rows, const std::vector<bool>& available) const {
+  const auto is_available = [&](int column) {
+    return available.empty() || available[static_cast<std::size_t>(column)];
+  };
   const std::size_t dim = plan_->used_columns.size(), num_rows = rows.size() / dim;
   std::vector<double> values(plan_->graph.size());
   for (const IntegerUse& use : plan_->integers) {
     const std::vector<NodeId> order = needed_by(plan_->graph, std::array{use.node});
+    if (std::any_of(order.begin(), order.end(), [&](NodeId id) {
+          return plan_->graph[id].operation == Operation::column && !is_available(plan_->graph[id].index);
+        }))
+      continue;
     const Node& node = plan_->graph[use.node];
     const std::string what = node.operation == Operation::column
                                  ? "column " + plan_->column_names[static_cast<std::size_t>(node.index)]
@@ -252,7 +298,7 @@ void Expression::check_rows(std::span<const double> rows) const {
           what, value, i + 1, use.size > 0 ? fmt::format(" to {}", use.size - 1) : std::string()));
     }
   }
-  if (plan_->weights < 0) return;
+  if (plan_->weights < 0 || !is_available(plan_->weights)) return;
   for (std::size_t i = 0; i < num_rows; ++i) {
     const double weight = rows[i * dim + static_cast<std::size_t>(plan_->weights)];
     if (!(weight >= 0 && std::isfinite(weight)))
@@ -262,16 +308,50 @@ void Expression::check_rows(std::span<const double> rows) const {
   }
 }
 
+namespace {
+
+/// Conditions of data alone that have one value in all rows.
+std::map<NodeId, bool> decided_conditions(const ExpressionPlan& plan, std::span<const double> rows) {
+  const expression::Graph& graph = plan.graph;
+  std::vector<NodeId> conditions;
+  for (NodeId id : needed_by(graph, std::array{plan.log_density}))
+    if (graph[id].operation == Operation::choose && graph[graph[id].arguments[0]].stage == kData)
+      conditions.push_back(graph[id].arguments[0]);
+  std::map<NodeId, bool> decided;
+  if (conditions.empty()) return decided;
+  const std::vector<NodeId> order = needed_by(graph, conditions);
+  const std::size_t dim = plan.used_columns.size(), num_rows = rows.size() / dim;
+  std::vector<double> values(graph.size());
+  std::vector<std::size_t> times_true(conditions.size(), 0);
+  for (std::size_t i = 0; i < num_rows; ++i) {
+    evaluate(graph, order, nullptr, rows.data() + i * dim, values.data());
+    for (std::size_t c = 0; c < conditions.size(); ++c)
+      times_true[c] += values[static_cast<std::size_t>(conditions[c])] != 0 ? 1 : 0;
+  }
+  for (std::size_t c = 0; c < conditions.size(); ++c)
+    if (times_true[c] == 0 || times_true[c] == num_rows) decided[conditions[c]] = times_true[c] > 0;
+  return decided;
+}
+
+}  // namespace
+
 Expression::Bound Expression::bind(Backend backend, std::span<const double> rows) const {
   check_rows(rows);
   const std::size_t dim = plan_->used_columns.size(), num_rows = rows.size() / dim;
   if (backend == Backend::reference)
     return {make_interpreted_model(plan_),
             DataSet::single_segment(static_cast<int>(dim), {rows.begin(), rows.end()}),
+            {},
             {}};
-  std::string compiler;
-  auto model = make_compiled_model(plan_, backend == Backend::cpu, compiler);
-  const RowProgram& program = plan_->program;
+  auto made = std::make_shared<BoundProgram>();
+  made->layout = plan_->layout;
+  NodeId root = plan_->log_density;
+  const expression::Graph graph = with_choices_made(plan_->graph, decided_conditions(*plan_, rows), root);
+  made->program = divide(graph, root);
+  made->header = generate_header(made->program, made->layout);
+  std::string compiler, header = made->header;
+  auto model = make_compiled_model(made, backend == Backend::cpu, compiler);
+  const RowProgram& program = made->program;
   const std::vector<NodeId> order = needed_by(program.whole, program.inputs);
   std::vector<double> values(program.whole.size()), inputs;
   inputs.reserve(num_rows * program.inputs.size());
@@ -281,7 +361,33 @@ Expression::Bound Expression::bind(Backend backend, std::span<const double> rows
   }
   return {std::move(model),
           DataSet::single_segment(static_cast<int>(program.inputs.size()), std::move(inputs)),
-          std::move(compiler)};
+          std::move(compiler), std::move(header)};
+}
+
+const std::vector<std::string>& Expression::row_outputs() const { return plan_->row_outputs; }
+const std::vector<std::string>& Expression::simulated() const { return plan_->simulated; }
+
+void Expression::evaluate_row_outputs(const double* theta, std::span<const double> rows, double* out) const {
+  const std::size_t dim = plan_->used_columns.size();
+  const std::vector<NodeId> order = needed_by(plan_->graph, plan_->row_nodes);
+  std::vector<double> values(plan_->graph.size());
+  for (std::size_t at = 0; at + dim <= rows.size(); at += dim) {
+    evaluate(plan_->graph, order, theta, rows.data() + at, values.data());
+    for (NodeId node : plan_->row_nodes) *out++ = values[static_cast<std::size_t>(node)];
+  }
+}
+
+void Expression::simulate(const double* theta, std::span<const double> rows, std::uint64_t seed,
+                          std::uint32_t replicate, double* out) const {
+  const std::size_t dim = plan_->used_columns.size();
+  const std::vector<NodeId> order = needed_by(plan_->graph, plan_->simulated_nodes);
+  std::vector<double> values(plan_->graph.size());
+  std::uint64_t row = 0;
+  for (std::size_t at = 0; at + dim <= rows.size(); at += dim) {
+    RandomBits random(seed, row++, replicate);
+    evaluate(plan_->graph, order, theta, rows.data() + at, values.data(), &random);
+    for (NodeId node : plan_->simulated_nodes) *out++ = values[static_cast<std::size_t>(node)];
+  }
 }
 
 void Expression::derive(const double* theta, double* out) const {

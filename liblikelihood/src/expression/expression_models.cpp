@@ -52,8 +52,8 @@ class InterpretedModel final : public RowModel {
 
 class CompiledModel final : public RowModel {
  public:
-  CompiledModel(std::shared_ptr<const ExpressionPlan> plan, bool for_host)
-      : plan_(std::move(plan)), sources_{{expression::kGeneratedHeader, plan_->header}} {
+  CompiledModel(std::shared_ptr<const BoundProgram> bound, bool for_host)
+      : bound_(std::move(bound)), sources_{{expression::kGeneratedHeader, bound_->header}} {
     if (!for_host) return;
     const std::string text = "#include \"" + sources_.front().name +
                              "\"\n#include \"emomc/device/density_library.hpp\"\nEMOMC_DENSITY_LIBRARY(" +
@@ -68,8 +68,8 @@ class CompiledModel final : public RowModel {
   /// Empty where there is no host code.
   std::string compiler() const { return code_ ? code_->compiler() : ""; }
 
-  const ParameterLayout& layout() const override { return plan_->layout; }
-  int num_columns() const override { return static_cast<int>(plan_->program.inputs.size()); }
+  const ParameterLayout& layout() const override { return bound_->layout; }
+  int num_columns() const override { return static_cast<int>(bound_->program.inputs.size()); }
   double log_density(const double*, const double*) const override {
     throw std::logic_error("the reference engine interprets expressions");
   }
@@ -80,14 +80,14 @@ class CompiledModel final : public RowModel {
     return std::make_unique<DensityTiles<double>>(library_, library_.float64, code_);
   }
   DeviceModel device() const override {
-    const int used = static_cast<int>(plan_->program.coefficients.size()) +
-                     (plan_->program.common != expression::kNoNode ? 1 : 0);
+    const int used = static_cast<int>(bound_->program.coefficients.size()) +
+                     (bound_->program.common != expression::kNoNode ? 1 : 0);
     return device_model_of(expression::kGeneratedType, sources_.front().name, sources_,
                            device::sizes_of_density(num_columns(), used == 0 ? 1 : used));
   }
 
  private:
-  std::shared_ptr<const ExpressionPlan> plan_;
+  std::shared_ptr<const BoundProgram> bound_;
   DeviceSources sources_;
   std::shared_ptr<const HostLibrary> code_;
   device::DensityLibrary library_{};
@@ -98,9 +98,9 @@ class CompiledModel final : public RowModel {
 std::shared_ptr<const RowModel> make_interpreted_model(std::shared_ptr<const ExpressionPlan> plan) {
   return std::make_shared<InterpretedModel>(std::move(plan));
 }
-std::shared_ptr<const RowModel> make_compiled_model(std::shared_ptr<const ExpressionPlan> plan, bool for_host,
+std::shared_ptr<const RowModel> make_compiled_model(std::shared_ptr<const BoundProgram> bound, bool for_host,
                                                     std::string& compiler) {
-  auto model = std::make_shared<CompiledModel>(std::move(plan), for_host);
+  auto model = std::make_shared<CompiledModel>(std::move(bound), for_host);
   compiler = model->compiler();
   return model;
 }

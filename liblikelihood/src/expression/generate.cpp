@@ -135,6 +135,7 @@ class Writer {
       case Operation::constant:
       case Operation::parameter:
       case Operation::column:
+      case Operation::random:  // not in a likelihood
         break;
     }
     return {};

@@ -40,6 +40,7 @@ double operated(const Node& node, const double* a) {
     case Operation::constant:
     case Operation::parameter:
     case Operation::column:
+    case Operation::random:
     case Operation::gather:
       break;
   }
@@ -157,6 +158,65 @@ NodeId Graph::call(Primitive function, std::span<const NodeId> arguments) {
   return insert(std::move(node));
 }
 
+NodeId Graph::random(Distribution distribution, std::span<const NodeId> arguments) {
+  Node node;
+  node.operation = Operation::random;
+  node.distribution = distribution;
+  node.index = static_cast<int>(nodes_.size());
+  node.num_arguments = static_cast<int>(arguments.size());
+  node.stage = kRandom;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    node.arguments[i] = arguments[i];
+    node.stage |= (*this)[arguments[i]].stage;
+  }
+  return insert(std::move(node));
+}
+
+Graph with_choices_made(const Graph& graph, const std::map<NodeId, bool>& decided, NodeId& root) {
+  Graph result;
+  std::vector<NodeId> becomes(graph.size(), 0);
+  const auto now = [&](NodeId id) { return becomes[static_cast<std::size_t>(id)]; };
+  for (NodeId id : needed_by(graph, std::array{root})) {
+    const Node& node = graph[id];
+    std::vector<NodeId> arguments;
+    for (int a = 0; a < node.num_arguments; ++a)
+      arguments.push_back(now(node.arguments[static_cast<std::size_t>(a)]));
+    NodeId made = 0;
+    switch (node.operation) {
+      case Operation::constant:
+        made = result.constant(node.value);
+        break;
+      case Operation::parameter:
+        made = result.parameter(node.index);
+        break;
+      case Operation::column:
+        made = result.column(node.index);
+        break;
+      case Operation::call:
+        made = result.call(node.function, arguments);
+        break;
+      case Operation::gather: {
+        std::vector<NodeId> elements;
+        for (NodeId element : node.elements) elements.push_back(now(element));
+        made = result.gather(arguments[0], std::move(elements));
+        break;
+      }
+      case Operation::random:
+        made = result.random(node.distribution, arguments);
+        break;
+      default: {
+        const auto choice =
+            node.operation == Operation::choose ? decided.find(node.arguments[0]) : decided.end();
+        made = choice == decided.end() ? result.operate(node.operation, arguments)
+                                       : arguments[choice->second ? 1 : 2];
+      }
+    }
+    becomes[static_cast<std::size_t>(id)] = made;
+  }
+  root = now(root);
+  return result;
+}
+
 NodeId Graph::gather(NodeId index, std::vector<NodeId> elements) {
   if (is_constant(index)) return elements[static_cast<std::size_t>((*this)[index].value)];
   Node node;
@@ -186,7 +246,7 @@ std::vector<NodeId> needed_by(const Graph& graph, std::span<const NodeId> roots)
 }
 
 void evaluate(const Graph& graph, std::span<const NodeId> order, const double* theta, const double* row,
-              double* values) {
+              double* values, RandomBits* random) {
   for (NodeId id : order) {
     const Node& node = graph[id];
     double& value = values[id];
@@ -207,7 +267,8 @@ void evaluate(const Graph& graph, std::span<const NodeId> order, const double* t
         std::array<double, kMostArguments> arguments{};
         for (int a = 0; a < node.num_arguments; ++a)
           arguments[static_cast<std::size_t>(a)] = values[node.arguments[static_cast<std::size_t>(a)]];
-        value = operated(node, arguments.data());
+        value = node.operation == Operation::random ? draw(node.distribution, arguments.data(), *random)
+                                                    : operated(node, arguments.data());
       }
     }
   }

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "distributions.hpp"
 #include "primitives.hpp"
 
 namespace emomc::expression {
@@ -28,21 +29,23 @@ enum class Operation {
   either,  ///< logical or
   negation,
   choose,  ///< arguments[0] != 0 ? arguments[1] : arguments[2]
+  random,  ///< a draw of `distribution` with the arguments
   gather,  ///< the element of `elements` that arguments[0] counts from 0
   call,    ///< of a primitive
 };
 
 /// What a value depends on; a set of bits.
 using Stage = unsigned;
-inline constexpr Stage kNothing = 0, kData = 1, kParameters = 2;
+inline constexpr Stage kNothing = 0, kData = 1, kParameters = 2, kRandom = 4;
 
 using NodeId = int;
 inline constexpr NodeId kNoNode = -1;
 
 struct Node {
   Operation operation = Operation::constant;
-  Primitive function{};  ///< of a call
-  int index = 0;         ///< of a parameter or column
+  Distribution distribution{};  ///< of a random number
+  Primitive function{};         ///< of a call
+  int index = 0;                ///< of a parameter or column; of a random number one of its own
   int num_arguments = 0;
   std::array<NodeId, kMostArguments> arguments{};
   std::vector<NodeId> elements;  ///< of a gather
@@ -61,6 +64,8 @@ class Graph {
   NodeId operate(Operation operation, std::span<const NodeId> arguments);
   NodeId call(Primitive function, std::span<const NodeId> arguments);
   NodeId gather(NodeId index, std::vector<NodeId> elements);
+  /// A new random number, which no other node equals.
+  NodeId random(Distribution distribution, std::span<const NodeId> arguments);
 
   NodeId add(NodeId a, NodeId b) { return operate(Operation::add, std::array{a, b}); }
   NodeId multiply(NodeId a, NodeId b) { return operate(Operation::multiply, std::array{a, b}); }
@@ -82,8 +87,12 @@ class Graph {
 std::vector<NodeId> needed_by(const Graph& graph, std::span<const NodeId> roots);
 
 /// Evaluates the nodes `order`, ascending, into values[graph.size()]; their arguments that are not in `order`
-/// are there already.
+/// are there already. Random numbers need `random`.
 void evaluate(const Graph& graph, std::span<const NodeId> order, const double* theta, const double* row,
-              double* values);
+              double* values, RandomBits* random = nullptr);
+
+/// The graph of `root` for data in which some conditions have one value: choices whose condition is among
+/// `decided` are replaced by the branch that they take. `root` becomes the node of the new graph.
+Graph with_choices_made(const Graph& graph, const std::map<NodeId, bool>& decided, NodeId& root);
 
 }  // namespace emomc::expression

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -18,7 +19,7 @@ namespace {
 struct Builtin {
   std::string_view name, signature;
 };
-constexpr std::array<Builtin, 19> kBuiltins{{
+constexpr std::array<Builtin, 22> kBuiltins{{
     {"if_else", "if_else(condition, a, b)"},
     {"sum", "sum(list)"},
     {"mean", "mean(list)"},
@@ -31,6 +32,9 @@ constexpr std::array<Builtin, 19> kBuiltins{{
     {"size", "size(list)"},
     {"categorical_lpmf", "categorical_lpmf(int y, list theta)"},
     {"categorical_logit_lpmf", "categorical_logit_lpmf(int y, list beta)"},
+    {"categorical_rng", "categorical_rng(list theta)"},
+    {"categorical_logit_rng", "categorical_logit_rng(list beta)"},
+    {"ordered_logistic_rng", "ordered_logistic_rng(eta, list c)"},
     {"ordered_logistic_lpmf", "ordered_logistic_lpmf(int y, eta, list c)"},
     {"pi", "pi()"},
     {"e", "e()"},
@@ -66,7 +70,26 @@ std::string signature_of(const PrimitiveInfo& info) {
   return std::string(info.name) + "(" + kNames.at(static_cast<std::size_t>(info.num_arguments - 1)) + ")";
 }
 
+/// "poisson" of "poisson_rng"; null where the name is of another form or no distribution.
+const DistributionInfo* distribution_of(const std::string& name) {
+  for (const DistributionInfo& info : distributions())
+    if (name == std::string(info.name) + "_rng") return &info;
+  return nullptr;
+}
+std::string signature_of(const DistributionInfo& info) {
+  // The arguments are those of the density after its variable.
+  for (const char* end : {"_lpdf", "_lpmf"})
+    if (const auto found = definitions().find(std::string(info.name) + end); found != definitions().end()) {
+      std::string text;
+      for (std::size_t i = 1; i < found->second.arguments.size(); ++i)
+        text += (i == 1 ? "" : ", ") + found->second.arguments[i].name;
+      return std::string(info.name) + "_rng(" + text + ")";
+    }
+  throw std::logic_error("no density of " + std::string(info.name));
+}
+
 bool is_function(const std::string& name) {
+  if (distribution_of(name) != nullptr) return true;
   return builtin_of(name) != nullptr || primitive_of(name) != nullptr || definitions().contains(name);
 }
 
@@ -75,6 +98,7 @@ std::vector<std::string> function_names() {
   for (const Builtin& builtin : kBuiltins) names.emplace_back(builtin.name);
   for (const PrimitiveInfo& info : primitives()) names.emplace_back(info.name);
   for (const auto& [name, definition] : definitions()) names.push_back(name);
+  for (const DistributionInfo& info : distributions()) names.push_back(std::string(info.name) + "_rng");
   return names;
 }
 
@@ -186,6 +210,7 @@ Value Lowering::name(const Syntax& syntax, const Scope* arguments) {
   const std::string& name = syntax.name;
   if (arguments != nullptr) return arguments->at(name);
   if (const auto found = symbols_.find(name); found != symbols_.end()) return found->second.value;
+  if (const auto found = simulated_.find(name); found != simulated_.end()) return {false, {found->second}};
   if (const auto found = std::find(columns_.begin(), columns_.end(), name); found != columns_.end())
     return {false, {column(static_cast<std::size_t>(found - columns_.begin()))}};
   if (const Builtin* builtin = builtin_of(name); builtin != nullptr)
@@ -426,6 +451,37 @@ Value Lowering::call(const Syntax& syntax, const Scope* scope) {
                        {by_element(syntax, Operation::add, {first, arguments[1]}),
                         by_element(syntax, Operation::add, {second, arguments[2]})});
     }
+    if (name.ends_with("_rng")) {
+      // The number of steps of the cumulated probabilities that a uniform number is beyond.
+      if (!random_) refuse(syntax, name + " draws a random number; allowed only under likelihood.simulate");
+      need(name == "ordered_logistic_rng" ? 2 : 1);
+      const NodeId uniform =
+          graph_.random(Distribution::uniform_, std::array{graph_.constant(0), graph_.constant(1)});
+      const auto one_of = [&](const char* function, NodeId argument) {
+        return graph_.call(number_of(*primitive_of(function)), std::array{argument});
+      };
+      const auto difference_of = [&](NodeId a, NodeId b) {
+        return graph_.operate(Operation::subtract, std::array{a, b});
+      };
+      std::vector<NodeId> steps;
+      if (name == "ordered_logistic_rng") {
+        for (NodeId cut : list(1))  // P(y > k) = inv_logit(eta - c[k])
+          steps.push_back(graph_.operate(
+              Operation::less, std::array{uniform, one_of("inv_logit", difference_of(number(0), cut))}));
+        return {false, {total(steps)}};
+      }
+      std::vector<NodeId> weights = list(0);
+      if (name == "categorical_logit_rng") {
+        const NodeId all = log_sum_exp(weights).nodes.front();
+        for (NodeId& weight : weights) weight = one_of("exp", difference_of(weight, all));
+      }
+      NodeId cumulated = graph_.constant(0);
+      for (std::size_t k = 0; k + 1 < weights.size(); ++k) {
+        cumulated = graph_.add(cumulated, weights[k]);
+        steps.push_back(graph_.operate(Operation::less, std::array{cumulated, uniform}));
+      }
+      return {false, {steps.empty() ? graph_.constant(0) : total(steps)}};
+    }
     const std::string of = name + " takes a category from 0 to ";
     if (name == "categorical_lpmf" || name == "categorical_logit_lpmf") {
       need(2);
@@ -462,6 +518,7 @@ Value Lowering::call(const Syntax& syntax, const Scope* scope) {
   }
   if (const auto found = definitions().find(name); found != definitions().end())
     return defined(syntax, found->second, arguments);
+  if (distribution_of(name) != nullptr) return random(syntax, arguments);
   if (const auto known = known_names(); std::find(known.begin(), known.end(), name) != known.end())
     refuse(syntax, name + " is no function; write * between " + name + " and \"(\" for a product");
   refuse(syntax, "there is no function " + name + "; " + did_you_mean(nearest_name(name, function_names())) +
@@ -496,6 +553,16 @@ Value Lowering::operation(const Syntax& syntax, const std::vector<Value>& argume
   });
 }
 
+Value Lowering::random(const Syntax& syntax, const std::vector<Value>& arguments) {
+  const DistributionInfo& info = *distribution_of(syntax.name);
+  if (!random_)
+    refuse(syntax, syntax.name + " draws a random number; allowed only under likelihood.simulate");
+  need_arguments(syntax, arguments.size(), static_cast<std::size_t>(info.num_arguments), signature_of(info));
+  const auto distribution = static_cast<Distribution>(&info - distributions().data());
+  return broadcast(syntax, arguments,
+                   [&](const std::vector<NodeId>& nodes) { return graph_.random(distribution, nodes); });
+}
+
 Value Lowering::defined(const Syntax& syntax, const Definition& definition,
                         const std::vector<Value>& arguments) {
   need_arguments(syntax, arguments.size(), definition.arguments.size(), signature_of(definition));
@@ -526,6 +593,7 @@ std::vector<std::string> expression_functions() {
   for (const PrimitiveInfo& info : primitives())
     if (builtin_of(std::string(info.name)) == nullptr) all.push_back(signature_of(info));
   for (const auto& [name, definition] : definitions()) all.push_back(signature_of(definition));
+  for (const DistributionInfo& info : distributions()) all.push_back(signature_of(info));
   std::sort(all.begin(), all.end());
   return all;
 }

@@ -39,6 +39,11 @@ class Lowering {
   /// The same, where one number is needed.
   NodeId lower_number(const ExpressionText& text);
 
+  /// From here on expressions may draw random numbers.
+  void allow_random() { random_ = true; }
+  /// From here on the column is the value that has been simulated.
+  void simulate_column(const std::string& name, NodeId value) { simulated_[name] = value; }
+
   const std::vector<IntegerUse>& integers() const { return integers_; }
   /// Indices into `columns`, in the order of Graph::column.
   const std::vector<std::size_t>& used_columns() const { return used_; }
@@ -58,6 +63,7 @@ class Lowering {
   Value operation(const Syntax& syntax, const std::vector<Value>& arguments);
   Value by_element(const Syntax& syntax, Operation operation, const std::vector<Value>& arguments);
   Value primitive(const Syntax& syntax, Primitive function, const std::vector<Value>& arguments);
+  Value random(const Syntax& syntax, const std::vector<Value>& arguments);
   Value defined(const Syntax& syntax, const Definition& definition, const std::vector<Value>& arguments);
   template <class F>
   Value broadcast(const Syntax& syntax, const std::vector<Value>& arguments, const F& apply);
@@ -80,6 +86,8 @@ class Lowering {
   std::vector<std::string> columns_;
   std::vector<std::size_t> used_;
   std::map<std::string, Symbol> symbols_;
+  std::map<std::string, NodeId> simulated_;
+  bool random_ = false;
   std::vector<IntegerUse> integers_;
   const ExpressionText* text_ = nullptr;
   const Syntax* blamed_ = nullptr;  ///< the user's call, while a definition of the language is expanded

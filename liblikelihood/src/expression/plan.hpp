@@ -22,6 +22,16 @@ struct ExpressionPlan {
   std::vector<ParameterBlock> derived;
   std::vector<expression::NodeId> derived_nodes;
   std::vector<expression::NodeId> derived_order;
+  std::vector<std::string> row_outputs;
+  std::vector<expression::NodeId> row_nodes;
+  std::vector<std::string> simulated;
+  std::vector<expression::NodeId> simulated_nodes;
+  double cost_of_row = 0;
+};
+
+/// The likelihood's division for given data.
+struct BoundProgram {
+  ParameterLayout layout;
   expression::RowProgram program;
   std::string header;  ///< generate_header() of the program
 };
@@ -30,7 +40,7 @@ struct ExpressionPlan {
 std::shared_ptr<const RowModel> make_interpreted_model(std::shared_ptr<const ExpressionPlan> plan);
 /// As `cpu` (compiled here) and `cuda` (compiled by the engine) evaluate it, from the program's inputs.
 /// Writes the name of the compiler, where it is needed here, to `compiler`.
-std::shared_ptr<const RowModel> make_compiled_model(std::shared_ptr<const ExpressionPlan> plan, bool for_host,
+std::shared_ptr<const RowModel> make_compiled_model(std::shared_ptr<const BoundProgram> bound, bool for_host,
                                                     std::string& compiler);
 
 }  // namespace emomc

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -76,12 +77,18 @@ struct ExpressionSpec {
   std::vector<NamedExpression> where;
   ExpressionText log_density;
   std::vector<NamedExpression> derived;  ///< of parameters and constants alone
-  std::string weights;                   ///< a column by which each row's log density is multiplied; or empty
+  std::vector<NamedExpression> rows;     ///< outputs of each row, as for predictions
+  /// Columns of the data and how they are drawn; the names may be those of columns.
+  std::vector<NamedExpression> simulate;
+  std::string weights;  ///< a column by which each row's log density is multiplied; or empty
   bool operator==(const ExpressionSpec&) const = default;
 };
 
 /// All parameters that a likelihood declares, those of linear predictors after the others.
 std::vector<ExpressionParameter> parameters_of(const ExpressionSpec& spec);
+
+/// The names of the columns that likelihood.simulate draws.
+std::vector<std::string> simulated_columns(const ExpressionSpec& spec);
 
 /// The names in the expressions that are declared nowhere, and so have to be columns of the data. Throws
 /// InputError, with key, line and column, where an expression cannot be parsed.
@@ -111,9 +118,14 @@ class Expression {
   /// Names of parameters that the log density does not depend on.
   std::vector<std::string> unused_parameters() const;
 
+  /// Whether a part of the likelihood reads a column: [used_columns().size()].
+  enum class Part { log_density, row_outputs, simulation };
+  std::vector<bool> columns_of(Part part) const;
+
   /// Throws InputError, naming the row, where a count is no count, an index is out of range, or a weight is
   /// negative. `rows` is num_rows x used_columns().size(), row-major.
-  void check_rows(std::span<const double> rows) const;
+  /// Of columns that are not `available`, an empty list being all, nothing is checked.
+  void check_rows(std::span<const double> rows, const std::vector<bool>& available = {}) const;
 
   /// The likelihood as `backend` evaluates it, and the columns that it reads there: those of the data, and,
   /// for `cpu` and `cuda`, what depends on data alone, computed here once. `rows` as for check_rows. Throws
@@ -122,19 +134,30 @@ class Expression {
     std::shared_ptr<const RowModel> model;
     DataSet data;          ///< one segment
     std::string compiler;  ///< the compiler's name and version; empty where nothing was compiled here
+    std::string header;    ///< the C++ that `cpu` and `cuda` compile; empty on `reference`
   };
   Bound bind(Backend backend, std::span<const double> rows) const;
 
   /// The operations of a row, in additions and multiplications, roughly.
   double cost_of_row() const;
 
-  /// The C++ header that `cpu` and `cuda` compile.
-  std::string generated_header() const;
-
   /// Names and shapes of the derived quantities.
   const std::vector<ParameterBlock>& derived() const;
   /// Writes the derived quantities at `theta` [layout().dim()] to `out`, in the order of derived().
   void derive(const double* theta, double* out) const;
+
+  /// Names of the outputs of each row (likelihood.rows).
+  const std::vector<std::string>& row_outputs() const;
+  /// Writes them at `theta` [layout().dim()]: out is num_rows x row_outputs().size(). `rows` as for
+  /// check_rows.
+  void evaluate_row_outputs(const double* theta, std::span<const double> rows, double* out) const;
+
+  /// Names of the columns that likelihood.simulate draws.
+  const std::vector<std::string>& simulated() const;
+  /// Draws them at `theta`: out is num_rows x simulated().size(), a function of the seed and `replicate`
+  /// beside the arguments. NaN where a distribution's arguments are not allowed.
+  void simulate(const double* theta, std::span<const double> rows, std::uint64_t seed,
+                std::uint32_t replicate, double* out) const;
 
  private:
   std::shared_ptr<const ExpressionPlan> plan_;
