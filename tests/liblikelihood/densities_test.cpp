@@ -103,7 +103,7 @@ TEST(Densities, AreAllCompared) {
     if (name == "std_normal_lpdf" || name.starts_with("beta_proportion_lc")) continue;  // as others
     EXPECT_GE(edges[name], 2) << name;
   }
-  EXPECT_EQ(densities, 77);
+  EXPECT_EQ(densities, 79);
 }
 
 }  // namespace

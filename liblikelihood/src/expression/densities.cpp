@@ -57,6 +57,10 @@ gumbel_lccdf(y, mu, beta) = log1m_exp(-exp((check_finite(mu) - y) / check_positi
 skew_normal_lpdf(y, xi, omega, alpha) =
     -0.225791352644727432363097614947 - log(omega) - 0.5 * square((y - check_finite(xi)) /
     check_positive(omega)) + std_normal_lcdf(check_finite(alpha) * ((y - xi) / omega))
+skew_normal_lcdf(y, xi, omega, alpha) =
+    log_skew_normal_cdf((y - check_finite(xi)) / check_positive(omega), check_finite(alpha))
+skew_normal_lccdf(y, xi, omega, alpha) =
+    log_skew_normal_cdf((check_finite(xi) - y) / check_positive(omega), -check_finite(alpha))
 von_mises_lpdf(y, mu, kappa) =
     -1.83787706640934548356065947281 - log_modified_bessel_first_kind_scaled(0, check_nonnegative(kappa))
     - 2 * kappa * square(sin(0.5 * (y - check_finite(mu))))

@@ -16,7 +16,8 @@ draw = random.Random(20261126)
 
 
 def log_uniform(low, high, n):
-    return [math.exp(draw.uniform(math.log(low), math.log(high))) for _ in range(n)]
+    # Not the exponentials themselves, the logarithms of which round too easily.
+    return [min(max(low, draw.uniform(0.9, 1.1) * math.exp(draw.uniform(math.log(low), math.log(high)))), high) for _ in range(n)]
 
 
 def uniform(low, high, n):
@@ -103,6 +104,24 @@ def log_student_t_tail(t, nu):
     return mp.log1p(-mp.exp(value)) if t < 0 else value
 
 
+def log_skew_normal(z, alpha):
+    """By quadrature of the smaller tail."""
+    def density(t):
+        return 2 * mp.npdf(t) * mp.erfc(-alpha * t / mp.sqrt(2)) / 2
+
+    with mp.workdps(40):
+        w = 1 / mp.sqrt(1 + alpha * alpha)
+        lower = z < mp.sqrt(2 / mp.pi) * alpha * w
+        near = w / (1 + abs(z) / w) if (alpha > 0) == lower and z * alpha < 0 else min(w, 1 / (1 + abs(z)))
+        sign = -1 if lower else 1
+        points = {z + sign * near * k for k in (0, 1, 3, 6, 10, 16, 25, 40, 60, 90, 130, 180, 250)}
+        points |= {x for x in [k * w for k in (-16, -8, -4, -2, -1, 0, 1, 2, 4, 8, 16)] + list(range(-20, 21)) + [k / mpf(4) for k in range(-20, 21)]
+                   if sign * (x - z) > 0}
+        scale = density(z)  # quad's bounds are absolute
+        value = mp.log(scale) + mp.log(mp.quad(lambda t: density(t) / scale, sorted(points)))
+        return value if lower else mp.log1p(-mp.exp(value))
+
+
 def log_bessel(v, z):
     if v + z < 500 or v < 1e-3 * z:
         return mp.log(mp.besseli(v, z))
@@ -182,6 +201,7 @@ everywhere = both_signs(TINY + HUGE + log_uniform(1e-6, 1e3, 120) + log_uniform(
 positive = [abs(x) for x in everywhere[::2]] + log_uniform(1e-3, 1e3, 100)
 exponents = both_signs(TINY + log_uniform(1e-6, 700, 150) + [0.3465, 0.5, 0.6931, 0.6932, 37, 40, 700, 708])
 angles = both_signs(TINY + log_uniform(1e-8, 1e15, 150) + uniform(0, 20, 60) +
+                    [22.0, 355.0, 103993.0, 833719.0, 80143857.0, 6167950454.0, 1783366216531.0, 8958937768937.0, 428224593349304.0] +
                     [k * math.pi / 2 for k in (1, 2, 3, 4, 5, 100, 12345, 10**6, 10**9, 10**14)] + [2.0**50, 52707178.0])
 near_one = [1 + s * 2.0**-k for k in range(1, 53, 4) for s in (1, -1)]
 
@@ -193,13 +213,14 @@ CASES = {
     "expm1": (mp.expm1, exponents + [-1e3, -1e300]),
     "sqrt": (mp.sqrt, positive),
     "square": (lambda x: x * x, both_signs(log_uniform(1e-150, 1e150, 40))),
-    "cbrt": (lambda x: mp.sign(x) * mp.cbrt(abs(x)), everywhere + [8.0, 27.0, 1e-321]),
+    "cbrt": (lambda x: mp.sign(x) * mp.cbrt(abs(x)), everywhere + [8.0, 27.0, 1e-321] + [1 + k / 17.3 for k in range(121)]),
     "exp2": (lambda x: mpf(2)**x, both_signs(TINY + uniform(0, 1021, 100) + [0.5, 1, 1021, 0.49999])),
     "log2": (lambda x: mp.log(x) / mp.log(2), positive + near_one),
     "log10": (lambda x: mp.log(x) / mp.log(10), positive + near_one),
     "pow": (mp.power, pairs(log_uniform(1e-300, 1e300, 150), uniform(-1, 1, 150)) +
             pairs(log_uniform(0.5, 2, 150), uniform(-1000, 1000, 150)) +
             [(1 + 2.0**-k, 2.0**k * t) for k in range(3, 52, 4) for t in (1, -1, 300, -700, 0.37)] +
+            [(x, t / math.log(x)) for x in (0.9701234, 0.9811111, 0.9931234, 1.0079999, 1.0154321, 1.0298765, 1.0301) for t in (690.0, -695.5, 77.0)] +
             [(-x, float(k)) for x in log_uniform(0.1, 10, 20) for k in (-3, 2, 7)] +
             [(5e-324, 0.5), (1e-310, -0.9), (1.7e308, 0.99), (1.7e308, -0.5), (10.0, 308.0), (2.0, 1023.0), (2.0, -1022.0)]),
     "log1m": (lambda x: mp.log1p(-x), [-x for x in everywhere if x > -1] + [1 - 2.0**-k for k in range(1, 53, 3)]),
@@ -209,7 +230,7 @@ CASES = {
     "logit": (exact(lambda x: mp.log(x) - mp.log(1 - x)), unit_edges + uniform(0, 1, 100) + log_uniform(1e-300, 1, 50)),
     "log_inv_logit": (lambda x: -mp.log1p(mp.exp(-x)) if x > -1e4 else x, exponents + [-x for x in HUGE]),
     "log1m_inv_logit": (lambda x: -mp.log1p(mp.exp(x)) if x < 1e4 else -x, exponents + HUGE),
-    "log_sum_exp": (log_sum_exp, pairs(uniform(-50, 50, 100), uniform(-50, 50, 100)) +
+    "log_sum_exp": (log_sum_exp, pairs(uniform(-50, 50, 60), uniform(-50, 50, 60)) + pairs(uniform(-5, 5, 60), uniform(-5, 5, 60)) +
                     [(1e300, 1e300), (-1e300, -1e300), (-1e3, -1001.0), (1e4, -1e4), (3.0, 3.0), (-700.0, -745.0)]),
     "log_diff_exp": (exact(lambda a, b: a + mp.log(-mp.expm1(b - a))), [
         (max(p), min(p)) for p in pairs(uniform(-50, 50, 100), uniform(-50, 50, 100))] +
@@ -227,7 +248,7 @@ CASES = {
     "atan2": (mp.atan2, pairs(both_signs(log_uniform(1e-3, 1e3, 60)), uniform(-10, 10, 120)) +
               [(1e-300, 1e300 * s) for s in (-1, 1)] + [(1e300, 1e-300), (-1e300, 1e-300), (3e-320, 2e-320), (1e308, -1.5e308)]),
     "lgamma": (log_gamma, positive + near_one + [2 + s * 2.0**-k for k in range(1, 51, 4) for s in (1, -1)] +
-               uniform(0, 20, 150) + [15.999999, 16.0, 2.5, 1.5, 0.5, 2.5000001, 170.0, 2.5e305] +
+               uniform(0, 20, 150) + [1.0001234567890123, 0.9991234567890123, 1.0000001234567891, 0.9999998765432101, 15.999999, 16.0, 2.5, 1.5, 0.5, 2.5000001, 170.0, 2.5e305] +
                [-x for x in uniform(0, 30, 60) + log_uniform(1e-300, 0.4, 20)] + [-1e9 - 0.5, -12345678.25]),
     "digamma": (lambda x: mp.digamma(x), positive + uniform(0, 12, 100) + [1.4616321449683622, 1.4616321449683624] +
                 [-x for x in uniform(0, 30, 60) + log_uniform(1e-300, 0.4, 20)]),
@@ -238,7 +259,7 @@ CASES = {
               [(x, x) for x in log_uniform(1e-10, 1e16, 40)] + [(16.0, 16.0), (15.999, 1e10), (1.0, 1 + 2**-52), (2.0, 3.0)]),
     "lchoose": (log_choose, [(float(n), float(k)) for n in (1, 2, 5, 40, 1000, 10**6, 2**40)
                              for k in sorted({1, 2, n // 7, n // 2, n - 1}) if 0 < k < n] +
-                [(n, n * t) for n in log_uniform(1e-2, 1e9, 60) for t in (0.5, 0.01, 1e-9, 0.99)]),
+                [(n, n * t) for n in log_uniform(1, 1e9, 60) for t in (0.5, 0.01, 1e-9, 0.99)]),
     "log_gamma_difference": (log_gamma_difference,
         pairs(log_uniform(1e-3, 1e6, 150), log_uniform(1e-3, 1e6, 150)) + pairs(log_uniform(0.01, 40, 100), log_uniform(1e-20, 10, 100)) +
         [(x, -x * t) for x in log_uniform(1e-3, 1e6, 40) for t in (0.5, 1e-6, 0.999)] +
@@ -258,7 +279,7 @@ CASES = {
         [(0.0, z) for z in log_uniform(1e-8, 1e9, 80) + [7.999, 8.0, 8.001]] +
         [(v, z) for v in (0.5, 1.0, 24.99, 30.0, 1e3) for z in log_uniform(1e-6, 1e4, 10)]),
     "modified_bessel_ratio": (lambda z: mp.besseli(1, z) / mp.besseli(0, z),
-                              both_signs(log_uniform(1e-8, 1e6, 80) + [1e-300, 7.999, 8.0, 8.001])),
+                              both_signs(log_uniform(1e-8, 1e6, 60) + uniform(0, 20, 40) + [1e-300, 7.999, 8.0, 8.001])),
 }
 SHAPES = [1e-12, 1e-3, 0.1, 0.5, 0.99, 1.0, 2.5, 7.0, 19.9, 20.0, 21.0, 55.5, 300.0, 1e4, 1e6]
 gamma_arguments = [(a, a * t) for a in SHAPES for t in (1e-9, 0.01, 0.29, 0.3, 0.31, 0.7, 0.97, 0.999, 1.0, 1.0000001, 1.01,
@@ -275,7 +296,7 @@ for a in (1e-12, 1e-3, 0.4, 1.0, 2.0, 9.3, 17.0, 99.0, 101.0, 2e3, 1e6):
         for x in (mean, mean + spread, mean - spread, mean + 6 * spread, mean - 6 * spread, mean / 3, 0.01, 0.6, 0.97):
             if 1e-9 < x < 1 - 1e-9:
                 beta_arguments.append((a, b, x))
-beta_arguments += [(2.0, 1e9, 1e-9), (2.0, 1e9, 1e-8), (0.5, 1e9, 1e-9), (0.5, 3.0, 1e-300), (3.0, 0.5, 1 - 2**-53)]
+beta_arguments += [(3e7, 5e7, 0.375), (3e7, 5e7, 0.3751), (5e7, 3e7, 0.6245), (2.0, 1e9, 1e-9), (2.0, 1e9, 1e-8), (0.5, 1e9, 1e-9), (0.5, 3.0, 1e-300), (3.0, 0.5, 1 - 2**-53)]
 CASES["log_inc_beta"] = (log_inc_beta, beta_arguments)
 
 CASES["log_inc_beta_complement"] = (lambda a, b, x: log_inc_beta(b, a, 1 - mpf(x)), [
@@ -284,6 +305,9 @@ CASES["log_student_t_tail"] = (log_student_t_tail, [
     (s * t, nu) for nu in (1e-3, 0.5, 1.0, 2.0, 4.5, 30.0, 199.0, 1e4, 1e6, 1e10)
     for t in (1e-12, 1e-4, 0.3, 0.99, 1.01, 2.5, 7.0, 37.0, 1e3, 1e9, 1e200) for s in (1, -1)
     if t < 50 or nu < 200])
+
+CASES["log_skew_normal_cdf"] = (log_skew_normal, [
+    (z, a) for a in (0.0, 0.3, 1.0, 3.0, -0.7, -8.0, 25.0, 1e4) for z in (-30.0, -5.0, -0.05, 1e-6, 0.3, 0.81, 1.7, 6.0) if a * z > -1e4])
 
 # Where the value is exact or special: (name, arguments, value).
 EDGES = []
@@ -333,7 +357,8 @@ edge("acos", (1, 0), (-1, math.pi), (0, math.pi / 2), (1.0000001, nan), (-2, nan
 edge("atan2", (0, 1, 0), (0, -1, math.pi), (-0.0, -1, -math.pi), (1, 0, math.pi / 2), (-1, 0, -math.pi / 2), (0, 0, 0),
      (0, -0.0, math.pi), (inf, inf, math.pi / 4), (inf, -inf, 3 * math.pi / 4), (1, inf, 0), (1, -inf, math.pi),
      (inf, 1, math.pi / 2), (-inf, 1, -math.pi / 2), (nan, 1, nan), (1, nan, nan))
-edge("floor", *[(x, math.floor(x)) for x in (0.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, -3.0, 1e300, 4503599627370495.5, 0.49999999999999994)],
+edge("floor", *[(x, math.floor(x)) for x in (0.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, -3.0, 1e300, 4503599627370495.5, 0.49999999999999994, 0.95, -0.05, 2.999999,
+                                               -7.000001, 5e-324, -5e-324)],
      (inf, inf), (-inf, -inf))
 edge("ceil", *[(x, math.ceil(x)) for x in (0.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, -3.0, 1e300, 4503599627370495.5)], (inf, inf))
 edge("trunc", *[(x, math.trunc(x)) for x in (0.0, 0.7, -0.7, 1.5, 2.5, -2.5, 3.0, -3.0, -1e300)], (-inf, -inf))
@@ -360,12 +385,13 @@ edge("inv_Phi", (0, -inf), (1, inf), (0.5, 0), (-0.1, nan), (1.1, nan))
 edge("log_modified_bessel_first_kind", (0, 0, 0), (1, 0, -inf), (0, inf, inf), (2, inf, inf), (inf, 1, -inf), (-1, 1, nan), (1, -1, nan))
 edge("log_modified_bessel_first_kind_scaled", (0, 0, 0), (1, 0, -inf), (0, inf, -inf), (-1, 1, nan), (1, -1, nan))
 edge("modified_bessel_ratio", (0, 0), (inf, 1), (-inf, -1))
-edge("log_gamma_p", (2, 0, -inf), (0, 2, 0), (2, inf, 0), (inf, 2, -inf), (-1, 2, nan), (2, -1, nan), (0, 0, nan))
-edge("log_gamma_q", (2, 0, 0), (0, 2, -inf), (2, inf, -inf), (inf, 2, 0), (-1, 2, nan), (2, -1, nan), (0, 0, nan))
+edge("log_gamma_p", (inf, inf, nan), (2, 0, -inf), (0, 2, 0), (2, inf, 0), (inf, 2, -inf), (-1, 2, nan), (2, -1, nan), (0, 0, nan))
+edge("log_gamma_q", (inf, inf, nan), (2, 0, 0), (0, 2, -inf), (2, inf, -inf), (inf, 2, 0), (-1, 2, nan), (2, -1, nan), (0, 0, nan))
 edge("log_inc_beta", (2, 3, 0, -inf), (2, 3, 1, 0), (0, 3, 0.5, nan), (2, -1, 0.5, nan), (2, 3, -0.1, nan), (2, 3, 1.1, nan),
      (inf, 3, 0.5, nan))
 edge("log_inc_beta_complement", (2, 3, 0, 0), (2, 3, 1, -inf), (0, 3, 0.5, nan), (2, 3, 1.1, nan))
 edge("log_student_t_tail", (0, 3, -math.log(2)), (inf, 3, -inf), (-inf, 3, 0), (1, 0, nan), (1, -1, nan), (1, inf, nan))
+edge("log_skew_normal_cdf", (-inf, 2, -inf), (inf, 2, 0), (1, inf, nan), (-inf, -2, -inf), (inf, -2, 0))
 edge("check_positive", (1, 1), (5e-324, 5e-324), (0, nan), (-1, nan), (inf, nan))
 edge("check_nonnegative", (1, 1), (0, 0), (-1, nan), (inf, nan))
 edge("check_finite", (1, 1), (-3, -3), (-inf, nan), (inf, nan))

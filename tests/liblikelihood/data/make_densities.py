@@ -3,7 +3,7 @@ liblikelihood/src/expression/densities.cpp, for densities_test.cpp:
 
     python3 make_densities.py > densities.txt
 
-Needs mpmath and scipy (made with 1.4.1 and 1.17.1); a value is written only where SciPy's distribution of the same name,
+With names as arguments it makes only the values of those, and the edges of all. Needs mpmath and scipy (made with 1.4.1 and 1.17.1); a value is written only where SciPy's distribution of the same name,
 if there is one, agrees with it. A line is: function, arguments, value, condition. The condition is the sum over the
 arguments of |x f'(x)|: by how much the value changes with a relative change of them."""
 import itertools
@@ -16,7 +16,7 @@ import scipy.stats as st
 from mpmath import inf, mp, mpf, nan
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../libcore/data"))
-from make_special_functions import log_inc_beta, log_phi, log_tails_of_gamma, number  # noqa: E402
+from make_special_functions import log_inc_beta, log_phi, log_skew_normal, log_tails_of_gamma, number  # noqa: E402
 
 mp.dps = 50
 np.seterr(all="ignore")
@@ -134,6 +134,9 @@ CASES = {
     "gumbel_lcdf": (lambda y, m, s: -mp.exp((m - y) / s), lines, None),
     "gumbel_lccdf": (lambda y, m, s: mp.log(-mp.expm1(-mp.exp((m - y) / s))), lines, None),
     "skew_normal_lpdf": (from_density(skew), [(y, m, s, a) for y, m, s in lines[::2] for a in (-4.0, 0.0, 0.5, 30.0)], None),
+    "skew_normal_lcdf": (lambda y, m, s, a: log_skew_normal((y - m) / s, a), [(y, 0.5, 2.0, a) for y in (-3.0, 0.0, 2.5) for a in (-4.0, 0.5)],
+                         lambda y, m, s, a: st.skewnorm.logcdf(y, a, m, s)),
+    "skew_normal_lccdf": (lambda y, m, s, a: log_skew_normal((m - y) / s, -a), [(y, 0.5, 2.0, a) for y in (-3.0, 0.0, 2.5) for a in (-4.0, 0.5)], None),
     "von_mises_lpdf": (from_density(von_mises), [(y, m, k) for y in (-3.0, 0.0, 0.1, 2.0, 9.0) for m in (-1.0, 0.3)
                                                 for k in (0.0, 1e-6, 0.5, 3.0, 7.9, 8.1, 100.0, 1e5)], None),
     "lognormal_lpdf": (lambda y, m, s: mp.log(mp.npdf(mp.log(y), m, s) / y), [(y, m, s) for y in one_positive for _, m, s in lines[:9]],
@@ -245,6 +248,8 @@ for name in ("normal", "cauchy", "double_exponential", "logistic", "gumbel"):
     edge(name + "_lccdf", (inf, 0.0, 1.0, -inf), (-inf, 0.0, 1.0, 0.0))
 for name in ("student_t_lpdf", "student_t_lcdf", "student_t_lccdf"):
     edge(name, (1.0, 0.0, 0.0, 1.0, nan), (1.0, -1.0, 0.0, 1.0, nan), (1.0, 3.0, 0.0, 0.0, nan), (1.0, 3.0, inf, 1.0, nan), (1.0, inf, 0.0, 1.0, nan))
+for name in ("skew_normal_lcdf", "skew_normal_lccdf"):
+    edge(name, (1.0, 0.0, 0.0, 1.0, nan), (1.0, 0.0, 1.0, inf, nan), (1.0, inf, 1.0, 1.0, nan))
 edge("skew_normal_lpdf", (1.0, 0.0, 0.0, 1.0, nan), (1.0, 0.0, 1.0, inf, nan), (1.0, 0.0, -1.0, 1.0, nan))
 edge("von_mises_lpdf", (1.0, 0.0, -1.0, nan), (1.0, inf, 1.0, nan), (1.0, 0.0, inf, nan))
 for name in ("lognormal", "gamma", "inv_gamma", "weibull", "frechet"):
@@ -316,8 +321,9 @@ def condition(function, arguments):
 
 
 def main():
+    wanted = sys.argv[1:]
     for name, (function, rows, scipys) in CASES.items():
-        for row in rows:
+        for row in rows if not wanted or name in wanted else []:
             value = function(*map(mpf, row))
             if not mp.isfinite(value) or value == 0 or abs(value) > 1e15:
                 continue

@@ -64,7 +64,7 @@ EMOMC_OUTLINE double lgamma(double x) {
 /// The derivative of log Gamma for x > 0: psi(x) = psi(x + 1) - 1/x up to 10, then DLMF 5.11.2.
 EMOMC_OUTLINE double digamma_positive(double x) {
   static constexpr double kSeries[] = {-1.0 / 12,  1.0 / 120,     -1.0 / 252, 1.0 / 240,
-                                       -1.0 / 132, 691.0 / 32760, -1.0 / 12,  3617.0 / 8160};
+                                       -1.0 / 132, 691.0 / 32760, -1.0 / 12};
   double below = 0;
   EMOMC_ROLLED
   while (x < 10) {
@@ -177,7 +177,7 @@ EMOMC_OUTLINE double lbeta(double a, double b) {
 }
 
 /// The logarithm of the binomial coefficient of n over k for n >= 0, also for real numbers; -infinity for k
-/// outside [0, n]. For n below 1, where the value is of order n k, relative to k.
+/// outside [0, n]. Below n = 1, where it is of order n k, the error is relative to k.
 EMOMC_OUTLINE double lchoose(double n, double k) {
   if (!(n >= 0 && n < kInfinity) || is_nan(k)) return kNotANumber;
   if (k < 0 || k > n) return -kInfinity;

@@ -3,6 +3,7 @@
 #define EMOMC_DEVICE_INCOMPLETE_BETA_HPP
 
 #include "emomc/device/incomplete_gamma.hpp"
+#include "emomc/device/quadrature.hpp"
 
 namespace emomc::device {
 
@@ -58,16 +59,6 @@ EMOMC_OUTLINE double log_beta_fraction(double a, double b, double x, double y) {
 /// convex and written so that nothing cancels: g(s) = (p - x) s + v (|e| - |s|) - f(v e), v the smaller of x
 /// and y, e = exp(-s) - 1 where that is x, else exp(s) - 1, p = a / (a + b), f(m) = m - log(1 + m).
 EMOMC_OUTLINE double log_beta_integral(double a, double b, double x, double y) {
-  static constexpr double kNodes[] = {
-      0.99726386184948156354, 0.9856115115452683354,  0.96476225558750643077, 0.93490607593773968917,
-      0.89632115576605212397, 0.84936761373256997013, 0.79448379596794240696, 0.73218211874028968039,
-      0.66304426693021520098, 0.58771575724076232904, 0.50689990893222939002, 0.42135127613063534536,
-      0.33186860228212764978, 0.23928736225213707454, 0.14447196158279649349, 0.048307665687738316235};
-  static constexpr double kWeights[] = {
-      0.0070186100094700966004, 0.016274394730905670605, 0.025392065309262059456, 0.034273862913021433103,
-      0.042835898022226680657,  0.050998059262376176196, 0.058684093478535547145, 0.065822222776361846838,
-      0.072345794108848506225,  0.078193895787070306472, 0.083311924226946755222, 0.087652093004403811143,
-      0.091173878695763884713,  0.093844399080804565639, 0.095638720079274859419, 0.096540088514727800567};
   constexpr double kLargest = 40;
   const double both = a + b;
   const double slope = fmax(0.0, EMOMC_FMA(-x, b, a * y));  // (a + b) (p - x)
@@ -85,12 +76,7 @@ EMOMC_OUTLINE double log_beta_integral(double a, double b, double x, double y) {
     const double steepness = slope - both * x * y * tilt / EMOMC_FMA(x, tilt, 1.0);
     end -= (exponent(end) - kLargest) / steepness;
   }
-  double sum = 0;
-  EMOMC_ROLLED
-  for (int i = 0; i < 16; ++i)
-    sum += kWeights[i] *
-           (exp(-exponent(0.5 * end * (1.0 - kNodes[i]))) + exp(-exponent(0.5 * end * (1.0 + kNodes[i]))));
-  return log(0.5 * end * sum);
+  return log(integral([&](double s) { return exp(-exponent(s)); }, 0.0, end));
 }
 
 /// log I_x(a, b) for x at most near a / (a + b), with y = 1 - x.

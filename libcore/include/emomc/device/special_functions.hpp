@@ -12,6 +12,7 @@
 #include "emomc/device/incomplete_beta.hpp"
 #include "emomc/device/incomplete_gamma.hpp"
 #include "emomc/device/real_functions.hpp"
+#include "emomc/device/skew_normal.hpp"
 #include "emomc/device/trigonometric.hpp"
 
 #endif  // EMOMC_DEVICE_SPECIAL_FUNCTIONS_HPP

@@ -1,5 +1,5 @@
 // Trigonometric functions and their inverses in float64 with the same bits on host and device. Arguments of
-// sin, cos and tan are reduced with 212 bits of pi/2 up to |x| = 2^50 (1.1e15); beyond, where neighbouring
+// sin, cos and tan are reduced with 159 bits of pi/2 up to |x| = 2^50 (1.1e15); beyond, where neighbouring
 // float64 numbers are an eighth or more apart, the result is NaN.
 #ifndef EMOMC_DEVICE_TRIGONOMETRIC_HPP
 #define EMOMC_DEVICE_TRIGONOMETRIC_HPP
@@ -31,19 +31,16 @@ EMOMC_INLINE SineAndCosine sincos_kernel(double high, double low) {
 }
 
 /// Sine and cosine of x, by Cody and Waite's reduction (1980, "Software manual for the elementary functions")
-/// with pi/2 in four parts of 53 bits. The first product is exact within the fused operation.
+/// with pi/2 in three parts of 53 bits. The first product is exact within the fused operation.
 EMOMC_OUTLINE SineAndCosine sincos(double x) {
   if (!(abs(x) <= 0x1p50)) return {kNotANumber, kNotANumber};
   const double n = EMOMC_RINT(x * 0x1.45f306dc9c883p-1);
   const double first = EMOMC_FMA(-n, 0x1.921fb54442d18p+0, x);
   const DoubleDouble second = two_product(-n, 0x1.1a62633145c07p-54);
-  const DoubleDouble third = two_product(-n, -0x1.f1976b7ed8fbcp-110);
-  DoubleDouble sum = two_sum(first, second.high);
-  const DoubleDouble rest = two_sum(second.low, third.high);
-  const DoubleDouble tail = two_sum(sum.low, rest.high);
-  sum = two_sum(sum.high, tail.high);
-  const double low = sum.low + (tail.low + (rest.low + EMOMC_FMA(-n, 0x1.4cf98e804177dp-164, third.low)));
-  const SineAndCosine k = sincos_kernel(sum.high, low);
+  const double third = EMOMC_FMA(-n, -0x1.f1976b7ed8fbcp-110, second.low);
+  const DoubleDouble sum = two_sum(first, second.high);
+  const DoubleDouble angle = two_sum(sum.high, sum.low + third);
+  const SineAndCosine k = sincos_kernel(angle.high, angle.low);
   switch (static_cast<i64>(n) & 3) {
     case 0:
       return {n == 0 && x == 0 ? x : k.sine, k.cosine};

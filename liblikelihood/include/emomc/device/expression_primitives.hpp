@@ -64,6 +64,7 @@
   X(log_gamma_q, 2)                           \
   X(log_modified_bessel_first_kind, 2)        \
   X(log_modified_bessel_first_kind_scaled, 2) \
+  X(log_skew_normal_cdf, 2)                   \
   X(log_student_t_tail, 2)                    \
   X(log_sum_exp, 2)                           \
   X(multiply_log, 2)                          \
