@@ -45,8 +45,8 @@ void require_data_file(const YamlNode& root) {
             "this key is missing; write the data to sample, as in data: {file: features/sad.csv}");
 }
 
-/// Defaults of a likelihood of the user's own. Of the proposals, crank_nicolson with a dense covariance is the
-/// one that ends soonest on the examples of docs/your-own-likelihood.md.
+/// Defaults of a likelihood of the user's own. Of the proposals, crank_nicolson with a dense covariance is
+/// the one that ends soonest on the examples of docs/your-own-likelihood.md.
 void set_expression_defaults(const YamlNode& root, RunConfig& config) {
   config.data.standardize = false;
   config.likelihood.precision = Precision::float64;
@@ -170,7 +170,10 @@ RunConfig parse_run_config(const std::string& yaml, const std::string& name,
 
 RunConfig run_config_of(const YamlNode& root, const std::string& name) {
   RunConfig config;
-  if (states_expression(root)) config.likelihood.expression = read_expression(root);
+  if (states_expression(root))
+    config.likelihood.expression = read_expression(root);
+  else
+    refuse_keys_of_expressions(root, config.likelihood);
   refuse_unknown_keys(root, config.likelihood);
   config.output.directory = default_directory(name);
   for (const ConfigKey& key : config_keys()) {

@@ -482,6 +482,12 @@ void refuse_unused_by_model(const YamlPlace& place, const ConfigKey& key,
 
 }  // namespace
 
+void refuse_keys_of_expressions(const YamlNode& root, const LikelihoodConfig& likelihood) {
+  for (const ConfigKey& key : config_keys())
+    if (key.used_by == ConfigKey::Users::expressions && find_value(root, key.name) != nullptr)
+      refuse_unused_by_model(key_place(root, key.name), key, likelihood);
+}
+
 void refuse_unused_keys(const YamlNode& root, const RunConfig& config) {
   for (const ConfigKey& key : config_keys()) {
     if (find_value(root, key.name) == nullptr) continue;

@@ -46,6 +46,9 @@ void refuse_unknown_keys(const YamlNode& root, const LikelihoodConfig& likelihoo
 /// The same with the key names of another table.
 void refuse_unknown_keys(const YamlNode& root, std::span<const std::string> names);
 
+/// Refuses keys of likelihoods of the user's own where there is none.
+void refuse_keys_of_expressions(const YamlNode& root, const LikelihoodConfig& likelihood);
+
 /// Refuses keys that only another model, covariance or proposal uses, and keys that this version does not
 /// support.
 void refuse_unused_keys(const YamlNode& root, const RunConfig& config);

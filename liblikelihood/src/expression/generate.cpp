@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <stdexcept>
 #include <vector>
 
 namespace emomc::expression {
@@ -25,7 +26,7 @@ const char* name_of(Support support) {
     case Support::simplex:
       return "simplex";
     case Support::covariance:
-      return "covariance";
+      throw std::logic_error("no parameter of an expression is a matrix");
     case Support::real:
       break;
   }

@@ -46,12 +46,12 @@ models <- list(
     data = function() as.list(read("bins")),
     points = list(list(n = 0.15, m = 125, s = 2, tau = 50), list(n = 0.6, m = 130, s = 12, tau = 30))),
   poisson = list(
-    code = program("array[N] int claims; matrix[N, 2] x; vector[N] years;", "real a; vector[2] b;",
+    code = program("int claims[N]; matrix[N, 2] x; vector[N] years;", "real a; vector[2] b;",
       "    for (i in 1:N) target += poisson_log_lpmf(claims[i] | a + x[i] * b + log(years[i]));\n", beta_like),
     data = function() { d <- read("claims"); list(claims = d$claims, x = cbind(d$age, d$region), years = d$years) },
     points = list(list(a = 0.3, b = c(-0.5, 0.4)), list(a = -2, b = c(3, -1))), posterior = TRUE),
   logistic = list(
-    code = program("array[N] int admitted; matrix[N, 2] x;", "real a; vector[2] b;",
+    code = program("int admitted[N]; matrix[N, 2] x;", "real a; vector[2] b;",
       "    for (i in 1:N) target += bernoulli_logit_lpmf(admitted[i] | a + x[i] * b);\n", beta_like),
     data = function() { d <- read("admissions"); list(admitted = d$admitted, x = cbind(d$grade, d$test)) },
     points = list(list(a = -0.5, b = c(0.8, 0.5)), list(a = 20, b = c(-8, 30)))),
@@ -65,7 +65,7 @@ models <- list(
     points = list(list(s = 2, excess = 3, a = -40, b = c(0.7, 1.3, -0.15)),
                   list(s = 0.3, excess = 80, a = 5, b = c(0.1, 0.2, 0.3)))),
   survival = list(
-    code = program("vector[N] weeks; array[N] int event; vector[N] treated;", "real<lower=0> shape; real a; vector[1] b;",
+    code = program("vector[N] weeks; int event[N]; vector[N] treated;", "real<lower=0> shape; real a; vector[1] b;",
       "    for (i in 1:N) { real scale = exp(a + b[1] * treated[i]);
       if (event[i] == 1) target += weibull_lpdf(weeks[i] | shape, scale);
       else target += weibull_lccdf(weeks[i] | shape, scale); }\n",
@@ -80,7 +80,7 @@ models <- list(
     points = list(list(mu = 4, tau = 3, eta = c(0.4, 0, -0.1, 0, -0.2, -0.1, 0.3, 0.1)),
                   list(mu = -20, tau = 40, eta = c(1, -2, 3, -1, 0.5, 0, 2, 1))), posterior = TRUE),
   hierarchical_logistic = list(
-    code = program("array[N] int recovered; array[N] int hospital; vector[N] dose;",
+    code = program("int recovered[N]; int hospital[N]; vector[N] dose;",
       "vector[50] alpha; real b; real alpha_mean; real<lower=0> alpha_sd;",
       "    for (i in 1:N) target += bernoulli_logit_lpmf(recovered[i] | alpha[hospital[i] + 1] + b * dose[i]);\n",
       "    target += normal_lpdf(alpha | alpha_mean, alpha_sd) + normal_lpdf(b | 0, 1) + normal_lpdf(alpha_mean | 0, 2)
@@ -97,7 +97,7 @@ models <- list(
     data = function() as.list(read("directions")),
     points = list(list(f = 0.8, mu = 1.1, apart = 3.1, kappa = c(2.5, 4)), list(f = 0.2, mu = 0, apart = 2, kappa = c(0.1, 20)))),
   zero_inflated = list(
-    code = program("array[N] int count; matrix[N, 2] x;", "real<lower=0, upper=1> zero; real a; vector[2] b;",
+    code = program("int count[N]; matrix[N, 2] x;", "real<lower=0, upper=1> zero; real a; vector[2] b;",
       "    for (i in 1:N) { real eta = a + x[i] * b;
       if (count[i] == 0) target += log_mix(zero, 0, poisson_log_lpmf(count[i] | eta));
       else target += log1m(zero) + poisson_log_lpmf(count[i] | eta); }\n",

@@ -1,0 +1,194 @@
+// Likelihoods of the user's own by the program: configurations, refusals, runs, and what reads them.
+#include <nlohmann/json.hpp>
+
+#include "program.hpp"
+#include "run_config.hpp"
+
+namespace emomc {
+namespace {
+
+using testing::expect_refused;
+using testing::ProgramFolder;
+
+const std::string kNormal =
+    "data: {file: x.csv}\n"
+    "likelihood:\n"
+    "  parameters: {m: {}, s: {support: positive}}\n"
+    "  log_density: \"normal_lpdf(x, m, s)\"\n"
+    "prior: {m: {normal: {mean: 0, sd: 10}}, s: {half_normal: 5}}\n";
+
+/// Rows of x, a count n and a group g.
+std::string some_rows() {
+  std::string text = "x,n,g\n";
+  for (int i = 0; i < 60; ++i)
+    text += std::to_string((i * 37 % 60) / 10.0 - 1) + "," + std::to_string(i % 5) + "," +
+            std::to_string(i % 3) + "\n";
+  return text;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+class ExpressionRuns : public ::testing::Test {
+ protected:
+  ExpressionRuns() { folder.write("x.csv", some_rows()); }
+  void expect_config_refused(const std::string& config, const std::string& words) {
+    folder.write("c.yaml", config);
+    for (const char* command : {"check c.yaml", "run c.yaml"}) expect_refused(folder, command, {words});
+    EXPECT_FALSE(folder.exists("runs")) << config;
+  }
+  ProgramFolder folder;
+};
+
+TEST(ExpressionConfig, IsWrittenAsItIsRead) {
+  const std::string text =
+      "data: {file: x.csv, weights: w}\n"
+      "likelihood:\n"
+      "  parameters: {p: {support: unit_interval}, k: {shape: [3]}, v: {support: simplex, shape: 2}}\n"
+      "  linear: {eta: {intercept: a, columns: [x, 'a b'], coefficients: b, offset: \"log(t)\"}, zeta: "
+      "{columns: [x], "
+      "coefficients: c}}\n"
+      "  constants: {lo: 1.5, cuts: [1, 2]}\n"
+      "  prepare: {q: \"p * 2\"}\n"
+      "  where: {z: \"x / q\", quote: '\"'}\n"
+      "  log_density: |\n    z +\n    eta\n"
+      "  derived: {r: \"exp(p)\"}\n"
+      "  rows: {o: z}\n"
+      "  simulate: {y: \"normal_rng(z, 1)\"}\n"
+      "prior: {p: {beta: {a: 1, b: 2}}, k: {normal: {mean: [1, 2, 3], sd: {half_normal: 1}}}, v: {dirichlet: "
+      "1},\n"
+      "  a: {normal: {mean: 0, sd: 1}}, b: {fixed: [1, 2]}, c: {uniform: {lower: 0, upper: 1}}}\n";
+  const auto parsed = app::parse_run_config(replaced(text, ", quote: '\"'", ""), "c.yaml");
+  const std::string written = app::to_yaml(parsed);
+  EXPECT_EQ(app::parse_run_config(written, "c.yaml"), parsed) << written;
+  EXPECT_EQ(app::to_yaml(app::parse_run_config(written, "d.yaml")), replaced(written, "runs/c", "runs/c"));
+}
+
+TEST_F(ExpressionRuns, FaultsAreRefusedInOneLineWithTheirPlace) {
+  const auto with_density = [](const std::string& density) {
+    return replaced(kNormal, "normal_lpdf(x, m, s)", density);
+  };
+  expect_config_refused(
+      with_density("nromal_lpdf(x, m, s)"),
+      "c.yaml:4: likelihood.log_density, column 1: there is no function nromal_lpdf; did you mean "
+      "normal_lpdf?");
+  expect_config_refused(
+      with_density("normal_lpdf(x, mu, s)"),
+      "c.yaml:4: likelihood.log_density, column 16: there is no column, parameter or constant mu");
+  expect_config_refused(with_density("normal_lpdf(x, m)"),
+                        "column 1: normal_lpdf takes 3 arguments, not 2: normal_lpdf(y, mu, sigma)");
+  expect_config_refused(with_density("poisson_lpmf(x, s)"),
+                        "poisson_lpmf needs a count for n, and column x is -1 in row 1 of the data");
+  expect_config_refused(with_density("poisson_lpmf(m, s * x)"), "and this depends on parameters");
+  expect_config_refused(with_density("poisson_lpmf(n / 2, s * x)"), "and this is a real number");
+  expect_config_refused(with_density("normal_lpdf(x, m, s"),
+                        "column 20: \",\" or \")\" is expected, not end");
+  expect_config_refused(with_density("normal_lpdf(x, m, s[0])"), "s is one number and has no index");
+  expect_config_refused(with_density("log(-1) * m + x"), "sampler.init: prior: no start of finite density");
+  expect_config_refused(replaced(kNormal, "half_normal", "half_norml"),
+                        "c.yaml:5: prior.s: half_norml is an unknown family");
+  expect_config_refused(replaced(kNormal, ", s: {half_normal: 5}", ""),
+                        "c.yaml:5: prior.s: this key is missing");
+  expect_config_refused(replaced(kNormal, "{m: {normal", "{mm: {normal"),
+                        "prior.mm: unknown key; did you mean prior.m?");
+  expect_config_refused(
+      replaced(kNormal, "likelihood:\n", "likelihood:\n  model: two_gaussian\n"),
+      "likelihood.model: a likelihood of your own (likelihood.log_density) does not use this key");
+  expect_config_refused(
+      replaced(kNormal, "  log_density: \"normal_lpdf(x, m, s)\"\n", ""),
+      "likelihood.parameters: model gaussian_mixture does not use this key, only a likelihood of your "
+      "own does");
+  expect_config_refused(replaced(kNormal, "file: x.csv", "file: x.csv, standardize: true"),
+                        "data.standardize: true is not for");
+  expect_config_refused(replaced(kNormal, "support: positive", "support: positve"), "did you mean positive?");
+  expect_config_refused(replaced(replaced(kNormal, "m: {}", "x: {}"), "{m: {normal", "{x: {normal"), "x is a column of the data already");
+  expect_config_refused(replaced(kNormal, "file: x.csv", "file: x.csv, weights: nn"),
+                        "data.weights: the data have no column nn");
+}
+
+TEST_F(ExpressionRuns, EnginesAgreeAndARunGoesOn) {
+  folder.write("c.yaml", kNormal + "sampler: {seed: 3, warmup: 500, draws: 1000}\n");
+  ASSERT_EQ(folder.run("run c.yaml -q -o whole").exit_code, 0);
+  ASSERT_EQ(folder.run("run c.yaml -q -o part --set sampler.draws=400").exit_code, 0);
+  const auto went_on = folder.run("run c.yaml -q -o part --resume");
+  ASSERT_EQ(went_on.exit_code, 0) << went_on.err;
+  const auto draws = [&](const std::string& run) {
+    return folder.run("export " + run + " --format csv -o -").out;
+  };
+  EXPECT_EQ(draws("part"), draws("whole"));
+  ASSERT_EQ(folder.run("run c.yaml -q -o interpreted --backend reference").exit_code, 0);
+  const auto mean = [&](const std::string& run) {
+    const auto json = nlohmann::json::parse(folder.run("summary --json " + run).out);
+    for (const auto& quantity : json["parameters"])
+      if (quantity["name"] == "m") return quantity["mean"].get<double>();
+    ADD_FAILURE();
+    return 0.0;
+  };
+  EXPECT_NEAR(mean("interpreted"), mean("whole"), 0.1);
+  folder.write("d.yaml",
+               replaced(kNormal, "normal_lpdf(x", "cauchy_lpdf(x") + "sampler: {seed: 3, warmup: 500}\n");
+  expect_refused(folder, "run d.yaml -o part --resume", {"likelihood.log_density was", "cauchy_lpdf"});
+}
+
+TEST_F(ExpressionRuns, DerivedAndRowQuantitiesAndReplicates) {
+  folder.write("c.yaml", replaced(kNormal, "prior:",
+                                  "  derived: {twice: \"2 * m\"}\n  rows: {z: \"(x - m) / s\"}\n"
+                                  "  simulate: {x: \"normal_rng(m, s)\"}\nprior:") +
+                             "sampler: {seed: 3, warmup: 500, draws: 500}\n");
+  ASSERT_EQ(folder.run("run c.yaml -q -o run").exit_code, 0);
+  const std::string csv = folder.run("export run --format csv -o -").out;
+  EXPECT_EQ(csv.substr(0, csv.find('\n')), "chain,draw,log_density,log_likelihood,log_prior,m,s,twice");
+  const auto predicted = folder.run("predict run --json");
+  ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
+  const auto json = nlohmann::json::parse(predicted.out);
+  EXPECT_EQ(json["rows"], 60);
+  EXPECT_NEAR(json["outputs"]["z"]["mean"][0].get<double>(), -1.7, 0.3);
+  folder.write("new.csv", "x\n2\n");
+  const auto other = folder.run("predict run --data new.csv");
+  EXPECT_EQ(other.out.substr(0, other.out.find('\n')), "row,z_mean,z_sd,z_q5,z_q50,z_q95") << other.err;
+  const auto checks = folder.run("summary run --predictive");
+  EXPECT_EQ(checks.exit_code, 0) << checks.err;
+  EXPECT_NE(checks.out.find("posterior predictive checks"), std::string::npos);
+  EXPECT_EQ(folder.run("compare run").exit_code, 0);
+  EXPECT_EQ(folder.run("report run").exit_code, 0);
+  folder.write("truth.json", "{\"m\": 100, \"s\": 0.001}");
+  const auto simulated = folder.run("simulate c.yaml -o made --parameters truth.json --rows 10");
+  ASSERT_EQ(simulated.exit_code, 0) << simulated.err;
+  EXPECT_EQ(folder.read("made/x.csv").substr(0, 5), "x\n100") << folder.read("made/x.csv");
+}
+
+TEST_F(ExpressionRuns, TheMachinesFaultsExitWith3) {
+  folder.write("c.yaml", kNormal + "backend: cpu\n");
+  const auto refused = [&](const std::string& environment, const std::string& words) {
+    const auto result = folder.shell(environment + " EMOMC_CACHE_DIR=$PWD/cache \"$EMOMC\" run c.yaml -q");
+    EXPECT_EQ(result.exit_code, 3) << result.err;
+    EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
+    EXPECT_FALSE(folder.exists("runs")) << result.err;
+  };
+  refused("PATH=/nowhere", "there is no C++ compiler");
+  folder.write("broken", "#!/bin/sh\necho 'likelihood.cpp:1: error: no memory' >&2\nexit 1\n");
+  folder.write("killed", "#!/bin/sh\nkill -9 $$\n");
+  folder.shell("chmod +x broken killed");
+  refused("EMOMC_CXX=$PWD/broken", "failed: likelihood.cpp:1: error: no memory");
+  refused("EMOMC_CXX=$PWD/killed", "the compiler was killed by signal 9");
+  refused("EMOMC_CXX=$PWD/missing", "EMOMC_CXX: there is no program");
+  // Code is not loaded from a folder that others may write to, nor where it has been changed.
+  folder.shell("mkdir -p cache/host && chmod 777 cache/host");
+  refused("", "chmod 700");
+  folder.shell("chmod 700 cache/host");
+  ASSERT_EQ(folder.shell("EMOMC_CACHE_DIR=$PWD/cache \"$EMOMC\" run c.yaml -q -o good").exit_code, 0);
+  folder.shell("for f in cache/host/*.so; do echo changed >> $f; done");
+  EXPECT_EQ(folder.shell("EMOMC_CACHE_DIR=$PWD/cache \"$EMOMC\" run c.yaml -q -o again").exit_code, 0)
+      << "it is compiled anew";
+  // Without a compiler, and without a backend that was asked for, the likelihood is interpreted.
+  folder.write("d.yaml", kNormal + "sampler: {warmup: 100, draws: 100}\n");
+  const auto interpreted = folder.shell("PATH=/nowhere \"$EMOMC\" run d.yaml -o slow");
+  EXPECT_EQ(interpreted.exit_code, 0) << interpreted.err;
+  EXPECT_NE(interpreted.err.find("interpreted by backend reference"), std::string::npos) << interpreted.err;
+}
+
+}  // namespace
+}  // namespace emomc
