@@ -79,7 +79,7 @@ class ResidentChain : ResidentProposal<Config> {
   __device__ void record() const {
     const typename Config::Scalars& s = block_.scalars;
     record_draw(block_.team(), block_.local, block_.chain, s.step, s.plan, this->workspace(block_.current, 0),
-                s.current_log_prior, s.current_log_likelihood);
+                s.current);
   }
 
   /// What the acceptance of block `accept` needs but for the likelihood, to the keeper's lane 0.
