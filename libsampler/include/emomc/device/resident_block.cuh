@@ -35,8 +35,6 @@ struct ResidentScalars {
 };
 /// The largest number of teams, groups of kTeamLanes threads with a barrier of their own, in a block.
 inline constexpr int kResidentTeams = 4;
-/// Value of `changed` in ResidentEvaluation::evaluate where more than one component differs.
-inline constexpr int kSeveral = -1;
 
 /// The numbers of its candidate that a line tells all blocks, beside the sums over rows.
 struct ResidentLine {
@@ -145,6 +143,9 @@ struct ResidentBlock {
       team().sync();
     else
       __syncthreads();
+  }
+  __device__ ListSegments segments() const {
+    return segments_of_list(work.first_segment, work.segment_first, list);
   }
   __device__ bool has_chain() const { return !Config::apart || chain < view.num_chains; }
 

@@ -121,7 +121,7 @@ class ResidentChain : ResidentProposal<Config> {
     typename Config::Scalars& scalars = block_.scalars;
     const Influence influence = accept == kNoBlock ? Influence::nothing : view_.blocks[accept].influence;
     const bool evaluated = influence != Influence::nothing;
-    const int changed = influence == Influence::component ? view_.blocks[accept].component : kSeveral;
+    const int changed = influence == Influence::component ? view_.blocks[accept].component : kAllComponents;
     const bool is_last = accept == view_.num_blocks - 1;
     const bool keeps = block_.in_team(kKeeper), leads = keeps && Block::leads_team();
     if (Config::ahead && propose != kNoBlock && block_.team_index() < 2) {
