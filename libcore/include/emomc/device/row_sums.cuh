@@ -111,17 +111,17 @@ __device__ inline double sum_by_warp(const double* values, int count) {
   return sum_by_warp(values, count, [](const double* from) { return *from; });
 }
 
-/// The segments of a chain's list of rows: segment s has the sums begins[s] to begins[s + 1].
+/// The segments of a chain's list of rows: segment s has the sums table[first + s] to table[first + s + 1].
 struct ListSegments {
-  const int* begins;
-  int count;
+  const int* table;
+  int first, count;
 };
 /// From tables of all lists: `first_segment` [num_lists + 1] into `segment_first`, which has an entry for
 /// each segment of a list and one more at the list's end.
 __device__ __forceinline__ ListSegments segments_of_list(const int* first_segment, const int* segment_first,
                                                          int list) {
   const int first = first_segment[list];
-  return {segment_first + first, first_segment[list + 1] - 1 - first};
+  return {segment_first, first, first_segment[list + 1] - 1 - first};
 }
 
 /// Which of the threads that sum segments the caller is: it sums segment `first`, and each `stride` further
@@ -139,7 +139,7 @@ __device__ __forceinline__ void sum_segments(ListSegments segments, SegmentShare
                                              const SumOf& sum_of, const Sync& sync) {
 #pragma unroll 1
   for (int s = share.first; s < segments.count; s += share.stride) {
-    const double sum = sum_of(segments.begins[s], segments.begins[s + 1]);
+    const double sum = sum_of(segments.table[segments.first + s], segments.table[segments.first + s + 1]);
     if (share.writes) sums[s] = sum;
   }
   sync();
