@@ -2,16 +2,22 @@
 """Hashes of the draws of short runs: every model, proposal, precision and form of the kernels.
 
     bench/draw_hashes.py --emomc build/release/bin/emomc --backend cpu -o before.json
+    bench/draw_hashes.py --emomc build/release/bin/emomc --backend cpu --configs configs --data ../shared/data -o before.json
     bench/draw_hashes.py --compare before.json after.json
 
-A change of the code that should not change draws is shown to keep them by the second command, which names the cases
+A change of the code that should not change draws is shown to keep them by the last command, which names the cases
 whose hashes differ and exits with code 1. On a GPU the sizes are such that each form of the kernels runs.
+
+With --configs the cases are instead the configurations of a directory, for a few steps: those of `run` by their draws,
+those of `evaluate` by the probabilities that follow from all draws. Data that a configuration says how to simulate are
+made by the program under test; where data are absent the configuration is named as skipped.
 """
 import argparse
 import concurrent.futures
 import hashlib
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -85,13 +91,96 @@ def draws_of(binary, backend, folder, case):
     config.write_text(f"data: {{file: {data}, standardize: true}}\n{text}output: {{directory: {run}}}\n")
     result = subprocess.run([binary, "run", str(config), "--backend", backend, "--threads", "1", "-q"],
                             capture_output=True, text=True)
-    if result.returncode != 0:
-        return name, f"exit code {result.returncode}: {result.stderr.strip().splitlines()[-1:]}"
+    return name, failure_of(result) or hash_of_run(binary, run)
+
+
+def failure_of(result):
+    return f"exit code {result.returncode}: {result.stderr.strip().splitlines()[-1:]}" if result.returncode else ""
+
+
+def hash_of_run(binary, run):
     # Chain files are cut where segments ended, which depends on time; the table of draws does not.
     table = subprocess.run([binary, "export", str(run), "--format", "csv", "-o", "-"], capture_output=True)
-    if table.returncode != 0:
-        return name, f"export: exit code {table.returncode}"
-    return name, hashlib.sha256(table.stdout).hexdigest()
+    return f"export: exit code {table.returncode}" if table.returncode else hashlib.sha256(table.stdout).hexdigest()
+
+
+# Overrides that make a run short.
+def short_run(backend):
+    steps = 20 if backend == "reference" else 100
+    return [f"sampler.warmup={steps}", f"sampler.draws={steps // 2}", "sampler.thin=2"]
+
+
+# An evaluation has a posterior for each speaker and class, and where a temper is learned more of them.
+SHORT_EVALUATION = ["sampler.chains=2", "sampler.warmup=4", "sampler.draws=4", "sampler.thin=1",
+                    "classification.temper=1", "baseline=none"]
+
+
+def kind_of(text):
+    """run, evaluate, or empty: a configuration of simulate."""
+    keys = set(re.findall(r"^(\w+):", text, re.MULTILINE))
+    return "" if "parameters" in keys else "run" if "data" in keys else "evaluate" if "corpus" in keys else ""
+
+
+def prepared_project(binary, configs, data, folder):
+    """A working directory in which the relative paths of the configurations lead to what they mean."""
+    project = folder / "project"
+    project.mkdir()
+    (project / "configs").symlink_to(configs.resolve())
+    if data:
+        (folder / "shared").mkdir()
+        (folder / "shared" / "data").symlink_to(data.resolve())
+    texts = {path: path.read_text() for path in sorted(configs.rglob("*.yaml"))}
+    simulations = {match for text in texts.values()
+                   for match in re.findall(r"emomc simulate configs/(\S+) -o (\S+)", text)}
+    for config, output in sorted(simulations):
+        subprocess.run([binary, "simulate", f"configs/{config}", "-o", output, "-q"], cwd=project, check=True)
+    return project, {str(path.relative_to(configs)): text for path, text in texts.items() if kind_of(text)}
+
+
+def hash_of_config(binary, backend, project, name, text):
+    kind = kind_of(text)
+    section = re.search(r"^(?:data|corpus):\n((?: .*\n)+)", text, re.MULTILINE)
+    needed = re.search(r"^ +(?:file|path): *([^#\s]+)", section.group(1), re.MULTILINE) if section else None
+    if needed is None or not any(project.glob(needed.group(1)) if not needed.group(1).startswith("..") else
+                                 project.parent.glob(needed.group(1).removeprefix("../"))):
+        return name, "skipped: its data are absent"
+    output = f"hashed/{name.removesuffix('.yaml')}"
+    overrides = [part for value in (short_run(backend) if kind == "run" else SHORT_EVALUATION) for part in ("--set", value)]
+    result = subprocess.run([binary, kind, f"configs/{name}", "--backend", backend, "--threads", "1", "-q",
+                             "-o", output, *overrides], cwd=project, capture_output=True, text=True)
+    if failure_of(result):
+        return name, failure_of(result)
+    if kind == "run":
+        return name, hash_of_run(binary, project / output)
+    return name, hashlib.sha256((project / output / "predictions.csv").read_bytes()).hexdigest()
+
+
+def hashes_of_configs(options, folder):
+    project, texts = prepared_project(options.emomc, options.configs, options.data, folder)
+    chosen = [name for name in texts if options.only in name]
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        return gathered(pool.map(lambda n: hash_of_config(options.emomc, options.backend, project, n, texts[n]),
+                                 chosen), len(chosen))
+
+
+def gathered(results, count):
+    hashes = {}
+    for done, (case, digest) in enumerate(results, 1):
+        hashes[case] = digest
+        print(f"{done}/{count} {case}: {digest[:60]}", file=sys.stderr)
+    return hashes
+
+
+def hashes_of_cases(options, folder):
+    chosen = [c for c in cases(options.backend) if options.only in c[0]]
+    for rows, columns in {(c[1], c[2]) for c in chosen}:
+        (folder / f"{rows}x{columns}.csv").write_text(rows_of(rows, columns))
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        return gathered(pool.map(lambda c: draws_of(options.emomc, options.backend, folder, c), chosen), len(chosen))
+
+
+def is_skipped(value):
+    return value.startswith("skipped: ")
 
 
 def is_hash(value):
@@ -101,7 +190,7 @@ def is_hash(value):
 def compare(before, after):
     first, second = (json.loads(pathlib.Path(p).read_text()) for p in (before, after))
     failed = [f"{path}: {name}: {value}" for path, hashes in ((before, first), (after, second))
-              for name, value in hashes.items() if not is_hash(value)]
+              for name, value in hashes.items() if not is_hash(value) and not is_skipped(value)]
     for line in failed:
         print(f"failed: {line}")
     differ = [name for name in first if name in second and first[name] != second[name]]
@@ -110,8 +199,13 @@ def compare(before, after):
     missing = sorted(set(first) ^ set(second))
     for name in missing:
         print(f"only in one of them: {name}")
-    print(f"{len(first)} cases, {len(differ)} differ, {len(missing)} in one file only, {len(failed)} failed")
-    return 1 if differ or missing or failed or not first else 0
+    skipped = [name for name, value in first.items() if is_skipped(value)]
+    for name in skipped:
+        print(f"{name}: {first[name]}")
+    compared = len(first) - len(skipped)
+    print(f"{compared} cases, {len(differ)} differ, {len(missing)} in one file only, {len(failed)} failed, "
+          f"{len(skipped)} skipped")
+    return 1 if differ or missing or failed or compared <= 0 else 0
 
 
 def main():
@@ -122,26 +216,21 @@ def main():
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("-o", "--output", help="a JSON file, name: hash")
     parser.add_argument("--compare", nargs=2, metavar=("BEFORE", "AFTER"))
+    parser.add_argument("--configs", type=pathlib.Path, help="hash the configurations of this directory instead")
+    parser.add_argument("--data", type=pathlib.Path, help="with --configs: what they call ../shared/data")
     options = parser.parse_args()
     if options.compare:
         return compare(*options.compare)
+    options.emomc = str(pathlib.Path(options.emomc).resolve())
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        chosen = [c for c in cases(options.backend) if options.only in c[0]]
-        for rows, columns in {(c[1], c[2]) for c in chosen}:
-            (folder / f"{rows}x{columns}.csv").write_text(rows_of(rows, columns))
-        hashes = {}
-        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            for done, (case, digest) in enumerate(
-                    pool.map(lambda c: draws_of(options.emomc, options.backend, folder, c), chosen), 1):
-                hashes[case] = digest
-                print(f"{done}/{len(chosen)} {case}: {digest[:60]}", file=sys.stderr)
+        hashes = hashes_of_configs(options, folder) if options.configs else hashes_of_cases(options, folder)
     text = json.dumps(hashes, indent=1)
     if options.output:
         pathlib.Path(options.output).write_text(text + "\n")
     else:
         print(text)
-    return 0 if hashes and all(is_hash(value) for value in hashes.values()) else 1
+    return 0 if hashes and all(is_hash(value) or is_skipped(value) for value in hashes.values()) else 1
 
 
 if __name__ == "__main__":

@@ -118,7 +118,7 @@ class CpuEngine final : public LikelihoodEngine {
     for (int i = 0; i < active.count; ++i) {
       const int changed = component[chain_of(active, i)];
       cache_.pending[chain_of(active, i)] =
-          changed == kWeightsOnly ? KeptNumbers<Real>::kAllPending : arithmetic_->slot_of(changed);
+          changed == kAllComponents ? KeptNumbers<Real>::kAllPending : arithmetic_->slot_of(changed);
     }
     for_each_part([this](const TilePart& part, double* sums, int worker) {
       const Real* tile = tile_values(part.tile) + part.row;

@@ -81,7 +81,7 @@ Ensemble::Ensemble(Device& device, std::span<const Target> targets, const Propos
   }
   for (const auto& block : blocks.blocks)
     components.insert(components.end(), chains,
-                      block.influence == Influence::component ? block.component : kWeightsOnly);
+                      block.influence == Influence::component ? block.component : kAllComponents);
   chain_id_ = uploaded(device, ids);
   beta_ = uploaded(device, betas);
   group_ = uploaded(device, groups_);

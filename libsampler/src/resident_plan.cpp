@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 
 #include "block_cycles.hpp"
 
 namespace emomc {
 namespace {
 
-constexpr int kLanes = 32;
 // One warp computes a tree of sums, which therefore has at most 32 x 32 leaves: nodes, or pieces of nodes in
 // the wide form.
 constexpr int kMostNodes = 1024;
@@ -30,29 +28,7 @@ constexpr int kWideRows = 4;
 // With fewer rows than this in a thread block, a further block costs more than it saves.
 constexpr int kFewestRows = 256;
 
-const char* form_name(device::ResidentForm form) {
-  switch (form) {
-    case device::ResidentForm::ahead:
-      return "ResidentForm::ahead";
-    case device::ResidentForm::in_turn:
-      return "ResidentForm::in_turn";
-    case device::ResidentForm::teams:
-      return "ResidentForm::teams";
-    case device::ResidentForm::lines:
-      return "ResidentForm::lines";
-    case device::ResidentForm::wide:
-      return "ResidentForm::wide";
-  }
-  return "";
-}
-
 int ceil_div(int a, int b) { return (a + b - 1) / b; }
-
-std::size_t rows_of(const DeviceLikelihood& likelihood, const ChainPlan& chain) {
-  std::size_t rows = 0;
-  for (int s : chain.segments) rows += likelihood.segment_rows[static_cast<std::size_t>(s)];
-  return rows;
-}
 
 // Cost of a pass of warps over nodes, in units of the arithmetic of one row; the latency is about two such
 // units.
@@ -69,7 +45,7 @@ int wide_cost(int nodes, int lines, int warps, int rows_per_lane) {
 
 // Cost of the passes of the evaluating warps over their nodes.
 int cost_of_passes(int rows, int rows_per_lane, int evaluators) {
-  return ceil_div(ceil_div(rows, kLanes * rows_per_lane), evaluators) * cost_of_pass(rows_per_lane);
+  return ceil_div(ceil_div(rows, kNodeLanes * rows_per_lane), evaluators) * cost_of_pass(rows_per_lane);
 }
 
 int best_rows_per_lane(int rows, int evaluators) {
@@ -93,40 +69,6 @@ std::size_t other_shared_bytes(const device::ResidentSizes& sizes) {
   }
 }
 
-ResidentNodes plan_nodes(const DeviceLikelihood& likelihood, const std::vector<ChainPlan>& chains,
-                         int rows_per_lane, int log2_piece) {
-  ResidentNodes result;
-  std::map<std::vector<int>, int> lists;
-  const int node_rows = kLanes * rows_per_lane;
-  for (const auto& chain : chains) {
-    const auto [entry, is_new] = lists.try_emplace(chain.segments, static_cast<int>(lists.size()));
-    result.list_of_chain.push_back(entry->second);
-    if (!is_new) continue;
-    const int begin = static_cast<int>(result.nodes.size());
-    double rows = 0;
-    for (int s : chain.segments) {
-      const auto segment = static_cast<std::size_t>(s);
-      result.segment_first.push_back(static_cast<int>(result.nodes.size()) - begin);
-      const auto count = static_cast<device::i64>(likelihood.segment_rows[segment]);
-      const device::i64 first =
-          static_cast<device::i64>(likelihood.segment_first_tile[segment]) * device::kTileRows;
-      const device::i64 piece_rows = static_cast<device::i64>(node_rows) << log2_piece;
-      const device::i64 end = (count + piece_rows - 1) / piece_rows * piece_rows;
-      for (device::i64 row = 0; row < end; row += node_rows)
-        result.nodes.push_back(
-            {first + row, static_cast<int>(std::clamp<device::i64>(count - row, 0, node_rows))});
-      rows += static_cast<double>(count);
-    }
-    result.segment_first.push_back(static_cast<int>(result.nodes.size()) - begin);
-    result.first_node.push_back(static_cast<int>(result.nodes.size()));
-    result.first_segment.push_back(static_cast<int>(result.segment_first.size()));
-    result.num_rows.push_back(rows);
-    result.max_nodes = std::max(result.max_nodes, static_cast<int>(result.nodes.size()) - begin);
-    result.max_segments = std::max(result.max_segments, static_cast<int>(chain.segments.size()));
-  }
-  return result;
-}
-
 namespace {
 
 class Planner {
@@ -140,16 +82,16 @@ class Planner {
         machine_(machine),
         cycles_of_(likelihood, num_blocks),
         largest_(machine.largest_cluster) {
-    std::size_t most_rows = 0;
-    bool serves = true;
-    for (const auto& chain : chains) {
-      const std::size_t rows = rows_of(likelihood, chain);
-      serves = serves && rows > 0 && chain.segments.size() <= kMostNodes;
-      most_rows = std::max(most_rows, rows);
-      most_segments_ = std::max(most_segments_, static_cast<int>(chain.segments.size()));
+    const ChainLists lists = chain_lists(chains, [&](std::size_t s) -> SegmentSize {
+      return {0, likelihood.segment_rows[s]};
+    });
+    num_lists_ = lists.num_lists();
+    most_segments_ = lists.max_segments;
+    if (num_lists_ > 0 && most_segments_ <= kMostNodes) {
+      const auto [fewest, most] = std::minmax_element(lists.num_rows.begin(), lists.num_rows.end());
+      if (*fewest > 0 && *most <= static_cast<double>(kMostPieces) * device::kTileRows)
+        rows_ = static_cast<int>(*most);
     }
-    if (serves && most_rows <= static_cast<std::size_t>(kMostPieces) * device::kTileRows)
-      rows_ = static_cast<int>(most_rows);
     while (largest_ > 1 && !has_room_for(largest_)) largest_ /= 2;
   }
 
@@ -223,8 +165,7 @@ class Planner {
 
   /// Several chains in each cluster, where that takes less time than separate kernels.
   std::optional<ResidentPlan> teams(bool caches) const {
-    const auto same = [this](const ChainPlan& c) { return c.segments == chains_.front().segments; };
-    if (!std::all_of(chains_.begin(), chains_.end(), same)) return std::nullopt;
+    if (num_lists_ > 1) return std::nullopt;
     double least = cycles_of_.launched(
         static_cast<double>(rows_) * num_chains() / machine_.num_multiprocessors, num_chains(), caches);
     std::optional<ResidentPlan> best;
@@ -234,7 +175,8 @@ class Planner {
       const int waves = ceil_div(num_chains(), clusters * device::kChainTeams);
       const auto plan = sized_teams(cluster, ceil_div(num_chains(), clusters * waves), caches);
       if (!plan) continue;
-      const int outside = (plan->nodes_per_block - plan->resident_nodes) * kLanes * plan->sizes.rows_per_lane;
+      const int outside =
+          (plan->nodes_per_block - plan->resident_nodes) * kNodeLanes * plan->sizes.rows_per_lane;
       const double cycles = waves * cycles_of_.of_teams(ceil_div(rows_, cluster), outside, most_segments_,
                                                         plan->chains_per_block, plan->sizes.caches);
       if (cycles >= least) continue;
@@ -271,8 +213,8 @@ class Planner {
     work.nodes_per_block = plan.nodes_per_block;
     work.log2_piece = plan.log2_piece;
     work.resident_nodes = plan.resident_nodes;
-    work.max_nodes = nodes.max_nodes;
-    work.max_segments = nodes.max_segments;
+    work.max_nodes = nodes.lists.max_leaves;
+    work.max_segments = nodes.lists.max_segments;
     alignas(16) unsigned char begin = 0;  // base address for computing sizes; never accessed
     return static_cast<std::size_t>(
         device::ResidentPlaces(&begin, view_, likelihood_.sizes, work, plan.sizes).bytes);
@@ -288,9 +230,9 @@ class Planner {
     const int rows = rows_per_lane(form, ceil_div(rows_, blocks), plan.evaluators);
     plan.sizes = {real_bytes(), form, lines, rows, caches, num_blocks_ > 1};
     const ResidentNodes nodes = plan_nodes(likelihood_, chains_, rows);
-    plan.nodes_per_block = ceil_div(nodes.max_nodes, blocks);
+    plan.nodes_per_block = ceil_div(nodes.lists.max_leaves, blocks);
     plan.shared_bytes =
-        nodes.max_nodes > kMostNodes ? machine_.shared_per_multiprocessor : bytes_of(plan, nodes);
+        nodes.lists.max_leaves > kMostNodes ? machine_.shared_per_multiprocessor : bytes_of(plan, nodes);
     return plan;
   }
 
@@ -303,10 +245,10 @@ class Planner {
     const int rows = rows_per_lane(device::ResidentForm::teams, ceil_div(rows_, cluster), plan.evaluators);
     plan.sizes = {real_bytes(), device::ResidentForm::teams, 1, rows, may_keep, num_blocks_ > 1};
     const ResidentNodes nodes = plan_nodes(likelihood_, chains_, rows);
-    if (nodes.max_nodes > kMostNodes) return std::nullopt;
-    plan.nodes_per_block = ceil_div(nodes.max_nodes, cluster);
+    if (nodes.lists.max_leaves > kMostNodes) return std::nullopt;
+    plan.nodes_per_block = ceil_div(nodes.lists.max_leaves, cluster);
     if (!place_rows(plan, nodes)) return std::nullopt;
-    const auto kept_of_chain = static_cast<std::size_t>(cluster * plan.nodes_per_block * kLanes * rows) *
+    const auto kept_of_chain = static_cast<std::size_t>(cluster * plan.nodes_per_block * kNodeLanes * rows) *
                                static_cast<std::size_t>(likelihood_.sizes.num_kept_near * real_bytes());
     plan.sizes.caches = may_keep && kept_of_chain * chains_.size() <= likelihood_.kept_bytes;
     return plan;
@@ -320,16 +262,16 @@ class Planner {
     const int most = likelihood_.rows_per_thread;
     for (int rows_per_lane = most; rows_per_lane >= std::min(most, kWideRows) && rows_per_lane > 0;
          rows_per_lane /= 2)
-      for (int log2 = 0; kLanes * rows_per_lane << log2 <= device::kTileRows; ++log2) {
+      for (int log2 = 0; kNodeLanes * rows_per_lane << log2 <= device::kTileRows; ++log2) {
         const ResidentNodes nodes = plan_nodes(likelihood_, chains_, rows_per_lane, log2);
-        const int pieces = nodes.max_nodes >> log2;
+        const int pieces = nodes.lists.max_leaves >> log2;
         if (pieces > (most_segments_ > 1 ? kMostNodes : kMostPieces)) continue;
         ResidentPlan plan;
         plan.evaluators = device::kWideWarps;
         plan.sizes = {real_bytes(), device::ResidentForm::wide, lines, rows_per_lane, false, num_blocks_ > 1};
         plan.log2_piece = log2;
         plan.nodes_per_block = ceil_div(pieces, blocks) << log2;
-        plan.num_blocks = ceil_div(nodes.max_nodes, plan.nodes_per_block);
+        plan.num_blocks = ceil_div(nodes.lists.max_leaves, plan.nodes_per_block);
         const int cost = wide_cost(plan.nodes_per_block, lines, plan.evaluators, rows_per_lane);
         if (best && (cost > least || (cost == least && rows_per_lane < best->sizes.rows_per_lane))) continue;
         if (!all_blocks_have_rows(plan, nodes) || !place_rows(plan, nodes)) continue;
@@ -341,8 +283,8 @@ class Planner {
   // The results of each block are what the other blocks wait for. A block without results could fall behind
   // by more than one turn.
   static bool all_blocks_have_rows(const ResidentPlan& plan, const ResidentNodes& nodes) {
-    for (std::size_t list = 0; list + 1 < nodes.first_node.size(); ++list)
-      if (ceil_div(nodes.first_node[list + 1] - nodes.first_node[list], plan.nodes_per_block) !=
+    for (std::size_t list = 0; list + 1 < nodes.lists.first_leaf.size(); ++list)
+      if (ceil_div(nodes.lists.first_leaf[list + 1] - nodes.lists.first_leaf[list], plan.nodes_per_block) !=
           plan.num_blocks)
         return false;
     return true;
@@ -352,7 +294,7 @@ class Planner {
     plan.resident_nodes = 0;
     const std::size_t fixed = bytes_of(plan, nodes) + other_shared_bytes(plan.sizes);
     if (fixed > machine_.shared_per_block) return false;
-    const auto node_bytes = static_cast<std::size_t>(kLanes * plan.sizes.rows_per_lane *
+    const auto node_bytes = static_cast<std::size_t>(kNodeLanes * plan.sizes.rows_per_lane *
                                                      likelihood_.sizes.num_columns * real_bytes());
     plan.resident_nodes =
         std::min(plan.nodes_per_block, static_cast<int>((machine_.shared_per_block - fixed) / node_bytes));
@@ -366,6 +308,7 @@ class Planner {
   int num_blocks_;  // number of blocks of a step
   const ResidentMachine& machine_;
   BlockCycles cycles_of_;
+  std::size_t num_lists_ = 0;  // of segments that chains read
   int rows_ = 0, most_segments_ = 0;
   int largest_;  // largest cluster that there is room for
 };
@@ -392,26 +335,6 @@ std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
   if (ahead) return ahead;
   const auto in_turn = planner.in_turn(steps.caches);
   return in_turn ? in_turn : planner.teams(steps.caches);
-}
-
-KernelSource resident_source(const ResidentPlan& plan, const DeviceLikelihood& likelihood,
-                             const std::string& proposal, const device::ParameterTable& table) {
-  const auto number = [](int n) { return std::to_string(n); };
-  const std::string space = "emomc::device::";
-  KernelSource source;
-  source.headers = likelihood.code.headers;
-  source.headers.push_back("emomc/device/resident_chain.cuh");
-  source.sources = likelihood.code.sources;
-  source.sources.push_back(&sampler_device_sources());
-  source.kernel = space + "resident_kernel<" + space + "ResidentConfig<" + proposal + ", " +
-                  likelihood.code.type + ", " + likelihood.real + ", " +
-                  number(likelihood.sizes.num_columns) + ", " + number(plan.sizes.rows_per_lane) + ", " +
-                  space + form_name(plan.sizes.form) + ", " + number(plan.evaluators) + ", " +
-                  (plan.sizes.caches ? "true" : "false") + ", " + (plan.sizes.neighbours ? "true" : "false") +
-                  ", " + number(plan.sizes.num_lines) + ", " + (plan.has_rows_outside() ? "true" : "false") +
-                  ">>";
-  if (table.num_covariance_rows + table.num_conditionals == 0) source.defines = {"EMOMC_PLAIN_TABLE=1"};
-  return source;
 }
 
 }  // namespace emomc

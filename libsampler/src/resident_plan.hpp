@@ -10,6 +10,7 @@
 #include "emomc/core/likelihood_engine.hpp"
 #include "emomc/core/runtime_kernel.hpp"
 #include "emomc/device/resident_layout.hpp"
+#include "resident_nodes.hpp"
 
 namespace emomc {
 
@@ -39,17 +40,6 @@ struct ResidentPlan {
 /// reserves in each block (kSharedOfSystem).
 std::size_t other_shared_bytes(const device::ResidentSizes& sizes);
 inline constexpr std::size_t kSharedOfSystem = 1024;
-
-/// The leaves of the summation trees for all distinct segment lists of the chains. A segment is padded to
-/// whole pieces of nodes, so that its last nodes may have no rows.
-struct ResidentNodes {
-  std::vector<device::RowNode> nodes;
-  std::vector<int> list_of_chain, first_node{0}, first_segment{0}, segment_first;
-  std::vector<double> num_rows;
-  int max_nodes = 0, max_segments = 0;
-};
-ResidentNodes plan_nodes(const DeviceLikelihood& likelihood, const std::vector<ChainPlan>& chains,
-                         int rows_per_lane, int log2_piece = 0);
 
 /// The properties of a step that the decision depends on.
 struct ResidentSteps {

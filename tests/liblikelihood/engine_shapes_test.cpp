@@ -194,10 +194,10 @@ void EngineOnShape::expect_same_bits() {
   theta.upload(current.thetas);
   cached->rebuild_caches(view, all);
   const int K = p.model.components, d = p.data.dim;
-  for (const int k : {kWeightsOnly, 0, K - 1, K / 2}) {
+  for (const int k : {kAllComponents, 0, K - 1, K / 2}) {
     Chains candidate = current;
     for (std::size_t c = 0; c < Chains::kCount; ++c)
-      for (int j = 0; k != kWeightsOnly && j < d; ++j)
+      for (int j = 0; k != kAllComponents && j < d; ++j)
         candidate.thetas[c * dim + static_cast<std::size_t>(K + k * d + j)] += 0.01;
     theta.upload(candidate.thetas);
     component.upload(std::vector<int>(Chains::kCount, k));

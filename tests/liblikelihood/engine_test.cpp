@@ -204,7 +204,7 @@ TEST_P(FastEngine, NoRowsHaveALogLikelihoodOfZero) {
     both.insert(both.end(), theta.begin(), theta.end());
     EXPECT_EQ(without_rows(both), (std::vector<double>{0, 0}));
     without_rows.engine().rebuild_caches(without_rows.view(), without_rows.all());
-    EXPECT_EQ(without_rows.component(both, {1, kWeightsOnly}), (std::vector<double>{0, 0}));
+    EXPECT_EQ(without_rows.component(both, {1, kAllComponents}), (std::vector<double>{0, 0}));
     without_rows.commit({1, 0});
     without_rows.engine().evaluate_rows(p.theta.data(), nullptr);
   }
@@ -339,9 +339,9 @@ TEST_P(FastEngine, BitsAreTheSameWhereBlocksGoThroughManyParts) {
     auto cached = make(model, p.data, chains, 0, ComponentCaches::on);
     cached.set(all);
     cached.engine().rebuild_caches(cached.view(), cached.all());
-    for (const int k : {K - 1, kWeightsOnly, 0}) {
+    for (const int k : {K - 1, kAllComponents, 0}) {
       for (int c = 0; c < chains; ++c)
-        for (int j = 0; k != kWeightsOnly && j < d; ++j)
+        for (int j = 0; k != kAllComponents && j < d; ++j)
           all[static_cast<std::size_t>(c) * dim + static_cast<std::size_t>(K + k * d + j)] += 1e-3;
       const auto changed = cached.component(all, std::vector<int>(static_cast<std::size_t>(chains), k));
       for (const int c : some)
@@ -384,7 +384,7 @@ TEST_P(FastEngine, ComponentCachesChangeNoBit) {
         const int k = static_cast<int>(random.uniform(device::Purpose::simulation, next++) * (K + 1)) - 1;
         components.push_back(k);
         double* theta = candidate.data() + c * dim;
-        if (k == kWeightsOnly) {
+        if (k == kAllComponents) {
           std::swap(theta[0], theta[K - 1]);
         } else {
           for (int j = 0; j < 6; ++j)

@@ -126,7 +126,7 @@ TEST_P(StudentT, ComponentCachesChangeNoBit) {
     for (int step = 0; step < 20; ++step) {
       const int k = static_cast<int>(random.uniform(device::Purpose::simulation, next++) * (K + 1)) - 1;
       auto candidate = current;
-      if (k == kWeightsOnly) {
+      if (k == kAllComponents) {
         std::swap(candidate[0], candidate[static_cast<std::size_t>(K - 1)]);
       } else {
         for (int j = 0; j < 3; ++j) candidate[static_cast<std::size_t>(K + 3 * k + j)] += 0.05;

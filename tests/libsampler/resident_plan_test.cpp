@@ -106,8 +106,8 @@ TEST(ResidentPlan, ManyChainsShareBlocks) {
       EXPECT_TRUE(p->is_of_teams());
       EXPECT_EQ(p->num_blocks, c.num_blocks);
       EXPECT_EQ(p->chains_per_block, c.chains_per_block);
-      const int nodes =
-          plan_nodes(likelihood(c.rows), chains(c.count), p->sizes.rows_per_lane, p->log2_piece).max_nodes;
+      const int nodes = plan_nodes(likelihood(c.rows), chains(c.count), p->sizes.rows_per_lane, p->log2_piece)
+                            .lists.max_leaves;
       EXPECT_GE(p->nodes_per_block * p->num_blocks, nodes);
       EXPECT_EQ(p->resident_nodes == p->nodes_per_block, p->num_blocks * 3000ul > c.rows);
       // Otherwise the kernel would look for all rows in shared memory.
@@ -157,7 +157,7 @@ TEST(ResidentPlan, ManyRowsAreTakenByAllMultiprocessors) {
       EXPECT_LE(p->sizes.num_lines, 2);
       EXPECT_EQ(p->resident_nodes, p->nodes_per_block);
       const int nodes =
-          plan_nodes(likelihood(rows), chains(count), p->sizes.rows_per_lane, p->log2_piece).max_nodes;
+          plan_nodes(likelihood(rows), chains(count), p->sizes.rows_per_lane, p->log2_piece).lists.max_leaves;
       EXPECT_EQ(p->nodes_per_block % (1 << p->log2_piece), 0);
       EXPECT_GE(p->nodes_per_block * p->num_blocks, nodes);
       EXPECT_LT(p->nodes_per_block * (p->num_blocks - 1), nodes);  // every block has some
@@ -210,8 +210,8 @@ TEST(ResidentPlan, WhatABlockTakesIsThere) {
       for (bool caches : {false, true})
         if (const auto p = plan(rows, count, caches)) {
           EXPECT_LE(p->shared_bytes + other_shared_bytes(p->sizes), kMachine.shared_per_block);
-          const int nodes =
-              plan_nodes(likelihood(rows), chains(count), p->sizes.rows_per_lane, p->log2_piece).max_nodes;
+          const int nodes = plan_nodes(likelihood(rows), chains(count), p->sizes.rows_per_lane, p->log2_piece)
+                                .lists.max_leaves;
           EXPECT_GE(p->nodes_per_block * p->num_blocks / (p->is_wide() ? 1 : p->sizes.num_lines), nodes);
           // Blocks that wait for each other run at the same time.
           const auto each = static_cast<std::size_t>(p->chains_per_block);
@@ -267,31 +267,32 @@ TEST(ResidentPlan, NodesCoverTheRowsOfEachListOnce) {
   plans.push_back({2, {2}, 1.0, 0});
   for (int rows_per_lane : {1, 2, 4}) {
     const ResidentNodes nodes = plan_nodes(l, plans, rows_per_lane);
-    EXPECT_EQ(nodes.list_of_chain, (std::vector<int>{0, 0, 1}));
-    EXPECT_EQ(nodes.num_rows, (std::vector<double>{1540, 40}));
+    EXPECT_EQ(nodes.lists.list_of_chain, (std::vector<int>{0, 0, 1}));
+    EXPECT_EQ(nodes.lists.num_rows, (std::vector<double>{1540, 40}));
     const auto rows_in = [&](int list) {
-      return std::accumulate(nodes.nodes.begin() + nodes.first_node[static_cast<std::size_t>(list)],
-                             nodes.nodes.begin() + nodes.first_node[static_cast<std::size_t>(list) + 1], 0,
-                             [](int sum, const device::RowNode& node) { return sum + node.num_rows; });
+      return std::accumulate(nodes.nodes.begin() + nodes.lists.first_leaf[static_cast<std::size_t>(list)],
+                             nodes.nodes.begin() + nodes.lists.first_leaf[static_cast<std::size_t>(list) + 1],
+                             0, [](int sum, const device::RowNode& node) { return sum + node.num_rows; });
     };
     EXPECT_EQ(rows_in(0), 1540);
     EXPECT_EQ(rows_in(1), 40);
-    EXPECT_EQ(nodes.nodes[static_cast<std::size_t>(nodes.first_node[1])].row, 2 * 1024);
+    EXPECT_EQ(nodes.nodes[static_cast<std::size_t>(nodes.lists.first_leaf[1])].row, 2 * 1024);
     // For the first list: segments begin at these nodes, and one more entry is the end of the last segment.
     const int first = (1500 + 32 * rows_per_lane - 1) / (32 * rows_per_lane);
     const int last = (40 + 32 * rows_per_lane - 1) / (32 * rows_per_lane);
-    EXPECT_EQ(std::vector<int>(nodes.segment_first.begin(), nodes.segment_first.begin() + 4),
+    EXPECT_EQ(std::vector<int>(nodes.lists.segment_first.begin(), nodes.lists.segment_first.begin() + 4),
               (std::vector<int>{0, first, first, first + last}));
-    EXPECT_EQ(nodes.max_segments, 3);
+    EXPECT_EQ(nodes.lists.max_segments, 3);
     // Pieces of four nodes: the last nodes of a segment have no rows.
     const ResidentNodes pieces = plan_nodes(l, plans, rows_per_lane, 2);
     const auto padded = [](int count) { return (count + 3) / 4 * 4; };
-    EXPECT_EQ(std::vector<int>(pieces.segment_first.begin(), pieces.segment_first.begin() + 4),
+    EXPECT_EQ(std::vector<int>(pieces.lists.segment_first.begin(), pieces.lists.segment_first.begin() + 4),
               (std::vector<int>{0, padded(first), padded(first), padded(first) + padded(last)}));
     int rows = 0;
-    for (int n = 0; n < pieces.first_node[1]; ++n) rows += pieces.nodes[static_cast<std::size_t>(n)].num_rows;
+    for (int n = 0; n < pieces.lists.first_leaf[1]; ++n)
+      rows += pieces.nodes[static_cast<std::size_t>(n)].num_rows;
     EXPECT_EQ(rows, 1540);
-    EXPECT_EQ(pieces.nodes[static_cast<std::size_t>(pieces.first_node[1]) - 1].num_rows,
+    EXPECT_EQ(pieces.nodes[static_cast<std::size_t>(pieces.lists.first_leaf[1]) - 1].num_rows,
               rows_per_lane == 1 ? 0 : std::max(0, 40 - 3 * 32 * rows_per_lane));
   }
 }

@@ -240,7 +240,7 @@ TEST(RunChains, ComponentBlocksAskForTheirComponentOnlyAndChangeNoDraw) {
   EXPECT_EQ(engine.num_full, 1);  // the start
   EXPECT_EQ(engine.num_commits, 270 * 5);
   const std::vector<int> sweep(engine.components_seen.begin(), engine.components_seen.begin() + 5);
-  EXPECT_EQ(sweep, (std::vector<int>{kWeightsOnly, 0, 1, 0, 1}));
+  EXPECT_EQ(sweep, (std::vector<int>{kAllComponents, 0, 1, 0, 1}));
 }
 
 TEST(RunChains, MinusInfinityRejectsAndNanIsCounted) {

@@ -3,29 +3,32 @@
 
 #include <vector>
 
-#include "emomc/core/execution.hpp"
-#include "emomc/core/likelihood_engine.hpp"
+#include "emomc/core/chain_lists.hpp"
 #include "emomc/device/tile_layout.hpp"
 #include "emomc/likelihood/data_set.hpp"
 
 namespace emomc {
 
+/// Chains by the tiles that they read, which `tiles`, unless null, gets for one list after the other.
+/// `segment_first_tile` as in TiledData. Throws std::invalid_argument for a segment that does not exist.
+ChainLists tile_lists(const std::vector<ChainPlan>& chains, const std::vector<Segment>& segments,
+                      const std::vector<int>& segment_first_tile, std::vector<int>* tiles = nullptr);
+
 /// The tables, built once per allocate().
 class ChainWork {
  public:
   ChainWork() = default;
-  /// `segment_first_tile` as in TiledData. Throws std::invalid_argument for a segment that does not exist.
   ChainWork(Device& device, const std::vector<ChainPlan>& chains, const std::vector<Segment>& segments,
             const std::vector<int>& segment_first_tile);
 
   device::ChainWorkView view() const;
   int max_tiles() const { return max_tiles_; }
   int max_segments() const { return max_segments_; }
-  int num_chains() const { return static_cast<int>(list_of_chain_.size()); }
+  int num_chains() const { return static_cast<int>(lists_.list_of_chain.size()); }
 
  private:
-  DeviceArray<int> list_of_chain_, first_tile_, tiles_, first_segment_, segment_first_;
-  DeviceArray<double> num_rows_;
+  DeviceChainLists lists_;  ///< their leaves are tiles
+  DeviceArray<int> tiles_;
   int max_tiles_ = 0, max_segments_ = 0;
   bool uniform_ = false;
   double uniform_rows_ = 0;

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "../chain_segments.hpp"
 #include "../engine_factories.hpp"
 #include "../tree_sum.hpp"
 #include "batch_evaluation.hpp"
@@ -19,7 +18,6 @@ using device::LikelihoodSizes;
 using device::TileMemory;
 using device::TileWork;
 
-static_assert(kWeightsOnly == device::kAllComponents);
 constexpr std::size_t kMaxSharedBytes = 110 << 10;  // two such blocks on a multiprocessor of Hopper
 constexpr std::size_t kStaticShared = 2 << 10;      // of tile_kernel, at most
 constexpr int kDrawsAtOnce = 256;
@@ -86,16 +84,10 @@ class CudaEngine final : public LikelihoodEngine {
   MemoryPlan plan(const std::vector<ChainPlan>& chains, ComponentCaches caches) const override {
     MemoryPlan plan;
     plan.data_bytes = data_.size() * sizeof(Real);
-    std::size_t max_tiles = 0, max_segments = 0;
-    for (const auto& list : chain_segments(chains, num_segments())) {
-      std::size_t num_tiles = 0;
-      for (int s : list)
-        num_tiles += static_cast<std::size_t>(segment_first_tile_[static_cast<std::size_t>(s) + 1] -
-                                              segment_first_tile_[static_cast<std::size_t>(s)]);
-      max_tiles = std::max(max_tiles, num_tiles);
-      max_segments = std::max(max_segments, list.size());
-    }
-    plan.work_bytes = WorkMemory<Real>::bytes(sizes(), chains.size(), max_tiles, max_segments);
+    const ChainLists lists = tile_lists(chains, segments_, segment_first_tile_);
+    plan.work_bytes =
+        WorkMemory<Real>::bytes(sizes(), chains.size(), static_cast<std::size_t>(lists.max_leaves),
+                                static_cast<std::size_t>(lists.max_segments));
     if (caches == ComponentCaches::on)
       plan.cache_bytes = chains.size() * num_kept() * padded_rows() * sizeof(Real);
     return plan;

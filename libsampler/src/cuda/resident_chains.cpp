@@ -26,13 +26,6 @@ int attribute(cudaDeviceAttr which) {
   return value;
 }
 
-template <class T>
-DeviceArray<T> to_device(Device& device, const std::vector<T>& values) {
-  DeviceArray<T> array(device, values.size());
-  array.upload(values);
-  return array;
-}
-
 class CudaResidentChains final : public ResidentChains {
  public:
   CudaResidentChains(Device& device, const DeviceLikelihood& likelihood, const device::StepView& view,
@@ -43,21 +36,18 @@ class CudaResidentChains final : public ResidentChains {
         view_(view),
         kernel_(resident_source(plan, likelihood, proposal, view.table)) {
     const ResidentNodes nodes = plan_nodes(likelihood, chains, plan.sizes.rows_per_lane, plan.log2_piece);
-    nodes_ = to_device(device, nodes.nodes);
-    for (const auto& [list, array] :
-         {std::pair{&nodes.list_of_chain, &list_of_chain_}, std::pair{&nodes.first_node, &first_node_},
-          std::pair{&nodes.first_segment, &first_segment_}, std::pair{&nodes.segment_first, &segment_first_}})
-      *array = to_device(device, *list);
-    num_rows_ = to_device(device, nodes.num_rows);
+    nodes_ = {device, nodes.nodes.size()};
+    nodes_.upload(nodes.nodes);
+    lists_ = {device, nodes.lists};
     work_ = {likelihood.rows,
              nodes_.data(),
-             list_of_chain_.data(),
-             first_node_.data(),
-             first_segment_.data(),
-             segment_first_.data(),
-             num_rows_.data(),
-             nodes.max_nodes,
-             nodes.max_segments,
+             lists_.list_of_chain.data(),
+             lists_.first_leaf.data(),
+             lists_.first_segment.data(),
+             lists_.segment_first.data(),
+             lists_.num_rows.data(),
+             nodes.lists.max_leaves,
+             nodes.lists.max_segments,
              plan.nodes_per_block,
              0,
              plan.resident_nodes,
@@ -155,8 +145,7 @@ class CudaResidentChains final : public ResidentChains {
   device::StepView view_;
   RuntimeKernel kernel_;
   DeviceArray<device::RowNode> nodes_;
-  DeviceArray<int> list_of_chain_, first_node_, first_segment_, segment_first_;
-  DeviceArray<double> num_rows_;
+  DeviceChainLists lists_;  // their leaves are nodes
   DeviceArray<device::u64> told_;
   device::ResidentWork work_{};
   bool runs_ = false;

@@ -40,9 +40,7 @@ struct EnsembleView {
 };
 
 using device::ActiveSet;
-
-/// Value of evaluate_component's component[chain] where only the weights changed.
-inline constexpr int kWeightsOnly = -1;
+using device::kAllComponents;
 
 struct Capabilities {
   bool components = false;  ///< evaluate_component exists and is cheaper than evaluate
@@ -104,8 +102,9 @@ class LikelihoodEngine {
 
   /// Computes log_likelihood of each active chain from its theta.
   virtual void evaluate(EnsembleView candidate, ActiveSet active) = 0;
-  /// Computes the same value where theta differs from the last committed point in one component only.
-  /// `component` [num_chains] is in the memory of the engine's device: the component, or kWeightsOnly.
+  /// Computes the same value where theta differs from the last committed point in one component at most.
+  /// `component` [num_chains] is in the memory of the engine's device: the component, or kAllComponents where
+  /// several differ or the weights.
   virtual void evaluate_component(EnsembleView candidate, const int* component, ActiveSet active) = 0;
   /// Adopts (accepted[chain] != 0) or discards what evaluate_component computed. `accepted` [num_chains] is
   /// in the memory of the engine's device.

@@ -60,6 +60,10 @@ struct ParameterChange {
   bool keeps_heights;  ///< only parameters of DataUnit::location differ
 };
 
+/// In place of a component's number: not one component differs, but several of them or the weights, so that
+/// all are evaluated.
+inline constexpr int kAllComponents = -1;
+
 /// What prepare() makes of a parameter vector.
 template <class Real>
 struct PreparedPoint {

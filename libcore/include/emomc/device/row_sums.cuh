@@ -111,6 +111,46 @@ __device__ inline double sum_by_warp(const double* values, int count) {
   return sum_by_warp(values, count, [](const double* from) { return *from; });
 }
 
+/// The segments of a chain's list of rows: segment s has the sums table[first + s] to table[first + s + 1].
+struct ListSegments {
+  const int* table;
+  int first, count;
+};
+/// From tables of all lists: `first_segment` [num_lists + 1] into `segment_first`, which has an entry for
+/// each segment of a list and one more at the list's end.
+__device__ __forceinline__ ListSegments segments_of_list(const int* first_segment, const int* segment_first,
+                                                         int list) {
+  const int first = first_segment[list];
+  return {segment_first, first, first_segment[list + 1] - 1 - first};
+}
+
+/// Which of the threads that sum segments the caller is: it sums segment `first`, and each `stride` further
+/// on.
+struct SegmentShare {
+  int first, stride;
+  bool writes;  ///< the sum of a segment; one thread of those that sum it together
+};
+
+/// The level of the tree between the sums below segments and a chain's total: writes the sum of each segment
+/// to sums[segments.count], which all threads that `sync` waits for may read afterwards. `sum_of(begin, end)`
+/// is the tree over the sums from `begin` to `end`.
+template <class SumOf, class Sync>
+__device__ __forceinline__ void sum_segments(ListSegments segments, SegmentShare share, double* sums,
+                                             const SumOf& sum_of, const Sync& sync) {
+#pragma unroll 1
+  for (int s = share.first; s < segments.count; s += share.stride) {
+    const double sum = sum_of(segments.table[segments.first + s], segments.table[segments.first + s + 1]);
+    if (share.writes) sums[s] = sum;
+  }
+  sync();
+}
+/// The same by one warp, the calling thread being its lane `lane`.
+template <class SumOf>
+__device__ __forceinline__ void sum_segments(ListSegments segments, int lane, double* sums,
+                                             const SumOf& sum_of) {
+  sum_segments(segments, {0, 1, lane == 0}, sums, sum_of, [] { __syncwarp(); });
+}
+
 }  // namespace emomc::device
 
 #endif  // EMOMC_DEVICE_ROW_SUMS_CUH

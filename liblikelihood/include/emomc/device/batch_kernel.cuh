@@ -76,6 +76,15 @@ struct BatchBlock {
   }
 };
 
+/// Waits for the calling warp (`warps` 1), or for all of the block.
+template <int warps>
+__device__ __forceinline__ void sync_warps() {
+  if (warps > 1)
+    __syncthreads();
+  else
+    __syncwarp();
+}
+
 /// Balanced tree over values[0 .. count) in device memory that other blocks have written. By one warp
 /// (`warps` 1), or by all of the block. `groups`: kBatchWarpGroups or kBatchGroups doubles in shared memory.
 template <int warps>
@@ -89,20 +98,14 @@ __device__ __noinline__ double sum_written(const double* values, int count, doub
     for (int i = 0; i < kOfLane; ++i) own[i] = first + i < count ? __ldcg(values + first + i) : 0.0;
     return sum_over_lanes(sum_in_registers(own));
   };
-  const auto sync = [] {
-    if (warps > 1)
-      __syncthreads();
-    else
-      __syncwarp();
-  };
   const int num_groups = (count + kBatchGroup - 1) / kBatchGroup;
   if (num_groups <= 1) return sum_of(0);
-  sync();  // `groups` may still be read
+  sync_warps<warps>();  // `groups` may still be read
   for (int group = warp; group < num_groups; group += warps) {
     const double sum = sum_of(group);
     if (threadIdx.x % 32 == 0) groups[group] = sum;
   }
-  sync();
+  sync_warps<warps>();
   return sum_by_warp(groups, num_groups);
 }
 
@@ -122,19 +125,15 @@ __device__ void finish_batch_chain(const BatchView& view, int chain, int list, i
   if (Config::uniform || view.max_segments <= 1) {
     sum = sum_written<warps>(sums, num_batch_sums<Config>(view, num_tiles), groups);
   } else {
-    double* segments = groups + (warps > 1 ? kBatchGroups : kBatchWarpGroups);
-    const int first = view.first_segment[list], count = view.first_segment[list + 1] - 1 - first;
-    for (int s = 0; s < count; ++s) {
-      const int begin = view.segment_first[first + s], end = view.segment_first[first + s + 1];
-      const double segment =
-          sum_written<warps>(sums + begin * Config::parts, (end - begin) * Config::parts, groups);
-      if (threadIdx.x % (32 * warps) == 0) segments[s] = segment;
-    }
-    if (warps > 1)
-      __syncthreads();
-    else
-      __syncwarp();
-    sum = sum_by_warp(segments, count);
+    double* segment_sums = groups + (warps > 1 ? kBatchGroups : kBatchWarpGroups);
+    const ListSegments segments = segments_of_list(view.first_segment, view.segment_first, list);
+    sum_segments(
+        segments, {0, 1, threadIdx.x % (32 * warps) == 0}, segment_sums,
+        [sums, groups](int begin, int end) {
+          return sum_written<warps>(sums + begin * Config::parts, (end - begin) * Config::parts, groups);
+        },
+        sync_warps<warps>);
+    sum = sum_by_warp(segment_sums, segments.count);
   }
   if (threadIdx.x % (32 * warps) == 0) {
     view.log_likelihood[chain] =

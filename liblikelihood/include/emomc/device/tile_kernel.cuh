@@ -101,15 +101,14 @@ __device__ void finish_chain(const L likelihood, const EvaluationView<Real>& vie
     sum = sum_over_array<kTileThreads>(sums, task.num_tiles * kParts, scratch);
   } else {
     double* segment_sums = view.segment_sums + static_cast<i64>(task.chain) * work.max_segments;
-    const int first = work.first_segment[task.list], last = work.first_segment[task.list + 1] - 1;
-    for (int s = first; s < last; ++s) {
-      const int begin = work.segment_first[s];
-      sum = sum_over_array<kTileThreads>(sums + begin * kParts, (work.segment_first[s + 1] - begin) * kParts,
-                                         scratch);
-      if (threadIdx.x == 0) segment_sums[s - first] = sum;
-    }
-    __syncthreads();
-    sum = sum_over_array<kTileThreads>(segment_sums, last - first, scratch);
+    const ListSegments segments = segments_of_list(work.first_segment, work.segment_first, task.list);
+    sum_segments(
+        segments, {0, 1, threadIdx.x == 0}, segment_sums,
+        [sums, scratch](int begin, int end) {
+          return sum_over_array<kTileThreads>(sums + begin * kParts, (end - begin) * kParts, scratch);
+        },
+        [] { __syncthreads(); });
+    sum = sum_over_array<kTileThreads>(segment_sums, segments.count, scratch);
   }
   const double rows = work.uniform ? work.uniform_rows : work.num_rows[task.list];
   if (threadIdx.x == 0) view.log_likelihood[task.chain] = likelihood.log_likelihood(rows, task.common, sum);

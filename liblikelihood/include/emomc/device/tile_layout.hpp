@@ -31,7 +31,7 @@ struct KeptView {
                  ///< keeping any, kNothingPending
   i64 slot_size;
 };
-inline constexpr int kAllComponents = -1, kNothingPending = -2;
+inline constexpr int kNothingPending = -2;
 
 /// Arguments of the tile kernel; all pointers are device memory.
 template <class Real>

@@ -18,7 +18,7 @@ struct ResidentCandidate {
 /// The scalars of a chain, and the numbers that its threads tell each other. `KeptState` is the likelihood's.
 template <class KeptState>
 struct ResidentScalars {
-  double current_log_prior, current_log_jacobian, current_log_likelihood;
+  LogDensities current;
   double log_prior, log_jacobian, log_likelihood, log_q;  ///< the candidate's
   double common[kMostResidentSets];                       ///< `common` of the point in each set
   double total_of_rows;
@@ -35,8 +35,6 @@ struct ResidentScalars {
 };
 /// The largest number of teams, groups of kTeamLanes threads with a barrier of their own, in a block.
 inline constexpr int kResidentTeams = 4;
-/// Value of `changed` in ResidentEvaluation::evaluate where more than one component differs.
-inline constexpr int kSeveral = -1;
 
 /// The numbers of its candidate that a line tells all blocks, beside the sums over rows.
 struct ResidentLine {
@@ -146,6 +144,9 @@ struct ResidentBlock {
     else
       __syncthreads();
   }
+  __device__ ListSegments segments() const {
+    return segments_of_list(work.first_segment, work.segment_first, list);
+  }
   __device__ bool has_chain() const { return !Config::apart || chain < view.num_chains; }
 
   __device__ int team_index() const { return warp / kTeamWarps; }
@@ -155,6 +156,7 @@ struct ResidentBlock {
 
   template <class T>
   static __device__ void copy_all(const T* from, T* to, int n) {
+    EMOMC_ROLLED  // mostly once around
     for (int i = thread(); i < n; i += Config::chain_threads) to[i] = from[i];
   }
 
@@ -189,9 +191,7 @@ struct ResidentBlock {
     copy_all(places.num_accepted, view.num_accepted + counters, view.num_blocks);
     copy_all(places.num_proposed, view.num_proposed + counters, view.num_blocks);
     if (thread() != 0) return;
-    view.current.log_prior[chain] = scalars.current_log_prior;
-    view.current.log_jacobian[chain] = scalars.current_log_jacobian;
-    view.current.log_likelihood[chain] = scalars.current_log_likelihood;
+    set_densities(view.current, chain, scalars.current);
     view.step[chain] = scalars.step;
     view.num_faults[chain] = scalars.num_faults;
     view.accepted[chain] = scalars.accepted;
@@ -232,9 +232,7 @@ struct ResidentBlock {
 
   __device__ void load_scalars() {
     typename Config::Scalars& s = scalars;
-    s.current_log_prior = view.current.log_prior[chain];
-    s.current_log_jacobian = view.current.log_jacobian[chain];
-    s.current_log_likelihood = view.current.log_likelihood[chain];
+    s.current = densities_of(view.current, chain);
     s.step = view.step[chain];
     s.num_faults = view.num_faults[chain];
     s.plan = *view.record_plan;
@@ -250,9 +248,9 @@ struct ResidentBlock {
       local.table.covariance_rows = places.covariance_rows;
       local.table.conditionals = places.conditionals;
     }
-    local.current.log_prior = &s.current_log_prior - chain;
-    local.current.log_jacobian = &s.current_log_jacobian - chain;
-    local.current.log_likelihood = &s.current_log_likelihood - chain;
+    local.current.log_prior = &s.current.prior - chain;
+    local.current.log_jacobian = &s.current.jacobian - chain;
+    local.current.log_likelihood = &s.current.likelihood - chain;
     local.candidate.log_prior = &s.log_prior - chain;
     local.candidate.log_jacobian = &s.log_jacobian - chain;
     local.candidate.log_likelihood = &s.log_likelihood - chain;

@@ -79,7 +79,7 @@ class ResidentChain : ResidentProposal<Config> {
   __device__ void record() const {
     const typename Config::Scalars& s = block_.scalars;
     record_draw(block_.team(), block_.local, block_.chain, s.step, s.plan, this->workspace(block_.current, 0),
-                s.current_log_prior, s.current_log_likelihood);
+                s.current);
   }
 
   /// What the acceptance of block `accept` needs but for the likelihood, to the keeper's lane 0.
@@ -121,7 +121,7 @@ class ResidentChain : ResidentProposal<Config> {
     typename Config::Scalars& scalars = block_.scalars;
     const Influence influence = accept == kNoBlock ? Influence::nothing : view_.blocks[accept].influence;
     const bool evaluated = influence != Influence::nothing;
-    const int changed = influence == Influence::component ? view_.blocks[accept].component : kSeveral;
+    const int changed = influence == Influence::component ? view_.blocks[accept].component : kAllComponents;
     const bool is_last = accept == view_.num_blocks - 1;
     const bool keeps = block_.in_team(kKeeper), leads = keeps && Block::leads_team();
     if (Config::ahead && propose != kNoBlock && block_.team_index() < 2) {

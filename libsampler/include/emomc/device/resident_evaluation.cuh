@@ -17,7 +17,7 @@ class ResidentEvaluation {
   __device__ explicit ResidentEvaluation(const Block& block) : block_(block) {}
 
   /// Sums the block's own rows at the candidate and sends the sums; the evaluating warps call it. `changed`
-  /// is the only component that differs from the current point's, or a negative number; only caches need it.
+  /// is the only component that differs from the current point's, or kAllComponents; only caches need it.
   __device__ void evaluate(int changed, int parity) const {
 #pragma unroll 1
     for (int own = first_node(); own < block_.num_own; own += Config::evaluators)
@@ -35,7 +35,7 @@ class ResidentEvaluation {
         own = __shfl_sync(0xffffffffu, own, 0);
       }
       if (own >= block_.num_own) return;
-      evaluate_node(own, kSeveral, parity);
+      evaluate_node(own, kAllComponents, parity);
       own = -1;
     }
   }
@@ -50,16 +50,10 @@ class ResidentEvaluation {
       sum = sum_by_warp(sums, block_.num_nodes);
     } else {
       double* segment_sums = block_.places.segment_sums + line * work.max_segments;
-      const int first = work.first_segment[block_.list];
-      const int count = work.first_segment[block_.list + 1] - 1 - first;
-      const int* begins = work.segment_first + first;
-#pragma unroll 1
-      for (int s = 0; s < count; ++s) {
-        const double segment = sum_by_warp(sums + begins[s], begins[s + 1] - begins[s]);
-        if (block_.lane == 0) segment_sums[s] = segment;
-      }
-      __syncwarp();
-      sum = sum_by_warp(segment_sums, count);
+      const ListSegments segments = block_.segments();
+      sum_segments(segments, block_.lane, segment_sums,
+                   [sums](int begin, int end) { return sum_by_warp(sums + begin, end - begin); });
+      sum = sum_by_warp(segment_sums, segments.count);
     }
     return Config::likelihood().log_likelihood(block_.scalars.total_of_rows, common, sum);
   }
@@ -73,15 +67,12 @@ class ResidentEvaluation {
     if (work.max_segments <= 1) {
       if (block_.warp == receiver) sum = sum_by_warp(sums, block_.num_nodes);
     } else {
-      const int first = work.first_segment[block_.list];
-      const int count = work.first_segment[block_.list + 1] - 1 - first;
-      const int* begins = work.segment_first + first;
-      for (int s = block_.warp; s < count; s += Config::chain_threads / 32) {
-        const double segment = sum_by_warp(sums + begins[s], begins[s + 1] - begins[s]);
-        if (block_.lane == 0) segment_sums[s] = segment;
-      }
-      block_.sync();
-      if (block_.warp == receiver) sum = sum_by_warp(segment_sums, count);
+      const ListSegments segments = block_.segments();
+      sum_segments(
+          segments, {block_.warp, Config::chain_threads / 32, block_.lane == 0}, segment_sums,
+          [sums](int begin, int end) { return sum_by_warp(sums + begin, end - begin); },
+          [this] { block_.sync(); });
+      if (block_.warp == receiver) sum = sum_by_warp(segment_sums, segments.count);
     }
     return Config::likelihood().log_likelihood(block_.scalars.total_of_rows,
                                                block_.scalars.common[block_.candidate], sum);

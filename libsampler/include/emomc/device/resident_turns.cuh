@@ -74,7 +74,7 @@ class ResidentTurns : protected ResidentProposal<Config> {
     Prepared p{};
     p.is_evaluated = is_evaluated;
     p.candidate = {0, line.log_prior, line.log_jacobian};
-    p.current = {s.current_log_likelihood, s.current_log_prior, s.current_log_jacobian};
+    p.current = s.current;
     p.beta = lines_.beta;
     p.log_uniform = line.log_uniform;
     p.takes_part = true;
@@ -91,18 +91,16 @@ class ResidentTurns : protected ResidentProposal<Config> {
     typename Config::Scalars& s = block_.scalars;
     const auto t = block_.team();
     const Decision last = lines_.decisions[turn.count - 1];
-    const double log_prior = s.current_log_prior, log_likelihood = s.current_log_likelihood;
+    const LogDensities before = s.current;
     i64 step = s.step;
     t.sync();
     int block = turn.block;
 #pragma unroll 1
     for (int i = 0; i < turn.count; ++i) {
       const bool accepted = turn.accepted && i == turn.count - 1;
-      if (Block::leads_team()) {
-        ++block_.places.num_proposed[block];
-        if (accepted) ++block_.places.num_accepted[block];
-        if (lines_.decisions[i].fault) ++s.num_faults;
-      }
+      if (Block::leads_team())
+        count_decision({true, accepted, lines_.decisions[i].fault}, block_.places.num_proposed[block],
+                       block_.places.num_accepted[block], s.num_faults);
       if (++block < view_.num_blocks) continue;
       block = 0;
       ++step;
@@ -110,16 +108,12 @@ class ResidentTurns : protected ResidentProposal<Config> {
       const int set = accepted ? block_.current : turn.set_before;
       w.current_u = block_.places.u(set);
       w.current_theta = block_.places.theta(set);
-      record_draw(t, block_.local, block_.chain, step, s.plan, w, accepted ? last.candidate.prior : log_prior,
-                  accepted ? last.candidate.likelihood : log_likelihood);
+      record_draw(t, block_.local, block_.chain, step, s.plan, w, accepted ? last.candidate : before);
     }
     if (!Block::leads_team()) return;
     s.step = step;
     s.accepted = turn.accepted ? 1 : 0;
-    if (!turn.accepted) return;
-    s.current_log_likelihood = last.candidate.likelihood;
-    s.current_log_prior = last.candidate.prior;
-    s.current_log_jacobian = last.candidate.jacobian;
+    if (turn.accepted) s.current = last.candidate;
   }
 
   ResidentLines& lines_;

@@ -129,17 +129,12 @@ class WideEvaluation {
                          : sum_by_warp(sums, groups);
     } else {
       double* segment_sums = block_.places.segment_sums + line * work.max_segments;
-      const int first = work.first_segment[block_.list];
-      const int count = work.first_segment[block_.list + 1] - 1 - first;
-      const int* begins = work.segment_first + first;
-#pragma unroll 1
-      for (int s = 0; s < count; ++s) {
-        const int begin = begins[s] >> work.log2_piece, end = begins[s + 1] >> work.log2_piece;
-        const double segment = sum_by_warp(sums + begin, end - begin);
-        if (block_.lane == 0) segment_sums[s] = segment;
-      }
-      __syncwarp();
-      sum = sum_by_warp(segment_sums, count);
+      const ListSegments segments = block_.segments();
+      sum_segments(segments, block_.lane, segment_sums, [&](int first_node, int end_node) {
+        const int begin = first_node >> work.log2_piece, end = end_node >> work.log2_piece;
+        return sum_by_warp(sums + begin, end - begin);
+      });
+      sum = sum_by_warp(segment_sums, segments.count);
     }
     return Config::likelihood().log_likelihood(block_.scalars.total_of_rows, common, sum);
   }

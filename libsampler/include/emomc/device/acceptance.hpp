@@ -1,0 +1,195 @@
+// What becomes of a block's candidate once its likelihood is there: the decision, what it changes in the
+// chain, and the record of the draw after a step's last block. Shared by metropolis.hpp and the kernels that
+// decide on several candidates at once.
+#ifndef EMOMC_DEVICE_ACCEPTANCE_HPP
+#define EMOMC_DEVICE_ACCEPTANCE_HPP
+
+#include "emomc/device/math.hpp"
+#include "emomc/device/step_view.hpp"
+
+namespace emomc::device {
+
+/// What one launch does with a chain: accept block `accept_block`, then propose block `propose_block`;
+/// kNoBlock leaves a part out.
+inline constexpr int kNoBlock = -1;
+
+/// Parts of the step that only some proposals have; the others' kernels are without their instructions.
+template <class Proposal>
+inline constexpr bool has_halves = Proposal::block_plan == BlockPlan::halves;
+template <class Proposal>
+inline constexpr bool has_jumps = Proposal::block_plan == BlockPlan::by_component_and_jump;
+template <class Proposal>
+inline constexpr bool has_stages = Proposal::block_plan == BlockPlan::stages;
+template <class Proposal>
+inline constexpr bool has_fit_moves = Proposal::block_plan == BlockPlan::by_component_and_fit;
+
+template <class Proposal>
+EMOMC_INLINE bool is_of_half(const StepView& v, int chain, const ProposalBlock& block) {
+  if constexpr (has_halves<Proposal>) return v.half[chain] == block.half;
+  return true;
+}
+
+/// The part of a transition that does not depend on the candidate's likelihood, so that it can run while
+/// that is computed.
+struct Prepared {
+  i64 step;                         ///< steps done before the acceptance
+  double log_uniform;               ///< of the acceptance
+  double log_ratio;                 ///< log acceptance ratio but for the likelihood
+  LogDensities candidate, current;  ///< the candidate's likelihood is not there yet
+  double beta;
+  bool is_evaluated;  ///< the candidate's likelihood is to come; otherwise it is the current one's
+  bool takes_part;    ///< in the acceptance: the chain is of the half that moves, its first try was rejected
+  bool is_second_try;
+  u64 num_proposed, num_accepted;  ///< before
+  RecordPlan plan;
+  InnovationView adapted;  ///< of the block to propose
+};
+
+/// Logarithm of the uniform number that decides on a block at a step.
+EMOMC_INLINE double draw_log_uniform(const StepView& v, u32 chain_id, i64 step, int block) {
+  return log(RandomSource{v.seed, static_cast<u64>(step), chain_id}.uniform(Purpose::acceptance,
+                                                                            static_cast<u32>(block)));
+}
+
+/// Log acceptance ratio of a block's candidate but for the likelihood.
+template <class Proposal>
+EMOMC_INLINE double log_ratio_of(const ProposalBlock& block, const LogDensities& candidate,
+                                 const LogDensities& current, double log_q) {
+  if constexpr (has_jumps<Proposal>)
+    if (block.jump) return (candidate.prior - current.prior) + log_q;
+  return (candidate.prior - current.prior) + (candidate.jacobian - current.jacobian) + log_q;
+}
+
+/// a / b of positive numbers; small ones at the price of small ones.
+EMOMC_INLINE i64 quotient(i64 a, i64 b) {
+  if ((static_cast<u64>(a | b) >> 32) == 0) return static_cast<u32>(a) / static_cast<u32>(b);
+  return a / b;
+}
+
+/// Records the chain's current point, where the plan keeps the draw after `step` steps.
+template <class Team>
+EMOMC_HD void record_draw(const Team& team, const StepView& v, int chain, i64 step, const RecordPlan& plan,
+                          const Workspace& w, LogDensities densities) {
+  const i64 since = step - plan.origin;
+  if (since < plan.every) return;
+  const i64 number = quotient(since, plan.every);
+  if (number * plan.every != since) return;
+  const i64 kept = number - 1;
+  if (kept >= plan.capacity) return;
+  const i64 row = (plan.slot + kept) * v.num_chains + chain;
+  const int dim = v.table.dim, dim_u = v.table.dim_unconstrained;
+  if (v.record.theta) copy(team, w.current_theta, v.record.theta + row * dim, dim);
+  if (v.record.u) copy(team, w.current_u, v.record.u + row * dim_u, dim_u);
+  if (team.rank() == 0) {
+    v.record.log_prior[row] = densities.prior;
+    v.record.log_likelihood[row] = densities.likelihood;
+  }
+}
+
+struct Decision {
+  bool accepted, fault;
+  LogDensities candidate;
+  double log_density;  ///< of the candidate, with Jacobian and beta
+};
+
+/// log(1 - a(candidate, first)) - log(1 - a(current, first)), a being the probability with which the first
+/// try is accepted from there: what a second try's ratio has beside densities and proposals (Tierney and Mira
+/// 1999). Log densities with Jacobian and beta; minus infinity where the second try cannot be accepted.
+EMOMC_INLINE double second_try_correction(double first, double candidate, double current) {
+  if (!(first > -kInfinity)) return 0.0;  // never accepted, from anywhere
+  if (first >= candidate) return -kInfinity;
+  return log1p(-exp(first - candidate)) - log1p(-exp(first - current));
+}
+
+/// Whether chain's candidate is accepted, `log_likelihood` being its own where it is evaluated.
+template <class Proposal>
+EMOMC_INLINE Decision decide(const StepView& v, int chain, const Prepared& p, double log_likelihood) {
+  LogDensities candidate = p.candidate;
+  candidate.likelihood = p.is_evaluated ? log_likelihood : p.current.likelihood;
+  double log_ratio = p.beta * (candidate.likelihood - p.current.likelihood) + p.log_ratio;
+  double log_density = 0;
+  if constexpr (has_stages<Proposal>) {
+    log_density = p.beta * candidate.likelihood + candidate.prior + candidate.jacobian;
+    if (p.is_second_try && p.takes_part)
+      log_ratio +=
+          second_try_correction(v.first_density[chain], log_density,
+                                p.beta * p.current.likelihood + p.current.prior + p.current.jacobian);
+  }
+  const double density = candidate.likelihood + candidate.prior + candidate.jacobian;
+  // Minus infinity is a density; NaN and plus infinity are faults, which reject and are counted.
+  const bool fault = is_nan(density) || density == kInfinity;
+  return {p.takes_part && !fault && p.log_uniform < log_ratio, p.takes_part && fault, candidate,
+          fault ? -kInfinity : log_density};
+}
+
+/// The same, the likelihood being in the chain's row.
+template <class Proposal>
+EMOMC_INLINE Decision decide(const StepView& v, int chain, const Prepared& p) {
+  return decide<Proposal>(v, chain, p, p.is_evaluated ? v.candidate.log_likelihood[chain] : 0.0);
+}
+
+/// The densities of the current point after a decision, `before` being those before it.
+EMOMC_INLINE LogDensities densities_after(const Decision& decision, const LogDensities& before) {
+  return decision.accepted ? decision.candidate : before;
+}
+
+/// What a decision counts as. A chain that does not take part had no candidate to decide on.
+struct Outcome {
+  bool takes_part, accepted, fault;
+};
+/// Counts a decision on a block; one thread calls it.
+EMOMC_INLINE void count_decision(Outcome outcome, u64& num_proposed, u64& num_accepted, u64& num_faults) {
+  if (outcome.takes_part) ++num_proposed;
+  if (outcome.accepted) ++num_accepted;
+  if (outcome.fault) ++num_faults;
+}
+
+/// Carries out what was decided for block `b`; after the last block the step is done and counted.
+template <class Proposal, class Team>
+EMOMC_HD void settle(const Team& team, const StepView& v, int chain, int b, const Decision& decision,
+                     const Prepared& p, const Workspace& w) {
+  const bool yes = decision.accepted;
+  const Workspace rows = rows_of(v, chain);
+  if (yes) {
+    copy(team, w.u, rows.current_u, v.point_size);
+    copy(team, w.theta, rows.current_theta, v.table.dim);
+    if (w.current_u != rows.current_u) {
+      copy(team, w.u, w.current_u, v.point_size);
+      copy(team, w.theta, w.current_theta, v.table.dim);
+    }
+  }
+  if (team.rank() == 0) {
+    v.accepted[chain] = yes ? 1 : 0;
+    const i64 counter = static_cast<i64>(chain) * v.num_blocks + b;
+    u64 num_proposed = p.num_proposed, num_accepted = p.num_accepted;
+    count_decision({p.takes_part, yes, decision.fault}, num_proposed, num_accepted, v.num_faults[chain]);
+    v.num_proposed[counter] = num_proposed;
+    v.num_accepted[counter] = num_accepted;
+    if constexpr (has_stages<Proposal>)
+      if (!p.is_second_try) {
+        v.first_accepted[chain] = yes ? 1 : 0;
+        v.first_density[chain] = decision.log_density;
+      }
+    if (yes) set_densities(v.current, chain, decision.candidate);
+    if (b == v.num_blocks - 1) v.step[chain] = p.step + 1;
+  }
+}
+
+/// After the last block: the draw, where the plan keeps it.
+template <class Team>
+EMOMC_HD void record_decided(const Team& team, const StepView& v, int chain, const Decision& decision,
+                             const Prepared& p, const Workspace& w) {
+  record_draw(team, v, chain, p.step + 1, p.plan, w, densities_after(decision, p.current));
+}
+
+/// Both.
+template <class Proposal, class Team>
+EMOMC_HD void accept_or_reject(const Team& team, const StepView& v, int chain, int b,
+                               const Decision& decision, const Prepared& p, const Workspace& w) {
+  settle<Proposal>(team, v, chain, b, decision, p, w);
+  if (b == v.num_blocks - 1) record_decided(team, v, chain, decision, p, w);
+}
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_ACCEPTANCE_HPP

@@ -1,0 +1,161 @@
+// What the Metropolis-Hastings step reads and writes: the state of all chains, and where a team works on one.
+#ifndef EMOMC_DEVICE_STEP_VIEW_HPP
+#define EMOMC_DEVICE_STEP_VIEW_HPP
+
+#include "emomc/device/proposal.hpp"
+
+namespace emomc::device {
+
+/// The log densities of a point, but for the likelihood's power beta.
+struct LogDensities {
+  double likelihood, prior, jacobian;
+};
+/// One point per chain, chain-major.
+struct PointSet {
+  double* u;      ///< num_chains x ld_u
+  double* theta;  ///< num_chains x ld
+  double* log_prior;
+  double* log_jacobian;
+  double* log_likelihood;  ///< [num_chains] each
+};
+
+EMOMC_INLINE LogDensities densities_of(const PointSet& points, int chain) {
+  return {points.log_likelihood[chain], points.log_prior[chain], points.log_jacobian[chain]};
+}
+/// One thread calls it.
+EMOMC_INLINE void set_densities(const PointSet& points, int chain, const LogDensities& densities) {
+  points.log_likelihood[chain] = densities.likelihood;
+  points.log_prior[chain] = densities.prior;
+  points.log_jacobian[chain] = densities.jacobian;
+}
+
+/// Which draws of a segment are kept, and where; uploaded before each segment.
+struct RecordPlan {
+  i64 origin;  ///< steps origin + every, origin + 2 every, ... are kept
+  i64 every;
+  i64 slot;      ///< of the first one
+  i64 capacity;  ///< slots from `slot` on
+};
+
+/// Kept draws: slot-major, then chain. `u` or `theta` may be null.
+struct Record {
+  double* u;      ///< slots x num_chains x dim_unconstrained
+  double* theta;  ///< slots x num_chains x dim
+  double* log_prior;
+  double* log_likelihood;  ///< slots x num_chains
+};
+
+/// Everything the step reads and writes, by value to kernels; memory of the engine's device.
+struct StepView {
+  ParameterTable table;     ///< of group 0; the others' arrays lie behind its own, of equal sizes
+  const double* constants;  ///< [num_tables] log_prior_constant of each
+  int num_tables;           ///< 1: all groups have the same
+  PointSet current, candidate;
+  int num_chains, ld_u, ld;
+  int point_size;      ///< of u: dim_unconstrained numbers, then what the proposal keeps of a point
+  double* innovation;  ///< num_chains x ld_innovation
+  int ld_innovation, num_innovation;
+  double* log_q;  ///< [num_chains]
+  u8* accepted;   ///< [num_chains], of the last block
+  i64* step;      ///< [num_chains] steps done; equal in all chains
+  const u32* chain_id;
+  const double* beta;
+  const int* group;
+  const int* half;          ///< [num_chains] 0 or 1
+  const int* members;       ///< chains of group 0's half 0, its half 1, group 1's half 0, ...
+  const int* first_member;  ///< [2 num_groups + 1] into `members`
+  u8* first_accepted;       ///< [num_chains] of the step's first try, where there are stages
+  double* first_density;    ///< [num_chains] log density of its candidate, with Jacobian and beta
+  const double* adapted;    ///< num_groups x adapted_layout.size()
+  AdaptedLayout adapted_layout;
+  const ProposalBlock* blocks;
+  int num_blocks;
+  DrawnAhead drawn;
+  IncrementShape shape;
+  u64* num_accepted;  ///< num_chains x num_blocks
+  u64* num_proposed;
+  u64* num_faults;  ///< [num_chains]
+  u64 seed;
+  const RecordPlan* record_plan;
+  Record record;
+};
+
+/// Where a team works on one chain: the chain's own rows of StepView, or copies of them in memory that is
+/// nearer; and what it reads there.
+struct Workspace {
+  double* current_u;                    ///< [point_size]
+  double* u;                            ///< of the candidate
+  double* innovation;                   ///< [num_innovation]
+  double* current_theta;                ///< [dim]
+  double* theta;                        ///< of the candidate
+  double* adapted;                      ///< the chain's group's scales and sds
+  ParameterTable table;                 ///< as StepView's, its arrays nearer
+  bool is_filled = false;               ///< table and adapted numbers are there already
+  const double* log_uniform = nullptr;  ///< where given: innovation and this one have been drawn ahead
+};
+
+EMOMC_INLINE double* adapted_of(const StepView& v, int chain) {
+  return const_cast<double*>(v.adapted) + static_cast<i64>(v.group[chain]) * v.adapted_layout.size();
+}
+
+/// The prior and transforms of a chain: its group's.
+EMOMC_INLINE ParameterTable table_of(const StepView& v, int chain) {
+  ParameterTable table = v.table;
+  if (v.num_tables == 1) return table;
+  const i64 group = v.group[chain];
+  table.elements += group * table.dim;
+  table.covariance_rows += group * table.num_covariance_rows;
+  table.conditionals += group * table.num_conditionals;
+  table.log_prior_constant = v.constants[group];
+  return table;
+}
+
+/// The chain's rows themselves.
+EMOMC_INLINE Workspace rows_of(const StepView& v, int chain) {
+  const i64 u = static_cast<i64>(chain) * v.ld_u, theta = static_cast<i64>(chain) * v.ld;
+  return {v.current.u + u,
+          v.candidate.u + u,
+          v.innovation + static_cast<i64>(chain) * v.ld_innovation,
+          v.current.theta + theta,
+          v.candidate.theta + theta,
+          adapted_of(v, chain),
+          table_of(v, chain)};
+}
+
+/// A workspace of its own in `memory`, aligned to 8 bytes; workspace_bytes() of it.
+EMOMC_INLINE Workspace workspace_in(unsigned char* memory, const StepView& v, int chain) {
+  const int n = v.point_size, dim = v.table.dim;
+  double* numbers = reinterpret_cast<double*>(memory);
+  double* theta = numbers + 2 * n + v.num_innovation;
+  double* adapted = theta + 2 * dim;
+  ParameterTable table = table_of(v, chain);
+  Element* elements = reinterpret_cast<Element*>(adapted + v.adapted_layout.num_small());
+  SimplexBlock* simplices = reinterpret_cast<SimplexBlock*>(elements + dim);
+  CovarianceRow* rows = reinterpret_cast<CovarianceRow*>(simplices + table.num_simplices);
+  table.elements = elements;
+  table.simplices = simplices;
+  table.covariance_rows = rows;
+  table.conditionals = reinterpret_cast<ConditionalElement*>(rows + table.num_covariance_rows);
+  return {numbers, numbers + n, numbers + 2 * n, theta, theta + dim, adapted, table};
+}
+EMOMC_INLINE i64 workspace_bytes(const StepView& v) {
+  const i64 n = v.point_size, dim = v.table.dim;
+  return (2 * n + v.num_innovation + 2 * dim + v.adapted_layout.num_small()) *
+             static_cast<i64>(sizeof(double)) +
+         dim * static_cast<i64>(sizeof(Element)) +
+         v.table.num_simplices * static_cast<i64>(sizeof(SimplexBlock)) +
+         v.table.num_covariance_rows * static_cast<i64>(sizeof(CovarianceRow)) +
+         v.table.num_conditionals * static_cast<i64>(sizeof(ConditionalElement));
+}
+
+/// Each member copies its own elements, which it alone reads until the next sync.
+template <class Team>
+EMOMC_INLINE void copy(const Team& team, const double* from, double* to, int n) {
+  if (from == to) return;
+  EMOMC_ROLLED
+  for (int i = team.rank(); i < n; i += team.size()) to[i] = from[i];
+}
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_STEP_VIEW_HPP
