@@ -114,10 +114,15 @@ TableFile read_csv_header(const std::filesystem::path& file, const std::vector<s
 }
 
 TableFile read_csv(const std::filesystem::path& file, const std::vector<std::string>& wanted,
-                   const CsvFormat& format) {
+                   const CsvFormat& format, const std::vector<std::string>& text_columns) {
   const std::string name = file.string();
   const CsvText csv = decode_csv(name, read_whole_file(file));
-  const CsvDialect dialect = find_dialect(name, csv, format, wanted);
+  // The format is found by the columns of numbers.
+  std::vector<std::string> of_numbers;
+  for (const std::string& column : wanted)
+    if (std::find(text_columns.begin(), text_columns.end(), column) == text_columns.end())
+      of_numbers.push_back(column);
+  const CsvDialect dialect = find_dialect(name, csv, format, of_numbers.empty() ? wanted : of_numbers);
   CsvRecords records(name, csv.text, dialect.separator, csv.first_line);
   TableFile table;
   table.notes = dialect.notes;
@@ -126,6 +131,11 @@ TableFile read_csv(const std::filesystem::path& file, const std::vector<std::str
   const bool has_index = dialect.header && table.columns.size() > 1 &&
                          (table.columns[0] == kUnnamedIndex || is_index_name(table.columns[0]));
   table.chosen = choose_columns(name, table.columns, wanted);
+  table.texts.resize(table.chosen.size());
+  std::vector<char> is_text(table.columns.size(), 0);
+  for (std::size_t i = 0; i < table.columns.size(); ++i)
+    is_text[i] =
+        std::find(text_columns.begin(), text_columns.end(), table.columns[i]) != text_columns.end() ? 1 : 0;
   bool index_is_checked = false;
   if (has_index && std::find(table.chosen.begin(), table.chosen.end(), 0u) != table.chosen.end() &&
       wanted.empty()) {
@@ -170,7 +180,16 @@ TableFile read_csv(const std::filesystem::path& file, const std::vector<std::str
                               "write.csv(row.names = FALSE))"
                             : ""));
     if (index_is_checked) check_index(name + ":" + line(), table.columns[0], fields[0]);
-    for (std::size_t index : table.chosen) {
+    for (std::size_t c = 0; c < table.chosen.size(); ++c) {
+      const std::size_t index = table.chosen[c];
+      if (is_text[index]) {
+        table.texts[c].emplace_back(trimmed(fields[index]));
+        if (table.texts[c].back().empty())
+          throw InputError(name + ":" + line() + ": column " + table.columns[index] +
+                           ": a missing value; every row needs a category");
+        table.values.push_back(0);
+        continue;
+      }
       table.values.push_back(parse_number(fields[index], dialect.decimal, [&] {
         return name + ":" + line() + ": column " + table.columns[index];
       }));

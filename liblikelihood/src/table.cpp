@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
@@ -118,6 +119,33 @@ void add_labels(Table& table, const TableFile& file, bool first) {
   }
 }
 
+/// Replaces the texts of a column, row by row, by the indices of their levels.
+void set_categories(const std::vector<std::string>& texts, CategoryColumn& column, std::size_t place,
+                    Table& table) {
+  const bool known = !column.levels.empty();
+  std::map<std::string, std::size_t> code_of;
+  if (known) {
+    for (const std::string& level : column.levels) code_of.emplace(level, code_of.size());
+  } else {
+    for (const std::string& text : texts) code_of.emplace(text, 0);
+    for (auto& [level, code] : code_of) {
+      code = column.levels.size();
+      column.levels.push_back(level);
+    }
+  }
+  const std::size_t d = table.columns.size();
+  for (std::size_t row = 0; row < texts.size(); ++row) {
+    const auto found = code_of.find(texts[row]);
+    if (found == code_of.end())
+      throw InputError("data.categories." + column.name + ": " + texts[row] + " in row " +
+                       std::to_string(row + 1) + " of the data is none of its " +
+                       std::to_string(column.levels.size()) + " levels; " +
+                       did_you_mean(nearest_name(texts[row], column.levels)) +
+                       "list it, or leave the list out so that the levels are those of the data");
+    table.values[row * d + place] = static_cast<double>(found->second);
+  }
+}
+
 }  // namespace
 
 const std::vector<std::string>& reserved_columns() {
@@ -182,11 +210,15 @@ std::vector<std::string> read_column_names(const TableRequest& request) {
 Table read_table(const TableRequest& request) {
   Table table;
   std::map<std::string, std::vector<std::string>> files_with;  // by note
+  std::vector<std::string> text_columns;
+  for (const CategoryColumn& column : request.categories) text_columns.push_back(column.name);
+  std::vector<std::vector<std::string>> texts;  // of each column
   table.files = expand(request.files);
   for (std::size_t f = 0; f < table.files.size(); ++f) {
     const std::filesystem::path path = table.files[f];
-    TableFile file = path.extension() == ".npy" ? read_npy(path, request.columns)
-                                                : read_csv(path, request.columns, request.format);
+    TableFile file = path.extension() == ".npy"
+                         ? read_npy(path, request.columns)
+                         : read_csv(path, request.columns, request.format, text_columns);
     std::vector<std::string> columns;
     for (std::size_t index : file.chosen) columns.push_back(file.columns[index]);
     if (f == 0) {
@@ -203,6 +235,19 @@ Table read_table(const TableRequest& request) {
     table.num_rows += file.num_rows;
     table.values.insert(table.values.end(), file.values.begin(), file.values.end());
     add_labels(table, file, f == 0);
+    texts.resize(table.columns.size());
+    for (std::size_t c = 0; c < file.texts.size(); ++c)
+      texts[c].insert(texts[c].end(), std::make_move_iterator(file.texts[c].begin()),
+                      std::make_move_iterator(file.texts[c].end()));
+  }
+  for (const CategoryColumn& column : request.categories) {
+    const auto at = std::find(table.columns.begin(), table.columns.end(), column.name);
+    if (at == table.columns.end()) continue;
+    const auto place = static_cast<std::size_t>(at - table.columns.begin());
+    if (texts[place].empty())
+      throw InputError("data.categories." + column.name + ": .npy files have numbers only; remove this key");
+    table.categories.push_back(column);
+    set_categories(texts[place], table.categories.back(), place, table);
   }
   for (const auto& [note, files] : files_with)
     table.notes.push_back(files[0] +

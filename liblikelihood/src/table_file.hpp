@@ -18,6 +18,7 @@ struct TableFile {
   std::size_t num_rows = 0;
   std::vector<std::vector<std::string>> labels;  ///< of each label column, [num_rows]
   std::vector<std::string> label_names;
+  std::vector<std::vector<std::string>> texts;  ///< of each chosen column, [num_rows]; empty: it is numbers
   std::vector<std::string> notes;  ///< deviations from the default CSV format
 };
 
@@ -26,8 +27,9 @@ struct TableFile {
 std::vector<std::size_t> choose_columns(const std::string& file, const std::vector<std::string>& columns,
                                         const std::vector<std::string>& wanted);
 
+/// `text_columns`: names of columns whose values are texts; in `values` they are 0.
 TableFile read_csv(const std::filesystem::path& file, const std::vector<std::string>& wanted,
-                   const CsvFormat& format);
+                   const CsvFormat& format, const std::vector<std::string>& text_columns = {});
 /// Only TableFile::columns.
 TableFile read_csv_header(const std::filesystem::path& file, const std::vector<std::string>& wanted,
                           const CsvFormat& format);

@@ -104,7 +104,8 @@ TEST_F(ExpressionRuns, FaultsAreRefusedInOneLineWithTheirPlace) {
   expect_config_refused(replaced(kNormal, "file: x.csv", "file: x.csv, standardize: true"),
                         "data.standardize: true is not for");
   expect_config_refused(replaced(kNormal, "support: positive", "support: positve"), "did you mean positive?");
-  expect_config_refused(replaced(replaced(kNormal, "m: {}", "x: {}"), "{m: {normal", "{x: {normal"), "x is a column of the data already");
+  expect_config_refused(replaced(replaced(kNormal, "m: {}", "x: {}"), "{m: {normal", "{x: {normal"),
+                        "x is a column of the data already");
   expect_config_refused(replaced(kNormal, "file: x.csv", "file: x.csv, weights: nn"),
                         "data.weights: the data have no column nn");
 }
@@ -188,6 +189,65 @@ TEST_F(ExpressionRuns, TheMachinesFaultsExitWith3) {
   const auto interpreted = folder.shell("PATH=/nowhere \"$EMOMC\" run d.yaml -o slow");
   EXPECT_EQ(interpreted.exit_code, 0) << interpreted.err;
   EXPECT_NE(interpreted.err.find("interpreted by backend reference"), std::string::npos) << interpreted.err;
+}
+
+/// The blocks of a page between ```KIND and ```.
+std::vector<std::string> blocks_of(const std::string& page, const std::string& kind) {
+  std::vector<std::string> blocks;
+  const std::string begin = "```" + kind + "\n";
+  for (auto at = page.find(begin); at != std::string::npos; at = page.find(begin, at + 1)) {
+    const auto first = at + begin.size();
+    blocks.push_back(page.substr(first, page.find("```", first) - first));
+  }
+  return blocks;
+}
+
+TEST(YourOwnLikelihoodPage, RunsFromTopToBottom) {
+  const std::string source = EMOMC_SOURCE_DIR;
+  std::ifstream file(source + "/docs/your-own-likelihood.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  const auto configurations = blocks_of(text.str(), "yaml"), commands = blocks_of(text.str(), "sh");
+  ASSERT_GE(configurations.size(), 2U);
+  ASSERT_EQ(commands.size(), 2U);
+  ProgramFolder folder;
+  folder.write("normal.yaml", configurations[0]);
+  folder.write("claims.yaml", configurations[1]);
+  const std::string ready = "ln -s '" + source + "/docs' docs; emomc() { \"$EMOMC\" \"$@\"; }; set -e\n";
+  const auto result = folder.shell(ready + commands[0] + commands[1]);
+  EXPECT_EQ(result.exit_code, 0) << result.err << result.out;
+  EXPECT_EQ(folder.read("rates.csv").substr(0, 13), "row,rate_mean");
+}
+
+TEST_F(ExpressionRuns, CategoriesAreNumberedByTheirLevels) {
+  std::string rows = "x,school\n";
+  for (int i = 0; i < 90; ++i)
+    rows += std::to_string(10 * (i % 3) + (i * 7 % 10) / 10.0) + (i % 3 == 0   ? ",west\n"
+                                                                  : i % 3 == 1 ? ",\"the east\"\n"
+                                                                               : ",north\n");
+  folder.write("schools.csv", rows);
+  const std::string config =
+      "data: {file: schools.csv, categories: {school: auto}}\n"
+      "likelihood:\n  parameters: {m: {shape: [3]}}\n  log_density: \"normal_lpdf(x, m[school], 1)\"\n"
+      "  rows: {mean: \"m[school]\"}\nprior: {m: {normal: {mean: 0, sd: 100}}}\n"
+      "sampler: {warmup: 500, draws: 500, seed: 1}\n";
+  folder.write("c.yaml", config);
+  const auto run = folder.run("run c.yaml -q -o run");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto manifest = nlohmann::json::parse(folder.read("run/manifest.json"));
+  EXPECT_EQ(manifest["data"]["categories"]["school"], nlohmann::json({"north", "the east", "west"}));
+  folder.write("new.csv", "school\nwest\nthe east\n");
+  const auto predicted = nlohmann::json::parse(folder.run("predict run --data new.csv --json").out);
+  EXPECT_NEAR(predicted["outputs"]["mean"]["mean"][0].get<double>(), 0.45, 0.5);
+  EXPECT_NEAR(predicted["outputs"]["mean"]["mean"][1].get<double>(), 10.45, 0.5);
+  folder.write("new.csv", "school\nwset\n");
+  expect_refused(folder, "predict run --data new.csv",
+                 {"data.categories.school: wset in row 1", "did you mean west?"});
+  folder.write("c.yaml", replaced(config, "school: auto", "school: [west, north]"));
+  expect_refused(folder, "check c.yaml", {"data.categories.school: the east in row 2"});
+  folder.write("c.yaml", replaced(config, "{school: auto}", "{schol: auto}"));
+  expect_refused(folder, "check c.yaml",
+                 {"data.categories.schol: no expression uses this column; did you mean school?"});
 }
 
 }  // namespace

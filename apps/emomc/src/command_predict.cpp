@@ -122,8 +122,10 @@ void predict(const Options& options) {
   const RunData known = read_run_data(options.run, 0);
   if (options.data.empty()) check_data_files(options.run, known);
   const ExpressionRows rows = read_expression_rows(*expression, known.columns, Expression::Part::row_outputs,
-                                                   options.data.empty() ? known.paths : options.data,
-                                                   options.data.empty() ? known.format : CsvFormat{});
+                                                   {options.data.empty() ? known.paths : options.data,
+                                                    {},
+                                                    options.data.empty() ? known.format : CsvFormat{},
+                                                    known.categories});
   const DrawSet draws = read_run_draws(options.run);
   const std::size_t total = draws.num_chains() * draws.num_draws,
                     count = std::min(total, static_cast<std::size_t>(options.draws)),

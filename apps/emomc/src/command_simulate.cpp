@@ -170,8 +170,8 @@ void simulate_expression(const RunConfig& config, const std::string& output, con
     if (std::find(needed.begin(), needed.end(), true) != needed.end())
       throw InputError("--rows: the simulation reads columns of the data; allowed where it reads none");
   } else {
-    rows = read_expression_rows(expression, names, Expression::Part::simulation, config.data.files,
-                                config.data.format);
+    rows = read_expression_rows(expression, names, Expression::Part::simulation,
+                                {config.data.files, {}, config.data.format, config.data.categories});
   }
   const Target target(expression.layout(), config.prior, std::span<const double>());
   const std::vector<double> theta = parameters.empty() ? target.draw_from_prior(config.sampler.seed, 0, 0)
@@ -190,18 +190,23 @@ void simulate_expression(const RunConfig& config, const std::string& output, con
   for (std::size_t j = 0; j < num_given; ++j)
     if (std::find(drawn.begin(), drawn.end(), names[j]) == drawn.end()) kept.push_back(names[j]);
   Table given;
-  if (!kept.empty()) given = read_table({config.data.files, kept, config.data.format});
+  if (!kept.empty())
+    given = read_table({config.data.files, kept, config.data.format, config.data.categories});
+  std::vector<const CategoryColumn*> texts(kept.size(), nullptr);
+  for (const CategoryColumn& column : given.categories)
+    texts[static_cast<std::size_t>(std::find(kept.begin(), kept.end(), column.name) - kept.begin())] =
+        &column;
   prepare_directory(output, true);
   OutputFile out(fs::path(output) / data_file.filename());
   std::vector<std::string> header = kept;
   header.insert(header.end(), drawn.begin(), drawn.end());
   std::string text = joined_names(header) + "\n";
   for (std::size_t i = 0; i < rows.table.num_rows; ++i) {
-    std::vector<double> row(given.values.begin() + static_cast<std::ptrdiff_t>(i * kept.size()),
-                            given.values.begin() + static_cast<std::ptrdiff_t>((i + 1) * kept.size()));
-    row.insert(row.end(), values.begin() + static_cast<std::ptrdiff_t>(i * drawn.size()),
-               values.begin() + static_cast<std::ptrdiff_t>((i + 1) * drawn.size()));
-    append_row(row.data(), static_cast<int>(row.size()), text);
+    for (std::size_t j = 0; j < kept.size(); ++j) {
+      const double value = given.values[i * kept.size() + j];
+      text += (texts[j] ? texts[j]->levels[static_cast<std::size_t>(value)] : shortest_text(value)) + ",";
+    }
+    append_row(values.data() + i * drawn.size(), static_cast<int>(drawn.size()), text);
   }
   out.write(text);
   out.close();

@@ -170,6 +170,38 @@ std::string write_constants(const ExpressionSpec& spec) {
   return "{" + text + "}";
 }
 
+void read_categories(const YamlValue& value, RunConfig& config) {
+  config.data.categories.clear();
+  for_each_named(value, "a map of columns, such as {school: auto, sex: [f, m]}",
+                 [&](const std::string& name, const YamlValue& levels) {
+                   CategoryColumn column{name, {}};
+                   const YamlNode& node = levels.node();
+                   if (node.kind == YamlNode::Kind::list) {
+                     for (const YamlNode& item : node.items) {
+                       column.levels.push_back(YamlValue(item, levels.key()).text("a text"));
+                       if (std::count(column.levels.begin(), column.levels.end(), column.levels.back()) > 1)
+                         YamlValue(item, levels.key())
+                             .refuse(excerpt(column.levels.back()) + " is listed twice; remove one");
+                     }
+                     if (column.levels.empty()) levels.refuse_type("auto, or a list of texts");
+                   } else if (node.kind != YamlNode::Kind::scalar || node.scalar != "auto") {
+                     levels.refuse_type("auto, or a list of texts");
+                   }
+                   config.data.categories.push_back(std::move(column));
+                 });
+}
+
+std::string write_categories(const std::vector<CategoryColumn>& categories) {
+  std::string text;
+  for (const CategoryColumn& column : categories) {
+    std::string levels;
+    for (const std::string& level : column.levels) levels += (levels.empty() ? "" : ", ") + quoted(level);
+    text += (text.empty() ? "" : ", ") + yaml_text(column.name) + ": " +
+            (levels.empty() ? "auto" : "[" + levels + "]");
+  }
+  return "{" + text + "}";
+}
+
 ExpressionSpec& spec_of(RunConfig& config) { return config.likelihood.expression; }
 const ExpressionSpec& spec_of(const RunConfig& config) { return config.likelihood.expression; }
 
@@ -196,6 +228,9 @@ std::vector<ConfigKey> expression_keys() {
       {"data.weights", "a column by which each row's log density is multiplied, as for counts of equal rows",
        [](const YamlValue& v, RunConfig& c) { spec_of(c).weights = v.text("a column"); },
        [](const RunConfig& c) { return yaml_text(spec_of(c).weights); }},
+      {"data.categories",
+       "{school: auto, sex: [f, m]}: columns of texts, which become 0, 1, ... in this order; auto: sorted",
+       read_categories, [](const RunConfig& c) { return write_categories(c.data.categories); }},
       {"likelihood.parameters",
        "{m: {}, s: {support: positive, shape: [2]}}; real | positive | unit_interval | simplex",
        [](const YamlValue& v, RunConfig& c) {
@@ -259,7 +294,13 @@ ExpressionSpec read_expression(const YamlNode& root) {
   RunConfig config;
   for (const ConfigKey& key : expression_keys())
     if (const YamlNode* value = find_value(root, key.name)) key.read({*value, key.name}, config);
-  names_of_columns(config.likelihood.expression);  // throws where an expression cannot be parsed
+  const std::vector<std::string> columns =
+      names_of_columns(config.likelihood.expression);  // throws where one cannot be parsed
+  for (const CategoryColumn& column : config.data.categories)
+    if (std::find(columns.begin(), columns.end(), column.name) == columns.end())
+      YamlValue(*find_value(root, "data.categories"), "data.categories." + column.name)
+          .refuse("no expression uses this column; " + did_you_mean(nearest_name(column.name, columns)) +
+                  "allowed: " + joined(columns));
   return config.likelihood.expression;
 }
 

@@ -42,8 +42,7 @@ std::shared_ptr<const Expression> expression_of_run(const std::filesystem::path&
 }
 
 ExpressionRows read_expression_rows(const Expression& expression, const std::vector<std::string>& names,
-                                    Expression::Part part, const std::vector<std::string>& files,
-                                    const CsvFormat& format) {
+                                    Expression::Part part, TableRequest from) {
   const std::vector<bool> needed = expression.columns_of(part);
   std::vector<std::string> columns;
   std::vector<std::size_t> places;
@@ -53,11 +52,8 @@ ExpressionRows read_expression_rows(const Expression& expression, const std::vec
     places.push_back(j);
   }
   ExpressionRows rows;
-  if (columns.empty()) {
-    rows.table = read_table({files, {}, format});  // for the number of rows
-  } else {
-    rows.table = read_table({files, columns, format});
-  }
+  from.columns = columns;  // none: all, for the number of rows
+  rows.table = read_table(from);
   const std::size_t read = rows.table.columns.size();
   rows.values.assign(rows.table.num_rows * needed.size(), 0.0);
   for (std::size_t i = 0; i < rows.table.num_rows; ++i)

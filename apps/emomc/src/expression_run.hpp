@@ -23,10 +23,9 @@ struct ExpressionRows {
   std::vector<double> values;  ///< num_rows x used_columns().size(); 0 in columns that were not read
 };
 /// Reads the columns that a part of the likelihood needs; `names` are those of all columns that `expression`
-/// was made with. Throws InputError.
+/// was made with, `from` is where the rows are, whatever its columns. Throws InputError.
 ExpressionRows read_expression_rows(const Expression& expression, const std::vector<std::string>& names,
-                                    Expression::Part part, const std::vector<std::string>& files,
-                                    const CsvFormat& format);
+                                    Expression::Part part, TableRequest from);
 
 /// The draws of one phase with the quantities that the run derives from them.
 DrawSet read_run_draws(const std::filesystem::path& directory, Phase phase = Phase::sampling);

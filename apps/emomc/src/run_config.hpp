@@ -10,6 +10,7 @@
 #include "emomc/likelihood/engines.hpp"
 #include "emomc/likelihood/expression.hpp"
 #include "emomc/likelihood/model_info.hpp"
+#include "emomc/likelihood/table.hpp"
 #include "emomc/sampler/prior.hpp"
 #include "emomc/sampler/stopping.hpp"
 
@@ -20,6 +21,8 @@ struct DataConfig {
   std::vector<std::string> columns;  ///< empty: all except reserved names
   bool standardize = true;
   CsvFormat format{};  ///< of CSV files; unset members are inferred from the files
+  std::vector<CategoryColumn> categories =
+      {};  ///< columns of texts; a list without levels: those of the data
   bool operator==(const DataConfig&) const = default;
 };
 

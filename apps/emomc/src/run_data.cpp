@@ -133,6 +133,9 @@ RunData read_run_data(const std::filesystem::path& directory, std::size_t most_b
   result.files = strings_at(data, "files");
   result.paths = paths_of(data, result.files);
   result.format = format_of(data);
+  if (data.contains("categories") && data["categories"].is_object())
+    for (const auto& [name, levels] : data["categories"].items())
+      result.categories.push_back({name, strings_at(data["categories"], name.c_str())});
   result.mean = numbers_at(data, "mean");
   result.sd = numbers_at(data, "sd");
   if (data.contains("sha256") && data["sha256"].is_string()) result.sha256 = data["sha256"];
@@ -142,7 +145,7 @@ RunData read_run_data(const std::filesystem::path& directory, std::size_t most_b
   try {
     check_data_files(directory, result);
     if (bytes_of(result.paths) > kMostTextPerNumber * (most_bytes / sizeof(double))) return result;
-    Table table = read_table({result.paths, result.columns, result.format});
+    Table table = read_table({result.paths, result.columns, result.format, result.categories});
     if (hash_table(table) == result.sha256) result.values = std::move(table.values);
   } catch (const InputError&) {
     result.values.clear();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "emomc/likelihood/csv_format.hpp"
+#include "emomc/likelihood/table.hpp"
 
 namespace emomc::app {
 
@@ -15,7 +16,8 @@ struct RunData {
   /// [files.size()] where the files are from the working directory of this process. A relative path is looked
   /// up from the run's working directory first.
   std::vector<std::string> paths;
-  CsvFormat format;  ///< with which the CSV files were read
+  CsvFormat format;                        ///< with which the CSV files were read
+  std::vector<CategoryColumn> categories;  ///< with their levels
   std::string sha256;
   std::vector<double> mean, sd;  ///< [num_columns], by which the run standardised; empty: it did not
   std::vector<double> values;    ///< rows x columns; empty: the data are missing, changed or too large

@@ -242,6 +242,8 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
                {"duplicate_rows", setup_.loaded.table.num_duplicate_rows},
                {"mean", standardized.mean},
                {"sd", standardized.sd}};
+  for (const CategoryColumn& column : setup_.loaded.table.categories)
+    m["data"]["categories"][column.name] = column.levels;
   // Floors of standard deviations, in the data's own units.
   std::vector<double> floors = setup_.loaded.column_sd;
   for (std::size_t j = 0; j < floors.size(); ++j)

@@ -28,6 +28,8 @@ std::string joined(const std::vector<std::string>& names) {
 std::string hash_table(const Table& table) {
   std::string header;
   for (const auto& column : table.columns) header += column + "\n";
+  for (const CategoryColumn& column : table.categories)
+    for (const auto& level : column.levels) header += column.name + "=" + level + "\n";
   const std::string_view values(reinterpret_cast<const char*>(table.values.data()),
                                 table.values.size() * sizeof(double));
   return sha256_hex(header + sha256_hex(values));
@@ -120,7 +122,7 @@ LoadedExpression load_expression(const DataConfig& config, const ExpressionSpec&
   std::vector<std::string> used;
   for (std::size_t j : result.expression->used_columns()) used.push_back(names[j]);
   LoadedData& loaded = result.loaded;
-  loaded.table = read_table({config.files, used, config.format});
+  loaded.table = read_table({config.files, used, config.format, config.categories});
   loaded.fingerprint = fingerprint_of(loaded.table);
   result.backend = resolve_backend(
       backend, static_cast<double>(loaded.table.num_rows) * result.expression->cost_of_row() * num_chains);

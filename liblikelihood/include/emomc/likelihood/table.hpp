@@ -11,12 +11,21 @@
 
 namespace emomc {
 
+/// A column of texts that is read as numbers: each text is the index of its level.
+struct CategoryColumn {
+  std::string name;
+  std::vector<std::string> levels;  ///< empty in a request: those of the data, sorted
+  bool operator==(const CategoryColumn&) const = default;
+};
+
 /// What to read.
 struct TableRequest {
   std::vector<std::string> files;  ///< paths or glob patterns
   /// In this order; empty: all except reserved columns and an index.
   std::vector<std::string> columns;
   CsvFormat format{};  ///< of CSV files
+  std::vector<CategoryColumn> categories =
+      {};  ///< columns of CSV files; those that are not read do not matter
 };
 
 /// A text column with the labels of the rows, dictionary-encoded.
@@ -34,8 +43,9 @@ struct Table {
   std::vector<std::string> files;           ///< after expansion of patterns, in reading order
   std::vector<std::size_t> file_first_row;  ///< [files.size()] index of each file's first row
   std::vector<std::string> skipped_columns;
-  std::vector<LabelColumn> labels;     ///< the reserved columns that all files have
-  std::size_t num_duplicate_rows = 0;  ///< rows that are equal to an earlier one
+  std::vector<CategoryColumn> categories;  ///< those of the request that were read, with their levels
+  std::vector<LabelColumn> labels;         ///< the reserved columns that all files have
+  std::size_t num_duplicate_rows = 0;      ///< rows that are equal to an earlier one
   /// Deviations from the default CSV format, with the file's name.
   std::vector<std::string> notes;
 };
