@@ -213,8 +213,9 @@ TEST(YourOwnLikelihoodPage, RunsFromTopToBottom) {
   ProgramFolder folder;
   folder.write("normal.yaml", configurations[0]);
   folder.write("claims.yaml", configurations[1]);
-  const std::string ready = "ln -s '" + source + "/docs' docs; emomc() { \"$EMOMC\" \"$@\"; }; set -e\n";
-  const auto result = folder.shell(ready + commands[0] + commands[1]);
+  folder.write("page.sh", "set -e\nln -s '" + source + "/docs' docs\nemomc() { \"$EMOMC\" \"$@\"; }\n" +
+                              commands[0] + commands[1]);
+  const auto result = folder.shell("sh page.sh");
   EXPECT_EQ(result.exit_code, 0) << result.err << result.out;
   EXPECT_EQ(folder.read("rates.csv").substr(0, 13), "row,rate_mean");
 }
@@ -229,7 +230,7 @@ TEST_F(ExpressionRuns, CategoriesAreNumberedByTheirLevels) {
   const std::string config =
       "data: {file: schools.csv, categories: {school: auto}}\n"
       "likelihood:\n  parameters: {m: {shape: [3]}}\n  log_density: \"normal_lpdf(x, m[school], 1)\"\n"
-      "  rows: {mean: \"m[school]\"}\nprior: {m: {normal: {mean: 0, sd: 100}}}\n"
+      "  rows: {level: \"m[school]\"}\nprior: {m: {normal: {mean: 0, sd: 100}}}\n"
       "sampler: {warmup: 500, draws: 500, seed: 1}\n";
   folder.write("c.yaml", config);
   const auto run = folder.run("run c.yaml -q -o run");
@@ -238,8 +239,8 @@ TEST_F(ExpressionRuns, CategoriesAreNumberedByTheirLevels) {
   EXPECT_EQ(manifest["data"]["categories"]["school"], nlohmann::json({"north", "the east", "west"}));
   folder.write("new.csv", "school\nwest\nthe east\n");
   const auto predicted = nlohmann::json::parse(folder.run("predict run --data new.csv --json").out);
-  EXPECT_NEAR(predicted["outputs"]["mean"]["mean"][0].get<double>(), 0.45, 0.5);
-  EXPECT_NEAR(predicted["outputs"]["mean"]["mean"][1].get<double>(), 10.45, 0.5);
+  EXPECT_NEAR(predicted["outputs"]["level"]["mean"][0].get<double>(), 0.45, 0.5);
+  EXPECT_NEAR(predicted["outputs"]["level"]["mean"][1].get<double>(), 10.45, 0.5);
   folder.write("new.csv", "school\nwset\n");
   expect_refused(folder, "predict run --data new.csv",
                  {"data.categories.school: wset in row 1", "did you mean west?"});
