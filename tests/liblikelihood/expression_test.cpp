@@ -115,10 +115,17 @@ std::vector<double> used_rows(const Expression& model, const std::vector<double>
   return used;
 }
 
-class ExpressionEngines : public ::testing::TestWithParam<Backend> {};
-INSTANTIATE_TEST_SUITE_P(Engines, ExpressionEngines, ::testing::Values(Backend::reference, Backend::cpu),
+class ExpressionEngines : public ::testing::TestWithParam<Backend> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == Backend::cuda && list_cuda_devices().empty()) GTEST_SKIP() << "no GPU";
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Engines, ExpressionEngines, ::testing::Values(Backend::reference, Backend::cpu, Backend::cuda),
                          [](const auto& backend) {
-                           return backend.param == Backend::reference ? "reference" : "cpu";
+                           return backend.param == Backend::reference ? "reference"
+                                  : backend.param == Backend::cpu     ? "cpu"
+                                                                      : "cuda";
                          });
 
 double normal_lpdf(double x, double mu, double sigma) {

@@ -193,4 +193,24 @@ BenchResult measure(const BenchCase& bench) {
   return result;
 }
 
+BenchResult measure(BenchCase& bench, const RunConfig& config) {
+  const LoadedExpression own =
+      load_expression(config.data, config.likelihood.expression, bench.backend, bench.chains);
+  bench.rows = own.loaded.data.num_rows;
+  const Target target(own.expression->layout(), config.prior, std::span<const double>());
+  std::vector<double> theta = target.draw_from_prior(config.sampler.seed, 0, 0);
+  theta.resize(static_cast<std::size_t>(own.expression->layout().dim()));
+  const auto device = make_device(bench.backend);
+  const auto engine =
+      make_engine(bench.backend, own.model, bench.precision, own.loaded.data, *device, bench.threads);
+  std::vector<ChainPlan> plans;
+  for (int c = 0; c < bench.chains; ++c) plans.push_back({static_cast<std::uint64_t>(c), {0}, 1.0, 0});
+  engine->allocate(plans, ComponentCaches::off);
+  BenchResult result;
+  result.device = bench.backend == Backend::cuda ? device->description() : own.compiler;
+  if (bench.backend == Backend::reference) result.device = "one thread";
+  result.microseconds_per_evaluation = 1e6 * seconds_per_evaluation(*engine, theta, bench);
+  return result;
+}
+
 }  // namespace emomc::app

@@ -25,6 +25,11 @@ struct BenchResult {
   std::string device;
 };
 
+struct RunConfig;
+/// The time of an evaluation of a likelihood of the user's own, on the data of its configuration and at a
+/// draw from its prior; steps are not measured. `bench.rows` becomes the number of rows.
+BenchResult measure(BenchCase& bench, const RunConfig& config);
+
 /// Simulates data from a mixture and repeats evaluations and steps until `seconds` have passed.
 BenchResult measure(const BenchCase& bench);
 

@@ -11,6 +11,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/model_info.hpp"
 #include "emomc/sampler/run_chains.hpp"
+#include "run_config.hpp"
 #include "run_setup.hpp"
 #include "text_table.hpp"
 
@@ -18,6 +19,7 @@ namespace emomc::app {
 namespace {
 
 struct Options {
+  std::string config;  ///< of a likelihood of the user's own
   std::vector<std::string> methods;
   std::vector<std::size_t> rows{100, 1'000, 10'000, 100'000, 1'000'000};
   std::vector<int> chains{1, 16, 256};
@@ -99,6 +101,47 @@ void bench(Options options) {
         options.covariance, options.proposal);
 }
 
+/// Evaluations of a likelihood of the user's own.
+void bench_config(const Options& options) {
+  const RunConfig config = load_run_config(options.config);
+  if (!config.likelihood.is_expression())
+    throw InputError(options.config + ": --config is for likelihoods of your own (likelihood.log_density)");
+  std::vector<std::string> methods = options.methods;
+  if (methods.empty()) {
+    methods = {"cpu"};
+    if (!list_cuda_devices().empty()) methods.emplace_back("cuda");
+  }
+  auto results = nlohmann::ordered_json::array();
+  if (!options.json)
+    print_line(
+        fmt::format("{:<9} {:>8} {:>6} {:>9} {:>13}", "method", "n", "chains", "precision", "us/evaluation"));
+  for (const auto& method : methods)
+    for (const int chains : options.chains) {
+      BenchCase one;
+      one.backend = backend_of_name(method);
+      one.precision = options.precision == "mixed" ? Precision::mixed : Precision::float64;
+      one.chains = chains;
+      one.threads = options.threads;
+      one.seconds = options.seconds;
+      const BenchResult result = measure(one, config);
+      if (options.json) {
+        results.push_back({{"method", method},
+                           {"config", options.config},
+                           {"n", one.rows},
+                           {"chains", chains},
+                           {"precision", method == "reference" ? "double" : options.precision},
+                           {"microseconds_per_evaluation", result.microseconds_per_evaluation},
+                           {"device", result.device}});
+        continue;
+      }
+      print_line(fmt::format("{:<9} {:>8} {:>6} {:>9} {:>13.4g}", method, one.rows, chains,
+                             method == "reference" ? "double" : options.precision,
+                             result.microseconds_per_evaluation));
+      std::fflush(stdout);
+    }
+  if (options.json) std::cout << results.dump(1) << '\n';
+}
+
 // "; NAME has one column" for each such model.
 std::string notes_of_one_column() {
   std::string text;
@@ -112,6 +155,8 @@ std::string notes_of_one_column() {
 void add_bench(CLI::App& app, int&) {
   auto* command = app.add_subcommand("bench", "Time per evaluation and per step of a chain");
   auto options = std::make_shared<Options>();
+  command->add_option("--config", options->config,
+                      "Configuration with a likelihood of your own: evaluations of it on its data");
   command->add_option("--method", options->methods, "reference, cpu, cuda (default: all that are here)")
       ->delimiter(',')
       ->check(CLI::IsMember({"reference", "cpu", "cuda"}));
@@ -146,7 +191,12 @@ void add_bench(CLI::App& app, int&) {
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("Example: emomc bench --method cpu --rows 10000,1000000 --chains 1,4");
-  command->callback([options] { bench(*options); });
+  command->callback([options] {
+    if (options->config.empty())
+      bench(*options);
+    else
+      bench_config(*options);
+  });
 }
 
 }  // namespace emomc::app
