@@ -4,6 +4,7 @@
 #define EMOMC_DEVICE_EXPRESSION_CALLS_HPP
 
 #include "emomc/device/expression_primitives.hpp"
+#include "emomc/device/vector_functions.hpp"
 
 namespace emomc::device {
 
@@ -19,21 +20,31 @@ EMOMC_INLINE int index_below(T index, int size) {
   return i < 0 ? 0 : i < size ? i : size - 1;
 }
 
+/// Where the functions are found: in vector_functions.hpp those that have a form without branches, where the
+/// host's compiler makes the rows of a likelihood; all others in this namespace.
+namespace functions {
+using namespace device;  // NOLINT(google-build-using-namespace): what is declared below goes before it
+#if EMOMC_VECTOR_ROWS
+using vector::exp, vector::log, vector::log1p, vector::log1m, vector::log1p_exp;
+using vector::inv_logit, vector::log_inv_logit, vector::log1m_inv_logit, vector::log_sum_exp;
+#endif
+}  // namespace functions
+
 // In float32 a function is that of float64, rounded.
 namespace calls {
-#define EMOMC_CALL_1(name)                                       \
-  EMOMC_INLINE double name(double x) { return device::name(x); } \
-  EMOMC_INLINE float name(float x) { return static_cast<float>(device::name(static_cast<double>(x))); }
-#define EMOMC_CALL_2(name)                                                                   \
-  EMOMC_INLINE double name(double x, double y) { return device::name(x, y); }                \
-  EMOMC_INLINE float name(float x, float y) {                                                \
-    return static_cast<float>(device::name(static_cast<double>(x), static_cast<double>(y))); \
+#define EMOMC_CALL_1(name)                                          \
+  EMOMC_INLINE double name(double x) { return functions::name(x); } \
+  EMOMC_INLINE float name(float x) { return static_cast<float>(functions::name(static_cast<double>(x))); }
+#define EMOMC_CALL_2(name)                                                                      \
+  EMOMC_INLINE double name(double x, double y) { return functions::name(x, y); }                \
+  EMOMC_INLINE float name(float x, float y) {                                                   \
+    return static_cast<float>(functions::name(static_cast<double>(x), static_cast<double>(y))); \
   }
-#define EMOMC_CALL_3(name)                                                                     \
-  EMOMC_INLINE double name(double x, double y, double z) { return device::name(x, y, z); }     \
-  EMOMC_INLINE float name(float x, float y, float z) {                                         \
-    return static_cast<float>(                                                                 \
-        device::name(static_cast<double>(x), static_cast<double>(y), static_cast<double>(z))); \
+#define EMOMC_CALL_3(name)                                                                        \
+  EMOMC_INLINE double name(double x, double y, double z) { return functions::name(x, y, z); }     \
+  EMOMC_INLINE float name(float x, float y, float z) {                                            \
+    return static_cast<float>(                                                                    \
+        functions::name(static_cast<double>(x), static_cast<double>(y), static_cast<double>(z))); \
   }
 #define EMOMC_CALL(name, count) EMOMC_CALL_##count(name)
 EMOMC_EXPRESSION_PRIMITIVES(EMOMC_CALL)
