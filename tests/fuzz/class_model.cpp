@@ -1,6 +1,7 @@
 // Reads a model that `emomc train` could have written.
 #include "class_model.hpp"
 
+#include "emomc/core/sha256.hpp"
 #include "fuzz_input.hpp"
 #include "run_setup.hpp"
 
