@@ -101,6 +101,49 @@ TEST(VectorFunctions, HaveTheValuesOfTheFunctionsWithBranches) {
       [](double x) { return d::log1m_inv_logit(x); }, 4);
 }
 
+template <class F, class G>
+void expect_equal_in_float32(const char* name, const F& ours, const G& exact, double ulps) {
+  double worst = 0;
+  for (double argument : arguments()) {
+    const auto x = static_cast<float>(argument);
+    const double value = ours(x), expected = exact(static_cast<double>(x));
+    const auto rounded = static_cast<float>(expected);
+    if (std::isnan(rounded) || std::isinf(rounded) || std::abs(rounded) < std::numeric_limits<float>::min()) {
+      if (std::isnan(rounded)) {
+        ASSERT_TRUE(std::isnan(value)) << name << "(" << x << ") is " << value;
+      } else {
+        // At the ends of the range the result may be the last number or nothing, as the rounding has it.
+        const bool is_right =
+            std::isinf(rounded) ? value / std::copysign(1.0, expected) > 3.3e38 : std::abs(value) < 1.2e-38;
+        ASSERT_TRUE(is_right) << name << "(" << x << ") is " << value;
+      }
+      continue;
+    }
+    worst = std::max(worst, std::abs(value / expected - 1) * 0x1p23);
+    ASSERT_LE(std::abs(value - expected), ulps * 0x1p-23 * std::abs(expected)) << name << "(" << x << ")";
+  }
+  EXPECT_GT(worst, 0.01) << name << ": these are the same functions";
+}
+
+TEST(VectorFunctions, HaveTheValuesInFloat32) {
+  namespace v = device::vector;
+  namespace d = device;
+  expect_equal_in_float32(
+      "exp", [](float x) { return v::exp(x); }, [](double x) { return std::exp(x); }, 4);
+  expect_equal_in_float32(
+      "log", [](float x) { return v::log(x); }, [](double x) { return std::log(x); }, 4);
+  expect_equal_in_float32(
+      "log1p_exp", [](float x) { return v::log1p_exp(x); }, [](double x) { return d::log1p_exp(x); }, 4);
+  expect_equal_in_float32(
+      "inv_logit", [](float x) { return v::inv_logit(x); }, [](double x) { return d::inv_logit(x); }, 4);
+  expect_equal_in_float32(
+      "log_inv_logit", [](float x) { return v::log_inv_logit(x); },
+      [](double x) { return d::log_inv_logit(x); }, 4);
+  expect_equal_in_float32(
+      "log1m_inv_logit", [](float x) { return v::log1m_inv_logit(x); },
+      [](double x) { return d::log1m_inv_logit(x); }, 4);
+}
+
 TEST(VectorFunctions, ASumOfExponentialsHasNoEnds) {
   const std::vector<double> ends{0.0, 1, -1, 1e300, -1e300, 800, -800, kInfinity, -kInfinity, NAN};
   for (double a : ends)

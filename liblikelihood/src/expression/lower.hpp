@@ -91,7 +91,6 @@ class Lowering {
   std::vector<IntegerUse> integers_;
   const ExpressionText* text_ = nullptr;
   const Syntax* blamed_ = nullptr;  ///< the user's call, while a definition of the language is expanded
-  int expansions_ = 0;              ///< definitions within definitions
 };
 
 }  // namespace emomc::expression

@@ -20,8 +20,8 @@ EMOMC_INLINE int index_below(T index, int size) {
   return i < 0 ? 0 : i < size ? i : size - 1;
 }
 
-/// Where the functions are found: in vector_functions.hpp those that have a form without branches, where the
-/// host's compiler makes the rows of a likelihood; all others in this namespace.
+/// Where the functions are found: in vector_functions.hpp those that have a form without branches, in
+/// generated likelihoods (EMOMC_VECTOR_ROWS); all others in this namespace.
 namespace functions {
 using namespace device;  // NOLINT(google-build-using-namespace): what is declared below goes before it
 #if EMOMC_VECTOR_ROWS
@@ -30,23 +30,43 @@ using vector::inv_logit, vector::log_inv_logit, vector::log1m_inv_logit, vector:
 #endif
 }  // namespace functions
 
-// In float32 a function is that of float64, rounded.
-namespace calls {
-#define EMOMC_CALL_1(name)                                          \
-  EMOMC_INLINE double name(double x) { return functions::name(x); } \
+// In float32 a function is that of float64, rounded, where vector_functions.hpp has no float32 form.
+namespace rounded {
+#define EMOMC_CALL_1(name) \
   EMOMC_INLINE float name(float x) { return static_cast<float>(functions::name(static_cast<double>(x))); }
 #define EMOMC_CALL_2(name)                                                                      \
-  EMOMC_INLINE double name(double x, double y) { return functions::name(x, y); }                \
   EMOMC_INLINE float name(float x, float y) {                                                   \
     return static_cast<float>(functions::name(static_cast<double>(x), static_cast<double>(y))); \
   }
 #define EMOMC_CALL_3(name)                                                                        \
-  EMOMC_INLINE double name(double x, double y, double z) { return functions::name(x, y, z); }     \
   EMOMC_INLINE float name(float x, float y, float z) {                                            \
     return static_cast<float>(                                                                    \
         functions::name(static_cast<double>(x), static_cast<double>(y), static_cast<double>(z))); \
   }
 #define EMOMC_CALL(name, count) EMOMC_CALL_##count(name)
+EMOMC_EXPRESSION_PRIMITIVES(EMOMC_CALL)
+#undef EMOMC_CALL_1
+#undef EMOMC_CALL_2
+#undef EMOMC_CALL_3
+}  // namespace rounded
+
+namespace float_functions {
+using namespace rounded;  // NOLINT(google-build-using-namespace): what is declared below goes before it
+using vector::exp, vector::log, vector::log1p_exp, vector::inv_logit, vector::log_inv_logit;
+using vector::log1m_inv_logit, vector::log_sum_exp;
+}  // namespace float_functions
+
+/// What generated code calls.
+namespace calls {
+#define EMOMC_CALL_1(name)                                          \
+  EMOMC_INLINE double name(double x) { return functions::name(x); } \
+  EMOMC_INLINE float name(float x) { return float_functions::name(x); }
+#define EMOMC_CALL_2(name)                                                       \
+  EMOMC_INLINE double name(double x, double y) { return functions::name(x, y); } \
+  EMOMC_INLINE float name(float x, float y) { return float_functions::name(x, y); }
+#define EMOMC_CALL_3(name)                                                                    \
+  EMOMC_INLINE double name(double x, double y, double z) { return functions::name(x, y, z); } \
+  EMOMC_INLINE float name(float x, float y, float z) { return float_functions::name(x, y, z); }
 EMOMC_EXPRESSION_PRIMITIVES(EMOMC_CALL)
 #undef EMOMC_CALL
 #undef EMOMC_CALL_1
