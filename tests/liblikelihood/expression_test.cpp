@@ -13,8 +13,6 @@
 namespace emomc {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 std::string refusal(const std::function<void()>& action) {
   try {
     action();
@@ -121,7 +119,8 @@ class ExpressionEngines : public ::testing::TestWithParam<Backend> {
     if (GetParam() == Backend::cuda && list_cuda_devices().empty()) GTEST_SKIP() << "no GPU";
   }
 };
-INSTANTIATE_TEST_SUITE_P(Engines, ExpressionEngines, ::testing::Values(Backend::reference, Backend::cpu, Backend::cuda),
+INSTANTIATE_TEST_SUITE_P(Engines, ExpressionEngines,
+                         ::testing::Values(Backend::reference, Backend::cpu, Backend::cuda),
                          [](const auto& backend) {
                            return backend.param == Backend::reference ? "reference"
                                   : backend.param == Backend::cpu     ? "cpu"

@@ -55,7 +55,7 @@ class CompiledModel final : public RowModel {
   CompiledModel(std::shared_ptr<const BoundProgram> bound, bool for_host)
       : bound_(std::move(bound)), sources_{{expression::kGeneratedHeader, bound_->header}} {
     if (!for_host) return;
-    const std::string text = "#include \"" + sources_.front().name +
+    const std::string text = "#define EMOMC_VECTOR_ROWS 1\n#include \"" + sources_.front().name +
                              "\"\n#include \"emomc/device/density_library.hpp\"\nEMOMC_DENSITY_LIBRARY(" +
                              expression::kGeneratedType + ")\n";
     code_ = compile_host_library({text, {&likelihood_device_sources(), &sources_}});

@@ -221,8 +221,6 @@ std::string generate_header(const RowProgram& program, const ParameterLayout& la
 #ifndef EMOMC_GENERATED_LIKELIHOOD_HPP
 #define EMOMC_GENERATED_LIKELIHOOD_HPP
 
-#define EMOMC_VECTOR_ROWS 1
-
 #include "emomc/device/density.hpp"
 #include "emomc/device/expression_calls.hpp"
 

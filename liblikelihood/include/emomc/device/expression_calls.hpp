@@ -21,7 +21,8 @@ EMOMC_INLINE int index_below(T index, int size) {
 }
 
 /// Where the functions are found: in vector_functions.hpp those that have a form without branches, in
-/// generated likelihoods (EMOMC_VECTOR_ROWS); all others in this namespace.
+/// generated likelihoods on the host (EMOMC_VECTOR_ROWS; GPUs are faster with tables); all others in this
+/// namespace.
 namespace functions {
 using namespace device;  // NOLINT(google-build-using-namespace): what is declared below goes before it
 #if EMOMC_VECTOR_ROWS
