@@ -67,7 +67,7 @@ std::string found_program(const std::string& name) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path ? path : "/usr/bin:/bin");
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string file = folder + "/" + name;
+    std::string file = folder + "/" + name;
     if (!folder.empty() && folder[0] == '/' && ::access(file.c_str(), X_OK) == 0) return file;
   }
   return {};
@@ -155,7 +155,7 @@ class TemporaryFolder {
 /// The folder for compiled libraries: the user's own, which nobody else may enter.
 fs::path library_folder() {
   const std::string cache = runtime_kernel_cache();
-  const fs::path folder = cache.empty() ? fs::path() : fs::path(cache) / "host";
+  fs::path folder = cache.empty() ? fs::path() : fs::path(cache) / "host";
   if (folder.empty()) throw MachineError("no folder for compiled likelihoods: set HOME or EMOMC_CACHE_DIR");
   std::error_code error;
   fs::create_directories(folder.parent_path(), error);

@@ -222,7 +222,7 @@ std::vector<std::string> names_of_columns(const ExpressionSpec& spec) {
 
 Expression::Expression(const ExpressionSpec& spec, const std::vector<std::string>& columns) {
   auto plan = std::make_shared<ExpressionPlan>();
-  Reading(spec, columns, *plan);
+  const Reading reading(spec, columns, *plan);
   plan_ = std::move(plan);
 }
 

@@ -577,7 +577,7 @@ Value Lowering::defined(const Syntax& syntax, const Definition& definition,
   }
   const Syntax* const outer = blamed_;
   if (blamed_ == nullptr) blamed_ = &syntax;
-  const Value result = lower(definition.body, &scope);
+  Value result = lower(definition.body, &scope);
   blamed_ = outer;
   return result;
 }

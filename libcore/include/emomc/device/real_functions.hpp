@@ -58,8 +58,9 @@ EMOMC_OUTLINE double fmod(double x, double y) {
   EMOMC_ROLLED
   while (multiple <= 0.5 * rest) multiple += multiple;
   EMOMC_ROLLED
-  for (; multiple >= divisor; multiple *= 0.5) {
+  while (multiple >= divisor) {
     if (rest >= multiple) rest -= multiple;  // exact; half of the smallest number is 0
+    multiple *= 0.5;
   }
   return copy_sign(rest, x);
 }
