@@ -131,7 +131,6 @@ TableFile read_csv(const std::filesystem::path& file, const std::vector<std::str
   const bool has_index = dialect.header && table.columns.size() > 1 &&
                          (table.columns[0] == kUnnamedIndex || is_index_name(table.columns[0]));
   table.chosen = choose_columns(name, table.columns, wanted);
-  table.texts.resize(table.chosen.size());
   std::vector<char> is_text(table.columns.size(), 0);
   for (std::size_t i = 0; i < table.columns.size(); ++i)
     is_text[i] =
@@ -147,6 +146,7 @@ TableFile read_csv(const std::filesystem::path& file, const std::vector<std::str
     table.notes.push_back("the first column, '" + table.columns[0] +
                           "', is taken for row names and left out; data.columns can ask for it");
   }
+  table.texts.resize(table.chosen.size());
   std::vector<std::size_t> label_index;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const auto& reserved = reserved_columns();
