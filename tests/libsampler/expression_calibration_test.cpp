@@ -16,7 +16,7 @@ namespace {
 constexpr int kReplicates = 300, kDraws = 31, kRows = 24;
 constexpr std::uint64_t kSeed = 20261126;
 
-PriorSpec prior_of(PriorFamily family, std::vector<double> arguments) {
+PriorSpec prior_of(PriorFamily family, const std::vector<double>& arguments) {
   PriorSpec prior{family, {}};
   for (double argument : arguments) prior.arguments.push_back({{}, {argument}});
   return prior;
