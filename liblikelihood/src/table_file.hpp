@@ -19,7 +19,7 @@ struct TableFile {
   std::vector<std::vector<std::string>> labels;  ///< of each label column, [num_rows]
   std::vector<std::string> label_names;
   std::vector<std::vector<std::string>> texts;  ///< of each chosen column, [num_rows]; empty: it is numbers
-  std::vector<std::string> notes;  ///< deviations from the default CSV format
+  std::vector<std::string> notes;               ///< deviations from the default CSV format
 };
 
 /// Indices of the wanted columns. Throws InputError for a name that does not exist, with the nearest one that
