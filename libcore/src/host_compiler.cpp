@@ -152,16 +152,15 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-/// The folder for compiled libraries: the user's own, which nobody else may enter.
-fs::path library_folder() {
+/// The folder for compiled libraries: the user's own, which nobody else may enter. Nothing where there is no
+/// cache, or none can be made.
+std::optional<fs::path> library_folder() {
   const std::string cache = runtime_kernel_cache();
-  fs::path folder = cache.empty() ? fs::path() : fs::path(cache) / "host";
-  if (folder.empty()) throw MachineError("no folder for compiled likelihoods: set HOME or EMOMC_CACHE_DIR");
-  std::error_code error;
-  fs::create_directories(folder.parent_path(), error);
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-    throw MachineError(folder.string() + ": cannot be made: " + std::strerror(errno) +
-                       "; EMOMC_CACHE_DIR names another place");
+  if (cache.empty()) return std::nullopt;
+  fs::path folder = fs::path(cache) / "host";
+  std::error_code ignored;
+  fs::create_directories(folder.parent_path(), ignored);
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return std::nullopt;
   struct stat status {};
   if (::lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
     throw MachineError(folder.string() + ": is no folder; remove it");
@@ -170,6 +169,7 @@ fs::path library_folder() {
         folder.string() +
         ": code is loaded only from a folder of your own that nobody else may enter; chmod 700 it, or "
         "set EMOMC_CACHE_DIR");
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) return std::nullopt;
   return folder;
 }
 
@@ -298,7 +298,11 @@ std::string host_compiler_problem() { return find_compiler().problem; }
 std::shared_ptr<const HostLibrary> compile_host_library(const HostSource& source) {
   const Compiler compiler = find_compiler();
   if (!compiler.problem.empty()) throw MachineError("the likelihood cannot be compiled: " + compiler.problem);
-  const fs::path folder = library_folder();
+  // Without a cache, a folder for as long as the compiler needs it: what is loaded stays loaded.
+  const std::optional<fs::path> cache = library_folder();
+  std::optional<TemporaryFolder> own;
+  if (!cache) own.emplace(fs::temp_directory_path());
+  const fs::path folder = cache ? *cache : own->path();
   const fs::path stem = folder / key_of(source, compiler.path);
   if (auto cached = load_cached(stem)) return cached;
   compile(source, compiler.path, folder, stem);

@@ -184,6 +184,10 @@ TEST_F(ExpressionRuns, TheMachinesFaultsExitWith3) {
   folder.shell("for f in cache/host/*.so; do echo changed >> $f; done");
   EXPECT_EQ(folder.shell("EMOMC_CACHE_DIR=$PWD/cache \"$EMOMC\" run c.yaml -q -o again").exit_code, 0)
       << "it is compiled anew";
+  EXPECT_EQ(
+      folder.shell("env -u HOME -u XDG_CACHE_HOME -u EMOMC_CACHE_DIR \"$EMOMC\" run c.yaml -q -o homeless")
+          .exit_code,
+      0);
   // Without a compiler, and without a backend that was asked for, the likelihood is interpreted.
   folder.write("d.yaml", kNormal + "sampler: {warmup: 100, draws: 100}\n");
   const auto interpreted = folder.shell("PATH=/nowhere \"$EMOMC\" run d.yaml -o slow");

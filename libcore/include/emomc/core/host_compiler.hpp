@@ -28,10 +28,10 @@ class HostLibrary {
   virtual const std::string& compiler() const = 0;
 };
 
-/// Compiles and loads `source`, or takes it from runtime_kernel_cache(). The compiler is $EMOMC_CXX, else the
-/// first of c++, g++ and clang++ that is there. Throws MachineError, with the compiler's first error, where
-/// there is no compiler, it fails, is killed or takes more than two minutes, and where the cache is not the
-/// user's own.
+/// Compiles and loads `source`, or takes it from runtime_kernel_cache(); without a cache it is compiled anew.
+/// The compiler is $EMOMC_CXX, else the first of c++, g++ and clang++ that is there. Throws MachineError,
+/// with the compiler's first error, where there is no compiler, it fails, is killed or takes more than two
+/// minutes, and where the cache is not the user's own.
 std::shared_ptr<const HostLibrary> compile_host_library(const HostSource& source);
 
 /// The reason why there is no compiler; empty where there is one.
