@@ -181,7 +181,7 @@ TEST_F(ExpressionRuns, TheMachinesFaultsExitWith3) {
   refused("", "chmod 700");
   folder.shell("chmod 700 cache/host");
   ASSERT_EQ(folder.shell("EMOMC_CACHE_DIR=$PWD/cache \"$EMOMC\" run c.yaml -q -o good").exit_code, 0);
-  folder.shell("for f in cache/host/*.so; do echo changed >> $f; done");
+  folder.shell("for f in cache/host/*.so; do echo changed > $f; done");
   EXPECT_EQ(folder.shell("EMOMC_CACHE_DIR=$PWD/cache \"$EMOMC\" run c.yaml -q -o again").exit_code, 0)
       << "it is compiled anew";
   EXPECT_EQ(

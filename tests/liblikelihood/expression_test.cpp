@@ -172,14 +172,15 @@ TEST_P(ExpressionEngines, ALinearPredictorAndWeights) {
 TEST_P(ExpressionEngines, GroupsChoicesAndLists) {
   ExpressionSpec spec = spec_of({{"m", "", Support::real, {}}, {"z", "", Support::real, {3}}},
                                 "if_else(x > 1, normal_lpdf(x, mean_of[g], 2), "
-                                "log(sum(exp([0.5, 0.25] * x))) - y / exp(m) + alpha[2])");
+                                "log(sum(exp([0.5, 0.25] * x))) - y / exp(m) + alpha[2]) + z[g]");
   spec.where = {{"alpha", {"likelihood.where.alpha", "m + 0.5 * z"}},
                 {"mean_of", {"likelihood.where.mean_of", "alpha * 2 + x / 10"}}};
   const std::vector<double> theta{0.3, 0.2, 0.7, -0.4};
   expect_rows(GetParam(), spec, theta, [&](const double* row) {
     const double alpha = theta[0] + 0.5 * theta[1 + static_cast<std::size_t>(row[2])];
-    if (row[0] > 1) return normal_lpdf(row[0], alpha * 2 + row[0] / 10, 2);
-    return std::log(std::exp(0.5 * row[0]) + std::exp(0.25 * row[0])) - row[1] / std::exp(theta[0]) +
+    const double z = theta[1 + static_cast<std::size_t>(row[2])];
+    if (row[0] > 1) return z + normal_lpdf(row[0], alpha * 2 + row[0] / 10, 2);
+    return z + std::log(std::exp(0.5 * row[0]) + std::exp(0.25 * row[0])) - row[1] / std::exp(theta[0]) +
            theta[0] + 0.5 * theta[3];
   });
 }
