@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "reference_values.hpp"
+
 namespace emomc::device {
 namespace {
 
@@ -135,29 +137,9 @@ const std::set<std::string> kExactArguments{"log",
                                             "modified_bessel_ratio"};
 constexpr double kLastDigits = 8, kLastDigitsOfArguments = 16;
 
-struct Case {
-  std::string name, line;
-  std::vector<double> arguments;
-  double value = 0, condition = 0;
-};
-
+using Case = testing::ReferenceValue;
 std::vector<Case> read_cases() {
-  std::ifstream file(EMOMC_SOURCE_DIR "/tests/libcore/data/special_functions.txt");
-  std::vector<Case> cases;
-  for (std::string line; std::getline(file, line);) {
-    Case c;
-    c.line = line;
-    std::istringstream words(line);
-    words >> c.name;
-    for (std::string word; words >> word;) c.arguments.push_back(std::strtod(word.c_str(), nullptr));
-    if (c.arguments.size() < 3) continue;
-    c.condition = c.arguments.back();
-    c.arguments.pop_back();
-    c.value = c.arguments.back();
-    c.arguments.pop_back();
-    cases.push_back(c);
-  }
-  return cases;
+  return testing::read_reference_values(EMOMC_SOURCE_DIR "/tests/libcore/data/special_functions.txt");
 }
 
 double evaluate(const Case& c) {

@@ -13,33 +13,14 @@
 #include <vector>
 
 #include "emomc/likelihood/expression.hpp"
+#include "reference_values.hpp"
 
 namespace emomc {
 namespace {
 
-struct Case {
-  std::string name, line;
-  std::vector<double> arguments;
-  double value = 0, condition = 0;
-};
-
+using Case = testing::ReferenceValue;
 std::vector<Case> read_cases() {
-  std::ifstream file(EMOMC_SOURCE_DIR "/tests/liblikelihood/data/densities.txt");
-  std::vector<Case> cases;
-  for (std::string line; std::getline(file, line);) {
-    Case c;
-    c.line = line;
-    std::istringstream words(line);
-    words >> c.name;
-    for (std::string word; words >> word;) c.arguments.push_back(std::strtod(word.c_str(), nullptr));
-    if (c.arguments.size() < 3) continue;
-    c.condition = c.arguments.back();
-    c.arguments.pop_back();
-    c.value = c.arguments.back();
-    c.arguments.pop_back();
-    cases.push_back(c);
-  }
-  return cases;
+  return testing::read_reference_values(EMOMC_SOURCE_DIR "/tests/liblikelihood/data/densities.txt");
 }
 
 std::string text_of(double x) {

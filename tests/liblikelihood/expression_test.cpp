@@ -185,6 +185,31 @@ TEST_P(ExpressionEngines, GroupsChoicesAndLists) {
   });
 }
 
+// Categories by their textbook formulas.
+TEST(ExpressionLanguage, CategoriesHaveTheirProbabilities) {
+  const auto logistic = [](double x) { return 1 / (1 + std::exp(-x)); };
+  EXPECT_NEAR(value_of_expression("categorical_lpmf(1, [0.2, 0.5, 0.3])"), std::log(0.5), 1e-15);
+  EXPECT_NEAR(value_of_expression("categorical_logit_lpmf(2, [0.4, -1, 2])"),
+              2 - std::log(std::exp(0.4) + std::exp(-1) + std::exp(2)), 1e-14);
+  const std::string ordered = "ordered_logistic_lpmf(";
+  EXPECT_NEAR(value_of_expression(ordered + "0, 0.7, [-1, 0.5, 2])"), std::log(1 - logistic(1.7)), 1e-14);
+  EXPECT_NEAR(value_of_expression(ordered + "1, 0.7, [-1, 0.5, 2])"), std::log(logistic(1.7) - logistic(0.2)),
+              1e-14);
+  EXPECT_NEAR(value_of_expression(ordered + "3, 0.7, [-1, 0.5, 2])"), std::log(logistic(-1.3)), 1e-14);
+  // exp(-40) - exp(-41) is what is left of two numbers that float64 rounds to 1.
+  EXPECT_NEAR(value_of_expression(ordered + "1, 50, [9, 10])"), -40 + std::log1p(-std::exp(-1)), 1e-13);
+  EXPECT_NEAR(value_of_expression("log_sum_exp([1000, 1001, 999])"),
+              1001 + std::log(std::exp(-1) + 1 + std::exp(-2)), 1e-12);
+  EXPECT_EQ(value_of_expression("log_sum_exp([1, 2, 3] * negative_infinity())"),
+            -std::numeric_limits<double>::infinity());
+  EXPECT_NEAR(value_of_expression("log_mix([0.2, 0.5, 0.3], [1, 2, 3])"),
+              std::log(0.2 * std::exp(1) + 0.5 * std::exp(2) + 0.3 * std::exp(3)), 1e-14);
+  EXPECT_NEAR(value_of_expression("log_mix(0.2, 1, 2)"), std::log(0.2 * std::exp(1) + 0.8 * std::exp(2)),
+              1e-14);
+  EXPECT_NEAR(value_of_expression("sum(exp(log_softmax([3, 1, 2])))"), 1, 1e-14);
+  EXPECT_EQ(value_of_expression("max([1, 3, 2]) - min([1, 3, 2]) + size([1, 1]) + mean([1, 3])"), 6);
+}
+
 TEST(Expression, DataThatDoNotFitAreRefusedByRow) {
   const auto refused = [](const ExpressionSpec& spec, std::vector<double> rows) {
     return refusal([&] {

@@ -105,57 +105,48 @@ NodeId Graph::constant(double value) {
   return insert(std::move(node));
 }
 
-NodeId Graph::parameter(int index) {
+NodeId Graph::leaf(Operation operation, int index, Stage stage) {
   Node node;
-  node.operation = Operation::parameter;
+  node.operation = operation;
   node.index = index;
-  node.stage = kParameters;
+  node.stage = stage;
   return insert(std::move(node));
 }
 
-NodeId Graph::column(int index) {
-  Node node;
-  node.operation = Operation::column;
-  node.index = index;
-  node.stage = kData;
-  return insert(std::move(node));
+NodeId Graph::parameter(int index) { return leaf(Operation::parameter, index, kParameters); }
+NodeId Graph::column(int index) { return leaf(Operation::column, index, kData); }
+
+bool Graph::set_arguments(Node& node, std::span<const NodeId> arguments) const {
+  node.num_arguments = static_cast<int>(arguments.size());
+  bool constants = true;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    node.arguments[i] = arguments[i];
+    node.stage |= (*this)[arguments[i]].stage;
+    constants = constants && is_constant(arguments[i]);
+  }
+  return constants;
+}
+
+NodeId Graph::carried_out(Node node, std::span<const NodeId> arguments) {
+  if (!set_arguments(node, arguments)) return insert(std::move(node));
+  std::array<double, kMostArguments> values{};
+  for (std::size_t i = 0; i < arguments.size(); ++i) values[i] = (*this)[arguments[i]].value;
+  return constant(operated(node, values.data()));
 }
 
 NodeId Graph::operate(Operation operation, std::span<const NodeId> arguments) {
-  Node node;
-  node.operation = operation;
-  node.num_arguments = static_cast<int>(arguments.size());
-  std::array<double, kMostArguments> values{};
-  bool constants = true;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const Node& argument = (*this)[arguments[i]];
-    node.arguments[i] = arguments[i];
-    node.stage |= argument.stage;
-    constants = constants && argument.operation == Operation::constant;
-    values[i] = argument.value;
-  }
   if (operation == Operation::choose && is_constant(arguments[0]))
     return (*this)[arguments[0]].value != 0 ? arguments[1] : arguments[2];
-  if (constants) return constant(operated(node, values.data()));
-  return insert(std::move(node));
+  Node node;
+  node.operation = operation;
+  return carried_out(std::move(node), arguments);
 }
 
 NodeId Graph::call(Primitive function, std::span<const NodeId> arguments) {
   Node node;
   node.operation = Operation::call;
   node.function = function;
-  node.num_arguments = static_cast<int>(arguments.size());
-  std::array<double, kMostArguments> values{};
-  bool constants = true;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const Node& argument = (*this)[arguments[i]];
-    node.arguments[i] = arguments[i];
-    node.stage |= argument.stage;
-    constants = constants && argument.operation == Operation::constant;
-    values[i] = argument.value;
-  }
-  if (constants) return constant(operated(node, values.data()));
-  return insert(std::move(node));
+  return carried_out(std::move(node), arguments);
 }
 
 NodeId Graph::random(Distribution distribution, std::span<const NodeId> arguments) {
@@ -163,12 +154,8 @@ NodeId Graph::random(Distribution distribution, std::span<const NodeId> argument
   node.operation = Operation::random;
   node.distribution = distribution;
   node.index = static_cast<int>(nodes_.size());
-  node.num_arguments = static_cast<int>(arguments.size());
   node.stage = kRandom;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    node.arguments[i] = arguments[i];
-    node.stage |= (*this)[arguments[i]].stage;
-  }
+  set_arguments(node, arguments);
   return insert(std::move(node));
 }
 

@@ -78,6 +78,11 @@ class Graph {
 
  private:
   NodeId insert(Node node);
+  NodeId leaf(Operation operation, int index, Stage stage);
+  /// Whether all arguments are constants.
+  bool set_arguments(Node& node, std::span<const NodeId> arguments) const;
+  /// Inserts the node, or its value where all arguments are constants.
+  NodeId carried_out(Node node, std::span<const NodeId> arguments);
 
   std::vector<Node> nodes_;
   std::map<std::vector<long>, NodeId> known_;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "functions.hpp"
 #include "graph.hpp"
 #include "syntax.hpp"
 
@@ -67,7 +68,11 @@ class Lowering {
   Value defined(const Syntax& syntax, const Definition& definition, const std::vector<Value>& arguments);
   template <class F>
   Value broadcast(const Syntax& syntax, const std::vector<Value>& arguments, const F& apply);
+  Value builtin(const Syntax& syntax, const Builtin& builtin, const std::vector<Value>& arguments);
+  Value category_rng(const Syntax& syntax, const Builtin& builtin, const std::vector<Value>& arguments);
+  Value category_lpmf(const Syntax& syntax, const Builtin& builtin, const std::vector<Value>& arguments);
   Value log_sum_exp(const std::vector<NodeId>& terms);
+  NodeId total(const std::vector<NodeId>& nodes);
   Value gather(const Syntax& syntax, const Value& array, NodeId index, const std::string& what);
 
   NodeId column(std::size_t j);
