@@ -14,7 +14,7 @@
 namespace emomc {
 namespace {
 
-constexpr int kDraws = 20000;
+constexpr int kDraws = 100000;
 
 /// Draws of `rng`, one a row.
 std::vector<double> draws_of(const std::string& rng) {
