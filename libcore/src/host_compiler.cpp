@@ -301,8 +301,7 @@ std::shared_ptr<const HostLibrary> compile_host_library(const HostSource& source
   // Without a cache, a folder for as long as the compiler needs it: what is loaded stays loaded.
   const std::optional<fs::path> cache = library_folder();
   std::optional<TemporaryFolder> own;
-  if (!cache) own.emplace(fs::temp_directory_path());
-  const fs::path folder = cache ? *cache : own->path();
+  const fs::path folder = cache ? *cache : own.emplace(fs::temp_directory_path()).path();
   const fs::path stem = folder / key_of(source, compiler.path);
   if (auto cached = load_cached(stem)) return cached;
   compile(source, compiler.path, folder, stem);
