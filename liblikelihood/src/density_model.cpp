@@ -16,7 +16,7 @@ DeviceSource read_device_source(const std::string& file) {
 }
 
 DeviceModel device_model_of(const std::string& type, const std::string& header, const DeviceSources& sources,
-                            const device::LikelihoodSizes& sizes) {
+                            const device::LikelihoodSizes& sizes, bool sums_products) {
   constexpr int kRegisters = 28;  // of 32 bits, for the columns of a thread's rows
   const int registers = 2 * sizes.num_columns;
   return {{"emomc::device::Sized<emomc::device::DensityRows<" + type + ">>",
@@ -27,7 +27,8 @@ DeviceModel device_model_of(const std::string& type, const std::string& header, 
           4 * registers <= kRegisters   ? 4
           : 2 * registers <= kRegisters ? 2
           : registers <= kRegisters     ? 1
-                                        : 0};
+                                        : 0,
+          sums_products};
 }
 
 }  // namespace emomc

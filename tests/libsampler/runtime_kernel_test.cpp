@@ -14,6 +14,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/device/proposals.hpp"
 #include "emomc/likelihood/density_model.hpp"
+#include "emomc/likelihood/expression.hpp"
 #include "emomc/likelihood/models.hpp"
 #include "planned_chains.hpp"
 
@@ -223,6 +224,50 @@ TEST_F(RuntimeKernels, KernelsOfALikelihoodOfTheUsersOwnCompile) {
       EXPECT_LE(code.spilled, kMostSpilled) << rows << " rows, " << chains << " chains";
     }
     EXPECT_GE(forms.size(), 4u);
+  }
+}
+
+// Likelihoods of a configuration, with a linear predictor whose columns are in registers or in shared memory.
+TEST_F(RuntimeKernels, KernelsOfExpressionsCompile) {
+  for (int covariates : {0, 10, 40}) {
+    ExpressionSpec spec;
+    std::vector<std::string> columns{"y"};
+    std::vector<double> row{1};
+    LinearPredictor eta{"eta", "likelihood.linear.eta", "a", {}, "b", {}};
+    for (int j = 0; j < covariates; ++j) {
+      columns.push_back("c" + std::to_string(j));
+      eta.columns.push_back(columns.back());
+      row.push_back(0.5);
+    }
+    spec.linear = {eta};
+    spec.parameters = {{"m", "", Support::real, {}}, {"s", "", Support::positive, {2}}};
+    spec.log_density = {"likelihood.log_density",
+                        covariates == 0
+                            ? "log_mix(0.5, normal_lpdf(y, m, s[0]), student_t_lpdf(y, 4, m, s[1]))"
+                            : "neg_binomial_2_log_lpmf(y, eta, s[0])"};
+    if (covariates == 0) spec.linear.clear();
+    const Expression expression(spec, columns);
+    std::vector<double> used;
+    for (std::size_t j : expression.used_columns()) used.push_back(row[j]);
+    const Expression::Bound bound = expression.bind(Backend::cuda, used);
+    const DeviceModel known = bound.model->device();
+    EXPECT_EQ(known.sums_products, covariates > 0);
+    for (const std::string real : {"float", "double"}) {
+      for (const std::string come : {"loaded", "ahead", "shared"}) {
+        if ((covariates == 40) != (come == "shared")) continue;
+        SCOPED_TRACE(std::to_string(covariates) + " covariates, " + real + ", " + come);
+        KernelSource source{
+            known.code.headers,
+            "emomc::device::batch_kernel<emomc::device::BatchConfig<" + known.code.type + ", " + real + ", " +
+                std::to_string(known.sizes.num_columns) + (real == "float" ? ", 4" : ", 2") +
+                ", true, emomc::device::BatchWork::full, emomc::device::BatchRows::" + come +
+                ", emomc::device::BatchChains::" + (covariates > 0 ? "together" : "one_by_one") + ">>",
+            {},
+            known.code.sources};
+        source.headers.push_back("emomc/device/batch_kernel.cuh");
+        EXPECT_EQ(compile_kernel(source, "sm_90", false).spilled, 0);
+      }
+    }
   }
 }
 

@@ -11,9 +11,9 @@
 namespace emomc {
 
 /// The kernel for a likelihood whose threads have rows; `uniform`: all chains read all rows as one segment;
-/// `component`: one component's distances anew, the others' from the cache; `ahead`: rows come ahead
-/// (BatchRows).
-KernelSource batch_source(const DeviceLikelihood& likelihood, bool uniform, bool component, bool ahead);
+/// `rows`: neighbouring ones of a thread.
+KernelSource batch_source(const DeviceLikelihood& likelihood, bool uniform, device::BatchWork work, int rows,
+                          device::BatchRows rows_come, device::BatchChains chains);
 
 class BatchEvaluation {
  public:
@@ -33,15 +33,20 @@ class BatchEvaluation {
   };
   BatchEvaluation(const DeviceLikelihood& likelihood, const device::ChainWorkView& work, bool component,
                   int num_chains, int num_multiprocessors);
+  /// Rows of a thread, and whether they stay in shared memory; 0 rows: there is no room for them.
+  void choose_rows(const DeviceLikelihood& likelihood, bool together);
+  std::size_t part_bytes() const;
   Grid grid(int num_chains) const;
 
   std::unique_ptr<RuntimeKernel> kernel_;
-  int num_parts_;  ///< of a list, at most
-  int most_chains_ = 1;
-  std::size_t coefficient_bytes_, part_bytes_;
+  int rows_ = 0;  ///< of a thread
+  device::BatchRows rows_come_ = device::BatchRows::loaded;
+  int bytes_of_row_;
+  int num_parts_ = 0;  ///< of a list, at most
+  int chains_at_once_ = 1, most_chains_ = 1;
+  std::size_t coefficient_bytes_;
   std::size_t shared_ahead_ = 0;  ///< dynamic shared memory of a block, where rows come ahead
-  bool ahead_ = false;
-  long blocks_at_once_;
+  long blocks_at_once_ = 1;
 };
 
 }  // namespace emomc

@@ -83,7 +83,8 @@ class CompiledModel final : public RowModel {
     const int used = static_cast<int>(bound_->program.coefficients.size()) +
                      (bound_->program.common != expression::kNoNode ? 1 : 0);
     return device_model_of(expression::kGeneratedType, sources_.front().name, sources_,
-                           device::sizes_of_density(num_columns(), used == 0 ? 1 : used));
+                           device::sizes_of_density(num_columns(), used == 0 ? 1 : used),
+                           !bound_->program.product_sums.empty());
   }
 
  private:

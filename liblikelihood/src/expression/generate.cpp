@@ -48,6 +48,7 @@ class Writer {
     if (node.operation == Operation::constant) return fmt::format("{}({})", type_, literal(node.value));
     if (node.operation == Operation::parameter) return fmt::format("{}[{}]", parameters_, node.index);
     if (node.operation == Operation::column) return fmt::format("{}[{}]", columns_, node.index);
+    if (node.operation == Operation::product_sum) return fmt::format("s[{}]", node.index);
     return fmt::format("t{}", id);
   }
 
@@ -67,7 +68,7 @@ class Writer {
     for (NodeId id : order) {
       const Operation operation = graph_[id].operation;
       const bool is_leaf = operation == Operation::constant || operation == Operation::parameter ||
-                           operation == Operation::column;
+                           operation == Operation::column || operation == Operation::product_sum;
       if (is_leaf || fused_[static_cast<std::size_t>(id)]) continue;
       text += fmt::format("{}const {} t{} = {};\n", indent, type_, id, formula(graph_[id]));
     }
@@ -136,6 +137,7 @@ class Writer {
       case Operation::constant:
       case Operation::parameter:
       case Operation::column:
+      case Operation::product_sum:
       case Operation::random:  // not in a likelihood
         break;
     }
@@ -203,6 +205,69 @@ std::string coefficient_statements(const RowProgram& p, int num_coefficients) {
   return text;
 }
 
+/// One row's sums of products, in the order in which sum_products() has them.
+std::string sums_of_row(const std::vector<ProductSum>& sums) {
+  std::string text;
+  for (std::size_t l = 0; l < sums.size(); ++l) {
+    text +=
+        fmt::format("    T s{} = {};\n", l, sums[l].start < 0 ? "T(0)" : fmt::format("c[{}]", sums[l].start));
+    for (const ProductSum::Product& p : sums[l].products)
+      text +=
+          fmt::format("    s{0} = emomc::device::fused(c[{1}], x[{2}], s{0});\n", l, p.coefficient, p.column);
+  }
+  text += "    const T s[] = {";
+  for (std::size_t l = 0; l < sums.size(); ++l) text += fmt::format("{}s{}", l == 0 ? "" : ", ", l);
+  return text + "};\n";
+}
+
+/// The same for kChains parameter vectors and R rows; runs of products are loops.
+std::string sums_of_chains(const std::vector<ProductSum>& sums) {
+  std::string text;
+  for (std::size_t l = 0; l < sums.size(); ++l) {
+    text += fmt::format("    emomc::device::begin_products<{}>(c, stride, s[{}]);\n", sums[l].start, l);
+    const auto& products = sums[l].products;
+    for (std::size_t begin = 0, end = 0; begin < products.size(); begin = end) {
+      const auto continues = [&] {
+        const int n = static_cast<int>(end - begin);
+        return products[end].coefficient == products[begin].coefficient + n &&
+               products[end].column == products[begin].column + n;
+      };
+      while (end < products.size() && continues()) ++end;
+      text += fmt::format("    emomc::device::add_products<{}, {}, {}>(c, stride, x, s[{}]);\n",
+                          products[begin].coefficient, products[begin].column, end - begin, l);
+    }
+  }
+  return text;
+}
+
+/// log_density() and what it consists of.
+std::string row_functions(const RowProgram& program) {
+  Writer writer(program.rows, "T", "c", "x");
+  const std::string statements = writer.statements({program.log_density}, "    ");
+  const std::string body = statements + fmt::format("    return {};\n", writer.value(program.log_density));
+  const auto& sums = program.product_sums;
+  if (sums.empty())
+    return "  template <class T, class Coefficients, class Row>\n"
+           "  EMOMC_HD T log_density(const Coefficients& c, const Row& x) const {\n" +
+           body + "  }\n";
+  return fmt::format(R"(  static constexpr int num_product_sums = {0};
+
+  template <class T, class Coefficients, class Row>
+  EMOMC_HD T log_density(const Coefficients& c, const Row& x) const {{
+{1}    return log_density_of<T>(c, x, s);
+  }}
+
+  template <int kChains, int R, class T, class Rows>
+  EMOMC_HD static void sum_products(const T* c, int stride, const Rows& x, T (&s)[{0}][kChains][R]) {{
+{2}  }}
+
+  template <class T, class Coefficients, class Row, class Sums>
+  EMOMC_HD T log_density_of(const Coefficients& c, const Row& x, const Sums& s) const {{
+{3}  }}
+)",
+                     sums.size(), sums_of_row(sums), sums_of_chains(sums), body);
+}
+
 }  // namespace
 
 std::string generate_header(const RowProgram& program, const ParameterLayout& layout) {
@@ -214,8 +279,6 @@ std::string generate_header(const RowProgram& program, const ParameterLayout& la
   }
   const int num_coefficients =
       static_cast<int>(program.coefficients.size()) + (program.common != kNoNode ? 1 : 0);
-  Writer writer(program.rows, "T", "c", "x");
-  const std::string row = writer.statements({program.log_density}, "    ");
   return fmt::format(
       R"(// Generated from the expressions of a configuration.
 #ifndef EMOMC_GENERATED_LIKELIHOOD_HPP
@@ -236,18 +299,14 @@ struct Likelihood {{
   EMOMC_HD double prepare(const Team& team, const double* theta, double* coefficients) const {{
 {3}  }}
 
-  template <class T, class Coefficients, class Row>
-  EMOMC_HD T log_density(const Coefficients& c, const Row& x) const {{
-{4}    return {5};
-  }}
-}};
+{4}}};
 
 }}  // namespace emomc_generated
 
 #endif
 )",
       program.inputs.size(), parameters, num_coefficients == 0 ? 1 : num_coefficients,
-      coefficient_statements(program, num_coefficients), row, writer.value(program.log_density));
+      coefficient_statements(program, num_coefficients), row_functions(program));
 }
 
 }  // namespace emomc::expression

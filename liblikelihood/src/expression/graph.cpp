@@ -42,6 +42,7 @@ double operated(const Node& node, const double* a) {
     case Operation::column:
     case Operation::random:
     case Operation::gather:
+    case Operation::product_sum:
       break;
   }
   return node.value;
@@ -115,6 +116,7 @@ NodeId Graph::leaf(Operation operation, int index, Stage stage) {
 
 NodeId Graph::parameter(int index) { return leaf(Operation::parameter, index, kParameters); }
 NodeId Graph::column(int index) { return leaf(Operation::column, index, kData); }
+NodeId Graph::product_sum(int index) { return leaf(Operation::product_sum, index, kData | kParameters); }
 
 bool Graph::set_arguments(Node& node, std::span<const NodeId> arguments) const {
   node.num_arguments = static_cast<int>(arguments.size());

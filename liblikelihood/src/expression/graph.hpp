@@ -28,10 +28,11 @@ enum class Operation {
   both,    ///< logical and
   either,  ///< logical or
   negation,
-  choose,  ///< arguments[0] != 0 ? arguments[1] : arguments[2]
-  random,  ///< a draw of `distribution` with the arguments
-  gather,  ///< the element of `elements` that arguments[0] counts from 0
-  call,    ///< of a primitive
+  choose,       ///< arguments[0] != 0 ? arguments[1] : arguments[2]
+  random,       ///< a draw of `distribution` with the arguments
+  gather,       ///< the element of `elements` that arguments[0] counts from 0
+  call,         ///< of a primitive
+  product_sum,  ///< number `index` of a RowProgram's product_sums
 };
 
 /// What a value depends on; a set of bits.
@@ -61,6 +62,7 @@ class Graph {
   NodeId constant(double value);
   NodeId parameter(int index);
   NodeId column(int index);
+  NodeId product_sum(int index);
   NodeId operate(Operation operation, std::span<const NodeId> arguments);
   NodeId call(Primitive function, std::span<const NodeId> arguments);
   NodeId gather(NodeId index, std::vector<NodeId> elements);

@@ -1,6 +1,8 @@
 #include "row_program.hpp"
 
+#include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -113,13 +115,44 @@ class Division {
         sum = p_.rows.operate(subtracted ? Operation::subtract : Operation::add, std::array{sum, term});
     };
     if (const NodeId data = total(parts.of_data); data != kNoNode) add(row(data), false);
-    if (const NodeId ahead = total(parts.of_parameters); ahead != kNoNode) {
-      const NodeId term = coefficient(ahead);
-      const bool is_zero = p_.rows.is_constant(term) && p_.rows[term].value == 0;
-      if (!is_zero) add(term, false);
+    NodeId ahead = kNoNode;
+    if (const NodeId all = total(parts.of_parameters); all != kNoNode) {
+      ahead = coefficient(all);
+      if (p_.rows.is_constant(ahead) && p_.rows[ahead].value == 0) ahead = kNoNode;
     }
-    for (const auto& [id, subtracted] : parts.of_both) add(row(id), subtracted);
+    std::vector<std::pair<NodeId, bool>> terms;
+    for (const auto& [id, subtracted] : parts.of_both) terms.emplace_back(row(id), subtracted);
+    if (const NodeId products = take_products(ahead, terms); products != kNoNode) add(products, false);
+    if (ahead != kNoNode) add(ahead, false);
+    for (const auto& [term, subtracted] : terms) add(term, subtracted);
     return sum == kNoNode ? p_.rows.constant(0) : sum;
+  }
+
+  /// Makes a product sum of the terms that are a coefficient times a column, and of `ahead` where it is a
+  /// coefficient; both are taken away from what remains. kNoNode where they are few.
+  NodeId take_products(NodeId& ahead, std::vector<std::pair<NodeId, bool>>& terms) {
+    constexpr std::size_t kFewest = 4;
+    const auto is_product = [this](const std::pair<NodeId, bool>& term) {
+      const Node& node = p_.rows[term.first];
+      return !term.second && node.operation == Operation::multiply &&
+             p_.rows[node.arguments[0]].operation == Operation::parameter &&
+             p_.rows[node.arguments[1]].operation == Operation::column;
+    };
+    if (static_cast<std::size_t>(std::count_if(terms.begin(), terms.end(), is_product)) < kFewest)
+      return kNoNode;
+    const auto rest = std::stable_partition(terms.begin(), terms.end(), std::not_fn(is_product));
+    ProductSum sum;
+    for (auto term = rest; term != terms.end(); ++term) {
+      const Node& node = p_.rows[term->first];
+      sum.products.push_back({p_.rows[node.arguments[0]].index, p_.rows[node.arguments[1]].index});
+    }
+    terms.erase(rest, terms.end());
+    if (ahead != kNoNode && p_.rows[ahead].operation == Operation::parameter) {
+      sum.start = p_.rows[ahead].index;
+      ahead = kNoNode;
+    }
+    p_.product_sums.push_back(std::move(sum));
+    return p_.rows.product_sum(static_cast<int>(p_.product_sums.size()) - 1);
   }
 
   void collect_factors(NodeId id, Parts& parts) {

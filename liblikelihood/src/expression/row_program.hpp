@@ -8,13 +8,26 @@
 
 namespace emomc::expression {
 
+/// A linear predictor of rows: coefficients times columns. Kernels that evaluate several parameter vectors at
+/// once compute it apart from the rest of a row.
+struct ProductSum {
+  struct Product {
+    int coefficient;  ///< as Graph::parameter of `rows`
+    int column;       ///< as Graph::column of `rows`
+  };
+  int start = -1;  ///< the coefficient that the products are added to; -1: zero
+  std::vector<Product> products;
+};
+
 struct RowProgram {
   Graph whole;                       ///< the likelihood's graph and what was added to it here
   std::vector<NodeId> inputs;        ///< of `whole`, stage kData: the columns that rows are evaluated on
   std::vector<NodeId> coefficients;  ///< of `whole`, of parameters and constants alone
   /// Of `whole`: what all rows share, kNoNode where it is nothing. It is added to each row's log density.
   NodeId common = kNoNode;
-  Graph rows;              ///< Graph::parameter(i) is coefficient i, Graph::column(j) is input j
+  std::vector<ProductSum> product_sums;
+  /// Graph::parameter(i) is coefficient i, Graph::column(j) input j, Graph::product_sum(l) a sum of products.
+  Graph rows;
   NodeId log_density = 0;  ///< of `rows`, without `common`
 };
 

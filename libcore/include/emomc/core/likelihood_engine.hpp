@@ -69,6 +69,7 @@ struct DeviceLikelihood {
   /// Number of neighbouring rows for which a thread has registers in a kernel that is compiled for these
   /// sizes; 0: not even for one.
   int rows_per_thread = 0;
+  bool sums_products = false;  ///< whether rows have sums of products (device/density.hpp)
 };
 
 /// Whether component caches are kept. Without them evaluate_component evaluates all components. The log

@@ -28,6 +28,12 @@
 #define EMOMC_ROLLED
 #define EMOMC_OUTLINE EMOMC_HD inline
 #endif
+// A loop over the products of a sum, of which there may be hundreds.
+#if defined(__CUDA_ARCH__)
+#define EMOMC_UNROLL_PRODUCTS _Pragma("unroll 64")
+#else
+#define EMOMC_UNROLL_PRODUCTS
+#endif
 // Where kernels are compiled for exact sizes, loops over columns are unrolled too; those over pairs of
 // columns up to 16; those over groups of components twice.
 #if EMOMC_EXACT_SIZES

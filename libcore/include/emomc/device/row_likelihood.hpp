@@ -27,6 +27,9 @@
 //       The natural logarithms of the likelihood of num_rows rows and of the density of one.
 //   kLeavesRegisters
 //       Whether evaluate() leaves registers for other work.
+//   evaluate_chains<R, kChains>(coefficients, stride, row, value[kChains][R])
+//       As evaluate() for kChains vectors whose coefficients are `stride` apart; only where rows have sums of
+//       products (density.hpp).
 //   kKeeps, KeptState, Kept<Real>
 //       Whether numbers of rows may be kept while one component changes at a time (kept_sums.cuh). Only where
 //       they may: nothing_kept(), kept_of_chain(), evaluate_kept(), evaluate_stale(), evaluate_near(), and

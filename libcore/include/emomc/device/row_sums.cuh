@@ -68,13 +68,39 @@ __device__ inline double sum_over_lanes(double x) {
   return x;
 }
 
+/// kCount such trees at once, a power of two; a lane gets that of x[tree_of_lane<kCount>()]. x is
+/// overwritten.
+template <int kCount>
+__device__ inline double sum_each_over_lanes(double (&x)[kCount]) {
+#pragma unroll
+  for (int distance = 1; distance < kCount; distance *= 2) {
+    const bool upper = (threadIdx.x & distance) != 0;
+    const int half = kCount / (2 * distance);
+#pragma unroll
+    for (int i = 0; i < kCount / 2; ++i)
+      if (i < half)
+        x[i] =
+            (upper ? x[half + i] : x[i]) + __shfl_xor_sync(0xffffffffu, upper ? x[i] : x[half + i], distance);
+  }
+  double sum = x[0];
+#pragma unroll
+  for (int distance = kCount; distance < 32; distance *= 2)
+    sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+  return sum;
+}
+template <int kCount>
+__device__ inline int tree_of_lane() {
+  int tree = 0;
+#pragma unroll
+  for (int distance = 1; distance < kCount; distance *= 2)
+    if (threadIdx.x & distance) tree += kCount / (2 * distance);
+  return tree;
+}
+
 /// Two such trees at once: lane 0 gets that of x, lane 1 that of y.
 __device__ inline double sum_two_over_lanes(double x, double y) {
-  const bool odd = threadIdx.x % 2 != 0;
-  double sum = (odd ? y : x) + __shfl_xor_sync(0xffffffffu, odd ? x : y, 1);
-#pragma unroll
-  for (int distance = 2; distance < 32; distance *= 2) sum += __shfl_xor_sync(0xffffffffu, sum, distance);
-  return sum;
+  double both[2] = {x, y};
+  return sum_each_over_lanes(both);
 }
 
 /// Tree over values[0 .. count), count <= kMostSummedByWarp, by one warp; `load(p)` reads one. Every lane

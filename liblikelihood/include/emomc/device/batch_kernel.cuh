@@ -10,20 +10,9 @@
 
 namespace emomc::device {
 
-enum class BatchWork {
-  full,       ///< all components
-  component,  ///< one component differs: sums of the others from where they are kept
-};
-
-/// How rows come to the threads.
-enum class BatchRows {
-  loaded,  ///< when their turn comes: other blocks work meanwhile
-  ahead,   ///< through shared memory while those before are worked on; for chains that are uniform
-};
-
 /// `Sized_`: of row_likelihood.hpp, as DeviceCode names it.
 template <class Sized_, class Real_, int kColumns, int kRows, bool kUniform, BatchWork kWork,
-          BatchRows kComing = BatchRows::loaded>
+          BatchRows kComing = BatchRows::loaded, BatchChains kChains = BatchChains::one_by_one>
 struct BatchConfig {
   using Likelihood = typename Sized_::Likelihood;
   using Real = Real_;
@@ -31,8 +20,15 @@ struct BatchConfig {
   static constexpr int rows = kRows;         ///< neighbouring rows of a thread
   static constexpr bool uniform = kUniform;  ///< all chains read all tiles, as one segment
   static constexpr BatchWork work = kWork;
-  static constexpr bool ahead = kComing == BatchRows::ahead;
+  static constexpr bool ahead = kComing != BatchRows::loaded;
+  static constexpr bool shared = kComing == BatchRows::shared;
   static_assert(kUniform || !ahead);
+  /// Chains whose rows a thread evaluates together.
+  static constexpr int at_once = kChains == BatchChains::one_by_one ? 1
+                                 : shared                           ? kSharedBatchAtOnce
+                                                                    : kBatchAtOnce;
+  static_assert(kChains == BatchChains::one_by_one || (kUniform && kWork == BatchWork::full));
+  static constexpr int blocks = shared ? kSharedBatchBlocks : kBatchBlocks;  ///< of a multiprocessor
   static constexpr int threads = kBatchThreads;
   static constexpr int part_rows = rows * threads;
   static constexpr int parts = kTileRows / part_rows;  ///< of a tile
@@ -47,7 +43,8 @@ struct BatchBlock {
   static constexpr int kRows = Config::rows, kWarps = Config::threads / 32;
 
   const BatchView& view;
-  Real x[Config::dim][kRows];  ///< the thread's rows, constant indices only
+  Real x[Config::shared ? 1 : Config::dim][kRows];  ///< the thread's rows, constant indices only
+  const Real* place;  ///< or where they are in shared memory, columns kRows * threads apart
 
   /// The thread's first row of a part.
   __device__ const Real* rows_of(int tile, int part) const {
@@ -62,8 +59,12 @@ struct BatchBlock {
 
   __device__ auto own_rows() const {
     return [this](int j, Real(&values)[kRows]) {
+      if constexpr (Config::shared) {
+        load_rows(place + j * (kRows * Config::threads), values);
+      } else {
 #pragma unroll
-      for (int r = 0; r < kRows; ++r) values[r] = x[j][r];
+        for (int r = 0; r < kRows; ++r) values[r] = x[j][r];
+      }
     };
   }
 
@@ -90,20 +91,27 @@ __device__ __forceinline__ void sync_warps() {
 template <int warps>
 __device__ __noinline__ double sum_written(const double* values, int count, double* groups) {
   constexpr int kOfLane = kBatchGroup / 32;
+  constexpr int kAtOnce = 4;  // groups that a warp loads before it waits for them
   const int warp = warps > 1 ? static_cast<int>(threadIdx.x) / 32 : 0;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
   const auto sum_of = [&](int group) {
-    const int first = group * kBatchGroup + static_cast<int>(threadIdx.x) % 32 * kOfLane;
+    const int first = group * kBatchGroup + lane * kOfLane;
     double own[kOfLane];
 #pragma unroll
     for (int i = 0; i < kOfLane; ++i) own[i] = first + i < count ? __ldcg(values + first + i) : 0.0;
-    return sum_over_lanes(sum_in_registers(own));
+    return sum_in_registers(own);
   };
   const int num_groups = (count + kBatchGroup - 1) / kBatchGroup;
-  if (num_groups <= 1) return sum_of(0);
+  if (num_groups <= 1) return sum_over_lanes(sum_of(0));
   sync_warps<warps>();  // `groups` may still be read
-  for (int group = warp; group < num_groups; group += warps) {
-    const double sum = sum_of(group);
-    if (threadIdx.x % 32 == 0) groups[group] = sum;
+#pragma unroll 1
+  for (int first = warp * kAtOnce; first < num_groups; first += warps * kAtOnce) {
+    double own[kAtOnce];
+#pragma unroll
+    for (int g = 0; g < kAtOnce; ++g) own[g] = sum_of(first + g);
+    const double sum = sum_each_over_lanes(own);
+    const int group = first + tree_of_lane<kAtOnce>();
+    if (lane < kAtOnce && group < num_groups) groups[group] = sum;
   }
   sync_warps<warps>();
   return sum_by_warp(groups, num_groups);
@@ -143,14 +151,16 @@ __device__ void finish_batch_chain(const BatchView& view, int chain, int list, i
 }
 
 /// Grid: blocks that share the parts of all positions, then groups of chains_per_block active chains. Dynamic
-/// shared memory: that many times the coefficients of a chain, at least kBatchFinishBytes; where rows come
-/// ahead view.ahead_at bytes, of which the coefficients are in front, and num_places parts.
+/// shared memory: that many times the coefficients of a chain (a multiple of Config::at_once chains), at
+/// least kBatchFinishBytes; where rows come ahead view.ahead_at bytes, of which the coefficients are in
+/// front, and num_places parts.
 template <class Config>
-__global__ void __launch_bounds__(Config::threads, 4) batch_kernel(const __grid_constant__ BatchView view) {
+__global__ void __launch_bounds__(Config::threads, Config::blocks)
+    batch_kernel(const __grid_constant__ BatchView view) {
   using Real = typename Config::Real;
   using Block = BatchBlock<Config>;
   extern __shared__ __align__(16) unsigned char batch_memory[];
-  __shared__ double sums[kBatchChains][Block::kWarps];
+  __shared__ double sums[2][kBatchChains][Block::kWarps];  // of every other part
   __shared__ double run_sums[Config::ahead ? kBatchChains : 1][Config::ahead ? kBatchRun : 1];
   __shared__ int finished[kBatchChains];
   using Kept = typename Config::Likelihood::template Kept<Real>;
@@ -223,33 +233,88 @@ __global__ void __launch_bounds__(Config::threads, 4) batch_kernel(const __grid_
         coefficients[i * size + c] = from[c];
     }
   }
+  // Which of the block's parts the sums are of: they are kept by threads of their own while all go on with
+  // the next part, so that a part takes one barrier.
+  int nth = 0;
   // The thread's sum for chain i; two chains are summed over the warp's lanes together.
   double held = 0;
   const auto hand_in = [&](int i, double own) {
     const bool is_second = i % 2 != 0;
     if (is_second || i + 1 == count) {
       const double sum = sum_two_over_lanes(is_second ? held : own, is_second ? own : 0.0);
-      if (lane < 1 + i % 2) sums[i - i % 2 + lane][warp] = sum;
+      if (lane < 1 + i % 2) sums[nth % 2][i - i % 2 + lane][warp] = sum;
     }
     held = own;
   };
+  // For at_once chains from i on.
+  const auto evaluate_together = [&](int i, int part) {
+    if constexpr (Config::at_once > 1) {
+      constexpr int kChains = Config::at_once;
+      Real values[kChains][Config::rows];
+      likelihood.evaluate_chains(coefficients + i * size, size, block.own_rows(), values);
+      double own[kChains];
+#pragma unroll
+      for (int c = 0; c < kChains; ++c)
+        own[c] = block.own_sum(coefficients + (i + c) * size, values[c], loaded, part, num_rows);
+      const double sum = sum_each_over_lanes(own);
+      const int chain = i + tree_of_lane<kChains>();
+      if (lane < kChains && chain < count) sums[nth % 2][chain][warp] = sum;
+    }
+  };
   int num_done = 0;  // parts of the chain that thread i < count hands in for
+  // A thread for each chain keeps the sum of part n, or that of a run of parts.
+  const auto keep_part = [&](int n) {
+    if (static_cast<int>(threadIdx.x) >= count) return;
+    const int at = nth_part(n), position = at / Config::parts;
+    const int i = static_cast<int>(threadIdx.x), chain = chain_of(i), list = list_of(chain);
+    if (position >= view.first_tile[list + 1] - view.first_tile[list]) return;
+    double own[Block::kWarps];
+#pragma unroll
+    for (int w = 0; w < Block::kWarps; ++w) own[w] = sums[n % 2][i][w];
+    double* written = view.tile_sums + static_cast<i64>(chain) * view.sums_per_chain;
+    if constexpr (Config::ahead) {
+      double* run = run_sums[i];
+      const int length = 1 << view.log2_run, last = at & (length - 1);
+      run[last] = sum_in_registers(own);
+      if (last + 1 == length || at + 1 == num_parts) {
 #pragma unroll 1
-  for (int n = 0, at = nth_part(0); at < num_parts; at = nth_part(++n)) {
+        for (int p = last + 1; p < length; ++p) run[p] = 0;
+#pragma unroll 1
+        for (int m = length / 2; m > 0; m /= 2)
+#pragma unroll 1
+          for (int p = 0; p < m; ++p) run[p] = run[2 * p] + run[2 * p + 1];
+        written[at >> view.log2_run] = run[0];
+      }
+    } else {
+      written[at] = sum_in_registers(own);
+    }
+    ++num_done;
+  };
+#pragma unroll 1
+  for (int at = nth_part(0); at < num_parts; at = nth_part(++nth)) {
     const int position = at / Config::parts, part = at % Config::parts;
     if constexpr (Config::ahead) {
-      coming().take(n, block.x);
+      if constexpr (Config::shared)
+        block.place = coming().wait(nth);
+      else
+        coming().take(nth, block.x);
       num_rows = view.tile_rows[position] - part * Config::part_rows;
       loaded = position;
     } else if constexpr (Config::uniform) {
-      if (n > 0) load(position, part);
+      if (nth > 0) load(position, part);
     } else {
       loaded = kNoTile;
     }
     __syncthreads();
-    if constexpr (Config::ahead) begin_part(n + view.num_places);
+    if (nth > 0) keep_part(nth - 1);
+    if constexpr (Config::ahead && !Config::shared) begin_part(nth + view.num_places);
+    if constexpr (Config::at_once > 1) {
 #pragma unroll 1
-    for (int i = 0; i < count; ++i) {
+      for (int i = 0; i < count; i += Config::at_once) evaluate_together(i, part);
+    }
+    if constexpr (Config::shared) begin_part(nth + view.num_places);
+#pragma unroll 1
+    for (int i = Config::at_once > 1 ? count : 0; i < count; ++i) {
       if constexpr (!Config::uniform) {
         const int list = list_of(chain_of(i)), begin = view.first_tile[list];
         if (position >= view.first_tile[list + 1] - begin) {  // the chain's list is shorter
@@ -270,35 +335,9 @@ __global__ void __launch_bounds__(Config::threads, 4) batch_kernel(const __grid_
       }
       hand_in(i, block.own_sum(coefficients + i * size, rows_sum, loaded, part, num_rows));
     }
-    __syncthreads();
-    // A thread for each chain keeps the part's sum, or that of a run of parts.
-    if (static_cast<int>(threadIdx.x) < count) {
-      const int i = static_cast<int>(threadIdx.x), chain = chain_of(i), list = list_of(chain);
-      if (position < view.first_tile[list + 1] - view.first_tile[list]) {
-        double own[Block::kWarps];
-#pragma unroll
-        for (int w = 0; w < Block::kWarps; ++w) own[w] = sums[i][w];
-        double* written = view.tile_sums + static_cast<i64>(chain) * view.sums_per_chain;
-        if constexpr (Config::ahead) {
-          double* run = run_sums[i];
-          const int length = 1 << view.log2_run, last = at & (length - 1);
-          run[last] = sum_in_registers(own);
-          if (last + 1 == length || at + 1 == num_parts) {
-#pragma unroll 1
-            for (int p = last + 1; p < length; ++p) run[p] = 0;
-#pragma unroll 1
-            for (int m = length / 2; m > 0; m /= 2)
-#pragma unroll 1
-              for (int p = 0; p < m; ++p) run[p] = run[2 * p] + run[2 * p + 1];
-            written[at >> view.log2_run] = run[0];
-          }
-        } else {
-          written[at] = sum_in_registers(own);
-        }
-        ++num_done;
-      }
-    }
   }
+  __syncthreads();
+  if (nth > 0) keep_part(nth - 1);
 
   // The block that hands in a chain's last part finishes the chain.
   if (static_cast<int>(threadIdx.x) < count) {
@@ -319,8 +358,9 @@ __global__ void __launch_bounds__(Config::threads, 4) batch_kernel(const __grid_
   __syncthreads();
   // Each warp a chain, or where there is much to sum all warps one after the other.
   double* groups = reinterpret_cast<double*>(batch_memory);  // the coefficients have been used
-  const bool together = num_batch_sums<Config>(view, view.num_positions) > kMostSummedByWarp ||
-                        view.max_segments > kBatchWarpGroups;
+  const int num_sums = num_batch_sums<Config>(view, view.num_positions);
+  const bool together = (num_sums > kMostSummedByWarp && count < Block::kWarps) ||
+                        num_sums > kBatchWarpGroups * kBatchGroup || view.max_segments > kBatchWarpGroups;
 #pragma unroll 1
   for (int i = together ? 0 : warp; i < count; i += together ? 1 : Block::kWarps) {
     if (!finished[i]) continue;

@@ -7,7 +7,29 @@
 
 namespace emomc::device {
 
+enum class BatchWork {
+  full,       ///< all components
+  component,  ///< one component differs: sums of the others from where they are kept
+};
+
+/// How rows come to the threads.
+enum class BatchRows {
+  loaded,  ///< when their turn comes: other blocks work meanwhile
+  ahead,   ///< through shared memory while those before are worked on; for chains that are uniform
+  shared,  ///< the same, and they are read from there, where registers hold too few columns
+};
+
+/// How a thread evaluates its rows for the chains of a block.
+enum class BatchChains {
+  one_by_one,
+  together,  ///< some at once, where rows have sums of products; for chains that are uniform
+};
+
 inline constexpr int kBatchThreads = 128;
+/// Blocks that a multiprocessor holds; and where rows stay in shared memory.
+inline constexpr int kBatchBlocks = 4, kSharedBatchBlocks = 2;
+/// Chains whose sums of products a thread computes together, and where rows stay in shared memory.
+inline constexpr int kBatchAtOnce = 4, kSharedBatchAtOnce = 8;
 /// Chains of a block, at most.
 inline constexpr int kBatchChains = 16;
 /// Sums that a warp sums at once.

@@ -20,6 +20,20 @@
 // same in every member of the team, is added to the log density of each row; constants that all rows share
 // belong there, where they stay float64 in mixed precision. A likelihood that is not defined at theta is NaN.
 //
+// A likelihood whose rows have sums of products of coefficients and columns, as linear predictors are, may
+// give these apart, so that a kernel that evaluates several parameter vectors on the same rows reads a column
+// once:
+//
+//     static constexpr int num_product_sums = 1;
+//     template <int kChains, int R, class T, class Rows>
+//     EMOMC_HD static void sum_products(const T* c, int stride, const Rows& x, T (&s)[1][kChains][R]);
+//     template <class T, class Coefficients, class Row, class Sums>
+//     EMOMC_HD T log_density_of(const Coefficients& c, const Row& x, const Sums& s) const;
+//
+// sum_products() writes sum l of vector i, whose coefficients begin at c + i * stride, and row r to
+// s[l][i][r], by begin_products() and add_products() below; log_density_of() is the log density with these
+// sums, s[l]. The results have the bits of log_density().
+//
 // Kernels are compiled from the text of the one header that defines Model; it may include headers of
 // emomc/device only.
 #ifndef EMOMC_DEVICE_DENSITY_HPP
@@ -39,6 +53,10 @@ struct ParameterDescription {
   int size = 0;
 };
 
+/// a * b + c, rounded once.
+EMOMC_INLINE double fused(double a, double b, double c) { return EMOMC_FMA(a, b, c); }
+EMOMC_INLINE float fused(float a, float b, float c) { return EMOMC_FMAF(a, b, c); }
+
 EMOMC_INLINE float exp(float x) { return static_cast<float>(exp(static_cast<double>(x))); }
 EMOMC_INLINE float log(float x) { return static_cast<float>(log(static_cast<double>(x))); }
 
@@ -54,6 +72,38 @@ inline constexpr bool kPreparesCoefficients = requires(const Model& model, const
                                                        const double* theta, double* coefficients) {
   model.prepare(team, theta, coefficients);
 };
+
+template <class Model>
+inline constexpr bool kSumsProducts = requires {
+  Model::num_product_sums;
+};
+/// Begins sums of products: sums[i][r] is coefficient kStart of vector i, or 0 where kStart is -1.
+template <int kStart, int kChains, int R, class T>
+EMOMC_INLINE void begin_products(const T* coefficients, int stride, T (&sums)[kChains][R]) {
+  EMOMC_UNROLL
+  for (int i = 0; i < kChains; ++i) {
+    T start = T(0);
+    if constexpr (kStart >= 0) start = coefficients[i * stride + kStart];
+    EMOMC_UNROLL
+    for (int r = 0; r < R; ++r) sums[i][r] = start;
+  }
+}
+/// Adds the products of kCount coefficients from kCoefficient on with as many columns from kColumn on;
+/// `rows(j, x)` loads column j of the rows into x[R].
+template <int kCoefficient, int kColumn, int kCount, int kChains, int R, class T, class Rows>
+EMOMC_INLINE void add_products(const T* coefficients, int stride, const Rows& rows, T (&sums)[kChains][R]) {
+  EMOMC_UNROLL_PRODUCTS
+  for (int k = 0; k < kCount; ++k) {
+    T x[R];
+    rows(kColumn + k, x);
+    EMOMC_UNROLL
+    for (int i = 0; i < kChains; ++i) {
+      const T c = coefficients[i * stride + kCoefficient + k];
+      EMOMC_UNROLL
+      for (int r = 0; r < R; ++r) sums[i][r] = fused(c, x[r], sums[i][r]);
+    }
+  }
+}
 
 /// Coefficients are padded, so that kernels may copy 16 bytes at a time.
 EMOMC_INLINE constexpr int padded_coefficients(int used) { return (used + 3) / 4 * 4; }

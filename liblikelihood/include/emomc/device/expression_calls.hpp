@@ -3,14 +3,11 @@
 #ifndef EMOMC_DEVICE_EXPRESSION_CALLS_HPP
 #define EMOMC_DEVICE_EXPRESSION_CALLS_HPP
 
+#include "emomc/device/density.hpp"
 #include "emomc/device/expression_primitives.hpp"
 #include "emomc/device/vector_functions.hpp"
 
 namespace emomc::device {
-
-/// a * b + c, rounded once.
-EMOMC_INLINE double fused(double a, double b, double c) { return EMOMC_FMA(a, b, c); }
-EMOMC_INLINE float fused(float a, float b, float c) { return EMOMC_FMAF(a, b, c); }
 
 /// An index that the host has checked against the data; kept in range, so that rows beyond the last, which do
 /// not count, read nothing that is not there.
@@ -28,6 +25,8 @@ using namespace device;  // NOLINT(google-build-using-namespace): what is declar
 #if EMOMC_VECTOR_ROWS
 using vector::exp, vector::log, vector::log1p, vector::log1m, vector::log1p_exp;
 using vector::inv_logit, vector::log_inv_logit, vector::log1m_inv_logit, vector::log_sum_exp;
+#elif defined(__CUDA_ARCH__)
+EMOMC_INLINE double exp(double x) { return exp_by_table(x); }
 #endif
 }  // namespace functions
 

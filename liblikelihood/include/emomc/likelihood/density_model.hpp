@@ -51,7 +51,7 @@ class DensityTiles final : public TileArithmetic<Real> {
 /// How kernels evaluate a density of type `type`, which `header` of `sources` defines. `sources` outlive the
 /// result.
 DeviceModel device_model_of(const std::string& type, const std::string& header, const DeviceSources& sources,
-                            const device::LikelihoodSizes& sizes);
+                            const device::LikelihoodSizes& sizes, bool sums_products);
 
 template <class Model>
 class DensityModel final : public RowModel {
@@ -88,7 +88,8 @@ class DensityModel final : public RowModel {
     return std::make_unique<DensityTiles<double>>(library, library.float64);
   }
   DeviceModel device() const override {
-    return device_model_of(Model::name, sources_.front().name, sources_, device::density_sizes<Model>());
+    return device_model_of(Model::name, sources_.front().name, sources_, device::density_sizes<Model>(),
+                           device::kSumsProducts<Model>);
   }
 
  private:

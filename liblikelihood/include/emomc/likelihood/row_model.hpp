@@ -58,7 +58,8 @@ struct DeviceModel {
   DeviceCode code;
   device::LikelihoodSizes sizes{};
   bool leaves_registers = true;
-  int rows_per_thread = 0;  ///< DeviceLikelihood's, for float64; of float32 twice as many, up to 4
+  int rows_per_thread = 0;     ///< DeviceLikelihood's, for float64; of float32 twice as many, up to 4
+  bool sums_products = false;  ///< DeviceLikelihood's
 };
 
 /// A likelihood that is a product over rows. Objects are immutable.
