@@ -253,8 +253,9 @@ void set_up_expression(const RunConfig& config, RunSetup& setup) {
   setup.target =
       std::make_unique<Target>(setup.expression->layout(), config.prior, std::span<const double>());
   setup.device = make_device(setup.backend);
-  setup.engine = make_engine(setup.backend, std::move(own.model), config.likelihood.precision,
-                             setup.loaded.data, *setup.device, config.threads);
+  setup.row_model = std::move(own.model);
+  setup.engine = make_engine(setup.backend, setup.row_model, config.likelihood.precision, setup.loaded.data,
+                             *setup.device, config.threads);
 }
 
 void set_up_model(const RunConfig& config, RunSetup& setup) {

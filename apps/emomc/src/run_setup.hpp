@@ -9,6 +9,7 @@
 #include "emomc/likelihood/table.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "emomc/sampler/target.hpp"
+#include "precision_check.hpp"
 #include "run_config.hpp"
 #include "start_report.hpp"
 
@@ -61,6 +62,8 @@ struct RunSetup {
   LoadedData loaded;
   ModelSpec model;  ///< where the likelihood is no expression
   std::shared_ptr<const Expression> expression = nullptr;
+  std::shared_ptr<const RowModel> row_model = nullptr;  ///< of the expression
+  PrecisionError precision = {};                        ///< of the expression, where it was measured
   std::string compiler;            ///< of the expressions' host code; empty: there is none
   std::string generated;           ///< C++ of the expressions; empty: they are interpreted
   Backend backend = Backend::cpu;  ///< resolved
