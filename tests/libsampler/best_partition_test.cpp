@@ -67,7 +67,7 @@ TEST(BestPartition, LossesAreExpectedShareOfPairsThatDiffer) {
                         p.probabilities[(s * p.rows + j) * p.K + k] / static_cast<double>(p.draws);
         expected += p.groups[c * p.rows + i] == p.groups[c * p.rows + j] ? 1 - together : together;
       }
-    EXPECT_NEAR(losses[c], expected / (60 * 59 / 2), 1e-13) << c;
+    EXPECT_NEAR(losses[c], expected / (0.5 * 60 * 59), 1e-13) << c;
   }
   const std::vector<double> in_parts = losses_of(p, {1, 20, 60}, 2);
   for (std::size_t c = 0; c < p.candidates; ++c) EXPECT_NEAR(in_parts[c], losses[c], 1e-14);

@@ -178,7 +178,7 @@ std::vector<double> near_mode(const Target& target, LikelihoodEngine& engine, st
   constexpr double kFirstWidth = 0.1;
   const auto sampled = static_cast<double>(engine.num_rows());
   Posterior posterior(target, engine, sampled > 0 ? num_rows / sampled : 1);
-  const std::vector<double> start = best_of(target, posterior, starts, kMostStarts);
+  std::vector<double> start = best_of(target, posterior, starts, kMostStarts);
   if (start.empty()) return start;
   Climb climb(posterior, start, std::vector<double>(start.size(), kFirstWidth));
   climb.climb(kClimb);
