@@ -195,6 +195,9 @@ TEST_F(Predict, WhatDoesNotFitIsRefusedInOneLine) {
   write_groups(3);
   sample("");
   expect_refused(folder, "predict nowhere", {"nowhere: there is no such run directory"});
+  folder.write("evaluation/manifest.json", "{\"kind\": \"evaluation\"}");
+  folder.write("evaluation/config.yaml", "corpus: {folder: there}\n");
+  expect_refused(folder, "predict evaluation", {"an evaluation of many posteriors, not a run"});
   folder.write("new.csv", "x,z\n1,2\n");
   expect_refused(folder, "predict run --data new.csv -o out.csv", {"new.csv", "y"});
   folder.write("new.csv", "x,y\n1,2\n3,\n");

@@ -142,6 +142,7 @@ void predict(const Options& options) {
   if (options.output != "-") require_possible_output(options.output);
   if (!std::filesystem::is_directory(options.run))
     throw InputError(options.run + ": there is no such run directory");
+  refuse_many_posteriors(options.run);
   const auto expression = expression_of_run(options.run);
   const std::string text =
       expression ? predict_expression(options, *expression) : predict_components(options);

@@ -129,7 +129,6 @@ ColumnUnits centre_of(const Inspection& run, int num_components, int dim) {
 MixturePrediction predict_mixture(const std::filesystem::path& directory,
                                   const std::vector<std::string>& files, std::size_t most_draws) {
   const std::string run = directory.string();
-  refuse_many_posteriors(directory);
   const RunData known = read_run_data(directory, 0);
   Table table = rows_of(directory, known, files);
   const Inspection inspection = inspect_run(directory, Numbering::mended);
