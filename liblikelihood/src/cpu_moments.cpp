@@ -1,94 +1,18 @@
 #include <Eigen/Dense>
 #include <cmath>
-#include <numbers>
 
+#include "component_terms.hpp"
 #include "emomc/core/thread_pool.hpp"
 #include "mixture_moments.hpp"
 
 namespace emomc {
 namespace {
 
-using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Rows = RowMajorMatrix;
 using Columns = Eigen::MatrixXd;
 
 // Number of rows that are processed together, so that their terms stay in cache.
 constexpr std::size_t kChunk = 512;
-
-// Log densities of rows under each weighted component, prepared for one theta.
-template <class Model>
-class ComponentTerms {
- public:
-  ComponentTerms(const Model& model, const double* theta)
-      : K_(model.shape().num_components), d_(model.shape().dim) {
-    constant_.resize(K_);
-    means_.resize(K_, d_);
-    for (int k = 0; k < K_; ++k) {
-      constant_[k] = std::log(model.weight(theta, k)) - 0.5 * d_ * std::log(2 * std::numbers::pi);
-      for (int j = 0; j < d_; ++j) means_(k, j) = model.mean(theta, k, j);
-    }
-    if constexpr (has_factor<Model>) {
-      for (int k = 0; k < K_; ++k) {
-        if (is_shared && k > 0) {
-          constant_[k] += log_det_;
-          continue;
-        }
-        Columns factor = Columns::Zero(d_, d_);
-        for (int i = 0; i < d_; ++i)
-          for (int j = 0; j <= i; ++j) factor(i, j) = model.factor(theta, k, i, j);
-        log_det_ = -factor.diagonal().array().log().sum();
-        constant_[k] += log_det_;
-        inverses_.push_back(factor.template triangularView<Eigen::Lower>().solve(Columns::Identity(d_, d_)));
-      }
-      if (is_shared) means_ = (means_ * inverses_[0].transpose()).eval();
-    } else {
-      precision_.resize(K_, d_);
-      for (int k = 0; k < K_; ++k)
-        for (int j = 0; j < d_; ++j) {
-          const double scale = model.scale(theta, k, j);
-          precision_(k, j) = 1 / (scale * scale);
-          constant_[k] -= std::log(scale) + 0.5 * means_(k, j) * means_(k, j) * precision_(k, j);
-        }
-      linear_ = (means_.array() * precision_.array()).matrix().transpose();
-      quadratic_ = -0.5 * precision_.transpose();
-    }
-  }
-
-  /// Computes terms [rows x K] for x [rows x d].
-  template <class X>
-  void operator()(const X& x, Columns& terms) const {
-    if constexpr (has_factor<Model>) {
-      terms.resize(x.rows(), K_);
-      Columns z;
-      if (is_shared) z.noalias() = x * inverses_[0].transpose();
-      for (int k = 0; k < K_; ++k) {
-        if (is_shared) {
-          terms.col(k) = (z.rowwise() - means_.row(k)).rowwise().squaredNorm();
-          continue;
-        }
-        z.noalias() = (x.rowwise() - means_.row(k)) * inverses_[static_cast<std::size_t>(k)].transpose();
-        terms.col(k) = z.rowwise().squaredNorm();
-      }
-      terms *= -0.5;
-    } else {
-      terms.noalias() = x * linear_;
-      terms.noalias() += x.cwiseAbs2() * quadratic_;
-    }
-    terms.rowwise() += constant_.transpose();
-  }
-
- private:
-  static constexpr bool is_shared = [] {
-    if constexpr (has_factor<Model>) return decltype(Model().shape())::is_shared;
-    return false;
-  }();
-  int K_, d_;
-  Eigen::VectorXd constant_;
-  Rows means_;  ///< multiplied by W = L^-1 where the covariance is shared
-  double log_det_ = 0;
-  std::vector<Columns> inverses_;
-  Rows precision_;
-  Columns linear_, quadratic_;
-};
 
 template <class Model>
 class CpuMoments final : public MomentEngine {
@@ -123,14 +47,9 @@ class CpuMoments final : public MomentEngine {
   std::vector<double> sums(const ComponentTerms<Model>& terms, const X& x) const {
     const int K = layout_.num_components, d = layout_.dim;
     Columns r;
-    terms(x, r);
-    const Eigen::VectorXd top = r.rowwise().maxCoeff();
-    r = (r.colwise() - top).array().exp();
-    const Eigen::VectorXd sum = r.rowwise().sum();
+    const double log_likelihood = terms.probabilities(x, r);
     std::vector<double> out;
     out.reserve(size_);
-    const double log_likelihood = (top.array() + sum.array().log()).sum();
-    r = sum.cwiseInverse().asDiagonal() * r;
     for (int k = 0; k < K; ++k) out.push_back(r.col(k).sum());
     const Rows first = r.transpose() * x;
     out.insert(out.end(), first.data(), first.data() + first.size());

@@ -114,7 +114,8 @@ TableFile read_csv_header(const std::filesystem::path& file, const std::vector<s
 }
 
 TableFile read_csv(const std::filesystem::path& file, const std::vector<std::string>& wanted,
-                   const CsvFormat& format, const std::vector<std::string>& text_columns) {
+                   const CsvFormat& format, const std::vector<std::string>& text_columns,
+                   const std::vector<std::string>& labels) {
   const std::string name = file.string();
   const CsvText csv = decode_csv(name, read_whole_file(file));
   // The format is found by the columns of numbers.
@@ -149,10 +150,12 @@ TableFile read_csv(const std::filesystem::path& file, const std::vector<std::str
   table.texts.resize(table.chosen.size());
   std::vector<std::size_t> label_index;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const auto& reserved = reserved_columns();
-    if (std::find(reserved.begin(), reserved.end(), table.columns[i]) == reserved.end() ||
-        table.columns[i] == "frame" || table.columns[i] == "start" || table.columns[i] == "end")
-      continue;
+    const std::string& column = table.columns[i];
+    const auto is_in = [&](const std::vector<std::string>& names) {
+      return std::find(names.begin(), names.end(), column) != names.end();
+    };
+    const bool is_number = column == "frame" || column == "start" || column == "end";
+    if (!is_in(labels) && (!is_in(reserved_columns()) || is_number)) continue;
     label_index.push_back(i);
     table.label_names.push_back(table.columns[i]);
   }

@@ -3,7 +3,9 @@
 #include <glob.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -119,6 +121,21 @@ void add_labels(Table& table, const TableFile& file, bool first) {
   }
 }
 
+/// The file with the numbers of some of its columns as texts.
+TableFile with_labels(TableFile file, const std::filesystem::path& path,
+                      const std::vector<std::string>& labels) {
+  for (const std::string& name : labels) {
+    if (std::find(file.columns.begin(), file.columns.end(), name) == file.columns.end()) continue;
+    file.label_names.push_back(name);
+    auto& texts = file.labels.emplace_back();
+    for (double x : read_npy(path, {name}).values) {
+      std::array<char, 32> text{};
+      texts.emplace_back(text.data(), std::to_chars(text.data(), text.data() + text.size(), x).ptr);
+    }
+  }
+  return file;
+}
+
 /// Replaces the texts of a column, row by row, by the indices of their levels.
 void set_categories(const std::vector<std::string>& texts, CategoryColumn& column, std::size_t place,
                     Table& table) {
@@ -217,8 +234,8 @@ Table read_table(const TableRequest& request) {
   for (std::size_t f = 0; f < table.files.size(); ++f) {
     const std::filesystem::path path = table.files[f];
     TableFile file = path.extension() == ".npy"
-                         ? read_npy(path, request.columns)
-                         : read_csv(path, request.columns, request.format, text_columns);
+                         ? with_labels(read_npy(path, request.columns), path, request.labels)
+                         : read_csv(path, request.columns, request.format, text_columns, request.labels);
     std::vector<std::string> columns;
     for (std::size_t index : file.chosen) columns.push_back(file.columns[index]);
     if (f == 0) {

@@ -27,9 +27,11 @@ struct TableFile {
 std::vector<std::size_t> choose_columns(const std::string& file, const std::vector<std::string>& columns,
                                         const std::vector<std::string>& wanted);
 
-/// `text_columns`: names of columns whose values are texts; in `values` they are 0.
+/// `text_columns`: names of columns whose values are texts; in `values` they are 0. `labels`: names of
+/// columns that become labels beside the reserved ones.
 TableFile read_csv(const std::filesystem::path& file, const std::vector<std::string>& wanted,
-                   const CsvFormat& format, const std::vector<std::string>& text_columns = {});
+                   const CsvFormat& format, const std::vector<std::string>& text_columns = {},
+                   const std::vector<std::string>& labels = {});
 /// Only TableFile::columns.
 TableFile read_csv_header(const std::filesystem::path& file, const std::vector<std::string>& wanted,
                           const CsvFormat& format);

@@ -6,6 +6,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/device/random.hpp"
+#include "emomc/sampler/cross_validation.hpp"
 #include "emomc/sampler/draw_set.hpp"
 #include "netcdf_file.hpp"
 #include "pointwise.hpp"
@@ -199,6 +200,86 @@ TEST_F(Compare, GroupsByTheColumnFileWhereTheDataHaveOne) {
   const json by_file = json::parse(folder.run("compare recordings --loo-by file --json").out);
   EXPECT_EQ(by_file["left_out_by"], "file");
   EXPECT_EQ(by_file["groups"], 3) << by_file.dump();
+}
+
+// Any column of the data names groups: texts, and numbers whether they are data or not.
+TEST_F(Compare, GroupsByAnyColumn) {
+  std::string text = "school,x,site\n";
+  const char* schools[] = {"west", "\"the east\"", "north", "o"};
+  for (int i = 0; i < 60; ++i)
+    text += std::string(schools[i % 7 % 4]) + "," + std::to_string((i * 37 % 60) / 10.0 - 1) + "," +
+            (i % 3 == 0   ? "1"
+             : i % 3 == 1 ? "1.0"
+                          : "2") +
+            "\n";
+  folder.write("schools.csv", text);
+  folder.write("run.yaml",
+               "data: {file: schools.csv, columns: [x]}\nlikelihood: {components: 1}\n"
+               "sampler: {chains: 2, warmup: 300, draws: 300}\noutput: {directory: run}\n");
+  ASSERT_EQ(folder.run("run run.yaml -q").exit_code, 0);
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  std::vector<std::vector<double>> rows, groups;
+  double efficiency = 0;
+  app::pointwise({"run", "row", 600},
+                 [&](std::span<const double> v, double) { rows.emplace_back(v.begin(), v.end()); });
+  const app::PointwiseRun by_school =
+      app::pointwise({"run", "school", 600}, [&](std::span<const double> v, double e) {
+        groups.emplace_back(v.begin(), v.end());
+        efficiency = e;
+      });
+  std::filesystem::current_path(before);
+  EXPECT_EQ(by_school.grouping.names, (std::vector<std::string>{"west", "the east", "north", "o"}));
+  EXPECT_EQ(by_school.grouping.smallest, 9u);
+  EXPECT_EQ(by_school.grouping.largest, 17u);
+  ASSERT_EQ(rows.size(), 60u);
+  ASSERT_EQ(groups.size(), 4u);
+  std::vector<double> elpd;
+  for (std::size_t g = 0; g < 4; ++g) {
+    std::vector<double> sums(600);
+    for (std::size_t i = 0; i < 60; ++i)
+      if (i % 7 % 4 == g)
+        for (std::size_t s = 0; s < 600; ++s) sums[s] += rows[i][s];
+    for (std::size_t s = 0; s < 600; ++s) EXPECT_NEAR(groups[g][s], sums[s], 1e-10);
+    elpd.push_back(leave_out(sums, efficiency).elpd);
+  }
+  const auto shown = folder.run("compare run --by school --draws 600 --json");
+  const json result = json::parse(shown.out);
+  EXPECT_EQ(result["left_out_by"], "school");
+  EXPECT_EQ(result["groups"], 4);
+  EXPECT_EQ(result["rows_of_group"], json({{"least", 9}, {"most", 17}}));
+  EXPECT_NEAR(result["runs"][0]["elpd_loo"].get<double>(), total(elpd).value, 1e-9);
+  EXPECT_TRUE(result["runs"][0]["worst_group"].is_string());
+  EXPECT_NE(
+      folder.run("compare run --by school").out.find("left out by school: 4 of them, of 9 to 17 rows each"),
+      std::string::npos);
+  // 1 and 1.0 are one site; a column of the likelihood is one too.
+  EXPECT_EQ(json::parse(folder.run("compare run --loo-by site --json").out)["groups"], 2);
+  EXPECT_EQ(json::parse(folder.run("compare run --loo-by x --json").out)["groups"], 60);
+  testing::expect_refused(folder, "compare run --by schol",
+                          {"--loo-by schol: the data of run have no such column; did you mean school? "
+                           "allowed: row, file, school, x, site"});
+  folder.write("schools.csv", text.replace(text.find("north"), 5, ""));
+  testing::expect_refused(folder, "compare run --by school",
+                          {"--loo-by school: the column has no value in row 3 of the data"});
+}
+
+TEST_F(Compare, GroupsByAColumnOfNumPyFiles) {
+  const auto made = folder.shell(
+      "printf '\\223NUMPY\\001\\000\\166\\000' > a.npy && printf '%-117s\\n' \"{'descr': '|i1', "
+      "'fortran_order': False, "
+      "'shape': (12, 2), }\" >> a.npy && printf "
+      "'\\001\\001\\002\\001\\003\\002\\005\\002\\007\\002\\001\\001\\004\\001\\002\\001"
+      "\\003\\002\\005\\002\\006\\002\\001\\003' >> a.npy");
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  folder.write("run.yaml",
+               "data: {file: a.npy, columns: [c0]}\nlikelihood: {components: 1}\n"
+               "sampler: {chains: 2, warmup: 300, draws: 300}\noutput: {directory: run}\n");
+  const auto run = folder.run("run run.yaml -q");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json result = json::parse(folder.run("compare run --by c1 --json").out);
+  EXPECT_EQ(result["groups"], 3);
+  EXPECT_EQ(result["rows_of_group"], json({{"least", 1}, {"most", 6}}));
 }
 
 // One Gaussian has no skewness; the true two reproduce all statistics. In about a tenth of all seeds none or

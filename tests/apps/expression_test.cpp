@@ -245,6 +245,14 @@ TEST_F(ExpressionRuns, CategoriesAreNumberedByTheirLevels) {
   const auto predicted = nlohmann::json::parse(folder.run("predict run --data new.csv --json").out);
   EXPECT_NEAR(predicted["outputs"]["level"]["mean"][0].get<double>(), 0.45, 0.5);
   EXPECT_NEAR(predicted["outputs"]["level"]["mean"][1].get<double>(), 10.45, 0.5);
+  // A school has its own m, which the draws know: that is said, and Pareto k is high.
+  const auto by_school = nlohmann::json::parse(folder.run("compare run --by school --json").out);
+  EXPECT_EQ(by_school["groups"], 3);
+  EXPECT_NE(by_school["warnings"].dump().find("each school has parameters of its own"), std::string::npos);
+  EXPECT_GT(by_school["runs"][0]["worst_pareto_k"].get<double>(), 0.7);
+  EXPECT_NE(by_school["warnings"].dump().find("school = "), std::string::npos) << by_school["warnings"];
+  EXPECT_EQ(nlohmann::json::parse(folder.run("compare run --json").out)["warnings"].dump().find("of its own"),
+            std::string::npos);
   folder.write("new.csv", "school\nwset\n");
   expect_refused(folder, "predict run --data new.csv",
                  {"data.categories.school: wset in row 1", "did you mean west?"});

@@ -72,13 +72,15 @@ class LabelsOfRuns : public ::testing::Test {
     return result.out;
   }
   void expect_the_same_of_permuted_labels(int num_components) {
-    const std::string summary = say("summary", "run"), diagnosis = say("diagnose", "run");
+    const std::string summary = say("summary", "run"), diagnosis = say("diagnose", "run"),
+                      prediction = say("predict", "run");
     for (const bool every_draw : {false, true}) {
       const std::string copy = every_draw ? "by_draw" : "by_chain";
       permute(copy, every_draw, num_components);
       EXPECT_NE(say("summary --raw", copy), say("summary --raw", "run"));
       EXPECT_EQ(say("summary", copy), summary) << copy;
       EXPECT_EQ(say("diagnose", copy), diagnosis) << copy;
+      EXPECT_EQ(say("predict", copy), prediction) << copy;
       EXPECT_EQ(exported(copy), exported("run")) << copy;
     }
   }

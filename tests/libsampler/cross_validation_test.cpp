@@ -53,6 +53,25 @@ TEST_F(CrossValidation, IsThatOfRsLoo) {
   near(total(elpd_waic).standard_error, expected["se_elpd_waic"]);
 }
 
+// The log likelihoods of a group are added up before it is left out (data/make_loo_groups.py).
+TEST_F(CrossValidation, GroupsThatAreLeftOutAreThoseOfArviZ) {
+  const json groups = json::parse(std::ifstream(EMOMC_SOURCE_DIR "/tests/libsampler/data/loo_groups.json"));
+  std::vector<Vector> sums(7, Vector(by_observation[0].size()));
+  for (std::size_t i = 0; i < by_observation.size(); ++i)
+    for (std::size_t s = 0; s < by_observation[i].size(); ++s)
+      sums[groups["groups"][i].get<std::size_t>()][s] += by_observation[i][s];
+  Vector elpd, p;
+  for (std::size_t g = 0; g < sums.size(); ++g) {
+    const LeftOut out = leave_out(sums[g]);
+    near(out.pareto_k, groups["pareto_k"][g]);
+    near(out.elpd, groups["elpd_loo_pointwise"][g]);
+    elpd.push_back(out.elpd);
+    p.push_back(out.p);
+  }
+  near(total(elpd).value, groups["elpd_loo"]);
+  near(total(p).value, groups["p_loo"]);
+}
+
 TEST_F(CrossValidation, SmoothedWeightsAreThoseOfRsLoo) {
   for (std::size_t c = 0; c < expected["chosen"].size(); ++c) {
     Vector ratios = by_observation[expected["chosen"][c]];

@@ -62,7 +62,8 @@ std::string memory_text(const MemoryPlan& likelihood, const SamplerMemory& sampl
 void check(const Options& options) {
   const RunConfig config = load_run_config(options.config, options.overrides());
   RunSetup setup = set_up(config);
-  find_starts(config, setup);
+  const std::vector<double> starts = find_starts(config, setup);
+  setup.precision = measure_mixed_precision(config, setup, starts, Verbosity::normal);
   const MemoryPlan memory = setup.engine->plan(setup.plans, setup.options.caches);
   const auto blocks = proposal_block_names(setup.proposal, *setup.target);
   const double steps = static_cast<double>(config.sampler.warmup) +
@@ -102,6 +103,7 @@ void check(const Options& options) {
                                 {"output_bytes", output},
                                 {"evaluations", evaluations}};
     json["starts"] = to_json(setup.starts);
+    if (setup.precision.is_measured) json["mixed_precision"] = to_json(setup.precision);
     for (const auto& prior : priors)
       json["priors"].push_back(
           {{"block", prior.name}, {"sampled", prior.sampled}, {"data_units", prior.data_units}});
@@ -122,6 +124,9 @@ void check(const Options& options) {
   const StartLines about_starts = describe(setup.starts);
   for (const auto& line : about_starts.said) std::cout << line << '\n';
   for (const auto& line : about_starts.warned) std::cout << "warning: " << line << '\n';
+  const StartLines about_precision = describe(setup.precision);
+  for (const auto& line : about_precision.said) std::cout << line << '\n';
+  for (const auto& line : about_precision.warned) std::cout << "warning: " << line << '\n';
   std::cout << "backend: " << engine_text(config, setup) << '\n';
   std::cout << memory_text(memory, setup.memory) << '\n';
   std::cout << fmt::format("output: {}{} in {}\n", config.sampler.chooses_draws ? "at most " : "",

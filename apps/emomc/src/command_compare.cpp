@@ -41,6 +41,7 @@ struct Model {
   std::vector<double> elpd, p, waic_elpd;
   std::size_t num_bad = 0;
   double worst_k = -1e300;
+  std::size_t worst = 0;                     ///< the group of worst_k
   std::string fault;                         ///< the first finding of diagnose; empty: the run can be trusted
   double num_free = 0;                       ///< number of free parameters; 0: unknown
   std::vector<std::string> skipped_columns;  ///< columns of the data that the likelihood does not use
@@ -70,7 +71,10 @@ Model evaluate(const std::string& run, const Options& options) {
     model.p.push_back(out.p);
     model.waic_elpd.push_back(information.elpd);
     model.num_bad += out.pareto_k > kGoodShape ? 1 : 0;
-    model.worst_k = std::max(model.worst_k, out.pareto_k);
+    if (out.pareto_k > model.worst_k) {
+      model.worst_k = out.pareto_k;
+      model.worst = model.elpd.size() - 1;
+    }
   };
   if (std::filesystem::path(run).extension() != ".nc") {
     refuse_if_no_run(run);
@@ -87,7 +91,8 @@ Model evaluate(const std::string& run, const Options& options) {
   const ForeignLogLikelihood read = read_netcdf_log_likelihood(run);
   model.notes = read.notes;
   model.facts.num_draws = read.num_draws;
-  model.facts.grouping = {"observation", read.values.size() / read.num_draws};
+  model.facts.grouping.by = "observation";
+  model.facts.grouping.num_groups = read.values.size() / read.num_draws;
   for (std::size_t i = 0; i < model.facts.grouping.num_groups; ++i)
     add({read.values.data() + i * read.num_draws, read.num_draws}, 1);
   return model;
@@ -97,6 +102,12 @@ Estimate difference(const Model& model, const Model& best) {
   std::vector<double> pointwise(model.elpd.size());
   for (std::size_t i = 0; i < pointwise.size(); ++i) pointwise[i] = model.elpd[i] - best.elpd[i];
   return total(pointwise);
+}
+
+// ", school = west" of the group with the worst Pareto k, where groups have names.
+std::string worst_of(const Model& model) {
+  const Grouping& grouping = model.facts.grouping;
+  return model.worst < grouping.names.size() ? ", " + grouping.by + " = " + grouping.names[model.worst] : "";
 }
 
 std::vector<std::string> warnings_about(const std::vector<Model>& models, const Options& options) {
@@ -145,11 +156,21 @@ std::vector<std::string> warnings_about(const std::vector<Model>& models, const 
                       model.run, p, groups));
   }
   for (const Model& model : models)
-    if (model.num_bad > 0)
+    if (model.num_bad > 0) {
+      const bool by_groups = model.facts.grouping.largest > 1;
       lines.push_back(
-          fmt::format("{}: Pareto k above {} for {} of {} ({:.2f} at worst): leaving these out changes the "
-                      "posterior too much for importance sampling, its elpd is not to be relied on",
-                      model.run, kGoodShape, model.num_bad, model.elpd.size(), model.worst_k));
+          fmt::format("{}: Pareto k above {} for {} of {} ({:.2f} at worst{}): leaving these out changes the "
+                      "posterior too much for importance sampling, its elpd is not to be relied on{}",
+                      model.run, kGoodShape, model.num_bad, model.elpd.size(), model.worst_k, worst_of(model),
+                      by_groups ? "; refit without each of them, or leave out smaller groups" : ""));
+    }
+  for (const Model& model : models)
+    if (const std::string& by = model.facts.grouping.by; model.facts.groups_have_parameters)
+      lines.push_back(fmt::format(
+          "{}: each {} has parameters of its own, which the draws have learned from the rows that "
+          "are left out: importance sampling is usually unreliable then (Pareto k), and how well a "
+          "new {} is predicted only a run without it tells",
+          model.run, by, by));
   return lines;
 }
 
@@ -181,6 +202,7 @@ int compare(const Options& options) {
     nlohmann::ordered_json json;
     json["left_out_by"] = facts.grouping.by;
     json["groups"] = facts.grouping.num_groups;
+    json["rows_of_group"] = {{"least", facts.grouping.smallest}, {"most", facts.grouping.largest}};
     json["runs"] = nlohmann::ordered_json::array();
     for (const Model& model : models) {
       const Estimate elpd = total(model.elpd), p = total(model.p), information = total(model.waic_elpd),
@@ -198,6 +220,8 @@ int compare(const Options& options) {
            {"pareto_k_above_0.7", model.num_bad},
            {"worst_pareto_k", std::isfinite(model.worst_k) ? nlohmann::ordered_json(model.worst_k)
                                                            : nlohmann::ordered_json()}});
+      if (!model.facts.grouping.names.empty())
+        json["runs"].back()["worst_group"] = model.facts.grouping.names.at(model.worst);
     }
     json["warnings"] = warnings;
     std::cout << json.dump(1) << '\n';
@@ -212,8 +236,12 @@ int compare(const Options& options) {
                two(behind.value), two(behind.standard_error), std::to_string(model.num_bad),
                two(model.worst_k)});
   }
-  std::cout << fmt::format("left out by {}: {} of them; the best first\n\n", facts.grouping.by,
-                           facts.grouping.num_groups)
+  const Grouping& by = facts.grouping;
+  const std::string sizes = by.largest == 1 ? ""
+                            : by.smallest == by.largest
+                                ? fmt::format(", of {} rows each", by.largest)
+                                : fmt::format(", of {} to {} rows each", by.smallest, by.largest);
+  std::cout << fmt::format("left out by {}: {} of them{}; the best first\n\n", by.by, by.num_groups, sizes)
             << table.text(terminal_width(STDOUT_FILENO));
   for (const auto& line : warnings) std::cout << "warning: " << line << '\n';
   return status_of(models);
@@ -228,10 +256,10 @@ void add_compare(CLI::App& app, int& status) {
   command
       ->add_option("RUN", options->runs, "Run directories; or .nc files of ArviZ with a group log_likelihood")
       ->required();
-  command->add_option(
-      "--loo-by", options->by,
-      "What is left out together: row, file, or a label column such as utterance or speaker (default: "
-      "utterance where the data have it, else row)");
+  command->add_option("--loo-by,--by", options->by,
+                      "What is left out together: row, file, or a column of the data, of numbers or texts, "
+                      "such as speaker or "
+                      "school (default: utterance where the data have it, else row)");
   command->add_option("--draws", options->draws, "Draws of each run that are used")
       ->check(CLI::Range(100, 1000000))
       ->capture_default_str();

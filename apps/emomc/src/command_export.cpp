@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <cmath>
 #include <fstream>
 #include <iostream>
@@ -69,9 +67,7 @@ DrawSet draws_of(const Options& options) {
   Inspection& run = runs[0];
   for (const auto& note : run.draws.notes) std::cerr << "note: " << note << '\n';
   if (run.labels == Labels::unmended)
-    std::cerr << fmt::format(
-        "emomc: warning: {}: components {} and {} cannot be told apart in {:.1f} % of the draws\n",
-        run.draws.source, run.overlap.first, run.overlap.second, 100 * run.overlap.share);
+    std::cerr << "emomc: warning: " << run.draws.source << ": " << overlap_text(run.overlap) << '\n';
   run.draws.names.resize(run.first_label_free);
   run.draws.values.resize(run.first_label_free * run.draws.num_chains() * run.draws.num_draws);
   return std::move(run.draws);

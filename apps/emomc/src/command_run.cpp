@@ -40,7 +40,10 @@ class Sampling {
         starts_(claim_.checkpoint() ? std::vector<double>{} : find_starts(config, setup_)),
         identity_(identity_of(config)),
         files_(config, setup_, options.verbosity(), identity_) {
-    if (!claim_.checkpoint()) return;
+    if (!claim_.checkpoint()) {
+      setup_.precision = measure_mixed_precision(config, setup_, starts_, options.verbosity());
+      return;
+    }
     refuse_another_run(*claim_.checkpoint(), identity_, config, setup_);
     files_.check(*claim_.checkpoint());
   }
@@ -61,6 +64,9 @@ class Sampling {
     const StartLines about_starts = describe(setup_.starts);  // none where the run goes on
     for (const auto& line : about_starts.said) logger->info(line);
     for (const auto& line : about_starts.warned) logger->warn("warning: {}", line);
+    const StartLines about_precision = describe(setup_.precision);
+    for (const auto& line : about_precision.said) logger->info(line);
+    for (const auto& line : about_precision.warned) logger->warn("warning: {}", line);
     if (claim_.checkpoint()) logger->info("going on from step {}", claim_.checkpoint()->state.step);
     files_.tell_to([&](const std::string& news) { logger->info(news); });
     files_.open(claim_.checkpoint());

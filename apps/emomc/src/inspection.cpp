@@ -1,5 +1,7 @@
 #include "inspection.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -130,6 +132,23 @@ RunFacts read_facts(const std::filesystem::path& file, DrawSet& draws) {
       chains % static_cast<std::size_t>(superchains) == 0)
     draws.chains_per_superchain = chains / static_cast<std::size_t>(superchains);
   return facts;
+}
+
+std::string labels_name(Labels labels) {
+  switch (labels) {
+    case Labels::as_sampled:
+      return "as_sampled";
+    case Labels::relabelled:
+      return "relabelled";
+    case Labels::unmended:
+      return "unmended";
+  }
+  return "";
+}
+
+std::string overlap_text(const ComponentOverlap& overlap) {
+  return fmt::format("components {} and {} cannot be told apart in {:.1f} % of the draws", overlap.first,
+                     overlap.second, 100 * overlap.share);
 }
 
 Inspection inspect_run(const std::filesystem::path& directory, Numbering numbering) {

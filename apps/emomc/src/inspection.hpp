@@ -43,6 +43,11 @@ struct Inspection : DrawDiagnostics {
   std::vector<std::string> quantity_labels;  ///< [draws.num_quantities()] names for readers (labels_of)
 };
 
+/// "as_sampled", "relabelled" or "unmended".
+std::string labels_name(Labels labels);
+/// "components 0 and 1 cannot be told apart in 5.0 % of the draws", of the two that overlap most.
+std::string overlap_text(const ComponentOverlap& overlap);
+
 /// The runs of a command line. Each directory, netCDF file and CSV table is a run; the other CSV files
 /// together are the chains of one run. Throws InputError.
 std::vector<Inspection> inspect(const std::vector<std::string>& paths, Numbering numbering);

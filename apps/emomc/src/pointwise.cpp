@@ -1,13 +1,17 @@
 #include "pointwise.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
+#include <numeric>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/core/nearest_name.hpp"
 #include "emomc/likelihood/model_info.hpp"
 #include "emomc/likelihood/standardize.hpp"
 #include "emomc/sampler/draw_set.hpp"
 #include "expression_run.hpp"
+#include "progress.hpp"
 #include "run_data.hpp"
 #include "run_setup.hpp"
 
@@ -16,18 +20,48 @@ namespace {
 
 constexpr std::size_t kMostValues = std::size_t{1} << 26;  // draws x groups in memory: 512 MB
 
+// For each level of a label the first one that means the same: 1 and 1.0 do, if all levels are numbers.
+std::vector<std::size_t> same_levels(const std::vector<std::string>& levels) {
+  std::vector<std::size_t> first(levels.size());
+  std::iota(first.begin(), first.end(), std::size_t{0});
+  std::map<double, std::size_t> number_of;
+  std::vector<std::size_t> of_numbers;
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    std::string text = levels[level];
+    std::replace(text.begin(), text.end(), ',', '.');  // a decimal comma
+    double value = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return first;
+    of_numbers.push_back(number_of.try_emplace(value, level).first->second);
+  }
+  return of_numbers;
+}
+
 // The group of each row, numbered in order of appearance.
-std::vector<std::size_t> groups_of(const Table& table, const std::string& by, std::size_t& num_groups) {
+std::vector<std::size_t> groups_of(const Table& table, Grouping& grouping) {
+  const std::string& by = grouping.by;
   std::vector<std::size_t> group(table.num_rows);
   if (by == "row") {
-    for (std::size_t i = 0; i < group.size(); ++i) group[i] = i;
-    num_groups = group.size();
+    std::iota(group.begin(), group.end(), std::size_t{0});
+    grouping.num_groups = group.size();
     return group;
   }
   const auto label =
       std::find_if(table.labels.begin(), table.labels.end(), [&](const auto& l) { return l.name == by; });
   const auto speaker = std::find_if(table.labels.begin(), table.labels.end(),
                                     [&](const auto& l) { return l.name == "speaker"; });
+  const bool is_column = label != table.labels.end() && by != "utterance";
+  std::vector<std::size_t> same;
+  if (is_column) {
+    same = same_levels(label->levels);
+    const auto blank = std::find(label->levels.begin(), label->levels.end(), "");
+    if (blank != label->levels.end()) {
+      const auto code = static_cast<std::uint32_t>(blank - label->levels.begin());
+      const auto row = std::find(label->codes.begin(), label->codes.end(), code) - label->codes.begin();
+      throw InputError("--loo-by " + by + ": the column has no value in row " + std::to_string(row + 1) +
+                       " of the data; every row needs one");
+    }
+  }
   std::map<std::vector<std::size_t>, std::size_t> known;
   std::size_t file = 0;
   for (std::size_t i = 0; i < group.size(); ++i) {
@@ -39,25 +73,41 @@ std::vector<std::size_t> groups_of(const Table& table, const std::string& by, st
       // Utterances are numbered within each file and each speaker.
       key = {file, speaker == table.labels.end() ? 0 : speaker->codes[i], label->codes[i]};
     } else {
-      key = {label->codes[i]};
+      key = {same[label->codes[i]]};
     }
-    group[i] = known.try_emplace(key, known.size()).first->second;
+    const auto [at, is_new] = known.try_emplace(key, known.size());
+    group[i] = at->second;
+    if (is_new && is_column) grouping.names.push_back(label->levels[key[0]]);
   }
-  num_groups = known.size();
+  grouping.num_groups = known.size();
+  std::vector<std::size_t> sizes(known.size());
+  for (std::size_t g : group) ++sizes[g];
+  const auto [least, greatest] = std::minmax_element(sizes.begin(), sizes.end());
+  grouping.smallest = *least;
+  grouping.largest = *greatest;
   return group;
 }
 
-std::string choose_grouping(const Table& table, const std::string& asked, const std::string& run) {
+std::string choose_grouping(const Table& table, const std::string& asked, const std::string& run,
+                            const TableRequest& from) {
   const auto has = [&](const std::string& name) {
     return std::any_of(table.labels.begin(), table.labels.end(),
                        [&](const auto& l) { return l.name == name; });
   };
   if (asked.empty()) return has("utterance") ? "utterance" : "row";
   if (asked == "row" || asked == "file" || has(asked)) return asked;
-  std::string allowed = "row, file";
-  for (const auto& label : table.labels) allowed += ", " + label.name;
-  throw InputError("--loo-by " + asked + ": the data of " + run +
-                   " have no such column; allowed: " + allowed);
+  constexpr std::size_t kLongest = 1000;  // characters of the list
+  std::vector<std::string> names{"row", "file"};
+  const std::vector<std::string> columns = read_column_names(from);
+  if (std::find(columns.begin(), columns.end(), asked) != columns.end())
+    throw InputError("--loo-by " + asked + ": not all data files of " + run + " have this column");
+  for (const std::string& column : columns)
+    if (column != "file") names.push_back(column);
+  std::string allowed;
+  for (const std::string& name : names)
+    if (allowed.size() < kLongest) allowed += (allowed.empty() ? "" : ", ") + name;
+  throw InputError("--loo-by " + asked + ": the data of " + run + " have no such column; " +
+                   did_you_mean(nearest_name(asked, names)) + "allowed: " + allowed);
 }
 
 }  // namespace
@@ -81,10 +131,11 @@ struct RunLikelihood {
   ParameterLayout layout;  ///< of the likelihood's parameters, without sampled arguments of priors
   std::unique_ptr<Device> device;
   std::unique_ptr<LikelihoodEngine> engine;
+  std::shared_ptr<const Expression> expression;  ///< null: a model
 };
 
 RunLikelihood likelihood_of_run(const std::filesystem::path& directory, const RunData& known,
-                                const ParameterLayout& drawn) {
+                                const ParameterLayout& drawn, const std::vector<std::string>& labels) {
   RunLikelihood result;
   const std::string run = directory.string();
   check_data_files(directory, known);
@@ -92,18 +143,20 @@ RunLikelihood likelihood_of_run(const std::filesystem::path& directory, const Ru
   Backend backend = Backend::cpu;
   if (const auto expression = expression_of_run(directory)) {
     const RunConfig config = parse_run_config(read_config_text(directory / "config.yaml"), run);
-    LoadedExpression own = load_expression(data, config.likelihood.expression, Backend::automatic, 1);
+    LoadedExpression own = load_expression(data, config.likelihood.expression, Backend::automatic, 1, labels);
     backend = own.backend == Backend::cuda ? Backend::cpu : own.backend;
-    if (own.backend == Backend::cuda) own = load_expression(data, config.likelihood.expression, backend, 1);
+    if (own.backend == Backend::cuda)
+      own = load_expression(data, config.likelihood.expression, backend, 1, labels);
     result.loaded = std::move(own.loaded);
     result.layout = expression->layout();
+    result.expression = expression;
     result.device = make_device(backend);
     result.engine =
         make_engine(backend, std::move(own.model), Precision::float64, result.loaded.data, *result.device);
   } else {
     const ModelSpec model = model_of(drawn);
     // The data are standardised for accuracy; an offset converts the values to the data's own units.
-    result.loaded = load_data(data, model);
+    result.loaded = load_data(data, model, labels);
     result.layout = layout_of_likelihood(drawn, model, result.loaded.data.dim, run);
     result.device = make_device(backend);
     result.engine = make_engine(backend, model, Precision::float64, result.loaded.data, *result.device, 0);
@@ -124,7 +177,9 @@ PointwiseRun pointwise(const PointwiseRequest& request,
   const DrawSet draws = draw_set_of(chains, run);
   const RunData known = read_run_data(request.directory, 0);
   if (known.files.empty()) throw InputError(run + ": its manifest names no data");
-  const RunLikelihood likelihood = likelihood_of_run(request.directory, known, draws.layout);
+  const RunLikelihood likelihood = likelihood_of_run(
+      request.directory, known, draws.layout,
+      request.by.empty() ? std::vector<std::string>() : std::vector<std::string>{request.by});
   const LoadedData& loaded = likelihood.loaded;
   const ParameterLayout& layout = likelihood.layout;
   const auto dim = static_cast<std::size_t>(layout.dim());
@@ -132,9 +187,11 @@ PointwiseRun pointwise(const PointwiseRequest& request,
   PointwiseRun result;
   result.data_sha256 = known.sha256;
   for (const auto& label : loaded.table.labels) result.label_columns.push_back(label.name);
-  result.grouping.by = choose_grouping(loaded.table, request.by, run);
-  const std::vector<std::size_t> group =
-      groups_of(loaded.table, result.grouping.by, result.grouping.num_groups);
+  result.grouping.by =
+      choose_grouping(loaded.table, request.by, run, {known.paths, known.columns, known.format});
+  const std::vector<std::size_t> group = groups_of(loaded.table, result.grouping);
+  result.groups_have_parameters =
+      likelihood.expression && likelihood.expression->is_index(result.grouping.by);
   const std::size_t all = draws.num_chains() * draws.num_draws;
   const std::size_t S = result.num_draws = std::min(all, request.most_draws);
   if (result.grouping.num_groups > request.most_values / S)
@@ -158,6 +215,9 @@ PointwiseRun pointwise(const PointwiseRequest& request,
   const double offset = log_likelihood_offset(loaded.units, 1);
   std::vector<double> rows(loaded.data.num_rows);
   const std::size_t at_once = std::max<std::size_t>(1, kMostValues / S);
+  const std::size_t parts = (result.grouping.num_groups + at_once - 1) / at_once;
+  CountLine progress(run + ": log likelihoods of draws", S * parts, Verbosity::normal);
+  CountLine groups_done(run + ": by " + result.grouping.by, result.grouping.num_groups, Verbosity::normal);
   for (std::size_t first = 0; first < result.grouping.num_groups; first += at_once) {
     const std::size_t count = std::min(at_once, result.grouping.num_groups - first);
     std::vector<double> sums(count * S, 0.0);
@@ -166,9 +226,15 @@ PointwiseRun pointwise(const PointwiseRequest& request,
       for (std::size_t i = 0; i < rows.size(); ++i)
         if (group[i] >= first && group[i] < first + count)
           sums[(group[i] - first) * S + s] += rows[i] + offset;
+      progress.add();
     }
-    for (std::size_t g = 0; g < count; ++g) use({sums.data() + g * S, S}, result.relative_efficiency);
+    for (std::size_t g = 0; g < count; ++g) {
+      use({sums.data() + g * S, S}, result.relative_efficiency);
+      groups_done.add();
+    }
   }
+  progress.end();
+  groups_done.end();
   return result;
 }
 

@@ -20,14 +20,18 @@ ParameterLayout layout_of_likelihood(const ParameterLayout& layout, const ModelS
 
 /// The groups of rows that are left out together.
 struct Grouping {
-  std::string by;  ///< "row"; a label column of the data (utterance, speaker, ...); or "file": the input
-                   ///< files where there is no such column
+  std::string by;  ///< "row"; a column of the data; or "file": the input files where there is no such column
   std::size_t num_groups = 0;
+  std::vector<std::string> names;  ///< [num_groups] the values of the column; empty where `by` is row, file
+                                   ///< or utterance
+  std::size_t smallest = 1, largest = 1;  ///< rows of a group
 };
 
 struct PointwiseRequest {
   std::filesystem::path directory;
-  std::string by;                 ///< empty: "utterance" if the data have this column, else "row"
+  /// "row", "file" or any column of the data, whose rows with equal texts, or where all are numbers with
+  /// equal numbers, are a group; empty: "utterance" if the data have this column, else "row".
+  std::string by;
   std::size_t most_draws = 1000;  ///< upper bound; the draws are at equal distances over all chains
   /// Upper bound of draws x groups. Throws InputError, before any evaluation, if there are more.
   std::size_t most_values = std::numeric_limits<std::size_t>::max();
@@ -40,11 +44,13 @@ struct PointwiseRun {
   /// Bulk ESS of the log likelihood divided by the number of draws used, at most 1.
   double relative_efficiency = 1;
   std::vector<std::string> label_columns;  ///< the label columns of the data
+  /// The likelihood has an index by the column of the groups: a group has parameters of its own.
+  bool groups_have_parameters = false;
 };
 
 /// Calls `use(log likelihoods [num_draws], relative_efficiency)` for every group in turn. Only some groups of
 /// large data are in memory at a time. Throws InputError if the data are missing, are not those of the run
-/// (by SHA-256) or lack the column.
+/// (by SHA-256) or lack the column. Shows progress.
 PointwiseRun pointwise(const PointwiseRequest& request,
                        const std::function<void(std::span<const double>, double)>& use);
 

@@ -90,4 +90,29 @@ void ProgressLine::end() {
   drawn_ = false;
 }
 
+CountLine::CountLine(std::string what, std::size_t all, Verbosity verbosity)
+    : what_(std::move(what)),
+      all_(all),
+      shown_(verbosity != Verbosity::quiet),
+      terminal_(::isatty(STDERR_FILENO) != 0),
+      last_(Clock::now()) {}
+
+void CountLine::add(std::size_t count) {
+  const std::lock_guard lock(mutex_);
+  done_ += count;
+  const double pause = terminal_ ? 0.1 : 5.0;
+  if (!shown_ || std::chrono::duration<double>(Clock::now() - last_).count() < pause) return;
+  last_ = Clock::now();
+  const std::string text = fmt::format("{}: {} of {}", what_, done_, all_);
+  std::fputs(
+      (terminal_ ? "\r" + cut_to(text, terminal_width(STDERR_FILENO) - 1) + "\033[K" : text + "\n").c_str(),
+      stderr);
+  drawn_ = terminal_;
+}
+
+void CountLine::end() {
+  if (drawn_) std::fputs("\n", stderr);
+  drawn_ = false;
+}
+
 }  // namespace emomc::app

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <mutex>
 #include <string>
 
 #include "emomc/sampler/run_chains.hpp"
@@ -26,6 +28,25 @@ class ProgressLine {
   bool terminal_;
   bool drawn_ = false, at_most_ = false;
   Clock::time_point last_{};
+};
+
+/// Counts the things that are done: on a terminal one line that is redrawn, elsewhere a line every few
+/// seconds.
+class CountLine {
+ public:
+  CountLine(std::string what, std::size_t all, Verbosity verbosity);
+  /// Any thread may call it.
+  void add(std::size_t count = 1);
+  /// Ends the redrawn line, so that later output begins on a new line.
+  void end();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::string what_;
+  std::size_t all_, done_ = 0;
+  bool shown_, terminal_, drawn_ = false;
+  Clock::time_point last_;
+  std::mutex mutex_;
 };
 
 /// The current time, as "2026-01-31T23:59:59Z".

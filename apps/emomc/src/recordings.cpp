@@ -2,15 +2,12 @@
 #include "recordings.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <set>
 
 #include "corpus_features.hpp"
@@ -18,8 +15,8 @@
 #include "emomc/core/sha256.hpp"
 #include "emomc/core/thread_pool.hpp"
 #include "emomc/speech/corpus.hpp"
+#include "progress.hpp"
 #include "run_setup.hpp"
-#include "text_table.hpp"
 #include "yaml_reader.hpp"
 
 namespace emomc::app {
@@ -44,36 +41,6 @@ std::string hash_of_sound(const Recording& recording) {
   }
   return sha256_hex(bytes);
 }
-
-/// Progress: on a terminal one line that is redrawn, elsewhere a line every few seconds.
-class CountLine {
- public:
-  CountLine(std::string what, std::size_t all, Verbosity verbosity)
-      : what_(std::move(what)), all_(all), shown_(verbosity != Verbosity::quiet), last_(Clock::now()) {}
-  void add() {
-    const std::lock_guard lock(mutex_);
-    ++done_;
-    const double pause = terminal_ ? 0.1 : 5.0;
-    if (!shown_ || std::chrono::duration<double>(Clock::now() - last_).count() < pause) return;
-    last_ = Clock::now();
-    const std::string text = fmt::format("{}: {} of {}", what_, done_, all_);
-    std::fputs(
-        (terminal_ ? "\r" + cut_to(text, terminal_width(STDERR_FILENO) - 1) + "\033[K" : text + "\n").c_str(),
-        stderr);
-    drawn_ = terminal_;
-  }
-  void end() const {
-    if (drawn_) std::fputs("\n", stderr);
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  std::string what_;
-  std::size_t all_, done_ = 0;
-  bool shown_, terminal_ = ::isatty(STDERR_FILENO) != 0, drawn_ = false;
-  Clock::time_point last_;
-  std::mutex mutex_;
-};
 
 Extracted extract(const std::filesystem::path& file, const FeaturesConfig& config, Extractors& extractors) {
   Extracted result;

@@ -23,11 +23,12 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-// Null if the manifest is damaged or was written by an earlier version.
-nlohmann::ordered_json starts_of_manifest(const std::filesystem::path& manifest) {
+// What an earlier part of the run has written under `key`. Null if the manifest is damaged or was written by
+// an earlier version.
+nlohmann::ordered_json of_manifest(const std::filesystem::path& manifest, const char* key) {
   std::ifstream file(manifest);
   const auto json = nlohmann::ordered_json::parse(file, nullptr, false);
-  return json.is_object() ? json.value("starts", nlohmann::ordered_json()) : nlohmann::ordered_json();
+  return json.is_object() ? json.value(key, nlohmann::ordered_json()) : nlohmann::ordered_json();
 }
 
 }  // namespace
@@ -96,8 +97,10 @@ void RunFiles::open(const Checkpoint* checkpoint) {
   if (!setup_.starts.init.empty())
     starts_ = to_json(setup_.starts);
   else if (checkpoint)
-    starts_ = starts_of_manifest(directory_ / "manifest.json");
+    starts_ = of_manifest(directory_ / "manifest.json", "starts");
   remove_followed(starts_);
+  precision_ =
+      checkpoint ? of_manifest(directory_ / "manifest.json", "mixed_precision") : to_json(setup_.precision);
   write_file_atomically(directory_ / "config.yaml", identity_.config_text);
   write_manifest("running", nullptr, 0);
 }
@@ -251,6 +254,7 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
         config_.prior.scale_floor * (setup_.loaded.units.is_identity() ? 1.0 : setup_.loaded.units.sd[j]);
   m["scale_floor"] = floors;
   if (!starts_.is_null()) m["starts"] = starts_;
+  if (!precision_.is_null()) m["mixed_precision"] = precision_;
   m["parameters"] = {{"all", setup_.target->dim()}, {"free", setup_.target->dim_unconstrained()}};
   if (result) {
     if (const std::string until = ended_by(*result); !until.empty())

@@ -84,9 +84,10 @@ ProposalShape shape_of_name(const std::string& name) {
                               : ProposalShape::dense;
 }
 
-LoadedData load_data(const DataConfig& config, const ModelSpec& model) {
+LoadedData load_data(const DataConfig& config, const ModelSpec& model,
+                     const std::vector<std::string>& labels) {
   LoadedData loaded;
-  loaded.table = read_table({config.files, config.columns, config.format});
+  loaded.table = read_table({config.files, config.columns, config.format, {}, labels});
   const std::size_t dim = loaded.table.columns.size();
   loaded.fingerprint = fingerprint_of(loaded.table);
   for (std::size_t j : columns_out_of_range(loaded.table.values, dim))
@@ -114,7 +115,7 @@ LoadedData load_data(const DataConfig& config, const ModelSpec& model) {
 }
 
 LoadedExpression load_expression(const DataConfig& config, const ExpressionSpec& spec, Backend backend,
-                                 int num_chains) {
+                                 int num_chains, const std::vector<std::string>& labels) {
   LoadedExpression result;
   const std::vector<std::string> names =
       read_column_names({config.files, names_of_columns(spec), config.format});
@@ -122,7 +123,7 @@ LoadedExpression load_expression(const DataConfig& config, const ExpressionSpec&
   std::vector<std::string> used;
   for (std::size_t j : result.expression->used_columns()) used.push_back(names[j]);
   LoadedData& loaded = result.loaded;
-  loaded.table = read_table({config.files, used, config.format, config.categories});
+  loaded.table = read_table({config.files, used, config.format, config.categories, labels});
   loaded.fingerprint = fingerprint_of(loaded.table);
   result.backend = resolve_backend(
       backend, static_cast<double>(loaded.table.num_rows) * result.expression->cost_of_row() * num_chains);
@@ -252,8 +253,9 @@ void set_up_expression(const RunConfig& config, RunSetup& setup) {
   setup.target =
       std::make_unique<Target>(setup.expression->layout(), config.prior, std::span<const double>());
   setup.device = make_device(setup.backend);
-  setup.engine = make_engine(setup.backend, std::move(own.model), config.likelihood.precision,
-                             setup.loaded.data, *setup.device, config.threads);
+  setup.row_model = std::move(own.model);
+  setup.engine = make_engine(setup.backend, setup.row_model, config.likelihood.precision, setup.loaded.data,
+                             *setup.device, config.threads);
 }
 
 void set_up_model(const RunConfig& config, RunSetup& setup) {

@@ -9,6 +9,7 @@
 #include "emomc/likelihood/table.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "emomc/sampler/target.hpp"
+#include "precision_check.hpp"
 #include "run_config.hpp"
 #include "start_report.hpp"
 
@@ -34,8 +35,10 @@ inline constexpr std::int64_t kFirstDecision = 100;
 DataPart data_part(const std::string& name, const std::vector<double>& values, std::size_t dim,
                    std::size_t first_row, std::size_t num_rows);
 
-/// Reads, checks and standardises the data. Throws InputError.
-LoadedData load_data(const DataConfig& config, const ModelSpec& model);
+/// Reads, checks and standardises the data. The table has labels of the columns `labels` too. Throws
+/// InputError.
+LoadedData load_data(const DataConfig& config, const ModelSpec& model,
+                     const std::vector<std::string>& labels = {});
 
 /// A likelihood of the user's own with its data, which stay in their own units. Of LoadedData, `data` has the
 /// columns of `model`; `table` and the fingerprint are of those that the expressions name.
@@ -50,7 +53,7 @@ struct LoadedExpression {
 /// Reads the data and binds the expressions to them, on a backend that is chosen by the amount of work where
 /// `backend` is automatic. Throws InputError; MachineError where there is no compiler.
 LoadedExpression load_expression(const DataConfig& config, const ExpressionSpec& spec, Backend backend,
-                                 int num_chains);
+                                 int num_chains, const std::vector<std::string>& labels = {});
 /// One line each about the columns that are used and those that are skipped.
 std::vector<std::string> describe(const LoadedData& loaded);
 
@@ -59,6 +62,8 @@ struct RunSetup {
   LoadedData loaded;
   ModelSpec model;  ///< where the likelihood is no expression
   std::shared_ptr<const Expression> expression = nullptr;
+  std::shared_ptr<const RowModel> row_model = nullptr;  ///< of the expression
+  PrecisionError precision = {};                        ///< of the expression, where it was measured
   std::string compiler;            ///< of the expressions' host code; empty: there is none
   std::string generated;           ///< C++ of the expressions; empty: they are interpreted
   Backend backend = Backend::cpu;  ///< resolved

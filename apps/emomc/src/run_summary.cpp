@@ -128,9 +128,7 @@ nlohmann::ordered_json to_json(const RunSummary& summary) {
   nlohmann::ordered_json json;
   json["chains"] = summary.num_chains;
   json["draws"] = summary.num_draws;
-  json["labels"] = summary.labels == Labels::relabelled ? "relabelled"
-                   : summary.labels == Labels::unmended ? "unmended"
-                                                        : "as_sampled";
+  json["labels"] = labels_name(summary.labels);
   if (summary.labels != Labels::as_sampled) {
     json["numbered_by"] = summary.numbered_by;
     json["overlap"] = {{"share", summary.overlap.share},
@@ -185,9 +183,7 @@ static std::string labels_note(const RunSummary& summary) {
       fmt::format("components are matched over draws and numbered by {}; --raw prints them as sampled\n",
                   summary.numbering_label);
   if (summary.labels == Labels::relabelled) return numbers;
-  return numbers +
-         fmt::format("warning: components {} and {} cannot be told apart in {:.1f} % of the draws\n",
-                     summary.overlap.first, summary.overlap.second, 100 * summary.overlap.share);
+  return numbers + "warning: " + overlap_text(summary.overlap) + "\n";
 }
 
 std::string to_text(const RunSummary& summary, std::size_t max_rows, std::size_t width) {

@@ -258,6 +258,14 @@ std::vector<std::string> Expression::column_kinds() const {
   return kinds;
 }
 
+bool Expression::is_index(const std::string& column) const {
+  return std::any_of(plan_->integers.begin(), plan_->integers.end(), [&](const IntegerUse& use) {
+    const Node& node = plan_->graph[use.node];
+    return use.size > 0 && node.operation == Operation::column &&
+           plan_->column_names[static_cast<std::size_t>(node.index)] == column;
+  });
+}
+
 std::vector<bool> Expression::columns_of(Part part) const {
   std::vector<NodeId> roots = part == Part::row_outputs  ? plan_->row_nodes
                               : part == Part::simulation ? plan_->simulated_nodes

@@ -115,6 +115,9 @@ class Expression {
   /// One line for each used column: its name, and whether its values are real numbers, counts or indices.
   std::vector<std::string> column_kinds() const;
 
+  /// Whether a column says which element of a list is meant, as in `alpha[group]`.
+  bool is_index(const std::string& column) const;
+
   /// Names of parameters that the log density does not depend on.
   std::vector<std::string> unused_parameters() const;
 

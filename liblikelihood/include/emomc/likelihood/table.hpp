@@ -26,6 +26,9 @@ struct TableRequest {
   CsvFormat format{};  ///< of CSV files
   std::vector<CategoryColumn> categories =
       {};  ///< columns of CSV files; those that are not read do not matter
+  /// Columns that become labels beside the reserved ones, whether they are data too or not. Numbers of .npy
+  /// files are written as text. A name that a file does not have does not matter.
+  std::vector<std::string> labels = {};
 };
 
 /// A text column with the labels of the rows, dictionary-encoded.
@@ -44,7 +47,7 @@ struct Table {
   std::vector<std::size_t> file_first_row;  ///< [files.size()] index of each file's first row
   std::vector<std::string> skipped_columns;
   std::vector<CategoryColumn> categories;  ///< those of the request that were read, with their levels
-  std::vector<LabelColumn> labels;         ///< the reserved columns that all files have
+  std::vector<LabelColumn> labels;         ///< the reserved and requested columns that all files have
   std::size_t num_duplicate_rows = 0;      ///< rows that are equal to an earlier one
   /// Deviations from the default CSV format, with the file's name.
   std::vector<std::string> notes;
