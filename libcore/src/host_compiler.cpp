@@ -33,17 +33,23 @@ namespace fs = std::filesystem;
 // No contraction, as in all code whose bits matter; fma is called where it is meant. The two flags about
 // errno and traps change no value, and let loops over rows become vector instructions; so does leaving out
 // the elimination of partial redundancies, which makes branches of choices.
-const std::vector<std::string> kFlags{"-std=c++20",
-                                      "-O3",
-                                      "-march=native",
-                                      "-ffp-contract=off",
-                                      "-fno-math-errno",
-                                      "-fno-trapping-math",
-                                      "-fno-tree-pre",
-                                      "-fPIC",
-                                      "-shared",
-                                      "-fvisibility=hidden",
-                                      "-w"};
+const std::vector<std::string> kReleaseFlags{"-std=c++20",
+                                             "-O3",
+                                             "-march=native",
+                                             "-ffp-contract=off",
+                                             "-fno-math-errno",
+                                             "-fno-trapping-math",
+                                             "-fno-tree-pre",
+                                             "-fPIC",
+                                             "-shared",
+                                             "-fvisibility=hidden",
+                                             "-w"};
+const std::vector<std::string> kDebugFlags{
+    "-std=c++20",          "-O0", "-g3", "-march=native", "-ffp-contract=off", "-fPIC", "-shared",
+    "-fvisibility=hidden", "-w"};
+const std::vector<std::string>& flags_of(HostBuild build) {
+  return build == HostBuild::debug ? kDebugFlags : kReleaseFlags;
+}
 constexpr auto kLongest = std::chrono::minutes(2);
 
 std::string text_of(const fs::path& file) {
@@ -235,38 +241,70 @@ std::vector<const DeviceSources*> all_sources(const HostSource& source) {
   return all;
 }
 
-std::string key_of(const HostSource& source, const std::string& compiler) {
+std::string key_of(const HostSource& source, const std::string& compiler, HostBuild build) {
   struct stat status {};
   ::stat(compiler.c_str(), &status);
   std::string all = source.text + compiler + '\n' + std::to_string(status.st_size) + ' ' +
                     std::to_string(status.st_mtime) + '\n' + processor();
-  for (const auto& flag : kFlags) all += flag + '\n';
+  for (const auto& flag : flags_of(build)) all += flag + '\n';
   for (const DeviceSources* sources : all_sources(source))
     for (const auto& header : *sources) all += header.name + '\n' + header.text;
   return sha256_hex(all);
 }
 
-std::string version_of(const std::string& compiler, const fs::path& folder) {
+std::string version_of(const std::string& compiler, const fs::path& folder, HostBuild build) {
   const fs::path output = folder / "version.txt";
   run({compiler, "--version"}, output);
   std::istringstream lines(text_of(output));
   std::string first;
   std::getline(lines, first);
-  for (const auto& flag : kFlags) first += " " + flag;
+  for (const auto& flag : flags_of(build)) first += " " + flag;
   return first;
 }
 
+/// The errors of a log that are in the user's header, with the file's own name; the first three.
+std::string own_errors(const HostSource& source, const std::string& log) {
+  std::istringstream lines(log);
+  std::string errors;
+  int count = 0;
+  constexpr int kShown = 3;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t at = line.find(source.own_header + ":");
+    if (at == std::string::npos || line.find("error:") == std::string::npos) continue;
+    if (count++ < kShown)
+      errors += (errors.empty() ? "" : "\n") + source.own_file + line.substr(at + source.own_header.size());
+  }
+  if (count > kShown) errors += "\nand " + std::to_string(count - kShown) + " further errors";
+  return errors;
+}
+
+/// Why the compiler, which has ended, has made no library.
+[[noreturn]] void refuse(const HostSource& source, const std::string& name, const std::string& log) {
+  if (log.find("Killed") != std::string::npos || log.find("killed") != std::string::npos)
+    throw MachineError(name +
+                       ": the compiler was killed, as it is where memory runs out: " + first_error(log));
+  if (source.own_header.empty()) throw MachineError(name + " failed: " + first_error(log));
+  const std::string own = own_errors(source, log);
+  // Errors elsewhere are those of the type that the header defines, such as a name that it has not.
+  std::string first = first_error(log);
+  if (const std::size_t at = first.find("error:"); at != std::string::npos) first = first.substr(at);
+  throw InputError(own.empty() ? source.own_file + ": it does not compile as a likelihood: " + first : own);
+}
+
 void compile(const HostSource& source, const std::string& compiler, const fs::path& folder,
-             const fs::path& stem) {
+             const fs::path& stem, HostBuild build) {
   const TemporaryFolder work(folder);
+  // A debugger reads the text, so that it stays.
+  const fs::path texts = build == HostBuild::debug ? fs::path(stem.string() + ".src") : work.path();
   for (const DeviceSources* sources : all_sources(source))
-    for (const auto& header : *sources) write(work.path() / header.name, header.text);
-  write(work.path() / "likelihood.cpp", source.text);
+    for (const auto& header : *sources) write(texts / header.name, header.text);
+  write(texts / "likelihood.cpp", source.text);
   std::vector<std::string> command{compiler};
-  command.insert(command.end(), kFlags.begin(), kFlags.end());
+  const auto& flags = flags_of(build);
+  command.insert(command.end(), flags.begin(), flags.end());
   for (const std::string& word :
-       {std::string("-I"), work.path().string(), std::string("-o"), (work.path() / "likelihood.so").string(),
-        (work.path() / "likelihood.cpp").string()})
+       {std::string("-I"), texts.string(), std::string("-o"), (work.path() / "likelihood.so").string(),
+        (texts / "likelihood.cpp").string()})
     command.push_back(word);
   const Ended ended = run(command, work.path() / "log.txt");
   const std::string name = "compiling the likelihood with " + compiler;
@@ -275,18 +313,13 @@ void compile(const HostSource& source, const std::string& compiler, const fs::pa
     throw MachineError(name + ": the compiler was killed by signal " +
                        std::to_string(WTERMSIG(ended.status)) +
                        (WTERMSIG(ended.status) == SIGKILL ? ", as it is where memory runs out" : ""));
-  if (WEXITSTATUS(ended.status) != 0) {
-    const std::string log = text_of(work.path() / "log.txt");
-    const bool killed = log.find("Killed") != std::string::npos || log.find("killed") != std::string::npos;
-    throw MachineError(
-        name + (killed ? ": the compiler was killed, as it is where memory runs out: " : " failed: ") +
-        first_error(log));
-  }
+  if (WEXITSTATUS(ended.status) != 0) refuse(source, name, text_of(work.path() / "log.txt"));
   const std::string library = text_of(work.path() / "likelihood.so");
   std::error_code error;
   fs::rename(work.path() / "likelihood.so", stem.string() + ".so", error);
   if (error) throw MachineError(stem.string() + ".so: cannot be written: " + error.message());
-  write(work.path() / "facts.txt", sha256_hex(library) + "\n" + version_of(compiler, work.path()) + "\n");
+  write(work.path() / "facts.txt",
+        sha256_hex(library) + "\n" + version_of(compiler, work.path(), build) + "\n");
   fs::rename(work.path() / "facts.txt", stem.string() + ".txt", error);
   if (error) throw MachineError(stem.string() + ".txt: cannot be written: " + error.message());
 }
@@ -295,16 +328,16 @@ void compile(const HostSource& source, const std::string& compiler, const fs::pa
 
 std::string host_compiler_problem() { return find_compiler().problem; }
 
-std::shared_ptr<const HostLibrary> compile_host_library(const HostSource& source) {
+std::shared_ptr<const HostLibrary> compile_host_library(const HostSource& source, HostBuild build) {
   const Compiler compiler = find_compiler();
   if (!compiler.problem.empty()) throw MachineError("the likelihood cannot be compiled: " + compiler.problem);
   // Without a cache, a folder for as long as the compiler needs it: what is loaded stays loaded.
   const std::optional<fs::path> cache = library_folder();
   std::optional<TemporaryFolder> own;
   const fs::path folder = cache ? *cache : own.emplace(fs::temp_directory_path()).path();
-  const fs::path stem = folder / key_of(source, compiler.path);
+  const fs::path stem = folder / key_of(source, compiler.path, build);
   if (auto cached = load_cached(stem)) return cached;
-  compile(source, compiler.path, folder, stem);
+  compile(source, compiler.path, folder, stem, build);
   if (auto made = load_cached(stem)) return made;
   throw MachineError(stem.string() + ".so: it has been changed since it was compiled");
 }

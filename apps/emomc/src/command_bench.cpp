@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "bench_measure.hpp"
+#include "code_options.hpp"
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/model_info.hpp"
@@ -191,6 +192,7 @@ void add_bench(CLI::App& app, int&) {
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("Example: emomc bench --method cpu --rows 10000,1000000 --chains 1,4");
+  add_code_options(*command);
   command->callback([options] {
     if (options->config.empty())
       bench(*options);

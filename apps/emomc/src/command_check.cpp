@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "chain_starts.hpp"
+#include "code_options.hpp"
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/sampler/prior_units.hpp"
@@ -147,6 +148,7 @@ void add_check(CLI::App& app, int&) {
   add_key_options(*command, *options);
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("Example: emomc check configs/sad.yaml --set likelihood.components=16");
+  add_code_options(*command);
   command->callback([options] {
     if (is_evaluation_config(options->config, options->overrides()))
       check_evaluation(options->config, options->overrides(), options->json);

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "code_options.hpp"
 #include "commands.hpp"
 #include "diagnose.hpp"
 #include "emomc/core/errors.hpp"
@@ -267,6 +268,7 @@ void add_compare(CLI::App& app, int& status) {
   command->footer(
       "Example: emomc compare runs/k4 runs/k8 runs/k16 --loo-by speaker\n"
       "Exit code 1 where emomc diagnose rejects one of the runs; these are ranked behind the others.");
+  add_code_options(*command);
   command->callback([options, &status] { status = compare(*options); });
 }
 

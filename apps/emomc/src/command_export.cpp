@@ -3,6 +3,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "code_options.hpp"
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/sampler/output_file.hpp"
@@ -132,6 +133,7 @@ void add_export(CLI::App& app, int&) {
   command->add_flag("--log-likelihood", options->log_likelihood,
                     "netcdf: each row's log likelihood for each draw too, up to 1 GB");
   command->footer("Example: emomc export runs/sad --format stan-csv -o sad.csv");
+  add_code_options(*command);
   command->callback([options] { export_run(*options); });
 }
 

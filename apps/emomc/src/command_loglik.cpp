@@ -4,6 +4,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "code_options.hpp"
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/parameter_file.hpp"
@@ -168,6 +169,7 @@ void add_loglik(CLI::App& app, int& status) {
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("Example: emomc loglik --data features.csv --model " + options->model +
                   " --parameters fit.json");
+  add_code_options(*command);
   command->callback([options, &status] { status = loglik(*options); });
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "chain_starts.hpp"
+#include "code_options.hpp"
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/runtime_kernel.hpp"
@@ -58,8 +59,11 @@ class Sampling {
       if (const auto problem = runtime_compiler_problem(); !problem.empty())
         logger->warn("warning: slower kernels of general sizes are used: {}", problem);
     logger->info("{}, {} parameters, {} free; backend {}",
-                 setup_.expression ? "likelihood: " + excerpt(config_.likelihood.expression.log_density.text)
-                                   : "model: " + setup_.model.name,
+                 setup_.expression
+                     ? "likelihood: " + (config_.likelihood.has_code()
+                                             ? config_.likelihood.expression.code.file
+                                             : excerpt(config_.likelihood.expression.log_density.text))
+                     : "model: " + setup_.model.name,
                  setup_.target->dim(), setup_.target->dim_unconstrained(), engine_text(config_, setup_));
     const StartLines about_starts = describe(setup_.starts);  // none where the run goes on
     for (const auto& line : about_starts.said) logger->info(line);
@@ -162,6 +166,7 @@ void add_run(CLI::App& app, int& status) {
       "Ctrl-C stops after the steps at hand and says how to go on; twice, at once (exit code 130). A run "
       "that\n"
       "is finished is made longer by --resume --set sampler.draws=5000.");
+  add_code_options(*command);
   command->callback([options, &status] { status = run(*options); });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <regex>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -205,6 +206,37 @@ std::string write_categories(const std::vector<CategoryColumn>& categories) {
 ExpressionSpec& spec_of(RunConfig& config) { return config.likelihood.expression; }
 const ExpressionSpec& spec_of(const RunConfig& config) { return config.likelihood.expression; }
 
+void read_type(const YamlValue& value, RunConfig& config) {
+  static const std::regex kQualifiedName("[A-Za-z_][A-Za-z_0-9]*(::[A-Za-z_][A-Za-z_0-9]*)*");
+  spec_of(config).code.type = value.text("the name of a type");
+  if (!std::regex_match(spec_of(config).code.type, kQualifiedName))
+    value.refuse(excerpt(spec_of(config).code.type) +
+                 " is not the name of a C++ type; allowed: a name such as mine::Fit");
+}
+
+/// A header stands alone, and a header's keys with it.
+void check_code(const YamlNode& root, const ExpressionSpec& spec) {
+  const YamlNode* source = find_value(root, "likelihood.source");
+  if (source == nullptr) {
+    for (const char* key : {"likelihood.type", "likelihood.columns"})
+      if (const YamlNode* value = find_value(root, key))
+        YamlValue(*value, key).refuse("it is about a header; write likelihood.source, or remove it");
+    return;
+  }
+  const YamlValue at(*source, "likelihood.source");
+  for (const char* key : {"likelihood.log_density", "likelihood.model"})
+    if (find_value(root, key) != nullptr)
+      at.refuse(std::string("there is ") + key + " too; a likelihood has one of the two");
+  if (spec.code.columns.empty())
+    at.refuse(
+        "likelihood.columns is missing, the columns of the data that the header's columns 0, 1, ... are; "
+        "write columns: [y, x]");
+  if (spec.parameters.empty())
+    at.refuse(
+        "likelihood.parameters is missing; declare there what the header declares, as in parameters: {m: "
+        "{}}");
+}
+
 }  // namespace
 
 std::string support_name(Support support) {
@@ -272,6 +304,31 @@ std::vector<ConfigKey> expression_keys() {
        "(docs/your-own-likelihood.md)",
        [](const YamlValue& v, RunConfig& c) { spec_of(c).log_density = expression_at(v); },
        [](const RunConfig& c) { return quoted(spec_of(c).log_density.text); }},
+      {"likelihood.source",
+       "in place of log_density: a C++ header with the log density of a row, which runs with --allow-code "
+       "only",
+       [](const YamlValue& v, RunConfig& c) {
+         spec_of(c).code.file = v.text("a C++ header");
+         spec_of(c).code.key = place_of(v);
+       },
+       [](const RunConfig& c) { return yaml_text(spec_of(c).code.file); }},
+      {"likelihood.type", "the type that the header defines, such as Likelihood or mine::Fit", read_type,
+       [](const RunConfig& c) {
+         return spec_of(c).code.file.empty() ? "\"\"" : yaml_text(spec_of(c).code.type);
+       }},
+      {"likelihood.columns", "[y, x]: the columns of the data that the header's columns 0, 1, ... are",
+       [](const YamlValue& v, RunConfig& c) {
+         if (v.node().kind != YamlNode::Kind::list || v.node().items.empty())
+           v.refuse_type("a list of columns");
+         for (const YamlNode& item : v.node().items)
+           spec_of(c).code.columns.push_back(YamlValue(item, v.key()).text("a column"));
+       },
+       [](const RunConfig& c) {
+         std::string text;
+         for (const std::string& column : spec_of(c).code.columns)
+           text += (text.empty() ? "" : ", ") + yaml_text(column);
+         return text.empty() ? "{}" : "[" + text + "]";
+       }},
       {"likelihood.rows", "{p: \"inv_logit(eta)\"}: expressions that emomc predict writes for each row",
        [](const YamlValue& v, RunConfig& c) { spec_of(c).rows = read_named(v); },
        [](const RunConfig& c) { return write_named(spec_of(c).rows); }},
@@ -288,12 +345,16 @@ std::vector<ConfigKey> expression_keys() {
   return keys;
 }
 
-bool states_expression(const YamlNode& root) { return find_value(root, "likelihood.log_density") != nullptr; }
+bool states_expression(const YamlNode& root) {
+  return find_value(root, "likelihood.log_density") != nullptr ||
+         find_value(root, "likelihood.source") != nullptr;
+}
 
 ExpressionSpec read_expression(const YamlNode& root) {
   RunConfig config;
   for (const ConfigKey& key : expression_keys())
     if (const YamlNode* value = find_value(root, key.name)) key.read({*value, key.name}, config);
+  check_code(root, config.likelihood.expression);
   const std::vector<std::string> columns =
       names_of_columns(config.likelihood.expression);  // throws where one cannot be parsed
   for (const CategoryColumn& column : config.data.categories)

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "code_options.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/likelihood/model_info.hpp"
@@ -142,7 +143,10 @@ RunLikelihood likelihood_of_run(const std::filesystem::path& directory, const Ru
   const DataConfig data{known.paths, known.columns, true, known.format, known.categories};
   Backend backend = Backend::cpu;
   if (const auto expression = expression_of_run(directory)) {
-    const RunConfig config = parse_run_config(read_config_text(directory / "config.yaml"), run);
+    const std::string file = (directory / "config.yaml").string();
+    RunConfig config = parse_run_config(read_config_text(file), file);
+    // The header that the run was made with, which the user's own may no longer be.
+    if (config.likelihood.has_code()) config.likelihood.expression.code.file = code_file(directory).string();
     LoadedExpression own = load_expression(data, config.likelihood.expression, Backend::automatic, 1, labels);
     backend = own.backend == Backend::cuda ? Backend::cpu : own.backend;
     if (own.backend == Backend::cuda)

@@ -32,8 +32,9 @@ struct LikelihoodConfig {
   std::string covariance = ModelSpec{}.covariance;
   Precision precision = Precision::mixed;
   ExpressionSpec expression =
-      {};  ///< a likelihood of the user's own, in place of a model, where it has a density
-  bool is_expression() const { return !expression.log_density.text.empty(); }
+      {};  ///< a likelihood of the user's own, in place of a model, where it has a density or a header
+  bool is_expression() const { return !expression.log_density.text.empty() || has_code(); }
+  bool has_code() const { return !expression.code.file.empty(); }
   bool operator==(const LikelihoodConfig&) const = default;
 };
 

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <fstream>
 
+#include "code_options.hpp"
 #include "emomc/core/arithmetic.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
@@ -102,6 +103,7 @@ void RunFiles::open(const Checkpoint* checkpoint) {
   precision_ =
       checkpoint ? of_manifest(directory_ / "manifest.json", "mixed_precision") : to_json(setup_.precision);
   write_file_atomically(directory_ / "config.yaml", identity_.config_text);
+  if (!setup_.code.empty()) write_file_atomically(code_file(directory_), setup_.code);
   write_manifest("running", nullptr, 0);
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "code_options.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/host_compiler.hpp"
 #include "emomc/core/nearest_name.hpp"
@@ -114,9 +115,10 @@ LoadedData load_data(const DataConfig& config, const ModelSpec& model,
   return loaded;
 }
 
-LoadedExpression load_expression(const DataConfig& config, const ExpressionSpec& spec, Backend backend,
+LoadedExpression load_expression(const DataConfig& config, const ExpressionSpec& stated, Backend backend,
                                  int num_chains, const std::vector<std::string>& labels) {
   LoadedExpression result;
+  const ExpressionSpec spec = with_code(stated);
   const std::vector<std::string> names =
       read_column_names({config.files, names_of_columns(spec), config.format});
   result.expression = std::make_shared<Expression>(spec, names);
@@ -127,16 +129,18 @@ LoadedExpression load_expression(const DataConfig& config, const ExpressionSpec&
   loaded.fingerprint = fingerprint_of(loaded.table);
   result.backend = resolve_backend(
       backend, static_cast<double>(loaded.table.num_rows) * result.expression->cost_of_row() * num_chains);
-  if (backend == Backend::automatic && result.backend == Backend::cpu)
+  if (backend == Backend::automatic && host_build() == HostBuild::debug) result.backend = Backend::cpu;
+  if (backend == Backend::automatic && result.backend == Backend::cpu && spec.code.file.empty())
     if (const std::string problem = host_compiler_problem(); !problem.empty()) {
       result.backend = Backend::reference;
       loaded.table.notes.push_back("the likelihood is interpreted by backend reference, which is slow: " +
                                    problem);
     }
-  Expression::Bound bound = result.expression->bind(result.backend, loaded.table.values);
+  Expression::Bound bound = result.expression->bind(result.backend, loaded.table.values, host_build());
   result.model = std::move(bound.model);
   result.compiler = std::move(bound.compiler);
   result.generated = std::move(bound.header);
+  result.code = spec.code.text;
   loaded.data = std::move(bound.data);
   loaded.table.values.clear();
   return result;
@@ -250,6 +254,7 @@ void set_up_expression(const RunConfig& config, RunSetup& setup) {
   setup.backend = own.backend;
   setup.compiler = std::move(own.compiler);
   setup.generated = std::move(own.generated);
+  setup.code = std::move(own.code);
   setup.target =
       std::make_unique<Target>(setup.expression->layout(), config.prior, std::span<const double>());
   setup.device = make_device(setup.backend);

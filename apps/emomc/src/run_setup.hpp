@@ -49,6 +49,7 @@ struct LoadedExpression {
   Backend backend = Backend::cpu;
   std::string compiler;   ///< empty where there is no host code
   std::string generated;  ///< Expression::Bound::header
+  std::string code;       ///< the text of likelihood.source; empty: there is none
 };
 /// Reads the data and binds the expressions to them, on a backend that is chosen by the amount of work where
 /// `backend` is automatic. Throws InputError; MachineError where there is no compiler.
@@ -65,6 +66,7 @@ struct RunSetup {
   std::shared_ptr<const RowModel> row_model = nullptr;  ///< of the expression
   PrecisionError precision = {};                        ///< of the expression, where it was measured
   std::string compiler;            ///< of the expressions' host code; empty: there is none
+  std::string code;                ///< the text of likelihood.source; empty: there is none
   std::string generated;           ///< C++ of the expressions; empty: they are interpreted
   Backend backend = Backend::cpu;  ///< resolved
   std::unique_ptr<Device> device;

@@ -33,3 +33,15 @@ simulate hierarchical_logistic patients.csv '{"alpha": ['"$(awk 'BEGIN { for (i 
 simulate von_mises directions.csv '{"f": 0.8, "mu": 1.1, "apart": 3.1, "kappa": [2.5, 4]}' --rows 300
 columns fish.csv 250 hours,people 'sprintf("%.2f,%d", 3 * u - 1.5, 1 + 3 * v)'
 simulate zero_inflated fish.csv '{"zero": 0.35, "a": 0.2, "b": [0.7, 0.3]}'
+# Kepler's equation takes a loop, so that these are made here: period 12.3, phase 0.35, eccentricity 0.3, amplitude 55,
+# omega 0.8, velocity 10, jitter 3.
+awk 'BEGIN { print "time,velocity_measured,error"; pi = atan2(0, -1); e = 0.3; w = 0.8
+  for (i = 0; i < 80; ++i) {
+    u = (i * 0.6180339887 + 0.3) % 1; v = (i * 0.7548776662 + 0.1) % 1
+    t = sprintf("%.2f", i * 1.9 + 1.5 * u) + 0; error = sprintf("%.1f", 2 + 2 * v) + 0
+    turns = t / 12.3 + 0.35; mean = 2 * pi * (turns - int(turns)); E = mean
+    for (k = 0; k < 50; ++k) E -= (E - e * sin(E) - mean) / (1 - e * cos(E))
+    d = 1 - e * cos(E); c = (cos(E) - e) / d; s = sqrt(1 - e * e) * sin(E) / d
+    noise = sqrt(-2 * log(1 - u)) * cos(2 * pi * v) * sqrt(error ^ 2 + 9)
+    printf "%.2f,%.2f,%.1f\n", t, 55 * (cos(w) * c - sin(w) * s + e * cos(w)) + 10 + noise, error } }' > \
+  "$here/data/velocities.csv"

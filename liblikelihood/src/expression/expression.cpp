@@ -44,7 +44,11 @@ class Reading {
     for (const NamedExpression& binding : spec.where)
       lowering_.declare(binding.name, binding.value.key, lowering_.lower(binding.value),
                         "name under likelihood.where");
-    lower_log_density();
+    if (spec.code.file.empty())
+      lower_log_density();
+    else
+      take_code();
+    weigh();
     for (const NamedExpression& quantity : spec.derived) lower_derived(quantity);
     for (const NamedExpression& output : spec.rows) {
       const NodeId node = lowering_.lower_number(output.value);
@@ -101,6 +105,24 @@ class Reading {
     if (!(stage & kParameters))
       throw InputError(spec_.log_density.key +
                        ": no parameter occurs in it, so that there is nothing to sample");
+  }
+
+  /// A sum of all that a header may read stands in for its log density.
+  void take_code() {
+    expression::Graph& graph = plan_.graph;
+    plan_.code = spec_.code;
+    NodeId sum = graph.constant(0);
+    for (const std::string& name : spec_.code.columns) {
+      const NodeId column =
+          lowering_.use_column(name, spec_.code.key.empty() ? "likelihood.columns" : spec_.code.key);
+      plan_.code_columns.push_back(graph[column].index);
+      sum = graph.add(sum, column);
+    }
+    for (int i = 0; i < plan_.layout.dim(); ++i) sum = graph.add(sum, graph.parameter(i));
+    plan_.log_density = sum;
+  }
+
+  void weigh() {
     if (spec_.weights.empty()) return;
     const NodeId weight = lowering_.use_column(spec_.weights, "data.weights");
     plan_.weights = plan_.graph[weight].index;
@@ -160,6 +182,7 @@ class Reading {
     constexpr double kOfFunction = 20;
     for (NodeId id : needed_by(program.rows, std::array{program.log_density}))
       plan_.cost_of_row += program.rows[id].operation == Operation::call ? kOfFunction : 1;
+    if (!plan_.code.file.empty()) plan_.cost_of_row += 5 * kOfFunction;
   }
 
   const ExpressionSpec& spec_;
@@ -209,7 +232,8 @@ std::vector<std::string> names_of_columns(const ExpressionSpec& spec) {
       declared.push_back(named.name);
       read(named.value);
     }
-  read(spec.log_density);
+  if (spec.code.file.empty()) read(spec.log_density);
+  names.insert(names.end(), spec.code.columns.begin(), spec.code.columns.end());
   for (const NamedExpression& column : spec.simulate) read(column.value);
   if (!spec.weights.empty()) names.push_back(spec.weights);
   std::vector<std::string> columns;
@@ -343,9 +367,21 @@ std::map<NodeId, bool> decided_conditions(const ExpressionPlan& plan, std::span<
 
 }  // namespace
 
-Expression::Bound Expression::bind(Backend backend, std::span<const double> rows) const {
+Expression::Bound Expression::bind(Backend backend, std::span<const double> rows, HostBuild build) const {
   check_rows(rows);
   const std::size_t dim = plan_->used_columns.size(), num_rows = rows.size() / dim;
+  if (!plan_->code.file.empty()) {
+    Bound bound;
+    bound.model = make_code_model(plan_, build, bound.compiler, bound.header);
+    std::vector<int> columns = plan_->code_columns;
+    if (plan_->weights >= 0) columns.push_back(plan_->weights);
+    std::vector<double> values;
+    values.reserve(num_rows * columns.size());
+    for (std::size_t i = 0; i < num_rows; ++i)
+      for (int column : columns) values.push_back(rows[i * dim + static_cast<std::size_t>(column)]);
+    bound.data = DataSet::single_segment(static_cast<int>(columns.size()), std::move(values));
+    return bound;
+  }
   if (backend == Backend::reference)
     return {make_interpreted_model(plan_),
             DataSet::single_segment(static_cast<int>(dim), {rows.begin(), rows.end()}),
@@ -358,7 +394,7 @@ Expression::Bound Expression::bind(Backend backend, std::span<const double> rows
   made->program = divide(graph, root);
   made->header = generate_header(made->program, made->layout);
   std::string compiler, header = made->header;
-  auto model = make_compiled_model(made, backend == Backend::cpu, compiler);
+  auto model = make_compiled_model(made, backend == Backend::cpu, build, compiler);
   const RowProgram& program = made->program;
   const std::vector<NodeId> order = needed_by(program.whole, program.inputs);
   std::vector<double> values(program.whole.size()), inputs;

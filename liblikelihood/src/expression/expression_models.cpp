@@ -52,13 +52,13 @@ class InterpretedModel final : public RowModel {
 
 class CompiledModel final : public RowModel {
  public:
-  CompiledModel(std::shared_ptr<const BoundProgram> bound, bool for_host)
+  CompiledModel(std::shared_ptr<const BoundProgram> bound, bool for_host, HostBuild build)
       : bound_(std::move(bound)), sources_{{expression::kGeneratedHeader, bound_->header}} {
     if (!for_host) return;
     const std::string text = "#define EMOMC_VECTOR_ROWS 1\n#include \"" + sources_.front().name +
                              "\"\n#include \"emomc/device/density_library.hpp\"\nEMOMC_DENSITY_LIBRARY(" +
                              expression::kGeneratedType + ")\n";
-    code_ = compile_host_library({text, {&likelihood_device_sources(), &sources_}});
+    code_ = compile_host_library({text, {&likelihood_device_sources(), &sources_}}, build);
     using Get = const device::DensityLibrary* (*)();
     library_ = *reinterpret_cast<Get>(code_->symbol("emomc_density_library"))();
     if (library_.version != device::kDensityLibraryVersion || library_.num_columns != num_columns() ||
@@ -100,8 +100,8 @@ std::shared_ptr<const RowModel> make_interpreted_model(std::shared_ptr<const Exp
   return std::make_shared<InterpretedModel>(std::move(plan));
 }
 std::shared_ptr<const RowModel> make_compiled_model(std::shared_ptr<const BoundProgram> bound, bool for_host,
-                                                    std::string& compiler) {
-  auto model = std::make_shared<CompiledModel>(std::move(bound), for_host);
+                                                    HostBuild build, std::string& compiler) {
+  auto model = std::make_shared<CompiledModel>(std::move(bound), for_host, build);
   compiler = model->compiler();
   return model;
 }

@@ -17,22 +17,6 @@ std::string literal(double value) {
   return fmt::format("{:a}", value);
 }
 
-const char* name_of(Support support) {
-  switch (support) {
-    case Support::positive:
-      return "positive";
-    case Support::unit_interval:
-      return "unit_interval";
-    case Support::simplex:
-      return "simplex";
-    case Support::covariance:
-      throw std::logic_error("no parameter of an expression is a matrix");
-    case Support::real:
-      break;
-  }
-  return "real";
-}
-
 /// Writes the statements of one graph; `type` is that of its values.
 class Writer {
  public:
@@ -269,6 +253,22 @@ std::string row_functions(const RowProgram& program) {
 }
 
 }  // namespace
+
+const char* name_of(Support support) {
+  switch (support) {
+    case Support::positive:
+      return "positive";
+    case Support::unit_interval:
+      return "unit_interval";
+    case Support::simplex:
+      return "simplex";
+    case Support::covariance:
+      throw std::logic_error("no parameter of an expression is a matrix");
+    case Support::real:
+      break;
+  }
+  return "real";
+}
 
 std::string generate_header(const RowProgram& program, const ParameterLayout& layout) {
   std::string parameters;

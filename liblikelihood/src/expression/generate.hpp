@@ -14,6 +14,9 @@ inline constexpr const char* kGeneratedType = "emomc_generated::Likelihood";
 /// The header's name, as it is included.
 inline constexpr const char* kGeneratedHeader = "emomc_generated_likelihood.hpp";
 
+/// Its enumerator in C++. Throws std::logic_error for matrices.
+const char* name_of(Support support);
+
 std::string generate_header(const RowProgram& program, const ParameterLayout& layout);
 
 }  // namespace emomc::expression

@@ -19,6 +19,10 @@ struct ExpressionPlan {
   expression::NodeId log_density = 0;
   std::vector<expression::IntegerUse> integers;
   int weights = -1;  ///< the used column that weights are in
+  /// A header in place of log_density, which then only says what the likelihood depends on; `code_columns`
+  /// are used columns.
+  CodeSource code;
+  std::vector<int> code_columns;
   std::vector<ParameterBlock> derived;
   std::vector<expression::NodeId> derived_nodes;
   std::vector<expression::NodeId> derived_order;
@@ -41,6 +45,11 @@ std::shared_ptr<const RowModel> make_interpreted_model(std::shared_ptr<const Exp
 /// As `cpu` (compiled here) and `cuda` (compiled by the engine) evaluate it, from the program's inputs.
 /// Writes the name of the compiler, where it is needed here, to `compiler`.
 std::shared_ptr<const RowModel> make_compiled_model(std::shared_ptr<const BoundProgram> bound, bool for_host,
-                                                    std::string& compiler);
+                                                    HostBuild build, std::string& compiler);
+
+/// The likelihood of a header, from code_columns and the weights, the same for all backends. Writes the name
+/// of the compiler and the generated header. Throws as Expression::bind().
+std::shared_ptr<const RowModel> make_code_model(std::shared_ptr<const ExpressionPlan> plan, HostBuild build,
+                                                std::string& compiler, std::string& header);
 
 }  // namespace emomc

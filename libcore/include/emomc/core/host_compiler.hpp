@@ -16,7 +16,14 @@ struct HostSource {
   std::string text;
   /// Headers beside libcore's, under the names by which they are included; they outlive the call.
   std::vector<const DeviceSources*> sources = {};
+  /// A header among them that the user wrote, and its file: errors in it are the user's. Empty: there is
+  /// none.
+  std::string own_header = {}, own_file = {};
 };
+
+/// How host code is compiled: for speed, or for a debugger, without optimisation and with its text kept in
+/// the cache.
+enum class HostBuild { release, debug };
 
 /// A shared library in this process; unloaded with the last copy of the pointer.
 class HostLibrary {
@@ -31,8 +38,10 @@ class HostLibrary {
 /// Compiles and loads `source`, or takes it from runtime_kernel_cache(); without a cache it is compiled anew.
 /// The compiler is $EMOMC_CXX, else the first of c++, g++ and clang++ that is there. Throws MachineError,
 /// with the compiler's first error, where there is no compiler, it fails, is killed or takes more than two
-/// minutes, and where the cache is not the user's own.
-std::shared_ptr<const HostLibrary> compile_host_library(const HostSource& source);
+/// minutes, and where the cache is not the user's own; InputError, with file and line, for errors in
+/// `own_header`.
+std::shared_ptr<const HostLibrary> compile_host_library(const HostSource& source,
+                                                        HostBuild build = HostBuild::release);
 
 /// The reason why there is no compiler; empty where there is one.
 std::string host_compiler_problem();

@@ -108,6 +108,19 @@ EMOMC_INLINE void add_products(const T* coefficients, int stride, const Rows& ro
 /// Coefficients are padded, so that kernels may copy 16 bytes at a time.
 EMOMC_INLINE constexpr int padded_coefficients(int used) { return (used + 3) / 4 * 4; }
 
+/// Writes the coefficients that the rows of `model` are evaluated with and returns what all rows share. Of a
+/// Model without prepare() they are the parameters. The team may read them after a sync().
+template <class Model, class Team>
+EMOMC_HD double prepare_of(const Model& model, const Team& team, const double* theta, double* coefficients) {
+  if constexpr (kPreparesCoefficients<Model>) {
+    return model.prepare(team, theta, coefficients);
+  } else {
+    EMOMC_ROLLED
+    for (int i = team.rank(); i < num_parameters_of<Model>(); i += team.size()) coefficients[i] = theta[i];
+    return 0;
+  }
+}
+
 /// The coefficients of a Model.
 template <class Model>
 struct DensityCoefficients {

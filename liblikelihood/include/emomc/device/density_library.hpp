@@ -19,12 +19,15 @@ struct DensityFunctions {
 struct DensityLibrary {
   int version;
   int num_columns, num_parameters;
+  const ParameterDescription* parameters;  ///< [num_blocks] what the likelihood declares
+  int num_blocks;
+  bool sums_products;    ///< kSumsProducts
   int num_coefficients;  ///< padded
   int num_scratch;       ///< doubles that prepare() works in
   DensityFunctions<float> float32;
   DensityFunctions<double> float64;
 };
-inline constexpr int kDensityLibraryVersion = 1;
+inline constexpr int kDensityLibraryVersion = 2;
 
 template <class Model, class Real>
 double prepare_density(const double* theta, Real* coefficients, double* scratch) {
@@ -68,6 +71,9 @@ constexpr DensityLibrary density_library() {
   return {kDensityLibraryVersion,
           Model::num_columns,
           num_parameters_of<Model>(),
+          Model::parameters,
+          static_cast<int>(sizeof(Model::parameters) / sizeof(Model::parameters[0])),
+          kSumsProducts<Model>,
           DensityCoefficients<Model>::padded,
           DensityCoefficients<Model>::used(),
           {prepare_density<Model, float>, log_densities_of_tile<Model, float>},

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "emomc/core/host_compiler.hpp"
 #include "emomc/core/parameters.hpp"
 #include "emomc/likelihood/data_set.hpp"
 #include "emomc/likelihood/engines.hpp"
@@ -67,6 +68,19 @@ struct ExpressionParameter {
   }
 };
 
+/// A C++ header that defines the log density of a row (device/density.hpp): code, which the caller has
+/// allowed.
+struct CodeSource {
+  std::string key;                   ///< that messages name
+  std::string file;                  ///< that messages name; empty: there is no header
+  std::string text;                  ///< the header; may be empty until the likelihood is bound
+  std::string type = "Likelihood";   ///< its C++ name, qualified where it is in a namespace
+  std::vector<std::string> columns;  ///< of the data, in the order of the type's columns
+  bool operator==(const CodeSource& other) const {
+    return file == other.file && type == other.type && columns == other.columns;
+  }
+};
+
 /// A likelihood as a configuration states it. Expressions may use columns, parameters, constants, linear
 /// predictors, and the bindings before them.
 struct ExpressionSpec {
@@ -76,6 +90,7 @@ struct ExpressionSpec {
   std::vector<NamedExpression> prepare;  ///< of parameters and constants alone
   std::vector<NamedExpression> where;
   ExpressionText log_density;
+  CodeSource code;                       ///< in place of log_density, whose text is empty then
   std::vector<NamedExpression> derived;  ///< of parameters and constants alone
   std::vector<NamedExpression> rows;     ///< outputs of each row, as for predictions
   /// Columns of the data and how they are drawn; the names may be those of columns.
@@ -131,15 +146,17 @@ class Expression {
   void check_rows(std::span<const double> rows, const std::vector<bool>& available = {}) const;
 
   /// The likelihood as `backend` evaluates it, and the columns that it reads there: those of the data, and,
-  /// for `cpu` and `cuda`, what depends on data alone, computed here once. `rows` as for check_rows. Throws
-  /// MachineError where the backend needs a compiler and there is none.
+  /// for `cpu` and `cuda`, what depends on data alone, computed here once. `rows` as for check_rows. A
+  /// header's code is compiled for the host whatever the backend is, and is part of the process from then on.
+  /// Throws MachineError where a compiler is needed and there is none, InputError where a header does not
+  /// compile or declares other parameters or columns than the configuration.
   struct Bound {
     std::shared_ptr<const RowModel> model;
     DataSet data;          ///< one segment
     std::string compiler;  ///< the compiler's name and version; empty where nothing was compiled here
-    std::string header;    ///< the C++ that `cpu` and `cuda` compile; empty on `reference`
+    std::string header;    ///< the C++ that is compiled; empty where expressions are interpreted
   };
-  Bound bind(Backend backend, std::span<const double> rows) const;
+  Bound bind(Backend backend, std::span<const double> rows, HostBuild build = HostBuild::release) const;
 
   /// The operations of a row, in additions and multiplications, roughly.
   double cost_of_row() const;

@@ -1,0 +1,182 @@
+// Likelihoods that a C++ header of the user's own defines.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+#include <utility>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/core/host_compiler.hpp"
+#include "emomc/likelihood/density_model.hpp"
+#include "generate.hpp"
+#include "plan.hpp"
+
+namespace emomc {
+namespace {
+
+constexpr const char* kSourceName = "emomc_likelihood_source.hpp";
+
+/// The likelihood whose log densities of rows are multiplied by a column of weights behind the others.
+std::string weighted(const std::string& type) {
+  return fmt::format(R"(struct Likelihood {{
+  using Own = ::{0};
+  static constexpr int kUsed = emomc::device::DensityCoefficients<Own>::used();
+  static constexpr const char* name = "emomc_generated::Likelihood";
+  static constexpr int num_columns = Own::num_columns + 1;
+  static constexpr const auto& parameters = Own::parameters;
+  static constexpr int num_coefficients = kUsed + 1;
+
+  // What all rows share is a coefficient, since rows have it as often as their weight says.
+  template <class Team>
+  EMOMC_HD double prepare(const Team& team, const double* theta, double* coefficients) const {{
+    const double common = emomc::device::prepare_of(Own{{}}, team, theta, coefficients);
+    if (team.rank() == 0) coefficients[kUsed] = common;
+    team.sync();
+    return 0;
+  }}
+  template <class T, class Coefficients, class Row>
+  EMOMC_HD T log_density(const Coefficients& c, const Row& x) const {{
+    return x[Own::num_columns] * (Own{{}}.template log_density<T>(c, x) + c[kUsed]);
+  }}
+}};
+)",
+                     type);
+}
+
+std::string generated_header(const CodeSource& code, bool is_weighted) {
+  return fmt::format(R"(// Generated for a header of a configuration.
+#ifndef EMOMC_GENERATED_LIKELIHOOD_HPP
+#define EMOMC_GENERATED_LIKELIHOOD_HPP
+
+#include "emomc/device/density.hpp"
+#include "emomc/device/expression_calls.hpp"
+#include "{}"
+
+namespace emomc_generated {{
+{}
+}}  // namespace emomc_generated
+
+#endif
+)",
+                     kSourceName,
+                     is_weighted ? weighted(code.type) : "using Likelihood = ::" + code.type + ";");
+}
+
+std::string absolute_path(const std::string& file) {
+  std::error_code ignored;
+  return std::filesystem::absolute(file, ignored).lexically_normal().string();
+}
+/// For #line, so that messages and debuggers name the user's own file.
+std::string quoted_path(const std::string& file) {
+  std::string quoted = "\"";
+  for (char c : absolute_path(file)) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c == '\n' ? ' ' : c;
+  }
+  return quoted + '"';
+}
+
+std::string words_of(const std::string& name, Support support, int size) {
+  return fmt::format("{} ({}{})", name, expression::name_of(support),
+                     size == 0 ? "" : fmt::format(", shape [{}]", size));
+}
+
+class CodeModel final : public RowModel {
+ public:
+  CodeModel(std::shared_ptr<const ExpressionPlan> plan, HostBuild build)
+      : plan_(std::move(plan)),
+        sources_{{kSourceName, "#line 1 " + quoted_path(plan_->code.file) + "\n" + plan_->code.text},
+                 {expression::kGeneratedHeader, generated_header(plan_->code, plan_->weights >= 0)}} {
+    const std::string text = fmt::format(
+        "#define EMOMC_VECTOR_ROWS 1\n#include \"{}\"\n#include \"emomc/device/density_library.hpp\"\n"
+        "EMOMC_DENSITY_LIBRARY({})\n",
+        expression::kGeneratedHeader, expression::kGeneratedType);
+    code_ = compile_host_library(
+        {text, {&likelihood_device_sources(), &sources_}, absolute_path(plan_->code.file), plan_->code.file}, build);
+    using Get = const device::DensityLibrary* (*)();
+    library_ = *reinterpret_cast<Get>(code_->symbol("emomc_density_library"))();
+    check_declarations();
+  }
+  const std::string& compiler() const { return code_->compiler(); }
+  std::string header() const { return plan_->code.text + sources_[1].text; }
+
+  const ParameterLayout& layout() const override { return plan_->layout; }
+  int num_columns() const override { return library_.num_columns; }
+  double log_density(const double* theta, const double* row) const override {
+    double value = 0;
+    log_densities(theta, row, 1, &value);
+    return value;
+  }
+  void log_densities(const double* theta, const double* rows, std::size_t num_rows,
+                     double* out) const override {
+    const auto dim = static_cast<std::size_t>(num_columns());
+    std::vector<double> coefficients(static_cast<std::size_t>(library_.num_coefficients)),
+        scratch(static_cast<std::size_t>(library_.num_scratch)), tile(dim * device::kTileRows);
+    const double common = library_.float64.prepare(theta, coefficients.data(), scratch.data());
+    for (std::size_t first = 0; first < num_rows; first += device::kTileRows) {
+      const std::size_t count = std::min<std::size_t>(device::kTileRows, num_rows - first);
+      for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t j = 0; j < dim; ++j) tile[j * device::kTileRows + i] = rows[(first + i) * dim + j];
+      library_.float64.log_densities(coefficients.data(), tile.data(), static_cast<int>(count), out + first);
+      for (std::size_t i = 0; i < count; ++i) out[first + i] += common;
+    }
+  }
+  std::unique_ptr<TileArithmetic<float>> float32() const override {
+    return std::make_unique<DensityTiles<float>>(library_, library_.float32, code_);
+  }
+  std::unique_ptr<TileArithmetic<double>> float64() const override {
+    return std::make_unique<DensityTiles<double>>(library_, library_.float64, code_);
+  }
+  DeviceModel device() const override {
+    DeviceModel model = device_model_of(expression::kGeneratedType, sources_[1].name, sources_,
+                                        device::sizes_of_density(num_columns(), library_.num_scratch),
+                                        library_.sums_products);
+    return model;
+  }
+
+ private:
+  /// What the header declares is what the configuration declares.
+  void check_declarations() const {
+    const CodeSource& code = plan_->code;
+    if (library_.version != device::kDensityLibraryVersion)
+      throw MachineError("a compiled likelihood is not the one that was generated; clear the cache of emomc");
+    const int columns = library_.num_columns - (plan_->weights >= 0 ? 1 : 0);
+    if (columns != static_cast<int>(code.columns.size()))
+      throw InputError(
+          fmt::format("{}: {} has {} columns, and likelihood.columns names {}; allowed: one name for each, "
+                      "in the order of "
+                      "the header",
+                      code.file, code.type, columns, code.columns.size()));
+    std::string declared, allowed;
+    for (int b = 0; b < library_.num_blocks; ++b) {
+      const device::ParameterDescription& p = library_.parameters[b];
+      declared += (b == 0 ? "" : ", ") + words_of(p.name, p.support, p.size);
+    }
+    for (const ParameterBlock& block : plan_->layout.blocks)
+      allowed += (allowed.empty() ? "" : ", ") +
+                 words_of(block.name, block.support, block.shape.empty() ? 0 : block.size());
+    if (declared != allowed)
+      throw InputError(
+          fmt::format("{}: {} declares the parameters {}, the configuration {}; allowed: the same "
+                      "names, supports and shapes in the same order",
+                      code.file, code.type, declared, allowed));
+  }
+
+  std::shared_ptr<const ExpressionPlan> plan_;
+  DeviceSources sources_;
+  std::shared_ptr<const HostLibrary> code_;
+  device::DensityLibrary library_{};
+};
+
+}  // namespace
+
+std::shared_ptr<const RowModel> make_code_model(std::shared_ptr<const ExpressionPlan> plan, HostBuild build,
+                                                std::string& compiler, std::string& header) {
+  auto model = std::make_shared<CodeModel>(std::move(plan), build);
+  compiler = model->compiler();
+  header = model->header();
+  return model;
+}
+
+}  // namespace emomc
