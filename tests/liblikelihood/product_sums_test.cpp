@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(Engines, ProductSums,
                            return std::string(is_cpu ? "cpu" : "cuda") + (is_double ? "_double" : "_mixed");
                          });
 
-// Columns of a thread's rows in registers, in shared memory, and too few products for a sum of their own.
+// Columns of a thread's rows in registers, streamed, and too few products for a sum of their own.
 TEST_P(ProductSums, RowsHaveTheValuesOfTheReferenceEngine) {
   for (int covariates : {3, 4, 10, 40, 120}) {
     SCOPED_TRACE(covariates);

@@ -227,7 +227,7 @@ TEST_F(RuntimeKernels, KernelsOfALikelihoodOfTheUsersOwnCompile) {
   }
 }
 
-// Likelihoods of a configuration, with a linear predictor whose columns are in registers or in shared memory.
+// Likelihoods of a configuration, with a linear predictor whose columns are in registers or streamed.
 TEST_F(RuntimeKernels, KernelsOfExpressionsCompile) {
   for (int covariates : {0, 10, 40}) {
     ExpressionSpec spec;
@@ -253,8 +253,8 @@ TEST_F(RuntimeKernels, KernelsOfExpressionsCompile) {
     const DeviceModel known = bound.model->device();
     EXPECT_EQ(known.sums_products, covariates > 0);
     for (const std::string real : {"float", "double"}) {
-      for (const std::string come : {"loaded", "ahead", "shared"}) {
-        if ((covariates == 40) != (come == "shared")) continue;
+      for (const std::string come : {"loaded", "ahead", "streamed"}) {
+        if ((covariates == 40) != (come == "streamed")) continue;
         SCOPED_TRACE(std::to_string(covariates) + " covariates, " + real + ", " + come);
         KernelSource source{
             known.code.headers,

@@ -28,7 +28,7 @@ constexpr long kMostSums = static_cast<long>(device::kBatchGroups) * device::kBa
 long ceil_of_ratio(long a, long b) { return (a + b - 1) / b; }
 
 const char* name_of(BatchRows rows) {
-  return rows == BatchRows::loaded ? "loaded" : rows == BatchRows::ahead ? "ahead" : "shared";
+  return rows == BatchRows::loaded ? "loaded" : rows == BatchRows::ahead ? "ahead" : "streamed";
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ std::unique_ptr<BatchEvaluation> BatchEvaluation::make(const DeviceLikelihood& l
       work.max_segments > device::kBatchGroups ||
       (parts + device::kBatchRun - 1) / device::kBatchRun > kMostSums)
     return nullptr;
-  if (result->rows_come_ == BatchRows::loaded && parts > kMostSums) return nullptr;
+  if (result->rows_come_ != BatchRows::ahead && parts > kMostSums) return nullptr;
   result->kernel_ = std::make_unique<RuntimeKernel>(batch_source(
       likelihood, work.uniform, component ? BatchWork::component : BatchWork::full, result->rows_,
       result->rows_come_,
@@ -87,17 +87,9 @@ void BatchEvaluation::choose_rows(const DeviceLikelihood& likelihood, bool toget
     rows_ = rows;
     return;
   }
-  constexpr std::size_t kOfBlock = kSharedOfAll / device::kSharedBatchBlocks - kSharedBesides;
-  chains_at_once_ = device::kSharedBatchAtOnce;
-  const std::size_t fixed =
-      static_shared_bytes(false) + 16 + static_cast<std::size_t>(chains_at_once_) * coefficient_bytes_;
-  for (rows_ = most; rows_ >= 1; rows_ /= 2) {
-    if (fixed + part_bytes() > kOfBlock) continue;
-    rows_come_ = BatchRows::shared;
-    return;
-  }
-  chains_at_once_ = 1;
-  rows_ = likelihood.rows_per_thread;
+  rows_ = most;
+  rows_come_ = BatchRows::streamed;
+  chains_at_once_ = device::kBatchChains;
 }
 
 BatchEvaluation::BatchEvaluation(const DeviceLikelihood& likelihood, const device::ChainWorkView& work,
@@ -107,8 +99,10 @@ BatchEvaluation::BatchEvaluation(const DeviceLikelihood& likelihood, const devic
   choose_rows(likelihood, likelihood.sums_products && work.uniform && !component && num_chains > 1);
   if (rows_ == 0) return;
   num_parts_ = work.max_tiles * (device::kTileRows / (rows_ * device::kBatchThreads));
-  const bool stays = rows_come_ == BatchRows::shared;
-  const int blocks = stays ? device::kSharedBatchBlocks : device::kBatchBlocks;
+  const bool streamed = rows_come_ == BatchRows::streamed;
+  const int blocks = !streamed                   ? device::kBatchBlocks
+                     : bytes_of(likelihood) == 4 ? device::kStreamedBatchBlocks<4>
+                                                 : device::kStreamedBatchBlocks<8>;
   blocks_at_once_ = static_cast<long>(blocks) * num_multiprocessors;
   const std::size_t fixed = static_shared_bytes(component);
   const std::size_t of_block = kSharedOfAll / static_cast<std::size_t>(blocks) - kSharedBesides;
@@ -118,8 +112,8 @@ BatchEvaluation::BatchEvaluation(const DeviceLikelihood& likelihood, const devic
     const std::size_t chains = bytes / (coefficient_bytes_ * at_once) * at_once;
     return std::clamp(static_cast<int>(chains), 1, device::kBatchChains);
   };
-  most_chains_ = most_of(stays ? shared_ahead_ - part_bytes() - 16 : kMostShared);
-  if (stays) return;
+  most_chains_ = most_of(kMostShared);
+  if (streamed) return;
   // Rows come ahead where blocks have several parts to go through, and the kernel has registers for it: where
   // more than one of these holds it spills, or takes a tenth longer.
   constexpr int kFewRegisters = 8;  // of rows: few columns
@@ -141,7 +135,7 @@ BatchEvaluation::Grid BatchEvaluation::grid(int num_chains) const {
   constexpr long kSumsAtOnce = 4 * device::kBatchGroup, kFinish = 1;  // of a chain, by a warp
   Grid best;
   long least = -1;
-  const bool ahead = rows_come_ != BatchRows::loaded;
+  const bool ahead = rows_come_ == BatchRows::ahead;
   for (int each = 1; each <= most_chains_; ++each) {
     const long groups = ceil_of_ratio(num_chains, each);
     const long evaluated = ceil_of_ratio(each, chains_at_once_) * chains_at_once_;
@@ -171,7 +165,7 @@ void BatchEvaluation::launch(device::BatchView view, Stream stream) const {
   const auto chains = static_cast<std::size_t>((grid.chains_per_block + chains_at_once_ - 1) /
                                                chains_at_once_ * chains_at_once_);
   std::size_t shared = chains * coefficient_bytes_;
-  if (rows_come_ != BatchRows::loaded) {
+  if (rows_come_ == BatchRows::ahead) {
     view.log2_run = grid.log2_run;
     shared = (shared + 15) / 16 * 16;
     view.ahead_at = static_cast<int>(shared);

@@ -20,15 +20,17 @@ struct BatchConfig {
   static constexpr int rows = kRows;         ///< neighbouring rows of a thread
   static constexpr bool uniform = kUniform;  ///< all chains read all tiles, as one segment
   static constexpr BatchWork work = kWork;
-  static constexpr bool ahead = kComing != BatchRows::loaded;
-  static constexpr bool shared = kComing == BatchRows::shared;
+  static constexpr bool ahead = kComing == BatchRows::ahead;
+  static constexpr bool streamed = kComing == BatchRows::streamed;
   static_assert(kUniform || !ahead);
   /// Chains whose rows a thread evaluates together.
   static constexpr int at_once = kChains == BatchChains::one_by_one ? 1
-                                 : shared                           ? kSharedBatchAtOnce
+                                 : streamed                         ? kBatchChains
                                                                     : kBatchAtOnce;
+  static_assert(!streamed || kChains == BatchChains::together);
   static_assert(kChains == BatchChains::one_by_one || (kUniform && kWork == BatchWork::full));
-  static constexpr int blocks = shared ? kSharedBatchBlocks : kBatchBlocks;  ///< of a multiprocessor
+  static constexpr int blocks =
+      streamed ? kStreamedBatchBlocks<sizeof(Real)> : kBatchBlocks;  ///< of a multiprocessor
   static constexpr int threads = kBatchThreads;
   static constexpr int part_rows = rows * threads;
   static constexpr int parts = kTileRows / part_rows;  ///< of a tile
@@ -43,8 +45,8 @@ struct BatchBlock {
   static constexpr int kRows = Config::rows, kWarps = Config::threads / 32;
 
   const BatchView& view;
-  Real x[Config::shared ? 1 : Config::dim][kRows];  ///< the thread's rows, constant indices only
-  const Real* place;  ///< or where they are in shared memory, columns kRows * threads apart
+  Real x[Config::streamed ? 1 : Config::dim][kRows];  ///< the thread's rows, constant indices only
+  const Real* first;                                  ///< or where the first one is, if they are streamed
 
   /// The thread's first row of a part.
   __device__ const Real* rows_of(int tile, int part) const {
@@ -52,15 +54,17 @@ struct BatchBlock {
            part * Config::part_rows + static_cast<int>(threadIdx.x) * kRows;
   }
   __device__ void load(int tile, int part) {
-    const Real* values = rows_of(tile, part);
+    first = rows_of(tile, part);
+    if constexpr (!Config::streamed) {
 #pragma unroll
-    for (int j = 0; j < Config::dim; ++j) load_rows(values + j * kTileRows, x[j]);
+      for (int j = 0; j < Config::dim; ++j) load_rows(first + j * kTileRows, x[j]);
+    }
   }
 
   __device__ auto own_rows() const {
     return [this](int j, Real(&values)[kRows]) {
-      if constexpr (Config::shared) {
-        load_rows(place + j * (kRows * Config::threads), values);
+      if constexpr (Config::streamed) {
+        load_rows(first + j * kTileRows, values);
       } else {
 #pragma unroll
         for (int r = 0; r < kRows; ++r) values[r] = x[j][r];
@@ -294,10 +298,7 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
   for (int at = nth_part(0); at < num_parts; at = nth_part(++nth)) {
     const int position = at / Config::parts, part = at % Config::parts;
     if constexpr (Config::ahead) {
-      if constexpr (Config::shared)
-        block.place = coming().wait(nth);
-      else
-        coming().take(nth, block.x);
+      coming().take(nth, block.x);
       num_rows = view.tile_rows[position] - part * Config::part_rows;
       loaded = position;
     } else if constexpr (Config::uniform) {
@@ -307,12 +308,11 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
     }
     __syncthreads();
     if (nth > 0) keep_part(nth - 1);
-    if constexpr (Config::ahead && !Config::shared) begin_part(nth + view.num_places);
+    if constexpr (Config::ahead) begin_part(nth + view.num_places);
     if constexpr (Config::at_once > 1) {
 #pragma unroll 1
       for (int i = 0; i < count; i += Config::at_once) evaluate_together(i, part);
     }
-    if constexpr (Config::shared) begin_part(nth + view.num_places);
 #pragma unroll 1
     for (int i = Config::at_once > 1 ? count : 0; i < count; ++i) {
       if constexpr (!Config::uniform) {

@@ -14,9 +14,10 @@ enum class BatchWork {
 
 /// How rows come to the threads.
 enum class BatchRows {
-  loaded,  ///< when their turn comes: other blocks work meanwhile
-  ahead,   ///< through shared memory while those before are worked on; for chains that are uniform
-  shared,  ///< the same, and they are read from there, where registers hold too few columns
+  loaded,    ///< when their turn comes: other blocks work meanwhile
+  ahead,     ///< through shared memory while those before are worked on; for chains that are uniform
+  streamed,  ///< when a sum of products needs them, once for all chains of a block, where registers hold too
+             ///< few
 };
 
 /// How a thread evaluates its rows for the chains of a block.
@@ -26,10 +27,12 @@ enum class BatchChains {
 };
 
 inline constexpr int kBatchThreads = 128;
-/// Blocks that a multiprocessor holds; and where rows stay in shared memory.
-inline constexpr int kBatchBlocks = 4, kSharedBatchBlocks = 2;
-/// Chains whose sums of products a thread computes together, and where rows stay in shared memory.
-inline constexpr int kBatchAtOnce = 4, kSharedBatchAtOnce = 8;
+/// Blocks that a multiprocessor holds; and where rows are streamed.
+inline constexpr int kBatchBlocks = 4;
+template <int kRealBytes>
+inline constexpr int kStreamedBatchBlocks = kRealBytes == 4 ? 3 : 2;
+/// Chains whose sums of products a thread computes together, where rows are in registers.
+inline constexpr int kBatchAtOnce = 4;
 /// Chains of a block, at most.
 inline constexpr int kBatchChains = 16;
 /// Sums that a warp sums at once.

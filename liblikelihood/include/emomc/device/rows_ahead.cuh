@@ -32,7 +32,7 @@ __device__ inline void wait_for_copies() { asm volatile("cp.async.wait_group 0;"
 /// Places in shared memory for num_places (1 or 2) parts of a tile, each kDim columns of kRows rows of every
 /// thread; part n of a block is in place n mod num_places. A thread calls begin(n) for the first num_places
 /// parts, then take(n) and begin(n + num_places) in turns for n = 0, 1, ..., with a block barrier between
-/// them, as begin() fills what take() reads; wait(n) in place of take(n) leaves the rows where they are.
+/// them, as begin() fills what take() reads.
 template <class Real, int kDim, int kRows, int kThreads>
 struct RowsAhead {
   static constexpr int kPlace = kDim * kRows * kThreads;  ///< numbers
@@ -50,16 +50,12 @@ struct RowsAhead {
     }
     end_copies();
   }
-  /// Where the thread's rows of part n are once they have come, columns kRows * kThreads apart.
-  __device__ const Real* wait(int n) const {
+  __device__ void take(int n, Real (&x)[kDim][kRows]) const {
     if (num_places == 1)
       wait_for_copies();
     else
       asm volatile("cp.async.wait_group 1;" ::: "memory");
-    return own(n);
-  }
-  __device__ void take(int n, Real (&x)[kDim][kRows]) const {
-    const Real* from = wait(n);
+    const Real* from = own(n);
 #pragma unroll
     for (int j = 0; j < kDim; ++j) load_rows(from + j * kRows * kThreads, x[j]);
   }

@@ -98,23 +98,20 @@ EMOMC_INLINE float float_of(u32 bits) { return __builtin_bit_cast(float, bits); 
 EMOMC_INLINE float larger(float a, float b) { return a > b ? a : b; }
 EMOMC_INLINE float absolute(float x) { return float_of(bits_of(x) & 0x7fffffffu); }
 
-/// x within the two bounds; NaN stays.
-EMOMC_INLINE float clamp(float x, float low, float high) {
-#ifdef __CUDA_ARCH__
-  asm("min.NaN.f32 %0, %0, %1;" : "+f"(x) : "f"(high));
-  asm("max.NaN.f32 %0, %0, %1;" : "+f"(x) : "f"(low));
-  return x;
-#else
-  return x > high ? high : x < low ? low : x;
-#endif
-}
-
 /// As in float64, the exponential of r by the interpolation of (exp(r) - 1 - r) / r^2 at Chebyshev's points.
 /// The exponent is halved, as 2^128 is no number; below -87 it is 2^-126 or less, which is 0 here.
 EMOMC_INLINE float exp(float x) {
+#ifdef __CUDA_ARCH__
+  // The instruction for 2^t, whose error is 2^-22.5, and to first order what the rounding of t lost.
+  const float t = x * 1.44269504f;
+  const float lost = EMOMC_FMAF(x, 1.44269504f, -t) + x * 1.92596299e-8f;
+  float power;
+  asm("ex2.approx.f32 %0, %1;" : "=f"(power) : "f"(t));
+  return lost == lost ? power * EMOMC_FMAF(0.693147181f, lost, 1.0f) : power;  // infinities have no rest
+#else
   constexpr float kLargest = 89, kSmallest = -87.6f, kShift = 0x1.8p23f;
   constexpr float kLn2High = 0x1.62e4p-1f, kLn2Low = 0x1.7f7d1cp-20f;
-  const float inside = clamp(x, kSmallest, kLargest);
+  const float inside = x > kLargest ? kLargest : x < kSmallest ? kSmallest : x;
   const float shifted = EMOMC_FMAF(inside, 1.44269504f, kShift);
   const float n = shifted - kShift;
   const float r = EMOMC_FMAF(-n, kLn2Low, EMOMC_FMAF(-n, kLn2High, inside));
@@ -123,6 +120,7 @@ EMOMC_INLINE float exp(float x) {
   const float p = EMOMC_FMAF(r2, EMOMC_FMAF(r2, 0.001392625083f, p1), p0);
   const float y = 1.0f + EMOMC_FMAF(r2, p, r);
   return y * float_of((bits_of(shifted) + 126u) << 23) * 2.0f;
+#endif
 }
 
 /// 2 atanh(s) / s, for |s| up to 1/3, by its series in z = s^2 to z^8.
