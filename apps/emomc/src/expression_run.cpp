@@ -52,7 +52,13 @@ ExpressionRows read_expression_rows(const Expression& expression, const std::vec
     places.push_back(j);
   }
   ExpressionRows rows;
-  from.columns = columns;  // none: all, for the number of rows
+  if (columns.empty()) {  // only the number of rows is needed, and any column has it
+    from.renames.clear();
+    from.columns = {read_column_names(from).at(0)};
+    if (!from.files.at(0).ends_with(".npy")) from.categories = {{from.columns[0], {}}};
+  } else {
+    from.columns = columns;
+  }
   rows.table = read_table(from);
   const std::size_t read = rows.table.columns.size();
   rows.values.assign(rows.table.num_rows * needed.size(), 0.0);

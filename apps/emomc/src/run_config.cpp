@@ -171,7 +171,7 @@ RunConfig parse_run_config(const std::string& yaml, const std::string& name,
 RunConfig run_config_of(const YamlNode& root, const std::string& name) {
   RunConfig config;
   if (states_expression(root))
-    config.likelihood.expression = read_expression(root);
+    read_expression(root, config);
   else
     refuse_keys_of_expressions(root, config.likelihood);
   refuse_unknown_keys(root, config.likelihood);
@@ -187,7 +187,7 @@ RunConfig run_config_of(const YamlNode& root, const std::string& name) {
   require_data_file(root);
   for (const ConfigKey& key : config_keys()) {
     const YamlNode* value = find_value(root, key.name);
-    const bool is_read = key.used_by == ConfigKey::Users::expressions && key.name != "data.categories";
+    const bool is_read = key.used_by == ConfigKey::Users::expressions;
     if (value != nullptr && !is_read) key.read({*value, key.name}, config);
   }
   if (config.likelihood.is_expression()) {

@@ -18,9 +18,13 @@ struct RunData {
   std::vector<std::string> paths;
   CsvFormat format;                        ///< with which the CSV files were read
   std::vector<CategoryColumn> categories;  ///< with their levels
+  std::vector<ColumnRename> renames;
   std::string sha256;
   std::vector<double> mean, sd;  ///< [num_columns], by which the run standardised; empty: it did not
   std::vector<double> values;    ///< rows x columns; empty: the data are missing, changed or too large
+
+  /// The request for `columns` of these data.
+  TableRequest request(std::vector<std::string> of_columns) const;
 };
 
 /// The manifest as JSON; null if it is missing, is damaged, is not a regular file or is longer than 16 MiB.

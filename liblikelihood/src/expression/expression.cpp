@@ -220,6 +220,8 @@ std::vector<std::string> names_of_columns(const ExpressionSpec& spec) {
   return columns;
 }
 
+bool is_expression_name(const std::string& text) { return expression::is_identifier(text); }
+
 Expression::Expression(const ExpressionSpec& spec, const std::vector<std::string>& columns) {
   auto plan = std::make_shared<ExpressionPlan>();
   const Reading reading(spec, columns, *plan);

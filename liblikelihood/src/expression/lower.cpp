@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -17,6 +18,15 @@ namespace {
 
 std::string counted(std::size_t n, const std::string& what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
+/// What is left of a name without its case and all marks: "bodymassg" of "Body Mass (g)".
+std::string letters_of(const std::string& name) {
+  std::string letters;
+  for (const char c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return letters;
 }
 
 }  // namespace
@@ -119,6 +129,21 @@ std::vector<std::string> Lowering::known_names() const {
   return names;
 }
 
+/// Of a name that nothing has: the column that is probably meant and that expressions cannot write.
+std::string Lowering::rename_hint(const std::string& name) const {
+  constexpr std::size_t kFewest = 3;  // letters from which a part of a name tells columns apart
+  const std::string letters = letters_of(name);
+  for (const std::string& column : columns_) {
+    if (is_identifier(column)) continue;
+    const std::string others = letters_of(column);
+    const bool is_part = letters.size() >= kFewest && others.find(letters) != std::string::npos;
+    if (letters.empty() || (!is_part && !nearest_name(letters, std::array{others}))) continue;
+    return "the column \"" + column + "\" has no name that expressions can write, data.rename: {" + name +
+           ": \"" + column + "\"} gives it one; ";
+  }
+  return "";
+}
+
 Value Lowering::name(const Syntax& syntax, const Scope* arguments) {
   const std::string& name = syntax.name;
   if (arguments != nullptr) return arguments->at(name);
@@ -135,8 +160,9 @@ Value Lowering::name(const Syntax& syntax, const Scope* arguments) {
   const std::vector<std::string> names = known_names();
   std::string all;
   for (const auto& known : names) all += (all.empty() ? "" : ", ") + known;
+  const std::string hint = rename_hint(name);
   refuse(syntax, "there is no column, parameter or constant " + name + "; " +
-                     did_you_mean(nearest_name(name, names)) +
+                     (hint.empty() ? did_you_mean(nearest_name(name, names)) : hint) +
                      "allowed here: " + (all.empty() ? "numbers" : all));
 }
 

@@ -85,6 +85,7 @@ class Lowering {
   [[noreturn]] void refuse(const Syntax& syntax, const std::string& what) const;
   std::string where(const Syntax& syntax) const;
   std::vector<std::string> known_names() const;
+  std::string rename_hint(const std::string& name) const;
   void check_size(const Syntax& syntax) const;
 
   Graph& graph_;

@@ -94,6 +94,9 @@ std::vector<std::string> simulated_columns(const ExpressionSpec& spec);
 /// InputError, with key, line and column, where an expression cannot be parsed.
 std::vector<std::string> names_of_columns(const ExpressionSpec& spec);
 
+/// Whether expressions can have this as a name: a letter or underscore, then letters, digits and underscores.
+bool is_expression_name(const std::string& text);
+
 /// The functions of the language, sorted, each with its arguments: "normal_lpdf(x, mu, sigma)".
 std::vector<std::string> expression_functions();
 

@@ -1,0 +1,95 @@
+#include "column_keys.hpp"
+
+#include <algorithm>
+
+#include "emomc/core/nearest_name.hpp"
+#include "emomc/likelihood/expression.hpp"
+#include "yaml_parts.hpp"
+
+namespace emomc::app {
+namespace {
+
+void read_categories(const YamlValue& value, RunConfig& config) {
+  for_each_named(value, "a map of columns, such as {school: auto, sex: [f, m]}",
+                 [&](const std::string& name, const YamlValue& levels) {
+                   CategoryColumn column{name, {}};
+                   const YamlNode& node = levels.node();
+                   if (node.kind == YamlNode::Kind::list) {
+                     for (const YamlNode& item : node.items) {
+                       column.levels.push_back(YamlValue(item, levels.key()).text("a text"));
+                       if (std::count(column.levels.begin(), column.levels.end(), column.levels.back()) > 1)
+                         YamlValue(item, levels.key())
+                             .refuse(excerpt(column.levels.back()) + " is listed twice; remove one");
+                     }
+                     if (column.levels.empty()) levels.refuse_type("auto, or a list of texts");
+                   } else if (node.kind != YamlNode::Kind::scalar || node.scalar != "auto") {
+                     levels.refuse_type("auto, or a list of texts");
+                   }
+                   config.data.categories.push_back(std::move(column));
+                 });
+}
+
+std::string write_categories(const std::vector<CategoryColumn>& categories) {
+  std::string text;
+  for (const CategoryColumn& column : categories) {
+    std::string levels;
+    for (const std::string& level : column.levels) levels += (levels.empty() ? "" : ", ") + quoted(level);
+    text += (text.empty() ? "" : ", ") + yaml_text(column.name) + ": " +
+            (levels.empty() ? "auto" : "[" + levels + "]");
+  }
+  return "{" + text + "}";
+}
+
+void read_renames(const YamlValue& value, RunConfig& config) {
+  for_each_named(
+      value, "a map of names, such as {mass: \"Body Mass (g)\"}",
+      [&](const std::string& name, const YamlValue& in_file) {
+        ColumnRename rename{name, in_file.text("the name of a column in the file"), place_of(in_file)};
+        if (!is_expression_name(name))
+          in_file.refuse(
+              excerpt(name) +
+              " is no name; allowed: a letter or underscore, then letters, digits and underscores");
+        for (const ColumnRename& other : config.data.renames)
+          if (other.in_file == rename.in_file)
+            in_file.refuse("column " + excerpt(rename.in_file) + " is renamed to " + other.name +
+                           " already; remove one");
+        config.data.renames.push_back(std::move(rename));
+      });
+}
+
+std::string write_renames(const std::vector<ColumnRename>& renames) {
+  std::string text;
+  for (const ColumnRename& rename : renames)
+    text += (text.empty() ? "" : ", ") + yaml_text(rename.name) + ": " + quoted(rename.in_file);
+  return "{" + text + "}";
+}
+
+}  // namespace
+
+std::vector<ConfigKey> column_keys() {
+  return {
+      {"data.rename",
+       "{mass: \"Body Mass (g)\"}: names for columns whose names in the file expressions cannot write",
+       read_renames, [](const RunConfig& c) { return write_renames(c.data.renames); }},
+      {"data.weights", "a column by which each row's log density is multiplied, as for counts of equal rows",
+       [](const YamlValue& v, RunConfig& c) { c.likelihood.expression.weights = v.text("a column"); },
+       [](const RunConfig& c) { return yaml_text(c.likelihood.expression.weights); }},
+      {"data.categories",
+       "{school: auto, sex: [f, m]}: columns of texts, which become 0, 1, ... in this order; auto: sorted",
+       read_categories, [](const RunConfig& c) { return write_categories(c.data.categories); }},
+  };
+}
+
+void refuse_unused_columns(const YamlNode& root, const RunConfig& config) {
+  const std::vector<std::string> columns =
+      names_of_columns(config.likelihood.expression);  // throws where one cannot be parsed
+  const auto refuse_unused = [&](const std::string& key, const std::string& name) {
+    if (std::find(columns.begin(), columns.end(), name) == columns.end())
+      YamlValue(*find_value(root, key), key + "." + name)
+          .refuse("no expression uses this column; " + did_you_mean(nearest_name(name, columns)) +
+                  "allowed: " + joined(columns));
+  };
+  for (const CategoryColumn& column : config.data.categories) refuse_unused("data.categories", column.name);
+}
+
+}  // namespace emomc::app

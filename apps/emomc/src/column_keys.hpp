@@ -1,0 +1,17 @@
+// Keys of the section data that likelihoods of the user's own use.
+#pragma once
+
+#include <vector>
+
+#include "run_config.hpp"
+#include "run_config_keys.hpp"
+
+namespace emomc::app {
+
+/// data.rename, data.weights and data.categories.
+std::vector<ConfigKey> column_keys();
+
+/// Throws InputError, with file and line, where one of these keys names a column that no expression uses.
+void refuse_unused_columns(const YamlNode& root, const RunConfig& config);
+
+}  // namespace emomc::app
