@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -206,6 +207,11 @@ std::string name_from_file(const std::string& in_file, const std::vector<ColumnR
   return in_file;
 }
 
+bool is_integer(double value) {
+  constexpr double kLargest = 9007199254740992.0;  // 2^53
+  return value >= -kLargest && value <= kLargest && std::floor(value) == value;
+}
+
 const std::vector<std::string>& reserved_columns() {
   static const std::vector<std::string> names{"speaker", "utterance", "frame", "emotion",
                                               "label",   "file",      "start", "end"};
@@ -273,14 +279,15 @@ Table read_table(const TableRequest& request) {
   for (const CategoryColumn& column : request.categories)
     text_columns.push_back(name_in_file(column.name, request.renames));
   const std::vector<std::string> wanted = names_in_file(request.columns, request.renames),
-                                 labels = names_in_file(request.labels, request.renames);
+                                 labels = names_in_file(request.labels, request.renames),
+                                 integers = names_in_file(request.integers, request.renames);
   std::vector<std::vector<std::string>> texts;  // of each column
   table.files = expand(request.files);
   for (std::size_t f = 0; f < table.files.size(); ++f) {
     const std::filesystem::path path = table.files[f];
     TableFile file = path.extension() == ".npy"
-                         ? with_labels(read_npy(path, wanted), path, labels)
-                         : read_csv(path, wanted, request.format, text_columns, labels);
+                         ? with_labels(read_npy(path, wanted, integers), path, labels)
+                         : read_csv(path, wanted, request.format, text_columns, labels, integers);
     for (std::string& name : file.label_names)
       for (std::size_t l = 0; l < labels.size(); ++l)
         if (name == labels[l]) name = request.labels[l];

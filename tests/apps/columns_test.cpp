@@ -1,4 +1,4 @@
-// Columns of the data for likelihoods of the user's own: names, kinds and units (data.rename).
+// Columns of the data for likelihoods of the user's own: names, kinds and units (data.rename, data.kinds).
 #include <nlohmann/json.hpp>
 
 #include "program.hpp"
@@ -183,6 +183,63 @@ TEST_F(Columns, TheErrorForAnUnknownNameSuggestsARename) {
   suggests("island", "The Island");
   suggests("a_nte", "a note");
   expect_config_refused(replaced(plain, "NAME", "zzz"), {"constant zzz; allowed here: m"});
+}
+
+/// Rows of an integer below 0 or above, a number of events, and a real number.
+const std::string kCounts = "id,n,x\n-2,0,0.5\n5,3,1\n7,1,2\n";
+
+const std::string kKinds =
+    "data: {file: counts.csv, kinds: {id: integer, x: real}}\n"
+    "likelihood:\n"
+    "  parameters: {a: {}}\n"
+    "  log_density: \"poisson_log_lpmf(n, a + 0.1 * x + 0.01 * id)\"\n"
+    "  rows: {rate: \"exp(a + 0.01 * id)\"}\n"
+    "prior: {a: {normal: {mean: 0, sd: 1}}}\n"
+    "sampler: {warmup: 200, draws: 200, seed: 1}\n";
+
+TEST_F(Columns, OfIntegersHaveNothingElse) {
+  folder.write("counts.csv", kCounts);
+  folder.write("c.yaml", kKinds);
+  EXPECT_NE(folder.run("check c.yaml").out.find("id: integer"), std::string::npos);
+  ASSERT_EQ(folder.run("run c.yaml -q -o run").exit_code, 0);
+  EXPECT_EQ(folder.run("run c.yaml -q -o run --resume").exit_code, 0);
+  EXPECT_EQ(folder.run("compare run").exit_code, 0);
+  folder.write("new.csv", "id\n1\n2.5\n");
+  expect_refused(folder, "predict run --data new.csv",
+                 {"new.csv:3: column id: 2.5 is no integer, as data.kinds says it is"});
+  expect_refused(folder, "run c.yaml -o run --resume --set data.kinds.x=integer",
+                 {"counts.csv:2: column x: 0.5 is no integer"});
+  folder.write("counts.csv", replaced(kCounts, "7,1,2", "9007199254740994,1,2"));
+  expect_config_refused(kKinds, {"counts.csv:4: column id: 9007199254740994 is no integer"});
+  folder.write("counts.csv", replaced(replaced(kCounts, "id,n,x", "\"the id\",n,x"), "5,3,1", "5.5,3,1"));
+  expect_config_refused(replaced(kKinds, "{file", "{rename: {id: the id}, file"),
+                        {"counts.csv:3: column the id: 5.5 is no integer"});
+}
+
+TEST_F(Columns, OfRealNumbersAreNoCounts) {
+  folder.write("counts.csv", kCounts);
+  expect_config_refused(replaced(kKinds, "x: real", "n: real"),
+                        {"poisson_log_lpmf needs a count for n, and column n is real, as data.kinds says; "
+                         "allowed: a column of"});
+  expect_config_refused(
+      replaced(replaced(kKinds, "x: real", "n: real"), "poisson_log_lpmf(n,", "[a, 1][n] + ("),
+      {"counts from 0, and column n is real, as data.kinds says"});
+}
+
+TEST_F(Columns, KindsThatAreNoneAreRefused) {
+  folder.write("counts.csv", kCounts);
+  expect_config_refused(
+      replaced(kKinds, "x: real", "x: categorical"),
+      {"c.yaml:1: data.kinds.x: categorical: data.categories: {x: auto} says so; allowed here: "
+       "integer, real"});
+  expect_config_refused(replaced(kKinds, "x: real", "x: int"),
+                        {"c.yaml:1: data.kinds.x: int is unknown; allowed: integer, real"});
+  expect_config_refused(replaced(kKinds, "x: real", "z: real"),
+                        {"c.yaml:1: data.kinds.z: no expression uses this column;", "allowed: id, n, x"});
+  expect_config_refused(replaced(kKinds, "x: real", "x: real}, categories: {x: auto"),
+                        {"data.kinds.x: this is a category, by data.categories"});
+  expect_config_refused("data: {file: counts.csv, kinds: {x: real}}\n",
+                        {"data.kinds: model gaussian_mixture does not use this key"});
 }
 
 }  // namespace

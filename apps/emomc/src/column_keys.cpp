@@ -1,6 +1,7 @@
 #include "column_keys.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/likelihood/expression.hpp"
@@ -64,6 +65,32 @@ std::string write_renames(const std::vector<ColumnRename>& renames) {
   return "{" + text + "}";
 }
 
+void read_kinds(const YamlValue& value, RunConfig& config) {
+  static const std::array<std::string, 2> kKinds{"integer", "real"};
+  ExpressionSpec& spec = config.likelihood.expression;
+  for_each_named(value, "a map of columns, such as {id: integer, x: real}",
+                 [&](const std::string& name, const YamlValue& kind) {
+                   for (const CategoryColumn& column : config.data.categories)
+                     if (column.name == name)
+                       kind.refuse("this is a category, by data.categories; remove one of them");
+                   if (kind.node().scalar.starts_with("categor"))
+                     kind.refuse(excerpt(kind.node().scalar) + ": data.categories: {" + name +
+                                 ": auto} says so; allowed here: " + joined(kKinds));
+                   (kind.choice(kKinds) == kKinds[0] ? spec.integers : spec.reals).push_back(name);
+                 });
+}
+
+std::string write_kinds(const ExpressionSpec& spec) {
+  std::string text;
+  const auto write = [&](const std::vector<std::string>& columns, const char* kind) {
+    for (const std::string& name : columns)
+      text += (text.empty() ? "" : ", ") + yaml_text(name) + ": " + kind;
+  };
+  write(spec.integers, "integer");
+  write(spec.reals, "real");
+  return "{" + text + "}";
+}
+
 }  // namespace
 
 std::vector<ConfigKey> column_keys() {
@@ -77,6 +104,9 @@ std::vector<ConfigKey> column_keys() {
       {"data.categories",
        "{school: auto, sex: [f, m]}: columns of texts, which become 0, 1, ... in this order; auto: sorted",
        read_categories, [](const RunConfig& c) { return write_categories(c.data.categories); }},
+      {"data.kinds",
+       "{id: integer, x: real}: integer: every value has to be one; real: neither a count nor an index",
+       read_kinds, [](const RunConfig& c) { return write_kinds(c.likelihood.expression); }},
   };
 }
 
@@ -90,6 +120,8 @@ void refuse_unused_columns(const YamlNode& root, const RunConfig& config) {
                   "allowed: " + joined(columns));
   };
   for (const CategoryColumn& column : config.data.categories) refuse_unused("data.categories", column.name);
+  for (const auto* kind : {&config.likelihood.expression.integers, &config.likelihood.expression.reals})
+    for (const std::string& name : *kind) refuse_unused("data.kinds", name);
 }
 
 }  // namespace emomc::app

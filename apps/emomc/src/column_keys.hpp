@@ -8,7 +8,7 @@
 
 namespace emomc::app {
 
-/// data.rename, data.weights and data.categories.
+/// data.rename, data.weights, data.categories and data.kinds.
 std::vector<ConfigKey> column_keys();
 
 /// Throws InputError, with file and line, where one of these keys names a column that no expression uses.

@@ -49,7 +49,7 @@ std::string simulated_table(const RunConfig& config, const std::vector<std::stri
                                                                 : drawn.size() + kept.size());
     if (place.back() >= drawn.size() && j < num_given) kept.push_back(names[j]);
   }
-  TableRequest request = table_request(config.data, kept);
+  TableRequest request = table_request(config.data, config.likelihood.expression, kept);
   // Columns that no expression uses are copied as they are, whatever they hold.
   if (std::none_of(config.data.files.begin(), config.data.files.end(),
                    [](const std::string& file) { return file.ends_with(".npy"); }))
@@ -106,7 +106,7 @@ void simulate_expression(const RunConfig& config, const std::string& output, con
           "data.file: " + data_file.string() +
           ": there is no such file; it has the columns that are not simulated; where there are none, "
           "--rows says how many rows to draw");
-    names = read_column_names(table_request(config.data, names_of_columns(spec)));
+    names = read_column_names(table_request(config.data, spec, names_of_columns(spec)));
   }
   const std::size_t num_given = names.size();
   for (const std::string& name : drawn)
@@ -120,8 +120,8 @@ void simulate_expression(const RunConfig& config, const std::string& output, con
     if (std::find(needed.begin(), needed.end(), true) != needed.end())
       throw InputError("--rows: the simulation reads columns of the data; allowed where it reads none");
   } else {
-    rows =
-        read_expression_rows(expression, names, Expression::Part::simulation, table_request(config.data, {}));
+    rows = read_expression_rows(expression, names, Expression::Part::simulation,
+                                table_request(config.data, spec, {}));
   }
   const Target target(expression.layout(), config.prior, std::span<const double>());
   const std::vector<double> theta = parameters.empty() ? target.draw_from_prior(config.sampler.seed, 0, 0)

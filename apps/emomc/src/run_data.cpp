@@ -125,7 +125,7 @@ nlohmann::ordered_json to_json(const CsvFormat& format) {
 }
 
 TableRequest RunData::request(std::vector<std::string> of_columns) const {
-  return {paths, std::move(of_columns), format, categories, {}, renames};
+  return {paths, std::move(of_columns), format, categories, {}, renames, integers};
 }
 
 RunData read_run_data(const std::filesystem::path& directory, std::size_t most_bytes) {
@@ -145,6 +145,7 @@ RunData read_run_data(const std::filesystem::path& directory, std::size_t most_b
       if (in_file.is_string())
         result.renames.push_back(
             {name, in_file, (directory / "manifest.json").string() + ": data.rename." + name});
+  result.integers = strings_at(data, "integers");
   result.mean = numbers_at(data, "mean");
   result.sd = numbers_at(data, "sd");
   if (data.contains("sha256") && data["sha256"].is_string()) result.sha256 = data["sha256"];

@@ -19,6 +19,7 @@ struct RunData {
   CsvFormat format;                        ///< with which the CSV files were read
   std::vector<CategoryColumn> categories;  ///< with their levels
   std::vector<ColumnRename> renames;
+  std::vector<std::string> integers;  ///< columns that have to hold integers
   std::string sha256;
   std::vector<double> mean, sd;  ///< [num_columns], by which the run standardised; empty: it did not
   std::vector<double> values;    ///< rows x columns; empty: the data are missing, changed or too large

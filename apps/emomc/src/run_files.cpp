@@ -247,6 +247,8 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
                {"sd", standardized.sd}};
   for (const CategoryColumn& column : setup_.loaded.table.categories)
     m["data"]["categories"][column.name] = column.levels;
+  if (const auto& integers = config_.likelihood.expression.integers; !integers.empty())
+    m["data"]["integers"] = integers;
   for (const ColumnRename& rename : config_.data.renames) m["data"]["rename"][rename.name] = rename.in_file;
   // Floors of standard deviations, in the data's own units.
   std::vector<double> floors = setup_.loaded.column_sd;

@@ -84,16 +84,16 @@ ProposalShape shape_of_name(const std::string& name) {
                               : ProposalShape::dense;
 }
 
-TableRequest table_request(const DataConfig& config, std::vector<std::string> columns,
-                           std::vector<std::string> labels) {
-  return {config.files,      std::move(columns), config.format,
-          config.categories, std::move(labels),  config.renames};
+TableRequest table_request(const DataConfig& config, const ExpressionSpec& spec,
+                           std::vector<std::string> columns, std::vector<std::string> labels) {
+  return {config.files,      std::move(columns), config.format, config.categories,
+          std::move(labels), config.renames,     spec.integers};
 }
 
 LoadedData load_data(const DataConfig& config, const ModelSpec& model,
                      const std::vector<std::string>& labels) {
   LoadedData loaded;
-  loaded.table = read_table(table_request(config, config.columns, labels));
+  loaded.table = read_table({config.files, config.columns, config.format, {}, labels});
   const std::size_t dim = loaded.table.columns.size();
   loaded.fingerprint = fingerprint_of(loaded.table);
   for (std::size_t j : columns_out_of_range(loaded.table.values, dim))
@@ -123,12 +123,13 @@ LoadedData load_data(const DataConfig& config, const ModelSpec& model,
 LoadedExpression load_expression(const DataConfig& config, const ExpressionSpec& spec, Backend backend,
                                  int num_chains, const std::vector<std::string>& labels) {
   LoadedExpression result;
-  const std::vector<std::string> names = read_column_names(table_request(config, names_of_columns(spec)));
+  const std::vector<std::string> names =
+      read_column_names(table_request(config, spec, names_of_columns(spec)));
   result.expression = std::make_shared<Expression>(spec, names);
   std::vector<std::string> used;
   for (std::size_t j : result.expression->used_columns()) used.push_back(names[j]);
   LoadedData& loaded = result.loaded;
-  loaded.table = read_table(table_request(config, used, labels));
+  loaded.table = read_table(table_request(config, spec, used, labels));
   loaded.fingerprint = fingerprint_of(loaded.table);
   result.backend = resolve_backend(
       backend, static_cast<double>(loaded.table.num_rows) * result.expression->cost_of_row() * num_chains);

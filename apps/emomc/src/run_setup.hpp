@@ -35,9 +35,10 @@ inline constexpr std::int64_t kFirstDecision = 100;
 DataPart data_part(const std::string& name, const std::vector<double>& values, std::size_t dim,
                    std::size_t first_row, std::size_t num_rows);
 
-/// The request for `columns` of the data, with labels of the columns `labels`.
-TableRequest table_request(const DataConfig& config, std::vector<std::string> columns,
-                           std::vector<std::string> labels = {});
+/// The request for `columns` of the data of a likelihood of the user's own, with labels of the columns
+/// `labels`.
+TableRequest table_request(const DataConfig& config, const ExpressionSpec& spec,
+                           std::vector<std::string> columns, std::vector<std::string> labels = {});
 
 /// Reads, checks and standardises the data. The table has labels of the columns `labels` too. Throws
 /// InputError.

@@ -31,8 +31,8 @@ std::string letters_of(const std::string& name) {
 
 }  // namespace
 
-Lowering::Lowering(Graph& graph, std::vector<std::string> columns)
-    : graph_(graph), columns_(std::move(columns)) {}
+Lowering::Lowering(Graph& graph, std::vector<std::string> columns, std::vector<std::string> reals)
+    : graph_(graph), columns_(std::move(columns)), reals_(std::move(reals)) {}
 
 NodeId Lowering::column(std::size_t j) {
   auto at = std::find(used_.begin(), used_.end(), j);
@@ -166,13 +166,20 @@ Value Lowering::name(const Syntax& syntax, const Scope* arguments) {
                      "allowed here: " + (all.empty() ? "numbers" : all));
 }
 
+std::string Lowering::name_of_real(NodeId id) const {
+  const Node& node = graph_[id];
+  if (node.operation != Operation::column) return "";
+  const std::string& name = columns_[used_[static_cast<std::size_t>(node.index)]];
+  return std::find(reals_.begin(), reals_.end(), name) != reals_.end() ? name : "";
+}
+
 bool Lowering::is_integer(NodeId id) const {
   const Node& node = graph_[id];
   switch (node.operation) {
     case Operation::constant:
       return std::floor(node.value) == node.value;
     case Operation::column:
-      return true;  // its values are looked at when there are data
+      return name_of_real(id).empty();  // its values are looked at when there are data
     case Operation::add:
     case Operation::subtract:
     case Operation::multiply:
@@ -198,9 +205,13 @@ void Lowering::need_count(const Syntax& syntax, NodeId id, int size, const std::
   if (node.stage & kParameters)
     refuse(syntax,
            what + ", and this depends on parameters; allowed: a column of whole numbers or a whole number");
-  if (!is_integer(id))
+  if (!is_integer(id)) {
+    const std::string real = name_of_real(id);
     refuse(syntax,
-           what + ", and this is a real number; allowed: a column of whole numbers or a whole number");
+           what + ", and " +
+               (real.empty() ? "this is a real number" : "column " + real + " is real, as data.kinds says") +
+               "; allowed: a column of whole numbers or a whole number");
+  }
   if (node.operation == Operation::constant) {
     if (size > 0 && !(node.value >= 0 && node.value < size))
       refuse(syntax, what + ", and this is " + std::to_string(static_cast<long>(node.value)) +

@@ -81,6 +81,8 @@ struct ExpressionSpec {
   /// Columns of the data and how they are drawn; the names may be those of columns.
   std::vector<NamedExpression> simulate;
   std::string weights;  ///< a column by which each row's log density is multiplied; or empty
+  std::vector<std::string> integers = {};  ///< columns that the reader of the data finds to hold integers
+  std::vector<std::string> reals = {};     ///< columns that are no counts and no indices, whatever they hold
   bool operator==(const ExpressionSpec&) const = default;
 };
 
@@ -115,7 +117,8 @@ class Expression {
   const ParameterLayout& layout() const;
   /// The columns that the likelihood reads, as indices into `columns`, in the order of their first use.
   const std::vector<std::size_t>& used_columns() const;
-  /// One line for each used column: its name, and whether its values are real numbers, counts or indices.
+  /// One line for each used column: its name, and whether its values are real numbers, integers, counts or
+  /// indices.
   std::vector<std::string> column_kinds() const;
 
   /// Whether a column says which element of a list is meant, as in `alpha[group]`.

@@ -39,6 +39,8 @@ struct TableRequest {
   /// Columns, categories and labels have the new names, here and in a Table. Those that are not read do not
   /// matter.
   std::vector<ColumnRename> renames = {};
+  /// Columns whose values have to be integers (data.kinds); those that are not read do not matter.
+  std::vector<std::string> integers = {};
 };
 
 /// A text column with the labels of the rows, dictionary-encoded.
@@ -70,8 +72,9 @@ const std::vector<std::string>& reserved_columns();
 /// the file has one plausible reading; where it has two, the file is refused. A first column of row names or
 /// numbers that has no name of its own (as written by pandas and R) is an index and left out unless it is
 /// asked for. Throws InputError, one line with file, line (the header is line 1) and column, where a value is
-/// missing, not a number, NaN or infinite, where rows differ in length, where columns are missing or
-/// duplicated, or where there are no rows. Sizes in a file are checked before memory is allocated for them.
+/// missing, not a number, NaN, infinite or no integer where one is needed, where rows differ in length, where
+/// columns are missing or duplicated, or where there are no rows. Sizes in a file are checked before memory
+/// is allocated for them.
 Table read_table(const TableRequest& request);
 
 /// The names of all columns of the first file, reserved ones included, after renaming. `request.columns` are
