@@ -1,4 +1,5 @@
-// Columns of the data for likelihoods of the user's own: names, kinds and units (data.rename, data.kinds).
+// Columns of the data for likelihoods of the user's own: names, kinds and units (data.rename, data.kinds,
+// data.standardize).
 #include <nlohmann/json.hpp>
 
 #include "program.hpp"
@@ -240,6 +241,106 @@ TEST_F(Columns, KindsThatAreNoneAreRefused) {
                         {"data.kinds.x: this is a category, by data.categories"});
   expect_config_refused("data: {file: counts.csv, kinds: {x: real}}\n",
                         {"data.kinds: model gaussian_mixture does not use this key"});
+}
+
+/// Rows of an age from 40 to 58 and of a response of 2 + 0.5 age, nearly.
+std::string ages(double shift = 0) {
+  std::string text = "age,y,w,g\n";
+  for (int i = 0; i < 20; ++i)
+    text += std::to_string(40 + shift + (i * 7 % 19)) + "," +
+            std::to_string(2 + 0.5 * (40 + i * 7 % 19) + 0.01 * (i % 3)) + "," + std::to_string(1 + i % 2) +
+            "," + std::to_string(i % 2) + "\n";
+  return text;
+}
+
+const std::string kAges =
+    "data: {file: ages.csv, standardize: [age], weights: w}\n"
+    "likelihood:\n"
+    "  parameters: {s: {support: positive}, c: {shape: [2]}}\n"
+    "  linear: {eta: {intercept: a, columns: [age], coefficients: b}}\n"
+    "  log_density: \"normal_lpdf(y, eta + c[g], s)\"\n"
+    "  rows: {expected: eta, seen: age}\n"
+    "  simulate: {y: \"normal_rng(eta, 1e-9)\"}\n"
+    "prior: {s: {half_normal: 1}, c: {fixed: [0, 0]}, a: {normal: {mean: 25, sd: 10}}, b: {normal: {mean: 0, "
+    "sd: "
+    "10}}}\n"
+    "sampler: {warmup: 500, draws: 500, seed: 1}\n";
+
+TEST_F(Columns, StandardizedOnesHaveTheMeanAndSdOfTheRun) {
+  folder.write("ages.csv", ages());
+  folder.write("c.yaml", kAges);
+  ASSERT_EQ(folder.run("run c.yaml -q -o run").exit_code, 0) << folder.run("check c.yaml").err;
+  // 40 + (0 .. 18 and 0 once more); the mean and population sd of that.
+  const double mean = 40 + 171.0 / 20, sd = std::sqrt(2109.0 / 20 - 8.55 * 8.55);
+  const auto manifest = nlohmann::json::parse(folder.read("run/manifest.json"))["data"];
+  for (std::size_t j = 0; j < manifest["columns"].size(); ++j) {
+    const bool is_age = manifest["columns"][j] == "age";
+    EXPECT_NEAR(manifest["mean"][j].get<double>(), is_age ? mean : 0, 1e-12);
+    EXPECT_NEAR(manifest["sd"][j].get<double>(), is_age ? sd : 1, 1e-12);
+  }
+  const auto json = nlohmann::json::parse(folder.run("summary run --json").out);
+  for (const auto& quantity : json["parameters"]) {
+    const std::string name = quantity["name"];
+    if (name != "a" && name != "b[0]") continue;
+    EXPECT_NEAR(quantity["mean"].get<double>(), name == "a" ? 2.01 + 0.5 * mean : 0.5 * sd, 0.02) << name;
+  }
+  // Other rows are standardised by the run's numbers, not by their own.
+  folder.write("new.csv", "age\n30\n40\n");
+  const auto predicted =
+      nlohmann::json::parse(folder.run("predict run --data new.csv --json").out)["outputs"];
+  EXPECT_NEAR(predicted["seen"]["mean"][0].get<double>(), (30 - mean) / sd, 1e-12);
+  EXPECT_NEAR(predicted["expected"]["mean"][0].get<double>(), 17.01, 0.05);
+  EXPECT_NEAR(predicted["expected"]["mean"][1].get<double>(), 22.01, 0.05);
+  // All that reads the run's own data.
+  EXPECT_EQ(folder.run("compare run").exit_code, 0);
+  EXPECT_EQ(folder.run("run c.yaml -q -o run --resume").exit_code, 0);
+  const auto checks = nlohmann::json::parse(folder.run("summary run --predictive --json").out);
+  EXPECT_NEAR(checks["predictive"][0]["observed"].get<double>(),
+              checks["predictive"][0]["mean"].get<double>(), 0.1)
+      << checks["predictive"];
+  expect_refused(folder, "run c.yaml -o run --resume --set data.standardize=false",
+                 {"the configuration has changed since: data.standardize was [age], is false"});
+}
+
+TEST_F(Columns, StandardizedOnesAreASimulationsToo) {
+  folder.write("ages.csv", ages());
+  folder.write("c.yaml", kAges);
+  folder.write("truth.json", "{\"s\": 1, \"c\": [0, 0], \"a\": 5, \"b\": [0]}");
+  ASSERT_EQ(folder.run("simulate c.yaml -q -o made --parameters truth.json").exit_code, 0);
+  EXPECT_EQ(folder.read("made/ages.csv").substr(0, 13), "age,y,w,g\n40,") << "age is written as it was";
+  folder.write("truth.json", "{\"s\": 1, \"c\": [0, 0], \"a\": 0, \"b\": [1]}");
+  ASSERT_EQ(folder.run("simulate c.yaml -q -o made --force --parameters truth.json").exit_code, 0);
+  const std::string made = folder.read("made/ages.csv");
+  const double y = std::stod(made.substr(made.find(',', 10) + 1));
+  EXPECT_NEAR(y, -8.55 / std::sqrt(2109.0 / 20 - 8.55 * 8.55), 1e-6);
+}
+
+TEST_F(Columns, ThatCannotBeStandardizedAreRefused) {
+  folder.write("ages.csv", ages());
+  const auto listed = [](const std::string& columns) {
+    return replaced(kAges, "[age], weights", columns + ", weights");
+  };
+  expect_config_refused(listed("[age, w]"),
+                        {"c.yaml:1: data.standardize: w has the weights, by data.weights"});
+  expect_config_refused(listed("[g]"), {"an index of c [2] counts from 0, and column g is standardised"});
+  expect_config_refused(listed("[y]"), {"data.standardize: y is drawn by likelihood.simulate"});
+  expect_config_refused(replaced(listed("[y]"), "{y: \"normal_rng(eta", "{z: \"normal_rng(eta"),
+                        {"c.yaml:5: likelihood.log_density, column 13: column y is standardised, as "
+                         "data.standardize says, and its density would be of other units"});
+  expect_config_refused(replaced(listed("[age]"), "weights: w", "weights: w, kinds: {age: integer}"),
+                        {"data.standardize: age is an integer, by data.kinds"});
+  expect_config_refused(replaced(listed("[g]"), "weights: w", "weights: w, categories: {g: auto}"),
+                        {"data.standardize: g is a category"});
+  expect_config_refused(listed("[agee]"), {"no expression uses the column agee; did you mean age?"});
+  expect_config_refused(listed("[age, age]"), {"age is listed twice"});
+  expect_config_refused(listed("[]"), {"data.standardize: expected false, or a list of columns"});
+  expect_config_refused(listed("true"), {"data.standardize: true is not for a likelihood of your own"});
+  expect_config_refused("data: {file: ages.csv, standardize: [age]}\n",
+                        {"data.standardize: a list of columns is only for a likelihood of your own"});
+  std::string constant = "age,y,w,g\n";
+  for (int i = 0; i < 5; ++i) constant += "40,1,1,0\n";
+  folder.write("ages.csv", constant);
+  expect_config_refused(kAges, {"data.standardize: column age is constant"});
 }
 
 }  // namespace

@@ -91,7 +91,69 @@ std::string write_kinds(const ExpressionSpec& spec) {
   return "{" + text + "}";
 }
 
+bool is_among(const std::string& name, const std::vector<std::string>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Why a column of a likelihood of the user's own cannot be standardised; empty: it can be, as far as is
+/// known without the expressions and the data.
+std::string why_not_standardized(const std::string& name, const RunConfig& config) {
+  const ExpressionSpec& spec = config.likelihood.expression;
+  for (const CategoryColumn& column : config.data.categories)
+    if (column.name == name) return name + " is a category, by data.categories";
+  if (name == spec.weights) return name + " has the weights, by data.weights";
+  if (is_among(name, spec.integers)) return name + " is an integer, by data.kinds";
+  if (is_among(name, simulated_columns(spec))) return name + " is drawn by likelihood.simulate";
+  return "";
+}
+
+void read_standardize(const YamlValue& value, RunConfig& config) {
+  ExpressionSpec& spec = config.likelihood.expression;
+  if (value.node().kind != YamlNode::Kind::list) {
+    config.data.standardize = value.boolean();
+    if (config.data.standardize && config.likelihood.is_expression())
+      value.refuse(
+          "true is not for a likelihood of your own, which sees the data in their own units; allowed: false, "
+          "or "
+          "a list of columns that predict");
+    return;
+  }
+  if (!config.likelihood.is_expression())
+    value.refuse(
+        "a list of columns is only for a likelihood of your own (likelihood.log_density); allowed: true, "
+        "false");
+  if (value.node().items.empty()) value.refuse_type("false, or a list of columns");
+  const std::vector<std::string> columns = names_of_columns(spec);
+  for (const YamlNode& item : value.node().items) {
+    const YamlValue entry(item, value.key());
+    const std::string name = entry.text("a column");
+    if (is_among(name, spec.standardized)) entry.refuse(excerpt(name) + " is listed twice; remove one");
+    if (!is_among(name, columns))
+      entry.refuse("no expression uses the column " + excerpt(name) + "; " +
+                   did_you_mean(nearest_name(name, columns)) + "allowed: " + joined(columns));
+    if (const std::string why = why_not_standardized(name, config); !why.empty())
+      entry.refuse(why + ", and cannot be standardised; remove it from one of them");
+    spec.standardized.push_back(name);
+  }
+}
+
+std::string write_standardize(const RunConfig& config) {
+  const std::vector<std::string>& columns = config.likelihood.expression.standardized;
+  if (columns.empty()) return config.data.standardize ? "true" : "false";
+  std::string text;
+  for (const std::string& name : columns) text += (text.empty() ? "" : ", ") + yaml_text(name);
+  return "[" + text + "]";
+}
+
 }  // namespace
+
+ConfigKey standardize_key() {
+  return {
+      "data.standardize",
+      "true: priors speak of columns with mean 0 and sd 1; false: of the data's own units; with a likelihood "
+      "of your own false, or a list of columns that it gets with mean 0 and sd 1",
+      read_standardize, write_standardize};
+}
 
 std::vector<ConfigKey> column_keys() {
   return {
@@ -114,7 +176,7 @@ void refuse_unused_columns(const YamlNode& root, const RunConfig& config) {
   const std::vector<std::string> columns =
       names_of_columns(config.likelihood.expression);  // throws where one cannot be parsed
   const auto refuse_unused = [&](const std::string& key, const std::string& name) {
-    if (std::find(columns.begin(), columns.end(), name) == columns.end())
+    if (!is_among(name, columns))
       YamlValue(*find_value(root, key), key + "." + name)
           .refuse("no expression uses this column; " + did_you_mean(nearest_name(name, columns)) +
                   "allowed: " + joined(columns));

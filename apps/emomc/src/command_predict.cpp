@@ -55,7 +55,7 @@ std::string predict_expression(const Options& options, const Expression& express
     request.format = CsvFormat{};
   }
   const ExpressionRows rows =
-      read_expression_rows(expression, known.columns, Expression::Part::row_outputs, request);
+      read_expression_rows(expression, known.columns, Expression::Part::row_outputs, request, known.units());
   const DrawSet draws = read_run_draws(options.run);
   const std::size_t total = draws.num_chains() * draws.num_draws,
                     count = std::min(total, static_cast<std::size_t>(options.draws)),

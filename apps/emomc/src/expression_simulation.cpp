@@ -88,6 +88,22 @@ std::string simulated_table(const RunConfig& config, const std::vector<std::stri
   return text;
 }
 
+/// Mean and sd of the standardised columns, 0 and 1 of the others, of the data of the configuration.
+ColumnUnits units_of_names(const RunConfig& config, const std::vector<std::string>& names) {
+  const ExpressionSpec& spec = config.likelihood.expression;
+  if (spec.standardized.empty()) return {};
+  const Table table = read_table(table_request(config.data, spec, spec.standardized));
+  const ColumnUnits read = standardized_units(spec, table.columns, table.values);
+  ColumnUnits units{std::vector<double>(names.size(), 0.0), std::vector<double>(names.size(), 1.0)};
+  for (std::size_t j = 0; j < names.size(); ++j)
+    for (std::size_t k = 0; k < table.columns.size(); ++k)
+      if (table.columns[k] == names[j]) {
+        units.mean[j] = read.mean[k];
+        units.sd[j] = read.sd[k];
+      }
+  return units;
+}
+
 }  // namespace
 
 void simulate_expression(const RunConfig& config, const std::string& output, const std::string& parameters,
@@ -121,7 +137,7 @@ void simulate_expression(const RunConfig& config, const std::string& output, con
       throw InputError("--rows: the simulation reads columns of the data; allowed where it reads none");
   } else {
     rows = read_expression_rows(expression, names, Expression::Part::simulation,
-                                table_request(config.data, spec, {}));
+                                table_request(config.data, spec, {}), units_of_names(config, names));
   }
   const Target target(expression.layout(), config.prior, std::span<const double>());
   const std::vector<double> theta = parameters.empty() ? target.draw_from_prior(config.sampler.seed, 0, 0)

@@ -110,8 +110,8 @@ std::vector<PredictiveCheck> checks_of_expression(const std::filesystem::path& d
         "simulate: {y: \"poisson_log_rng(eta)\"}");
   const RunData known = read_run_data(directory, 0);
   check_data_files(directory, known);
-  const ExpressionRows rows =
-      read_expression_rows(expression, known.columns, Expression::Part::simulation, known.request({}));
+  const ExpressionRows rows = read_expression_rows(expression, known.columns, Expression::Part::simulation,
+                                                   known.request({}), known.units());
   const Table observed = read_table(known.request(expression.simulated()));
   const auto dim = static_cast<std::size_t>(expression.layout().dim());
   const int possible =

@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "column_keys.hpp"
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/sampler/run_chains.hpp"
 #include "expression_config.hpp"
@@ -172,16 +173,7 @@ std::vector<ConfigKey> data_keys() {
       {"data.decimal", "of CSV: auto | point | comma (1,5 is 1.5)",
        [](const YamlValue& v, RunConfig& c) { c.data.format.decimal = read_mark(v, decimals); },
        [](const RunConfig& c) { return write_mark(c.data.format.decimal, decimals); }},
-      {"data.standardize",
-       "true: priors speak of columns with mean 0 and sd 1; false: of the data's own units",
-       [](const YamlValue& v, RunConfig& c) {
-         c.data.standardize = v.boolean();
-         if (c.data.standardize && c.likelihood.is_expression())
-           v.refuse(
-               "true is not for a likelihood of your own, which sees the data in their own units; allowed: "
-               "false");
-       },
-       [](const RunConfig& c) { return yaml_bool(c.data.standardize); }},
+      standardize_key(),
   };
 }
 

@@ -124,6 +124,11 @@ nlohmann::ordered_json to_json(const CsvFormat& format) {
           {"decimal", mark(format.decimal)}};
 }
 
+ColumnUnits RunData::units() const {
+  const bool fits = mean.size() == columns.size() && sd.size() == columns.size();
+  return fits ? ColumnUnits{mean, sd} : ColumnUnits{};
+}
+
 TableRequest RunData::request(std::vector<std::string> of_columns) const {
   return {paths, std::move(of_columns), format, categories, {}, renames, integers};
 }

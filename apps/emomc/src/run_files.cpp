@@ -233,7 +233,9 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
                                ? nlohmann::ordered_json(config_.sampler.proposal.target_acceptance)
                                : nlohmann::ordered_json();
   m["config_sha256"] = sha256_hex(identity_.depends_on);
-  const ColumnUnits standardized = config_.data.standardize ? setup_.loaded.units : ColumnUnits{};
+  const ColumnUnits standardized = setup_.expression          ? setup_.standardized
+                                   : config_.data.standardize ? setup_.loaded.units
+                                                              : ColumnUnits{};
   m["data"] = {{"sha256", setup_.loaded.fingerprint.sha256},
                {"files", setup_.loaded.table.files},
                {"working_directory", std::filesystem::current_path().string()},

@@ -25,7 +25,7 @@ constexpr std::size_t kMostInputs = 256;
 class Reading {
  public:
   Reading(const ExpressionSpec& spec, const std::vector<std::string>& columns, ExpressionPlan& plan)
-      : spec_(spec), plan_(plan), lowering_(plan.graph, columns, spec.reals) {
+      : spec_(spec), plan_(plan), lowering_(plan.graph, columns, spec.reals, spec.standardized) {
     for (const ExpressionParameter& parameter : parameters_of(spec)) declare_parameter(parameter);
     if (plan.layout.blocks.empty())
       throw InputError(

@@ -20,6 +20,14 @@ std::string counted(std::size_t n, const std::string& what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
 }
 
+bool is_among(const std::string& name, const std::vector<std::string>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_density(const std::string& name) {
+  return name.ends_with("_lpdf") || name.ends_with("_lcdf") || name.ends_with("_lccdf");
+}
+
 /// What is left of a name without its case and all marks: "bodymassg" of "Body Mass (g)".
 std::string letters_of(const std::string& name) {
   std::string letters;
@@ -31,8 +39,12 @@ std::string letters_of(const std::string& name) {
 
 }  // namespace
 
-Lowering::Lowering(Graph& graph, std::vector<std::string> columns, std::vector<std::string> reals)
-    : graph_(graph), columns_(std::move(columns)), reals_(std::move(reals)) {}
+Lowering::Lowering(Graph& graph, std::vector<std::string> columns, std::vector<std::string> reals,
+                   std::vector<std::string> standardized)
+    : graph_(graph),
+      columns_(std::move(columns)),
+      reals_(std::move(reals)),
+      standardized_(std::move(standardized)) {}
 
 NodeId Lowering::column(std::size_t j) {
   auto at = std::find(used_.begin(), used_.end(), j);
@@ -166,11 +178,16 @@ Value Lowering::name(const Syntax& syntax, const Scope* arguments) {
                      "allowed here: " + (all.empty() ? "numbers" : all));
 }
 
-std::string Lowering::name_of_real(NodeId id) const {
+std::string Lowering::column_name(NodeId id) const {
   const Node& node = graph_[id];
-  if (node.operation != Operation::column) return "";
-  const std::string& name = columns_[used_[static_cast<std::size_t>(node.index)]];
-  return std::find(reals_.begin(), reals_.end(), name) != reals_.end() ? name : "";
+  return node.operation == Operation::column ? columns_[used_[static_cast<std::size_t>(node.index)]] : "";
+}
+
+std::string Lowering::why_real(NodeId id) const {
+  const std::string name = column_name(id);
+  if (is_among(name, reals_)) return "column " + name + " is real, as data.kinds says";
+  if (is_among(name, standardized_)) return "column " + name + " is standardised, as data.standardize says";
+  return "";
 }
 
 bool Lowering::is_integer(NodeId id) const {
@@ -179,7 +196,7 @@ bool Lowering::is_integer(NodeId id) const {
     case Operation::constant:
       return std::floor(node.value) == node.value;
     case Operation::column:
-      return name_of_real(id).empty();  // its values are looked at when there are data
+      return why_real(id).empty();  // its values are looked at when there are data
     case Operation::add:
     case Operation::subtract:
     case Operation::multiply:
@@ -206,11 +223,9 @@ void Lowering::need_count(const Syntax& syntax, NodeId id, int size, const std::
     refuse(syntax,
            what + ", and this depends on parameters; allowed: a column of whole numbers or a whole number");
   if (!is_integer(id)) {
-    const std::string real = name_of_real(id);
-    refuse(syntax,
-           what + ", and " +
-               (real.empty() ? "this is a real number" : "column " + real + " is real, as data.kinds says") +
-               "; allowed: a column of whole numbers or a whole number");
+    const std::string why = why_real(id);
+    refuse(syntax, what + ", and " + (why.empty() ? "this is a real number" : why) +
+                       "; allowed: a column of whole numbers or a whole number");
   }
   if (node.operation == Operation::constant) {
     if (size > 0 && !(node.value >= 0 && node.value < size))
@@ -354,6 +369,12 @@ Value Lowering::defined(const Syntax& syntax, const Definition& definition,
                         const std::vector<Value>& arguments) {
   need_arguments(syntax, arguments.size(), definition.arguments.size(), signature_of(definition));
   Scope scope;
+  if (blamed_ == nullptr && is_density(definition.name))
+    for (NodeId node : arguments[0].nodes)
+      if (const std::string column = column_name(node); is_among(column, standardized_))
+        refuse(syntax.parts[0], "column " + column +
+                                    " is standardised, as data.standardize says, and its density " +
+                                    "would be of other units; allowed: columns that predict");
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto& argument = definition.arguments[i];
     // Within a definition the arguments have been looked at already.

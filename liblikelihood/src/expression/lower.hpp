@@ -30,8 +30,9 @@ struct IntegerUse {
 class Lowering {
  public:
   /// `columns` are those that the data have; the one that is used first becomes Graph::column(0), and so on.
-  /// Those of `reals` may not be used as whole numbers.
-  Lowering(Graph& graph, std::vector<std::string> columns, std::vector<std::string> reals = {});
+  /// Those of `reals` and `standardized` may not be used as whole numbers.
+  Lowering(Graph& graph, std::vector<std::string> columns, std::vector<std::string> reals = {},
+           std::vector<std::string> standardized = {});
 
   /// Throws InputError where the name is no identifier, or known already; `key` is where it is declared.
   void declare(const std::string& name, const std::string& key, Value value, const char* kind);
@@ -79,8 +80,10 @@ class Lowering {
   NodeId column(std::size_t j);
   void need_count(const Syntax& syntax, NodeId node, int size, const std::string& what);
   bool is_integer(NodeId node) const;
-  /// The name of a column of `reals`; empty of other nodes.
-  std::string name_of_real(NodeId node) const;
+  /// The name of a node that is a column; empty of others.
+  std::string column_name(NodeId node) const;
+  /// Why a node that is a column of the user's is not taken for whole numbers; empty: it may be.
+  std::string why_real(NodeId node) const;
   void need_arguments(const Syntax& syntax, std::size_t given, std::size_t wanted,
                       const std::string& signature);
   const std::vector<NodeId>& need_list(const Syntax& syntax, const Value& value, const std::string& what);
@@ -92,7 +95,7 @@ class Lowering {
   void check_size(const Syntax& syntax) const;
 
   Graph& graph_;
-  std::vector<std::string> columns_, reals_;
+  std::vector<std::string> columns_, reals_, standardized_;
   std::vector<std::size_t> used_;
   std::map<std::string, Symbol> symbols_;
   std::map<std::string, NodeId> simulated_;

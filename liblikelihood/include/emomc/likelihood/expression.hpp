@@ -83,6 +83,8 @@ struct ExpressionSpec {
   std::string weights;  ///< a column by which each row's log density is multiplied; or empty
   std::vector<std::string> integers = {};  ///< columns that the reader of the data finds to hold integers
   std::vector<std::string> reals = {};     ///< columns that are no counts and no indices, whatever they hold
+  /// Columns that are given with mean 0 and sd 1: neither counts nor indices, and no variables of densities.
+  std::vector<std::string> standardized = {};
   bool operator==(const ExpressionSpec&) const = default;
 };
 
