@@ -187,7 +187,8 @@ RunConfig run_config_of(const YamlNode& root, const std::string& name) {
   require_data_file(root);
   for (const ConfigKey& key : config_keys()) {
     const YamlNode* value = find_value(root, key.name);
-    const bool is_read = key.used_by == ConfigKey::Users::expressions;
+    const bool is_read =
+        key.used_by == ConfigKey::Users::expressions || is_prior_of_own(key, config.likelihood);
     if (value != nullptr && !is_read) key.read({*value, key.name}, config);
   }
   if (config.likelihood.is_expression()) {

@@ -410,7 +410,7 @@ void refuse_unknown_keys(const YamlNode& root, const LikelihoodConfig& likelihoo
   const bool own = likelihood.is_expression();
   for (const ConfigKey& key : config_keys()) {
     // The priors of a likelihood of the user's own are those of its parameters.
-    if (own && key.name.starts_with("prior.")) continue;
+    if (is_prior_of_own(key, likelihood)) continue;
     names.push_back(key.name);
     if (key.read != nullptr && !(own && key.used_by == ConfigKey::Users::models)) offered.push_back(key.name);
   }
@@ -432,6 +432,10 @@ bool is_used(const ConfigKey& key, const LikelihoodConfig& likelihood) {
   return key.models.empty() || std::any_of(key.models.begin(), key.models.end(), [&](const ModelInfo* model) {
            return model->name == likelihood.model && model->covariance == likelihood.covariance;
          });
+}
+
+bool is_prior_of_own(const ConfigKey& key, const LikelihoodConfig& likelihood) {
+  return likelihood.is_expression() && key.name.starts_with("prior.");
 }
 
 bool is_used_by_proposal(const ConfigKey& key, const std::string& kind) {
@@ -482,7 +486,7 @@ void refuse_keys_of_expressions(const YamlNode& root, const LikelihoodConfig& li
 
 void refuse_unused_keys(const YamlNode& root, const RunConfig& config) {
   for (const ConfigKey& key : config_keys()) {
-    if (find_value(root, key.name) == nullptr) continue;
+    if (find_value(root, key.name) == nullptr || is_prior_of_own(key, config.likelihood)) continue;
     if (!is_used(key, config.likelihood))
       refuse_unused_by_model(key_place(root, key.name), key, config.likelihood);
     const std::string& kind = config.sampler.proposal.kind;
