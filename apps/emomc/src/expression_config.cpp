@@ -14,6 +14,7 @@ namespace emomc::app {
 namespace {
 
 constexpr int kLongestParameter = 8192;
+const std::array<std::string, 2> kOrders{"increasing", "decreasing"};
 const std::array<std::string, 4> kSupports{"real", "positive", "unit_interval", "simplex"};
 
 Support support_of(const std::string& name) {
@@ -30,8 +31,8 @@ ExpressionText expression_at(const YamlValue& value) {
 }
 
 ExpressionParameter read_parameter(const std::string& name, const YamlValue& value) {
-  static const std::array<std::string, 2> kKeys{"support", "shape"};
-  ExpressionParameter parameter{name, place_of(value), Support::real, {}};
+  static const std::array<std::string, 3> kKeys{"support", "shape", "order"};
+  ExpressionParameter parameter{name, place_of(value), Support::real, {}, ListOrder::none};
   const YamlNode& node = value.node();
   if (node.kind == YamlNode::Kind::null) return parameter;
   if (node.kind != YamlNode::Kind::map)
@@ -45,6 +46,16 @@ ExpressionParameter read_parameter(const std::string& name, const YamlValue& val
     if (is_list && shape->items.size() != 1) at.refuse_type("a list of one length, such as [2]");
     const YamlValue length(is_list ? shape->items[0] : *shape, at.key());
     parameter.shape = {static_cast<int>(length.integer(1, kLongestParameter))};
+  }
+  if (const YamlNode* order = node.find("order")) {
+    const YamlValue at(*order, value.key() + ".order");
+    const bool increases = at.choice(kOrders) == kOrders[0];
+    parameter.order = increases ? ListOrder::increasing : ListOrder::decreasing;
+    if (parameter.support == Support::simplex || parameter.shape.empty())
+      at.refuse(
+          "an order is of a list whose support is real, positive or unit_interval; write its length, as in "
+          "{shape: [3], order: " +
+          (increases ? kOrders[0] : kOrders[1]) + "}, or remove this key");
   }
   if (parameter.support == Support::simplex && (parameter.shape.empty() || parameter.shape[0] < 2))
     value.refuse(
@@ -105,6 +116,8 @@ std::string write_parameters(const ExpressionSpec& spec) {
     if (!parameter.shape.empty())
       about +=
           (about.empty() ? "" : ", ") + std::string("shape: [") + std::to_string(parameter.shape[0]) + "]";
+    if (parameter.order != ListOrder::none)
+      about += ", order: " + (parameter.order == ListOrder::increasing ? kOrders[0] : kOrders[1]);
     text += (text.empty() ? "" : ", ") + yaml_text(parameter.name) + ": {" + about + "}";
   }
   return "{" + text + "}";
@@ -160,7 +173,8 @@ std::vector<ConfigKey> expression_keys() {
   std::vector<ConfigKey> keys = column_keys();
   const std::initializer_list<ConfigKey> of_likelihood{
       {"likelihood.parameters",
-       "{m: {}, s: {support: positive, shape: [2]}}; real | positive | unit_interval | simplex",
+       "{m: {}, s: {support: positive, shape: [2]}}; real | positive | unit_interval | simplex; order "
+       "of a list: increasing | decreasing",
        [](const YamlValue& v, RunConfig& c) {
          for_each_named(v, "a map of parameters, such as {m: {}, s: {support: positive}}",
                         [&](const std::string& name, const YamlValue& about) {
@@ -223,6 +237,17 @@ void read_expression(const YamlNode& root, RunConfig& config) {
   for (const ConfigKey& key : expression_keys())
     if (const YamlNode* value = find_value(root, key.name)) key.read({*value, key.name}, config);
   refuse_unused_columns(root, config);
+}
+
+void refuse_order_of_prior(const YamlNode& root, const ExpressionSpec& spec) {
+  std::string name = "NAME";
+  for (const ExpressionParameter& parameter : spec.parameters)
+    if (!parameter.shape.empty() && name == "NAME") name = parameter.name;
+  refuse_at(
+      key_place(root, "prior.order"), "prior.order",
+      "it orders the components of a model; of a likelihood of your own the values of a list are ordered by "
+      "likelihood.parameters." +
+          name + ".order: increasing (or decreasing)");
 }
 
 PriorPart prior_part(const ExpressionSpec& spec, const std::string& parameter) {

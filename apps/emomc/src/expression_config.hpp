@@ -22,6 +22,9 @@ bool states_expression(const YamlNode& root);
 /// has the wrong form or an expression cannot be parsed.
 void read_expression(const YamlNode& root, RunConfig& config);
 
+/// Refuses prior.order, which only models have.
+[[noreturn]] void refuse_order_of_prior(const YamlNode& root, const ExpressionSpec& spec);
+
 /// What the prior of a parameter may be. Throws std::logic_error where there is no such parameter.
 PriorPart prior_part(const ExpressionSpec& spec, const std::string& parameter);
 

@@ -58,6 +58,8 @@ void set_expression_defaults(const YamlNode& root, RunConfig& config) {
 
 /// Reads the priors of the parameters of a likelihood of the user's own, each of which needs one.
 void read_priors_of_expression(const YamlNode& root, RunConfig& config) {
+  for (const ExpressionParameter& parameter : parameters_of(config.likelihood.expression))
+    if (parameter.order != ListOrder::none) config.prior.list_orders[parameter.name] = parameter.order;
   for (const ExpressionParameter& parameter : parameters_of(config.likelihood.expression)) {
     const std::string key = "prior." + parameter.name;
     if (const YamlNode* value = find_value(root, key)) {

@@ -419,6 +419,9 @@ void refuse_unknown_keys(const YamlNode& root, const LikelihoodConfig& likelihoo
       names.push_back("prior." + parameter.name);
       offered.push_back(names.back());
     }
+  if (own && std::find(names.begin(), names.end(), "prior.order") == names.end() &&
+      find_value(root, "prior.order") != nullptr)
+    refuse_order_of_prior(root, likelihood.expression);
   refuse_unknown_in(root, "", names, offered);
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "emomc/core/list_order.hpp"
 #include "emomc/core/parameters.hpp"
 #include "emomc/likelihood/data_set.hpp"
 #include "emomc/likelihood/engines.hpp"
@@ -62,8 +63,9 @@ struct ExpressionParameter {
   std::string name, key;
   Support support = Support::real;
   std::vector<int> shape;
+  ListOrder order = ListOrder::none;  ///< of the values of a list
   bool operator==(const ExpressionParameter& other) const {
-    return name == other.name && support == other.support && shape == other.shape;
+    return name == other.name && support == other.support && shape == other.shape && order == other.order;
   }
 };
 
