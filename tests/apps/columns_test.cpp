@@ -88,6 +88,7 @@ TEST_F(Columns, RenamedOnesAreKnownToWhatReadsARun) {
   EXPECT_EQ(folder.run("predict run").exit_code, 0);
   EXPECT_EQ(folder.run("summary run --predictive").exit_code, 0);
   EXPECT_EQ(folder.run("compare run").exit_code, 0);
+  EXPECT_NE(folder.run("compare run --by island").out.find("left out by island: 2"), std::string::npos);
   EXPECT_EQ(folder.run("run c.yaml -q -o run --resume").exit_code, 0);
   folder.write("c.yaml", replaced(kBirds, "count: 2nd", "count: 2nd, unused: a note"));
   expect_refused(folder, "run c.yaml -o run --resume",
