@@ -115,7 +115,7 @@ TableFile read_csv_header(const std::filesystem::path& file, const std::vector<s
 
 TableFile read_csv(const std::filesystem::path& file, const std::vector<std::string>& wanted,
                    const CsvFormat& format, const std::vector<std::string>& text_columns,
-                   const std::vector<std::string>& labels) {
+                   const std::vector<std::string>& labels, const std::vector<std::string>& integers) {
   const std::string name = file.string();
   const CsvText csv = decode_csv(name, read_whole_file(file));
   // The format is found by the columns of numbers.
@@ -132,10 +132,14 @@ TableFile read_csv(const std::filesystem::path& file, const std::vector<std::str
   const bool has_index = dialect.header && table.columns.size() > 1 &&
                          (table.columns[0] == kUnnamedIndex || is_index_name(table.columns[0]));
   table.chosen = choose_columns(name, table.columns, wanted);
-  std::vector<char> is_text(table.columns.size(), 0);
-  for (std::size_t i = 0; i < table.columns.size(); ++i)
-    is_text[i] =
-        std::find(text_columns.begin(), text_columns.end(), table.columns[i]) != text_columns.end() ? 1 : 0;
+  std::vector<char> is_text(table.columns.size(), 0), needs_integers(table.columns.size(), 0);
+  const auto is_in = [](const std::vector<std::string>& names, const std::string& column) {
+    return std::find(names.begin(), names.end(), column) != names.end() ? char{1} : char{0};
+  };
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    is_text[i] = is_in(text_columns, table.columns[i]);
+    needs_integers[i] = is_in(integers, table.columns[i]);
+  }
   bool index_is_checked = false;
   if (has_index && std::find(table.chosen.begin(), table.chosen.end(), 0u) != table.chosen.end() &&
       wanted.empty()) {
@@ -151,11 +155,8 @@ TableFile read_csv(const std::filesystem::path& file, const std::vector<std::str
   std::vector<std::size_t> label_index;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const std::string& column = table.columns[i];
-    const auto is_in = [&](const std::vector<std::string>& names) {
-      return std::find(names.begin(), names.end(), column) != names.end();
-    };
     const bool is_number = column == "frame" || column == "start" || column == "end";
-    if (!is_in(labels) && (!is_in(reserved_columns()) || is_number)) continue;
+    if (!is_in(labels, column) && (!is_in(reserved_columns(), column) || is_number)) continue;
     label_index.push_back(i);
     table.label_names.push_back(table.columns[i]);
   }
@@ -196,6 +197,10 @@ TableFile read_csv(const std::filesystem::path& file, const std::vector<std::str
       table.values.push_back(parse_number(fields[index], dialect.decimal, [&] {
         return name + ":" + line() + ": column " + table.columns[index];
       }));
+      if (needs_integers[index] && !is_integer(table.values.back()))
+        throw InputError(name + ":" + line() + ": column " + table.columns[index] + ": " +
+                         shown(trimmed(fields[index])) + " is no integer, as data.kinds says it is; " +
+                         "allowed: integers up to 2^53");
     }
     for (std::size_t l = 0; l < label_index.size(); ++l)
       table.labels[l].emplace_back(trimmed(fields[label_index[l]]));

@@ -1,4 +1,5 @@
 // Reads NumPy's .npy, format versions 1 to 3 (numpy.lib.format): little-endian numbers with one or two axes.
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstring>
@@ -97,7 +98,8 @@ std::optional<double> number_at(const Header& h, const char* from) {
 
 }  // namespace
 
-TableFile read_npy(const std::filesystem::path& file, const std::vector<std::string>& wanted) {
+TableFile read_npy(const std::filesystem::path& file, const std::vector<std::string>& wanted,
+                   const std::vector<std::string>& integers) {
   const std::string name = file.string();
   const std::string content = read_whole_file(file);
   if (content.size() < 10 || content.compare(0, 6, "\x93NUMPY") != 0) refuse(name, "this is no .npy file");
@@ -125,6 +127,9 @@ TableFile read_npy(const std::filesystem::path& file, const std::vector<std::str
   for (std::size_t j = 0; j < columns; ++j)
     table.columns.push_back(header.shape.size() == 1 ? "x" : "c" + std::to_string(j));
   table.chosen = choose_columns(name, table.columns, wanted);
+  std::vector<char> needs_integers;
+  for (const auto& column : table.columns)
+    needs_integers.push_back(std::find(integers.begin(), integers.end(), column) != integers.end());
   table.num_rows = rows;
   table.values.reserve(rows * table.chosen.size());
   const char* data = content.data() + prefix + length;
@@ -139,6 +144,9 @@ TableFile read_npy(const std::filesystem::path& file, const std::vector<std::str
                          "that may be");
       if (!std::isfinite(*value))
         refuse(name, place() + " is " + std::to_string(*value) + "; every value must be a finite number");
+      if (needs_integers[j] && !is_integer(*value))
+        refuse(name, place() + " is " + std::to_string(*value) +
+                         ", no integer, as data.kinds says it is; allowed: integers up to 2^53");
       table.values.push_back(*value);
     }
   return table;

@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -163,7 +164,53 @@ void set_categories(const std::vector<std::string>& texts, CategoryColumn& colum
   }
 }
 
+std::vector<std::string> names_in_file(std::vector<std::string> names,
+                                       const std::vector<ColumnRename>& renames) {
+  for (std::string& name : names) name = name_in_file(name, renames);
+  return names;
+}
+
+/// `names` as a message lists them, cut off where they are many.
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && text.size() < kLongestList; ++i)
+    text += (i ? ", " : "") + names[i];
+  return text.size() >= kLongestList ? text.substr(0, kLongestList) + " ..." : text;
+}
+
+/// Throws InputError where a column of the renames is not there or would have the name of another one.
+void check_renames(const std::string& file, const std::vector<std::string>& columns,
+                   const std::vector<ColumnRename>& renames) {
+  for (const ColumnRename& rename : renames) {
+    const std::string place = rename.key.empty() ? "data.rename." + rename.name : rename.key;
+    if (std::find(columns.begin(), columns.end(), rename.in_file) == columns.end())
+      throw InputError(place + ": " + file + " has no column '" + rename.in_file + "'; " +
+                       did_you_mean(nearest_name(rename.in_file, columns)) + "there are: " + listed(columns));
+    for (const std::string& column : columns)
+      if (column != rename.in_file && name_from_file(column, renames) == rename.name)
+        throw InputError(place + ": " + file + " has a column " + rename.name +
+                         " already; choose another name");
+  }
+}
+
 }  // namespace
+
+std::string name_in_file(const std::string& name, const std::vector<ColumnRename>& renames) {
+  for (const ColumnRename& rename : renames)
+    if (rename.name == name) return rename.in_file;
+  return name;
+}
+
+std::string name_from_file(const std::string& in_file, const std::vector<ColumnRename>& renames) {
+  for (const ColumnRename& rename : renames)
+    if (rename.in_file == in_file) return rename.name;
+  return in_file;
+}
+
+bool is_integer(double value) {
+  constexpr double kLargest = 9007199254740992.0;  // 2^53
+  return value >= -kLargest && value <= kLargest && std::floor(value) == value;
+}
 
 const std::vector<std::string>& reserved_columns() {
   static const std::vector<std::string> names{"speaker", "utterance", "frame", "emotion",
@@ -185,12 +232,8 @@ std::vector<std::size_t> choose_columns(const std::string& file, const std::vect
   for (const auto& name : wanted) {
     const auto found = index_of.find(name);
     if (found == index_of.end()) {
-      std::string there;
-      for (std::size_t i = 0; i < columns.size() && there.size() < kLongestList; ++i)
-        there += (i ? ", " : "") + columns[i];
-      if (there.size() >= kLongestList) there = there.substr(0, kLongestList) + " ...";
       throw InputError(file + ":1: there is no column '" + name + "'" + "; " +
-                       did_you_mean(nearest_name(name, columns)) + "there are: " + there);
+                       did_you_mean(nearest_name(name, columns)) + "there are: " + listed(columns));
     }
     chosen.push_back(found->second);
   }
@@ -220,29 +263,42 @@ std::string read_whole_file(const std::filesystem::path& file, std::uintmax_t mo
 
 std::vector<std::string> read_column_names(const TableRequest& request) {
   const std::filesystem::path path = expand(request.files).front();
-  return path.extension() == ".npy" ? read_npy(path, {}).columns
-                                    : read_csv_header(path, request.columns, request.format).columns;
+  const std::vector<std::string> wanted = names_in_file(request.columns, request.renames);
+  std::vector<std::string> columns = path.extension() == ".npy"
+                                         ? read_npy(path, {}).columns
+                                         : read_csv_header(path, wanted, request.format).columns;
+  check_renames(path.string(), columns, request.renames);
+  for (std::string& column : columns) column = name_from_file(column, request.renames);
+  return columns;
 }
 
 Table read_table(const TableRequest& request) {
   Table table;
   std::map<std::string, std::vector<std::string>> files_with;  // by note
   std::vector<std::string> text_columns;
-  for (const CategoryColumn& column : request.categories) text_columns.push_back(column.name);
+  for (const CategoryColumn& column : request.categories)
+    text_columns.push_back(name_in_file(column.name, request.renames));
+  const std::vector<std::string> wanted = names_in_file(request.columns, request.renames),
+                                 labels = names_in_file(request.labels, request.renames),
+                                 integers = names_in_file(request.integers, request.renames);
   std::vector<std::vector<std::string>> texts;  // of each column
   table.files = expand(request.files);
   for (std::size_t f = 0; f < table.files.size(); ++f) {
     const std::filesystem::path path = table.files[f];
     TableFile file = path.extension() == ".npy"
-                         ? with_labels(read_npy(path, request.columns), path, request.labels)
-                         : read_csv(path, request.columns, request.format, text_columns, request.labels);
+                         ? with_labels(read_npy(path, wanted, integers), path, labels)
+                         : read_csv(path, wanted, request.format, text_columns, labels, integers);
+    for (std::string& name : file.label_names)
+      for (std::size_t l = 0; l < labels.size(); ++l)
+        if (name == labels[l]) name = request.labels[l];
     std::vector<std::string> columns;
-    for (std::size_t index : file.chosen) columns.push_back(file.columns[index]);
+    for (std::size_t index : file.chosen)
+      columns.push_back(name_from_file(file.columns[index], request.renames));
     if (f == 0) {
       table.columns = columns;
-      const std::unordered_set<std::string_view> used(columns.begin(), columns.end());
-      for (const auto& name : file.columns)
-        if (!used.contains(name)) table.skipped_columns.push_back(name);
+      const std::unordered_set<std::size_t> used(file.chosen.begin(), file.chosen.end());
+      for (std::size_t i = 0; i < file.columns.size(); ++i)
+        if (!used.contains(i)) table.skipped_columns.push_back(file.columns[i]);
     } else if (columns != table.columns) {
       throw InputError(table.files[f] + ":1: its columns differ from those of " + table.files[0] +
                        "; name the ones to use in data.columns");

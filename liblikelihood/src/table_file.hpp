@@ -27,15 +27,20 @@ struct TableFile {
 std::vector<std::size_t> choose_columns(const std::string& file, const std::vector<std::string>& columns,
                                         const std::vector<std::string>& wanted);
 
+/// Whether a number is an integer that a double tells from its neighbours: up to 2^53.
+bool is_integer(double value);
+
 /// `text_columns`: names of columns whose values are texts; in `values` they are 0. `labels`: names of
-/// columns that become labels beside the reserved ones.
+/// columns that become labels beside the reserved ones. `integers`: names of columns of integers.
 TableFile read_csv(const std::filesystem::path& file, const std::vector<std::string>& wanted,
                    const CsvFormat& format, const std::vector<std::string>& text_columns = {},
-                   const std::vector<std::string>& labels = {});
+                   const std::vector<std::string>& labels = {},
+                   const std::vector<std::string>& integers = {});
 /// Only TableFile::columns.
 TableFile read_csv_header(const std::filesystem::path& file, const std::vector<std::string>& wanted,
                           const CsvFormat& format);
-TableFile read_npy(const std::filesystem::path& file, const std::vector<std::string>& wanted);
+TableFile read_npy(const std::filesystem::path& file, const std::vector<std::string>& wanted,
+                   const std::vector<std::string>& integers = {});
 
 /// The whole content. Throws InputError where the file cannot be read, is not a regular file or is longer
 /// than `most_bytes`.

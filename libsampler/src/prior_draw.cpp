@@ -135,8 +135,7 @@ double draw_inside(const device::Element& e, Numbers& numbers, const Name& name)
   for (int tries = 0; tries < kTries; ++tries) {
     const bool is_bounded = device::is_bounded_below(e.transform);
     const double x = is_bounded ? draw_above_bound(e, numbers) : draw_element(e, numbers);
-    const bool inside =
-        e.transform == device::Transform::interval ? x > 0 && x < 1 : !is_bounded || x > e.bound;
+    const bool inside = device::is_interval(e.transform) ? x > 0 && x < 1 : !is_bounded || x > e.bound;
     if (inside) return x;
   }
   throw InputError("prior." + name() + ": fewer than one draw in " + std::to_string(kTries) +
@@ -196,6 +195,8 @@ std::vector<double> Target::draw_from_prior(std::uint64_t seed, std::uint32_t ch
     for (double& w : weights) sum += w = std::exp(w - top);
     for (double& w : weights) w = std::max(w / sum, device::kLeastValue);
   }
+  // The prior is the same for all values of such a list, so sorting gives a draw from the ordered prior.
+  for (std::size_t b : ordered_lists_) sort_list(b, theta);
   if (ordered_block_) {
     // The prior is exchangeable, so sorting gives a draw from the ordered prior.
     std::vector<double> column;

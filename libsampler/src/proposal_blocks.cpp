@@ -35,7 +35,10 @@ bool depends_on(const device::ParameterTable& table, int element, int begin, int
       return meets(e.source, e.source);
     case device::Transform::ordered:
     case device::Transform::ordered_above:
-      return meets(e.source - e.rank * e.stride, e.source);
+    case device::Transform::ordered_interval: {
+      const int first = e.source - e.rank * e.stride;
+      return meets(std::min(first, e.source), std::max(first, e.source));
+    }
     case device::Transform::simplex:
       for (int s = 0; s < table.num_simplices; ++s) {
         const device::SimplexBlock& block = table.simplices[s];

@@ -22,6 +22,11 @@ void refuse_value(const std::string& name, double value, const std::string& allo
 
 bool is_fixed(const device::Element& e) { return e.transform == Transform::fixed; }
 
+/// Index of the element before element i in an order.
+std::size_t previous_of(const device::Element& e, std::size_t i) {
+  return static_cast<std::size_t>(static_cast<std::ptrdiff_t>(i) - e.stride);
+}
+
 }  // namespace
 
 Target::Target(ParameterLayout layout, const PriorSet& prior, std::span<const double> column_sd)
@@ -39,6 +44,7 @@ Target::Target(ParameterLayout layout, const PriorSet& prior, std::span<const do
   free_scales_ = std::move(built.free_scales);
   dim_unconstrained_ = built.dim_unconstrained;
   ordered_block_ = built.ordered_block;
+  ordered_lists_ = std::move(built.ordered_lists);
   components_differ_ = built.components_differ;
   mixture_ = find_mixture();
 }
@@ -114,7 +120,7 @@ bool Target::reaches_edge_of_support() const {
       case device::Density::power:
         return e.transform == Transform::simplex && e.a + 1 < kSparse;
       case device::Density::beta:
-        return e.transform == Transform::interval && (leads_to_edge(e.a) || leads_to_edge(e.b));
+        return device::is_interval(e.transform) && (leads_to_edge(e.a) || leads_to_edge(e.b));
       case device::Density::gamma:
         return e.transform == Transform::lower_bound && e.bound == 0 && e.a + 1 < kSparse;
       default:
@@ -137,9 +143,7 @@ double Target::log_prior(std::span<const double> theta) const {
   for (std::size_t i = 0; i < tables_.elements.size(); ++i) {
     const device::Element& e = tables_.elements[i];
     if (device::is_bounded_below(e.transform) && !(theta[i] > e.bound)) return -kInf;
-    if (device::is_ordered(e.transform) && e.rank > 0 &&
-        !(theta[i] > theta[i - static_cast<std::size_t>(e.stride)]))
-      return -kInf;
+    if (device::is_ordered(e.transform) && e.rank > 0 && !(theta[i] > theta[previous_of(e, i)])) return -kInf;
   }
   for (const auto& row : tables_.covariance_rows) {
     const double diagonal = theta[static_cast<std::size_t>(row.begin + row.row)];
@@ -159,13 +163,14 @@ void Target::unconstrain(std::span<const double> theta, std::span<double> u) con
     const device::Element& e = tables_.elements[i];
     const double x = theta[i];
     if (!std::isfinite(x)) refuse(i, "finite numbers");
-    if (e.transform == Transform::interval && !(x > e.bound && x < e.bound + e.width))
+    if (device::is_interval(e.transform) && !(x > e.bound && x < e.bound + e.width))
       refuse(i, "strictly between its bounds");
     if (device::is_bounded_below(e.transform) && !(x > e.bound))
       refuse(i, "above " + std::to_string(e.bound));
     if (device::is_ordered(e.transform) && e.rank > 0) {
-      const double previous = theta[i - static_cast<std::size_t>(e.stride)];
-      if (!(x > previous)) refuse(i, "above its predecessor " + std::to_string(previous));
+      const std::size_t before = previous_of(e, i);
+      if (!(x > theta[before]))
+        refuse(i, "above " + names[before] + ", which is " + std::to_string(theta[before]));
     }
     if (device::has_own_coordinate(e.transform))
       u[static_cast<std::size_t>(e.source)] =
@@ -204,6 +209,13 @@ void Target::unconstrain_row(const device::CovarianceRow& row, std::span<const d
     u[static_cast<std::size_t>(row.correlations + j)] = std::asinh(ratio);
     rest += at(j) * at(j);
   }
+}
+
+void Target::sort_list(std::size_t block, std::span<double> theta) const {
+  const auto begin = static_cast<std::size_t>(layout_.offset(block));
+  const auto values = theta.subspan(begin, static_cast<std::size_t>(layout_.blocks[block].size()));
+  std::sort(values.begin(), values.end());
+  if (tables_.elements[begin].rank > 0) std::reverse(values.begin(), values.end());
 }
 
 std::vector<double> Target::with_arguments_of(std::span<const double> theta) const {
@@ -274,6 +286,24 @@ void Target::move_inside(std::vector<double>& theta) const {
         values[j] = wanted * tables_.elements[static_cast<std::size_t>(row.begin + j)].bound;
       else if (wanted != scale)
         values[j] = scale > 0 ? values[j] * (wanted / scale) : (j == row.row ? wanted : 0.0);
+    }
+  }
+  for (std::size_t b : ordered_lists_) {
+    sort_list(b, theta);
+    // Values that were clamped together are set apart again.
+    const auto begin = static_cast<std::size_t>(layout_.offset(b)),
+               size = static_cast<std::size_t>(layout_.blocks[b].size());
+    for (std::size_t rank = 0; rank < size; ++rank) {
+      const bool is_increasing = tables_.elements[begin].rank == 0;
+      const std::size_t i = is_increasing ? begin + rank : begin + size - 1 - rank;
+      const device::Element& e = tables_.elements[i];
+      if (e.transform == Transform::ordered_interval) {
+        const double part = kInsideInterval * e.width / static_cast<double>(size);
+        theta[i] = std::clamp(theta[i], e.bound + part * static_cast<double>(rank + 1),
+                              e.bound + e.width - part * static_cast<double>(size - rank));
+      } else if (rank > 0 && !(theta[i] > theta[previous_of(e, i)])) {
+        theta[i] = theta[previous_of(e, i)] + kSmallest * (1 + std::abs(theta[previous_of(e, i)]));
+      }
     }
   }
   if (!ordered_block_) return;

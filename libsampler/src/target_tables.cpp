@@ -57,13 +57,14 @@ class Builder {
 
   // Sets the coordinates of an element in u and the transform from the real line to its support.
   void set_transform(device::Element& e, const ParameterBlock& block, int i, int begin_u, double floor,
-                     bool ordered) const {
+                     bool ordered, ListOrder order) const {
     e.source = begin_u + i;
     const int stride = ordered ? block.size() / block.shape[0] : 1;
-    const bool first_coordinate = ordered && i % stride == 0;
+    const bool first_coordinate = (ordered && i % stride == 0) || order != ListOrder::none;
     if (first_coordinate) {
-      e.rank = i / stride;
-      e.stride = stride;
+      // Of a decreasing list u_0 belongs to the last value.
+      e.rank = order == ListOrder::decreasing ? block.size() - 1 - i : i / stride;
+      e.stride = order == ListOrder::decreasing ? -1 : stride;
     }
     switch (block.support) {
       case Support::real:
@@ -74,7 +75,7 @@ class Builder {
         e.bound = floor;
         break;
       case Support::unit_interval:
-        e.transform = Transform::interval;
+        e.transform = first_coordinate ? Transform::ordered_interval : Transform::interval;
         e.width = 1;
         break;
       case Support::simplex:
@@ -151,6 +152,48 @@ class Builder {
     return e;
   }
 
+  ListOrder order_of(const ParameterBlock& block) const {
+    const auto found = prior_.list_orders.find(block.name);
+    if (found == prior_.list_orders.end()) return ListOrder::none;
+    const bool possible = block.shape.size() == 1 && block.component_axis < 0 &&
+                          (block.support == Support::real || block.support == Support::positive ||
+                           block.support == Support::unit_interval);
+    if (!possible)
+      throw InputError(
+          block.name +
+          ": its values cannot be ordered; allowed: a list of real or positive numbers, or of an "
+          "interval's");
+    return found->second;
+  }
+
+  /// Whether elements of one block have different priors; `first_conditional` is the index of the first
+  /// conditional element of the block, where it has any.
+  bool differs_within(int begin, int size, std::size_t first_conditional) const {
+    const auto& elements = built_.tables.elements;
+    const device::Element& first = elements[static_cast<std::size_t>(begin)];
+    for (int i = 1; i < size; ++i) {
+      const device::Element& e = elements[static_cast<std::size_t>(begin + i)];
+      if (e.a != first.a || e.b != first.b || e.c != first.c) return true;
+    }
+    const auto& conditionals = built_.tables.conditionals;
+    for (std::size_t i = first_conditional + 1; i < conditionals.size(); ++i) {
+      const auto &e = conditionals[i], &other = conditionals[first_conditional];
+      if (e.location != other.location || e.scale != other.scale || e.df != other.df) return true;
+    }
+    return false;
+  }
+
+  void check_order_of_fixed(const ParameterBlock& block, int begin, ListOrder order) const {
+    for (int i = 1; i < block.size(); ++i) {
+      const double before = built_.tables.elements[static_cast<std::size_t>(begin + i - 1)].bound,
+                   here = built_.tables.elements[static_cast<std::size_t>(begin + i)].bound;
+      if (order == ListOrder::increasing ? !(here > before) : !(here < before))
+        throw InputError("prior." + block.name + ".fixed: the values are not " +
+                         (order == ListOrder::increasing ? "increasing" : "decreasing") +
+                         ", which is the order of this list");
+    }
+  }
+
   void add_block(std::size_t b) {
     const ParameterBlock& block = layout_.blocks[b];
     const PriorSpec& spec = prior_of(block.name);
@@ -164,6 +207,12 @@ class Builder {
       built_.ordered_block = b;
       tables.log_prior_constant += std::lgamma(block.shape[0] + 1.0);
     }
+    const ListOrder order = order_of(block);
+    const bool is_list_ordered = order != ListOrder::none && !fixed;
+    if (is_list_ordered) {
+      built_.ordered_lists.push_back(b);
+      tables.log_prior_constant += std::lgamma(block.size() + 1.0);
+    }
     const int begin = static_cast<int>(tables.elements.size()), size = block.size();
     const int begin_u = built_.dim_unconstrained;
     const std::size_t first_conditional = tables.conditionals.size();
@@ -174,10 +223,16 @@ class Builder {
       if (fixed)
         fixed_sum += e.bound;
       else
-        set_transform(e, block, i, begin_u, floor_of(block, i), ordered);
+        set_transform(e, block, i, begin_u, floor_of(block, i), ordered, order);
       if (spec.family == PriorFamily::dirichlet) alpha_sum += broadcast_argument(block, spec, 0, i);
       tables.elements.push_back(e);
     }
+    if (is_list_ordered && differs_within(begin, size, first_conditional))
+      throw InputError(
+          "prior." + block.name +
+          ": it differs between the values of a list that has an order; allowed: the same prior for "
+          "all of them");
+    if (fixed && order != ListOrder::none) check_order_of_fixed(block, begin, order);
     const bool simplex = block.support == Support::simplex;
     if (fixed && simplex && std::abs(fixed_sum - 1) > 1e-9)
       throw InputError("prior." + block.name + ".fixed: the weights sum to " + std::to_string(fixed_sum) +

@@ -18,6 +18,7 @@ struct BuiltTarget {
   std::vector<int> free_scales;
   int dim_unconstrained = 0;
   std::optional<std::size_t> ordered_block;
+  std::vector<std::size_t> ordered_lists;
   bool components_differ = false;  ///< components have different priors
 };
 

@@ -110,6 +110,19 @@ TEST_F(ExpressionRuns, FaultsAreRefusedInOneLineWithTheirPlace) {
                         "data.weights: the data have no column nn");
 }
 
+TEST_F(ExpressionRuns, AParameterMayHaveTheNameOfAModels) {
+  for (const std::string name : {"sigma", "means", "weights", "scales", "order", "scale_floor"}) {
+    folder.write("c.yaml", "data: {file: x.csv}\nlikelihood: {parameters: {" + name +
+                               ": {support: positive}}, log_density: \"normal_lpdf(x, 0, " + name +
+                               ")\"}\nprior: {" + name +
+                               ": {half_normal: 5}}\nsampler: {warmup: 50, draws: 50}\n");
+    const auto run = folder.run("run c.yaml -q --force -o " + name);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    const auto config = app::parse_run_config(folder.read(name + "/config.yaml"), "c.yaml");
+    EXPECT_EQ(config.prior.blocks.at(name).family, PriorFamily::half_normal) << name;
+  }
+}
+
 TEST_F(ExpressionRuns, EnginesAgreeAndARunGoesOn) {
   folder.write("c.yaml", kNormal + "sampler: {seed: 3, warmup: 500, draws: 1000}\n");
   ASSERT_EQ(folder.run("run c.yaml -q -o whole").exit_code, 0);

@@ -142,6 +142,17 @@ TEST_F(Tables, ReadsNpyAndBelievesNoHeader) {
   EXPECT_EQ(table.num_rows, 2u);
   EXPECT_EQ(table.columns.size(), 3u);
   EXPECT_EQ(table.values, (std::vector<double>{1, 2, 3, 4, 5, 6}));
+  expect_refused({{write_npy("i.npy", "(2, 2)", {1, 2, 3, 4.5})}, {}, {}, {}, {}, {}, {"c1"}},
+                 {"i.npy: row 1, column 1 is 4.5", "no integer"});
+  EXPECT_EQ(read_table({{write_npy("i.npy", "(2, 2)", {1, 2, 3, 4.5})}, {}, {}, {}, {}, {}, {"c0"}}).num_rows,
+            2u);
+  const std::vector<ColumnRename> renames{{"a", "c0"}, {"c0", "c2"}};
+  const Table renamed = read_table({{(folder / "a.npy").string()}, {"c0", "a"}, {}, {}, {}, renames});
+  EXPECT_EQ(renamed.columns, (std::vector<std::string>{"c0", "a"}));
+  EXPECT_EQ(renamed.values, (std::vector<double>{3, 1, 6, 4}));
+  EXPECT_EQ(renamed.skipped_columns, std::vector<std::string>{"c1"});
+  EXPECT_EQ(read_column_names({{(folder / "a.npy").string()}, {}, {}, {}, {}, renames}),
+            (std::vector<std::string>{"a", "c1", "c0"}));
   EXPECT_EQ(read_table({{write_npy("f.npy", "(2, 3)", {1, 4, 2, 5, 3, 6}, "<f8", true)}, {}}).values,
             table.values);
   EXPECT_EQ(read_table({{write_npy("v.npy", "(2,)", {7, 8})}, {}}).values, (std::vector<double>{7, 8}));

@@ -49,11 +49,13 @@ std::string predict_expression(const Options& options, const Expression& express
         "rows: {p: \"inv_logit(eta)\"}");
   const RunData known = read_run_data(options.run, 0);
   if (options.data.empty()) check_data_files(options.run, known);
-  const ExpressionRows rows = read_expression_rows(expression, known.columns, Expression::Part::row_outputs,
-                                                   {options.data.empty() ? known.paths : options.data,
-                                                    {},
-                                                    options.data.empty() ? known.format : CsvFormat{},
-                                                    known.categories});
+  TableRequest request = known.request({});
+  if (!options.data.empty()) {
+    request.files = options.data;
+    request.format = CsvFormat{};
+  }
+  const ExpressionRows rows =
+      read_expression_rows(expression, known.columns, Expression::Part::row_outputs, request, known.units());
   const DrawSet draws = read_run_draws(options.run);
   const std::size_t total = draws.num_chains() * draws.num_draws,
                     count = std::min(total, static_cast<std::size_t>(options.draws)),

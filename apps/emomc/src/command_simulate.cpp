@@ -15,7 +15,7 @@
 #include "emomc/likelihood/table.hpp"
 #include "emomc/sampler/target.hpp"
 #include "expression_config.hpp"
-#include "expression_run.hpp"
+#include "expression_simulation.hpp"
 #include "simulation_config.hpp"
 #include "yaml_value.hpp"
 
@@ -136,88 +136,6 @@ std::size_t write_corpus(const fs::path& directory, const SimulationConfig& conf
     }
   }
   return rows;
-}
-
-/// Of a likelihood of the user's own: the data of its configuration with the columns that likelihood.simulate
-/// draws, at parameters of a file or of the prior.
-void simulate_expression(const RunConfig& config, const std::string& output, const std::string& parameters,
-                         std::size_t num_rows, bool quiet) {
-  const ExpressionSpec& spec = config.likelihood.expression;
-  const std::vector<std::string> drawn = simulated_columns(spec);
-  if (drawn.empty())
-    throw InputError(
-        "likelihood.simulate: this key is missing; it says how columns are drawn, as in simulate: {y: "
-        "\"poisson_log_rng(eta)\"}");
-  const fs::path data_file = config.data.files.size() == 1 ? config.data.files[0] : std::string("data.csv");
-  std::vector<std::string> names;
-  if (num_rows == 0) {
-    if (!fs::exists(data_file))
-      throw InputError(
-          "data.file: " + data_file.string() +
-          ": there is no such file; it has the columns that are not simulated; where there are none, "
-          "--rows says how many rows to draw");
-    names = read_column_names({config.data.files, names_of_columns(spec), config.data.format});
-  }
-  const std::size_t num_given = names.size();
-  for (const std::string& name : drawn)
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  const Expression expression(spec, names);
-  ExpressionRows rows;
-  if (num_rows > 0) {
-    rows.table.num_rows = num_rows;
-    rows.values.assign(num_rows * expression.used_columns().size(), 0.0);
-    const std::vector<bool> needed = expression.columns_of(Expression::Part::simulation);
-    if (std::find(needed.begin(), needed.end(), true) != needed.end())
-      throw InputError("--rows: the simulation reads columns of the data; allowed where it reads none");
-  } else {
-    rows = read_expression_rows(expression, names, Expression::Part::simulation,
-                                {config.data.files, {}, config.data.format, config.data.categories});
-  }
-  const Target target(expression.layout(), config.prior, std::span<const double>());
-  const std::vector<double> theta = parameters.empty() ? target.draw_from_prior(config.sampler.seed, 0, 0)
-                                                       : read_parameter_file(parameters, expression.layout());
-  std::vector<double> values(rows.table.num_rows * drawn.size());
-  expression.simulate(theta.data(), rows.values, config.sampler.seed, 0, values.data());
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (std::isnan(values[i]))
-      throw InputError(
-          fmt::format("likelihood.simulate.{}: the arguments of its distribution are not allowed in "
-                      "row {} at these parameters; choose others with --parameters or another "
-                      "sampler.seed",
-                      drawn[i % drawn.size()], i / drawn.size() + 1));
-  // The other columns of numbers are kept as they are.
-  std::vector<std::string> kept;
-  for (std::size_t j = 0; j < num_given; ++j)
-    if (std::find(drawn.begin(), drawn.end(), names[j]) == drawn.end()) kept.push_back(names[j]);
-  Table given;
-  if (!kept.empty())
-    given = read_table({config.data.files, kept, config.data.format, config.data.categories});
-  std::vector<const CategoryColumn*> texts(kept.size(), nullptr);
-  for (const CategoryColumn& column : given.categories)
-    texts[static_cast<std::size_t>(std::find(kept.begin(), kept.end(), column.name) - kept.begin())] =
-        &column;
-  prepare_directory(output, true);
-  OutputFile out(fs::path(output) / data_file.filename());
-  std::vector<std::string> header = kept;
-  header.insert(header.end(), drawn.begin(), drawn.end());
-  std::string text = joined_names(header) + "\n";
-  for (std::size_t i = 0; i < rows.table.num_rows; ++i) {
-    for (std::size_t j = 0; j < kept.size(); ++j) {
-      const double value = given.values[i * kept.size() + j];
-      text += (texts[j] ? texts[j]->levels[static_cast<std::size_t>(value)] : shortest_text(value)) + ",";
-    }
-    append_row(values.data() + i * drawn.size(), static_cast<int>(drawn.size()), text);
-  }
-  out.write(text);
-  out.close();
-  OutputFile truth(fs::path(output) / "truth.json");
-  truth.write(parameters_to_json(expression.layout(), std::span(theta).first(static_cast<std::size_t>(
-                                                          expression.layout().dim()))) +
-              "\n");
-  truth.close();
-  if (!quiet)
-    fmt::print("{}: {} rows x {} columns, truth in truth.json\n",
-               (fs::path(output) / data_file.filename()).string(), rows.table.num_rows, header.size());
 }
 
 bool is_expression_config(const std::string& file) {

@@ -2,18 +2,20 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
+#include <initializer_list>
 #include <regex>
 #include <span>
 #include <stdexcept>
 #include <utility>
 
-#include "emomc/core/nearest_name.hpp"
+#include "column_keys.hpp"
+#include "yaml_parts.hpp"
 
 namespace emomc::app {
 namespace {
 
 constexpr int kLongestParameter = 8192;
+const std::array<std::string, 2> kOrders{"increasing", "decreasing"};
 const std::array<std::string, 4> kSupports{"real", "positive", "unit_interval", "simplex"};
 
 Support support_of(const std::string& name) {
@@ -23,37 +25,15 @@ Support support_of(const std::string& name) {
                                    : Support::real;
 }
 
-/// "fit.yaml:7: likelihood.log_density", as messages begin.
-std::string place_of(const YamlValue& value) { return value.node().place.text() + ": " + value.key(); }
-
 /// A number is an expression too.
 ExpressionText expression_at(const YamlValue& value) {
   if (value.node().kind != YamlNode::Kind::scalar) value.refuse_type("an expression in quotes");
   return {place_of(value), value.node().scalar};
 }
 
-/// Calls `read` with the name and the value of each item of a map; nothing is in an empty section.
-void for_each_named(const YamlValue& value, const std::string& wanted,
-                    const std::function<void(const std::string&, const YamlValue&)>& read) {
-  const YamlNode& node = value.node();
-  if (node.kind == YamlNode::Kind::null) return;
-  if (node.kind != YamlNode::Kind::map) value.refuse_type(wanted);
-  for (std::size_t i = 0; i < node.keys.size(); ++i)
-    read(node.keys[i].scalar, YamlValue(node.items[i], value.key() + "." + node.keys[i].scalar));
-}
-
-void refuse_other_keys(const YamlValue& value, std::span<const std::string> allowed) {
-  const YamlNode& node = value.node();
-  for (const YamlNode& key : node.keys)
-    if (std::find(allowed.begin(), allowed.end(), key.scalar) == allowed.end())
-      refuse_at(
-          key.place, value.key() + "." + excerpt(key.scalar),
-          "unknown key; " + did_you_mean(nearest_name(key.scalar, allowed)) + "allowed: " + joined(allowed));
-}
-
 ExpressionParameter read_parameter(const std::string& name, const YamlValue& value) {
-  static const std::array<std::string, 2> kKeys{"support", "shape"};
-  ExpressionParameter parameter{name, place_of(value), Support::real, {}};
+  static const std::array<std::string, 3> kKeys{"support", "shape", "order"};
+  ExpressionParameter parameter{name, place_of(value), Support::real, {}, ListOrder::none};
   const YamlNode& node = value.node();
   if (node.kind == YamlNode::Kind::null) return parameter;
   if (node.kind != YamlNode::Kind::map)
@@ -67,6 +47,16 @@ ExpressionParameter read_parameter(const std::string& name, const YamlValue& val
     if (is_list && shape->items.size() != 1) at.refuse_type("a list of one length, such as [2]");
     const YamlValue length(is_list ? shape->items[0] : *shape, at.key());
     parameter.shape = {static_cast<int>(length.integer(1, kLongestParameter))};
+  }
+  if (const YamlNode* order = node.find("order")) {
+    const YamlValue at(*order, value.key() + ".order");
+    const bool increases = at.choice(kOrders) == kOrders[0];
+    parameter.order = increases ? ListOrder::increasing : ListOrder::decreasing;
+    if (parameter.support == Support::simplex || parameter.shape.empty())
+      at.refuse(
+          "an order is of a list whose support is real, positive or unit_interval; write its length, as in "
+          "{shape: [3], order: " +
+          (increases ? kOrders[0] : kOrders[1]) + "}, or remove this key");
   }
   if (parameter.support == Support::simplex && (parameter.shape.empty() || parameter.shape[0] < 2))
     value.refuse(
@@ -112,20 +102,6 @@ std::vector<NamedExpression> read_named(const YamlValue& value) {
   return all;
 }
 
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char letter : text) {
-    if (letter == '"' || letter == '\\') result += '\\';
-    if (letter == '\n')
-      result += "\\n";
-    else if (letter == '\t')
-      result += "\\t";
-    else
-      result += letter;
-  }
-  return result + "\"";
-}
-
 std::string write_named(const std::vector<NamedExpression>& all) {
   std::string text;
   for (const NamedExpression& named : all)
@@ -141,6 +117,8 @@ std::string write_parameters(const ExpressionSpec& spec) {
     if (!parameter.shape.empty())
       about +=
           (about.empty() ? "" : ", ") + std::string("shape: [") + std::to_string(parameter.shape[0]) + "]";
+    if (parameter.order != ListOrder::none)
+      about += ", order: " + (parameter.order == ListOrder::increasing ? kOrders[0] : kOrders[1]);
     text += (text.empty() ? "" : ", ") + yaml_text(parameter.name) + ": {" + about + "}";
   }
   return "{" + text + "}";
@@ -167,38 +145,6 @@ std::string write_constants(const ExpressionSpec& spec) {
     for (double number : constant.values) value += (value.empty() ? "" : ", ") + shortest_text(number);
     text += (text.empty() ? "" : ", ") + yaml_text(constant.name) + ": " +
             (constant.shape.empty() ? value : "[" + value + "]");
-  }
-  return "{" + text + "}";
-}
-
-void read_categories(const YamlValue& value, RunConfig& config) {
-  config.data.categories.clear();
-  for_each_named(value, "a map of columns, such as {school: auto, sex: [f, m]}",
-                 [&](const std::string& name, const YamlValue& levels) {
-                   CategoryColumn column{name, {}};
-                   const YamlNode& node = levels.node();
-                   if (node.kind == YamlNode::Kind::list) {
-                     for (const YamlNode& item : node.items) {
-                       column.levels.push_back(YamlValue(item, levels.key()).text("a text"));
-                       if (std::count(column.levels.begin(), column.levels.end(), column.levels.back()) > 1)
-                         YamlValue(item, levels.key())
-                             .refuse(excerpt(column.levels.back()) + " is listed twice; remove one");
-                     }
-                     if (column.levels.empty()) levels.refuse_type("auto, or a list of texts");
-                   } else if (node.kind != YamlNode::Kind::scalar || node.scalar != "auto") {
-                     levels.refuse_type("auto, or a list of texts");
-                   }
-                   config.data.categories.push_back(std::move(column));
-                 });
-}
-
-std::string write_categories(const std::vector<CategoryColumn>& categories) {
-  std::string text;
-  for (const CategoryColumn& column : categories) {
-    std::string levels;
-    for (const std::string& level : column.levels) levels += (levels.empty() ? "" : ", ") + quoted(level);
-    text += (text.empty() ? "" : ", ") + yaml_text(column.name) + ": " +
-            (levels.empty() ? "auto" : "[" + levels + "]");
   }
   return "{" + text + "}";
 }
@@ -256,15 +202,11 @@ std::string support_name(Support support) {
 }
 
 std::vector<ConfigKey> expression_keys() {
-  std::vector<ConfigKey> keys{
-      {"data.weights", "a column by which each row's log density is multiplied, as for counts of equal rows",
-       [](const YamlValue& v, RunConfig& c) { spec_of(c).weights = v.text("a column"); },
-       [](const RunConfig& c) { return yaml_text(spec_of(c).weights); }},
-      {"data.categories",
-       "{school: auto, sex: [f, m]}: columns of texts, which become 0, 1, ... in this order; auto: sorted",
-       read_categories, [](const RunConfig& c) { return write_categories(c.data.categories); }},
+  std::vector<ConfigKey> keys = column_keys();
+  const std::initializer_list<ConfigKey> of_likelihood{
       {"likelihood.parameters",
-       "{m: {}, s: {support: positive, shape: [2]}}; real | positive | unit_interval | simplex",
+       "{m: {}, s: {support: positive, shape: [2]}}; real | positive | unit_interval | simplex; order "
+       "of a list: increasing | decreasing",
        [](const YamlValue& v, RunConfig& c) {
          for_each_named(v, "a map of parameters, such as {m: {}, s: {support: positive}}",
                         [&](const std::string& name, const YamlValue& about) {
@@ -341,6 +283,7 @@ std::vector<ConfigKey> expression_keys() {
        [](const YamlValue& v, RunConfig& c) { spec_of(c).derived = read_named(v); },
        [](const RunConfig& c) { return write_named(spec_of(c).derived); }},
   };
+  keys.insert(keys.end(), of_likelihood);
   for (ConfigKey& key : keys) key.used_by = ConfigKey::Users::expressions;
   return keys;
 }
@@ -350,19 +293,22 @@ bool states_expression(const YamlNode& root) {
          find_value(root, "likelihood.source") != nullptr;
 }
 
-ExpressionSpec read_expression(const YamlNode& root) {
-  RunConfig config;
+void read_expression(const YamlNode& root, RunConfig& config) {
   for (const ConfigKey& key : expression_keys())
     if (const YamlNode* value = find_value(root, key.name)) key.read({*value, key.name}, config);
   check_code(root, config.likelihood.expression);
-  const std::vector<std::string> columns =
-      names_of_columns(config.likelihood.expression);  // throws where one cannot be parsed
-  for (const CategoryColumn& column : config.data.categories)
-    if (std::find(columns.begin(), columns.end(), column.name) == columns.end())
-      YamlValue(*find_value(root, "data.categories"), "data.categories." + column.name)
-          .refuse("no expression uses this column; " + did_you_mean(nearest_name(column.name, columns)) +
-                  "allowed: " + joined(columns));
-  return config.likelihood.expression;
+  refuse_unused_columns(root, config);
+}
+
+void refuse_order_of_prior(const YamlNode& root, const ExpressionSpec& spec) {
+  std::string name = "NAME";
+  for (const ExpressionParameter& parameter : spec.parameters)
+    if (!parameter.shape.empty() && name == "NAME") name = parameter.name;
+  refuse_at(
+      key_place(root, "prior.order"), "prior.order",
+      "it orders the components of a model; of a likelihood of your own the values of a list are ordered by "
+      "likelihood.parameters." +
+          name + ".order: increasing (or decreasing)");
 }
 
 PriorPart prior_part(const ExpressionSpec& spec, const std::string& parameter) {

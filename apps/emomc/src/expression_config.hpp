@@ -11,7 +11,8 @@
 
 namespace emomc::app {
 
-/// likelihood.parameters, linear, constants, prepare, where, log_density and derived, and data.weights.
+/// Those of column_keys(), and likelihood.parameters, linear, constants, prepare, where, log_density, rows,
+/// simulate and derived.
 std::vector<ConfigKey> expression_keys();
 
 /// Whether the configuration states a likelihood of the user's own.
@@ -19,7 +20,10 @@ bool states_expression(const YamlNode& root);
 
 /// Reads the keys of expression_keys() that are in `root`. Throws InputError with file and line where a value
 /// has the wrong form or an expression cannot be parsed.
-ExpressionSpec read_expression(const YamlNode& root);
+void read_expression(const YamlNode& root, RunConfig& config);
+
+/// Refuses prior.order, which only models have.
+[[noreturn]] void refuse_order_of_prior(const YamlNode& root, const ExpressionSpec& spec);
 
 /// What the prior of a parameter may be. Throws std::logic_error where there is no such parameter.
 PriorPart prior_part(const ExpressionSpec& spec, const std::string& parameter);

@@ -42,7 +42,7 @@ std::shared_ptr<const Expression> expression_of_run(const std::filesystem::path&
 }
 
 ExpressionRows read_expression_rows(const Expression& expression, const std::vector<std::string>& names,
-                                    Expression::Part part, TableRequest from) {
+                                    Expression::Part part, TableRequest from, const ColumnUnits& units) {
   const std::vector<bool> needed = expression.columns_of(part);
   std::vector<std::string> columns;
   std::vector<std::size_t> places;
@@ -52,13 +52,23 @@ ExpressionRows read_expression_rows(const Expression& expression, const std::vec
     places.push_back(j);
   }
   ExpressionRows rows;
-  from.columns = columns;  // none: all, for the number of rows
+  if (columns.empty()) {  // only the number of rows is needed, and any column has it
+    from.renames.clear();
+    from.columns = {read_column_names(from).at(0)};
+    if (!from.files.at(0).ends_with(".npy")) from.categories = {{from.columns[0], {}}};
+  } else {
+    from.columns = columns;
+  }
   rows.table = read_table(from);
   const std::size_t read = rows.table.columns.size();
   rows.values.assign(rows.table.num_rows * needed.size(), 0.0);
   for (std::size_t i = 0; i < rows.table.num_rows; ++i)
-    for (std::size_t j = 0; j < places.size(); ++j)
-      rows.values[i * needed.size() + places[j]] = rows.table.values[i * read + j];
+    for (std::size_t j = 0; j < places.size(); ++j) {
+      const std::size_t column = expression.used_columns()[places[j]];
+      const double value = rows.table.values[i * read + j];
+      rows.values[i * needed.size() + places[j]] =
+          units.is_identity() ? value : (value - units.mean.at(column)) / units.sd.at(column);
+    }
   expression.check_rows(rows.values, needed);
   return rows;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "emomc/core/data_units.hpp"
 #include "emomc/likelihood/expression.hpp"
 #include "emomc/likelihood/table.hpp"
 #include "emomc/sampler/draw_set.hpp"
@@ -23,9 +24,10 @@ struct ExpressionRows {
   std::vector<double> values;  ///< num_rows x used_columns().size(); 0 in columns that were not read
 };
 /// Reads the columns that a part of the likelihood needs; `names` are those of all columns that `expression`
-/// was made with, `from` is where the rows are, whatever its columns. Throws InputError.
+/// was made with, `from` is where the rows are, whatever its columns. `units` [names.size()] are those by
+/// which columns are standardised; empty: none is. Throws InputError.
 ExpressionRows read_expression_rows(const Expression& expression, const std::vector<std::string>& names,
-                                    Expression::Part part, TableRequest from);
+                                    Expression::Part part, TableRequest from, const ColumnUnits& units);
 
 /// The draws of one phase with the quantities that the run derives from them.
 DrawSet read_run_draws(const std::filesystem::path& directory, Phase phase = Phase::sampling);

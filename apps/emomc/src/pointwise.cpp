@@ -140,7 +140,7 @@ RunLikelihood likelihood_of_run(const std::filesystem::path& directory, const Ru
   RunLikelihood result;
   const std::string run = directory.string();
   check_data_files(directory, known);
-  const DataConfig data{known.paths, known.columns, true, known.format, known.categories};
+  const DataConfig data{known.paths, known.columns, true, known.format, known.categories, known.renames};
   Backend backend = Backend::cpu;
   if (const auto expression = expression_of_run(directory)) {
     const std::string file = (directory / "config.yaml").string();

@@ -111,8 +111,8 @@ std::vector<PredictiveCheck> checks_of_expression(const std::filesystem::path& d
   const RunData known = read_run_data(directory, 0);
   check_data_files(directory, known);
   const ExpressionRows rows = read_expression_rows(expression, known.columns, Expression::Part::simulation,
-                                                   {known.paths, {}, known.format, known.categories});
-  const Table observed = read_table({known.paths, expression.simulated(), known.format, known.categories});
+                                                   known.request({}), known.units());
+  const Table observed = read_table(known.request(expression.simulated()));
   const auto dim = static_cast<std::size_t>(expression.layout().dim());
   const int possible =
       static_cast<int>(std::min(1e6, kMostSimulated / static_cast<double>(rows.table.num_rows)));

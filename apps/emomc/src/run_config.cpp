@@ -58,6 +58,8 @@ void set_expression_defaults(const YamlNode& root, RunConfig& config) {
 
 /// Reads the priors of the parameters of a likelihood of the user's own, each of which needs one.
 void read_priors_of_expression(const YamlNode& root, RunConfig& config) {
+  for (const ExpressionParameter& parameter : parameters_of(config.likelihood.expression))
+    if (parameter.order != ListOrder::none) config.prior.list_orders[parameter.name] = parameter.order;
   for (const ExpressionParameter& parameter : parameters_of(config.likelihood.expression)) {
     const std::string key = "prior." + parameter.name;
     if (const YamlNode* value = find_value(root, key)) {
@@ -171,7 +173,7 @@ RunConfig parse_run_config(const std::string& yaml, const std::string& name,
 RunConfig run_config_of(const YamlNode& root, const std::string& name) {
   RunConfig config;
   if (states_expression(root))
-    config.likelihood.expression = read_expression(root);
+    read_expression(root, config);
   else
     refuse_keys_of_expressions(root, config.likelihood);
   refuse_unknown_keys(root, config.likelihood);
@@ -187,7 +189,8 @@ RunConfig run_config_of(const YamlNode& root, const std::string& name) {
   require_data_file(root);
   for (const ConfigKey& key : config_keys()) {
     const YamlNode* value = find_value(root, key.name);
-    const bool is_read = key.used_by == ConfigKey::Users::expressions && key.name != "data.categories";
+    const bool is_read =
+        key.used_by == ConfigKey::Users::expressions || is_prior_of_own(key, config.likelihood);
     if (value != nullptr && !is_read) key.read({*value, key.name}, config);
   }
   if (config.likelihood.is_expression()) {

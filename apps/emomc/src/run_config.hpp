@@ -23,6 +23,7 @@ struct DataConfig {
   CsvFormat format{};  ///< of CSV files; unset members are inferred from the files
   std::vector<CategoryColumn> categories =
       {};  ///< columns of texts; a list without levels: those of the data
+  std::vector<ColumnRename> renames = {};
   bool operator==(const DataConfig&) const = default;
 };
 

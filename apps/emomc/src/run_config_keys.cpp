@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "column_keys.hpp"
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/sampler/run_chains.hpp"
 #include "expression_config.hpp"
@@ -172,16 +173,7 @@ std::vector<ConfigKey> data_keys() {
       {"data.decimal", "of CSV: auto | point | comma (1,5 is 1.5)",
        [](const YamlValue& v, RunConfig& c) { c.data.format.decimal = read_mark(v, decimals); },
        [](const RunConfig& c) { return write_mark(c.data.format.decimal, decimals); }},
-      {"data.standardize",
-       "true: priors speak of columns with mean 0 and sd 1; false: of the data's own units",
-       [](const YamlValue& v, RunConfig& c) {
-         c.data.standardize = v.boolean();
-         if (c.data.standardize && c.likelihood.is_expression())
-           v.refuse(
-               "true is not for a likelihood of your own, which sees the data in their own units; allowed: "
-               "false");
-       },
-       [](const RunConfig& c) { return yaml_bool(c.data.standardize); }},
+      standardize_key(),
   };
 }
 
@@ -418,7 +410,7 @@ void refuse_unknown_keys(const YamlNode& root, const LikelihoodConfig& likelihoo
   const bool own = likelihood.is_expression();
   for (const ConfigKey& key : config_keys()) {
     // The priors of a likelihood of the user's own are those of its parameters.
-    if (own && key.name.starts_with("prior.")) continue;
+    if (is_prior_of_own(key, likelihood)) continue;
     names.push_back(key.name);
     if (key.read != nullptr && !(own && key.used_by == ConfigKey::Users::models)) offered.push_back(key.name);
   }
@@ -427,6 +419,9 @@ void refuse_unknown_keys(const YamlNode& root, const LikelihoodConfig& likelihoo
       names.push_back("prior." + parameter.name);
       offered.push_back(names.back());
     }
+  if (own && std::find(names.begin(), names.end(), "prior.order") == names.end() &&
+      find_value(root, "prior.order") != nullptr)
+    refuse_order_of_prior(root, likelihood.expression);
   refuse_unknown_in(root, "", names, offered);
 }
 
@@ -440,6 +435,10 @@ bool is_used(const ConfigKey& key, const LikelihoodConfig& likelihood) {
   return key.models.empty() || std::any_of(key.models.begin(), key.models.end(), [&](const ModelInfo* model) {
            return model->name == likelihood.model && model->covariance == likelihood.covariance;
          });
+}
+
+bool is_prior_of_own(const ConfigKey& key, const LikelihoodConfig& likelihood) {
+  return likelihood.is_expression() && key.name.starts_with("prior.");
 }
 
 bool is_used_by_proposal(const ConfigKey& key, const std::string& kind) {
@@ -490,7 +489,7 @@ void refuse_keys_of_expressions(const YamlNode& root, const LikelihoodConfig& li
 
 void refuse_unused_keys(const YamlNode& root, const RunConfig& config) {
   for (const ConfigKey& key : config_keys()) {
-    if (find_value(root, key.name) == nullptr) continue;
+    if (find_value(root, key.name) == nullptr || is_prior_of_own(key, config.likelihood)) continue;
     if (!is_used(key, config.likelihood))
       refuse_unused_by_model(key_place(root, key.name), key, config.likelihood);
     const std::string& kind = config.sampler.proposal.kind;

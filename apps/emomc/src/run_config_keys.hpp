@@ -31,6 +31,10 @@ struct ConfigKey {
 bool is_used(const ConfigKey& key, const LikelihoodConfig& likelihood);
 bool is_used(const ConfigKey& key, const RunConfig& config);
 
+/// Whether the key, if it is written, is that of a parameter of the user's own, which may have the name that
+/// a parameter of a model has.
+bool is_prior_of_own(const ConfigKey& key, const LikelihoodConfig& likelihood);
+
 /// In the order in which the keys are read and written; the keys of a section are consecutive.
 const std::vector<ConfigKey>& config_keys();
 

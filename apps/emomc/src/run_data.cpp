@@ -124,6 +124,15 @@ nlohmann::ordered_json to_json(const CsvFormat& format) {
           {"decimal", mark(format.decimal)}};
 }
 
+ColumnUnits RunData::units() const {
+  const bool fits = mean.size() == columns.size() && sd.size() == columns.size();
+  return fits ? ColumnUnits{mean, sd} : ColumnUnits{};
+}
+
+TableRequest RunData::request(std::vector<std::string> of_columns) const {
+  return {paths, std::move(of_columns), format, categories, {}, renames, integers};
+}
+
 RunData read_run_data(const std::filesystem::path& directory, std::size_t most_bytes) {
   RunData result;
   const auto manifest = read_manifest(directory / "manifest.json");
@@ -136,6 +145,12 @@ RunData read_run_data(const std::filesystem::path& directory, std::size_t most_b
   if (data.contains("categories") && data["categories"].is_object())
     for (const auto& [name, levels] : data["categories"].items())
       result.categories.push_back({name, strings_at(data["categories"], name.c_str())});
+  if (data.contains("rename") && data["rename"].is_object())
+    for (const auto& [name, in_file] : data["rename"].items())
+      if (in_file.is_string())
+        result.renames.push_back(
+            {name, in_file, (directory / "manifest.json").string() + ": data.rename." + name});
+  result.integers = strings_at(data, "integers");
   result.mean = numbers_at(data, "mean");
   result.sd = numbers_at(data, "sd");
   if (data.contains("sha256") && data["sha256"].is_string()) result.sha256 = data["sha256"];
@@ -145,7 +160,7 @@ RunData read_run_data(const std::filesystem::path& directory, std::size_t most_b
   try {
     check_data_files(directory, result);
     if (bytes_of(result.paths) > kMostTextPerNumber * (most_bytes / sizeof(double))) return result;
-    Table table = read_table({result.paths, result.columns, result.format, result.categories});
+    Table table = read_table(result.request(result.columns));
     if (hash_table(table) == result.sha256) result.values = std::move(table.values);
   } catch (const InputError&) {
     result.values.clear();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "emomc/core/data_units.hpp"
 #include "emomc/likelihood/csv_format.hpp"
 #include "emomc/likelihood/table.hpp"
 
@@ -18,9 +19,16 @@ struct RunData {
   std::vector<std::string> paths;
   CsvFormat format;                        ///< with which the CSV files were read
   std::vector<CategoryColumn> categories;  ///< with their levels
+  std::vector<ColumnRename> renames;
+  std::vector<std::string> integers;  ///< columns that have to hold integers
   std::string sha256;
   std::vector<double> mean, sd;  ///< [num_columns], by which the run standardised; empty: it did not
   std::vector<double> values;    ///< rows x columns; empty: the data are missing, changed or too large
+
+  /// Mean and sd as units; empty where the manifest has none, or damaged ones.
+  ColumnUnits units() const;
+  /// The request for `columns` of these data.
+  TableRequest request(std::vector<std::string> of_columns) const;
 };
 
 /// The manifest as JSON; null if it is missing, is damaged, is not a regular file or is longer than 16 MiB.

@@ -235,7 +235,9 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
                                ? nlohmann::ordered_json(config_.sampler.proposal.target_acceptance)
                                : nlohmann::ordered_json();
   m["config_sha256"] = sha256_hex(identity_.depends_on);
-  const ColumnUnits standardized = config_.data.standardize ? setup_.loaded.units : ColumnUnits{};
+  const ColumnUnits standardized = setup_.expression          ? setup_.standardized
+                                   : config_.data.standardize ? setup_.loaded.units
+                                                              : ColumnUnits{};
   m["data"] = {{"sha256", setup_.loaded.fingerprint.sha256},
                {"files", setup_.loaded.table.files},
                {"working_directory", std::filesystem::current_path().string()},
@@ -249,6 +251,9 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
                {"sd", standardized.sd}};
   for (const CategoryColumn& column : setup_.loaded.table.categories)
     m["data"]["categories"][column.name] = column.levels;
+  if (const auto& integers = config_.likelihood.expression.integers; !integers.empty())
+    m["data"]["integers"] = integers;
+  for (const ColumnRename& rename : config_.data.renames) m["data"]["rename"][rename.name] = rename.in_file;
   // Floors of standard deviations, in the data's own units.
   std::vector<double> floors = setup_.loaded.column_sd;
   for (std::size_t j = 0; j < floors.size(); ++j)

@@ -1,5 +1,7 @@
 #include "run_setup.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -85,6 +87,12 @@ ProposalShape shape_of_name(const std::string& name) {
                               : ProposalShape::dense;
 }
 
+TableRequest table_request(const DataConfig& config, const ExpressionSpec& spec,
+                           std::vector<std::string> columns, std::vector<std::string> labels) {
+  return {config.files,      std::move(columns), config.format, config.categories,
+          std::move(labels), config.renames,     spec.integers};
+}
+
 LoadedData load_data(const DataConfig& config, const ModelSpec& model,
                      const std::vector<std::string>& labels) {
   LoadedData loaded;
@@ -115,18 +123,45 @@ LoadedData load_data(const DataConfig& config, const ModelSpec& model,
   return loaded;
 }
 
+ColumnUnits standardized_units(const ExpressionSpec& spec, const std::vector<std::string>& columns,
+                               std::span<const double> values) {
+  if (spec.standardized.empty()) return {};
+  const std::size_t dim = columns.size();
+  const std::vector<std::size_t> out_of_range = columns_out_of_range(values, dim),
+                                 constant = constant_columns(values, dim);
+  const ColumnUnits of_all = column_units(values, dim);
+  ColumnUnits units{std::vector<double>(dim, 0.0), std::vector<double>(dim, 1.0)};
+  for (std::size_t j = 0; j < dim; ++j) {
+    if (std::find(spec.standardized.begin(), spec.standardized.end(), columns[j]) == spec.standardized.end())
+      continue;
+    const auto refuse_if = [&](const std::vector<std::size_t>& list, const std::string& why) {
+      if (std::find(list.begin(), list.end(), j) != list.end())
+        throw InputError("data.standardize: column " + columns[j] + why);
+    };
+    refuse_if(constant, " is constant (but for rounding) and has no sd; remove it from the list");
+    refuse_if(out_of_range,
+              ": its numbers are too large or too close together for float64 to hold their squares; "
+              "allowed: sizes up to 1e150 and differences from 1e-150");
+    units.mean[j] = of_all.mean[j];
+    units.sd[j] = of_all.sd[j];
+  }
+  return units;
+}
+
 LoadedExpression load_expression(const DataConfig& config, const ExpressionSpec& stated, Backend backend,
                                  int num_chains, const std::vector<std::string>& labels) {
   LoadedExpression result;
   const ExpressionSpec spec = with_code(stated);
   const std::vector<std::string> names =
-      read_column_names({config.files, names_of_columns(spec), config.format});
+      read_column_names(table_request(config, spec, names_of_columns(spec)));
   result.expression = std::make_shared<Expression>(spec, names);
   std::vector<std::string> used;
   for (std::size_t j : result.expression->used_columns()) used.push_back(names[j]);
   LoadedData& loaded = result.loaded;
-  loaded.table = read_table({config.files, used, config.format, config.categories, labels});
+  loaded.table = read_table(table_request(config, spec, used, labels));
   loaded.fingerprint = fingerprint_of(loaded.table);
+  result.standardized = standardized_units(spec, loaded.table.columns, loaded.table.values);
+  if (!result.standardized.is_identity()) standardize(result.standardized, loaded.table.values);
   result.backend = resolve_backend(
       backend, static_cast<double>(loaded.table.num_rows) * result.expression->cost_of_row() * num_chains);
   if (backend == Backend::automatic && host_build() == HostBuild::debug) result.backend = Backend::cpu;
@@ -149,6 +184,12 @@ LoadedExpression load_expression(const DataConfig& config, const ExpressionSpec&
 std::vector<std::string> describe(const RunSetup& setup) {
   std::vector<std::string> lines = describe(setup.loaded);
   if (setup.expression) lines.push_back("columns: " + joined(setup.expression->column_kinds()));
+  std::vector<std::string> standardized;
+  for (std::size_t j = 0; j < setup.standardized.sd.size(); ++j)
+    if (setup.standardized.mean[j] != 0 || setup.standardized.sd[j] != 1)
+      standardized.push_back(fmt::format("{} (mean {:.6g}, sd {:.6g})", setup.loaded.table.columns[j],
+                                         setup.standardized.mean[j], setup.standardized.sd[j]));
+  if (!standardized.empty()) lines.push_back("standardised: " + joined(standardized));
   return lines;
 }
 
@@ -253,6 +294,7 @@ void set_up_expression(const RunConfig& config, RunSetup& setup) {
   setup.expression = std::move(own.expression);
   setup.backend = own.backend;
   setup.compiler = std::move(own.compiler);
+  setup.standardized = std::move(own.standardized);
   setup.generated = std::move(own.generated);
   setup.code = std::move(own.code);
   setup.target =

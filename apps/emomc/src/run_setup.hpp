@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "emomc/core/data_units.hpp"
 #include "emomc/likelihood/engines.hpp"
@@ -35,21 +36,33 @@ inline constexpr std::int64_t kFirstDecision = 100;
 DataPart data_part(const std::string& name, const std::vector<double>& values, std::size_t dim,
                    std::size_t first_row, std::size_t num_rows);
 
+/// The request for `columns` of the data of a likelihood of the user's own, with labels of the columns
+/// `labels`.
+TableRequest table_request(const DataConfig& config, const ExpressionSpec& spec,
+                           std::vector<std::string> columns, std::vector<std::string> labels = {});
+
 /// Reads, checks and standardises the data. The table has labels of the columns `labels` too. Throws
 /// InputError.
 LoadedData load_data(const DataConfig& config, const ModelSpec& model,
                      const std::vector<std::string>& labels = {});
 
-/// A likelihood of the user's own with its data, which stay in their own units. Of LoadedData, `data` has the
+/// Mean and sd of the columns that data.standardize lists, 0 and 1 of the others; empty where it lists none.
+/// `values` are rows x columns, row-major. Throws InputError where a column is constant or out of range.
+ColumnUnits standardized_units(const ExpressionSpec& spec, const std::vector<std::string>& columns,
+                               std::span<const double> values);
+
+/// A likelihood of the user's own with its data, which stay in their own units but for the columns that
+/// data.standardize lists. Of LoadedData, `data` has the
 /// columns of `model`; `table` and the fingerprint are of those that the expressions name.
 struct LoadedExpression {
   LoadedData loaded;
   std::shared_ptr<const Expression> expression;
   std::shared_ptr<const RowModel> model;
   Backend backend = Backend::cpu;
-  std::string compiler;   ///< empty where there is no host code
-  std::string generated;  ///< Expression::Bound::header
-  std::string code;       ///< the text of likelihood.source; empty: there is none
+  std::string compiler;      ///< empty where there is no host code
+  std::string generated;     ///< Expression::Bound::header
+  std::string code;          ///< the text of likelihood.source; empty: there is none
+  ColumnUnits standardized;  ///< of the table's columns; empty: none is standardised
 };
 /// Reads the data and binds the expressions to them, on a backend that is chosen by the amount of work where
 /// `backend` is automatic. Throws InputError; MachineError where there is no compiler.
@@ -65,6 +78,7 @@ struct RunSetup {
   std::shared_ptr<const Expression> expression = nullptr;
   std::shared_ptr<const RowModel> row_model = nullptr;  ///< of the expression
   PrecisionError precision = {};                        ///< of the expression, where it was measured
+  ColumnUnits standardized;        ///< of the table's columns, where expressions have some standardised
   std::string compiler;            ///< of the expressions' host code; empty: there is none
   std::string code;                ///< the text of likelihood.source; empty: there is none
   std::string generated;           ///< C++ of the expressions; empty: they are interpreted

@@ -25,7 +25,7 @@ constexpr std::size_t kMostInputs = 256;
 class Reading {
  public:
   Reading(const ExpressionSpec& spec, const std::vector<std::string>& columns, ExpressionPlan& plan)
-      : spec_(spec), plan_(plan), lowering_(plan.graph, columns) {
+      : spec_(spec), plan_(plan), lowering_(plan.graph, columns, spec.reals, spec.standardized) {
     for (const ExpressionParameter& parameter : parameters_of(spec)) declare_parameter(parameter);
     if (plan.layout.blocks.empty())
       throw InputError(
@@ -61,7 +61,11 @@ class Reading {
     plan.derived_order = needed_by(plan.graph, plan.derived_nodes);
     plan.integers = lowering_.integers();
     plan.used_columns = lowering_.used_columns();
-    for (std::size_t j : plan.used_columns) plan.column_names.push_back(columns[j]);
+    for (std::size_t j : plan.used_columns) {
+      plan.column_names.push_back(columns[j]);
+      plan.is_integer.push_back(std::find(spec.integers.begin(), spec.integers.end(), columns[j]) !=
+                                spec.integers.end());
+    }
     check_sizes();
   }
 
@@ -244,6 +248,8 @@ std::vector<std::string> names_of_columns(const ExpressionSpec& spec) {
   return columns;
 }
 
+bool is_expression_name(const std::string& text) { return expression::is_identifier(text); }
+
 Expression::Expression(const ExpressionSpec& spec, const std::vector<std::string>& columns) {
   auto plan = std::make_shared<ExpressionPlan>();
   const Reading reading(spec, columns, *plan);
@@ -271,7 +277,9 @@ std::vector<std::string> Expression::unused_parameters() const {
 std::vector<std::string> Expression::column_kinds() const {
   std::vector<std::string> kinds;
   for (std::size_t j = 0; j < plan_->column_names.size(); ++j) {
-    std::string kind = static_cast<int>(j) == plan_->weights ? "weight" : "real";
+    std::string kind = static_cast<int>(j) == plan_->weights ? "weight"
+                       : plan_->is_integer[j]                ? "integer"
+                                                             : "real";
     for (const IntegerUse& use : plan_->integers) {
       const Node& node = plan_->graph[use.node];
       if (node.operation == Operation::column && node.index == static_cast<int>(j))

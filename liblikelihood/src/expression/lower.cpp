@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -19,10 +20,31 @@ std::string counted(std::size_t n, const std::string& what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
 }
 
+bool is_among(const std::string& name, const std::vector<std::string>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_density(const std::string& name) {
+  return name.ends_with("_lpdf") || name.ends_with("_lcdf") || name.ends_with("_lccdf");
+}
+
+/// What is left of a name without its case and all marks: "bodymassg" of "Body Mass (g)".
+std::string letters_of(const std::string& name) {
+  std::string letters;
+  for (const char c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return letters;
+}
+
 }  // namespace
 
-Lowering::Lowering(Graph& graph, std::vector<std::string> columns)
-    : graph_(graph), columns_(std::move(columns)) {}
+Lowering::Lowering(Graph& graph, std::vector<std::string> columns, std::vector<std::string> reals,
+                   std::vector<std::string> standardized)
+    : graph_(graph),
+      columns_(std::move(columns)),
+      reals_(std::move(reals)),
+      standardized_(std::move(standardized)) {}
 
 NodeId Lowering::column(std::size_t j) {
   auto at = std::find(used_.begin(), used_.end(), j);
@@ -119,6 +141,21 @@ std::vector<std::string> Lowering::known_names() const {
   return names;
 }
 
+/// Of a name that nothing has: the column that is probably meant and that expressions cannot write.
+std::string Lowering::rename_hint(const std::string& name) const {
+  constexpr std::size_t kFewest = 3;  // letters from which a part of a name tells columns apart
+  const std::string letters = letters_of(name);
+  for (const std::string& column : columns_) {
+    if (is_identifier(column)) continue;
+    const std::string others = letters_of(column);
+    const bool is_part = letters.size() >= kFewest && others.find(letters) != std::string::npos;
+    if (letters.empty() || (!is_part && !nearest_name(letters, std::array{others}))) continue;
+    return "the column \"" + column + "\" has no name that expressions can write, data.rename: {" + name +
+           ": \"" + column + "\"} gives it one; ";
+  }
+  return "";
+}
+
 Value Lowering::name(const Syntax& syntax, const Scope* arguments) {
   const std::string& name = syntax.name;
   if (arguments != nullptr) return arguments->at(name);
@@ -135,9 +172,22 @@ Value Lowering::name(const Syntax& syntax, const Scope* arguments) {
   const std::vector<std::string> names = known_names();
   std::string all;
   for (const auto& known : names) all += (all.empty() ? "" : ", ") + known;
+  const std::string hint = rename_hint(name);
   refuse(syntax, "there is no column, parameter or constant " + name + "; " +
-                     did_you_mean(nearest_name(name, names)) +
+                     (hint.empty() ? did_you_mean(nearest_name(name, names)) : hint) +
                      "allowed here: " + (all.empty() ? "numbers" : all));
+}
+
+std::string Lowering::column_name(NodeId id) const {
+  const Node& node = graph_[id];
+  return node.operation == Operation::column ? columns_[used_[static_cast<std::size_t>(node.index)]] : "";
+}
+
+std::string Lowering::why_real(NodeId id) const {
+  const std::string name = column_name(id);
+  if (is_among(name, reals_)) return "column " + name + " is real, as data.kinds says";
+  if (is_among(name, standardized_)) return "column " + name + " is standardised, as data.standardize says";
+  return "";
 }
 
 bool Lowering::is_integer(NodeId id) const {
@@ -146,7 +196,7 @@ bool Lowering::is_integer(NodeId id) const {
     case Operation::constant:
       return std::floor(node.value) == node.value;
     case Operation::column:
-      return true;  // its values are looked at when there are data
+      return why_real(id).empty();  // its values are looked at when there are data
     case Operation::add:
     case Operation::subtract:
     case Operation::multiply:
@@ -172,9 +222,11 @@ void Lowering::need_count(const Syntax& syntax, NodeId id, int size, const std::
   if (node.stage & kParameters)
     refuse(syntax,
            what + ", and this depends on parameters; allowed: a column of whole numbers or a whole number");
-  if (!is_integer(id))
-    refuse(syntax,
-           what + ", and this is a real number; allowed: a column of whole numbers or a whole number");
+  if (!is_integer(id)) {
+    const std::string why = why_real(id);
+    refuse(syntax, what + ", and " + (why.empty() ? "this is a real number" : why) +
+                       "; allowed: a column of whole numbers or a whole number");
+  }
   if (node.operation == Operation::constant) {
     if (size > 0 && !(node.value >= 0 && node.value < size))
       refuse(syntax, what + ", and this is " + std::to_string(static_cast<long>(node.value)) +
@@ -317,6 +369,12 @@ Value Lowering::defined(const Syntax& syntax, const Definition& definition,
                         const std::vector<Value>& arguments) {
   need_arguments(syntax, arguments.size(), definition.arguments.size(), signature_of(definition));
   Scope scope;
+  if (blamed_ == nullptr && is_density(definition.name))
+    for (NodeId node : arguments[0].nodes)
+      if (const std::string column = column_name(node); is_among(column, standardized_))
+        refuse(syntax.parts[0], "column " + column +
+                                    " is standardised, as data.standardize says, and its density " +
+                                    "would be of other units; allowed: columns that predict");
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto& argument = definition.arguments[i];
     // Within a definition the arguments have been looked at already.

@@ -30,7 +30,9 @@ struct IntegerUse {
 class Lowering {
  public:
   /// `columns` are those that the data have; the one that is used first becomes Graph::column(0), and so on.
-  Lowering(Graph& graph, std::vector<std::string> columns);
+  /// Those of `reals` and `standardized` may not be used as whole numbers.
+  Lowering(Graph& graph, std::vector<std::string> columns, std::vector<std::string> reals = {},
+           std::vector<std::string> standardized = {});
 
   /// Throws InputError where the name is no identifier, or known already; `key` is where it is declared.
   void declare(const std::string& name, const std::string& key, Value value, const char* kind);
@@ -78,6 +80,10 @@ class Lowering {
   NodeId column(std::size_t j);
   void need_count(const Syntax& syntax, NodeId node, int size, const std::string& what);
   bool is_integer(NodeId node) const;
+  /// The name of a node that is a column; empty of others.
+  std::string column_name(NodeId node) const;
+  /// Why a node that is a column of the user's is not taken for whole numbers; empty: it may be.
+  std::string why_real(NodeId node) const;
   void need_arguments(const Syntax& syntax, std::size_t given, std::size_t wanted,
                       const std::string& signature);
   const std::vector<NodeId>& need_list(const Syntax& syntax, const Value& value, const std::string& what);
@@ -85,10 +91,11 @@ class Lowering {
   [[noreturn]] void refuse(const Syntax& syntax, const std::string& what) const;
   std::string where(const Syntax& syntax) const;
   std::vector<std::string> known_names() const;
+  std::string rename_hint(const std::string& name) const;
   void check_size(const Syntax& syntax) const;
 
   Graph& graph_;
-  std::vector<std::string> columns_;
+  std::vector<std::string> columns_, reals_, standardized_;
   std::vector<std::size_t> used_;
   std::map<std::string, Symbol> symbols_;
   std::map<std::string, NodeId> simulated_;

@@ -15,6 +15,7 @@ struct ExpressionPlan {
   ParameterLayout layout;
   std::vector<std::size_t> used_columns;
   std::vector<std::string> column_names;  ///< of the used ones
+  std::vector<bool> is_integer;           ///< of the used ones: by the user's word
   expression::Graph graph;                ///< of the whole likelihood, as it was written
   expression::NodeId log_density = 0;
   std::vector<expression::IntegerUse> integers;

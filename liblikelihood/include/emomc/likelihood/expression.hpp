@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "emomc/core/host_compiler.hpp"
+#include "emomc/core/list_order.hpp"
 #include "emomc/core/parameters.hpp"
 #include "emomc/likelihood/data_set.hpp"
 #include "emomc/likelihood/engines.hpp"
@@ -63,8 +64,9 @@ struct ExpressionParameter {
   std::string name, key;
   Support support = Support::real;
   std::vector<int> shape;
+  ListOrder order = ListOrder::none;  ///< of the values of a list
   bool operator==(const ExpressionParameter& other) const {
-    return name == other.name && support == other.support && shape == other.shape;
+    return name == other.name && support == other.support && shape == other.shape && order == other.order;
   }
 };
 
@@ -96,6 +98,10 @@ struct ExpressionSpec {
   /// Columns of the data and how they are drawn; the names may be those of columns.
   std::vector<NamedExpression> simulate;
   std::string weights;  ///< a column by which each row's log density is multiplied; or empty
+  std::vector<std::string> integers = {};  ///< columns that the reader of the data finds to hold integers
+  std::vector<std::string> reals = {};     ///< columns that are no counts and no indices, whatever they hold
+  /// Columns that are given with mean 0 and sd 1: neither counts nor indices, and no variables of densities.
+  std::vector<std::string> standardized = {};
   bool operator==(const ExpressionSpec&) const = default;
 };
 
@@ -108,6 +114,9 @@ std::vector<std::string> simulated_columns(const ExpressionSpec& spec);
 /// The names in the expressions that are declared nowhere, and so have to be columns of the data. Throws
 /// InputError, with key, line and column, where an expression cannot be parsed.
 std::vector<std::string> names_of_columns(const ExpressionSpec& spec);
+
+/// Whether expressions can have this as a name: a letter or underscore, then letters, digits and underscores.
+bool is_expression_name(const std::string& text);
 
 /// The functions of the language, sorted, each with its arguments: "normal_lpdf(x, mu, sigma)".
 std::vector<std::string> expression_functions();
@@ -127,7 +136,8 @@ class Expression {
   const ParameterLayout& layout() const;
   /// The columns that the likelihood reads, as indices into `columns`, in the order of their first use.
   const std::vector<std::size_t>& used_columns() const;
-  /// One line for each used column: its name, and whether its values are real numbers, counts or indices.
+  /// One line for each used column: its name, and whether its values are real numbers, integers, counts or
+  /// indices.
   std::vector<std::string> column_kinds() const;
 
   /// Whether a column says which element of a list is meant, as in `alpha[group]`.

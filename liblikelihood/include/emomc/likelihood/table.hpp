@@ -18,6 +18,13 @@ struct CategoryColumn {
   bool operator==(const CategoryColumn&) const = default;
 };
 
+/// A column that has another name than in its file.
+struct ColumnRename {
+  std::string name, in_file;
+  std::string key = {};  ///< that messages name: "fit.yaml:2: data.rename.mass"
+  bool operator==(const ColumnRename& other) const { return name == other.name && in_file == other.in_file; }
+};
+
 /// What to read.
 struct TableRequest {
   std::vector<std::string> files;  ///< paths or glob patterns
@@ -29,6 +36,11 @@ struct TableRequest {
   /// Columns that become labels beside the reserved ones, whether they are data too or not. Numbers of .npy
   /// files are written as text. A name that a file does not have does not matter.
   std::vector<std::string> labels = {};
+  /// Columns, categories and labels have the new names, here and in a Table. Those that are not read do not
+  /// matter.
+  std::vector<ColumnRename> renames = {};
+  /// Columns whose values have to be integers (data.kinds); those that are not read do not matter.
+  std::vector<std::string> integers = {};
 };
 
 /// A text column with the labels of the rows, dictionary-encoded.
@@ -42,13 +54,13 @@ struct LabelColumn {
 struct Table {
   std::vector<std::string> columns;
   std::size_t num_rows = 0;
-  std::vector<double> values;               ///< num_rows x columns.size(), row-major, host memory
-  std::vector<std::string> files;           ///< after expansion of patterns, in reading order
-  std::vector<std::size_t> file_first_row;  ///< [files.size()] index of each file's first row
-  std::vector<std::string> skipped_columns;
-  std::vector<CategoryColumn> categories;  ///< those of the request that were read, with their levels
-  std::vector<LabelColumn> labels;         ///< the reserved and requested columns that all files have
-  std::size_t num_duplicate_rows = 0;      ///< rows that are equal to an earlier one
+  std::vector<double> values;                ///< num_rows x columns.size(), row-major, host memory
+  std::vector<std::string> files;            ///< after expansion of patterns, in reading order
+  std::vector<std::size_t> file_first_row;   ///< [files.size()] index of each file's first row
+  std::vector<std::string> skipped_columns;  ///< by their names in the file
+  std::vector<CategoryColumn> categories;    ///< those of the request that were read, with their levels
+  std::vector<LabelColumn> labels;           ///< the reserved and requested columns that all files have
+  std::size_t num_duplicate_rows = 0;        ///< rows that are equal to an earlier one
   /// Deviations from the default CSV format, with the file's name.
   std::vector<std::string> notes;
 };
@@ -60,12 +72,19 @@ const std::vector<std::string>& reserved_columns();
 /// the file has one plausible reading; where it has two, the file is refused. A first column of row names or
 /// numbers that has no name of its own (as written by pandas and R) is an index and left out unless it is
 /// asked for. Throws InputError, one line with file, line (the header is line 1) and column, where a value is
-/// missing, not a number, NaN or infinite, where rows differ in length, where columns are missing or
-/// duplicated, or where there are no rows. Sizes in a file are checked before memory is allocated for them.
+/// missing, not a number, NaN, infinite or no integer where one is needed, where rows differ in length, where
+/// columns are missing or duplicated, or where there are no rows. Sizes in a file are checked before memory
+/// is allocated for them.
 Table read_table(const TableRequest& request);
 
-/// The names of all columns of the first file, reserved ones included. `request.columns` are names that may
-/// be among them; they help to detect the format. Throws InputError as read_table does for the file's format.
+/// The names of all columns of the first file, reserved ones included, after renaming. `request.columns` are
+/// names that may be among them; they help to detect the format. Throws InputError as read_table does for the
+/// file's format, and where a renamed column is not there or has the name of another one.
 std::vector<std::string> read_column_names(const TableRequest& request);
+
+/// The name in the file of a column with a name of the user's own, and the inverse; a column that is not
+/// renamed has its own.
+std::string name_in_file(const std::string& name, const std::vector<ColumnRename>& renames);
+std::string name_from_file(const std::string& in_file, const std::vector<ColumnRename>& renames);
 
 }  // namespace emomc

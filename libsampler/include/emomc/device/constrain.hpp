@@ -5,6 +5,7 @@
 #include "emomc/device/edge_of_support.hpp"
 #include "emomc/device/log_prior.hpp"
 #include "emomc/device/math.hpp"
+#include "emomc/device/ordered_values.hpp"
 #include "emomc/device/parameter_table.hpp"
 #include "emomc/device/team.hpp"
 
@@ -76,6 +77,13 @@ EMOMC_HD double constrain_simplices(const Team& team, const ParameterTable& tabl
   return log_jacobian;
 }
 
+/// bound + width / (1 + exp(-x)); adds the logarithm of its derivative.
+EMOMC_INLINE double interval_value(const Element& e, double x, double& log_jacobian) {
+  const double t = exp(x < 0 ? x : -x);  // in (0, 1]: no overflow on either side
+  log_jacobian += log(e.width) + (x < 0 ? x : -x) - 2.0 * log1p(t);
+  return e.bound + e.width * ((x < 0 ? t : 1.0) / (1.0 + t));
+}
+
 /// theta of one element that is in no simplex block; adds to the log Jacobian.
 EMOMC_INLINE double constrain_element(const Element& e, const double* u, double known_u, double known_theta,
                                       double& log_jacobian) {
@@ -91,18 +99,14 @@ EMOMC_INLINE double constrain_element(const Element& e, const double* u, double 
       log_jacobian += x;
       return x == known_u ? known_theta : e.bound + exp(x);
     }
-    case Transform::interval: {
-      const double x = u[e.source];
-      const double t = exp(x < 0 ? x : -x);  // in (0, 1]: no overflow on either side
-      log_jacobian += log(e.width) + (x < 0 ? x : -x) - 2.0 * log1p(t);
-      return e.bound + e.width * ((x < 0 ? t : 1.0) / (1.0 + t));
-    }
-    case Transform::ordered: {
-      double x = u[e.source - e.rank * e.stride];
-      EMOMC_ROLLED
-      for (int r = 1; r <= e.rank; ++r) x += exp(u[e.source - (e.rank - r) * e.stride]);
+    case Transform::interval:
+      return interval_value(e, u[e.source], log_jacobian);
+    case Transform::ordered:
       if (e.rank > 0) log_jacobian += u[e.source];
-      return x;
+      return ordered_value(e, u);
+    case Transform::ordered_interval: {
+      if (e.rank > 0) log_jacobian += u[e.source];
+      return interval_value(e, ordered_value(e, u), log_jacobian);
     }
     case Transform::ordered_above: {
       double x = e.bound;

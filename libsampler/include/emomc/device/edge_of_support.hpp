@@ -6,6 +6,7 @@
 
 #include "emomc/device/log_prior.hpp"
 #include "emomc/device/math.hpp"
+#include "emomc/device/ordered_values.hpp"
 #include "emomc/device/parameter_table.hpp"
 
 namespace emomc::device {
@@ -71,6 +72,8 @@ EMOMC_INLINE double log_density_term_at(const ParameterTable& table, const Eleme
   if (is_least || x > kNextToOne) {
     if (e.density == Density::beta && e.transform == Transform::interval)
       return log_beta_term_at_edge(e.a, e.b, u[e.source]);
+    if (e.density == Density::beta && e.transform == Transform::ordered_interval)
+      return log_beta_term_at_edge(e.a, e.b, ordered_value(e, u));
     if (is_least && e.density == Density::power && e.transform == Transform::simplex)
       return e.a *
              log_of_tiny_weight(table.elements, table.simplices, table.num_simplices, e.source, e.rank, u);

@@ -16,7 +16,9 @@ enum class Transform : int {
   simplex,        ///< isometric log-ratio, see SimplexBlock
   ordered,        ///< theta = u_0 + exp(u_1) + ... + exp(u_rank), u_i being `stride` apart
   ordered_above,  ///< theta = bound + exp(u_0) + ... + exp(u_rank)
-  covariance,     ///< an element of a Cholesky factor, see CovarianceRow
+  /// theta = bound + width / (1 + exp(-x)), x = u_0 + exp(u_1) + ... + exp(u_rank)
+  ordered_interval,
+  covariance,  ///< an element of a Cholesky factor, see CovarianceRow
 };
 
 /// Density families as the table has them (log_prior.hpp): a, b and c are the arguments in the form that is
@@ -37,14 +39,19 @@ struct Element {
   Transform transform;
   int source;  ///< index into u; of the block's first element for `simplex`
   int rank;    ///< `ordered...`: place in the order; `simplex`: place in the block
-  int stride;  ///< `ordered...`: distance in u between neighbours in the order
+  int stride;  ///< `ordered...`: distance in u between neighbours in the order, below 0 in a decreasing list
   double bound;
   double width;  ///< `simplex`: 1 / sqrt(rank (rank + 1)), of the Helmert basis; 0 in place 0
   Density density;
   double a, b, c;
 };
 
-constexpr bool is_ordered(Transform t) { return t == Transform::ordered || t == Transform::ordered_above; }
+constexpr bool is_ordered(Transform t) {
+  return t == Transform::ordered || t == Transform::ordered_above || t == Transform::ordered_interval;
+}
+constexpr bool is_interval(Transform t) {
+  return t == Transform::interval || t == Transform::ordered_interval;
+}
 constexpr bool is_bounded_below(Transform t) {
   return t == Transform::lower_bound || t == Transform::ordered_above;
 }

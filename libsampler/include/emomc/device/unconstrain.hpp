@@ -22,6 +22,12 @@ EMOMC_INLINE double unconstrain_element(const Element& e, const double* theta, i
       return log((x - e.bound) / (e.bound + e.width - x));
     case Transform::ordered:
       return e.rank == 0 ? x : log(x - theta[i - e.stride]);
+    case Transform::ordered_interval: {
+      const double y = log((x - e.bound) / (e.bound + e.width - x));
+      if (e.rank == 0) return y;
+      const double before = theta[i - e.stride];
+      return log(y - log((before - e.bound) / (e.bound + e.width - before)));
+    }
     case Transform::ordered_above:
       return log(x - (e.rank == 0 ? e.bound : theta[i - e.stride]));
     default:

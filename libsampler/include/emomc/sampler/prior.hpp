@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "emomc/core/list_order.hpp"
+
 namespace emomc {
 
 /// A number or nested list of numbers as the user wrote it; `shape` is empty for one number. It is broadcast
@@ -63,6 +65,9 @@ struct PriorSet {
   /// Name of a block with a component axis whose first coordinates must increase with the component; the
   /// prior is multiplied by K!. Empty: none. The prior must be invariant to permutations of the components.
   std::string order = {};
+  /// Blocks with one axis whose values are in an order; the prior, which is the same for all of them, is
+  /// multiplied by the factorial of their number. Blocks that are fixed have their values in this order.
+  std::map<std::string, ListOrder> list_orders = {};
   bool operator==(const PriorSet&) const = default;
 };
 

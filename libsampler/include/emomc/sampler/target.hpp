@@ -59,7 +59,7 @@ class Target {
   std::vector<double> with_arguments_of(std::span<const double> theta) const;
   /// Moves theta [dim] into the support where it lies outside: scales above their floor, weights to the
   /// smallest normal number (2.2e-308) or more, values of an interval inside it, fixed parameters to their
-  /// values, components into the order of the prior.
+  /// values, components into the order of the prior, lists into theirs.
   void move_inside(std::vector<double>& theta) const;
   /// Draws theta [dim] from the prior; the random numbers are a function of (seed, chain, attempt). Smaller
   /// weights are replaced by the smallest normal number, 2.2e-308.
@@ -72,6 +72,8 @@ class Target {
   Range unconstrained_range(std::size_t block) const { return ranges_[block]; }
   /// Index of the block whose first coordinates increase with the component, if there is one.
   std::optional<std::size_t> ordered_block() const { return ordered_block_; }
+  /// Indices of the blocks of PriorSet::list_orders that are not fixed.
+  const std::vector<std::size_t>& ordered_lists() const { return ordered_lists_; }
   /// Whether the prior is invariant to a permutation of the components: it has no order, and all components
   /// have the same prior.
   bool components_are_exchangeable() const { return !ordered_block_ && !components_differ_; }
@@ -95,6 +97,8 @@ class Target {
 
  private:
   device::MixtureLayout find_mixture() const;
+  /// Sorts the values of a block of ordered_lists() in its order.
+  void sort_list(std::size_t block, std::span<double> theta) const;
   void unconstrain_row(const device::CovarianceRow& row, std::span<const double> theta,
                        std::span<double> u) const;
 
@@ -104,6 +108,7 @@ class Target {
   std::vector<int> free_scales_;
   int dim_unconstrained_ = 0;
   std::optional<std::size_t> ordered_block_;
+  std::vector<std::size_t> ordered_lists_;
   bool components_differ_ = false;
   device::MixtureLayout mixture_{};
 };
