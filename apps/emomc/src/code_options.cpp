@@ -42,7 +42,7 @@ ExpressionSpec with_code(const ExpressionSpec& spec) {
 }
 
 std::filesystem::path code_file(const std::filesystem::path& directory) {
-  return directory / "likelihood.hpp";
+  return directory / "likelihood_source.hpp";
 }
 
 }  // namespace emomc::app

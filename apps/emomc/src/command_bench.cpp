@@ -5,6 +5,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <utility>
 
 #include "bench_measure.hpp"
 #include "code_options.hpp"
@@ -113,9 +114,7 @@ void bench_config(const Options& options) {
     if (!list_cuda_devices().empty()) methods.emplace_back("cuda");
   }
   auto results = nlohmann::ordered_json::array();
-  if (!options.json)
-    print_line(
-        fmt::format("{:<9} {:>8} {:>6} {:>9} {:>13}", "method", "n", "chains", "precision", "us/evaluation"));
+  bool is_first = true;  // a fault of the configuration comes ahead of all output
   for (const auto& method : methods)
     for (const int chains : options.chains) {
       BenchCase one;
@@ -125,6 +124,9 @@ void bench_config(const Options& options) {
       one.threads = options.threads;
       one.seconds = options.seconds;
       const BenchResult result = measure(one, config);
+      if (!options.json && std::exchange(is_first, false))
+        print_line(fmt::format("{:<9} {:>8} {:>6} {:>9} {:>13}", "method", "n", "chains", "precision",
+                               "us/evaluation"));
       if (options.json) {
         results.push_back({{"method", method},
                            {"config", options.config},
