@@ -82,7 +82,7 @@ void BatchEvaluation::choose_rows(const DeviceLikelihood& likelihood, bool toget
   // A column is read for all chains at once, so that registers are worth more for rows.
   constexpr int kRegisters = 52, kBytesOfRegister = 4;
   const int most = likelihood.real == "float" ? 4 : 2;
-  for (int rows = most; rows >= 1; rows /= 2) {
+  for (int rows = most; rows >= 2; rows /= 2) {
     if (rows * bytes_of_row_ > kRegisters * kBytesOfRegister) continue;
     rows_ = rows;
     return;
