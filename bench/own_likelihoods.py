@@ -169,6 +169,21 @@ def of_numba(kind, data, theta, chains, precision, seconds):
     return 1e6 * timed(lambda: regression_likelihood(theta, x, y), lambda v: v, seconds)
 
 
+def read_bandwidth(seconds):
+    """GB/s at which both peers' and our threads could read rows from memory: a sum over 1 GB in parallel."""
+    import numba
+
+    @numba.njit(parallel=True, fastmath=True)
+    def total(x):
+        s = 0.0
+        for i in numba.prange(x.size):
+            s += x[i]
+        return s
+
+    x = np.ones(1 << 27)
+    return x.nbytes / timed(lambda: total(x), lambda v: v, seconds) / 1e9
+
+
 def of_emomc(emomc, folder, data, config, chains, precision, method, seconds):
     np.save(folder / "data.npy", data)
     (folder / "c.yaml").write_text(f"data: {{file: {folder}/data.npy}}\n"
@@ -213,6 +228,14 @@ def main():
                 print(f"{name:<40} {count:>6} {result['emomc']:>9.3g}"
                       + "".join(f" {result[p]:>9.3g} {result[p] / result['emomc']:>6.2f}" for p in peers), flush=True)
     print("device:", results[0]["device"])
+    if "Numba" in peers:
+        bandwidth = read_bandwidth(arguments.seconds)
+        bytes_of_rows = {case[0].replace("float32", "float64"): 8 * case[2] * case[3] for case in CASES}
+        print(f"memory is read at {bandwidth:.1f} GB/s, by a sum over 1 GB; one chain reads its covariates at")
+        for result in results:
+            if result["chains"] == 1:
+                rate = bytes_of_rows[result["likelihood"]] / result["emomc"] / 1e3
+                print(f"  {result['likelihood']:<40} {rate:6.1f} GB/s, {rate / bandwidth:.0%} of it")
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=1))
 

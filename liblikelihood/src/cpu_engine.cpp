@@ -1,5 +1,6 @@
 // Chains and tiles on the threads of the processor; the arithmetic of a tile is the model's (TileArithmetic).
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "chain_segments.hpp"
@@ -61,7 +62,7 @@ class CpuEngine final : public LikelihoodEngine {
         segments_(data.segments),
         num_rows_(data.num_rows),
         pool_(num_threads),
-        parts_(data_.tiles, data_.segment_first_tile, pool_) {}
+        parts_(data_.tiles, data_.segment_first_tile, pool_, arithmetic_->chains_at_once()) {}
 
   std::string name() const override { return "cpu"; }
   const ParameterLayout& layout() const override { return model_->layout(); }
@@ -104,9 +105,8 @@ class CpuEngine final : public LikelihoodEngine {
   void evaluate(EnsembleView candidate, ActiveSet active) override {
     prepare(candidate.theta, candidate.ld, active);
     parts_.choose(active);
-    for_each_part([this](const TilePart& part, double* sums, int) {
-      return arithmetic_->partial_sums(coefficients(part), tile_values(part.tile) + part.row, part.num_rows,
-                                       sums);
+    pool_.for_each(parts_.group_range_starts(), [this](std::size_t group, int worker) {
+      evaluate_group(parts_.group_starts()[group], parts_.group_starts()[group + 1], worker);
     });
     finish(candidate.log_likelihood, active);
   }
@@ -212,7 +212,8 @@ class CpuEngine final : public LikelihoodEngine {
     common_.resize(num_slots);
     scratch_.resize(static_cast<std::size_t>(pool_.num_threads()),
                     std::vector<double>(static_cast<std::size_t>(arithmetic_->num_scratch())));
-    rows_.resize(static_cast<std::size_t>(pool_.num_threads()), std::vector<double>(kTileRows));
+    rows_.resize(static_cast<std::size_t>(pool_.num_threads()),
+                 std::vector<double>(kTileRows * static_cast<std::size_t>(arithmetic_->chains_at_once())));
     kept_.resize(static_cast<std::size_t>(pool_.num_threads()));
   }
 
@@ -227,6 +228,29 @@ class CpuEngine final : public LikelihoodEngine {
   }
 
   double* scratch_rows(int worker) { return rows_[static_cast<std::size_t>(worker)].data(); }
+
+  // Parts `first` to `end`: the same rows for one chain or several.
+  void evaluate_group(std::size_t first, std::size_t end, int worker) {
+    constexpr std::size_t kMost = 16;
+    const TilePart& part = parts_.parts()[first];
+    const Real* const tile = tile_values(part.tile) + part.row;
+    const std::size_t num_chains = end - first;
+    double* const sums = scratch_rows(worker);
+    if (num_chains == 1) {
+      parts_.sums()[first] =
+          tile_sum(sums, arithmetic_->partial_sums(coefficients(part), tile, part.num_rows, sums));
+      return;
+    }
+    std::array<const Real*, kMost> points{};
+    std::array<double*, kMost> out{};
+    for (std::size_t i = 0; i < num_chains; ++i) {
+      points[i] = coefficients(parts_.parts()[first + i]);
+      out[i] = sums + i * kTileRows;
+    }
+    const std::size_t count = arithmetic_->partial_sums_of_chains(points.data(), static_cast<int>(num_chains),
+                                                                  tile, part.num_rows, out.data());
+    for (std::size_t i = 0; i < num_chains; ++i) parts_.sums()[first + i] = tile_sum(out[i], count);
+  }
 
   // compute(part, sums, worker) writes the partial sums of a part and returns how many.
   template <class F>

@@ -84,6 +84,26 @@ void TileParts::choose(ActiveSet active) {
   range_starts_.resize(num_ranges + 1, cut.size());
   parts_ = std::move(cut);
   sums_.resize(parts_.size());
+  make_groups();
+}
+
+void TileParts::make_groups() {
+  group_starts_.clear();
+  group_range_starts_.clear();
+  const auto are_same_rows = [this](std::size_t a, std::size_t b) {
+    return parts_[a].tile == parts_[b].tile && parts_[a].row == parts_[b].row &&
+           parts_[a].num_rows == parts_[b].num_rows;
+  };
+  for (std::size_t range = 0; range + 1 < range_starts_.size(); ++range) {
+    group_range_starts_.push_back(group_starts_.size());
+    for (std::size_t p = range_starts_[range], first = p; p < range_starts_[range + 1]; ++p) {
+      if (p > range_starts_[range] && p - first < chains_at_once_ && are_same_rows(first, p)) continue;
+      group_starts_.push_back(p);
+      first = p;
+    }
+  }
+  group_range_starts_.push_back(group_starts_.size());
+  group_starts_.push_back(parts_.size());
 }
 
 double TileParts::sum_of(std::size_t slot) {

@@ -25,9 +25,11 @@ struct TilePart {
 /// so it is a node of the tree of sums, and sums do not depend on it.
 class TileParts {
  public:
+  /// `chains_at_once`: of TileArithmetic.
   TileParts(const std::vector<Tile>& tiles, const std::vector<int>& segment_first_tile,
-            const ThreadPool& pool)
-      : tiles_(tiles),
+            const ThreadPool& pool, int chains_at_once)
+      : chains_at_once_(static_cast<std::size_t>(chains_at_once)),
+        tiles_(tiles),
         segment_first_tile_(segment_first_tile),
         num_threads_(pool.num_threads()),
         num_ranges_(pool.num_ranges()) {}
@@ -41,6 +43,11 @@ class TileParts {
   const std::vector<TilePart>& parts() const { return parts_; }
   /// Boundaries of the thread pool's ranges of parts; each range has about the same number of rows.
   const std::vector<std::size_t>& range_starts() const { return range_starts_; }
+  /// Neighbouring parts that are the same rows for several chains, chains_at_once at most: group g has the
+  /// parts from group_starts()[g] to group_starts()[g + 1].
+  const std::vector<std::size_t>& group_starts() const { return group_starts_; }
+  /// range_starts() in groups.
+  const std::vector<std::size_t>& group_range_starts() const { return group_range_starts_; }
   /// The sum of each part, to be written by the thread that evaluates it.
   std::vector<double>& sums() { return sums_; }
   /// Sum over all rows of the active chain in `slot`.
@@ -54,9 +61,13 @@ class TileParts {
 
  public:
   /// Bytes for each tile of each chain, as long as the tile is one part.
-  static constexpr std::size_t kBytesPerTile = 2 * sizeof(TilePart) + sizeof(TileSums) + sizeof(double);
+  static constexpr std::size_t kBytesPerTile =
+      2 * sizeof(TilePart) + sizeof(TileSums) + sizeof(double) + sizeof(std::size_t);
 
  private:
+  void make_groups();
+
+  std::size_t chains_at_once_;
   const std::vector<Tile>& tiles_;
   const std::vector<int>& segment_first_tile_;
   int num_threads_, num_ranges_;
@@ -64,7 +75,7 @@ class TileParts {
   std::vector<int> active_;  ///< active set that parts_ belongs to
   bool is_chosen_ = false;
   std::vector<TilePart> parts_;
-  std::vector<std::size_t> range_starts_;
+  std::vector<std::size_t> range_starts_, group_starts_, group_range_starts_;
   /// For the tiles of the first active chain, then of the second, ...
   std::vector<TileSums> tile_sums_;
   /// [number of active chains + 1] indices into tile_sums_

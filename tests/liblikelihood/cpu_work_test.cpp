@@ -63,9 +63,9 @@ const std::vector<std::vector<int>> kChains = {{0, 1, 2, 3, 4, 5}, {4}, {5, 1}, 
 TEST(TileParts, HoldEachRowOfEachActiveChainOnce) {
   const Data data = data_of(kSegmentRows);
   const int some[] = {3, 1, 2};
-  for (int num_threads : {1, 2, 3, 20}) {
+  for (const auto& [num_threads, chains_at_once] : {std::pair{1, 1}, {1, 3}, {2, 2}, {3, 16}, {20, 2}}) {
     ThreadPool pool(num_threads);
-    TileParts parts(data.tiles, data.segment_first_tile, pool);
+    TileParts parts(data.tiles, data.segment_first_tile, pool, chains_at_once);
     parts.set_chains(kChains);
     for (const ActiveSet active : {ActiveSet{nullptr, 4}, ActiveSet{some, 3}, ActiveSet{some, 1}}) {
       parts.choose(active);
@@ -91,6 +91,28 @@ TEST(TileParts, HoldEachRowOfEachActiveChainOnce) {
       EXPECT_EQ(starts.front(), std::size_t{0});
       EXPECT_EQ(starts.back(), parts.parts().size());
       for (std::size_t r = 1; r < starts.size(); ++r) EXPECT_LE(starts[r - 1], starts[r]);
+
+      // Groups are the parts, in their order, each within a range and of the same rows.
+      const auto &groups = parts.group_starts(), &ranges = parts.group_range_starts();
+      ASSERT_EQ(ranges.size(), starts.size());
+      ASSERT_EQ(groups.back(), parts.parts().size());
+      std::size_t largest = 0;
+      for (std::size_t r = 0; r + 1 < starts.size(); ++r) {
+        ASSERT_EQ(groups[ranges[r]], starts[r]);
+        for (std::size_t g = ranges[r]; g < ranges[r + 1]; ++g) {
+          ASSERT_TRUE(groups[g] < groups[g + 1] && groups[g + 1] <= starts[r + 1]);
+          largest = std::max(largest, groups[g + 1] - groups[g]);
+          for (std::size_t p = groups[g]; p < groups[g + 1]; ++p) {
+            const TilePart &first = parts.parts()[groups[g]], &part = parts.parts()[p];
+            ASSERT_TRUE(part.tile == first.tile && part.row == first.row && part.num_rows == first.num_rows);
+            ASSERT_TRUE(p == groups[g] || part.chain != first.chain);
+          }
+        }
+      }
+      ASSERT_LE(largest, static_cast<std::size_t>(chains_at_once));
+      if (active.count == 4 && num_threads == 1) {
+        EXPECT_EQ(largest > 1, chains_at_once > 1);
+      }
     }
   }
 }
@@ -98,12 +120,12 @@ TEST(TileParts, HoldEachRowOfEachActiveChainOnce) {
 TEST(TileParts, SumsDependOnNeitherThreadsNorOtherChains) {
   const Data data = data_of(kSegmentRows);
   ThreadPool one(1);
-  TileParts alone(data.tiles, data.segment_first_tile, one);
+  TileParts alone(data.tiles, data.segment_first_tile, one, 1);
   alone.set_chains(kChains);
   const std::vector<double> expected = evaluate(alone, data, {nullptr, 4});
   for (int num_threads : {2, 3, 20}) {
     ThreadPool pool(num_threads);
-    TileParts parts(data.tiles, data.segment_first_tile, pool);
+    TileParts parts(data.tiles, data.segment_first_tile, pool, 4);
     parts.set_chains(kChains);
     EXPECT_EQ(evaluate(parts, data, {nullptr, 4}), expected) << num_threads;
     for (int chain = 0; chain < 4; ++chain)
@@ -116,7 +138,7 @@ TEST(TileParts, SumsDependOnNeitherThreadsNorOtherChains) {
 TEST(TileParts, FollowChainsAndSegments) {
   const Data data = data_of(kSegmentRows);
   ThreadPool pool(2);
-  TileParts parts(data.tiles, data.segment_first_tile, pool);
+  TileParts parts(data.tiles, data.segment_first_tile, pool, 4);
   parts.set_chains(kChains);
   const std::vector<double> all = evaluate(parts, data, {nullptr, 4});
   const int second[] = {1}, third[] = {2};
@@ -133,7 +155,7 @@ TEST(TileParts, FollowChainsAndSegments) {
 TEST(TileParts, AreSmallAtTheEnd) {
   const Data data = data_of({10000});
   ThreadPool pool(2);
-  TileParts parts(data.tiles, data.segment_first_tile, pool);
+  TileParts parts(data.tiles, data.segment_first_tile, pool, 4);
   parts.set_chains({{0}});
   parts.choose({nullptr, 1});
   const auto& starts = parts.range_starts();

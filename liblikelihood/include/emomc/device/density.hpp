@@ -88,19 +88,44 @@ EMOMC_INLINE void begin_products(const T* coefficients, int stride, T (&sums)[kC
     for (int r = 0; r < R; ++r) sums[i][r] = start;
   }
 }
+template <int R, class T>
+EMOMC_HD inline void add_four_products(const T* c, const T* x0, const T* x1, const T* x2, const T* x3,
+                                       T* __restrict sums) {
+  const T c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3];
+  for (int r = 0; r < R; ++r)
+    sums[r] = fused(c3, x3[r], fused(c2, x2[r], fused(c1, x1[r], fused(c0, x0[r], sums[r]))));
+}
+template <int R, class T>
+EMOMC_HD inline void add_one_product(T c, const T* x, T* __restrict sums) {
+  for (int r = 0; r < R; ++r) sums[r] = fused(c, x[r], sums[r]);
+}
+
 /// Adds the products of kCount coefficients from kCoefficient on with as many columns from kColumn on;
 /// `rows(j, x)` loads column j of the rows into x[R].
 template <int kCoefficient, int kColumn, int kCount, int kChains, int R, class T, class Rows>
 EMOMC_INLINE void add_products(const T* coefficients, int stride, const Rows& rows, T (&sums)[kChains][R]) {
-  EMOMC_UNROLL_PRODUCTS
-  for (int k = 0; k < kCount; ++k) {
-    T x[R];
-    rows(kColumn + k, x);
-    EMOMC_UNROLL
-    for (int i = 0; i < kChains; ++i) {
-      const T c = coefficients[i * stride + kCoefficient + k];
+  // On a processor many rows are in the first cache, and sums are read and written once for four columns.
+  if constexpr (requires { rows.column(0); }) {
+    int k = 0;
+    for (; k + 4 <= kCount; k += 4)
+      for (int i = 0; i < kChains; ++i)
+        add_four_products<R>(coefficients + i * stride + kCoefficient + k, rows.column(kColumn + k),
+                             rows.column(kColumn + k + 1), rows.column(kColumn + k + 2),
+                             rows.column(kColumn + k + 3), sums[i]);
+    for (; k < kCount; ++k)
+      for (int i = 0; i < kChains; ++i)
+        add_one_product<R>(coefficients[i * stride + kCoefficient + k], rows.column(kColumn + k), sums[i]);
+  } else {
+    EMOMC_UNROLL_PRODUCTS
+    for (int k = 0; k < kCount; ++k) {
+      T x[R];
+      rows(kColumn + k, x);
       EMOMC_UNROLL
-      for (int r = 0; r < R; ++r) sums[i][r] = fused(c, x[r], sums[i][r]);
+      for (int i = 0; i < kChains; ++i) {
+        const T c = coefficients[i * stride + kCoefficient + k];
+        EMOMC_UNROLL
+        for (int r = 0; r < R; ++r) sums[i][r] = fused(c, x[r], sums[i][r]);
+      }
     }
   }
 }

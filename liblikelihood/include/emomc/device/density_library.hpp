@@ -13,6 +13,8 @@ template <class Real>
 struct DensityFunctions {
   double (*prepare)(const double* theta, Real* coefficients, double* scratch);
   void (*log_densities)(const Real* coefficients, const Real* tile, int num_rows, double* out);
+  void (*log_densities_of_chains)(const Real* const* coefficients, int num_chains, const Real* tile,
+                                  int num_rows, double* const* out);
 };
 
 /// What the library's emomc_density_library() returns.
@@ -41,29 +43,76 @@ struct RowOfColumns {
   EMOMC_INLINE Real operator[](int column) const { return first[column * kStride]; }
 };
 
-/// `tile` is [column][kTileRows].
-template <class Model, class Real>
-void log_densities_of_tile(const Real* __restrict coefficients, const Real* __restrict tile, int num_rows,
-                           double* __restrict out) {
+/// Rows whose columns are kStride apart. A function of its own, so that the compiler knows that its arguments
+/// do not overlap.
+template <class Model, int kStride, class Real>
+__attribute__((noinline)) void log_densities_of_rows(const Real* __restrict coefficients,
+                                                     const Real* __restrict rows, int num_rows,
+                                                     double* __restrict out) {
   const Model model{};
-  // The columns of a tile lie at multiples of 4 KiB, of which a processor's first cache holds about 12. More
-  // are copied, some rows at a time, to places that do not collide.
-  constexpr int kFewColumns = 12, kChunk = 64, kStride = kChunk + 64 / static_cast<int>(sizeof(Real));
-  if constexpr (Model::num_columns <= kFewColumns) {
-    for (int row = 0; row < num_rows; ++row)
-      out[row] = static_cast<double>(
-          model.template log_density<Real>(coefficients, RowOfColumns<Real, kTileRows>{tile + row}));
-  } else {
-    Real chunk[Model::num_columns * kStride];
-    for (int first = 0; first < num_rows; first += kChunk) {
-      const int count = num_rows - first < kChunk ? num_rows - first : kChunk;
-      for (int j = 0; j < Model::num_columns; ++j)
-        for (int row = 0; row < kChunk; ++row) chunk[j * kStride + row] = tile[j * kTileRows + first + row];
-      for (int row = 0; row < count; ++row)
-        out[first + row] = static_cast<double>(
-            model.template log_density<Real>(coefficients, RowOfColumns<Real, kStride>{chunk + row}));
+  for (int row = 0; row < num_rows; ++row)
+    out[row] = static_cast<double>(
+        model.template log_density<Real>(coefficients, RowOfColumns<Real, kStride>{rows + row}));
+}
+
+/// kRows rows in the first cache, columns kStride apart.
+template <class Real, int kStride>
+struct ColumnsInCache {
+  const Real* first;
+  EMOMC_INLINE const Real* column(int j) const { return first + j * kStride; }
+};
+/// The sums of products of one of such rows: those of one parameter vector are kRows apart.
+template <class Real, int kRows>
+struct SumsOfRow {
+  const Real* first;
+  EMOMC_INLINE Real operator[](int l) const { return first[l * kRows]; }
+};
+
+/// The log densities of rows from their sums of products, [sum][kRows].
+template <class Model, int kStride, int kRows, class Real>
+__attribute__((noinline)) void log_densities_of_sums(const Real* __restrict coefficients,
+                                                     const Real* __restrict rows, const Real* __restrict sums,
+                                                     int num_rows, double* __restrict out) {
+  const Model model{};
+  for (int row = 0; row < num_rows; ++row)
+    out[row] = static_cast<double>(model.template log_density_of<Real>(
+        coefficients, RowOfColumns<Real, kStride>{rows + row}, SumsOfRow<Real, kRows>{sums + row}));
+}
+
+/// Rows of a tile, [column][kTileRows], for some parameter vectors: out[chain][row]. They are copied in
+/// chunks, so that they are in the first cache for all vectors, and since the columns of a tile lie at
+/// multiples of 4 KiB, of which that cache holds about 12.
+template <class Model, class Real>
+void log_densities_of_chains(const Real* const* coefficients, int num_chains, const Real* tile, int num_rows,
+                             double* const* out) {
+  constexpr int kChunk = Model::num_columns <= 32 ? 128 : 64;
+  constexpr int kStride = kChunk + 64 / static_cast<int>(sizeof(Real));
+  constexpr int kCoefficients = DensityCoefficients<Model>::padded;
+  alignas(64) Real chunk[Model::num_columns * kStride];
+  for (int first = 0; first < num_rows; first += kChunk) {
+    const int count = num_rows - first < kChunk ? num_rows - first : kChunk;
+    for (int j = 0; j < Model::num_columns; ++j)
+      for (int row = 0; row < kChunk; ++row) chunk[j * kStride + row] = tile[j * kTileRows + first + row];
+    for (int chain = 0; chain < num_chains; ++chain) {
+      if constexpr (kSumsProducts<Model>) {
+        constexpr int kSums = Model::num_product_sums;
+        alignas(64) Real sums[kSums][1][kChunk];
+        Model::sum_products(coefficients[chain], kCoefficients, ColumnsInCache<Real, kStride>{chunk}, sums);
+        log_densities_of_sums<Model, kStride, kChunk>(coefficients[chain], chunk, &sums[0][0][0], count,
+                                                      out[chain] + first);
+      } else {
+        log_densities_of_rows<Model, kStride>(coefficients[chain], chunk, count, out[chain] + first);
+      }
     }
   }
+}
+
+template <class Model, class Real>
+void log_densities_of_tile(const Real* coefficients, const Real* tile, int num_rows, double* out) {
+  if constexpr (Model::num_columns <= 12)
+    log_densities_of_rows<Model, kTileRows>(coefficients, tile, num_rows, out);
+  else
+    log_densities_of_chains<Model>(&coefficients, 1, tile, num_rows, &out);
 }
 
 template <class Model>
@@ -76,8 +125,10 @@ constexpr DensityLibrary density_library() {
           kSumsProducts<Model>,
           DensityCoefficients<Model>::padded,
           DensityCoefficients<Model>::used(),
-          {prepare_density<Model, float>, log_densities_of_tile<Model, float>},
-          {prepare_density<Model, double>, log_densities_of_tile<Model, double>}};
+          {prepare_density<Model, float>, log_densities_of_tile<Model, float>,
+           log_densities_of_chains<Model, float>},
+          {prepare_density<Model, double>, log_densities_of_tile<Model, double>,
+           log_densities_of_chains<Model, double>}};
 }
 
 }  // namespace emomc::device

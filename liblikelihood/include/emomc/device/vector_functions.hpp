@@ -11,31 +11,25 @@ namespace emomc::device::vector {
 EMOMC_INLINE double larger(double a, double b) { return a > b ? a : b; }
 EMOMC_INLINE double absolute(double x) { return double_of(bits_of(x) & 0x7ffffffffffffffful); }
 
-/// As device::exp: x = k log 2 + r, the exponential of r by its series to r^13. The exponent is added in two
-/// steps, since 2^1024 is no number.
+/// As device::exp: x = k log 2 + r, the exponential of r by the interpolation of (exp(r) - 1 - r) / r^2 at
+/// Chebyshev's points, whose error is 1e-17. The exponent is lowered by one, as 2^1024 is no number; below
+/// -708 it is 2^-1022 or less, which is 0 here.
 EMOMC_INLINE double exp(double x) {
-  constexpr double kLargest = 709.782712893383973096, kSmallest = -708.396418532264106224;
+  constexpr double kLargest = 710, kSmallest = -708.6;
   constexpr double kLn2High = 0x1.62e42fefa3000p-1, kLn2Low = 0x1.3de6af278ece6p-42, kShift = 0x1.8p52;
   const double inside = x > kLargest ? kLargest : x < kSmallest ? kSmallest : x;
   const double shifted = EMOMC_FMA(inside, kLog2E, kShift);
   const double n = shifted - kShift;
-  const double high = EMOMC_FMA(-n, kLn2High, inside);
-  const double r = EMOMC_FMA(-n, kLn2Low, high);
-  const double rest = EMOMC_FMA(-n, kLn2Low, high - r);
+  const double r = EMOMC_FMA(-n, kLn2Low, EMOMC_FMA(-n, kLn2High, inside));
   const double r2 = r * r, r4 = r2 * r2;
-  const double p0 = EMOMC_FMA(r2, EMOMC_FMA(r, 1.0 / 120, 1.0 / 24), EMOMC_FMA(r, 1.0 / 6, 0.5));
-  const double p1 =
-      EMOMC_FMA(r2, EMOMC_FMA(r, 1.0 / 362880, 1.0 / 40320), EMOMC_FMA(r, 1.0 / 5040, 1.0 / 720));
-  const double p2 = EMOMC_FMA(r2, EMOMC_FMA(r, 1.0 / 6227020800.0, 1.0 / 479001600.0),
-                              EMOMC_FMA(r, 1.0 / 39916800.0, 1.0 / 3628800.0));
+  const double p0 = EMOMC_FMA(r2, EMOMC_FMA(r, 0x1.11111111109b3p-7, 0x1.5555555553d63p-5),
+                              EMOMC_FMA(r, 0x1.5555555555556p-3, 0x1.0000000000001p-1));
+  const double p1 = EMOMC_FMA(r2, EMOMC_FMA(r, 0x1.71de0dae63bb3p-19, 0x1.a019b90d2ae7ap-16),
+                              EMOMC_FMA(r, 0x1.a01a01a7c41d5p-13, 0x1.6c16c1788bd90p-10));
+  const double p2 = EMOMC_FMA(r, 0x1.af38a9b0ec855p-26, 0x1.289185613a3d6p-22);
   const double p = EMOMC_FMA(r4, EMOMC_FMA(r4, p2, p1), p0);
-  const double y = 1.0 + (r + EMOMC_FMA(r2, p, rest));
-  // k and its half from the low bits of the shifted number, whose high bits are those of the shift.
-  const double half_shifted = EMOMC_FMA(n, 0.5, kShift);
-  const u64 k = bits_of(shifted), half = bits_of(half_shifted);
-  const double first = double_of((half + 1023) << 52), second = double_of((k - half + 1023) << 52);
-  const double value = y * first * second;
-  return x > kLargest ? kInfinity : x < kSmallest ? 0.0 : x == x ? value : x;
+  const double y = 1.0 + EMOMC_FMA(r2, p, r);
+  return y * double_of((bits_of(shifted) + 1022) << 52) * 2.0;
 }
 
 /// x = 2^k (1 + f), the logarithm of 1 + f from its series in f / (2 + f), as FreeBSD's msun (e_log.c, Sun

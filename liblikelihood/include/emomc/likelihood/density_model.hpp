@@ -37,6 +37,12 @@ class DensityTiles final : public TileArithmetic<Real> {
     log_densities(coefficients, tile, num_rows, out);
     return static_cast<std::size_t>(num_rows);
   }
+  int chains_at_once() const override { return 16; }
+  std::size_t partial_sums_of_chains(const Real* const* coefficients, int num_chains, const Real* tile,
+                                     int num_rows, double* const* out) const override {
+    functions_.log_densities_of_chains(coefficients, num_chains, tile, num_rows, out);
+    return static_cast<std::size_t>(num_rows);
+  }
   double log_likelihood(double sum, std::size_t num_rows, double common) const override {
     return num_rows == 0 ? 0 : EMOMC_FMA(static_cast<double>(num_rows), common, sum);
   }

@@ -34,6 +34,18 @@ class TileArithmetic {
   virtual std::size_t partial_sums(const Real* coefficients, const Real* tile, int num_rows,
                                    double* out) const = 0;
 
+  /// Parameter vectors whose rows partial_sums_of_chains() evaluates together; 1: it has no gain.
+  virtual int chains_at_once() const { return 1; }
+  /// partial_sums() of chains_at_once() vectors at most: coefficients[num_chains],
+  /// out[num_chains][kTileRows].
+  virtual std::size_t partial_sums_of_chains(const Real* const* coefficients, int num_chains,
+                                             const Real* tile, int num_rows, double* const* out) const {
+    std::size_t count = 0;
+    for (int chain = 0; chain < num_chains; ++chain)
+      count = partial_sums(coefficients[chain], tile, num_rows, out[chain]);
+    return count;
+  }
+
   /// The natural logarithm of the likelihood of `num_rows` rows; 0 of none.
   virtual double log_likelihood(double sum, std::size_t num_rows, double common) const = 0;
   /// The natural logarithm of a row's density, from what log_densities() wrote.
