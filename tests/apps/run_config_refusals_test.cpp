@@ -31,7 +31,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "configs/x.yaml:3: likelihood.componets: unknown key; did you mean likelihood.components? "
                  "allowed in "
                  "likelihood: model, components, covariance, precision, parameters, linear, constants, "
-                 "prepare, where, log_density, rows, simulate, derived"},
+                 "prepare, where, log_density, source, type, columns, rows, simulate, derived"},
         BadInput{data + "liklihood: {components: 4}\n",
                  "configs/x.yaml:2: liklihood: unknown key; did you mean likelihood? allowed here: data, "
                  "likelihood, "
@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(
             "seed, init, init_tries, superchains, max_nan_share, until, proposal"},
         BadInput{"data: {files: a.csv}\n",
                  "configs/x.yaml:1: data.files: unknown key; did you mean data.file? allowed in data: file, "
-                 "columns, header, separator, decimal, standardize, weights, categories"},
+                 "columns, header, separator, decimal, standardize, rename, weights, categories, kinds"},
         BadInput{
             data + "sampler.chains: 4\n",
             "configs/x.yaml:2: sampler.chains: unknown key; did you mean sampler.chains? allowed here: data, "
@@ -105,11 +105,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{
             data + "likelihood:\n  components:\n",
             "configs/x.yaml:3: likelihood.components: expected a whole number from 1 to 4096, not nothing"},
-        BadInput{
-            data + "likelihood: 8\n",
-            "configs/x.yaml:2: likelihood: expected a map with keys: model, components, covariance, "
-            "precision, parameters, linear, constants, prepare, where, log_density, rows, simulate, derived, "
-            "not 8"},
+        BadInput{data + "likelihood: 8\n",
+                 "configs/x.yaml:2: likelihood: expected a map with keys: model, components, covariance, "
+                 "precision, parameters, linear, constants, prepare, where, log_density, source, type, "
+                 "columns, rows, simulate, derived, "
+                 "not 8"},
         BadInput{
             data + "likelihood: {model: gausian_mixture}\n",
             "configs/x.yaml:2: likelihood.model: gausian_mixture is unknown; did you mean gaussian_mixture? "

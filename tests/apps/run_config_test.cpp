@@ -124,7 +124,7 @@ TEST(RunConfigOverrides, ErrorsNameTheArgument) {
        "--set likelihood.componets=4: likelihood.componets: unknown key; did you mean likelihood.components? "
        "allowed "
        "in likelihood: model, components, covariance, precision, parameters, linear, constants, prepare, "
-       "where, log_density, rows, simulate, derived"},
+       "where, log_density, source, type, columns, rows, simulate, derived"},
       {"threads", "--set threads: not of the form key.path=value, as in sampler.draws=500"},
       {"=3", "--set =3: not of the form key.path=value, as in sampler.draws=500"},
       {"sampler..draws=3", "--set sampler..draws=3: a name between the dots of the key is missing"},

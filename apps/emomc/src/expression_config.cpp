@@ -269,7 +269,7 @@ std::vector<ConfigKey> expression_keys() {
          std::string text;
          for (const std::string& column : spec_of(c).code.columns)
            text += (text.empty() ? "" : ", ") + yaml_text(column);
-         return text.empty() ? "{}" : "[" + text + "]";
+         return "[" + text + "]";
        }},
       {"likelihood.rows", "{p: \"inv_logit(eta)\"}: expressions that emomc predict writes for each row",
        [](const YamlValue& v, RunConfig& c) { spec_of(c).rows = read_named(v); },

@@ -113,7 +113,8 @@ std::vector<WrittenKey> all_keys(const RunConfig& config) {
         written.push_back({"prior." + parameter.name, to_yaml(config.prior, parameter.name), "", true});
     if (key.write == nullptr || (likelihood.is_expression() && !is_used(key, config))) continue;
     std::string value = key.write(config);
-    const bool is_empty = key.used_by == ConfigKey::Users::expressions && (value == "{}" || value == "\"\"");
+    const bool is_empty =
+        key.used_by == ConfigKey::Users::expressions && (value == "{}" || value == "[]" || value == "\"\"");
     written.push_back({key.name, std::move(value), key.comment, !is_empty && is_used(key, config)});
   }
   return written;

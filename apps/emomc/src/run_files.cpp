@@ -7,6 +7,8 @@
 #include <array>
 #include <ctime>
 #include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "code_options.hpp"
 #include "emomc/core/arithmetic.hpp"
@@ -28,7 +30,12 @@ std::string host_name() {
 // an earlier version.
 nlohmann::ordered_json of_manifest(const std::filesystem::path& manifest, const char* key) {
   std::ifstream file(manifest);
-  const auto json = nlohmann::ordered_json::parse(file, nullptr, false);
+  std::ostringstream text;
+  text << file.rdbuf();
+  std::error_code ignored;
+  if (text.fail() && std::filesystem::file_size(manifest, ignored) > 0)
+    throw MachineError(manifest.string() + ": cannot be read");
+  const auto json = nlohmann::ordered_json::parse(text.str(), nullptr, false);
   return json.is_object() ? json.value(key, nlohmann::ordered_json()) : nlohmann::ordered_json();
 }
 

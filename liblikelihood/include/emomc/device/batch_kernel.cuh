@@ -164,7 +164,10 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
   using Real = typename Config::Real;
   using Block = BatchBlock<Config>;
   extern __shared__ __align__(16) unsigned char batch_memory[];
-  __shared__ double sums[2][kBatchChains][Block::kWarps];  // of every other part
+  // Where registers allow it, threads of their own keep the sums of a part while all go on with the next, so
+  // that a part takes one barrier.
+  constexpr bool kKeepsLater = Config::at_once > 1;
+  __shared__ double sums[kKeepsLater ? 2 : 1][kBatchChains][Block::kWarps];
   __shared__ double run_sums[Config::ahead ? kBatchChains : 1][Config::ahead ? kBatchRun : 1];
   __shared__ int finished[kBatchChains];
   using Kept = typename Config::Likelihood::template Kept<Real>;
@@ -237,16 +240,15 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
         coefficients[i * size + c] = from[c];
     }
   }
-  // Which of the block's parts the sums are of: they are kept by threads of their own while all go on with
-  // the next part, so that a part takes one barrier.
-  int nth = 0;
+  int nth = 0;  // which of the block's parts is evaluated
+  const auto half_of = [](int n) { return kKeepsLater ? n % 2 : 0; };  // of sums
   // The thread's sum for chain i; two chains are summed over the warp's lanes together.
   double held = 0;
   const auto hand_in = [&](int i, double own) {
     const bool is_second = i % 2 != 0;
     if (is_second || i + 1 == count) {
       const double sum = sum_two_over_lanes(is_second ? held : own, is_second ? own : 0.0);
-      if (lane < 1 + i % 2) sums[nth % 2][i - i % 2 + lane][warp] = sum;
+      if (lane < 1 + i % 2) sums[half_of(nth)][i - i % 2 + lane][warp] = sum;
     }
     held = own;
   };
@@ -262,7 +264,7 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
         own[c] = block.own_sum(coefficients + (i + c) * size, values[c], loaded, part, num_rows);
       const double sum = sum_each_over_lanes(own);
       const int chain = i + tree_of_lane<kChains>();
-      if (lane < kChains && chain < count) sums[nth % 2][chain][warp] = sum;
+      if (lane < kChains && chain < count) sums[half_of(nth)][chain][warp] = sum;
     }
   };
   int num_done = 0;  // parts of the chain that thread i < count hands in for
@@ -274,7 +276,7 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
     if (position >= view.first_tile[list + 1] - view.first_tile[list]) return;
     double own[Block::kWarps];
 #pragma unroll
-    for (int w = 0; w < Block::kWarps; ++w) own[w] = sums[n % 2][i][w];
+    for (int w = 0; w < Block::kWarps; ++w) own[w] = sums[half_of(n)][i][w];
     double* written = view.tile_sums + static_cast<i64>(chain) * view.sums_per_chain;
     if constexpr (Config::ahead) {
       double* run = run_sums[i];
@@ -307,7 +309,8 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
       loaded = kNoTile;
     }
     __syncthreads();
-    if (nth > 0) keep_part(nth - 1);
+    if constexpr (kKeepsLater)
+      if (nth > 0) keep_part(nth - 1);
     if constexpr (Config::ahead) begin_part(nth + view.num_places);
     if constexpr (Config::at_once > 1) {
 #pragma unroll 1
@@ -335,9 +338,15 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
       }
       hand_in(i, block.own_sum(coefficients + i * size, rows_sum, loaded, part, num_rows));
     }
+    if constexpr (!kKeepsLater) {
+      __syncthreads();
+      keep_part(nth);
+    }
   }
-  __syncthreads();
-  if (nth > 0) keep_part(nth - 1);
+  if constexpr (kKeepsLater) {
+    __syncthreads();
+    if (nth > 0) keep_part(nth - 1);
+  }
 
   // The block that hands in a chain's last part finishes the chain.
   if (static_cast<int>(threadIdx.x) < count) {
