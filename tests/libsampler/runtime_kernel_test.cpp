@@ -229,7 +229,7 @@ TEST_F(RuntimeKernels, KernelsOfALikelihoodOfTheUsersOwnCompile) {
 
 // Likelihoods of a configuration, with a linear predictor whose columns are in registers or streamed.
 TEST_F(RuntimeKernels, KernelsOfExpressionsCompile) {
-  for (int covariates : {0, 10, 40}) {
+  for (int covariates : {0, 10, 40, 50}) {
     ExpressionSpec spec;
     std::vector<std::string> columns{"y"};
     std::vector<double> row{1};
@@ -241,20 +241,23 @@ TEST_F(RuntimeKernels, KernelsOfExpressionsCompile) {
     }
     spec.linear = {eta};
     spec.parameters = {{"m", "", Support::real, {}}, {"s", "", Support::positive, {2}}};
+    const bool is_heavy = covariates == 40;
     spec.log_density = {"likelihood.log_density",
                         covariates == 0
                             ? "log_mix(0.5, normal_lpdf(y, m, s[0]), student_t_lpdf(y, 4, m, s[1]))"
-                            : "neg_binomial_2_log_lpmf(y, eta, s[0])"};
+                        : is_heavy ? "neg_binomial_2_log_lpmf(y, eta, s[0])"
+                                   : "bernoulli_logit_lpmf(y, eta)"};
     if (covariates == 0) spec.linear.clear();
     const Expression expression(spec, columns);
     std::vector<double> used;
     for (std::size_t j : expression.used_columns()) used.push_back(row[j]);
     const Expression::Bound bound = expression.bind(Backend::cuda, used);
     const DeviceModel known = bound.model->device();
-    EXPECT_EQ(known.sums_products, covariates > 0);
+    EXPECT_EQ(known.sums_products, covariates > 0 && !is_heavy);
+    if (is_heavy) continue;
     for (const std::string real : {"float", "double"}) {
       for (const std::string come : {"loaded", "ahead", "streamed"}) {
-        if ((covariates == 40) != (come == "streamed")) continue;
+        if ((covariates == 50) != (come == "streamed")) continue;
         SCOPED_TRACE(std::to_string(covariates) + " covariates, " + real + ", " + come);
         KernelSource source{
             known.code.headers,

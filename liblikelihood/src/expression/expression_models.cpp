@@ -84,10 +84,21 @@ class CompiledModel final : public RowModel {
                      (bound_->program.common != expression::kNoNode ? 1 : 0);
     return device_model_of(expression::kGeneratedType, sources_.front().name, sources_,
                            device::sizes_of_density(num_columns(), used == 0 ? 1 : used),
-                           !bound_->program.product_sums.empty());
+                           may_be_evaluated_together());
   }
 
  private:
+  /// The rows of several parameter vectors are evaluated in one piece of code, which has to be short: with
+  /// more functions it would not fit the registers.
+  bool may_be_evaluated_together() const {
+    constexpr int kMostCalls = 2;
+    const expression::RowProgram& program = bound_->program;
+    int calls = 0;
+    for (NodeId id : needed_by(program.rows, std::array{program.log_density}))
+      calls += program.rows[id].operation == expression::Operation::call ? 1 : 0;
+    return !program.product_sums.empty() && calls <= kMostCalls;
+  }
+
   std::shared_ptr<const BoundProgram> bound_;
   DeviceSources sources_;
   std::shared_ptr<const HostLibrary> code_;

@@ -29,6 +29,7 @@ struct BatchConfig {
                                                                     : kBatchAtOnce;
   static_assert(!streamed || kChains == BatchChains::together);
   static_assert(kChains == BatchChains::one_by_one || (kUniform && kWork == BatchWork::full));
+  static constexpr int sums_at_once = at_once > 1 ? 4 : 1;  ///< groups of them; more would take registers
   static constexpr int blocks =
       streamed ? kStreamedBatchBlocks<sizeof(Real)> : kBatchBlocks;  ///< of a multiprocessor
   static constexpr int threads = kBatchThreads;
@@ -54,10 +55,12 @@ struct BatchBlock {
            part * Config::part_rows + static_cast<int>(threadIdx.x) * kRows;
   }
   __device__ void load(int tile, int part) {
-    first = rows_of(tile, part);
-    if constexpr (!Config::streamed) {
+    if constexpr (Config::streamed) {
+      first = rows_of(tile, part);
+    } else {
+      const Real* values = rows_of(tile, part);
 #pragma unroll
-      for (int j = 0; j < Config::dim; ++j) load_rows(first + j * kTileRows, x[j]);
+      for (int j = 0; j < Config::dim; ++j) load_rows(values + j * kTileRows, x[j]);
     }
   }
 
@@ -91,11 +94,11 @@ __device__ __forceinline__ void sync_warps() {
 }
 
 /// Balanced tree over values[0 .. count) in device memory that other blocks have written. By one warp
-/// (`warps` 1), or by all of the block. `groups`: kBatchWarpGroups or kBatchGroups doubles in shared memory.
-template <int warps>
+/// (`warps` 1), or by all of the block. kAtOnce: groups that a warp
+/// loads before it waits for them. `groups`: kBatchWarpGroups or kBatchGroups doubles in shared memory.
+template <int warps, int kAtOnce>
 __device__ __noinline__ double sum_written(const double* values, int count, double* groups) {
   constexpr int kOfLane = kBatchGroup / 32;
-  constexpr int kAtOnce = 4;  // groups that a warp loads before it waits for them
   const int warp = warps > 1 ? static_cast<int>(threadIdx.x) / 32 : 0;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const auto sum_of = [&](int group) {
@@ -135,14 +138,15 @@ __device__ void finish_batch_chain(const BatchView& view, int chain, int list, i
   const double* sums = view.tile_sums + static_cast<i64>(chain) * view.sums_per_chain;
   double sum;
   if (Config::uniform || view.max_segments <= 1) {
-    sum = sum_written<warps>(sums, num_batch_sums<Config>(view, num_tiles), groups);
+    sum = sum_written<warps, Config::sums_at_once>(sums, num_batch_sums<Config>(view, num_tiles), groups);
   } else {
     double* segment_sums = groups + (warps > 1 ? kBatchGroups : kBatchWarpGroups);
     const ListSegments segments = segments_of_list(view.first_segment, view.segment_first, list);
     sum_segments(
         segments, {0, 1, threadIdx.x % (32 * warps) == 0}, segment_sums,
         [sums, groups](int begin, int end) {
-          return sum_written<warps>(sums + begin * Config::parts, (end - begin) * Config::parts, groups);
+          return sum_written<warps, Config::sums_at_once>(sums + begin * Config::parts,
+                                                          (end - begin) * Config::parts, groups);
         },
         sync_warps<warps>);
     sum = sum_by_warp(segment_sums, segments.count);
@@ -240,15 +244,14 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
         coefficients[i * size + c] = from[c];
     }
   }
-  int nth = 0;  // which of the block's parts is evaluated
-  const auto half_of = [](int n) { return kKeepsLater ? n % 2 : 0; };  // of sums
+  int half = 0, at_before = -1;  // of sums; the part before, whose sums are to be kept
   // The thread's sum for chain i; two chains are summed over the warp's lanes together.
   double held = 0;
   const auto hand_in = [&](int i, double own) {
     const bool is_second = i % 2 != 0;
     if (is_second || i + 1 == count) {
       const double sum = sum_two_over_lanes(is_second ? held : own, is_second ? own : 0.0);
-      if (lane < 1 + i % 2) sums[half_of(nth)][i - i % 2 + lane][warp] = sum;
+      if (lane < 1 + i % 2) sums[half][i - i % 2 + lane][warp] = sum;
     }
     held = own;
   };
@@ -264,19 +267,19 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
         own[c] = block.own_sum(coefficients + (i + c) * size, values[c], loaded, part, num_rows);
       const double sum = sum_each_over_lanes(own);
       const int chain = i + tree_of_lane<kChains>();
-      if (lane < kChains && chain < count) sums[half_of(nth)][chain][warp] = sum;
+      if (lane < kChains && chain < count) sums[half][chain][warp] = sum;
     }
   };
   int num_done = 0;  // parts of the chain that thread i < count hands in for
-  // A thread for each chain keeps the sum of part n, or that of a run of parts.
-  const auto keep_part = [&](int n) {
+  // A thread for each chain keeps the sum of a part, or that of a run of parts.
+  const auto keep_part = [&](int which, int at) {
     if (static_cast<int>(threadIdx.x) >= count) return;
-    const int at = nth_part(n), position = at / Config::parts;
+    const int position = at / Config::parts;
     const int i = static_cast<int>(threadIdx.x), chain = chain_of(i), list = list_of(chain);
     if (position >= view.first_tile[list + 1] - view.first_tile[list]) return;
     double own[Block::kWarps];
 #pragma unroll
-    for (int w = 0; w < Block::kWarps; ++w) own[w] = sums[half_of(n)][i][w];
+    for (int w = 0; w < Block::kWarps; ++w) own[w] = sums[which][i][w];
     double* written = view.tile_sums + static_cast<i64>(chain) * view.sums_per_chain;
     if constexpr (Config::ahead) {
       double* run = run_sums[i];
@@ -297,21 +300,24 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
     ++num_done;
   };
 #pragma unroll 1
-  for (int at = nth_part(0); at < num_parts; at = nth_part(++nth)) {
+  for (int n = 0, at = nth_part(0); at < num_parts; at = nth_part(++n)) {
     const int position = at / Config::parts, part = at % Config::parts;
     if constexpr (Config::ahead) {
-      coming().take(nth, block.x);
+      coming().take(n, block.x);
       num_rows = view.tile_rows[position] - part * Config::part_rows;
       loaded = position;
     } else if constexpr (Config::uniform) {
-      if (nth > 0) load(position, part);
+      if (n > 0) load(position, part);
     } else {
       loaded = kNoTile;
     }
     __syncthreads();
-    if constexpr (kKeepsLater)
-      if (nth > 0) keep_part(nth - 1);
-    if constexpr (Config::ahead) begin_part(nth + view.num_places);
+    if constexpr (kKeepsLater) {
+      if (at_before >= 0) keep_part(half, at_before);
+      half = 1 - half;
+      at_before = at;
+    }
+    if constexpr (Config::ahead) begin_part(n + view.num_places);
     if constexpr (Config::at_once > 1) {
 #pragma unroll 1
       for (int i = 0; i < count; i += Config::at_once) evaluate_together(i, part);
@@ -340,12 +346,12 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
     }
     if constexpr (!kKeepsLater) {
       __syncthreads();
-      keep_part(nth);
+      keep_part(0, at);
     }
   }
   if constexpr (kKeepsLater) {
     __syncthreads();
-    if (nth > 0) keep_part(nth - 1);
+    if (at_before >= 0) keep_part(half, at_before);
   }
 
   // The block that hands in a chain's last part finishes the chain.
@@ -368,7 +374,7 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
   // Each warp a chain, or where there is much to sum all warps one after the other.
   double* groups = reinterpret_cast<double*>(batch_memory);  // the coefficients have been used
   const int num_sums = num_batch_sums<Config>(view, view.num_positions);
-  const bool together = (num_sums > kMostSummedByWarp && count < Block::kWarps) ||
+  const bool together = (num_sums > kMostSummedByWarp && (Config::at_once == 1 || count < Block::kWarps)) ||
                         num_sums > kBatchWarpGroups * kBatchGroup || view.max_segments > kBatchWarpGroups;
 #pragma unroll 1
   for (int i = together ? 0 : warp; i < count; i += together ? 1 : Block::kWarps) {

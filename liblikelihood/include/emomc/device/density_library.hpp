@@ -115,13 +115,18 @@ void log_densities_of_tile(const Real* coefficients, const Real* tile, int num_r
     log_densities_of_chains<Model>(&coefficients, 1, tile, num_rows, &out);
 }
 
+template <int kCount>
+constexpr int num_blocks_of(const ParameterDescription (&)[kCount]) {
+  return kCount;
+}
+
 template <class Model>
 constexpr DensityLibrary density_library() {
   return {kDensityLibraryVersion,
           Model::num_columns,
           num_parameters_of<Model>(),
           Model::parameters,
-          static_cast<int>(sizeof(Model::parameters) / sizeof(Model::parameters[0])),
+          num_blocks_of(Model::parameters),
           kSumsProducts<Model>,
           DensityCoefficients<Model>::padded,
           DensityCoefficients<Model>::used(),
