@@ -127,7 +127,8 @@ TEST_F(Predict, ProbabilitiesAreThoseOfTheExportedDraws) {
           together += probability[i * 3 + k][s] * probability[j * 3 + k][s] / 800;
       loss += partition[i] == partition[j] ? 1 - together : together;
     }
-  EXPECT_NEAR(found["partition"]["pairs_that_differ"].get<double>(), loss / (0.5 * kRows * (kRows - 1)), 1e-9);
+  EXPECT_NEAR(found["partition"]["pairs_that_differ"].get<double>(), loss / (0.5 * kRows * (kRows - 1)),
+              1e-9);
   for (std::size_t i = 0; i < kRows; ++i)
     for (std::size_t k = 0; k < 3; ++k) {
       std::vector<double>& p = probability[i * 3 + k];

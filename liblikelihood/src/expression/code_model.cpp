@@ -93,7 +93,8 @@ class CodeModel final : public RowModel {
         "EMOMC_DENSITY_LIBRARY({})\n",
         expression::kGeneratedHeader, expression::kGeneratedType);
     code_ = compile_host_library(
-        {text, {&likelihood_device_sources(), &sources_}, absolute_path(plan_->code.file), plan_->code.file}, build);
+        {text, {&likelihood_device_sources(), &sources_}, absolute_path(plan_->code.file), plan_->code.file},
+        build);
     using Get = const device::DensityLibrary* (*)();
     library_ = *reinterpret_cast<Get>(code_->symbol("emomc_density_library"))();
     check_declarations();
