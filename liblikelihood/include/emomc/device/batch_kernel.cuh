@@ -29,7 +29,8 @@ struct BatchConfig {
                                                                     : kBatchAtOnce;
   static_assert(!streamed || kChains == BatchChains::together);
   static_assert(kChains == BatchChains::one_by_one || (kUniform && kWork == BatchWork::full));
-  static constexpr int sums_at_once = at_once > 1 ? 4 : 1;  ///< groups of them; more would take registers
+  static constexpr bool together = kChains == BatchChains::together;
+  static constexpr int sums_at_once = together ? 4 : 1;  ///< groups of them; more take registers
   static constexpr int blocks =
       streamed ? kStreamedBatchBlocks<sizeof(Real)> : kBatchBlocks;  ///< of a multiprocessor
   static constexpr int threads = kBatchThreads;
@@ -94,8 +95,8 @@ __device__ __forceinline__ void sync_warps() {
 }
 
 /// Balanced tree over values[0 .. count) in device memory that other blocks have written. By one warp
-/// (`warps` 1), or by all of the block. kAtOnce: groups that a warp
-/// loads before it waits for them. `groups`: kBatchWarpGroups or kBatchGroups doubles in shared memory.
+/// (`warps` 1), or by all of the block; a warp loads kAtOnce groups before it waits for them. `groups`:
+/// kBatchWarpGroups or kBatchGroups doubles in shared memory.
 template <int warps, int kAtOnce>
 __device__ __noinline__ double sum_written(const double* values, int count, double* groups) {
   constexpr int kOfLane = kBatchGroup / 32;
@@ -111,14 +112,21 @@ __device__ __noinline__ double sum_written(const double* values, int count, doub
   const int num_groups = (count + kBatchGroup - 1) / kBatchGroup;
   if (num_groups <= 1) return sum_over_lanes(sum_of(0));
   sync_warps<warps>();  // `groups` may still be read
+  if constexpr (kAtOnce == 1) {
+    for (int group = warp; group < num_groups; group += warps) {
+      const double sum = sum_over_lanes(sum_of(group));
+      if (lane == 0) groups[group] = sum;
+    }
+  } else {
 #pragma unroll 1
-  for (int first = warp * kAtOnce; first < num_groups; first += warps * kAtOnce) {
-    double own[kAtOnce];
+    for (int first = warp * kAtOnce; first < num_groups; first += warps * kAtOnce) {
+      double own[kAtOnce];
 #pragma unroll
-    for (int g = 0; g < kAtOnce; ++g) own[g] = sum_of(first + g);
-    const double sum = sum_each_over_lanes(own);
-    const int group = first + tree_of_lane<kAtOnce>();
-    if (lane < kAtOnce && group < num_groups) groups[group] = sum;
+      for (int g = 0; g < kAtOnce; ++g) own[g] = sum_of(first + g);
+      const double sum = sum_each_over_lanes(own);
+      const int group = first + tree_of_lane<kAtOnce>();
+      if (lane < kAtOnce && group < num_groups) groups[group] = sum;
+    }
   }
   sync_warps<warps>();
   return sum_by_warp(groups, num_groups);
@@ -168,10 +176,8 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
   using Real = typename Config::Real;
   using Block = BatchBlock<Config>;
   extern __shared__ __align__(16) unsigned char batch_memory[];
-  // Where registers allow it, threads of their own keep the sums of a part while all go on with the next, so
-  // that a part takes one barrier.
-  constexpr bool kKeepsLater = Config::at_once > 1;
-  __shared__ double sums[kKeepsLater ? 2 : 1][kBatchChains][Block::kWarps];
+  // Of every other part, where a part takes one barrier.
+  __shared__ double sums[Config::together ? 2 : 1][kBatchChains][Block::kWarps];
   __shared__ double run_sums[Config::ahead ? kBatchChains : 1][Config::ahead ? kBatchRun : 1];
   __shared__ int finished[kBatchChains];
   using Kept = typename Config::Likelihood::template Kept<Real>;
@@ -244,64 +250,37 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
         coefficients[i * size + c] = from[c];
     }
   }
-  int half = 0, at_before = -1;  // of sums; the part before, whose sums are to be kept
-  // The thread's sum for chain i; two chains are summed over the warp's lanes together.
-  double held = 0;
-  const auto hand_in = [&](int i, double own) {
-    const bool is_second = i % 2 != 0;
-    if (is_second || i + 1 == count) {
-      const double sum = sum_two_over_lanes(is_second ? held : own, is_second ? own : 0.0);
-      if (lane < 1 + i % 2) sums[half][i - i % 2 + lane][warp] = sum;
-    }
-    held = own;
-  };
-  // For at_once chains from i on.
-  const auto evaluate_together = [&](int i, int part) {
-    if constexpr (Config::at_once > 1) {
-      constexpr int kChains = Config::at_once;
-      Real values[kChains][Config::rows];
-      likelihood.evaluate_chains(coefficients + i * size, size, block.own_rows(), values);
-      double own[kChains];
-#pragma unroll
-      for (int c = 0; c < kChains; ++c)
-        own[c] = block.own_sum(coefficients + (i + c) * size, values[c], loaded, part, num_rows);
-      const double sum = sum_each_over_lanes(own);
-      const int chain = i + tree_of_lane<kChains>();
-      if (lane < kChains && chain < count) sums[half][chain][warp] = sum;
-    }
-  };
   int num_done = 0;  // parts of the chain that thread i < count hands in for
-  // A thread for each chain keeps the sum of a part, or that of a run of parts.
-  const auto keep_part = [&](int which, int at) {
-    if (static_cast<int>(threadIdx.x) >= count) return;
-    const int position = at / Config::parts;
+  // By a thread for each chain: keeps the sum of a part, or that of a run of parts, from what warps have
+  // summed.
+  const auto keep_sum = [&](const double(&of_warps)[kBatchChains][Block::kWarps], int position, int at) {
     const int i = static_cast<int>(threadIdx.x), chain = chain_of(i), list = list_of(chain);
-    if (position >= view.first_tile[list + 1] - view.first_tile[list]) return;
-    double own[Block::kWarps];
+    if (position < view.first_tile[list + 1] - view.first_tile[list]) {
+      double own[Block::kWarps];
 #pragma unroll
-    for (int w = 0; w < Block::kWarps; ++w) own[w] = sums[which][i][w];
-    double* written = view.tile_sums + static_cast<i64>(chain) * view.sums_per_chain;
-    if constexpr (Config::ahead) {
-      double* run = run_sums[i];
-      const int length = 1 << view.log2_run, last = at & (length - 1);
-      run[last] = sum_in_registers(own);
-      if (last + 1 == length || at + 1 == num_parts) {
+      for (int w = 0; w < Block::kWarps; ++w) own[w] = of_warps[i][w];
+      double* written = view.tile_sums + static_cast<i64>(chain) * view.sums_per_chain;
+      if constexpr (Config::ahead) {
+        double* run = run_sums[i];
+        const int length = 1 << view.log2_run, last = at & (length - 1);
+        run[last] = sum_in_registers(own);
+        if (last + 1 == length || at + 1 == num_parts) {
 #pragma unroll 1
-        for (int p = last + 1; p < length; ++p) run[p] = 0;
+          for (int p = last + 1; p < length; ++p) run[p] = 0;
 #pragma unroll 1
-        for (int m = length / 2; m > 0; m /= 2)
+          for (int m = length / 2; m > 0; m /= 2)
 #pragma unroll 1
-          for (int p = 0; p < m; ++p) run[p] = run[2 * p] + run[2 * p + 1];
-        written[at >> view.log2_run] = run[0];
+            for (int p = 0; p < m; ++p) run[p] = run[2 * p] + run[2 * p + 1];
+          written[at >> view.log2_run] = run[0];
+        }
+      } else {
+        written[at] = sum_in_registers(own);
       }
-    } else {
-      written[at] = sum_in_registers(own);
+      ++num_done;
     }
-    ++num_done;
   };
-#pragma unroll 1
-  for (int n = 0, at = nth_part(0); at < num_parts; at = nth_part(++n)) {
-    const int position = at / Config::parts, part = at % Config::parts;
+  // Makes the rows of part n, which is part `part` of the tile at `position`, the thread's own.
+  const auto take_rows = [&](int n, int position, int part) {
     if constexpr (Config::ahead) {
       coming().take(n, block.x);
       num_rows = view.tile_rows[position] - part * Config::part_rows;
@@ -311,47 +290,80 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
     } else {
       loaded = kNoTile;
     }
-    __syncthreads();
-    if constexpr (kKeepsLater) {
-      if (at_before >= 0) keep_part(half, at_before);
-      half = 1 - half;
-      at_before = at;
-    }
-    if constexpr (Config::ahead) begin_part(n + view.num_places);
-    if constexpr (Config::at_once > 1) {
+  };
+  if constexpr (Config::together) {
+    // The sums of a part are kept while all threads go on with the next, so that a part takes one barrier.
+    const auto keep_part = [&](int n) {
+      if (static_cast<int>(threadIdx.x) >= count) return;
+      const int at = nth_part(n);
+      keep_sum(sums[n % 2], at / Config::parts, at);
+    };
+    constexpr int kChains = Config::at_once;
+    int n = 0;
 #pragma unroll 1
-      for (int i = 0; i < count; i += Config::at_once) evaluate_together(i, part);
-    }
-#pragma unroll 1
-    for (int i = Config::at_once > 1 ? count : 0; i < count; ++i) {
-      if constexpr (!Config::uniform) {
-        const int list = list_of(chain_of(i)), begin = view.first_tile[list];
-        if (position >= view.first_tile[list + 1] - begin) {  // the chain's list is shorter
-          hand_in(i, 0.0);
-          continue;
-        }
-        const int tile = view.tiles[begin + position];
-        if (tile != loaded) load(tile, part);
-      }
-      Real rows_sum[Config::rows];
-      if constexpr (Config::work == BatchWork::component) {
-        likelihood.evaluate_kept(kept[i], view.slot_size, coefficients + i * size,
-                                 static_cast<i64>(loaded) * kTileRows + part * Config::part_rows +
-                                     static_cast<int>(threadIdx.x) * Config::rows,
-                                 block.own_rows(), rows_sum);
-      } else {
-        likelihood.evaluate(coefficients + i * size, block.own_rows(), rows_sum);
-      }
-      hand_in(i, block.own_sum(coefficients + i * size, rows_sum, loaded, part, num_rows));
-    }
-    if constexpr (!kKeepsLater) {
+    for (int at = nth_part(0); at < num_parts; at = nth_part(++n)) {
+      const int part = at % Config::parts;
+      take_rows(n, at / Config::parts, part);
       __syncthreads();
-      keep_part(0, at);
+      if (n > 0) keep_part(n - 1);
+      if constexpr (Config::ahead) begin_part(n + view.num_places);
+#pragma unroll 1
+      for (int i = 0; i < count; i += kChains) {
+        Real values[kChains][Config::rows];
+        likelihood.evaluate_chains(coefficients + i * size, size, block.own_rows(), values);
+        double own[kChains];
+#pragma unroll
+        for (int c = 0; c < kChains; ++c)
+          own[c] = block.own_sum(coefficients + (i + c) * size, values[c], loaded, part, num_rows);
+        const double sum = sum_each_over_lanes(own);
+        const int chain = i + tree_of_lane<kChains>();
+        if (lane < kChains && chain < count) sums[n % 2][chain][warp] = sum;
+      }
     }
-  }
-  if constexpr (kKeepsLater) {
     __syncthreads();
-    if (at_before >= 0) keep_part(half, at_before);
+    if (n > 0) keep_part(n - 1);
+  } else {
+    // The thread's sum for chain i; two chains are summed over the warp's lanes together.
+    double held = 0;
+    const auto hand_in = [&](int i, double own) {
+      const bool is_second = i % 2 != 0;
+      if (is_second || i + 1 == count) {
+        const double sum = sum_two_over_lanes(is_second ? held : own, is_second ? own : 0.0);
+        if (lane < 1 + i % 2) sums[0][i - i % 2 + lane][warp] = sum;
+      }
+      held = own;
+    };
+#pragma unroll 1
+    for (int n = 0, at = nth_part(0); at < num_parts; at = nth_part(++n)) {
+      const int position = at / Config::parts, part = at % Config::parts;
+      take_rows(n, position, part);
+      __syncthreads();
+      if constexpr (Config::ahead) begin_part(n + view.num_places);
+#pragma unroll 1
+      for (int i = 0; i < count; ++i) {
+        if constexpr (!Config::uniform) {
+          const int list = list_of(chain_of(i)), begin = view.first_tile[list];
+          if (position >= view.first_tile[list + 1] - begin) {  // the chain's list is shorter
+            hand_in(i, 0.0);
+            continue;
+          }
+          const int tile = view.tiles[begin + position];
+          if (tile != loaded) load(tile, part);
+        }
+        Real rows_sum[Config::rows];
+        if constexpr (Config::work == BatchWork::component) {
+          likelihood.evaluate_kept(kept[i], view.slot_size, coefficients + i * size,
+                                   static_cast<i64>(loaded) * kTileRows + part * Config::part_rows +
+                                       static_cast<int>(threadIdx.x) * Config::rows,
+                                   block.own_rows(), rows_sum);
+        } else {
+          likelihood.evaluate(coefficients + i * size, block.own_rows(), rows_sum);
+        }
+        hand_in(i, block.own_sum(coefficients + i * size, rows_sum, loaded, part, num_rows));
+      }
+      __syncthreads();
+      if (static_cast<int>(threadIdx.x) < count) keep_sum(sums[0], position, at);
+    }
   }
 
   // The block that hands in a chain's last part finishes the chain.
@@ -373,9 +385,14 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
   __syncthreads();
   // Each warp a chain, or where there is much to sum all warps one after the other.
   double* groups = reinterpret_cast<double*>(batch_memory);  // the coefficients have been used
-  const int num_sums = num_batch_sums<Config>(view, view.num_positions);
-  const bool together = (num_sums > kMostSummedByWarp && (Config::at_once == 1 || count < Block::kWarps)) ||
-                        num_sums > kBatchWarpGroups * kBatchGroup || view.max_segments > kBatchWarpGroups;
+  bool together = num_batch_sums<Config>(view, view.num_positions) > kMostSummedByWarp ||
+                  view.max_segments > kBatchWarpGroups;
+  // Sums of several groups at once: a warp takes many.
+  if constexpr (Config::together) {
+    const int num_sums = num_batch_sums<Config>(view, view.num_positions);
+    together = (num_sums > kMostSummedByWarp && count < Block::kWarps) ||
+               num_sums > kBatchWarpGroups * kBatchGroup || view.max_segments > kBatchWarpGroups;
+  }
 #pragma unroll 1
   for (int i = together ? 0 : warp; i < count; i += together ? 1 : Block::kWarps) {
     if (!finished[i]) continue;
