@@ -11,6 +11,7 @@ namespace {
 using testing::expect_refused;
 using testing::ProgramFolder;
 using testing::ProgramResult;
+using testing::replaced;
 
 const std::string kHeader = R"(#include "emomc/device/density.hpp"
 #include "emomc/device/expression_calls.hpp"
@@ -45,12 +46,6 @@ likelihood:
   log_density: "normal_lpdf(y, a + b[0] * x + b[1] * exp(x), s)"
 prior: {a: {normal: {mean: 0, sd: 5}}, s: {half_normal: 5}, b: {normal: {mean: 0, sd: 5}}}
 )yaml";
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  const auto at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
-}
 
 class Code : public ::testing::Test {
  protected:

@@ -10,12 +10,7 @@ namespace {
 
 using testing::expect_refused;
 using testing::ProgramFolder;
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  const auto at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
-}
+using testing::replaced;
 
 /// 40 rows of a mass, an island, a number of equal birds, a note that nothing uses, and a length, whose names
 /// no expression can write.

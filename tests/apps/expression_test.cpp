@@ -9,6 +9,7 @@ namespace {
 
 using testing::expect_refused;
 using testing::ProgramFolder;
+using testing::replaced;
 
 const std::string kNormal =
     "data: {file: x.csv}\n"
@@ -24,12 +25,6 @@ std::string some_rows() {
     text += std::to_string((i * 37 % 60) / 10.0 - 1) + "," + std::to_string(i % 5) + "," +
             std::to_string(i % 3) + "\n";
   return text;
-}
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  const auto at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
 }
 
 class ExpressionRuns : public ::testing::Test {

@@ -11,6 +11,7 @@ namespace {
 
 using testing::expect_refused;
 using testing::ProgramFolder;
+using testing::replaced;
 
 const std::string kTwoWidths =
     "data: {file: x.csv}\n"
@@ -19,12 +20,6 @@ const std::string kTwoWidths =
     "  log_density: \"log_mix(f, normal_lpdf(x, 0, s[0]), normal_lpdf(x, 0, s[1]))\"\n"
     "prior: {s: {half_normal: 5}, f: {beta: {a: 1, b: 1}}}\n"
     "sampler: {warmup: 300, draws: 200, seed: 1}\n";
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  const auto at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
-}
 
 class OrderedParameters : public ::testing::Test {
  protected:

@@ -69,6 +69,13 @@ class ProgramFolder {
   mutable std::atomic<int> num_runs_ = 0;
 };
 
+/// `text` with the first `from` replaced; a test fails where there is none.
+inline std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
 /// Expects exit code 2, no standard output, and an error of one line that contains all `words`.
 inline void expect_refused(const ProgramFolder& folder, const std::string& arguments,
                            const std::vector<std::string>& words) {

@@ -10,25 +10,13 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/engines.hpp"
 #include "emomc/likelihood/expression.hpp"
+#include "engine_case.hpp"
 
 namespace emomc {
 namespace {
 
-using Case = std::tuple<Backend, Precision>;
-class CompiledFunctions : public ::testing::TestWithParam<Case> {
- protected:
-  void SetUp() override {
-    if (std::get<0>(GetParam()) == Backend::cuda && list_cuda_devices().empty()) GTEST_SKIP() << "no GPU";
-  }
-};
-INSTANTIATE_TEST_SUITE_P(Engines, CompiledFunctions,
-                         ::testing::Combine(::testing::Values(Backend::cpu, Backend::cuda),
-                                            ::testing::Values(Precision::float64, Precision::mixed)),
-                         [](const auto& engine) {
-                           const bool is_cpu = std::get<0>(engine.param) == Backend::cpu;
-                           const bool is_double = std::get<1>(engine.param) == Precision::float64;
-                           return std::string(is_cpu ? "cpu" : "cuda") + (is_double ? "_double" : "_mixed");
-                         });
+class CompiledFunctions : public testing::EngineTest {};
+INSTANTIATE_TEST_SUITE_P(Engines, CompiledFunctions, testing::all_engine_cases(), testing::name_of_case);
 
 /// Rows of x and y whose numbers float32 has too.
 std::vector<double> arguments(double low, double high) {
@@ -92,7 +80,6 @@ const std::vector<Function> kFunctions{
 };
 
 TEST_P(CompiledFunctions, HaveTheInterpretersValues) {
-  const auto [backend, precision] = GetParam();
   for (const Function& function : kFunctions) {
     SCOPED_TRACE(function.text);
     ExpressionSpec spec;
@@ -103,16 +90,16 @@ TEST_P(CompiledFunctions, HaveTheInterpretersValues) {
     std::vector<double> used;
     for (std::size_t i = 0; i < rows.size(); i += 2)
       for (std::size_t j : model.used_columns()) used.push_back(rows[i + j]);
-    const Expression::Bound ours = model.bind(backend, used), exact = model.bind(Backend::reference, used);
-    const auto device = make_device(backend), host = make_device(Backend::reference);
-    const auto engine = make_engine(backend, ours.model, precision, ours.data, *device);
+    const Expression::Bound ours = model.bind(backend(), used), exact = model.bind(Backend::reference, used);
+    const auto device = make_device(backend()), host = make_device(Backend::reference);
+    const auto engine = make_engine(backend(), ours.model, precision(), ours.data, *device);
     const auto reference =
         make_engine(Backend::reference, exact.model, Precision::float64, exact.data, *host);
     const double one = 1;
     std::vector<double> values(engine->num_rows()), expected(values.size());
     engine->evaluate_rows(&one, values.data());
     reference->evaluate_rows(&one, expected.data());
-    const double unit = precision == Precision::float64 ? 16 * 0x1p-52 : function.float_error * 0x1p-23;
+    const double unit = precision() == Precision::float64 ? 16 * 0x1p-52 : function.float_error * 0x1p-23;
     for (std::size_t i = 0; i < values.size(); ++i)
       EXPECT_NEAR(values[i], expected[i], unit * std::max(1.0, std::abs(expected[i])))
           << "x = " << rows[2 * i] << ", y = " << rows[2 * i + 1];
@@ -121,7 +108,6 @@ TEST_P(CompiledFunctions, HaveTheInterpretersValues) {
 
 // What infinite, huge and missing numbers give.
 TEST_P(CompiledFunctions, HaveTheirEnds) {
-  const auto [backend, precision] = GetParam();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   struct End {
     const char* text;
@@ -149,9 +135,9 @@ TEST_P(CompiledFunctions, HaveTheirEnds) {
     spec.log_density = {"likelihood.log_density", "if_else(x * one > 0, " + std::string(end.text) + ", 7)"};
     const Expression model(spec, {"x"});
     const std::vector<double> rows{1, -1, 1};
-    const Expression::Bound bound = model.bind(backend, rows);
-    const auto device = make_device(backend);
-    const auto engine = make_engine(backend, bound.model, precision, bound.data, *device);
+    const Expression::Bound bound = model.bind(backend(), rows);
+    const auto device = make_device(backend());
+    const auto engine = make_engine(backend(), bound.model, precision(), bound.data, *device);
     const double one = 1;
     std::vector<double> values(3);
     engine->evaluate_rows(&one, values.data());

@@ -7,6 +7,7 @@
 
 #include "emomc/likelihood/engines.hpp"
 #include "emomc/likelihood/expression.hpp"
+#include "engine_case.hpp"
 
 namespace emomc {
 namespace {
@@ -46,14 +47,8 @@ Expression::Bound bound(const Problem& p, Backend backend) {
   return model.bind(backend, used);
 }
 
-class ProductSums : public ::testing::TestWithParam<std::tuple<Backend, Precision>> {
+class ProductSums : public testing::EngineTest {
  protected:
-  void SetUp() override {
-    if (backend() == Backend::cuda && list_cuda_devices().empty()) GTEST_SKIP() << "no GPU";
-  }
-  static Backend backend() { return std::get<0>(GetParam()); }
-  static Precision precision() { return std::get<1>(GetParam()); }
-
   /// Log likelihoods of the points of `chains`, whose parameters are num_chains x dim.
   static std::vector<double> log_likelihoods(const RowModel& model, LikelihoodEngine& engine, Device& device,
                                              const std::vector<ChainPlan>& chains,
@@ -70,14 +65,7 @@ class ProductSums : public ::testing::TestWithParam<std::tuple<Backend, Precisio
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Engines, ProductSums,
-                         ::testing::Combine(::testing::Values(Backend::cpu, Backend::cuda),
-                                            ::testing::Values(Precision::float64, Precision::mixed)),
-                         [](const auto& engine) {
-                           const bool is_cpu = std::get<0>(engine.param) == Backend::cpu;
-                           const bool is_double = std::get<1>(engine.param) == Precision::float64;
-                           return std::string(is_cpu ? "cpu" : "cuda") + (is_double ? "_double" : "_mixed");
-                         });
+INSTANTIATE_TEST_SUITE_P(Engines, ProductSums, testing::all_engine_cases(), testing::name_of_case);
 
 // Columns of a thread's rows in registers, streamed, and too few products for a sum of their own.
 TEST_P(ProductSums, RowsHaveTheValuesOfTheReferenceEngine) {

@@ -34,6 +34,11 @@ struct ExpressionPlan {
   double cost_of_row = 0;
 };
 
+/// Declares the names of a specification, lowers its expressions and writes what they are to an empty plan.
+/// Throws as Expression's constructor.
+void read_specification(const ExpressionSpec& spec, const std::vector<std::string>& columns,
+                        ExpressionPlan& plan);
+
 /// The likelihood's division for given data.
 struct BoundProgram {
   ParameterLayout layout;
