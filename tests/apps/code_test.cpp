@@ -100,6 +100,29 @@ TEST_F(Code, HasTheDensityOfTheSameExpression) {
                 1e-13 * std::abs(weighted));
 }
 
+// What prepare() returns is part of each row's log density, so that weights count it too.
+TEST_F(Code, HasTheDensityOfTheSameExpressionWherePartsArePrepared) {
+  std::string header =
+      replaced(kHeader, "  template <class T, class Coefficients, class Row>",
+               "  static constexpr int num_coefficients = 4;\n"
+               "  template <class Team>\n"
+               "  EMOMC_HD double prepare(const Team& team, const double* t, double* c) const {\n"
+               "    for (int i = team.rank(); i < 4; i += team.size()) c[i] = t[i];\n"
+               "    return -emomc::device::log(t[1]) - 0.91893853320467274;\n"
+               "  }\n"
+               "  template <class T, class Coefficients, class Row>");
+  folder.write("fit.hpp", replaced(header, " - f::log(c[1]) - T(0.91893853320467274)", ""));
+  for (const char* data : {"x.csv", "x.csv, weights: w"}) {
+    folder.write("c.yaml", replaced(kConfig, "x.csv", data));
+    folder.write("e.yaml", replaced(kExpression, "x.csv", data));
+    const double expected = log_likelihood("e.yaml --backend reference");
+    for (const char* backend : {"reference", "cpu"})
+      EXPECT_NEAR(log_likelihood("c.yaml --allow-code --backend " + std::string(backend)), expected,
+                  1e-13 * std::abs(expected))
+          << data;
+  }
+}
+
 TEST_F(Code, RunsGoOnAndAreComparedWithTheHeaderThatTheyWereMadeWith) {
   const std::string sizes = " --allow-code -q --set sampler.warmup=100 --set sampler.chains=2";
   ASSERT_EQ(folder.run("run c.yaml -o whole --set sampler.draws=60" + sizes).exit_code, 0);

@@ -130,10 +130,9 @@ class CodeModel final : public RowModel {
     return std::make_unique<DensityTiles<double>>(library_, library_.float64, code_);
   }
   DeviceModel device() const override {
-    DeviceModel model = device_model_of(expression::kGeneratedType, sources_[1].name, sources_,
-                                        device::sizes_of_density(num_columns(), library_.num_scratch),
-                                        library_.sums_products);
-    return model;
+    return device_model_of(expression::kGeneratedType, sources_[1].name, sources_,
+                           device::sizes_of_density(num_columns(), library_.num_scratch),
+                           library_.sums_products);
   }
 
  private:
