@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -39,12 +40,20 @@ struct EnsembleView {
   double* log_likelihood = nullptr;  ///< [num_chains], output
 };
 
+/// Gradients of the log likelihoods of all chains with respect to theta, in the memory of the engine's
+/// device: of a simplex or an ordered list as if its elements were free, of a covariance with respect to the
+/// elements of its Cholesky factor.
+struct GradientView {
+  double* gradient = nullptr;  ///< num_chains x ld, chain-major, output
+  int ld = 0;                  ///< stride between chains, >= dim
+};
+
 using device::ActiveSet;
 using device::kAllComponents;
 
 struct Capabilities {
   bool components = false;  ///< evaluate_component exists and is cheaper than evaluate
-  bool gradient = false;
+  bool gradient = false;    ///< evaluate_with_gradient exists
 };
 
 struct MemoryPlan {
@@ -103,6 +112,10 @@ class LikelihoodEngine {
 
   /// Computes log_likelihood of each active chain from its theta.
   virtual void evaluate(EnsembleView candidate, ActiveSet active) = 0;
+  /// The same, bit for bit, and the gradients. A gradient is a function of (parameters, data, precision,
+  /// model version) alone, as the log likelihood is; where that is not finite, its elements are of no use.
+  /// Does not touch component caches. Throws std::logic_error where capabilities().gradient is false.
+  virtual void evaluate_with_gradient(EnsembleView candidate, GradientView gradient, ActiveSet active);
   /// Computes the same value where theta differs from the last committed point in one component at most.
   /// `component` [num_chains] is in the memory of the engine's device: the component, or kAllComponents where
   /// several differ or the weights.
@@ -122,5 +135,9 @@ class LikelihoodEngine {
   /// Log density of each row of the data set: out[num_rows()]. theta is one vector; both are in host memory.
   virtual void evaluate_rows(const double* theta, double* out) = 0;
 };
+
+inline void LikelihoodEngine::evaluate_with_gradient(EnsembleView, GradientView, ActiveSet) {
+  throw std::logic_error(name() + ": this likelihood has no gradient here");
+}
 
 }  // namespace emomc
