@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <sstream>
 
@@ -49,7 +50,9 @@ log1p_exp_by_x(x, v) = inv_logit(x)
 log2_by_x(x, v) = 1.44269504088896340735992468100 / x
 log_inv_logit_by_x(x, v) = inv_logit(-x)
 logit_by_x(x, v) = 1 / (x * (1 - x))
-modified_bessel_ratio_by_x(x, v) = if_else(x == 0, 0.5, 1 - v / x - square(v))
+modified_bessel_ratio_by_x(x, v) =
+    if_else(x == 0, 0.5, if_else(abs(x) < 300, 1 - v / x - square(v), (0.5 + (0.25 + (0.375 + (0.78125 +
+    2.03125 / abs(x)) / abs(x)) / abs(x)) / abs(x)) / square(x)))
 Phi_by_x(x, v) = 0.398942280401432677939946059934 * exp(-0.5 * square(x))
 round_by_x(x, v) = 0
 sin_by_x(x, v) = cos(x)
@@ -73,7 +76,6 @@ fmin_by_x(x, y, v) = if_else(x <= y, 1, 0)
 fmin_by_y(x, y, v) = if_else(x <= y, 0, 1)
 fmod_by_x(x, y, v) = 1
 fmod_by_y(x, y, v) = -trunc(x / y)
-digamma_difference_by_x(x, y, v) = trigamma(x + y) - trigamma(x)
 digamma_difference_by_y(x, y, v) = trigamma(x + y)
 lbeta_by_x(x, y, v) = -digamma_difference(x, y)
 lbeta_by_y(x, y, v) = -digamma_difference(y, x)
@@ -83,9 +85,9 @@ log_diff_exp_by_x(x, y, v) = -1 / expm1(y - x)
 log_diff_exp_by_y(x, y, v) = -1 / expm1(x - y)
 log_gamma_difference_by_x(x, y, v) = digamma_difference(x, y)
 log_gamma_difference_by_y(x, y, v) = digamma(x + y)
-log_gamma_p_by_x(x, y, v) = log_gamma_p_by_shape(x, y, 0.05 * fmin(0.4 * x, sqrt(x)))
+log_gamma_p_by_x(x, y, v) = log_gamma_p_by_shape(x, y, gamma_step(x, y, v))
 log_gamma_p_by_y(x, y, v) = exp((x - 1) * log(y) - y - lgamma(x) - v)
-log_gamma_q_by_x(x, y, v) = log_gamma_q_by_shape(x, y, 0.05 * fmin(0.4 * x, sqrt(x)))
+log_gamma_q_by_x(x, y, v) = log_gamma_q_by_shape(x, y, gamma_step(x, y, v))
 log_gamma_q_by_y(x, y, v) = -exp((x - 1) * log(y) - y - lgamma(x) - v)
 log_modified_bessel_first_kind_by_y(x, y, v) = bessel_ratio(x, y)
 log_modified_bessel_first_kind_scaled_by_y(x, y, v) = bessel_ratio(x, y) - 1
@@ -96,7 +98,8 @@ log_skew_normal_cdf_by_y(x, y, v) =
 log_student_t_tail_by_x(x, y, v) =
     -exp(log_gamma_difference(0.5 * y, 0.5) - 0.5 * log(y) - 0.572364942924700087071713675677 -
     0.5 * (y + 1) * log1p(square(x) / y) - v)
-log_student_t_tail_by_y(x, y, v) = log_student_t_tail_by_freedom(x, y, 0.02 * y)
+log_student_t_tail_by_y(x, y, v) = 
+    log_student_t_tail_by_freedom(x, y, 0.02 * fmin(y, if_else(v > -1, 2 / log1p(square(x) / y), y)))
 log_sum_exp_by_x(x, y, v) = if_else(x == y, 0.5, inv_logit(x - y))
 log_sum_exp_by_y(x, y, v) = if_else(x == y, 0.5, inv_logit(y - x))
 multiply_log_by_x(x, y, v) = log(y)
@@ -105,13 +108,13 @@ multiply_log1m_by_x(x, y, v) = log1m(y)
 multiply_log1m_by_y(x, y, v) = if_else(x == 0, 0, -x / (1 - y))
 pow_by_x(x, y, v) = if_else(y == 0, 0, y * pow(x, y - 1))
 pow_by_y(x, y, v) = if_else(x == 0, 0, v * log(x))
-log_inc_beta_by_x(x, y, z, v) = log_inc_beta_by_first(x, y, z, 0.05 * fmin(0.4 * x, sqrt(x)))
-log_inc_beta_by_y(x, y, z, v) = log_inc_beta_by_second(x, y, z, 0.05 * fmin(0.4 * y, sqrt(y)))
+log_inc_beta_by_x(x, y, z, v) = log_inc_beta_by_first(x, y, z, beta_step(x, y, z, v))
+log_inc_beta_by_y(x, y, z, v) = log_inc_beta_by_second(x, y, z, beta_step(y, x, 1 - z, v))
 log_inc_beta_by_z(x, y, z, v) = exp((x - 1) * log(z) + (y - 1) * log1m(z) - lbeta(x, y) - v)
 log_inc_beta_complement_by_x(x, y, z, v) =
-    log_inc_beta_complement_by_first(x, y, z, 0.05 * fmin(0.4 * x, sqrt(x)))
+    log_inc_beta_complement_by_first(x, y, z, beta_step(x, y, z, v))
 log_inc_beta_complement_by_y(x, y, z, v) =
-    log_inc_beta_complement_by_second(x, y, z, 0.05 * fmin(0.4 * y, sqrt(y)))
+    log_inc_beta_complement_by_second(x, y, z, beta_step(y, x, 1 - z, v))
 log_inc_beta_complement_by_z(x, y, z, v) =
     -exp((x - 1) * log(z) + (y - 1) * log1m(z) - lbeta(x, y) - v)
 log_mix_by_x(x, y, z, v) = exp(y - v) - exp(z - v)
@@ -126,6 +129,9 @@ namespace {
 constexpr const char* kShared = R"(
 normal_hazard(t, v) =
     if_else(t > 200, t + 1 / t - 2 / (t * t * t), exp(-0.5 * square(t) - 0.918938533204672741780329736406 - v))
+gamma_step(a, x, v) = tail_step(a, log(x / a), v)
+beta_step(a, b, x, v) = tail_step(a, log(x * (1 + b / a)), v)
+tail_step(a, rate, v) = 0.05 * fmin(0.4 * a, if_else(v > -1, fmin(sqrt(a), 1 / abs(rate)), sqrt(a)))
 bessel_ratio(n, x) =
     if_else(n == 0, modified_bessel_ratio(x), if_else(x == 0, if_else(n == 1, positive_infinity(), 0),
     n / x + exp(log_modified_bessel_first_kind_scaled(n + 1, x) - log_modified_bessel_first_kind_scaled(n, x))))
@@ -232,7 +238,8 @@ class Differentiation {
     if (is(derivative, -1)) return negated(adjoint);
     if (is(derivative, 0)) return derivative;
     const NodeId result = graph_.multiply(adjoint, derivative);
-    if (!in_branch_[static_cast<std::size_t>(id)] || graph_.is_constant(derivative)) return result;
+    const bool is_finite = graph_.is_constant(derivative) && std::isfinite(graph_[derivative].value);
+    if (!in_branch_[static_cast<std::size_t>(id)] || is_finite) return result;
     const NodeId zero = graph_.constant(0);
     return graph_.operate(
         Operation::choose,

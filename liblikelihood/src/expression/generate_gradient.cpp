@@ -98,6 +98,7 @@ std::string gradient_functions(const RowProgram& program, const GradientProgram&
   const std::vector<NodeId> numbers = row_numbers(gradient.of_row);
   return fmt::format(R"(
   static constexpr int num_adjoints = {0};
+  static constexpr int num_gradient_sums = {4};
 
   template <class T, class Coefficients, class Row, class Sums>
   EMOMC_HD T log_density_and_adjoints(const Coefficients& c, const Row& x, const Sums& s, T* a) const {{
@@ -114,7 +115,7 @@ std::string gradient_functions(const RowProgram& program, const GradientProgram&
 )",
                      numbers.empty() ? 1 : numbers.size(), row_function(program, numbers),
                      sum_statements(program, gradient.of_row),
-                     theta_statements(program, gradient.of_theta, dim));
+                     theta_statements(program, gradient.of_theta, dim), program.coefficients.size() + 1);
 }
 
 }  // namespace emomc::expression

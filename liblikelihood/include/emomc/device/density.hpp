@@ -36,7 +36,8 @@
 //
 // A likelihood whose text is generated may have a gradient:
 //
-//     static constexpr int num_adjoints = 2;  // at least 1
+//     static constexpr int num_adjoints = 2;       // at least 1
+//     static constexpr int num_gradient_sums = 4;  // one more than there are coefficients of rows
 //     template <class T, class Coefficients, class Row, class Sums>
 //     EMOMC_HD T log_density_and_adjoints(const Coefficients& c, const Row& x, const Sums& s, T* a) const;
 //     template <int kRows, class Rows, class T>
@@ -47,7 +48,7 @@
 //
 // log_density_and_adjoints() returns what log_density() does, with the same bits, and writes numbers of the
 // row from which add_adjoints() adds to sums[i] the derivatives with respect to coefficient i, summed over
-// rows. The last of `sums` [num_coefficients + 1] is the number of rows; prepare_gradient() writes the
+// rows. The last of `sums` [num_gradient_sums] is the number of rows; prepare_gradient() writes the
 // derivatives of the log likelihood with respect to theta.
 //
 // Kernels are compiled from the text of the one header that defines Model; it may include headers of

@@ -208,7 +208,7 @@ constexpr DensityLibrary density_library() {
                          density_functions<Model, float>(),
                          density_functions<Model, double>()};
   if constexpr (kHasGradient<Model>) {
-    library.num_gradient_sums = DensityCoefficients<Model>::used() + 1;
+    library.num_gradient_sums = Model::num_gradient_sums;
     library.gradient = gradient_of_density<Model>;
   }
   return library;
