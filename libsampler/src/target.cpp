@@ -6,6 +6,7 @@
 #include <map>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/device/gradient.hpp"
 #include "emomc/device/unconstrain.hpp"
 #include "target_tables.hpp"
 
@@ -30,7 +31,7 @@ std::size_t previous_of(const device::Element& e, std::size_t i) {
 }  // namespace
 
 Target::Target(ParameterLayout layout, const PriorSet& prior, std::span<const double> column_sd)
-    : layout_(with_sampled_arguments(std::move(layout), prior)) {
+    : first_argument_(layout.dim()), layout_(with_sampled_arguments(std::move(layout), prior)) {
   for (const auto& [name, _] : prior.blocks) {
     const bool known = std::any_of(layout_.blocks.begin(), layout_.blocks.end(), [&](const auto& block) {
       const auto parts = prior_blocks(block);
@@ -60,7 +61,8 @@ device::ParameterTable Target::table() const {
           static_cast<int>(tables_.covariance_rows.size()),
           static_cast<int>(tables_.conditionals.size()),
           tables_.log_prior_constant,
-          mixture_};
+          mixture_,
+          first_argument_};
 }
 
 bool Target::is_like(const Target& other) const {
@@ -152,6 +154,14 @@ double Target::log_prior(std::span<const double> theta) const {
       return -kInf;
   }
   return device::log_prior(device::HostTeam{}, table(), theta.data());
+}
+
+void Target::gradient(std::span<const double> u, std::span<const double> theta,
+                      std::span<const double> likelihood_gradient, double beta, std::span<double> out) const {
+  std::vector<double> scratch(static_cast<std::size_t>(device::gradient_scratch(table())));
+  device::gradient_of_density(device::HostTeam{}, table(), u.data(), theta.data(),
+                              likelihood_gradient.empty() ? nullptr : likelihood_gradient.data(), beta,
+                              scratch.data(), out.data());
 }
 
 void Target::unconstrain(std::span<const double> theta, std::span<double> u) const {

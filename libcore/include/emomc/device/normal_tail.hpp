@@ -1,4 +1,5 @@
-// Logarithm of the standard normal's upper tail, in float64 with the same bits on host and device.
+// Logarithm of the standard normal's upper tail and its derivative, in float64 with the same bits on host and
+// device.
 #ifndef EMOMC_DEVICE_NORMAL_TAIL_HPP
 #define EMOMC_DEVICE_NORMAL_TAIL_HPP
 
@@ -42,6 +43,27 @@ EMOMC_INLINE double log_normal_tail(double z) {
   constexpr double kRootHalf = 0.70710678118654752440;
   const double tail = log_erfc((z < 0 ? -z : z) * kRootHalf) - kLn2;
   return z < 0 ? log1p(-exp(tail)) : tail;
+}
+
+/// The inverse Mills ratio, normal density / P(Z > z), less z, for z >= 0: about 1 / z. Beyond 5 by the
+/// continued fraction of Mills' ratio (Abramowitz and Stegun 26.2.14), whose terms from the 28th on change it
+/// by less than 1e-16.
+EMOMC_OUTLINE double inverse_mills_excess(double z) {
+  if (z > 5.0) {
+    double rest = z;
+    EMOMC_ROLLED
+    for (int k = 28; k > 1; --k) rest = z + k / rest;
+    return 1.0 / rest;
+  }
+  constexpr double kRootTwoByPi = 0.79788456080286535588, kRootHalf = 0.70710678118654752440;
+  const double t = 2.0 / (2.0 + z * kRootHalf);
+  return kRootTwoByPi / (t * exp(log_erfc_series(t))) - z;
+}
+
+/// The inverse Mills ratio, which is minus the derivative of log_normal_tail.
+EMOMC_INLINE double inverse_mills_ratio(double z) {
+  if (z >= 0) return z + inverse_mills_excess(z);
+  return exp(-0.5 * z * z - 0.5 * kLogTwoPi - log_normal_tail(z));
 }
 
 }  // namespace emomc::device

@@ -49,12 +49,18 @@ EMOMC_INLINE double scale_of_row(const CovarianceRow& row, const double* theta) 
   return EMOMC_SQRT(squares);
 }
 
+EMOMC_INLINE double location_of(const ConditionalElement& e, const double* theta) {
+  return e.from_location == kConstant ? e.location : theta[e.from_location];
+}
+EMOMC_INLINE double scale_of(const ConditionalElement& e, const double* theta) {
+  return e.from_scale == kConstant ? e.scale : theta[e.from_scale];
+}
+
 /// Log density of an element whose distribution has parameters among theta.
 EMOMC_INLINE double conditional_log_density(const ParameterTable& table, const ConditionalElement& e,
                                             const double* theta) {
   const double x = e.is_row ? scale_of_row(table.covariance_rows[e.element], theta) : theta[e.element];
-  const double location = e.from_location == kConstant ? e.location : theta[e.from_location];
-  const double scale = e.from_scale == kConstant ? e.scale : theta[e.from_scale];
+  const double location = location_of(e, theta), scale = scale_of(e, theta);
   const bool truncated = e.lower > -kInfinity;
   switch (e.density) {
     case ConditionalDensity::normal: {

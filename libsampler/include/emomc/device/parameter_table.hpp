@@ -115,6 +115,7 @@ struct ParameterTable {
   int num_conditionals;
   double log_prior_constant;
   MixtureLayout mixture;
+  int first_argument;  ///< theta[first_argument .. dim) are sampled arguments of priors
 };
 
 // A kernel compiled at run time for a table that has neither is without the code for them

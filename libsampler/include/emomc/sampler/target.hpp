@@ -46,6 +46,12 @@ class Target {
   double constrain(std::span<const double> u, std::span<double> theta) const;
   /// The same with the log prior, bit for bit as a step of the sampler computes it.
   device::PointDensities constrain_with_prior(std::span<const double> u, std::span<double> theta) const;
+  /// Computes the gradient [dim_unconstrained] of beta log L + log prior + log Jacobian with respect to u, of
+  /// which theta [dim] is what constrain() writes, bit for bit as a step of the sampler computes it.
+  /// `likelihood_gradient` is d log L / d theta of the likelihood's parameters as in GradientView, or empty:
+  /// of the prior alone.
+  void gradient(std::span<const double> u, std::span<const double> theta,
+                std::span<const double> likelihood_gradient, double beta, std::span<double> out) const;
   /// Computes u [dim_unconstrained] from theta [dim]. Throws InputError, naming the parameter, where theta is
   /// outside the support.
   void unconstrain(std::span<const double> theta, std::span<double> u) const;
@@ -102,6 +108,7 @@ class Target {
   void unconstrain_row(const device::CovarianceRow& row, std::span<const double> theta,
                        std::span<double> u) const;
 
+  int first_argument_;
   ParameterLayout layout_;
   TargetTables tables_;
   std::vector<Range> ranges_;
