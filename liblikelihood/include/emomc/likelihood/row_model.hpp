@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <stdexcept>
 
 #include "emomc/core/likelihood_engine.hpp"
 #include "emomc/core/parameters.hpp"
@@ -44,6 +45,20 @@ class TileArithmetic {
     for (int chain = 0; chain < num_chains; ++chain)
       count = partial_sums(coefficients[chain], tile, num_rows, out[chain]);
     return count;
+  }
+
+  /// Numbers whose sums over rows give the gradient; 0: there is no gradient.
+  virtual int num_gradient_sums() const { return 0; }
+  /// partial_sums(), and adds the sums over the tile's rows that the gradient needs to
+  /// sums[num_gradient_sums()], in float64 (the order of additions is fixed: a function of num_rows alone).
+  virtual std::size_t add_gradient_sums(const Real* /*coefficients*/, const Real* /*tile*/, int /*num_rows*/,
+                                        double* /*out*/, double* /*sums*/) const {
+    throw std::logic_error("this likelihood has no gradient");
+  }
+  /// Writes d log likelihood / d theta [num_parameters] from those sums over num_rows rows.
+  virtual void gradient_of(const double* /*theta*/, const double* /*sums*/, double /*num_rows*/,
+                           double* /*gradient*/) const {
+    throw std::logic_error("this likelihood has no gradient");
   }
 
   /// The natural logarithm of the likelihood of `num_rows` rows; 0 of none.
@@ -88,6 +103,13 @@ class RowModel {
                              double* out) const {
     for (std::size_t i = 0; i < num_rows; ++i)
       out[i] = log_density(theta, rows + i * static_cast<std::size_t>(num_columns()));
+  }
+  virtual bool has_gradient() const { return false; }
+  /// Writes log densities out[num_rows] and their gradients, gradients[num_rows x num_parameters], for the
+  /// reference engine: serial, in float64.
+  virtual void gradients(const double* /*theta*/, const double* /*rows*/, std::size_t /*num_rows*/,
+                         double* /*out*/, double* /*gradients*/) const {
+    throw std::logic_error("this likelihood has no gradient");
   }
   virtual std::unique_ptr<TileArithmetic<float>> float32() const = 0;
   virtual std::unique_ptr<TileArithmetic<double>> float64() const = 0;
