@@ -13,6 +13,7 @@ inline constexpr std::string_view kChainMagic = "EMOMCCH1";
 inline constexpr std::uint32_t kDrawBlock = 0x57415244;        // "DRAW"
 inline constexpr std::uint32_t kAcceptanceBlock = 0x50434341;  // "ACCP"
 inline constexpr std::uint32_t kWarmupBlock = 0x4D524157;      // "WARM"
+inline constexpr std::uint32_t kStatisticsBlock = 0x54415453;  // "STAT"
 
 /// Bytes of a block's header: type, bytes of the payload, number of records, index of the first record, and
 /// CRC-32C of these fields and the payload.
@@ -30,6 +31,7 @@ inline std::size_t draw_bytes(const ChainHeader& header) {
   return 3 * 8 + 8 * static_cast<std::size_t>(header.layout.dim());
 }
 inline constexpr std::size_t kWarmupBytes = 8 + 8;
+inline constexpr std::size_t kStatisticsBytes = 3 * 8 + 4 * 4;
 inline std::size_t acceptance_bytes(const ChainHeader& header) { return 8 + 16 * header.block_names.size(); }
 
 }  // namespace emomc

@@ -31,6 +31,21 @@ void read_draws(std::string_view payload, ChainDraws& chain) {
   }
 }
 
+void read_statistics(std::string_view payload, ChainDraws& chain) {
+  Fields fields(payload);
+  while (fields.left()) {
+    DrawStatistics s{};
+    s.step_size = fields.get<double>();
+    s.acceptance = fields.get<double>();
+    s.energy = fields.get<double>();
+    s.tree_depth = fields.get<std::int32_t>();
+    s.num_leapfrogs = fields.get<std::int32_t>();
+    s.divergent = fields.get<std::int32_t>();
+    fields.get<std::int32_t>();
+    chain.statistics.push_back(s);
+  }
+}
+
 void read_acceptance(std::string_view payload, ChainDraws& chain) {
   Fields fields(payload);
   while (fields.left()) {
@@ -59,6 +74,7 @@ void read_longer_warmup(std::string_view payload, ChainDraws& chain) {
     chain.num_draws = 0;
     chain.steps.clear();
     for (auto* values : {&chain.log_prior, &chain.log_likelihood, &chain.parameters}) values->clear();
+    chain.statistics.clear();
   }
 }
 
@@ -81,7 +97,7 @@ ChainDraws parse(std::string_view content, const std::string& name) {
   chain.first_warmup = chain.header.warmup;
   chain.accepted.assign(chain.header.block_names.size(), 0);
   chain.proposed = chain.accepted;
-  std::uint64_t next_draw = 0;
+  std::uint64_t next_draw = 0, next_statistics = 0;
   while (at < content.size()) {
     const std::string_view rest = content.substr(at);
     const auto damaged = [&](const std::string& why) {
@@ -98,11 +114,12 @@ ChainDraws parse(std::string_view content, const std::string& name) {
     const auto records = fields.get<std::uint32_t>();
     const auto first = fields.get<std::uint64_t>();
     const auto crc = fields.get<std::uint32_t>();
-    if (type != kDrawBlock && type != kAcceptanceBlock && type != kWarmupBlock)
+    if (type != kDrawBlock && type != kAcceptanceBlock && type != kWarmupBlock && type != kStatisticsBlock)
       damaged("no block begins here");
-    const std::size_t record_bytes = type == kDrawBlock     ? draw_bytes(chain.header)
-                                     : type == kWarmupBlock ? kWarmupBytes
-                                                            : acceptance_bytes(chain.header);
+    const std::size_t record_bytes = type == kDrawBlock         ? draw_bytes(chain.header)
+                                     : type == kWarmupBlock     ? kWarmupBytes
+                                     : type == kStatisticsBlock ? kStatisticsBytes
+                                                                : acceptance_bytes(chain.header);
     if (records == 0 || bytes != record_bytes * records) damaged("a block of impossible length");
     if (rest.size() - kBlockHeaderBytes < bytes) break;  // unfinished
     const std::string_view payload = rest.substr(kBlockHeaderBytes, bytes);
@@ -110,8 +127,14 @@ ChainDraws parse(std::string_view content, const std::string& name) {
       damaged("a block's checksum is wrong");
     if (type == kDrawBlock) {
       if (first != next_draw) damaged("draws are missing before this block");
+      if (next_statistics > 0 && next_statistics < next_draw + records)
+        damaged("the statistics of draws are missing before this block");
       next_draw += records;
       read_draws(payload, chain);
+    } else if (type == kStatisticsBlock) {
+      if (first != next_statistics || first != next_draw) damaged("statistics that belong to no draws");
+      next_statistics += records;
+      read_statistics(payload, chain);
     } else if (type == kWarmupBlock) {
       try {
         read_longer_warmup(payload, chain);
@@ -123,6 +146,8 @@ ChainDraws parse(std::string_view content, const std::string& name) {
     }
     at += kBlockHeaderBytes + bytes;
   }
+  // Statistics are written before their draws.
+  if (!chain.statistics.empty()) chain.statistics.resize(static_cast<std::size_t>(chain.num_draws));
   chain.bytes_ignored = static_cast<std::int64_t>(content.size() - at);
   return chain;
 }

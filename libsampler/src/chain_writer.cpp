@@ -42,6 +42,8 @@ struct ChainWriter::Impl {
     payload.clear();
   }
   void flush() {
+    // A draw that a reader sees has its statistics.
+    write_block(kStatisticsBlock, statistics, statistics_records, num_statistics);
     write_block(kDrawBlock, draws, draw_records, num_draws);
     write_block(kAcceptanceBlock, acceptance, acceptance_records, num_acceptance);
   }
@@ -50,9 +52,9 @@ struct ChainWriter::Impl {
   File out;
   std::int64_t good;  ///< bytes up to the end of the last whole block
   bool failed = false;
-  std::string draws, acceptance;
-  std::uint32_t draw_records = 0, acceptance_records = 0;
-  std::uint64_t num_draws, num_acceptance = 0;
+  std::string draws, statistics, acceptance;
+  std::uint32_t draw_records = 0, statistics_records = 0, acceptance_records = 0;
+  std::uint64_t num_draws, num_statistics = num_draws, num_acceptance = 0;
 };
 
 ChainWriter::ChainWriter(const std::filesystem::path& file, const ChainHeader& header, const ChainEnd& end)
@@ -86,6 +88,16 @@ void ChainWriter::append(const DrawView& draw) {
   put_all(out, draw.parameters);
   ++impl_->draw_records;
   if (out.size() >= kBlockBytes) impl_->flush();
+}
+
+void ChainWriter::append(const DrawStatistics& statistics) {
+  std::string& out = impl_->statistics;
+  put(out, statistics.step_size);
+  put(out, statistics.acceptance);
+  put(out, statistics.energy);
+  for (int number : {statistics.tree_depth, statistics.num_leapfrogs, statistics.divergent, 0})
+    put(out, static_cast<std::int32_t>(number));
+  ++impl_->statistics_records;
 }
 
 void ChainWriter::append(const AcceptanceView& acceptance) {

@@ -96,6 +96,16 @@ DrawSet draw_set_of(const std::vector<ChainDraws>& chains, const std::string& so
       for (std::size_t j = 0; j < dim; ++j) at(3 + j, i) = chain.parameters[row * dim + j];
     }
   }
+  const bool has_statistics = std::all_of(chains.begin(), chains.end(), [](const ChainDraws& chain) {
+    return chain.num_draws > 0 && !chain.statistics.empty();
+  });
+  for (std::size_t c = 0; has_statistics && c < chains.size(); ++c) {
+    const auto begin = chains[c].statistics.begin() + static_cast<std::ptrdiff_t>(first[c]);
+    const auto end = begin + static_cast<std::ptrdiff_t>(set.num_draws);
+    set.statistics.insert(set.statistics.end(), begin, end);
+    set.divergences.push_back(static_cast<std::size_t>(
+        std::count_if(begin, end, [](const DrawStatistics& s) { return s.divergent != 0; })));
+  }
   for (std::size_t b = 0; b < header.block_names.size(); ++b) {
     BlockCounts counts{header.block_names[b], {}, {}};
     for (const auto& chain : chains) {

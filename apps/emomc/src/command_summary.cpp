@@ -64,6 +64,7 @@ void print_summary(const Options& options) {
       std::cout << fmt::format(", warm-up {}, sampling {}", duration_text(summary.warmup_seconds.value_or(0)),
                                duration_text(*summary.sampling_seconds));
     std::cout << '\n';
+    if (const std::string text = describe(summary.trajectories); !text.empty()) std::cout << text << '\n';
     for (const auto& note : run.draws.notes) std::cout << "note: " << note << '\n';
     if (!run.draws.approximation.empty())
       std::cout << "warning: independent draws of a " << run.draws.approximation

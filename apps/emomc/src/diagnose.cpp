@@ -258,7 +258,9 @@ class Judge {
     if (count > 0)
       add(Severity::problem, "divergences",
           fmt::format("{} after warm-up", counted(count, "divergent transition")),
-          "a higher adapt_delta, or another parameterisation");
+          draws_.statistics.empty()
+              ? "a higher adapt_delta, or another parameterisation"
+              : "a higher sampler.proposal.target_acceptance (0.95, say), or another parameterisation");
   }
 
   const Inspection& run_;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "text_table.hpp"
+#include "trajectory_summary.hpp"
 
 namespace emomc::app {
 namespace {
@@ -50,6 +51,10 @@ class Checks {
   void check_acceptance() {
     std::vector<std::string> low, high, none;
     const double target = run_.facts.target_acceptance.value_or(0);
+    if (!draws_.statistics.empty()) {
+      check_trajectories(draws_, target, findings_);
+      return;
+    }
     for (const BlockCounts& block : draws_.acceptance) {
       double accepted = 0, proposed = 0;
       std::vector<std::string> dead;

@@ -67,6 +67,7 @@ class Page {
     if (draws_.warmup > 0) facts += fmt::format(" after {} steps of warm-up", draws_.warmup);
     if (draws_.thin > 1) facts += fmt::format(", every {}th step kept", draws_.thin);
     if (draws_.sampling_seconds) facts += ", sampled in " + duration_text(*draws_.sampling_seconds);
+    if (const std::string text = describe(summary.trajectories); !text.empty()) facts += "; " + text;
     facts += ". " + data_and_engine() + draws_.program + ", reported by emomc " EMOMC_VERSION ".";
     std::string labels;
     if (run_.labels != Labels::as_sampled)

@@ -256,18 +256,21 @@ std::vector<ConfigKey> sampler_keys() {
        [](const RunConfig& c) { return shortest_text(c.sampler.until.seconds); }},
       {"sampler.proposal.kind",
        "component_wise | random_walk | adaptive_metropolis | delayed_rejection | independence | "
-       "differential_evolution | stretch | split_merge | crank_nicolson (docs/proposals.md)",
+       "differential_evolution | stretch | split_merge | crank_nicolson, or with gradients nuts | hmc | mala "
+       "(docs/proposals.md)",
        [](const YamlValue& v, RunConfig& c) { c.sampler.proposal.kind = v.choice(proposal_names()); },
        [](const RunConfig& c) { return c.sampler.proposal.kind; }},
       {"sampler.proposal.shape",
        "covariance of the increments within a block: isotropic | diagonal | dense; component_wise, "
-       "random_walk, delayed_rejection, split_merge and crank_nicolson use it",
+       "random_walk, delayed_rejection, split_merge and crank_nicolson use it; of nuts, hmc and mala the "
+       "metric",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.proposal.shape = choose(v, {"isotropic", "diagonal", "dense"});
        },
        [](const RunConfig& c) { return c.sampler.proposal.shape; }},
       {"sampler.proposal.target_acceptance",
-       "above 0 and below 1; blocks of one dimension aim at 0.44; not for differential_evolution and stretch",
+       "above 0 and below 1; default 0.234, blocks of one dimension aim at 0.44; of nuts and hmc 0.8, of mala "
+       "0.574; not for differential_evolution and stretch",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.proposal.target_acceptance =
              number_where(v, "above 0 and below 1", [](double rate) { return rate > 0 && rate < 1; });

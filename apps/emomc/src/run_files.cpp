@@ -124,6 +124,12 @@ void RunFiles::on_draws(const DrawBatch& draws) {
       data_units_.apply({draws.theta + at * dim, dim}, theta);
       to_written(setup_.target->layout(), theta);
       const double log_prior = draws.log_prior[at] + setup_.log_prior_offset;
+      if (draws.statistics) {
+        // The energy is minus a log density, which files have in the data's own units.
+        DrawStatistics statistics = draws.statistics[at];
+        statistics.energy -= setup_.log_prior_offset + log_likelihood_offset_;
+        writers_[static_cast<std::size_t>(c)].append(statistics);
+      }
       writers_[static_cast<std::size_t>(c)].append(DrawView{draws.first_step + i * draws.thin, log_prior,
                                                             draws.log_likelihood[at] + log_likelihood_offset_,
                                                             theta});

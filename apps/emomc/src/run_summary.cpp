@@ -87,7 +87,13 @@ RunSummary summarize_run(const Inspection& run, const std::vector<std::string>& 
   if (summary.rows.empty())
     throw InputError("--vars: no quantity has such a name; there are: " + draws.names[0] + ", " +
                      draws.names[std::min<std::size_t>(1, draws.num_quantities() - 1)] + ", ...");
+  summary.trajectories = summarize_trajectories(draws);
+  if (summary.trajectories.num_draws > 0)
+    summary.acceptance.push_back({"trajectories", summary.trajectories.acceptance,
+                                  summary.trajectories.lowest_acceptance,
+                                  summary.trajectories.highest_acceptance});
   for (const BlockCounts& counts : draws.acceptance) {
+    if (summary.trajectories.num_draws > 0) break;
     BlockAcceptance block{counts.name, 0, 1, 0};
     std::uint64_t accepted = 0, proposed = 0;
     for (std::size_t c = 0; c < counts.accepted.size(); ++c) {
@@ -158,6 +164,7 @@ nlohmann::ordered_json to_json(const RunSummary& summary) {
   for (const auto& block : summary.acceptance)
     json["acceptance"].push_back(
         {{"block", block.name}, {"rate", block.rate}, {"lowest", block.lowest}, {"highest", block.highest}});
+  if (summary.trajectories.num_draws > 0) json["trajectories"] = to_json(summary.trajectories);
   json["seconds"] = {{"warmup", optional(summary.warmup_seconds)},
                      {"sampling", optional(summary.sampling_seconds)}};
   return json;

@@ -9,6 +9,7 @@
 #include "emomc/sampler/diagnostics.hpp"
 #include "inspection.hpp"
 #include "text_table.hpp"
+#include "trajectory_summary.hpp"
 
 namespace emomc::app {
 
@@ -33,6 +34,7 @@ struct RunSummary {
   bool is_selected = false;  ///< by patterns of names
   std::vector<SummaryRow> rows;
   std::vector<BlockAcceptance> acceptance;
+  TrajectorySummaryOfRun trajectories;
   std::size_t num_chains = 0, num_draws = 0;  ///< num_draws is the number of draws of each chain
   Labels labels = Labels::as_sampled;
   ComponentOverlap overlap;

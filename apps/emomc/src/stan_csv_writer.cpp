@@ -28,6 +28,16 @@ void add_columns(const QuantityArray& array, std::vector<Column>& columns) {
   }
 }
 
+// Readers of Stan's files require these fields and columns.
+constexpr const char* kOfMetropolis =
+    "# These are draws of emomc by Metropolis-Hastings, not of Stan. Readers of Stan's files require\n"
+    "# stan_version, max_depth, metric, stepsize, the step size and the mass matrix below, and the "
+    "columns\n"
+    "# from stepsize__ to energy__; these are placeholders. accept_stat__ is the chain's acceptance rate.\n";
+constexpr const char* kOfTrajectories =
+    "# These are draws of emomc, not of Stan. Readers of Stan's files require stan_version, max_depth,\n"
+    "# metric and the mass matrix below; these are placeholders.\n";
+
 std::string number(double x) {
   if (std::isnan(x)) return "nan";
   if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
@@ -48,16 +58,17 @@ std::string to_stan_csv(const DrawSet& draws, std::size_t chain, std::uint64_t s
   for (const auto& array : arrays_of(draws, draws.num_quantities() - draws.num_log_densities))
     add_columns(array, columns);
 
+  const bool has_trajectories = !draws.statistics.empty();
+  const DrawStatistics* statistics =
+      draws.statistics.data() + (has_trajectories ? chain * draws.num_draws : 0);
+  const double step_size = has_trajectories && draws.num_draws > 0 ? statistics[0].step_size : 1;
   std::string out = fmt::format(
       "# stan_version_major = 2\n"
       "# stan_version_minor = 32\n"
       "# stan_version_patch = 0\n"
       "# generator = emomc\n"
       "# generator_version = {}\n"
-      "# These are draws of emomc by Metropolis-Hastings, not of Stan. Readers of Stan's files require\n"
-      "# stan_version, max_depth, metric, stepsize, the step size and the mass matrix below, and the "
-      "columns\n"
-      "# from stepsize__ to energy__; these are placeholders. accept_stat__ is the chain's acceptance rate.\n"
+      "{}"
       "# model = emomc_model\n"
       "# method = sample (Default)\n"
       "#   sample\n"
@@ -73,17 +84,20 @@ std::string to_stan_csv(const DrawSet& draws, std::size_t chain, std::uint64_t s
       "#           emomc\n"
       "#             max_depth = 10\n"
       "#         metric = diag_e\n"
-      "#         stepsize = 1\n"
+      "#         stepsize = {}\n"
       "# id = {}\n"
       "# data\n"
       "#   file = {}\n"
       "# random\n"
       "#   seed = {}\n",
-      EMOMC_VERSION, draws.num_draws * static_cast<std::size_t>(draws.thin), draws.warmup, draws.thin,
-      chain + 1, draws.source, seed);
+      EMOMC_VERSION, has_trajectories ? kOfTrajectories : kOfMetropolis,
+      draws.num_draws * static_cast<std::size_t>(draws.thin), draws.warmup, draws.thin, step_size, chain + 1,
+      draws.source, seed);
   out += "lp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__";
   for (const auto& column : columns) out += "," + column.name;
-  out += "\n# Adaptation terminated\n# Step size = 1\n# Diagonal elements of inverse mass matrix:\n# ";
+  out += fmt::format(
+      "\n# Adaptation terminated\n# Step size = {}\n# Diagonal elements of inverse mass matrix:\n# ",
+      step_size);
   const std::size_t others = std::max<std::size_t>(draws.num_log_densities, 1) - 1;
   for (std::size_t i = 0; i < columns.size() - others; ++i) out += i ? ", 1" : "1";
   out += "\n";
@@ -92,7 +106,13 @@ std::string to_stan_csv(const DrawSet& draws, std::size_t chain, std::uint64_t s
   };
   for (std::size_t i = 0; i < draws.num_draws; ++i) {
     const double density = draws.num_log_densities > 0 ? value(0, i) : std::nan("");
-    out += number(density) + "," + number(acceptance) + ",1,0,1,0," + number(-density);
+    if (has_trajectories) {
+      const DrawStatistics& s = statistics[i];
+      out += fmt::format("{},{},{},{},{},{},{}", number(density), number(s.acceptance), number(s.step_size),
+                         s.tree_depth, s.num_leapfrogs, s.divergent, number(s.energy));
+    } else {
+      out += number(density) + "," + number(acceptance) + ",1,0,1,0," + number(-density);
+    }
     for (const auto& column : columns) out += "," + number(value(column.quantity, i));
     out += "\n";
   }

@@ -19,6 +19,7 @@ mp.dps = 60
 PER_FUNCTION = 12
 # Not functions of the language; piecewise constant; values that the test has at hand itself.
 LEFT_OUT = {"log_gamma_ratio"}
+SLOW = False  # the function is an integral, or its inverse
 
 
 class Imprecise(Exception):
@@ -36,7 +37,7 @@ def difference(function, arguments, i, digits):
 
 def derivative(function, arguments, i):
     """By two step sizes, which have to agree; with more digits where the function is near a constant."""
-    for digits in (60, 400):
+    for digits in (60, 400) if not SLOW else (60,):
         with mp.workdps(digits):
             fine, coarse = (difference(function, arguments, i, digits / 60 * s) for s in (25, 20))
             if not mp.isfinite(fine) or abs(fine - coarse) <= mpf(10)**-18 * abs(fine):
@@ -61,12 +62,14 @@ def main():
     functions = {name: (case[0], case[1]) for name, case in make_special_functions.CASES.items() if name not in LEFT_OUT}
     functions |= {name: (case[0], case[1]) for name, case in make_densities.CASES.items()}
     for name, (function, rows) in functions.items():
+        global SLOW
+        SLOW = any(part in name for part in ("skew_normal_cdf", "skew_normal_l", "inv_Phi", "student_t", "inc_beta", "log_gamma_p", "log_gamma_q"))
         rows = [row if isinstance(row, tuple) else (row,) for row in rows]
         # Far from the limits of float64, where neither value nor derivative is a number.
         rows = [row for row in rows if all(x == 0 or 1e-30 < abs(x) < 1e30 for x in row)]
         count = 0
         for row in rows[::max(1, len(rows) // (2 * PER_FUNCTION))]:
-            if count == PER_FUNCTION:
+            if count == (3 if "skew_normal" in name and "cdf" in name else PER_FUNCTION):
                 break
             is_real = [not (isinstance(x, int) and name in make_densities.CASES) for x in row]
             try:
@@ -84,7 +87,7 @@ def main():
                 continue
             count += 1
             print(name, len(row), *(x if isinstance(x, int) else float(x).hex() for x in row), mp.nstr(value, 20),
-                  *(mp.nstr(mp.re(x), 17) for x in numbers))
+                  *(mp.nstr(mp.re(x), 17) for x in numbers), flush=True)
         if count == 0:
             sys.exit(f"{name}: no arguments")
 

@@ -70,6 +70,14 @@ class Writer {
     check(nc_def_var(group, name.c_str(), NC_DOUBLE, static_cast<int>(dims.size()), dims.data(), &variable));
     check(nc_put_var_double(group, variable, values));
   }
+  /// Truth values as xarray writes them.
+  void flags(int group, const std::string& name, const std::vector<int>& dims,
+             const signed char* values) const {
+    int variable = -1;
+    check(nc_def_var(group, name.c_str(), NC_BYTE, static_cast<int>(dims.size()), dims.data(), &variable));
+    check(nc_put_att_text(group, variable, "dtype", 4, "bool"));
+    check(nc_put_var_schar(group, variable, values));
+  }
   void attribute(int group, const std::string& name, const std::string& value) const {
     check(nc_put_att_text(group, NC_GLOBAL, name.c_str(), value.size(), value.c_str()));
   }
@@ -163,7 +171,25 @@ void write_statistics(const Writer& writer, const DrawSet& draws, const NetcdfEx
   const std::size_t rows = draws.num_chains() * draws.num_draws;
   for (std::size_t q = 0; q < draws.num_log_densities; ++q)
     writer.doubles(group, q == 0 ? "lp" : draws.names[q], {chain, draw}, draws.values.data() + q * rows);
-  if (draws.acceptance.empty()) return;
+  if (!draws.statistics.empty()) {
+    // The names of ArviZ's schema.
+    const std::pair<const char*, double (*)(const DrawStatistics&)> known[] = {
+        {"acceptance_rate", [](const DrawStatistics& s) { return s.acceptance; }},
+        {"step_size", [](const DrawStatistics& s) { return s.step_size; }},
+        {"energy", [](const DrawStatistics& s) { return s.energy; }},
+        {"tree_depth", [](const DrawStatistics& s) { return static_cast<double>(s.tree_depth); }},
+        {"n_steps", [](const DrawStatistics& s) { return static_cast<double>(s.num_leapfrogs); }}};
+    std::vector<double> values(rows);
+    for (const auto& [name, of] : known) {
+      std::transform(draws.statistics.begin(), draws.statistics.end(), values.begin(), of);
+      writer.doubles(group, name, {chain, draw}, values.data());
+    }
+    std::vector<signed char> diverging(rows);
+    std::transform(draws.statistics.begin(), draws.statistics.end(), diverging.begin(),
+                   [](const DrawStatistics& s) { return static_cast<signed char>(s.divergent); });
+    writer.flags(group, "diverging", {chain, draw}, diverging.data());
+  }
+  if (draws.acceptance.empty() || !draws.statistics.empty()) return;
   std::vector<std::string> names;
   std::vector<double> rates;
   for (const auto& block : draws.acceptance) names.push_back(block.name);

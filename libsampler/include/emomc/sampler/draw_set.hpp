@@ -38,6 +38,8 @@ struct DrawSet {
   /// its own.
   std::size_t chains_per_superchain = 1;
   std::vector<BlockCounts> acceptance;
+  /// num_chains x num_draws, of a gradient sampler of emomc; else empty
+  std::vector<DrawStatistics> statistics;
   /// [num_chains] divergent transitions of Hamiltonian Monte Carlo; empty: not known
   std::vector<std::size_t> divergences;
   std::optional<double> warmup_seconds, sampling_seconds;

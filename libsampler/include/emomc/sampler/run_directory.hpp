@@ -64,6 +64,8 @@ class ChainWriter {
   ChainWriter& operator=(ChainWriter&&) noexcept;
 
   void append(const DrawView& draw);
+  /// Of a gradient sampler, before the draw that it belongs to: a file has them for all draws or for none.
+  void append(const DrawStatistics& statistics);
   void append(const AcceptanceView& acceptance);
   /// Declares all that has been appended as warm-up, which now ends at the absolute step `end`. Readers show
   /// these draws as warm-up where `keeps_draws` is set and leave them out otherwise.
@@ -88,6 +90,7 @@ struct ChainDraws {
   std::vector<std::int64_t> steps;
   std::vector<double> log_prior, log_likelihood;  ///< [num_draws]
   std::vector<double> parameters;                 ///< num_draws x dim, row-major
+  std::vector<DrawStatistics> statistics;         ///< [num_draws] of a gradient sampler; else empty
   std::vector<std::uint64_t> accepted, proposed;  ///< [num_blocks], summed over the sampling phase
   std::int64_t bytes_ignored = 0;                 ///< bytes of an unfinished block at the end
   std::int64_t num_left_out = 0;                  ///< draws before a longer warm-up that were not kept
