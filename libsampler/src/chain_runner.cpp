@@ -124,6 +124,12 @@ void ChainRunner::refuse_unusable_starts() const {
       throw DensityError("start of chain " + std::to_string(plans_[c].id) + ": the log likelihood is " +
                          std::to_string(ll[c]) + " and the log prior " + std::to_string(prior[c]) +
                          "; both must be finite");
+  if (!trajectories_) return;
+  const auto finite = trajectories_->arrays().have_finite_gradients();
+  for (std::size_t c = 0; c < plans_.size(); ++c)
+    if (!finite[c])
+      throw DensityError("start of chain " + std::to_string(plans_[c].id) +
+                         ": the gradient of the log density is not finite");
 }
 
 void ChainRunner::resume(const SamplerState& state) {
