@@ -87,6 +87,7 @@ void measure(const char* name, int dim, double (*log_density)(const double*), co
 int main() {
   for (const std::string& kind : emomc::proposal_names()) {
     if (emomc::proposal_use(kind).mixtures_only) continue;
+    if (emomc::proposal_use(kind).gradient) continue;  // these targets have no gradients
     emomc::measure("normal 100-d", 100, emomc::correlated_normal, kind);
     emomc::measure("banana", 2, emomc::banana, kind);
   }

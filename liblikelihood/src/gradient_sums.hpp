@@ -40,13 +40,13 @@ constexpr GradientSums gradient_sums(const Shape& shape) {
 };  // namespace emomc
 }
 
-/// Numbers that tile_gradient() works in: the responsibilities [4 num_blocks][kTileRows], and where there are
-/// matrices two arrays [dim][kGradientRows].
-inline constexpr int kGradientRows = 256, kGradientLanes = 16;
+/// Numbers that tile_gradient() works in: the responsibilities [4 num_blocks][kTileRows], and the last rows
+/// [dim][kGradientRowGroup], or where there are matrices two arrays [dim][kGradientRows].
+inline constexpr int kGradientRows = 256, kGradientRowGroup = 32, kGradientLanes = 16;
 constexpr std::size_t gradient_work(const GradientSums& s) {
   const auto padded = static_cast<std::size_t>((s.num_components + 3) / 4 * 4);
-  return padded * device::kTileRows +
-         (s.num_matrices > 0 ? 2 * static_cast<std::size_t>(s.dim) * kGradientRows : 0);
+  const int rows = s.num_matrices > 0 ? 2 * kGradientRows : kGradientRowGroup;
+  return padded * device::kTileRows + static_cast<std::size_t>(s.dim * rows);
 }
 /// Numbers of float64: kGradientLanes for each sum of a matrix and of r z.
 constexpr std::size_t gradient_lanes(const GradientSums& s) {

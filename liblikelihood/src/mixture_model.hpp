@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "cpu_kernel.hpp"
@@ -48,7 +49,7 @@ class MixtureTiles final : public TileArithmetic<Real> {
     tile_gradient(mixture(coefficients, num_rows), tile, work.get(), lanes.get(), out, sums);
     return num_products(num_rows);
   }
-  void gradient_of(const double* theta, const double* sums, double /*num_rows*/,
+  void gradient_of(const double* theta, const double* sums, std::size_t /*num_rows*/,
                    double* gradient) const override {
     write_mixture_gradient(model_, theta, sums, gradient);
   }
@@ -88,7 +89,7 @@ class MixtureModel final : public RowModel {
   double log_density(const double* theta, const double* row) const override {
     return reference_.log_density(theta, row);
   }
-  bool has_gradient() const override { return true; }
+  std::string why_no_gradient() const override { return {}; }
   void gradients(const double* theta, const double* rows, std::size_t num_rows, double* out,
                  double* gradients) const override {
     const auto d = static_cast<std::size_t>(num_columns()), n = static_cast<std::size_t>(layout_.dim());

@@ -10,6 +10,7 @@
 #include "emomc/device/proposal.hpp"
 #include "emomc/sampler/run_chains.hpp"
 #include "proposal_blocks.hpp"
+#include "warm_up.hpp"
 
 namespace emomc {
 
@@ -17,36 +18,30 @@ namespace emomc {
 /// later 5 % of the steps before it; windows also end at the steps at which the shape is learnt.
 std::vector<std::int64_t> window_ends(std::int64_t warmup);
 
-class Adaptation {
+class Adaptation final : public WarmUp {
  public:
   /// `num_rows` determines the initial scale: posteriors have a width of about 1/sqrt(rows).
   Adaptation(const ProposalBlocks& blocks, double target_acceptance, const std::vector<ChainPlan>& plans,
              int dim_unconstrained, std::int64_t warmup, std::size_t num_rows);
 
-  /// Starts another warm-up of so many steps, which continues from the adapted scales and shapes. Steps below
-  /// count from its start.
-  void begin_warmup(std::int64_t warmup);
-
-  /// num_groups x layout.size(): the adapted state that the sampler's steps read.
-  const std::vector<double>& adapted() const { return adapted_; }
-
-  /// Number of steps between the points that are used to learn the shape, in the window from step `begin` to
-  /// `end`.
-  std::int64_t stride(std::int64_t begin, std::int64_t end) const;
-  /// Adds a point of a chain with its log density; a chain's points come in the order of steps.
-  void add_point(int chain, std::span<const double> u, double log_density);
+  std::vector<std::int64_t> window_ends(std::int64_t warmup) const override {
+    return emomc::window_ends(warmup);
+  }
+  void begin_warmup(std::int64_t warmup) override;
+  const std::vector<double>& adapted() const override { return adapted_; }
+  std::int64_t stride(std::int64_t begin, std::int64_t end) const override;
+  void add_point(int chain, std::span<const double> u, double log_density) override;
+  void end_window(std::int64_t end, const WindowCounts& counts) override {
+    end_window(end, counts.accepted, counts.proposed);
+  }
   /// Ends the window at step `end`. The acceptance counts are those of this window, num_chains x num_blocks.
   void end_window(std::int64_t end, std::span<const std::uint64_t> accepted,
                   std::span<const std::uint64_t> proposed);
 
-  /// Change of each block's log scale from 80 % of the warm-up to now, the largest over the groups; NaN
-  /// before. A large change shows that the scale has not settled.
-  std::vector<double> drift() const;
-
-  /// Everything that later steps depend on, flat, also in the middle of a window; restore() continues exactly
-  /// from there. It throws InputError where the size does not match.
-  std::vector<double> save() const;
-  void restore(std::span<const double> saved);
+  /// From 80 % of the warm-up to now.
+  std::vector<double> drift() const override;
+  std::vector<double> save() const override;
+  void restore(std::span<const double> saved) override;
 
  private:
   double gain(std::int64_t step) const;

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <cstdio>
 
+#include "adaptation.hpp"
 #include "emomc/core/errors.hpp"
+#include "trajectory_adaptation.hpp"
 
 namespace emomc {
 namespace {
@@ -41,6 +43,16 @@ void refuse_too_much(const Device& device, std::span<const Target> targets, cons
                      " are free; use fewer chains");
 }
 
+std::unique_ptr<WarmUp> make_warm_up(const ProposalBlocks& blocks, const ProposalSpec& proposal,
+                                     const std::vector<ChainPlan>& plans, int dim_unconstrained,
+                                     std::int64_t warmup, std::size_t num_rows) {
+  const double target =
+      proposal.target_acceptance > 0 ? proposal.target_acceptance : default_target_acceptance(proposal.kind);
+  if (blocks.traits.gradient)
+    return std::make_unique<TrajectoryAdaptation>(blocks, target, plans, dim_unconstrained, warmup, num_rows);
+  return std::make_unique<Adaptation>(blocks, target, plans, dim_unconstrained, warmup, num_rows);
+}
+
 }  // namespace
 
 void Pace::segment_took(std::int64_t steps, double seconds) {
@@ -58,19 +70,25 @@ ChainRunner::ChainRunner(LikelihoodEngine& engine, std::span<const Target> targe
       plans_(plans),
       options_(options),
       handler_(handler),
-      stepper_(make_stepper(proposal.kind, engine.device())),
-      blocks_(plan_blocks(stepper_->traits(), proposal.shape, target_)),
+      blocks_(plan_blocks(traits_of_kind(proposal.kind), proposal.shape, target_)),
       caches_(usable_caches()),
       record_(plan_record(target_, plans.size())),
-      adaptation_(blocks_, proposal.target_acceptance, plans, target_.dim_unconstrained(), options.warmup,
-                  engine.num_rows()),
+      adaptation_(make_warm_up(blocks_, proposal, plans, target_.dim_unconstrained(), options.warmup,
+                               engine.num_rows())),
       warmup_(options.warmup),
-      windows_(window_ends(warmup_)),
+      windows_(adaptation_->window_ends(warmup_)),
       pace_(options.segment_steps),
       started_(Clock::now()) {
   engine.allocate(plans, caches_);
   refuse_too_much(engine.device(), targets, proposal, plans);
   ensemble_ = std::make_unique<Ensemble>(engine.device(), targets, blocks_, plans, options.seed, record_);
+  if (blocks_.traits.gradient) {
+    trajectories_ = make_trajectories(proposal.kind, engine, *ensemble_, record_);
+    segments_ = std::make_unique<SegmentRunner>(engine, *ensemble_, *trajectories_, blocks_, record_);
+    counts_.emplace(*trajectories_);
+    return;
+  }
+  stepper_ = make_stepper(proposal.kind, engine.device());
   const bool at_edge = std::any_of(targets.begin(), targets.end(),
                                    [](const Target& target) { return target.reaches_edge_of_support(); });
   if (at_edge) why_not_resident_ = "a prior leads to values that a double does not hold";
@@ -90,9 +108,14 @@ void ChainRunner::start(std::span<const double> starts) {
     target_of(targets_, plans_[c].group)
         .unconstrain(starts.subspan(c * dim, dim), {u.data() + c * dim_u, dim_u});
   ensemble_->upload_points(u, targets_);
-  ensemble_->upload_adapted(adaptation_.adapted());
+  ensemble_->upload_adapted(adaptation_->adapted());
   begin_window();
   evaluate_current();
+  refuse_unusable_starts();
+  find_step_sizes();
+}
+
+void ChainRunner::refuse_unusable_starts() const {
   const auto& current = ensemble_->view().current;
   const auto ll = ensemble_->download_scalars(current.log_likelihood);
   const auto prior = ensemble_->download_scalars(current.log_prior);
@@ -112,8 +135,8 @@ void ChainRunner::resume(const SamplerState& state) {
     throw InputError("checkpoint: it has an impossible warm-up");
   warmup_begin_ = state.warmup_begin;
   warmup_ = state.warmup;
-  windows_ = window_ends(warmup_);
-  adaptation_.begin_warmup(warmup_);
+  windows_ = adaptation_->window_ends(warmup_);
+  adaptation_->begin_warmup(warmup_);
   if (state.step < 0 || state.step > num_steps())
     throw InputError("checkpoint: it stands at step " + std::to_string(state.step) + ", this run has " +
                      std::to_string(num_steps()));
@@ -124,9 +147,12 @@ void ChainRunner::resume(const SamplerState& state) {
   evaluations_ = state.num_evaluations;
   window_accepted_ = state.window_accepted;
   window_proposed_ = state.window_proposed;
-  adaptation_.restore(state.adaptation);
+  const std::span<const double> saved(state.adaptation);
+  const std::size_t num_counts = std::min(saved.size(), counts_ ? counts_->num_saved() : 0);
+  adaptation_->restore(saved.first(saved.size() - num_counts));
+  if (counts_) counts_->restore(saved.last(num_counts), evaluations_);
   ensemble_->upload_points(state.unconstrained, targets_);
-  ensemble_->upload_adapted(adaptation_.adapted());
+  ensemble_->upload_adapted(adaptation_->adapted());
   ensemble_->upload_step(step_);
   ensemble_->upload_counters(state.accepted, state.proposed, state.faults);
   evaluate_current();
@@ -151,8 +177,9 @@ RunResult ChainRunner::run() {
   }
   result.finished = sampled == Sampled::finished;
   result.state = state();
-  result.num_evaluations = evaluations_;
-  result.adaptation_drift = adaptation_.drift();
+  result.num_evaluations = evaluations();
+  result.adaptation_drift = adaptation_->drift();
+  if (counts_) result.trajectories = counts_->summary();
   if (engine_.device().kind() == DeviceKind::cuda) result.stepping = segments_->stepping(why_not_resident_);
   return result;
 }
@@ -171,10 +198,22 @@ void ChainRunner::refuse_another_density(const std::vector<double>& was, const s
 }
 
 void ChainRunner::evaluate_current() {
+  if (trajectories_) {
+    trajectories_->evaluate_current();
+    return;
+  }
   const ActiveSet all{nullptr, static_cast<int>(plans_.size())};
   engine_.evaluate(ensemble_->current_view(), all);
   if (caches_ == ComponentCaches::on) engine_.rebuild_caches(ensemble_->current_view(), all);
   engine_.device().synchronize();
+}
+
+void ChainRunner::find_step_sizes() {
+  while (adaptation_->is_trying()) {
+    adaptation_->tried(trajectories_->try_step());
+    counts_->add_evaluations(plans_.size());
+    ensemble_->upload_adapted(adaptation_->adapted());
+  }
 }
 
 SamplerState ChainRunner::state() const {
@@ -191,13 +230,14 @@ SamplerState ChainRunner::state() const {
   state.log_jacobian = ensemble_->download_scalars(view.current.log_jacobian);
   state.warmup_begin = warmup_begin_;
   state.warmup = warmup_;
-  state.adaptation = adaptation_.save();
+  state.adaptation = adaptation_->save();
+  if (counts_) counts_->append_to(state.adaptation);
   state.accepted = ensemble_->accepted();
   state.proposed = ensemble_->proposed();
   state.window_accepted = window_accepted_;
   state.window_proposed = window_proposed_;
   state.faults = ensemble_->faults();
-  state.num_evaluations = evaluations_;
+  state.num_evaluations = evaluations();
   return state;
 }
 
@@ -210,10 +250,12 @@ void ChainRunner::run_segment(std::int64_t end, std::int64_t origin, std::int64_
   const std::int64_t steps = std::min({end - step_, pace_.steps(), room, to_state});
   segments_->run(step_, steps, origin, every, copy, drain);
   step_ += steps;
-  evaluations_ += static_cast<std::uint64_t>(steps * segments_->evaluations_per_step()) * plans_.size();
+  if (!trajectories_)
+    evaluations_ += static_cast<std::uint64_t>(steps * segments_->evaluations_per_step()) * plans_.size();
 }
 
 Continue ChainRunner::report(const SegmentResult& segment) {
+  if (counts_) counts_->update(segment.totals);
   pace_.segment_took(segment.end_step - segment.first_step, segment.seconds);
   const auto chains = plans_.size();
   const auto num_blocks = static_cast<std::size_t>(ensemble_->view().num_blocks);
@@ -231,8 +273,13 @@ Continue ChainRunner::report(const SegmentResult& segment) {
                          " of " + std::to_string(chain_proposed) +
                          " proposals had a density of NaN or plus infinity, more than sampler.max_nan_share");
   }
-  return handler_.on_progress({segment.end_step, num_steps(), warmup_end(),
-                               proposed > 0 ? accepted / proposed : 0.0, seconds_since(started_)});
+  Progress progress{segment.end_step, num_steps(), warmup_end(), proposed > 0 ? accepted / proposed : 0.0,
+                    seconds_since(started_)};
+  if (counts_) {
+    progress.mean_acceptance = counts_->mean_acceptance();
+    progress.trajectories = counts_->summary();
+  }
+  return handler_.on_progress(progress);
 }
 
 void ChainRunner::hand_over(const SegmentResult& segment, bool warmup, std::int64_t every) {
@@ -251,6 +298,7 @@ void ChainRunner::hand_over(const SegmentResult& segment, bool warmup, std::int6
     batch.theta = segment.theta + row * chains * dim;
     batch.log_prior = segment.log_prior + row * chains;
     batch.log_likelihood = segment.log_likelihood + row * chains;
+    batch.statistics = segment.statistics ? segment.statistics + row * chains : nullptr;
     handler_.on_draws(batch);
   };
   if (every == options_.thin && segment.num_kept > 0) {
@@ -276,7 +324,7 @@ bool ChainRunner::run_warmup() {
 
 // Runs what is left of the window from `begin` to `end`.
 bool ChainRunner::run_window(std::int64_t begin, std::int64_t end) {
-  const std::int64_t stride = adaptation_.stride(begin - warmup_begin_, end - warmup_begin_);
+  const std::int64_t stride = adaptation_->stride(begin - warmup_begin_, end - warmup_begin_);
   const std::int64_t every = options_.keep_warmup ? 1 : stride;
   bool stop = false;
   const auto drain = [&](const SegmentResult& segment) {
@@ -299,6 +347,7 @@ bool ChainRunner::run_window(std::int64_t begin, std::int64_t end) {
 void ChainRunner::begin_window() {
   window_accepted_ = ensemble_->accepted();
   window_proposed_ = ensemble_->proposed();
+  if (counts_) counts_->begin_window();
 }
 
 void ChainRunner::learn_from(const SegmentResult& segment, std::int64_t begin, std::int64_t every,
@@ -309,8 +358,8 @@ void ChainRunner::learn_from(const SegmentResult& segment, std::int64_t begin, s
     if ((segment.origin + (i + 1) * every - begin) % stride != 0) continue;
     for (int c = 0; c < chains; ++c) {
       const auto row = static_cast<std::size_t>(i * chains + c);
-      adaptation_.add_point(c, {segment.u + row * dim_u, dim_u},
-                            segment.log_prior[row] + segment.log_likelihood[row]);
+      adaptation_->add_point(c, {segment.u + row * dim_u, dim_u},
+                             segment.log_prior[row] + segment.log_likelihood[row]);
     }
   }
 }
@@ -321,8 +370,11 @@ void ChainRunner::end_window(std::int64_t end) {
     accepted[i] -= window_accepted_[i];
     proposed[i] -= window_proposed_[i];
   }
-  adaptation_.end_window(end - warmup_begin_, accepted, proposed);
-  ensemble_->upload_adapted(adaptation_.adapted());
+  std::vector<double> acceptance;
+  if (counts_) acceptance = counts_->window_acceptance();
+  adaptation_->end_window(end - warmup_begin_, {accepted, proposed, acceptance});
+  ensemble_->upload_adapted(adaptation_->adapted());
+  find_step_sizes();
   if (end == warmup_end()) count_anew();
   begin_window();
 }
@@ -332,13 +384,14 @@ void ChainRunner::count_anew() {
                                          static_cast<std::size_t>(ensemble_->view().num_blocks)),
       no_faults(plans_.size());
   ensemble_->upload_counters(zeros, zeros, no_faults);
+  if (counts_) counts_->begin_phase();
 }
 
 void ChainRunner::begin_longer_warmup() {
   warmup_begin_ = step_;
   warmup_ = std::max<std::int64_t>(1, 2 * warmup_);
-  windows_ = window_ends(warmup_);
-  adaptation_.begin_warmup(warmup_);
+  windows_ = adaptation_->window_ends(warmup_);
+  adaptation_->begin_warmup(warmup_);
   count_anew();
   begin_window();
   handler_.on_longer_warmup(warmup_end());

@@ -3,15 +3,18 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "adaptation.hpp"
 #include "emomc/sampler/run_chains.hpp"
 #include "ensemble.hpp"
 #include "segment_runner.hpp"
 #include "stepper.hpp"
+#include "trajectories.hpp"
+#include "trajectory_counts.hpp"
+#include "warm_up.hpp"
 
 namespace emomc {
 
@@ -40,6 +43,10 @@ class ChainRunner {
   void refuse_another_density(const std::vector<double>& was, const std::vector<double>& is,
                               const char* name) const;
   void evaluate_current();
+  std::uint64_t evaluations() const { return counts_ ? counts_->evaluations() : evaluations_; }
+  void refuse_unusable_starts() const;
+  // Of gradient samplers; nothing to do for the others.
+  void find_step_sizes();
   std::int64_t warmup_end() const { return warmup_begin_ + warmup_; }
   std::int64_t num_steps() const { return warmup_end() + options_.draws * options_.thin; }
   SamplerState state() const;
@@ -67,11 +74,10 @@ class ChainRunner {
   const std::vector<ChainPlan>& plans_;
   RunOptions options_;
   DrawHandler& handler_;
-  std::unique_ptr<Stepper> stepper_;
   ProposalBlocks blocks_;
   ComponentCaches caches_;
   RecordLayout record_;
-  Adaptation adaptation_;
+  std::unique_ptr<WarmUp> adaptation_;
   /// The current or last warm-up: the number of steps before it, and its length.
   std::int64_t warmup_begin_ = 0, warmup_;
   std::vector<std::int64_t> windows_;  ///< ends of its windows, in steps since its start
@@ -79,9 +85,12 @@ class ChainRunner {
   std::chrono::steady_clock::time_point started_;
   std::string why_not_resident_;
   std::unique_ptr<Ensemble> ensemble_;
+  std::unique_ptr<Stepper> stepper_;            ///< null for gradient samplers
+  std::unique_ptr<Trajectories> trajectories_;  ///< null for other kinds
+  std::optional<TrajectoryCounts> counts_;      ///< of trajectories_
   std::unique_ptr<SegmentRunner> segments_;
   std::int64_t step_ = 0;
-  std::uint64_t evaluations_ = 0;
+  std::uint64_t evaluations_ = 0;  ///< of other kinds
   /// Acceptance counts at the start of the window.
   std::vector<std::uint64_t> window_accepted_, window_proposed_;
 };

@@ -15,6 +15,7 @@ struct ProposalTraits {
   device::BlockPlan block_plan;
   device::ShapeLearning learning;
   bool adapts_scale;
+  bool gradient = false;  ///< a gradient sampler (device/trajectories.hpp)
   bool jumps() const { return block_plan == device::BlockPlan::by_component_and_jump; }
   bool is_fitted() const {
     return learning == device::ShapeLearning::fitted ||

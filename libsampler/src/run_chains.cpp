@@ -6,6 +6,7 @@
 #include "chain_runner.hpp"
 #include "emomc/core/errors.hpp"
 #include "stepper.hpp"
+#include "trajectories.hpp"
 
 namespace emomc {
 namespace {
@@ -31,11 +32,25 @@ void validate(const RunOptions& options, std::span<const Target> targets, const 
 }  // namespace
 
 ProposalUse proposal_use(const std::string& kind) {
-  const auto host = make_host_device();
-  const ProposalTraits traits = make_stepper(kind, *host)->traits();
+  const ProposalTraits traits = traits_of_kind(kind);
   const bool shape = traits.learning == device::ShapeLearning::as_asked ||
                      traits.learning == device::ShapeLearning::as_asked_and_fitted;
-  return {shape, traits.adapts_scale, traits.needs_others(), traits.jumps(), traits.is_fitted()};
+  return {shape,          traits.adapts_scale, traits.needs_others(),
+          traits.jumps(), traits.is_fitted(),  traits.gradient};
+}
+
+std::vector<std::string> proposal_names(const LikelihoodEngine& engine) {
+  std::vector<std::string> names;
+  for (const auto& name : proposal_names())
+    if (!proposal_use(name).gradient || why_no_gradients(engine).empty()) names.push_back(name);
+  return names;
+}
+
+void check_proposal(const ProposalSpec& proposal, const LikelihoodEngine& engine) {
+  const std::string why_not = why_no_gradients(engine);
+  if (proposal_use(proposal.kind).gradient && !why_not.empty())
+    throw InputError("sampler.proposal.kind: " + proposal.kind + " " + why_not +
+                     "; allowed here: " + listed(proposal_names(engine)));
 }
 
 void check_proposal(const ProposalSpec& proposal, const Target& target, const std::vector<ChainPlan>& plans) {
@@ -53,25 +68,22 @@ void check_proposal(const ProposalSpec& proposal, const Target& target, const st
 }
 
 std::vector<std::string> proposal_block_names(const ProposalSpec& proposal, const Target& target) {
-  const auto host = make_host_device();
-  return plan_blocks(make_stepper(proposal.kind, *host)->traits(), proposal.shape, target).names;
+  return plan_blocks(traits_of_kind(proposal.kind), proposal.shape, target).names;
 }
 
 bool uses_component_caches(const ProposalSpec& proposal, const Target& target) {
-  const auto host = make_host_device();
-  return plan_blocks(make_stepper(proposal.kind, *host)->traits(), proposal.shape, target)
-      .uses_component_caches();
+  return plan_blocks(traits_of_kind(proposal.kind), proposal.shape, target).uses_component_caches();
 }
 
 int evaluations_per_step(const ProposalSpec& proposal, const Target& target) {
-  const auto host = make_host_device();
-  return plan_blocks(make_stepper(proposal.kind, *host)->traits(), proposal.shape, target).num_evaluations();
+  return plan_blocks(traits_of_kind(proposal.kind), proposal.shape, target).num_evaluations();
 }
 
 RunResult run_chains(LikelihoodEngine& engine, std::span<const Target> targets, const ProposalSpec& proposal,
                      const std::vector<ChainPlan>& plans, const RunOptions& options,
                      std::span<const double> starts, DrawHandler& handler, const SamplerState* resume) {
   validate(options, targets, engine, plans);
+  check_proposal(proposal, engine);
   check_proposal(proposal, targets[0], plans);
   ChainRunner runner(engine, targets, proposal, plans, options, handler);
   if (resume)

@@ -1,8 +1,10 @@
 // The memory of run_chains: an Ensemble is constructed on a device that counts bytes without allocating them.
+#include <optional>
 #include <stdexcept>
 
 #include "ensemble.hpp"
 #include "stepper.hpp"
+#include "trajectories.hpp"
 
 namespace emomc {
 namespace {
@@ -46,15 +48,22 @@ class CountingDevice final : public Device {
 
 SamplerMemory sampler_memory(DeviceKind where, std::span<const Target> targets, const ProposalSpec& proposal,
                              const std::vector<ChainPlan>& plans) {
-  const auto host = make_host_device();
-  const ProposalBlocks blocks =
-      plan_blocks(make_stepper(proposal.kind, *host)->traits(), proposal.shape, targets[0]);
+  const ProposalBlocks blocks = plan_blocks(traits_of_kind(proposal.kind), proposal.shape, targets[0]);
   CountingDevice counting(where);
-  const Ensemble ensemble(counting, targets, blocks, plans, 0, plan_record(targets[0], plans.size()));
+  const RecordLayout record = plan_record(targets[0], plans.size());
+  const Ensemble ensemble(counting, targets, blocks, plans, 0, record);
+  std::size_t record_bytes = ensemble.record_bytes();
+  std::optional<TrajectoryArrays> trajectories;
+  std::optional<DeviceArray<int>> under_way;
+  if (blocks.traits.gradient) {
+    trajectories.emplace(counting, ensemble, has_tree(proposal.kind), record);
+    under_way.emplace(counting, plans.size());
+    record_bytes += trajectories->record_bytes();
+  }
   SamplerMemory memory;
-  memory.draws = ensemble.record_bytes() * (where == DeviceKind::host ? 2 : 1);
+  memory.draws = record_bytes * (where == DeviceKind::host ? 2 : 1);
   memory.drawn_ahead = ensemble.drawn_ahead_bytes();
-  memory.state = counting.bytes() - ensemble.record_bytes() - memory.drawn_ahead;
+  memory.state = counting.bytes() - record_bytes - memory.drawn_ahead;
   return memory;
 }
 

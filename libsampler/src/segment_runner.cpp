@@ -34,7 +34,7 @@ class Pinned {
 
 // The host's copy of one of the two record buffers.
 struct SegmentRunner::Half {
-  Half(Device& device, const device::StepView& view, std::int64_t slots)
+  Half(Device& device, const device::StepView& view, std::int64_t slots, bool gradient)
       : plan(device, 1),
         u(device, rows(view, slots) * static_cast<std::size_t>(view.table.dim_unconstrained)),
         theta(device, rows(view, slots) * static_cast<std::size_t>(view.table.dim)),
@@ -43,6 +43,9 @@ struct SegmentRunner::Half {
         accepted(device, counters(view)),
         proposed(device, counters(view)),
         faults(device, static_cast<std::size_t>(view.num_chains)),
+        until(device, 1),
+        statistics(device, gradient ? rows(view, slots) : 0),
+        totals(device, gradient ? static_cast<std::size_t>(view.num_chains) : 0),
         done(device.make_event()) {}
 
   static std::size_t rows(const device::StepView& view, std::int64_t slots) {
@@ -55,6 +58,9 @@ struct SegmentRunner::Half {
   Pinned<device::RecordPlan> plan;
   Pinned<double> u, theta, log_prior, log_likelihood;
   Pinned<std::uint64_t> accepted, proposed, faults;
+  Pinned<device::i64> until;
+  Pinned<device::DrawStatistics> statistics;
+  Pinned<device::TrajectoryTotals> totals;
   std::unique_ptr<Event> done;
   SegmentResult result;
   Clock::time_point launched;
@@ -67,17 +73,33 @@ SegmentRunner::SegmentRunner(LikelihoodEngine& engine, const Ensemble& ensemble,
     : engine_(engine),
       device_(engine.device()),
       ensemble_(ensemble),
-      stepper_(stepper),
+      stepper_(&stepper),
       blocks_(blocks),
       use_components_(caches == ComponentCaches::on),
       record_(record),
       num_blocks_(static_cast<int>(blocks.blocks.size())),
       steps_per_graph_(std::max(1, kKernelsPerGraph / num_blocks_)),
       resident_(std::move(resident)) {
-  for (auto& half : halves_) half = std::make_unique<Half>(device_, ensemble_.view(), record.slots_per_half);
+  for (auto& half : halves_)
+    half = std::make_unique<Half>(device_, ensemble_.view(), record.slots_per_half, false);
   if (resident_) return;
   one_ = device_.capture([this] { enqueue_steps(1); });
   many_ = steps_per_graph_ > 1 ? device_.capture([this] { enqueue_steps(steps_per_graph_); }) : nullptr;
+}
+
+SegmentRunner::SegmentRunner(LikelihoodEngine& engine, const Ensemble& ensemble, Trajectories& trajectories,
+                             const ProposalBlocks& blocks, RecordLayout record)
+    : engine_(engine),
+      device_(engine.device()),
+      ensemble_(ensemble),
+      trajectories_(&trajectories),
+      blocks_(blocks),
+      use_components_(false),
+      record_(record),
+      num_blocks_(static_cast<int>(blocks.blocks.size())),
+      steps_per_graph_(1) {
+  for (auto& half : halves_)
+    half = std::make_unique<Half>(device_, ensemble_.view(), record.slots_per_half, true);
 }
 
 SegmentRunner::~SegmentRunner() = default;
@@ -104,7 +126,7 @@ void SegmentRunner::enqueue_steps(int count) {
     const Influence influence = accept_block == device::kNoBlock
                                     ? Influence::nothing
                                     : blocks_.blocks[static_cast<std::size_t>(accept_block)].influence;
-    stepper_.enqueue(ensemble_.view(), accept_block, propose_block, influence != Influence::nothing);
+    stepper_->enqueue(ensemble_.view(), accept_block, propose_block, influence != Influence::nothing);
     if (influence == Influence::nothing || !use_components_) return;
     if (influence == Influence::everything)
       engine_.rebuild_caches(ensemble_.current_view(), all);
@@ -120,7 +142,7 @@ void SegmentRunner::enqueue_steps(int count) {
       } else {
         transition(previous, block);
       }
-      if (block == 0) stepper_.draw_ahead(ensemble_.view(), 1);
+      if (block == 0) stepper_->draw_ahead(ensemble_.view(), 1);
       enqueue_evaluation(block);
       previous = block;
     }
@@ -132,7 +154,7 @@ void SegmentRunner::launch_steps(std::int64_t count) {
     const device::DrawnAhead& drawn = ensemble_.view().drawn;
     while (count > 0) {
       const std::int64_t steps = drawn.values ? std::min<std::int64_t>(count, drawn.num_slots) : count;
-      stepper_.draw_ahead(ensemble_.view(), steps);
+      stepper_->draw_ahead(ensemble_.view(), steps);
       resident_->launch(steps);
       count -= steps;
     }
@@ -141,6 +163,18 @@ void SegmentRunner::launch_steps(std::int64_t count) {
   if (many_)
     for (; count >= steps_per_graph_; count -= steps_per_graph_) device_.launch(*many_);
   for (; count > 0; --count) device_.launch(*one_);
+}
+
+// Beside the steps, what was recorded of them.
+void SegmentRunner::launch_trajectories(Half& half, int index, std::int64_t end_step, std::size_t rows) {
+  const TrajectoryArrays& arrays = trajectories_->arrays();
+  *half.until.data() = end_step;
+  device_.copy(arrays.until(), half.until.data(), sizeof(device::i64));
+  trajectories_->launch();
+  if (rows > 0)
+    device_.copy(half.statistics.data(), arrays.half(index), rows * sizeof(device::DrawStatistics));
+  device_.copy(half.totals.data(), arrays.view().totals,
+               static_cast<std::size_t>(ensemble_.num_chains()) * sizeof(device::TrajectoryTotals));
 }
 
 void SegmentRunner::run(std::int64_t first_step, std::int64_t num_steps, std::int64_t origin,
@@ -159,11 +193,14 @@ void SegmentRunner::run(std::int64_t first_step, std::int64_t num_steps, std::in
   *half.plan.data() = {origin + skipped * every, every, index * record_.slots_per_half,
                        record_.slots_per_half};
   device_.copy(ensemble_.record_plan(), half.plan.data(), sizeof(device::RecordPlan));
-  launch_steps(num_steps);
-
   const auto& view = ensemble_.view();
-  const device::Record record = ensemble_.half(index);
   const auto rows = static_cast<std::size_t>(kept * view.num_chains);
+  if (trajectories_)
+    launch_trajectories(half, index, end_step, rows);
+  else
+    launch_steps(num_steps);
+
+  const device::Record record = ensemble_.half(index);
   const auto fetch = [&](auto* to, const auto* from, std::size_t count) {
     if (count) device_.copy(to, from, count * sizeof(*to));
   };
@@ -191,6 +228,8 @@ void SegmentRunner::run(std::int64_t first_step, std::int64_t num_steps, std::in
                  half.accepted.data(),
                  half.proposed.data(),
                  half.faults.data(),
+                 trajectories_ ? half.statistics.data() : nullptr,
+                 trajectories_ ? half.totals.data() : nullptr,
                  seconds_between(half.launched, Clock::now())};
   half.pending = true;
   // A GPU runs this segment meanwhile; the host has already finished it.

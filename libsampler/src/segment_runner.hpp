@@ -10,6 +10,7 @@
 #include "ensemble.hpp"
 #include "resident_chains.hpp"
 #include "stepper.hpp"
+#include "trajectories.hpp"
 
 namespace emomc {
 
@@ -26,18 +27,24 @@ struct SegmentResult {
   const std::uint64_t* accepted = nullptr;  ///< num_chains x num_blocks, cumulative
   const std::uint64_t* proposed = nullptr;
   const std::uint64_t* faults = nullptr;  ///< [num_chains], cumulative
-  double seconds = 0;                     ///< busy time of the device, measured by the host's clock
+  // Of gradient samplers, otherwise null.
+  const device::DrawStatistics* statistics = nullptr;  ///< num_kept x num_chains
+  const device::TrajectoryTotals* totals = nullptr;    ///< [num_chains], cumulative
+  double seconds = 0;  ///< busy time of the device, measured by the host's clock
 };
 
 enum class CopyPoints { none, u, theta, both };
 
 class SegmentRunner {
  public:
-  /// With `resident` its kernel runs the steps; otherwise graphs of the stepper's and the engine's kernels
-  /// do.
+  /// Steps run in the kernel of `resident` where there is one, or else in graphs of the stepper's and the
+  /// engine's kernels.
   SegmentRunner(LikelihoodEngine& engine, const Ensemble& ensemble, const Stepper& stepper,
                 const ProposalBlocks& blocks, ComponentCaches caches, RecordLayout record,
                 std::unique_ptr<ResidentChains> resident);
+  /// Steps are those of a gradient sampler.
+  SegmentRunner(LikelihoodEngine& engine, const Ensemble& ensemble, Trajectories& trajectories,
+                const ProposalBlocks& blocks, RecordLayout record);
   ~SegmentRunner();
 
   using Drain = std::function<void(const SegmentResult&)>;
@@ -60,12 +67,14 @@ class SegmentRunner {
   void enqueue_steps(int count);
   void enqueue_evaluation(int block);
   void launch_steps(std::int64_t count);
+  void launch_trajectories(Half& half, int index, std::int64_t end_step, std::size_t rows);
   void drain_half(int index, const Drain& drain);
 
   LikelihoodEngine& engine_;
   Device& device_;
   const Ensemble& ensemble_;
-  const Stepper& stepper_;
+  const Stepper* stepper_ = nullptr;
+  Trajectories* trajectories_ = nullptr;
   ProposalBlocks blocks_;
   bool use_components_;
   RecordLayout record_;

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "emomc/core/execution.hpp"
 #include "emomc/device/metropolis.hpp"
@@ -23,7 +24,13 @@ class Stepper {
   virtual void draw_ahead(const device::StepView& view, std::int64_t num_steps) const = 0;
 };
 
-/// Throws InputError for an unknown kind, with the list of known kinds.
+/// The names with commas between them.
+std::string listed(const std::vector<std::string>& names);
+
+/// Of any kind, gradient samplers too. Throws InputError for an unknown one, with the list of known kinds.
+ProposalTraits traits_of_kind(const std::string& kind);
+
+/// Throws InputError for a kind that is unknown or that has no stepper, as gradient samplers.
 std::unique_ptr<Stepper> make_stepper(const std::string& kind, Device& device);
 
 /// The same for one backend; returns nullptr for an unknown kind.

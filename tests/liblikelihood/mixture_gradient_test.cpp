@@ -89,7 +89,7 @@ Gradient tile_gradient_of(const RowModel& model, const std::vector<double>& thet
     log2_densities += std::accumulate(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(n), 0.0);
   }
   Gradient result{std::vector<double>(theta.size(), std::numeric_limits<double>::quiet_NaN()), {}};
-  arithmetic->gradient_of(theta.data(), sums.data(), static_cast<double>(count), result.value.data());
+  arithmetic->gradient_of(theta.data(), sums.data(), count, result.value.data());
   result.log_likelihood = arithmetic->log_likelihood(log2_densities, count, common);
   return result;
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -20,6 +21,14 @@ inline std::string name_of(Backend backend) {
   return backend == Backend::reference ? "reference" : backend == Backend::cpu ? "cpu" : "cuda";
 }
 
+/// The kinds of proposals that run on the engine of a backend.
+inline std::vector<std::string> kinds_on(Backend backend) {
+  const MixtureProblem mixture = random_problem(2, 1, 10, 21);
+  const auto device = make_device(backend);
+  return proposal_names(
+      *make_engine(backend, {"gaussian_mixture", 2}, Precision::float64, mixture.data, *device));
+}
+
 class OnBackend : public ::testing::TestWithParam<Backend> {
  protected:
   void SetUp() override {
@@ -33,6 +42,11 @@ class OnBackendWithProposal : public ::testing::TestWithParam<std::tuple<Backend
  protected:
   void SetUp() override {
     if (backend() == Backend::cuda && !has_gpu()) GTEST_SKIP() << "no GPU";
+    for (const Backend one : {backend(), Backend::reference}) {
+      const auto kinds = kinds_on(one);
+      if (std::find(kinds.begin(), kinds.end(), kind()) == kinds.end())
+        GTEST_SKIP() << kind() << " needs gradients, which " << name_of(one) << " does not have";
+    }
   }
   static Backend backend() { return std::get<0>(GetParam()); }
   static std::string kind() { return std::get<1>(GetParam()); }

@@ -36,7 +36,7 @@ INSTANTIATE_TEST_SUITE_P(Backends, OnBackendWithProposal,
 // Without data the draws depend only on random numbers, proposals, transforms, priors and acceptance
 // decisions.
 TEST_P(OnBackend, ProposalsAndPriorsHaveTheHostsBits) {
-  for (const std::string& kind : proposal_names())
+  for (const std::string& kind : testing::kinds_on(GetParam()))
     for (auto shape : {ProposalShape::isotropic, ProposalShape::diagonal, ProposalShape::dense}) {
       Problem problem(std::vector<int>{}, chains_for(kind));
       problem.proposal = {kind, shape, 0.234};
@@ -160,7 +160,7 @@ TEST_P(OnBackendWithProposal, DrawsDoNotDependOnSegmentLengthOrCaches) {
 }
 
 TEST_P(OnBackend, GoesOnFromAStateBitForBit) {
-  for (const std::string& kind : proposal_names()) {
+  for (const std::string& kind : testing::kinds_on(GetParam())) {
     Problem problem({0}, chains_for(kind));
     problem.proposal.kind = kind;
     problem.options.segment_steps = 10;

@@ -1,6 +1,10 @@
 // The layout and priors of a small mixture posterior, for tests of the sampler.
 #pragma once
 
+#include <algorithm>
+#include <string>
+
+#include "emomc/sampler/run_chains.hpp"
 #include "emomc/sampler/target.hpp"
 
 namespace emomc::testing {
@@ -22,6 +26,12 @@ inline PriorSet mixture_prior() {
   prior.blocks["scales"] = {PriorFamily::half_normal, {number(1.5)}};
   prior.scale_floor = 0.05;
   return prior;
+}
+
+/// Whether a kind of proposal runs on an engine: gradient samplers need its gradients.
+inline bool runs_on(const LikelihoodEngine& engine, const std::string& kind) {
+  const auto kinds = proposal_names(engine);
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
 }  // namespace emomc::testing

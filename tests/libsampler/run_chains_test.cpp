@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "emomc/core/errors.hpp"
@@ -31,6 +32,12 @@ double bumpy(const double* theta) {
   return sum;
 }
 
+double bumpy_with_gradient(int, const double* theta, double* gradient) {
+  for (int i = 0; gradient && i < 10; ++i)
+    gradient[i] = -0.6 * (theta[i] - 0.1 * i) + 0.3 * std::sin(3 * theta[i]);
+  return bumpy(theta);
+}
+
 struct Problem {
   Target target{mixture_layout(2, 2), mixture_prior(), kUnitSd};
   ProposalSpec proposal;
@@ -50,7 +57,7 @@ struct Problem {
     options.seed = 17;
   }
   RunResult run(Device& device, DrawHandler& handler, const SamplerState* resume = nullptr) const {
-    FunctionEngine engine(device, target.layout(), bumpy);
+    FunctionEngine engine(device, target.layout(), bumpy_with_gradient);
     return run_chains(engine, target, proposal, plans, options, starts, handler, resume);
   }
 };
@@ -77,7 +84,7 @@ TEST(RunChains, KeepsTheDrawsThatWereAskedForAtTheirSteps) {
 
 TEST(RunChains, DrawsDoNotDependOnSegmentLengthOrOnAnAsynchronousDevice) {
   const auto host = make_host_device();
-  for (const char* kind : {"random_walk", "component_wise"}) {
+  for (const char* kind : {"random_walk", "component_wise", "mala", "hmc", "nuts"}) {
     Problem problem;
     problem.proposal.kind = kind;
     Keeper expected;
@@ -99,16 +106,23 @@ TEST(RunChains, DrawsDoNotDependOnSegmentLengthOrOnAnAsynchronousDevice) {
 
 TEST(RunChains, AChainDoesNotDependOnItsNeighboursOnceAdaptationIsDone) {
   const auto device = make_host_device();
-  Problem problem;
-  problem.options.warmup = 0;
-  Keeper all;
-  problem.run(*device, all);
-  problem.plans = {problem.plans[1]};
-  problem.starts.resize(10);
-  Keeper one;
-  problem.run(*device, one);
-  for (std::size_t i = 0; i < 40; ++i)
-    for (std::size_t j = 0; j < 10; ++j) EXPECT_EQ(one.theta[i * 10 + j], all.theta[(i * 3 + 1) * 10 + j]);
+  for (const char* kind : {"component_wise", "mala", "hmc", "nuts"}) {
+    Problem problem;
+    problem.proposal.kind = kind;
+    problem.options.warmup = 0;
+    Keeper all;
+    problem.run(*device, all);
+    problem.plans = {problem.plans[1]};
+    problem.starts.resize(10);
+    Keeper one;
+    problem.run(*device, one);
+    for (std::size_t i = 0; i < 40; ++i)
+      for (std::size_t j = 0; j < 10; ++j) EXPECT_EQ(one.theta[i * 10 + j], all.theta[(i * 3 + 1) * 10 + j]);
+  }
+}
+
+bool have_the_same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
 }
 
 // Expects the same draws from a run that is stopped after every few steps and continued, as by a kill and
@@ -134,6 +148,7 @@ void expect_the_same_draws_in_pieces(const Problem& problem, std::int64_t steps_
     warmup_theta.insert(warmup_theta.end(), piece.warmup_theta.begin(), piece.warmup_theta.end());
   }
   EXPECT_GT(pieces, 270 / (steps_each + 2 * problem.options.segment_steps)) << what;
+  EXPECT_TRUE(have_the_same_bits(state.adaptation, uninterrupted.state.adaptation)) << what;
   EXPECT_EQ(theta, whole.theta) << what;
   EXPECT_EQ(warmup_theta, whole.warmup_theta) << what;
   EXPECT_EQ(state.unconstrained, uninterrupted.state.unconstrained) << what;

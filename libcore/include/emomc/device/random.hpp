@@ -36,6 +36,12 @@ enum class Purpose : u32 {
   kmeans = 5,
   choice = 6,        ///< of a proposal: which chains, which kind of move
   second_stage = 7,  ///< innovation of a second try
+  momentum = 8,      ///< of a trajectory
+  direction = 9,     ///< in time, in which a tree is doubled; index: depth of the tree
+  tree_choice = 10,  ///< of a point in a new subtree; index: number of the leapfrog
+  join_choice = 11,  ///< between a tree and a new subtree; index: depth of the tree
+  length = 12,       ///< of a trajectory
+  trial = 13,        ///< momentum of the single leapfrogs by which a first step size is found
 };
 
 struct NormalPair {

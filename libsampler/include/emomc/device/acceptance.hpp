@@ -66,17 +66,24 @@ EMOMC_INLINE i64 quotient(i64 a, i64 b) {
   return a / b;
 }
 
+/// The slot for the draw after `step` steps; kNoSlot where the plan does not keep it.
+inline constexpr i64 kNoSlot = -1;
+EMOMC_INLINE i64 slot_of(const RecordPlan& plan, i64 step) {
+  const i64 since = step - plan.origin;
+  if (since < plan.every) return kNoSlot;
+  const i64 number = quotient(since, plan.every);
+  if (number * plan.every != since) return kNoSlot;
+  const i64 kept = number - 1;
+  return kept >= plan.capacity ? kNoSlot : plan.slot + kept;
+}
+
 /// Records the chain's current point, where the plan keeps the draw after `step` steps.
 template <class Team>
 EMOMC_HD void record_draw(const Team& team, const StepView& v, int chain, i64 step, const RecordPlan& plan,
                           const Workspace& w, LogDensities densities) {
-  const i64 since = step - plan.origin;
-  if (since < plan.every) return;
-  const i64 number = quotient(since, plan.every);
-  if (number * plan.every != since) return;
-  const i64 kept = number - 1;
-  if (kept >= plan.capacity) return;
-  const i64 row = (plan.slot + kept) * v.num_chains + chain;
+  const i64 slot = slot_of(plan, step);
+  if (slot == kNoSlot) return;
+  const i64 row = slot * v.num_chains + chain;
   const int dim = v.table.dim, dim_u = v.table.dim_unconstrained;
   if (v.record.theta) copy(team, w.current_theta, v.record.theta + row * dim, dim);
   if (v.record.u) copy(team, w.current_u, v.record.u + row * dim_u, dim_u);

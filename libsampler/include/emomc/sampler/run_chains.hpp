@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "emomc/core/likelihood_engine.hpp"
+#include "emomc/device/draw_statistics.hpp"
 #include "emomc/sampler/target.hpp"
 
 namespace emomc {
@@ -17,19 +18,27 @@ enum class ProposalShape { isotropic, diagonal, dense };
 struct ProposalSpec {
   std::string kind = "component_wise";  ///< one of proposal_names()
   ProposalShape shape = ProposalShape::diagonal;
-  double target_acceptance = 0.234;  ///< replaced by 0.44 in a block of one dimension
+  /// 0: default_target_acceptance(kind). Random walks replace it by 0.44 in a block of one dimension.
+  double target_acceptance = 0;
 };
 
 /// The kinds of proposals, for ProposalSpec::kind.
 std::vector<std::string> proposal_names();
 /// Properties of a proposal kind: whether it uses ProposalSpec::shape and ::target_acceptance, whether a
 /// chain's moves depend on the state of other chains, whether it is restricted to mixtures of three or more
-/// components, and whether it proposes from a distribution that was fitted during warm-up.
+/// components, whether it proposes from a distribution that was fitted during warm-up, and whether it is a
+/// gradient sampler.
 struct ProposalUse {
-  bool shape, target_acceptance, other_chains, mixtures_only, fitted;
+  bool shape, target_acceptance, other_chains, mixtures_only, fitted, gradient;
 };
 /// Throws InputError for an unknown kind.
 ProposalUse proposal_use(const std::string& kind);
+/// The kinds that run on an engine: gradient samplers need its gradients.
+std::vector<std::string> proposal_names(const LikelihoodEngine& engine);
+/// 0.234 of random walks, 0.8 of hmc and nuts, 0.574 of mala.
+double default_target_acceptance(const std::string& kind);
+/// Throws InputError where a proposal does not run on an engine.
+void check_proposal(const ProposalSpec& proposal, const LikelihoodEngine& engine);
 /// Throws InputError where a proposal cannot be used for these chains: a proposal that moves chains by the
 /// state of other chains needs at least max(6, 2 x number of free parameters) chains in each group.
 void check_proposal(const ProposalSpec& proposal, const Target& target, const std::vector<ChainPlan>& plans);
@@ -56,7 +65,7 @@ struct SamplerMemory {
 SamplerMemory sampler_memory(DeviceKind where, std::span<const Target> targets, const ProposalSpec& proposal,
                              const std::vector<ChainPlan>& plans);
 
-/// Likelihood evaluations that a step of one chain takes.
+/// Likelihood evaluations that a step of one chain takes; of hmc and nuts, where their number varies, 1.
 int evaluations_per_step(const ProposalSpec& proposal, const Target& target);
 
 struct RunOptions {
@@ -83,15 +92,25 @@ struct RunOptions {
   std::vector<std::int64_t> decisions = {};
 };
 
+using device::DrawStatistics;
+
 /// Kept draws of all chains in the sampler's units, in host memory that is valid during the call only.
 struct DrawBatch {
   bool warmup = false;
   int num_draws = 0, num_chains = 0, dim = 0;
   std::int64_t first_step = 0;  ///< absolute step (warm-up included) of draw 0
   std::int64_t thin = 1;
-  const double* theta = nullptr;           ///< num_draws x num_chains x dim
-  const double* log_prior = nullptr;       ///< num_draws x num_chains
-  const double* log_likelihood = nullptr;  ///< num_draws x num_chains
+  const double* theta = nullptr;               ///< num_draws x num_chains x dim
+  const double* log_prior = nullptr;           ///< num_draws x num_chains
+  const double* log_likelihood = nullptr;      ///< num_draws x num_chains
+  const DrawStatistics* statistics = nullptr;  ///< num_draws x num_chains; null but for gradient samplers
+};
+
+/// Of gradient samplers, over all chains since the current phase (warm-up or sampling) began.
+struct TrajectorySummary {
+  std::uint64_t num_divergences = 0;  ///< draws whose trajectory diverged
+  double deepest_share = 0;           ///< share of the draws whose tree had the greatest depth
+  double mean_leapfrogs = 0;          ///< of a draw
 };
 
 /// The state of a run between two segments: everything that the continuation depends on.
@@ -114,9 +133,12 @@ struct SamplerState {
 
 struct Progress {
   std::int64_t step = 0, num_steps = 0;
-  std::int64_t warmup = 0;     ///< absolute step at which the last warm-up ends
-  double mean_acceptance = 0;  ///< acceptance rate over all chains and blocks since the current phase began
-  double seconds = 0;          ///< since run_chains was called
+  std::int64_t warmup = 0;  ///< absolute step at which the last warm-up ends
+  /// Acceptance rate over all chains and blocks since the current phase began, of gradient samplers the mean
+  /// of DrawStatistics::acceptance.
+  double mean_acceptance = 0;
+  double seconds = 0;  ///< since run_chains was called
+  TrajectorySummary trajectories = {};
 };
 
 enum class Continue { yes, stop };
@@ -154,12 +176,13 @@ struct RunResult {
   bool finished = true;  ///< false: on_progress stopped the run
   double warmup_seconds = 0, sampling_seconds = 0;
   /// Parameter vectors evaluated, including those of the runs that this one resumes; evaluate_component
-  /// counts as one.
+  /// counts as one, as does evaluate_with_gradient.
   std::uint64_t num_evaluations = 0;
   /// [num_blocks] change of the log scale of each block's increments over the last fifth of the warm-up, the
   /// largest over the groups; NaN where there was no warm-up.
   std::vector<double> adaptation_drift;
   std::string stepping;  ///< description of how a GPU ran the steps, for people; empty on the host
+  TrajectorySummary trajectories;
 };
 
 /// Runs the chains of `plans` from `starts` (num_chains x target.dim(), host memory, constrained parameters

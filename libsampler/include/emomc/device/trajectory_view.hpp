@@ -1,0 +1,120 @@
+// What gradient samplers read and write: the trajectory that each chain is on, in flat arrays.
+#ifndef EMOMC_DEVICE_TRAJECTORY_VIEW_HPP
+#define EMOMC_DEVICE_TRAJECTORY_VIEW_HPP
+
+#include "emomc/device/draw_statistics.hpp"
+#include "emomc/device/leapfrog.hpp"
+#include "emomc/device/step_view.hpp"
+
+namespace emomc::device {
+
+/// A point whose energy exceeds the initial one by more than this is a divergence (Stan's constant).
+inline constexpr double kDivergentError = 1000;
+
+/// The state of the trajectory of one chain beside its vectors.
+struct TrajectoryState {
+  double initial_energy;
+  double log_weight;          ///< of all points of the tree, of exp(H_0 - H)
+  double subtree_log_weight;  ///< of the new subtree's
+  double acceptance;          ///< sum over points, or of the end point alone
+  LogDensities sample, proposal;
+  double sample_energy, proposal_energy;
+  int direction;  ///< of time, 1 or -1
+  int depth;      ///< completed doublings
+  int leaf;       ///< number of points of the new subtree before the one to come
+  int length;     ///< leapfrogs of a trajectory without a tree
+  int num_leapfrogs;
+  int moved, divergent, fault;  ///< 1 where so
+};
+
+/// An arc of a trajectory: the momenta at its two ends and the sum over all its points, [n] each.
+struct Arc {
+  const double *first, *last, *sum;
+};
+
+/// The vectors of a chain's trajectory, [n] each.
+struct TrajectoryVectors {
+  double* gradient;         ///< of the log density at the current point of the chain
+  double* momentum;         ///< at the moving point, whose u is the chain's candidate
+  double* moving_gradient;  ///< at the same
+  double* work;
+  // The rest is there for trees only.
+  double *end_u[2], *end_momentum[2], *end_gradient[2];  ///< backward and forward end of the tree
+  double* sum;                                           ///< of the momenta of the tree
+  double *proposal_u, *proposal_gradient;                ///< of the new subtree
+  double* levels;  ///< kMostDoublings x 3 n: first, last, sum of the latest complete subtree of size 2^level
+
+  EMOMC_INLINE double* level_first(int level, int n) const { return levels + level * 3 * n; }
+  EMOMC_INLINE double* level_last(int level, int n) const { return levels + (level * 3 + 1) * n; }
+  EMOMC_INLINE double* level_sum(int level, int n) const { return levels + (level * 3 + 2) * n; }
+  EMOMC_INLINE Arc level(int level, int n) const {
+    return {level_first(level, n), level_last(level, n), level_sum(level, n)};
+  }
+};
+
+inline constexpr int kPlainVectors = 4, kTreeVectors = 9 + 3 * kMostDoublings;
+EMOMC_INLINE constexpr int trajectory_size(int n, bool has_tree) {
+  return n * (kPlainVectors + (has_tree ? kTreeVectors : 0));
+}
+
+EMOMC_INLINE TrajectoryVectors vectors_in(double* memory, int n) {
+  double* at = memory + kPlainVectors * n;
+  TrajectoryVectors x{memory, memory + n, memory + 2 * n, memory + 3 * n, {},     {},
+                      {},     nullptr,    nullptr,        nullptr,        nullptr};
+  for (int end = 0; end < 2; ++end, at += 3 * n) {
+    x.end_u[end] = at;
+    x.end_momentum[end] = at + n;
+    x.end_gradient[end] = at + 2 * n;
+  }
+  x.sum = at;
+  x.proposal_u = at + n;
+  x.proposal_gradient = at + 2 * n;
+  x.levels = at + 3 * n;
+  return x;
+}
+
+/// Everything that a gradient sampler reads and writes, by value to kernels; memory of the engine's device.
+struct TrajectoryView {
+  StepView step;  ///< its candidates are the points at which density and gradient are asked for
+  double* vectors;
+  int ld_vectors;               ///< num_chains x ld_vectors
+  double* likelihood_gradient;  ///< num_chains x step.ld: of the log likelihood at the candidates' theta
+  double* scratch;
+  int ld_scratch;              ///< num_chains x ld_scratch: of gradient_of_density()
+  TrajectoryState* states;     ///< [num_chains]
+  TrajectoryTotals* totals;    ///< [num_chains]
+  DrawStatistics* statistics;  ///< slots x num_chains, as StepView::record
+  const i64* until;            ///< [1] a chain rests once it has done so many steps
+  u8* active;                  ///< [num_chains] 1: the candidate waits for its density and gradient
+};
+
+/// Where a team works on one chain's trajectory.
+struct Trajectory {
+  int chain;
+  i64 step;
+  RandomSource random;
+  double beta, step_size;
+  Metric metric;
+  Workspace rows;
+  TrajectoryVectors x;
+};
+
+/// At the step that the chain has reached.
+EMOMC_INLINE Trajectory trajectory_of(const TrajectoryView& v, int chain, i64 step) {
+  const StepView& s = v.step;
+  const int n = s.table.dim_unconstrained;
+  const Workspace rows = rows_of(s, chain);
+  const double* adapted = rows.adapted;
+  return {chain,
+          step,
+          {s.seed, static_cast<u64>(step), s.chain_id[chain]},
+          s.beta[chain],
+          exp(adapted[s.adapted_layout.scale(0)]),
+          {s.shape, n, adapted + s.adapted_layout.sd(0), adapted + s.adapted_layout.dense(0)},
+          rows,
+          vectors_in(v.vectors + static_cast<i64>(chain) * v.ld_vectors, n)};
+}
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_TRAJECTORY_VIEW_HPP

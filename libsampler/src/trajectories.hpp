@@ -1,0 +1,68 @@
+// Runs the chains of gradient samplers: each chain on a trajectory of its own, all that are under way
+// evaluated together.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "emomc/core/likelihood_engine.hpp"
+#include "emomc/device/trajectory_view.hpp"
+#include "ensemble.hpp"
+
+namespace emomc {
+
+/// The state of all trajectories, in the memory of the device that evaluates the likelihood.
+class TrajectoryArrays {
+ public:
+  TrajectoryArrays(Device& device, const Ensemble& ensemble, bool has_tree, RecordLayout record);
+
+  const device::TrajectoryView& view() const { return view_; }
+  /// Where the engine writes the gradients of the candidates' log likelihoods.
+  GradientView gradients() const { return {view_.likelihood_gradient, view_.step.ld}; }
+  device::i64* until() const { return until_.data(); }
+  /// Device address of the first slot of a buffer of the record.
+  const device::DrawStatistics* half(int index) const;
+  std::size_t record_bytes() const { return statistics_.bytes(); }
+
+  // Transfers from and to the host; all wait.
+  std::vector<device::TrajectoryTotals> totals() const { return totals_.download(); }
+  void upload_totals(const std::vector<device::TrajectoryTotals>& totals) { totals_.upload(totals); }
+  std::vector<device::TrajectoryState> states() const { return states_.download(); }
+
+ private:
+  RecordLayout record_layout_;
+  DeviceArray<double> vectors_, likelihood_gradient_, scratch_;
+  DeviceArray<device::TrajectoryState> states_;
+  DeviceArray<device::TrajectoryTotals> totals_;
+  DeviceArray<device::DrawStatistics> statistics_;
+  DeviceArray<device::i64> until_;
+  DeviceArray<device::u8> active_;
+  device::TrajectoryView view_{};
+};
+
+class Trajectories {
+ public:
+  virtual ~Trajectories() = default;
+  virtual const TrajectoryArrays& arrays() const = 0;
+  virtual TrajectoryArrays& arrays() = 0;
+
+  /// Evaluates the current points with their gradients. Required before the calls below, once points have
+  /// been uploaded. Waits.
+  virtual void evaluate_current() = 0;
+  /// Enqueues the steps of all chains up to the one in arrays().until().
+  virtual void launch() = 0;
+  /// [num_chains] acceptance probability of a single leapfrog from each chain's current point, which stays.
+  /// Waits.
+  virtual std::vector<double> try_step() = 0;
+};
+
+/// `kind` is one of EMOMC_TRAJECTORIES; nullptr for another, and on devices that do not run them.
+std::unique_ptr<Trajectories> make_trajectories(const std::string& kind, LikelihoodEngine& engine,
+                                                const Ensemble& ensemble, RecordLayout record);
+/// Whether a kind that is a gradient sampler has trees.
+bool has_tree(const std::string& kind);
+/// Empty where the engine and its device run gradient samplers; otherwise why not.
+std::string why_no_gradients(const LikelihoodEngine& engine);
+
+}  // namespace emomc

@@ -1,0 +1,289 @@
+#include "trajectory_adaptation.hpp"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "emomc/core/errors.hpp"
+
+namespace emomc {
+namespace {
+
+constexpr std::int64_t kFewestSteps = 20, kInitialBuffer = 75, kFinalBuffer = 50, kFirstWindow = 25;
+constexpr double kShortInitialBuffer = 0.15, kShortFinalBuffer = 0.1;
+constexpr double kWindowGrowth = 0.1;
+constexpr std::int64_t kPointsPerWindow = 4096;  // over all chains
+
+// Hoffman and Gelman 2014, section 3.2.1.
+constexpr double kShrinkage = 0.05, kDelay = 10, kForgetting = 0.75, kLargerFirst = 10;
+// The step size that is looked for at first has this acceptance, as in Stan.
+constexpr double kAcceptanceOfTrials = 0.8;
+constexpr double kLeastLogStep = -60, kGreatestLogStep = 20;
+// Prior points and relative variance of Stan's regularisation.
+constexpr double kPriorPoints = 5, kPriorVariance = 1e-3;
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+MetricWindows metric_windows(std::int64_t warmup) {
+  MetricWindows windows;
+  windows.begin = warmup;
+  if (warmup < kFewestSteps) return windows;
+  std::int64_t initial = kInitialBuffer, last = kFinalBuffer, length = kFirstWindow;
+  if (initial + length + last > warmup) {
+    initial = static_cast<std::int64_t>(kShortInitialBuffer * static_cast<double>(warmup));
+    last = static_cast<std::int64_t>(kShortFinalBuffer * static_cast<double>(warmup));
+    length = warmup - initial - last;
+  }
+  windows.begin = initial;
+  const std::int64_t end = warmup - last;
+  // A window is extended to the end where the one after it would not fit.
+  for (std::int64_t at = initial; at < end; length *= 2) {
+    at = at + length + 2 * length > end ? end : at + length;
+    windows.ends.push_back(at);
+  }
+  return windows;
+}
+
+TrajectoryAdaptation::TrajectoryAdaptation(const ProposalBlocks& blocks, double target_acceptance,
+                                           const std::vector<ChainPlan>& plans, int dim_unconstrained,
+                                           std::int64_t warmup, std::size_t num_rows)
+    : layout_(blocks.adapted_layout(dim_unconstrained)),
+      shape_(blocks.shape),
+      target_acceptance_(target_acceptance),
+      warmup_(warmup) {
+  for (const auto& plan : plans) {
+    group_of_chain_.push_back(static_cast<std::size_t>(plan.group));
+    num_groups_ = std::max(num_groups_, group_of_chain_.back() + 1);
+  }
+  const auto n = static_cast<std::size_t>(dim_unconstrained);
+  const auto size = static_cast<std::size_t>(layout_.size());
+  adapted_.assign(num_groups_ * size, 0.0);
+  for (std::size_t g = 0; g < num_groups_; ++g) {
+    // The leapfrogs' stable length is in proportion to the posterior's width of about 1 / sqrt(rows).
+    log_step(g) =
+        -0.5 * std::log(1.0 + static_cast<double>(num_rows)) - 0.25 * std::log(static_cast<double>(n));
+    double* numbers = adapted_.data() + g * size;
+    std::fill_n(numbers + layout_.sd(0), n, 1.0);
+    if (shape_ == ProposalShape::dense)
+      for (std::size_t i = 0; i < n; ++i)
+        numbers[static_cast<std::size_t>(layout_.dense(0)) + i * (n + 1)] = 1;
+  }
+  for (auto* numbers : {&mu_, &error_, &mean_, &updates_, &late_}) numbers->assign(num_groups_, 0.0);
+  search_.assign(num_groups_, Search::none);
+  first_.resize(plans.size() * n);
+  sum_.resize(first_.size());
+  count_.resize(plans.size());
+  cross_.resize(num_groups_ * n * (shape_ == ProposalShape::dense ? n : 1));
+  begin_warmup(warmup);
+  if (warmup > 0) begin_search();
+}
+
+double& TrajectoryAdaptation::log_step(std::size_t group) {
+  return adapted_[group * static_cast<std::size_t>(layout_.size()) +
+                  static_cast<std::size_t>(layout_.scale(0))];
+}
+
+void TrajectoryAdaptation::begin_warmup(std::int64_t warmup) {
+  warmup_ = warmup;
+  windows_ = metric_windows(warmup);
+  std::fill(late_.begin(), late_.end(), kNan);
+  for (std::size_t g = 0; g < num_groups_; ++g) begin_averaging(g);
+  forget_points();
+}
+
+std::vector<std::int64_t> TrajectoryAdaptation::window_ends(std::int64_t warmup) const {
+  const MetricWindows metric = metric_windows(warmup);
+  const std::int64_t last = metric.ends.empty() ? 0 : metric.ends.back();
+  std::vector<std::int64_t> borders{metric.begin};
+  borders.insert(borders.end(), metric.ends.begin(), metric.ends.end());
+  borders.insert(borders.end(), {last + (warmup - last) / 2, warmup});
+  std::sort(borders.begin(), borders.end());
+  std::vector<std::int64_t> ends;
+  std::int64_t at = 0, anew = 0;
+  for (const std::int64_t border : borders) {
+    while (at < border) {
+      const auto length = static_cast<std::int64_t>(kWindowGrowth * static_cast<double>(at - anew));
+      at = std::min(border, at + std::max<std::int64_t>(1, length));
+      ends.push_back(at);
+    }
+    if (std::find(metric.ends.begin(), metric.ends.end(), border) != metric.ends.end()) anew = border;
+  }
+  return ends;
+}
+
+std::int64_t TrajectoryAdaptation::steps_of_window(std::int64_t end) const {
+  std::int64_t begin = 0;
+  for (const std::int64_t other : window_ends(warmup_))
+    if (other < end) begin = other;
+  return end - begin;
+}
+
+std::int64_t TrajectoryAdaptation::stride(std::int64_t begin, std::int64_t end) const {
+  const auto points = (end - begin) * static_cast<std::int64_t>(count_.size());
+  return std::max<std::int64_t>(1, points / kPointsPerWindow);
+}
+
+void TrajectoryAdaptation::begin_search() { std::fill(search_.begin(), search_.end(), Search::first); }
+
+bool TrajectoryAdaptation::is_trying() const {
+  return std::any_of(search_.begin(), search_.end(), [](Search s) { return s != Search::none; });
+}
+
+// Doubles or halves the step size until the mean acceptance of single leapfrogs crosses its bound (Hoffman
+// and Gelman 2014, algorithm 4).
+void TrajectoryAdaptation::tried(std::span<const double> acceptance) {
+  for (std::size_t g = 0; g < num_groups_; ++g) {
+    if (search_[g] == Search::none) continue;
+    double sum = 0, chains = 0;
+    for (std::size_t c = 0; c < group_of_chain_.size(); ++c)
+      if (group_of_chain_[c] == g) {
+        sum += acceptance[c];
+        chains += 1;
+      }
+    const bool easy = sum > kAcceptanceOfTrials * chains;
+    const Search way = easy ? Search::longer : Search::shorter;
+    const bool crossed = search_[g] != Search::first && search_[g] != way;
+    const double next = log_step(g) + (easy ? 1 : -1) * std::log(2.0);
+    if (crossed || next < kLeastLogStep || next > kGreatestLogStep) {
+      search_[g] = Search::none;
+      begin_averaging(g);
+    } else {
+      search_[g] = way;
+      log_step(g) = next;
+    }
+  }
+}
+
+void TrajectoryAdaptation::begin_averaging(std::size_t group) {
+  mu_[group] = std::log(kLargerFirst) + log_step(group);
+  error_[group] = mean_[group] = updates_[group] = 0;
+}
+
+void TrajectoryAdaptation::average(std::size_t group, double acceptance) {
+  const double t = updates_[group] += 1;
+  const double eta = 1 / (t + kDelay);
+  error_[group] = (1 - eta) * error_[group] + eta * (target_acceptance_ - acceptance);
+  log_step(group) = mu_[group] - error_[group] * std::sqrt(t) / kShrinkage;
+  const double weight = std::pow(t, -kForgetting);
+  mean_[group] = weight * log_step(group) + (1 - weight) * mean_[group];
+}
+
+void TrajectoryAdaptation::add_point(int chain, std::span<const double> u, double /*log_density*/) {
+  const auto c = static_cast<std::size_t>(chain);
+  const std::size_t n = u.size();
+  double* first = first_.data() + c * n;
+  double* sum = sum_.data() + c * n;
+  if (count_[c] == 0) std::copy(u.begin(), u.end(), first);
+  count_[c] += 1;
+  Eigen::VectorXd y(static_cast<Eigen::Index>(n));
+  for (std::size_t i = 0; i < n; ++i) {
+    y[static_cast<Eigen::Index>(i)] = u[i] - first[i];
+    sum[i] += u[i] - first[i];
+  }
+  const std::size_t group = group_of_chain_[c];
+  if (shape_ == ProposalShape::dense)
+    Eigen::Map<Eigen::MatrixXd>(cross_.data() + group * n * n, y.size(), y.size()).noalias() +=
+        y * y.transpose();
+  else
+    Eigen::Map<Eigen::ArrayXd>(cross_.data() + group * n, y.size()) += y.array().square();
+}
+
+// The variance is that within chains, since chains may be in different modes of a mixture. It is regularised
+// as Stan's, but the variance of the prior points is in proportion to the typical one, so that the units of a
+// parameter do not matter.
+void TrajectoryAdaptation::learn_metric(std::size_t group) {
+  if (shape_ == ProposalShape::isotropic) return;
+  const auto n = static_cast<Eigen::Index>(layout_.dim_unconstrained);
+  const auto size = static_cast<std::size_t>(n);
+  double points = 0, chains = 0;
+  const bool dense = shape_ == ProposalShape::dense;
+  Eigen::MatrixXd moments =
+      dense ? Eigen::MatrixXd(Eigen::Map<const Eigen::MatrixXd>(cross_.data() + group * size * size, n, n))
+            : Eigen::MatrixXd(Eigen::Map<const Eigen::VectorXd>(cross_.data() + group * size, n));
+  for (std::size_t c = 0; c < count_.size(); ++c) {
+    if (group_of_chain_[c] != group || count_[c] == 0) continue;
+    const Eigen::Map<const Eigen::VectorXd> sum(sum_.data() + c * size, n);
+    if (dense)
+      moments -= sum * sum.transpose() / count_[c];
+    else
+      moments.array() -= sum.array().square() / count_[c];
+    points += count_[c];
+    chains += 1;
+  }
+  const double degrees = points - chains;
+  if (!(degrees > 0)) return;
+  moments /= degrees;
+  const Eigen::VectorXd variances = dense ? Eigen::VectorXd(moments.diagonal()) : Eigen::VectorXd(moments);
+  const double typical = std::exp(variances.array().log().mean());
+  if (!(typical > 0) || !std::isfinite(typical)) return;
+  moments *= points / (points + kPriorPoints);
+  const double added = kPriorVariance * typical * kPriorPoints / (points + kPriorPoints);
+  double* numbers = adapted_.data() + group * static_cast<std::size_t>(layout_.size());
+  if (!dense) {
+    Eigen::Map<Eigen::ArrayXd>(numbers + layout_.sd(0), n) = (moments.array() + added).sqrt();
+    return;
+  }
+  moments.diagonal().array() += added;
+  const Eigen::LLT<Eigen::MatrixXd> factor(moments);
+  if (factor.info() != Eigen::Success) return;
+  Eigen::Map<Eigen::MatrixXd>(numbers + layout_.dense(0), n, n) = Eigen::MatrixXd(factor.matrixL());
+}
+
+void TrajectoryAdaptation::end_window(std::int64_t end, const WindowCounts& counts) {
+  const std::int64_t steps = steps_of_window(end);
+  const bool learns = std::find(windows_.ends.begin(), windows_.ends.end(), end) != windows_.ends.end();
+  const std::int64_t last = windows_.ends.empty() ? 0 : windows_.ends.back();
+  for (std::size_t g = 0; g < num_groups_; ++g) {
+    double sum = 0, draws = 0;
+    for (std::size_t c = 0; c < group_of_chain_.size(); ++c)
+      if (group_of_chain_[c] == g) {
+        sum += counts.acceptance[c];
+        draws += static_cast<double>(steps);
+      }
+    // A step's worth of updates each, by the mean over the window.
+    if (draws > 0)
+      for (std::int64_t i = 0; i < steps; ++i) average(g, sum / draws);
+    if (learns) learn_metric(g);
+    if (end == last + (warmup_ - last) / 2) late_[g] = mean_[g];
+    if (end == warmup_ && updates_[g] > 0) log_step(g) = mean_[g];
+  }
+  if (learns || end == windows_.begin) forget_points();
+  if (learns) begin_search();
+}
+
+std::vector<double> TrajectoryAdaptation::drift() const {
+  double drift = kNan;
+  for (std::size_t g = 0; g < num_groups_; ++g) {
+    const double change = mean_[g] - late_[g];
+    if (!(std::abs(change) <= std::abs(drift))) drift = change;
+  }
+  return {drift};
+}
+
+void TrajectoryAdaptation::forget_points() {
+  for (auto* moments : {&first_, &sum_, &count_, &cross_}) std::fill(moments->begin(), moments->end(), 0.0);
+}
+
+std::vector<double> TrajectoryAdaptation::save() const {
+  std::vector<double> saved;
+  for (const auto* part : saved_parts(*this)) saved.insert(saved.end(), part->begin(), part->end());
+  return saved;
+}
+
+void TrajectoryAdaptation::restore(std::span<const double> saved) {
+  std::size_t needed = 0;
+  for (const auto* part : saved_parts(*this)) needed += part->size();
+  if (saved.size() != needed)
+    throw InputError("checkpoint: the adaptation has " + std::to_string(saved.size()) + " numbers, not " +
+                     std::to_string(needed) + "; it belongs to another configuration");
+  auto at = saved.begin();
+  for (auto* part : saved_parts(*this)) {
+    std::copy_n(at, part->size(), part->begin());
+    at += static_cast<std::ptrdiff_t>(part->size());
+  }
+  std::fill(search_.begin(), search_.end(), Search::none);
+}
+
+}  // namespace emomc

@@ -1,0 +1,47 @@
+// What the host knows of the counts of gradient samplers.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "emomc/device/draw_statistics.hpp"
+#include "emomc/sampler/run_chains.hpp"
+#include "trajectories.hpp"
+
+namespace emomc {
+
+class TrajectoryCounts {
+ public:
+  explicit TrajectoryCounts(Trajectories& trajectories)
+      : arrays_(trajectories.arrays()), totals_(arrays_.totals()) {}
+
+  /// The totals after a segment.
+  void update(const device::TrajectoryTotals* totals) { totals_.assign(totals, totals + totals_.size()); }
+  void add_evaluations(std::uint64_t count) { earlier_evaluations_ += count; }
+
+  /// Since the start of the run that this one continues.
+  std::uint64_t evaluations() const;
+  TrajectorySummary summary() const;
+  /// Mean of DrawStatistics::acceptance since the current phase began; 0 without draws.
+  double mean_acceptance() const;
+
+  /// [num_chains] sums over the draws of the current window.
+  std::vector<double> window_acceptance() const;
+  void begin_window();
+  void begin_phase();
+
+  /// The part of SamplerState::adaptation that is behind the WarmUp's, num_saved() numbers.
+  std::size_t num_saved() const;
+  void append_to(std::vector<double>& saved) const;
+  void restore(std::span<const double> saved, std::uint64_t evaluations);
+
+ private:
+  double sum(double device::TrajectoryTotals::*part) const;
+
+  TrajectoryArrays& arrays_;
+  std::vector<device::TrajectoryTotals> totals_;  ///< [num_chains]
+  std::uint64_t earlier_evaluations_ = 0;         ///< before the leapfrogs in totals_
+};
+
+}  // namespace emomc
