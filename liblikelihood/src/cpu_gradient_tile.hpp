@@ -19,6 +19,8 @@ constexpr int kSumComponents = kSumPacks<Real> == 1   ? 4
                                : kSumPacks<Real> == 2 ? 2
                                                       : 1;
 
+// Distance of neighbouring components' responsibilities.
+constexpr int kPowerRows = emomc::kGradientStride;
 // Rows beyond the last one that are worked on are those to a multiple of this.
 constexpr int kRowGroup = emomc::kGradientRowGroup;
 constexpr int rounded_rows(int num_rows) { return (num_rows + kRowGroup - 1) / kRowGroup * kRowGroup; }
@@ -29,13 +31,16 @@ struct SumLanes {
   Real at[kSumPacks<Real>];
 
   EMOMC_INLINE SumLanes() {
+    EMOMC_UNROLL
     for (int p = 0; p < kSumPacks<Real>; ++p) at[p] = Real(typename RealTraits<Real>::Scalar(0));
   }
   // Adds them to float64 lanes.
   EMOMC_INLINE void add_to(double* lanes) const {
     using Wide = typename Doubles<Real>::Type;
     typename RealTraits<Real>::Scalar numbers[kSumLanes];
+    EMOMC_UNROLL
     for (int p = 0; p < kSumPacks<Real>; ++p) Lanes<Real>::store(at[p], numbers + p * Lanes<Real>::size);
+    EMOMC_UNROLL
     for (int i = 0; i < kSumLanes; i += Lanes<Wide>::size)
       Lanes<Wide>::store(Lanes<Wide>::load(lanes + i) + Doubles<Real>::load(numbers + i), lanes + i);
   }
@@ -49,33 +54,39 @@ EMOMC_INLINE double sum_of_lanes(double* lanes) {
 
 template <class Real, class Scalar, int kPacks = kSumPacks<Real>>
 EMOMC_INLINE void load_packs(const Scalar* from, Real (&x)[kPacks]) {
+  EMOMC_UNROLL
   for (int p = 0; p < kPacks; ++p) x[p] = Lanes<Real>::load(from + p * Lanes<Real>::size);
 }
 
-// Writes the powers of two of all components, powers[4 num_blocks][kRows], those below the smallest normal
-// number as 0, and their sums with the bits of add_rows.
+// Writes the powers of two of all components, powers[4 num_blocks][kPowerRows], those below the smallest
+// normal number as 0, and their sums with the bits of add_rows.
 template <class Real, class Scalar, class Shape>
 EMOMC_INLINE void write_powers(const Shape& shape, const Scalar* coefficients, const Scalar* tile,
                                int num_rows, Scalar* powers, TileSums<Real, Scalar>& sums) {
   const Real least = Real(power_of_two_for(Scalar(), static_cast<int>(RealTraits<Scalar>::min_exponent)));
   const Real nothing = Real(Scalar(0));
   for (int row = 0; row < num_rows; row += kRowsAtOnce * Lanes<Real>::size) {
-    Real sum[kRowsAtOnce];
+    Real sum[kRowsAtOnce] = {nothing, nothing};
+    static_assert(kRowsAtOnce == 2);
     for (int block = 0; block < shape.num_blocks(); ++block) {
       Real t[1][kComponentBlock][kRowsAtOnce];
       accumulate(shape, coefficients, block * kComponentBlock,
                  RowPacks<Real, Scalar, kRowsAtOnce>{tile + row}, t);
       const bool has_padding = block * kComponentBlock + kPair >= shape.num_components;
+      EMOMC_UNROLL
       for (int r = 0; r < kRowsAtOnce; ++r) {
         Real e[kComponentBlock];
+        EMOMC_UNROLL
         for (int c = 0; c < kComponentBlock; ++c) e[c] = real_exp2_bounded(t[0][c][r]);
-        Scalar* to = powers + block * kComponentBlock * kRows + row + r * Lanes<Real>::size;
+        Scalar* to = powers + block * kComponentBlock * kPowerRows + row + r * Lanes<Real>::size;
+        EMOMC_UNROLL
         for (int c = 0; c < kComponentBlock; ++c)
-          Lanes<Real>::store(real_select_greater(e[c], least, e[c], nothing), to + c * kRows);
+          Lanes<Real>::store(real_select_greater(e[c], least, e[c], nothing), to + c * kPowerRows);
         const Real terms = has_padding ? e[0] + e[1] : (e[0] + e[1]) + (e[2] + e[3]);
         sum[r] = block == 0 ? terms : sum[r] + terms;
       }
     }
+    EMOMC_UNROLL
     for (int r = 0; r < kRowsAtOnce; ++r) Lanes<Real>::store(sum[r], sums.sum + row + r * Lanes<Real>::size);
   }
 }
@@ -88,15 +99,15 @@ EMOMC_INLINE void write_far_row(const Shape& shape, const Scalar* coefficients, 
   for (int k = 0; k < shape.num_components; ++k) {
     Scalar t[1][1][1];
     accumulate(shape, coefficients, k, RowPacks<Scalar, Scalar, 1>{tile + row}, t);
-    powers[k * kRows + row] = t[0][0][0];
+    powers[k * kPowerRows + row] = t[0][0][0];
     largest = real_max(largest, t[0][0][0]);
   }
   for (int k = 0; k < shape.num_components; ++k) {
-    Scalar& r = powers[k * kRows + row];
+    Scalar& r = powers[k * kPowerRows + row];
     r = real_exp2(r - largest);
     sum += r;
   }
-  for (int k = 0; k < shape.num_components; ++k) powers[k * kRows + row] /= sum;
+  for (int k = 0; k < shape.num_components; ++k) powers[k * kPowerRows + row] /= sum;
 }
 
 // Makes responsibilities of powers.
@@ -109,7 +120,7 @@ EMOMC_INLINE void divide_powers(const Shape& shape, const Scalar* coefficients, 
   for (int row = 0; row < num_rows; row += Lanes<Real>::size) {
     const Real sum = Lanes<Real>::load(sums.sum + row), inverse = Real(Scalar(1)) / sum;
     for (int k = 0; k < num_padded; ++k) {
-      Scalar* r = powers + k * kRows + row;
+      Scalar* r = powers + k * kPowerRows + row;
       Lanes<Real>::store(Lanes<Real>::load(r) * inverse, r);
     }
     if (all_between(Real(low), sum, Real(high))) continue;
@@ -117,7 +128,7 @@ EMOMC_INLINE void divide_powers(const Shape& shape, const Scalar* coefficients, 
       if (!(low < sums.sum[i] && sums.sum[i] < high)) write_far_row(shape, coefficients, tile, i, powers);
   }
   for (int k = 0; k < num_padded; ++k)
-    for (int row = num_rows; row < rounded_rows(num_rows); ++row) powers[k * kRows + row] = 0;
+    for (int row = num_rows; row < rounded_rows(num_rows); ++row) powers[k * kPowerRows + row] = 0;
 }
 
 // sums[k] += sum of the responsibilities.
@@ -127,9 +138,9 @@ EMOMC_INLINE void add_responsibilities(const Scalar* r, int num_components, int 
     double lanes[kSumLanes] = {};
     for (int begin = 0; begin < num_rows; begin += kSumRows) {
       SumLanes<Real> sum;
-      for (int row = begin; row < num_rows && row < begin + kSumRows; row += kSumLanes)
-        for (int p = 0; p < kSumPacks<Real>; ++p)
-          sum.at[p] = sum.at[p] + Lanes<Real>::load(r + k * kRows + row + p * Lanes<Real>::size);
+      for (int row = begin; row < num_rows && row < begin + kSumRows; row += kSumLanes) EMOMC_UNROLL
+      for (int p = 0; p < kSumPacks<Real>; ++p)
+        sum.at[p] = sum.at[p] + Lanes<Real>::load(r + k * kPowerRows + row + p * Lanes<Real>::size);
       sum.add_to(lanes);
     }
     sums[k] += sum_of_lanes(lanes);
@@ -163,6 +174,7 @@ EMOMC_INLINE void add_squares(const AxisAlignedShape& shape, const Scalar* coeff
   for (int first = 0; first < shape.num_components; first += C)
     for (int j = 0; j < shape.dim; ++j) {
       Real g[C], h[C];
+      EMOMC_UNROLL
       for (int c = 0; c < C; ++c) {
         g[c] = Real(coefficients[shape.slope_index(first + c, j)]);
         h[c] = Real(coefficients[shape.offset_index(first + c, j)]);
@@ -173,14 +185,16 @@ EMOMC_INLINE void add_squares(const AxisAlignedShape& shape, const Scalar* coeff
         for (int row = begin; row < num_rows && row < begin + kSumRows; row += kSumLanes) {
           Real x[P];
           load_packs(columns.at(j, row), x);
-          for (int c = 0; c < C; ++c)
-            for (int p = 0; p < P; ++p) {
-              const Real z = real_fma(x[p], g[c], h[c]);
-              const Real rz = Lanes<Real>::load(r + (first + c) * kRows + row + p * Lanes<Real>::size) * z;
-              sum[c].at[p] = sum[c].at[p] + rz;
-              square[c].at[p] = real_fma(rz, z, square[c].at[p]);
-            }
+          EMOMC_UNROLL
+          for (int c = 0; c < C; ++c) EMOMC_UNROLL
+          for (int p = 0; p < P; ++p) {
+            const Real z = real_fma(x[p], g[c], h[c]);
+            const Real rz = Lanes<Real>::load(r + (first + c) * kPowerRows + row + p * Lanes<Real>::size) * z;
+            sum[c].at[p] = sum[c].at[p] + rz;
+            square[c].at[p] = real_fma(rz, z, square[c].at[p]);
+          }
         }
+        EMOMC_UNROLL
         for (int c = 0; c < C; ++c) {
           sum[c].add_to(lanes[0][c]);
           square[c].add_to(lanes[1][c]);
@@ -216,30 +230,35 @@ EMOMC_INLINE void add_tails(const StudentTShape& shape, const Scalar* coefficien
       SumLanes<Real> excess[C], share[C];
       for (int row = begin; row < num_rows && row < begin + kSumRows; row += kRowGroup) {
         Real u[C][R];
-        for (int c = 0; c < C; ++c)
-          for (int i = 0; i < R; ++i) u[c][i] = Real(Scalar(0));
+        EMOMC_UNROLL
+        for (int c = 0; c < C; ++c) EMOMC_UNROLL
+        for (int i = 0; i < R; ++i) u[c][i] = Real(Scalar(0));
         for (int j = 0; j < shape.dim; ++j) {
           Real x[R];
           load_packs(columns.at(j, row), x);
+          EMOMC_UNROLL
           for (int c = 0; c < C; ++c) {
             const Real g(coefficients[shape.slope_index(first + c, j)]);
             const Real h(coefficients[shape.offset_index(first + c, j)]);
+            EMOMC_UNROLL
             for (int i = 0; i < R; ++i) {
               const Real z = real_fma(x[i], g, h);
               u[c][i] = real_fma(z, z, u[c][i]);
             }
           }
         }
-        for (int c = 0; c < C; ++c)
-          for (int i = 0; i < R; ++i) {
-            Scalar* to = r + (first + c) * kRows + row + i * Lanes<Real>::size;
-            const Real one = Real(Scalar(1)), own = Lanes<Real>::load(to), inverse = one / (one + u[c][i]);
-            const Real v = u[c][i] * inverse;
-            excess[c].at[i % P] = real_fma(own, log_excess(u[c][i], v), excess[c].at[i % P]);
-            share[c].at[i % P] = real_fma(own, v, share[c].at[i % P]);
-            Lanes<Real>::store(own * inverse, to);
-          }
+        EMOMC_UNROLL
+        for (int c = 0; c < C; ++c) EMOMC_UNROLL
+        for (int i = 0; i < R; ++i) {
+          Scalar* to = r + (first + c) * kPowerRows + row + i * Lanes<Real>::size;
+          const Real one = Real(Scalar(1)), own = Lanes<Real>::load(to), inverse = one / (one + u[c][i]);
+          const Real v = u[c][i] * inverse;
+          excess[c].at[i % P] = real_fma(own, log_excess(u[c][i], v), excess[c].at[i % P]);
+          share[c].at[i % P] = real_fma(own, v, share[c].at[i % P]);
+          Lanes<Real>::store(own * inverse, to);
+        }
       }
+      EMOMC_UNROLL
       for (int c = 0; c < C; ++c) {
         excess[c].add_to(lanes[0][c]);
         share[c].add_to(lanes[1][c]);
@@ -261,12 +280,15 @@ EMOMC_INLINE void rotate_tile(const Shape& shape, const Scalar* coefficients, in
   for (int i = 0; i < shape.dim; ++i) {
     for (int row = 0; row < num_rows; row += R * Lanes<Real>::size) {
       Real z[R];
+      EMOMC_UNROLL
       for (int r = 0; r < R; ++r) z[r] = Real(start(i));
       for (int j = 0; j <= i; ++j) {
         const Real factor(coefficients[shape.factor_index(k, i, j)]);
+        EMOMC_UNROLL
         for (int r = 0; r < R; ++r)
           z[r] = real_fma(Lanes<Real>::load(tile + j * kRows + row + r * Lanes<Real>::size), factor, z[r]);
       }
+      EMOMC_UNROLL
       for (int r = 0; r < R; ++r)
         Lanes<Real>::store(z[r], to + i * kMatrixRows + row + r * Lanes<Real>::size);
     }
@@ -283,16 +305,21 @@ EMOMC_INLINE void add_products_of(const Scalar* a, const Scalar* b, int dim, int
     for (int first = 0; first <= i + 1 && first < dim; first += C) {
       SumLanes<Real> sum[I][C];
       const Scalar *left[I], *right[C];
+      EMOMC_UNROLL
       for (int n = 0; n < I; ++n) left[n] = a + (i + n < dim ? i + n : i) * kMatrixRows;
+      EMOMC_UNROLL
       for (int c = 0; c < C; ++c) right[c] = b + (first + c < dim ? first + c : first) * kMatrixRows;
       for (int row = 0; row < num_rows; row += kSumLanes) {
         Real x[I][P];
+        EMOMC_UNROLL
         for (int n = 0; n < I; ++n) load_packs(left[n] + row, x[n]);
+        EMOMC_UNROLL
         for (int c = 0; c < C; ++c) {
           Real y[P];
           load_packs(right[c] + row, y);
-          for (int n = 0; n < I; ++n)
-            for (int p = 0; p < P; ++p) sum[n][c].at[p] = real_fma(x[n][p], y[p], sum[n][c].at[p]);
+          EMOMC_UNROLL
+          for (int n = 0; n < I; ++n) EMOMC_UNROLL
+          for (int p = 0; p < P; ++p) sum[n][c].at[p] = real_fma(x[n][p], y[p], sum[n][c].at[p]);
         }
       }
       for (int n = 0; n < I && i + n < dim; ++n)
@@ -305,13 +332,13 @@ EMOMC_INLINE void add_products_of(const Scalar* a, const Scalar* b, int dim, int
 template <class Real, class Scalar>
 EMOMC_INLINE void weigh(const Scalar* r, const Scalar* z, int num_rows, Scalar* to, double* lanes) {
   SumLanes<Real> sum;
-  for (int row = 0; row < num_rows; row += kSumLanes)
-    for (int p = 0; p < kSumPacks<Real>; ++p) {
-      const int at = row + p * Lanes<Real>::size;
-      const Real rz = Lanes<Real>::load(r + at) * Lanes<Real>::load(z + at);
-      sum.at[p] = sum.at[p] + rz;
-      Lanes<Real>::store(rz, to + at);
-    }
+  for (int row = 0; row < num_rows; row += kSumLanes) EMOMC_UNROLL
+  for (int p = 0; p < kSumPacks<Real>; ++p) {
+    const int at = row + p * Lanes<Real>::size;
+    const Real rz = Lanes<Real>::load(r + at) * Lanes<Real>::load(z + at);
+    sum.at[p] = sum.at[p] + rz;
+    Lanes<Real>::store(rz, to + at);
+  }
   sum.add_to(lanes);
 }
 
@@ -338,7 +365,7 @@ struct TileGradient {
 
  private:
   EMOMC_INLINE PaddedColumns<Scalar> padded_columns(const AxisAlignedShape& shape) const {
-    return {tile, shape.dim, num_rows, work + shape.num_blocks() * kComponentBlock * kRows};
+    return {tile, shape.dim, num_rows, work + shape.num_blocks() * kComponentBlock * kPowerRows};
   }
   EMOMC_INLINE void add_residuals(const AxisAlignedShape& shape, const GradientSums& place) const {
     add_squares<Real>(shape, coefficients, padded_columns(shape), num_rows, work, place, sums);
@@ -357,7 +384,7 @@ struct TileGradient {
   };
   EMOMC_INLINE void add_residuals(const FullShape& shape, const GradientSums& place) const {
     const int d = shape.dim, triangle = triangle_size(d);
-    Scalar* z = work + shape.num_blocks() * kComponentBlock * kRows;
+    Scalar* z = work + shape.num_blocks() * kComponentBlock * kPowerRows;
     Scalar* rz = z + d * kMatrixRows;
     for (int k = 0; k < shape.num_components; ++k) {
       for (int i = 0; i < (d + triangle) * kSumLanes; ++i) lanes[i] = 0;
@@ -365,7 +392,7 @@ struct TileGradient {
         const int count = num_rows - begin < kMatrixRows ? num_rows - begin : kMatrixRows;
         rotate_tile<Real>(shape, coefficients, k, tile + begin, count, Offset{shape, coefficients, k}, z);
         for (int i = 0; i < d; ++i)
-          weigh<Real>(work + k * kRows + begin, z + i * kMatrixRows, count, rz + i * kMatrixRows,
+          weigh<Real>(work + k * kPowerRows + begin, z + i * kMatrixRows, count, rz + i * kMatrixRows,
                       lanes + i * kSumLanes);
         add_products_of<Real>(rz, z, d, count, lanes + d * kSumLanes);
       }
@@ -381,7 +408,7 @@ struct TileGradient {
   // With y = W x, z_k = y + h_k and m = sum_k r_k z_k: sum_k r_k z_k z_k' = y m' + sum_k h_k (r_k z_k)'.
   EMOMC_INLINE void add_residuals(const TiedShape& shape, const GradientSums& place) const {
     const int d = shape.dim, K = shape.num_components, triangle = triangle_size(d);
-    Scalar* y = work + shape.num_blocks() * kComponentBlock * kRows;
+    Scalar* y = work + shape.num_blocks() * kComponentBlock * kPowerRows;
     Scalar* m = y + d * kMatrixRows;
     double* firsts = lanes + triangle * kSumLanes;
     for (int i = 0; i < (triangle + K * d) * kSumLanes; ++i) lanes[i] = 0;
@@ -411,13 +438,13 @@ struct TileGradient {
     for (int k = 0; k < shape.num_components; ++k) {
       const Real h(coefficients[shape.offset_index(k, j)]);
       SumLanes<Real> sum;
-      for (int row = 0; row < count; row += kSumLanes)
-        for (int p = 0; p < P; ++p) {
-          const int at = row + p * Lanes<Real>::size;
-          const Real rz = Lanes<Real>::load(r + k * kRows + at) * (Lanes<Real>::load(y + at) + h);
-          sum.at[p] = sum.at[p] + rz;
-          Lanes<Real>::store(k == 0 ? rz : Lanes<Real>::load(m + at) + rz, m + at);
-        }
+      for (int row = 0; row < count; row += kSumLanes) EMOMC_UNROLL
+      for (int p = 0; p < P; ++p) {
+        const int at = row + p * Lanes<Real>::size;
+        const Real rz = Lanes<Real>::load(r + k * kPowerRows + at) * (Lanes<Real>::load(y + at) + h);
+        sum.at[p] = sum.at[p] + rz;
+        Lanes<Real>::store(k == 0 ? rz : Lanes<Real>::load(m + at) + rz, m + at);
+      }
       sum.add_to(firsts + (k * shape.dim + j) * kSumLanes);
     }
   }
