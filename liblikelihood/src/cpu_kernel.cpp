@@ -29,7 +29,7 @@ HWY_BEFORE_NAMESPACE();
 #include "simd_pack.hpp"
 #include "simd_sums.hpp"
 #include "cpu_tile.hpp"
-#include "cpu_gradient_tile.hpp"
+#include "tile_gradient.hpp"
 // clang-format on
 
 namespace emomc::cpu::HWY_NAMESPACE {
@@ -106,7 +106,7 @@ using namespace cpu;
 // Must follow the shapes.
 #include "cpu_tile.hpp"
 // Must follow the tiles.
-#include "cpu_gradient_tile.hpp"
+#include "tile_gradient.hpp"
 
 namespace emomc {
 double cpu::remaining_sum(double* values, std::size_t count) { return tree_sum({values, count}); }
