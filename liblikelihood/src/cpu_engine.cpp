@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "chain_segments.hpp"
+#include "cpu_gradients.hpp"
 #include "cpu_kernel.hpp"
 #include "cpu_work.hpp"
 #include "emomc/core/thread_pool.hpp"
@@ -62,11 +63,14 @@ class CpuEngine final : public LikelihoodEngine {
         segments_(data.segments),
         num_rows_(data.num_rows),
         pool_(num_threads),
-        parts_(data_.tiles, data_.segment_first_tile, pool_, arithmetic_->chains_at_once()) {}
+        parts_(data_.tiles, data_.segment_first_tile, pool_, arithmetic_->chains_at_once()),
+        gradients_(*arithmetic_, data_, segments_, pool_) {}
 
   std::string name() const override { return "cpu"; }
   const ParameterLayout& layout() const override { return model_->layout(); }
-  Capabilities capabilities() const override { return {num_kept() > 0, false}; }
+  Capabilities capabilities() const override {
+    return {num_kept() > 0, arithmetic_->num_gradient_sums() > 0};
+  }
   Device& device() const override { return device_; }
   std::size_t num_segments() const override { return segments_.size(); }
   std::size_t num_rows() const override { return num_rows_; }
@@ -86,6 +90,7 @@ class CpuEngine final : public LikelihoodEngine {
 
   void allocate(const std::vector<ChainPlan>& chains, ComponentCaches caches) override {
     parts_.set_chains(chain_segments(chains, num_segments()));
+    gradients_.set_chains(parts_.chain_segments());
     const std::size_t n = chains.size();
     reserve(n);
     cache_ = {};
@@ -109,6 +114,14 @@ class CpuEngine final : public LikelihoodEngine {
       evaluate_group(parts_.group_starts()[group], parts_.group_starts()[group + 1], worker);
     });
     finish(candidate.log_likelihood, active);
+  }
+
+  void evaluate_with_gradient(EnsembleView candidate, GradientView gradient, ActiveSet active) override {
+    if (!capabilities().gradient)
+      return LikelihoodEngine::evaluate_with_gradient(candidate, gradient, active);
+    prepare(candidate.theta, candidate.ld, active);
+    gradients_.evaluate({coefficients_.data(), static_cast<std::size_t>(num_coefficients()), common_.data()},
+                        candidate, gradient, active);
   }
 
   void evaluate_component(EnsembleView candidate, const int* component, ActiveSet active) override {
@@ -288,6 +301,7 @@ class CpuEngine final : public LikelihoodEngine {
   std::size_t num_rows_;
   ThreadPool pool_;
   TileParts parts_;
+  CpuGradients<Real> gradients_;
   std::vector<Real> coefficients_;
   std::vector<double> common_;
   std::vector<std::vector<double>> scratch_, rows_;  ///< per thread

@@ -4,6 +4,7 @@
 
 #include "emomc/device/math.hpp"
 #include "emomc/device/row_likelihood.hpp"
+#include "gradient_sums.hpp"
 #include "tree_sum.hpp"
 
 // Compiled once, without the instructions of a SIMD target.
@@ -28,22 +29,27 @@ HWY_BEFORE_NAMESPACE();
 #include "simd_pack.hpp"
 #include "simd_sums.hpp"
 #include "cpu_tile.hpp"
+#include "tile_gradient.hpp"
 // clang-format on
 
 namespace emomc::cpu::HWY_NAMESPACE {
 
-#define EMOMC_TILE_FUNCTIONS(T)                                                                      \
-  void densities_##T(const TileMixture<T>& m, const T* tile, double* out) {                          \
-    with_shape(m, TileDensities<Pack<T>, T>{m.coefficients, tile, m.num_rows, out});                 \
-  }                                                                                                  \
-  void pair_##T(const TileMixture<T>& m, const T* tile, int pair, T* out) {                          \
-    with_shape(m, TilePair<Pack<T>, T>{m.coefficients, tile, m.num_rows, pair, out});                \
-  }                                                                                                  \
-  void products_##T(const TileMixture<T>& m, const T* tile, double* out) {                           \
-    with_shape(m, TileProducts<Pack<T>, T>{m.coefficients, tile, m.num_rows, out});                  \
-  }                                                                                                  \
-  void products_of_##T(const TileMixture<T>& m, const T* tile, const T* const* pairs, double* out) { \
-    with_shape(m, TileProductsOf<Pack<T>, T>{m.coefficients, tile, pairs, m.num_rows, out});         \
+#define EMOMC_TILE_FUNCTIONS(T)                                                                        \
+  void densities_##T(const TileMixture<T>& m, const T* tile, double* out) {                            \
+    with_shape(m, TileDensities<Pack<T>, T>{m.coefficients, tile, m.num_rows, out});                   \
+  }                                                                                                    \
+  void pair_##T(const TileMixture<T>& m, const T* tile, int pair, T* out) {                            \
+    with_shape(m, TilePair<Pack<T>, T>{m.coefficients, tile, m.num_rows, pair, out});                  \
+  }                                                                                                    \
+  void products_##T(const TileMixture<T>& m, const T* tile, double* out) {                             \
+    with_shape(m, TileProducts<Pack<T>, T>{m.coefficients, tile, m.num_rows, out});                    \
+  }                                                                                                    \
+  void products_of_##T(const TileMixture<T>& m, const T* tile, const T* const* pairs, double* out) {   \
+    with_shape(m, TileProductsOf<Pack<T>, T>{m.coefficients, tile, pairs, m.num_rows, out});           \
+  }                                                                                                    \
+  void gradient_##T(const TileMixture<T>& m, const T* tile, T* work, double* lanes, double* out,       \
+                    double* sums) {                                                                    \
+    with_shape(m, TileGradient<Pack<T>, T>{m.coefficients, tile, m.num_rows, work, lanes, out, sums}); \
   }
 EMOMC_TILE_FUNCTIONS(float)
 EMOMC_TILE_FUNCTIONS(double)
@@ -83,6 +89,8 @@ HWY_EXPORT(products_float);
 HWY_EXPORT(products_double);
 HWY_EXPORT(products_of_float);
 HWY_EXPORT(products_of_double);
+HWY_EXPORT(gradient_float);
+HWY_EXPORT(gradient_double);
 HWY_EXPORT(tile_sum_double);
 HWY_EXPORT(target_name);
 }  // namespace emomc::cpu
@@ -97,6 +105,8 @@ using namespace cpu;
 #include "emomc/device/models.hpp"
 // Must follow the shapes.
 #include "cpu_tile.hpp"
+// Must follow the tiles.
+#include "tile_gradient.hpp"
 
 namespace emomc {
 double cpu::remaining_sum(double* values, std::size_t count) { return tree_sum({values, count}); }
@@ -114,6 +124,11 @@ namespace {
   }                                                                                                    \
   void products_of_##T(const TileMixture<T>& m, const T* tile, const T* const* pairs, double* out) {   \
     device::with_shape(m, device::TileProductsOf<T, T>{m.coefficients, tile, pairs, m.num_rows, out}); \
+  }                                                                                                    \
+  void gradient_##T(const TileMixture<T>& m, const T* tile, T* work, double* lanes, double* out,       \
+                    double* sums) {                                                                    \
+    device::with_shape(                                                                                \
+        m, device::TileGradient<T, T>{m.coefficients, tile, m.num_rows, work, lanes, out, sums});      \
   }
 EMOMC_TILE_FUNCTIONS(float)
 EMOMC_TILE_FUNCTIONS(double)
@@ -149,6 +164,14 @@ void tile_pair(const TileMixture<double>& mixture, const double* tile, int pair,
 void tile_log2_products_of(const TileMixture<double>& mixture, const double* tile, const double* const* pairs,
                            double* out) {
   EMOMC_DISPATCH(products_of_double)(mixture, tile, pairs, out);
+}
+void tile_gradient(const TileMixture<float>& mixture, const float* tile, float* work, double* lanes,
+                   double* out, double* sums) {
+  EMOMC_DISPATCH(gradient_float)(mixture, tile, work, lanes, out, sums);
+}
+void tile_gradient(const TileMixture<double>& mixture, const double* tile, double* work, double* lanes,
+                   double* out, double* sums) {
+  EMOMC_DISPATCH(gradient_double)(mixture, tile, work, lanes, out, sums);
 }
 double tile_sum(double* values, std::size_t count) { return EMOMC_DISPATCH(tile_sum_double)(values, count); }
 const char* simd_target_name() { return EMOMC_DISPATCH(target_name)(); }

@@ -58,6 +58,13 @@ void tile_log2_products_of(const TileMixture<float>& mixture, const float* tile,
 void tile_log2_products_of(const TileMixture<double>& mixture, const double* tile, const double* const* pairs,
                            double* out);
 
+/// tile_log2_products, bit for bit, and adds the sums of the rows that the gradient needs to `sums`
+/// (gradient_sums.hpp). `work`: gradient_work(...) numbers of Real, `lanes`: gradient_lanes(...).
+void tile_gradient(const TileMixture<float>& mixture, const float* tile, float* work, double* lanes,
+                   double* out, double* sums);
+void tile_gradient(const TileMixture<double>& mixture, const double* tile, double* work, double* lanes,
+                   double* out, double* sums);
+
 /// Sum of `values` in the order of tree_sum, bit for bit; overwrites them.
 double tile_sum(double* values, std::size_t count);
 

@@ -1,10 +1,8 @@
 // A mixture (models.hpp) as a RowModel.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <memory>
-#include <numbers>
+#include <string>
 #include <vector>
 
 #include "cpu_kernel.hpp"
@@ -13,79 +11,12 @@
 #include "emomc/likelihood/models.hpp"
 #include "emomc/likelihood/row_model.hpp"
 #include "engine_factories.hpp"
+#include "gradient_sums.hpp"
+#include "mixture_gradient.hpp"
+#include "mixture_reference.hpp"
 #include "tree_sum.hpp"
 
 namespace emomc {
-
-/// Textbook formulas, in float64.
-template <class Model>
-class MixtureReference {
- public:
-  explicit MixtureReference(const Model& model) : model_(model) {}
-
-  double log_density(const double* theta, const double* x) const {
-    const int K = model_.shape().num_components;
-    std::vector<double> terms(static_cast<std::size_t>(K));
-    for (int k = 0; k < K; ++k) {
-      const double term = std::log(model_.weight(theta, k)) + log_component(theta, k, x);
-      if (std::isnan(term)) return term;
-      terms[static_cast<std::size_t>(k)] = term;
-    }
-    const double largest = *std::max_element(terms.begin(), terms.end());
-    if (!std::isfinite(largest)) return largest;
-    double sum = 0;
-    for (double term : terms) sum += std::exp(term - largest);
-    return largest + std::log(sum);
-  }
-
- private:
-  // Log density of one component: a Gaussian, or where the model has degrees of freedom a t distribution.
-  double log_component(const double* theta, int k, const double* x) const {
-    const int d = model_.shape().dim;
-    if constexpr (requires { model_.degrees_of_freedom(theta, k); }) {
-      const double freedom = model_.degrees_of_freedom(theta, k);
-      // In 64 bits or more, since the two logarithms cancel where there are many degrees of freedom.
-      const long double half = 0.5L * static_cast<long double>(freedom);
-      double sum = static_cast<double>(std::lgamma(half + 0.5L * d) - std::lgamma(half)) -
-                   0.5 * d * std::log(freedom * std::numbers::pi);
-      double square = 0;
-      for (int j = 0; j < d; ++j) {
-        const double scale = model_.scale(theta, k, j), z = (x[j] - model_.mean(theta, k, j)) / scale;
-        sum -= std::log(scale);
-        square += z * z;
-      }
-      return sum - 0.5 * (freedom + d) * std::log1p(square / freedom);
-    } else {
-      static_assert(Model::has_gaussian_components, "the textbook density of the components belongs here");
-      return log_gaussian(theta, k, x);
-    }
-  }
-
-  double log_gaussian(const double* theta, int k, const double* x) const {
-    const int d = model_.shape().dim;
-    double sum = -0.5 * d * std::log(2 * std::numbers::pi);
-    if constexpr (has_factor<Model>) {
-      // Forward substitution: z = L^-1 (x - mean), row by row.
-      std::vector<double> z(static_cast<std::size_t>(d));
-      for (int i = 0; i < d; ++i) {
-        double rest = x[i] - model_.mean(theta, k, i);
-        for (int j = 0; j < i; ++j) rest -= model_.factor(theta, k, i, j) * z[static_cast<std::size_t>(j)];
-        const double diagonal = model_.factor(theta, k, i, i);
-        z[static_cast<std::size_t>(i)] = rest / diagonal;
-        sum += -0.5 * z[static_cast<std::size_t>(i)] * z[static_cast<std::size_t>(i)] - std::log(diagonal);
-      }
-    } else {
-      for (int j = 0; j < d; ++j) {
-        const double sd = model_.scale(theta, k, j);
-        const double z = (x[j] - model_.mean(theta, k, j)) / sd;
-        sum += -0.5 * z * z - std::log(sd);
-      }
-    }
-    return sum;
-  }
-
-  Model model_;
-};
 
 /// The arithmetic of mixture_sum.hpp, dispatched to the widest SIMD target of the processor. What is kept are
 /// the sums of pairs of components.
@@ -108,6 +39,21 @@ class MixtureTiles final : public TileArithmetic<Real> {
     tile_log2_products(mixture(coefficients, num_rows), tile, out);
     return num_products(num_rows);
   }
+
+  int num_gradient_sums() const override { return gradient_sums(model_.shape()).size(); }
+  std::size_t add_gradient_sums(const Real* coefficients, const Real* tile, int num_rows, double* out,
+                                double* sums) const override {
+    const GradientSums places = gradient_sums(model_.shape());
+    const CacheLines<Real> work(gradient_work(places));
+    const CacheLines<double> lanes(gradient_lanes(places));
+    tile_gradient(mixture(coefficients, num_rows), tile, work.data(), lanes.data(), out, sums);
+    return num_products(num_rows);
+  }
+  void gradient_of(const double* theta, const double* sums, std::size_t /*num_rows*/,
+                   double* gradient) const override {
+    write_mixture_gradient(model_, theta, sums, gradient);
+  }
+
   double log_likelihood(double sum, std::size_t num_rows, double common) const override {
     return log_likelihood_of(sum, num_rows, common);
   }
@@ -142,6 +88,13 @@ class MixtureModel final : public RowModel {
   int num_columns() const override { return model_.shape().dim; }
   double log_density(const double* theta, const double* row) const override {
     return reference_.log_density(theta, row);
+  }
+  std::string why_no_gradient() const override { return {}; }
+  void gradients(const double* theta, const double* rows, std::size_t num_rows, double* out,
+                 double* gradients) const override {
+    const auto d = static_cast<std::size_t>(num_columns()), n = static_cast<std::size_t>(layout_.dim());
+    for (std::size_t i = 0; i < num_rows; ++i)
+      out[i] = reference_.gradient(theta, rows + i * d, gradients + i * n);
   }
   std::unique_ptr<TileArithmetic<float>> float32() const override {
     return std::make_unique<MixtureTiles<Model, float>>(model_);

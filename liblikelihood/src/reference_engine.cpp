@@ -33,7 +33,7 @@ class ReferenceEngine final : public LikelihoodEngine {
 
   std::string name() const override { return "reference"; }
   const ParameterLayout& layout() const override { return model_->layout(); }
-  Capabilities capabilities() const override { return {}; }
+  Capabilities capabilities() const override { return {false, model_->why_no_gradient().empty()}; }
   Device& device() const override { return device_; }
   std::size_t num_segments() const override { return data_.segments.size(); }
   std::size_t num_rows() const override { return data_.num_rows; }
@@ -54,6 +54,22 @@ class ReferenceEngine final : public LikelihoodEngine {
       for (int segment : segments_[chain])
         add_rows(theta, data_.segments[static_cast<std::size_t>(segment)], sum);
       candidate.log_likelihood[chain] = sum.value();
+    }
+  }
+  void evaluate_with_gradient(EnsembleView candidate, GradientView gradient, ActiveSet active) override {
+    if (!capabilities().gradient)
+      return LikelihoodEngine::evaluate_with_gradient(candidate, gradient, active);
+    const auto dim = static_cast<std::size_t>(layout().dim());
+    for (int i = 0; i < active.count; ++i) {
+      const auto chain = static_cast<std::size_t>(active.chains ? active.chains[i] : i);
+      const double* theta = candidate.theta + chain * static_cast<std::size_t>(candidate.ld);
+      CompensatedSum sum;
+      std::vector<CompensatedSum> derivatives(dim);
+      for (int segment : segments_[chain])
+        add_gradients(theta, data_.segments[static_cast<std::size_t>(segment)], sum, derivatives);
+      candidate.log_likelihood[chain] = sum.value();
+      for (std::size_t j = 0; j < dim; ++j)
+        gradient.gradient[chain * static_cast<std::size_t>(gradient.ld) + j] = derivatives[j].value();
     }
   }
   void evaluate_component(EnsembleView candidate, const int*, ActiveSet active) override {
@@ -85,6 +101,24 @@ class ReferenceEngine final : public LikelihoodEngine {
           theta, data_.values.data() + (segment.first_row + done) * static_cast<std::size_t>(data_.dim),
           count, values.data());
       for (std::size_t i = 0; i < count; ++i) sum.add(values[i]);
+    }
+  }
+
+  void add_gradients(const double* theta, const Segment& segment, CompensatedSum& sum,
+                     std::vector<CompensatedSum>& derivatives) const {
+    constexpr std::size_t kAtOnce = 256;
+    const std::size_t dim = derivatives.size();
+    std::array<double, kAtOnce> values{};
+    std::vector<double> of_rows(kAtOnce * dim);
+    for (std::size_t done = 0; done < segment.num_rows; done += kAtOnce) {
+      const std::size_t count = std::min(kAtOnce, segment.num_rows - done);
+      model_->gradients(
+          theta, data_.values.data() + (segment.first_row + done) * static_cast<std::size_t>(data_.dim),
+          count, values.data(), of_rows.data());
+      for (std::size_t i = 0; i < count; ++i) {
+        sum.add(values[i]);
+        for (std::size_t j = 0; j < dim; ++j) derivatives[j].add(of_rows[i * dim + j]);
+      }
     }
   }
 

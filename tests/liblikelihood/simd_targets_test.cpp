@@ -5,17 +5,47 @@
 #if EMOMC_HAVE_HIGHWAY
 #include <hwy/highway.h>
 
+#include <cmath>
 #include <cstring>
 #include <iostream>
 #include <random>
 #include <vector>
 
 #include "cpu_kernel.hpp"
+#include "gradient_sums.hpp"
 
 namespace emomc {
 namespace {
 
 constexpr std::size_t kRows = 1024;
+
+// The sums of a gradient, of all rows and of some, for all forms of coefficients: any numbers are some
+// shape's.
+template <class Real>
+std::vector<double> gradient_results(const TileMixture<Real>& diagonal, const Real* tile) {
+  std::vector<double> all;
+  for (const TileForm form :
+       {TileForm::GaussianMixture, TileForm::StudentTMixture, TileForm::FullMixture, TileForm::TiedMixture})
+    for (const int num_rows : {1024, 333}) {
+      const bool has_matrices = form == TileForm::FullMixture || form == TileForm::TiedMixture;
+      // Few of the coefficients are read as those of five columns with matrices.
+      const GradientSums places{has_matrices ? 3 : 11, has_matrices ? 2 : 5,
+                                form == TileForm::FullMixture   ? 3
+                                : form == TileForm::TiedMixture ? 1
+                                                                : 0,
+                                form == TileForm::StudentTMixture};
+      std::vector<Real> work(gradient_work(places));
+      std::vector<double> lanes(gradient_lanes(places)), products(kRows);
+      std::vector<double> sums(static_cast<std::size_t>(places.size()));
+      tile_gradient({form, places.num_components, places.dim, num_rows, diagonal.coefficients}, tile,
+                    work.data(), lanes.data(), products.data(), sums.data());
+      for (const double sum : sums) EXPECT_TRUE(std::isfinite(sum));
+      all.insert(all.end(), sums.begin(), sums.end());
+      products.resize(num_products(num_rows));
+      all.insert(all.end(), products.begin(), products.end());
+    }
+  return all;
+}
 
 // Densities, products of densities and their sum, for a tile with rows near and far, and a component with
 // weight 0.
@@ -54,6 +84,8 @@ std::vector<double> results() {
   std::vector<double> of_pairs(num_products(kRows));
   tile_log2_products_of(mixture, tile, pairs.data(), of_pairs.data());
   out.insert(out.end(), of_pairs.begin(), of_pairs.end());
+  const std::vector<double> sums = gradient_results(mixture, tile);
+  out.insert(out.end(), sums.begin(), sums.end());
   return out;
 }
 

@@ -210,25 +210,27 @@ beta_binomial_lpmf(int n, int N, alpha, beta) =
 
 }  // namespace
 
+std::map<std::string, Definition> read_definitions(const std::string& key, const std::string& text) {
+  std::map<std::string, Definition> read;
+  std::string definition_text;
+  const auto finish = [&] {
+    if (definition_text.empty()) return;
+    Definition definition = parse_definition({key, definition_text});
+    read[definition.name] = std::move(definition);
+    definition_text.clear();
+  };
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    if (line[0] != ' ') finish();
+    definition_text += line;
+  }
+  finish();
+  return read;
+}
+
 const std::map<std::string, Definition>& definitions() {
-  static const std::map<std::string, Definition> all = [] {
-    std::map<std::string, Definition> read;
-    std::string text;
-    const auto finish = [&] {
-      if (text.empty()) return;
-      Definition definition = parse_definition({"densities", text});
-      read[definition.name] = std::move(definition);
-      text.clear();
-    };
-    std::istringstream lines(kText);
-    for (std::string line; std::getline(lines, line);) {
-      if (line.empty() || line[0] == '#') continue;
-      if (line[0] != ' ') finish();
-      text += line;
-    }
-    finish();
-    return read;
-  }();
+  static const std::map<std::string, Definition> all = read_definitions("densities", kText);
   return all;
 }
 

@@ -223,7 +223,8 @@ Expression::Bound Expression::bind(Backend backend, std::span<const double> rows
   NodeId root = plan_->log_density;
   const expression::Graph graph = with_choices_made(plan_->graph, decided_conditions(*plan_, rows), root);
   made->program = divide(graph, root);
-  made->header = generate_header(made->program, made->layout);
+  made->gradient = differentiate(made->program, made->layout.dim());
+  made->header = generate_header(made->program, made->gradient, made->layout);
   std::string compiler, header = made->header;
   auto model = make_compiled_model(made, backend == Backend::cpu, build, compiler);
   const RowProgram& program = made->program;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <utility>
@@ -15,10 +16,22 @@ using expression::NodeId;
 
 class InterpretedModel final : public RowModel {
  public:
-  explicit InterpretedModel(std::shared_ptr<const ExpressionPlan> plan) : plan_(std::move(plan)) {
+  explicit InterpretedModel(std::shared_ptr<const ExpressionPlan> plan)
+      : plan_(std::move(plan)),
+        graph_(plan_->graph),
+        adjoints_(
+            differentiate(graph_, std::array{expression::Seed{plan_->log_density, graph_.constant(1)}})) {
     const expression::Graph& graph = plan_->graph;
     for (NodeId id : needed_by(graph, std::array{plan_->log_density}))
       (graph[id].stage & expression::kData ? of_rows_ : of_parameters_).push_back(id);
+    std::vector<NodeId> roots{plan_->log_density};
+    for (const auto& [parameter, adjoint] : adjoints_.parameters) roots.push_back(adjoint);
+    for (const auto& gathered : adjoints_.gathered) {
+      roots.push_back(gathered.index);
+      roots.push_back(gathered.adjoint);
+    }
+    for (NodeId id : needed_by(graph_, roots))
+      (graph_[id].stage & expression::kData ? gradient_of_rows_ : gradient_of_parameters_).push_back(id);
   }
   const ParameterLayout& layout() const override { return plan_->layout; }
   int num_columns() const override { return static_cast<int>(plan_->used_columns.size()); }
@@ -37,6 +50,27 @@ class InterpretedModel final : public RowModel {
       out[i] = values[static_cast<std::size_t>(plan_->log_density)];
     }
   }
+  std::string why_no_gradient() const override { return adjoints_.why_not; }
+  void gradients(const double* theta, const double* rows, std::size_t num_rows, double* out,
+                 double* gradients) const override {
+    const auto dim = static_cast<std::size_t>(layout().dim());
+    std::vector<double> values(graph_.size());
+    evaluate(graph_, gradient_of_parameters_, theta, nullptr, values.data());
+    std::fill(gradients, gradients + num_rows * dim, 0.0);
+    for (std::size_t i = 0; i < num_rows; ++i) {
+      evaluate(graph_, gradient_of_rows_, theta, rows + i * static_cast<std::size_t>(num_columns()),
+               values.data());
+      const auto value = [&](NodeId id) { return values[static_cast<std::size_t>(id)]; };
+      double* const gradient = gradients + i * dim;
+      out[i] = value(plan_->log_density);
+      for (const auto& [parameter, adjoint] : adjoints_.parameters) gradient[parameter] += value(adjoint);
+      for (const auto& gathered : adjoints_.gathered) {
+        const double index = value(gathered.index);
+        if (index >= 0 && index < gathered.size)
+          gradient[gathered.first + static_cast<int>(index)] += value(gathered.adjoint);
+      }
+    }
+  }
   std::unique_ptr<TileArithmetic<float>> float32() const override { refuse(); }
   std::unique_ptr<TileArithmetic<double>> float64() const override { refuse(); }
   DeviceModel device() const override { refuse(); }
@@ -48,6 +82,9 @@ class InterpretedModel final : public RowModel {
 
   std::shared_ptr<const ExpressionPlan> plan_;
   std::vector<NodeId> of_parameters_, of_rows_;
+  expression::Graph graph_;  ///< the plan's, with the nodes of the derivatives
+  expression::Adjoints adjoints_;
+  std::vector<NodeId> gradient_of_parameters_, gradient_of_rows_;
 };
 
 class CompiledModel final : public RowModel {
@@ -73,6 +110,7 @@ class CompiledModel final : public RowModel {
   double log_density(const double*, const double*) const override {
     throw std::logic_error("the reference engine interprets expressions");
   }
+  std::string why_no_gradient() const override { return bound_->gradient.why_not; }
   std::unique_ptr<TileArithmetic<float>> float32() const override {
     return std::make_unique<DensityTiles<float>>(library_, library_.float32, code_);
   }

@@ -2,155 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <functional>
-#include <map>
 #include <stdexcept>
 #include <vector>
 
+#include "generate_gradient.hpp"
+#include "writer.hpp"
+
 namespace emomc::expression {
 namespace {
-
-std::string literal(double value) {
-  if (std::isnan(value)) return "emomc::device::double_of(0x7ff8000000000000ul)";
-  if (std::isinf(value)) return value > 0 ? "emomc::device::kInfinity" : "-emomc::device::kInfinity";
-  return fmt::format("{:a}", value);
-}
-
-/// Writes the statements of one graph; `type` is that of its values.
-class Writer {
- public:
-  Writer(const Graph& graph, std::string type, std::string parameters, std::string columns)
-      : graph_(graph),
-        type_(std::move(type)),
-        parameters_(std::move(parameters)),
-        columns_(std::move(columns)) {}
-
-  /// Where the value of a node is, once statements() has been written.
-  std::string value(NodeId id) const {
-    const Node& node = graph_[id];
-    if (node.operation == Operation::constant) return fmt::format("{}({})", type_, literal(node.value));
-    if (node.operation == Operation::parameter) return fmt::format("{}[{}]", parameters_, node.index);
-    if (node.operation == Operation::column) return fmt::format("{}[{}]", columns_, node.index);
-    if (node.operation == Operation::product_sum) return fmt::format("s[{}]", node.index);
-    return fmt::format("t{}", id);
-  }
-
-  std::string statements(const std::vector<NodeId>& roots, const std::string& indent) {
-    const std::vector<NodeId> order = needed_by(graph_, roots);
-    uses_.assign(graph_.size(), 0);
-    for (NodeId root : roots) ++uses_[static_cast<std::size_t>(root)];
-    for (NodeId id : order)
-      for (int a = 0; a < graph_[id].num_arguments; ++a)
-        ++uses_[static_cast<std::size_t>(graph_[id].arguments[static_cast<std::size_t>(a)])];
-    // A product that is only a term of one sum is part of its fused operation.
-    fused_.assign(graph_.size(), 0);
-    for (NodeId id : order)
-      if (const NodeId product = product_of_sum(graph_[id]); product != kNoNode)
-        fused_[static_cast<std::size_t>(product)] = 1;
-    std::string text;
-    for (NodeId id : order) {
-      const Operation operation = graph_[id].operation;
-      const bool is_leaf = operation == Operation::constant || operation == Operation::parameter ||
-                           operation == Operation::column || operation == Operation::product_sum;
-      if (is_leaf || fused_[static_cast<std::size_t>(id)]) continue;
-      text += fmt::format("{}const {} t{} = {};\n", indent, type_, id, formula(graph_[id]));
-    }
-    return text;
-  }
-
- private:
-  /// The factor of a fused multiplication and addition; kNoNode: the sum is none.
-  NodeId product_of_sum(const Node& node) const {
-    if (node.operation != Operation::add && node.operation != Operation::subtract) return kNoNode;
-    for (std::size_t a : {1U, 0U}) {
-      const NodeId argument = node.arguments[a];
-      const bool fits = graph_[argument].operation == Operation::multiply &&
-                        uses_[static_cast<std::size_t>(argument)] == 1 &&
-                        graph_[node.arguments[1 - a]].operation != Operation::constant;
-      if (fits && node.arguments[0] != node.arguments[1] &&
-          !(a == 0 && node.operation == Operation::subtract))
-        return argument;
-    }
-    return kNoNode;
-  }
-
-  std::string formula(const Node& node) const {
-    const auto a = [&](std::size_t i) { return value(node.arguments[i]); };
-    const auto truth = [&](std::size_t i) { return fmt::format("({} != {}(0))", a(i), type_); };
-    if (const NodeId product = product_of_sum(node); product != kNoNode) {
-      const Node& factors = graph_[product];
-      const NodeId other = node.arguments[node.arguments[0] == product ? 1 : 0];
-      return fmt::format("emomc::device::fused({}{}, {}, {})",
-                         node.operation == Operation::subtract ? "-" : "", value(factors.arguments[0]),
-                         value(factors.arguments[1]), value(other));
-    }
-    switch (node.operation) {
-      case Operation::add:
-        return a(0) + " + " + a(1);
-      case Operation::subtract:
-        return a(0) + " - " + a(1);
-      case Operation::multiply:
-        return a(0) + " * " + a(1);
-      case Operation::divide:
-        return a(0) + " / " + a(1);
-      case Operation::negate:
-        return "-" + a(0);
-      case Operation::less:
-        return fmt::format("{}({} < {})", type_, a(0), a(1));
-      case Operation::less_or_equal:
-        return fmt::format("{}({} <= {})", type_, a(0), a(1));
-      case Operation::equal:
-        return fmt::format("{}({} == {})", type_, a(0), a(1));
-      case Operation::both:
-        return fmt::format("{}({} && {})", type_, truth(0), truth(1));
-      case Operation::either:
-        return fmt::format("{}({} || {})", type_, truth(0), truth(1));
-      case Operation::negation:
-        return fmt::format("{}({} == {}(0))", type_, a(0), type_);
-      case Operation::choose:
-        return fmt::format("{} ? {} : {}", truth(0), a(1), a(2));
-      case Operation::gather:
-        return gathered(node);
-      case Operation::call: {
-        std::string arguments;
-        for (int i = 0; i < node.num_arguments; ++i)
-          arguments += (i == 0 ? "" : ", ") + a(static_cast<std::size_t>(i));
-        return fmt::format("emomc::device::calls::{}({})", info_of(node.function).name, arguments);
-      }
-      case Operation::constant:
-      case Operation::parameter:
-      case Operation::column:
-      case Operation::product_sum:
-      case Operation::random:  // not in a likelihood
-        break;
-    }
-    return {};
-  }
-
-  std::string gathered(const Node& node) const {
-    const std::string index = value(node.arguments[0]);
-    const Node& first = graph_[node.elements.front()];
-    bool is_run = first.operation == Operation::parameter;
-    for (std::size_t i = 0; i < node.elements.size(); ++i) {
-      const Node& element = graph_[node.elements[i]];
-      is_run = is_run && element.operation == Operation::parameter &&
-               element.index == first.index + static_cast<int>(i);
-    }
-    if (is_run)
-      return fmt::format("{}[{} + emomc::device::index_below({}, {})]", parameters_, first.index, index,
-                         node.elements.size());
-    std::string text;
-    for (std::size_t i = 0; i + 1 < node.elements.size(); ++i)
-      text += fmt::format("{} == {}({}) ? {} : ", index, type_, i, value(node.elements[i]));
-    return text + value(node.elements.back());
-  }
-
-  const Graph& graph_;
-  std::string type_, parameters_, columns_;
-  std::vector<int> uses_;
-  std::vector<char> fused_;
-};
 
 /// Statements of a team that write the coefficients: runs of parameters by all members, the rest by one.
 std::string coefficient_statements(const RowProgram& p, int num_coefficients) {
@@ -270,7 +129,8 @@ const char* name_of(Support support) {
   return "real";
 }
 
-std::string generate_header(const RowProgram& program, const ParameterLayout& layout) {
+std::string generate_header(const RowProgram& program, const GradientProgram& gradient,
+                            const ParameterLayout& layout) {
   std::string parameters;
   for (std::size_t b = 0; b < layout.blocks.size(); ++b) {
     const ParameterBlock& block = layout.blocks[b];
@@ -306,7 +166,8 @@ struct Likelihood {{
 #endif
 )",
       program.inputs.size(), parameters, num_coefficients == 0 ? 1 : num_coefficients,
-      coefficient_statements(program, num_coefficients), row_functions(program));
+      coefficient_statements(program, num_coefficients),
+      row_functions(program) + gradient_functions(program, gradient, layout.dim()));
 }
 
 }  // namespace emomc::expression

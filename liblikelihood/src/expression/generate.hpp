@@ -5,7 +5,7 @@
 #include <string>
 
 #include "emomc/core/parameters.hpp"
-#include "row_program.hpp"
+#include "gradient_program.hpp"
 
 namespace emomc::expression {
 
@@ -17,6 +17,8 @@ inline constexpr const char* kGeneratedHeader = "emomc_generated_likelihood.hpp"
 /// Its enumerator in C++. Throws std::logic_error for matrices.
 const char* name_of(Support support);
 
-std::string generate_header(const RowProgram& program, const ParameterLayout& layout);
+/// Without a gradient where `gradient` says why there is none.
+std::string generate_header(const RowProgram& program, const GradientProgram& gradient,
+                            const ParameterLayout& layout);
 
 }  // namespace emomc::expression

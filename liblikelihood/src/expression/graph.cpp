@@ -35,6 +35,8 @@ double operated(const Node& node, const double* a) {
       return truth(a[0] == 0);
     case Operation::choose:
       return a[0] != 0 ? a[1] : a[2];
+    case Operation::held:
+      return a[0];
     case Operation::call:
       return apply(node.function, a);
     case Operation::constant:
@@ -216,6 +218,16 @@ NodeId Graph::gather(NodeId index, std::vector<NodeId> elements) {
   for (NodeId element : elements) node.stage |= (*this)[element].stage;
   node.elements = std::move(elements);
   return insert(std::move(node));
+}
+
+bool is_run_of_parameters(const Graph& graph, const Node& gather) {
+  const Node& first = graph[gather.elements.front()];
+  for (std::size_t i = 0; i < gather.elements.size(); ++i) {
+    const Node& element = graph[gather.elements[i]];
+    if (element.operation != Operation::parameter || element.index != first.index + static_cast<int>(i))
+      return false;
+  }
+  return true;
 }
 
 std::vector<NodeId> needed_by(const Graph& graph, std::span<const NodeId> roots) {

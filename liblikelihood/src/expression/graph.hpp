@@ -33,6 +33,7 @@ enum class Operation {
   gather,       ///< the element of `elements` that arguments[0] counts from 0
   call,         ///< of a primitive
   product_sum,  ///< number `index` of a RowProgram's product_sums
+  held,         ///< its argument, which derivatives take as a constant
 };
 
 /// What a value depends on; a set of bits.
@@ -89,6 +90,9 @@ class Graph {
   std::vector<Node> nodes_;
   std::map<std::vector<long>, NodeId> known_;
 };
+
+/// Whether the elements of a gather are parameters one after the other.
+bool is_run_of_parameters(const Graph& graph, const Node& gather);
 
 /// The ids of all nodes that `roots` need, ascending, so that arguments come first.
 std::vector<NodeId> needed_by(const Graph& graph, std::span<const NodeId> roots);

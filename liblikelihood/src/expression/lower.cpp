@@ -320,6 +320,9 @@ Value Lowering::call(const Syntax& syntax, const Scope* scope) {
   }
   if (const auto found = definitions().find(name); found != definitions().end())
     return defined(syntax, found->second, arguments);
+  if (more_definitions_ != nullptr)
+    if (const auto found = more_definitions_->find(name); found != more_definitions_->end())
+      return defined(syntax, found->second, arguments);
   if (distribution_of(name) != nullptr) return random(syntax, arguments);
   if (const auto known = known_names(); std::find(known.begin(), known.end(), name) != known.end())
     refuse(syntax, name + " is no function; write * between " + name + " and \"(\" for a product");
@@ -388,6 +391,18 @@ Value Lowering::defined(const Syntax& syntax, const Definition& definition,
   Value result = lower(definition.body, &scope);
   blamed_ = outer;
   return result;
+}
+
+NodeId Lowering::expand(const Definition& definition, const std::vector<NodeId>& arguments) {
+  static const ExpressionText kText{"derivatives", ""};
+  Syntax call;
+  call.kind = Syntax::Kind::call;
+  call.name = definition.name;
+  call.parts.resize(arguments.size());
+  std::vector<Value> values;
+  for (NodeId argument : arguments) values.push_back({false, {argument}});
+  text_ = &kText;
+  return defined(call, definition, values).nodes.front();
 }
 
 }  // namespace emomc::expression

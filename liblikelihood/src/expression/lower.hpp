@@ -42,6 +42,11 @@ class Lowering {
   /// The same, where one number is needed.
   NodeId lower_number(const ExpressionText& text);
 
+  /// From here on the bodies of definitions may call these too. `all` outlives the lowering.
+  void add_definitions(const std::map<std::string, Definition>& all) { more_definitions_ = &all; }
+  /// The body of a definition with these arguments, each a number.
+  NodeId expand(const Definition& definition, const std::vector<NodeId>& arguments);
+
   /// From here on expressions may draw random numbers.
   void allow_random() { random_ = true; }
   /// From here on the column is the value that has been simulated.
@@ -100,6 +105,7 @@ class Lowering {
   std::map<std::string, Symbol> symbols_;
   std::map<std::string, NodeId> simulated_;
   bool random_ = false;
+  const std::map<std::string, Definition>* more_definitions_ = nullptr;
   std::vector<IntegerUse> integers_;
   const ExpressionText* text_ = nullptr;
   const Syntax* blamed_ = nullptr;  ///< the user's call, while a definition of the language is expanded

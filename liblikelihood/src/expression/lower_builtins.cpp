@@ -30,7 +30,10 @@ Value Lowering::log_sum_exp(const std::vector<NodeId>& terms) {
           graph_.operate(Operation::equal, std::array{largest, infinity}),
           graph_.operate(Operation::equal,
                          std::array{largest, graph_.constant(-std::numeric_limits<double>::infinity())})});
-  const NodeId off = graph_.operate(Operation::choose, std::array{is_infinite, graph_.constant(0), largest});
+  // The result does not depend on what is taken off.
+  const NodeId off = graph_.operate(
+      Operation::held,
+      std::array{graph_.operate(Operation::choose, std::array{is_infinite, graph_.constant(0), largest})});
   NodeId sum = kNoNode;
   for (NodeId term : terms) {
     const NodeId power =

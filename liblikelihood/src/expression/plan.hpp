@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "emomc/likelihood/expression.hpp"
+#include "gradient_program.hpp"
 #include "graph.hpp"
 #include "lower.hpp"
 #include "row_program.hpp"
@@ -43,6 +44,7 @@ void read_specification(const ExpressionSpec& spec, const std::vector<std::strin
 struct BoundProgram {
   ParameterLayout layout;
   expression::RowProgram program;
+  expression::GradientProgram gradient;
   std::string header;  ///< generate_header() of the program
 };
 

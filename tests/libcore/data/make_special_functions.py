@@ -264,6 +264,10 @@ CASES = {
         pairs(log_uniform(1e-3, 1e6, 150), log_uniform(1e-3, 1e6, 150)) + pairs(log_uniform(0.01, 40, 100), log_uniform(1e-20, 10, 100)) +
         [(x, -x * t) for x in log_uniform(1e-3, 1e6, 40) for t in (0.5, 1e-6, 0.999)] +
         [(1e-310, 1.0), (5e-324, 1e-3), (1e15, 3.0), (1e250, 1e250), (3.0, 1e200), (1e200, 3.0), (1e-200, 1e-200), (15.9, 0.99)]),
+    "digamma_difference": (lambda x, a: mp.digamma(x + a) - mp.digamma(x),
+        pairs(log_uniform(1e-3, 1e6, 150), log_uniform(1e-3, 1e6, 150)) + pairs(log_uniform(0.01, 40, 100), log_uniform(1e-20, 10, 100)) +
+        [(x, -x * t) for x in log_uniform(1e-3, 1e6, 40) for t in (0.5, 1e-6, 0.999)] +
+        [(9.99, 1e-9), (10.0, 1e-9), (1e15, 3.0), (1e250, 1e250), (3.0, 1e200), (1e200, 3.0)]),
     "log_gamma_ratio": (log_gamma_difference, pairs(log_uniform(1e-3, 1e6, 60), log_uniform(0.5, 1e6, 60))),
     "erf": (mp.erf, both_signs(TINY + log_uniform(1e-6, 6, 120) + [0.999999, 1.0, 30.0, 1e300])),
     "erfc": (mp.erfc, both_signs(TINY + log_uniform(1e-6, 26.5, 150) + [0.4999, 0.5, 0.99999, 1.0])),

@@ -101,6 +101,39 @@ EMOMC_OUTLINE double digamma(double x) {
   return digamma_positive(x);
 }
 
+/// digamma_positive(x + a) - digamma_positive(x) for x > 0 and a >= 0, also for small a.
+EMOMC_OUTLINE double digamma_difference_upwards(double x, double a) {
+  // -B_2k / (2k) of DLMF 5.11.2
+  static constexpr double kSeries[] = {-1.0 / 12,  1.0 / 120,     -1.0 / 252, 1.0 / 240,
+                                       -1.0 / 132, 691.0 / 32760, -1.0 / 12};
+  if (!(x < kInfinity && a < kInfinity)) return x < kInfinity ? a : kNotANumber;
+  double below = 0;
+  EMOMC_ROLLED
+  while (x < 10) {
+    below += a / (x * (x + a));
+    x += 1;
+  }
+  // With r = 1/x and s = 1/(x + a) the powers s^2k - r^2k are multiples of s^2 - r^2.
+  const double r = 1.0 / x, s = 1.0 / (x + a), r2 = r * r, s2 = s * s;
+  const double first = -a * r * s;  // s - r
+  double powers = 1, quotient = 1, sum = kSeries[0];
+  for (int k = 1; k < 7; ++k) {
+    powers *= r2;
+    quotient = EMOMC_FMA(quotient, s2, powers);
+    sum = EMOMC_FMA(kSeries[k], quotient, sum);
+  }
+  return log1p(a * r) + EMOMC_FMA(first, EMOMC_FMA(r + s, sum, -0.5), below);
+}
+
+/// psi(x + a) - psi(x) for x > 0 and x + a > 0, accurate also where a is small beside x.
+EMOMC_OUTLINE double digamma_difference(double x, double a) {
+  if (a < 0) {
+    const double y = x + a;
+    return y > 0 ? -digamma_difference_upwards(y, -a) : kNotANumber;
+  }
+  return x > 0 ? digamma_difference_upwards(x, a) : kNotANumber;
+}
+
 /// The second derivative of log Gamma; infinity at 0, -1, -2, ...
 EMOMC_OUTLINE double trigamma(double x) {
   if (!(x > -kInfinity && x < kInfinity)) return x > 0 ? 0.0 : kNotANumber;

@@ -34,6 +34,23 @@
 // s[l][i][r], by begin_products() and add_products() below; log_density_of() is the log density with these
 // sums, s[l]. The results have the bits of log_density().
 //
+// A likelihood whose text is generated may have a gradient:
+//
+//     static constexpr int num_adjoints = 2;       // at least 1
+//     static constexpr int num_gradient_sums = 4;  // one more than there are coefficients of rows
+//     template <class T, class Coefficients, class Row, class Sums>
+//     EMOMC_HD T log_density_and_adjoints(const Coefficients& c, const Row& x, const Sums& s, T* a) const;
+//     template <int kRows, class Rows, class T>
+//     EMOMC_HD static void add_adjoints(const Rows& rows, const T (*a)[kRows], int num_rows, double* sums);
+//     template <class Team>
+//     EMOMC_HD void prepare_gradient(const Team& team, const double* theta, const double* sums,
+//                                    double* gradient) const;
+//
+// log_density_and_adjoints() returns what log_density() does, with the same bits, and writes numbers of the
+// row from which add_adjoints() adds to sums[i] the derivatives with respect to coefficient i, summed over
+// rows. The last of `sums` [num_gradient_sums] is the number of rows; prepare_gradient() writes the
+// derivatives of the log likelihood with respect to theta.
+//
 // Kernels are compiled from the text of the one header that defines Model; it may include headers of
 // emomc/device only.
 #ifndef EMOMC_DEVICE_DENSITY_HPP
@@ -77,6 +94,11 @@ template <class Model>
 inline constexpr bool kSumsProducts = requires {
   Model::num_product_sums;
 };
+template <class Model>
+inline constexpr bool kHasGradient = requires {
+  Model::num_adjoints;
+};
+
 /// Begins sums of products: sums[i][r] is coefficient kStart of vector i, or 0 where kStart is -1.
 template <int kStart, int kChains, int R, class T>
 EMOMC_INLINE void begin_products(const T* coefficients, int stride, T (&sums)[kChains][R]) {
@@ -127,6 +149,54 @@ EMOMC_INLINE void add_products(const T* coefficients, int stride, const Rows& ro
         for (int r = 0; r < R; ++r) sums[i][r] = fused(c, x[r], sums[i][r]);
       }
     }
+  }
+}
+
+// What generated gradients add up over the rows in a processor's first cache, in float64 from sums of
+// kSumLanes rows that are apart, which the compiler makes vectors of.
+inline constexpr int kSumLanes = 16;
+
+template <class T>
+EMOMC_HD inline double sum_of_lanes(const T (&lanes)[kSumLanes]) {
+  double sum = 0;
+  for (int lane = 0; lane < kSumLanes; ++lane) sum += static_cast<double>(lanes[lane]);
+  return sum;
+}
+/// The sum of a[num_rows].
+template <class T>
+EMOMC_HD inline double sum_of_rows(const T* a, int num_rows) {
+  T lanes[kSumLanes] = {};
+  int row = 0;
+  for (; row + kSumLanes <= num_rows; row += kSumLanes)
+    for (int lane = 0; lane < kSumLanes; ++lane) lanes[lane] += a[row + lane];
+  for (int lane = 0; row < num_rows; ++row, ++lane) lanes[lane] += a[row];
+  return sum_of_lanes(lanes);
+}
+/// The sum of the products of a[num_rows] and x[num_rows].
+template <class T>
+EMOMC_HD inline double sum_of_products(const T* a, const T* x, int num_rows) {
+  T lanes[kSumLanes] = {};
+  int row = 0;
+  for (; row + kSumLanes <= num_rows; row += kSumLanes)
+    for (int lane = 0; lane < kSumLanes; ++lane)
+      lanes[lane] = fused(a[row + lane], x[row + lane], lanes[lane]);
+  for (int lane = 0; row < num_rows; ++row, ++lane) lanes[lane] = fused(a[row], x[row], lanes[lane]);
+  return sum_of_lanes(lanes);
+}
+/// Adds the sums over rows of a[num_rows] times each of kCount columns from kColumn on to the sums from
+/// kCoefficient on.
+template <int kCoefficient, int kColumn, int kCount, class T, class Rows>
+EMOMC_HD inline void add_products_of_rows(const Rows& rows, const T* a, int num_rows, double* sums) {
+  for (int k = 0; k < kCount; ++k)
+    sums[kCoefficient + k] += sum_of_products(a, rows.column(kColumn + k), num_rows);
+}
+/// Adds a[num_rows] to the sums that the indices of the rows choose among kSize from kFirst on, row after
+/// row.
+template <int kFirst, int kSize, class T>
+EMOMC_HD inline void add_by_index(const T* index, const T* a, int num_rows, double* sums) {
+  for (int row = 0; row < num_rows; ++row) {
+    const int i = static_cast<int>(index[row]);
+    sums[kFirst + (i < 0 ? 0 : i < kSize ? i : kSize - 1)] += static_cast<double>(a[row]);
   }
 }
 

@@ -15,6 +15,9 @@ struct DensityFunctions {
   void (*log_densities)(const Real* coefficients, const Real* tile, int num_rows, double* out);
   void (*log_densities_of_chains)(const Real* const* coefficients, int num_chains, const Real* tile,
                                   int num_rows, double* const* out);
+  /// Also adds to sums[chain][num_gradient_sums] what the gradient needs; null where there is no gradient.
+  void (*gradient_sums_of_chains)(const Real* const* coefficients, int num_chains, const Real* tile,
+                                  int num_rows, double* const* out, double* const* sums);
 };
 
 /// What the library's emomc_density_library() returns.
@@ -23,13 +26,16 @@ struct DensityLibrary {
   int num_columns, num_parameters;
   const ParameterDescription* parameters;  ///< [num_blocks] what the likelihood declares
   int num_blocks;
-  bool sums_products;    ///< kSumsProducts
-  int num_coefficients;  ///< padded
-  int num_scratch;       ///< doubles that prepare() works in
+  bool sums_products;     ///< kSumsProducts
+  int num_coefficients;   ///< padded
+  int num_scratch;        ///< doubles that prepare() works in
+  int num_gradient_sums;  ///< 0: there is no gradient
+  /// Writes d log likelihood / d theta from the sums over rows, the last of which is the number of rows.
+  void (*gradient)(const double* theta, const double* sums, double* gradient);
   DensityFunctions<float> float32;
   DensityFunctions<double> float64;
 };
-inline constexpr int kDensityLibraryVersion = 2;
+inline constexpr int kDensityLibraryVersion = 3;
 
 template <class Model, class Real>
 double prepare_density(const double* theta, Real* coefficients, double* scratch) {
@@ -79,32 +85,91 @@ __attribute__((noinline)) void log_densities_of_sums(const Real* __restrict coef
         coefficients, RowOfColumns<Real, kStride>{rows + row}, SumsOfRow<Real, kRows>{sums + row}));
 }
 
+/// Rows of a tile, [column][kTileRows], that are in the first cache for all parameter vectors.
+template <class Model, class Real>
+struct ChunkOfTile {
+  static constexpr int kRows = Model::num_columns <= 32 ? 128 : 64;
+  static constexpr int kStride = kRows + 64 / static_cast<int>(sizeof(Real));
+  alignas(64) Real values[Model::num_columns * kStride];
+
+  void load(const Real* tile, int first) {
+    for (int j = 0; j < Model::num_columns; ++j)
+      for (int row = 0; row < kRows; ++row) values[j * kStride + row] = tile[j * kTileRows + first + row];
+  }
+};
+
 /// Rows of a tile, [column][kTileRows], for some parameter vectors: out[chain][row]. They are copied in
 /// chunks, so that they are in the first cache for all vectors, and since the columns of a tile lie at
 /// multiples of 4 KiB, of which that cache holds about 12.
 template <class Model, class Real>
 void log_densities_of_chains(const Real* const* coefficients, int num_chains, const Real* tile, int num_rows,
                              double* const* out) {
-  constexpr int kChunk = Model::num_columns <= 32 ? 128 : 64;
-  constexpr int kStride = kChunk + 64 / static_cast<int>(sizeof(Real));
+  constexpr int kRows = ChunkOfTile<Model, Real>::kRows, kStride = ChunkOfTile<Model, Real>::kStride;
   constexpr int kCoefficients = DensityCoefficients<Model>::padded;
-  alignas(64) Real chunk[Model::num_columns * kStride];
-  for (int first = 0; first < num_rows; first += kChunk) {
-    const int count = num_rows - first < kChunk ? num_rows - first : kChunk;
-    for (int j = 0; j < Model::num_columns; ++j)
-      for (int row = 0; row < kChunk; ++row) chunk[j * kStride + row] = tile[j * kTileRows + first + row];
+  ChunkOfTile<Model, Real> chunk;
+  for (int first = 0; first < num_rows; first += kRows) {
+    const int count = num_rows - first < kRows ? num_rows - first : kRows;
+    chunk.load(tile, first);
     for (int chain = 0; chain < num_chains; ++chain) {
       if constexpr (kSumsProducts<Model>) {
         constexpr int kSums = Model::num_product_sums;
-        alignas(64) Real sums[kSums][1][kChunk];
-        Model::sum_products(coefficients[chain], kCoefficients, ColumnsInCache<Real, kStride>{chunk}, sums);
-        log_densities_of_sums<Model, kStride, kChunk>(coefficients[chain], chunk, &sums[0][0][0], count,
-                                                      out[chain] + first);
+        alignas(64) Real sums[kSums][1][kRows];
+        Model::sum_products(coefficients[chain], kCoefficients, ColumnsInCache<Real, kStride>{chunk.values},
+                            sums);
+        log_densities_of_sums<Model, kStride, kRows>(coefficients[chain], chunk.values, &sums[0][0][0], count,
+                                                     out[chain] + first);
       } else {
-        log_densities_of_rows<Model, kStride>(coefficients[chain], chunk, count, out[chain] + first);
+        log_densities_of_rows<Model, kStride>(coefficients[chain], chunk.values, count, out[chain] + first);
       }
     }
   }
+}
+
+/// The log densities of rows, and the numbers that log_density_and_adjoints() writes, [number][kRows].
+template <class Model, int kStride, int kRows, class Real>
+__attribute__((noinline)) void adjoints_of_rows(const Real* __restrict coefficients,
+                                                const Real* __restrict rows, const Real* __restrict sums,
+                                                int num_rows, double* __restrict out,
+                                                Real* __restrict adjoints) {
+  const Model model{};
+  for (int row = 0; row < num_rows; ++row) {
+    Real a[Model::num_adjoints];
+    out[row] = static_cast<double>(model.template log_density_and_adjoints<Real>(
+        coefficients, RowOfColumns<Real, kStride>{rows + row}, SumsOfRow<Real, kRows>{sums + row}, a));
+    for (int m = 0; m < Model::num_adjoints; ++m) adjoints[m * kRows + row] = a[m];
+  }
+}
+
+template <class Model, class Real>
+void gradient_sums_of_chains(const Real* const* coefficients, int num_chains, const Real* tile, int num_rows,
+                             double* const* out, double* const* sums) {
+  using Chunk = ChunkOfTile<Model, Real>;
+  constexpr int kRows = Chunk::kRows, kStride = Chunk::kStride;
+  constexpr int kCoefficients = DensityCoefficients<Model>::padded;
+  Chunk chunk;
+  for (int first = 0; first < num_rows; first += kRows) {
+    const int count = num_rows - first < kRows ? num_rows - first : kRows;
+    chunk.load(tile, first);
+    const ColumnsInCache<Real, kStride> columns{chunk.values};
+    for (int chain = 0; chain < num_chains; ++chain) {
+      alignas(64) Real adjoints[Model::num_adjoints][kRows] = {};
+      if constexpr (kSumsProducts<Model>) {
+        alignas(64) Real products[Model::num_product_sums][1][kRows];
+        Model::sum_products(coefficients[chain], kCoefficients, columns, products);
+        adjoints_of_rows<Model, kStride, kRows>(coefficients[chain], chunk.values, &products[0][0][0], count,
+                                                out[chain] + first, &adjoints[0][0]);
+      } else {
+        adjoints_of_rows<Model, kStride, kRows, Real>(coefficients[chain], chunk.values, nullptr, count,
+                                                      out[chain] + first, &adjoints[0][0]);
+      }
+      Model::template add_adjoints<kRows>(columns, adjoints, count, sums[chain]);
+    }
+  }
+}
+
+template <class Model>
+void gradient_of_density(const double* theta, const double* sums, double* gradient) {
+  Model{}.prepare_gradient(HostTeam{}, theta, sums, gradient);
 }
 
 template <class Model, class Real>
@@ -120,20 +185,33 @@ constexpr int num_blocks_of(const ParameterDescription (&)[kCount]) {
   return kCount;
 }
 
+template <class Model, class Real>
+constexpr DensityFunctions<Real> density_functions() {
+  DensityFunctions<Real> functions{prepare_density<Model, Real>, log_densities_of_tile<Model, Real>,
+                                   log_densities_of_chains<Model, Real>, nullptr};
+  if constexpr (kHasGradient<Model>) functions.gradient_sums_of_chains = gradient_sums_of_chains<Model, Real>;
+  return functions;
+}
+
 template <class Model>
 constexpr DensityLibrary density_library() {
-  return {kDensityLibraryVersion,
-          Model::num_columns,
-          num_parameters_of<Model>(),
-          Model::parameters,
-          num_blocks_of(Model::parameters),
-          kSumsProducts<Model>,
-          DensityCoefficients<Model>::padded,
-          DensityCoefficients<Model>::used(),
-          {prepare_density<Model, float>, log_densities_of_tile<Model, float>,
-           log_densities_of_chains<Model, float>},
-          {prepare_density<Model, double>, log_densities_of_tile<Model, double>,
-           log_densities_of_chains<Model, double>}};
+  DensityLibrary library{kDensityLibraryVersion,
+                         Model::num_columns,
+                         num_parameters_of<Model>(),
+                         Model::parameters,
+                         num_blocks_of(Model::parameters),
+                         kSumsProducts<Model>,
+                         DensityCoefficients<Model>::padded,
+                         DensityCoefficients<Model>::used(),
+                         0,
+                         nullptr,
+                         density_functions<Model, float>(),
+                         density_functions<Model, double>()};
+  if constexpr (kHasGradient<Model>) {
+    library.num_gradient_sums = Model::num_gradient_sums;
+    library.gradient = gradient_of_density<Model>;
+  }
+  return library;
 }
 
 }  // namespace emomc::device

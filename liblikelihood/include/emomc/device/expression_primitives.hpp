@@ -53,6 +53,7 @@
   X(trigamma, 1)                              \
   X(trunc, 1)                                 \
   X(atan2, 2)                                 \
+  X(digamma_difference, 2)                    \
   X(fmax, 2)                                  \
   X(fmin, 2)                                  \
   X(fmod, 2)                                  \

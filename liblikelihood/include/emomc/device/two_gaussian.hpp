@@ -44,8 +44,12 @@ struct TwoGaussian {
   EMOMC_INLINE AxisAlignedShape shape() const { return {2, 1}; }
   EMOMC_INLINE int num_parameters() const { return 4; }
   EMOMC_INLINE double weight(const double* theta, int k) const { return k == 0 ? theta[0] : 1.0 - theta[0]; }
-  EMOMC_INLINE double mean(const double* theta, int, int) const { return theta[1]; }
-  EMOMC_INLINE double scale(const double* theta, int k, int) const { return theta[2 + k]; }
+  EMOMC_INLINE int weight_index(int) const { return 0; }
+  EMOMC_INLINE double weight_slope(int k) const { return k == 0 ? 1.0 : -1.0; }
+  EMOMC_INLINE int mean_index(int, int) const { return 1; }
+  EMOMC_INLINE int scale_index(int k, int) const { return 2 + k; }
+  EMOMC_INLINE double mean(const double* theta, int k, int j) const { return theta[mean_index(k, j)]; }
+  EMOMC_INLINE double scale(const double* theta, int k, int j) const { return theta[scale_index(k, j)]; }
 };
 
 }  // namespace emomc::device

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "emomc/device/density_library.hpp"
 #include "emomc/likelihood/row_model.hpp"
@@ -42,6 +43,19 @@ class DensityTiles final : public TileArithmetic<Real> {
                                      int num_rows, double* const* out) const override {
     functions_.log_densities_of_chains(coefficients, num_chains, tile, num_rows, out);
     return static_cast<std::size_t>(num_rows);
+  }
+  int num_gradient_sums() const override { return library_.num_gradient_sums; }
+  std::size_t add_gradient_sums_of_chains(const Real* const* coefficients, int num_chains, const Real* tile,
+                                          int num_rows, double* const* out,
+                                          double* const* sums) const override {
+    functions_.gradient_sums_of_chains(coefficients, num_chains, tile, num_rows, out, sums);
+    return static_cast<std::size_t>(num_rows);
+  }
+  void gradient_of(const double* theta, const double* sums, std::size_t num_rows,
+                   double* gradient) const override {
+    std::vector<double> with_rows(sums, sums + library_.num_gradient_sums);
+    with_rows.back() = static_cast<double>(num_rows);
+    library_.gradient(theta, with_rows.data(), gradient);
   }
   double log_likelihood(double sum, std::size_t num_rows, double common) const override {
     return num_rows == 0 ? 0 : EMOMC_FMA(static_cast<double>(num_rows), common, sum);

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <memory>
+#include <stdexcept>
+#include <string>
 
 #include "emomc/core/likelihood_engine.hpp"
 #include "emomc/core/parameters.hpp"
@@ -44,6 +46,30 @@ class TileArithmetic {
     for (int chain = 0; chain < num_chains; ++chain)
       count = partial_sums(coefficients[chain], tile, num_rows, out[chain]);
     return count;
+  }
+
+  /// Numbers whose sums over rows give the gradient; 0: there is no gradient.
+  virtual int num_gradient_sums() const { return 0; }
+  /// partial_sums(), and adds the sums over the tile's rows that the gradient needs to
+  /// sums[num_gradient_sums()], in float64. The order of additions is a function of num_rows alone.
+  virtual std::size_t add_gradient_sums(const Real* /*coefficients*/, const Real* /*tile*/, int /*num_rows*/,
+                                        double* /*out*/, double* /*sums*/) const {
+    throw std::logic_error("a likelihood without a gradient");
+  }
+  /// The same for chains_at_once() vectors at most: coefficients[num_chains], out[num_chains][kTileRows],
+  /// sums[num_chains][num_gradient_sums()].
+  virtual std::size_t add_gradient_sums_of_chains(const Real* const* coefficients, int num_chains,
+                                                  const Real* tile, int num_rows, double* const* out,
+                                                  double* const* sums) const {
+    std::size_t count = 0;
+    for (int chain = 0; chain < num_chains; ++chain)
+      count = add_gradient_sums(coefficients[chain], tile, num_rows, out[chain], sums[chain]);
+    return count;
+  }
+  /// Writes d log likelihood / d theta [num_parameters] from those sums over num_rows rows.
+  virtual void gradient_of(const double* /*theta*/, const double* /*sums*/, std::size_t /*num_rows*/,
+                           double* /*gradient*/) const {
+    throw std::logic_error("a likelihood without a gradient");
   }
 
   /// The natural logarithm of the likelihood of `num_rows` rows; 0 of none.
@@ -88,6 +114,14 @@ class RowModel {
                              double* out) const {
     for (std::size_t i = 0; i < num_rows; ++i)
       out[i] = log_density(theta, rows + i * static_cast<std::size_t>(num_columns()));
+  }
+  /// Why there is no gradient; empty where there is one.
+  virtual std::string why_no_gradient() const { return "this likelihood has no gradient yet"; }
+  /// log_densities() and their derivatives with respect to theta, gradients[num_rows x layout().dim()], for
+  /// the reference engine.
+  virtual void gradients(const double* /*theta*/, const double* /*rows*/, std::size_t /*num_rows*/,
+                         double* /*out*/, double* /*gradients*/) const {
+    throw std::logic_error("a likelihood without a gradient");
   }
   virtual std::unique_ptr<TileArithmetic<float>> float32() const = 0;
   virtual std::unique_ptr<TileArithmetic<double>> float64() const = 0;

@@ -1,0 +1,174 @@
+// Log likelihoods and gradients of the cpu engine's chains. The unit of work is a block of tiles for some
+// chains that read the same rows; a block's size is a function of the rows alone, so that the order of
+// additions is too.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <vector>
+
+#include "cpu_kernel.hpp"
+#include "emomc/core/thread_pool.hpp"
+#include "emomc/likelihood/data_set.hpp"
+#include "emomc/likelihood/row_model.hpp"
+#include "tree_sum.hpp"
+
+namespace emomc {
+
+/// The coefficients and `common` of active chain i are in slot i.
+template <class Real>
+struct PreparedSlots {
+  const Real* coefficients;
+  std::size_t num_coefficients;
+  const double* common;
+};
+
+template <class Real>
+class CpuGradients {
+ public:
+  CpuGradients(const TileArithmetic<Real>& arithmetic, const TiledData<Real>& data,
+               const std::vector<Segment>& segments, ThreadPool& pool)
+      : arithmetic_(arithmetic), data_(data), segments_(segments), pool_(pool) {}
+
+  /// Sets the list of segments of each chain.
+  void set_chains(const std::vector<std::vector<int>>& chain_segments) {
+    lists_.clear();
+    list_of_chain_.clear();
+    std::map<std::vector<int>, std::size_t> known;
+    for (const auto& segments : chain_segments) {
+      const auto [at, is_new] = known.try_emplace(segments, lists_.size());
+      if (is_new) lists_.push_back(make_list(segments));
+      list_of_chain_.push_back(at->second);
+    }
+  }
+
+  void evaluate(const PreparedSlots<Real>& prepared, const EnsembleView& candidate,
+                const GradientView& gradient, ActiveSet active) {
+    plan(active);
+    pool_.for_each(items_.size(), [&](std::size_t i, int) { evaluate_item(items_[i], prepared); });
+    for (int slot = 0; slot < active.count; ++slot) {
+      const auto chain = static_cast<std::ptrdiff_t>(active.chains ? active.chains[slot] : slot);
+      finish(static_cast<std::size_t>(slot), lists_[list_of_chain_[static_cast<std::size_t>(chain)]],
+             prepared.common[slot], candidate.theta + chain * candidate.ld, candidate.log_likelihood[chain],
+             gradient.gradient + chain * gradient.ld);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kMostBlocks = 32, kMostChains = 16;
+
+  /// The tiles of the chains that read the same segments.
+  struct TileList {
+    std::vector<std::size_t> tiles;
+    std::vector<std::size_t> first_of_segment;  ///< [num_segments + 1] into tiles
+    std::size_t tiles_per_block, num_blocks, num_rows;
+  };
+  struct Item {
+    std::size_t list, block;
+    std::array<std::size_t, kMostChains> slots;
+    std::size_t num_slots;
+  };
+
+  TileList make_list(const std::vector<int>& segments) const {
+    TileList list{{}, {0}, 1, 0, 0};
+    for (const int segment : segments) {
+      const auto s = static_cast<std::size_t>(segment);
+      for (int t = data_.segment_first_tile[s]; t < data_.segment_first_tile[s + 1]; ++t)
+        list.tiles.push_back(static_cast<std::size_t>(t));
+      list.first_of_segment.push_back(list.tiles.size());
+      list.num_rows += segments_[s].num_rows;
+    }
+    const std::size_t n = list.tiles.size();
+    list.tiles_per_block = std::max<std::size_t>(1, (n + kMostBlocks - 1) / kMostBlocks);
+    list.num_blocks = (n + list.tiles_per_block - 1) / list.tiles_per_block;
+    return list;
+  }
+
+  void plan(ActiveSet active) {
+    items_.clear();
+    const auto count = static_cast<std::size_t>(active.count);
+    const auto num_sums = static_cast<std::size_t>(arithmetic_.num_gradient_sums());
+    const auto at_once = std::min(kMostChains, static_cast<std::size_t>(arithmetic_.chains_at_once()));
+    first_sum_.assign(count, 0);
+    first_tile_sum_.assign(count, 0);
+    std::size_t num_block_sums = 0, num_tile_sums = 0;
+    open_.assign(lists_.size(), Item{});
+    for (std::size_t slot = 0; slot < count; ++slot) {
+      const auto chain = active.chains ? static_cast<std::size_t>(active.chains[slot]) : slot;
+      const std::size_t l = list_of_chain_[chain];
+      first_sum_[slot] = num_block_sums;
+      first_tile_sum_[slot] = num_tile_sums;
+      num_block_sums += lists_[l].num_blocks * num_sums;
+      num_tile_sums += lists_[l].tiles.size();
+      Item& group = open_[l];
+      group.slots[group.num_slots++] = slot;
+      if (group.num_slots == at_once) close(l);
+    }
+    for (std::size_t l = 0; l < lists_.size(); ++l)
+      if (open_[l].num_slots > 0) close(l);
+    // Blocks of tiles before groups of chains, so that a tile stays in cache for all groups.
+    std::stable_sort(items_.begin(), items_.end(),
+                     [](const Item& a, const Item& b) { return a.block < b.block; });
+    sums_.assign(num_block_sums, 0);
+    tile_sums_.resize(num_tile_sums);
+  }
+  void close(std::size_t l) {
+    Item& group = open_[l];
+    group.list = l;
+    for (group.block = 0; group.block < lists_[l].num_blocks; ++group.block) items_.push_back(group);
+    group.num_slots = 0;
+  }
+
+  void evaluate_item(const Item& item, const PreparedSlots<Real>& prepared) {
+    const TileList& list = lists_[item.list];
+    const auto num_sums = static_cast<std::size_t>(arithmetic_.num_gradient_sums());
+    std::vector<double> rows(item.num_slots * kTileRows);
+    std::array<const Real*, kMostChains> coefficients{};
+    std::array<double*, kMostChains> out{}, sums{};
+    for (std::size_t i = 0; i < item.num_slots; ++i) {
+      coefficients[i] = prepared.coefficients + item.slots[i] * prepared.num_coefficients;
+      out[i] = rows.data() + i * kTileRows;
+      sums[i] = sums_.data() + first_sum_[item.slots[i]] + item.block * num_sums;
+    }
+    const std::size_t first = item.block * list.tiles_per_block;
+    const std::size_t end = std::min(first + list.tiles_per_block, list.tiles.size());
+    for (std::size_t t = first; t < end; ++t) {
+      const std::size_t tile = list.tiles[t];
+      const Real* values = data_.values.data() + tile * static_cast<std::size_t>(data_.dim) * kTileRows;
+      const std::size_t count = arithmetic_.add_gradient_sums_of_chains(
+          coefficients.data(), static_cast<int>(item.num_slots), values, data_.tiles[tile].num_rows,
+          out.data(), sums.data());
+      for (std::size_t i = 0; i < item.num_slots; ++i)
+        tile_sums_[first_tile_sum_[item.slots[i]] + t] = tile_sum(out[i], count);
+    }
+  }
+
+  void finish(std::size_t slot, const TileList& list, double common, const double* theta,
+              double& log_likelihood, double* gradient) {
+    by_segment_.clear();
+    double* const tiles = tile_sums_.data() + first_tile_sum_[slot];
+    for (std::size_t s = 0; s + 1 < list.first_of_segment.size(); ++s)
+      by_segment_.push_back(tree_sum(
+          {tiles + list.first_of_segment[s], list.first_of_segment[s + 1] - list.first_of_segment[s]}));
+    log_likelihood = arithmetic_.log_likelihood(tree_sum(by_segment_), list.num_rows, common);
+    const auto num_sums = static_cast<std::size_t>(arithmetic_.num_gradient_sums());
+    total_.assign(num_sums, 0);
+    for (std::size_t block = 0; block < list.num_blocks; ++block)
+      for (std::size_t i = 0; i < num_sums; ++i) total_[i] += sums_[first_sum_[slot] + block * num_sums + i];
+    arithmetic_.gradient_of(theta, total_.data(), list.num_rows, gradient);
+  }
+
+  const TileArithmetic<Real>& arithmetic_;
+  const TiledData<Real>& data_;
+  const std::vector<Segment>& segments_;
+  ThreadPool& pool_;
+  std::vector<TileList> lists_;
+  std::vector<std::size_t> list_of_chain_;
+  std::vector<Item> items_, open_;
+  std::vector<std::size_t> first_sum_, first_tile_sum_;  ///< of each slot
+  std::vector<double> sums_, tile_sums_, total_, by_segment_;
+};
+
+}  // namespace emomc

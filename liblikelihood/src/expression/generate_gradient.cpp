@@ -1,0 +1,121 @@
+#include "generate_gradient.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "writer.hpp"
+
+namespace emomc::expression {
+namespace {
+
+/// The numbers that log_density_and_adjoints() writes: all adjoints, then the indices of the gathered ones.
+std::vector<NodeId> row_numbers(const Adjoints& of_row) {
+  std::vector<NodeId> nodes;
+  for (const auto& [coefficient, adjoint] : of_row.parameters) nodes.push_back(adjoint);
+  for (const auto& [number, adjoint] : of_row.product_sums) nodes.push_back(adjoint);
+  for (const GatheredAdjoint& gathered : of_row.gathered) nodes.push_back(gathered.adjoint);
+  for (const GatheredAdjoint& gathered : of_row.gathered) nodes.push_back(gathered.index);
+  return nodes;
+}
+
+std::string row_function(const RowProgram& program, const std::vector<NodeId>& numbers) {
+  Writer writer(program.rows, "T", "c", "x");
+  std::string text = writer.statements({program.log_density}, "    ", numbers);
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    text += fmt::format("    a[{}] = {};\n", i, writer.value(numbers[i]));
+  return text + fmt::format("    return {};\n", writer.value(program.log_density));
+}
+
+/// Statements that add the rows' adjoints to the sums of the coefficients.
+std::string sum_statements(const RowProgram& program, const Adjoints& of_row) {
+  std::string text;
+  int at = 0;
+  for (const auto& [coefficient, adjoint] : of_row.parameters)
+    text += fmt::format("    sums[{}] += emomc::device::sum_of_rows(a[{}], num_rows);\n", coefficient, at++);
+  for (const auto& [number, adjoint] : of_row.product_sums) {
+    const ProductSum& sum = program.product_sums[static_cast<std::size_t>(number)];
+    if (sum.start >= 0)
+      text += fmt::format("    sums[{}] += emomc::device::sum_of_rows(a[{}], num_rows);\n", sum.start, at);
+    const auto& products = sum.products;
+    for (std::size_t begin = 0, end = 0; begin < products.size(); begin = end) {
+      while (end < products.size() &&
+             products[end].coefficient == products[begin].coefficient + static_cast<int>(end - begin) &&
+             products[end].column == products[begin].column + static_cast<int>(end - begin))
+        ++end;
+      text +=
+          fmt::format("    emomc::device::add_products_of_rows<{}, {}, {}>(rows, a[{}], num_rows, sums);\n",
+                      products[begin].coefficient, products[begin].column, end - begin, at);
+    }
+    ++at;
+  }
+  const int num_gathered = static_cast<int>(of_row.gathered.size());
+  for (const GatheredAdjoint& gathered : of_row.gathered) {
+    text += fmt::format("    emomc::device::add_by_index<{}, {}>(a[{}], a[{}], num_rows, sums);\n",
+                        gathered.first, gathered.size, at + num_gathered, at);
+    ++at;
+  }
+  return text;
+}
+
+/// Statements of a team that write the gradient: runs of sums by all members, the rest by one.
+std::string theta_statements(const RowProgram& program, const Adjoints& of_theta, int dim) {
+  Writer writer(program.whole, "double", "theta", "none");
+  writer.set_second_array(dim, "sums");
+  std::vector<NodeId> adjoints(static_cast<std::size_t>(dim), kNoNode), computed;
+  for (const auto& [parameter, adjoint] : of_theta.parameters)
+    if (parameter < dim) adjoints[static_cast<std::size_t>(parameter)] = adjoint;
+  const auto sum_of = [&](std::size_t i) {
+    if (i >= adjoints.size() || adjoints[i] == kNoNode) return -1;
+    const Node& node = program.whole[adjoints[i]];
+    return node.operation == Operation::parameter && node.index >= dim ? node.index - dim : -1;
+  };
+  std::string copies, stores;
+  for (std::size_t i = 0, end = 0; i < adjoints.size(); i = end) {
+    end = i + 1;
+    if (const int first = sum_of(i); first >= 0) {
+      while (sum_of(end) == first + static_cast<int>(end - i)) ++end;
+      copies += fmt::format(
+          "    for (int i = team.rank(); i < {0}; i += team.size()) gradient[{1} + i] = sums[{2} + i];\n",
+          end - i, i, first);
+    } else if (adjoints[i] == kNoNode) {
+      stores += fmt::format("      gradient[{}] = 0;\n", i);
+    } else {
+      computed.push_back(adjoints[i]);
+      stores += fmt::format("      gradient[{}] = {};\n", i, writer.value(adjoints[i]));
+    }
+  }
+  std::string text = copies;
+  if (!stores.empty())
+    text += "    if (team.rank() == 0) {\n" + writer.statements(computed, "      ") + stores + "    }\n";
+  return text + "    team.sync();\n";
+}
+
+}  // namespace
+
+std::string gradient_functions(const RowProgram& program, const GradientProgram& gradient, int dim) {
+  if (!gradient.why_not.empty()) return {};
+  const std::vector<NodeId> numbers = row_numbers(gradient.of_row);
+  return fmt::format(R"(
+  static constexpr int num_adjoints = {0};
+  static constexpr int num_gradient_sums = {4};
+
+  template <class T, class Coefficients, class Row, class Sums>
+  EMOMC_HD T log_density_and_adjoints(const Coefficients& c, const Row& x, const Sums& s, T* a) const {{
+{1}  }}
+
+  template <int kRows, class Rows, class T>
+  EMOMC_HD static void add_adjoints(const Rows& rows, const T (*a)[kRows], int num_rows, double* sums) {{
+{2}  }}
+
+  template <class Team>
+  EMOMC_HD void prepare_gradient(const Team& team, const double* theta, const double* sums,
+                                 double* gradient) const {{
+{3}  }}
+)",
+                     numbers.empty() ? 1 : numbers.size(), row_function(program, numbers),
+                     sum_statements(program, gradient.of_row),
+                     theta_statements(program, gradient.of_theta, dim), program.coefficients.size() + 1);
+}
+
+}  // namespace emomc::expression
