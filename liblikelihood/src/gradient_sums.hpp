@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <new>
 
 #include "emomc/device/row_likelihood.hpp"
 
@@ -40,13 +42,14 @@ constexpr GradientSums gradient_sums(const Shape& shape) {
 };  // namespace emomc
 }
 
-/// Numbers that tile_gradient() works in: the responsibilities [4 num_blocks][kTileRows], and where there are
-/// matrices two arrays [dim][kGradientRows].
-inline constexpr int kGradientRows = 256, kGradientLanes = 16;
+/// Numbers that tile_gradient() works in: the responsibilities [4 num_blocks][kGradientStride], and the last
+/// rows [dim][kGradientRowGroup], or where there are matrices two arrays [dim][kGradientRows].
+inline constexpr int kGradientStride = device::kTileRows + 16;  // not all in the same lines of a cache
+inline constexpr int kGradientRows = 256, kGradientRowGroup = 32, kGradientLanes = 16;
 constexpr std::size_t gradient_work(const GradientSums& s) {
   const auto padded = static_cast<std::size_t>((s.num_components + 3) / 4 * 4);
-  return padded * device::kTileRows +
-         (s.num_matrices > 0 ? 2 * static_cast<std::size_t>(s.dim) * kGradientRows : 0);
+  const int rows = s.num_matrices > 0 ? 2 * kGradientRows : kGradientRowGroup;
+  return padded * kGradientStride + static_cast<std::size_t>(s.dim * rows);
 }
 /// Numbers of float64: kGradientLanes for each sum of a matrix and of r z.
 constexpr std::size_t gradient_lanes(const GradientSums& s) {
@@ -54,5 +57,21 @@ constexpr std::size_t gradient_lanes(const GradientSums& s) {
   const int firsts = s.num_matrices == 1 ? s.num_components * s.dim : s.dim;
   return static_cast<std::size_t>(s.triangle() + firsts) * kGradientLanes;
 }
+
+/// Uninitialised numbers that begin a cache line: packs that cross lines take twice as long.
+template <class T>
+class CacheLines {
+ public:
+  explicit CacheLines(std::size_t count)
+      : memory_(static_cast<T*>(::operator new[](count * sizeof(T), kAlignment))) {}
+  T* data() const { return memory_.get(); }
+
+ private:
+  static constexpr std::align_val_t kAlignment{64};
+  struct Free {
+    void operator()(T* memory) const { ::operator delete[](memory, kAlignment); }
+  };
+  std::unique_ptr<T[], Free> memory_;
+};
 
 }  // namespace emomc

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "cpu_kernel.hpp"
@@ -43,9 +44,9 @@ class MixtureTiles final : public TileArithmetic<Real> {
   std::size_t add_gradient_sums(const Real* coefficients, const Real* tile, int num_rows, double* out,
                                 double* sums) const override {
     const GradientSums places = gradient_sums(model_.shape());
-    const auto work = std::make_unique_for_overwrite<Real[]>(gradient_work(places));
-    const auto lanes = std::make_unique_for_overwrite<double[]>(gradient_lanes(places));
-    tile_gradient(mixture(coefficients, num_rows), tile, work.get(), lanes.get(), out, sums);
+    const CacheLines<Real> work(gradient_work(places));
+    const CacheLines<double> lanes(gradient_lanes(places));
+    tile_gradient(mixture(coefficients, num_rows), tile, work.data(), lanes.data(), out, sums);
     return num_products(num_rows);
   }
   void gradient_of(const double* theta, const double* sums, std::size_t /*num_rows*/,

@@ -9,7 +9,8 @@
 namespace EMOMC_DEVICE_NAMESPACE {
 
 constexpr int kSumLanes = emomc::kGradientLanes;
-constexpr int kSumRows = emomc::kGradientRows;
+constexpr int kSumRows = 512;
+constexpr int kMatrixRows = emomc::kGradientRows;  // where there are matrices
 template <class Real>
 constexpr int kSumPacks = kSumLanes / Lanes<Real>::size;
 // Components whose sums are in registers at once; a divisor of kComponentBlock.
@@ -18,7 +19,11 @@ constexpr int kSumComponents = kSumPacks<Real> == 1   ? 4
                                : kSumPacks<Real> == 2 ? 2
                                                       : 1;
 
-constexpr int rounded_rows(int num_rows) { return (num_rows + kSumLanes - 1) / kSumLanes * kSumLanes; }
+// Distance of neighbouring components' responsibilities.
+constexpr int kPowerRows = emomc::kGradientStride;
+// Rows beyond the last one that are worked on are those to a multiple of this.
+constexpr int kRowGroup = emomc::kGradientRowGroup;
+constexpr int rounded_rows(int num_rows) { return (num_rows + kRowGroup - 1) / kRowGroup * kRowGroup; }
 
 // The lanes of one sum, in Real.
 template <class Real>
@@ -26,13 +31,16 @@ struct SumLanes {
   Real at[kSumPacks<Real>];
 
   EMOMC_INLINE SumLanes() {
+    EMOMC_UNROLL
     for (int p = 0; p < kSumPacks<Real>; ++p) at[p] = Real(typename RealTraits<Real>::Scalar(0));
   }
   // Adds them to float64 lanes.
   EMOMC_INLINE void add_to(double* lanes) const {
     using Wide = typename Doubles<Real>::Type;
     typename RealTraits<Real>::Scalar numbers[kSumLanes];
+    EMOMC_UNROLL
     for (int p = 0; p < kSumPacks<Real>; ++p) Lanes<Real>::store(at[p], numbers + p * Lanes<Real>::size);
+    EMOMC_UNROLL
     for (int i = 0; i < kSumLanes; i += Lanes<Wide>::size)
       Lanes<Wide>::store(Lanes<Wide>::load(lanes + i) + Doubles<Real>::load(numbers + i), lanes + i);
   }
@@ -46,33 +54,39 @@ EMOMC_INLINE double sum_of_lanes(double* lanes) {
 
 template <class Real, class Scalar, int kPacks = kSumPacks<Real>>
 EMOMC_INLINE void load_packs(const Scalar* from, Real (&x)[kPacks]) {
+  EMOMC_UNROLL
   for (int p = 0; p < kPacks; ++p) x[p] = Lanes<Real>::load(from + p * Lanes<Real>::size);
 }
 
-// Writes the powers of two of all components, powers[4 num_blocks][kRows], those below the smallest normal
-// number as 0, and their sums with the bits of add_rows.
+// Writes the powers of two of all components, powers[4 num_blocks][kPowerRows], those below the smallest
+// normal number as 0, and their sums with the bits of add_rows.
 template <class Real, class Scalar, class Shape>
 EMOMC_INLINE void write_powers(const Shape& shape, const Scalar* coefficients, const Scalar* tile,
                                int num_rows, Scalar* powers, TileSums<Real, Scalar>& sums) {
   const Real least = Real(power_of_two_for(Scalar(), static_cast<int>(RealTraits<Scalar>::min_exponent)));
   const Real nothing = Real(Scalar(0));
   for (int row = 0; row < num_rows; row += kRowsAtOnce * Lanes<Real>::size) {
-    Real sum[kRowsAtOnce];
+    Real sum[kRowsAtOnce] = {nothing, nothing};
+    static_assert(kRowsAtOnce == 2);
     for (int block = 0; block < shape.num_blocks(); ++block) {
       Real t[1][kComponentBlock][kRowsAtOnce];
       accumulate(shape, coefficients, block * kComponentBlock,
                  RowPacks<Real, Scalar, kRowsAtOnce>{tile + row}, t);
       const bool has_padding = block * kComponentBlock + kPair >= shape.num_components;
+      EMOMC_UNROLL
       for (int r = 0; r < kRowsAtOnce; ++r) {
         Real e[kComponentBlock];
+        EMOMC_UNROLL
         for (int c = 0; c < kComponentBlock; ++c) e[c] = real_exp2_bounded(t[0][c][r]);
-        Scalar* to = powers + block * kComponentBlock * kRows + row + r * Lanes<Real>::size;
+        Scalar* to = powers + block * kComponentBlock * kPowerRows + row + r * Lanes<Real>::size;
+        EMOMC_UNROLL
         for (int c = 0; c < kComponentBlock; ++c)
-          Lanes<Real>::store(real_select_greater(e[c], least, e[c], nothing), to + c * kRows);
+          Lanes<Real>::store(real_select_greater(e[c], least, e[c], nothing), to + c * kPowerRows);
         const Real terms = has_padding ? e[0] + e[1] : (e[0] + e[1]) + (e[2] + e[3]);
         sum[r] = block == 0 ? terms : sum[r] + terms;
       }
     }
+    EMOMC_UNROLL
     for (int r = 0; r < kRowsAtOnce; ++r) Lanes<Real>::store(sum[r], sums.sum + row + r * Lanes<Real>::size);
   }
 }
@@ -85,15 +99,15 @@ EMOMC_INLINE void write_far_row(const Shape& shape, const Scalar* coefficients, 
   for (int k = 0; k < shape.num_components; ++k) {
     Scalar t[1][1][1];
     accumulate(shape, coefficients, k, RowPacks<Scalar, Scalar, 1>{tile + row}, t);
-    powers[k * kRows + row] = t[0][0][0];
+    powers[k * kPowerRows + row] = t[0][0][0];
     largest = real_max(largest, t[0][0][0]);
   }
   for (int k = 0; k < shape.num_components; ++k) {
-    Scalar& r = powers[k * kRows + row];
+    Scalar& r = powers[k * kPowerRows + row];
     r = real_exp2(r - largest);
     sum += r;
   }
-  for (int k = 0; k < shape.num_components; ++k) powers[k * kRows + row] /= sum;
+  for (int k = 0; k < shape.num_components; ++k) powers[k * kPowerRows + row] /= sum;
 }
 
 // Makes responsibilities of powers.
@@ -106,7 +120,7 @@ EMOMC_INLINE void divide_powers(const Shape& shape, const Scalar* coefficients, 
   for (int row = 0; row < num_rows; row += Lanes<Real>::size) {
     const Real sum = Lanes<Real>::load(sums.sum + row), inverse = Real(Scalar(1)) / sum;
     for (int k = 0; k < num_padded; ++k) {
-      Scalar* r = powers + k * kRows + row;
+      Scalar* r = powers + k * kPowerRows + row;
       Lanes<Real>::store(Lanes<Real>::load(r) * inverse, r);
     }
     if (all_between(Real(low), sum, Real(high))) continue;
@@ -114,7 +128,7 @@ EMOMC_INLINE void divide_powers(const Shape& shape, const Scalar* coefficients, 
       if (!(low < sums.sum[i] && sums.sum[i] < high)) write_far_row(shape, coefficients, tile, i, powers);
   }
   for (int k = 0; k < num_padded; ++k)
-    for (int row = num_rows; row < rounded_rows(num_rows); ++row) powers[k * kRows + row] = 0;
+    for (int row = num_rows; row < rounded_rows(num_rows); ++row) powers[k * kPowerRows + row] = 0;
 }
 
 // sums[k] += sum of the responsibilities.
@@ -124,27 +138,43 @@ EMOMC_INLINE void add_responsibilities(const Scalar* r, int num_components, int 
     double lanes[kSumLanes] = {};
     for (int begin = 0; begin < num_rows; begin += kSumRows) {
       SumLanes<Real> sum;
-      for (int row = begin; row < num_rows && row < begin + kSumRows; row += kSumLanes)
-        for (int p = 0; p < kSumPacks<Real>; ++p)
-          sum.at[p] = sum.at[p] + Lanes<Real>::load(r + k * kRows + row + p * Lanes<Real>::size);
+      for (int row = begin; row < num_rows && row < begin + kSumRows; row += kSumLanes) EMOMC_UNROLL
+      for (int p = 0; p < kSumPacks<Real>; ++p)
+        sum.at[p] = sum.at[p] + Lanes<Real>::load(r + k * kPowerRows + row + p * Lanes<Real>::size);
       sum.add_to(lanes);
     }
     sums[k] += sum_of_lanes(lanes);
   }
 }
 
+// The columns of a tile; of its last rows a copy, with zeros behind.
+template <class Scalar>
+struct PaddedColumns {
+  const Scalar* tile;
+  int whole;
+  const Scalar* last;  // [dim][kRowGroup]
+
+  EMOMC_INLINE PaddedColumns(const Scalar* of_tile, int dim, int num_rows, Scalar* copy)
+      : tile(of_tile), whole(num_rows / kRowGroup * kRowGroup), last(copy) {
+    for (int j = 0; j < dim; ++j)
+      for (int i = 0; i < kRowGroup; ++i)
+        copy[j * kRowGroup + i] = whole + i < num_rows ? tile[j * kRows + whole + i] : Scalar(0);
+  }
+  EMOMC_INLINE const Scalar* at(int j, int row) const {
+    return row < whole ? tile + j * kRows + row : last + j * kRowGroup + (row - whole);
+  }
+};
+
 // sums[place.first(k, j)] += sum of r z, sums[place.square(k, j)] += sum of r z^2.
 template <class Real, class Scalar>
-EMOMC_INLINE void add_squares(const AxisAlignedShape& shape, const Scalar* coefficients, const Scalar* tile,
-                              int num_rows, const Scalar* r, const GradientSums& place, double* sums) {
+EMOMC_INLINE void add_squares(const AxisAlignedShape& shape, const Scalar* coefficients,
+                              const PaddedColumns<Scalar>& columns, int num_rows, const Scalar* r,
+                              const GradientSums& place, double* sums) {
   constexpr int C = kSumComponents<Real>, P = kSumPacks<Real>;
-  const int whole = num_rows / kSumLanes * kSumLanes;
-  for (int j = 0; j < shape.dim; ++j) {
-    const Scalar* column = tile + j * kRows;
-    Scalar last[kSumLanes];
-    for (int i = 0; i < kSumLanes; ++i) last[i] = whole + i < num_rows ? column[whole + i] : Scalar(0);
-    for (int first = 0; first < shape.num_components; first += C) {
+  for (int first = 0; first < shape.num_components; first += C)
+    for (int j = 0; j < shape.dim; ++j) {
       Real g[C], h[C];
+      EMOMC_UNROLL
       for (int c = 0; c < C; ++c) {
         g[c] = Real(coefficients[shape.slope_index(first + c, j)]);
         h[c] = Real(coefficients[shape.offset_index(first + c, j)]);
@@ -154,15 +184,17 @@ EMOMC_INLINE void add_squares(const AxisAlignedShape& shape, const Scalar* coeff
         SumLanes<Real> sum[C], square[C];
         for (int row = begin; row < num_rows && row < begin + kSumRows; row += kSumLanes) {
           Real x[P];
-          load_packs(row < whole ? column + row : last, x);
-          for (int c = 0; c < C; ++c)
-            for (int p = 0; p < P; ++p) {
-              const Real z = real_fma(x[p], g[c], h[c]);
-              const Real rz = Lanes<Real>::load(r + (first + c) * kRows + row + p * Lanes<Real>::size) * z;
-              sum[c].at[p] = sum[c].at[p] + rz;
-              square[c].at[p] = real_fma(rz, z, square[c].at[p]);
-            }
+          load_packs(columns.at(j, row), x);
+          EMOMC_UNROLL
+          for (int c = 0; c < C; ++c) EMOMC_UNROLL
+          for (int p = 0; p < P; ++p) {
+            const Real z = real_fma(x[p], g[c], h[c]);
+            const Real rz = Lanes<Real>::load(r + (first + c) * kPowerRows + row + p * Lanes<Real>::size) * z;
+            sum[c].at[p] = sum[c].at[p] + rz;
+            square[c].at[p] = real_fma(rz, z, square[c].at[p]);
+          }
         }
+        EMOMC_UNROLL
         for (int c = 0; c < C; ++c) {
           sum[c].add_to(lanes[0][c]);
           square[c].add_to(lanes[1][c]);
@@ -173,7 +205,6 @@ EMOMC_INLINE void add_squares(const AxisAlignedShape& shape, const Scalar* coeff
         sums[place.square(first + c, j)] += sum_of_lanes(lanes[1][c]);
       }
     }
-  }
 }
 
 // log(1 + u) - u / (1 + u) from v = u / (1 + u): by its series sum_n v^n / n, n >= 2, where that is small.
@@ -188,88 +219,112 @@ EMOMC_INLINE Real log_excess(Real u, Real v) {
 
 // Of a Student t: the sums of its tails; divides the responsibilities by 1 + u.
 template <class Real, class Scalar>
-EMOMC_INLINE void add_tails(const StudentTShape& shape, const Scalar* coefficients, const Scalar* tile,
-                            int num_rows, Scalar* r, const GradientSums& place, double* sums) {
-  constexpr int P = kSumPacks<Real>;
-  const int whole = num_rows / kSumLanes * kSumLanes;
-  for (int k = 0; k < shape.num_components; ++k) {
-    double lanes[2][kSumLanes] = {};
+EMOMC_INLINE void add_tails(const StudentTShape& shape, const Scalar* coefficients,
+                            const PaddedColumns<Scalar>& columns, int num_rows, Scalar* r,
+                            const GradientSums& place, double* sums) {
+  constexpr int C = kSumComponents<Real>, P = kSumPacks<Real>, R = 2 * P;
+  static_assert(kRowGroup == 2 * kSumLanes);
+  for (int first = 0; first < shape.num_components; first += C) {
+    double lanes[2][C][kSumLanes] = {};
     for (int begin = 0; begin < num_rows; begin += kSumRows) {
-      SumLanes<Real> excess, share;
-      for (int row = begin; row < num_rows && row < begin + kSumRows; row += kSumLanes) {
-        Real u[P];
-        for (int p = 0; p < P; ++p) u[p] = Real(Scalar(0));
+      SumLanes<Real> excess[C], share[C];
+      for (int row = begin; row < num_rows && row < begin + kSumRows; row += kRowGroup) {
+        Real u[C][R];
+        EMOMC_UNROLL
+        for (int c = 0; c < C; ++c) EMOMC_UNROLL
+        for (int i = 0; i < R; ++i) u[c][i] = Real(Scalar(0));
         for (int j = 0; j < shape.dim; ++j) {
-          const Real g(coefficients[shape.slope_index(k, j)]), h(coefficients[shape.offset_index(k, j)]);
-          Scalar last[kSumLanes];
-          const Scalar* column = tile + j * kRows + row;
-          if (row == whole) {
-            for (int i = 0; i < kSumLanes; ++i) last[i] = row + i < num_rows ? column[i] : Scalar(0);
-            column = last;
-          }
-          for (int p = 0; p < P; ++p) {
-            const Real z = real_fma(Lanes<Real>::load(column + p * Lanes<Real>::size), g, h);
-            u[p] = real_fma(z, z, u[p]);
+          Real x[R];
+          load_packs(columns.at(j, row), x);
+          EMOMC_UNROLL
+          for (int c = 0; c < C; ++c) {
+            const Real g(coefficients[shape.slope_index(first + c, j)]);
+            const Real h(coefficients[shape.offset_index(first + c, j)]);
+            EMOMC_UNROLL
+            for (int i = 0; i < R; ++i) {
+              const Real z = real_fma(x[i], g, h);
+              u[c][i] = real_fma(z, z, u[c][i]);
+            }
           }
         }
-        for (int p = 0; p < P; ++p) {
-          Scalar* to = r + k * kRows + row + p * Lanes<Real>::size;
-          const Real one = Real(Scalar(1)), own = Lanes<Real>::load(to), inverse = one / (one + u[p]);
-          const Real v = u[p] * inverse;
-          excess.at[p] = real_fma(own, log_excess(u[p], v), excess.at[p]);
-          share.at[p] = real_fma(own, v, share.at[p]);
+        EMOMC_UNROLL
+        for (int c = 0; c < C; ++c) EMOMC_UNROLL
+        for (int i = 0; i < R; ++i) {
+          Scalar* to = r + (first + c) * kPowerRows + row + i * Lanes<Real>::size;
+          const Real one = Real(Scalar(1)), own = Lanes<Real>::load(to), inverse = one / (one + u[c][i]);
+          const Real v = u[c][i] * inverse;
+          excess[c].at[i % P] = real_fma(own, log_excess(u[c][i], v), excess[c].at[i % P]);
+          share[c].at[i % P] = real_fma(own, v, share[c].at[i % P]);
           Lanes<Real>::store(own * inverse, to);
         }
       }
-      excess.add_to(lanes[0]);
-      share.add_to(lanes[1]);
+      EMOMC_UNROLL
+      for (int c = 0; c < C; ++c) {
+        excess[c].add_to(lanes[0][c]);
+        share[c].add_to(lanes[1][c]);
+      }
     }
-    sums[place.tail(k)] += sum_of_lanes(lanes[0]);
-    sums[place.tail(k) + 1] += sum_of_lanes(lanes[1]);
+    for (int c = 0; c < C && first + c < shape.num_components; ++c) {
+      sums[place.tail(first + c)] += sum_of_lanes(lanes[0][c]);
+      sums[place.tail(first + c) + 1] += sum_of_lanes(lanes[1][c]);
+    }
   }
 }
 
-constexpr int kTwoGroups = 2 * kSumLanes;
-
-// to[i][kSumRows] = (W x)_i for rows of a tile, from start(i) on; 0 for rows that there are not.
+// to[i][kMatrixRows] = (W x)_i for rows of a tile, from start(i) on; 0 for rows that there are not.
 template <class Real, class Shape, class Scalar, class Start>
 EMOMC_INLINE void rotate_tile(const Shape& shape, const Scalar* coefficients, int k, const Scalar* tile,
                               int num_rows, const Start& start, Scalar* to) {
-  constexpr int R = 2 * kSumPacks<Real>;  // divides the rows of a tile
+  constexpr int R = 8;  // packs; their rows divide kMatrixRows
+  static_assert(kMatrixRows % (R * Lanes<Real>::size) == 0);
   for (int i = 0; i < shape.dim; ++i) {
-    for (int row = 0; row < num_rows; row += kTwoGroups) {
+    for (int row = 0; row < num_rows; row += R * Lanes<Real>::size) {
       Real z[R];
+      EMOMC_UNROLL
       for (int r = 0; r < R; ++r) z[r] = Real(start(i));
       for (int j = 0; j <= i; ++j) {
         const Real factor(coefficients[shape.factor_index(k, i, j)]);
+        EMOMC_UNROLL
         for (int r = 0; r < R; ++r)
           z[r] = real_fma(Lanes<Real>::load(tile + j * kRows + row + r * Lanes<Real>::size), factor, z[r]);
       }
-      for (int r = 0; r < R; ++r) Lanes<Real>::store(z[r], to + i * kSumRows + row + r * Lanes<Real>::size);
+      EMOMC_UNROLL
+      for (int r = 0; r < R; ++r)
+        Lanes<Real>::store(z[r], to + i * kMatrixRows + row + r * Lanes<Real>::size);
     }
-    for (int row = num_rows; row < rounded_rows(num_rows); ++row) to[i * kSumRows + row] = 0;
+    for (int row = num_rows; row < rounded_rows(num_rows); ++row) to[i * kMatrixRows + row] = 0;
   }
 }
 
-// lanes[triangle][kSumLanes] += sums of a_i b_j, j <= i, for arrays [dim][kSumRows].
+// lanes[triangle][kSumLanes] += sums of a_i b_j, j <= i, for arrays [dim][kMatrixRows]. Blocks of sums are in
+// registers at once; those beyond the triangle are of its last row or of i, and are not used.
 template <class Real, class Scalar>
 EMOMC_INLINE void add_products_of(const Scalar* a, const Scalar* b, int dim, int num_rows, double* lanes) {
-  constexpr int C = kSumComponents<Real>, P = kSumPacks<Real>;
-  for (int i = 0; i < dim; ++i)
-    for (int first = 0; first <= i; first += C) {
-      SumLanes<Real> sum[C];
+  constexpr int I = 2, C = kSumComponents<Real>, P = kSumPacks<Real>;
+  for (int i = 0; i < dim; i += I)
+    for (int first = 0; first <= i + 1 && first < dim; first += C) {
+      SumLanes<Real> sum[I][C];
+      const Scalar *left[I], *right[C];
+      EMOMC_UNROLL
+      for (int n = 0; n < I; ++n) left[n] = a + (i + n < dim ? i + n : i) * kMatrixRows;
+      EMOMC_UNROLL
+      for (int c = 0; c < C; ++c) right[c] = b + (first + c < dim ? first + c : first) * kMatrixRows;
       for (int row = 0; row < num_rows; row += kSumLanes) {
-        Real left[P];
-        load_packs(a + i * kSumRows + row, left);
+        Real x[I][P];
+        EMOMC_UNROLL
+        for (int n = 0; n < I; ++n) load_packs(left[n] + row, x[n]);
+        EMOMC_UNROLL
         for (int c = 0; c < C; ++c) {
-          // Of a column beyond the last one the last one again, whose sum is not used.
-          const Scalar* right = b + (first + c <= i ? first + c : i) * kSumRows + row;
-          for (int p = 0; p < P; ++p)
-            sum[c].at[p] = real_fma(left[p], Lanes<Real>::load(right + p * Lanes<Real>::size), sum[c].at[p]);
+          Real y[P];
+          load_packs(right[c] + row, y);
+          EMOMC_UNROLL
+          for (int n = 0; n < I; ++n) EMOMC_UNROLL
+          for (int p = 0; p < P; ++p) sum[n][c].at[p] = real_fma(x[n][p], y[p], sum[n][c].at[p]);
         }
       }
-      for (int c = 0; c < C && first + c <= i; ++c)
-        sum[c].add_to(lanes + (triangle_index(i, 0) + first + c) * kSumLanes);
+      for (int n = 0; n < I && i + n < dim; ++n)
+        for (int c = 0; c < C && first + c <= i + n; ++c)
+          sum[n][c].add_to(lanes + (triangle_index(i + n, 0) + first + c) * kSumLanes);
     }
 }
 
@@ -277,18 +332,18 @@ EMOMC_INLINE void add_products_of(const Scalar* a, const Scalar* b, int dim, int
 template <class Real, class Scalar>
 EMOMC_INLINE void weigh(const Scalar* r, const Scalar* z, int num_rows, Scalar* to, double* lanes) {
   SumLanes<Real> sum;
-  for (int row = 0; row < num_rows; row += kSumLanes)
-    for (int p = 0; p < kSumPacks<Real>; ++p) {
-      const int at = row + p * Lanes<Real>::size;
-      const Real rz = Lanes<Real>::load(r + at) * Lanes<Real>::load(z + at);
-      sum.at[p] = sum.at[p] + rz;
-      Lanes<Real>::store(rz, to + at);
-    }
+  for (int row = 0; row < num_rows; row += kSumLanes) EMOMC_UNROLL
+  for (int p = 0; p < kSumPacks<Real>; ++p) {
+    const int at = row + p * Lanes<Real>::size;
+    const Real rz = Lanes<Real>::load(r + at) * Lanes<Real>::load(z + at);
+    sum.at[p] = sum.at[p] + rz;
+    Lanes<Real>::store(rz, to + at);
+  }
   sum.add_to(lanes);
 }
 
 /// out[num_products(num_rows)]: as TileProducts, bit for bit. Adds the sums of the rows to sums. `work`:
-/// num_gradient_work() numbers, `lanes`: num_gradient_lanes().
+/// gradient_work() numbers, `lanes`: gradient_lanes().
 template <class Real, class Scalar>
 struct TileGradient {
   const Scalar *coefficients, *tile;
@@ -309,12 +364,16 @@ struct TileGradient {
   }
 
  private:
+  EMOMC_INLINE PaddedColumns<Scalar> padded_columns(const AxisAlignedShape& shape) const {
+    return {tile, shape.dim, num_rows, work + shape.num_blocks() * kComponentBlock * kPowerRows};
+  }
   EMOMC_INLINE void add_residuals(const AxisAlignedShape& shape, const GradientSums& place) const {
-    add_squares<Real>(shape, coefficients, tile, num_rows, work, place, sums);
+    add_squares<Real>(shape, coefficients, padded_columns(shape), num_rows, work, place, sums);
   }
   EMOMC_INLINE void add_residuals(const StudentTShape& shape, const GradientSums& place) const {
-    add_tails<Real>(shape, coefficients, tile, num_rows, work, place, sums);
-    add_squares<Real>(shape.squares(), coefficients, tile, num_rows, work, place, sums);
+    const PaddedColumns<Scalar> columns = padded_columns(shape.squares());
+    add_tails<Real>(shape, coefficients, columns, num_rows, work, place, sums);
+    add_squares<Real>(shape.squares(), coefficients, columns, num_rows, work, place, sums);
   }
 
   struct Offset {
@@ -325,15 +384,15 @@ struct TileGradient {
   };
   EMOMC_INLINE void add_residuals(const FullShape& shape, const GradientSums& place) const {
     const int d = shape.dim, triangle = triangle_size(d);
-    Scalar* z = work + shape.num_blocks() * kComponentBlock * kRows;
-    Scalar* rz = z + d * kSumRows;
+    Scalar* z = work + shape.num_blocks() * kComponentBlock * kPowerRows;
+    Scalar* rz = z + d * kMatrixRows;
     for (int k = 0; k < shape.num_components; ++k) {
       for (int i = 0; i < (d + triangle) * kSumLanes; ++i) lanes[i] = 0;
-      for (int begin = 0; begin < num_rows; begin += kSumRows) {
-        const int count = num_rows - begin < kSumRows ? num_rows - begin : kSumRows;
+      for (int begin = 0; begin < num_rows; begin += kMatrixRows) {
+        const int count = num_rows - begin < kMatrixRows ? num_rows - begin : kMatrixRows;
         rotate_tile<Real>(shape, coefficients, k, tile + begin, count, Offset{shape, coefficients, k}, z);
         for (int i = 0; i < d; ++i)
-          weigh<Real>(work + k * kRows + begin, z + i * kSumRows, count, rz + i * kSumRows,
+          weigh<Real>(work + k * kPowerRows + begin, z + i * kMatrixRows, count, rz + i * kMatrixRows,
                       lanes + i * kSumLanes);
         add_products_of<Real>(rz, z, d, count, lanes + d * kSumLanes);
       }
@@ -349,15 +408,15 @@ struct TileGradient {
   // With y = W x, z_k = y + h_k and m = sum_k r_k z_k: sum_k r_k z_k z_k' = y m' + sum_k h_k (r_k z_k)'.
   EMOMC_INLINE void add_residuals(const TiedShape& shape, const GradientSums& place) const {
     const int d = shape.dim, K = shape.num_components, triangle = triangle_size(d);
-    Scalar* y = work + shape.num_blocks() * kComponentBlock * kRows;
-    Scalar* m = y + d * kSumRows;
+    Scalar* y = work + shape.num_blocks() * kComponentBlock * kPowerRows;
+    Scalar* m = y + d * kMatrixRows;
     double* firsts = lanes + triangle * kSumLanes;
     for (int i = 0; i < (triangle + K * d) * kSumLanes; ++i) lanes[i] = 0;
-    for (int begin = 0; begin < num_rows; begin += kSumRows) {
-      const int count = num_rows - begin < kSumRows ? num_rows - begin : kSumRows;
+    for (int begin = 0; begin < num_rows; begin += kMatrixRows) {
+      const int count = num_rows - begin < kMatrixRows ? num_rows - begin : kMatrixRows;
       rotate_tile<Real>(shape, coefficients, 0, tile + begin, count, Zero{}, y);
       for (int j = 0; j < d; ++j)
-        add_weighted_column(shape, j, work + begin, y + j * kSumRows, count, m + j * kSumRows, firsts);
+        add_weighted_column(shape, j, work + begin, y + j * kMatrixRows, count, m + j * kMatrixRows, firsts);
       add_products_of<Real>(y, m, d, count, lanes);
     }
     for (int n = 0; n < K * d; ++n) firsts[n * kSumLanes] = sum_of_lanes(firsts + n * kSumLanes);
@@ -379,13 +438,13 @@ struct TileGradient {
     for (int k = 0; k < shape.num_components; ++k) {
       const Real h(coefficients[shape.offset_index(k, j)]);
       SumLanes<Real> sum;
-      for (int row = 0; row < count; row += kSumLanes)
-        for (int p = 0; p < P; ++p) {
-          const int at = row + p * Lanes<Real>::size;
-          const Real rz = Lanes<Real>::load(r + k * kRows + at) * (Lanes<Real>::load(y + at) + h);
-          sum.at[p] = sum.at[p] + rz;
-          Lanes<Real>::store(k == 0 ? rz : Lanes<Real>::load(m + at) + rz, m + at);
-        }
+      for (int row = 0; row < count; row += kSumLanes) EMOMC_UNROLL
+      for (int p = 0; p < P; ++p) {
+        const int at = row + p * Lanes<Real>::size;
+        const Real rz = Lanes<Real>::load(r + k * kPowerRows + at) * (Lanes<Real>::load(y + at) + h);
+        sum.at[p] = sum.at[p] + rz;
+        Lanes<Real>::store(k == 0 ? rz : Lanes<Real>::load(m + at) + rz, m + at);
+      }
       sum.add_to(firsts + (k * shape.dim + j) * kSumLanes);
     }
   }

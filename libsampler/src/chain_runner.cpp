@@ -1,13 +1,10 @@
 #include "chain_runner.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 
-#include "adaptation.hpp"
+#include "chain_checks.hpp"
 #include "emomc/core/errors.hpp"
-#include "trajectory_adaptation.hpp"
 
 namespace emomc {
 namespace {
@@ -19,38 +16,6 @@ constexpr std::uint64_t kProposalsBeforeNanShare = 1000;
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-std::string difference_text(const char* name, std::uint64_t chain, double was, double is) {
-  std::array<char, 200> text{};
-  std::snprintf(
-      text.data(), text.size(),
-      "checkpoint: the %s of chain %llu was %.17g, is now %.17g; data, backend or device have changed", name,
-      static_cast<unsigned long long>(chain), was, is);
-  return text.data();
-}
-
-// The engine itself checks the memory that it allocates. The host's memory must be checked in advance,
-// because the system may grant it and kill the process when it is used.
-void refuse_too_much(const Device& device, std::span<const Target> targets, const ProposalSpec& proposal,
-                     const std::vector<ChainPlan>& plans) {
-  const std::size_t needed = sampler_memory(device.kind(), targets, proposal, plans).total();
-  const std::size_t free = device.free_bytes();
-  if (needed <= free) return;
-  throw MachineError(std::string("out of ") + (device.kind() == DeviceKind::cuda ? "GPU " : "") +
-                     "memory: state and draws of " + std::to_string(plans.size()) + " chains take " +
-                     std::to_string(needed) + " bytes, " + std::to_string(free) +
-                     " are free; use fewer chains");
-}
-
-std::unique_ptr<WarmUp> make_warm_up(const ProposalBlocks& blocks, const ProposalSpec& proposal,
-                                     const std::vector<ChainPlan>& plans, int dim_unconstrained,
-                                     std::int64_t warmup, std::size_t num_rows) {
-  const double target =
-      proposal.target_acceptance > 0 ? proposal.target_acceptance : default_target_acceptance(proposal.kind);
-  if (blocks.traits.gradient)
-    return std::make_unique<TrajectoryAdaptation>(blocks, target, plans, dim_unconstrained, warmup, num_rows);
-  return std::make_unique<Adaptation>(blocks, target, plans, dim_unconstrained, warmup, num_rows);
 }
 
 }  // namespace
@@ -111,19 +76,8 @@ void ChainRunner::start(std::span<const double> starts) {
   ensemble_->upload_adapted(adaptation_->adapted());
   begin_window();
   evaluate_current();
-  refuse_unusable_starts();
+  refuse_unusable_starts(plans_, *ensemble_, trajectories_.get());
   find_step_sizes();
-}
-
-void ChainRunner::refuse_unusable_starts() const {
-  const auto& current = ensemble_->view().current;
-  const auto ll = ensemble_->download_scalars(current.log_likelihood);
-  const auto prior = ensemble_->download_scalars(current.log_prior);
-  for (std::size_t c = 0; c < plans_.size(); ++c)
-    if (!std::isfinite(ll[c]) || !std::isfinite(prior[c]))
-      throw DensityError("start of chain " + std::to_string(plans_[c].id) + ": the log likelihood is " +
-                         std::to_string(ll[c]) + " and the log prior " + std::to_string(prior[c]) +
-                         "; both must be finite");
 }
 
 void ChainRunner::resume(const SamplerState& state) {
@@ -157,8 +111,9 @@ void ChainRunner::resume(const SamplerState& state) {
   ensemble_->upload_counters(state.accepted, state.proposed, state.faults);
   evaluate_current();
   const auto& current = ensemble_->view().current;
-  refuse_another_density(state.log_prior, ensemble_->download_scalars(current.log_prior), "log prior");
-  refuse_another_density(state.log_likelihood, ensemble_->download_scalars(current.log_likelihood),
+  refuse_another_density(plans_, state.log_prior, ensemble_->download_scalars(current.log_prior),
+                         "log prior");
+  refuse_another_density(plans_, state.log_likelihood, ensemble_->download_scalars(current.log_likelihood),
                          "log likelihood");
 }
 
@@ -189,12 +144,6 @@ ComponentCaches ChainRunner::usable_caches() const {
                  blocks_.uses_component_caches()
              ? ComponentCaches::on
              : ComponentCaches::off;
-}
-
-void ChainRunner::refuse_another_density(const std::vector<double>& was, const std::vector<double>& is,
-                                         const char* name) const {
-  for (std::size_t c = 0; c < is.size(); ++c)
-    if (is[c] != was.at(c)) throw InputError(difference_text(name, plans_[c].id, was[c], is[c]));
 }
 
 void ChainRunner::evaluate_current() {

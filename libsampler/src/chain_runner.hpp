@@ -40,11 +40,8 @@ class ChainRunner {
 
  private:
   ComponentCaches usable_caches() const;
-  void refuse_another_density(const std::vector<double>& was, const std::vector<double>& is,
-                              const char* name) const;
   void evaluate_current();
   std::uint64_t evaluations() const { return counts_ ? counts_->evaluations() : evaluations_; }
-  void refuse_unusable_starts() const;
   // Of gradient samplers; nothing to do for the others.
   void find_step_sizes();
   std::int64_t warmup_end() const { return warmup_begin_ + warmup_; }

@@ -104,6 +104,17 @@ const device::DrawStatistics* TrajectoryArrays::half(int index) const {
   return statistics_.data() + index * record_layout_.slots_per_half * view_.step.num_chains;
 }
 
+std::vector<bool> TrajectoryArrays::have_finite_gradients() const {
+  std::vector<double> vectors = vectors_.download();
+  std::vector<bool> finite;
+  const int n = view_.step.table.dim_unconstrained;
+  for (int chain = 0; chain < view_.step.num_chains; ++chain) {
+    double* own = vectors.data() + static_cast<std::ptrdiff_t>(chain) * view_.ld_vectors;
+    finite.push_back(device::all_finite(device::HostTeam{}, device::vectors_in(own, n).gradient, n));
+  }
+  return finite;
+}
+
 std::unique_ptr<Trajectories> make_trajectories(const std::string& kind, LikelihoodEngine& engine,
                                                 const Ensemble& ensemble, RecordLayout record) {
   if (!why_no_gradients(engine).empty()) return nullptr;

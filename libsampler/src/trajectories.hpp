@@ -29,6 +29,8 @@ class TrajectoryArrays {
   std::vector<device::TrajectoryTotals> totals() const { return totals_.download(); }
   void upload_totals(const std::vector<device::TrajectoryTotals>& totals) { totals_.upload(totals); }
   std::vector<device::TrajectoryState> states() const { return states_.download(); }
+  /// Of the current points, in the order of chains.
+  std::vector<bool> have_finite_gradients() const;
 
  private:
   RecordLayout record_layout_;

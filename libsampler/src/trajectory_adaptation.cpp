@@ -11,12 +11,15 @@ namespace emomc {
 namespace {
 
 constexpr std::int64_t kFewestSteps = 20, kInitialBuffer = 75, kFinalBuffer = 50, kFirstWindow = 25;
+// A mean step size of fewer updates is not used, but the one that the search has found.
+constexpr std::int64_t kFewestUpdates = 10;
 constexpr double kShortInitialBuffer = 0.15, kShortFinalBuffer = 0.1;
-constexpr double kWindowGrowth = 0.1;
+constexpr double kWindowGrowth = 0.05;
 constexpr std::int64_t kPointsPerWindow = 4096;  // over all chains
 
-// Hoffman and Gelman 2014, section 3.2.1.
-constexpr double kShrinkage = 0.05, kDelay = 10, kForgetting = 0.75, kLargerFirst = 10;
+// Hoffman and Gelman 2014, section 3.2.1, with another shrinkage (0.05 there) and first value (10 times the
+// step size that was found): docs/decisions/gradient-samplers.md.
+constexpr double kShrinkage = 0.2, kDelay = 10, kForgetting = 0.75, kLargerFirst = 2;
 // The step size that is looked for at first has this acceptance, as in Stan.
 constexpr double kAcceptanceOfTrials = 0.8;
 constexpr double kLeastLogStep = -60, kGreatestLogStep = 20;
@@ -33,7 +36,8 @@ MetricWindows metric_windows(std::int64_t warmup) {
   std::int64_t initial = kInitialBuffer, last = kFinalBuffer, length = kFirstWindow;
   if (initial + length + last > warmup) {
     initial = static_cast<std::int64_t>(kShortInitialBuffer * static_cast<double>(warmup));
-    last = static_cast<std::int64_t>(kShortFinalBuffer * static_cast<double>(warmup));
+    last =
+        std::max(kFewestUpdates, static_cast<std::int64_t>(kShortFinalBuffer * static_cast<double>(warmup)));
     length = warmup - initial - last;
   }
   windows.begin = initial;
@@ -242,12 +246,12 @@ void TrajectoryAdaptation::end_window(std::int64_t end, const WindowCounts& coun
         sum += counts.acceptance[c];
         draws += static_cast<double>(steps);
       }
-    // A step's worth of updates each, by the mean over the window.
-    if (draws > 0)
-      for (std::int64_t i = 0; i < steps; ++i) average(g, sum / draws);
+    if (draws > 0) average(g, sum / draws);
     if (learns) learn_metric(g);
     if (end == last + (warmup_ - last) / 2) late_[g] = mean_[g];
-    if (end == warmup_ && updates_[g] > 0) log_step(g) = mean_[g];
+    if (end == warmup_)
+      log_step(g) =
+          updates_[g] < static_cast<double>(kFewestUpdates) ? mu_[g] - std::log(kLargerFirst) : mean_[g];
   }
   if (learns || end == windows_.begin) forget_points();
   if (learns) begin_search();

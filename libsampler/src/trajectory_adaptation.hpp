@@ -20,7 +20,8 @@ struct MetricWindows {
   std::vector<std::int64_t> ends;  ///< none where the warm-up is too short
 };
 /// Stan's: buffers of 75 and 50 steps, windows of 25, 50, 100, ..., the last one as long as is left; 15 % and
-/// 10 % of the warm-up where that is shorter than 150, and no metric where it is shorter than 20.
+/// 10 % of the warm-up, at least 10 steps, where that is shorter than 150, and no metric where it is shorter
+/// than 20.
 MetricWindows metric_windows(std::int64_t warmup);
 
 class TrajectoryAdaptation final : public WarmUp {
@@ -30,8 +31,8 @@ class TrajectoryAdaptation final : public WarmUp {
                        const std::vector<ChainPlan>& plans, int dim_unconstrained, std::int64_t warmup,
                        std::size_t num_rows);
 
-  /// The step size changes after single steps at first, later after every tenth part of those since it was
-  /// begun anew, so that chains wait for each other less and less often.
+  /// The step size changes after single steps at first, later after as many as are a twentieth of those
+  /// since it was begun anew, so that chains wait for each other less and less often.
   std::vector<std::int64_t> window_ends(std::int64_t warmup) const override;
   void begin_warmup(std::int64_t warmup) override;
   const std::vector<double>& adapted() const override { return adapted_; }

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
+
+#include "emomc/sampler/run_chains.hpp"
+#include "proposal_blocks.hpp"
 
 namespace emomc {
 
@@ -49,5 +53,10 @@ class WarmUp {
   virtual std::vector<double> save() const = 0;
   virtual void restore(std::span<const double> saved) = 0;
 };
+
+/// That of the proposal's kind; see the constructors of Adaptation and TrajectoryAdaptation.
+std::unique_ptr<WarmUp> make_warm_up(const ProposalBlocks& blocks, const ProposalSpec& proposal,
+                                     const std::vector<ChainPlan>& plans, int dim_unconstrained,
+                                     std::int64_t warmup, std::size_t num_rows);
 
 }  // namespace emomc

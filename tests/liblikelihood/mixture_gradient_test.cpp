@@ -345,6 +345,55 @@ TEST(MixtureGradient, OfManyDegreesOfFreedomKeepsItsDigits) {
   }
 }
 
+/// Values and gradients of three points, the first two of them the same, in segments.
+std::vector<double> engine_gradients(Backend backend, Precision precision, const ModelSpec& spec,
+                                     const DataSet& data, const std::vector<double>& theta, int threads) {
+  const auto device = make_device(backend);
+  const auto engine = make_engine(backend, spec, precision, data, *device, threads);
+  EXPECT_TRUE(engine->capabilities().gradient);
+  engine->allocate({{0, {0, 1}, 1.0, 0}, {1, {0, 1}, 1.0, 0}, {2, {1}, 1.0, 0}}, ComponentCaches::off);
+  const int dim = engine->layout().dim();
+  std::vector<double> points(theta);
+  points.insert(points.end(), theta.begin(), theta.end());
+  points.insert(points.end(), theta.begin(), theta.end());
+  std::vector<double> values(3), gradients(3 * theta.size());
+  engine->evaluate_with_gradient({3, dim, dim, points.data(), values.data()}, {gradients.data(), dim},
+                                 {nullptr, 3});
+  device->synchronize();
+  values.insert(values.end(), gradients.begin(), gradients.end());
+  // The values are those of evaluate(), bit for bit.
+  std::vector<double> plain(3);
+  engine->evaluate({3, dim, dim, points.data(), plain.data()}, {nullptr, 3});
+  device->synchronize();
+  EXPECT_EQ(std::memcmp(plain.data(), values.data(), 3 * sizeof(double)), 0);
+  return values;
+}
+
+TEST(MixtureGradient, OfTheEnginesIsThatOfTheirRows) {
+  for (const std::string& kind : kKinds) {
+    const Problem p = problem_of(kind, 3, 4, 5000, 31);
+    const int d = p.model->num_columns();
+    DataSet data = DataSet::single_segment(d, p.rows);
+    data.segments = {{0, 1500}, {1500, 3500}};
+    const ModelSpec spec = spec_of(kind, 3);
+    const Gradient expected = reference_gradient(*p.model, p.theta, p.rows);
+    const std::size_t n = p.theta.size();
+    for (const Precision precision : {Precision::float64, Precision::mixed}) {
+      const auto one = engine_gradients(Backend::cpu, precision, spec, data, p.theta, 1);
+      EXPECT_EQ(engine_gradients(Backend::cpu, precision, spec, data, p.theta, 3), one) << kind;
+      for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(one[3 + i], one[3 + n + i]) << kind;
+      const std::vector<double> of_all(one.begin() + 3, one.begin() + 3 + static_cast<std::ptrdiff_t>(n));
+      EXPECT_LE(largest_error(of_all, expected.value, expected.size),
+                precision == Precision::mixed ? 1e-5 : 1e-9)
+          << kind;
+    }
+    const auto reference = engine_gradients(Backend::reference, Precision::float64, spec, data, p.theta, 1);
+    const std::vector<double> of_all(reference.begin() + 3,
+                                     reference.begin() + 3 + static_cast<std::ptrdiff_t>(n));
+    EXPECT_LE(largest_error(of_all, expected.value, expected.size), 1e-12) << kind;
+  }
+}
+
 // Values by mpmath with 60 digits.
 TEST(MixtureGradient, DigammaDeficitsAreThoseOfMpmath) {
   struct Value {

@@ -39,7 +39,7 @@ TEST_P(OnBackend, ProposalsAndPriorsHaveTheHostsBits) {
   for (const std::string& kind : testing::kinds_on(GetParam()))
     for (auto shape : {ProposalShape::isotropic, ProposalShape::diagonal, ProposalShape::dense}) {
       Problem problem(std::vector<int>{}, chains_for(kind));
-      problem.proposal = {kind, shape, 0.234};
+      problem.proposal = {kind, shape};
       Keeper expected, actual;
       problem.run(Backend::reference, Precision::float64, expected);
       problem.run(GetParam(), Precision::mixed, actual);

@@ -56,7 +56,7 @@ class Conjugate : public ::testing::TestWithParam<Backend> {
         const auto engine = make_engine(GetParam(), model, Precision::mixed, data, *device);
         if (!testing::runs_on(*engine, kind)) continue;
         Keeper keeper;
-        run_chains(*engine, target, {kind, shape, 0.234}, plans, options, starts, keeper);
+        run_chains(*engine, target, {kind, shape}, plans, options, starts, keeper);
         for (const Expected& e : expected) {
           SCOPED_TRACE(kind + ", shape " + std::to_string(static_cast<int>(shape)) + ", " + e.name);
           std::vector<double> values;

@@ -46,8 +46,9 @@ class JointChains {
         target_(test.joint.target()),
         backend_(backend),
         device_(make_device(backend)),
-        stepper_(make_stepper(test.proposal.kind, *device_)),
-        blocks_(plan_blocks(stepper_->traits(), test.proposal.shape, target_)),
+        kind_(test.proposal.kind),
+        blocks_(plan_blocks(traits_of_kind(kind_), test.proposal.shape, target_)),
+        stepper_(blocks_.traits.gradient ? nullptr : make_stepper(kind_, *device_)),
         caches_(caches) {
     if (sweep == Sweep::back && !blocks_.has_stages)
       std::reverse(blocks_.blocks.begin(), blocks_.blocks.end());
@@ -78,16 +79,24 @@ class JointChains {
   /// Gives the chains other data and keeps their parameters.
   void exchange(DataSet data) {
     segments_.reset();
+    trajectories_.reset();
     pairs_.data = std::move(data);
     engine_ = make_engine(backend_, joint_.model, Precision::mixed, pairs_.data, *device_, 1);
     engine_->allocate(plans_, caches_);
     const ActiveSet all{nullptr, ensemble_->num_chains()};
-    engine_->evaluate(ensemble_->current_view(), all);
+    if (blocks_.traits.gradient) {
+      trajectories_ = make_trajectories(kind_, *engine_, *ensemble_, RecordLayout{kMostKept});
+      trajectories_->evaluate_current();
+    } else {
+      engine_->evaluate(ensemble_->current_view(), all);
+    }
     if (caches_ == ComponentCaches::on) engine_->rebuild_caches(ensemble_->current_view(), all);
     pairs_.log_likelihood = ensemble_->download_scalars(ensemble_->view().current.log_likelihood);
     pairs_.log_prior = ensemble_->download_scalars(ensemble_->view().current.log_prior);
-    segments_ = std::make_unique<SegmentRunner>(*engine_, *ensemble_, *stepper_, blocks_, caches_,
-                                                RecordLayout{kMostKept}, nullptr);
+    segments_ = trajectories_ ? std::make_unique<SegmentRunner>(*engine_, *ensemble_, *trajectories_, blocks_,
+                                                                RecordLayout{kMostKept})
+                              : std::make_unique<SegmentRunner>(*engine_, *ensemble_, *stepper_, blocks_,
+                                                                caches_, RecordLayout{kMostKept}, nullptr);
   }
   /// The current state of the chains.
   const JointPairs& pairs() const { return pairs_; }
@@ -177,12 +186,14 @@ class JointChains {
   Target target_;
   Backend backend_;
   std::unique_ptr<Device> device_;
-  std::unique_ptr<Stepper> stepper_;
+  std::string kind_;
   ProposalBlocks blocks_;
+  std::unique_ptr<Stepper> stepper_;  ///< null for gradient samplers
   ComponentCaches caches_;
   std::vector<ChainPlan> plans_;
   std::unique_ptr<Ensemble> ensemble_;
   std::unique_ptr<LikelihoodEngine> engine_;
+  std::unique_ptr<Trajectories> trajectories_;  ///< of gradient samplers
   std::unique_ptr<SegmentRunner> segments_;
   std::int64_t step_ = 0;
   JointPairs pairs_;

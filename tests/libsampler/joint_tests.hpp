@@ -5,6 +5,7 @@
 
 #include <tuple>
 
+#include "backend_problem.hpp"
 #include "joint_chains.hpp"
 #include "liblikelihood/random_mixture.hpp"
 
@@ -30,13 +31,28 @@ inline std::vector<JointTest> joint_tests() {
           {mixture_with_covariances(1, 3, "full"), {"component_wise", dense, 0.234}},
           {mixture_with_covariances(2, 2, "tied"), {"random_walk", isotropic, 0.234}},
           {two_gaussians(), {"delayed_rejection", dense, 0.234}},
-          {tempered_normal(), {"random_walk", diagonal, 0.234}}};
+          {tempered_normal(), {"random_walk", diagonal, 0.234}},
+          {two, {"mala", diagonal}},
+          {two, {"hmc", dense}},
+          {two, {"nuts", diagonal}},
+          {mixture_in_one_column(3, "means"), {"nuts", dense}},
+          {hierarchical_mixture(), {"nuts", diagonal}},
+          {mixture_with_covariances(1, 3, "full"), {"nuts", dense}},
+          {mixture_with_covariances(2, 2, "tied"), {"hmc", diagonal}},
+          {two_gaussians(), {"nuts", isotropic}},
+          {tempered_normal(), {"nuts", diagonal}}};
 }
 
 class OnJointTest : public ::testing::TestWithParam<std::tuple<Backend, JointTest>> {
  protected:
   void SetUp() override {
     if (backend() == Backend::cuda && !has_gpu()) GTEST_SKIP() << "no GPU";
+    if (proposal_use(test().proposal.kind).gradient && !has_gradients(backend()))
+      GTEST_SKIP() << "gradients are not there yet";
+  }
+  static bool has_gradients(Backend backend) {
+    const auto kinds = kinds_on(backend);
+    return std::find(kinds.begin(), kinds.end(), "nuts") != kinds.end();
   }
   static Backend backend() { return std::get<0>(GetParam()); }
   static const JointTest& test() { return std::get<1>(GetParam()); }

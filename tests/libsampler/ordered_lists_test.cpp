@@ -216,7 +216,7 @@ TEST(OrderedLists, EveryProposalSamplesTheOrderStatistics) {
       options.thin = 5;
       options.seed = 20261126;
       testing::Keeper keeper;
-      run_chains(*engine, target, {kind, ProposalShape::dense, 0.234}, plans, options, starts, keeper);
+      run_chains(*engine, target, {kind, ProposalShape::dense}, plans, options, starts, keeper);
       std::vector<double> values(kChains * kDraws);
       const bool is_ensemble = kind == "stretch" || kind == "differential_evolution";
       for (std::size_t k = 0; k < 3; ++k)

@@ -261,7 +261,7 @@ TEST_P(SparsePosterior, IsDirichlet) {
                                       DataSet::single_segment(1, rows), *device);
       if (!testing::runs_on(*engine, kind)) continue;
       testing::Keeper keeper;
-      run_chains(*engine, target, {kind, ProposalShape::diagonal, 0.234}, plans, options, starts, keeper);
+      run_chains(*engine, target, {kind, ProposalShape::diagonal}, plans, options, starts, keeper);
       std::vector<double> first_weight, log_last;
       for (std::size_t i = 0; i < kDraws * kChains; ++i) {
         const double* w = keeper.theta.data() + i * static_cast<std::size_t>(target.dim());

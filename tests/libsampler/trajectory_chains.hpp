@@ -58,7 +58,8 @@ class TrajectoryChains {
     std::vector<double> adapted(static_cast<std::size_t>(layout.size()), 1.0);
     adapted[0] = std::log(metric.step_size);
     std::copy(metric.sd.begin(), metric.sd.end(), adapted.begin() + layout.sd(0));
-    std::copy(metric.factor.begin(), metric.factor.end(), adapted.begin() + layout.dense(0));
+    if (metric.shape == ProposalShape::dense)
+      std::copy(metric.factor.begin(), metric.factor.end(), adapted.begin() + layout.dense(0));
     ensemble_->upload_adapted(adapted);
   }
 

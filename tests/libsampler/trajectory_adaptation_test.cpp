@@ -1,0 +1,179 @@
+// The warm-up of gradient samplers, by its parts; gradient_samplers_test.cpp has complete runs.
+#include "trajectory_adaptation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/device/random.hpp"
+#include "stepper.hpp"
+#include "trajectory_chains.hpp"
+
+namespace emomc {
+namespace {
+
+using Steps = std::vector<std::int64_t>;
+
+// Stan's windowed_adaptation: --num-warmup 1000, and the default for shorter ones.
+TEST(MetricWindows, AreStans) {
+  EXPECT_EQ(metric_windows(1000).begin, 75);
+  EXPECT_EQ(metric_windows(1000).ends, (Steps{100, 150, 250, 450, 950}));
+  EXPECT_EQ(metric_windows(500).ends, (Steps{100, 150, 250, 450}));
+  EXPECT_EQ(metric_windows(150).ends, (Steps{100}));
+  EXPECT_EQ(metric_windows(100).begin, 15);
+  EXPECT_EQ(metric_windows(100).ends, (Steps{90}));
+  EXPECT_EQ(metric_windows(20).ends, (Steps{10}));  // ten steps are left for the step size
+  EXPECT_EQ(metric_windows(19).ends, Steps{});
+  EXPECT_EQ(metric_windows(0).ends, Steps{});
+}
+
+struct TwoGroups {
+  Target target = testing::real_target(2, 1);
+  ProposalShape shape;
+  std::vector<ChainPlan> plans{{0, {0}, 1.0, 0}, {1, {0}, 1.0, 0}, {2, {0}, 1.0, 1}};
+  ProposalBlocks blocks = plan_blocks(traits_of_kind("nuts"), shape, target);
+  device::AdaptedLayout layout = blocks.adapted_layout(2);
+  TrajectoryAdaptation adaptation{blocks, 0.8, plans, 2, 1000, 0};
+
+  explicit TwoGroups(ProposalShape its_shape = ProposalShape::diagonal) : shape(its_shape) {}
+  double log_step(int group) const {
+    return adaptation.adapted()[static_cast<std::size_t>(group * layout.size() + layout.scale(0))];
+  }
+  const double* numbers(int group) const { return adaptation.adapted().data() + group * layout.size(); }
+  void end_window(std::int64_t end, std::vector<double> acceptance) {
+    adaptation.end_window(end, {{}, {}, acceptance});
+  }
+  // Ends the search at once.
+  void find() {
+    while (adaptation.is_trying())
+      adaptation.tried(std::vector<double>(3, adaptation.is_trying() ? 1.0 : 0.0));
+  }
+};
+
+TEST(TrajectoryAdaptation, WindowsCoverTheWarmupAndEndWhereTheMetricIsLearnt) {
+  TwoGroups groups;
+  for (const std::int64_t warmup : {1, 19, 20, 150, 1000, 3333}) {
+    const Steps ends = groups.adaptation.window_ends(warmup);
+    EXPECT_EQ(ends.front(), 1);
+    EXPECT_EQ(ends.back(), warmup);
+    for (std::size_t i = 1; i < ends.size(); ++i) EXPECT_LT(ends[i - 1], ends[i]);
+    for (const std::int64_t end : metric_windows(warmup).ends)
+      EXPECT_NE(std::find(ends.begin(), ends.end(), end), ends.end());
+  }
+  // Chains wait for each other less often than at each step.
+  EXPECT_LT(groups.adaptation.window_ends(1000).size(), 400u);
+}
+
+TEST(TrajectoryAdaptation, DoublesOrHalvesUntilTheAcceptanceCrosses) {
+  TwoGroups groups;
+  const double first = groups.log_step(0);
+  ASSERT_TRUE(groups.adaptation.is_trying());
+  // Group 0 accepts up to four times the step size, group 1 below an eighth of it.
+  while (groups.adaptation.is_trying()) {
+    const double zero = groups.log_step(0) - first < std::log(3.0) ? 0.95 : 0.5;
+    const double one = groups.log_step(1) - first < std::log(0.2) ? 0.9 : 0.0;
+    groups.adaptation.tried(std::vector<double>{zero, zero, one});
+  }
+  EXPECT_NEAR(groups.log_step(0), first + std::log(4.0), 1e-12);
+  EXPECT_NEAR(groups.log_step(1), first - std::log(8.0), 1e-12);
+}
+
+// Hoffman and Gelman 2014, equation 6, with the mean acceptance of a group.
+TEST(TrajectoryAdaptation, AveragesTheStepSizeOfEachGroup) {
+  TwoGroups groups;
+  while (groups.adaptation.is_trying()) groups.adaptation.tried(std::vector<double>{0.5, 0.5, 0.5});
+  const double mu = std::log(2.0) + groups.log_step(0);
+  double error = 0, mean = 0, x = 0;
+  for (int t = 1; t <= 5; ++t) {
+    const double a = 0.2 * t, b = 1 - 0.1 * t;
+    groups.end_window(t, {a, b, 0.8});
+    error = (1 - 1.0 / (t + 10)) * error + 1.0 / (t + 10) * (0.8 - 0.5 * (a + b));
+    x = mu - std::sqrt(t) / 0.2 * error;
+    mean = std::pow(t, -0.75) * x + (1 - std::pow(t, -0.75)) * mean;
+    EXPECT_NEAR(groups.log_step(0), x, 1e-12);
+    EXPECT_NEAR(groups.log_step(1), mu, 1e-12);  // at its target
+  }
+}
+
+TEST(TrajectoryAdaptation, TheMeanOfTheStepSizesIsKept) {
+  TwoGroups groups;
+  groups.find();
+  std::int64_t before = 0;
+  double last = 0;
+  for (const std::int64_t end : groups.adaptation.window_ends(1000)) {
+    const double acceptance = end % 2 ? 0.95 : 0.65;  // 0.8 in the mean
+    last = groups.log_step(0);
+    groups.end_window(end, std::vector<double>(3, acceptance * static_cast<double>(end - before)));
+    groups.find();
+    before = end;
+  }
+  EXPECT_NE(groups.log_step(0), last);
+  EXPECT_LT(std::abs(groups.adaptation.drift()[0]), 1.0);
+}
+
+// The pooled variance within chains, whose means may differ, with Stan's five prior points.
+TEST(TrajectoryAdaptation, LearnsTheCovarianceWithinChains) {
+  constexpr int kPoints = 500;
+  for (const auto shape : {ProposalShape::isotropic, ProposalShape::diagonal, ProposalShape::dense}) {
+    TwoGroups groups(shape);
+    groups.find();
+    // A point on the way from the start does not count.
+    groups.adaptation.add_point(0, std::vector<double>{-3000, 40}, 0);
+    groups.end_window(75, std::vector<double>(3, 0.8));
+    Eigen::Matrix2d within = Eigen::Matrix2d::Zero();
+    for (int c = 0; c < 2; ++c) {
+      Eigen::Matrix<double, 2, kPoints> points;
+      const device::RandomSource random{4, 0, static_cast<device::u32>(c)};
+      for (int i = 0; i < kPoints; ++i) {
+        const double a = random.normal(device::Purpose::simulation, static_cast<device::u32>(2 * i));
+        const double b = random.normal(device::Purpose::simulation, static_cast<device::u32>(2 * i + 1));
+        points.col(i) << 3 * a + 100 * c, 0.01 * (a + b);
+        groups.adaptation.add_point(c, {points.col(i).data(), 2}, 0);
+      }
+      points.colwise() -= points.rowwise().mean().eval();
+      within += points * points.transpose() / (2 * kPoints - 2.0);
+    }
+    groups.end_window(100, std::vector<double>(3, 0.8 * 25));
+    const double n = 2 * kPoints;
+    const double typical = std::sqrt(within(0, 0) * within(1, 1));
+    const Eigen::Matrix2d expected =
+        n / (n + 5) * within + 1e-3 * 5 / (n + 5) * typical * Eigen::Matrix2d::Identity();
+    if (shape == ProposalShape::isotropic) {
+      EXPECT_EQ(groups.numbers(0)[groups.layout.sd(0)], 1);
+    } else if (shape == ProposalShape::diagonal) {
+      for (int i = 0; i < 2; ++i)
+        EXPECT_NEAR(groups.numbers(0)[groups.layout.sd(i)], std::sqrt(expected(i, i)), 1e-9);
+    } else {
+      const Eigen::Map<const Eigen::Matrix2d> factor(groups.numbers(0) + groups.layout.dense(0));
+      EXPECT_LT((factor * factor.transpose() - expected).norm(), 1e-9);
+      EXPECT_EQ(factor(0, 1), 0);
+    }
+    // The other group has no points.
+    EXPECT_EQ(groups.numbers(1)[groups.layout.sd(0)], 1);
+    EXPECT_TRUE(groups.adaptation.is_trying());
+  }
+}
+
+TEST(TrajectoryAdaptation, GoesOnFromWhatItSaved) {
+  TwoGroups groups(ProposalShape::dense), again(ProposalShape::dense);
+  groups.find();
+  for (std::int64_t end = 1; end < 10; ++end) groups.end_window(end, {0.3, 0.5, 0.9});
+  const std::vector<double> point{0.2, 0.4};
+  groups.adaptation.add_point(1, point, 0);
+  again.adaptation.restore(groups.adaptation.save());
+  EXPECT_FALSE(again.adaptation.is_trying());
+  for (auto* each : {&groups, &again}) {
+    each->adaptation.add_point(1, std::vector<double>{1, 2}, 0);
+    each->end_window(10, {0.1, 0.2, 0.3});
+  }
+  EXPECT_EQ(again.adaptation.adapted(), groups.adaptation.adapted());
+  std::vector<double> saved = groups.adaptation.save();
+  saved.pop_back();
+  EXPECT_THROW(again.adaptation.restore(saved), InputError);
+}
+
+}  // namespace
+}  // namespace emomc
