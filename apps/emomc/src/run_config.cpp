@@ -52,8 +52,10 @@ void set_expression_defaults(const YamlNode& root, RunConfig& config) {
   config.likelihood.precision = Precision::float64;
   config.prior.scale_floor = 0;
   config.sampler.init = "prior";
-  if (find_value(root, "sampler.proposal.shape") == nullptr) config.sampler.proposal.shape = "dense";
   if (find_value(root, "sampler.proposal.kind") == nullptr) config.sampler.proposal.kind = "crank_nicolson";
+  const bool has_gradient = proposal_use(config.sampler.proposal.kind).gradient;
+  if (find_value(root, "sampler.proposal.shape") == nullptr && !has_gradient)
+    config.sampler.proposal.shape = "dense";
 }
 
 /// Reads the priors of the parameters of a likelihood of the user's own, each of which needs one.
@@ -185,6 +187,7 @@ RunConfig run_config_of(const YamlNode& root, const std::string& name) {
     if (decides && value != nullptr && is_used(key, config.likelihood)) key.read({*value, key.name}, config);
   }
   set_model_defaults(root, config);
+  config.sampler.proposal.target_acceptance = default_target_acceptance(config.sampler.proposal.kind);
   refuse_unused_keys(root, config);
   require_data_file(root);
   for (const ConfigKey& key : config_keys()) {
