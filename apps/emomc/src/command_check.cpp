@@ -10,6 +10,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/sampler/prior_units.hpp"
 #include "evaluation_check.hpp"
+#include "gradient_check.hpp"
 #include "progress.hpp"
 #include "run_identity.hpp"
 #include "run_setup.hpp"
@@ -65,6 +66,11 @@ void check(const Options& options) {
   RunSetup setup = set_up(config);
   const std::vector<double> starts = find_starts(config, setup);
   setup.precision = measure_mixed_precision(config, setup, starts, Verbosity::normal);
+  const GradientCheck gradient =
+      setup.row_model && config.likelihood.precision == Precision::float64
+          ? check_gradient(*setup.target, *setup.engine,
+                           {starts.data(), static_cast<std::size_t>(setup.target->dim())})
+          : GradientCheck{};
   const MemoryPlan memory = setup.engine->plan(setup.plans, setup.options.caches);
   const auto blocks = proposal_block_names(setup.proposal, *setup.target);
   const double steps = static_cast<double>(config.sampler.warmup) +
@@ -105,6 +111,7 @@ void check(const Options& options) {
                                 {"evaluations", evaluations}};
     json["starts"] = to_json(setup.starts);
     if (setup.precision.is_measured) json["mixed_precision"] = to_json(setup.precision);
+    if (gradient.is_done) json["gradient"] = to_json(gradient);
     for (const auto& prior : priors)
       json["priors"].push_back(
           {{"block", prior.name}, {"sampled", prior.sampled}, {"data_units", prior.data_units}});
@@ -128,6 +135,8 @@ void check(const Options& options) {
   const StartLines about_precision = describe(setup.precision);
   for (const auto& line : about_precision.said) std::cout << line << '\n';
   for (const auto& line : about_precision.warned) std::cout << "warning: " << line << '\n';
+  if (const std::string text = describe(gradient); !text.empty())
+    std::cout << (gradient.agrees() ? "" : "warning: ") << text << '\n';
   std::cout << "backend: " << engine_text(config, setup) << '\n';
   std::cout << memory_text(memory, setup.memory) << '\n';
   std::cout << fmt::format("output: {}{} in {}\n", config.sampler.chooses_draws ? "at most " : "",

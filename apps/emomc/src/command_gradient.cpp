@@ -52,7 +52,8 @@ int gradient(const Options& options) {
   const std::vector<std::string> names = element_names(setup.target->layout());
   nlohmann::ordered_json json{
       {"backend", backend_name(setup.backend)},
-      {"units", setup.loaded.units.is_identity() ? "of the data" : "of the sampler: columns are standardised"},
+      {"units",
+       setup.loaded.units.is_identity() ? "of the data" : "of the sampler: columns are standardised"},
       {"log_likelihood", number(at.log_likelihood)},
       {"log_prior", number(at.log_prior)},
       {"log_jacobian", number(at.log_jacobian)},
@@ -73,14 +74,17 @@ int gradient(const Options& options) {
 }  // namespace
 
 void add_gradient(CLI::App& app, int& status) {
-  auto* command = app.add_subcommand("gradient", "Log density of a posterior and its gradient at a point, as JSON");
+  auto* command =
+      app.add_subcommand("gradient", "Log density of a posterior and its gradient at a point, as JSON");
   auto options = std::make_shared<Options>();
   command->add_option("CONFIG", options->config, "YAML configuration")->required();
-  command->add_option("--at", options->at,
-                      "JSON file of the parameters, as loglik --parameters (default: the first chain's start)");
+  command->add_option(
+      "--at", options->at,
+      "JSON file of the parameters, as loglik --parameters (default: the first chain's start)");
   add_key_options(*command, *options);
   command->footer(
-      "likelihood_gradient: of the log likelihood with respect to the parameters. gradient: of log likelihood, log\n"
+      "likelihood_gradient: of the log likelihood with respect to the parameters. gradient: of log "
+      "likelihood, log\n"
       "prior and log Jacobian with respect to the unconstrained coordinates.\n"
       "Example: emomc gradient configs/sad.yaml");
   add_code_options(*command);

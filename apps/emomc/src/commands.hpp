@@ -22,6 +22,7 @@ void add_diagnose(CLI::App& app, int& status);
 void add_compare(CLI::App& app, int& status);
 void add_report(CLI::App& app, int& status);
 void add_loglik(CLI::App& app, int& status);
+void add_gradient(CLI::App& app, int& status);
 void add_export(CLI::App& app, int& status);
 void add_simulate(CLI::App& app, int& status);
 void add_bench(CLI::App& app, int& status);

@@ -10,9 +10,9 @@ namespace emomc::app {
 namespace {
 
 constexpr std::size_t kMostCompared = 50;
-constexpr double kStep = 1e-3;           // of u, of which a change by 1 is much
-constexpr double kRelative = 1e-5;       // of the derivative
-constexpr double kRounding = 1e-14;      // of the log density
+constexpr double kStep = 1e-3;       // of u, of which a change by 1 is much
+constexpr double kRelative = 1e-5;   // of the derivative
+constexpr double kRounding = 1e-14;  // of the log density
 
 double log_density(const Target& target, LikelihoodEngine& engine, std::span<const double> u,
                    std::vector<double>& theta) {
@@ -38,7 +38,8 @@ PosteriorGradient posterior_gradient(const Target& target, LikelihoodEngine& eng
   DeviceArray<double> point(engine.device(), static_cast<std::size_t>(dim)), value(engine.device(), 1),
       gradient(engine.device(), static_cast<std::size_t>(dim));
   point.upload({at.theta.begin(), at.theta.begin() + dim});
-  engine.evaluate_with_gradient({1, dim, dim, point.data(), value.data()}, {gradient.data(), dim}, {nullptr, 1});
+  engine.evaluate_with_gradient({1, dim, dim, point.data(), value.data()}, {gradient.data(), dim},
+                                {nullptr, 1});
   at.log_likelihood = value.download()[0];
   at.likelihood_gradient = gradient.download();
   at.gradient.resize(at.u.size());
@@ -66,8 +67,8 @@ GradientCheck check_gradient(const Target& target, LikelihoodEngine& engine, std
       u[i] = at.u[i];
       return (up - down) / (2 * step);
     };
-    // Where a parameter is narrow beside 1, shorter steps are needed: the smallest change between two extrapolations
-    // is the error.
+    // Where a parameter is narrow beside 1, shorter steps are needed: the smallest change between two
+    // extrapolations is the error.
     double best = 0, error = INFINITY;
     for (double step = kStep; step > 1e-6; step /= 4) {
       const double coarse = slope(2 * step), fine = slope(step), extrapolated = (4 * fine - coarse) / 3;
@@ -91,8 +92,9 @@ GradientCheck check_gradient(const Target& target, LikelihoodEngine& engine, std
 std::string describe(const GradientCheck& check) {
   if (!check.is_done) return "";
   if (check.agrees())
-    return fmt::format("gradient: at the first start its {} elements agree with differences of the log density",
-                       check.num_compared);
+    return fmt::format(
+        "gradient: at the first start its {} elements agree with differences of the log density",
+        check.num_compared);
   return fmt::format(
       "gradient: at the first start element {} is {:.8g}, and differences of the log density give {:.8g}; a "
       "density with a kink there, or a defect of emomc",
@@ -102,10 +104,11 @@ std::string describe(const GradientCheck& check) {
 nlohmann::ordered_json to_json(const GradientCheck& check) {
   return {{"compared", check.num_compared},
           {"agrees", check.agrees()},
-          {"worst", {{"coordinate", check.worst},
-                     {"derivative", check.derivative},
-                     {"difference", check.difference},
-                     {"bound", check.bound}}}};
+          {"worst",
+           {{"coordinate", check.worst},
+            {"derivative", check.derivative},
+            {"difference", check.difference},
+            {"bound", check.bound}}}};
 }
 
 }  // namespace emomc::app

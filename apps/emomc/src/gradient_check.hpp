@@ -12,9 +12,10 @@ namespace emomc::app {
 
 /// In the sampler's units, which are the data's where no column is standardised.
 struct PosteriorGradient {
-  std::vector<double> theta;                ///< [target.dim()]
-  std::vector<double> u;                    ///< [target.dim_unconstrained()]
-  std::vector<double> likelihood_gradient;  ///< [engine.layout().dim()]: of the log likelihood with respect to theta
+  std::vector<double> theta;  ///< [target.dim()]
+  std::vector<double> u;      ///< [target.dim_unconstrained()]
+  std::vector<double>
+      likelihood_gradient;  ///< [engine.layout().dim()]: of the log likelihood with respect to theta
   /// [target.dim_unconstrained()]: of log likelihood, log prior and log Jacobian with respect to u
   std::vector<double> gradient;
   double log_likelihood = 0, log_prior = 0, log_jacobian = 0;
@@ -22,7 +23,8 @@ struct PosteriorGradient {
 
 /// At theta [target.dim()], for an engine with gradients. Allocates the engine's memory for one chain. Throws
 /// InputError where theta is outside the support.
-PosteriorGradient posterior_gradient(const Target& target, LikelihoodEngine& engine, std::span<const double> theta);
+PosteriorGradient posterior_gradient(const Target& target, LikelihoodEngine& engine,
+                                     std::span<const double> theta);
 
 /// A gradient beside central differences of the log density, which are extrapolated to step 0.
 struct GradientCheck {

@@ -286,10 +286,16 @@ std::unique_ptr<Target> make_target(const ModelSpec& model, const PriorSet& prio
 
 namespace {
 
+/// The backend that the configuration asks for. Gradients are computed on the host so far.
+Backend asked_backend(const RunConfig& config) {
+  const bool needs_gradient = proposal_use(config.sampler.proposal.kind).gradient;
+  return config.backend == Backend::automatic && needs_gradient ? Backend::cpu : config.backend;
+}
+
 /// Data, likelihood, engine and target of a likelihood of the user's own.
 void set_up_expression(const RunConfig& config, RunSetup& setup) {
-  LoadedExpression own =
-      load_expression(config.data, config.likelihood.expression, config.backend, config.sampler.chains);
+  LoadedExpression own = load_expression(config.data, config.likelihood.expression, asked_backend(config),
+                                         config.sampler.chains);
   setup.loaded = std::move(own.loaded);
   setup.expression = std::move(own.expression);
   setup.backend = own.backend;
@@ -314,13 +320,19 @@ void set_up_model(const RunConfig& config, RunSetup& setup) {
   if (!config.data.standardize)
     setup.log_prior_offset =
         log_prior_offset(config.prior, model_layout(setup.model, data.dim), setup.loaded.units);
-  setup.backend = resolve_backend(config.backend, setup.model, data, config.sampler.chains);
+  setup.backend = resolve_backend(asked_backend(config), setup.model, data, config.sampler.chains);
   setup.device = make_device(setup.backend);
   setup.engine = make_engine(setup.backend, setup.model, config.likelihood.precision, data, *setup.device,
                              config.threads);
 }
 
 }  // namespace
+
+std::string why_no_gradient(const RunSetup& setup) {
+  if (setup.engine->capabilities().gradient) return "";
+  if (setup.backend == Backend::cuda) return "the cuda backend has no gradients yet; backend: cpu has them";
+  return setup.row_model ? setup.row_model->why_no_gradient() : "model " + setup.model.name + " has none";
+}
 
 RunSetup set_up(const RunConfig& config) {
   RunSetup setup;
@@ -335,6 +347,11 @@ RunSetup set_up(const RunConfig& config) {
     setup.plans.push_back({static_cast<std::uint64_t>(chain), {0}, 1.0, 0});
   proposal_block_names(setup.proposal, *setup.target);  // throws if no parameter is free
   check_proposal(setup.proposal, *setup.target, setup.plans);
+  if (proposal_use(setup.proposal.kind).gradient && !why_no_gradient(setup).empty())
+    throw InputError("sampler.proposal.kind: " + setup.proposal.kind +
+                     " needs a gradient, and there is none: " + why_no_gradient(setup) +
+                     "; allowed here: " + joined(proposal_names(*setup.engine)));
+  check_proposal(setup.proposal, *setup.engine);
   setup.memory = sampler_memory(setup.device->kind(), {setup.target.get(), 1}, setup.proposal, setup.plans);
   setup.options.warmup = config.sampler.warmup;
   setup.options.draws = config.sampler.draws;

@@ -113,6 +113,9 @@ ComponentCaches caches_that_fit(const LikelihoodEngine& engine, const Target& ta
 std::unique_ptr<Target> make_target(const ModelSpec& model, const PriorSet& prior, const LoadedData& loaded,
                                     bool standardize);
 
+/// Why the engine has no gradient; empty where it has one.
+std::string why_no_gradient(const RunSetup& setup);
+
 /// Throws InputError for everything in the configuration or the data that cannot be sampled.
 RunSetup set_up(const RunConfig& config);
 

@@ -88,7 +88,8 @@ def main():
             count += 1
             print(name, len(row), *(x if isinstance(x, int) else float(x).hex() for x in row), mp.nstr(value, 20),
                   *(mp.nstr(mp.re(x), 17) for x in numbers), flush=True)
-        if count == 0:
+        # mpmath's integrals of the skew normal distribution have too few digits; its tails are tested by their density.
+        if count == 0 and "skew_normal" not in name:
             sys.exit(f"{name}: no arguments")
 
 
