@@ -128,29 +128,60 @@ TEST(Gradient, IsThatOfJax) {
 
 // Central differences with one step of Richardson's extrapolation, at h and h / 2: the error is h^4 / 480
 // times the fifth derivative, and the density's rounding over h.
+void expect_differences(const Case& c, const std::vector<double>& u) {
+  const std::vector<double> gradient = gradient_at(c, u);
+  const double rounding = std::abs(log_density_at(c, u));
+  for (std::size_t i = 0; i < u.size(); ++i) {
+    const auto slope = [&](double h) {
+      std::vector<double> moved = u;
+      moved[i] = u[i] + h;
+      const double up = log_density_at(c, moved);
+      moved[i] = u[i] - h;
+      return (up - log_density_at(c, moved)) / (2 * h);
+    };
+    constexpr double kStep = 2e-3;
+    const double expected = (4 * slope(kStep / 2) - slope(kStep)) / 3;
+    EXPECT_NEAR(gradient[i], expected, 1e-7 * (1 + std::abs(expected)) + 1e-11 * rounding)
+        << i << " of " << c.name;
+  }
+}
+
+std::vector<double> normal_numbers(std::size_t n, double sd, std::mt19937_64& random) {
+  std::normal_distribution<double> normal(0, sd);
+  std::vector<double> u(n);
+  for (double& x : u) x = normal(random);
+  return u;
+}
+
 TEST(Gradient, IsThatOfDifferences) {
   std::mt19937_64 random(5);
   for (const Case& c : cases())
-    for (const double size : {0.5, 1.5}) {
-      std::normal_distribution<double> normal(0, size);
-      std::vector<double> u(c.u.size());
-      for (double& x : u) x = normal(random);
-      const std::vector<double> gradient = gradient_at(c, u);
-      const double rounding = std::abs(log_density_at(c, u));
-      for (std::size_t i = 0; i < u.size(); ++i) {
-        const auto slope = [&](double h) {
-          std::vector<double> moved = u;
-          moved[i] = u[i] + h;
-          const double up = log_density_at(c, moved);
-          moved[i] = u[i] - h;
-          return (up - log_density_at(c, moved)) / (2 * h);
-        };
-        constexpr double kStep = 2e-3;
-        const double expected = (4 * slope(kStep / 2) - slope(kStep)) / 3;
-        EXPECT_NEAR(gradient[i], expected, 1e-7 * (1 + std::abs(expected)) + 1e-11 * rounding)
-            << i << " of " << c.name;
-      }
-    }
+    for (const double sd : {0.5, 1.5}) expect_differences(c, normal_numbers(c.u.size(), sd, random));
+}
+
+// Lists next to each other, each of which ends where the next one begins.
+TEST(Gradient, OfNeighbouringListsIsThatOfDifferences) {
+  std::mt19937_64 random(6);
+  for (const Support support : {Support::real, Support::positive, Support::unit_interval}) {
+    ParameterLayout layout;
+    PriorSet prior;
+    prior.scale_floor = 0;
+    const auto add = [&](const std::string& name, int size, ListOrder order) {
+      layout.blocks.push_back({name, {size}, support, DataUnit::none, Influence::everything, -1, -1});
+      const bool is_interval = support == Support::unit_interval;
+      prior.blocks[name] = {is_interval ? PriorFamily::beta : PriorFamily::normal,
+                            {{{}, {is_interval ? 2.0 : 0.3}}, {{}, {1.5}}}};
+      prior.list_orders[name] = order;
+    };
+    add("a", 4, ListOrder::increasing);
+    add("b", 3, ListOrder::increasing);
+    add("c", 5, ListOrder::decreasing);
+    add("d", 6, ListOrder::decreasing);
+    add("e", 1, ListOrder::increasing);
+    add("f", 2, ListOrder::increasing);
+    Case c{Target(layout, prior, std::span<const double>()), normal_numbers(21, 2, random), 0.6, {}, {}, ""};
+    for (int i = 0; i < 5; ++i) expect_differences(c, normal_numbers(21, 1, random));
+  }
 }
 
 // Threads as a team.
