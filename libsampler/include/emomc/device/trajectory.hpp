@@ -73,7 +73,7 @@ EMOMC_HD Arrival arrive(const Team& team, const TrajectoryView& v, const Traject
     const double energy = kinetic_energy(team, n, t.x.momentum) - log_density;
     if (is_finite(energy))
       arrival.energy = energy;
-    else
+    else if (!all_finite(team, t.x.moving_gradient, n))
       state.fault = 1;
   } else if (log_density != -kInfinity && all_finite(team, t.rows.theta, v.step.table.dim)) {
     state.fault = 1;
