@@ -216,6 +216,8 @@ Continue ChainRunner::report(const SegmentResult& segment) {
       chain_proposed += segment.proposed[c * num_blocks + b];
     }
     proposed += static_cast<double>(chain_proposed);
+    // While the step size is learnt, trajectories run far out of the posterior, where a density may overflow.
+    if (trajectories_ && segment.end_step <= warmup_end()) continue;
     if (chain_proposed >= kProposalsBeforeNanShare &&
         static_cast<double>(segment.faults[c]) > options_.max_nan_share * static_cast<double>(chain_proposed))
       throw DensityError("chain " + std::to_string(plans_[c].id) + ": " + std::to_string(segment.faults[c]) +

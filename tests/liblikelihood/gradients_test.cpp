@@ -132,11 +132,12 @@ TEST(Gradients, OfFunctionsHaveTheDerivativesOfMpmath) {
     for (std::size_t i = 0, p = 0; i < c.arguments.size(); ++i) {
       if (std::isnan(c.derivatives[i])) continue;
       const double value = ours.gradient[p++], exact = c.derivatives[i];
-      // The derivative itself to nine digits; what a change of the arguments by a few last digits makes comes
-      // on top.
-      // Those of tails with respect to their shape are differences of the tail's logarithm.
+      // The derivative to nine digits; on top what a change of the arguments by a few last digits makes, and
+      // what a change of the argument by its own size would not be seen by in the value. Derivatives of tails
+      // with respect to their shape are differences of the tail's logarithm.
       double bar = 1e-9 * std::abs(exact) + 1e-14 * c.conditions[i] + 1e-300;
-      if (is_of_tail(c.name) && c.arguments[i] != 0) bar += 1e-12 * std::abs(c.value / c.arguments[i]);
+      if (c.arguments[i] != 0)
+        bar += (is_of_tail(c.name) ? 1e-12 : 1e-14) * std::abs(c.value / c.arguments[i]);
       const double error = std::abs(value - exact) / bar;
       std::string where = c.name + "(";
       for (double x : c.arguments) where += std::to_string(x) + " ";

@@ -13,9 +13,10 @@
 namespace emomc::app {
 namespace {
 
-constexpr double kFarApart = 3;        // in sds of a chain, if R-hat is above 1.1
-constexpr double kSomeDistance = 0.5;  // the same for smaller R-hat
-constexpr double kLongStretch = 0.1;   // share of the draws without a move
+constexpr double kFarApart = 3;           // in sds of a chain, if R-hat is above 1.1
+constexpr double kSomeDistance = 0.5;     // the same for smaller R-hat
+constexpr double kLongStretch = 0.1;      // share of the draws without a move
+constexpr double kMostDivergent = 0.005;  // share of the draws
 
 class Judge {
  public:
@@ -255,9 +256,11 @@ class Judge {
   void check_divergences() {
     std::size_t count = 0;
     for (std::size_t n : draws_.divergences) count += n;
+    // A few may be chance; many mean that a part of the posterior cannot be reached at this step size.
+    const auto draws = static_cast<double>(draws_.num_draws * draws_.num_chains());
     if (count > 0)
-      add(Severity::problem, "divergences",
-          fmt::format("{} after warm-up", counted(count, "divergent transition")),
+      add(static_cast<double>(count) > kMostDivergent * draws ? Severity::problem : Severity::warning,
+          "divergences", fmt::format("{} after warm-up", counted(count, "divergent transition")),
           draws_.statistics.empty()
               ? "a higher adapt_delta, or another parameterisation"
               : "a higher sampler.proposal.target_acceptance (0.95, say), or another parameterisation");

@@ -88,7 +88,9 @@ log_gamma_difference_by_y(x, y, v) = digamma(x + y)
 log_gamma_p_by_x(x, y, v) = log_gamma_p_by_shape(x, y, gamma_step(x, y, v))
 log_gamma_p_by_y(x, y, v) = exp((x - 1) * log(y) - y - lgamma(x) - v)
 log_gamma_q_by_x(x, y, v) = log_gamma_q_by_shape(x, y, gamma_step(x, y, v))
-log_gamma_q_by_y(x, y, v) = -exp((x - 1) * log(y) - y - lgamma(x) - v)
+log_gamma_q_by_y(x, y, v) =
+    if_else(y > fmax(1e4, 100 * x), (x - 1 - y + (1 - x) / (y + 3 - x - 2 * (2 - x) / (y + 5 - x))) / y,
+    -exp((x - 1) * log(y) - y - lgamma(x) - v))
 log_modified_bessel_first_kind_by_y(x, y, v) = bessel_ratio(x, y)
 log_modified_bessel_first_kind_scaled_by_y(x, y, v) = bessel_ratio(x, y) - 1
 log_skew_normal_cdf_by_x(x, y, v) =

@@ -40,7 +40,7 @@ def derivative(function, arguments, i):
     for digits in (60, 400) if not SLOW else (60,):
         with mp.workdps(digits):
             fine, coarse = (difference(function, arguments, i, digits / 60 * s) for s in (25, 20))
-            if not mp.isfinite(fine) or abs(fine - coarse) <= mpf(10)**-18 * abs(fine):
+            if not mp.isfinite(fine) or abs(fine - coarse) <= mpf(10)**-18 * abs(fine) and (fine != 0 or digits > 60):
                 return fine
     raise Imprecise
 
@@ -83,7 +83,7 @@ def main():
                         numbers += [mp.nan, mpf(0)]
             except (ValueError, ZeroDivisionError, TypeError, AttributeError, AssertionError, Imprecise):
                 continue  # a step leaves the domain, or the derivative is lost among rounding errors
-            if not mp.isfinite(value) or any(mp.isinf(x) or mp.im(x) != 0 or abs(x) > 1e200 for x in numbers):
+            if not mp.isfinite(value) or any(mp.isinf(x) or mp.im(x) != 0 or abs(x) > 1e200 or 0 < abs(x) < 1e-50 for x in numbers):
                 continue
             count += 1
             print(name, len(row), *(x if isinstance(x, int) else float(x).hex() for x in row), mp.nstr(value, 20),

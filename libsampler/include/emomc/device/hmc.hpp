@@ -58,6 +58,7 @@ struct OneLeapfrog {
 /// Target: the optimal acceptance rate in many dimensions (Roberts and Rosenthal 1998).
 struct Mala : FixedTrajectory<OneLeapfrog> {
   static constexpr const char* name = "mala";
+  static constexpr bool has_divergences = false;
   static constexpr double target_acceptance = 0.574;
 };
 

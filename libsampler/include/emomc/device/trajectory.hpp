@@ -124,6 +124,13 @@ EMOMC_HD TrajectoryState begin_trajectory(const Team& team, const Trajectory& t,
   return state;
 }
 
+/// Whether the draw counts as divergent: of a single leapfrog a large error is a rejection like any other.
+template <class Kind>
+EMOMC_INLINE int is_divergent(const TrajectoryState& state) {
+  if constexpr (requires { Kind::has_divergences; }) return Kind::has_divergences ? state.divergent : 0;
+  return state.divergent;
+}
+
 /// Counts and records the draw that has ended.
 template <class Kind, class Team>
 EMOMC_HD void finish_draw(const Team& team, const TrajectoryView& v, const Trajectory& t,
@@ -149,12 +156,17 @@ EMOMC_HD void finish_draw(const Team& team, const TrajectoryView& v, const Traje
   totals.draws += 1;
   totals.acceptance += acceptance;
   totals.leapfrogs += state.num_leapfrogs;
-  totals.divergences += state.divergent;
+  totals.divergences += is_divergent<Kind>(state);
   totals.deepest += state.depth == kMostDoublings ? 1 : 0;
   const i64 slot = slot_of(plan, done);
   if (slot != kNoSlot)
-    v.statistics[slot * s.num_chains + t.chain] = {
-        t.step_size, acceptance, state.sample_energy, state.depth, state.num_leapfrogs, state.divergent, 0};
+    v.statistics[slot * s.num_chains + t.chain] = {t.step_size,
+                                                   acceptance,
+                                                   state.sample_energy,
+                                                   state.depth,
+                                                   state.num_leapfrogs,
+                                                   is_divergent<Kind>(state),
+                                                   0};
 }
 
 /// Begins the draw of step t.step + 1 and proposes its first point.

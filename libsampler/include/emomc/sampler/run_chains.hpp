@@ -76,7 +76,7 @@ struct RunOptions {
   std::uint64_t seed = 0;
   /// The run ends with a DensityError once a larger share of a chain's proposals than this had a density of
   /// NaN or +infinity. It is checked from 1,000 proposals on, and the counts restart where a warm-up starts
-  /// or ends.
+  /// or ends. Of gradient samplers only draws after warm-up count.
   double max_nan_share = 0.01;
   bool keep_warmup = false;  ///< hand the draws of warm-up, thinned alike, to the handler as well
   ComponentCaches caches = ComponentCaches::on;
