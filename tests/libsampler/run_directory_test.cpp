@@ -39,12 +39,16 @@ class RunDirectory : public ::testing::Test {
     for (int j = 0; j < 6; ++j) theta.push_back(i + 0.1 * j);
     return theta;
   }
+  static DrawStatistics statistics(int i) {
+    return {0.5 + i, 0.25 * i, 1000.25 - i, i, (1 << i) - 1, i % 2, 0};
+  }
   // Writes three blocks of draws and two of acceptance counts; draw i has step 12 + 2 i.
-  fs::path write_chain() const {
+  fs::path write_chain(bool with_statistics = false) const {
     fs::path file = folder_ / "chain-3.emc";
     ChainWriter writer(file, header());
     for (int i = 0; i < 7; ++i) {
       const auto theta = point(i);
+      if (with_statistics) writer.append(statistics(i));
       writer.append(DrawView{12 + 2 * i, -1.0 * i, -100.5 * i, theta});
       if (i % 3 == 2) {
         const std::vector<std::uint64_t> accepted{1, 2}, proposed{6, 6};
@@ -71,6 +75,17 @@ class RunDirectory : public ::testing::Test {
       EXPECT_EQ(std::vector<double>(chain.parameters.begin() + 6 * i, chain.parameters.begin() + 6 * i + 6),
                 point(static_cast<int>(i)));
     }
+    if (chain.statistics.empty()) return;
+    ASSERT_EQ(chain.statistics.size(), static_cast<std::size_t>(chain.num_draws));
+    for (int i = 0; i < chain.num_draws; ++i) {
+      const DrawStatistics is = chain.statistics[static_cast<std::size_t>(i)], was = statistics(i);
+      EXPECT_EQ(is.step_size, was.step_size);
+      EXPECT_EQ(is.acceptance, was.acceptance);
+      EXPECT_EQ(is.energy, was.energy);
+      EXPECT_EQ(is.tree_depth, was.tree_depth);
+      EXPECT_EQ(is.num_leapfrogs, was.num_leapfrogs);
+      EXPECT_EQ(is.divergent, was.divergent);
+    }
   }
 
   fs::path folder_;
@@ -86,26 +101,36 @@ TEST_F(RunDirectory, DrawsComeBackBitForBit) {
   EXPECT_EQ(chain.bytes_ignored, 0);
 }
 
+TEST_F(RunDirectory, StatisticsComeBackBitForBit) {
+  const ChainDraws chain = read_chain(write_chain(true));
+  ASSERT_EQ(chain.statistics.size(), 7U);
+  expect_prefix(chain);
+  EXPECT_TRUE(read_chain(write_chain(false)).statistics.empty());
+}
+
 TEST_F(RunDirectory, AFileCutAtAnyByteGivesTheDrawsBeforeIt) {
-  const fs::path file = write_chain();
-  const std::string whole = content_of(file);
-  std::int64_t most = 0;
-  for (std::size_t length = 0; length <= whole.size(); ++length) {
-    write_content(file, whole.substr(0, length));
-    try {
-      const ChainDraws chain = read_chain(file);
-      expect_prefix(chain);
-      EXPECT_GE(chain.num_draws, most) << length;
-      most = chain.num_draws;
-    } catch (const InputError&) {
-      EXPECT_EQ(most, 0) << length;  // the header itself was cut
+  for (const bool with_statistics : {false, true}) {
+    const fs::path file = write_chain(with_statistics);
+    const std::string whole = content_of(file);
+    std::int64_t most = 0;
+    for (std::size_t length = 0; length <= whole.size(); ++length) {
+      write_content(file, whole.substr(0, length));
+      try {
+        const ChainDraws chain = read_chain(file);
+        expect_prefix(chain);
+        EXPECT_EQ(chain.statistics.size(), with_statistics ? static_cast<std::size_t>(chain.num_draws) : 0U);
+        EXPECT_GE(chain.num_draws, most) << length;
+        most = chain.num_draws;
+      } catch (const InputError&) {
+        EXPECT_EQ(most, 0) << length;  // the header itself was cut
+      }
     }
+    EXPECT_EQ(most, 7);
   }
-  EXPECT_EQ(most, 7);
 }
 
 TEST_F(RunDirectory, EveryFlippedBitIsRefusedWithItsPlaceAndWhatCanBeDone) {
-  const fs::path file = write_chain();
+  const fs::path file = write_chain(true);
   const std::string whole = content_of(file);
   for (std::size_t bit = 0; bit < 8 * whole.size(); bit += 5) {  // all positions within a byte
     std::string damaged = whole;
@@ -150,6 +175,7 @@ TEST_F(RunDirectory, AppendingGoesOnFromACommit) {
     ChainWriter writer(file, header());
     for (int i = 0; i < 4; ++i) {
       const auto theta = point(i);
+      writer.append(statistics(i));
       writer.append(DrawView{12 + 2 * i, -1.0 * i, -100.5 * i, theta});
       if (i == 2) committed = writer.commit();
     }
@@ -160,6 +186,7 @@ TEST_F(RunDirectory, AppendingGoesOnFromACommit) {
     ChainWriter writer(file, header(), end);
     for (int i = 3; i < 7; ++i) {
       const auto theta = point(i);
+      writer.append(statistics(i));
       writer.append(DrawView{12 + 2 * i, -1.0 * i, -100.5 * i, theta});
     }
   }

@@ -42,8 +42,8 @@ TrajectorySummaryOfRun summarize_trajectories(const DrawSet& draws) {
     double acceptance = 0;
     for (std::size_t i = 0; i < draws.num_draws; ++i) {
       acceptance += chain[i].acceptance;
-      summary.mean_leapfrogs += chain[i].num_leapfrogs / all;
-      summary.mean_step_size += chain[i].step_size / all;
+      summary.mean_leapfrogs += chain[i].num_leapfrogs;
+      summary.mean_step_size += chain[i].step_size;
       summary.num_divergent += chain[i].divergent != 0 ? 1 : 0;
       summary.num_deepest += chain[i].tree_depth == device::kMostDoublings ? 1 : 0;
     }
@@ -54,6 +54,8 @@ TrajectorySummaryOfRun summarize_trajectories(const DrawSet& draws) {
     const double of_chain = bfmi(chain, draws.num_draws);
     if (!(of_chain >= summary.lowest_bfmi)) summary.lowest_bfmi = of_chain;
   }
+  summary.mean_leapfrogs /= all;
+  summary.mean_step_size /= all;
   return summary;
 }
 
