@@ -61,8 +61,20 @@ std::vector<Model> models() {
   return all;
 }
 
+/// A proposal and how many of its steps make a draw nearly independent of the one before.
+struct Sampler {
+  const char* kind;
+  ProposalShape shape;
+  std::int64_t warmup, thin;
+};
+const std::vector<Sampler> kSamplers{{"crank_nicolson", ProposalShape::dense, 2000, 60},
+                                     {"nuts", ProposalShape::diagonal, 600, 6},
+                                     {"hmc", ProposalShape::dense, 600, 10},
+                                     {"mala", ProposalShape::diagonal, 1000, 60}};
+
 /// Counts of the ranks of each parameter and of the log likelihood.
-std::vector<std::vector<int>> ranks(const Model& model, const ExpressionSpec& assumed) {
+std::vector<std::vector<int>> ranks(const Model& model, const ExpressionSpec& assumed,
+                                    const Sampler& sampler = kSamplers[0]) {
   const std::vector<std::string> columns{"x", "g", "y"};
   const Expression expression(model.spec, columns), fitted(assumed, columns);
   const Target target(expression.layout(), model.prior, std::span<const double>());
@@ -93,13 +105,12 @@ std::vector<std::vector<int>> ranks(const Model& model, const ExpressionSpec& as
   const auto device = make_device(Backend::cpu);
   const auto engine = make_engine(Backend::cpu, bound.model, Precision::float64, bound.data, *device);
   RunOptions options;
-  options.warmup = 2000;
+  options.warmup = sampler.warmup;
   options.draws = kDraws;
-  options.thin = 60;
+  options.thin = sampler.thin;
   options.seed = kSeed;
   testing::Keeper keeper;
-  run_chains(*engine, target, {"crank_nicolson", ProposalShape::dense, 0.234}, plans, options, truths,
-             keeper);
+  run_chains(*engine, target, {sampler.kind, sampler.shape}, plans, options, truths, keeper);
   // The log likelihood of the truth, as a quantity that depends on the data too.
   engine->allocate(plans, ComponentCaches::off);
   std::vector<double> of_truth(kReplicates);
@@ -122,15 +133,18 @@ std::vector<std::vector<int>> ranks(const Model& model, const ExpressionSpec& as
 }
 
 int num_outside(const std::vector<std::vector<int>>& counts) {
-  // 18 quantities in all: the false-alarm rate of the three models together is at most 1e-6.
-  const testing::EcdfBand band = testing::EcdfBands(kReplicates, kDraws).band(1e-6 / 18);
+  // 18 quantities in all for each sampler: the false-alarm rate of all tests together is at most 1e-6.
+  const double share = 1e-6 / 18 / static_cast<double>(kSamplers.size());
+  const testing::EcdfBand band = testing::EcdfBands(kReplicates, kDraws).band(share);
   return static_cast<int>(std::count_if(
       counts.begin(), counts.end(),
       [&](const std::vector<int>& of_quantity) { return testing::outside_band(band, of_quantity) > 0; }));
 }
 
 TEST(ExpressionCalibration, RanksOfTheTruthAreUniform) {
-  for (const Model& model : models()) EXPECT_EQ(num_outside(ranks(model, model.spec)), 0) << model.name;
+  for (const Sampler& sampler : kSamplers)
+    for (const Model& model : models())
+      EXPECT_EQ(num_outside(ranks(model, model.spec, sampler)), 0) << model.name << ", " << sampler.kind;
 }
 
 TEST(ExpressionCalibration, SeesAnotherLikelihood) {
