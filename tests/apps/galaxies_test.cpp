@@ -42,7 +42,7 @@ TEST_F(Galaxies, EveryProposalHasAConfigurationThatRuns) {
   std::filesystem::create_directories(folder / "configs");
   std::filesystem::copy_file(EMOMC_SOURCE_DIR "/configs/galaxies.csv", folder / "configs/galaxies.csv");
   for (const std::string& kind : proposal_names()) {
-    if (proposal_use(kind).gradient) continue;  // no engine has gradients yet
+    if (proposal_use(kind).gradient) continue;  // they have no configurations yet
     const auto result =
         folder.run("run '" EMOMC_SOURCE_DIR "/configs/proposals/" + kind + ".yaml' -q --output runs/" + kind +
                    " --set sampler.warmup=100 --set sampler.draws=20");
