@@ -28,7 +28,7 @@ struct FullMixture : GaussianMixture {
   EMOMC_INLINE int num_parameters() const { return num_components * (1 + dim + triangle_size(dim)); }
   /// Element (i, j), j <= i, of L with Sigma = L L'.
   EMOMC_INLINE double factor(const double* theta, int k, int i, int j) const {
-    return theta[factor_index(k, i, j)];
+    return theta[num_components * (1 + dim) + k * triangle_size(dim) + triangle_index(i, j)];
   }
   EMOMC_INLINE int factor_index(int k, int i, int j) const {
     return num_components * (1 + dim) + k * triangle_size(dim) + triangle_index(i, j);

@@ -54,9 +54,14 @@ struct GaussianMixture {
   EMOMC_INLINE double weight_slope(int) const { return 1.0; }
   EMOMC_INLINE int mean_index(int k, int j) const { return num_components + k * dim + j; }
   EMOMC_INLINE int scale_index(int k, int j) const { return num_components * (1 + dim) + k * dim + j; }
-  EMOMC_INLINE double weight(const double* theta, int k) const { return theta[weight_index(k)]; }
-  EMOMC_INLINE double mean(const double* theta, int k, int j) const { return theta[mean_index(k, j)]; }
-  EMOMC_INLINE double scale(const double* theta, int k, int j) const { return theta[scale_index(k, j)]; }
+  // These do not call the functions above: a kernel of full covariances in float64 spilled registers then.
+  EMOMC_INLINE double weight(const double* theta, int k) const { return theta[k]; }
+  EMOMC_INLINE double mean(const double* theta, int k, int j) const {
+    return theta[num_components + k * dim + j];
+  }
+  EMOMC_INLINE double scale(const double* theta, int k, int j) const {
+    return theta[num_components * (1 + dim) + k * dim + j];
+  }
 };
 
 }  // namespace emomc::device

@@ -25,7 +25,9 @@ struct SphericalMixture : GaussianMixture {
 
   EMOMC_INLINE int num_parameters() const { return num_components * (2 + dim); }
   EMOMC_INLINE int scale_index(int k, int) const { return num_components * (1 + dim) + k; }
-  EMOMC_INLINE double scale(const double* theta, int k, int j) const { return theta[scale_index(k, j)]; }
+  EMOMC_INLINE double scale(const double* theta, int k, int) const {
+    return theta[num_components * (1 + dim) + k];
+  }
 };
 
 }  // namespace emomc::device

@@ -95,7 +95,9 @@ struct StudentTMixture : GaussianMixture {
   EMOMC_INLINE StudentTShape shape() const { return {num_components, dim}; }
   EMOMC_INLINE int num_parameters() const { return num_components * (2 + 2 * dim); }
   EMOMC_INLINE int freedom_index(int k) const { return num_components * (1 + 2 * dim) + k; }
-  EMOMC_INLINE double degrees_of_freedom(const double* theta, int k) const { return theta[freedom_index(k)]; }
+  EMOMC_INLINE double degrees_of_freedom(const double* theta, int k) const {
+    return theta[num_components * (1 + 2 * dim) + k];
+  }
 };
 
 /// log2 of the part of a component's normaliser that depends on `exponent`, (nu + d) / 2, and d alone, less

@@ -48,8 +48,8 @@ struct TwoGaussian {
   EMOMC_INLINE double weight_slope(int k) const { return k == 0 ? 1.0 : -1.0; }
   EMOMC_INLINE int mean_index(int, int) const { return 1; }
   EMOMC_INLINE int scale_index(int k, int) const { return 2 + k; }
-  EMOMC_INLINE double mean(const double* theta, int k, int j) const { return theta[mean_index(k, j)]; }
-  EMOMC_INLINE double scale(const double* theta, int k, int j) const { return theta[scale_index(k, j)]; }
+  EMOMC_INLINE double mean(const double* theta, int, int) const { return theta[1]; }
+  EMOMC_INLINE double scale(const double* theta, int k, int) const { return theta[2 + k]; }
 };
 
 }  // namespace emomc::device
