@@ -9,10 +9,12 @@
 namespace emomc::app {
 namespace {
 
-constexpr std::size_t kMostCompared = 50;
-constexpr double kStep = 1e-3;       // of u, of which a change by 1 is much
-constexpr double kRelative = 1e-5;   // of the derivative
-constexpr double kRounding = 1e-14;  // of the log density
+// Coordinates that are compared, and rows that are evaluated for it: fractions of a second.
+constexpr std::size_t kMostCompared = 50, kMostRows = 100'000'000, kMostRowsOfReference = 1'000'000;
+constexpr std::size_t kEvaluations = 24;  // of a coordinate, about
+constexpr double kStep = 1e-3;            // of u, of which a change by 1 is much
+constexpr double kRelative = 1e-5;        // of the derivative
+constexpr double kRounding = 1e-14;       // of the log density
 
 double log_density(const Target& target, LikelihoodEngine& engine, std::span<const double> u,
                    std::vector<double>& theta) {
@@ -57,7 +59,10 @@ GradientCheck check_gradient(const Target& target, LikelihoodEngine& engine, std
   if (!std::isfinite(value)) return check;
   check.is_done = true;
   std::vector<double> point(at.theta.size()), u = at.u;
-  const std::size_t n = u.size(), stride = std::max<std::size_t>(1, (n + kMostCompared - 1) / kMostCompared);
+  const std::size_t most_rows = engine.name() == "reference" ? kMostRowsOfReference : kMostRows;
+  const std::size_t most = std::clamp<std::size_t>(
+      most_rows / (kEvaluations * std::max<std::size_t>(1, engine.num_rows())), 1, kMostCompared);
+  const std::size_t n = u.size(), stride = std::max<std::size_t>(1, (n + most - 1) / most);
   for (std::size_t i = 0; i < n; i += stride) {
     const auto slope = [&](double step) {
       u[i] = at.u[i] + step;

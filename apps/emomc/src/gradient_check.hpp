@@ -29,7 +29,7 @@ PosteriorGradient posterior_gradient(const Target& target, LikelihoodEngine& eng
 /// A gradient beside central differences of the log density, which are extrapolated to step 0.
 struct GradientCheck {
   bool is_done = false;  ///< false: the engine has no gradients, or its precision is too low for differences
-  std::size_t num_compared = 0;  ///< coordinates of u, at most 50
+  std::size_t num_compared = 0;  ///< coordinates of u, at most 50, fewer where rows are many
   /// The coordinate whose derivative differs most, by how much, and what the differences' own error may be.
   std::size_t worst = 0;
   double derivative = 0, difference = 0, bound = 0;
