@@ -74,7 +74,8 @@ void expect_the_bits_of_the_number(Backend backend, const std::string& file_name
     actual[what + " mixed"] = hash_of_log_likelihoods(backend, index, Precision::mixed);
     actual[what + " double"] = hash_of_log_likelihoods(backend, index, Precision::float64);
   }
-  for (const std::string& kind : testing::kinds_on(backend)) actual["draws " + kind] = hash_of_draws(backend, kind);
+  for (const std::string& kind : testing::kinds_on(backend))
+    actual["draws " + kind] = hash_of_draws(backend, kind);
 
   const std::string path = std::string(EMOMC_SOURCE_DIR) + "/tests/libsampler/data/" + file_name;
   std::ifstream file(path);
