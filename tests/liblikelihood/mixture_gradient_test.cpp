@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <fstream>
 #include <limits>
 #include <memory>
@@ -85,7 +84,7 @@ Gradient tile_gradient_of(const RowModel& model, const std::vector<double>& thet
     const std::size_t n =
         arithmetic->add_gradient_sums(coefficients.data(), tile.data(), num_rows, out.data(), sums.data());
     EXPECT_EQ(arithmetic->partial_sums(coefficients.data(), tile.data(), num_rows, plain.data()), n);
-    EXPECT_EQ(std::memcmp(out.data(), plain.data(), n * sizeof(double)), 0);
+    for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(out[i], plain[i]);
     log2_densities += std::accumulate(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(n), 0.0);
   }
   Gradient result{std::vector<double>(theta.size(), std::numeric_limits<double>::quiet_NaN()), {}};
@@ -365,7 +364,7 @@ std::vector<double> engine_gradients(Backend backend, Precision precision, const
   std::vector<double> plain(3);
   engine->evaluate({3, dim, dim, points.data(), plain.data()}, {nullptr, 3});
   device->synchronize();
-  EXPECT_EQ(std::memcmp(plain.data(), values.data(), 3 * sizeof(double)), 0);
+  EXPECT_EQ(plain, std::vector<double>(values.begin(), values.begin() + 3));
   return values;
 }
 
