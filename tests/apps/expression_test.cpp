@@ -221,12 +221,12 @@ TEST(YourOwnLikelihoodPage, RunsFromTopToBottom) {
   text << file.rdbuf();
   const auto configurations = blocks_of(text.str(), "yaml"), commands = blocks_of(text.str(), "sh");
   ASSERT_GE(configurations.size(), 2U);
-  ASSERT_EQ(commands.size(), 2U);
+  ASSERT_EQ(commands.size(), 3U);
   ProgramFolder folder;
   folder.write("normal.yaml", configurations[0]);
   folder.write("claims.yaml", configurations[1]);
   folder.write("page.sh", "set -e\nln -s '" + source + "/docs' docs\nemomc() { \"$EMOMC\" \"$@\"; }\n" +
-                              commands[0] + commands[1]);
+                              commands[0] + commands[1] + commands[2]);
   const auto result = folder.shell("sh page.sh");
   EXPECT_EQ(result.exit_code, 0) << result.err << result.out;
   EXPECT_EQ(folder.read("rates.csv").substr(0, 13), "row,rate_mean");

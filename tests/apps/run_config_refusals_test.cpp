@@ -185,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(
             "configs/x.yaml:2: sampler.proposal.kind: component-wise is unknown; did you mean "
             "component_wise? "
             "allowed: component_wise, random_walk, adaptive_metropolis, delayed_rejection, independence, "
-            "differential_evolution, stretch, split_merge, crank_nicolson"},
+            "differential_evolution, stretch, split_merge, crank_nicolson, mala, hmc, nuts"},
         BadInput{
             data + "sampler: {proposal: {kind: stretch, shape: dense}}\n",
             "configs/x.yaml:2: sampler.proposal.shape: proposal stretch does not use this key; remove it"},

@@ -74,8 +74,8 @@ GradientCheck check_gradient(const Target& target, LikelihoodEngine& engine, std
     };
     // Where a parameter is narrow beside 1, shorter steps are needed: the smallest change between two
     // extrapolations is the error.
-    double best = 0, error = INFINITY;
-    for (double step = kStep; step > 1e-6; step /= 4) {
+    double best = 0, error = INFINITY, step = kStep;
+    for (int k = 0; k < 5; ++k, step /= 4) {
       const double coarse = slope(2 * step), fine = slope(step), extrapolated = (4 * fine - coarse) / 3;
       const double change = std::abs(extrapolated - fine) + kRounding * std::abs(value) / step;
       if (change < error) error = change, best = extrapolated;
