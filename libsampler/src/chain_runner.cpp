@@ -158,7 +158,7 @@ void ChainRunner::evaluate_current() {
 }
 
 void ChainRunner::find_step_sizes() {
-  while (adaptation_->is_trying()) {
+  while (counts_ && adaptation_->is_trying()) {
     adaptation_->tried(trajectories_->try_step());
     counts_->add_evaluations(plans_.size());
     ensemble_->upload_adapted(adaptation_->adapted());
