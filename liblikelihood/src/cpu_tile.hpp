@@ -8,7 +8,8 @@ namespace EMOMC_DEVICE_NAMESPACE {
 template <class Real>
 struct Lanes {
   using Scalar = typename RealTraits<Real>::Scalar;
-  static constexpr int size = static_cast<int>(sizeof(Real) / sizeof(Scalar));
+  static constexpr int size =
+      static_cast<int>(sizeof(Real) / sizeof(Scalar));  // NOLINT(bugprone-sizeof-expression): of scalars 1
   static EMOMC_INLINE Real load(const Scalar* from) {
     Real x;
     __builtin_memcpy(&x, from, sizeof x);
