@@ -269,7 +269,8 @@ std::vector<ConfigKey> sampler_keys() {
        },
        [](const RunConfig& c) { return c.sampler.proposal.shape; }},
       {"sampler.proposal.target_acceptance",
-       "above 0 and below 1; default 0.234, blocks of one dimension aim at 0.44; of nuts and hmc 0.8, of mala "
+       "above 0 and below 1; default 0.234, blocks of one dimension aim at 0.44; of nuts and hmc 0.8, of "
+       "mala "
        "0.574; not for differential_evolution and stretch",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.proposal.target_acceptance =
