@@ -31,15 +31,19 @@ struct GradientSums {
   constexpr int size() const { return tail(has_tails ? num_components : 0); }
 };
 
+/// Whether the components of a shape are Student t.
+template <class Shape>
+inline constexpr bool kHasTails = requires(const Shape& shape) {
+  shape.exponent_index(0);
+};
+
 template <class Shape>
 constexpr GradientSums gradient_sums(const Shape& shape) {
   const int K = shape.num_components;
   if constexpr (requires { Shape::is_shared; })
     return {K, shape.dim, Shape::is_shared ? 1 : K, false};
   else
-    return {K, shape.dim, 0, requires {shape.exponent_index(0);
-}
-};  // namespace emomc
+    return {K, shape.dim, 0, kHasTails<Shape>};
 }
 
 /// Numbers that tile_gradient() works in: the responsibilities [4 num_blocks][kGradientStride], and the last

@@ -7,6 +7,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "outer_product.hpp"
+#include "relative_points.hpp"
 
 namespace emomc {
 namespace {
@@ -121,16 +122,7 @@ void Adaptation::add_point(int chain, std::span<const double> u, double log_dens
   const auto c = static_cast<std::size_t>(chain);
   if (std::isnan(window_begin_[c])) window_begin_[c] = log_density;
   window_end_[c] = log_density;
-  const auto dim = static_cast<std::size_t>(layout_.dim_unconstrained);
-  double* first = first_.data() + c * dim;
-  double* sum = sum_.data() + c * dim;
-  if (count_[c] == 0) std::copy(u.begin(), u.end(), first);
-  count_[c] += 1;
-  Eigen::VectorXd y(static_cast<Eigen::Index>(dim));
-  for (std::size_t i = 0; i < dim; ++i) {
-    y[static_cast<Eigen::Index>(i)] = u[i] - first[i];
-    sum[i] += u[i] - first[i];
-  }
+  const Eigen::VectorXd y = add_relative_point(c, u, first_, sum_, count_);
   double* cross = cross_.data() + static_cast<std::size_t>(group_of_chain_[c]) * num_cross_;
   if (blocks_.traits.learning == device::ShapeLearning::as_asked_and_fitted)
     add_outer_product(cross + fitted_moments_, layout_.dim_unconstrained, y.data());

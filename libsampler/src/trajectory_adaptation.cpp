@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "emomc/core/errors.hpp"
+#include "outer_product.hpp"
+#include "relative_points.hpp"
 
 namespace emomc {
 namespace {
@@ -176,20 +178,10 @@ void TrajectoryAdaptation::average(std::size_t group, double acceptance) {
 
 void TrajectoryAdaptation::add_point(int chain, std::span<const double> u, double /*log_density*/) {
   const auto c = static_cast<std::size_t>(chain);
-  const std::size_t n = u.size();
-  double* first = first_.data() + c * n;
-  double* sum = sum_.data() + c * n;
-  if (count_[c] == 0) std::copy(u.begin(), u.end(), first);
-  count_[c] += 1;
-  Eigen::VectorXd y(static_cast<Eigen::Index>(n));
-  for (std::size_t i = 0; i < n; ++i) {
-    y[static_cast<Eigen::Index>(i)] = u[i] - first[i];
-    sum[i] += u[i] - first[i];
-  }
-  const std::size_t group = group_of_chain_[c];
+  const std::size_t n = u.size(), group = group_of_chain_[c];
+  const Eigen::VectorXd y = add_relative_point(c, u, first_, sum_, count_);
   if (shape_ == ProposalShape::dense)
-    Eigen::Map<Eigen::MatrixXd>(cross_.data() + group * n * n, y.size(), y.size()).noalias() +=
-        y * y.transpose();
+    add_outer_product(cross_.data() + group * n * n, static_cast<int>(n), y.data());
   else
     Eigen::Map<Eigen::ArrayXd>(cross_.data() + group * n, y.size()) += y.array().square();
 }

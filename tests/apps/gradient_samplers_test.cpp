@@ -82,6 +82,9 @@ TEST_F(GradientRun, StatisticsReachOtherPrograms) {
   const DrawSet stan = read_stan_csv(
       {folder / "draws-1.csv", folder / "draws-2.csv", folder / "draws-3.csv", folder / "draws-4.csv"});
   EXPECT_EQ(stan.divergences, (std::vector<std::size_t>(4, 0)));
+  const std::string header = folder.read("draws-1.csv");
+  EXPECT_NE(header.find("algorithm = hmc\n"), std::string::npos);
+  EXPECT_EQ(header.find("Metropolis"), std::string::npos);
   double leapfrogs = 0, acceptance = 0;
   for (int chain = 1; chain <= 4; ++chain) {
     std::istringstream lines(folder.read("draws-" + std::to_string(chain) + ".csv"));
@@ -171,6 +174,22 @@ TEST_F(GradientRun, CommandGradientHasTheSlopesOfLoglik) {
   const json reference = json_of("gradient claims.yaml --at at.json --backend reference");
   EXPECT_NEAR(reference["gradient"][0].get<double>(), at["gradient"][0].get<double>(), 1e-10);
   EXPECT_TRUE(json_of("check claims.yaml --json")["gradient"]["agrees"].get<bool>());
+}
+
+// The steps of floor() are too short to be seen: differences have a slope where the derivative is 0.
+TEST_F(GradientRun, CheckSeesAGradientThatIsNotTheSlope) {
+  folder.write("steps.yaml",
+               "data: {file: claims.csv}\n"
+               "likelihood:\n  parameters: {a: {}}\n"
+               "  log_density: \"floor(1e9 * a) / 1e9 - square(a - age)\"\n"
+               "prior: {a: {normal: {mean: 0, sd: 1}}}\nbackend: cpu\n");
+  const json gradient = json_of("check steps.yaml --json")["gradient"];
+  EXPECT_FALSE(gradient["agrees"].get<bool>()) << gradient;
+  EXPECT_NEAR(gradient["worst"]["difference"].get<double>() - gradient["worst"]["derivative"].get<double>(),
+              60, 0.01);
+  const auto text = folder.run("check steps.yaml");
+  EXPECT_NE(text.out.find("warning: gradient: at the first start element 0 is"), std::string::npos)
+      << text.out;
 }
 
 TEST_F(GradientRun, ThatHasNoGradientIsRefused) {

@@ -201,6 +201,9 @@ std::map<std::string, Likelihood> likelihoods() {
   all["parameters_alone"] = likelihood({a, b}, "-square(a) * b - log1p_exp(a * b) + 0 * x", {0.7, 1.4});
   all["weighted"] = likelihood({a, b}, "normal_lpdf(x, a, b)", {0.7, 1.4});
   all["weighted"].spec.weights = "n";
+  all["skew_tails"] =
+      likelihood({a, b, {"k", "", Support::real, {}}},
+                 "skew_normal_lcdf(x, a, b, k) + skew_normal_lccdf(y, a, b, k)", {0.3, 1.2, 2.0});
   all["skew"] = likelihood({a, b, {"k", "", Support::real, {}}},
                            "skew_normal_lpdf(x, a, b, k) + von_mises_lpdf(y, a, b)", {0.3, 1.2, 2.0});
   for (const int covariates : {3, 10, 50}) {
@@ -350,6 +353,32 @@ TEST(Gradients, OfAChoiceAreThoseOfItsBranch) {
     const Expression::Bound ours = model.bind(Backend::reference, std::vector<double>{1.0});
     const auto engine = make_engine(Backend::reference, ours.model, Precision::float64, ours.data, *host);
     EXPECT_EQ(gradient_of(*engine, {0.5}).gradient[0], 3);
+  }
+}
+
+// Functions of pieces, on each of them.
+TEST(Gradients, OfPiecewiseFunctionsAreThoseOfThePiece) {
+  struct Piece {
+    const char* text;
+    double a, by_a, by_b;  ///< b is 1.5
+  };
+  for (const Piece& piece :
+       {Piece{"abs(a) * b", -2, -1.5, 2}, Piece{"abs(a) * b", 2, 1.5, 2}, Piece{"fmax(a, 2 * b)", 4, 1, 0},
+        Piece{"fmax(a, 2 * b)", 2, 0, 2}, Piece{"fmin(a, 2 * b)", 4, 0, 2}, Piece{"fmin(a, 2 * b)", 2, 1, 0},
+        Piece{"max([a, b, 0])", 4, 1, 0}, Piece{"min([a, b, 2])", 4, 0, 1}, Piece{"fmod(a, b)", 4, 1, -2},
+        Piece{"floor(a) * b", 2.4, 0, 2}, Piece{"ceil(a) * b", 2.4, 0, 3}, Piece{"round(a) * b", 2.4, 0, 2},
+        Piece{"trunc(a) * b", -2.4, 0, -2}, Piece{"(a < b) * b", 1, 0, 1},
+        Piece{"check_positive(a) * b", 2, 1.5, 2}, Piece{"check_finite(a) * b", 2, 1.5, 2},
+        Piece{"check_nonnegative(a) * b", 2, 1.5, 2}, Piece{"check_unit(a) * b", 0.5, 1.5, 0.5}}) {
+    SCOPED_TRACE(piece.text);
+    ExpressionSpec spec;
+    spec.parameters = {{"a", "", Support::real, {}}, {"b", "", Support::real, {}}};
+    spec.log_density = {"likelihood.log_density", std::string("one * (") + piece.text + ")"};
+    const Expression model(spec, {"one"});
+    const auto host = make_device(Backend::reference);
+    const Expression::Bound ours = model.bind(Backend::reference, std::vector<double>{1.0});
+    const auto engine = make_engine(Backend::reference, ours.model, Precision::float64, ours.data, *host);
+    EXPECT_EQ(gradient_of(*engine, {piece.a, 1.5}).gradient, (std::vector<double>{piece.by_a, piece.by_b}));
   }
 }
 

@@ -28,13 +28,13 @@ PosteriorGradient posterior_gradient(const Target& target, LikelihoodEngine& eng
 
 /// A gradient beside central differences of the log density, which are extrapolated to step 0.
 struct GradientCheck {
-  bool is_done = false;  ///< false: the engine has no gradients, or its precision is too low for differences
+  bool is_done = false;          ///< false: the engine has no gradients, or the density is not finite
   std::size_t num_compared = 0;  ///< coordinates of u, at most 50, fewer where rows are many
   /// The coordinate whose derivative differs most, by how much, and what the differences' own error may be.
   std::size_t worst = 0;
   double derivative = 0, difference = 0, bound = 0;
-  bool agrees() const { return !is_done || worst_ratio <= 1; }
   double worst_ratio = 0;  ///< |derivative - difference| / bound
+  bool agrees() const { return !is_done || worst_ratio <= 1; }
 };
 GradientCheck check_gradient(const Target& target, LikelihoodEngine& engine, std::span<const double> theta);
 

@@ -351,7 +351,6 @@ RunSetup set_up(const RunConfig& config) {
     throw InputError("sampler.proposal.kind: " + setup.proposal.kind +
                      " needs a gradient, and there is none: " + why_no_gradient(setup) +
                      "; allowed here: " + joined(proposal_names(*setup.engine)));
-  check_proposal(setup.proposal, *setup.engine);
   setup.memory = sampler_memory(setup.device->kind(), {setup.target.get(), 1}, setup.proposal, setup.plans);
   setup.options.warmup = config.sampler.warmup;
   setup.options.draws = config.sampler.draws;

@@ -78,8 +78,8 @@ std::string to_stan_csv(const DrawSet& draws, std::size_t chain, std::uint64_t s
       "#     thin = {}\n"
       "#     adapt\n"
       "#       engaged = 1 (Default)\n"
-      "#     algorithm = Metropolis\n"
-      "#       metropolis\n"
+      "#     algorithm = {}\n"
+      "#       {}\n"
       "#         engine = emomc\n"
       "#           emomc\n"
       "#             max_depth = 10\n"
@@ -91,7 +91,8 @@ std::string to_stan_csv(const DrawSet& draws, std::size_t chain, std::uint64_t s
       "# random\n"
       "#   seed = {}\n",
       EMOMC_VERSION, has_trajectories ? kOfTrajectories : kOfMetropolis,
-      draws.num_draws * static_cast<std::size_t>(draws.thin), draws.warmup, draws.thin, step_size, chain + 1,
+      draws.num_draws * static_cast<std::size_t>(draws.thin), draws.warmup, draws.thin,
+      has_trajectories ? "hmc" : "Metropolis", has_trajectories ? "hmc" : "metropolis", step_size, chain + 1,
       draws.source, seed);
   out += "lp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__";
   for (const auto& column : columns) out += "," + column.name;

@@ -11,13 +11,14 @@
 
 namespace emomc::expression {
 
+namespace {
+
 // The partial derivatives of the primitives in the language itself. NAME_by_x, _by_y and _by_z are those with
 // respect to the first, second and third argument; the last argument of a formula is the function's value.
 // Formulas are such that nothing cancels where the derivative is small. Derivatives of tails with respect to
 // their shape have no short formula: they are central differences of order eight, whose steps are a small
 // part of the length on which the tail changes, so that their error is about 1e-11 of the tail's logarithm.
-const char* text_of_derivatives() {
-  return R"(
+constexpr const char* kDerivatives = R"(
 abs_by_x(x, v) = if_else(x > 0, 1, if_else(x < 0, -1, 0))
 acos_by_x(x, v) = -1 / sqrt((1 - x) * (1 + x))
 asin_by_x(x, v) = 1 / sqrt((1 - x) * (1 + x))
@@ -123,9 +124,6 @@ log_mix_by_x(x, y, z, v) = exp(y - v) - exp(z - v)
 log_mix_by_y(x, y, z, v) = x * exp(y - v)
 log_mix_by_z(x, y, z, v) = (1 - x) * exp(z - v)
 )";
-}
-
-namespace {
 
 // Functions that several formulas share.
 constexpr const char* kShared = R"(
@@ -166,7 +164,7 @@ std::string text_of_differences() {
 
 const std::map<std::string, Definition>& derivatives() {
   static const std::map<std::string, Definition> all =
-      read_definitions("derivatives", text_of_derivatives() + std::string(kShared) + text_of_differences());
+      read_definitions("derivatives", std::string(kDerivatives) + kShared + text_of_differences());
   return all;
 }
 

@@ -16,7 +16,6 @@ namespace emomc::expression {
 struct GatheredAdjoint {
   int first, size;
   NodeId index, adjoint;
-  bool operator==(const GatheredAdjoint&) const = default;
 };
 
 /// The derivatives of a sum with respect to what it depends on. Those of gathers come on top of the
@@ -38,8 +37,5 @@ struct Seed {
 /// A choice is differentiated where it is taken: a branch that is not taken adds 0 even where it is not
 /// finite.
 Adjoints differentiate(Graph& graph, std::span<const Seed> seeds);
-
-/// The formulas of derivatives(), for tests: "lgamma_by_x(x, v) = digamma(x)", v being the function's value.
-const char* text_of_derivatives();
 
 }  // namespace emomc::expression

@@ -10,7 +10,7 @@ namespace emomc::device {
 /// A trajectory of Length::leapfrogs(t), whose end point is accepted or rejected.
 template <class Length>
 struct FixedTrajectory {
-  static constexpr bool has_tree = false;
+  static constexpr bool has_tree = false, has_divergences = true;
 
   template <class Team>
   EMOMC_HD static void begin(const Team&, const Trajectory& t, TrajectoryState& state) {

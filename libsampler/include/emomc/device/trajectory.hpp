@@ -6,8 +6,9 @@
 // A kind (hmc.hpp, nuts.hpp) says what becomes of a point:
 //
 //   name, has_tree, target_acceptance
-//   begin(team, t, state)            at the beginning of a draw; the moving point is the current one
-//   decide(team, t, state, arrival)  whether the trajectory goes on from the point that is there now
+//   has_divergences                  whether a large error on the way counts: of one leapfrog it is a
+//   rejection begin(team, t, state)            at the beginning of a draw; the moving point is the current
+//   one decide(team, t, state, arrival)  whether the trajectory goes on from the point that is there now
 //   acceptance(state)                the statistic that the step size is adapted by
 //
 // Every member of a team has the same TrajectoryState in registers and comes to the same decisions.
@@ -124,13 +125,6 @@ EMOMC_HD TrajectoryState begin_trajectory(const Team& team, const Trajectory& t,
   return state;
 }
 
-/// Whether the draw counts as divergent: of a single leapfrog a large error is a rejection like any other.
-template <class Kind>
-EMOMC_INLINE int is_divergent(const TrajectoryState& state) {
-  if constexpr (requires { Kind::has_divergences; }) return Kind::has_divergences ? state.divergent : 0;
-  return state.divergent;
-}
-
 /// Counts and records the draw that has ended.
 template <class Kind, class Team>
 EMOMC_HD void finish_draw(const Team& team, const TrajectoryView& v, const Trajectory& t,
@@ -151,22 +145,18 @@ EMOMC_HD void finish_draw(const Team& team, const TrajectoryView& v, const Traje
   count_decision({true, state.moved != 0, state.fault != 0}, s.num_proposed[t.chain], s.num_accepted[t.chain],
                  s.num_faults[t.chain]);
   const double acceptance = Kind::acceptance(state);
+  const int divergent = Kind::has_divergences ? state.divergent : 0;
   TrajectoryTotals& totals = v.totals[t.chain];
   totals.window_acceptance += acceptance;
   totals.draws += 1;
   totals.acceptance += acceptance;
   totals.leapfrogs += state.num_leapfrogs;
-  totals.divergences += is_divergent<Kind>(state);
+  totals.divergences += divergent;
   totals.deepest += state.depth == kMostDoublings ? 1 : 0;
   const i64 slot = slot_of(plan, done);
   if (slot != kNoSlot)
-    v.statistics[slot * s.num_chains + t.chain] = {t.step_size,
-                                                   acceptance,
-                                                   state.sample_energy,
-                                                   state.depth,
-                                                   state.num_leapfrogs,
-                                                   is_divergent<Kind>(state),
-                                                   0};
+    v.statistics[slot * s.num_chains + t.chain] = {
+        t.step_size, acceptance, state.sample_energy, state.depth, state.num_leapfrogs, divergent, 0};
 }
 
 /// Begins the draw of step t.step + 1 and proposes its first point.
