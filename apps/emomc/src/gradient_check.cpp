@@ -45,9 +45,7 @@ PosteriorGradient posterior_gradient(const Target& target, LikelihoodEngine& eng
   at.log_likelihood = value.download()[0];
   at.likelihood_gradient = gradient.download();
   at.gradient.resize(at.u.size());
-  std::vector<double> padded(at.likelihood_gradient);
-  padded.resize(at.theta.size(), 0);
-  target.gradient(at.u, at.theta, padded, 1, at.gradient);
+  target.gradient(at.u, at.theta, at.likelihood_gradient, 1, at.gradient);
   return at;
 }
 
