@@ -174,6 +174,12 @@ TEST_F(GradientRun, CommandGradientHasTheSlopesOfLoglik) {
   const json reference = json_of("gradient claims.yaml --at at.json --backend reference");
   EXPECT_NEAR(reference["gradient"][0].get<double>(), at["gradient"][0].get<double>(), 1e-10);
   EXPECT_TRUE(json_of("check claims.yaml --json")["gradient"]["agrees"].get<bool>());
+  EXPECT_FALSE(at.contains("units"));
+  const json mixture =
+      json_of("gradient '" EMOMC_SOURCE_DIR "/configs/galaxies.yaml' --set data.file='" EMOMC_SOURCE_DIR
+              "/configs/galaxies.csv'");
+  EXPECT_EQ(mixture["units"]["scale"].size(), 1U);
+  EXPECT_EQ(mixture["gradient"].size(), 8U);
 }
 
 // The steps of floor() are too short to be seen: differences have a slope where the derivative is 0.

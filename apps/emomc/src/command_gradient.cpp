@@ -51,15 +51,14 @@ int gradient(const Options& options) {
   const std::vector<double> theta = point(options, config, setup);
   const PosteriorGradient at = posterior_gradient(*setup.target, *setup.engine, theta);
   const std::vector<std::string> names = element_names(setup.target->layout());
-  nlohmann::ordered_json json{
-      {"backend", backend_name(setup.backend)},
-      {"units",
-       setup.loaded.units.is_identity() ? "of the data" : "of the sampler: columns are standardised"},
-      {"log_likelihood", number(at.log_likelihood)},
-      {"log_prior", number(at.log_prior)},
-      {"log_jacobian", number(at.log_jacobian)},
-      {"parameters", by_name(names, at.theta)},
-      {"likelihood_gradient", by_name(names, at.likelihood_gradient)}};
+  nlohmann::ordered_json json{{"backend", backend_name(setup.backend)},
+                              {"log_likelihood", number(at.log_likelihood)},
+                              {"log_prior", number(at.log_prior)},
+                              {"log_jacobian", number(at.log_jacobian)},
+                              {"parameters", by_name(names, at.theta)},
+                              {"likelihood_gradient", by_name(names, at.likelihood_gradient)}};
+  if (const ColumnUnits& units = setup.loaded.units; !units.is_identity())
+    json["units"] = {{"shift", units.mean}, {"scale", units.sd}};
   json["unconstrained"] = nlohmann::ordered_json::array();
   json["gradient"] = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < at.u.size(); ++i) {
@@ -86,7 +85,9 @@ void add_gradient(CLI::App& app, int& status) {
   command->footer(
       "likelihood_gradient: of the log likelihood with respect to the parameters. gradient: of log "
       "likelihood, log\n"
-      "prior and log Jacobian with respect to the unconstrained coordinates.\n"
+      "prior and log Jacobian with respect to the unconstrained coordinates. units, where it is there: all "
+      "numbers\n"
+      "are for columns from which `shift` is taken and which are divided by `scale`.\n"
       "Example: emomc gradient configs/sad.yaml");
   add_code_options(*command);
   command->callback([options, &status] { status = gradient(*options); });
