@@ -18,6 +18,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import resource
 import statistics
 import subprocess
@@ -94,7 +95,9 @@ def sample_emomc(a, folder, seed):
             "divergences": int(sum(c["divergent__"].sum() for c in chains)),
             "step_size": float(np.mean([c["stepsize__"][-1] for c in chains])),
             "acceptance": float(np.mean([c["accept_stat__"].mean() for c in chains])),
-            "draws": {name: np.array([c[name] for c in chains]) for name in chains[0]}}
+            # means.2.1 is the mean of component 2 in the only column: means.2 in Stan's model.
+            "draws": {re.sub(r"^(means|scales)\.(\d+)\.1$", r"\1.\2", name): np.array([c[name] for c in chains])
+                      for name in chains[0]}}
 
 
 def sample_stan(a, session, seed):
@@ -123,7 +126,7 @@ def largest_z(ours, theirs, names):
     worst = (0, "")
     for name in names:
         x, y = (np.concatenate([one["draws"][name] for one in of]) for of in (ours, theirs))
-        error = np.hypot(float(arviz.mcse(x, method="mean")), float(arviz.mcse(y, method="mean")))
+        error = np.hypot(*(np.ravel(arviz.mcse(draws, method="mean"))[0] for draws in (x, y)))
         worst = max(worst, (abs(x.mean() - y.mean()) / error, name))
     return worst
 
