@@ -14,8 +14,8 @@ The seconds are those which the programs state for warm-up and for sampling, wit
 printed). emomc's are wall time and contain the writing of its files. Stan 2.21 states the processor's time of each
 chain; it is added and divided by the number of cores, as if cores never waited. So a busy machine makes emomc look
 worse; "waited" is the share of its cores' time that emomc did not use, because others had them or it used one thread.
-Posterior means of all rounds together are compared in combined standard errors. Needs numpy, ArviZ, and R with rstan
-and jsonlite."""
+Rounds in which an R-hat of either program is above 1.01 are left out and named. Posterior means of the other rounds
+together are compared in combined standard errors. Needs numpy, ArviZ, and R with rstan and jsonlite."""
 import argparse
 import csv
 import json
@@ -61,6 +61,7 @@ def galaxies(folder):
 CASES = {"poisson": lambda folder: regression("poisson", 10, folder),
          "logistic": lambda folder: regression("logistic", 50, folder), "eight_schools": eight_schools,
          "galaxies": galaxies}
+MOST_RHAT = 1.01
 LONGER = {"eight_schools": 10, "galaxies": 10}  # times as many draws
 TITLES = {"poisson": "Poisson, 1e4 rows, 10 covariates", "logistic": "logistic, 1e4 rows, 50 covariates",
           "eight_schools": "eight schools, non-centred", "galaxies": "galaxies, 3 components"}
@@ -153,8 +154,14 @@ def measure(a, case, folder):
     names = list(runs["Stan"][0]["draws"])
     for one in runs["emomc"] + runs["Stan"]:
         judged(one, names)
+    kept = [i for i in range(a.rounds) if max(of[i]["rhat"] for of in runs.values()) < MOST_RHAT]
+    if not kept:
+        raise SystemExit(f"{case}: R-hat is above {MOST_RHAT} in every round")
+    left_out = [f"round {i + 1} (R-hat {runs['emomc'][i]['rhat']:.3f}, Stan {runs['Stan'][i]['rhat']:.3f})"
+                for i in range(a.rounds) if i not in kept]
+    runs = {program: [of[i] for i in kept] for program, of in runs.items()}
     z, at = largest_z(runs["emomc"], runs["Stan"], names)
-    result = {"case": case, "parameters": len(names), "z": z, "z_of": at, "stan_compile_seconds": compile_seconds,
+    result = {"case": case, "parameters": len(names), "z": z, "z_of": at, "stan_compile_seconds": compile_seconds, "left_out": left_out,
               "load": os.getloadavg()[0]}
     for program, of in runs.items():
         result[program] = {figure: statistics.median(one[figure] for one in of) for figure in FIGURES}
@@ -205,7 +212,8 @@ def main():
               f"{r['Stan']['acceptance']:.3f}; warm-up leapfrogs {r['emomc']['warmup_leapfrogs']:,.0f} and "
               f"{r['Stan']['warmup_leapfrogs']:,.0f}; waited {r['emomc']['waited']:.0%}; load {r['load']:.1f}; Stan compiled in "
               f"{r['stan_compile_seconds']:.0f} s, not counted; ratios of rounds "
-              f"{', '.join(f'{x:.1f}' for x in r['ratios_ess_per_second'])}", flush=True)
+              f"{', '.join(f'{x:.1f}' for x in r['ratios_ess_per_second'])}"
+              + (f"; does not count: {', '.join(r['left_out'])}" if r["left_out"] else ""), flush=True)
     print(table(results))
     if a.json:
         a.json.write_text(json.dumps(results, indent=1))
