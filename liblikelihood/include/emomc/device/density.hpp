@@ -209,15 +209,17 @@ struct LanesOfRegister {
   static constexpr int kBytes = 32;
 #endif
   static constexpr int kSize = kBytes / static_cast<int>(sizeof(T));
-  typedef T Vector __attribute__((vector_size(kBytes), aligned(sizeof(T)), may_alias));
+  typedef T Vector __attribute__((vector_size(kBytes)));
+  /// In memory, at any address of a T.
+  typedef T Stored __attribute__((vector_size(kBytes), aligned(sizeof(T)), may_alias));
 
   template <std::size_t... kLane>
   static EMOMC_INLINE Vector fused_lanes(const Vector& a, const Vector& b, const Vector& c,
                                          std::index_sequence<kLane...>) {
     return Vector{fused(a[kLane], b[kLane], c[kLane])...};
   }
-  static EMOMC_INLINE const Vector& at(const T* x) { return *reinterpret_cast<const Vector*>(x); }
-  static EMOMC_INLINE Vector& at(T* x) { return *reinterpret_cast<Vector*>(x); }
+  static EMOMC_INLINE Vector load(const T* x) { return *reinterpret_cast<const Stored*>(x); }
+  static EMOMC_INLINE void store(const Vector& v, T* x) { *reinterpret_cast<Stored*>(x) = v; }
 };
 
 /// lanes[c][lane] += a[row] x[c][row] for rows that are kSumLanes apart.
@@ -233,14 +235,14 @@ EMOMC_INLINE void add_to_lanes(const T* a, const T* const (&x)[kColumns], int nu
     for (int v = 0; v < kVectors; ++v) {
       EMOMC_UNROLL
       for (int c = 0; c < kColumns; ++c)
-        sums[c][v] = Lanes::fused_lanes(Lanes::at(a + row + v * Lanes::kSize),
-                                        Lanes::at(x[c] + row + v * Lanes::kSize), sums[c][v],
+        sums[c][v] = Lanes::fused_lanes(Lanes::load(a + row + v * Lanes::kSize),
+                                        Lanes::load(x[c] + row + v * Lanes::kSize), sums[c][v],
                                         std::make_index_sequence<Lanes::kSize>());
     }
   }
   EMOMC_UNROLL
   for (int c = 0; c < kColumns; ++c) EMOMC_UNROLL
-  for (int v = 0; v < kVectors; ++v) Lanes::at(lanes[c] + v * Lanes::kSize) = sums[c][v];
+  for (int v = 0; v < kVectors; ++v) Lanes::store(sums[c][v], lanes[c] + v * Lanes::kSize);
 }
 #else
 template <int kColumns, class T>
