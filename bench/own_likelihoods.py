@@ -5,7 +5,8 @@
 
 Prints microseconds per evaluation of one chain: the wall time of a batch divided by its chains, without transfers.
 Peers that cannot be imported are left out by name. In JAX a likelihood is jit(vmap(f)); in NumPy one chain after the
-other; in Numba a parallel loop over rows (fastmath) for each chain."""
+other; in Numba a parallel loop over rows (fastmath) for each chain. own_likelihoods_stan.py has the same likelihoods
+beside Stan."""
 import argparse
 import json
 import pathlib
@@ -184,12 +185,12 @@ def read_bandwidth(seconds):
     return x.nbytes / timed(lambda: total(x), lambda v: v, seconds) / 1e9
 
 
-def of_emomc(emomc, folder, data, config, chains, precision, method, seconds):
+def of_emomc(emomc, folder, data, config, chains, precision, method, seconds, *more):
     np.save(folder / "data.npy", data)
     (folder / "c.yaml").write_text(f"data: {{file: {folder}/data.npy}}\n"
                                    + config.replace("(x,", "(c0,").replace("linear:", "linear:"))
     out = subprocess.run([emomc, "bench", "--config", folder / "c.yaml", "--method", method, "--precision", precision,
-                          "--chains", ",".join(map(str, chains)), "--seconds", str(seconds), "--json"],
+                          "--chains", ",".join(map(str, chains)), "--seconds", str(seconds), "--json", *more],
                          check=True, capture_output=True, text=True).stdout
     return {r["chains"]: r for r in json.loads(out)}
 

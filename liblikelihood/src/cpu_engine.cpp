@@ -232,12 +232,19 @@ class CpuEngine final : public LikelihoodEngine {
 
   // Writes the coefficients of active chain i to slot i.
   void prepare(const double* theta, int ld, ActiveSet active) {
-    pool_.for_each(static_cast<std::size_t>(active.count), [&](std::size_t i, int worker) {
+    const auto count = static_cast<std::size_t>(active.count);
+    const auto size = static_cast<std::size_t>(num_coefficients());
+    const auto prepare_one = [&](std::size_t i, int worker) {
       const double* point = theta + static_cast<std::ptrdiff_t>(chain_of(active, static_cast<int>(i))) * ld;
-      common_[i] =
-          arithmetic_->prepare(point, coefficients_.data() + i * static_cast<std::size_t>(num_coefficients()),
-                               scratch_[static_cast<std::size_t>(worker)].data());
-    });
+      common_[i] = arithmetic_->prepare(point, coefficients_.data() + i * size,
+                                        scratch_[static_cast<std::size_t>(worker)].data());
+    };
+    // Other threads would take longer to notice less work than this than to do it.
+    constexpr std::size_t kCoefficientsForThreads = 2'000;
+    if (count * size < kCoefficientsForThreads)
+      for (std::size_t i = 0; i < count; ++i) prepare_one(i, 0);
+    else
+      pool_.for_each(count, prepare_one);
   }
 
   double* scratch_rows(int worker) { return rows_[static_cast<std::size_t>(worker)].data(); }

@@ -47,7 +47,11 @@ class CpuGradients {
   void evaluate(const PreparedSlots<Real>& prepared, const EnsembleView& candidate,
                 const GradientView& gradient, ActiveSet active) {
     plan(active);
-    pool_.for_each(items_.size(), [&](std::size_t i, int) { evaluate_item(items_[i], prepared); });
+    const auto evaluate = [&](std::size_t i, int) { evaluate_item(items_[i], prepared); };
+    if (work_ < kWorkForThreads)
+      for (std::size_t i = 0; i < items_.size(); ++i) evaluate(i, 0);
+    else
+      pool_.for_each(items_.size(), evaluate);
     for (int slot = 0; slot < active.count; ++slot) {
       const auto chain = static_cast<std::ptrdiff_t>(active.chains ? active.chains[slot] : slot);
       finish(static_cast<std::size_t>(slot), lists_[list_of_chain_[static_cast<std::size_t>(chain)]],
@@ -58,6 +62,8 @@ class CpuGradients {
 
  private:
   static constexpr std::size_t kMostBlocks = 32, kMostChains = 16;
+  /// Rows times sums: below it other threads would take longer to notice the work than to do it.
+  static constexpr std::size_t kWorkForThreads = 16'000;
 
   /// The tiles of the chains that read the same segments.
   struct TileList {
@@ -94,6 +100,7 @@ class CpuGradients {
     first_sum_.assign(count, 0);
     first_tile_sum_.assign(count, 0);
     std::size_t num_block_sums = 0, num_tile_sums = 0;
+    work_ = 0;
     open_.assign(lists_.size(), Item{});
     for (std::size_t slot = 0; slot < count; ++slot) {
       const auto chain = active.chains ? static_cast<std::size_t>(active.chains[slot]) : slot;
@@ -102,6 +109,7 @@ class CpuGradients {
       first_tile_sum_[slot] = num_tile_sums;
       num_block_sums += lists_[l].num_blocks * num_sums;
       num_tile_sums += lists_[l].tiles.size();
+      work_ += lists_[l].num_rows * num_sums;
       Item& group = open_[l];
       group.slots[group.num_slots++] = slot;
       if (group.num_slots == at_once) close(l);
@@ -124,7 +132,8 @@ class CpuGradients {
   void evaluate_item(const Item& item, const PreparedSlots<Real>& prepared) {
     const TileList& list = lists_[item.list];
     const auto num_sums = static_cast<std::size_t>(arithmetic_.num_gradient_sums());
-    std::vector<double> rows(item.num_slots * kTileRows);
+    thread_local std::vector<double> rows;
+    rows.resize(kMostChains * kTileRows);
     std::array<const Real*, kMostChains> coefficients{};
     std::array<double*, kMostChains> out{}, sums{};
     for (std::size_t i = 0; i < item.num_slots; ++i) {
@@ -167,6 +176,7 @@ class CpuGradients {
   std::vector<TileList> lists_;
   std::vector<std::size_t> list_of_chain_;
   std::vector<Item> items_, open_;
+  std::size_t work_ = 0;                                 ///< of the items
   std::vector<std::size_t> first_sum_, first_tile_sum_;  ///< of each slot
   std::vector<double> sums_, tile_sums_, total_, by_segment_;
 };

@@ -453,6 +453,15 @@ TEST_F(Cli, BenchAndDevicesPrintJson) {
   ASSERT_EQ(events.exit_code, 0) << events.err;
   EXPECT_EQ(json::parse(events.out)[0]["dim"], 1);
   EXPECT_GT(json::parse(events.out)[0]["microseconds_per_evaluation"], 0);
+  folder.write("own.csv", "x\n0.5\n1.5\n");
+  folder.write(
+      "own.yaml",
+      "data: {file: own.csv}\nlikelihood: {parameters: {m: {}}, log_density: 'normal_lpdf(x, m, 1)'}\n"
+      "prior: {m: {normal: {mean: 0, sd: 1}}}\n");
+  const auto own =
+      folder.run("bench --config own.yaml --method reference,cpu --chains 2 --seconds 0.001 --json");
+  ASSERT_EQ(own.exit_code, 0) << own.err;
+  for (const json& one : json::parse(own.out)) EXPECT_GT(one["microseconds_per_gradient"], 0) << one;
   ASSERT_EQ(results.size(), 3u);
   for (const char* key :
        {"method", "n", "dim", "components", "chains", "microseconds_per_evaluation", "microseconds_per_step"})

@@ -54,18 +54,25 @@ double time_per_repetition(double seconds, F repeat) {
   }
 }
 
+enum class Wanted { value, value_and_gradient };
+
 double seconds_per_evaluation(LikelihoodEngine& engine, const std::vector<double>& theta,
-                              const BenchCase& bench) {
+                              const BenchCase& bench, Wanted wanted = Wanted::value) {
   Device& device = engine.device();
   const auto dim = static_cast<int>(theta.size());
   std::vector<double> all;
   for (int c = 0; c < bench.chains; ++c) all.insert(all.end(), theta.begin(), theta.end());
   DeviceArray<double> points(device, all.size()), values(device, static_cast<std::size_t>(bench.chains));
+  DeviceArray<double> gradients(device, all.size());
   points.upload(all);
   const EnsembleView view{bench.chains, dim, dim, points.data(), values.data()};
   constexpr int kPerGraph = 16;
   const auto graph = device.capture([&] {
-    for (int i = 0; i < kPerGraph; ++i) engine.evaluate(view, {nullptr, bench.chains});
+    for (int i = 0; i < kPerGraph; ++i)
+      if (wanted == Wanted::value)
+        engine.evaluate(view, {nullptr, bench.chains});
+      else
+        engine.evaluate_with_gradient(view, {gradients.data(), dim}, {nullptr, bench.chains});
   });
   const double seconds = time_per_repetition(bench.seconds, [&](long n) {
     for (long i = 0; i < n; ++i) device.launch(*graph);
@@ -210,6 +217,9 @@ BenchResult measure(BenchCase& bench, const RunConfig& config) {
   result.device = bench.backend == Backend::cuda ? device->description() : own.compiler;
   if (bench.backend == Backend::reference) result.device = "one thread";
   result.microseconds_per_evaluation = 1e6 * seconds_per_evaluation(*engine, theta, bench);
+  if (engine->capabilities().gradient)
+    result.microseconds_per_gradient =
+        1e6 * seconds_per_evaluation(*engine, theta, bench, Wanted::value_and_gradient);
   return result;
 }
 

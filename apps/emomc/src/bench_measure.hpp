@@ -1,6 +1,7 @@
 // One measurement of `emomc bench`: the time of an engine's evaluations and of chain steps that use it.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "emomc/likelihood/engines.hpp"
@@ -20,14 +21,17 @@ struct BenchCase {
 
 struct BenchResult {
   double microseconds_per_evaluation = 0;  ///< for one parameter vector, with `chains` of them in a call
-  double microseconds_per_step = 0;        ///< one step of `proposal`, divided by the number of chains
-  double microseconds_per_sweep = 0;       ///< one component_wise sweep, divided by the number of chains
+  /// One evaluation with its gradient; of a likelihood of the user's own, where the engine has gradients.
+  std::optional<double> microseconds_per_gradient;
+  double microseconds_per_step = 0;   ///< one step of `proposal`, divided by the number of chains
+  double microseconds_per_sweep = 0;  ///< one component_wise sweep, divided by the number of chains
   std::string device;
 };
 
 struct RunConfig;
-/// The time of an evaluation of a likelihood of the user's own, on the data of its configuration and at a
-/// draw from its prior; steps are not measured. `bench.rows` becomes the number of rows.
+/// The times of evaluations of a likelihood of the user's own without and with gradients, on the data of its
+/// configuration and at a draw from its prior; steps are not measured. `bench.rows` becomes the number of
+/// rows.
 BenchResult measure(BenchCase& bench, const RunConfig& config);
 
 /// Simulates data from a mixture and repeats evaluations and steps until `seconds` have passed.

@@ -103,7 +103,7 @@ void bench(Options options) {
         options.covariance, options.proposal);
 }
 
-/// Evaluations of a likelihood of the user's own.
+/// Evaluations of a likelihood of the user's own, without and with gradients.
 void bench_config(const Options& options) {
   const RunConfig config = load_run_config(options.config);
   if (!config.likelihood.is_expression())
@@ -125,8 +125,9 @@ void bench_config(const Options& options) {
       one.seconds = options.seconds;
       const BenchResult result = measure(one, config);
       if (!options.json && std::exchange(is_first, false))
-        print_line(fmt::format("{:<9} {:>8} {:>6} {:>9} {:>13}", "method", "n", "chains", "precision",
-                               "us/evaluation"));
+        print_line(fmt::format("{:<9} {:>8} {:>6} {:>9} {:>13} {:>11}", "method", "n", "chains", "precision",
+                               "us/evaluation", "us/gradient"));
+      const auto& gradient = result.microseconds_per_gradient;
       if (options.json) {
         results.push_back({{"method", method},
                            {"config", options.config},
@@ -134,12 +135,15 @@ void bench_config(const Options& options) {
                            {"chains", chains},
                            {"precision", method == "reference" ? "double" : options.precision},
                            {"microseconds_per_evaluation", result.microseconds_per_evaluation},
+                           {"microseconds_per_gradient", nullptr},
                            {"device", result.device}});
+        if (gradient) results.back()["microseconds_per_gradient"] = *gradient;
         continue;
       }
-      print_line(fmt::format("{:<9} {:>8} {:>6} {:>9} {:>13.4g}", method, one.rows, chains,
+      print_line(fmt::format("{:<9} {:>8} {:>6} {:>9} {:>13.4g} {:>11}", method, one.rows, chains,
                              method == "reference" ? "double" : options.precision,
-                             result.microseconds_per_evaluation));
+                             result.microseconds_per_evaluation,
+                             gradient ? fmt::format("{:.4g}", *gradient) : "none"));
       std::fflush(stdout);
     }
   if (options.json) std::cout << results.dump(1) << '\n';
@@ -159,7 +163,8 @@ void add_bench(CLI::App& app, int&) {
   auto* command = app.add_subcommand("bench", "Time per evaluation and per step of a chain");
   auto options = std::make_shared<Options>();
   command->add_option("--config", options->config,
-                      "Configuration with a likelihood of your own: evaluations of it on its data");
+                      "Configuration with a likelihood of your own: evaluations of it on its data, without "
+                      "and with gradients");
   command->add_option("--method", options->methods, "reference, cpu, cuda (default: all that are here)")
       ->delimiter(',')
       ->check(CLI::IsMember({"reference", "cpu", "cuda"}));

@@ -68,6 +68,11 @@ struct HostTeam {
   /// sum of f(i) for i < n; every member gets it.
   template <class F>
   double sum(int n, F f) const {
+    if (n <= kFewLanes) {
+      double lane[kFewLanes] = {};
+      for (int i = 0; i < n; ++i) lane[i] += f(i);
+      return tree_of_few(lane, n);
+    }
     double lane[kTeamLanes] = {};
     for (int i = 0; i < n; ++i) lane[i % kTeamLanes] += f(i);
     return tree(lane);
@@ -76,6 +81,15 @@ struct HostTeam {
   /// Two sums at once: f(i) returns TwoSums.
   template <class F>
   TwoSums sum_two(int n, F f) const {
+    if (n <= kFewLanes) {
+      double a[kFewLanes] = {}, b[kFewLanes] = {};
+      for (int i = 0; i < n; ++i) {
+        const TwoSums x = f(i);
+        a[i] += x.a;
+        b[i] += x.b;
+      }
+      return {tree_of_few(a, n), tree_of_few(b, n)};
+    }
     double a[kTeamLanes] = {}, b[kTeamLanes] = {};
     for (int i = 0; i < n; ++i) {
       const TwoSums x = f(i);
@@ -97,6 +111,14 @@ struct HostTeam {
   }
 
  private:
+  static constexpr int kFewLanes = 32;
+  /// The same bits as tree() of lanes that are 0 from n on: what it adds is 0, and no lane is -0.
+  static double tree_of_few(double (&lane)[kFewLanes], int n) {
+    for (int stride = kFewLanes / 2; stride > 0; stride /= 2)
+      if (stride < n)
+        for (int i = 0; i < stride; ++i) lane[i] += lane[i + stride];
+    return lane[0];
+  }
   static double tree(double (&lane)[kTeamLanes]) {
     for (int group = 0; group < kTeamLanes; group += 32)
       for (int stride = 16; stride > 0; stride /= 2)

@@ -61,6 +61,11 @@
 #include "emomc/device/row_likelihood.hpp"
 #include "emomc/device/team.hpp"
 
+#if defined(__GNUC__) && !defined(__CUDACC__)
+#include <cstddef>
+#include <utility>
+#endif
+
 namespace emomc::device {
 
 /// An array of parameters; `size` 0: one number.
@@ -153,15 +158,36 @@ EMOMC_INLINE void add_products(const T* coefficients, int stride, const Rows& ro
 }
 
 // What generated gradients add up over the rows in a processor's first cache, in float64 from sums of
-// kSumLanes rows that are apart, which the compiler makes vectors of.
+// kSumLanes rows that are apart.
 inline constexpr int kSumLanes = 16;
 
+/// The sum of lanes, halves first: one addition after the other would take longer than the rows.
+#if defined(__GNUC__) && !defined(__CUDACC__)
+template <class T>
+EMOMC_INLINE double sum_of_lanes(const T (&lanes)[kSumLanes]) {
+  typedef T Lanes __attribute__((vector_size(8 * sizeof(T)), aligned(sizeof(T)), may_alias));
+  typedef double Eight __attribute__((vector_size(64)));
+  typedef double Four __attribute__((vector_size(32)));
+  typedef double Two __attribute__((vector_size(16)));
+  static_assert(kSumLanes == 16);
+  const Eight eight = __builtin_convertvector(*reinterpret_cast<const Lanes*>(lanes), Eight) +
+                      __builtin_convertvector(*reinterpret_cast<const Lanes*>(lanes + 8), Eight);
+  const Four four =
+      Four{eight[0], eight[1], eight[2], eight[3]} + Four{eight[4], eight[5], eight[6], eight[7]};
+  const Two two = Two{four[0], four[1]} + Two{four[2], four[3]};
+  return two[0] + two[1];
+}
+#else
 template <class T>
 EMOMC_HD inline double sum_of_lanes(const T (&lanes)[kSumLanes]) {
-  double sum = 0;
-  for (int lane = 0; lane < kSumLanes; ++lane) sum += static_cast<double>(lanes[lane]);
-  return sum;
+  double sums[kSumLanes / 2];
+  for (int lane = 0; lane < kSumLanes / 2; ++lane)
+    sums[lane] = static_cast<double>(lanes[lane]) + static_cast<double>(lanes[lane + kSumLanes / 2]);
+  for (int half = kSumLanes / 4; half > 0; half /= 2)
+    for (int lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+  return sums[0];
 }
+#endif
 /// The sum of a[num_rows].
 template <class T>
 EMOMC_HD inline double sum_of_rows(const T* a, int num_rows) {
@@ -172,23 +198,89 @@ EMOMC_HD inline double sum_of_rows(const T* a, int num_rows) {
   for (int lane = 0; row < num_rows; ++row, ++lane) lanes[lane] += a[row];
   return sum_of_lanes(lanes);
 }
-/// The sum of the products of a[num_rows] and x[num_rows].
+
+#if defined(__GNUC__) && !defined(__CUDACC__)
+/// Numbers that fill a register. Left to itself, g++ makes vectors of two of the lanes.
 template <class T>
-EMOMC_HD inline double sum_of_products(const T* a, const T* x, int num_rows) {
-  T lanes[kSumLanes] = {};
-  int row = 0;
-  for (; row + kSumLanes <= num_rows; row += kSumLanes)
-    for (int lane = 0; lane < kSumLanes; ++lane)
-      lanes[lane] = fused(a[row + lane], x[row + lane], lanes[lane]);
-  for (int lane = 0; row < num_rows; ++row, ++lane) lanes[lane] = fused(a[row], x[row], lanes[lane]);
-  return sum_of_lanes(lanes);
+struct LanesOfRegister {
+#ifdef __AVX512F__
+  static constexpr int kBytes = 64;
+#else
+  static constexpr int kBytes = 32;
+#endif
+  static constexpr int kSize = kBytes / static_cast<int>(sizeof(T));
+  typedef T Vector __attribute__((vector_size(kBytes)));
+  /// In memory, at any address of a T.
+  typedef T Stored __attribute__((vector_size(kBytes), aligned(sizeof(T)), may_alias));
+
+  template <std::size_t... kLane>
+  static EMOMC_INLINE Vector fused_lanes(const Vector& a, const Vector& b, const Vector& c,
+                                         std::index_sequence<kLane...>) {
+    return Vector{fused(a[kLane], b[kLane], c[kLane])...};
+  }
+  static EMOMC_INLINE Vector load(const T* x) { return *reinterpret_cast<const Stored*>(x); }
+  static EMOMC_INLINE void store(const Vector& v, T* x) { *reinterpret_cast<Stored*>(x) = v; }
+};
+
+/// lanes[c][lane] += a[row] x[c][row] for rows that are kSumLanes apart.
+template <int kColumns, class T>
+EMOMC_INLINE void add_to_lanes(const T* a, const T* const (&x)[kColumns], int num_rows,
+                               T (&lanes)[kColumns][kSumLanes]) {
+  using Lanes = LanesOfRegister<T>;
+  using Vector = typename Lanes::Vector;
+  constexpr int kVectors = kSumLanes / Lanes::kSize;
+  Vector sums[kColumns][kVectors] = {};
+  for (int row = 0; row + kSumLanes <= num_rows; row += kSumLanes) {
+    EMOMC_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      EMOMC_UNROLL
+      for (int c = 0; c < kColumns; ++c)
+        sums[c][v] = Lanes::fused_lanes(Lanes::load(a + row + v * Lanes::kSize),
+                                        Lanes::load(x[c] + row + v * Lanes::kSize), sums[c][v],
+                                        std::make_index_sequence<Lanes::kSize>());
+    }
+  }
+  EMOMC_UNROLL
+  for (int c = 0; c < kColumns; ++c) EMOMC_UNROLL
+  for (int v = 0; v < kVectors; ++v) Lanes::store(sums[c][v], lanes[c] + v * Lanes::kSize);
+}
+#else
+template <int kColumns, class T>
+EMOMC_HD inline void add_to_lanes(const T* a, const T* const (&x)[kColumns], int num_rows,
+                                  T (&lanes)[kColumns][kSumLanes]) {
+  for (int c = 0; c < kColumns; ++c)
+    for (int lane = 0; lane < kSumLanes; ++lane) lanes[c][lane] = 0;
+  for (int row = 0; row + kSumLanes <= num_rows; row += kSumLanes)
+    for (int c = 0; c < kColumns; ++c)
+      for (int lane = 0; lane < kSumLanes; ++lane)
+        lanes[c][lane] = fused(a[row + lane], x[c][row + lane], lanes[c][lane]);
+}
+#endif
+
+/// Adds the sums over rows of a[num_rows] times each of kColumns columns to sums[kColumns].
+template <int kColumns, class T>
+EMOMC_HD inline void add_products_of_columns(const T* a, const T* const (&x)[kColumns], int num_rows,
+                                             double* sums) {
+  T lanes[kColumns][kSumLanes];
+  add_to_lanes<kColumns>(a, x, num_rows, lanes);
+  const int whole = num_rows / kSumLanes * kSumLanes;
+  for (int row = whole; row < num_rows; ++row)
+    for (int c = 0; c < kColumns; ++c)
+      lanes[c][row - whole] = fused(a[row], x[c][row], lanes[c][row - whole]);
+  for (int c = 0; c < kColumns; ++c) sums[c] += sum_of_lanes(lanes[c]);
 }
 /// Adds the sums over rows of a[num_rows] times each of kCount columns from kColumn on to the sums from
 /// kCoefficient on.
 template <int kCoefficient, int kColumn, int kCount, class T, class Rows>
 EMOMC_HD inline void add_products_of_rows(const Rows& rows, const T* a, int num_rows, double* sums) {
-  for (int k = 0; k < kCount; ++k)
-    sums[kCoefficient + k] += sum_of_products(a, rows.column(kColumn + k), num_rows);
+  int k = 0;
+  for (; k + 4 <= kCount; k += 4)
+    add_products_of_columns<4>(a,
+                               {rows.column(kColumn + k), rows.column(kColumn + k + 1),
+                                rows.column(kColumn + k + 2), rows.column(kColumn + k + 3)},
+                               num_rows, sums + kCoefficient + k);
+  for (; k < kCount; ++k)
+    add_products_of_columns<1>(a, {rows.column(kColumn + k)}, num_rows, sums + kCoefficient + k);
 }
 /// Adds a[num_rows] to the sums that the indices of the rows choose among kSize from kFirst on, row after
 /// row.

@@ -92,9 +92,16 @@ struct ChunkOfTile {
   static constexpr int kStride = kRows + 64 / static_cast<int>(sizeof(Real));
   alignas(64) Real values[Model::num_columns * kStride];
 
+  /// Asks for the rows that follow too, of this tile or of the next one, which lies behind it: pieces of
+  /// columns are too short for the processor to foresee.
   void load(const Real* tile, int first) {
-    for (int j = 0; j < Model::num_columns; ++j)
+    constexpr int kLine = 64 / static_cast<int>(sizeof(Real));
+    const Real* const next =
+        first + kRows < kTileRows ? tile + first + kRows : tile + Model::num_columns * kTileRows;
+    for (int j = 0; j < Model::num_columns; ++j) {
+      for (int row = 0; row < kRows; row += kLine) __builtin_prefetch(next + j * kTileRows + row, 0, 2);
       for (int row = 0; row < kRows; ++row) values[j * kStride + row] = tile[j * kTileRows + first + row];
+    }
   }
 };
 
