@@ -46,6 +46,10 @@ struct EnsembleView {
 struct GradientView {
   double* gradient = nullptr;  ///< num_chains x ld, chain-major, output
   int ld = 0;                  ///< stride between chains, >= dim
+  /// [num_chains] An engine may leave out active chains where this is 0, whose outputs are then of no use;
+  /// nullptr: none. It is read when the work runs, so that a captured graph can leave out other chains each
+  /// time.
+  const std::uint8_t* wanted = nullptr;
 };
 
 using device::ActiveSet;
