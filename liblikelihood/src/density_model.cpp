@@ -16,7 +16,8 @@ DeviceSource read_device_source(const std::string& file) {
 }
 
 DeviceModel device_model_of(const std::string& type, const std::string& header, const DeviceSources& sources,
-                            const device::LikelihoodSizes& sizes, bool sums_products) {
+                            const device::LikelihoodSizes& sizes, bool sums_products,
+                            const device::GradientSizes& gradient) {
   constexpr int kRegisters = 28;  // of 32 bits, for the columns of a thread's rows
   const int registers = 2 * sizes.num_columns;
   return {{"emomc::device::Sized<emomc::device::DensityRows<" + type + ">>",
@@ -28,7 +29,8 @@ DeviceModel device_model_of(const std::string& type, const std::string& header, 
           : 2 * registers <= kRegisters ? 2
           : registers <= kRegisters     ? 1
                                         : 0,
-          sums_products};
+          sums_products,
+          gradient};
 }
 
 }  // namespace emomc

@@ -31,6 +31,7 @@ std::vector<PointGradient> gradients_of(LikelihoodEngine& engine,
                                         const std::vector<std::vector<double>>& points,
                                         const std::vector<ChainPlan>& chains) {
   engine.allocate(chains, ComponentCaches::off);
+  engine.allocate_gradients();
   const int dim = engine.layout().dim(), count = static_cast<int>(points.size());
   DeviceArray<double> theta(engine.device(), points.size() * static_cast<std::size_t>(dim)),
       gradient(engine.device(), points.size() * static_cast<std::size_t>(dim)),
@@ -240,13 +241,7 @@ Expression::Bound bound(const Likelihood& l, Backend backend, const std::vector<
   return model.bind(backend, used);
 }
 
-class GradientsOfEngine : public testing::EngineTest {
- protected:
-  void SetUp() override {
-    EngineTest::SetUp();
-    if (backend() == Backend::cuda) GTEST_SKIP() << "the cuda engine has no gradients yet";
-  }
-};
+class GradientsOfEngine : public testing::EngineTest {};
 INSTANTIATE_TEST_SUITE_P(Engines, GradientsOfEngine, testing::all_engine_cases(), testing::name_of_case);
 
 double log_likelihood_of(LikelihoodEngine& engine, const std::vector<double>& theta) {

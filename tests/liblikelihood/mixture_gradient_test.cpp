@@ -355,17 +355,22 @@ std::vector<double> engine_gradients(Backend backend, Precision precision, const
   std::vector<double> points(theta);
   points.insert(points.end(), theta.begin(), theta.end());
   points.insert(points.end(), theta.begin(), theta.end());
-  std::vector<double> values(3), gradients(3 * theta.size());
-  engine->evaluate_with_gradient({3, dim, dim, points.data(), values.data()}, {gradients.data(), dim},
+  engine->allocate_gradients();
+  DeviceArray<double> at(*device, points.size()), of_points(*device, 3), slopes(*device, points.size());
+  at.upload(points);
+  engine->evaluate_with_gradient({3, dim, dim, at.data(), of_points.data()}, {slopes.data(), dim},
                                  {nullptr, 3});
-  device->synchronize();
-  values.insert(values.end(), gradients.begin(), gradients.end());
+  std::vector<double> values = of_points.download(), gradients = slopes.download();
   // The values are those of evaluate(), bit for bit.
-  std::vector<double> plain(3);
-  engine->evaluate({3, dim, dim, points.data(), plain.data()}, {nullptr, 3});
-  device->synchronize();
-  EXPECT_EQ(plain, std::vector<double>(values.begin(), values.begin() + 3));
+  engine->evaluate({3, dim, dim, at.data(), of_points.data()}, {nullptr, 3});
+  EXPECT_EQ(of_points.download(), values);
+  values.insert(values.end(), gradients.begin(), gradients.end());
   return values;
+}
+
+std::vector<Backend> fast_backends() {
+  if (list_cuda_devices().empty()) return {Backend::cpu};
+  return {Backend::cpu, Backend::cuda};
 }
 
 TEST(MixtureGradient, OfTheEnginesIsThatOfTheirRows) {
@@ -377,20 +382,77 @@ TEST(MixtureGradient, OfTheEnginesIsThatOfTheirRows) {
     const ModelSpec spec = spec_of(kind, 3);
     const Gradient expected = reference_gradient(*p.model, p.theta, p.rows);
     const std::size_t n = p.theta.size();
-    for (const Precision precision : {Precision::float64, Precision::mixed}) {
-      const auto one = engine_gradients(Backend::cpu, precision, spec, data, p.theta, 1);
-      EXPECT_EQ(engine_gradients(Backend::cpu, precision, spec, data, p.theta, 3), one) << kind;
-      for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(one[3 + i], one[3 + n + i]) << kind;
-      const std::vector<double> of_all(one.begin() + 3, one.begin() + 3 + static_cast<std::ptrdiff_t>(n));
-      EXPECT_LE(largest_error(of_all, expected.value, expected.size),
-                precision == Precision::mixed ? 1e-5 : 1e-9)
-          << kind;
-    }
+    for (const Backend backend : fast_backends())
+      for (const Precision precision : {Precision::float64, Precision::mixed}) {
+        SCOPED_TRACE(kind + (backend == Backend::cpu ? ", cpu" : ", cuda"));
+        const auto one = engine_gradients(backend, precision, spec, data, p.theta, 1);
+        EXPECT_EQ(engine_gradients(backend, precision, spec, data, p.theta, 3), one);
+        for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(one[3 + i], one[3 + n + i]);
+        const std::vector<double> of_all(one.begin() + 3, one.begin() + 3 + static_cast<std::ptrdiff_t>(n));
+        EXPECT_LE(largest_error(of_all, expected.value, expected.size),
+                  precision == Precision::mixed ? 1e-5 : 1e-9);
+      }
     const auto reference = engine_gradients(Backend::reference, Precision::float64, spec, data, p.theta, 1);
     const std::vector<double> of_all(reference.begin() + 3,
                                      reference.begin() + 3 + static_cast<std::ptrdiff_t>(n));
     EXPECT_LE(largest_error(of_all, expected.value, expected.size), 1e-12) << kind;
   }
+}
+
+/// Value and gradient of `num_chains` chains at one point, those of the last one, by a GPU.
+std::vector<double> cuda_gradient(Precision precision, const ModelSpec& spec, const DataSet& data,
+                                  const std::vector<double>& theta, int num_chains) {
+  const auto device = make_device(Backend::cuda);
+  const auto engine = make_engine(Backend::cuda, spec, precision, data, *device);
+  if (!engine->capabilities().gradient) return {};
+  engine->allocate(std::vector<ChainPlan>(static_cast<std::size_t>(num_chains), ChainPlan{0, {0}, 1.0, 0}),
+                   ComponentCaches::off);
+  engine->allocate_gradients();
+  const int dim = engine->layout().dim();
+  const auto chains = static_cast<std::size_t>(num_chains);
+  std::vector<double> points;
+  for (int c = 0; c < num_chains; ++c) points.insert(points.end(), theta.begin(), theta.end());
+  DeviceArray<double> at(*device, points.size()), values(*device, chains), slopes(*device, points.size());
+  at.upload(points);
+  engine->evaluate_with_gradient({num_chains, dim, dim, at.data(), values.data()}, {slopes.data(), dim},
+                                 {nullptr, num_chains});
+  const std::vector<double> all = slopes.download();
+  std::vector<double> result{values.download().back()};
+  result.insert(result.end(), all.end() - dim, all.end());
+  engine->evaluate({num_chains, dim, dim, at.data(), values.data()}, {nullptr, num_chains});
+  EXPECT_EQ(values.download().back(), result[0]);
+  return result;
+}
+
+TEST(MixtureGradient, OfAGpuIsThatOfTheReference) {
+  if (list_cuda_devices().empty()) GTEST_SKIP() << "no GPU";
+  std::mt19937_64 random(12);
+  double worst[2] = {};
+  for (const std::string& kind : kKinds)
+    for (const int K : {1, 2, 3, 5, 8, 13, 17, 33})
+      for (const std::size_t rows : {std::size_t{1} + random() % 40, std::size_t{200} + random() % 2500}) {
+        const int d = 1 + static_cast<int>(random() % (kind == "full" || kind == "tied" ? 8 : 20));
+        const Problem p = problem_of(kind, K, d, rows, random());
+        const Gradient reference = reference_gradient(*p.model, p.theta, p.rows);
+        const DataSet data = DataSet::single_segment(p.model->num_columns(), p.rows);
+        for (const Precision precision : {Precision::float64, Precision::mixed}) {
+          const bool mixed = precision == Precision::mixed;
+          SCOPED_TRACE(kind + " " + std::to_string(K) + " x " + std::to_string(d) + ", rows " +
+                       std::to_string(rows) + (mixed ? ", mixed" : ""));
+          const std::vector<double> one = cuda_gradient(precision, spec_of(kind, K), data, p.theta, 1);
+          EXPECT_EQ(cuda_gradient(precision, spec_of(kind, K), data, p.theta, 9), one);
+          ASSERT_FALSE(one.empty()) << "the GPU has no room for it";
+          const std::vector<double> size = mixed ? sizes_for_mixed(*p.model, reference.size) : reference.size;
+          const double error = largest_error({one.begin() + 1, one.end()}, reference.value, size);
+          // Of few rows the terms of a component may all be its tail's.
+          EXPECT_LE(error, mixed ? (rows < 100 ? 1e-3 : 3e-5) : 1e-9);
+          worst[mixed] = std::max(worst[mixed], error);
+          EXPECT_NEAR(one[0], reference.log_likelihood,
+                      (mixed ? 1e-5 : 1e-11) * std::abs(reference.log_likelihood));
+        }
+      }
+  std::cout << "largest error relative to the sum of absolute values: float64 " << worst[0] << ", mixed "
+            << worst[1] << '\n';
 }
 
 // Values by mpmath with 60 digits.

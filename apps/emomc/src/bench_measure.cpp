@@ -66,6 +66,7 @@ double seconds_per_evaluation(LikelihoodEngine& engine, const std::vector<double
   DeviceArray<double> gradients(device, all.size());
   points.upload(all);
   const EnsembleView view{bench.chains, dim, dim, points.data(), values.data()};
+  if (wanted == Wanted::value_and_gradient) engine.allocate_gradients();
   constexpr int kPerGraph = 16;
   const auto graph = device.capture([&] {
     for (int i = 0; i < kPerGraph; ++i)
@@ -195,6 +196,12 @@ BenchResult measure(const BenchCase& bench) {
   result.device = bench.backend == Backend::cuda ? device->description() : "SIMD " + cpu_simd_name();
   if (bench.backend == Backend::reference) result.device = "one thread";
   result.microseconds_per_evaluation = 1e6 * seconds_per_evaluation(*engine, theta, bench);
+  if (bench.gradient) {
+    if (engine->capabilities().gradient)
+      result.microseconds_per_gradient =
+          1e6 * seconds_per_evaluation(*engine, theta, bench, Wanted::value_and_gradient);
+    return result;
+  }
   result.microseconds_per_step = 1e6 * seconds_per_step(*engine, theta, bench, bench.proposal);
   result.microseconds_per_sweep = 1e6 * seconds_per_step(*engine, theta, bench, "component_wise");
   return result;

@@ -17,11 +17,12 @@ struct BenchCase {
   double seconds = 0.5;  ///< minimum duration of a measurement
   std::string model = ModelSpec{}.name, covariance = ModelSpec{}.covariance;
   std::string proposal = "random_walk";  ///< whose step is measured
+  bool gradient = false;                 ///< evaluations without and with gradients, no steps
 };
 
 struct BenchResult {
   double microseconds_per_evaluation = 0;  ///< for one parameter vector, with `chains` of them in a call
-  /// One evaluation with its gradient; of a likelihood of the user's own, where the engine has gradients.
+  /// One evaluation with its gradient, where that is asked for and the engine has gradients.
   std::optional<double> microseconds_per_gradient;
   double microseconds_per_step = 0;   ///< one step of `proposal`, divided by the number of chains
   double microseconds_per_sweep = 0;  ///< one component_wise sweep, divided by the number of chains

@@ -29,7 +29,7 @@ struct Options {
   std::string model = ModelSpec{}.name, precision = "mixed", covariance = ModelSpec{}.covariance;
   std::string proposal = "random_walk";
   double seconds = 0.3;
-  bool json = false;
+  bool gradient = false, json = false;
 };
 
 // Lines are printed as they are measured, so that their columns have fixed widths, together below 80.
@@ -47,9 +47,12 @@ void bench(Options options) {
   for (const auto& method : methods)
     if (method == "cuda") make_device(Backend::cuda);  // refuses a missing GPU before anything is measured
   auto results = nlohmann::ordered_json::array();
-  if (!options.json)
-    print_line(fmt::format("{:<9} {:>8} {:>3} {:>3} {:>6} {:>9} {:>13} {:>9} {:>9}", "method", "n", "dim",
-                           "K", "chains", "precision", "us/evaluation", "us/step", "us/sweep"));
+  if (!options.json) {
+    const auto columns = options.gradient ? fmt::format("{:>11}", "us/gradient")
+                                          : fmt::format("{:>9} {:>9}", "us/step", "us/sweep");
+    print_line(fmt::format("{:<9} {:>8} {:>3} {:>3} {:>6} {:>9} {:>13} {}", "method", "n", "dim", "K",
+                           "chains", "precision", "us/evaluation", columns));
+  }
   for (const auto& method : methods)
     for (const std::size_t rows : options.rows)
       for (const int chains : options.chains) {
@@ -65,7 +68,8 @@ void bench(Options options) {
                             options.seconds,
                             options.model,
                             options.covariance,
-                            options.proposal};
+                            options.proposal,
+                            options.gradient};
         const BenchResult result = measure(one);
         const std::string precision = reference ? "double" : options.precision;
         if (options.json) {
@@ -82,14 +86,25 @@ void bench(Options options) {
                              {"microseconds_per_step", result.microseconds_per_step},
                              {"microseconds_per_sweep", result.microseconds_per_sweep},
                              {"device", result.device}});
+          if (options.gradient) {
+            for (const char* step : {"microseconds_per_step", "microseconds_per_sweep", "proposal"})
+              results.back().erase(step);
+            results.back()["microseconds_per_gradient"] = nullptr;
+            if (result.microseconds_per_gradient)
+              results.back()["microseconds_per_gradient"] = *result.microseconds_per_gradient;
+          }
           if (method == "cpu")
             results.back()["threads"] =
                 options.threads ? options.threads : static_cast<int>(std::thread::hardware_concurrency());
         } else {
-          print_line(fmt::format("{:<9} {:>8} {:>3} {:>3} {:>6} {:>9} {:>13.4g} {:>9.4g} {:>9.4g}", method,
-                                 rows, options.dim, options.components, chains, precision,
-                                 result.microseconds_per_evaluation, result.microseconds_per_step,
-                                 result.microseconds_per_sweep));
+          const auto& gradient = result.microseconds_per_gradient;
+          const auto columns =
+              options.gradient ? fmt::format("{:>11}", gradient ? fmt::format("{:.4g}", *gradient) : "none")
+                               : fmt::format("{:>9.4g} {:>9.4g}", result.microseconds_per_step,
+                                             result.microseconds_per_sweep);
+          print_line(fmt::format("{:<9} {:>8} {:>3} {:>3} {:>6} {:>9} {:>13.4g} {}", method, rows,
+                                 options.dim, options.components, chains, precision,
+                                 result.microseconds_per_evaluation, columns));
           std::fflush(stdout);
         }
       }
@@ -97,10 +112,11 @@ void bench(Options options) {
     std::cout << results.dump(1) << '\n';
   else
     fmt::print(
-        "Covariance {}. Per parameter vector, per chain: wall time divided by the number of chains. A step "
-        "is one of "
-        "{}, a sweep one of component_wise over all its blocks.\n",
-        options.covariance, options.proposal);
+        "Covariance {}. Per parameter vector, per chain: wall time divided by the number of chains.{}\n",
+        options.covariance,
+        options.gradient ? " A gradient is an evaluation with its gradient."
+                         : " A step is one of " + options.proposal +
+                               ", a sweep one of component_wise over all its blocks.");
 }
 
 /// Evaluations of a likelihood of the user's own, without and with gradients.
@@ -197,6 +213,8 @@ void add_bench(CLI::App& app, int&) {
   command->add_option("--seconds", options->seconds, "Least time of each measurement")
       ->check(CLI::Range(0.001, 3600.0))
       ->capture_default_str();
+  command->add_flag("--gradient", options->gradient,
+                    "Evaluations without and with gradients in place of steps");
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("Example: emomc bench --method cpu --rows 10000,1000000 --chains 1,4");
   add_code_options(*command);

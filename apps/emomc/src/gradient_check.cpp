@@ -37,6 +37,7 @@ PosteriorGradient posterior_gradient(const Target& target, LikelihoodEngine& eng
   at.log_jacobian = densities.log_jacobian;
   const int dim = engine.layout().dim();
   engine.allocate({{0, {0}, 1.0, 0}}, ComponentCaches::off);
+  engine.allocate_gradients();
   DeviceArray<double> point(engine.device(), static_cast<std::size_t>(dim)), value(engine.device(), 1),
       gradient(engine.device(), static_cast<std::size_t>(dim));
   point.upload({at.theta.begin(), at.theta.begin() + dim});

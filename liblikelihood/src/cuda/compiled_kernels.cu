@@ -1,7 +1,7 @@
 // The kernels of each mixture for any sizes, compiled ahead of time.
 #include "../engine_factories.hpp"
 #include "emomc/core/cuda_launch.cuh"
-#include "emomc/device/mixture_rows.cuh"
+#include "emomc/device/mixture_gradient.cuh"
 #include "emomc/device/prepare_kernel.cuh"
 #include "emomc/device/tile_kernel.cuh"
 #include "emomc/likelihood/models.hpp"
@@ -113,8 +113,11 @@ std::unique_ptr<LikelihoodEngine> make(const Model& model, const DataSet& data, 
   known.leaves_registers = L::kLeavesRegisters;
   known.cost_of_row = known.sizes.num_coefficients;
   known.rows_per_thread = likelihood.rows_per_thread(sizeof(Real));
-  return make_row_engine<Real>(layout_of(model), std::move(known),
-                               std::make_unique<CompiledKernels<L, Real>>(likelihood), data, device);
+  return make_row_engine<Real>(
+      layout_of(model), std::move(known), std::make_unique<CompiledKernels<L, Real>>(likelihood),
+      {"emomc/device/mixture_gradient.cuh",
+       device::mixture_gradient_sizes<Model>(model.shape().num_components, model.shape().dim)},
+      data, device);
 }
 
 }  // namespace

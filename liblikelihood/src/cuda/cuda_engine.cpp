@@ -60,13 +60,13 @@ template <class Real>
 class CudaEngine final : public LikelihoodEngine {
  public:
   CudaEngine(ParameterLayout layout, DeviceLikelihood likelihood, std::unique_ptr<RowKernels<Real>> kernels,
-             const DataSet& data, Device& device)
-      : CudaEngine(std::move(layout), std::move(likelihood), std::move(kernels), data, device,
+             const GradientCode& gradient, const DataSet& data, Device& device)
+      : CudaEngine(std::move(layout), std::move(likelihood), std::move(kernels), gradient, data, device,
                    tile_data<Real>(data)) {}
 
   std::string name() const override { return "cuda"; }
   const ParameterLayout& layout() const override { return layout_; }
-  Capabilities capabilities() const override { return {sizes().num_kept > 0, false}; }
+  Capabilities capabilities() const override { return {sizes().num_kept > 0, has_gradient_}; }
   Device& device() const override { return device_; }
   std::size_t num_segments() const override { return segments_.size(); }
   std::size_t num_rows() const override { return num_rows_; }
@@ -99,6 +99,7 @@ class CudaEngine final : public LikelihoodEngine {
     kept_ = {};
     states_ = {};
     pending_ = {};
+    gradients_.reset();
     const MemoryPlan needed = plan(chains, caches);
     if (needed.work_bytes + needed.cache_bytes > device_.free_bytes())
       throw MachineError("out of GPU memory: " + std::to_string(chains.size()) + " chains take " +
@@ -119,10 +120,37 @@ class CudaEngine final : public LikelihoodEngine {
     kernels_->forget(kept_view(), {nullptr, static_cast<int>(chains.size())}, device_.stream());
   }
 
+  void allocate_gradients() override {
+    if (!has_gradient_) throw std::logic_error("cuda: this likelihood has no gradient");
+    gradients_ = std::make_unique<GradientEvaluation>(device_, *device_likelihood(), gradient_code_,
+                                                      run_.work.num_chains(), run_.work, column_means_,
+                                                      most_shared_of_block());
+  }
+
   void evaluate(EnsembleView candidate, ActiveSet active) override {
     EvaluationView<Real> view = view_of(run_, active);
     view.log_likelihood = candidate.log_likelihood;
     run_tiles(TileWork::full, run_, view, candidate.theta, candidate.ld);
+  }
+  void evaluate_with_gradient(EnsembleView candidate, GradientView gradient, ActiveSet active) override {
+    if (!gradients_) throw std::logic_error("cuda: allocate_gradients() comes first");
+    if (active.count == 0) return;
+    EvaluationView<Real> view = view_of(run_, active);
+    prepare(run_, view, candidate.theta, candidate.ld);
+    device::GradientKernelView kernels{};
+    kernels.rows = view.data;
+    kernels.tile_rows = view.tile_rows;
+    kernels.work = view.work;
+    kernels.active = active;
+    kernels.wanted = gradient.wanted;
+    kernels.coefficients = view.coefficients;
+    kernels.common = view.common;
+    kernels.theta = candidate.theta;
+    kernels.ld = candidate.ld;
+    kernels.log_likelihood = candidate.log_likelihood;
+    kernels.gradient = gradient.gradient;
+    kernels.ld_gradient = gradient.ld;
+    gradients_->launch(kernels, device_.stream());
   }
   void evaluate_component(EnsembleView candidate, const int* component, ActiveSet active) override {
     if (kept_.size() == 0) return evaluate(candidate, active);
@@ -174,10 +202,11 @@ class CudaEngine final : public LikelihoodEngine {
 
  private:
   CudaEngine(ParameterLayout layout, DeviceLikelihood likelihood, std::unique_ptr<RowKernels<Real>> kernels,
-             const DataSet& data, Device& device, const TiledData<Real>& tiled)
+             const GradientCode& gradient, const DataSet& data, Device& device, const TiledData<Real>& tiled)
       : layout_(std::move(layout)),
         likelihood_(std::move(likelihood)),
         kernels_(std::move(kernels)),
+        gradient_code_(gradient),
         device_(device),
         segments_(data.segments),
         segment_first_tile_(tiled.segment_first_tile),
@@ -188,9 +217,25 @@ class CudaEngine final : public LikelihoodEngine {
         most_shared_(std::min(kMaxSharedBytes, static_cast<std::size_t>(device_attribute(
                                                    cudaDevAttrMaxSharedMemoryPerBlockOptin)) -
                                                    kStaticShared)) {
+    has_gradient_ = runtime_compiler_problem().empty() &&
+                    gradient_fits(likelihood_, gradient_code_, most_shared_of_block());
+    if (has_gradient_) column_means_ = means_of_columns(data);
     std::vector<int> rows;
     for (const Tile& tile : tiled.tiles) rows.push_back(tile.num_rows);
     tile_rows_.upload(rows);
+  }
+
+  // Of a kernel with little static shared memory.
+  static std::size_t most_shared_of_block() {
+    return static_cast<std::size_t>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)) -
+           kStaticShared;
+  }
+  static std::vector<double> means_of_columns(const DataSet& data) {
+    std::vector<double> means(static_cast<std::size_t>(data.dim));
+    for (std::size_t row = 0; row < data.num_rows; ++row)
+      for (std::size_t j = 0; j < means.size(); ++j) means[j] += data.values[row * means.size() + j];
+    for (double& mean : means) mean /= static_cast<double>(std::max<std::size_t>(1, data.num_rows));
+    return means;
   }
 
   const LikelihoodSizes& sizes() const { return likelihood_.sizes; }
@@ -317,6 +362,7 @@ class CudaEngine final : public LikelihoodEngine {
   ParameterLayout layout_;
   DeviceLikelihood likelihood_;
   std::unique_ptr<RowKernels<Real>> kernels_;
+  GradientCode gradient_code_;
   Device& device_;
   std::vector<Segment> segments_;
   std::vector<int> segment_first_tile_;
@@ -326,6 +372,9 @@ class CudaEngine final : public LikelihoodEngine {
   int num_multiprocessors_;
   std::size_t most_shared_;  // dynamic, of a block
   WorkMemory<Real> run_;
+  bool has_gradient_ = false;
+  std::vector<double> column_means_;
+  std::unique_ptr<GradientEvaluation> gradients_;
   std::unique_ptr<BatchEvaluation> batch_, component_batch_;
   DeviceArray<Real> kept_;
   DeviceArray<unsigned char> states_;
@@ -337,15 +386,16 @@ class CudaEngine final : public LikelihoodEngine {
 template <class Real>
 std::unique_ptr<LikelihoodEngine> make_row_engine(ParameterLayout layout, DeviceLikelihood likelihood,
                                                   std::unique_ptr<RowKernels<Real>> kernels,
-                                                  const DataSet& data, Device& device) {
+                                                  const GradientCode& gradient, const DataSet& data,
+                                                  Device& device) {
   return std::make_unique<CudaEngine<Real>>(std::move(layout), std::move(likelihood), std::move(kernels),
-                                            data, device);
+                                            gradient, data, device);
 }
 template std::unique_ptr<LikelihoodEngine> make_row_engine(ParameterLayout, DeviceLikelihood,
-                                                           std::unique_ptr<RowKernels<float>>, const DataSet&,
-                                                           Device&);
+                                                           std::unique_ptr<RowKernels<float>>,
+                                                           const GradientCode&, const DataSet&, Device&);
 template std::unique_ptr<LikelihoodEngine> make_row_engine(ParameterLayout, DeviceLikelihood,
                                                            std::unique_ptr<RowKernels<double>>,
-                                                           const DataSet&, Device&);
+                                                           const GradientCode&, const DataSet&, Device&);
 
 }  // namespace emomc

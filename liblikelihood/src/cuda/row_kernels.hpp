@@ -9,6 +9,7 @@
 #include "emomc/core/execution.hpp"
 #include "emomc/core/likelihood_engine.hpp"
 #include "emomc/device/tile_layout.hpp"
+#include "gradient_evaluation.hpp"
 
 namespace emomc {
 
@@ -49,10 +50,12 @@ class RowKernels {
   virtual void forget(const device::KeptView& kept, ActiveSet active, Stream stream) const = 0;
 };
 
-/// The engine of such kernels; `likelihood` is without rows, segments and caches.
+/// The engine of such kernels, which compile those of gradients when they are asked for; `likelihood` is
+/// without rows, segments and caches.
 template <class Real>
 std::unique_ptr<LikelihoodEngine> make_row_engine(ParameterLayout layout, DeviceLikelihood likelihood,
                                                   std::unique_ptr<RowKernels<Real>> kernels,
-                                                  const DataSet& data, Device& device);
+                                                  const GradientCode& gradient, const DataSet& data,
+                                                  Device& device);
 
 }  // namespace emomc

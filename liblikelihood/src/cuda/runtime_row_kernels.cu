@@ -92,7 +92,8 @@ std::unique_ptr<LikelihoodEngine> make(const std::shared_ptr<const RowModel>& mo
   likelihood.sums_products = known.sums_products;
   ParameterLayout layout = model->layout();
   auto kernels = std::make_unique<RuntimeRowKernels<Real>>(model, likelihood.code);
-  return make_row_engine<Real>(std::move(layout), std::move(likelihood), std::move(kernels), data, device);
+  return make_row_engine<Real>(std::move(layout), std::move(likelihood), std::move(kernels),
+                               {"emomc/device/density_gradient.cuh", known.gradient}, data, device);
 }
 
 }  // namespace

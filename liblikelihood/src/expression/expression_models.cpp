@@ -7,6 +7,7 @@
 #include "emomc/core/host_compiler.hpp"
 #include "emomc/likelihood/density_model.hpp"
 #include "generate.hpp"
+#include "generate_gradient.hpp"
 #include "plan.hpp"
 
 namespace emomc {
@@ -122,7 +123,8 @@ class CompiledModel final : public RowModel {
                      (bound_->program.common != expression::kNoNode ? 1 : 0);
     return device_model_of(expression::kGeneratedType, sources_.front().name, sources_,
                            device::sizes_of_density(num_columns(), used == 0 ? 1 : used),
-                           may_be_evaluated_together());
+                           may_be_evaluated_together(),
+                           expression::gradient_sizes(bound_->program, bound_->gradient));
   }
 
  private:

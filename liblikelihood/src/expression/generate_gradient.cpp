@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
+#include "emomc/device/gradient_rows.hpp"
 #include "writer.hpp"
 
 namespace emomc::expression {
@@ -58,6 +60,72 @@ std::string sum_statements(const RowProgram& program, const Adjoints& of_row) {
   return text;
 }
 
+/// The columns of a product sum, with the sums of their coefficients; kNoColumn stands for its start.
+std::vector<ProductSum::Product> columns_of(const ProductSum& sum) {
+  std::vector<ProductSum::Product> columns = sum.products;
+  if (sum.start >= 0) columns.push_back({sum.start, device::kNoColumn});
+  return columns;
+}
+
+std::string list_of(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
+  return text.empty() ? "{}" : text;
+}
+
+/// A function that returns element `i` of a table of `type`.
+std::string table_function(const std::string& type, const std::string& name,
+                           const std::vector<std::string>& items) {
+  return fmt::format(R"(
+  EMOMC_HD static constexpr emomc::device::{0} {1}(int i) {{
+    constexpr emomc::device::{0} all[] = {{{2}}};
+    return all[i];
+  }}
+)",
+                     type, name, list_of(items));
+}
+
+/// What kernels multiply the rows' numbers with (device/gradient_rows.hpp).
+std::string kernel_tables(const RowProgram& program, const Adjoints& of_row, int num_adjoints) {
+  constexpr std::size_t kColumns = device::kGradientTileColumns;
+  std::vector<std::string> tiles, plain, gathers;
+  int at = 0;
+  for (const auto& [coefficient, adjoint] : of_row.parameters)
+    plain.push_back(fmt::format("{{{}, {}}}", at++, coefficient));
+  for (const auto& [number, adjoint] : of_row.product_sums) {
+    const auto columns = columns_of(program.product_sums[static_cast<std::size_t>(number)]);
+    for (std::size_t begin = 0; begin < columns.size(); begin += kColumns) {
+      std::string first, second, sums;
+      for (std::size_t i = begin; i < begin + kColumns; ++i) {
+        const bool is_column = i < columns.size();
+        const char* comma = i == begin ? "" : ", ";
+        first += fmt::format("{}{}", comma, is_column ? columns[i].column : device::kNoColumn);
+        second += fmt::format("{}{}", comma, device::kNoColumn);
+        sums += fmt::format("{}{}", comma, is_column ? columns[i].coefficient : device::kNoSum);
+      }
+      tiles.push_back(fmt::format("{{{}, {{{}}}, {{{}}}, {{{}}}}}", at, first, second, sums));
+    }
+    ++at;
+  }
+  const int num_gathered = static_cast<int>(of_row.gathered.size());
+  int slot = 0;
+  for (const GatheredAdjoint& gathered : of_row.gathered) {
+    gathers.push_back(
+        fmt::format("{{{}, {}, {}, {}, {}}}", at, at + num_gathered, gathered.first, gathered.size, slot));
+    slot += gathered.size;
+    ++at;
+  }
+  return fmt::format(R"(
+  static constexpr int num_product_tiles = {}, num_plain_adjoints = {};
+  static constexpr int num_gathers = {}, num_gathered_sums = {};
+  static_assert(num_adjoints == {});
+)",
+                     tiles.size(), plain.size(), gathers.size(), slot, num_adjoints) +
+         table_function("GradientTile", "product_tile", tiles) +
+         table_function("PlainSum", "plain_adjoint", plain) +
+         table_function("GatheredSum", "gather", gathers);
+}
+
 /// Statements of a team that write the gradient: runs of sums by all members, the rest by one.
 std::string theta_statements(const RowProgram& program, const Adjoints& of_theta, int dim) {
   Writer writer(program.whole, "double", "theta", "none");
@@ -96,7 +164,8 @@ std::string theta_statements(const RowProgram& program, const Adjoints& of_theta
 std::string gradient_functions(const RowProgram& program, const GradientProgram& gradient, int dim) {
   if (!gradient.why_not.empty()) return {};
   const std::vector<NodeId> numbers = row_numbers(gradient.of_row);
-  return fmt::format(R"(
+  return fmt::format(
+      R"(
   static constexpr int num_adjoints = {0};
   static constexpr int num_gradient_sums = {4};
 
@@ -112,10 +181,27 @@ std::string gradient_functions(const RowProgram& program, const GradientProgram&
   EMOMC_HD void prepare_gradient(const Team& team, const double* theta, const double* sums,
                                  double* gradient) const {{
 {3}  }}
-)",
-                     numbers.empty() ? 1 : numbers.size(), row_function(program, numbers),
-                     sum_statements(program, gradient.of_row),
-                     theta_statements(program, gradient.of_theta, dim), program.coefficients.size() + 1);
+{5})",
+      numbers.empty() ? 1 : numbers.size(), row_function(program, numbers),
+      sum_statements(program, gradient.of_row), theta_statements(program, gradient.of_theta, dim),
+      program.coefficients.size() + 1,
+      kernel_tables(program, gradient.of_row, numbers.empty() ? 1 : static_cast<int>(numbers.size())));
+}
+
+device::GradientSizes gradient_sizes(const RowProgram& program, const GradientProgram& gradient) {
+  if (!gradient.why_not.empty()) return {};
+  constexpr int kColumns = device::kGradientTileColumns;
+  device::GradientSizes sizes;
+  for (const auto& [number, adjoint] : gradient.of_row.product_sums) {
+    const auto columns = columns_of(program.product_sums[static_cast<std::size_t>(number)]);
+    sizes.num_tiles += (static_cast<int>(columns.size()) + kColumns - 1) / kColumns;
+  }
+  for (const GatheredAdjoint& gathered : gradient.of_row.gathered) sizes.num_gathered += gathered.size;
+  sizes.num_slots =
+      sizes.num_tiles * kColumns + static_cast<int>(gradient.of_row.parameters.size()) + sizes.num_gathered;
+  sizes.num_sums = static_cast<int>(program.coefficients.size()) + 1;
+  sizes.num_numbers = std::max(1, static_cast<int>(row_numbers(gradient.of_row).size()));
+  return sizes;
 }
 
 }  // namespace emomc::expression

@@ -108,6 +108,11 @@ class LikelihoodEngine {
   /// Allocates all memory that the calls below need. Throws MachineError where memory does not suffice.
   virtual void allocate(const std::vector<ChainPlan>& chains, ComponentCaches caches) = 0;
 
+  /// Allocates what evaluate_with_gradient() needs beside, and compiles its kernels; after each allocate(),
+  /// before the first such call. Throws MachineError where memory does not suffice, and std::logic_error
+  /// where capabilities().gradient is false.
+  virtual void allocate_gradients() {}
+
   /// For a kernel that runs steps without this class, with the same bits; empty where the engine does not
   /// support it.
   virtual std::optional<DeviceLikelihood> device_likelihood() const { return std::nullopt; }

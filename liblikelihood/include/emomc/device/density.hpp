@@ -42,14 +42,18 @@
 //     EMOMC_HD T log_density_and_adjoints(const Coefficients& c, const Row& x, const Sums& s, T* a) const;
 //     template <int kRows, class Rows, class T>
 //     EMOMC_HD static void add_adjoints(const Rows& rows, const T (*a)[kRows], int num_rows, double* sums);
+//     static constexpr int num_product_tiles, num_plain_adjoints, num_gathers, num_gathered_sums;
+//     EMOMC_HD static constexpr GradientTile product_tile(int), PlainSum plain_adjoint(int), GatheredSum
+//     gather(int);
 //     template <class Team>
 //     EMOMC_HD void prepare_gradient(const Team& team, const double* theta, const double* sums,
 //                                    double* gradient) const;
 //
 // log_density_and_adjoints() returns what log_density() does, with the same bits, and writes numbers of the
 // row from which add_adjoints() adds to sums[i] the derivatives with respect to coefficient i, summed over
-// rows. The last of `sums` [num_gradient_sums] is the number of rows; prepare_gradient() writes the
-// derivatives of the log likelihood with respect to theta.
+// rows; kernels add up the same by the three tables (gradient_rows.hpp). The last of `sums`
+// [num_gradient_sums] is the number of rows; prepare_gradient() writes the derivatives of the log likelihood
+// with respect to theta.
 //
 // Kernels are compiled from the text of the one header that defines Model; it may include headers of
 // emomc/device only.
@@ -57,6 +61,7 @@
 #define EMOMC_DEVICE_DENSITY_HPP
 
 #include "emomc/device/block_description.hpp"
+#include "emomc/device/gradient_rows.hpp"
 #include "emomc/device/math.hpp"
 #include "emomc/device/row_likelihood.hpp"
 #include "emomc/device/team.hpp"

@@ -71,7 +71,8 @@ class DensityTiles final : public TileArithmetic<Real> {
 /// How kernels evaluate a density of type `type`, which `header` of `sources` defines. `sources` outlive the
 /// result.
 DeviceModel device_model_of(const std::string& type, const std::string& header, const DeviceSources& sources,
-                            const device::LikelihoodSizes& sizes, bool sums_products);
+                            const device::LikelihoodSizes& sizes, bool sums_products,
+                            const device::GradientSizes& gradient = {});
 
 template <class Model>
 class DensityModel final : public RowModel {

@@ -10,6 +10,7 @@
 
 #include "emomc/core/likelihood_engine.hpp"
 #include "emomc/core/parameters.hpp"
+#include "emomc/device/gradient_layout.hpp"
 #include "emomc/likelihood/data_set.hpp"
 
 namespace emomc {
@@ -98,6 +99,7 @@ struct DeviceModel {
   bool leaves_registers = true;
   int rows_per_thread = 0;     ///< DeviceLikelihood's, for float64; of float32 twice as many, up to 4
   bool sums_products = false;  ///< DeviceLikelihood's
+  device::GradientSizes gradient{};
 };
 
 /// A likelihood that is a product over rows. Objects are immutable.

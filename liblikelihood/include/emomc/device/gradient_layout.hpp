@@ -1,0 +1,104 @@
+// What host and device agree on about gradient_kernel.cuh.
+#ifndef EMOMC_DEVICE_GRADIENT_LAYOUT_HPP
+#define EMOMC_DEVICE_GRADIENT_LAYOUT_HPP
+
+#include "emomc/device/tile_layout.hpp"
+
+namespace emomc::device {
+
+inline constexpr int kGradientThreads = 256, kGradientWarps = kGradientThreads / 32;
+inline constexpr int kGradientFinishThreads = 512;
+/// Chains whose sums of products a thread computes together, at most.
+inline constexpr int kGradientChainsTogether = 4;
+/// Columns of a tile of sums (GradientTile), and tiles that a warp has at once.
+inline constexpr int kGradientTileColumns = 8, kGradientTilesAtOnce = 8;
+/// Numbers that a warp multiplies with columns at once: the rows of a matrix of the tensor cores.
+EMOMC_INLINE constexpr int gradient_numbers_at_once(int real_bytes) { return real_bytes == 4 ? 16 : 8; }
+/// Neighbouring rows of a thread, of which it has all numbers in registers.
+EMOMC_INLINE constexpr int gradient_rows_of_thread(int real_bytes, int num_numbers) {
+  const int registers = num_numbers * real_bytes / 4;
+  return registers <= 8 ? 4 : registers <= 16 ? 2 : 1;
+}
+/// From one number of a step's rows to the next in shared memory: neighbouring numbers are in other banks.
+EMOMC_INLINE constexpr int gradient_stride(int real_bytes, int num_numbers) {
+  return 32 * gradient_rows_of_thread(real_bytes, num_numbers) + 64 / real_bytes;
+}
+
+/// What the host has to know of the numbers and sums of a likelihood (gradient_rows.hpp); `num_slots` 0:
+/// there is no gradient.
+struct GradientSizes {
+  int num_slots = 0;    ///< sums over rows that a group of rows leaves of a chain
+  int num_sums = 0;     ///< that the gradient is computed from
+  int num_work = 0;     ///< float64 numbers that the end of an evaluation works in, beside these two
+  int num_numbers = 0;  ///< of a row of a chain
+  int num_of_tile = 1;  ///< numbers that share the columns of a tile
+  int num_tiles = 0;
+  int num_gathered = 0;  ///< sums that indices of rows choose among
+};
+
+/// Groups of rows whose sums are written; all parts of a group are a block's. A function of the number of
+/// parts alone, so that the order of additions is one too.
+inline constexpr int kMostGradientGroups = 256;
+EMOMC_INLINE constexpr int gradient_parts_of_group(int num_parts) {
+  if (num_parts <= kMostGradientGroups / 2) return 1;
+  const int each = (num_parts + kMostGradientGroups - 1) / kMostGradientGroups;
+  return each < 2 ? 2 : each;
+}
+EMOMC_INLINE constexpr int num_gradient_groups(int num_parts) {
+  const int each = gradient_parts_of_group(num_parts);
+  return (num_parts + each - 1) / each;
+}
+
+/// Slots of a chain that a block adds up at once.
+EMOMC_INLINE constexpr int gradient_slots_at_once(const GradientSizes& sizes, int real_bytes) {
+  const int most = gradient_numbers_at_once(real_bytes);
+  const int numbers = sizes.num_of_tile < most ? sizes.num_of_tile : most;
+  const int tiles = sizes.num_tiles < kGradientTilesAtOnce ? sizes.num_tiles : kGradientTilesAtOnce;
+  const int plain =
+      sizes.num_slots - sizes.num_tiles * sizes.num_of_tile * kGradientTileColumns - sizes.num_gathered;
+  return tiles * numbers * kGradientTileColumns + plain;
+}
+
+/// Places in dynamic shared memory, in bytes: coefficients of the chains; numbers of each warp's step, and in
+/// the same place its sums at the end; sums that each warp gathers.
+struct GradientMemory {
+  u64 numbers, of_warp, gathered, size;  ///< of_warp: from one warp's numbers to the next one's
+
+  EMOMC_HD GradientMemory(const GradientSizes& sizes, int num_coefficients, int real_bytes, int num_chains)
+      : numbers(rounded(u64(num_chains) * u64(num_coefficients) * u64(real_bytes))),
+        of_warp(larger(u64(num_chains) * u64(sizes.num_numbers) *
+                           u64(gradient_stride(real_bytes, sizes.num_numbers)),
+                       u64(num_chains) * u64(gradient_slots_at_once(sizes, real_bytes))) *
+                u64(real_bytes)),
+        gathered(numbers + u64(kGradientWarps) * (of_warp = rounded(of_warp))),
+        size(gathered + u64(kGradientWarps) * u64(num_chains) * u64(sizes.num_gathered) * u64(real_bytes)) {}
+
+ private:
+  EMOMC_HD static u64 rounded(u64 bytes) { return (bytes + 15) / 16 * 16; }
+  EMOMC_HD static u64 larger(u64 a, u64 b) { return a > b ? a : b; }
+};
+
+/// Arguments of both kernels; all pointers are device memory.
+struct GradientKernelView {
+  const void* rows;      ///< TiledData::values
+  const int* tile_rows;  ///< [num_tiles]
+  const void* shift;  ///< [num_columns] numbers of the type of rows that are taken from columns; null: none
+  ChainWorkView work;
+  ActiveSet active;
+  const u8* wanted;          ///< [num_chains] chains where it is 0 are left out; null: none
+  const void* coefficients;  ///< num_chains x num_coefficients
+  const double* common;      ///< [num_chains]
+  const double* theta;       ///< num_chains x ld
+  int ld;
+  double* step_sums;     ///< num_chains x work.max_tiles x steps of a tile: log densities
+  double* segment_sums;  ///< num_chains x work.max_segments
+  double* group_sums;    ///< num_chains x max_groups x num_slots
+  int max_groups;
+  double* log_likelihood;  ///< [num_chains]
+  double* gradient;        ///< num_chains x ld_gradient
+  int ld_gradient;
+};
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_GRADIENT_LAYOUT_HPP

@@ -1,0 +1,70 @@
+// What gradient_kernel.cuh knows of the gradient of a likelihood. Of each row of a chain there are numbers,
+// such as the derivative of the log density with respect to a linear predictor, or the responsibility of a
+// component. The sums over rows of
+//
+//   a number times a column, or the product of two columns (GradientTile), or 1 (PlainSum),
+//   a number, by an index that another number is (GatheredSum),
+//
+// are added up in slots: those of tiles [num_tiles][num_of_tile][kGradientTileColumns] first, then plain
+// sums, then gathered ones. The gradient is computed from the slots.
+//
+// A likelihood L of row_likelihood.hpp has a gradient where GradientOf<Sized<L, ...>> is defined:
+//
+//   static constexpr int num_numbers, num_of_tile, num_tiles, num_plain, num_gathered_sums
+//   static constexpr GradientTile tile(int), PlainSum plain(int), GatheredSum gathered(int)
+//   static constexpr int num_gathered       all their sizes
+//   static constexpr int num_sums, num_work
+//   static constexpr bool has_shift          columns are taken less what the engine says of each
+//   static constexpr bool has_products       tiles have products of two columns
+//   static void evaluate(coefficients, stride, row, rows, numbers, step, value[kChains][R])
+//       evaluate() of row_likelihood.hpp for kChains vectors whose coefficients are `stride` apart. Number m
+//       of the R rows of vector i is written from numbers[(i * num_numbers + m) * step] on; it is 0 from row
+//       rows.count on. All lanes of a warp call it.
+//   static void write(team, theta, num_rows, slots, shift, sums, work, gradient)
+//       The gradient [num_parameters] of the log likelihood from the slots; `shift`: the numbers that columns
+//       were taken less; `sums` and `work` are num_sums and num_work doubles that the team shares.
+#ifndef EMOMC_DEVICE_GRADIENT_ROWS_HPP
+#define EMOMC_DEVICE_GRADIENT_ROWS_HPP
+
+#include "emomc/device/gradient_layout.hpp"
+
+namespace emomc::device {
+
+inline constexpr int kNoColumn = -1, kNoSum = -1;
+
+/// Columns that the numbers from `number` on, num_of_tile of them, are multiplied with.
+struct GradientTile {
+  int number;
+  int first[kGradientTileColumns];   ///< columns; kNoColumn: 1
+  int second[kGradientTileColumns];  ///< factors of these; kNoColumn: 1
+  int sum[kGradientTileColumns];     ///< the sum that each is added to, where there is one number; or kNoSum
+};
+struct PlainSum {
+  int number, sum;
+};
+/// Number `number` is added to sum first + i, i being number `index`, from 0 to size - 1. The slots begin
+/// `slot` behind the first one of gathered sums.
+struct GatheredSum {
+  int number, index, first, size, slot;
+};
+
+template <class SizedL>
+struct GradientOf;
+
+template <class G>
+EMOMC_INLINE constexpr int num_tile_slots() {
+  return G::num_tiles * G::num_of_tile * kGradientTileColumns;
+}
+template <class G>
+EMOMC_INLINE constexpr int num_gradient_slots() {
+  return num_tile_slots<G>() + G::num_plain + G::num_gathered;
+}
+template <class G>
+EMOMC_INLINE constexpr GradientSizes gradient_sizes() {
+  return {num_gradient_slots<G>(), G::num_sums,  G::num_work,    G::num_numbers,
+          G::num_of_tile,          G::num_tiles, G::num_gathered};
+}
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_GRADIENT_ROWS_HPP

@@ -1,0 +1,335 @@
+// The gradient of a mixture as kernels compute it (gradient_rows.hpp). The numbers of a row are the
+// responsibilities r of the components; their sums, and those of r x and r x^2 or r x x', x being taken less
+// the means of the columns, give the gradient. Of a Student t, with u = sum_j z_j^2, the sums are those of
+// r / (1 + u) in place of r, and those of r u / (1 + u) and r (log(1 + u) - u / (1 + u)) follow.
+#ifndef EMOMC_DEVICE_MIXTURE_GRADIENT_CUH
+#define EMOMC_DEVICE_MIXTURE_GRADIENT_CUH
+
+#include "emomc/device/log_gamma_ratio.hpp"
+#include "emomc/device/mixture_gradient_sizes.hpp"
+#include "emomc/device/mixture_rows.cuh"
+
+namespace emomc::device {
+
+__device__ inline float reciprocal(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+__device__ inline double reciprocal(double x) { return 1.0 / x; }
+
+/// t = the terms of the block's four components, as accumulate() gives them; of a Student t, u too.
+template <int R, class Shape, class Real, class Row>
+__device__ __forceinline__ void terms_of_block(const Shape& shape, const Real* coefficients, int first,
+                                               const Row& row, Real (&t)[1][kComponentBlock][R],
+                                               Real (&)[kComponentBlock][R]) {
+  accumulate(shape, coefficients, first, row, t);
+}
+template <int R, class Real, class Row>
+__device__ __forceinline__ void terms_of_block(const StudentTShape& shape, const Real* coefficients,
+                                               int first, const Row& row, Real (&t)[1][kComponentBlock][R],
+                                               Real (&u)[kComponentBlock][R]) {
+#pragma unroll
+  for (int c = 0; c < kComponentBlock; ++c)
+#pragma unroll
+    for (int r = 0; r < R; ++r) t[0][c][r] = 0;
+  subtract_squares(shape.squares(), coefficients, first, row, t);
+#pragma unroll
+  for (int c = 0; c < kComponentBlock; ++c)
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      u[c][r] = Real(0) - t[0][c][r];
+      t[0][c][r] = real_fnma(coefficients[shape.exponent_index(first + c)], real_log1p(u[c][r]),
+                             coefficients[shape.shift_index(first + c)]);
+    }
+}
+
+/// log(1 + u) - v with v = u / (1 + u): by its series sum_n v^n / n, n >= 2, where v is small.
+template <class Real>
+__device__ __forceinline__ Real log_less_share(Real u, Real v) {
+  if (v > Real(0.0625)) return real_log1p(u) - v;
+  constexpr int kTerms = sizeof(Real) == sizeof(float) ? 7 : 14;
+  Real series = 0;
+#pragma unroll
+  for (int n = kTerms; n >= 2; --n) series = real_fma(v, series, Real(1) / Real(n));
+  return series * (v * v);
+}
+
+/// What a row's responsibility r of a component adds to its sums, at numbers[0], and at numbers[K step] and
+/// numbers[2 K step] of a Student t.
+template <bool kTails, class Real>
+__device__ __forceinline__ void store_responsibility(Real r, Real u, Real* numbers, int of_all) {
+  if constexpr (kTails) {
+    const Real share = reciprocal(Real(1) + u);
+    numbers[0] = r * share;
+    numbers[of_all] = r * (u * share);
+    numbers[2 * of_all] = r * log_less_share(u, u * share);
+  } else {
+    numbers[0] = r;
+  }
+}
+
+/// The numbers of a row whose sum over components is out of range; a call, since it is rare.
+template <class Shape, class Real>
+__device__ __noinline__ void store_any_row(Shape shape, const Real* coefficients, const Real* row, int stride,
+                                           Real* numbers, int step) {
+  asm volatile("" : "+r"(shape.dim));  // not unrolled
+  const auto load = [=](int j, Real(&x)[1]) { x[0] = row[j * stride]; };
+  LogSum<Real> total[1];
+  add_any(shape, coefficients, load, total);
+  const Real log2_sum = total[0].largest + total[0].rest();
+#pragma unroll 1
+  for (int k = 0; k < shape.num_components; ++k) {
+    Real t[1][1][1], u = 0;
+    accumulate(shape, coefficients, k, load, t);
+    if constexpr (kHasTails<Shape>) {
+      Real squares[1][1][1] = {{{0}}};
+      subtract_squares(shape.squares(), coefficients, k, load, squares);
+      u = -squares[0][0][0];
+    }
+    store_responsibility<kHasTails<Shape>>(real_exp2_addend(t[0][0][0] - log2_sum), u, numbers + k * step,
+                                           shape.num_components * step);
+  }
+}
+
+template <class Model, int kComponents, int kDim>
+struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
+  using Shape = decltype(Model().shape());
+  static constexpr int K = kComponents, d = kDim;
+  static constexpr bool has_tails = kHasTails<Shape>, has_matrices = kHasMatrices<Shape>;
+  static constexpr GradientSizes sizes = mixture_gradient_sizes<Model>(K, d);
+  static constexpr int num_numbers = sizes.num_numbers, num_of_tile = K, num_tiles = sizes.num_tiles;
+  static constexpr int num_plain = has_tails ? 2 * K : 0;
+  static constexpr int num_gathered_sums = 0, num_gathered = 0;
+  static constexpr int num_sums = 0, num_work = sizes.num_work;
+  static constexpr bool has_shift = true, has_products = true;
+
+  EMOMC_INLINE static constexpr GradientTile tile(int t) {
+    GradientTile result{};
+    for (int c = 0; c < kGradientTileColumns; ++c) {
+      const int moment = t * kGradientTileColumns + c;
+      result.first[c] = result.second[c] = kNoColumn;
+      result.sum[c] = kNoSum;
+      if (moment == 0 || moment >= num_moments<Shape>(d)) continue;
+      result.first[c] = moment - 1;
+      if (moment <= d) continue;
+      int i = moment - 1 - d, j = i;
+      if (has_matrices)
+        for (i = 0; j > i; ++i) j -= i + 1;
+      result.first[c] = i;
+      result.second[c] = j;
+    }
+    return result;
+  }
+  EMOMC_INLINE static constexpr PlainSum plain(int p) { return {K + p, kNoSum}; }
+  EMOMC_INLINE static constexpr GatheredSum gathered(int) { return {}; }
+
+  template <int kChains, int R, class Real, class Row>
+  static __device__ __forceinline__ void evaluate(const Real* coefficients, int, const Row& row,
+                                                  const RowsInMemory<Real>& rows, Real* numbers, int step,
+                                                  Real (&value)[kChains][R]) {
+    static_assert(kChains == 1);
+    constexpr int kBlocks = (K + kComponentBlock - 1) / kComponentBlock;
+    constexpr int kUnrolled = kBlocks <= 4 ? kBlocks : 1;
+    const Shape shape = MixtureRows<Model>::sized(K, d).shape();
+    Real e[kBlocks * kComponentBlock][R], u[has_tails ? kBlocks * kComponentBlock : kComponentBlock][R];
+#pragma unroll kUnrolled
+    for (int block = 0; block < kBlocks; ++block) {
+      Real t[1][kComponentBlock][R], of_block[kComponentBlock][R];
+      terms_of_block(shape, coefficients, block * kComponentBlock, row, t, of_block);
+#pragma unroll
+      for (int r = 0; r < R; ++r) {
+#pragma unroll
+        for (int c = 0; c < kComponentBlock; ++c) {
+          e[block * kComponentBlock + c][r] = real_exp2_bounded(t[0][c][r]);
+          if constexpr (has_tails) u[block * kComponentBlock + c][r] = of_block[c][r];
+        }
+        const Real first = e[block * kComponentBlock][r] + e[block * kComponentBlock + 1][r];
+        const Real last = e[block * kComponentBlock + 2][r] + e[block * kComponentBlock + 3][r];
+        value[0][r] = block == 0 ? first + last : value[0][r] + (first + last);
+      }
+    }
+    constexpr Real kLeast = sizeof(Real) == sizeof(float) ? Real(0x1p-90) : Real(0x1p-900);
+    constexpr Real kMost = Real(1) / kLeast;
+    bool all_plain = true;
+    Real inverse[R];
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      const bool plain = value[0][r] > kLeast && value[0][r] < kMost;
+      inverse[r] = plain && r < rows.count ? reciprocal(value[0][r]) : Real(0);
+      all_plain = all_plain && (plain || r >= rows.count);
+    }
+#pragma unroll kUnrolled
+    for (int block = 0; block < kBlocks; ++block)
+#pragma unroll
+      for (int c = 0; c < kComponentBlock; ++c) {
+        const int k = block * kComponentBlock + c;
+        if (k >= K) continue;
+#pragma unroll
+        for (int r = 0; r < R; ++r)
+          store_responsibility<has_tails>(e[k][r] * inverse[r], u[has_tails ? k : 0][r],
+                                          numbers + k * step + r, K * step);
+      }
+    if (all_plain) return;
+#pragma unroll 1
+    for (int r = 0; r < R && r < rows.count; ++r)
+      if (!(value_of(value[0], r) > kLeast && value_of(value[0], r) < kMost))
+        store_any_row(shape, coefficients, rows.first + r, rows.stride, numbers + r, step);
+  }
+
+  template <class Real, class Team>
+  static __device__ void write(const Team& team, const double* theta, double, const double* slots,
+                               const Real* shift, double*, double* work, double* gradient) {
+    const Model model = MixtureRows<Model>::sized(K, d).model;
+    for (int i = team.rank(); i < model.num_parameters(); i += team.size()) gradient[i] = 0;
+    team.sync();
+    if (team.rank() == 0)
+      for (int k = 0; k < K; ++k)
+        if (weight_sum(slots, k) != 0)
+          gradient[model.weight_index(k)] +=
+              model.weight_slope(k) * weight_sum(slots, k) / model.weight(theta, k);
+    if constexpr (has_matrices)
+      add_matrices(team, model, theta, slots, shift, work, gradient);
+    else
+      add_axis_aligned(team, model, theta, slots, shift, gradient);
+    if constexpr (has_tails)
+      for (int k = team.rank(); k < K; k += team.size()) {
+        const double freedom = model.degrees_of_freedom(theta, k), weight = weight_sum(slots, k);
+        gradient[model.freedom_index(k)] =
+            0.5 * (plain_sum(slots, k) * d / freedom - plain_sum(slots, K + k) -
+                   weight * digamma_deficit(0.5 * freedom, d));
+      }
+    team.sync();
+  }
+
+ private:
+  template <class Real, int R>
+  static __device__ __forceinline__ Real value_of(const Real (&values)[R], int r) {
+    Real value = values[0];
+#pragma unroll
+    for (int i = 1; i < R; ++i)
+      if (i == r) value = values[i];
+    return value;
+  }
+
+  static __device__ double moment(const double* slots, int k, int moment) {
+    return slots[(moment / kGradientTileColumns * K + k) * kGradientTileColumns +
+                 moment % kGradientTileColumns];
+  }
+  static __device__ double plain_sum(const double* slots, int p) {
+    return slots[num_tiles * K * kGradientTileColumns + p];
+  }
+  /// The sum of r.
+  static __device__ double weight_sum(const double* slots, int k) {
+    return has_tails ? moment(slots, k, 0) + plain_sum(slots, k) : moment(slots, k, 0);
+  }
+  /// The sum of r (x_j - mean_j), of which `shifted` is the mean less the shift.
+  static __device__ double residual(const double* slots, int k, int j, double shifted) {
+    return EMOMC_FMA(-shifted, moment(slots, k, 0), moment(slots, k, 1 + j));
+  }
+
+  /// Models may share means among components, and scales among columns.
+  template <class Team, class Real>
+  static __device__ void add_axis_aligned(const Team& team, const Model& model, const double* theta,
+                                          const double* slots, const Real* shift, double* gradient) {
+    const bool shares_means = K > 1 && model.mean_index(0, 0) == model.mean_index(K - 1, 0);
+    const bool shares_scales = d > 1 && model.scale_index(0, 0) == model.scale_index(0, d - 1);
+    const auto force = [&](int k) {
+      if constexpr (has_tails) {
+        const double freedom = model.degrees_of_freedom(theta, k);
+        return (freedom + d) / freedom;
+      } else {
+        return 1.0;
+      }
+    };
+    for (int i = team.rank(); i < (shares_means ? d : K * d); i += team.size()) {
+      const int j = i % d, begin = shares_means ? 0 : i / d, end = shares_means ? K : begin + 1;
+      double sum = 0;
+      for (int k = begin; k < end; ++k) {
+        const double scale = model.scale(theta, k, j);
+        sum += force(k) * residual(slots, k, j, model.mean(theta, k, j) - shift[j]) / (scale * scale);
+      }
+      gradient[model.mean_index(begin, j)] = sum;
+    }
+    for (int i = team.rank(); i < (shares_scales ? K : K * d); i += team.size()) {
+      const int k = shares_scales ? i : i / d;
+      const int begin = shares_scales ? 0 : i % d, end = shares_scales ? d : begin + 1;
+      double sum = 0;
+      for (int j = begin; j < end; ++j) {
+        const double scale = model.scale(theta, k, j), shifted = model.mean(theta, k, j) - shift[j];
+        const double first = residual(slots, k, j, shifted);
+        const double square = moment(slots, k, 1 + d + j) - shifted * (moment(slots, k, 1 + j) + first);
+        sum += (force(k) * square / (scale * scale) - weight_sum(slots, k)) / scale;
+      }
+      gradient[model.scale_index(k, begin)] = sum;
+    }
+  }
+
+  /// With Sigma = L L' and M the sum of r (x - mean) (x - mean)': Sigma^-1 times the sum of r (x - mean), and
+  /// the lower triangle of L'^-1 L^-1 M L'^-1 less the weights over the diagonal of L.
+  template <class Team, class Real>
+  static __device__ void add_matrices(const Team& team, const Model& model, const double* theta,
+                                      const double* slots, const Real* shift, double* work,
+                                      double* gradient) {
+    constexpr int kFactors = num_matrices<Shape>(K), kSquare = d * d;
+    double* residuals = work + kFactors * kSquare;  // [K][d]
+    for (int i = team.rank(); i < K * d; i += team.size())
+      residuals[i] = residual(slots, i / d, i % d, model.mean(theta, i / d, i % d) - shift[i % d]);
+    for (int at = team.rank(); at < kFactors * kSquare; at += team.size()) {
+      const int f = at / kSquare, i = at % kSquare / d, j = at % d;
+      const int product = 1 + d + (i > j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i);
+      double sum = 0;
+      for (int k = kFactors == 1 ? 0 : f; k < (kFactors == 1 ? K : f + 1); ++k) {
+        const double m_i = model.mean(theta, k, i) - shift[i], m_j = model.mean(theta, k, j) - shift[j];
+        sum += moment(slots, k, product) - m_i * moment(slots, k, 1 + j) - m_j * residual(slots, k, i, m_i);
+      }
+      work[at] = sum;
+    }
+    team.sync();
+    const auto factor = [&](int f, int i, int j) { return model.factor(theta, f, i, j); };
+    // L^-1 from the left of each column, then L'^-1 from the right of each row.
+    for (int at = team.rank(); at < kFactors * d; at += team.size())
+      solve_forward(work + at / d * kSquare + at % d, d, at / d, factor);
+    team.sync();
+    for (int at = team.rank(); at < kFactors * d; at += team.size())
+      solve_forward(work + at / d * kSquare + at % d * d, 1, at / d, factor);
+    team.sync();
+    for (int at = team.rank(); at < kFactors * d; at += team.size()) {
+      const int f = at / d, j = at % d;
+      solve_backward(work + f * kSquare + j, d, f, j, factor);
+      double weight = 0;
+      for (int k = kFactors == 1 ? 0 : f; k < (kFactors == 1 ? K : f + 1); ++k) weight += moment(slots, k, 0);
+      for (int i = j; i < d; ++i)
+        gradient[model.factor_index(f, i, j)] =
+            work[f * kSquare + i * d + j] - (i == j ? weight / factor(f, j, j) : 0.0);
+    }
+    for (int k = team.rank(); k < K; k += team.size()) {
+      const int f = kFactors == 1 ? 0 : k;
+      solve_forward(residuals + k * d, 1, f, factor);
+      solve_backward(residuals + k * d, 1, f, 0, factor);
+      for (int j = 0; j < d; ++j) gradient[model.mean_index(k, j)] = residuals[k * d + j];
+    }
+  }
+  /// x = L^-1 x, elements `stride` apart.
+  template <class Factor>
+  static __device__ void solve_forward(double* x, int stride, int f, const Factor& factor) {
+    for (int i = 0; i < d; ++i) {
+      double sum = x[i * stride];
+      for (int j = 0; j < i; ++j) sum -= factor(f, i, j) * x[j * stride];
+      x[i * stride] = sum / factor(f, i, i);
+    }
+  }
+  /// x = L'^-1 x in the elements from `begin` on.
+  template <class Factor>
+  static __device__ void solve_backward(double* x, int stride, int f, int begin, const Factor& factor) {
+    for (int i = d - 1; i >= begin; --i) {
+      double sum = x[i * stride];
+      for (int j = i + 1; j < d; ++j) sum -= factor(f, j, i) * x[j * stride];
+      x[i * stride] = sum / factor(f, i, i);
+    }
+  }
+};
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_MIXTURE_GRADIENT_CUH

@@ -1,0 +1,46 @@
+// Sizes of what kernels add up for the gradient of a mixture (mixture_gradient.cuh).
+#ifndef EMOMC_DEVICE_MIXTURE_GRADIENT_SIZES_HPP
+#define EMOMC_DEVICE_MIXTURE_GRADIENT_SIZES_HPP
+
+#include "emomc/device/gradient_rows.hpp"
+#include "emomc/device/models.hpp"
+
+namespace emomc::device {
+
+/// Whether the components of a shape are Student t.
+template <class Shape>
+inline constexpr bool kHasTails = false;
+template <>
+inline constexpr bool kHasTails<StudentTShape> = true;
+/// Whether a shape has covariances.
+template <class Shape>
+inline constexpr bool kHasMatrices = requires {
+  Shape::is_shared;
+};
+
+/// Columns that responsibilities are multiplied with: 1, x, and x^2 or the lower triangle of x x'.
+template <class Shape>
+EMOMC_INLINE constexpr int num_moments(int d) {
+  return 1 + d + (kHasMatrices<Shape> ? d * (d + 1) / 2 : d);
+}
+template <class Shape>
+EMOMC_INLINE constexpr int num_matrices(int num_components) {
+  if constexpr (kHasMatrices<Shape>) return Shape::is_shared ? 1 : num_components;
+  return 0;
+}
+
+template <class Model>
+EMOMC_INLINE constexpr GradientSizes mixture_gradient_sizes(int K, int d) {
+  using Shape = decltype(Model().shape());
+  GradientSizes sizes{};
+  sizes.num_tiles = (num_moments<Shape>(d) + kGradientTileColumns - 1) / kGradientTileColumns;
+  sizes.num_of_tile = K;
+  sizes.num_numbers = kHasTails<Shape> ? 3 * K : K;
+  sizes.num_slots = sizes.num_tiles * K * kGradientTileColumns + (kHasTails<Shape> ? 2 * K : 0);
+  sizes.num_work = kHasMatrices<Shape> ? num_matrices<Shape>(K) * d * d + K * d : 0;
+  return sizes;
+}
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_MIXTURE_GRADIENT_SIZES_HPP

@@ -1,0 +1,60 @@
+#include "gradient_plan.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "emomc/device/gradient_rows.hpp"
+
+namespace emomc {
+
+using device::GradientSizes;
+
+int bytes_of_real(const DeviceLikelihood& likelihood) { return likelihood.real == "float" ? 4 : 8; }
+
+std::size_t gradient_shared_bytes(const DeviceLikelihood& likelihood, const GradientSizes& sizes,
+                                  int chains) {
+  return static_cast<std::size_t>(
+      device::GradientMemory(sizes, likelihood.sizes.num_coefficients, bytes_of_real(likelihood), chains)
+          .size);
+}
+
+std::size_t gradient_finish_bytes(const GradientSizes& sizes) {
+  return static_cast<std::size_t>(sizes.num_slots + sizes.num_sums + sizes.num_work +
+                                  device::kGradientFinishThreads) *
+         sizeof(double);
+}
+
+// As many chains of a block as leave room for another block.
+int gradient_chains_of_block(const DeviceLikelihood& likelihood, const GradientSizes& sizes, int num_chains,
+                             bool uniform) {
+  constexpr std::size_t kMostShared = 110 << 10;
+  if (!uniform) return 1;
+  int chains = std::max(1, device::gradient_numbers_at_once(bytes_of_real(likelihood)) / sizes.num_of_tile);
+  while (chains > 1 &&
+         (chains / 2 >= num_chains || gradient_shared_bytes(likelihood, sizes, chains) > kMostShared))
+    chains /= 2;
+  return chains;
+}
+
+KernelSource gradient_source(const DeviceLikelihood& likelihood, const GradientCode& code, int num_chains,
+                             bool uniform, bool finishes) {
+  const int chains = gradient_chains_of_block(likelihood, code.sizes, num_chains, uniform);
+  const int together = likelihood.sums_products ? std::gcd(chains, device::kGradientChainsTogether) : 1;
+  KernelSource source{
+      likelihood.code.headers,
+      std::string("emomc::device::") + (finishes ? "gradient_finish_kernel" : "gradient_kernel") +
+          "<emomc::device::GradientConfig<" + likelihood.code.type + ", " + likelihood.real + ", " +
+          std::to_string(chains) + ", " + std::to_string(together) + (uniform ? ", true>>" : ", false>>"),
+      {},
+      likelihood.code.sources};
+  source.headers.push_back(code.header);
+  source.headers.push_back("emomc/device/gradient_kernel.cuh");
+  return source;
+}
+
+bool gradient_fits(const DeviceLikelihood& likelihood, const GradientCode& code, std::size_t most_shared) {
+  return code.sizes.num_numbers > 0 && gradient_shared_bytes(likelihood, code.sizes, 1) <= most_shared &&
+         gradient_finish_bytes(code.sizes) <= most_shared;
+}
+
+}  // namespace emomc

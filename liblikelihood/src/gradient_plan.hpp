@@ -1,0 +1,36 @@
+// Which kernels of gradient_kernel.cuh a problem takes, and their shared memory.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "emomc/core/likelihood_engine.hpp"
+#include "emomc/core/runtime_kernel.hpp"
+#include "emomc/device/gradient_layout.hpp"
+
+namespace emomc {
+
+/// How kernels compute the gradient of a likelihood; sizes.num_slots 0: not at all.
+struct GradientCode {
+  std::string header;  ///< that defines GradientOf<DeviceCode::type>, as it is included
+  device::GradientSizes sizes;
+};
+
+int bytes_of_real(const DeviceLikelihood& likelihood);
+/// Chains of a block, as many as leave room for another block; `uniform`: all chains read all rows as one
+/// segment.
+int gradient_chains_of_block(const DeviceLikelihood& likelihood, const device::GradientSizes& sizes,
+                             int num_chains, bool uniform);
+/// Dynamic shared memory of a block with so many chains, and of one that finishes an evaluation.
+std::size_t gradient_shared_bytes(const DeviceLikelihood& likelihood, const device::GradientSizes& sizes,
+                                  int chains);
+std::size_t gradient_finish_bytes(const device::GradientSizes& sizes);
+
+/// The kernel that goes through rows, or the one that finishes an evaluation.
+KernelSource gradient_source(const DeviceLikelihood& likelihood, const GradientCode& code, int num_chains,
+                             bool uniform, bool finishes);
+/// Whether there is a gradient and a block of the GPU has room for a chain; `most_shared`: bytes of dynamic
+/// shared memory that a block may have.
+bool gradient_fits(const DeviceLikelihood& likelihood, const GradientCode& code, std::size_t most_shared);
+
+}  // namespace emomc
