@@ -89,11 +89,10 @@ Steps steps_of(LikelihoodEngine& engine, const Target& target, const ProposalSpe
         result.theta[c].insert(result.theta[c].end(), segment.theta + row * dim,
                                segment.theta + (row + 1) * dim);
         const DrawStatistics& s = segment.statistics[row];
-        result.statistics[c].insert(
-            result.statistics[c].end(),
-            {segment.log_prior[row], segment.log_likelihood[row], s.step_size, s.acceptance, s.energy,
-             static_cast<double>(s.tree_depth), static_cast<double>(s.num_leapfrogs),
-             static_cast<double>(s.divergent)});
+        result.statistics[c].insert(result.statistics[c].end(),
+                                    {segment.log_prior[row], segment.log_likelihood[row], s.step_size,
+                                     s.acceptance, s.energy, static_cast<double>(s.tree_depth),
+                                     static_cast<double>(s.num_leapfrogs), static_cast<double>(s.divergent)});
       }
   };
   for (std::int64_t done = 0; done < kSteps; done += way.segment)
@@ -105,7 +104,8 @@ Steps steps_of(LikelihoodEngine& engine, const Target& target, const ProposalSpe
 double acceptance_of(const Steps& steps) {
   double sum = 0;
   constexpr std::size_t kNumbers = 8;
-  for (std::size_t i = 3; i < steps.statistics[0].size(); i += kNumbers) sum += steps.statistics[0][i] / kSteps;
+  for (std::size_t i = 3; i < steps.statistics[0].size(); i += kNumbers)
+    sum += steps.statistics[0][i] / kSteps;
   return sum;
 }
 

@@ -2,7 +2,7 @@
 // gradients, to test samplers on GPUs without liblikelihood.
 #pragma once
 
-#include <limits>
+#include <cstddef>
 #include <stdexcept>
 #include <utility>
 

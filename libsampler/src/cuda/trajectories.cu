@@ -104,8 +104,7 @@ class CudaTrajectories final : public Trajectories {
                   dim3(device::kTeamLanes), 0, device_.stream(), arrays_.view());
   }
 
-  // Several between two looks at the chains: a kernel for each look, and a turn of the graph, take about as
-  // long as those of a leapfrog.
+  // Several between two looks at the chains, each of which takes a kernel and a turn of the graph.
   void enqueue_leapfrogs() {
     constexpr int kTogether = 8;
     const device::ParameterTable& table = arrays_.view().step.table;
