@@ -57,7 +57,7 @@ SamplerMemory sampler_memory(DeviceKind where, std::span<const Target> targets, 
   std::optional<DeviceArray<int>> under_way;
   if (blocks.traits.gradient) {
     trajectories.emplace(counting, ensemble, has_tree(proposal.kind), record);
-    under_way.emplace(counting, plans.size());
+    if (where == DeviceKind::host) under_way.emplace(counting, plans.size());
     record_bytes += trajectories->record_bytes();
   }
   SamplerMemory memory;

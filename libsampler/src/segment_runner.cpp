@@ -105,6 +105,7 @@ SegmentRunner::SegmentRunner(LikelihoodEngine& engine, const Ensemble& ensemble,
 SegmentRunner::~SegmentRunner() = default;
 
 std::string SegmentRunner::stepping(const std::string& why_not) const {
+  if (trajectories_) return trajectories_->stepping();
   if (resident_) return "many steps in one kernel, " + resident_->description();
   return "a kernel for each part of a step" + (why_not.empty() ? "" : ": " + why_not);
 }

@@ -40,6 +40,8 @@ class HostTrajectories final : public Trajectories {
     return acceptance;
   }
 
+  std::string stepping() const override { return ""; }
+
  private:
   ActiveSet all() const { return {nullptr, ensemble_.num_chains()}; }
   template <class F>
@@ -116,8 +118,11 @@ std::vector<bool> TrajectoryArrays::have_finite_gradients() const {
 }
 
 std::unique_ptr<Trajectories> make_trajectories(const std::string& kind, LikelihoodEngine& engine,
-                                                const Ensemble& ensemble, RecordLayout record) {
+                                                const Ensemble& ensemble, RecordLayout record,
+                                                RepeatedBy by) {
   if (!why_no_gradients(engine).empty()) return nullptr;
+  if (engine.device().kind() == DeviceKind::cuda)
+    return make_cuda_trajectories(kind, engine, ensemble, record, by);
 #define EMOMC_MAKE(Kind)          \
   if (kind == device::Kind::name) \
     return std::make_unique<HostTrajectories<device::Kind>>(engine, ensemble, record);
@@ -137,7 +142,6 @@ bool has_tree(const std::string& kind) {
 std::string why_no_gradients(const LikelihoodEngine& engine) {
   if (!engine.capabilities().gradient)
     return "needs gradients, which the " + engine.name() + " engine does not have yet";
-  if (engine.device().kind() == DeviceKind::cuda) return "does not run on GPUs yet";
   return "";
 }
 

@@ -20,6 +20,10 @@ class TrajectoryArrays {
   const device::TrajectoryView& view() const { return view_; }
   /// Where the engine writes the gradients of the candidates' log likelihoods.
   GradientView gradients() const { return {view_.likelihood_gradient, view_.step.ld}; }
+  /// The same, of the chains whose trajectory is under way when the work runs.
+  GradientView gradients_under_way() const {
+    return {view_.likelihood_gradient, view_.step.ld, view_.active};
+  }
   device::i64* until() const { return until_.data(); }
   /// Device address of the first slot of a buffer of the record.
   const device::DrawStatistics* half(int index) const;
@@ -52,19 +56,28 @@ class Trajectories {
   /// Evaluates the current points with their gradients. Required before the calls below, once points have
   /// been uploaded. Waits.
   virtual void evaluate_current() = 0;
-  /// Enqueues the steps of all chains up to the one in arrays().until().
+  /// Enqueues the steps of all chains up to the one in arrays().until(); waits for them where the host
+  /// repeats leapfrogs.
   virtual void launch() = 0;
   /// [num_chains] acceptance probability of a single leapfrog from each chain's current point, which stays.
   /// Waits.
   virtual std::vector<double> try_step() = 0;
+  /// Describes for people how steps are run on a GPU.
+  virtual std::string stepping() const = 0;
 };
 
-/// `kind` is one of EMOMC_TRAJECTORIES; nullptr for another, and on devices that do not run them.
+/// `kind` is one of EMOMC_TRAJECTORIES; nullptr for another, and for an engine without gradients. `by`: who
+/// repeats leapfrogs on a GPU until all chains have done their steps.
 std::unique_ptr<Trajectories> make_trajectories(const std::string& kind, LikelihoodEngine& engine,
-                                                const Ensemble& ensemble, RecordLayout record);
+                                                const Ensemble& ensemble, RecordLayout record,
+                                                RepeatedBy by = RepeatedBy::device);
+/// The same on a GPU.
+std::unique_ptr<Trajectories> make_cuda_trajectories(const std::string& kind, LikelihoodEngine& engine,
+                                                     const Ensemble& ensemble, RecordLayout record,
+                                                     RepeatedBy by);
 /// Whether a kind that is a gradient sampler has trees.
 bool has_tree(const std::string& kind);
-/// Empty where the engine and its device run gradient samplers; otherwise why not.
+/// Empty where the engine runs gradient samplers; otherwise why not.
 std::string why_no_gradients(const LikelihoodEngine& engine);
 
 }  // namespace emomc

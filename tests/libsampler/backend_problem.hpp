@@ -53,6 +53,7 @@ class OnBackendWithProposal : public ::testing::TestWithParam<std::tuple<Backend
   /// The reason why steps never run in one kernel; empty if they do.
   static std::string why_launched() {
     if (backend() != Backend::cuda) return "there are no kernels";
+    if (proposal_use(kind()).gradient) return kind() + " takes leapfrogs, which are always launched";
     const bool apart = proposal_use(kind()).other_chains || kind() == "delayed_rejection";
     return apart ? kind() + " needs other chains or two tries and is always launched" : "";
   }

@@ -138,7 +138,7 @@ class Leapfrogs {
     state_.direction = direction;
     double energy = 0;
     for (int i = 0; i < count; ++i) {
-      device::propose(device::HostTeam{}, view_, trajectory_, state_);
+      device::propose(device::HostTeam{}, view_, trajectory_, state_.direction);
       chains_.engine().evaluate_with_gradient(chains_.ensemble().candidate_view(),
                                               chains_.trajectories().arrays().gradients(), {nullptr, 1});
       energy = device::arrive(device::HostTeam{}, view_, trajectory_, state_).energy;

@@ -1,17 +1,11 @@
 #include <cuda_runtime_api.h>
 
+#include "cuda_graphs.hpp"
 #include "emomc/core/cuda_check.hpp"
 #include "emomc/core/execution.hpp"
 
 namespace emomc {
 namespace {
-
-struct CudaGraph final : Graph {
-  cudaGraphExec_t handle = nullptr;
-  ~CudaGraph() override {
-    if (handle) cudaGraphExecDestroy(handle);
-  }
-};
 
 struct CudaEvent final : Event {
   cudaEvent_t handle = nullptr;
@@ -68,26 +62,15 @@ class CudaDevice final : public Device {
   }
 
   std::unique_ptr<Graph> capture(const std::function<void()>& enqueue) override {
-    EMOMC_CUDA_CHECK(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
-    cudaGraph_t recorded = nullptr;
-    try {
-      enqueue();
-    } catch (...) {
-      cudaStreamEndCapture(stream_, &recorded);
-      if (recorded) cudaGraphDestroy(recorded);
-      cudaGetLastError();
-      throw;
-    }
-    EMOMC_CUDA_CHECK(cudaStreamEndCapture(stream_, &recorded));
-    auto graph = std::make_unique<CudaGraph>();
-    const cudaError_t status = cudaGraphInstantiate(&graph->handle, recorded, 0);
-    cudaGraphDestroy(recorded);
-    check_cuda(status, "cudaGraphInstantiate", __FILE__, __LINE__);
-    return graph;
+    return std::make_unique<CudaGraph>(RecordedWork(stream_, enqueue));
   }
-  void launch(Graph& graph) override {
-    EMOMC_CUDA_CHECK(cudaGraphLaunch(static_cast<CudaGraph&>(graph).handle, stream_));
+  std::unique_ptr<Graph> capture_while(const std::function<void()>& body, Flags flags,
+                                       RepeatedBy by) override {
+    if (by == RepeatedBy::device)
+      if (auto graph = repeated_by_device(stream_, body, flags)) return graph;
+    return std::make_unique<RepeatedGraph>(*this, body, flags);
   }
+  void launch(Graph& graph) override { static_cast<CudaGraph&>(graph).launch(stream_); }
 
   std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(); }
   void record(Event& event) override {

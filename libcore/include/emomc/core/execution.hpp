@@ -3,7 +3,9 @@
 // another thread.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -22,7 +24,18 @@ enum class DeviceKind { host, cuda };
 class Graph {
  public:
   virtual ~Graph() = default;
+  /// Of Device::capture_while() on a GPU: whether launch() waits, since the host decides on each repetition.
+  virtual bool is_repeated_by_host() const { return false; }
 };
+
+/// Bytes in the memory of a device.
+struct Flags {
+  const std::uint8_t* values = nullptr;
+  int count = 0;
+};
+
+/// Who looks at the flags of Device::capture_while().
+enum class RepeatedBy { device, host };
 
 /// A point in the queue that the host can wait for.
 class Event {
@@ -57,6 +70,9 @@ class Device {
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
   /// Records what `enqueue` enqueues on stream(); the work does not run yet.
   virtual std::unique_ptr<Graph> capture(const std::function<void()>& enqueue) = 0;
+  /// The same for work that a launch does once, and again as long as one of `flags` is not 0 after it. A
+  /// device that cannot look at them itself leaves it to the host; launch() then waits.
+  virtual std::unique_ptr<Graph> capture_while(const std::function<void()>& body, Flags flags, RepeatedBy by);
   virtual void launch(Graph& graph) = 0;
 
   virtual std::unique_ptr<Event> make_event() = 0;
@@ -66,6 +82,16 @@ class Device {
   /// Waits for all enqueued work.
   virtual void synchronize() = 0;
 };
+
+/// Of a device whose captured work runs on the host, in its memory.
+inline std::unique_ptr<Graph> Device::capture_while(const std::function<void()>& body, Flags flags,
+                                                    RepeatedBy) {
+  return capture([body, flags] {
+    do body();
+    while (
+        std::any_of(flags.values, flags.values + flags.count, [](std::uint8_t flag) { return flag != 0; }));
+  });
+}
 
 /// Owns device memory for `size` values of T; data() is a pointer for kernels.
 template <class T>

@@ -46,9 +46,9 @@ struct Nuts {
   EMOMC_HD static void begin(const Team& team, const Trajectory& t, TrajectoryState& state) {
     const int n = t.metric.n;
     for (int end = 0; end < 2; ++end) {
-      copy(team, t.rows.u, t.x.end_u[end], n);
-      copy(team, t.x.momentum, t.x.end_momentum[end], n);
-      copy(team, t.x.moving_gradient, t.x.end_gradient[end], n);
+      copy(team, t.rows.u, t.x.end_u(end, n), n);
+      copy(team, t.x.momentum, t.x.end_momentum(end, n), n);
+      copy(team, t.x.moving_gradient, t.x.end_gradient(end, n), n);
     }
     copy(team, t.x.momentum, t.x.sum, n);
     state.log_weight = 0;
@@ -85,9 +85,9 @@ struct Nuts {
     state.leaf = 0;
     state.subtree_log_weight = -kInfinity;
     const int end = end_of(state);
-    copy(team, t.x.end_u[end], t.rows.u, n);
-    copy(team, t.x.end_momentum[end], t.x.momentum, n);
-    copy(team, t.x.end_gradient[end], t.x.moving_gradient, n);
+    copy(team, t.x.end_u(end, n), t.rows.u, n);
+    copy(team, t.x.end_momentum(end, n), t.x.momentum, n);
+    copy(team, t.x.end_gradient(end, n), t.x.moving_gradient, n);
   }
 
   /// A point replaces the subtree's with its share of the weight so far, so that each has its own share in
@@ -135,14 +135,14 @@ struct Nuts {
     if (log_uniform < state.subtree_log_weight - state.log_weight)
       take(team, t, state, t.x.proposal_u, t.x.proposal_gradient, state.proposal, state.proposal_energy);
     state.log_weight = log_sum_exp(state.log_weight, state.subtree_log_weight);
-    const Arc tree{t.x.end_momentum[1 - end], t.x.end_momentum[end], t.x.sum};
+    const Arc tree{t.x.end_momentum(1 - end, n), t.x.end_momentum(end, n), t.x.sum};
     const Arc subtree = t.x.level(state.depth, n);
     const bool turned = turns(team, n, tree, subtree);
     EMOMC_ROLLED
     for (int i = team.rank(); i < n; i += team.size()) t.x.sum[i] += subtree.sum[i];
-    copy(team, t.rows.u, t.x.end_u[end], n);
-    copy(team, t.x.momentum, t.x.end_momentum[end], n);
-    copy(team, t.x.moving_gradient, t.x.end_gradient[end], n);
+    copy(team, t.rows.u, t.x.end_u(end, n), n);
+    copy(team, t.x.momentum, t.x.end_momentum(end, n), n);
+    copy(team, t.x.moving_gradient, t.x.end_gradient(end, n), n);
     ++state.depth;
     return turned;
   }

@@ -35,11 +35,10 @@ struct Arrival {
   double error;   ///< energy less the initial one
 };
 
-/// Phase `propose`: the first half of a leapfrog from the moving point.
+/// Phase `propose`: the first half of a leapfrog from the moving point, in a direction of time.
 template <class Team>
-EMOMC_HD void propose(const Team& team, const TrajectoryView& v, const Trajectory& t,
-                      const TrajectoryState& state) {
-  const double h = state.direction * t.step_size;
+EMOMC_HD void propose(const Team& team, const TrajectoryView& v, const Trajectory& t, int direction) {
+  const double h = direction * t.step_size;
   team.sync();
   kick(team, t.metric, t.x.moving_gradient, 0.5 * h, t.x.momentum);
   drift(team, t.metric, t.x.momentum, h, t.rows.u, t.x.work);
@@ -159,13 +158,11 @@ EMOMC_HD void finish_draw(const Team& team, const TrajectoryView& v, const Traje
         t.step_size, acceptance, state.sample_energy, state.depth, state.num_leapfrogs, divergent, 0};
 }
 
-/// Begins the draw of step t.step + 1 and proposes its first point.
+/// Begins the draw of step t.step + 1 from the current point; `propose` follows.
 template <class Kind, class Team>
-EMOMC_HD TrajectoryState begin_draw(const Team& team, const TrajectoryView& v, const Trajectory& t,
-                                    const LogDensities& current) {
+EMOMC_HD TrajectoryState begin_draw(const Team& team, const Trajectory& t, const LogDensities& current) {
   TrajectoryState state = begin_trajectory(team, t, Purpose::momentum, current);
   Kind::begin(team, t, state);
-  propose(team, v, t, state);
   return state;
 }
 
@@ -176,30 +173,32 @@ EMOMC_HD void begin_segment(const Team& team, const TrajectoryView& v, int chain
   const bool goes_on = step < *v.until;
   if (team.rank() == 0) v.active[chain] = goes_on ? 1 : 0;
   if (!goes_on) return;
-  const TrajectoryState state =
-      begin_draw<Kind>(team, v, trajectory_of(v, chain, step), densities_of(v.step.current, chain));
+  const Trajectory t = trajectory_of(v, chain, step);
+  const TrajectoryState state = begin_draw<Kind>(team, t, densities_of(v.step.current, chain));
   if (team.rank() == 0) v.states[chain] = state;
+  propose(team, v, t, state.direction);
 }
 
 /// Phase `decide` for the point that has been evaluated, then `propose` for the next one, of this draw or of
 /// the next. The chain rests once the segment's steps are done.
 template <class Kind, class Team>
 EMOMC_HD void advance(const Team& team, const TrajectoryView& v, int chain) {
-  const Trajectory t = trajectory_of(v, chain, v.step.step[chain]);
+  Trajectory t = trajectory_of(v, chain, v.step.step[chain]);
   TrajectoryState state = v.states[chain];
   team.sync();
   const Arrival arrival = arrive(team, v, t, state);
-  if (Kind::decide(team, t, state, arrival)) {
-    propose(team, v, t, state);
-  } else {
+  if (!Kind::decide(team, t, state, arrival)) {
     finish_draw<Kind>(team, v, t, state);
     if (t.step + 1 >= *v.until) {
       if (team.rank() == 0) v.active[chain] = 0;
       return;
     }
-    state = begin_draw<Kind>(team, v, trajectory_of(v, chain, t.step + 1), state.sample);
+    t = trajectory_of(v, chain, t.step + 1);
+    state = begin_draw<Kind>(team, t, state.sample);
   }
+  // In one place for both, since it is most of the instructions of a kernel; with few numbers in registers.
   if (team.rank() == 0) v.states[chain] = state;
+  propose(team, v, t, state.direction);
 }
 
 /// A single leapfrog from the current point, to find a step size; the chain stays where it is.
@@ -208,8 +207,8 @@ EMOMC_HD void begin_trial(const Team& team, const TrajectoryView& v, int chain) 
   const Trajectory t = trajectory_of(v, chain, v.step.step[chain]);
   const TrajectoryState state =
       begin_trajectory(team, t, Purpose::trial, densities_of(v.step.current, chain));
-  propose(team, v, t, state);
   if (team.rank() == 0) v.states[chain] = state;
+  propose(team, v, t, state.direction);
 }
 /// The acceptance probability of the trial's point, in TrajectoryState::acceptance.
 template <class Team>

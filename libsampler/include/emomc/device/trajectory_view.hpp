@@ -39,11 +39,15 @@ struct TrajectoryVectors {
   double* moving_gradient;  ///< at the same
   double* work;
   // The rest is there for trees only.
-  double *end_u[2], *end_momentum[2], *end_gradient[2];  ///< backward and forward end of the tree
-  double* sum;                                           ///< of the momenta of the tree
-  double *proposal_u, *proposal_gradient;                ///< of the new subtree
+  double* ends;  ///< 2 x 3 n: u, momentum, gradient at the backward and the forward end of the tree
+  double* sum;   ///< of the momenta of the tree
+  double *proposal_u, *proposal_gradient;  ///< of the new subtree
   double* levels;  ///< kMostDoublings x 3 n: first, last, sum of the latest complete subtree of size 2^level
 
+  /// `end`: 0 backward, 1 forward.
+  EMOMC_INLINE double* end_u(int end, int n) const { return ends + end * 3 * n; }
+  EMOMC_INLINE double* end_momentum(int end, int n) const { return ends + (end * 3 + 1) * n; }
+  EMOMC_INLINE double* end_gradient(int end, int n) const { return ends + (end * 3 + 2) * n; }
   EMOMC_INLINE double* level_first(int level, int n) const { return levels + level * 3 * n; }
   EMOMC_INLINE double* level_last(int level, int n) const { return levels + (level * 3 + 1) * n; }
   EMOMC_INLINE double* level_sum(int level, int n) const { return levels + (level * 3 + 2) * n; }
@@ -58,19 +62,9 @@ EMOMC_INLINE constexpr int trajectory_size(int n, bool has_tree) {
 }
 
 EMOMC_INLINE TrajectoryVectors vectors_in(double* memory, int n) {
-  double* at = memory + kPlainVectors * n;
-  TrajectoryVectors x{memory, memory + n, memory + 2 * n, memory + 3 * n, {},     {},
-                      {},     nullptr,    nullptr,        nullptr,        nullptr};
-  for (int end = 0; end < 2; ++end, at += 3 * n) {
-    x.end_u[end] = at;
-    x.end_momentum[end] = at + n;
-    x.end_gradient[end] = at + 2 * n;
-  }
-  x.sum = at;
-  x.proposal_u = at + n;
-  x.proposal_gradient = at + 2 * n;
-  x.levels = at + 3 * n;
-  return x;
+  double* ends = memory + kPlainVectors * n;
+  double* sum = ends + 6 * n;
+  return {memory, memory + n, memory + 2 * n, memory + 3 * n, ends, sum, sum + n, sum + 2 * n, sum + 3 * n};
 }
 
 /// Everything that a gradient sampler reads and writes, by value to kernels; memory of the engine's device.

@@ -1,0 +1,141 @@
+// Binds the phases of trajectories to CUDA blocks, one per chain. The host launches a segment; the GPU
+// repeats evaluation and `advance` until all chains have done the segment's steps.
+#include "../trajectories.hpp"
+#include "emomc/core/cuda_launch.cuh"
+#include "emomc/device/block_team.cuh"
+#include "emomc/device/trajectories.hpp"
+
+namespace emomc {
+namespace {
+
+using device::BlockTeam;
+using device::TrajectoryView;
+
+/// As in stepper.cu: kernels for a table of elements and simplices only are without the rest. Here for the
+/// kernel that runs once per leapfrog.
+enum class TableKind { plain, any };
+
+template <class Kind>
+__global__ void __launch_bounds__(device::kTeamLanes, 4)
+    begin_segment_kernel(const __grid_constant__ TrajectoryView view) {
+  __shared__ double scratch[BlockTeam::kScratch];
+  begin_overlapped();
+  device::begin_segment<Kind>(BlockTeam{scratch}, view, static_cast<int>(blockIdx.x));
+}
+
+template <class Kind, TableKind kTable>
+__global__ void __launch_bounds__(device::kTeamLanes, 4)
+    advance_kernel(const __grid_constant__ TrajectoryView view) {
+  __shared__ double scratch[BlockTeam::kScratch];
+  // First of all, also in blocks that have nothing to do: the grid must not end before the one ahead has.
+  begin_overlapped();
+  const int chain = static_cast<int>(blockIdx.x);
+  if constexpr (kTable == TableKind::plain) {
+    __builtin_assume(view.step.table.num_covariance_rows == 0);
+    __builtin_assume(view.step.table.num_conditionals == 0);
+  }
+  if (view.active[chain] == 0) return;
+  device::advance<Kind>(BlockTeam{scratch}, view, chain);
+}
+
+/// One of the phases that are rarely run.
+enum class Rare { begin_chain, begin_trial, finish_trial };
+
+template <Rare kPhase>
+__global__ void __launch_bounds__(device::kTeamLanes, 4)
+    rare_phase_kernel(const __grid_constant__ TrajectoryView view) {
+  __shared__ double scratch[BlockTeam::kScratch];
+  begin_overlapped();
+  const BlockTeam team{scratch};
+  const int chain = static_cast<int>(blockIdx.x);
+  if constexpr (kPhase == Rare::begin_chain)
+    device::begin_chain(team, view, chain);
+  else if constexpr (kPhase == Rare::begin_trial)
+    device::begin_trial(team, view, chain);
+  else
+    device::finish_trial(team, view, chain);
+}
+
+template <class Kind>
+class CudaTrajectories final : public Trajectories {
+ public:
+  CudaTrajectories(LikelihoodEngine& engine, const Ensemble& ensemble, RecordLayout record, RepeatedBy by)
+      : engine_(engine),
+        device_(engine.device()),
+        ensemble_(ensemble),
+        arrays_(device_, ensemble, Kind::has_tree, record),
+        leapfrogs_(device_.capture_while([this] { enqueue_leapfrogs(); },
+                                         {arrays_.view().active, ensemble.num_chains()}, by)) {}
+
+  const TrajectoryArrays& arrays() const override { return arrays_; }
+  TrajectoryArrays& arrays() override { return arrays_; }
+
+  void evaluate_current() override {
+    engine_.evaluate_with_gradient(ensemble_.current_view(), arrays_.gradients(), all());
+    launch("launch of begin_chain", rare_phase_kernel<Rare::begin_chain>);
+    device_.synchronize();
+  }
+
+  void launch() override {
+    launch("launch of begin_segment_kernel", begin_segment_kernel<Kind>);
+    device_.launch(*leapfrogs_);
+  }
+
+  std::vector<double> try_step() override {
+    launch("launch of begin_trial", rare_phase_kernel<Rare::begin_trial>);
+    engine_.evaluate_with_gradient(ensemble_.candidate_view(), arrays_.gradients(), all());
+    launch("launch of finish_trial", rare_phase_kernel<Rare::finish_trial>);
+    std::vector<double> acceptance;
+    for (const auto& state : arrays_.states()) acceptance.push_back(state.acceptance);
+    return acceptance;
+  }
+
+  std::string stepping() const override {
+    return std::string("kernels for each leapfrog, repeated by ") +
+           (leapfrogs_->is_repeated_by_host() ? "the host: the driver has no conditional graph nodes"
+                                              : "the GPU until all chains have done their steps");
+  }
+
+ private:
+  ActiveSet all() const { return {nullptr, ensemble_.num_chains()}; }
+
+  void launch(const char* name, void (*kernel)(TrajectoryView)) {
+    launch_kernel(name, Overlap::no, kernel, dim3(static_cast<unsigned>(ensemble_.num_chains())),
+                  dim3(device::kTeamLanes), 0, device_.stream(), arrays_.view());
+  }
+
+  // Several between two looks at the chains, each of which takes a kernel and a turn of the graph.
+  void enqueue_leapfrogs() {
+    constexpr int kTogether = 8;
+    const device::ParameterTable& table = arrays_.view().step.table;
+    const bool is_plain = table.num_covariance_rows + table.num_conditionals == 0;
+    for (int i = 0; i < kTogether; ++i) {
+      engine_.evaluate_with_gradient(ensemble_.candidate_view(), arrays_.gradients_under_way(), all());
+      launch_kernel("launch of advance_kernel", Overlap::yes,
+                    is_plain ? advance_kernel<Kind, TableKind::plain> : advance_kernel<Kind, TableKind::any>,
+                    dim3(static_cast<unsigned>(ensemble_.num_chains())), dim3(device::kTeamLanes), 0,
+                    device_.stream(), arrays_.view());
+    }
+  }
+
+  LikelihoodEngine& engine_;
+  Device& device_;
+  const Ensemble& ensemble_;
+  TrajectoryArrays arrays_;
+  std::unique_ptr<Graph> leapfrogs_;
+};
+
+}  // namespace
+
+std::unique_ptr<Trajectories> make_cuda_trajectories(const std::string& kind, LikelihoodEngine& engine,
+                                                     const Ensemble& ensemble, RecordLayout record,
+                                                     RepeatedBy by) {
+#define EMOMC_MAKE(Kind)          \
+  if (kind == device::Kind::name) \
+    return std::make_unique<CudaTrajectories<device::Kind>>(engine, ensemble, record, by);
+  EMOMC_TRAJECTORIES(EMOMC_MAKE)
+#undef EMOMC_MAKE
+  return nullptr;
+}
+
+}  // namespace emomc
