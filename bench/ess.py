@@ -10,8 +10,8 @@ weights Dirichlet(1). All chains of both programs start at the same EM fit. The 
 from `emomc summary` (NumPyro's log density is that of the unconstrained parameters); quantities of components are
 those after relabelling. A group counts only if each of its R-hats is below 1.01. Rates are per second of sampling and
 per second of warm-up and sampling; neither includes compilation. --warmup and --thin count steps of crank_nicolson;
-other proposals take so many more steps that the number of evaluations is equal. PROPOSAL:N runs N chains of that
-proposal. Without numpyro only emomc is measured.
+other proposals take so many more steps that the number of evaluations is equal, but for those with trajectories (nuts,
+hmc, mala), which have --nuts-warmup and --nuts-draws. PROPOSAL:N runs N chains of that proposal. Without numpyro only emomc is measured.
 """
 import argparse
 import csv
@@ -104,16 +104,19 @@ def figures(summary, warmup, sampling, unit=None):
 
 def measure_emomc(a, folder, proposal, chains, unit):
     # An ensemble move updates half of the chains, so that a step is one evaluation of every chain.
-    longer = round(evaluations("crank_nicolson", a.components) / evaluations(proposal, a.components))
-    warmup, thin = a.warmup * longer, a.thin * longer
+    if proposal in ("nuts", "hmc", "mala"):
+        warmup, draws, thin = a.nuts_warmup, a.nuts_draws, 1
+    else:
+        longer = round(evaluations("crank_nicolson", a.components) / evaluations(proposal, a.components))
+        warmup, draws, thin = a.warmup * longer, a.draws, a.thin * longer
     run(a, folder, "run", "config.yaml", "-q", "--force", "--output", f"run{chains}", "--set", f"sampler.chains={chains}",
-        "--set", f"sampler.warmup={warmup}", "--set", f"sampler.draws={a.draws}", "--set", f"sampler.thin={thin}",
+        "--set", f"sampler.warmup={warmup}", "--set", f"sampler.draws={draws}", "--set", f"sampler.thin={thin}",
         "--set", f"sampler.proposal.kind={proposal}", *[part for key in a.set for part in ("--set", key)])
     with open(os.path.join(folder, f"run{chains}", "manifest.json")) as file:
         manifest = json.load(file)
     result = figures(summarised(a, folder, f"run{chains}"), manifest["seconds"]["warmup"],
                      manifest["seconds"]["sampling"], unit)
-    result.update(program=f"emomc {proposal}", chains=chains, steps=a.draws * thin, stepping=manifest.get("stepping", ""))
+    result.update(program=f"emomc {proposal}", chains=chains, steps=draws * thin, stepping=manifest.get("stepping", ""))
     return result
 
 
@@ -220,6 +223,8 @@ def main():
     parser.add_argument("--warmup", type=int, default=600)
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--thin", type=int, default=1)
+    parser.add_argument("--nuts-warmup", type=int, default=300)
+    parser.add_argument("--nuts-draws", type=int, default=500)
     parser.add_argument("--numpyro-chains", type=int, default=64)
     parser.add_argument("--numpyro-warmup", type=int, default=300)
     parser.add_argument("--numpyro-draws", type=int, default=500)

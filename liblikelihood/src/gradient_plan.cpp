@@ -11,16 +11,16 @@ using device::GradientSizes;
 
 int bytes_of_real(const DeviceLikelihood& likelihood) { return likelihood.real == "float" ? 4 : 8; }
 
-std::size_t gradient_shared_bytes(const DeviceLikelihood& likelihood, const GradientSizes& sizes,
-                                  int chains) {
-  return static_cast<std::size_t>(
-      device::GradientMemory(sizes, likelihood.sizes.num_coefficients, bytes_of_real(likelihood), chains)
-          .size);
+std::size_t gradient_shared_bytes(const DeviceLikelihood& likelihood, const GradientSizes& sizes, int chains,
+                                  int parts) {
+  return static_cast<std::size_t>(device::GradientMemory(sizes, likelihood.sizes.num_coefficients,
+                                                         bytes_of_real(likelihood), chains, parts)
+                                      .size);
 }
 
 std::size_t gradient_finish_bytes(const GradientSizes& sizes) {
   return static_cast<std::size_t>(sizes.num_slots + sizes.num_sums + sizes.num_work +
-                                  device::kGradientFinishThreads) *
+                                  device::kGradientFinishThreads / 2 + sizes.num_parameters) *
          sizeof(double);
 }
 
@@ -39,7 +39,10 @@ int gradient_chains_of_block(const DeviceLikelihood& likelihood, const GradientS
 KernelSource gradient_source(const DeviceLikelihood& likelihood, const GradientCode& code, int num_chains,
                              bool uniform, bool finishes) {
   const int chains = gradient_chains_of_block(likelihood, code.sizes, num_chains, uniform);
-  const int together = likelihood.sums_products ? std::gcd(chains, device::kGradientChainsTogether) : 1;
+  // Columns that do not fit the registers are read once for more chains.
+  const bool streams = likelihood.sizes.num_columns * bytes_of_real(likelihood) > 48;
+  const int together =
+      likelihood.sums_products ? std::gcd(chains, (streams ? 2 : 1) * device::kGradientChainsTogether) : 1;
   KernelSource source{
       likelihood.code.headers,
       std::string("emomc::device::") + (finishes ? "gradient_finish_kernel" : "gradient_kernel") +

@@ -21,9 +21,10 @@ int bytes_of_real(const DeviceLikelihood& likelihood);
 /// segment.
 int gradient_chains_of_block(const DeviceLikelihood& likelihood, const device::GradientSizes& sizes,
                              int num_chains, bool uniform);
-/// Dynamic shared memory of a block with so many chains, and of one that finishes an evaluation.
+/// Dynamic shared memory of a block with so many chains and parts of a group, and of one that finishes an
+/// evaluation.
 std::size_t gradient_shared_bytes(const DeviceLikelihood& likelihood, const device::GradientSizes& sizes,
-                                  int chains);
+                                  int chains, int parts = device::kMostGradientParts);
 std::size_t gradient_finish_bytes(const device::GradientSizes& sizes);
 
 /// The kernel that goes through rows, or the one that finishes an evaluation.

@@ -121,6 +121,7 @@ std::unique_ptr<Trajectories> make_trajectories(const std::string& kind, Likelih
                                                 const Ensemble& ensemble, RecordLayout record,
                                                 RepeatedBy by) {
   if (!why_no_gradients(engine).empty()) return nullptr;
+  engine.allocate_gradients();
   if (engine.device().kind() == DeviceKind::cuda)
     return make_cuda_trajectories(kind, engine, ensemble, record, by);
 #define EMOMC_MAKE(Kind)          \
@@ -141,7 +142,7 @@ bool has_tree(const std::string& kind) {
 
 std::string why_no_gradients(const LikelihoodEngine& engine) {
   if (!engine.capabilities().gradient)
-    return "needs gradients, which the " + engine.name() + " engine does not have yet";
+    return "needs gradients, which the " + engine.name() + " engine does not have of this likelihood";
   return "";
 }
 

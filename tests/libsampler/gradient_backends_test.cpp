@@ -260,7 +260,7 @@ class ExpressionsOnBackend : public ::testing::TestWithParam<std::tuple<Backend,
     if (backend() == Backend::cuda && !has_gpu()) GTEST_SKIP() << "no GPU";
     device_ = make_device(backend());
     if (!line_.engine(backend(), Precision::mixed, *device_)->capabilities().gradient)
-      GTEST_SKIP() << "the engine has no gradients yet";
+      GTEST_SKIP() << "the engine has no gradients";
   }
   static Backend backend() { return std::get<0>(GetParam()); }
   static std::string kind() { return std::get<1>(GetParam()); }

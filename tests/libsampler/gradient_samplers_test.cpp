@@ -211,10 +211,12 @@ TEST_P(GradientSampler, NeedsGradients) {
     FAIL();
   } catch (const InputError& error) {
     const std::string text = error.what();
-    EXPECT_EQ(text.find("sampler.proposal.kind: " + GetParam() +
-                        " needs gradients, which the function engine does not have yet; allowed here: "
-                        "component_wise, random_walk"),
-              0u)
+    EXPECT_EQ(
+        text.find(
+            "sampler.proposal.kind: " + GetParam() +
+            " needs gradients, which the function engine does not have of this likelihood; allowed here: "
+            "component_wise, random_walk"),
+        0u)
         << text;
     EXPECT_EQ(text.find(GetParam(), text.find("allowed")), std::string::npos) << text;
   }

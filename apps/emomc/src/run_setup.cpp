@@ -10,6 +10,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/core/host_compiler.hpp"
 #include "emomc/core/nearest_name.hpp"
+#include "emomc/core/runtime_kernel.hpp"
 #include "emomc/core/sha256.hpp"
 #include "emomc/likelihood/model_info.hpp"
 #include "emomc/likelihood/standardize.hpp"
@@ -286,16 +287,10 @@ std::unique_ptr<Target> make_target(const ModelSpec& model, const PriorSet& prio
 
 namespace {
 
-/// The backend that the configuration asks for. Gradients are computed on the host so far.
-Backend asked_backend(const RunConfig& config) {
-  const bool needs_gradient = proposal_use(config.sampler.proposal.kind).gradient;
-  return config.backend == Backend::automatic && needs_gradient ? Backend::cpu : config.backend;
-}
-
 /// Data, likelihood, engine and target of a likelihood of the user's own.
-void set_up_expression(const RunConfig& config, RunSetup& setup) {
-  LoadedExpression own = load_expression(config.data, config.likelihood.expression, asked_backend(config),
-                                         config.sampler.chains);
+void set_up_expression(const RunConfig& config, Backend backend, RunSetup& setup) {
+  LoadedExpression own =
+      load_expression(config.data, config.likelihood.expression, backend, config.sampler.chains);
   setup.loaded = std::move(own.loaded);
   setup.expression = std::move(own.expression);
   setup.backend = own.backend;
@@ -311,7 +306,7 @@ void set_up_expression(const RunConfig& config, RunSetup& setup) {
                              *setup.device, config.threads);
 }
 
-void set_up_model(const RunConfig& config, RunSetup& setup) {
+void set_up_model(const RunConfig& config, Backend backend, RunSetup& setup) {
   setup.model = {config.likelihood.model, config.likelihood.components, config.likelihood.covariance};
   setup.loaded = load_data(config.data, setup.model);
   check_order(config, setup.loaded.table.columns);
@@ -320,26 +315,40 @@ void set_up_model(const RunConfig& config, RunSetup& setup) {
   if (!config.data.standardize)
     setup.log_prior_offset =
         log_prior_offset(config.prior, model_layout(setup.model, data.dim), setup.loaded.units);
-  setup.backend = resolve_backend(asked_backend(config), setup.model, data, config.sampler.chains);
+  setup.backend = resolve_backend(backend, setup.model, data, config.sampler.chains);
   setup.device = make_device(setup.backend);
   setup.engine = make_engine(setup.backend, setup.model, config.likelihood.precision, data, *setup.device,
                              config.threads);
+}
+
+void set_up_likelihood(const RunConfig& config, Backend backend, RunSetup& setup) {
+  if (config.likelihood.is_expression())
+    set_up_expression(config, backend, setup);
+  else
+    set_up_model(config, backend, setup);
 }
 
 }  // namespace
 
 std::string why_no_gradient(const RunSetup& setup) {
   if (setup.engine->capabilities().gradient) return "";
-  if (setup.backend == Backend::cuda) return "the cuda backend has no gradients yet; backend: cpu has them";
-  return setup.row_model ? setup.row_model->why_no_gradient() : "model " + setup.model.name + " has none";
+  if (const std::string why = setup.row_model ? setup.row_model->why_no_gradient() : ""; !why.empty())
+    return why;
+  if (setup.backend != Backend::cuda) return "model " + setup.model.name + " has none";
+  const std::string problem = runtime_compiler_problem();
+  return (problem.empty() ? "it takes more shared memory than a block of the GPU has" : problem) +
+         "; backend: cpu has gradients";
 }
 
 RunSetup set_up(const RunConfig& config) {
   RunSetup setup;
-  if (config.likelihood.is_expression())
-    set_up_expression(config, setup);
-  else
-    set_up_model(config, setup);
+  set_up_likelihood(config, config.backend, setup);
+  const bool needs_gradient = proposal_use(config.sampler.proposal.kind).gradient;
+  if (config.backend == Backend::automatic && needs_gradient && setup.backend == Backend::cuda &&
+      !setup.engine->capabilities().gradient) {
+    setup = {};
+    set_up_likelihood(config, Backend::cpu, setup);
+  }
   refuse_too_many_chains(config, setup);
   setup.proposal = {config.sampler.proposal.kind, shape_of_name(config.sampler.proposal.shape),
                     config.sampler.proposal.target_acceptance};

@@ -17,8 +17,12 @@ GradientEvaluation::GradientEvaluation(Device& device, const DeviceLikelihood& l
       32 * device::gradient_rows_of_thread(bytes_of_real(likelihood), code.sizes.num_numbers);
   const int steps = device::kTileRows / rows_of_step, parts = steps / device::kGradientWarps;
   // A shorter list may have more groups than a longer one.
-  for (int tiles = 1; tiles <= work.max_tiles(); ++tiles)
+  int parts_of_group = 1;
+  for (int tiles = 1; tiles <= work.max_tiles(); ++tiles) {
     max_groups_ = std::max(max_groups_, device::num_gradient_groups(tiles * parts));
+    parts_of_group = std::max(parts_of_group, device::gradient_parts_of_group(tiles * parts));
+  }
+  const int num_step_sums = uniform ? max_groups_ : work.max_tiles() * steps;
   const auto n = static_cast<std::size_t>(num_chains);
   const auto count = [](int a, int b) { return static_cast<std::size_t>(a) * static_cast<std::size_t>(b); };
   const std::size_t needed = n *
@@ -29,7 +33,7 @@ GradientEvaluation::GradientEvaluation(Device& device, const DeviceLikelihood& l
     throw MachineError("out of GPU memory: gradients of " + std::to_string(num_chains) + " chains take " +
                        std::to_string(needed) + " bytes, " + std::to_string(device.free_bytes()) +
                        " are free; use fewer chains");
-  step_sums_ = {device, n * count(work.max_tiles(), steps)};
+  step_sums_ = {device, n * count(num_step_sums, 1)};
   segment_sums_ = {device, n * static_cast<std::size_t>(work.max_segments())};
   group_sums_ = {device, n * count(max_groups_, code.sizes.num_slots)};
   if (bytes_of_real(likelihood) == 4) {
@@ -42,7 +46,7 @@ GradientEvaluation::GradientEvaluation(Device& device, const DeviceLikelihood& l
   const auto turns_of = [](int count, int each) { return static_cast<unsigned>((count + each - 1) / each); };
   turns_ = turns_of(code.sizes.num_of_tile, device::gradient_numbers_at_once(bytes_of_real(likelihood))) *
            std::max(1u, turns_of(code.sizes.num_tiles, device::kGradientTilesAtOnce));
-  shared_bytes_ = gradient_shared_bytes(likelihood, code.sizes, chains_);
+  shared_bytes_ = gradient_shared_bytes(likelihood, code.sizes, chains_, parts_of_group);
   finish_bytes_ = gradient_finish_bytes(code.sizes);
   kernel_ = std::make_unique<RuntimeKernel>(gradient_source(likelihood, code, num_chains, uniform, false));
   finish_ = std::make_unique<RuntimeKernel>(gradient_source(likelihood, code, num_chains, uniform, true));

@@ -124,7 +124,7 @@ class CompiledModel final : public RowModel {
     return device_model_of(expression::kGeneratedType, sources_.front().name, sources_,
                            device::sizes_of_density(num_columns(), used == 0 ? 1 : used),
                            may_be_evaluated_together(),
-                           expression::gradient_sizes(bound_->program, bound_->gradient));
+                           expression::gradient_sizes(bound_->program, bound_->gradient, layout().dim()));
   }
 
  private:

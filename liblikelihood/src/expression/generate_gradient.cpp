@@ -188,7 +188,7 @@ std::string gradient_functions(const RowProgram& program, const GradientProgram&
       kernel_tables(program, gradient.of_row, numbers.empty() ? 1 : static_cast<int>(numbers.size())));
 }
 
-device::GradientSizes gradient_sizes(const RowProgram& program, const GradientProgram& gradient) {
+device::GradientSizes gradient_sizes(const RowProgram& program, const GradientProgram& gradient, int dim) {
   if (!gradient.why_not.empty()) return {};
   constexpr int kColumns = device::kGradientTileColumns;
   device::GradientSizes sizes;
@@ -199,6 +199,7 @@ device::GradientSizes gradient_sizes(const RowProgram& program, const GradientPr
   for (const GatheredAdjoint& gathered : gradient.of_row.gathered) sizes.num_gathered += gathered.size;
   sizes.num_slots =
       sizes.num_tiles * kColumns + static_cast<int>(gradient.of_row.parameters.size()) + sizes.num_gathered;
+  sizes.num_parameters = dim;
   sizes.num_sums = static_cast<int>(program.coefficients.size()) + 1;
   sizes.num_numbers = std::max(1, static_cast<int>(row_numbers(gradient.of_row).size()));
   return sizes;

@@ -12,6 +12,6 @@ namespace emomc::expression {
 std::string gradient_functions(const RowProgram& program, const GradientProgram& gradient, int dim);
 
 /// What kernels need for the same; of 0 slots where there is no gradient.
-device::GradientSizes gradient_sizes(const RowProgram& program, const GradientProgram& gradient);
+device::GradientSizes gradient_sizes(const RowProgram& program, const GradientProgram& gradient, int dim);
 
 }  // namespace emomc::expression

@@ -9,11 +9,13 @@ namespace emomc::device {
 
 template <class Model>
 struct GradientOf<Sized<DensityRows<Model>>> {
+  static constexpr int num_columns = Model::num_columns;
   static constexpr int num_numbers = Model::num_adjoints, num_of_tile = 1;
   static constexpr int num_tiles = Model::num_product_tiles, num_plain = Model::num_plain_adjoints;
   static constexpr int num_gathered_sums = Model::num_gathers, num_gathered = Model::num_gathered_sums;
   static constexpr int num_sums = Model::num_gradient_sums, num_work = 0;
-  static constexpr bool has_shift = false, has_products = false;
+  static constexpr bool has_shift = false, has_products = false, has_squares = false;
+  static constexpr bool rounds_numbers = false;
   EMOMC_INLINE static constexpr GradientTile tile(int t) { return Model::product_tile(t); }
   EMOMC_INLINE static constexpr PlainSum plain(int p) { return Model::plain_adjoint(p); }
   EMOMC_INLINE static constexpr GatheredSum gathered(int g) { return Model::gather(g); }
@@ -50,19 +52,8 @@ struct GradientOf<Sized<DensityRows<Model>>> {
   template <class Real, class Team>
   static __device__ void write(const Team& team, const double* theta, double num_rows, const double* slots,
                                const Real*, double* sums, double*, double* gradient) {
-    for (int i = team.rank(); i < num_sums; i += team.size()) sums[i] = i + 1 < num_sums ? 0 : num_rows;
-    team.sync();
-    if (team.rank() == 0) {
-      const double* slot = slots;
-#pragma unroll 1
-      for (int t = 0; t < num_tiles; ++t, slot += kGradientTileColumns) {
-        const GradientTile own = tile(t);
-        for (int c = 0; c < kGradientTileColumns; ++c)
-          if (own.sum[c] != kNoSum) sums[own.sum[c]] += slot[c];
-      }
-#pragma unroll 1
-      for (int p = 0; p < num_plain; ++p) sums[plain(p).sum] += slot[p];
-    }
+    for (int i = team.rank(); i < num_sums; i += team.size())
+      sums[i] = i + 1 < num_sums ? sum_of(i, slots) : num_rows;
     team.sync();
 #pragma unroll 1
     for (int g = 0; g < num_gathered_sums; ++g) {
@@ -75,6 +66,19 @@ struct GradientOf<Sized<DensityRows<Model>>> {
   }
 
  private:
+  /// Sum i but for what is gathered, from constant tables.
+  static __device__ double sum_of(int i, const double* slots) {
+    double sum = 0;
+#pragma unroll
+    for (int t = 0; t < num_tiles; ++t)
+#pragma unroll
+      for (int c = 0; c < kGradientTileColumns; ++c)
+        if (tile(t).sum[c] == i) sum += slots[t * kGradientTileColumns + c];
+#pragma unroll
+    for (int p = 0; p < num_plain; ++p)
+      if (plain(p).sum == i) sum += slots[num_tiles * kGradientTileColumns + p];
+    return sum;
+  }
   static constexpr int num_product_sums() {
     if constexpr (kSumsProducts<Model>)
       return Model::num_product_sums;

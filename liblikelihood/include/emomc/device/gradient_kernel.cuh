@@ -6,7 +6,8 @@
 // their bits depend on the chain's rows alone. Log densities have the tree of docs/statistics.md.
 //
 // The tensor cores take float32 numbers without their last 13 bits, so that a number is given as a sum of
-// two; and they cut off what they add up, so that their sums go on for a step only.
+// two, but for numbers that may be rounded; and they cut off what they add up, so that their sums go on for a
+// step only.
 #ifndef EMOMC_DEVICE_GRADIENT_KERNEL_CUH
 #define EMOMC_DEVICE_GRADIENT_KERNEL_CUH
 
@@ -49,10 +50,15 @@ struct GradientConfig {
   static constexpr int tiles_at_once =
       Gradient::num_tiles < kGradientTilesAtOnce ? Gradient::num_tiles : kGradientTilesAtOnce;
   static_assert(kChains * numbers_at_once <= gradient_numbers_at_once(sizeof(Real)));
-  /// Blocks that share a multiprocessor: one, where the numbers of a lane's rows and its sums take so many
-  /// registers.
-  static constexpr int blocks =
-      rows * Gradient::num_numbers * static_cast<int>(sizeof(Real)) / 4 + 10 * tiles_at_once > 76 ? 1 : 2;
+  /// Blocks that share a multiprocessor, by the registers that the numbers of a lane's rows and its sums
+  /// take.
+  static constexpr int registers =
+      rows * Gradient::num_numbers * static_cast<int>(sizeof(Real)) / 4 + 10 * tiles_at_once;
+  static constexpr int blocks = registers > 76 ? 1 : registers <= 36 && kTogether == 1 ? 3 : 2;
+  /// Whether a lane keeps its rows in registers for all chains.
+  static constexpr int num_columns = Gradient::num_columns;
+  static constexpr bool keeps_rows = kTogether > 1 &&
+                                     num_columns* rows* static_cast<int>(sizeof(Real)) / 4 <= 48;
   static constexpr int number_turns = (Gradient::num_of_tile + numbers_at_once - 1) / numbers_at_once;
 
   /// Lanes that share a plain sum; each takes other rows, kEach at a time.
@@ -91,32 +97,56 @@ struct TensorFloat {
   /// The part of x that the tensor cores take.
   static __device__ unsigned high(float x) { return __float_as_uint(x) & 0xffffe000u; }
   static __device__ unsigned low(float x) { return __float_as_uint(x - __uint_as_float(high(x))); }
-
-  /// sums += a' x.
-  static __device__ void add_products(const float (&a)[kNumbers][kEach], const float (&x)[kEach],
-                                      float (&sums)[kSums]) {
-#pragma unroll
-    for (int r = 0; r < kEach; r += 2) {
-      const unsigned a_high[] = {high(a[0][r]), high(a[1][r]), high(a[0][r + 1]), high(a[1][r + 1])};
-      const unsigned a_low[] = {low(a[0][r]), low(a[1][r]), low(a[0][r + 1]), low(a[1][r + 1])};
-      const unsigned x_high[] = {high(x[r]), high(x[r + 1])}, x_low[] = {low(x[r]), low(x[r + 1])};
-      multiply(a_low, x_high, sums);
-      multiply(a_high, x_low, sums);
-      multiply(a_high, x_high, sums);
-    }
+  static __device__ unsigned rounded(float x) {
+    unsigned y;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(y) : "f"(x));
+    return y;
   }
+
+  /// The numbers of two rows, in the parts that are multiplied.
+  template <bool kRounded>
+  struct Numbers {
+    unsigned of_rows[kEach / 2][kRounded ? 1 : 2][4];
+
+    __device__ explicit Numbers(const float (&a)[kNumbers][kEach]) {
+#pragma unroll
+      for (int r = 0; r < kEach; r += 2) {
+        const float x[] = {a[0][r], a[1][r], a[0][r + 1], a[1][r + 1]};
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          of_rows[r / 2][0][i] = kRounded ? rounded(x[i]) : high(x[i]);
+          if constexpr (!kRounded) of_rows[r / 2][1][i] = low(x[i]);
+        }
+      }
+    }
+    /// sums += a' x.
+    __device__ void add_products(const float (&x)[kEach], float (&sums)[kSums]) const {
+#pragma unroll
+      for (int r = 0; r < kEach; r += 2) {
+        const unsigned x_high[] = {high(x[r]), high(x[r + 1])}, x_low[] = {low(x[r]), low(x[r + 1])};
+        if constexpr (!kRounded) multiply(of_rows[r / 2][1], x_high, sums);
+        multiply(of_rows[r / 2][0], x_low, sums);
+        multiply(of_rows[r / 2][0], x_high, sums);
+      }
+    }
+  };
 };
 struct TensorDouble {
   static constexpr int kEach = 2, kNumbers = 1, kSums = 2;
 
-  static __device__ void add_products(const double (&a)[kNumbers][kEach], const double (&x)[kEach],
-                                      double (&sums)[kSums]) {
+  template <bool>
+  struct Numbers {
+    const double (&a)[kNumbers][kEach];
+
+    __device__ explicit Numbers(const double (&numbers)[kNumbers][kEach]) : a(numbers) {}
+    __device__ void add_products(const double (&x)[kEach], double (&sums)[kSums]) const {
 #pragma unroll
-    for (int r = 0; r < kEach; ++r)
-      asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-          : "+d"(sums[0]), "+d"(sums[1])
-          : "d"(a[0][r]), "d"(x[r]));
-  }
+      for (int r = 0; r < kEach; ++r)
+        asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+            : "+d"(sums[0]), "+d"(sums[1])
+            : "d"(a[0][r]), "d"(x[r]));
+    }
+  };
 };
 template <class Real>
 struct TensorOf {
@@ -139,16 +169,30 @@ class GradientWarp {
   /// `turn`: of the grid's third dimension.
   __device__ GradientWarp(const Real* shift, Real* numbers, Real* gathered, int turn)
       : shift_(shift), numbers_(numbers), gathered_(gathered), turn_(turn) {
+    // With constant numbers of tiles, of which tables would otherwise be made in memory.
+    constexpr int kTurns = (Gradient::num_tiles + kGradientTilesAtOnce - 1) / kGradientTilesAtOnce;
 #pragma unroll
-    for (int t = 0; t < kTiles; ++t) {
-      const int index = first_tile() + t, column = lane() / 4;
-      const GradientTile tile = Gradient::tile(index < Gradient::num_tiles ? index : 0);
-      columns_[t] = {tile.first[0], tile.second[0]};
+    for (int tile_turn = 0; tile_turn < kTurns; ++tile_turn)
+      if (turn / Config::number_turns == tile_turn) {
 #pragma unroll
-      for (int c = 1; c < kGradientTileColumns; ++c)
-        if (c == column) columns_[t] = {tile.first[c], tile.second[c]};
+        for (int t = 0; t < kTiles; ++t) {
+          const int index = tile_turn * kGradientTilesAtOnce + t;
+          const GradientTile tile = Gradient::tile(index < Gradient::num_tiles ? index : 0);
+          columns_[t] = {tile.first[0], tile.second[0]};
+#pragma unroll
+          for (int c = 1; c < kGradientTileColumns; ++c)
+            if (c == lane() / 4) columns_[t] = {tile.first[c], tile.second[c]};
+          if constexpr (!share_numbers()) numbers_of_tile_[t] = tile.number;
+        }
+      }
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t)
 #pragma unroll
       for (int i = 0; i < Tensor::kSums; ++i) products_[t][i] = 0;
+    if constexpr (Gradient::num_plain > 0) {
+#pragma unroll
+      for (int p = 0; p < Gradient::num_plain; ++p)
+        if (p % 32 == lane() / Config::plain_lanes) plain_numbers_[p / 32] = Gradient::plain(p).number;
     }
 #pragma unroll
     for (int i = 0; i < kChains; ++i)
@@ -218,23 +262,21 @@ class GradientWarp {
   };
 
   __device__ int first_number() const { return turn_ % Config::number_turns * Config::numbers_at_once; }
-  __device__ int first_tile() const { return turn_ / Config::number_turns * kGradientTilesAtOnce; }
 
-  /// Rows of a tile's column.
+  /// Rows of a tile's column, or 1.
   __device__ void load(const Real* rows, const Columns& columns, Real (&x)[kEach]) const {
+    const bool is_one = columns.first == kNoColumn;
+    load_column(rows, is_one ? 0 : columns.first, x);
 #pragma unroll
-    for (int r = 0; r < kEach; ++r) x[r] = 1;
-    if (columns.first == kNoColumn) return;
-    load_column(rows, columns.first, x);
-    if constexpr (Gradient::has_products) {
-      if (columns.second == kNoColumn) return;
-      Real y[kEach];
+    for (int r = 0; r < kEach; ++r) x[r] = is_one ? Real(1) : x[r];
+  }
+  /// The same times rows of its second column.
+  __device__ void multiply_second(const Real* rows, const Columns& columns, Real (&x)[kEach]) const {
+    if (columns.second == kNoColumn) return;
+    Real y[kEach];
+    load_column(rows, columns.second, y);
 #pragma unroll
-      for (int r = 0; r < kEach; ++r) y[r] = x[r];
-      if (columns.second != columns.first) load_column(rows, columns.second, y);
-#pragma unroll
-      for (int r = 0; r < kEach; ++r) x[r] *= y[r];
-    }
+    for (int r = 0; r < kEach; ++r) x[r] *= y[r];
   }
   __device__ void load_column(const Real* rows, int j, Real (&x)[kEach]) const {
     load_rows(rows + j * kTileRows, x);
@@ -270,19 +312,31 @@ class GradientWarp {
     for (int t = 0; t < kTiles; ++t)
 #pragma unroll
       for (int i = 0; i < Tensor::kSums; ++i) sums[t][i] = 0;
-#pragma unroll 1
+#pragma unroll kTiles <= 2 ? 2 : 1
     for (int first = lane() % 4 * kEach; first < Config::step_rows; first += 4 * kEach) {
       Real a[Tensor::kNumbers][kEach];
-      if constexpr (share_numbers()) load_numbers(Gradient::tile(0).number + first_number(), first, a);
+      load_numbers(share_numbers() ? Gradient::tile(0).number + first_number() : numbers_of_tile_[0], first,
+                   a);
+      const typename Tensor::template Numbers<Gradient::rounds_numbers> shared(a);
+      constexpr int kStride = Gradient::has_squares ? 2 : 1;
 #pragma unroll
-      for (int t = 0; t < kTiles; ++t) {
-        if constexpr (!share_numbers()) {
-          const int index = first_tile() + t;
-          load_numbers(Gradient::tile(index < Gradient::num_tiles ? index : 0).number, first, a);
-        }
+      for (int t = 0; t < kTiles; t += kStride) {
         Real x[kEach];
         load(rows + first, columns_[t], x);
-        Tensor::add_products(a, x, sums[t]);
+        if constexpr (Gradient::has_squares) {
+          shared.add_products(x, sums[t]);
+#pragma unroll
+          for (int r = 0; r < kEach; ++r) x[r] *= x[r];
+          shared.add_products(x, sums[t + 1]);
+          continue;
+        }
+        if constexpr (Gradient::has_products) multiply_second(rows + first, columns_[t], x);
+        if constexpr (share_numbers()) {
+          shared.add_products(x, sums[t]);
+        } else {
+          if (t > 0) load_numbers(numbers_of_tile_[t], first, a);
+          typename Tensor::template Numbers<Gradient::rounds_numbers>(a).add_products(x, sums[t]);
+        }
       }
     }
 #pragma unroll
@@ -296,7 +350,7 @@ class GradientWarp {
     for (int turn = 0; turn < kPlain; ++turn) {
       const int p = turn * 32 + lane() / Config::plain_lanes;
       if (p >= Gradient::num_plain) continue;
-      const Real* first = numbers_of(0, Gradient::plain(p).number);
+      const Real* first = numbers_of(0, plain_numbers_[turn]);
 #pragma unroll 1
       for (int row = lane() % Config::plain_lanes * kEach; row < Config::step_rows;
            row += Config::plain_lanes * kEach)
@@ -341,7 +395,9 @@ class GradientWarp {
   const Real* shift_;
   Real *numbers_, *gathered_;
   int turn_;
-  Columns columns_[kTiles > 0 ? kTiles : 1];  ///< the lane's of each tile
+  Columns columns_[kTiles > 0 ? kTiles : 1];      ///< the lane's of each tile
+  int numbers_of_tile_[kTiles > 0 ? kTiles : 1];  ///< their first number, where they do not share it
+  int plain_numbers_[kPlain > 0 ? kPlain : 1];
   Real products_[kTiles > 0 ? kTiles : 1][Tensor::kSums];
   Real plain_[kChains][kPlain > 0 ? kPlain : 1];
 };
@@ -373,7 +429,7 @@ __global__ void __launch_bounds__(kGradientThreads, Config::blocks)
 
   const auto likelihood = Config::likelihood();
   const int size = likelihood.sizes().num_coefficients;
-  const GradientMemory places(gradient_sizes<Gradient>(), size, sizeof(Real), kChains);
+  const GradientMemory places(gradient_sizes<Gradient>(), size, sizeof(Real), kChains, each);
   Real* coefficients = reinterpret_cast<Real*>(gradient_memory);
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
 #pragma unroll 1
@@ -391,30 +447,44 @@ __global__ void __launch_bounds__(kGradientThreads, Config::blocks)
   Real* gathered = reinterpret_cast<Real*>(gradient_memory + places.gathered);
   GradientWarp<Config> own(static_cast<const Real*>(view.shift), numbers_of_warp(warp),
                            gathered + warp * kChains * Gradient::num_gathered, turn);
+  double* step_sums = reinterpret_cast<double*>(gradient_memory + places.steps);  // [chain][warp][each]
+  const int num_steps = num_parts * kGradientWarps;
 #pragma unroll 1
-  for (int part = begin; part < end; ++part) {
-    const int position = part / Config::parts, step = part % Config::parts * kGradientWarps + warp;
-    const int tile = Config::uniform ? position : view.work.tiles[first_tile + position];
-    const Real* rows = static_cast<const Real*>(view.rows) +
-                       static_cast<i64>(tile) * likelihood.sizes().num_columns * kTileRows +
-                       step * Config::step_rows;
-    const int num_rows = view.tile_rows[tile] - step * Config::step_rows;
-    double* sums = view.step_sums + position * Config::steps + step;
-    const auto sums_of = [&](int i) {
-      return sums + static_cast<i64>(chain_of(i)) * view.work.max_tiles * Config::steps;
+  for (int n = 0; n < each; ++n) {
+    const int of_list = begin * kGradientWarps + warp * each + n;  // the step's number
+    const auto sum_at = [&](int i) -> double& {
+      if constexpr (Config::uniform) return step_sums[(i * kGradientWarps + warp) * each + n];
+      return view.step_sums[static_cast<i64>(chain_of(i)) * view.work.max_tiles * Config::steps + of_list];
     };
+    const int position = of_list / Config::steps, step = of_list % Config::steps;
+    const bool is_there = of_list < num_steps;
+    const int tile = !is_there ? 0 : Config::uniform ? position : view.work.tiles[first_tile + position];
+    const int num_rows = is_there ? view.tile_rows[tile] - step * Config::step_rows : 0;
     if (num_rows <= 0) {
-      if (turn == 0 && lane < count) *sums_of(lane) = 0;
+      if (turn == 0 && lane < count && (Config::uniform || is_there)) sum_at(lane) = 0;
       continue;
     }
+    const Real* rows = static_cast<const Real*>(view.rows) +
+                       static_cast<i64>(tile) * Config::num_columns * kTileRows + step * Config::step_rows;
     const RowsInMemory<Real> own_rows{rows + lane * kRows, kTileRows, num_rows - lane * kRows};
+    Real kept[Config::keeps_rows ? Config::num_columns : 1][kRows];
+    if constexpr (Config::keeps_rows) {
+#pragma unroll
+      for (int j = 0; j < Config::num_columns; ++j) load_rows(own_rows.first + j * kTileRows, kept[j]);
+    }
+    const auto row = [&](int j, Real(&x)[kRows]) {
+      if constexpr (Config::keeps_rows) {
+#pragma unroll
+        for (int r = 0; r < kRows; ++r) x[r] = kept[j][r];
+      } else {
+        load_rows(own_rows.first + j * kTileRows, x);
+      }
+    };
 #pragma unroll 1
     for (int i = 0; i < count; i += kTogether) {
       Real value[kTogether][kRows];
-      Gradient::evaluate(
-          coefficients + i * size, size,
-          [&](int j, Real(&x)[kRows]) { load_rows(own_rows.first + j * kTileRows, x); }, own_rows,
-          own.numbers_of(i, 0) + lane * kRows, Config::stride, value);
+      Gradient::evaluate(coefficients + i * size, size, row, own_rows, own.numbers_of(i, 0) + lane * kRows,
+                         Config::stride, value);
       double own_sums[kTogether];
 #pragma unroll
       for (int c = 0; c < kTogether; ++c)
@@ -422,7 +492,7 @@ __global__ void __launch_bounds__(kGradientThreads, Config::blocks)
             likelihood.sum(coefficients + (i + c) * size, own_rows, num_rows >= Config::step_rows, value[c]);
       const double sum = sum_each_over_lanes(own_sums);
       const int c = tree_of_lane<kTogether>();
-      if (turn == 0 && lane < kTogether && i + c < count) *sums_of(i + c) = sum;
+      if (turn == 0 && lane < kTogether && i + c < count) sum_at(i + c) = sum;
     }
     __syncwarp();
     own.add(rows);
@@ -442,6 +512,13 @@ __global__ void __launch_bounds__(kGradientThreads, Config::blocks)
     if (slot >= 0) written(at / kOwn)[slot] = sum;
   }
   if (turn != 0) return;
+  if constexpr (Config::uniform) {
+#pragma unroll 1
+    for (int i = warp; i < count; i += kGradientWarps) {
+      const double sum = sum_by_warp(step_sums + i * kGradientWarps * each, kGradientWarps * each);
+      if (lane == 0) view.step_sums[static_cast<i64>(chain_of(i)) * view.max_groups + blockIdx.x] = sum;
+    }
+  }
 #pragma unroll 1
   for (int at = thread; at < count * Gradient::num_gathered; at += kGradientThreads) {
     double sum = 0;
@@ -452,68 +529,97 @@ __global__ void __launch_bounds__(kGradientThreads, Config::blocks)
   }
 }
 
-/// One block for each active chain: the log likelihood, and the gradient from the sums of groups. Dynamic
-/// shared memory: slots, sums and numbers of Gradient::write() and kGradientFinishThreads doubles.
+/// Tree over values[0 .. count), device memory that other blocks have written, by a warp; overwrites its
+/// beginning. Every lane gets it.
+__device__ inline double sum_any_by_warp(double* values, int count) {
+  const auto load = [](const double* from) { return __ldcg(from); };
+#pragma unroll 1
+  while (count > kMostSummedByWarp) {
+    int num_sums = 0;
+#pragma unroll 1
+    for (int begin = 0; begin < count; begin += kMostSummedByWarp, ++num_sums) {
+      const double sum = sum_by_warp(
+          values + begin, count - begin < kMostSummedByWarp ? count - begin : kMostSummedByWarp, load);
+      __syncwarp();
+      if (threadIdx.x % 32 == 0) __stcg(values + num_sums, sum);
+      __syncwarp();
+    }
+    count = num_sums;
+  }
+  return sum_by_warp(values, count, load);
+}
+
+/// One block for each active chain: the log likelihood by the last warp, and the gradient from the sums of
+/// groups. Dynamic shared memory: slots, sums and numbers of Gradient::write(), kGradientFinishThreads / 2
+/// doubles, and theta.
 template <class Config>
 __global__ void __launch_bounds__(kGradientFinishThreads)
     gradient_finish_kernel(const __grid_constant__ GradientKernelView view) {
   using Gradient = typename Config::Gradient;
   extern __shared__ __align__(16) double finish_memory[];
-  constexpr int kWarps = kGradientFinishThreads / 32;
-  __shared__ double scratch[kWarps > BlockTeam::kScratch ? kWarps : BlockTeam::kScratch];
+  __shared__ double scratch[BlockTeam::kScratch];
   begin_overlapped();
   const int chain = view.active.chains ? view.active.chains[blockIdx.x] : static_cast<int>(blockIdx.x);
   if (view.wanted && view.wanted[chain] == 0) return;
   const int list = Config::uniform ? 0 : view.work.list_of_chain[chain];
   const int num_tiles = view.work.first_tile[list + 1] - view.work.first_tile[list];
-  const int thread = static_cast<int>(threadIdx.x);
-
-  double* steps = view.step_sums + static_cast<i64>(chain) * view.work.max_tiles * Config::steps;
-  double sum = 0;
-  if (Config::uniform || view.work.max_segments <= 1) {
-    sum = sum_over_array<kGradientFinishThreads>(steps, num_tiles * Config::steps, scratch);
-  } else {
-    double* segment_sums = view.segment_sums + static_cast<i64>(chain) * view.work.max_segments;
-    const ListSegments segments = segments_of_list(view.work.first_segment, view.work.segment_first, list);
-    sum_segments(
-        segments, {0, 1, thread == 0}, segment_sums,
-        [&](int begin, int end) {
-          return sum_over_array<kGradientFinishThreads>(steps + begin * Config::steps,
-                                                        (end - begin) * Config::steps, scratch);
-        },
-        [] { __syncthreads(); });
-    sum = sum_over_array<kGradientFinishThreads>(segment_sums, segments.count, scratch);
-  }
+  const int num_groups = num_gradient_groups(num_tiles * Config::parts);
   const double num_rows = view.work.num_rows[list];
-  if (thread == 0)
-    view.log_likelihood[chain] =
-        num_tiles == 0 ? 0 : Config::likelihood().log_likelihood(num_rows, view.common[chain], sum);
+  const int thread = static_cast<int>(threadIdx.x);
 
   double* slots = finish_memory;
   double* parts = slots + Config::slots + Gradient::num_sums + Gradient::num_work;
-  constexpr int kWide =
-      Config::slots < kGradientFinishThreads ? power_below(2 * Config::slots - 1) : kGradientFinishThreads;
-  constexpr int kShares = kGradientFinishThreads / kWide;
-  const int num_groups = num_gradient_groups(num_tiles * Config::parts);
-  const double* groups = view.group_sums + static_cast<i64>(chain) * view.max_groups * Config::slots;
+  constexpr int kAdders = kGradientFinishThreads / 2;  // threads that add up the sums of groups
+  constexpr int kWide = Config::slots < kAdders ? power_below(2 * Config::slots - 1) : kAdders;
+  constexpr int kShares = kAdders / kWide;
+  if (thread < kAdders) {
+    const double* groups = view.group_sums + static_cast<i64>(chain) * view.max_groups * Config::slots;
 #pragma unroll 1
-  for (int first = 0; first < Config::slots; first += kWide) {
-    const int slot = first + thread % kWide;
-    double own = 0;
-    if (slot < Config::slots) {
-#pragma unroll 8
-      for (int g = thread / kWide; g < num_groups; g += kShares)
-        own += __ldcg(groups + static_cast<i64>(g) * Config::slots + slot);
+    for (int first = 0; first < Config::slots; first += kWide) {
+      const int slot = first + thread % kWide;
+      double own = 0;
+      if (slot < Config::slots) {
+#pragma unroll 16
+        for (int g = thread / kWide; g < num_groups; g += kShares)
+          own += __ldcg(groups + static_cast<i64>(g) * Config::slots + slot);
+        if (kShares == 1) slots[slot] = own;
+      }
+      if (kShares > 1) parts[thread] = own;
     }
-    parts[thread] = own;
-    __syncthreads();
-    if (thread < kWide && slot < Config::slots) {
-      for (int share = 1; share < kShares; ++share) own += parts[share * kWide + thread];
-      slots[slot] = own;
+  } else if (thread / 32 == kGradientFinishThreads / 32 - 1) {
+    double sum = 0;
+    if constexpr (Config::uniform) {
+      sum = sum_any_by_warp(view.step_sums + static_cast<i64>(chain) * view.max_groups, num_groups);
+    } else {
+      double* steps = view.step_sums + static_cast<i64>(chain) * view.work.max_tiles * Config::steps;
+      double* segment_sums = view.segment_sums + static_cast<i64>(chain) * view.work.max_segments;
+      const ListSegments segments = segments_of_list(view.work.first_segment, view.work.segment_first, list);
+      sum_segments(segments, thread % 32, segment_sums, [steps](int begin, int end) {
+        return sum_any_by_warp(steps + begin * Config::steps, (end - begin) * Config::steps);
+      });
+      sum = sum_any_by_warp(segment_sums, segments.count);
+    }
+    if (thread % 32 == 0)
+      view.log_likelihood[chain] =
+          num_tiles == 0 ? 0 : Config::likelihood().log_likelihood(num_rows, view.common[chain], sum);
+  }
+  double* theta = parts + kAdders;
+  if (thread >= kAdders) {
+    const double* from = view.theta + static_cast<i64>(chain) * view.ld;
+    const int num_parameters = Config::likelihood().num_parameters();
+    for (int i = thread - kAdders; i < num_parameters; i += kAdders) theta[i] = from[i];
+  }
+  __syncthreads();
+  if constexpr (kShares > 1) {
+    if (thread < Config::slots) {
+      double own = 0;
+#pragma unroll
+      for (int share = 0; share < kShares; ++share) own += parts[share * kWide + thread];
+      slots[thread] = own;
     }
     __syncthreads();
   }
-  Gradient::write(BlockTeam{scratch}, view.theta + static_cast<i64>(chain) * view.ld, num_rows, slots,
+  Gradient::write(BlockTeam{scratch}, theta, num_rows, slots,
                   static_cast<const typename Config::Real*>(view.shift), slots + Config::slots,
                   slots + Config::slots + Gradient::num_sums,
                   view.gradient + static_cast<i64>(chain) * view.ld_gradient);

@@ -7,7 +7,7 @@
 namespace emomc::device {
 
 inline constexpr int kGradientThreads = 256, kGradientWarps = kGradientThreads / 32;
-inline constexpr int kGradientFinishThreads = 512;
+inline constexpr int kGradientFinishThreads = 1024;
 /// Chains whose sums of products a thread computes together, at most.
 inline constexpr int kGradientChainsTogether = 4;
 /// Columns of a tile of sums (GradientTile), and tiles that a warp has at once.
@@ -33,16 +33,18 @@ struct GradientSizes {
   int num_numbers = 0;  ///< of a row of a chain
   int num_of_tile = 1;  ///< numbers that share the columns of a tile
   int num_tiles = 0;
-  int num_gathered = 0;  ///< sums that indices of rows choose among
+  int num_gathered = 0;    ///< sums that indices of rows choose among
+  int num_parameters = 0;  ///< no fewer than there are
 };
 
-/// Groups of rows whose sums are written; all parts of a group are a block's. A function of the number of
-/// parts alone, so that the order of additions is one too.
-inline constexpr int kMostGradientGroups = 256;
+/// Groups of rows whose sums are written; a block has a group, 1, 2, 4, 8 or 16 parts, of which a warp has a
+/// run of steps. A function of the number of parts alone, so that the order of additions is one too.
+inline constexpr int kGradientGroups = 256, kMostGradientParts = 16;
 EMOMC_INLINE constexpr int gradient_parts_of_group(int num_parts) {
-  if (num_parts <= kMostGradientGroups / 2) return 1;
-  const int each = (num_parts + kMostGradientGroups - 1) / kMostGradientGroups;
-  return each < 2 ? 2 : each;
+  if (num_parts <= kGradientGroups / 2) return 1;
+  int each = 2;
+  while (each < kMostGradientParts && each * kGradientGroups < num_parts) each *= 2;
+  return each;
 }
 EMOMC_INLINE constexpr int num_gradient_groups(int num_parts) {
   const int each = gradient_parts_of_group(num_parts);
@@ -60,18 +62,22 @@ EMOMC_INLINE constexpr int gradient_slots_at_once(const GradientSizes& sizes, in
 }
 
 /// Places in dynamic shared memory, in bytes: coefficients of the chains; numbers of each warp's step, and in
-/// the same place its sums at the end; sums that each warp gathers.
+/// the same place its sums at the end; sums that each warp gathers; sums of log densities of each chain's
+/// steps in a group, `parts` for each warp.
 struct GradientMemory {
-  u64 numbers, of_warp, gathered, size;  ///< of_warp: from one warp's numbers to the next one's
+  u64 numbers, of_warp, gathered, steps, size;  ///< of_warp: from one warp's numbers to the next one's
 
-  EMOMC_HD GradientMemory(const GradientSizes& sizes, int num_coefficients, int real_bytes, int num_chains)
+  EMOMC_HD GradientMemory(const GradientSizes& sizes, int num_coefficients, int real_bytes, int num_chains,
+                          int parts)
       : numbers(rounded(u64(num_chains) * u64(num_coefficients) * u64(real_bytes))),
         of_warp(larger(u64(num_chains) * u64(sizes.num_numbers) *
                            u64(gradient_stride(real_bytes, sizes.num_numbers)),
                        u64(num_chains) * u64(gradient_slots_at_once(sizes, real_bytes))) *
                 u64(real_bytes)),
         gathered(numbers + u64(kGradientWarps) * (of_warp = rounded(of_warp))),
-        size(gathered + u64(kGradientWarps) * u64(num_chains) * u64(sizes.num_gathered) * u64(real_bytes)) {}
+        steps(rounded(gathered +
+                      u64(kGradientWarps) * u64(num_chains) * u64(sizes.num_gathered) * u64(real_bytes))),
+        size(steps + u64(kGradientWarps) * u64(num_chains) * u64(parts) * 8) {}
 
  private:
   EMOMC_HD static u64 rounded(u64 bytes) { return (bytes + 15) / 16 * 16; }
@@ -90,7 +96,9 @@ struct GradientKernelView {
   const double* common;      ///< [num_chains]
   const double* theta;       ///< num_chains x ld
   int ld;
-  double* step_sums;     ///< num_chains x work.max_tiles x steps of a tile: log densities
+  /// Sums of log densities: of groups, num_chains x max_groups, where all chains read all tiles as one
+  /// segment, otherwise of steps, num_chains x work.max_tiles x steps of a tile.
+  double* step_sums;
   double* segment_sums;  ///< num_chains x work.max_segments
   double* group_sums;    ///< num_chains x max_groups x num_slots
   int max_groups;

@@ -10,12 +10,14 @@
 //
 // A likelihood L of row_likelihood.hpp has a gradient where GradientOf<Sized<L, ...>> is defined:
 //
-//   static constexpr int num_numbers, num_of_tile, num_tiles, num_plain, num_gathered_sums
+//   static constexpr int num_columns, num_numbers, num_of_tile, num_tiles, num_plain, num_gathered_sums
 //   static constexpr GradientTile tile(int), PlainSum plain(int), GatheredSum gathered(int)
 //   static constexpr int num_gathered       all their sizes
 //   static constexpr int num_sums, num_work
 //   static constexpr bool has_shift          columns are taken less what the engine says of each
 //   static constexpr bool has_products       tiles have products of two columns
+//   static constexpr bool has_squares        each second tile has the squares of the columns of the one ahead
+//   of it static constexpr bool rounds_numbers     numbers may be rounded to 11 bits where rows are float32
 //   static void evaluate(coefficients, stride, row, rows, numbers, step, value[kChains][R])
 //       evaluate() of row_likelihood.hpp for kChains vectors whose coefficients are `stride` apart. Number m
 //       of the R rows of vector i is written from numbers[(i * num_numbers + m) * step] on; it is 0 from row

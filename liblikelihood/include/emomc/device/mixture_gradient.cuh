@@ -16,32 +16,43 @@ __device__ inline float reciprocal(float x) {
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
-__device__ inline double reciprocal(double x) { return 1.0 / x; }
+__device__ inline double reciprocal(double x) {
+  double y;  // of 2^-23, twice as many digits in each step
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+#pragma unroll
+  for (int i = 0; i < 2; ++i) y = EMOMC_FMA(EMOMC_FMA(-x, y, 1.0), y, y);
+  return y;
+}
 
-/// t = the terms of the block's four components, as accumulate() gives them; of a Student t, u too.
-template <int R, class Shape, class Real, class Row>
-__device__ __forceinline__ void terms_of_block(const Shape& shape, const Real* coefficients, int first,
-                                               const Row& row, Real (&t)[1][kComponentBlock][R],
-                                               Real (&)[kComponentBlock][R]) {
+/// t = the terms of B blocks of components, as accumulate() gives them; of a Student t, u too.
+template <int B, int R, class Shape, class Real, class Row>
+__device__ __forceinline__ void terms_of_blocks(const Shape& shape, const Real* coefficients, int first,
+                                                const Row& row, Real (&t)[B][kComponentBlock][R],
+                                                Real (&)[B][kComponentBlock][R]) {
   accumulate(shape, coefficients, first, row, t);
 }
-template <int R, class Real, class Row>
-__device__ __forceinline__ void terms_of_block(const StudentTShape& shape, const Real* coefficients,
-                                               int first, const Row& row, Real (&t)[1][kComponentBlock][R],
-                                               Real (&u)[kComponentBlock][R]) {
+template <int B, int R, class Real, class Row>
+__device__ __forceinline__ void terms_of_blocks(const StudentTShape& shape, const Real* coefficients,
+                                                int first, const Row& row, Real (&t)[B][kComponentBlock][R],
+                                                Real (&u)[B][kComponentBlock][R]) {
 #pragma unroll
-  for (int c = 0; c < kComponentBlock; ++c)
+  for (int b = 0; b < B; ++b)
 #pragma unroll
-    for (int r = 0; r < R; ++r) t[0][c][r] = 0;
+    for (int c = 0; c < kComponentBlock; ++c)
+#pragma unroll
+      for (int r = 0; r < R; ++r) t[b][c][r] = 0;
   subtract_squares(shape.squares(), coefficients, first, row, t);
 #pragma unroll
-  for (int c = 0; c < kComponentBlock; ++c)
+  for (int b = 0; b < B; ++b)
 #pragma unroll
-    for (int r = 0; r < R; ++r) {
-      u[c][r] = Real(0) - t[0][c][r];
-      t[0][c][r] = real_fnma(coefficients[shape.exponent_index(first + c)], real_log1p(u[c][r]),
-                             coefficients[shape.shift_index(first + c)]);
-    }
+    for (int c = 0; c < kComponentBlock; ++c)
+#pragma unroll
+      for (int r = 0; r < R; ++r) {
+        const int k = first + b * kComponentBlock + c;
+        u[b][c][r] = Real(0) - t[b][c][r];
+        t[b][c][r] = real_fnma(coefficients[shape.exponent_index(k)], real_log1p(u[b][c][r]),
+                               coefficients[shape.shift_index(k)]);
+      }
 }
 
 /// log(1 + u) - v with v = u / (1 + u): by its series sum_n v^n / n, n >= 2, where v is small.
@@ -55,17 +66,24 @@ __device__ __forceinline__ Real log_less_share(Real u, Real v) {
   return series * (v * v);
 }
 
-/// What a row's responsibility r of a component adds to its sums, at numbers[0], and at numbers[K step] and
-/// numbers[2 K step] of a Student t.
-template <bool kTails, class Real>
-__device__ __forceinline__ void store_responsibility(Real r, Real u, Real* numbers, int of_all) {
+/// Writes what responsibilities r of a component add to the sums of R rows, at numbers[0], and at
+/// numbers[of_all] and numbers[2 of_all] of a Student t.
+template <bool kTails, int R, class Real>
+__device__ __forceinline__ void store_responsibilities(const Real (&r)[R], const Real (&u)[R], Real* numbers,
+                                                       int of_all) {
   if constexpr (kTails) {
-    const Real share = reciprocal(Real(1) + u);
-    numbers[0] = r * share;
-    numbers[of_all] = r * (u * share);
-    numbers[2 * of_all] = r * log_less_share(u, u * share);
+    Real out[3][R];
+#pragma unroll
+    for (int i = 0; i < R; ++i) {
+      const Real share = reciprocal(Real(1) + u[i]);
+      out[0][i] = r[i] * share;
+      out[1][i] = r[i] * (u[i] * share);
+      out[2][i] = r[i] * log_less_share(u[i], u[i] * share);
+    }
+#pragma unroll
+    for (int m = 0; m < 3; ++m) store_rows(out[m], numbers + m * of_all);
   } else {
-    numbers[0] = r;
+    store_rows(r, numbers);
   }
 }
 
@@ -80,15 +98,15 @@ __device__ __noinline__ void store_any_row(Shape shape, const Real* coefficients
   const Real log2_sum = total[0].largest + total[0].rest();
 #pragma unroll 1
   for (int k = 0; k < shape.num_components; ++k) {
-    Real t[1][1][1], u = 0;
+    Real t[1][1][1], u[1] = {0};
     accumulate(shape, coefficients, k, load, t);
     if constexpr (kHasTails<Shape>) {
       Real squares[1][1][1] = {{{0}}};
       subtract_squares(shape.squares(), coefficients, k, load, squares);
-      u = -squares[0][0][0];
+      u[0] = -squares[0][0][0];
     }
-    store_responsibility<kHasTails<Shape>>(real_exp2_addend(t[0][0][0] - log2_sum), u, numbers + k * step,
-                                           shape.num_components * step);
+    const Real r[1] = {real_exp2_addend(t[0][0][0] - log2_sum)};
+    store_responsibilities<kHasTails<Shape>>(r, u, numbers + k * step, shape.num_components * step);
   }
 }
 
@@ -98,26 +116,33 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
   static constexpr int K = kComponents, d = kDim;
   static constexpr bool has_tails = kHasTails<Shape>, has_matrices = kHasMatrices<Shape>;
   static constexpr GradientSizes sizes = mixture_gradient_sizes<Model>(K, d);
-  static constexpr int num_numbers = sizes.num_numbers, num_of_tile = K, num_tiles = sizes.num_tiles;
+  static constexpr int num_columns = d, num_numbers = sizes.num_numbers, num_of_tile = K,
+                       num_tiles = sizes.num_tiles;
   static constexpr int num_plain = has_tails ? 2 * K : 0;
   static constexpr int num_gathered_sums = 0, num_gathered = 0;
   static constexpr int num_sums = 0, num_work = sizes.num_work;
-  static constexpr bool has_shift = true, has_products = true;
+  static constexpr bool has_shift = true, has_products = true, has_squares = !has_matrices;
+  static constexpr bool rounds_numbers = true;
+
+  // Places of 1, x_j, and x_j^2 or x_i x_j, among the columns of tiles.
+  EMOMC_INLINE static constexpr int place_of_one() { return has_matrices ? 0 : place_of_column(d); }
+  EMOMC_INLINE static constexpr int place_of_column(int j) {
+    constexpr int kColumns = kGradientTileColumns;
+    return has_matrices ? 1 + j : j / kColumns * 2 * kColumns + j % kColumns;
+  }
+  EMOMC_INLINE static constexpr int place_of_product(int i, int j) {
+    return has_matrices ? 1 + d + i * (i + 1) / 2 + j : place_of_column(j) + kGradientTileColumns;
+  }
 
   EMOMC_INLINE static constexpr GradientTile tile(int t) {
     GradientTile result{};
     for (int c = 0; c < kGradientTileColumns; ++c) {
-      const int moment = t * kGradientTileColumns + c;
       result.first[c] = result.second[c] = kNoColumn;
       result.sum[c] = kNoSum;
-      if (moment == 0 || moment >= num_moments<Shape>(d)) continue;
-      result.first[c] = moment - 1;
-      if (moment <= d) continue;
-      int i = moment - 1 - d, j = i;
-      if (has_matrices)
-        for (i = 0; j > i; ++i) j -= i + 1;
-      result.first[c] = i;
-      result.second[c] = j;
+    }
+    for (int i = 0; i < d; ++i) {
+      set(result, t, place_of_column(i), i, kNoColumn);
+      for (int j = has_matrices ? 0 : i; j <= i; ++j) set(result, t, place_of_product(i, j), i, j);
     }
     return result;
   }
@@ -130,24 +155,28 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
                                                   Real (&value)[kChains][R]) {
     static_assert(kChains == 1);
     constexpr int kBlocks = (K + kComponentBlock - 1) / kComponentBlock;
+    constexpr int kGroup =
+        kBlocks % 2 == 0 && kIsAxisAligned<Shape> ? 2 : 1;  // blocks whose terms are together
     constexpr int kUnrolled = kBlocks <= 4 ? kBlocks : 1;
     const Shape shape = MixtureRows<Model>::sized(K, d).shape();
-    Real e[kBlocks * kComponentBlock][R], u[has_tails ? kBlocks * kComponentBlock : kComponentBlock][R];
+    Real e[kBlocks * kComponentBlock][R], u[has_tails ? kBlocks * kComponentBlock : 1][R];
 #pragma unroll kUnrolled
-    for (int block = 0; block < kBlocks; ++block) {
-      Real t[1][kComponentBlock][R], of_block[kComponentBlock][R];
-      terms_of_block(shape, coefficients, block * kComponentBlock, row, t, of_block);
+    for (int first = 0; first < kBlocks; first += kGroup) {
+      Real t[kGroup][kComponentBlock][R], of_blocks[kGroup][kComponentBlock][R];
+      terms_of_blocks(shape, coefficients, first * kComponentBlock, row, t, of_blocks);
 #pragma unroll
-      for (int r = 0; r < R; ++r) {
+      for (int b = 0; b < kGroup; ++b)
 #pragma unroll
-        for (int c = 0; c < kComponentBlock; ++c) {
-          e[block * kComponentBlock + c][r] = real_exp2_bounded(t[0][c][r]);
-          if constexpr (has_tails) u[block * kComponentBlock + c][r] = of_block[c][r];
+        for (int r = 0; r < R; ++r) {
+          const int k = (first + b) * kComponentBlock;
+#pragma unroll
+          for (int c = 0; c < kComponentBlock; ++c) {
+            e[k + c][r] = real_exp2_bounded(t[b][c][r]);
+            if constexpr (has_tails) u[k + c][r] = of_blocks[b][c][r];
+          }
+          const Real sum = (e[k][r] + e[k + 1][r]) + (e[k + 2][r] + e[k + 3][r]);
+          value[0][r] = k == 0 ? sum : value[0][r] + sum;
         }
-        const Real first = e[block * kComponentBlock][r] + e[block * kComponentBlock + 1][r];
-        const Real last = e[block * kComponentBlock + 2][r] + e[block * kComponentBlock + 3][r];
-        value[0][r] = block == 0 ? first + last : value[0][r] + (first + last);
-      }
     }
     constexpr Real kLeast = sizeof(Real) == sizeof(float) ? Real(0x1p-90) : Real(0x1p-900);
     constexpr Real kMost = Real(1) / kLeast;
@@ -165,10 +194,10 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
       for (int c = 0; c < kComponentBlock; ++c) {
         const int k = block * kComponentBlock + c;
         if (k >= K) continue;
+        Real responsibility[R];
 #pragma unroll
-        for (int r = 0; r < R; ++r)
-          store_responsibility<has_tails>(e[k][r] * inverse[r], u[has_tails ? k : 0][r],
-                                          numbers + k * step + r, K * step);
+        for (int r = 0; r < R; ++r) responsibility[r] = e[k][r] * inverse[r];
+        store_responsibilities<has_tails>(responsibility, u[has_tails ? k : 0], numbers + k * step, K * step);
       }
     if (all_plain) return;
 #pragma unroll 1
@@ -183,8 +212,9 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
     const Model model = MixtureRows<Model>::sized(K, d).model;
     for (int i = team.rank(); i < model.num_parameters(); i += team.size()) gradient[i] = 0;
     team.sync();
-    if (team.rank() == 0)
-      for (int k = 0; k < K; ++k)
+    const bool shares_weight = K > 1 && model.weight_index(0) == model.weight_index(K - 1);
+    for (int i = team.rank(); i < (shares_weight ? 1 : K); i += team.size())
+      for (int k = i; k < (shares_weight ? K : i + 1); ++k)
         if (weight_sum(slots, k) != 0)
           gradient[model.weight_index(k)] +=
               model.weight_slope(k) * weight_sum(slots, k) / model.weight(theta, k);
@@ -212,20 +242,30 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
     return value;
   }
 
-  static __device__ double moment(const double* slots, int k, int moment) {
-    return slots[(moment / kGradientTileColumns * K + k) * kGradientTileColumns +
-                 moment % kGradientTileColumns];
+  EMOMC_INLINE static constexpr void set(GradientTile& tile, int t, int place, int first, int second) {
+    if (place / kGradientTileColumns != t) return;
+    tile.first[place % kGradientTileColumns] = first;
+    tile.second[place % kGradientTileColumns] = second;
+  }
+
+  static __device__ double moment(const double* slots, int k, int place) {
+    return slots[(place / kGradientTileColumns * K + k) * kGradientTileColumns +
+                 place % kGradientTileColumns];
+  }
+  static __device__ double first_moment(const double* slots, int k, int j) {
+    return moment(slots, k, place_of_column(j));
   }
   static __device__ double plain_sum(const double* slots, int p) {
     return slots[num_tiles * K * kGradientTileColumns + p];
   }
   /// The sum of r.
   static __device__ double weight_sum(const double* slots, int k) {
-    return has_tails ? moment(slots, k, 0) + plain_sum(slots, k) : moment(slots, k, 0);
+    return has_tails ? moment(slots, k, place_of_one()) + plain_sum(slots, k)
+                     : moment(slots, k, place_of_one());
   }
   /// The sum of r (x_j - mean_j), of which `shifted` is the mean less the shift.
   static __device__ double residual(const double* slots, int k, int j, double shifted) {
-    return EMOMC_FMA(-shifted, moment(slots, k, 0), moment(slots, k, 1 + j));
+    return EMOMC_FMA(-shifted, moment(slots, k, place_of_one()), first_moment(slots, k, j));
   }
 
   /// Models may share means among components, and scales among columns.
@@ -258,7 +298,8 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
       for (int j = begin; j < end; ++j) {
         const double scale = model.scale(theta, k, j), shifted = model.mean(theta, k, j) - shift[j];
         const double first = residual(slots, k, j, shifted);
-        const double square = moment(slots, k, 1 + d + j) - shifted * (moment(slots, k, 1 + j) + first);
+        const double square =
+            moment(slots, k, place_of_product(j, j)) - shifted * (first_moment(slots, k, j) + first);
         sum += (force(k) * square / (scale * scale) - weight_sum(slots, k)) / scale;
       }
       gradient[model.scale_index(k, begin)] = sum;
@@ -277,11 +318,11 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
       residuals[i] = residual(slots, i / d, i % d, model.mean(theta, i / d, i % d) - shift[i % d]);
     for (int at = team.rank(); at < kFactors * kSquare; at += team.size()) {
       const int f = at / kSquare, i = at % kSquare / d, j = at % d;
-      const int product = 1 + d + (i > j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i);
+      const int product = i > j ? place_of_product(i, j) : place_of_product(j, i);
       double sum = 0;
       for (int k = kFactors == 1 ? 0 : f; k < (kFactors == 1 ? K : f + 1); ++k) {
         const double m_i = model.mean(theta, k, i) - shift[i], m_j = model.mean(theta, k, j) - shift[j];
-        sum += moment(slots, k, product) - m_i * moment(slots, k, 1 + j) - m_j * residual(slots, k, i, m_i);
+        sum += moment(slots, k, product) - m_i * first_moment(slots, k, j) - m_j * residual(slots, k, i, m_i);
       }
       work[at] = sum;
     }
@@ -298,7 +339,8 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
       const int f = at / d, j = at % d;
       solve_backward(work + f * kSquare + j, d, f, j, factor);
       double weight = 0;
-      for (int k = kFactors == 1 ? 0 : f; k < (kFactors == 1 ? K : f + 1); ++k) weight += moment(slots, k, 0);
+      for (int k = kFactors == 1 ? 0 : f; k < (kFactors == 1 ? K : f + 1); ++k)
+        weight += moment(slots, k, place_of_one());
       for (int i = j; i < d; ++i)
         gradient[model.factor_index(f, i, j)] =
             work[f * kSquare + i * d + j] - (i == j ? weight / factor(f, j, j) : 0.0);

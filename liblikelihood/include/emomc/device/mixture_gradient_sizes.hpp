@@ -18,10 +18,11 @@ inline constexpr bool kHasMatrices = requires {
   Shape::is_shared;
 };
 
-/// Columns that responsibilities are multiplied with: 1, x, and x^2 or the lower triangle of x x'.
+/// Tiles of columns that responsibilities are multiplied with: 1, x, and x^2 or the lower triangle of x x'.
 template <class Shape>
-EMOMC_INLINE constexpr int num_moments(int d) {
-  return 1 + d + (kHasMatrices<Shape> ? d * (d + 1) / 2 : d);
+EMOMC_INLINE constexpr int num_moment_tiles(int d) {
+  const auto tiles = [](int columns) { return (columns + kGradientTileColumns - 1) / kGradientTileColumns; };
+  return kHasMatrices<Shape> ? tiles(1 + d + d * (d + 1) / 2) : 2 * tiles(d + 1);
 }
 template <class Shape>
 EMOMC_INLINE constexpr int num_matrices(int num_components) {
@@ -33,10 +34,11 @@ template <class Model>
 EMOMC_INLINE constexpr GradientSizes mixture_gradient_sizes(int K, int d) {
   using Shape = decltype(Model().shape());
   GradientSizes sizes{};
-  sizes.num_tiles = (num_moments<Shape>(d) + kGradientTileColumns - 1) / kGradientTileColumns;
+  sizes.num_tiles = num_moment_tiles<Shape>(d);
   sizes.num_of_tile = K;
   sizes.num_numbers = kHasTails<Shape> ? 3 * K : K;
   sizes.num_slots = sizes.num_tiles * K * kGradientTileColumns + (kHasTails<Shape> ? 2 * K : 0);
+  sizes.num_parameters = K * (2 + 2 * d) + num_matrices<Shape>(K) * d * d;
   sizes.num_work = kHasMatrices<Shape> ? num_matrices<Shape>(K) * d * d + K * d : 0;
   return sizes;
 }
