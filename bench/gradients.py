@@ -32,14 +32,15 @@ OWN = [  # name, kind, rows, columns, precision, chains
 ]
 
 
-def jax_gradient(log_likelihood, theta, chains, precision, seconds):
+def jax_gradient(log_likelihood, data, theta, chains, precision, seconds):
     import jax
     import jax.numpy as jnp
 
     real = jnp.float64 if precision == "double" else jnp.float32
     batch = jnp.asarray(np.tile(theta, (chains, 1)), real)
-    f = jax.jit(jax.vmap(jax.value_and_grad(log_likelihood)))
-    return 1e6 * timed(lambda: f(batch), lambda v: v[1].block_until_ready(), seconds) / chains
+    # Data are arguments: as constants they would be folded, which takes long.
+    f = jax.jit(jax.vmap(jax.value_and_grad(log_likelihood), in_axes=(0, *[None] * len(data))))
+    return 1e6 * timed(lambda: f(batch, *data), lambda v: v[1].block_until_ready(), seconds) / chains
 
 
 def jax_mixture(rows, chains, seconds, components=8, columns=13):
@@ -52,7 +53,7 @@ def jax_mixture(rows, chains, seconds, components=8, columns=13):
     K, d = components, columns
     theta = np.concatenate([np.full(K, 1 / K), rng.normal(size=K * d), rng.uniform(0.5, 1.5, K * d)])
 
-    def log_likelihood(t):
+    def log_likelihood(t, x):
         weights, means, scales = t[:K], t[K:K + K * d].reshape(K, d), t[K + K * d:].reshape(K, d)
         inverse = 1 / scales**2
         # (x - m)^2 / s^2 by matrix products, which is what JAX does fastest.
@@ -60,7 +61,7 @@ def jax_mixture(rows, chains, seconds, components=8, columns=13):
         logs = jnp.log(weights) - jnp.sum(jnp.log(scales), 1) - 0.9189385332 * d - 0.5 * squares
         return jnp.sum(jax.nn.logsumexp(logs, axis=1))
 
-    return jax_gradient(log_likelihood, theta, chains, "mixed", seconds)
+    return jax_gradient(log_likelihood, (x,), theta, chains, "mixed", seconds)
 
 
 def jax_own(kind, data, theta, chains, precision, seconds):
@@ -71,24 +72,24 @@ def jax_own(kind, data, theta, chains, precision, seconds):
     jax.config.update("jax_enable_x64", precision == "double")
     table = jnp.asarray(data, jnp.float64 if precision == "double" else jnp.float32)
     if kind == "two_gaussians":
-        x = table[:, 0]
+        arrays = (table[:, 0],)
 
-        def log_likelihood(t):
+        def log_likelihood(t, x):
             def normal(s):
                 return -0.5 * ((x - t[1]) / s) ** 2 - jnp.log(s) - 0.9189385332046727
 
             return jnp.sum(jnp.logaddexp(jnp.log(t[0]) + normal(t[2]), jnp.log1p(-t[0]) + normal(t[3])))
     else:
-        x, y = table[:, :-1], table[:, -1]
-        constant = jnp.sum(gammaln(y + 1))
+        arrays = (table[:, :-1], table[:, -1])
+        constant = jnp.sum(gammaln(arrays[1] + 1))
 
-        def log_likelihood(t):
+        def log_likelihood(t, x, y):
             eta = t[0] + x @ t[1:]
             if kind == "poisson":
                 return jnp.sum(y * eta - jnp.exp(eta)) - constant
             return jnp.sum(jax.nn.log_sigmoid((2 * y - 1) * eta))
 
-    return jax_gradient(log_likelihood, theta, chains, precision, seconds)
+    return jax_gradient(log_likelihood, arrays, theta, chains, precision, seconds)
 
 
 def emomc_bench(emomc, seconds, chains, *more):

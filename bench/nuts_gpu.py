@@ -78,7 +78,7 @@ def of_numpyro(a, folder, kind, data):
 
     x, y = jnp.asarray(data[:, :-1], jnp.float32), jnp.asarray(data[:, -1], jnp.float32)
 
-    def model():
+    def model(x, y):  # as arguments: constants would be folded for minutes
         intercept = numpyro.sample("a", dist.Normal(0.0, 0.5))
         b = numpyro.sample("b", dist.Normal(0.0, 0.5).expand([x.shape[1]]).to_event(1))
         eta = intercept + x @ b
@@ -91,15 +91,15 @@ def of_numpyro(a, folder, kind, data):
                 num_chains=a.chains, chain_method="vectorized", progress_bar=False)
     keys = jax.random.split(jax.random.PRNGKey(1), 2)
     extra = ("num_steps",)
-    mcmc.warmup(keys[0])  # the first run is for compilation
-    mcmc.run(mcmc.post_warmup_state.rng_key, extra_fields=extra)
+    mcmc.warmup(keys[0], x, y)  # the first run is for compilation
+    mcmc.run(mcmc.post_warmup_state.rng_key, x, y, extra_fields=extra)
     mcmc.post_warmup_state = None
     begin = time.perf_counter()
-    mcmc.warmup(keys[1])
+    mcmc.warmup(keys[1], x, y)
     jax.block_until_ready(mcmc.post_warmup_state)
     warmup = time.perf_counter() - begin
     begin = time.perf_counter()
-    mcmc.run(mcmc.post_warmup_state.rng_key, extra_fields=extra)
+    mcmc.run(mcmc.post_warmup_state.rng_key, x, y, extra_fields=extra)
     draws = mcmc.get_samples(group_by_chain=True)
     jax.block_until_ready(draws)
     seconds = time.perf_counter() - begin

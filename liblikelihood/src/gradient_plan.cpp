@@ -20,7 +20,7 @@ std::size_t gradient_shared_bytes(const DeviceLikelihood& likelihood, const Grad
 
 std::size_t gradient_finish_bytes(const GradientSizes& sizes) {
   return static_cast<std::size_t>(sizes.num_slots + sizes.num_sums + sizes.num_work +
-                                  device::kGradientFinishThreads / 2 + sizes.num_parameters) *
+                                  device::kGradientFinishThreads + sizes.num_parameters) *
          sizeof(double);
 }
 

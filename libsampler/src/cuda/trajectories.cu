@@ -4,6 +4,7 @@
 #include "emomc/core/cuda_launch.cuh"
 #include "emomc/device/block_team.cuh"
 #include "emomc/device/trajectories.hpp"
+#include "emomc/device/warp_team.cuh"
 
 namespace emomc {
 namespace {
@@ -36,6 +37,19 @@ __global__ void __launch_bounds__(device::kTeamLanes, 4)
   }
   if (view.active[chain] == 0) return;
   device::advance<Kind>(BlockTeam{scratch}, view, chain);
+}
+
+/// The same by a warp for each chain.
+template <class Kind, TableKind kTable>
+__global__ void __launch_bounds__(32, 1) advance_by_warp_kernel(const __grid_constant__ TrajectoryView view) {
+  begin_overlapped();
+  const int chain = static_cast<int>(blockIdx.x);
+  if constexpr (kTable == TableKind::plain) {
+    __builtin_assume(view.step.table.num_covariance_rows == 0);
+    __builtin_assume(view.step.table.num_conditionals == 0);
+  }
+  if (view.active[chain] == 0) return;
+  device::advance<Kind>(device::WarpTeam{}, view, chain);
 }
 
 /// One of the phases that are rarely run.
@@ -109,12 +123,18 @@ class CudaTrajectories final : public Trajectories {
     constexpr int kTogether = 8;
     const device::ParameterTable& table = arrays_.view().step.table;
     const bool is_plain = table.num_covariance_rows + table.num_conditionals == 0;
+    // Few parameters are soon done with, so that a block's barriers would take longer.
+    constexpr int kMostOfWarp = 64;
+    const bool by_warp = table.dim_unconstrained <= kMostOfWarp;
+    const auto kernel = by_warp    ? is_plain ? advance_by_warp_kernel<Kind, TableKind::plain>
+                                              : advance_by_warp_kernel<Kind, TableKind::any>
+                           : is_plain ? advance_kernel<Kind, TableKind::plain>
+                                   : advance_kernel<Kind, TableKind::any>;
     for (int i = 0; i < kTogether; ++i) {
       engine_.evaluate_with_gradient(ensemble_.candidate_view(), arrays_.gradients_under_way(), all());
-      launch_kernel("launch of advance_kernel", Overlap::yes,
-                    is_plain ? advance_kernel<Kind, TableKind::plain> : advance_kernel<Kind, TableKind::any>,
-                    dim3(static_cast<unsigned>(ensemble_.num_chains())), dim3(device::kTeamLanes), 0,
-                    device_.stream(), arrays_.view());
+      launch_kernel("launch of advance_kernel", Overlap::yes, kernel,
+                    dim3(static_cast<unsigned>(ensemble_.num_chains())),
+                    dim3(by_warp ? 32 : device::kTeamLanes), 0, device_.stream(), arrays_.view());
     }
   }
 

@@ -550,7 +550,7 @@ __device__ inline double sum_any_by_warp(double* values, int count) {
 }
 
 /// One block for each active chain: the log likelihood by the last warp, and the gradient from the sums of
-/// groups. Dynamic shared memory: slots, sums and numbers of Gradient::write(), kGradientFinishThreads / 2
+/// groups. Dynamic shared memory: slots, sums and numbers of Gradient::write(), kGradientFinishThreads
 /// doubles, and theta.
 template <class Config>
 __global__ void __launch_bounds__(kGradientFinishThreads)
@@ -569,24 +569,29 @@ __global__ void __launch_bounds__(kGradientFinishThreads)
 
   double* slots = finish_memory;
   double* parts = slots + Config::slots + Gradient::num_sums + Gradient::num_work;
-  constexpr int kAdders = kGradientFinishThreads / 2;  // threads that add up the sums of groups
-  constexpr int kWide = Config::slots < kAdders ? power_below(2 * Config::slots - 1) : kAdders;
-  constexpr int kShares = kAdders / kWide;
-  if (thread < kAdders) {
-    const double* groups = view.group_sums + static_cast<i64>(chain) * view.max_groups * Config::slots;
+  double* theta = parts + kGradientFinishThreads;
+  {
+    const double* from = view.theta + static_cast<i64>(chain) * view.ld;
+    for (int i = thread; i < Config::likelihood().num_parameters(); i += kGradientFinishThreads)
+      theta[i] = from[i];
+  }
+  constexpr int kWide =
+      Config::slots < kGradientFinishThreads ? power_below(2 * Config::slots - 1) : kGradientFinishThreads;
+  constexpr int kShares = kGradientFinishThreads / kWide;
+  const double* groups = view.group_sums + static_cast<i64>(chain) * view.max_groups * Config::slots;
 #pragma unroll 1
-    for (int first = 0; first < Config::slots; first += kWide) {
-      const int slot = first + thread % kWide;
-      double own = 0;
-      if (slot < Config::slots) {
+  for (int first = 0; first < Config::slots; first += kWide) {
+    const int slot = first + thread % kWide;
+    double own = 0;
+    if (slot < Config::slots) {
 #pragma unroll 16
-        for (int g = thread / kWide; g < num_groups; g += kShares)
-          own += __ldcg(groups + static_cast<i64>(g) * Config::slots + slot);
-        if (kShares == 1) slots[slot] = own;
-      }
-      if (kShares > 1) parts[thread] = own;
+      for (int g = thread / kWide; g < num_groups; g += kShares)
+        own += __ldcg(groups + static_cast<i64>(g) * Config::slots + slot);
+      if (kShares == 1) slots[slot] = own;
     }
-  } else if (thread / 32 == kGradientFinishThreads / 32 - 1) {
+    if (kShares > 1) parts[thread] = own;
+  }
+  if (thread / 32 == kGradientFinishThreads / 32 - 1) {
     double sum = 0;
     if constexpr (Config::uniform) {
       sum = sum_any_by_warp(view.step_sums + static_cast<i64>(chain) * view.max_groups, num_groups);
@@ -602,12 +607,6 @@ __global__ void __launch_bounds__(kGradientFinishThreads)
     if (thread % 32 == 0)
       view.log_likelihood[chain] =
           num_tiles == 0 ? 0 : Config::likelihood().log_likelihood(num_rows, view.common[chain], sum);
-  }
-  double* theta = parts + kAdders;
-  if (thread >= kAdders) {
-    const double* from = view.theta + static_cast<i64>(chain) * view.ld;
-    const int num_parameters = Config::likelihood().num_parameters();
-    for (int i = thread - kAdders; i < num_parameters; i += kAdders) theta[i] = from[i];
   }
   __syncthreads();
   if constexpr (kShares > 1) {

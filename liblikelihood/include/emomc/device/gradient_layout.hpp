@@ -7,7 +7,7 @@
 namespace emomc::device {
 
 inline constexpr int kGradientThreads = 256, kGradientWarps = kGradientThreads / 32;
-inline constexpr int kGradientFinishThreads = 1024;
+inline constexpr int kGradientFinishThreads = 512;
 /// Chains whose sums of products a thread computes together, at most.
 inline constexpr int kGradientChainsTogether = 4;
 /// Columns of a tile of sums (GradientTile), and tiles that a warp has at once.
