@@ -51,7 +51,8 @@ KernelSource gradient_source(const DeviceLikelihood& likelihood, const GradientC
       {},
       likelihood.code.sources};
   source.headers.push_back(code.header);
-  source.headers.push_back("emomc/device/gradient_kernel.cuh");
+  source.headers.push_back(finishes ? "emomc/device/gradient_finish_kernel.cuh"
+                                    : "emomc/device/gradient_kernel.cuh");
   return source;
 }
 

@@ -462,6 +462,12 @@ TEST_F(Cli, BenchAndDevicesPrintJson) {
       folder.run("bench --config own.yaml --method reference,cpu --chains 2 --seconds 0.001 --json");
   ASSERT_EQ(own.exit_code, 0) << own.err;
   for (const json& one : json::parse(own.out)) EXPECT_GT(one["microseconds_per_gradient"], 0) << one;
+  const auto gradient =
+      folder.run("bench --gradient --method cpu --rows 100 --chains 2 --seconds 0.001 --json");
+  ASSERT_EQ(gradient.exit_code, 0) << gradient.err;
+  const json slopes = json::parse(gradient.out);
+  EXPECT_GT(slopes[0]["microseconds_per_gradient"], 0);
+  EXPECT_FALSE(slopes[0].contains("microseconds_per_step"));
   ASSERT_EQ(results.size(), 3u);
   for (const char* key :
        {"method", "n", "dim", "components", "chains", "microseconds_per_evaluation", "microseconds_per_step"})

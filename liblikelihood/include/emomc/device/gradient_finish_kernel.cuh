@@ -1,0 +1,108 @@
+// The end of an evaluation with gradients, after gradient_kernel.cuh.
+#ifndef EMOMC_DEVICE_GRADIENT_FINISH_KERNEL_CUH
+#define EMOMC_DEVICE_GRADIENT_FINISH_KERNEL_CUH
+
+#include "emomc/device/block_team.cuh"
+#include "emomc/device/gradient_warp.cuh"
+#include "emomc/device/overlap.cuh"
+
+namespace emomc::device {
+
+/// Tree over values[0 .. count), device memory that other blocks have written, by a warp; overwrites its
+/// beginning. Every lane gets it.
+__device__ inline double sum_any_by_warp(double* values, int count) {
+  const auto load = [](const double* from) { return __ldcg(from); };
+#pragma unroll 1
+  while (count > kMostSummedByWarp) {
+    int num_sums = 0;
+#pragma unroll 1
+    for (int begin = 0; begin < count; begin += kMostSummedByWarp, ++num_sums) {
+      const double sum = sum_by_warp(
+          values + begin, count - begin < kMostSummedByWarp ? count - begin : kMostSummedByWarp, load);
+      __syncwarp();
+      if (threadIdx.x % 32 == 0) __stcg(values + num_sums, sum);
+      __syncwarp();
+    }
+    count = num_sums;
+  }
+  return sum_by_warp(values, count, load);
+}
+
+/// One block for each active chain: the log likelihood by the last warp, and the gradient from the sums of
+/// groups. Dynamic shared memory: slots, sums and numbers of Gradient::write(), kGradientFinishThreads
+/// doubles, and theta.
+template <class Config>
+__global__ void __launch_bounds__(kGradientFinishThreads)
+    gradient_finish_kernel(const __grid_constant__ GradientKernelView view) {
+  using Gradient = typename Config::Gradient;
+  extern __shared__ __align__(16) double finish_memory[];
+  __shared__ double scratch[BlockTeam::kScratch];
+  begin_overlapped();
+  const int chain = view.active.chains ? view.active.chains[blockIdx.x] : static_cast<int>(blockIdx.x);
+  if (view.wanted && view.wanted[chain] == 0) return;
+  const int list = Config::uniform ? 0 : view.work.list_of_chain[chain];
+  const int num_tiles = view.work.first_tile[list + 1] - view.work.first_tile[list];
+  const int num_groups = num_gradient_groups(num_tiles * Config::parts);
+  const double num_rows = view.work.num_rows[list];
+  const int thread = static_cast<int>(threadIdx.x);
+
+  double* slots = finish_memory;
+  double* parts = slots + Config::slots + Gradient::num_sums + Gradient::num_work;
+  double* theta = parts + kGradientFinishThreads;
+  {
+    const double* from = view.theta + static_cast<i64>(chain) * view.ld;
+    for (int i = thread; i < Config::likelihood().num_parameters(); i += kGradientFinishThreads)
+      theta[i] = from[i];
+  }
+  constexpr int kWide =
+      Config::slots < kGradientFinishThreads ? power_below(2 * Config::slots - 1) : kGradientFinishThreads;
+  constexpr int kShares = kGradientFinishThreads / kWide;
+  const double* groups = view.group_sums + static_cast<i64>(chain) * view.max_groups * Config::slots;
+#pragma unroll 1
+  for (int first = 0; first < Config::slots; first += kWide) {
+    const int slot = first + thread % kWide;
+    double own = 0;
+    if (slot < Config::slots) {
+#pragma unroll 16
+      for (int g = thread / kWide; g < num_groups; g += kShares)
+        own += __ldcg(groups + static_cast<i64>(g) * Config::slots + slot);
+      if (kShares == 1) slots[slot] = own;
+    }
+    if (kShares > 1) parts[thread] = own;
+  }
+  if (thread / 32 == kGradientFinishThreads / 32 - 1) {
+    double sum = 0;
+    if constexpr (Config::uniform) {
+      sum = sum_any_by_warp(view.step_sums + static_cast<i64>(chain) * view.max_groups, num_groups);
+    } else {
+      double* steps = view.step_sums + static_cast<i64>(chain) * view.work.max_tiles * Config::steps;
+      double* segment_sums = view.segment_sums + static_cast<i64>(chain) * view.work.max_segments;
+      const ListSegments segments = segments_of_list(view.work.first_segment, view.work.segment_first, list);
+      sum_segments(segments, thread % 32, segment_sums, [steps](int begin, int end) {
+        return sum_any_by_warp(steps + begin * Config::steps, (end - begin) * Config::steps);
+      });
+      sum = sum_any_by_warp(segment_sums, segments.count);
+    }
+    if (thread % 32 == 0)
+      view.log_likelihood[chain] =
+          num_tiles == 0 ? 0 : Config::likelihood().log_likelihood(num_rows, view.common[chain], sum);
+  }
+  __syncthreads();
+  if constexpr (kShares > 1) {
+    if (thread < Config::slots) {
+      double own = 0;
+#pragma unroll
+      for (int share = 0; share < kShares; ++share) own += parts[share * kWide + thread];
+      slots[thread] = own;
+    }
+    __syncthreads();
+  }
+  Gradient::write(BlockTeam{scratch}, theta, num_rows, slots,
+                  static_cast<const typename Config::Real*>(view.shift), slots + Config::slots,
+                  slots + Config::slots + Gradient::num_sums,
+                  view.gradient + static_cast<i64>(chain) * view.ld_gradient);
+}
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_GRADIENT_FINISH_KERNEL_CUH

@@ -1,0 +1,322 @@
+// What a warp does of a gradient (gradient_kernel.cuh): it adds up the numbers that the rows of its steps
+// have written, times columns, alone, or by index.
+#ifndef EMOMC_DEVICE_GRADIENT_WARP_CUH
+#define EMOMC_DEVICE_GRADIENT_WARP_CUH
+
+#include "emomc/device/gradient_rows.hpp"
+#include "emomc/device/row_sums.cuh"
+#include "emomc/device/tensor_products.cuh"
+
+namespace emomc::device {
+
+/// The largest power of two that is not above n.
+EMOMC_INLINE constexpr int power_below(int n) {
+  int p = 1;
+  while (2 * p <= n) p *= 2;
+  return p;
+}
+
+/// kTogether: chains whose rows a thread evaluates together.
+template <class SizedL, class Real_, int kChains, int kTogether, bool kUniform>
+struct GradientConfig {
+  using Sizes = SizedL;
+  using Likelihood = typename SizedL::Likelihood;
+  using Gradient = GradientOf<SizedL>;
+  using Real = Real_;
+  static constexpr int chains = kChains;
+  static constexpr bool uniform = kUniform;  ///< all chains read all tiles, as one segment
+  static_assert(kUniform || kChains == 1);
+  static constexpr int together = kTogether;
+  static_assert(kChains % kTogether == 0);
+  static constexpr int rows = gradient_rows_of_thread(sizeof(Real), Gradient::num_numbers);
+  static constexpr int step_rows = 32 * rows, part_rows = kGradientWarps * step_rows;
+  static constexpr int parts = kTileRows / part_rows;  ///< of a tile
+  static constexpr int steps = kTileRows / step_rows;  ///< of a tile
+  static constexpr int stride = gradient_stride(sizeof(Real), Gradient::num_numbers);
+  /// Numbers of a chain and tiles that a block multiplies; others are those of blocks further on in the third
+  /// dimension of the grid.
+  static constexpr int numbers_at_once = Gradient::num_of_tile < gradient_numbers_at_once(sizeof(Real))
+                                             ? Gradient::num_of_tile
+                                             : gradient_numbers_at_once(sizeof(Real));
+  static constexpr int tiles_at_once =
+      Gradient::num_tiles < kGradientTilesAtOnce ? Gradient::num_tiles : kGradientTilesAtOnce;
+  static_assert(kChains * numbers_at_once <= gradient_numbers_at_once(sizeof(Real)));
+  /// Blocks that share a multiprocessor, by the registers that the numbers of a lane's rows and its sums
+  /// take.
+  static constexpr int registers =
+      rows * Gradient::num_numbers * static_cast<int>(sizeof(Real)) / 4 + 10 * tiles_at_once;
+  static constexpr int blocks = registers > 76 ? 1 : registers <= 36 && kTogether == 1 ? 3 : 2;
+  /// Whether a lane keeps its rows in registers for all chains.
+  static constexpr int num_columns = Gradient::num_columns;
+  static constexpr bool keeps_rows = kTogether > 1 &&
+                                     num_columns* rows* static_cast<int>(sizeof(Real)) / 4 <= 48;
+  static constexpr int number_turns = (Gradient::num_of_tile + numbers_at_once - 1) / numbers_at_once;
+
+  /// Lanes that share a plain sum; each takes other rows, kEach at a time.
+  static constexpr int each = 16 / static_cast<int>(sizeof(Real));
+  static constexpr int lanes_each(int count) {
+    const int lanes = count <= 1 ? 32 : count >= 32 ? 1 : power_below(32 / count);
+    return lanes < step_rows / each ? lanes : step_rows / each;
+  }
+  static constexpr int plain_lanes = lanes_each(Gradient::num_plain);
+  static constexpr int plain_turns = (Gradient::num_plain + 31) / 32;
+
+  static constexpr int slots = num_gradient_slots<Gradient>();
+  static constexpr int first_plain_slot = num_tile_slots<Gradient>();
+  static constexpr int first_gathered_slot = first_plain_slot + Gradient::num_plain;
+  /// Slots of a chain that a block has.
+  static constexpr int own_slots = gradient_slots_at_once(gradient_sizes<Gradient>(), sizeof(Real));
+  static constexpr int own_tile_slots = tiles_at_once * numbers_at_once * kGradientTileColumns;
+  static_assert(own_slots == own_tile_slots + Gradient::num_plain);
+
+  static __device__ Likelihood likelihood() { return SizedL::likelihood(); }
+};
+
+template <class Config>
+class GradientWarp {
+  using Real = typename Config::Real;
+  using Gradient = typename Config::Gradient;
+  using Tensor = typename TensorOf<Real>::Type;
+  static constexpr int kChains = Config::chains, kTiles = Config::tiles_at_once, kEach = Tensor::kEach;
+  static_assert(kEach == Config::each);
+
+ public:
+  /// `turn`: of the grid's third dimension.
+  __device__ GradientWarp(const Real* shift, Real* numbers, Real* gathered, int turn)
+      : shift_(shift), numbers_(numbers), gathered_(gathered), turn_(turn) {
+    // With constant numbers of tiles, of which tables would otherwise be made in memory.
+    constexpr int kTurns = (Gradient::num_tiles + kGradientTilesAtOnce - 1) / kGradientTilesAtOnce;
+#pragma unroll
+    for (int tile_turn = 0; tile_turn < kTurns; ++tile_turn)
+      if (turn / Config::number_turns == tile_turn) {
+#pragma unroll
+        for (int t = 0; t < kTiles; ++t) {
+          const int index = tile_turn * kGradientTilesAtOnce + t;
+          const GradientTile tile = Gradient::tile(index < Gradient::num_tiles ? index : 0);
+          columns_[t] = {tile.first[0], tile.second[0]};
+#pragma unroll
+          for (int c = 1; c < kGradientTileColumns; ++c)
+            if (c == lane() / 4) columns_[t] = {tile.first[c], tile.second[c]};
+          if constexpr (!share_numbers()) numbers_of_tile_[t] = tile.number;
+        }
+      }
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t)
+#pragma unroll
+      for (int i = 0; i < Tensor::kSums; ++i) products_[t][i] = 0;
+    if constexpr (Gradient::num_plain > 0) {
+#pragma unroll
+      for (int p = 0; p < Gradient::num_plain; ++p)
+        if (p % 32 == lane() / Config::plain_lanes) plain_numbers_[p / 32] = Gradient::plain(p).number;
+    }
+#pragma unroll
+    for (int i = 0; i < kChains; ++i)
+#pragma unroll
+      for (int p = 0; p < kPlain; ++p) plain_[i][p] = 0;
+    for (int i = lane(); i < kChains * Gradient::num_gathered; i += 32) gathered_[i] = 0;
+    __syncwarp();
+  }
+
+  static __device__ int lane() { return static_cast<int>(threadIdx.x) % 32; }
+  __device__ Real* numbers_of(int chain, int number) const {
+    return numbers_ + (chain * Gradient::num_numbers + number) * Config::stride;
+  }
+
+  /// Adds what the rows of a step have written; `rows`: the step's first row in column 0.
+  __device__ void add(const Real* rows) {
+    if constexpr (kTiles > 0) add_products(rows);
+    if (turn_ != 0) return;
+    if constexpr (kPlain > 0) add_plain();
+#pragma unroll 1
+    for (int g = 0; g < Gradient::num_gathered_sums; ++g) gather(Gradient::gathered(g));
+  }
+
+  /// Writes its sums to slots[chain][Config::own_slots].
+  __device__ void hand_in(Real* slots) const {
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t)
+#pragma unroll
+      for (int i = 0; i < Tensor::kSums; ++i) {
+        const int number = lane() / 4 + i / 2 * 8, column = 2 * (lane() % 4) + i % 2;
+        const int chain = number / Config::numbers_at_once, k = number % Config::numbers_at_once;
+        if (chain < kChains)
+          slots[chain * Config::own_slots + (t * Config::numbers_at_once + k) * kGradientTileColumns +
+                column] = products_[t][i];
+      }
+#pragma unroll
+    for (int turn = 0; turn < kPlain; ++turn) {
+      const int p = turn * 32 + lane() / Config::plain_lanes;
+      const bool writes = p < Gradient::num_plain && lane() % Config::plain_lanes == 0;
+#pragma unroll
+      for (int i = 0; i < kChains; ++i) {
+        Real sum = plain_[i][turn];
+#pragma unroll
+        for (int distance = 1; distance < Config::plain_lanes; distance *= 2)
+          sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+        if (writes) slots[i * Config::own_slots + Config::own_tile_slots + p] = sum;
+      }
+    }
+  }
+
+  /// Where slot `own` of a chain is among all slots; negative: nowhere.
+  static __device__ int slot_of(int own, int turn) {
+    if (own >= Config::own_tile_slots)
+      return turn == 0 ? Config::first_plain_slot + own - Config::own_tile_slots : -1;
+    constexpr int kNumbers = Config::numbers_at_once > 0 ? Config::numbers_at_once : 1;
+    const int number = turn % Config::number_turns * kNumbers + own / kGradientTileColumns % kNumbers;
+    const int tile =
+        turn / Config::number_turns * kGradientTilesAtOnce + own / kGradientTileColumns / kNumbers;
+    if (number >= Gradient::num_of_tile || tile >= Gradient::num_tiles) return -1;
+    return (tile * Gradient::num_of_tile + number) * kGradientTileColumns + own % kGradientTileColumns;
+  }
+
+ private:
+  static constexpr int kPlain = Config::plain_turns;
+  struct Columns {
+    int first, second;
+  };
+
+  __device__ int first_number() const { return turn_ % Config::number_turns * Config::numbers_at_once; }
+
+  /// Rows of a tile's column, or 1.
+  __device__ void load(const Real* rows, const Columns& columns, Real (&x)[kEach]) const {
+    const bool is_one = columns.first == kNoColumn;
+    load_column(rows, is_one ? 0 : columns.first, x);
+#pragma unroll
+    for (int r = 0; r < kEach; ++r) x[r] = is_one ? Real(1) : x[r];
+  }
+  /// The same times rows of its second column.
+  __device__ void multiply_second(const Real* rows, const Columns& columns, Real (&x)[kEach]) const {
+    if (columns.second == kNoColumn) return;
+    Real y[kEach];
+    load_column(rows, columns.second, y);
+#pragma unroll
+    for (int r = 0; r < kEach; ++r) x[r] *= y[r];
+  }
+  __device__ void load_column(const Real* rows, int j, Real (&x)[kEach]) const {
+    load_rows(rows + j * kTileRows, x);
+    if constexpr (Gradient::has_shift) {
+      const Real shift = shift_[j];
+#pragma unroll
+      for (int r = 0; r < kEach; ++r) x[r] -= shift;
+    }
+  }
+  /// Rows of the lane's numbers.
+  __device__ void load_numbers(int first, int row, Real (&a)[Tensor::kNumbers][kEach]) const {
+#pragma unroll
+    for (int i = 0; i < Tensor::kNumbers; ++i) {
+      int number = lane() / 4 + 8 * i;
+      if (number >= kChains * Config::numbers_at_once) number = 0;
+      const int chain = number / Config::numbers_at_once;
+      int k = first + number % Config::numbers_at_once;
+      if (Config::number_turns > 1 && k >= Gradient::num_of_tile) k = first;
+      load_rows(numbers_of(chain, k) + row, a[i]);
+    }
+  }
+
+  /// Whether all tiles are of the same numbers.
+  static constexpr bool share_numbers() {
+    for (int t = 1; t < Gradient::num_tiles; ++t)
+      if (Gradient::tile(t).number != Gradient::tile(0).number) return false;
+    return true;
+  }
+
+  __device__ void add_products(const Real* rows) {
+    Real sums[kTiles][Tensor::kSums];
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t)
+#pragma unroll
+      for (int i = 0; i < Tensor::kSums; ++i) sums[t][i] = 0;
+#pragma unroll kTiles <= 2 ? 2 : 1
+    for (int first = lane() % 4 * kEach; first < Config::step_rows; first += 4 * kEach) {
+      Real a[Tensor::kNumbers][kEach];
+      load_numbers(share_numbers() ? Gradient::tile(0).number + first_number() : numbers_of_tile_[0], first,
+                   a);
+      const typename Tensor::template Numbers<Gradient::rounds_numbers> shared(a);
+      constexpr int kStride = Gradient::has_squares ? 2 : 1;
+#pragma unroll
+      for (int t = 0; t < kTiles; t += kStride) {
+        Real x[kEach];
+        load(rows + first, columns_[t], x);
+        if constexpr (Gradient::has_squares) {
+          shared.add_products(x, sums[t]);
+#pragma unroll
+          for (int r = 0; r < kEach; ++r) x[r] *= x[r];
+          shared.add_products(x, sums[t + 1]);
+          continue;
+        }
+        if constexpr (Gradient::has_products) multiply_second(rows + first, columns_[t], x);
+        if constexpr (share_numbers()) {
+          shared.add_products(x, sums[t]);
+        } else {
+          if (t > 0) load_numbers(numbers_of_tile_[t], first, a);
+          typename Tensor::template Numbers<Gradient::rounds_numbers>(a).add_products(x, sums[t]);
+        }
+      }
+    }
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t)
+#pragma unroll
+      for (int i = 0; i < Tensor::kSums; ++i) products_[t][i] += sums[t][i];
+  }
+
+  __device__ void add_plain() {
+#pragma unroll
+    for (int turn = 0; turn < kPlain; ++turn) {
+      const int p = turn * 32 + lane() / Config::plain_lanes;
+      if (p >= Gradient::num_plain) continue;
+      const Real* first = numbers_of(0, plain_numbers_[turn]);
+#pragma unroll 1
+      for (int row = lane() % Config::plain_lanes * kEach; row < Config::step_rows;
+           row += Config::plain_lanes * kEach)
+#pragma unroll
+        for (int i = 0; i < kChains; ++i) {
+          Real a[kEach];
+          load_rows(first + i * Gradient::num_numbers * Config::stride + row, a);
+          if constexpr (kEach == 4)
+            plain_[i][turn] += (a[0] + a[1]) + (a[2] + a[3]);
+          else
+            plain_[i][turn] += a[0] + a[1];
+        }
+    }
+  }
+
+  /// Rows with the same index are added up by the first of their lanes, in the order of lanes.
+  __device__ void gather(const GatheredSum& g) {
+    constexpr unsigned kAll = 0xffffffffu;
+#pragma unroll 1
+    for (int i = 0; i < kChains; ++i) {
+      Real* sums = gathered_ + i * Gradient::num_gathered + g.slot;
+#pragma unroll 1
+      for (int row = lane(); row < Config::step_rows; row += 32) {
+        const Real a = numbers_of(i, g.number)[row];
+        int index = static_cast<int>(numbers_of(i, g.index)[row]);
+        index = index < 0 ? 0 : index < g.size ? index : g.size - 1;
+        const unsigned same = __match_any_sync(kAll, index);
+        Real sum = 0;
+        unsigned left = same;
+        while (__any_sync(kAll, left != 0)) {
+          const int from = left != 0 ? __ffs(static_cast<int>(left)) - 1 : lane();
+          const Real other = __shfl_sync(kAll, a, from);
+          if (left != 0) sum += other;
+          left &= left - 1;
+        }
+        if (__ffs(static_cast<int>(same)) - 1 == lane()) sums[index] += sum;
+        __syncwarp();
+      }
+    }
+  }
+
+  const Real* shift_;
+  Real *numbers_, *gathered_;
+  int turn_;
+  Columns columns_[kTiles > 0 ? kTiles : 1];      ///< the lane's of each tile
+  int numbers_of_tile_[kTiles > 0 ? kTiles : 1];  ///< their first number, where they do not share it
+  int plain_numbers_[kPlain > 0 ? kPlain : 1];
+  Real products_[kTiles > 0 ? kTiles : 1][Tensor::kSums];
+  Real plain_[kChains][kPlain > 0 ? kPlain : 1];
+};
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_GRADIENT_WARP_CUH
