@@ -332,8 +332,8 @@ void set_up_likelihood(const RunConfig& config, Backend backend, RunSetup& setup
 
 std::string why_no_gradient(const RunSetup& setup) {
   if (setup.engine->capabilities().gradient) return "";
-  if (const std::string why = setup.row_model ? setup.row_model->why_no_gradient() : ""; !why.empty())
-    return why;
+  std::string why = setup.row_model ? setup.row_model->why_no_gradient() : "";
+  if (!why.empty()) return why;
   if (setup.backend != Backend::cuda) return "model " + setup.model.name + " has none";
   const std::string problem = runtime_compiler_problem();
   return (problem.empty() ? "it takes more shared memory than a block of the GPU has" : problem) +
