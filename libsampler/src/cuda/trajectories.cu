@@ -24,10 +24,8 @@ __global__ void __launch_bounds__(device::kTeamLanes, 4)
   device::begin_segment<Kind>(BlockTeam{scratch}, view, static_cast<int>(blockIdx.x));
 }
 
-template <class Kind, TableKind kTable>
-__global__ void __launch_bounds__(device::kTeamLanes, 4)
-    advance_kernel(const __grid_constant__ TrajectoryView view) {
-  __shared__ double scratch[BlockTeam::kScratch];
+template <class Kind, TableKind kTable, class Team>
+__device__ void advance_if_active(const Team& team, const TrajectoryView& view) {
   // First of all, also in blocks that have nothing to do: the grid must not end before the one ahead has.
   begin_overlapped();
   const int chain = static_cast<int>(blockIdx.x);
@@ -36,20 +34,20 @@ __global__ void __launch_bounds__(device::kTeamLanes, 4)
     __builtin_assume(view.step.table.num_conditionals == 0);
   }
   if (view.active[chain] == 0) return;
-  device::advance<Kind>(BlockTeam{scratch}, view, chain);
+  device::advance<Kind>(team, view, chain);
+}
+
+template <class Kind, TableKind kTable>
+__global__ void __launch_bounds__(device::kTeamLanes, 4)
+    advance_kernel(const __grid_constant__ TrajectoryView view) {
+  __shared__ double scratch[BlockTeam::kScratch];
+  advance_if_active<Kind, kTable>(BlockTeam{scratch}, view);
 }
 
 /// The same by a warp for each chain.
 template <class Kind, TableKind kTable>
 __global__ void __launch_bounds__(32, 1) advance_by_warp_kernel(const __grid_constant__ TrajectoryView view) {
-  begin_overlapped();
-  const int chain = static_cast<int>(blockIdx.x);
-  if constexpr (kTable == TableKind::plain) {
-    __builtin_assume(view.step.table.num_covariance_rows == 0);
-    __builtin_assume(view.step.table.num_conditionals == 0);
-  }
-  if (view.active[chain] == 0) return;
-  device::advance<Kind>(device::WarpTeam{}, view, chain);
+  advance_if_active<Kind, kTable>(device::WarpTeam{}, view);
 }
 
 /// One of the phases that are rarely run.
