@@ -30,6 +30,8 @@ class RuntimeKernels : public ::testing::Test {
   }
 };
 
+using RuntimeKernelsLong = RuntimeKernels;
+
 const std::vector<std::string> kModels{
 #define EMOMC_NAME(Model, Shape) #Model,
     EMOMC_MODELS(EMOMC_NAME)
@@ -57,18 +59,18 @@ KernelSource batch_kernel(const std::string& model, const std::string& real, int
   return source;
 }
 
+struct BatchSizes {
+  std::string real;
+  int components, dim, rows;
+};
+
 // Rows and sums stay in registers: a spill in the loop over chains would cost time in every evaluation.
-TEST_F(RuntimeKernels, BatchKernelsOfAllModelsCompileWithoutSpills) {
-  struct Sizes {
-    std::string real;
-    int components, dim, rows;
-  };
+void expect_batch_kernels(const std::vector<BatchSizes>& sizes) {
   for (const auto& model : kModels) {
     // Those whose arithmetic leaves no registers (MixtureRows::kLeavesRegisters).
     const bool fixed = model == "TwoGaussian", heavy_tails = model == "StudentTMixture",
                pairs = model == "FullMixture" || model == "TiedMixture" || heavy_tails;
-    for (const auto& [real, components, dim, rows] :
-         {Sizes{"float", 8, 13, 4}, {"double", 8, 13, 2}, {"float", 3, 5, 4}, {"float", 32, 13, 4}})
+    for (const auto& [real, components, dim, rows] : sizes)
       for (const char* work : {"full", "component"})
         for (const char* uniform : {"true", "false"}) {
           if (components != 8 && (uniform[0] == 'f' || work[0] == 'c')) continue;  // the code is the same
@@ -94,6 +96,14 @@ TEST_F(RuntimeKernels, BatchKernelsOfAllModelsCompileWithoutSpills) {
           }
         }
   }
+}
+
+TEST_F(RuntimeKernels, BatchKernelsOfAllModelsCompileWithoutSpills) {
+  expect_batch_kernels({{"float", 8, 13, 4}, {"double", 8, 13, 2}});
+}
+
+TEST_F(RuntimeKernelsLong, BatchKernelsOfOtherSizesCompileWithoutSpills) {
+  expect_batch_kernels({{"float", 3, 5, 4}, {"float", 32, 13, 4}});
 }
 
 struct PlannedKernel {
@@ -132,9 +142,13 @@ std::vector<PlannedKernel> planned_kernels() {
   return result;
 }
 
-// The state of a chain is in shared memory; a few words may be spilled between the loops over rows.
-TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
+enum class Compiled { some, all };
+
+// The state of a chain is in shared memory; a few words may be spilled between the loops over rows. `some`
+// compiles the first kernel of each form, of each proposal and of each model, and plans the others.
+void expect_resident_kernels(Compiled which) {
   std::map<std::string, std::set<device::ResidentForm>> forms;
+  std::set<std::string> seen;
   bool has_rows_outside[2] = {false, false};
   for (const PlannedKernel& k : planned_kernels()) {
     SCOPED_TRACE(k.model + ", " + k.proposal + ", " + k.real + ", " + std::to_string(k.rows) + " rows, " +
@@ -168,6 +182,12 @@ TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
     }
     forms[k.model == "GaussianMixture" ? k.proposal : k.model].insert(plan->sizes.form);
     if (plan->has_rows_outside()) has_rows_outside[plan->is_wide()] = true;
+    bool is_new = seen.insert(k.model + k.real).second;
+    is_new |= seen.insert(k.proposal).second;
+    is_new |= seen.insert("form " + std::to_string(static_cast<int>(plan->sizes.form)) +
+                          (plan->has_rows_outside() ? ", rows outside" : ""))
+                  .second;
+    if (which == Compiled::some && !is_new) continue;
     const KernelCode code =
         compile_kernel(resident_source(*plan, l, "emomc::device::" + k.proposal, view.table), "sm_90", false);
     EXPECT_LE(code.spilled, kMostSpilled);
@@ -182,6 +202,15 @@ TEST_F(RuntimeKernels, ResidentKernelsOfAllModelsAndProposalsCompile) {
     EXPECT_TRUE(of_it.contains(device::ResidentForm::wide));
   }
   for (const char* name : {"ComponentWise", "RandomWalk"}) EXPECT_EQ(forms[name].size(), 5u) << name;
+}
+
+TEST_F(RuntimeKernels, ResidentKernelsOfEachModelProposalAndFormCompile) {
+  expect_resident_kernels(Compiled::some);
+}
+
+// All of them take minutes.
+TEST_F(RuntimeKernelsLong, ResidentKernelsOfAllModelsAndProposalsCompile) {
+  expect_resident_kernels(Compiled::all);
 }
 
 // A likelihood of the user's own takes the same kernels, and those that mixtures have ahead of time.
