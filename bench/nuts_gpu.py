@@ -50,7 +50,7 @@ sampler:
   draws: {a.draws}
   proposal: {{kind: nuts, shape: {a.shape}}}
 """)
-    run(a, folder, "run", "c.yaml", "-q", "--force", "--output", "run", *[p for key in a.set for p in ("--set", key)])
+    run(a, folder, "run", "c.yaml", "-q", "--force", "--output", "run", "--set", "likelihood.precision=mixed", *[p for key in a.set for p in ("--set", key)])
     manifest = json.loads((folder / "run" / "manifest.json").read_text())
     ess, rhat, means = smallest_ess(a, folder, "run")
     return {"ess": ess, "rhat": rhat, "means": means, "seconds": manifest["seconds"]["sampling"],

@@ -19,7 +19,7 @@ enum class TableKind { plain, any };
 template <class Kind>
 __global__ void __launch_bounds__(device::kTeamLanes, 4)
     begin_segment_kernel(const __grid_constant__ TrajectoryView view) {
-  __shared__ double scratch[BlockTeam::kScratch];
+  __shared__ double scratch[BlockTeam::kScratchOfMany];
   begin_overlapped();
   device::begin_segment<Kind>(BlockTeam{scratch}, view, static_cast<int>(blockIdx.x));
 }
@@ -38,9 +38,9 @@ __device__ void advance_if_active(const Team& team, const TrajectoryView& view) 
 }
 
 template <class Kind, TableKind kTable>
-__global__ void __launch_bounds__(device::kTeamLanes, 4)
+__global__ void __launch_bounds__(device::kTeamLanes, 3)
     advance_kernel(const __grid_constant__ TrajectoryView view) {
-  __shared__ double scratch[BlockTeam::kScratch];
+  __shared__ double scratch[BlockTeam::kScratchOfMany];
   advance_if_active<Kind, kTable>(BlockTeam{scratch}, view);
 }
 
@@ -56,7 +56,7 @@ enum class Rare { begin_chain, begin_trial, finish_trial };
 template <Rare kPhase>
 __global__ void __launch_bounds__(device::kTeamLanes, 4)
     rare_phase_kernel(const __grid_constant__ TrajectoryView view) {
-  __shared__ double scratch[BlockTeam::kScratch];
+  __shared__ double scratch[BlockTeam::kScratchOfMany];
   begin_overlapped();
   const BlockTeam team{scratch};
   const int chain = static_cast<int>(blockIdx.x);

@@ -9,11 +9,12 @@ namespace emomc::device {
 /// With one team: blockDim.x >= kTeamLanes, all threads of the block make the same calls, those beyond the
 /// team own nothing and get the results too. With several, blockDim.x = kTeams x kTeamLanes, each set of
 /// kTeamLanes neighbouring threads is a team and goes its own way. `scratch`: kScratch doubles in shared
-/// memory of the team's own.
+/// memory of the team's own, with sum_many() kScratchOfMany.
 template <int kTeams>
 struct BlockTeams {
   static constexpr int kWarps = kTeamLanes / 32;
   static constexpr int kScratch = 3 * kWarps;
+  static constexpr int kMostSums = 6, kScratchOfMany = kMostSums * kWarps;  ///< of sum_many()
   double* scratch;
 
   static __device__ int size() { return kTeamLanes; }
@@ -99,6 +100,24 @@ struct BlockTeams {
       x.b += y.b;
     }
     return sum_of_lanes(x);
+  }
+  template <int kCount, class F>
+  __device__ Sums<kCount> sum_many(int n, F f) const {
+    static_assert(kCount <= kMostSums);
+    Sums<kCount> x{};
+    EMOMC_ROLLED
+    for (int i = rank(); i < n; i += kTeamLanes) {
+      const Sums<kCount> y = f(i);
+#pragma unroll
+      for (int k = 0; k < kCount; ++k) x.of[k] += y.of[k];
+    }
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) put(k, warp_sum(x.of[k]));
+    sync();
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) x.of[k] = across(k);
+    sync();
+    return x;
   }
   /// The tree over lanes of sum_two, each member giving its own lane's sums.
   __device__ TwoSums sum_of_lanes(TwoSums x) const {

@@ -17,6 +17,11 @@ inline constexpr int kTeamLanes = 128;
 struct TwoSums {
   double a, b;
 };
+/// Sums that a team adds up together.
+template <int kCount>
+struct Sums {
+  double of[kCount];
+};
 /// Numbers that reductions over lanes take at most.
 inline constexpr int kMostLanes = 32;
 
@@ -97,6 +102,28 @@ struct HostTeam {
       b[i % kTeamLanes] += x.b;
     }
     return {tree(a), tree(b)};
+  }
+
+  /// Several at once: f(i) returns Sums; each has the bits of sum().
+  template <int kCount, class F>
+  Sums<kCount> sum_many(int n, F f) const {
+    Sums<kCount> result;
+    if (n <= kFewLanes) {
+      double lanes[kCount][kFewLanes] = {};
+      for (int i = 0; i < n; ++i) {
+        const Sums<kCount> x = f(i);
+        for (int k = 0; k < kCount; ++k) lanes[k][i] += x.of[k];
+      }
+      for (int k = 0; k < kCount; ++k) result.of[k] = tree_of_few(lanes[k], n);
+      return result;
+    }
+    double lanes[kCount][kTeamLanes] = {};
+    for (int i = 0; i < n; ++i) {
+      const Sums<kCount> x = f(i);
+      for (int k = 0; k < kCount; ++k) lanes[k][i % kTeamLanes] += x.of[k];
+    }
+    for (int k = 0; k < kCount; ++k) result.of[k] = tree(lanes[k]);
+    return result;
   }
 
   /// max of f(i) for i < n, `empty` if n is 0.

@@ -87,6 +87,30 @@ struct WarpTeam {
     }
     return {first.a + last.a, first.b + last.b};
   }
+  template <int kCount, class F>
+  __device__ Sums<kCount> sum_many(int n, F f) const {
+    Sums<kCount> first{}, last{};
+    EMOMC_ROLLED
+    for (int group = 0; group < kTeamLanes && group < n; group += 32) {
+      Sums<kCount> x{};
+      EMOMC_ROLLED
+      for (int i = group + rank(); i < n; i += kTeamLanes) {
+        const Sums<kCount> y = f(i);
+#pragma unroll
+        for (int k = 0; k < kCount; ++k) x.of[k] += y.of[k];
+      }
+      const bool is_first = group < kTeamLanes / 2;
+#pragma unroll
+      for (int k = 0; k < kCount; ++k) {
+        const double sum = warp_sum(x.of[k]);
+        first.of[k] += is_first ? sum : 0.0;
+        last.of[k] += is_first ? 0.0 : sum;
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) first.of[k] += last.of[k];
+    return first;
+  }
   template <class F>
   __device__ double max(int n, F f, double empty) const {
     double m = empty;

@@ -201,30 +201,26 @@ EMOMC_HD void write_simplex_gradient(const Team& team, const ParameterTable& tab
   }
 }
 
-/// The gradient's element for the coordinate of element i of theta, where that has one of its own.
-EMOMC_INLINE void write_element_gradient(const ParameterTable& table, int i, const double* u,
-                                         const double* theta, const double* slopes, double* gradient) {
-  const Element& e = table.elements[i];
+/// The gradient's element for the coordinate of an element of theta that no other element goes into.
+EMOMC_INLINE void write_own_gradient(const Element& e, const double* u, double theta, double slope,
+                                     double* gradient) {
   switch (e.transform) {
     case Transform::fixed:
     case Transform::simplex:
     case Transform::covariance:
-      return;
-    case Transform::identity:
-    case Transform::interval:
-      gradient[e.source] = slopes[i];
-      return;
-    case Transform::lower_bound:
-      gradient[e.source] = lower_bound_gradient(e, u[e.source], theta[i], slopes[i]);
-      return;
     case Transform::ordered:
     case Transform::ordered_above:
     case Transform::ordered_interval:
-      gradient[e.source] = ordered_gradient(table, i, u, theta, slopes);
+      return;
+    case Transform::identity:
+    case Transform::interval:
+      gradient[e.source] = slope;
+      return;
+    case Transform::lower_bound:
+      gradient[e.source] = lower_bound_gradient(e, u[e.source], theta, slope);
       return;
   }
 }
-
 /// Writes the gradient of  beta log L + log prior + log |d theta / d u|  with respect to u
 /// [dim_unconstrained]. `u`, `theta`: the point, theta as constrain() writes it. `likelihood_gradient`
 /// [first_argument]: d log L / d theta (elements of a covariance: with respect to the elements of the
@@ -238,11 +234,23 @@ EMOMC_HD void gradient_of_density(const Team& team, const ParameterTable& table,
                                   double* scratch, double* gradient) {
   const GradientScratch arrays = scratch_arrays(table, scratch);
   double* slopes = arrays.elements;
+  // A member completes the elements that are its own.
+  const auto complete = [&](const Element& e, int i, double slope) {
+    if (is_interval(e.transform))
+      slope = logit_slope(e, e.transform == Transform::interval ? u[e.source] : ordered_value(e, u), theta[i],
+                          slope);
+    slopes[i] = slope;
+    write_own_gradient(e, u, theta[i], slope, gradient);
+  };
   EMOMC_ROLLED
   for (int i = team.rank(); i < table.dim; i += team.size()) {
+    const Element& e = table.elements[i];
     const bool has_likelihood = likelihood_gradient && i < table.first_argument;
-    slopes[i] =
-        element_slope(table.elements[i], u, theta[i], has_likelihood ? beta * likelihood_gradient[i] : 0.0);
+    const double slope = element_slope(e, u, theta[i], has_likelihood ? beta * likelihood_gradient[i] : 0.0);
+    if (num_conditionals(table) > 0)
+      slopes[i] = slope;
+    else
+      complete(e, i, slope);
   }
   if (num_conditionals(table) > 0) {
     EMOMC_ROLLED
@@ -252,16 +260,11 @@ EMOMC_HD void gradient_of_density(const Team& team, const ParameterTable& table,
     for (int c = team.rank(); c < num_conditionals(table); c += team.size())
       place_conditional_slopes(table, c, theta, arrays);
     team.sync();
-  }
-  // Each member completes the elements that are its own.
-  EMOMC_ROLLED
-  for (int i = team.rank(); i < table.dim; i += team.size()) {
-    const Element& e = table.elements[i];
-    if (num_conditionals(table) > 0 && i >= table.first_argument)
-      slopes[i] += argument_slope(table, i, theta[i], arrays);
-    if (is_interval(e.transform))
-      slopes[i] = logit_slope(e, e.transform == Transform::interval ? u[e.source] : ordered_value(e, u),
-                              theta[i], slopes[i]);
+    EMOMC_ROLLED
+    for (int i = team.rank(); i < table.dim; i += team.size())
+      complete(
+          table.elements[i], i,
+          i >= table.first_argument ? slopes[i] + argument_slope(table, i, theta[i], arrays) : slopes[i]);
   }
   team.sync();
   EMOMC_ROLLED
@@ -272,7 +275,8 @@ EMOMC_HD void gradient_of_density(const Team& team, const ParameterTable& table,
     write_simplex_gradient(team, table, table.simplices[s], theta, slopes, gradient);
   EMOMC_ROLLED
   for (int i = team.rank(); i < table.dim; i += team.size())
-    write_element_gradient(table, i, u, theta, slopes, gradient);
+    if (const Element& e = table.elements[i]; is_ordered(e.transform))
+      gradient[e.source] = ordered_gradient(table, i, u, theta, slopes);
 }
 
 }  // namespace emomc::device

@@ -21,20 +21,16 @@ namespace emomc::device {
 /// other's nearest point.
 template <class Team>
 EMOMC_HD bool turns(const Team& team, int n, const Arc& left, const Arc& right) {
-  const auto goes_on = [](const TwoSums& at_ends) { return at_ends.a > 0 && at_ends.b > 0; };
-  const TwoSums whole = team.sum_two(n, [=](int i) {
-    const double sum = left.sum[i] + right.sum[i];
-    return TwoSums{sum * left.first[i], sum * right.last[i]};
+  const Sums<6> sums = team.template sum_many<6>(n, [=](int i) {
+    const double whole = left.sum[i] + right.sum[i];
+    const double left_and_next = left.sum[i] + right.first[i], right_and_last = left.last[i] + right.sum[i];
+    return Sums<6>{whole * left.first[i],         whole * right.last[i],
+                   left_and_next * left.first[i], left_and_next * right.first[i],
+                   right_and_last * left.last[i], right_and_last * right.last[i]};
   });
-  const TwoSums left_and_next = team.sum_two(n, [=](int i) {
-    const double sum = left.sum[i] + right.first[i];
-    return TwoSums{sum * left.first[i], sum * right.first[i]};
-  });
-  const TwoSums right_and_last = team.sum_two(n, [=](int i) {
-    const double sum = left.last[i] + right.sum[i];
-    return TwoSums{sum * left.last[i], sum * right.last[i]};
-  });
-  return !(goes_on(whole) && goes_on(left_and_next) && goes_on(right_and_last));
+  for (const double sum : sums.of)
+    if (!(sum > 0)) return true;
+  return false;
 }
 
 struct Nuts {
@@ -45,11 +41,7 @@ struct Nuts {
   template <class Team>
   EMOMC_HD static void begin(const Team& team, const Trajectory& t, TrajectoryState& state) {
     const int n = t.metric.n;
-    for (int end = 0; end < 2; ++end) {
-      copy(team, t.rows.u, t.x.end_u(end, n), n);
-      copy(team, t.x.momentum, t.x.end_momentum(end, n), n);
-      copy(team, t.x.moving_gradient, t.x.end_gradient(end, n), n);
-    }
+    for (int end = 0; end < 2; ++end) keep_end(team, t, end);
     copy(team, t.x.momentum, t.x.sum, n);
     state.log_weight = 0;
     begin_subtree(team, t, state);
@@ -85,9 +77,19 @@ struct Nuts {
     state.leaf = 0;
     state.subtree_log_weight = -kInfinity;
     const int end = end_of(state);
-    copy(team, t.x.end_u(end, n), t.rows.u, n);
-    copy(team, t.x.end_momentum(end, n), t.x.momentum, n);
-    copy(team, t.x.end_gradient(end, n), t.x.moving_gradient, n);
+    copy_together(team, n,
+                  {{t.x.end_u(end, n), t.rows.u},
+                   {t.x.end_momentum(end, n), t.x.momentum},
+                   {t.x.end_gradient(end, n), t.x.moving_gradient}});
+  }
+  /// The moving point is that end of the tree.
+  template <class Team>
+  EMOMC_HD static void keep_end(const Team& team, const Trajectory& t, int end) {
+    const int n = t.metric.n;
+    copy_together(team, n,
+                  {{t.rows.u, t.x.end_u(end, n)},
+                   {t.x.momentum, t.x.end_momentum(end, n)},
+                   {t.x.moving_gradient, t.x.end_gradient(end, n)}});
   }
 
   /// A point replaces the subtree's with its share of the weight so far, so that each has its own share in
@@ -100,8 +102,8 @@ struct Nuts {
     const double log_uniform =
         log(t.random.uniform(Purpose::tree_choice, static_cast<u32>(state.num_leapfrogs)));
     if (state.leaf > 0 && !(log_uniform < log_weight - state.subtree_log_weight)) return;
-    copy(team, t.rows.u, t.x.proposal_u, t.metric.n);
-    copy(team, t.x.moving_gradient, t.x.proposal_gradient, t.metric.n);
+    copy_together(team, t.metric.n,
+                  {{t.rows.u, t.x.proposal_u}, {t.x.moving_gradient, t.x.proposal_gradient}});
     state.proposal = arrival.densities;
     state.proposal_energy = arrival.energy;
   }
@@ -121,9 +123,10 @@ struct Nuts {
       for (int i = team.rank(); i < n; i += team.size()) t.x.work[i] += left.sum[i];
       right.first = left.first;
     }
-    copy(team, right.first, t.x.level_first(level, n), n);
-    copy(team, right.last, t.x.level_last(level, n), n);
-    copy(team, right.sum, t.x.level_sum(level, n), n);
+    copy_together(team, n,
+                  {{right.first, t.x.level_first(level, n)},
+                   {right.last, t.x.level_last(level, n)},
+                   {right.sum, t.x.level_sum(level, n)}});
     return false;
   }
 
@@ -140,9 +143,7 @@ struct Nuts {
     const bool turned = turns(team, n, tree, subtree);
     EMOMC_ROLLED
     for (int i = team.rank(); i < n; i += team.size()) t.x.sum[i] += subtree.sum[i];
-    copy(team, t.rows.u, t.x.end_u(end, n), n);
-    copy(team, t.x.momentum, t.x.end_momentum(end, n), n);
-    copy(team, t.x.moving_gradient, t.x.end_gradient(end, n), n);
+    keep_end(team, t, end);
     ++state.depth;
     return turned;
   }

@@ -156,6 +156,21 @@ EMOMC_INLINE void copy(const Team& team, const double* from, double* to, int n) 
   for (int i = team.rank(); i < n; i += team.size()) to[i] = from[i];
 }
 
+struct Copied {
+  const double* from;
+  double* to;
+};
+/// The same of several arrays, all of which are read before the first is written.
+template <int kCount, class Team>
+EMOMC_INLINE void copy_together(const Team& team, int n, const Copied (&arrays)[kCount]) {
+  EMOMC_ROLLED
+  for (int i = team.rank(); i < n; i += team.size()) {
+    double x[kCount];
+    for (int k = 0; k < kCount; ++k) x[k] = arrays[k].from[i];
+    for (int k = 0; k < kCount; ++k) arrays[k].to[i] = x[k];
+  }
+}
+
 }  // namespace emomc::device
 
 #endif  // EMOMC_DEVICE_STEP_VIEW_HPP

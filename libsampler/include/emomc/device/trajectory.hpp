@@ -90,8 +90,7 @@ EMOMC_INLINE double acceptance_of(double error) { return error <= 0 ? 1.0 : exp(
 template <class Team>
 EMOMC_HD void take(const Team& team, const Trajectory& t, TrajectoryState& state, const double* u,
                    const double* gradient, const LogDensities& densities, double energy) {
-  copy(team, u, t.rows.current_u, t.metric.n);
-  copy(team, gradient, t.x.gradient, t.metric.n);
+  copy_together(team, t.metric.n, {{u, t.rows.current_u}, {gradient, t.x.gradient}});
   state.sample = densities;
   state.sample_energy = energy;
   state.moved = 1;
@@ -113,8 +112,7 @@ EMOMC_HD TrajectoryState begin_trajectory(const Team& team, const Trajectory& t,
   const int n = t.metric.n;
   team.sync();
   draw_momentum(team, t.random, purpose, n, t.x.momentum);
-  copy(team, t.rows.current_u, t.rows.u, n);
-  copy(team, t.x.gradient, t.x.moving_gradient, n);
+  copy_together(team, n, {{t.rows.current_u, t.rows.u}, {t.x.gradient, t.x.moving_gradient}});
   team.sync();
   TrajectoryState state{};
   state.initial_energy = kinetic_energy(team, n, t.x.momentum) - log_density_of(current, t.beta);
