@@ -8,12 +8,12 @@
 #include "emomc/likelihood/engines.hpp"
 #include "emomc/likelihood/expression.hpp"
 #include "emomc/likelihood/table.hpp"
+#include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/target.hpp"
 #include "liblikelihood/random_mixture.hpp"
 #include "program.hpp"
 #include "reference_posterior.hpp"
 #include "run_config.hpp"
-#include "run_setup.hpp"
 
 namespace emomc {
 namespace {

@@ -1,5 +1,5 @@
 // Quantities are shown with the names of the data's columns and can be named by them.
-#include "quantity_labels.hpp"
+#include "emomc/posterior/quantity_labels.hpp"
 
 #include <nlohmann/json.hpp>
 

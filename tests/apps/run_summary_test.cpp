@@ -1,5 +1,5 @@
 // The table of a summary.
-#include "run_summary.hpp"
+#include "emomc/posterior/run_summary.hpp"
 
 #include "program.hpp"
 

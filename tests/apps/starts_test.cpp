@@ -7,8 +7,8 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "emomc/posterior/start_report.hpp"
 #include "program.hpp"
-#include "start_report.hpp"
 
 namespace emomc {
 namespace {

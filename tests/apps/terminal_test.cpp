@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "emomc/posterior/run_summary.hpp"
+#include "emomc/posterior/text_table.hpp"
 #include "evaluation_results.hpp"
 #include "program.hpp"
-#include "run_summary.hpp"
-#include "text_table.hpp"
 
 namespace emomc {
 namespace {

@@ -7,16 +7,17 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "chain_starts.hpp"
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/mixture_fit.hpp"
 #include "emomc/likelihood/mixture_start.hpp"
 #include "emomc/likelihood/parameter_file.hpp"
+#include "emomc/posterior/chain_starts.hpp"
+#include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/output_file.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "fit_errors.hpp"
-#include "run_setup.hpp"
+#include "run_config.hpp"
 #include "sampling_options.hpp"
 #include "yaml_value.hpp"
 

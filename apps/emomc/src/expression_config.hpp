@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model_priors.hpp"
+#include "emomc/posterior/model_priors.hpp"
 #include "run_config.hpp"
 #include "run_config_keys.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "run_setup.hpp"
+#include "emomc/posterior/run_setup.hpp"
 
 namespace emomc::app {
 

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/posterior/model_priors.hpp"
 #include "expression_config.hpp"
 #include "input_kind.hpp"
-#include "model_priors.hpp"
 #include "run_config_keys.hpp"
 #include "run_config_prior.hpp"
 #include "yaml_reader.hpp"
@@ -106,10 +106,6 @@ void check_step_count(const YamlNode& root, const RunConfig& config) {
 }
 
 }  // namespace
-
-const ModelInfo& info_of(const LikelihoodConfig& likelihood) {
-  return model_info(likelihood.model, likelihood.covariance);
-}
 
 std::string read_config_text(const std::filesystem::path& file) {
   const std::string name = file.string();

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "emomc/core/nearest_name.hpp"
+#include "emomc/posterior/model_priors.hpp"
 #include "expression_config.hpp"
-#include "model_priors.hpp"
 #include "yaml_reader.hpp"
 
 namespace emomc::app {

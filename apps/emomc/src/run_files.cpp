@@ -107,8 +107,7 @@ void RunFiles::open(const Checkpoint* checkpoint) {
   else if (checkpoint)
     starts_ = of_manifest(directory_ / "manifest.json", "starts");
   remove_followed(starts_);
-  precision_ =
-      checkpoint ? of_manifest(directory_ / "manifest.json", "mixed_precision") : to_json(setup_.precision);
+  if (checkpoint) precision_ = of_manifest(directory_ / "manifest.json", "mixed_precision");
   write_file_atomically(directory_ / "config.yaml", identity_.config_text);
   if (!setup_.code.empty()) write_file_atomically(code_file(directory_), setup_.code);
   write_manifest("running", nullptr, 0);

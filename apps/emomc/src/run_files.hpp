@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "emomc/core/data_units.hpp"
+#include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/run_directory.hpp"
+#include "precision_check.hpp"
 #include "progress.hpp"
 #include "run_identity.hpp"
-#include "run_setup.hpp"
 
 namespace emomc::app {
 
@@ -34,6 +35,8 @@ class RunFiles final : public DrawHandler {
   bool wants_state(std::int64_t step) override;
   void on_state(const SamplerState& state) override;
 
+  /// What was measured before the first draw, for the manifest.
+  void set_precision(const PrecisionError& error) { precision_ = to_json(error); }
   /// Sets the function that receives messages for the log during the run; by default they are dropped.
   void tell_to(std::function<void(const std::string&)> tell) { tell_ = std::move(tell); }
 

@@ -1,4 +1,4 @@
-#include "diagnose.hpp"
+#include "emomc/posterior/diagnose.hpp"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <numeric>
 
 #include "diagnose_checks.hpp"
+#include "emomc/posterior/text_table.hpp"
 #include "foreign_labels.hpp"
-#include "text_table.hpp"
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 constexpr double kFarApart = 3;           // in sds of a chain, if R-hat is above 1.1
@@ -285,4 +285,4 @@ const char* severity_name(Severity severity) {
   return severity == Severity::problem ? "problem" : severity == Severity::warning ? "warning" : "note";
 }
 
-}  // namespace emomc::app
+}  // namespace emomc

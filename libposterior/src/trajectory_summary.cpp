@@ -1,4 +1,4 @@
-#include "trajectory_summary.hpp"
+#include "emomc/posterior/trajectory_summary.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "text_table.hpp"
+#include "emomc/posterior/text_table.hpp"
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 constexpr double kLeastBfmi = 0.3;           // below it Stan warns
@@ -102,4 +102,4 @@ void check_trajectories(const DrawSet& draws, double target_acceptance, std::vec
                         "a longer warm-up fits the step size to this posterior"});
 }
 
-}  // namespace emomc::app
+}  // namespace emomc

@@ -4,7 +4,7 @@
 
 #include "emomc/likelihood/model_info.hpp"
 
-namespace emomc::app {
+namespace emomc {
 
 std::vector<double> centre_of_further(const ModelSpec& model, int columns, const Target& target,
                                       std::uint64_t seed) {
@@ -29,4 +29,4 @@ std::vector<double> centre_of_further(const ModelSpec& model, int columns, const
   return centre;
 }
 
-}  // namespace emomc::app
+}  // namespace emomc

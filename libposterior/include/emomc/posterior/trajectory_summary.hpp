@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "diagnose.hpp"
+#include "emomc/posterior/diagnose.hpp"
 #include "emomc/sampler/draw_set.hpp"
 
-namespace emomc::app {
+namespace emomc {
 
 struct TrajectorySummaryOfRun {
   std::size_t num_draws = 0;  ///< over all chains; 0: the draws are not of a gradient sampler
@@ -33,4 +33,4 @@ nlohmann::ordered_json to_json(const TrajectorySummaryOfRun& summary);
 /// Adds what is wrong with the trajectories. `target_acceptance`: of the step size; 0: not known.
 void check_trajectories(const DrawSet& draws, double target_acceptance, std::vector<Finding>& findings);
 
-}  // namespace emomc::app
+}  // namespace emomc

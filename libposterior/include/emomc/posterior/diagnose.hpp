@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "inspection.hpp"
+#include "emomc/posterior/inspection.hpp"
 
-namespace emomc::app {
+namespace emomc {
 
 enum class Severity {
   note,     ///< worth knowing
@@ -28,4 +28,4 @@ std::vector<Finding> diagnose(const Inspection& run);
 bool is_trusted(const std::vector<Finding>& findings);
 const char* severity_name(Severity severity);
 
-}  // namespace emomc::app
+}  // namespace emomc

@@ -8,7 +8,7 @@
 
 #include "emomc/sampler/draw_set.hpp"
 
-namespace emomc::app {
+namespace emomc {
 
 /// A label for each quantity of `draws`: its name, with the names of the data's columns in place of indices
 /// that count columns. `first_label_free`: see DrawDiagnostics. The names themselves where the layout or
@@ -25,4 +25,4 @@ std::string numbering_label(const std::string& numbered_by, std::span<const std:
 /// commas do not matter, and `[` stands for itself too.
 bool is_selected(const std::string& name, const std::string& label, std::span<const std::string> patterns);
 
-}  // namespace emomc::app
+}  // namespace emomc

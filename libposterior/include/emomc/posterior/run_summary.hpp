@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "emomc/posterior/inspection.hpp"
+#include "emomc/posterior/text_table.hpp"
+#include "emomc/posterior/trajectory_summary.hpp"
 #include "emomc/sampler/diagnostics.hpp"
-#include "inspection.hpp"
-#include "text_table.hpp"
-#include "trajectory_summary.hpp"
 
-namespace emomc::app {
+namespace emomc {
 
 struct SummaryRow {
   std::string name, label;  ///< as in chain files, and with the names of columns
@@ -59,4 +59,4 @@ std::string to_csv(const RunSummary& summary);
 /// log densities, the quantities that the verdict names and those with the largest R-hat.
 std::string to_text(const RunSummary& summary, std::size_t max_rows, std::size_t width = kUnlimited);
 
-}  // namespace emomc::app
+}  // namespace emomc

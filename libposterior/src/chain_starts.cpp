@@ -1,4 +1,4 @@
-#include "chain_starts.hpp"
+#include "emomc/posterior/chain_starts.hpp"
 
 #include <fmt/format.h>
 
@@ -11,11 +11,11 @@
 #include "emomc/likelihood/model_info.hpp"
 #include "emomc/likelihood/parameter_file.hpp"
 #include "emomc/likelihood/standardize.hpp"
+#include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/empty_components.hpp"
 #include "further_parameters.hpp"
-#include "run_setup.hpp"
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 constexpr std::size_t kMostRefined = 8;
@@ -379,4 +379,4 @@ PoolOptions pool_options(const RunConfig& config, const RunSetup& setup) {
   return options;
 }
 
-}  // namespace emomc::app
+}  // namespace emomc

@@ -6,7 +6,7 @@
 
 #include "emomc/likelihood/model_info.hpp"
 
-namespace emomc::app {
+namespace emomc {
 
 enum class Domain { simplex, real, positive, unit, correlation };
 
@@ -37,4 +37,4 @@ std::vector<SharedPart> all_prior_parts();
 /// The names of the families that a prior of this domain may have, in the order of the documentation.
 std::vector<std::string> families_for(Domain domain);
 
-}  // namespace emomc::app
+}  // namespace emomc

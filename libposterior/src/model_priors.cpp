@@ -1,11 +1,11 @@
-#include "model_priors.hpp"
+#include "emomc/posterior/model_priors.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 
 #include "emomc/sampler/target.hpp"
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 Domain domain_of(Support support) {
@@ -80,4 +80,4 @@ std::vector<std::string> families_for(Domain domain) {
   return {"beta", "uniform", "fixed"};
 }
 
-}  // namespace emomc::app
+}  // namespace emomc

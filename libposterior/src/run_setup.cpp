@@ -1,4 +1,4 @@
-#include "run_setup.hpp"
+#include "emomc/posterior/run_setup.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include "code_options.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/host_compiler.hpp"
 #include "emomc/core/nearest_name.hpp"
@@ -14,11 +13,11 @@
 #include "emomc/core/sha256.hpp"
 #include "emomc/likelihood/model_info.hpp"
 #include "emomc/likelihood/standardize.hpp"
+#include "emomc/posterior/own_code.hpp"
+#include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/prior_units.hpp"
-#include "progress.hpp"
-#include "text_table.hpp"
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 std::string joined(const std::vector<std::string>& names) {
@@ -61,6 +60,10 @@ DataFingerprint fingerprint_of(const Table& table) {
 }
 
 }  // namespace
+
+const ModelInfo& info_of(const LikelihoodConfig& likelihood) {
+  return model_info(likelihood.model, likelihood.covariance);
+}
 
 std::string backend_name(Backend backend) {
   switch (backend) {
@@ -375,4 +378,4 @@ RunSetup set_up(const RunConfig& config) {
   return setup;
 }
 
-}  // namespace emomc::app
+}  // namespace emomc

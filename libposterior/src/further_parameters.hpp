@@ -7,11 +7,11 @@
 #include "emomc/likelihood/engines.hpp"
 #include "emomc/sampler/target.hpp"
 
-namespace emomc::app {
+namespace emomc {
 
 /// The parameters of `model` that follow those of model_of_starts, each at the median of draws from its
 /// prior, in the units of `target`. Empty where there are none.
 std::vector<double> centre_of_further(const ModelSpec& model, int columns, const Target& target,
                                       std::uint64_t seed);
 
-}  // namespace emomc::app
+}  // namespace emomc

@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "emomc/likelihood/mixture_start.hpp"
+#include "emomc/posterior/run_config.hpp"
+#include "emomc/posterior/run_setup.hpp"
+#include "emomc/posterior/start_report.hpp"
 #include "emomc/sampler/draw_set.hpp"
 #include "emomc/sampler/starts.hpp"
-#include "run_config.hpp"
-#include "start_report.hpp"
 
-namespace emomc::app {
-
-struct RunSetup;
+namespace emomc {
 
 /// A pool of short fits of a mixture, and the optima of the posterior density that these fits reach.
 struct PoolOptima {
@@ -74,4 +73,4 @@ void follow_draws_to_optima(const RunConfig& config, const RunSetup& setup, cons
 /// sampler.init_tries draws from the prior find none, or if a parameter file does not fit the model.
 std::vector<double> find_starts(const RunConfig& config, RunSetup& setup);
 
-}  // namespace emomc::app
+}  // namespace emomc

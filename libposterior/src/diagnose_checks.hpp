@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "diagnose.hpp"
+#include "emomc/posterior/diagnose.hpp"
 
-namespace emomc::app {
+namespace emomc {
 
 /// "a, b, c, d and 5 more": at most four items are named.
 std::string named(const std::vector<std::string>& items);
@@ -18,4 +18,4 @@ void check_sampler(const Inspection& run, std::vector<Finding>& findings);
 /// Scales at their floor and repeated rows.
 void check_data(const Inspection& run, std::vector<Finding>& findings);
 
-}  // namespace emomc::app
+}  // namespace emomc

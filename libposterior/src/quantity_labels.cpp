@@ -1,4 +1,4 @@
-#include "quantity_labels.hpp"
+#include "emomc/posterior/quantity_labels.hpp"
 
 #include <fnmatch.h>
 
@@ -7,7 +7,7 @@
 #include <charconv>
 #include <optional>
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 // A column's name that would not be read as one index is not used.
@@ -116,4 +116,4 @@ bool is_selected(const std::string& name, const std::string& label, std::span<co
   });
 }
 
-}  // namespace emomc::app
+}  // namespace emomc

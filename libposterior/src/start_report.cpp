@@ -1,4 +1,4 @@
-#include "start_report.hpp"
+#include "emomc/posterior/start_report.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
-#include "text_table.hpp"
+#include "emomc/posterior/text_table.hpp"
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 std::string chains_text(const std::vector<int>& chains) {
@@ -153,4 +153,4 @@ void remove_followed(nlohmann::ordered_json& json) {
         for (const char* key : {"draws", "examined_draws", "recognised"}) optimum.erase(key);
 }
 
-}  // namespace emomc::app
+}  // namespace emomc

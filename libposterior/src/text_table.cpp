@@ -1,4 +1,4 @@
-#include "text_table.hpp"
+#include "emomc/posterior/text_table.hpp"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 constexpr std::size_t kWidthOfUnknown = 80;
@@ -76,6 +76,22 @@ std::string wrapped(const std::string& text, std::size_t width) {
 
 std::string counted(std::size_t count, const std::string& one, const std::string& many) {
   return std::to_string(count) + " " + (count == 1 ? one : many.empty() ? one + "s" : many);
+}
+
+std::string bytes_text(double bytes) {
+  const char* units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+  int unit = 0;
+  while (bytes >= 1000 && unit < 5) {
+    bytes /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 1, units[unit]);
+}
+
+std::string shortest_text(double number) {
+  char buffer[32];
+  const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, number);
+  return std::string(buffer, error == std::errc{} ? end : buffer);
 }
 
 std::string value_text(double x, double sd) {
@@ -146,4 +162,4 @@ std::string TextTable::text(std::size_t width) const {
   return out;
 }
 
-}  // namespace emomc::app
+}  // namespace emomc

@@ -8,13 +8,12 @@
 #include "emomc/core/data_units.hpp"
 #include "emomc/likelihood/engines.hpp"
 #include "emomc/likelihood/table.hpp"
+#include "emomc/posterior/run_config.hpp"
+#include "emomc/posterior/start_report.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "emomc/sampler/target.hpp"
-#include "precision_check.hpp"
-#include "run_config.hpp"
-#include "start_report.hpp"
 
-namespace emomc::app {
+namespace emomc {
 
 /// The data as they were read and in the form that the likelihood uses.
 struct LoadedData {
@@ -77,7 +76,6 @@ struct RunSetup {
   ModelSpec model;  ///< where the likelihood is no expression
   std::shared_ptr<const Expression> expression = nullptr;
   std::shared_ptr<const RowModel> row_model = nullptr;  ///< of the expression
-  PrecisionError precision = {};                        ///< of the expression, where it was measured
   ColumnUnits standardized;        ///< of the table's columns, where expressions have some standardised
   std::string compiler;            ///< of the expressions' host code; empty: there is none
   std::string code;                ///< the text of likelihood.source; empty: there is none
@@ -125,4 +123,4 @@ Backend backend_of_name(const std::string& name);  ///< auto, reference, cpu or 
 /// A hash of the names and values of the columns in use, as hexadecimal digits.
 std::string hash_table(const Table& table);
 
-}  // namespace emomc::app
+}  // namespace emomc

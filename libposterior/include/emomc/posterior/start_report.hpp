@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace emomc::app {
+namespace emomc {
 
 /// Whether at most `num_draws` of `num_followed` independent draws would be at an optimum of this share of
 /// the posterior mass with a probability below 1 %, even if Laplace's approximation gives three times the
@@ -58,4 +58,4 @@ void add_followed(const StartReport& report, nlohmann::ordered_json& json);
 /// Takes these counts away.
 void remove_followed(nlohmann::ordered_json& json);
 
-}  // namespace emomc::app
+}  // namespace emomc

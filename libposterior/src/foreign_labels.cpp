@@ -10,7 +10,7 @@
 
 #include "emomc/sampler/mixture_labels.hpp"
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 constexpr double kSwitchedRhat = 1.1;    // R-hat of some component in its own order
@@ -258,4 +258,4 @@ std::vector<std::string> switched_labels(const DrawSet& draws) {
   return sentences;
 }
 
-}  // namespace emomc::app
+}  // namespace emomc

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace emomc::app {
+namespace emomc {
 
 /// A width that no table reaches, for output that is not to a terminal.
 inline constexpr std::size_t kUnlimited = static_cast<std::size_t>(-1);
@@ -24,6 +24,11 @@ std::string wrapped(const std::string& text, std::size_t width);
 
 /// "1 row", "2 rows"; `many` is the plural where it is not `one` and an s.
 std::string counted(std::size_t count, const std::string& one, const std::string& many = "");
+
+/// For example "1.5 MB"; a kB has 1000 bytes.
+std::string bytes_text(double bytes);
+/// The shortest decimal text that gives the same number when it is read.
+std::string shortest_text(double number);
 
 /// `x` with decimals down to about a hundredth of `sd`: between a 30th and a 300th of it. Scientific where
 /// there would be more than nine digits before or after the point. With an `sd` of 0 or NaN, ten digits.
@@ -53,4 +58,4 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-}  // namespace emomc::app
+}  // namespace emomc

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "text_table.hpp"
-#include "trajectory_summary.hpp"
+#include "emomc/posterior/text_table.hpp"
+#include "emomc/posterior/trajectory_summary.hpp"
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 constexpr double kLowAcceptance = 0.05, kHighAcceptance = 0.9;
@@ -242,4 +242,4 @@ void check_sampler(const Inspection& run, std::vector<Finding>& findings) {
 
 void check_data(const Inspection& run, std::vector<Finding>& findings) { Checks(run, findings).check_data(); }
 
-}  // namespace emomc::app
+}  // namespace emomc

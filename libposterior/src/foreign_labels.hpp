@@ -6,7 +6,7 @@
 
 #include "emomc/sampler/draw_set.hpp"
 
-namespace emomc::app {
+namespace emomc {
 
 /// Returns a sentence for each array whose components are switched. Components are the entries along an
 /// array's first or last axis, or arrays of equal shape whose names differ in a number at their end. They
@@ -17,4 +17,4 @@ namespace emomc::app {
 /// no labels, such as independent errors, have no such gap.
 std::vector<std::string> switched_labels(const DrawSet& draws);
 
-}  // namespace emomc::app
+}  // namespace emomc

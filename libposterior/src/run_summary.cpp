@@ -1,4 +1,4 @@
-#include "run_summary.hpp"
+#include "emomc/posterior/run_summary.hpp"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,9 @@
 #include <sstream>
 
 #include "emomc/core/errors.hpp"
-#include "quantity_labels.hpp"
-#include "yaml_value.hpp"
+#include "emomc/posterior/quantity_labels.hpp"
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 // The quantities that the verdict is about, the worst first (see worst_of), then the one with the least ESS,
@@ -243,4 +242,4 @@ std::string to_text(const RunSummary& summary, std::size_t max_rows, std::size_t
   return out;
 }
 
-}  // namespace emomc::app
+}  // namespace emomc
