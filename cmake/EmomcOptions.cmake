@@ -56,6 +56,17 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   target_compile_options(emomc_flags INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-mfma> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-mfma>)
 endif()
+# What programs compile with that use the installed libraries: the flags above that the bits of results depend on, for
+# headers of densities.
+add_library(emomc_interface INTERFACE)
+target_compile_features(emomc_interface INTERFACE cxx_std_20)
+target_compile_options(emomc_interface INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>
+  $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 -fmad=false --expt-relaxed-constexpr -Xcompiler=-ffp-contract=off>)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  target_compile_options(emomc_interface INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-mfma> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-mfma>)
+endif()
 # g++ 12 reports overlapping copies in std::string operators that are impossible (GCC PR 105651).
 target_compile_options(emomc_flags INTERFACE
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict>)

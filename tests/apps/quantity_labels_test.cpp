@@ -60,10 +60,10 @@ TEST_F(QuantityLabels, HaveColumnsByName) {
 
 TEST(NumberingLabel, NamesTheColumn) {
   const std::vector<std::string> names{"weights[0]", "means[0,1]"}, labels{"weights[0]", "means[0, waiting]"};
-  EXPECT_EQ(app::numbering_label("means[k,1]", names, labels), "means[k, waiting]");
-  EXPECT_EQ(app::numbering_label("weights[k]", names, labels), "weights[k]");
-  EXPECT_EQ(app::numbering_label("scales[k,0]", names, labels), "scales[k,0]");
-  EXPECT_EQ(app::numbering_label("", names, labels), "");
+  EXPECT_EQ(numbering_label("means[k,1]", names, labels), "means[k, waiting]");
+  EXPECT_EQ(numbering_label("weights[k]", names, labels), "weights[k]");
+  EXPECT_EQ(numbering_label("scales[k,0]", names, labels), "scales[k,0]");
+  EXPECT_EQ(numbering_label("", names, labels), "");
 }
 
 TEST_F(QuantityLabels, HaveBothColumnsOfACovariance) {

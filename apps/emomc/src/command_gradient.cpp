@@ -9,7 +9,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/parameter_file.hpp"
 #include "emomc/posterior/chain_starts.hpp"
-#include "gradient_check.hpp"
+#include "emomc/posterior/gradient_check.hpp"
 #include "run_config.hpp"
 #include "sampling_options.hpp"
 

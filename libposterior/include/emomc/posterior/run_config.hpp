@@ -16,7 +16,6 @@
 
 namespace emomc {
 
-
 struct DataConfig {
   std::vector<std::string> files;    ///< paths or globs, relative to the working directory
   std::vector<std::string> columns;  ///< empty: all except reserved names
@@ -102,5 +101,19 @@ struct RunConfig {
   OutputConfig output;
   bool operator==(const RunConfig&) const = default;
 };
+
+/// The proposal where none is stated. Of the proposals, crank_nicolson with a dense covariance is the one
+/// that ends soonest on the examples of docs/your-own-likelihood.md. A dense metric, which all chains learn
+/// together, saves nuts leapfrogs where parameters are correlated and costs it none elsewhere.
+ProposalConfig default_proposal(const LikelihoodConfig& likelihood);
+
+/// Sets the defaults that depend on config.likelihood, which is stated: priors of a model, and init;
+/// standardize, precision and scale_floor of a likelihood of the user's own. Throws InputError where there is
+/// no such model.
+void set_likelihood_defaults(RunConfig& config);
+
+/// The values of sampler.init that a likelihood has besides a parameter file: "prior", and "kmeans" and "em"
+/// where it has them.
+std::vector<std::string> starts_of_likelihood(const LikelihoodConfig& likelihood);
 
 }  // namespace emomc

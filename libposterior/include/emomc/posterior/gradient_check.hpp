@@ -8,7 +8,7 @@
 
 #include "emomc/posterior/run_setup.hpp"
 
-namespace emomc::app {
+namespace emomc {
 
 /// In the sampler's units, which are the data's where no column is standardised.
 struct PosteriorGradient {
@@ -25,6 +25,9 @@ struct PosteriorGradient {
 /// InputError where theta is outside the support.
 PosteriorGradient posterior_gradient(const Target& target, LikelihoodEngine& engine,
                                      std::span<const double> theta);
+/// The same at u [target.dim_unconstrained()].
+PosteriorGradient posterior_gradient_at(const Target& target, LikelihoodEngine& engine,
+                                        std::span<const double> u);
 
 /// A gradient beside central differences of the log density, which are extrapolated to step 0.
 struct GradientCheck {
@@ -42,4 +45,4 @@ GradientCheck check_gradient(const Target& target, LikelihoodEngine& engine, std
 std::string describe(const GradientCheck& check);
 nlohmann::ordered_json to_json(const GradientCheck& check);
 
-}  // namespace emomc::app
+}  // namespace emomc

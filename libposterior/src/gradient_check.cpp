@@ -1,4 +1,4 @@
-#include "gradient_check.hpp"
+#include "emomc/posterior/gradient_check.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 // Coordinates that are compared, and rows that are evaluated for it: fractions of a second.
@@ -28,9 +28,15 @@ double log_density(const Target& target, LikelihoodEngine& engine, std::span<con
 
 PosteriorGradient posterior_gradient(const Target& target, LikelihoodEngine& engine,
                                      std::span<const double> theta) {
+  std::vector<double> u(static_cast<std::size_t>(target.dim_unconstrained()));
+  target.unconstrain(theta, u);
+  return posterior_gradient_at(target, engine, u);
+}
+
+PosteriorGradient posterior_gradient_at(const Target& target, LikelihoodEngine& engine,
+                                        std::span<const double> u) {
   PosteriorGradient at;
-  at.u.resize(static_cast<std::size_t>(target.dim_unconstrained()));
-  target.unconstrain(theta, at.u);
+  at.u.assign(u.begin(), u.end());
   at.theta.resize(static_cast<std::size_t>(target.dim()));
   const device::PointDensities densities = target.constrain_with_prior(at.u, at.theta);
   at.log_prior = densities.log_prior;
@@ -115,4 +121,4 @@ nlohmann::ordered_json to_json(const GradientCheck& check) {
             {"bound", check.bound}}}};
 }
 
-}  // namespace emomc::app
+}  // namespace emomc
