@@ -16,7 +16,7 @@ class Reader {
     const std::optional<PriorFamily> family = family_from_name(word());
     if (!family) refuse();
     expect(':');
-    const PriorSpec result{*family, arguments(argument_names(*family))};
+    PriorSpec result{*family, arguments(argument_names(*family))};
     expect('}');
     if (!rest_.empty()) refuse();
     return result;
@@ -37,7 +37,7 @@ class Reader {
   }
   std::string word() {
     skip_blanks();
-    const std::string found(rest_.substr(0, rest_.find_first_of(" :,{}")));
+    std::string found(rest_.substr(0, rest_.find_first_of(" :,{}")));
     rest_.remove_prefix(found.size());
     return found;
   }

@@ -103,6 +103,36 @@ def test_draws_have_names_and_shapes():
         draws["nothing"]
 
 
+class OtherArray:
+    """An array that is known by DLPack alone."""
+
+    def __init__(self, values, device=1):
+        self.values, self.device = values, device
+
+    def __dlpack__(self, **options):
+        return self.values.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return (self.device, 0)
+
+
+def test_data_may_be_frames_and_arrays_of_others(faithful):
+    expected = line(faithful).log_posterior([33.0, 11.0, 6.0])
+    assert line({k: OtherArray(v) for k, v in faithful.items()}).log_posterior([33.0, 11.0, 6.0]) == expected
+    with pytest.raises(ValueError, match=r"data\['duration'\]: an array of another device \(DLPack's 2\)"):
+        line({k: OtherArray(v, device=2) for k, v in faithful.items()})
+    pandas = pytest.importorskip("pandas")
+    assert line(pandas.DataFrame(faithful)).log_posterior([33.0, 11.0, 6.0]) == expected
+    X = np.column_stack([faithful["duration"], faithful["waiting"]])
+    as_rows = emomc.Model(
+        data=X,
+        parameters={"m": emomc.real()},
+        log_density="normal_lpdf(c1, m, 10)",
+        priors={"m": emomc.normal(0, 50)},
+    )
+    assert np.isfinite(as_rows.log_posterior([70.0]))
+
+
 def test_nuts_has_statistics(faithful):
     draws = emomc.sample(line(faithful), proposal="nuts", draws=100, warmup=200, chains=2, progress=False)
     idata = pytest.importorskip("arviz") and draws.to_inferencedata()
