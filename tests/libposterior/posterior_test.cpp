@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <sstream>
@@ -218,6 +219,13 @@ TEST(Posterior, AFitIsTheMaximumOfTheLikelihood) {
   EXPECT_NEAR(best.log_likelihood, -1130.26396, 1e-4);
   const Draws draws = sample(posterior, {.chains = 2, .draws = 100, .warmup = 200});
   for (const double x : draws.of("log_likelihood")) EXPECT_LT(x, best.log_likelihood);
+  const std::vector<std::string>& names = posterior.names();
+  const auto of = [&](const std::string& name) {
+    return best.theta.at(
+        static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin()));
+  };
+  // Components may be in either order.
+  EXPECT_NEAR(of("means[0,1]") + of("means[1,1]"), 54.4785 + 79.9681, 1e-3);
 }
 
 TEST(Posterior, ThreadsAndConcurrentRunsChangeNoDraw) {
