@@ -20,7 +20,8 @@ fi
 mv "$work/prefix" "$work/moved"
 cmake -S "$here" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/moved" -DCMAKE_CXX_COMPILER="$compiler" \
   -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror" >/dev/null
-cmake --build "$work/build"
+cmake --build "$work/build" -j 2
+"$work/build/line"
 "$work/build/mixture" "$data" | tee "$work/out"
 grep -q '^weights\[0\] ' "$work/out"
 if cmake -S "$here" -B "$work/none" -DCMAKE_PREFIX_PATH="$work/moved" -DCMAKE_CXX_COMPILER="$compiler" \
