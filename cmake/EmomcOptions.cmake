@@ -2,6 +2,8 @@ option(EMOMC_BUILD_TESTS "Build the tests" ON)
 option(EMOMC_WARNINGS_AS_ERRORS "Fail the build on a warning" OFF)
 set(EMOMC_CUDA "auto" CACHE STRING "Build the CUDA engine: auto, on or off")
 set_property(CACHE EMOMC_CUDA PROPERTY STRINGS auto on off)
+set(EMOMC_PYTHON "auto" CACHE STRING "Build the Python module: auto, on or off")
+set_property(CACHE EMOMC_PYTHON PROPERTY STRINGS auto on off)
 set(EMOMC_GLUE_FLAGS "" CACHE STRING
   "Flags, after all others, of what computes little: the program's own sources and most tests, e.g. -O0 for a quick build")
 set(EMOMC_SANITIZE "" CACHE STRING "Sanitizers of the host code, e.g. address,undefined")
@@ -54,6 +56,17 @@ target_compile_options(emomc_flags INTERFACE
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   # Without this flag each std::fma is a library call. The program checks the processor when it starts.
   target_compile_options(emomc_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-mfma> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-mfma>)
+endif()
+# What programs compile with that use the installed libraries: the flags above that the bits of results depend on, for
+# headers of densities.
+add_library(emomc_interface INTERFACE)
+target_compile_features(emomc_interface INTERFACE cxx_std_20)
+target_compile_options(emomc_interface INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>
+  $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 -fmad=false --expt-relaxed-constexpr -Xcompiler=-ffp-contract=off>)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  target_compile_options(emomc_interface INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-mfma> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-mfma>)
 endif()
 # g++ 12 reports overlapping copies in std::string operators that are impossible (GCC PR 105651).

@@ -12,7 +12,7 @@ if [[ ${1:-} == --planted ]]; then
   copy=$(mktemp -d)
   trap 'rm -rf "$copy"' EXIT
   headers=liblikelihood/include/emomc/device
-  mkdir -p "$copy/$headers" "$copy"/{libcore,libsampler,libspeech,apps}
+  mkdir -p "$copy/$headers" "$copy"/{libcore,libsampler,libposterior,libspeech,apps}
   cp "$headers"/*.hpp "$copy/$headers"
   "$script" "$copy"
   for planted in 'bool f(const std::string& m) { return m == "two_gaussian"; }' \
@@ -37,13 +37,14 @@ blocks=$(sed -nE 's/^ *\{"([a-z_]+)", *(Support::.*)?$/\1/p' "$headers"/*.hpp | 
 [[ -n $names && -n $covariances && -n $blocks ]] || { echo "no model found in $headers"; exit 2; }
 
 # What may stand: the default model; `diagonal` as a shape of proposals; the parts that libsampler divides a
-# covariance into; a key of the output of bench; the full form of a kernel.
+# covariance into; the public names of covariances; a key of the output of bench; the full form of a kernel.
 allowed='^liblikelihood/include/emomc/likelihood/engines\.hpp:
-^apps/emomc/src/run_(config\.hpp|config_keys\.cpp|setup\.cpp):.*"diagonal"
+^(apps/emomc/src/run_config_keys\.cpp|libposterior/(src/(run_setup|sample_config)\.cpp|include/emomc/posterior(/run_config)?\.hpp)):.*"diagonal"
 ^libsampler/src/(target_tables|proposal_blocks)\.cpp:.*"scales"
+^libposterior/src/sample_config\.cpp:.*kNames
 ^apps/emomc/src/command_bench\.cpp:.*\{"covariance", options
 BatchWork::'
-found=$(find libcore liblikelihood libsampler libspeech apps -type f \
+found=$(find libcore liblikelihood libsampler libposterior libspeech apps -type f \
   \( -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cuh' \) -not -path "$headers/*" -print0 |
   LC_ALL=C sort -z | xargs -0 -r grep -nE "\"([^\"]*\b)?($names)(\b[^\"]*)?\"|\"($covariances|$blocks)\"" |
   grep -vE '^[^:]*:[0-9]+: *(//|#include)' | grep -vE "$allowed" || true)

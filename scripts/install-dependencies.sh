@@ -3,16 +3,21 @@
 # are installed; otherwise it needs root or sudo.
 #  --ci     also packages that only continuous integration needs
 #  --fuzz   also clang with libFuzzer, for scripts/fuzz.sh
+#  --python also what building the Python package needs: Python's headers and venv
 set -euo pipefail
 
 packages=(g++ cmake ninja-build git ca-certificates libeigen3-dev libspdlog-dev libyaml-cpp-dev nlohmann-json3-dev
   libcli11-dev libssl-dev libhwy-dev libboost-dev libnetcdf-dev libsndfile1-dev libjs-chart.js libgtest-dev)
 if [[ "${1:-}" == --ci ]]; then
-  packages+=(clang-format clang-tidy-16 clang-16 libclang-rt-16-dev ccache libbenchmark-dev python3-venv
+  packages+=(clang-format clang-tidy-16 clang-16 libclang-rt-16-dev ccache libbenchmark-dev python3-venv python3-dev pkg-config
     r-cran-rstan r-cran-posterior r-cran-jsonlite chromium)
 fi
 if [[ "${1:-}" == --fuzz ]]; then
   packages+=(clang-16 libclang-rt-16-dev)
+fi
+
+if [[ "${1:-}" == --python ]]; then
+  packages+=(python3-dev python3-venv)
 fi
 
 missing=()

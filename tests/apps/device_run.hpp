@@ -1,7 +1,7 @@
 // `emomc run` in the test's own process, on a device that the test provides.
 #pragma once
 
-#include "chain_starts.hpp"
+#include "emomc/posterior/chain_starts.hpp"
 #include "run_identity.hpp"
 #include "sampling_run.hpp"
 

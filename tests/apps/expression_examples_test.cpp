@@ -8,12 +8,12 @@
 #include "emomc/likelihood/engines.hpp"
 #include "emomc/likelihood/expression.hpp"
 #include "emomc/likelihood/table.hpp"
+#include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/target.hpp"
 #include "liblikelihood/random_mixture.hpp"
 #include "program.hpp"
 #include "reference_posterior.hpp"
 #include "run_config.hpp"
-#include "run_setup.hpp"
 
 namespace emomc {
 namespace {
@@ -38,7 +38,7 @@ class LikelihoodExample : public ::testing::TestWithParam<std::string> {
  protected:
   LikelihoodExample() : before_(std::filesystem::current_path()) { std::filesystem::current_path(kSource); }
   ~LikelihoodExample() override { std::filesystem::current_path(before_); }
-  app::RunConfig config() const { return app::load_run_config(kExamples + GetParam() + ".yaml"); }
+  RunConfig config() const { return app::load_run_config(kExamples + GetParam() + ".yaml"); }
 
  private:
   std::filesystem::path before_;
@@ -64,10 +64,10 @@ std::vector<double> theta_of(const ParameterLayout& layout, const nlohmann::json
 TEST_P(LikelihoodExample, HasStansDensities) {
   if (config().likelihood.has_code()) GTEST_SKIP() << "code_test.cpp compares it with its formula";
   const auto reference = stan().at("models").at(GetParam());
-  const app::RunConfig run = config();
+  const RunConfig run = config();
   for (Backend backend : {Backend::reference, Backend::cpu, Backend::cuda}) {
     if (backend == Backend::cuda && !testing::has_gpu()) continue;
-    const app::LoadedExpression own = app::load_expression(run.data, run.likelihood.expression, backend, 1);
+    const LoadedExpression own = load_expression(run.data, run.likelihood.expression, backend, 1);
     const Target target(own.expression->layout(), run.prior, std::span<const double>());
     const auto device = make_device(backend);
     const auto engine = make_engine(backend, own.model, Precision::float64, own.loaded.data, *device);
@@ -79,8 +79,7 @@ TEST_P(LikelihoodExample, HasStansDensities) {
       std::vector<double> rows(engine->num_rows());
       engine->evaluate_rows(theta.data(), rows.data());
       for (double row : rows) terms += std::abs(row);
-      EXPECT_NEAR(value, point.at("log_likelihood").get<double>(), 1e-10 * terms)
-          << app::backend_name(backend);
+      EXPECT_NEAR(value, point.at("log_likelihood").get<double>(), 1e-10 * terms) << backend_name(backend);
       const double prior = point.at("log_prior");
       EXPECT_NEAR(target.log_prior(theta), prior, 1e-10 * (1 + std::abs(prior)));
     }

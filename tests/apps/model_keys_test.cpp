@@ -6,9 +6,9 @@
 #include <map>
 
 #include "config_text.hpp"
+#include "emomc/posterior/model_priors.hpp"
 #include "emomc/sampler/mixture_labels.hpp"
 #include "emomc/sampler/target.hpp"
-#include "model_priors.hpp"
 #include "run_config_keys.hpp"
 #include "run_config_prior.hpp"
 

@@ -1,5 +1,5 @@
 // Quantities are shown with the names of the data's columns and can be named by them.
-#include "quantity_labels.hpp"
+#include "emomc/posterior/quantity_labels.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -60,10 +60,10 @@ TEST_F(QuantityLabels, HaveColumnsByName) {
 
 TEST(NumberingLabel, NamesTheColumn) {
   const std::vector<std::string> names{"weights[0]", "means[0,1]"}, labels{"weights[0]", "means[0, waiting]"};
-  EXPECT_EQ(app::numbering_label("means[k,1]", names, labels), "means[k, waiting]");
-  EXPECT_EQ(app::numbering_label("weights[k]", names, labels), "weights[k]");
-  EXPECT_EQ(app::numbering_label("scales[k,0]", names, labels), "scales[k,0]");
-  EXPECT_EQ(app::numbering_label("", names, labels), "");
+  EXPECT_EQ(numbering_label("means[k,1]", names, labels), "means[k, waiting]");
+  EXPECT_EQ(numbering_label("weights[k]", names, labels), "weights[k]");
+  EXPECT_EQ(numbering_label("scales[k,0]", names, labels), "scales[k,0]");
+  EXPECT_EQ(numbering_label("", names, labels), "");
 }
 
 TEST_F(QuantityLabels, HaveBothColumnsOfACovariance) {

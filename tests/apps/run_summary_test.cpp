@@ -1,6 +1,7 @@
 // The table of a summary.
-#include "run_summary.hpp"
+#include "emomc/posterior/run_summary.hpp"
 
+#include "inspection.hpp"
 #include "program.hpp"
 
 namespace emomc {
@@ -17,7 +18,7 @@ TEST(RunSummary, ACutTableBeginsWithTheWorstQuantities) {
   }
   folder.write("draws.csv", text);
   const auto runs = app::inspect({(folder / "draws.csv").string()}, Numbering::raw);
-  const std::string table = app::to_text(app::summarize_run(runs.at(0), {}), 2);
+  const std::string table = to_text(summarize_run(runs.at(0), {}), 2);
   EXPECT_NE(table.find("broken"), std::string::npos) << table;
   EXPECT_EQ(table.find("constant"), std::string::npos) << table;
 }

@@ -7,8 +7,8 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "emomc/posterior/start_report.hpp"
 #include "program.hpp"
-#include "start_report.hpp"
 
 namespace emomc {
 namespace {
@@ -266,7 +266,6 @@ TEST_F(MultimodalRuns, ModesThatTheRunHasLostAreFound) {
 // The binomial probability of so few draws, at a third of the share: of 1,000 draws at a share of 0.03 ten
 // are expected then, and three or fewer have a probability of 1.0 %, two or fewer of 0.3 %.
 TEST(LostOptima, AreThoseWithTooFewDraws) {
-  using app::is_lost;
   EXPECT_TRUE(is_lost(0.03, 2, 1000));
   EXPECT_FALSE(is_lost(0.03, 4, 1000));
   EXPECT_TRUE(is_lost(0.2, 0, 256));

@@ -9,10 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "emomc/posterior/run_summary.hpp"
+#include "emomc/posterior/text_table.hpp"
 #include "evaluation_results.hpp"
+#include "inspection.hpp"
 #include "program.hpp"
-#include "run_summary.hpp"
-#include "text_table.hpp"
 
 namespace emomc {
 namespace {
@@ -76,7 +77,7 @@ std::vector<std::string> tables_in(const std::string& text) {
 
 std::size_t widest(const std::vector<std::string>& lines) {
   std::size_t width = 0;
-  for (const auto& line : lines) width = std::max(width, app::width_of(line));
+  for (const auto& line : lines) width = std::max(width, width_of(line));
   return width;
 }
 
@@ -174,7 +175,7 @@ TEST_F(Terminal, TimesAndScoresAreNotWiderThanTheTerminal) {
                                       {"classes", {"happy", "hot anger"}},
                                       {"convergence", {{"converged", 1.0}, {"pairs", 8}}}};
   const auto tables = [&](std::size_t width) { return tables_in(app::scores_text(scores, width)); };
-  EXPECT_EQ(widest(tables(app::kUnlimited)), widest(tables(200)));
+  EXPECT_EQ(widest(tables(kUnlimited)), widest(tables(200)));
   for (const std::size_t width : {30, 50, 70}) EXPECT_LE(widest(tables(width)), width);
 }
 
@@ -218,7 +219,6 @@ TEST_F(Terminal, DigitsFollowTheStandardDeviation) {
 }
 
 TEST(TextTable, ValuesHaveTheDigitsThatTheirSpreadAllows) {
-  using app::value_text;
   EXPECT_EQ(value_text(-1673912.3, 1.44), "-1673912.30");
   EXPECT_EQ(value_text(-1673912.3, 9), "-1673912.3");
   EXPECT_EQ(value_text(-73914.23, 759), "-73914");
@@ -227,26 +227,26 @@ TEST(TextTable, ValuesHaveTheDigitsThatTheirSpreadAllows) {
   EXPECT_EQ(value_text(1673912.25, 0), "1673912.25");
   EXPECT_EQ(value_text(1.23456e-20, 1e-21), "1.235e-20");
   EXPECT_EQ(value_text(std::nan(""), 1), "nan");
-  EXPECT_EQ(app::significant_text(12345, 3), "12345");
-  EXPECT_EQ(app::significant_text(0.012345, 2), "0.012");
-  EXPECT_EQ(app::significant_text(0, 2), "0");
+  EXPECT_EQ(significant_text(12345, 3), "12345");
+  EXPECT_EQ(significant_text(0.012345, 2), "0.012");
+  EXPECT_EQ(significant_text(0, 2), "0");
 }
 
 TEST(TextTable, NaNHasNoSignAndCountsHaveTheirPlural) {
-  app::TextTable table({{"name"}, {"value"}});
+  TextTable table({{"name"}, {"value"}});
   table.add({"a", fmt::format("{:.3f}", std::copysign(std::nan(""), -1.0))});
-  EXPECT_EQ(table.text(app::kUnlimited).find('-'), std::string::npos) << table.text(app::kUnlimited);
-  EXPECT_NE(table.text(app::kUnlimited).find("nan"), std::string::npos);
-  EXPECT_EQ(app::counted(1, "row"), "1 row");
-  EXPECT_EQ(app::counted(0, "row"), "0 rows");
-  EXPECT_EQ(app::counted(2, "optimum", "optima"), "2 optima");
+  EXPECT_EQ(table.text(kUnlimited).find('-'), std::string::npos) << table.text(kUnlimited);
+  EXPECT_NE(table.text(kUnlimited).find("nan"), std::string::npos);
+  EXPECT_EQ(counted(1, "row"), "1 row");
+  EXPECT_EQ(counted(0, "row"), "0 rows");
+  EXPECT_EQ(counted(2, "optimum", "optima"), "2 optima");
 }
 
 // The quantity of the verdict has a smaller R-hat than the others, and is a density on a grid.
 TEST(TextTable, ATableThatIsCutHasTheQuantitiesOfTheVerdict) {
-  app::RunSummary summary;
+  RunSummary summary;
   for (int q = 0; q < 30; ++q) {
-    app::SummaryRow row;
+    SummaryRow row;
     row.name = row.label = "q" + std::to_string(q);
     row.summary.rhat = 1.1 + q;
     summary.rows.push_back(row);
@@ -257,7 +257,7 @@ TEST(TextTable, ATableThatIsCutHasTheQuantitiesOfTheVerdict) {
   summary.rows[4].summary.rhat = 1;
   summary.rows[4].named = 0;
   summary.num_failed = 1;
-  const std::string text = app::to_text(summary, 12);
+  const std::string text = to_text(summary, 12);
   EXPECT_NE(text.find("\nq3 "), std::string::npos) << text;
   EXPECT_NE(text.find("\nmixture_density[0,2] "), std::string::npos) << text;
   EXPECT_NE(text.find("\nq29 "), std::string::npos) << text;
@@ -273,7 +273,7 @@ TEST_F(Terminal, TheWorstQuantityIsMarkedForTheTable) {
                  return previous;
                }));
   const auto runs = app::inspect({(folder / "draws.csv").string()}, Numbering::mended);
-  const app::RunSummary summary = app::summarize_run(runs.at(0), {});
+  const RunSummary summary = summarize_run(runs.at(0), {});
   for (const auto& row : summary.rows)
     EXPECT_EQ(row.named == 0, row.name == "q11") << row.name << " " << row.named;
   EXPECT_GE(summary.num_failed, 1u);

@@ -2,8 +2,8 @@
 #include "class_model.hpp"
 
 #include "emomc/core/sha256.hpp"
+#include "emomc/posterior/run_setup.hpp"
 #include "fuzz_input.hpp"
-#include "run_setup.hpp"
 
 using namespace emomc;
 using namespace emomc::fuzz;

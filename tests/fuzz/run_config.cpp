@@ -10,7 +10,7 @@ using namespace emomc::fuzz;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   read_or_refuse([&] {
-    const app::RunConfig config = app::parse_run_config(std::string(text_of(data, size)), "fuzz.yaml");
+    const RunConfig config = app::parse_run_config(std::string(text_of(data, size)), "fuzz.yaml");
     if (!(app::parse_run_config(app::to_yaml(config), "fuzz.yaml") == config))
       throw std::logic_error("written out, it means something else");
   });

@@ -1,12 +1,13 @@
 // Reads a run directory as summary, diagnose and report do.
 #include <nlohmann/json.hpp>
 
-#include "diagnose.hpp"
+#include "emomc/posterior/diagnose.hpp"
+#include "emomc/posterior/run_summary.hpp"
 #include "evaluation_report.hpp"
+#include "inspection.hpp"
 #include "report.hpp"
 #include "run_data.hpp"
 #include "run_folder.hpp"
-#include "run_summary.hpp"
 
 using namespace emomc;
 using namespace emomc::fuzz;
@@ -14,12 +15,12 @@ using namespace emomc::fuzz;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const RunFolder folder(text_of(data, size));
   read_or_refuse([&] {
-    const app::Inspection run = app::inspect_run(folder.path(), Numbering::mended);
-    app::diagnose(run);
-    const app::RunSummary summary = app::summarize_run(run, {"means*"});
-    app::to_json(summary).dump();
-    app::to_csv(summary);
-    app::to_text(summary, 12);
+    const Inspection run = app::inspect_run(folder.path(), Numbering::mended);
+    diagnose(run);
+    const RunSummary summary = summarize_run(run, {"means*"});
+    to_json(summary).dump();
+    to_csv(summary);
+    to_text(summary, 12);
     app::report_html(run, folder.path(), {});
   });
   if (app::run_kind(folder.path()) == "evaluation")

@@ -3,8 +3,8 @@
 
 #include "checksums.hpp"
 #include "emomc/likelihood/table.hpp"
+#include "emomc/posterior/run_setup.hpp"
 #include "fuzz_input.hpp"
-#include "run_setup.hpp"
 
 namespace emomc::fuzz {
 
@@ -20,7 +20,7 @@ class RunFolder {
     const auto at = manifest.find("@HASH@");
     if (at == std::string::npos) return;
     read_or_refuse([&] {
-      manifest.replace(at, 6, app::hash_table(read_table({{path() / "data.csv"}, {}})));
+      manifest.replace(at, 6, hash_table(read_table({{path() / "data.csv"}, {}})));
       set_content(path() / "manifest.json", manifest);
     });
   }

@@ -8,9 +8,9 @@
 #include "emomc/likelihood/mixture_start.hpp"
 #include "emomc/likelihood/model_info.hpp"
 #include "emomc/likelihood/simulate.hpp"
+#include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/run_chains.hpp"
 #include "run_config_prior.hpp"
-#include "run_setup.hpp"
 
 namespace emomc::app {
 namespace {

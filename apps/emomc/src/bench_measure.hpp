@@ -5,6 +5,7 @@
 #include <string>
 
 #include "emomc/likelihood/engines.hpp"
+#include "emomc/posterior/run_config.hpp"
 
 namespace emomc::app {
 
@@ -29,7 +30,6 @@ struct BenchResult {
   std::string device;
 };
 
-struct RunConfig;
 /// The times of evaluations of a likelihood of the user's own without and with gradients, on the data of its
 /// configuration and at a draw from its prior; steps are not measured. `bench.rows` becomes the number of
 /// rows.

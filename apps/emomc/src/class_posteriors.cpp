@@ -4,10 +4,10 @@
 #include <cmath>
 #include <optional>
 
-#include "chain_starts.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/mixture_fit.hpp"
 #include "emomc/likelihood/model_info.hpp"
+#include "emomc/posterior/chain_starts.hpp"
 #include "emomc/sampler/prior_units.hpp"
 #include "emomc/sampler/run_chains.hpp"
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "emomc/posterior/run_setup.hpp"
 #include "evaluation_plan.hpp"
-#include "run_setup.hpp"
 
 namespace emomc::app {
 

@@ -4,16 +4,18 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "chain_starts.hpp"
 #include "code_options.hpp"
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/posterior/chain_starts.hpp"
+#include "emomc/posterior/gradient_check.hpp"
+#include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/prior_units.hpp"
 #include "evaluation_check.hpp"
-#include "gradient_check.hpp"
+#include "precision_check.hpp"
 #include "progress.hpp"
+#include "run_config.hpp"
 #include "run_identity.hpp"
-#include "run_setup.hpp"
 #include "sampling_options.hpp"
 
 namespace emomc::app {
@@ -65,7 +67,7 @@ void check(const Options& options) {
   const RunConfig config = load_run_config(options.config, options.overrides());
   RunSetup setup = set_up(config);
   const std::vector<double> starts = find_starts(config, setup);
-  setup.precision = measure_mixed_precision(config, setup, starts, Verbosity::normal);
+  const PrecisionError precision = measure_mixed_precision(config, setup, starts, Verbosity::normal);
   // In mixed precision differences are too coarse to be compared with.
   const bool is_exact =
       setup.backend == Backend::reference || config.likelihood.precision == Precision::float64;
@@ -112,7 +114,7 @@ void check(const Options& options) {
                                 {"output_bytes", output},
                                 {"evaluations", evaluations}};
     json["starts"] = to_json(setup.starts);
-    if (setup.precision.is_measured) json["mixed_precision"] = to_json(setup.precision);
+    if (precision.is_measured) json["mixed_precision"] = to_json(precision);
     if (gradient.is_done) json["gradient"] = to_json(gradient);
     for (const auto& prior : priors)
       json["priors"].push_back(
@@ -134,7 +136,7 @@ void check(const Options& options) {
   const StartLines about_starts = describe(setup.starts);
   for (const auto& line : about_starts.said) std::cout << line << '\n';
   for (const auto& line : about_starts.warned) std::cout << "warning: " << line << '\n';
-  const StartLines about_precision = describe(setup.precision);
+  const StartLines about_precision = describe(precision);
   for (const auto& line : about_precision.said) std::cout << line << '\n';
   for (const auto& line : about_precision.warned) std::cout << "warning: " << line << '\n';
   if (const std::string text = describe(gradient); !text.empty())

@@ -9,9 +9,9 @@
 
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/posterior/run_setup.hpp"
 #include "emomc/speech/corpus.hpp"
 #include "recording_classifier.hpp"
-#include "run_setup.hpp"
 #include "yaml_reader.hpp"
 
 namespace emomc::app {

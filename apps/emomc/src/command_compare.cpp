@@ -8,15 +8,15 @@
 
 #include "code_options.hpp"
 #include "commands.hpp"
-#include "diagnose.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/posterior/diagnose.hpp"
+#include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/cross_validation.hpp"
 #include "input_kind.hpp"
 #include "inspection.hpp"
 #include "netcdf_file.hpp"
 #include "pointwise.hpp"
 #include "run_data.hpp"
-#include "text_table.hpp"
 
 namespace emomc::app {
 namespace {

@@ -4,8 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
-#include "diagnose.hpp"
-#include "text_table.hpp"
+#include "emomc/posterior/diagnose.hpp"
+#include "emomc/posterior/text_table.hpp"
+#include "inspection.hpp"
 
 namespace emomc::app {
 namespace {

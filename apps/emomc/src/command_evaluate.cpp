@@ -7,13 +7,13 @@
 #include "commands.hpp"
 #include "corpus_features.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/posterior/text_table.hpp"
 #include "evaluation_report.hpp"
 #include "evaluation_results.hpp"
 #include "evaluation_run.hpp"
 #include "sampling_options.hpp"
 #include "sampling_run.hpp"
 #include "signals.hpp"
-#include "text_table.hpp"
 
 namespace emomc::app {
 namespace {

@@ -7,13 +7,13 @@
 #include "commands.hpp"
 #include "corpus_features.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/files.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "emomc/speech/corpus.hpp"
 #include "run_config_keys.hpp"
 #include "run_data.hpp"
 #include "sampling_options.hpp"
-#include "text_table.hpp"
 
 namespace emomc::app {
 namespace {

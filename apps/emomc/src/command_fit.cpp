@@ -7,16 +7,18 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "chain_starts.hpp"
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/mixture_fit.hpp"
 #include "emomc/likelihood/mixture_start.hpp"
 #include "emomc/likelihood/parameter_file.hpp"
+#include "emomc/posterior/mixture_fits.hpp"
+#include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/output_file.hpp"
 #include "emomc/sampler/run_directory.hpp"
+#include "emomc/sampler/starts.hpp"
 #include "fit_errors.hpp"
-#include "run_setup.hpp"
+#include "run_config.hpp"
 #include "sampling_options.hpp"
 #include "yaml_value.hpp"
 
@@ -79,43 +81,6 @@ std::vector<double> start_of_pair(const LoadedData& loaded, int restart) {
   return {fraction, mean, sd / ratio, sd * ratio};
 }
 
-// Starting points of the fits, and the number of short fits that each represents.
-struct FitStarts {
-  std::vector<std::vector<double>> points;
-  std::vector<std::size_t> num_fits;
-  std::size_t num_short_fits = 0;  ///< 0: there were none
-  std::size_t num_degenerate = 0;  ///< of the short fits; these are not followed
-};
-
-FitStarts starts_of_pool(const Options& options, const RunConfig& config, const RunSetup& setup) {
-  const MixturePool pool(setup.loaded.data, setup.model, pool_options(config, setup));
-  std::vector<std::vector<double>> fits;
-  for (const ShortFit& fit : pool.fits()) fits.push_back(fit.theta);
-  const auto host = make_device(Backend::cpu);
-  const auto engine =
-      make_engine(Backend::cpu, setup.model, Precision::float64, pool.rows(), *host, config.threads);
-  const auto rows = static_cast<double>(setup.loaded.data.num_rows);
-  const auto groups = equal_fits(*engine, fits, rows);
-  FitStarts sound, degenerate;
-  for (const auto& group : groups) {
-    const std::vector<double>& theta = fits[group.front()];
-    FitStarts& of = degeneracy(*setup.target, theta, rows).empty() ? sound : degenerate;
-    of.points.push_back(
-        permute_components(setup.engine->layout(), order_of_prior(*setup.target, theta), theta));
-    of.num_fits.push_back(group.size());
-  }
-  // Degenerate fits are followed only if there are no others.
-  std::size_t num_degenerate = 0;
-  for (const std::size_t n : degenerate.num_fits) num_degenerate += n;
-  const bool are_all_degenerate = sound.points.empty();
-  FitStarts result = are_all_degenerate ? std::move(degenerate) : std::move(sound);
-  result.num_short_fits = fits.size();
-  result.num_degenerate = are_all_degenerate ? 0 : num_degenerate;
-  const auto most = static_cast<std::size_t>(options.restarts);
-  if (result.points.size() > most) result.points.resize(most);
-  return result;
-}
-
 // EM from several starts on at most 20,000 evenly spaced rows; the distinct optima, each moved uphill on all
 // rows by Newton's method, which on many rows takes a tenth of the time of EM.
 FitStarts starts_of_pair(const Options& options, const RunConfig& config, const RunSetup& setup) {
@@ -152,46 +117,10 @@ FitStarts starts_of(const Options& options, const RunConfig& config, const RunSe
   } else if (is_pair(info_of(config.likelihood))) {
     return starts_of_pair(options, config, setup);
   } else {
-    return starts_of_pool(options, config, setup);
+    return fit_starts(config, setup, options.restarts);
   }
   starts.num_fits.assign(starts.points.size(), 1);
   return starts;
-}
-
-// The result that is returned, and facts about the others.
-struct Chosen {
-  FitResult best;
-  std::string degenerate;          ///< the reason why the best result is degenerate; empty: it is not
-  std::size_t num_reached = 0;     ///< number of starts, or of short fits, that reached it
-  std::size_t num_degenerate = 0;  ///< number of those that reached a degenerate point
-};
-
-Chosen choose(const std::vector<FitResult>& results, const FitStarts& starts, const RunConfig& config,
-              const RunSetup& setup) {
-  const auto rows = static_cast<double>(setup.loaded.data.num_rows);
-  Chosen chosen;
-  chosen.num_degenerate = starts.num_degenerate;
-  std::vector<std::vector<double>> points;
-  std::vector<std::string> why;
-  std::size_t best = 0;
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    points.push_back(results[i].theta);
-    why.push_back(degeneracy(*setup.target, results[i].theta, rows));
-    const bool sound = why[i].empty(), best_is_sound = why[best].empty();
-    if (sound != best_is_sound ? sound : results[i].objective > results[best].objective) best = i;
-  }
-  chosen.best = results[best];
-  chosen.degenerate = why[best];
-  const auto host = make_device(Backend::cpu);
-  const auto engine =
-      make_engine(Backend::cpu, setup.model, Precision::float64, setup.loaded.data, *host, config.threads);
-  for (const auto& group : equal_fits(*engine, points, rows))
-    for (const std::size_t i : group) {
-      if (std::find(group.begin(), group.end(), best) != group.end())
-        chosen.num_reached += starts.num_fits[i];
-      if (!why[i].empty() && starts.num_degenerate == 0) chosen.num_degenerate += starts.num_fits[i];
-    }
-  return chosen;
 }
 
 FitOptions fit_options(const Options& options, const RunConfig& config, const RunSetup& setup) {
@@ -251,7 +180,7 @@ std::string models_with_em() {
   return joined(names);
 }
 
-void print(const Options& options, const RunConfig& config, const RunSetup& setup, const Chosen& chosen,
+void print(const Options& options, const RunConfig& config, const RunSetup& setup, const ChosenFit& chosen,
            const FitStarts& starts, const FitObjective::Errors& errors, double seconds_per_round) {
   const FitResult& best = chosen.best;
   const std::size_t num_starts = starts.num_short_fits > 0 ? starts.num_short_fits : starts.points.size();
@@ -341,7 +270,7 @@ int fit(const Options& options) {
     rounds += results.back().rounds;
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began;
-  const Chosen chosen = choose(results, starts, config, setup);
+  const ChosenFit chosen = choose_fit(results, starts, config, setup);
   FitObjective::Errors errors;
   if (!chosen.degenerate.empty())
     errors.why_none = "the fit is degenerate";

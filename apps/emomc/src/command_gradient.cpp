@@ -4,12 +4,12 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "chain_starts.hpp"
 #include "code_options.hpp"
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/parameter_file.hpp"
-#include "gradient_check.hpp"
+#include "emomc/posterior/chain_starts.hpp"
+#include "emomc/posterior/gradient_check.hpp"
 #include "run_config.hpp"
 #include "sampling_options.hpp"
 

@@ -6,6 +6,7 @@
 #include "emomc/sampler/output_file.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "evaluation_report.hpp"
+#include "inspection.hpp"
 #include "report.hpp"
 #include "run_data.hpp"
 

@@ -3,17 +3,20 @@
 
 #include <chrono>
 
-#include "chain_starts.hpp"
 #include "code_options.hpp"
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/runtime_kernel.hpp"
+#include "emomc/posterior/chain_starts.hpp"
+#include "emomc/posterior/run_summary.hpp"
 #include "emomc/sampler/files.hpp"
 #include "expression_run.hpp"
+#include "inspection.hpp"
 #include "netcdf_file.hpp"
+#include "precision_check.hpp"
+#include "run_config.hpp"
 #include "run_log.hpp"
 #include "run_netcdf.hpp"
-#include "run_summary.hpp"
 #include "sampling_options.hpp"
 #include "sampling_run.hpp"
 #include "signals.hpp"
@@ -42,7 +45,8 @@ class Sampling {
         identity_(identity_of(config)),
         files_(config, setup_, options.verbosity(), identity_) {
     if (!claim_.checkpoint()) {
-      setup_.precision = measure_mixed_precision(config, setup_, starts_, options.verbosity());
+      precision_ = measure_mixed_precision(config, setup_, starts_, options.verbosity());
+      files_.set_precision(precision_);
       return;
     }
     refuse_another_run(*claim_.checkpoint(), identity_, config, setup_);
@@ -68,7 +72,7 @@ class Sampling {
     const StartLines about_starts = describe(setup_.starts);  // none where the run goes on
     for (const auto& line : about_starts.said) logger->info(line);
     for (const auto& line : about_starts.warned) logger->warn("warning: {}", line);
-    const StartLines about_precision = describe(setup_.precision);
+    const StartLines about_precision = describe(precision_);
     for (const auto& line : about_precision.said) logger->info(line);
     for (const auto& line : about_precision.warned) logger->warn("warning: {}", line);
     if (claim_.checkpoint()) logger->info("going on from step {}", claim_.checkpoint()->state.step);
@@ -143,6 +147,7 @@ class Sampling {
   std::filesystem::path directory_;
   RunClaim claim_;
   RunSetup setup_;
+  PrecisionError precision_;  ///< of an expression, where it was measured
   std::vector<double> starts_;
   RunIdentity identity_;
   RunFiles files_;

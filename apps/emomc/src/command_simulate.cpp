@@ -16,6 +16,7 @@
 #include "emomc/sampler/target.hpp"
 #include "expression_config.hpp"
 #include "expression_simulation.hpp"
+#include "run_config.hpp"
 #include "simulation_config.hpp"
 #include "yaml_value.hpp"
 

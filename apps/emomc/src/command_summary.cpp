@@ -5,10 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "emomc/posterior/run_summary.hpp"
+#include "emomc/posterior/text_table.hpp"
+#include "inspection.hpp"
 #include "predictive.hpp"
 #include "progress.hpp"
-#include "run_summary.hpp"
-#include "text_table.hpp"
 
 namespace emomc::app {
 namespace {

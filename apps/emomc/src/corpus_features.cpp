@@ -5,7 +5,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
 #include "emomc/likelihood/standardize.hpp"
-#include "run_setup.hpp"
+#include "emomc/posterior/run_setup.hpp"
 #include "yaml_reader.hpp"
 
 namespace emomc::app {

@@ -5,10 +5,10 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"
+#include "emomc/posterior/model_priors.hpp"
 #include "emomc/sampler/run_chains.hpp"
 #include "evaluation_config_keys.hpp"
 #include "input_kind.hpp"
-#include "model_priors.hpp"
 #include "run_config_keys.hpp"
 #include "run_config_prior.hpp"
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "emomc/posterior/text_table.hpp"
 #include "evaluation_results.hpp"
-#include "text_table.hpp"
 
 namespace emomc::app {
 namespace {

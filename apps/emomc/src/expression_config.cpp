@@ -311,23 +311,4 @@ void refuse_order_of_prior(const YamlNode& root, const ExpressionSpec& spec) {
           name + ".order: increasing (or decreasing)");
 }
 
-PriorPart prior_part(const ExpressionSpec& spec, const std::string& parameter) {
-  for (const ExpressionParameter& p : parameters_of(spec)) {
-    if (p.name != parameter) continue;
-    PriorPart part;
-    part.name = p.name;
-    part.domain = p.support == Support::positive        ? Domain::positive
-                  : p.support == Support::unit_interval ? Domain::unit
-                  : p.support == Support::simplex       ? Domain::simplex
-                                                        : Domain::real;
-    part.length = p.shape.empty() ? 0 : p.shape[0];
-    part.default_prior = part.domain == Domain::positive  ? "{half_normal: 1}"
-                         : part.domain == Domain::unit    ? "{beta: {a: 1, b: 1}}"
-                         : part.domain == Domain::simplex ? "{dirichlet: 1}"
-                                                          : "{normal: {mean: 0, sd: 10}}";
-    return part;
-  }
-  throw std::logic_error("prior_part: there is no parameter " + parameter);
-}
-
 }  // namespace emomc::app

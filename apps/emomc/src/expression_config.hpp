@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model_priors.hpp"
+#include "emomc/posterior/prior_rules.hpp"
 #include "run_config.hpp"
 #include "run_config_keys.hpp"
 
@@ -24,9 +24,6 @@ void read_expression(const YamlNode& root, RunConfig& config);
 
 /// Refuses prior.order, which only models have.
 [[noreturn]] void refuse_order_of_prior(const YamlNode& root, const ExpressionSpec& spec);
-
-/// What the prior of a parameter may be. Throws std::logic_error where there is no such parameter.
-PriorPart prior_part(const ExpressionSpec& spec, const std::string& parameter);
 
 /// "real", "positive", "unit_interval", "simplex".
 std::string support_name(Support support);

@@ -3,31 +3,11 @@
 #include <nlohmann/json.hpp>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/posterior/written_draws.hpp"
 #include "run_config.hpp"
 #include "run_data.hpp"
 
 namespace emomc::app {
-namespace {
-
-// Adds the derived quantities of each draw, with their names and shapes.
-void add_derived(const Expression& expression, DrawSet& draws) {
-  if (expression.derived().empty() || draws.num_draws == 0) return;
-  const auto dim = static_cast<std::size_t>(expression.layout().dim());
-  const ParameterLayout derived{expression.derived()};
-  const std::size_t first = draws.num_quantities();
-  for (const std::string& name : element_names(derived)) draws.add(name);
-  const std::size_t total = draws.num_chains() * draws.num_draws;
-  std::vector<double> theta(dim), values(static_cast<std::size_t>(derived.dim()));
-  for (std::size_t i = 0; i < total; ++i) {
-    for (std::size_t j = 0; j < dim; ++j) theta[j] = draws.values[(draws.num_log_densities + j) * total + i];
-    expression.derive(theta.data(), values.data());
-    for (std::size_t j = 0; j < values.size(); ++j) draws.values[(first + j) * total + i] = values[j];
-  }
-  draws.layout.blocks.insert(draws.layout.blocks.end(), derived.blocks.begin(), derived.blocks.end());
-}
-
-}  // namespace
-
 std::shared_ptr<const Expression> expression_of_run(const std::filesystem::path& directory) {
   const std::filesystem::path file = directory / "config.yaml";
   std::error_code error;

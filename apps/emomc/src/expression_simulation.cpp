@@ -10,10 +10,10 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/parameter_file.hpp"
 #include "emomc/likelihood/table.hpp"
+#include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/output_file.hpp"
 #include "emomc/sampler/target.hpp"
 #include "expression_run.hpp"
-#include "run_setup.hpp"
 #include "yaml_value.hpp"
 
 namespace emomc::app {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "emomc/posterior/run_setup.hpp"
 #include "run_config.hpp"
-#include "run_setup.hpp"
 
 namespace emomc::app {
 

@@ -1,9 +1,5 @@
 #include "inspection.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -12,9 +8,7 @@
 #include "expression_run.hpp"
 #include "input_kind.hpp"
 #include "netcdf_file.hpp"
-#include "quantity_labels.hpp"
 #include "run_data.hpp"
-#include "start_report.hpp"
 
 namespace emomc::app {
 namespace {
@@ -31,55 +25,6 @@ std::vector<double> numbers_at(const nlohmann::json& json, const char* key) {
   if (json.is_object() && json.contains(key) && json[key].is_array())
     for (const auto& item : json[key]) numbers.push_back(item.is_number() ? item.get<double>() : kNan);
   return numbers;
-}
-
-Inspection inspect_draws(DrawSet draws, RunFacts facts, Numbering numbering) {
-  ThreadPool threads(0);
-  const bool ordered_by_prior = !facts.exchangeable_components;
-  Inspection run{
-      diagnose_draws(std::move(draws), numbering, ordered_by_prior, threads), std::move(facts), {}};
-  run.quantity_labels = labels_of(run.draws, run.first_label_free, run.facts.columns);
-  return run;
-}
-
-}  // namespace
-
-namespace {
-
-std::optional<RunFacts::Starts> starts_of(const nlohmann::json& json) {
-  if (!json.is_object()) return {};
-  const auto points = number_at(json, "points");
-  if (!points) return {};
-  RunFacts::Starts starts;
-  starts.points = *points;
-  starts.fits = number_at(json, "fits").value_or(0);
-  starts.degenerate_fits = number_at(json, "degenerate_fits").value_or(0);
-  starts.followed = number_at(json, "followed_draws").value_or(0);
-  const auto optima = json.find("optima");
-  if (optima == json.end() || !optima->is_array()) return starts;
-  for (const auto& optimum : *optima) {
-    if (!optimum.is_object()) continue;
-    if (&optimum == &optima->front()) starts.fits_of_best = number_at(optimum, "fits").value_or(0);
-    const auto chains = optimum.find("chains");
-    const bool has_chain = chains != optimum.end() && chains->is_array() && !chains->empty();
-    (has_chain ? starts.optima : starts.left_out) += 1;
-    const double share = number_at(optimum, "share").value_or(0);
-    if (!has_chain) starts.share_left_out += share;
-    const auto count = [&](const char* key) {
-      return static_cast<std::size_t>(std::clamp(number_at(optimum, key).value_or(0), 0.0, 1e9));
-    };
-    StartReport::Place place;
-    place.share = share;
-    place.num_draws = count("draws");
-    place.num_examined = count("examined_draws");
-    place.recognised = number_at(optimum, "recognised").value_or(1);
-    if (optimum.contains("draws") &&
-        is_lost(place, static_cast<std::size_t>(std::clamp(starts.followed, 0.0, 1e9)))) {
-      starts.num_lost += 1;
-      starts.share_of_lost += share;
-    }
-  }
-  return starts;
 }
 
 // All files of chains/ may be of another run.
@@ -132,23 +77,6 @@ RunFacts read_facts(const std::filesystem::path& file, DrawSet& draws) {
       chains % static_cast<std::size_t>(superchains) == 0)
     draws.chains_per_superchain = chains / static_cast<std::size_t>(superchains);
   return facts;
-}
-
-std::string labels_name(Labels labels) {
-  switch (labels) {
-    case Labels::as_sampled:
-      return "as_sampled";
-    case Labels::relabelled:
-      return "relabelled";
-    case Labels::unmended:
-      return "unmended";
-  }
-  return "";
-}
-
-std::string overlap_text(const ComponentOverlap& overlap) {
-  return fmt::format("components {} and {} cannot be told apart in {:.1f} % of the draws", overlap.first,
-                     overlap.second, 100 * overlap.share);
 }
 
 Inspection inspect_run(const std::filesystem::path& directory, Numbering numbering) {

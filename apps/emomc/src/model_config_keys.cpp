@@ -6,7 +6,8 @@
 #include <optional>
 #include <stdexcept>
 
-#include "model_priors.hpp"
+#include "emomc/posterior/model_priors.hpp"
+#include "run_config.hpp"
 #include "run_config_prior.hpp"
 
 namespace emomc::app {

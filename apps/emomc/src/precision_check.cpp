@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "emomc/device/random.hpp"
-#include "run_setup.hpp"
+#include "emomc/posterior/run_setup.hpp"
 
 namespace emomc::app {
 namespace {

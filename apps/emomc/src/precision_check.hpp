@@ -5,13 +5,12 @@
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 
+#include "emomc/posterior/run_setup.hpp"
+#include "emomc/posterior/start_report.hpp"
 #include "progress.hpp"
 #include "run_config.hpp"
-#include "start_report.hpp"
 
 namespace emomc::app {
-
-struct RunSetup;
 
 /// The errors of differences of log densities: a decision to accept depends on nothing else.
 struct PrecisionError {

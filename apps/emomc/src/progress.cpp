@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <ctime>
 
-#include "text_table.hpp"
+#include "emomc/posterior/text_table.hpp"
 
 namespace emomc::app {
 
@@ -29,16 +29,6 @@ std::string duration_text(double seconds) {
   const auto whole = std::lround(seconds);
   if (seconds < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
   return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
-}
-
-std::string bytes_text(double bytes) {
-  const char* units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
-  int unit = 0;
-  while (bytes >= 1000 && unit < 5) {
-    bytes /= 1000;
-    ++unit;
-  }
-  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 1, units[unit]);
 }
 
 void ProgressLine::show(const Progress& p) {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 
+#include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/run_chains.hpp"
 
 namespace emomc::app {
@@ -51,8 +52,6 @@ class CountLine {
 
 /// The current time, as "2026-01-31T23:59:59Z".
 std::string utc_now();
-/// For example "1.5 MB"; a kB has 1000 bytes.
-std::string bytes_text(double bytes);
 /// For example "1 h 02 min" or "3.4 s".
 std::string duration_text(double seconds);
 

@@ -14,9 +14,9 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
 #include "emomc/core/thread_pool.hpp"
+#include "emomc/posterior/run_setup.hpp"
 #include "emomc/speech/corpus.hpp"
 #include "progress.hpp"
-#include "run_setup.hpp"
 #include "yaml_reader.hpp"
 
 namespace emomc::app {

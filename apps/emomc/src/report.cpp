@@ -11,16 +11,16 @@
 #include <numeric>
 
 #include "citation.hpp"
-#include "diagnose.hpp"
+#include "emomc/posterior/diagnose.hpp"
+#include "emomc/posterior/quantity_labels.hpp"
+#include "emomc/posterior/run_summary.hpp"
+#include "emomc/posterior/text_table.hpp"
 #include "html_page.hpp"
 #include "json_value.hpp"
 #include "predictive.hpp"
 #include "progress.hpp"
-#include "quantity_labels.hpp"
 #include "report_assets.hpp"
 #include "run_data.hpp"
-#include "run_summary.hpp"
-#include "text_table.hpp"
 
 namespace emomc::app {
 namespace {

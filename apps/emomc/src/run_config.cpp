@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/posterior/model_priors.hpp"
 #include "expression_config.hpp"
 #include "input_kind.hpp"
-#include "model_priors.hpp"
 #include "run_config_keys.hpp"
 #include "run_config_prior.hpp"
 #include "yaml_reader.hpp"
@@ -45,18 +45,6 @@ void require_data_file(const YamlNode& root) {
             "this key is missing; write the data to sample, as in data: {file: features/sad.csv}");
 }
 
-/// Defaults of a likelihood of the user's own. Of the proposals, crank_nicolson with a dense covariance is
-/// the one that ends soonest on the examples of docs/your-own-likelihood.md. A dense metric, which all chains
-/// learn together, saves nuts leapfrogs where parameters are correlated and costs it none elsewhere.
-void set_expression_defaults(const YamlNode& root, RunConfig& config) {
-  config.data.standardize = false;
-  config.likelihood.precision = Precision::float64;
-  config.prior.scale_floor = 0;
-  config.sampler.init = "prior";
-  if (find_value(root, "sampler.proposal.kind") == nullptr) config.sampler.proposal.kind = "crank_nicolson";
-  if (find_value(root, "sampler.proposal.shape") == nullptr) config.sampler.proposal.shape = "dense";
-}
-
 /// Reads the priors of the parameters of a likelihood of the user's own, each of which needs one.
 void read_priors_of_expression(const YamlNode& root, RunConfig& config) {
   for (const ExpressionParameter& parameter : parameters_of(config.likelihood.expression))
@@ -75,11 +63,12 @@ void read_priors_of_expression(const YamlNode& root, RunConfig& config) {
   }
 }
 
-/// Defaults that depend on the model.
+/// Defaults that depend on the likelihood, but for a proposal that has been read already.
 void set_model_defaults(const YamlNode& root, RunConfig& config) {
-  if (config.likelihood.is_expression()) return set_expression_defaults(root, config);
-  config.prior = default_prior(config.likelihood);
-  config.sampler.init = info_of(config.likelihood).init;
+  set_likelihood_defaults(config);
+  const ProposalConfig proposal = default_proposal(config.likelihood);
+  if (find_value(root, "sampler.proposal.kind") == nullptr) config.sampler.proposal.kind = proposal.kind;
+  if (find_value(root, "sampler.proposal.shape") == nullptr) config.sampler.proposal.shape = proposal.shape;
 }
 
 std::filesystem::path default_directory(const std::string& name) {
@@ -106,10 +95,6 @@ void check_step_count(const YamlNode& root, const RunConfig& config) {
 }
 
 }  // namespace
-
-const ModelInfo& info_of(const LikelihoodConfig& likelihood) {
-  return model_info(likelihood.model, likelihood.covariance);
-}
 
 std::string read_config_text(const std::filesystem::path& file) {
   const std::string name = file.string();

@@ -63,18 +63,8 @@ void read_files(const YamlValue& value, RunConfig& config) {
   if (config.data.files.empty()) value.refuse("an empty list; allowed: a file, a glob, or a list of them");
 }
 
-/// The starts that the model has besides a parameter file.
-std::vector<std::string> starts_of(const LikelihoodConfig& likelihood) {
-  std::vector<std::string> starts{"prior"};
-  if (likelihood.is_expression()) return starts;
-  const ModelInfo& model = info_of(likelihood);
-  if (model_of_starts(model) != nullptr) starts.emplace_back("kmeans");
-  if (model.has_em) starts.emplace_back("em");
-  return starts;
-}
-
 void read_init(const YamlValue& value, RunConfig& config) {
-  const std::vector<std::string> starts = starts_of(config.likelihood);
+  const std::vector<std::string> starts = starts_of_likelihood(config.likelihood);
   const std::string allowed = joined(starts) + ", or a parameter file that ends in .json";
   const std::string init = value.text(allowed);
   config.sampler.init = init;

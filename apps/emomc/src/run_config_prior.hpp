@@ -3,13 +3,11 @@
 
 #include <string>
 
+#include "emomc/posterior/prior_rules.hpp"
 #include "run_config.hpp"
 #include "yaml_value.hpp"
 
 namespace emomc::app {
-
-/// The priors of a likelihood if the configuration has none.
-PriorSet default_prior(const LikelihoodConfig& likelihood);
 
 /// Reads the prior of `block`, one of prior_parts() of the model, and the priors of its arguments if they
 /// have one, into config.prior. `config` must contain data and likelihood already, since these determine the

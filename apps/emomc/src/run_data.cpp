@@ -4,8 +4,8 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/table.hpp"
+#include "emomc/posterior/run_setup.hpp"
 #include "json_value.hpp"
-#include "run_setup.hpp"
 
 namespace emomc::app {
 namespace {

@@ -46,32 +46,19 @@ RunFiles::RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity ver
       setup_(setup),
       directory_(config.output.directory),
       identity_(std::move(identity)),
-      data_units_(setup.target->layout(), setup.loaded.units),
-      log_likelihood_offset_(log_likelihood_offset(setup.loaded.units, setup.loaded.data.num_rows)),
+      written_(setup),
       progress_(verbosity),
       started_(std::chrono::steady_clock::now()),
       last_checkpoint_(started_),
       started_at_(utc_now()),
-      warmup_(config.sampler.warmup),
-      warmup_end_(config.sampler.warmup) {
+      end_(config.sampler) {
   progress_.expect_at_most(config.sampler.chooses_draws);
-}
-
-ChainHeader RunFiles::header_of(std::size_t chain) const {
-  ChainHeader header;
-  header.chain_id = setup_.plans[chain].id;
-  header.seed = config_.sampler.seed;
-  header.warmup = config_.sampler.warmup;
-  header.thin = config_.sampler.thin;
-  header.layout = setup_.target->layout();
-  header.block_names = proposal_block_names(setup_.proposal, *setup_.target);
-  return header;
 }
 
 void RunFiles::check(const Checkpoint& checkpoint) {
   ends_.clear();
   for (std::size_t c = 0; c < setup_.plans.size(); ++c) {
-    const ChainHeader header = header_of(c);
+    const ChainHeader header = chain_header(config_, setup_, c);
     ends_.push_back(
         check_committed(chain_file(directory_, header.chain_id), header, checkpoint.chains.at(c).bytes));
   }
@@ -80,25 +67,22 @@ void RunFiles::check(const Checkpoint& checkpoint) {
 void RunFiles::open(const Checkpoint* checkpoint) {
   writers_.clear();
   for (std::size_t c = 0; c < setup_.plans.size(); ++c) {
-    const ChainHeader header = header_of(c);
+    const ChainHeader header = chain_header(config_, setup_, c);
     const auto file = chain_file(directory_, header.chain_id);
     if (checkpoint)
       writers_.emplace_back(file, header, ends_.at(c));
     else
       writers_.emplace_back(file, header);
   }
-  if (checkpoint) {
-    warmup_ = checkpoint->state.warmup;
-    warmup_end_ = checkpoint->state.warmup_begin + warmup_;
-  }
-  accepted_.assign(setup_.plans.size() * header_of(0).block_names.size(), 0);
+  if (checkpoint) end_.resume(checkpoint->state);
+  accepted_.assign(setup_.plans.size() * chain_header(config_, setup_, 0).block_names.size(), 0);
   proposed_ = accepted_;
   if (checkpoint) {
-    if (checkpoint->state.step >= warmup_end_) {
+    if (checkpoint->state.step >= end_.warmup_end()) {
       accepted_ = checkpoint->state.accepted;
       proposed_ = checkpoint->state.proposed;
     }
-    if (checkpoint->state.step > warmup_end_) sampling_began_ = started_;
+    if (checkpoint->state.step > end_.warmup_end()) sampling_began_ = started_;
     warmup_before_ = checkpoint->warmup_seconds;
     sampling_before_ = checkpoint->sampling_seconds;
   }
@@ -107,56 +91,34 @@ void RunFiles::open(const Checkpoint* checkpoint) {
   else if (checkpoint)
     starts_ = of_manifest(directory_ / "manifest.json", "starts");
   remove_followed(starts_);
-  precision_ =
-      checkpoint ? of_manifest(directory_ / "manifest.json", "mixed_precision") : to_json(setup_.precision);
+  if (checkpoint) precision_ = of_manifest(directory_ / "manifest.json", "mixed_precision");
   write_file_atomically(directory_ / "config.yaml", identity_.config_text);
   if (!setup_.code.empty()) write_file_atomically(code_file(directory_), setup_.code);
   write_manifest("running", nullptr, 0);
 }
 
 void RunFiles::on_draws(const DrawBatch& draws) {
-  const auto dim = static_cast<std::size_t>(draws.dim);
-  std::vector<double> theta(dim);
-  for (int i = 0; i < draws.num_draws; ++i)
-    for (int c = 0; c < draws.num_chains; ++c) {
-      const auto at = static_cast<std::size_t>(i) * static_cast<std::size_t>(draws.num_chains) +
-                      static_cast<std::size_t>(c);
-      data_units_.apply({draws.theta + at * dim, dim}, theta);
-      to_written(setup_.target->layout(), theta);
-      const double log_prior = draws.log_prior[at] + setup_.log_prior_offset;
-      if (draws.statistics) {
-        // The energy is minus a log density, which files have in the data's own units.
-        DrawStatistics statistics = draws.statistics[at];
-        statistics.energy -= setup_.log_prior_offset + log_likelihood_offset_;
-        writers_[static_cast<std::size_t>(c)].append(statistics);
-      }
-      writers_[static_cast<std::size_t>(c)].append(DrawView{draws.first_step + i * draws.thin, log_prior,
-                                                            draws.log_likelihood[at] + log_likelihood_offset_,
-                                                            theta});
-    }
+  written_.for_each(draws, [&](std::size_t c, const DrawView& draw, const DrawStatistics* statistics) {
+    if (statistics) writers_[c].append(*statistics);
+    writers_[c].append(draw);
+  });
 }
 
 Continue RunFiles::on_progress(const Progress& progress) {
   progress_.show(progress);
-  if (progress.step > warmup_end_ && !sampling_began_) sampling_began_ = std::chrono::steady_clock::now();
-  const double seconds = config_.sampler.until.seconds;
-  if (seconds > 0 && progress.step >= warmup_end_ + kFirstDecision * config_.sampler.thin) {
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started_;
-    if (warmup_before_ + sampling_before_ + elapsed.count() >= seconds) ended_by_ = "seconds";
-  }
-  return stop_requested() || !ended_by_.empty() ? Continue::stop : Continue::yes;
+  if (progress.step > end_.warmup_end() && !sampling_began_)
+    sampling_began_ = std::chrono::steady_clock::now();
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started_;
+  end_.check_time(progress.step, warmup_before_ + sampling_before_ + elapsed.count());
+  return stop_requested() || end_.is_reached() ? Continue::stop : Continue::yes;
 }
 
 // Decides by what diagnose finds in the draws so far, so that it finds the same after the run. The draws are
 // read from the chain files: the decision is a function of the draws alone, regardless of interruptions.
 Decision RunFiles::on_decision(std::int64_t /*num_draws*/) {
   for (ChainWriter& writer : writers_) writer.flush();
-  const SamplerConfig& sampler = config_.sampler;
-  const StoppingRule rule{sampler.until.ess, sampler.thin, sampler.chooses_warmup ? kLongestWarmup : 0};
   try {
-    const Decision decision = decide(rule, inspect_run(directory_, Numbering::mended), warmup_);
-    if (decision == Decision::enough) ended_by_ = sampler.until.ess > 0 ? "ess" : "converged";
-    return decision;
+    return end_.decide(inspect_run(directory_, Numbering::mended));
   } catch (const InputError& error) {  // something else has moved or changed the files of this run
     throw MachineError(error.what());
   }
@@ -164,20 +126,15 @@ Decision RunFiles::on_decision(std::int64_t /*num_draws*/) {
 
 void RunFiles::on_longer_warmup(std::int64_t end) {
   for (ChainWriter& writer : writers_) writer.begin_longer_warmup(end, config_.output.keep_warmup);
-  warmup_ = std::max<std::int64_t>(1, 2 * warmup_);
-  warmup_end_ = end;
+  end_.begin_longer_warmup(end);
   std::fill(accepted_.begin(), accepted_.end(), 0);
   std::fill(proposed_.begin(), proposed_.end(), 0);
   warmup_before_ += sampling_before_;
   sampling_before_ = 0;
   sampling_began_.reset();
-  tell_(fmt::format(
-      "chains were still on their way; all so far counts as warm-up, and one of {} steps follows", warmup_));
-}
-
-std::string RunFiles::ended_by(const RunResult& result) const {
-  const bool complete = result.state.step == warmup_end_ + config_.sampler.draws * config_.sampler.thin;
-  return complete ? "" : ended_by_;
+  tell_(
+      fmt::format("chains were still on their way; all so far counts as warm-up, and one of {} steps follows",
+                  end_.warmup()));
 }
 
 bool RunFiles::is_ensemble() const { return proposal_use(setup_.proposal.kind).other_chains; }
@@ -216,7 +173,7 @@ void RunFiles::on_state(const SamplerState& state) {
   checkpoint.seed = config_.sampler.seed;
   checkpoint.state = state;
   for (std::size_t c = 0; c < writers_.size(); ++c) {
-    if (state.step > warmup_end_) append_acceptance(c, state);
+    if (state.step > end_.warmup_end()) append_acceptance(c, state);
     checkpoint.chains.push_back({setup_.plans[c].id, writers_[c].commit()});
   }
   const auto [warmup, sampling] = seconds_so_far();
@@ -267,12 +224,7 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
   if (const auto& integers = config_.likelihood.expression.integers; !integers.empty())
     m["data"]["integers"] = integers;
   for (const ColumnRename& rename : config_.data.renames) m["data"]["rename"][rename.name] = rename.in_file;
-  // Floors of standard deviations, in the data's own units.
-  std::vector<double> floors = setup_.loaded.column_sd;
-  for (std::size_t j = 0; j < floors.size(); ++j)
-    floors[j] *=
-        config_.prior.scale_floor * (setup_.loaded.units.is_identity() ? 1.0 : setup_.loaded.units.sd[j]);
-  m["scale_floor"] = floors;
+  m["scale_floor"] = scale_floors(config_, setup_);
   if (!starts_.is_null()) m["starts"] = starts_;
   if (!precision_.is_null()) m["mixed_precision"] = precision_;
   m["parameters"] = {{"all", setup_.target->dim()}, {"free", setup_.target->dim_unconstrained()}};

@@ -8,11 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "emomc/core/data_units.hpp"
+#include "emomc/posterior/run_end.hpp"
+#include "emomc/posterior/run_setup.hpp"
+#include "emomc/posterior/written_draws.hpp"
 #include "emomc/sampler/run_directory.hpp"
+#include "precision_check.hpp"
 #include "progress.hpp"
 #include "run_identity.hpp"
-#include "run_setup.hpp"
 
 namespace emomc::app {
 
@@ -34,12 +36,14 @@ class RunFiles final : public DrawHandler {
   bool wants_state(std::int64_t step) override;
   void on_state(const SamplerState& state) override;
 
+  /// What was measured before the first draw, for the manifest.
+  void set_precision(const PrecisionError& error) { precision_ = to_json(error); }
   /// Sets the function that receives messages for the log during the run; by default they are dropped.
   void tell_to(std::function<void(const std::string&)> tell) { tell_ = std::move(tell); }
 
   /// The reason why a run with this result ended before its last draw: "converged", "ess" or "seconds"; empty
   /// if it did not.
-  std::string ended_by(const RunResult& result) const;
+  std::string ended_by(const RunResult& result) const { return end_.ended_by(result); }
 
   void write_manifest(const std::string& status, const RunResult* result, double startup_seconds);
   /// The manifest's "starts"; null where nothing is known.
@@ -51,7 +55,6 @@ class RunFiles final : public DrawHandler {
   /// Durations in this process so far, in seconds: {warm-up, sampling}.
   std::pair<double, double> seconds_so_far() const;
   bool is_ensemble() const;
-  ChainHeader header_of(std::size_t chain) const;
 
   const RunConfig& config_;
   const RunSetup& setup_;
@@ -60,8 +63,7 @@ class RunFiles final : public DrawHandler {
   std::vector<ChainWriter> writers_;
   std::vector<ChainEnd> ends_;                      ///< the ends of what a checkpoint has committed
   std::vector<std::uint64_t> accepted_, proposed_;  ///< at the last acceptance record
-  DataUnitMap data_units_;
-  double log_likelihood_offset_ = 0;
+  WrittenDraws written_;
   ProgressLine progress_;
   std::chrono::steady_clock::time_point started_, last_checkpoint_;
   std::optional<std::chrono::steady_clock::time_point> sampling_began_;
@@ -69,10 +71,8 @@ class RunFiles final : public DrawHandler {
   std::string started_at_;
   nlohmann::ordered_json starts_;     ///< where the chains started; a resumed run takes it from its manifest
   nlohmann::ordered_json precision_;  ///< the manifest's "mixed_precision"; null: nothing was measured
-  /// The length of the last warm-up, and the absolute step at which it ends.
-  std::int64_t warmup_, warmup_end_;
   std::function<void(const std::string&)> tell_ = [](const std::string&) {};
-  std::string ended_by_;  ///< the first condition that was met
+  RunEnd end_;
 };
 
 }  // namespace emomc::app

@@ -8,8 +8,8 @@
 #include "emomc/core/arithmetic.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
+#include "emomc/posterior/run_setup.hpp"
 #include "run_config_keys.hpp"
-#include "run_setup.hpp"
 #include "yaml_reader.hpp"
 
 namespace emomc::app {

@@ -4,14 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "run_config.hpp"
 
 namespace emomc::app {
 
 struct WrittenKey;
-struct RunSetup;
-
 /// The identity of a run directory's content.
 struct RunIdentity {
   std::string config_text;  ///< YAML with every key

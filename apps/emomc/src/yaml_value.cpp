@@ -75,12 +75,6 @@ void collect(const YamlValue& value, std::size_t level, bool first, ArrayArgumen
 
 }  // namespace
 
-std::string shortest_text(double number) {
-  char buffer[32];
-  const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, number);
-  return std::string(buffer, error == std::errc{} ? end : buffer);
-}
-
 void YamlValue::refuse_type(const std::string& wanted) const {
   refuse("expected " + wanted + ", not " + described(*node_));
 }

@@ -8,13 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/prior.hpp"
 #include "yaml_reader.hpp"
 
 namespace emomc::app {
-
-/// The shortest decimal text that gives the same number when it is read.
-std::string shortest_text(double number);
 
 /// A node with its dotted key. Every reading function throws InputError with place, key, value and the
 /// allowed values if the node is of another kind.

@@ -1,0 +1,31 @@
+// Describes in words what is wrong with a run. docs/inspect.md describes the checks.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "emomc/posterior/inspection.hpp"
+
+namespace emomc {
+
+enum class Severity {
+  note,     ///< worth knowing
+  warning,  ///< the run is slower or less reliable than it could be
+  problem,  ///< the run should not be trusted
+};
+
+struct Finding {
+  Severity severity;
+  std::string check;   ///< a short name for scripts: rhat, ess, labels, ...
+  std::string text;    ///< what was found, with chains and numbers
+  std::string advice;  ///< what to do
+};
+
+/// All findings, the most severe first; empty if there is nothing to report.
+std::vector<Finding> diagnose(const Inspection& run);
+
+/// Whether no finding is a problem.
+bool is_trusted(const std::vector<Finding>& findings);
+const char* severity_name(Severity severity);
+
+}  // namespace emomc

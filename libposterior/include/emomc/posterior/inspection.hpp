@@ -1,0 +1,57 @@
+// What is known about a finished run: its draws, their diagnostics, and whether the component labels agree.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emomc/sampler/convergence.hpp"
+
+namespace emomc {
+
+/// Facts from a run's manifest; each is empty if the manifest lacks it.
+struct RunFacts {
+  std::string status;                   ///< running, interrupted, finished, failed
+  std::string order;                    ///< the block by which the prior orders the components; empty: none
+  bool exchangeable_components = true;  ///< the prior does not change if components are permuted
+  std::optional<double> target_acceptance;
+  std::vector<double> adaptation_drift;  ///< [num_blocks]; NaN: unknown
+  std::vector<double> scale_floor;       ///< [num_columns], in the data's units
+  std::optional<double> faults, evaluations, rows, duplicate_rows;
+  std::vector<std::string> columns, files;  ///< names of the data's columns, and of its files
+  std::string engine;                       ///< backend, precision and device
+  std::string updated_at;                   ///< when the manifest was written, as utc_now() has it
+  /// Where the chains started, from the manifest's "starts"; manifests of earlier versions do not have it.
+  struct Starts {
+    double points = 0;                ///< number of distinct starting points
+    double optima = 0, left_out = 0;  ///< optima of at least 1 % of the mass: with and without a chain
+    double share_left_out = 0;        ///< share of the mass of the optima without a chain
+    double fits = 0;                  ///< number of short fits; 0: chains did not start from fits
+    double fits_of_best = 0;          ///< number of fits that reached the optimum of largest mass
+    double degenerate_fits = 0;
+    double followed = 0;  ///< draws that were followed to their optimum at the end of the run
+    double num_lost = 0,
+           share_of_lost = 0;  ///< optima at which none of them is (is_lost), and their share of the mass
+  };
+  std::optional<Starts> starts;
+};
+
+/// The draws of a run, their diagnostics and the facts from its manifest.
+struct Inspection : DrawDiagnostics {
+  RunFacts facts;
+  std::vector<std::string> quantity_labels;  ///< [draws.num_quantities()] names for readers (labels_of)
+};
+
+/// "as_sampled", "relabelled" or "unmended".
+std::string labels_name(Labels labels);
+/// "components 0 and 1 cannot be told apart in 5.0 % of the draws", of the two that overlap most.
+std::string overlap_text(const ComponentOverlap& overlap);
+
+/// The draws with their diagnostics and labels.
+Inspection inspect_draws(DrawSet draws, RunFacts facts, Numbering numbering);
+
+/// The starts as to_json(StartReport) has them; empty where they are not there. The values may be untrusted.
+std::optional<RunFacts::Starts> starts_of(const nlohmann::json& json);
+
+}  // namespace emomc

@@ -1,0 +1,46 @@
+// When a run ends: after its last draw, where its draws have converged, or after a time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "emomc/posterior/run_config.hpp"
+#include "emomc/sampler/convergence.hpp"
+#include "emomc/sampler/run_chains.hpp"
+
+namespace emomc {
+
+/// The number of draws of each chain before which `sampler.until.seconds` does not end a run.
+inline constexpr std::int64_t kFirstDecision = 100;
+
+/// Every receiver of draws (DrawHandler) has one, so that runs end at the same draw wherever the draws go.
+class RunEnd {
+ public:
+  /// `sampler` must outlive the object.
+  explicit RunEnd(const SamplerConfig& sampler);
+
+  /// Continues after a checkpoint.
+  void resume(const SamplerState& state);
+  std::int64_t warmup() const { return warmup_; }          ///< steps of the last warm-up
+  std::int64_t warmup_end() const { return warmup_end_; }  ///< the absolute step at which it ends
+
+  /// Ends the run where sampler.until.seconds have passed. `seconds` are those of the whole run.
+  void check_time(std::int64_t step, double seconds);
+  /// The decision of DrawHandler::on_decision about the draws so far.
+  Decision decide(const DrawDiagnostics& draws);
+  /// For DrawHandler::on_longer_warmup: a warm-up of twice the length begins after the step `end`.
+  void begin_longer_warmup(std::int64_t end);
+
+  /// Whether a condition was met that ends the run.
+  bool is_reached() const { return !ended_by_.empty(); }
+  /// Why a run with this result ended before its last draw: "converged", "ess" or "seconds"; empty: it did
+  /// not.
+  std::string ended_by(const RunResult& result) const;
+
+ private:
+  const SamplerConfig& sampler_;
+  std::int64_t warmup_, warmup_end_;
+  std::string ended_by_;  ///< the first condition that was met
+};
+
+}  // namespace emomc

@@ -1,0 +1,70 @@
+// Turns a RunConfig into the arguments of run_chains, for `emomc run` and `emomc check`. Every error that a
+// user can make is found here, before anything is written.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "emomc/core/data_units.hpp"
+#include "emomc/likelihood/engines.hpp"
+#include "emomc/likelihood/table.hpp"
+#include "emomc/posterior/data_setup.hpp"
+#include "emomc/posterior/run_config.hpp"
+#include "emomc/posterior/start_report.hpp"
+#include "emomc/sampler/run_directory.hpp"
+#include "emomc/sampler/target.hpp"
+
+namespace emomc {
+
+/// The objects that make up a run.
+struct RunSetup {
+  LoadedData loaded;
+  ModelSpec model;  ///< where the likelihood is no expression
+  std::shared_ptr<const Expression> expression = nullptr;
+  std::shared_ptr<const RowModel> row_model = nullptr;  ///< of the expression
+  ColumnUnits standardized;        ///< of the table's columns, where expressions have some standardised
+  std::string compiler;            ///< of the expressions' host code; empty: there is none
+  std::string code;                ///< the text of likelihood.source; empty: there is none
+  std::string generated;           ///< C++ of the expressions; empty: they are interpreted
+  Backend backend = Backend::cpu;  ///< resolved
+  std::unique_ptr<Device> device;
+  std::unique_ptr<LikelihoodEngine> engine;
+  /// In the sampler's units, whatever the units in which the priors are stated.
+  std::unique_ptr<Target> target;
+  double log_prior_offset =
+      0;  ///< added to the target's log prior, it gives the density in the units of the priors
+  ProposalSpec proposal;
+  std::vector<ChainPlan> plans;
+  SamplerMemory memory;
+  RunOptions options;
+  StartReport starts;  ///< filled in by find_starts (chain_starts.hpp)
+};
+
+/// describe() of the data, and how a likelihood of the user's own reads them.
+std::vector<std::string> describe(const RunSetup& setup);
+
+/// One line for each property of the data, and of the model for these data, that deserves a warning.
+std::vector<std::string> warnings(const RunSetup& setup);
+
+/// ComponentCaches::on if the proposal uses them and they fit, with the other memory of the chains, into 80 %
+/// of the free memory. The draws are the same without them.
+ComponentCaches caches_that_fit(const LikelihoodEngine& engine, const Target& target,
+                                const ProposalSpec& proposal, const std::vector<ChainPlan>& plans,
+                                const SamplerMemory& sampler);
+
+/// The target of `model` with the priors `prior`, in the sampler's units; `standardize` is data.standardize,
+/// on which the units of `prior` depend. Throws InputError as Target does.
+std::unique_ptr<Target> make_target(const ModelSpec& model, const PriorSet& prior, const LoadedData& loaded,
+                                    bool standardize);
+
+/// Why the engine has no gradient; empty where it has one.
+std::string why_no_gradient(const RunSetup& setup);
+
+/// Throws InputError for everything in the configuration or the data that cannot be sampled. The data are
+/// those of `table`; nullptr: those of the files that config.data names.
+RunSetup set_up(const RunConfig& config, const Table* table = nullptr);
+
+ProposalShape shape_of_name(const std::string& name);  ///< isotropic, diagonal or dense
+std::string backend_name(Backend backend);
+Backend backend_of_name(const std::string& name);  ///< auto, reference, cpu or cuda
+}  // namespace emomc

@@ -1,0 +1,61 @@
+// Tables of text for a terminal: numbers with the digits that they are known to, columns that fit.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace emomc {
+
+/// A width that no table reaches, for output that is not to a terminal.
+inline constexpr std::size_t kUnlimited = static_cast<std::size_t>(-1);
+
+/// The number of columns of the terminal behind a file descriptor: $COLUMNS where it is a number above 0,
+/// otherwise what the terminal says, otherwise 80; kUnlimited if the descriptor is not a terminal.
+std::size_t terminal_width(int descriptor);
+
+/// The number of characters of a UTF-8 text; a byte that is no UTF-8 counts as one.
+std::size_t width_of(std::string_view text);
+/// The first `width` characters; the last three are dots where something was cut off.
+std::string cut_to(const std::string& text, std::size_t width);
+/// The text with line breaks at blanks, so that no line is longer than `width` where its words are not.
+std::string wrapped(const std::string& text, std::size_t width);
+
+/// "1 row", "2 rows"; `many` is the plural where it is not `one` and an s.
+std::string counted(std::size_t count, const std::string& one, const std::string& many = "");
+
+/// For example "1.5 MB"; a kB has 1000 bytes.
+std::string bytes_text(double bytes);
+/// The shortest decimal text that gives the same number when it is read.
+std::string shortest_text(double number);
+
+/// `x` with decimals down to about a hundredth of `sd`: between a 30th and a 300th of it. Scientific where
+/// there would be more than nine digits before or after the point. With an `sd` of 0 or NaN, ten digits.
+std::string value_text(double x, double sd);
+/// `x` with at least `digits` significant digits and no exponent, unless `x` is below 1e-9 or at least 1e9.
+std::string significant_text(double x, int digits);
+
+struct TableColumn {
+  std::string head;
+  /// Which columns are left out first where the table is too wide: those with the largest number. 0: never.
+  int sacrifice = 0;
+  bool is_text = false;  ///< begins at the left; numbers end at the right
+};
+
+/// The first column is text. Each column is as wide as its widest cell.
+class TextTable {
+ public:
+  explicit TextTable(std::vector<TableColumn> columns) : columns_(std::move(columns)) {}
+  /// `cells`: one for each column. The sign of a NaN is left out.
+  void add(std::vector<std::string> cells);
+  /// The lines of the table, none wider than `width`. Columns that do not fit are left out and named in a
+  /// last line.
+  std::string text(std::size_t width) const;
+
+ private:
+  std::vector<TableColumn> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace emomc

@@ -1,0 +1,62 @@
+// Draws as files and callers have them: in the data's own units, covariances as matrices.
+#pragma once
+
+#include <vector>
+
+#include "emomc/core/data_units.hpp"
+#include "emomc/posterior/run_setup.hpp"
+#include "emomc/sampler/run_directory.hpp"
+
+namespace emomc {
+
+/// The header of the draws of chain number `chain`.
+ChainHeader chain_header(const RunConfig& config, const RunSetup& setup, std::size_t chain);
+
+/// Floors of standard deviations [num_columns], in the data's own units.
+std::vector<double> scale_floors(const RunConfig& config, const RunSetup& setup);
+
+/// Converts the draws of a run. `setup` must outlive the object.
+class WrittenDraws {
+ public:
+  explicit WrittenDraws(const RunSetup& setup);
+
+  /// What is added to log likelihoods and log priors in the sampler's units.
+  double log_likelihood_offset() const { return log_likelihood_offset_; }
+  double log_prior_offset() const { return setup_.log_prior_offset; }
+  /// theta and result [layout().dim()].
+  void convert(std::span<const double> theta, std::span<double> result) const;
+
+  /// Calls use(chain, draw, statistics) for each draw, in the order of draws, then of chains; `statistics` is
+  /// nullptr but for gradient samplers. Both are valid during the call only.
+  template <class Use>
+  void for_each(const DrawBatch& draws, const Use& use) const {
+    const auto dim = static_cast<std::size_t>(draws.dim);
+    std::vector<double> theta(dim);
+    for (int i = 0; i < draws.num_draws; ++i)
+      for (int c = 0; c < draws.num_chains; ++c) {
+        const auto at = static_cast<std::size_t>(i) * static_cast<std::size_t>(draws.num_chains) +
+                        static_cast<std::size_t>(c);
+        convert({draws.theta + at * dim, dim}, theta);
+        DrawStatistics statistics{};
+        if (draws.statistics) {
+          // The energy is minus a log density, which is in the data's own units here.
+          statistics = draws.statistics[at];
+          statistics.energy -= log_prior_offset() + log_likelihood_offset_;
+        }
+        use(static_cast<std::size_t>(c),
+            DrawView{draws.first_step + i * draws.thin, draws.log_prior[at] + log_prior_offset(),
+                     draws.log_likelihood[at] + log_likelihood_offset_, theta},
+            draws.statistics ? &statistics : nullptr);
+      }
+  }
+
+ private:
+  const RunSetup& setup_;
+  DataUnitMap data_units_;
+  double log_likelihood_offset_;
+};
+
+/// Adds the derived quantities of each draw, with their names and shapes.
+void add_derived(const Expression& expression, DrawSet& draws);
+
+}  // namespace emomc

@@ -1,0 +1,192 @@
+#include "emomc/posterior/data_setup.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/core/host_compiler.hpp"
+#include "emomc/core/sha256.hpp"
+#include "emomc/likelihood/standardize.hpp"
+#include "emomc/posterior/memory_table.hpp"
+#include "emomc/posterior/own_code.hpp"
+#include "emomc/posterior/text_table.hpp"
+
+namespace emomc {
+namespace {
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+}  // namespace
+
+std::string hash_table(const Table& table) {
+  std::string header;
+  for (const auto& column : table.columns) header += column + "\n";
+  for (const CategoryColumn& column : table.categories)
+    for (const auto& level : column.levels) header += column.name + "=" + level + "\n";
+  const std::string_view values(reinterpret_cast<const char*>(table.values.data()),
+                                table.values.size() * sizeof(double));
+  return sha256_hex(header + sha256_hex(values));
+}
+
+DataPart data_part(const std::string& name, const std::vector<double>& values, std::size_t dim,
+                   std::size_t first_row, std::size_t num_rows) {
+  constexpr std::size_t kDigits = 16;  // the hash only names the part that differs
+  const std::string_view bytes(reinterpret_cast<const char*>(values.data() + first_row * dim),
+                               num_rows * dim * sizeof(double));
+  return {name, num_rows, sha256_hex(bytes).substr(0, kDigits)};
+}
+
+namespace {
+
+DataFingerprint fingerprint_of(const Table& table) {
+  DataFingerprint fingerprint{hash_table(table), table.columns, {}};
+  for (std::size_t f = 0; f < table.files.size(); ++f) {
+    const std::size_t first = table.file_first_row[f],
+                      end = f + 1 < table.files.size() ? table.file_first_row[f + 1] : table.num_rows;
+    fingerprint.parts.push_back(
+        data_part(table.files[f], table.values, table.columns.size(), first, end - first));
+  }
+  return fingerprint;
+}
+
+}  // namespace
+
+namespace {
+
+LoadedData prepared(Table table, const ModelSpec& model, bool standardize) {
+  LoadedData loaded;
+  loaded.table = std::move(table);
+  const std::size_t dim = loaded.table.columns.size();
+  loaded.fingerprint = fingerprint_of(loaded.table);
+  for (std::size_t j : columns_out_of_range(loaded.table.values, dim))
+    throw InputError(
+        "data: column " + loaded.table.columns[j] +
+        ": its numbers are too large or too close together for float64 to hold their squares; "
+        "allowed: sizes up to 1e150 and differences from 1e-150; state the column in another unit");
+  for (std::size_t j : constant_columns(loaded.table.values, dim)) {
+    loaded.constant_columns.push_back(loaded.table.columns[j]);
+    // The rounding errors of a constant column carry no information, but would seem to do so after centring.
+    for (std::size_t i = j; i < loaded.table.values.size(); i += dim)
+      loaded.table.values[i] = loaded.table.values[j];
+  }
+  const ColumnUnits units =
+      column_units_for(model_layout(model, static_cast<int>(dim)), loaded.table.values, dim);
+  // Rows are always shifted and scaled: otherwise a column far from 0 would lose all accuracy in float32 and
+  // some in float64. If priors are stated in the data's own units, the factor is a power of two, which causes
+  // no rounding.
+  loaded.units = standardize ? units : exact_units(units);
+  emomc::standardize(loaded.units, loaded.table.values);
+  for (std::size_t j = 0; j < dim; ++j) loaded.column_sd.push_back(units.sd[j] / loaded.units.sd[j]);
+  loaded.data = DataSet::single_segment(static_cast<int>(dim), std::move(loaded.table.values));
+  loaded.table.values.clear();
+  return loaded;
+}
+
+/// Binds result.expression to the columns that it uses.
+void bind(Table table, const ExpressionSpec& spec, Backend backend, int num_chains,
+          LoadedExpression& result) {
+  LoadedData& loaded = result.loaded;
+  loaded.table = std::move(table);
+  loaded.fingerprint = fingerprint_of(loaded.table);
+  result.standardized = standardized_units(spec, loaded.table.columns, loaded.table.values);
+  if (!result.standardized.is_identity()) standardize(result.standardized, loaded.table.values);
+  result.backend = resolve_backend(
+      backend, static_cast<double>(loaded.table.num_rows) * result.expression->cost_of_row() * num_chains);
+  if (backend == Backend::automatic && host_build() == HostBuild::debug) result.backend = Backend::cpu;
+  if (backend == Backend::automatic && result.backend == Backend::cpu && spec.code.file.empty())
+    if (const std::string problem = host_compiler_problem(); !problem.empty()) {
+      result.backend = Backend::reference;
+      loaded.table.notes.push_back("the likelihood is interpreted by backend reference, which is slow: " +
+                                   problem);
+    }
+  Expression::Bound bound = result.expression->bind(result.backend, loaded.table.values, host_build());
+  result.model = std::move(bound.model);
+  result.compiler = std::move(bound.compiler);
+  result.generated = std::move(bound.header);
+  result.code = spec.code.text;
+  loaded.data = std::move(bound.data);
+  loaded.table.values.clear();
+}
+
+}  // namespace
+
+TableRequest table_request(const DataConfig& config, const ExpressionSpec& spec,
+                           std::vector<std::string> columns, std::vector<std::string> labels) {
+  return {config.files,      std::move(columns), config.format, config.categories,
+          std::move(labels), config.renames,     spec.integers};
+}
+
+LoadedData load_data(const DataConfig& config, const ModelSpec& model,
+                     const std::vector<std::string>& labels) {
+  return prepared(read_table({config.files, config.columns, config.format, {}, labels}), model,
+                  config.standardize);
+}
+
+LoadedData prepare_data(const Table& table, const DataConfig& config, const ModelSpec& model) {
+  return prepared(config.columns.empty() ? table : columns_of(table, config.columns), model,
+                  config.standardize);
+}
+
+ColumnUnits standardized_units(const ExpressionSpec& spec, const std::vector<std::string>& columns,
+                               std::span<const double> values) {
+  if (spec.standardized.empty()) return {};
+  const std::size_t dim = columns.size();
+  const std::vector<std::size_t> out_of_range = columns_out_of_range(values, dim),
+                                 constant = constant_columns(values, dim);
+  const ColumnUnits of_all = column_units(values, dim);
+  ColumnUnits units{std::vector<double>(dim, 0.0), std::vector<double>(dim, 1.0)};
+  for (std::size_t j = 0; j < dim; ++j) {
+    if (std::find(spec.standardized.begin(), spec.standardized.end(), columns[j]) == spec.standardized.end())
+      continue;
+    const auto refuse_if = [&](const std::vector<std::size_t>& list, const std::string& why) {
+      if (std::find(list.begin(), list.end(), j) != list.end())
+        throw InputError("data.standardize: column " + columns[j] + why);
+    };
+    refuse_if(constant, " is constant (but for rounding) and has no sd; remove it from the list");
+    refuse_if(out_of_range,
+              ": its numbers are too large or too close together for float64 to hold their squares; "
+              "allowed: sizes up to 1e150 and differences from 1e-150");
+    units.mean[j] = of_all.mean[j];
+    units.sd[j] = of_all.sd[j];
+  }
+  return units;
+}
+
+LoadedExpression load_expression(const DataConfig& config, const ExpressionSpec& stated, Backend backend,
+                                 int num_chains, const std::vector<std::string>& labels) {
+  LoadedExpression result;
+  const ExpressionSpec spec = with_code(stated);
+  const std::vector<std::string> names =
+      read_column_names(table_request(config, spec, names_of_columns(spec)));
+  result.expression = std::make_shared<Expression>(spec, names);
+  std::vector<std::string> used;
+  for (std::size_t j : result.expression->used_columns()) used.push_back(names[j]);
+  bind(read_table(table_request(config, spec, used, labels)), spec, backend, num_chains, result);
+  return result;
+}
+
+LoadedExpression prepare_expression(const Table& table, const ExpressionSpec& stated, Backend backend,
+                                    int num_chains) {
+  LoadedExpression result;
+  const ExpressionSpec spec = with_code(stated);
+  result.expression = std::make_shared<Expression>(spec, table.columns);
+  std::vector<std::string> used;
+  for (std::size_t j : result.expression->used_columns()) used.push_back(table.columns[j]);
+  bind(columns_of(table, used), spec, backend, num_chains, result);
+  return result;
+}
+std::vector<std::string> describe(const LoadedData& loaded) {
+  const Table& t = loaded.table;
+  std::vector<std::string> lines;
+  lines.push_back("data: " + counted(t.num_rows, "row") + " x " + counted(t.columns.size(), "column") + " (" +
+                  joined(t.columns) + ") from " + counted(t.files.size(), "file"));
+  for (const auto& note : t.notes) lines.push_back("data: " + note);
+  if (!t.skipped_columns.empty()) lines.push_back("data: skipped columns: " + joined(t.skipped_columns));
+  return lines;
+}
+
+}  // namespace emomc

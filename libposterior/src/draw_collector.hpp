@@ -1,0 +1,49 @@
+// Keeps the draws of a run in memory and decides when they are enough.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <vector>
+
+#include "emomc/posterior/inspection.hpp"
+#include "emomc/posterior/run_end.hpp"
+#include "emomc/posterior/run_setup.hpp"
+#include "emomc/posterior/written_draws.hpp"
+
+namespace emomc {
+
+class DrawCollector final : public DrawHandler {
+ public:
+  /// `config` and `setup` must outlive the object. `on_progress` may be empty.
+  DrawCollector(const RunConfig& config, const RunSetup& setup,
+                std::function<bool(const Progress&)> on_progress);
+
+  void on_draws(const DrawBatch& draws) override;
+  Continue on_progress(const Progress& progress) override;
+  Decision on_decision(std::int64_t num_draws) override;
+  void on_longer_warmup(std::int64_t end) override;
+
+  /// The draws so far with their diagnostics. Throws InputError where there are none after warm-up.
+  Inspection inspect(RunFacts facts) const;
+  /// The draws of each chain after warm-up.
+  std::int64_t num_draws() const;
+  const RunEnd& end() const { return end_; }
+  /// The chains; the object has none afterwards.
+  std::vector<ChainDraws> take_chains();
+  /// Puts the counts of accepted and proposed moves into the chains.
+  void set_acceptance(const SamplerState& state);
+  /// Durations that the draws then have.
+  void set_seconds(double warmup, double sampling);
+
+ private:
+  const RunConfig& config_;
+  const RunSetup& setup_;
+  std::function<bool(const Progress&)> tell_;
+  std::chrono::steady_clock::time_point started_;
+  std::vector<ChainDraws> chains_;
+  WrittenDraws written_;
+  RunEnd end_;
+  std::optional<double> warmup_seconds_, sampling_seconds_;
+};
+
+}  // namespace emomc

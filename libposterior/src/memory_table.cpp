@@ -1,0 +1,81 @@
+#include "emomc/posterior/memory_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string_view>
+#include <unordered_set>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/core/nearest_name.hpp"
+
+namespace emomc {
+namespace {
+
+/// The number of rows that are equal to an earlier one. A zero has one sign.
+std::size_t count_duplicates(const std::vector<double>& values, std::size_t dim) {
+  std::vector<double> rows = values;
+  for (double& x : rows) x += 0.0;
+  std::unordered_set<std::string_view> seen;
+  for (std::size_t i = 0; i < rows.size(); i += dim)
+    seen.emplace(reinterpret_cast<const char*>(rows.data() + i), dim * sizeof(double));
+  return rows.size() / dim - seen.size();
+}
+
+}  // namespace
+
+Table read_table(const std::string& file) { return read_table(TableRequest{.files = {file}, .columns = {}}); }
+
+Table make_table(std::vector<std::string> columns, std::vector<double> values) {
+  const std::size_t dim = columns.size();
+  if (dim == 0) throw InputError("data: there are no columns");
+  if (values.empty()) throw InputError("data: there are no rows");
+  if (values.size() % dim != 0)
+    throw InputError("data: " + std::to_string(values.size()) + " values do not fill rows of " +
+                     std::to_string(dim) + " columns");
+  std::set<std::string> names;
+  for (const std::string& column : columns)
+    if (!names.insert(column).second) throw InputError("data: column " + column + " is there twice");
+  const auto at = std::find_if(values.begin(), values.end(), [](double x) { return !std::isfinite(x); });
+  if (at != values.end()) {
+    const auto place = static_cast<std::size_t>(at - values.begin());
+    throw InputError("data: row " + std::to_string(place / dim) + ", column " + columns[place % dim] + ": " +
+                     std::to_string(*at) + " is not a finite number");
+  }
+  Table table;
+  table.columns = std::move(columns);
+  table.num_rows = values.size() / dim;
+  table.num_duplicate_rows = count_duplicates(values, dim);
+  table.values = std::move(values);
+  table.files = {"memory"};
+  table.file_first_row = {0};
+  return table;
+}
+
+Table columns_of(const Table& table, const std::vector<std::string>& columns) {
+  std::vector<std::size_t> places;
+  for (const std::string& column : columns) {
+    const auto at = std::find(table.columns.begin(), table.columns.end(), column);
+    if (at == table.columns.end())
+      throw InputError("data: there is no column " + column + "; " +
+                       did_you_mean(nearest_name(column, table.columns)));
+    places.push_back(static_cast<std::size_t>(at - table.columns.begin()));
+  }
+  Table result = table;
+  result.columns = columns;
+  std::erase_if(result.categories, [&](const CategoryColumn& category) {
+    return std::find(columns.begin(), columns.end(), category.name) == columns.end();
+  });
+  if (places.empty()) {
+    result.values.clear();
+    return result;
+  }
+  result.values.resize(table.num_rows * columns.size());
+  for (std::size_t i = 0; i < table.num_rows; ++i)
+    for (std::size_t j = 0; j < columns.size(); ++j)
+      result.values[i * columns.size() + j] = table.values[i * table.columns.size() + places[j]];
+  result.num_duplicate_rows = count_duplicates(result.values, columns.size());
+  return result;
+}
+
+}  // namespace emomc

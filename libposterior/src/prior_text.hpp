@@ -1,0 +1,14 @@
+// Reads priors as the models' headers write them: "{normal: {mean: 0, sd: 10}}".
+#pragma once
+
+#include <string>
+
+#include "emomc/sampler/prior.hpp"
+
+namespace emomc {
+
+/// The prior in a text of numbers, without lists and without priors of arguments. Throws std::logic_error
+/// where the text is anything else: it is part of a header, which tests read.
+PriorSpec prior_of_text(const std::string& text);
+
+}  // namespace emomc

@@ -1,0 +1,50 @@
+#include "emomc/posterior/written_draws.hpp"
+
+namespace emomc {
+
+ChainHeader chain_header(const RunConfig& config, const RunSetup& setup, std::size_t chain) {
+  ChainHeader header;
+  header.chain_id = setup.plans[chain].id;
+  header.seed = config.sampler.seed;
+  header.warmup = config.sampler.warmup;
+  header.thin = config.sampler.thin;
+  header.layout = setup.target->layout();
+  header.block_names = proposal_block_names(setup.proposal, *setup.target);
+  return header;
+}
+
+std::vector<double> scale_floors(const RunConfig& config, const RunSetup& setup) {
+  const ColumnUnits& units = setup.loaded.units;
+  std::vector<double> floors = setup.loaded.column_sd;
+  for (std::size_t j = 0; j < floors.size(); ++j)
+    floors[j] *= config.prior.scale_floor * (units.is_identity() ? 1.0 : units.sd[j]);
+  return floors;
+}
+
+WrittenDraws::WrittenDraws(const RunSetup& setup)
+    : setup_(setup),
+      data_units_(setup.target->layout(), setup.loaded.units),
+      log_likelihood_offset_(emomc::log_likelihood_offset(setup.loaded.units, setup.loaded.data.num_rows)) {}
+
+void WrittenDraws::convert(std::span<const double> theta, std::span<double> result) const {
+  data_units_.apply(theta, result);
+  to_written(setup_.target->layout(), result);
+}
+
+void add_derived(const Expression& expression, DrawSet& draws) {
+  if (expression.derived().empty() || draws.num_draws == 0) return;
+  const auto dim = static_cast<std::size_t>(expression.layout().dim());
+  const ParameterLayout derived{expression.derived()};
+  const std::size_t first = draws.num_quantities();
+  for (const std::string& name : element_names(derived)) draws.add(name);
+  const std::size_t total = draws.num_chains() * draws.num_draws;
+  std::vector<double> theta(dim), values(static_cast<std::size_t>(derived.dim()));
+  for (std::size_t i = 0; i < total; ++i) {
+    for (std::size_t j = 0; j < dim; ++j) theta[j] = draws.values[(draws.num_log_densities + j) * total + i];
+    expression.derive(theta.data(), values.data());
+    for (std::size_t j = 0; j < values.size(); ++j) draws.values[(first + j) * total + i] = values[j];
+  }
+  draws.layout.blocks.insert(draws.layout.blocks.end(), derived.blocks.begin(), derived.blocks.end());
+}
+
+}  // namespace emomc

@@ -1,0 +1,80 @@
+"""Posteriors of mixtures and of your own likelihoods, sampled by Markov chains.
+
+>>> import emomc
+>>> model = emomc.Model(data={"x": [4.9, 5.2, 5.5, 4.7, 5.1]}, parameters={"m": emomc.real(), "s": emomc.positive()},
+...                     log_density="normal_lpdf(x, m, s)",
+...                     priors={"m": emomc.normal(0, 10), "s": emomc.half_normal(5)})
+>>> draws = emomc.sample(model, seed=1, progress=False)
+>>> draws["m"].shape[0]
+4
+
+docs/python.md has the rest.
+"""
+
+from ._draws import Draws, Finding, Interrupted, Summary, diagnose, read_run, summary
+from ._emomc import DensityError, InputError, MachineError, functions, proposals
+from ._mixture import GaussianMixture
+from ._model import (
+    Linear,
+    Model,
+    Parameter,
+    positive,
+    real,
+    simplex,
+    unit,
+)
+from ._priors import (
+    Prior,
+    beta,
+    cauchy,
+    dirichlet,
+    exponential,
+    fixed,
+    gamma,
+    half_normal,
+    inverse_gamma,
+    lkj,
+    lognormal,
+    normal,
+    student_t,
+    uniform,
+)
+from ._sample import sample
+
+__all__ = [
+    "DensityError",
+    "Draws",
+    "Finding",
+    "GaussianMixture",
+    "InputError",
+    "Interrupted",
+    "Linear",
+    "MachineError",
+    "Model",
+    "Parameter",
+    "Prior",
+    "Summary",
+    "beta",
+    "cauchy",
+    "diagnose",
+    "dirichlet",
+    "exponential",
+    "fixed",
+    "functions",
+    "gamma",
+    "half_normal",
+    "inverse_gamma",
+    "lkj",
+    "lognormal",
+    "normal",
+    "positive",
+    "proposals",
+    "read_run",
+    "real",
+    "sample",
+    "simplex",
+    "student_t",
+    "summary",
+    "uniform",
+    "unit",
+]

@@ -1,0 +1,129 @@
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._priors import PriorTuple
+
+class InputError(ValueError): ...
+class MachineError(RuntimeError): ...
+class DensityError(ArithmeticError): ...
+
+class Posterior:
+    @staticmethod
+    def mixture(
+        columns: list[str],
+        values: NDArray[np.float64],
+        components: int,
+        covariance: str,
+        priors: dict[str, PriorTuple],
+        standardize: bool,
+        ordered: bool,
+        scale_floor: float,
+        precision: str,
+    ) -> Posterior: ...
+    @staticmethod
+    def expression(
+        columns: list[str],
+        values: NDArray[np.float64],
+        parameters: list[tuple[str, str, int, str]],
+        log_density: str,
+        priors: dict[str, PriorTuple],
+        where: list[tuple[str, str]],
+        prepare: list[tuple[str, str]],
+        derived: list[tuple[str, str]],
+        linear: list[tuple[str, str, list[str], str, str]],
+        constants: list[tuple[str, list[int], list[float]]],
+        weights: str,
+        precision: str,
+    ) -> Posterior: ...
+    @property
+    def names(self) -> list[str]: ...
+    @property
+    def num_parameters(self) -> int: ...
+    @property
+    def num_unconstrained(self) -> int: ...
+    def log_posterior(self, theta: NDArray[np.float64]) -> float: ...
+    def log_density(self, u: NDArray[np.float64]) -> float: ...
+    def log_density_and_gradient(self, u: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]: ...
+    def constrain(self, u: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    def unconstrain(self, theta: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    def initial(self, seed: int) -> NDArray[np.float64]: ...
+    def sample(
+        self,
+        *,
+        chains: int,
+        draws: int | None,
+        max_draws: int,
+        warmup: int | None,
+        thin: int,
+        seed: int,
+        init: str,
+        proposal: str,
+        shape: str,
+        target_acceptance: float,
+        until_ess: float,
+        until_seconds: float,
+        superchains: int,
+        backend: str,
+        threads: int,
+        progress: Callable[[int, int, int, float, float], Any] | None,
+    ) -> Draws: ...
+    def fit(
+        self, *, restarts: int, max_rounds: int, tolerance: float, seed: int, threads: int
+    ) -> tuple[NDArray[np.float64], float, int, bool, str]: ...
+
+class Draws:
+    @property
+    def interrupted(self) -> bool: ...
+    @property
+    def finished(self) -> bool: ...
+    @property
+    def ended_by(self) -> str: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    @property
+    def backend(self) -> str: ...
+    @property
+    def names(self) -> list[str]: ...
+    @property
+    def labels(self) -> list[str]: ...
+    @property
+    def columns(self) -> list[str]: ...
+    @property
+    def num_chains(self) -> int: ...
+    @property
+    def num_draws(self) -> int: ...
+    @property
+    def num_log_densities(self) -> int: ...
+    @property
+    def first_label_free(self) -> int: ...
+    @property
+    def seconds(self) -> tuple[float | None, float | None]: ...
+    @property
+    def values(self) -> NDArray[np.float64]: ...
+    @property
+    def arrays(self) -> list[tuple[str, list[int], list[int], int, list[int]]]: ...
+    @property
+    def statistics(self) -> dict[str, NDArray[np.float64]]: ...
+    def chain(
+        self, index: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+    def summary_text(self, patterns: list[str], most_rows: int) -> str: ...
+    def summary_rows(self, patterns: list[str]) -> list[dict[str, Any]]: ...
+    def findings(self) -> list[tuple[str, str, str, str]]: ...
+
+def read_run(
+    directory: str,
+    *,
+    exchangeable: bool,
+    columns: list[str],
+    ensemble: bool,
+    superchains: int,
+    warmup_seconds: float | None,
+    sampling_seconds: float | None,
+    status: str,
+) -> Draws: ...
+def functions() -> list[str]: ...
+def proposals() -> list[str]: ...

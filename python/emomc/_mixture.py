@@ -1,0 +1,273 @@
+"""Mixtures of Gaussians with scikit-learn's manners: fit by EM, or the posterior by Markov chains."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import warnings
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _emomc
+from ._data import table_of
+from ._draws import Draws
+from ._model import _Density
+from ._priors import Prior, flat_priors
+from ._sample import sample
+
+_Floats = NDArray[np.float64]
+
+
+class _MixturePosterior(_Density):
+    """The posterior that fit_posterior samples."""
+
+    def __init__(self, posterior: _emomc.Posterior) -> None:
+        self._posterior = posterior
+
+
+class GaussianMixture:
+    """A mixture of Gaussians.
+
+    Parameters
+    ----------
+    n_components
+        Number of components.
+    covariance_type
+        "full", "tied", "diag" or "spherical", as scikit-learn names them.
+    priors
+        In place of the default ones, for `fit_posterior`: of "weights", "means", "scales" and "correlations".
+    standardize
+        Whether priors are about columns with mean 0 and sd 1; otherwise they are in the data's own units.
+    ordered
+        Number the components by the first column's mean.
+    scale_floor
+        The least standard deviation of a component, as a share of the column's.
+    n_init, max_iter, tol
+        For `fit`: fits that are followed to their end, of a pool of short ones; rounds of each; EM ends where a round
+        raises the mean log likelihood of a row by less.
+    random_state
+        The seed. None: 20260101.
+    n_threads
+        Of the CPU; 0: all.
+
+    Attributes
+    ----------
+    weights_ [n_components], means_ [n_components x columns], covariances_
+        After `fit` those of largest likelihood, after `fit_posterior` means over draws. covariances_ is full matrices
+        [n_components x columns x columns] for every covariance_type.
+    draws_
+        After `fit_posterior`: the draws.
+    converged_, n_iter_, log_likelihood_
+        After `fit`; log_likelihood_ is of all rows.
+    n_features_in_, feature_names_in_
+        The columns.
+    """
+
+    _types = {"full": "full", "tied": "tied", "diag": "diagonal", "spherical": "spherical"}
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        covariance_type: Literal["full", "tied", "diag", "spherical"] = "full",
+        priors: Mapping[str, Prior] | None = None,
+        standardize: bool = True,
+        ordered: bool = False,
+        scale_floor: float = 0.001,
+        n_init: int = 8,
+        max_iter: int = 10_000,
+        tol: float = 1e-10,
+        random_state: int | None = None,
+        n_threads: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.covariance_type = covariance_type
+        self.priors = priors
+        self.standardize = standardize
+        self.ordered = ordered
+        self.scale_floor = scale_floor
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_threads = n_threads
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters of the constructor."""
+        names = [name for name in inspect.signature(type(self).__init__).parameters if name != "self"]
+        return {name: getattr(self, name) for name in names}
+
+    def set_params(self, **params: Any) -> GaussianMixture:
+        """Sets parameters of the constructor."""
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(f"{name} is no parameter of GaussianMixture; allowed: {', '.join(known)}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        return f"emomc.GaussianMixture({self.n_components}, covariance_type={self.covariance_type!r})"
+
+    def posterior(self, X: Any) -> _Density:
+        """The posterior density of the mixture given X [rows x columns]: log_density, gradients, coordinates."""
+        return _MixturePosterior(self._posterior_of(X))
+
+    def fit(self, X: Any, y: None = None) -> GaussianMixture:
+        """The parameters of largest likelihood given X [rows x columns], by EM from many starts.
+
+        Raises InputError where X is not allowed; UserWarning where EM has not converged or the fit is degenerate.
+        """
+        posterior = self._posterior_of(X)
+        theta, self.log_likelihood_, self.n_iter_, self.converged_, degenerate = posterior.fit(
+            restarts=self.n_init,
+            max_rounds=self.max_iter,
+            tolerance=self.tol,
+            seed=self._seed(),
+            threads=self.n_threads,
+        )
+        if degenerate:
+            warnings.warn(f"the fit is degenerate, {degenerate}; use fewer components", stacklevel=2)
+        elif not self.converged_:
+            warnings.warn("EM has not converged; raise max_iter or tol", stacklevel=2)
+        arrays = _arrays_of(posterior.names, theta)
+        self.draws_: Draws | None = None
+        self._set(arrays["weights"][None], arrays["means"][None], self._matrices(arrays, ()))
+        return self
+
+    def fit_posterior(self, X: Any, y: None = None, **options: Any) -> GaussianMixture:
+        """Samples the posterior given X [rows x columns]. `options` are those of `emomc.sample`, but for the model.
+
+        Rows are then scored by means over draws. Raises what `emomc.sample` raises.
+        """
+        model = _MixturePosterior(self._posterior_of(X))
+        options = {"seed": self._seed(), "threads": self.n_threads} | options
+        draws = sample(model, **options)
+        self.draws_ = draws
+        flat = {name: _flat(draws[name]) for name in draws.parameters}
+        self._set(flat["weights"], flat["means"], self._matrices(flat, (len(flat["weights"]),)))
+        return self
+
+    def predict_proba(self, X: Any) -> _Floats:
+        """The probabilities of the components [rows x n_components], after `fit_posterior` means over draws."""
+        rows = self._rows(X)
+        total = np.zeros((len(rows), len(self.weights_)))
+        for index in self._used():
+            logs = self._log_densities(rows, index)
+            total += np.exp(logs - _log_sum(logs)[:, None])
+        return total / len(self._used())
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """The most probable component of each row [rows]."""
+        return np.asarray(np.argmax(self.predict_proba(X), axis=1), dtype=np.int64)
+
+    def score_samples(self, X: Any) -> _Floats:
+        """The log density of each row [rows]; after `fit_posterior` the log of the mean density over draws."""
+        rows = self._rows(X)
+        used = self._used()
+        logs = np.stack([_log_sum(self._log_densities(rows, index)) for index in used], axis=1)
+        return np.asarray(_log_sum(logs) - np.log(len(used)))
+
+    def score(self, X: Any, y: None = None) -> float:
+        """The mean of score_samples."""
+        return float(np.mean(self.score_samples(X)))
+
+    #: Draws that scores are means over, at equal distances.
+    _most_draws = 400
+
+    def _seed(self) -> int:
+        return 20260101 if self.random_state is None else int(self.random_state)
+
+    def _posterior_of(self, X: Any) -> _emomc.Posterior:
+        if self.covariance_type not in self._types:
+            raise _emomc.InputError(
+                f"covariance_type: {self.covariance_type} is unknown; allowed: {', '.join(self._types)}"
+            )
+        columns, values = table_of(X)
+        posterior = _emomc.Posterior.mixture(
+            columns=columns,
+            values=values,
+            components=self.n_components,
+            covariance=self._types[self.covariance_type],
+            priors=flat_priors(dict(self.priors or {})),
+            standardize=self.standardize,
+            ordered=self.ordered,
+            scale_floor=self.scale_floor,
+            precision="mixed",
+        )
+        self.n_features_in_ = len(columns)
+        self.feature_names_in_ = np.array(columns, dtype=object)
+        return posterior
+
+    def _rows(self, X: Any) -> _Floats:
+        if not hasattr(self, "weights_"):
+            raise _emomc.InputError("call fit or fit_posterior first")
+        _, rows = table_of(X)
+        if rows.shape[1] != self.n_features_in_:
+            raise _emomc.InputError(f"X has {rows.shape[1]} columns; the mixture has {self.n_features_in_}")
+        return rows
+
+    def _matrices(self, arrays: dict[str, _Floats], leading: tuple[int, ...]) -> _Floats:
+        """Full covariances [draws x components x columns x columns]."""
+        K, d = self.n_components, self.n_features_in_
+        count = leading[0] if leading else 1
+        if "covariances" in arrays:
+            return arrays["covariances"].reshape(count, K, d, d)
+        if "covariance" in arrays:
+            return np.broadcast_to(arrays["covariance"].reshape(count, 1, d, d), (count, K, d, d))
+        scales = arrays["scales"].reshape(count, K, -1)
+        return np.asarray(np.broadcast_to(scales, (count, K, d))[..., None] ** 2 * np.eye(d))
+
+    def _set(self, weights: _Floats, means: _Floats, covariances: _Floats) -> None:
+        self._weights, self._means = weights, means
+        self._factors = np.linalg.cholesky(covariances)
+        self.weights_ = np.asarray(weights.mean(axis=0))
+        self.means_ = np.asarray(means.mean(axis=0))
+        self.covariances_ = np.asarray(covariances.mean(axis=0))
+
+    def _used(self) -> list[int]:
+        count = len(self._weights)
+        most = min(count, self._most_draws)
+        return [(2 * i + 1) * count // (2 * most) for i in range(most)]
+
+    def _log_densities(self, rows: _Floats, draw: int) -> _Floats:
+        """log(weight x density) of each row and component, for one draw."""
+        d = rows.shape[1]
+        result = np.empty((len(rows), len(self._weights[draw])))
+        for k, (weight, mean, factor) in enumerate(
+            zip(self._weights[draw], self._means[draw], self._factors[draw], strict=True)
+        ):
+            z = np.linalg.solve(factor, (rows - mean).T)
+            log_det = np.log(np.diag(factor)).sum()
+            result[:, k] = np.log(weight) - 0.5 * (z * z).sum(axis=0) - log_det - 0.5 * d * np.log(2 * np.pi)
+        return result
+
+
+def _flat(array: _Floats) -> _Floats:
+    return array.reshape((-1,) + array.shape[2:])
+
+
+def _log_sum(logs: _Floats) -> _Floats:
+    largest = logs.max(axis=1, keepdims=True)
+    return np.asarray(largest[:, 0] + np.log(np.exp(logs - largest).sum(axis=1)))
+
+
+def _arrays_of(names: list[str], theta: _Floats) -> dict[str, _Floats]:
+    """Arrays of the elements `name[i,j]`; of covariances the lower triangles, which are made symmetric."""
+    elements: dict[str, dict[tuple[int, ...], float]] = {}
+    for name, value in zip(names, theta, strict=True):
+        block, _, inside = re.fullmatch(r"([^\[]+)(\[([0-9,]+)\])?", name).groups()  # type: ignore[union-attr]
+        index = tuple(int(i) for i in inside.split(",")) if inside else ()
+        elements.setdefault(block, {})[index] = value
+    arrays: dict[str, _Floats] = {}
+    for block, values in elements.items():
+        array = np.zeros(tuple(np.max(list(values), axis=0) + 1))
+        for index, value in values.items():
+            array[index] = value
+            if block.startswith("covariance"):
+                array[index[:-2] + (index[-1], index[-2])] = value
+        arrays[block] = array
+    return arrays

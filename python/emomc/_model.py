@@ -1,0 +1,220 @@
+"""Likelihoods of your own: expressions of columns and parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _emomc
+from ._data import table_of
+from ._priors import Prior, flat_priors
+
+Order = Literal["", "increasing", "decreasing"]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of the likelihood: a number (length 0), or a list of `length` numbers."""
+
+    support: Literal["real", "positive", "unit_interval", "simplex"]
+    length: int = 0
+    order: Order = ""
+
+    def __post_init__(self) -> None:
+        if self.length < 0:
+            raise ValueError(f"length: {self.length}; allowed: 0, a number, or the length of a list")
+        if self.support == "simplex" and self.length < 2:
+            raise ValueError("a simplex is a list of 2 or more weights; write its length: emomc.simplex(3)")
+        if self.order and (self.length == 0 or self.support == "simplex"):
+            raise ValueError("an order is of a list of real, positive or unit numbers; write its length")
+
+
+def real(length: int = 0, *, order: Order = "") -> Parameter:
+    """A real number, or a list of them."""
+    return Parameter("real", length, order)
+
+
+def positive(length: int = 0, *, order: Order = "") -> Parameter:
+    """A number above 0, or a list of them."""
+    return Parameter("positive", length, order)
+
+
+def unit(length: int = 0, *, order: Order = "") -> Parameter:
+    """A number between 0 and 1, or a list of them."""
+    return Parameter("unit_interval", length, order)
+
+
+def simplex(length: int) -> Parameter:
+    """Weights that sum to 1."""
+    return Parameter("simplex", length)
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A linear predictor: intercept + sum of coefficients[j] x columns[j] + offset.
+
+    `intercept` and `coefficients` are names of parameters, which it declares: a number, and a list with one number for
+    each column. `offset` is an expression.
+    """
+
+    columns: Sequence[str]
+    coefficients: str
+    intercept: str = ""
+    offset: str = ""
+
+
+class _Density:
+    """What Model and a fitted mixture have in common: a posterior density with its coordinates."""
+
+    _posterior: _emomc.Posterior
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the elements of theta: "s[0]", ... (num_parameters of them)."""
+        return self._posterior.names
+
+    @property
+    def num_parameters(self) -> int:
+        """The length of theta."""
+        return self._posterior.num_parameters
+
+    @property
+    def num_unconstrained(self) -> int:
+        """The length of u."""
+        return self._posterior.num_unconstrained
+
+    def log_posterior(self, theta: ArrayLike) -> Any:
+        """Log likelihood plus log prior at theta [..., num_parameters], in the data's own units, as draws have it.
+
+        Returns a number, or an array of the leading axes. -inf outside the support.
+        """
+        return _each(self._posterior.log_posterior, theta)
+
+    def log_density(self, u: ArrayLike) -> Any:
+        """The log density at unconstrained points u [..., num_unconstrained].
+
+        It is log_posterior(constrain(u)) plus the log Jacobian of the map from u to the parameters (of standardised
+        columns, where the model standardises).
+        """
+        return _each(self._posterior.log_density, u)
+
+    def log_density_and_gradient(self, u: ArrayLike) -> tuple[float, NDArray[np.float64]]:
+        """log_density(u) of one point [num_unconstrained], and its gradient [num_unconstrained].
+
+        Raises InputError where the likelihood has no gradient.
+        """
+        return self._posterior.log_density_and_gradient(_vector(u))
+
+    def constrain(self, u: ArrayLike) -> NDArray[np.float64]:
+        """theta [num_parameters] of u [num_unconstrained]."""
+        return self._posterior.constrain(_vector(u))
+
+    def unconstrain(self, theta: ArrayLike) -> NDArray[np.float64]:
+        """u [num_unconstrained] of theta [num_parameters]. Raises InputError outside the support."""
+        return self._posterior.unconstrain(_vector(theta))
+
+    def initial(self, seed: int = 0) -> NDArray[np.float64]:
+        """A draw from the prior, as u [num_unconstrained], at which the log density is finite."""
+        return self._posterior.initial(seed)
+
+
+class Model(_Density):
+    """A posterior of a likelihood that is an expression.
+
+    Parameters
+    ----------
+    data
+        Columns by name: one-dimensional arrays of one length; or a data frame; or rows x columns (c0, c1, ...).
+    parameters
+        By name: `real()`, `positive()`, `unit()`, `simplex(n)`, each with a length where it is a list.
+    log_density
+        The log density of a row, an expression of columns and parameters (docs/your-own-likelihood.md;
+        `emomc.functions()` lists the functions).
+    priors
+        One for each parameter.
+    where
+        Names for parts of the log density, in this order.
+    prepare
+        Names for expressions of parameters and constants alone.
+    derived
+        Quantities of parameters that draws have too.
+    linear
+        Linear predictors by name.
+    constants
+        Numbers and lists of numbers by name.
+    weights
+        A column by which the log density of each row is multiplied.
+    precision
+        "float64", or "mixed" for float32 terms with float64 sums.
+
+    Raises
+    ------
+    InputError
+        where an expression, a prior or the data are not allowed; the message names the key.
+    """
+
+    def __init__(
+        self,
+        *,
+        data: Any,
+        log_density: str,
+        priors: Mapping[str, Prior],
+        parameters: Mapping[str, Parameter] | None = None,
+        where: Mapping[str, str] | None = None,
+        prepare: Mapping[str, str] | None = None,
+        derived: Mapping[str, str] | None = None,
+        linear: Mapping[str, Linear] | None = None,
+        constants: Mapping[str, ArrayLike] | None = None,
+        weights: str = "",
+        precision: Literal["float64", "mixed"] = "float64",
+    ) -> None:
+        columns, values = table_of(data)
+        declared: list[tuple[str, str, int, str]] = []
+        for name, parameter in (parameters or {}).items():
+            if not isinstance(parameter, Parameter):
+                raise TypeError(f"parameters[{name!r}] is no parameter; write one such as emomc.real()")
+            declared.append((name, parameter.support, parameter.length, parameter.order))
+        numbers: list[tuple[str, list[int], list[float]]] = []
+        for name, value in (constants or {}).items():
+            array = np.asarray(value, dtype=np.float64)
+            if array.ndim > 1:
+                raise ValueError(f"constants[{name!r}]: {array.ndim} axes; allowed: a number or a list")
+            numbers.append((name, list(array.shape), array.ravel().tolist()))
+        self._posterior = _emomc.Posterior.expression(
+            columns=columns,
+            values=values,
+            parameters=declared,
+            log_density=log_density,
+            priors=flat_priors(dict(priors)),
+            where=list((where or {}).items()),
+            prepare=list((prepare or {}).items()),
+            derived=list((derived or {}).items()),
+            linear=[
+                (name, p.intercept, list(p.columns), p.coefficients, p.offset) for name, p in (linear or {}).items()
+            ],
+            constants=numbers,
+            weights=weights,
+            precision=precision,
+        )
+
+    def __repr__(self) -> str:
+        return f"emomc.Model({self.num_parameters} parameters)"
+
+
+def _vector(values: ArrayLike) -> NDArray[np.float64]:
+    vector = np.ascontiguousarray(values, dtype=np.float64)
+    if vector.ndim != 1:
+        raise ValueError(f"an array with {vector.ndim} axes; allowed: one point")
+    return vector
+
+
+def _each(function: Any, points: ArrayLike) -> Any:
+    array = np.ascontiguousarray(points, dtype=np.float64)
+    if array.ndim == 1:
+        return function(array)
+    rows = array.reshape(-1, array.shape[-1])
+    return np.array([function(row) for row in rows]).reshape(array.shape[:-1])

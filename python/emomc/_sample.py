@@ -1,0 +1,141 @@
+"""Sampling, with progress."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ._draws import Draws, Interrupted
+from ._model import _Density
+
+if TYPE_CHECKING:
+    from . import _emomc
+
+#: step, all steps, the step at which warm-up ends, mean acceptance rate, seconds
+Progress = Callable[[int, int, int, float, float], Any]
+
+
+def sample(
+    model: _Density,
+    *,
+    chains: int = 4,
+    draws: int | None = None,
+    max_draws: int = 20_000,
+    warmup: int | None = None,
+    thin: int = 1,
+    seed: int = 20260101,
+    init: str = "",
+    proposal: str = "",
+    shape: str = "",
+    target_acceptance: float = 0.0,
+    until: dict[str, float] | None = None,
+    superchains: int = 0,
+    backend: str = "auto",
+    threads: int = 0,
+    progress: bool | Progress | None = None,
+) -> Draws:
+    """Samples a posterior.
+
+    Draws are a function of the model, the options and the backend, and those of `emomc run` with the same
+    configuration and data.
+
+    Parameters
+    ----------
+    model
+        A `Model`, or `GaussianMixture(...).posterior(X)`.
+    chains
+        Number of chains.
+    draws
+        Of each chain. None: until `diagnose` finds no fault, at most `max_draws`.
+    warmup
+        Steps before the first draw. None: 1000, doubled where chains have not settled.
+    thin
+        Steps for a kept draw.
+    init
+        "prior" or a parameter file (.json); of mixtures also "kmeans" and "em".
+    proposal
+        One of `emomc.proposals()`; "" chooses by the model. With gradients: "nuts", "hmc", "mala".
+    shape
+        Of the increments, or the metric: "isotropic", "diagonal", "dense".
+    target_acceptance
+        Above 0 and below 1; 0: the proposal's default.
+    until
+        Ends the run early: {"ess": 1000} where all quantities have this effective sample size, {"seconds": 60}.
+    backend
+        "auto", "reference", "cpu" or "cuda".
+    threads
+        Of the CPU; 0: all.
+    progress
+        None: a line on a terminal or in a notebook. True: always; False: never. A function is called with the step, the
+        number of steps, the step at which warm-up ends, the mean acceptance rate, and the seconds.
+
+    Raises
+    ------
+    InputError
+        where an option is not allowed.
+    DensityError
+        where the density is not a number too often.
+    Interrupted
+        at Ctrl-C (a KeyboardInterrupt); its `draws` are those so far.
+
+    The GIL is released while the chains run, so that threads can sample at once.
+    """
+    until = dict(until or {})
+    ess, seconds = float(until.pop("ess", 0)), float(until.pop("seconds", 0))
+    if until:
+        raise ValueError(f"until: {', '.join(until)} is unknown; allowed: ess, seconds")
+    line = _Line() if progress is True or (progress is None and _is_interactive()) else None
+    show: Progress | None = line.show if line else progress if callable(progress) else None
+    try:
+        sampled: _emomc.Draws = model._posterior.sample(
+            chains=chains,
+            draws=draws,
+            max_draws=max_draws,
+            warmup=warmup,
+            thin=thin,
+            seed=seed,
+            init=init,
+            proposal=proposal,
+            shape=shape,
+            target_acceptance=target_acceptance,
+            until_ess=ess,
+            until_seconds=seconds,
+            superchains=superchains,
+            backend=backend,
+            threads=threads,
+            progress=show,
+        )
+    finally:
+        if line:
+            line.end()
+    if sampled.interrupted:
+        raise Interrupted(Draws(sampled) if sampled.num_draws > 0 else None)
+    return Draws(sampled)
+
+
+def _is_interactive() -> bool:
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
+
+
+class _Line:
+    """A line that is redrawn, at most five times a second."""
+
+    def __init__(self) -> None:
+        self._last = 0.0
+        self._width = 0
+
+    def show(self, step: int, steps: int, warmup: int, acceptance: float, seconds: float) -> None:
+        if seconds - self._last < 0.2:
+            return
+        self._last = seconds
+        phase = "warm-up" if step <= warmup else "sampling"
+        text = f"{phase}: step {step} of at most {steps}, acceptance {acceptance:.2f}, {seconds:.0f} s"
+        sys.stderr.write("\r" + text.ljust(self._width))
+        sys.stderr.flush()
+        self._width = len(text)
+
+    def end(self) -> None:
+        if self._width:
+            sys.stderr.write("\r" + " " * self._width + "\r")
+            sys.stderr.flush()

@@ -1,0 +1,104 @@
+#include "conversions.hpp"
+
+#include <algorithm>
+
+#include "emomc/core/nearest_name.hpp"
+
+namespace emomc::python {
+namespace {
+
+template <class Value>
+Value one_of(const std::string& what, const std::string& name,
+             const std::vector<std::pair<std::string, Value>>& known) {
+  std::vector<std::string> names;
+  std::string allowed;
+  for (const auto& [other, value] : known) {
+    if (other == name) return value;
+    names.push_back(other);
+    allowed += (allowed.empty() ? "" : ", ") + other;
+  }
+  throw InputError(what + ": " + name + " is unknown; " + did_you_mean(nearest_name(name, names)) +
+                   "allowed: " + allowed);
+}
+
+std::vector<NamedExpression> named(const std::string& key, const NamedTexts& texts) {
+  std::vector<NamedExpression> result;
+  for (const auto& [name, text] : texts) result.push_back({name, {key + "." + name, text}});
+  return result;
+}
+
+}  // namespace
+
+Table table_of(const std::vector<std::string>& columns, const Matrix& values) {
+  if (values.shape(1) != columns.size())
+    throw InputError("data: " + std::to_string(values.shape(1)) + " columns have " +
+                     std::to_string(columns.size()) + " names");
+  return make_table(columns, {values.data(), values.data() + values.size()});
+}
+
+Priors priors_of(const std::map<std::string, PriorTuple>& priors) {
+  Priors result;
+  for (const auto& [block, prior] : priors) {
+    const std::optional<PriorFamily> family = family_from_name(prior.first);
+    if (!family) throw InputError("prior." + block + ": " + prior.first + " is an unknown family");
+    PriorSpec& spec = result[block];
+    spec.family = *family;
+    for (const ArgumentTuple& argument : prior.second)
+      if (argument)
+        spec.arguments.push_back({.shape = argument->first, .values = argument->second});
+      else
+        spec.arguments.push_back({.shape = {}, .values = {}, .is_sampled = true});
+  }
+  return result;
+}
+
+Covariance covariance_of(const std::string& name) {
+  std::vector<std::pair<std::string, Covariance>> known;
+  for (const Covariance covariance :
+       {Covariance::diagonal, Covariance::spherical, Covariance::tied, Covariance::full})
+    known.emplace_back(covariance_name(covariance), covariance);
+  return one_of("covariance", name, known);
+}
+
+Precision precision_of(const std::string& name) {
+  return one_of<Precision>("precision", name, {{"mixed", Precision::mixed}, {"float64", Precision::float64}});
+}
+
+Backend backend_named(const std::string& name) {
+  return one_of<Backend>("backend", name,
+                         {{"auto", Backend::automatic},
+                          {"reference", Backend::reference},
+                          {"cpu", Backend::cpu},
+                          {"cuda", Backend::cuda}});
+}
+
+ExpressionSpec spec_of(const ExpressionTexts& texts) {
+  ExpressionSpec spec;
+  for (const auto& [name, support, length, order] : texts.parameters) {
+    const std::string key = "parameters." + name;
+    spec.parameters.push_back(parameter(name,
+                                        one_of<Support>(key, support,
+                                                        {{"real", Support::real},
+                                                         {"positive", Support::positive},
+                                                         {"unit_interval", Support::unit_interval},
+                                                         {"simplex", Support::simplex}}),
+                                        length,
+                                        one_of<ListOrder>(key, order,
+                                                          {{"", ListOrder::none},
+                                                           {"increasing", ListOrder::increasing},
+                                                           {"decreasing", ListOrder::decreasing}})));
+  }
+  for (const auto& [name, intercept, columns, coefficients, offset] : texts.linear)
+    spec.linear.push_back(
+        {name, "linear." + name, intercept, columns, coefficients, {"linear." + name + ".offset", offset}});
+  for (const auto& [name, shape, values] : texts.constants)
+    spec.constants.push_back({name, "constants." + name, shape, values});
+  spec.log_density = {"log_density", texts.log_density};
+  spec.where = named("where", texts.where);
+  spec.prepare = named("prepare", texts.prepare);
+  spec.derived = named("derived", texts.derived);
+  spec.weights = texts.weights;
+  return spec;
+}
+
+}  // namespace emomc::python

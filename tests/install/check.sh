@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Installs the libraries of a build folder into a temporary one, builds the program in this folder against them, by
+# find_package and by pkg-config, and runs it on Old Faithful's eruptions.
+#  check.sh BUILD_FOLDER [CXX_COMPILER]
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(realpath "$1")
+compiler=${2:-c++}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+data=$here/../apps/data/faithful.csv
+
+cmake --install "$build" --prefix "$work/prefix" --component development >/dev/null
+# Nothing that is installed names the folders of the build, but for libraries of the system.
+if grep -rIlF -e "$build" -e "$(realpath "$here/../..")" "$work/prefix"; then
+  echo "these files name the build folder" >&2
+  exit 1
+fi
+# Another folder than the one that it was installed to: packages are moved.
+mv "$work/prefix" "$work/moved"
+cmake -S "$here" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/moved" -DCMAKE_CXX_COMPILER="$compiler" \
+  -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror" >/dev/null
+cmake --build "$work/build" -j 2
+"$work/build/line"
+"$work/build/mixture" "$data" | tee "$work/out"
+grep -q '^weights\[0\] ' "$work/out"
+if cmake -S "$here" -B "$work/none" -DCMAKE_PREFIX_PATH="$work/moved" -DCMAKE_CXX_COMPILER="$compiler" \
+  -DEXAMPLE_PARTS=nothing >"$work/refusal" 2>&1; then
+  echo "a part that does not exist was found" >&2
+  exit 1
+fi
+if command -v pkg-config >/dev/null; then
+  export PKG_CONFIG_PATH=$work/moved/lib/pkgconfig:$(dirname "$(find "$work/moved" -name emomc.pc)")
+  # shellcheck disable=SC2046  # the flags are words
+  "$compiler" -O1 "$here/mixture.cpp" -o "$work/by_pkg_config" $(pkg-config --cflags --libs emomc)
+  "$work/by_pkg_config" "$data" | cmp - "$work/out"
+else
+  echo "without pkg-config: emomc.pc was not tested"
+fi

@@ -1,0 +1,97 @@
+"""Mixtures with scikit-learn's manners."""
+
+import subprocess
+
+import emomc
+import numpy as np
+import pytest
+
+from conftest import ROOT
+
+
+def matrix(faithful):
+    return np.column_stack([faithful["duration"], faithful["waiting"]])
+
+
+def test_the_posterior_is_the_programs(faithful, program, tmp_path):
+    mixture = emomc.GaussianMixture(2, covariance_type="full").fit_posterior(
+        faithful, seed=1, chains=4, until={"ess": 2000}, backend="cpu", progress=False
+    )
+    (tmp_path / "run.yaml").write_text(
+        f"data: {{file: {ROOT}/tests/apps/data/faithful.csv}}\n"
+        "likelihood: {components: 2, covariance: full}\nsampler: {seed: 1, until: {ess: 2000}}\nbackend: cpu\n"
+    )
+    subprocess.run([program, "run", "run.yaml", "-q", "--output", "run"], cwd=tmp_path, check=True)
+    run = emomc.read_run(tmp_path / "run")
+    for c in range(4):
+        np.testing.assert_array_equal(mixture.draws_.chain(c)["theta"], run.chain(c)["theta"])
+    np.testing.assert_array_equal(mixture.draws_["means"], run["means"])
+    assert mixture.draws_.trusted
+    assert max(row["rhat"] for row in mixture.draws_.summary()) <= 1.01
+    np.testing.assert_allclose(mixture.means_, mixture.draws_["means"].mean(axis=(0, 1)))
+
+
+@pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
+def test_fit_is_scikit_learns(faithful, covariance_type):
+    sklearn = pytest.importorskip("sklearn.mixture")
+    X = matrix(faithful)
+    X[:, 1] /= 10  # spherical components are of no use for columns of unlike scales
+    ours = emomc.GaussianMixture(2, covariance_type=covariance_type, tol=1e-12).fit(X)
+    peer = sklearn.GaussianMixture(
+        2, covariance_type=covariance_type, tol=1e-12, reg_covar=0, n_init=5, max_iter=10_000, random_state=1
+    ).fit(X)
+    # Spherical components are of standardised columns.
+    if covariance_type != "spherical":
+        assert ours.score(X) == pytest.approx(peer.score(X), abs=1e-7)
+        order = np.argsort(ours.means_[:, 0]), np.argsort(peer.means_[:, 0])
+        np.testing.assert_allclose(ours.means_[order[0]], peer.means_[order[1]], atol=1e-4)
+        np.testing.assert_allclose(
+            ours.predict_proba(X)[:, order[0]], peer.predict_proba(X)[:, order[1]], atol=1e-3
+        )
+    assert ours.converged_
+    assert ours.log_likelihood_ == pytest.approx(ours.score_samples(X).sum(), rel=1e-6)
+
+
+def test_scores_are_means_over_draws(faithful):
+    X = matrix(faithful)
+    mixture = emomc.GaussianMixture(2, covariance_type="diag").fit_posterior(
+        X, draws=100, warmup=500, chains=2, progress=False
+    )
+    draws = mixture.draws_
+    weights = draws["weights"].reshape(-1, 2)
+    means, scales = draws["means"].reshape(-1, 2, 2), draws["scales"].reshape(-1, 2, 2)
+    z = (X[:, None, None] - means) / scales
+    parts = weights * np.prod(np.exp(-0.5 * z**2) / (scales * np.sqrt(2 * np.pi)), axis=-1)
+    np.testing.assert_allclose(np.exp(mixture.score_samples(X)), parts.sum(axis=-1).mean(axis=1), rtol=1e-9)
+    np.testing.assert_allclose(
+        mixture.predict_proba(X), (parts / parts.sum(axis=-1, keepdims=True)).mean(axis=1), rtol=1e-9
+    )
+    np.testing.assert_allclose(mixture.predict_proba(X).sum(axis=1), 1)
+    assert set(mixture.predict(X)) == {0, 1}
+
+
+def test_parameters_are_scikit_learns(faithful):
+    mixture = emomc.GaussianMixture(3, tol=1e-6)
+    assert mixture.get_params()["tol"] == 1e-6
+    assert mixture.set_params(n_components=2).n_components == 2
+    with pytest.raises(ValueError, match="n_component is no parameter"):
+        mixture.set_params(n_component=2)
+    with pytest.raises(ValueError, match="call fit or fit_posterior first"):
+        mixture.predict(matrix(faithful))
+    with pytest.raises(ValueError, match="covariance_type: round is unknown"):
+        emomc.GaussianMixture(2, covariance_type="round").fit(matrix(faithful))
+    with pytest.raises(ValueError, match="X has 1 columns; the mixture has 2"):
+        mixture.fit(matrix(faithful)).score(matrix(faithful)[:, :1])
+    density = mixture.posterior(faithful)
+    value, gradient = density.log_density_and_gradient(density.initial(1))
+    assert np.isfinite(value) and gradient.shape == (density.num_unconstrained,)
+
+
+def test_priors_of_priors_and_fixed_values(faithful):
+    mixture = emomc.GaussianMixture(
+        2,
+        covariance_type="diag",
+        priors={"means": emomc.normal(emomc.normal(0, 1), 2), "weights": emomc.fixed([0.4, 0.6])},
+    ).fit_posterior(faithful, draws=50, warmup=200, chains=2, progress=False)
+    assert mixture.draws_["means.mean"].shape == (2, 50, 2)
+    np.testing.assert_array_equal(np.unique(mixture.draws_["weights"]), [0.4, 0.6])
