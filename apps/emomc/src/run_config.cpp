@@ -45,16 +45,12 @@ void require_data_file(const YamlNode& root) {
             "this key is missing; write the data to sample, as in data: {file: features/sad.csv}");
 }
 
-/// Defaults of a likelihood of the user's own. Of the proposals, crank_nicolson with a dense covariance is
-/// the one that ends soonest on the examples of docs/your-own-likelihood.md. A dense metric, which all chains
-/// learn together, saves nuts leapfrogs where parameters are correlated and costs it none elsewhere.
-void set_expression_defaults(const YamlNode& root, RunConfig& config) {
+/// Defaults of a likelihood of the user's own.
+void set_expression_defaults(RunConfig& config) {
   config.data.standardize = false;
   config.likelihood.precision = Precision::float64;
   config.prior.scale_floor = 0;
   config.sampler.init = "prior";
-  if (find_value(root, "sampler.proposal.kind") == nullptr) config.sampler.proposal.kind = "crank_nicolson";
-  if (find_value(root, "sampler.proposal.shape") == nullptr) config.sampler.proposal.shape = "dense";
 }
 
 /// Reads the priors of the parameters of a likelihood of the user's own, each of which needs one.
@@ -76,10 +72,17 @@ void read_priors_of_expression(const YamlNode& root, RunConfig& config) {
 }
 
 /// Defaults that depend on the model.
-void set_model_defaults(const YamlNode& root, RunConfig& config) {
-  if (config.likelihood.is_expression()) return set_expression_defaults(root, config);
-  config.prior = default_prior(config.likelihood);
-  config.sampler.init = info_of(config.likelihood).init;
+void set_model_defaults(RunConfig& config) {
+  if (config.likelihood.is_expression()) {
+    set_expression_defaults(config);
+  } else {
+    config.prior = default_prior(config.likelihood);
+    config.sampler.init = info_of(config.likelihood).init;
+  }
+  ProposalConfig& proposal = config.sampler.proposal;
+  if (proposal.kind == kAutomatic) return;
+  proposal.shape = config.likelihood.is_expression() ? "dense" : "diagonal";
+  proposal.target_acceptance = default_target_acceptance(proposal.kind);
 }
 
 std::filesystem::path default_directory(const std::string& name) {
@@ -171,8 +174,9 @@ RunConfig parse_run_config(const std::string& yaml, const std::string& name,
   return run_config_of(root, name);
 }
 
-RunConfig run_config_of(const YamlNode& root, const std::string& name) {
+RunConfig run_config_of(const YamlNode& root, const std::string& name, const std::string& default_kind) {
   RunConfig config;
+  config.sampler.proposal.kind = default_kind;
   if (states_expression(root))
     read_expression(root, config);
   else
@@ -185,8 +189,7 @@ RunConfig run_config_of(const YamlNode& root, const std::string& name) {
                          key.name == "sampler.proposal.kind";
     if (decides && value != nullptr && is_used(key, config.likelihood)) key.read({*value, key.name}, config);
   }
-  set_model_defaults(root, config);
-  config.sampler.proposal.target_acceptance = default_target_acceptance(config.sampler.proposal.kind);
+  set_model_defaults(config);
   refuse_unused_keys(root, config);
   require_data_file(root);
   for (const ConfigKey& key : config_keys()) {

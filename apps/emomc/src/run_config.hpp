@@ -39,10 +39,12 @@ struct LikelihoodConfig {
   bool operator==(const LikelihoodConfig&) const = default;
 };
 
+inline constexpr const char* kAutomatic = "auto";  ///< a kind and a shape of proposals
+
 struct ProposalConfig {
-  std::string kind = "component_wise";  ///< one of proposal_names()
-  std::string shape = "diagonal";       ///< covariance of the increments: isotropic, diagonal or dense
-  double target_acceptance = 0.234;     ///< except for blocks of one dimension, which aim at 0.44
+  std::string kind = kAutomatic;     ///< or one of proposal_names(); proposal_choice.hpp
+  std::string shape = kAutomatic;    ///< covariance of the increments: isotropic, diagonal, dense or auto
+  double target_acceptance = 0.234;  ///< except for blocks of one dimension, which aim at 0.44; not of auto
   bool operator==(const ProposalConfig&) const = default;
 };
 
