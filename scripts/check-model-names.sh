@@ -39,7 +39,7 @@ blocks=$(sed -nE 's/^ *\{"([a-z_]+)", *(Support::.*)?$/\1/p' "$headers"/*.hpp | 
 # What may stand: the default model; `diagonal` as a shape of proposals; the parts that libsampler divides a
 # covariance into; a key of the output of bench; the full form of a kernel.
 allowed='^liblikelihood/include/emomc/likelihood/engines\.hpp:
-^apps/emomc/src/run_(config\.hpp|config_keys\.cpp|setup\.cpp):.*"diagonal"
+^apps/emomc/src/(run_(config\.[ch]pp|config_keys\.cpp|setup\.cpp)|proposal_choice\.cpp):.*"diagonal"
 ^libsampler/src/(target_tables|proposal_blocks)\.cpp:.*"scales"
 ^apps/emomc/src/command_bench\.cpp:.*\{"covariance", options
 BatchWork::'
