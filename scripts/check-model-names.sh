@@ -39,7 +39,7 @@ blocks=$(sed -nE 's/^ *\{"([a-z_]+)", *(Support::.*)?$/\1/p' "$headers"/*.hpp | 
 # What may stand: the default model; `diagonal` as a shape of proposals; the parts that libsampler divides a
 # covariance into; the public names of covariances; a key of the output of bench; the full form of a kernel.
 allowed='^liblikelihood/include/emomc/likelihood/engines\.hpp:
-^(apps/emomc/src/run_config_keys\.cpp|libposterior/(src/(run_setup|sample_config)\.cpp|include/emomc/posterior(/run_config)?\.hpp)):.*"diagonal"
+^(apps/emomc/src/run_config_keys\.cpp|libposterior/(src/(run_setup|run_config|sample_config|proposal_choice)\.cpp|include/emomc/posterior(/run_config)?\.hpp)):.*"diagonal"
 ^libsampler/src/(target_tables|proposal_blocks)\.cpp:.*"scales"
 ^libposterior/src/sample_config\.cpp:.*kNames
 ^apps/emomc/src/command_bench\.cpp:.*\{"covariance", options

@@ -20,7 +20,7 @@ namespace {
 RunConfig config_of_one_chain(RunConfig config) {
   config.sampler.chains = 1;
   config.sampler.superchains = 0;
-  config.sampler.proposal = default_proposal(config.likelihood);
+  config.sampler.proposal = {};
   return config;
 }
 

@@ -9,13 +9,11 @@ const ModelInfo& info_of(const LikelihoodConfig& likelihood) {
   return model_info(likelihood.model, likelihood.covariance);
 }
 
-ProposalConfig default_proposal(const LikelihoodConfig& likelihood) {
-  if (!likelihood.is_expression()) return {};
-  ProposalConfig proposal;
-  proposal.kind = "crank_nicolson";
-  proposal.shape = "dense";
+void set_proposal_defaults(RunConfig& config) {
+  ProposalConfig& proposal = config.sampler.proposal;
+  if (proposal.kind == kAutomatic) return;
+  proposal.shape = config.likelihood.is_expression() ? "dense" : "diagonal";
   proposal.target_acceptance = default_target_acceptance(proposal.kind);
-  return proposal;
 }
 
 void set_likelihood_defaults(RunConfig& config) {

@@ -10,6 +10,7 @@
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/core/runtime_kernel.hpp"
 #include "emomc/likelihood/model_info.hpp"
+#include "emomc/posterior/proposal_choice.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/prior_units.hpp"
 
@@ -50,6 +51,12 @@ ProposalShape shape_of_name(const std::string& name) {
                               : ProposalShape::dense;
 }
 
+std::string name_of_shape(ProposalShape shape) {
+  return shape == ProposalShape::isotropic  ? "isotropic"
+         : shape == ProposalShape::diagonal ? "diagonal"
+                                            : "dense";
+}
+
 std::vector<std::string> describe(const RunSetup& setup) {
   std::vector<std::string> lines = describe(setup.loaded);
   if (setup.expression) lines.push_back("columns: " + joined(setup.expression->column_kinds()));
@@ -59,6 +66,8 @@ std::vector<std::string> describe(const RunSetup& setup) {
       standardized.push_back(fmt::format("{} (mean {:.6g}, sd {:.6g})", setup.loaded.table.columns[j],
                                          setup.standardized.mean[j], setup.standardized.sd[j]));
   if (!standardized.empty()) lines.push_back("standardised: " + joined(standardized));
+  if (!setup.proposal_why.empty())
+    lines.push_back("proposal: auto, which is " + setup.proposal.kind + ": " + setup.proposal_why);
   return lines;
 }
 
@@ -199,18 +208,20 @@ std::string why_no_gradient(const RunSetup& setup) {
          "; backend: cpu has gradients";
 }
 
-RunSetup set_up(const RunConfig& config, const Table* table) {
+RunSetup set_up(const RunConfig& config, const Table* table, const std::optional<KeptProposal>& kept) {
   RunSetup setup;
   set_up_likelihood(config, table, config.backend, setup);
-  const bool needs_gradient = proposal_use(config.sampler.proposal.kind).gradient;
+  const std::string& kind = kept ? kept->kind : config.sampler.proposal.kind;
+  const bool needs_gradient = kind != kAutomatic && proposal_use(kind).gradient;
   if (config.backend == Backend::automatic && needs_gradient && setup.backend == Backend::cuda &&
       !setup.engine->capabilities().gradient) {
     setup = {};
     set_up_likelihood(config, table, Backend::cpu, setup);
   }
   refuse_too_many_chains(config, setup);
-  setup.proposal = {config.sampler.proposal.kind, shape_of_name(config.sampler.proposal.shape),
-                    config.sampler.proposal.target_acceptance};
+  ProposalChoice choice = choose_proposal(config, setup, kept);
+  setup.proposal = choice.proposal;
+  setup.proposal_why = std::move(choice.why);
   for (int chain = 0; chain < config.sampler.chains; ++chain)
     setup.plans.push_back({static_cast<std::uint64_t>(chain), {0}, 1.0, 0});
   proposal_block_names(setup.proposal, *setup.target);  // throws if no parameter is free

@@ -15,7 +15,7 @@ RunFacts facts_of(const RunConfig& config, const RunSetup& setup, const RunResul
   facts.order = config.prior.order;
   facts.exchangeable_components = setup.target->components_are_exchangeable();
   if (proposal_use(setup.proposal.kind).target_acceptance)
-    facts.target_acceptance = config.sampler.proposal.target_acceptance;
+    facts.target_acceptance = setup.proposal.target_acceptance;
   facts.adaptation_drift = result.adaptation_drift;
   facts.scale_floor = scale_floors(config, setup);
   std::uint64_t faults = 0;

@@ -63,17 +63,21 @@ void set_length(const SampleOptions& options, SamplerConfig& sampler) {
   sampler.until.seconds = real_in_range("until.seconds", options.until.seconds, 0, 1e9);
 }
 
-void set_proposal(const SampleOptions& options, SamplerConfig& sampler) {
-  ProposalConfig& proposal = sampler.proposal;
+void set_proposal(const SampleOptions& options, RunConfig& config) {
+  ProposalConfig& proposal = config.sampler.proposal;
   if (!options.proposal.empty()) {
-    proposal.kind = one_of("proposal", options.proposal, proposal_names());
-    proposal.target_acceptance = default_target_acceptance(proposal.kind);
+    std::vector<std::string> names = proposal_names();
+    names.insert(names.begin(), kAutomatic);
+    proposal.kind = one_of("proposal", options.proposal, names);
+    set_proposal_defaults(config);
   }
   if (!options.shape.empty())
     proposal.shape = one_of("shape", options.shape, {"isotropic", "diagonal", "dense"});
   if (options.target_acceptance == 0) return;
   if (!(options.target_acceptance > 0 && options.target_acceptance < 1))
     refuse("target_acceptance", shortest_text(options.target_acceptance), "above 0 and below 1");
+  if (proposal.kind == kAutomatic)
+    throw InputError("target_acceptance: each kind of proposal has its own target; name the proposal too");
   proposal.target_acceptance = options.target_acceptance;
 }
 
@@ -109,7 +113,7 @@ RunConfig with_options(RunConfig config, const SampleOptions& options) {
     refuse("superchains", std::to_string(sampler.superchains),
            "0, or a divisor of chains (" + std::to_string(sampler.chains) + ") from 2");
   set_length(options, sampler);
-  set_proposal(options, sampler);
+  set_proposal(options, config);
   set_init(options, config.likelihood, sampler);
   sampler.seed = options.seed;
   sampler.max_nan_share = real_in_range("max_nan_share", options.max_nan_share, 0, 1);
@@ -128,7 +132,6 @@ RunConfig config_of(const GaussianMixture& model, const Table& data) {
   for (const auto& [block, prior] : model.priors) config.prior.blocks[block] = prior;
   config.prior.scale_floor = real_in_range("scale_floor", model.scale_floor, 0, 1);
   config.data.standardize = model.standardize;
-  config.sampler.proposal = default_proposal(config.likelihood);
   if (!model.ordered) return config;
   check_priors(config.likelihood, config.prior, static_cast<int>(data.columns.size()));
   const ModelInfo& info = info_of(config.likelihood);
@@ -148,7 +151,6 @@ RunConfig config_of(const ExpressionModel& model) {
   config.prior.blocks = model.priors;
   for (const ExpressionParameter& parameter : parameters_of(model.likelihood))
     if (parameter.order != ListOrder::none) config.prior.list_orders[parameter.name] = parameter.order;
-  config.sampler.proposal = default_proposal(config.likelihood);
   return config;
 }
 

@@ -321,9 +321,12 @@ void ChainRunner::end_window(std::int64_t end) {
     accepted[i] -= window_accepted_[i];
     proposed[i] -= window_proposed_[i];
   }
-  std::vector<double> acceptance;
-  if (counts_) acceptance = counts_->window_acceptance();
-  adaptation_->end_window(end - warmup_begin_, {accepted, proposed, acceptance});
+  std::vector<double> acceptance, length_slope;
+  if (counts_) {
+    acceptance = counts_->window_acceptance();
+    length_slope = counts_->window_length_slope();
+  }
+  adaptation_->end_window(end - warmup_begin_, {accepted, proposed, acceptance, length_slope});
   ensemble_->upload_adapted(adaptation_->adapted());
   find_step_sizes();
   if (end == warmup_end()) count_anew();

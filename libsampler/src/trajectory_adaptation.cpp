@@ -18,6 +18,8 @@ constexpr std::int64_t kFewestUpdates = 10;
 constexpr double kShortInitialBuffer = 0.15, kShortFinalBuffer = 0.1;
 constexpr double kWindowGrowth = 0.05;
 constexpr std::int64_t kPointsPerWindow = 4096;  // over all chains
+// Chains of a group from whose points of every step the metric is learnt.
+constexpr std::size_t kLearntFrom = 256;
 
 // Hoffman and Gelman 2014, section 3.2.1, with another shrinkage (0.05 there) and first value (10 times the
 // step size that was found): docs/decisions/gradient-samplers.md.
@@ -59,9 +61,13 @@ TrajectoryAdaptation::TrajectoryAdaptation(const ProposalBlocks& blocks, double 
       shape_(blocks.shape),
       target_acceptance_(target_acceptance),
       warmup_(warmup) {
+  std::vector<std::size_t> chains_of_group;
   for (const auto& plan : plans) {
-    group_of_chain_.push_back(static_cast<std::size_t>(plan.group));
-    num_groups_ = std::max(num_groups_, group_of_chain_.back() + 1);
+    const auto group = static_cast<std::size_t>(plan.group);
+    group_of_chain_.push_back(group);
+    num_groups_ = std::max(num_groups_, group + 1);
+    chains_of_group.resize(num_groups_);
+    place_of_chain_.push_back(chains_of_group[group]++);
   }
   const auto n = static_cast<std::size_t>(dim_unconstrained);
   const auto size = static_cast<std::size_t>(layout_.size());
@@ -82,6 +88,7 @@ TrajectoryAdaptation::TrajectoryAdaptation(const ProposalBlocks& blocks, double 
   sum_.resize(first_.size());
   count_.resize(plans.size());
   cross_.resize(num_groups_ * n * (shape_ == ProposalShape::dense ? n : 1));
+  if (blocks.traits.learns_length) length_.emplace(layout_, num_groups_);
   begin_warmup(warmup);
   if (warmup > 0) begin_search();
 }
@@ -96,17 +103,22 @@ void TrajectoryAdaptation::begin_warmup(std::int64_t warmup) {
   windows_ = metric_windows(warmup);
   std::fill(late_.begin(), late_.end(), kNan);
   for (std::size_t g = 0; g < num_groups_; ++g) begin_averaging(g);
+  if (length_) length_->begin_mean();
   forget_points();
 }
 
 std::vector<std::int64_t> TrajectoryAdaptation::window_ends(std::int64_t warmup) const {
+  std::vector<std::int64_t> ends;
+  if (length_) {
+    for (std::int64_t end = 1; end <= warmup; ++end) ends.push_back(end);
+    return ends;
+  }
   const MetricWindows metric = metric_windows(warmup);
   const std::int64_t last = metric.ends.empty() ? 0 : metric.ends.back();
   std::vector<std::int64_t> borders{metric.begin};
   borders.insert(borders.end(), metric.ends.begin(), metric.ends.end());
   borders.insert(borders.end(), {last + (warmup - last) / 2, warmup});
   std::sort(borders.begin(), borders.end());
-  std::vector<std::int64_t> ends;
   std::int64_t at = 0, anew = 0;
   for (const std::int64_t border : borders) {
     while (at < border) {
@@ -120,6 +132,7 @@ std::vector<std::int64_t> TrajectoryAdaptation::window_ends(std::int64_t warmup)
 }
 
 std::int64_t TrajectoryAdaptation::steps_of_window(std::int64_t end) const {
+  if (length_) return 1;
   std::int64_t begin = 0;
   for (const std::int64_t other : window_ends(warmup_))
     if (other < end) begin = other;
@@ -127,6 +140,7 @@ std::int64_t TrajectoryAdaptation::steps_of_window(std::int64_t end) const {
 }
 
 std::int64_t TrajectoryAdaptation::stride(std::int64_t begin, std::int64_t end) const {
+  if (length_) return 1;  // the centre is that of all points
   const auto points = (end - begin) * static_cast<std::int64_t>(count_.size());
   return std::max<std::int64_t>(1, points / kPointsPerWindow);
 }
@@ -165,6 +179,9 @@ void TrajectoryAdaptation::tried(std::span<const double> acceptance) {
 void TrajectoryAdaptation::begin_averaging(std::size_t group) {
   mu_[group] = std::log(kLargerFirst) + log_step(group);
   error_[group] = mean_[group] = updates_[group] = 0;
+  if (!length_) return;
+  length_->follow(group, log_step(group));
+  length_->write(group, adapted_.data() + group * static_cast<std::size_t>(layout_.size()));
 }
 
 void TrajectoryAdaptation::average(std::size_t group, double acceptance) {
@@ -179,6 +196,10 @@ void TrajectoryAdaptation::average(std::size_t group, double acceptance) {
 void TrajectoryAdaptation::add_point(int chain, std::span<const double> u, double /*log_density*/) {
   const auto c = static_cast<std::size_t>(chain);
   const std::size_t n = u.size(), group = group_of_chain_[c];
+  if (length_) {
+    length_->add_point(group, u);
+    if (place_of_chain_[c] >= kLearntFrom) return;
+  }
   const Eigen::VectorXd y = add_relative_point(c, u, first_, sum_, count_);
   if (shape_ == ProposalShape::dense)
     add_outer_product(cross_.data() + group * n * n, static_cast<int>(n), y.data());
@@ -216,15 +237,55 @@ void TrajectoryAdaptation::learn_metric(std::size_t group) {
   if (!(typical > 0) || !std::isfinite(typical)) return;
   moments *= points / (points + kPriorPoints);
   const double added = kPriorVariance * typical * kPriorPoints / (points + kPriorPoints);
+  if (dense)
+    moments.diagonal().array() += added;
+  else
+    moments.array() += added;
+  write_metric(group, moments);
+}
+
+// `moments`: the variances, or the covariance where dense.
+void TrajectoryAdaptation::write_metric(std::size_t group, const Eigen::MatrixXd& moments) {
+  const auto n = static_cast<Eigen::Index>(layout_.dim_unconstrained);
   double* numbers = adapted_.data() + group * static_cast<std::size_t>(layout_.size());
-  if (!dense) {
-    Eigen::Map<Eigen::ArrayXd>(numbers + layout_.sd(0), n) = (moments.array() + added).sqrt();
-    return;
+  Eigen::Map<Eigen::ArrayXd> sds(numbers + layout_.sd(0), n);
+  const Eigen::ArrayXd before = sds;
+  if (shape_ == ProposalShape::dense) {
+    const Eigen::LLT<Eigen::MatrixXd> factor(moments);
+    if (factor.info() != Eigen::Success) return;
+    Eigen::Map<Eigen::MatrixXd>(numbers + layout_.dense(0), n, n) = Eigen::MatrixXd(factor.matrixL());
+    // A dense metric's sds are read where the length is learnt only.
+    if (length_) sds = moments.diagonal().array().sqrt();
+  } else {
+    sds = moments.array().sqrt();
   }
-  moments.diagonal().array() += added;
-  const Eigen::LLT<Eigen::MatrixXd> factor(moments);
-  if (factor.info() != Eigen::Success) return;
-  Eigen::Map<Eigen::MatrixXd>(numbers + layout_.dense(0), n, n) = Eigen::MatrixXd(factor.matrixL());
+  const auto size = static_cast<std::size_t>(n);
+  if (length_) length_->change_metric(group, {before.data(), size}, {sds.data(), size});
+}
+
+double TrajectoryAdaptation::mean_acceptance(std::size_t group, const WindowCounts& counts,
+                                             std::int64_t steps) const {
+  if (length_) return harmonic_mean(counts.acceptance, group_of_chain_, group);
+  double sum = 0, draws = 0;
+  for (std::size_t c = 0; c < group_of_chain_.size(); ++c)
+    if (group_of_chain_[c] == group) {
+      sum += counts.acceptance[c];
+      draws += static_cast<double>(steps);
+    }
+  return sum / draws;
+}
+
+// Before the first window chains are on their way to the posterior, where the criterion means nothing.
+void TrajectoryAdaptation::learn_length(std::size_t group, std::int64_t end, const WindowCounts& counts) {
+  length_->move_centre(group);
+  if (end <= windows_.begin) return length_->follow(group, log_step(group));
+  double slope = 0, acceptance = 0;
+  for (std::size_t c = 0; c < group_of_chain_.size(); ++c)
+    if (group_of_chain_[c] == group) {
+      slope += counts.length_slope[c];
+      acceptance += counts.acceptance[c];
+    }
+  length_->update(group, slope, acceptance, log_step(group));
 }
 
 void TrajectoryAdaptation::end_window(std::int64_t end, const WindowCounts& counts) {
@@ -232,19 +293,20 @@ void TrajectoryAdaptation::end_window(std::int64_t end, const WindowCounts& coun
   const bool learns = std::find(windows_.ends.begin(), windows_.ends.end(), end) != windows_.ends.end();
   const std::int64_t last = windows_.ends.empty() ? 0 : windows_.ends.back();
   for (std::size_t g = 0; g < num_groups_; ++g) {
-    double sum = 0, draws = 0;
-    for (std::size_t c = 0; c < group_of_chain_.size(); ++c)
-      if (group_of_chain_[c] == g) {
-        sum += counts.acceptance[c];
-        draws += static_cast<double>(steps);
-      }
-    if (draws > 0) average(g, sum / draws);
+    const double acceptance = mean_acceptance(g, counts, steps);
+    if (std::isnan(acceptance)) continue;  // a group without chains
+    average(g, acceptance);
+    if (length_) learn_length(g, end, counts);
     if (learns) learn_metric(g);
     if (end == last + (warmup_ - last) / 2) late_[g] = mean_[g];
     if (end == warmup_)
       log_step(g) =
           updates_[g] < static_cast<double>(kFewestUpdates) ? mu_[g] - std::log(kLargerFirst) : mean_[g];
+    if (!length_) continue;
+    if (end == warmup_) length_->finish(g, log_step(g));
+    length_->write(g, adapted_.data() + g * static_cast<std::size_t>(layout_.size()));
   }
+  if (length_ && learns) length_->begin_mean();
   if (learns || end == windows_.begin) forget_points();
   if (learns) begin_search();
 }

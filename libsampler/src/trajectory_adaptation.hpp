@@ -1,14 +1,17 @@
 // Warm-up of gradient samplers, after Stan: dual averaging of the step size (Hoffman and Gelman 2014,
 // section 3.2), and a metric that is learnt from the points of windows of doubling length (Stan Reference
-// Manual, "Adaptation"). Acceptance statistics and points are pooled over the chains of a group.
+// Manual, "Adaptation"). Acceptance statistics and points are pooled over the chains of a group. Of kinds
+// that learn it also the length of trajectories.
 #pragma once
 
-#include <array>
+#include <Eigen/Core>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "emomc/sampler/run_chains.hpp"
+#include "length_adaptation.hpp"
 #include "proposal_blocks.hpp"
 #include "warm_up.hpp"
 
@@ -32,7 +35,8 @@ class TrajectoryAdaptation final : public WarmUp {
                        std::size_t num_rows);
 
   /// The step size changes after single steps at first, later after as many as are a twentieth of those
-  /// since it was begun anew, so that chains wait for each other less and less often.
+  /// since it was begun anew, so that chains wait for each other less and less often. Where chains share the
+  /// length of their trajectories, none waits, and every window is a step.
   std::vector<std::int64_t> window_ends(std::int64_t warmup) const override;
   void begin_warmup(std::int64_t warmup) override;
   const std::vector<double>& adapted() const override { return adapted_; }
@@ -55,12 +59,16 @@ class TrajectoryAdaptation final : public WarmUp {
   void begin_averaging(std::size_t group);
   void average(std::size_t group, double acceptance);
   void learn_metric(std::size_t group);
+  void write_metric(std::size_t group, const Eigen::MatrixXd& moments);
+  void learn_length(std::size_t group, std::int64_t end, const WindowCounts& counts);
+  double mean_acceptance(std::size_t group, const WindowCounts& counts, std::int64_t steps) const;
   void forget_points();
 
   device::AdaptedLayout layout_;
   ProposalShape shape_;
   double target_acceptance_;
   std::vector<std::size_t> group_of_chain_;
+  std::vector<std::size_t> place_of_chain_;  ///< in its group
   std::size_t num_groups_ = 1;
   std::int64_t warmup_;
   MetricWindows windows_;
@@ -75,11 +83,15 @@ class TrajectoryAdaptation final : public WarmUp {
   std::vector<double> first_, sum_;  ///< num_chains x dim_unconstrained
   std::vector<double> count_;        ///< [num_chains]
   std::vector<double> cross_;        ///< num_groups x squares, or products where dense
+  std::optional<LengthAdaptation> length_;
 
   template <class Self>  // const or not
   static auto saved_parts(Self& self) {
-    return std::array{&self.adapted_, &self.mu_,    &self.error_, &self.mean_,  &self.updates_,
+    std::vector parts{&self.adapted_, &self.mu_,    &self.error_, &self.mean_,  &self.updates_,
                       &self.late_,    &self.first_, &self.sum_,   &self.count_, &self.cross_};
+    if (self.length_)
+      for (auto* part : LengthAdaptation::saved_parts(*self.length_)) parts.push_back(part);
+    return parts;
   }
 };
 

@@ -40,8 +40,14 @@ std::vector<double> TrajectoryCounts::window_acceptance() const {
   return sums;
 }
 
+std::vector<double> TrajectoryCounts::window_length_slope() const {
+  std::vector<double> sums;
+  for (const auto& total : totals_) sums.push_back(total.window_length_slope);
+  return sums;
+}
+
 void TrajectoryCounts::begin_window() {
-  for (auto& total : totals_) total.window_acceptance = 0;
+  for (auto& total : totals_) total.window_acceptance = total.window_length_slope = 0;
   arrays_.upload_totals(totals_);
 }
 

@@ -28,6 +28,7 @@ class TrajectoryCounts {
 
   /// [num_chains] sums over the draws of the current window.
   std::vector<double> window_acceptance() const;
+  std::vector<double> window_length_slope() const;
   void begin_window();
   void begin_phase();
 

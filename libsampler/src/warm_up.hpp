@@ -16,6 +16,8 @@ struct WindowCounts {
   std::span<const std::uint64_t> accepted, proposed;  ///< num_chains x num_blocks
   /// [num_chains] sums of the acceptance statistic over the draws of the window, of gradient samplers only.
   std::span<const double> acceptance;
+  /// [num_chains] sums of TrajectoryTotals::window_length_slope, where the length is learnt.
+  std::span<const double> length_slope = {};
 };
 
 /// Adapted numbers, which change at the ends of windows of fixed absolute steps. Statistics are pooled over

@@ -20,7 +20,9 @@ constexpr const char* kSlow =
 // The decisions that the test relies on are at 250, 313, 392, 490, 613, 767, 959 and 1,199 draws.
 constexpr std::int64_t kSlowWarmup = 1000 + 1199 + 2000;
 // Chains in two modes that do not mix within 400 draws.
-constexpr const char* kApart = "likelihood: {components: 3}\nsampler: {seed: 2, until: {max_draws: 400}}\n";
+constexpr const char* kApart =
+    "likelihood: {components: 3}\n"
+    "sampler: {seed: 2, until: {max_draws: 400}, proposal: {kind: component_wise}}\n";
 
 nlohmann::json manifest_of(const StruckRun& run, const std::string& name) {
   return nlohmann::json::parse(run.folder.read(name + "/manifest.json"));

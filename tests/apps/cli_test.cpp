@@ -386,7 +386,8 @@ TEST_F(Cli, CheckSaysWhatARunWouldTakeAndWritesNothing) {
   for (const char* word : {"300 rows x 2 columns (a, b)", "prior of means", "data's own units", "memory:",
                            "output:", "likelihood evaluations to come", "parameters: 10, 9 of them free"})
     EXPECT_NE(text.out.find(word), std::string::npos) << word << " not in\n" << text.out;
-  const auto machine = folder.run("check config.yaml --json --set sampler.draws=50");
+  const auto machine = folder.run(
+      "check config.yaml --json --set sampler.draws=50 --set sampler.proposal.kind=component_wise");
   ASSERT_EQ(machine.exit_code, 0) << machine.err;
   const json check = json::parse(machine.out);
   EXPECT_EQ(check["parameters"], 10);

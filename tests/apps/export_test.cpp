@@ -26,7 +26,8 @@ class Export : public ::testing::Test {
     ASSERT_EQ(folder.run("simulate simulation.yaml -o data --force").exit_code, 0);
     folder.write("run.yaml",
                  "data: {file: data/data.csv}\nlikelihood: {components: 2, covariance: " + covariance +
-                     "}\nsampler: {chains: 3, warmup: 300, draws: 200, thin: 2, seed: 3}\n"
+                     "}\nsampler: {chains: 3, warmup: 300, draws: 200, thin: 2, seed: 3, proposal: {kind: "
+                     "component_wise}}\n"
                      "output: {directory: run}\n");
     const auto run = folder.run("run run.yaml -q --force");
     ASSERT_EQ(run.exit_code, 0) << run.err;

@@ -180,12 +180,15 @@ INSTANTIATE_TEST_SUITE_P(
                  "configs/x.yaml:2: sampler.proposal: expected a map with keys: kind, shape, "
                  "target_acceptance, not "
                  "random_walk"},
-        BadInput{
-            data + "sampler: {proposal: {kind: component-wise}}\n",
-            "configs/x.yaml:2: sampler.proposal.kind: component-wise is unknown; did you mean "
-            "component_wise? "
-            "allowed: component_wise, random_walk, adaptive_metropolis, delayed_rejection, independence, "
-            "differential_evolution, stretch, split_merge, crank_nicolson, mala, hmc, nuts"},
+        BadInput{data + "sampler: {proposal: {kind: component-wise}}\n",
+                 "configs/x.yaml:2: sampler.proposal.kind: component-wise is unknown; did you mean "
+                 "component_wise? "
+                 "allowed: auto, component_wise, random_walk, adaptive_metropolis, delayed_rejection, "
+                 "independence, "
+                 "differential_evolution, stretch, split_merge, crank_nicolson, mala, hmc, nuts, chees"},
+        BadInput{data + "sampler: {proposal: {target_acceptance: 0.9}}\n",
+                 "configs/x.yaml:2: sampler.proposal.target_acceptance: each kind of proposal has its own "
+                 "target; write sampler.proposal.kind too, or remove it"},
         BadInput{
             data + "sampler: {proposal: {kind: stretch, shape: dense}}\n",
             "configs/x.yaml:2: sampler.proposal.shape: proposal stretch does not use this key; remove it"},
@@ -193,7 +196,7 @@ INSTANTIATE_TEST_SUITE_P(
             data + "sampler: {proposal: {kind: differential_evolution, target_acceptance: 0.3}}\n",
             "configs/x.yaml:2: sampler.proposal.target_acceptance: proposal differential_evolution does not "
             "use this key; remove it"},
-        BadInput{data + "sampler: {proposal: {target_acceptance: 1}}\n",
+        BadInput{data + "sampler: {proposal: {kind: hmc, target_acceptance: 1}}\n",
                  "configs/x.yaml:2: sampler.proposal.target_acceptance: 1 is out of range; allowed: above 0 "
                  "and below "
                  "1"},

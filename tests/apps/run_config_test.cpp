@@ -166,8 +166,8 @@ TEST(RunConfigFiles, ThatCannotBeReadAreRefused) {
 TEST(RunConfigYaml, WritesEveryDefault) {
   const std::string yaml = to_yaml(parsed(data));
   for (const std::string line :
-       {"  standardize: true\n", "  components: 8\n", "  scale_floor: 0.001\n",
-        "    target_acceptance: 0.234\n", "  directory: runs/x\n", "  order: none\n"}) {
+       {"  standardize: true\n", "  components: 8\n", "  scale_floor: 0.001\n", "    kind: auto\n",
+        "    shape: auto\n", "  directory: runs/x\n", "  order: none\n"}) {
     EXPECT_NE(yaml.find(line), std::string::npos) << line;
   }
   EXPECT_EQ(yaml.find('#'), std::string::npos);

@@ -9,27 +9,30 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
-#include "calibration_scenarios.hpp"
 #include "ecdf_band.hpp"
+#include "gradient_scenarios.hpp"
 
 namespace emomc {
 namespace {
 
 using testing::calibration_scenarios;
 using testing::EcdfBand;
+using testing::gradient_scenarios;
 using testing::Ranks;
 using testing::Scenario;
 
 constexpr double kFalseAlarms = 1e-6;
 constexpr std::uint64_t kSeed = 20261122;
-constexpr int kReplicates = 300, kPriorReplicates = 1000, kLongReplicates = 2000;
+constexpr int kReplicates = 300, kGradientReplicates = 200, kPriorReplicates = 1000, kLongReplicates = 2000;
 /// Least ESS of the ranked draws, as a share of their number. With less, ranks accumulate at the ends (Talts
 /// et al. 2018, section 5).
 constexpr double kLeastEffectiveShare = 0.5;
 
 EcdfBand band_for(const Ranks& ranks) {
-  const double tests = 2.0 * static_cast<double>(calibration_scenarios().size());
+  const double tests =
+      2.0 * static_cast<double>(calibration_scenarios().size() + gradient_scenarios().size());
   return testing::EcdfBands(ranks.num_replicates, ranks.num_draws)
       .band(kFalseAlarms / tests / static_cast<double>(ranks.quantities.size()));
 }
@@ -101,6 +104,17 @@ const auto kName = [](const auto& scenario) { return scenario.param.name; };
 INSTANTIATE_TEST_SUITE_P(Scenarios, Calibration, ::testing::ValuesIn(calibration_scenarios()), kName);
 INSTANTIATE_TEST_SUITE_P(Scenarios, CalibrationLong, ::testing::ValuesIn(calibration_scenarios()), kName);
 
+class GradientCalibration : public Calibration {};
+
+TEST_P(GradientCalibration, RanksOfTheTruthAreUniform) {
+  const Ranks ranks = testing::sbc(GetParam(), kGradientReplicates, kSeed);
+  expect_independent_draws(ranks);
+  expect_uniform(ranks);
+}
+
+INSTANTIATE_TEST_SUITE_P(Gradients, GradientCalibration, ::testing::ValuesIn(gradient_scenarios()), kName);
+INSTANTIATE_TEST_SUITE_P(Gradients, CalibrationLong, ::testing::ValuesIn(gradient_scenarios()), kName);
+
 TEST(CalibrationDesign, HasEveryModelFamilyProposalAndEngineTwice) {
   std::map<std::string, int> seen;
   for (const Scenario& scenario : calibration_scenarios()) {
@@ -121,12 +135,26 @@ TEST(CalibrationDesign, HasEveryModelFamilyProposalAndEngineTwice) {
   for (const char* covariance : {"spherical", "diagonal", "tied", "full"})
     wanted.push_back(std::string("covariance ") + covariance);
   for (const std::string& kind : proposal_names())
-    if (!proposal_use(kind).gradient) wanted.push_back(kind);  // those are not calibrated yet
+    if (!proposal_use(kind).gradient) wanted.push_back(kind);
   for (const std::string& family : family_names()) wanted.push_back(family);
   for (const std::string& level : wanted) EXPECT_GE(seen[level], 2) << level;
   for (const std::string& family : family_names()) {
     const bool has_sampled_arguments = !sampled_argument_names(*family_from_name(family)).empty();
     EXPECT_GE(seen["sampled arguments of " + family], has_sampled_arguments ? 1 : 0) << family;
+  }
+}
+
+TEST(CalibrationDesign, HasEveryGradientSamplerOnEveryModel) {
+  std::set<std::string> seen;
+  for (const Scenario& scenario : gradient_scenarios()) {
+    const ModelSpec& model = scenario.truth.model;
+    seen.insert(scenario.proposal.kind + " " +
+                (model.name == "gaussian_mixture" ? model.covariance : model.name));
+  }
+  for (const std::string& kind : proposal_names()) {
+    if (!proposal_use(kind).gradient) continue;
+    for (const char* model : {"spherical", "diagonal", "tied", "full", "two_gaussian", "student_t_mixture"})
+      EXPECT_TRUE(seen.contains(kind + " " + model)) << kind << " " << model;
   }
 }
 

@@ -70,6 +70,7 @@ struct Sampler {
 const std::vector<Sampler> kSamplers{{"crank_nicolson", ProposalShape::dense, 2000, 60},
                                      {"nuts", ProposalShape::diagonal, 600, 6},
                                      {"hmc", ProposalShape::dense, 600, 10},
+                                     {"chees", ProposalShape::dense, 300, 8},
                                      {"mala", ProposalShape::diagonal, 1000, 60}};
 
 /// Counts of the ranks of each parameter and of the log likelihood.

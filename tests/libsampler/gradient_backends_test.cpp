@@ -19,7 +19,7 @@ namespace {
 
 using namespace testing;
 
-const std::vector<std::string> kKinds{"mala", "hmc", "nuts"};
+const std::vector<std::string> kKinds{"mala", "hmc", "nuts", "chees"};
 
 /// How steps are run, which draws must not depend on.
 struct Way {

@@ -94,7 +94,7 @@ std::vector<double> functions_of(const double* theta, const Data& data) {
 
 class GradientJoint : public ::testing::TestWithParam<std::tuple<std::string, ProposalShape>> {};
 INSTANTIATE_TEST_SUITE_P(Kinds, GradientJoint,
-                         ::testing::Combine(::testing::Values("mala", "hmc", "nuts"),
+                         ::testing::Combine(::testing::Values("mala", "hmc", "nuts", "chees"),
                                             ::testing::Values(ProposalShape::diagonal, ProposalShape::dense)),
                          [](const auto& parameters) {
                            return std::get<0>(parameters.param) +

@@ -101,6 +101,14 @@ class JointChains {
   /// The current state of the chains.
   const JointPairs& pairs() const { return pairs_; }
 
+  /// The steps that follow are those after `step`, or those before it in reverse order. It matters where a
+  /// step's kernel depends on its number.
+  void walk_from(std::int64_t step, Sweep direction) {
+    step_ = step;
+    direction_ = direction;
+    ensemble_->upload_step(step);
+  }
+
   /// `count` points of each chain, with `every` steps between them.
   std::vector<JointPairs> run(std::int64_t count, std::int64_t every) {
     std::vector<JointPairs> kept;
@@ -114,6 +122,15 @@ class JointChains {
         kept.push_back(pairs_);
       }
     };
+    if (direction_ == Sweep::back) {
+      for (std::int64_t i = 0; i < count * every; ++i) {
+        ensemble_->upload_step(--step_);
+        const bool keeps = (i + 1) % every == 0;
+        segments_->run(step_, 1, step_, keeps ? 1 : 2, CopyPoints::theta, drain);
+        segments_->finish(drain);
+      }
+      return kept;
+    }
     for (std::int64_t done = 0; done < count; done += kMostKept) {
       const std::int64_t steps = std::min(kMostKept, count - done) * every;
       segments_->run(step_, steps, step_, every, CopyPoints::theta, drain);
@@ -197,6 +214,7 @@ class JointChains {
   std::unique_ptr<Trajectories> trajectories_;  ///< of gradient samplers
   std::unique_ptr<SegmentRunner> segments_;
   std::int64_t step_ = 0;
+  Sweep direction_ = Sweep::forth;  ///< of the steps
   JointPairs pairs_;
 };
 

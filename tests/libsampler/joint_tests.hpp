@@ -40,7 +40,9 @@ inline std::vector<JointTest> joint_tests() {
           {mixture_with_covariances(1, 3, "full"), {"nuts", dense}},
           {mixture_with_covariances(2, 2, "tied"), {"hmc", diagonal}},
           {two_gaussians(), {"nuts", isotropic}},
-          {tempered_normal(), {"nuts", diagonal}}};
+          {tempered_normal(), {"nuts", diagonal}},
+          {two, {"chees", diagonal}},
+          {mixture_with_covariances(1, 3, "full"), {"chees", dense}}};
 }
 
 class OnJointTest : public ::testing::TestWithParam<std::tuple<Backend, JointTest>> {

@@ -8,6 +8,8 @@
 // blocks in reverse order; the halves of an ensemble are such blocks. The two tries of delayed rejection are
 // one reversible kernel. An ensemble has one rank, that of the sum of a function over its chains, each with
 // its own data (joint_test.cpp gives the reason).
+// Where a step's kernel depends on its number (chees), the steps before the position are walked in reverse
+// order.
 //
 // False alarms: the chi-square statistic of each function's ranks has a bound that it exceeds with
 // probability 1e-10, and a run of the whole suite has fewer than 1,000 of them: 1e-7, with an expected count
@@ -16,6 +18,7 @@
 
 #include <boost/math/distributions/chi_squared.hpp>
 #include <iostream>
+#include <optional>
 
 #include "joint_tests.hpp"
 
@@ -39,6 +42,17 @@ class Ranks {
 
   /// Adds `num_replicas` ranks: those of the chains first_chain, first_chain + 1, ...
   void add(int num_replicas, std::uint32_t first_chain, ComponentCaches caches) {
+    if (!traits_of_kind(test_.proposal.kind).learns_length)
+      return add_at(std::nullopt, num_replicas, first_chain, caches);
+    // The kernel of a step depends on its number, so that replicas of one place walk the same steps.
+    const int of_a_place = num_replicas / kPlaces;
+    for (int place = 0; place < kPlaces; ++place)
+      add_at(place, of_a_place, first_chain + static_cast<std::uint32_t>(place * of_a_place), caches);
+  }
+
+  /// All replicas are at `place`, if it is given.
+  void add_at(std::optional<int> given_place, int num_replicas, std::uint32_t first_chain,
+              ComponentCaches caches) {
     const int together = test_.chains_per_replica(), num_chains = num_replicas * together;
     JointChains forth(test_, backend_, num_chains, 11, Sweep::forth, caches, first_chain);
     JointChains back(test_, backend_, num_chains, 12, Sweep::back, caches, first_chain);
@@ -46,13 +60,20 @@ class Ranks {
     const auto data = draw_data(test_.joint, forth.target(), thetas, 13, first_chain);
     forth.begin(thetas, data);
     back.begin(thetas, data);
+    if (given_place) {
+      forth.walk_from(*given_place * kStepsBetween, Sweep::forth);
+      back.walk_from(*given_place * kStepsBetween, Sweep::back);
+    }
     const auto here = sums(forth.pairs());
     std::vector<std::vector<double>> after, before;
-    for (const auto& pairs : forth.run(kPlaces - 1, kStepsBetween)) after.push_back(sums(pairs));
-    for (const auto& pairs : back.run(kPlaces - 1, kStepsBetween)) before.push_back(sums(pairs));
+    const int num_before = given_place.value_or(kPlaces - 1);
+    const int num_after = given_place ? kPlaces - 1 - num_before : kPlaces - 1;
+    for (const auto& pairs : forth.run(num_after, kStepsBetween)) after.push_back(sums(pairs));
+    for (const auto& pairs : back.run(num_before, kStepsBetween)) before.push_back(sums(pairs));
     for (int r = 0; r < num_replicas; ++r) {
       const device::RandomSource random{14, 0, first_chain + static_cast<std::uint32_t>(r)};
-      const int place = static_cast<int>(kPlaces * random.uniform(device::Purpose::simulation, 0));
+      const int place =
+          given_place.value_or(static_cast<int>(kPlaces * random.uniform(device::Purpose::simulation, 0)));
       for (std::size_t f = 0; f < counts_.size(); ++f) {
         const std::size_t at = static_cast<std::size_t>(r) * counts_.size() + f;
         int below = 0, equal = 0;
@@ -67,7 +88,7 @@ class Ranks {
         counts_[f][static_cast<std::size_t>(below + static_cast<int>(tie * (equal + 1)))] += 1;
       }
     }
-    acceptance_ = forth.acceptance();
+    if (num_after > 0) acceptance_ = forth.acceptance();
   }
 
   void expect_uniform() const {

@@ -84,7 +84,7 @@ TEST(RunChains, KeepsTheDrawsThatWereAskedForAtTheirSteps) {
 
 TEST(RunChains, DrawsDoNotDependOnSegmentLengthOrOnAnAsynchronousDevice) {
   const auto host = make_host_device();
-  for (const char* kind : {"random_walk", "component_wise", "mala", "hmc", "nuts"}) {
+  for (const char* kind : {"random_walk", "component_wise", "mala", "hmc", "nuts", "chees"}) {
     Problem problem;
     problem.proposal.kind = kind;
     Keeper expected;
@@ -106,7 +106,7 @@ TEST(RunChains, DrawsDoNotDependOnSegmentLengthOrOnAnAsynchronousDevice) {
 
 TEST(RunChains, AChainDoesNotDependOnItsNeighboursOnceAdaptationIsDone) {
   const auto device = make_host_device();
-  for (const char* kind : {"component_wise", "mala", "hmc", "nuts"}) {
+  for (const char* kind : {"component_wise", "mala", "hmc", "nuts", "chees"}) {
     Problem problem;
     problem.proposal.kind = kind;
     problem.options.warmup = 0;

@@ -254,7 +254,7 @@ TEST_P(SparsePosterior, IsDirichlet) {
       const ProposalUse use = proposal_use(kind);
       if (use.mixtures_only) continue;
       // A draw at the end of a long trajectory takes many evaluations.
-      const bool is_long = kind == "hmc" || kind == "nuts";
+      const bool is_long = kind == "hmc" || kind == "nuts" || kind == "chees";
       options.warmup = is_long ? 500 : 2000;
       options.thin = is_long ? 1 : 4;
       SCOPED_TRACE(kind + ", alpha " + std::to_string(alpha));

@@ -28,6 +28,7 @@ std::vector<ExactProblem> problems() {
   ExactProblem tempered = correlated_normal({0.9});
   tempered.name = "tempered";
   tempered.problem.beta = 0.25;
+  tempered.metric.length = 6;
   // The likelihood to the power beta with its quarter of what takes back the prior.
   const auto draw = tempered.draw;
   tempered.problem.target = real_target(3, 2 * kWide);
@@ -41,7 +42,7 @@ std::vector<ExactProblem> problems() {
 
 class Stationary : public ::testing::TestWithParam<std::tuple<std::string, ExactProblem>> {};
 INSTANTIATE_TEST_SUITE_P(Kinds, Stationary,
-                         ::testing::Combine(::testing::Values("mala", "hmc", "nuts"),
+                         ::testing::Combine(::testing::Values("mala", "hmc", "nuts", "chees"),
                                             ::testing::ValuesIn(problems())),
                          [](const auto& parameters) {
                            return std::get<0>(parameters.param) + "_" + std::get<1>(parameters.param).name;
@@ -60,7 +61,7 @@ TEST_P(Stationary, DistributionIsKept) {
 }
 
 class WrongForce : public ::testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Kinds, WrongForce, ::testing::Values("mala", "hmc", "nuts"),
+INSTANTIATE_TEST_SUITE_P(Kinds, WrongForce, ::testing::Values("mala", "hmc", "nuts", "chees"),
                          [](const auto& kind) { return kind.param; });
 
 constexpr int kManyChains = 3 * kChains, kManySteps = 8;

@@ -37,6 +37,9 @@ struct FixedMetric {
   ProposalShape shape = ProposalShape::isotropic;
   std::vector<double> sd = {};      ///< [dim_unconstrained]; empty: 1
   std::vector<double> factor = {};  ///< with dense: lower Cholesky factor, column-major
+  // Where the length is learnt.
+  double length = 2;
+  std::vector<double> centre = {};  ///< [dim_unconstrained]; empty: 1
 };
 
 class TrajectoryChains {
@@ -58,6 +61,10 @@ class TrajectoryChains {
     std::vector<double> adapted(static_cast<std::size_t>(layout.size()), 1.0);
     adapted[0] = std::log(metric.step_size);
     std::copy(metric.sd.begin(), metric.sd.end(), adapted.begin() + layout.sd(0));
+    if (layout.num_length > 0) {
+      adapted[static_cast<std::size_t>(layout.length())] = std::log(metric.length);
+      std::copy(metric.centre.begin(), metric.centre.end(), adapted.begin() + layout.length() + 1);
+    }
     if (metric.shape == ProposalShape::dense)
       std::copy(metric.factor.begin(), metric.factor.end(), adapted.begin() + layout.dense(0));
     ensemble_->upload_adapted(adapted);

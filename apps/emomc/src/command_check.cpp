@@ -100,6 +100,10 @@ void check(const Options& options) {
                                   {"sha256", setup.loaded.fingerprint.sha256}}},
                                 {"parameters", setup.target->dim()},
                                 {"free_parameters", setup.target->dim_unconstrained()},
+                                {"proposal",
+                                 {{"kind", setup.proposal.kind},
+                                  {"shape", name_of_shape(setup.proposal.shape)},
+                                  {"why", setup.proposal_why}}},
                                 {"proposal_blocks", blocks},
                                 {"priors", nlohmann::ordered_json::array()},
                                 {"backend", backend_name(setup.backend)},
@@ -145,6 +149,14 @@ void check(const Options& options) {
   std::cout << memory_text(memory, setup.memory) << '\n';
   std::cout << fmt::format("output: {}{} in {}\n", config.sampler.chooses_draws ? "at most " : "",
                            bytes_text(output), config.output.directory.string());
+  if (proposal_use(setup.proposal.kind).gradient) {
+    std::cout << fmt::format(
+        "likelihood evaluations to come, with gradients: one for each leapfrog of {}{:.3g} steps ({:.0f} x "
+        "{} "
+        "chains)\n",
+        config.sampler.chooses_draws ? "at most " : "", evaluations, steps, config.sampler.chains);
+    return;
+  }
   std::cout << fmt::format(
       "likelihood evaluations to come: {}{:.3g} ({:.0f} steps x {} chains x {} blocks)\n",
       config.sampler.chooses_draws ? "at most " : "", evaluations, steps, config.sampler.chains,

@@ -15,6 +15,7 @@
 #include "netcdf_file.hpp"
 #include "precision_check.hpp"
 #include "run_config.hpp"
+#include "run_data.hpp"
 #include "run_log.hpp"
 #include "run_netcdf.hpp"
 #include "sampling_options.hpp"
@@ -32,6 +33,19 @@ RunConfig resolved_config(const SamplingOptions& options) {
   return config;
 }
 
+/// What the manifest says that the run of a directory began with; nothing where it does not say.
+std::optional<KeptProposal> kept_proposal(const std::filesystem::path& directory) {
+  const nlohmann::json manifest = read_manifest(directory / "manifest.json");
+  const auto proposal = manifest.find("proposal");
+  if (proposal == manifest.end() || !proposal->is_object()) return std::nullopt;
+  const auto kind = proposal->find("kind"), shape = proposal->find("shape");
+  if (kind == proposal->end() || shape == proposal->end() || !kind->is_string() || !shape->is_string())
+    return std::nullopt;
+  const auto known = proposal_names();
+  if (std::find(known.begin(), known.end(), kind->get<std::string>()) == known.end()) return std::nullopt;
+  return KeptProposal{*kind, *shape};
+}
+
 /// A run from its first draw, or from its checkpoint, to its summary.
 class Sampling {
  public:
@@ -40,7 +54,7 @@ class Sampling {
         config_(config),
         directory_(config.output.directory),
         claim_(directory_, options.policy()),
-        setup_(set_up(config)),
+        setup_(set_up(config, nullptr, claim_.checkpoint() ? kept_proposal(directory_) : std::nullopt)),
         starts_(claim_.checkpoint() ? std::vector<double>{} : find_starts(config, setup_)),
         identity_(identity_of(config)),
         files_(config, setup_, options.verbosity(), identity_) {

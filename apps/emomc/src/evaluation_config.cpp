@@ -137,6 +137,9 @@ void refuse_contradictions(const YamlNode& root, const EvaluationConfig& config)
         "{background: none}");
   if (find_value(root, "sampler.superchains") != nullptr && config.run.sampler.superchains > 0)
     refuse_at(key_place(root, "sampler.superchains"), "sampler.superchains", "not used here; remove it");
+  if (config.run.sampler.proposal.kind == kAutomatic)
+    refuse_at(key_place(root, "sampler.proposal.kind"), "sampler.proposal.kind",
+              "auto is for emomc run; allowed here: the name of a kind");
   if (proposal_use(config.run.sampler.proposal.kind).other_chains)
     refuse_at(
         key_place(root, "sampler.proposal.kind"), "sampler.proposal.kind",
@@ -188,7 +191,7 @@ EvaluationConfig parse_evaluation_config(const std::string& yaml, const std::str
     refuse_at({source, 0}, "corpus.path", "this key is missing; write where the corpus is");
 
   EvaluationConfig config;
-  config.run = run_config_of(run_sections(root), name);
+  config.run = run_config_of(run_sections(root), name, "component_wise");
   set_run_defaults(root, config);
   for (const EvaluationKey& key : evaluation_keys()) {
     const YamlNode* value = find_value(root, key.name);

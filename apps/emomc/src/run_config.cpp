@@ -63,12 +63,10 @@ void read_priors_of_expression(const YamlNode& root, RunConfig& config) {
   }
 }
 
-/// Defaults that depend on the likelihood, but for a proposal that has been read already.
-void set_model_defaults(const YamlNode& root, RunConfig& config) {
+/// Defaults that depend on the likelihood, and on a kind of proposal that has been read already.
+void set_model_defaults(RunConfig& config) {
   set_likelihood_defaults(config);
-  const ProposalConfig proposal = default_proposal(config.likelihood);
-  if (find_value(root, "sampler.proposal.kind") == nullptr) config.sampler.proposal.kind = proposal.kind;
-  if (find_value(root, "sampler.proposal.shape") == nullptr) config.sampler.proposal.shape = proposal.shape;
+  set_proposal_defaults(config);
 }
 
 std::filesystem::path default_directory(const std::string& name) {
@@ -156,8 +154,9 @@ RunConfig parse_run_config(const std::string& yaml, const std::string& name,
   return run_config_of(root, name);
 }
 
-RunConfig run_config_of(const YamlNode& root, const std::string& name) {
+RunConfig run_config_of(const YamlNode& root, const std::string& name, const std::string& default_kind) {
   RunConfig config;
+  config.sampler.proposal.kind = default_kind;
   if (states_expression(root))
     read_expression(root, config);
   else
@@ -170,8 +169,7 @@ RunConfig run_config_of(const YamlNode& root, const std::string& name) {
                          key.name == "sampler.proposal.kind";
     if (decides && value != nullptr && is_used(key, config.likelihood)) key.read({*value, key.name}, config);
   }
-  set_model_defaults(root, config);
-  config.sampler.proposal.target_acceptance = default_target_acceptance(config.sampler.proposal.kind);
+  set_model_defaults(config);
   refuse_unused_keys(root, config);
   require_data_file(root);
   for (const ConfigKey& key : config_keys()) {

@@ -245,23 +245,30 @@ std::vector<ConfigKey> sampler_keys() {
        },
        [](const RunConfig& c) { return shortest_text(c.sampler.until.seconds); }},
       {"sampler.proposal.kind",
-       "component_wise | random_walk | adaptive_metropolis | delayed_rejection | independence | "
-       "differential_evolution | stretch | split_merge | crank_nicolson, or with gradients nuts | hmc | mala "
-       "(docs/proposals.md)",
-       [](const YamlValue& v, RunConfig& c) { c.sampler.proposal.kind = v.choice(proposal_names()); },
+       "auto (run only): nuts for models with init: kmeans or em | component_wise | random_walk | "
+       "adaptive_metropolis | delayed_rejection | independence | differential_evolution | stretch | "
+       "split_merge | crank_nicolson, or with gradients nuts | hmc | mala | chees (docs/proposals.md)",
+       [](const YamlValue& v, RunConfig& c) {
+         std::vector<std::string> names = proposal_names();
+         names.insert(names.begin(), kAutomatic);
+         c.sampler.proposal.kind = v.choice(names);
+       },
        [](const RunConfig& c) { return c.sampler.proposal.kind; }},
       {"sampler.proposal.shape",
-       "covariance of the increments within a block: isotropic | diagonal | dense; component_wise, "
-       "random_walk, delayed_rejection, split_merge and crank_nicolson use it; of nuts, hmc and mala the "
-       "metric",
+       "covariance of the increments within a block: isotropic | diagonal | dense, or with kind: auto also "
+       "auto; component_wise, random_walk, delayed_rejection, split_merge and crank_nicolson use it; of "
+       "nuts, hmc, mala and chees the metric",
        [](const YamlValue& v, RunConfig& c) {
-         c.sampler.proposal.shape = choose(v, {"isotropic", "diagonal", "dense"});
+         ProposalConfig& proposal = c.sampler.proposal;
+         proposal.shape = choose(v, {kAutomatic, "isotropic", "diagonal", "dense"});
+         if (proposal.shape == kAutomatic && proposal.kind != kAutomatic)
+           v.refuse("auto goes with kind: auto; allowed with kind: " + proposal.kind +
+                    ": isotropic, diagonal, dense");
        },
        [](const RunConfig& c) { return c.sampler.proposal.shape; }},
       {"sampler.proposal.target_acceptance",
        "above 0 and below 1; default 0.234, blocks of one dimension aim at 0.44; of nuts and hmc 0.8, of "
-       "mala "
-       "0.574; not for differential_evolution and stretch",
+       "mala 0.574, of chees 0.651; not for auto, differential_evolution and stretch",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.proposal.target_acceptance =
              number_where(v, "above 0 and below 1", [](double rate) { return rate > 0 && rate < 1; });
@@ -436,6 +443,7 @@ bool is_prior_of_own(const ConfigKey& key, const LikelihoodConfig& likelihood) {
 }
 
 bool is_used_by_proposal(const ConfigKey& key, const std::string& kind) {
+  if (kind == kAutomatic) return key.name != "sampler.proposal.target_acceptance";
   if (key.name == "sampler.proposal.shape") return proposal_use(kind).shape;
   if (key.name == "sampler.superchains") return !proposal_use(kind).other_chains;
   return key.name != "sampler.proposal.target_acceptance" || proposal_use(kind).target_acceptance;
@@ -488,8 +496,11 @@ void refuse_unused_keys(const YamlNode& root, const RunConfig& config) {
       refuse_unused_by_model(key_place(root, key.name), key, config.likelihood);
     const std::string& kind = config.sampler.proposal.kind;
     if (!is_used_by_proposal(key, kind))
-      refuse_at(key_place(root, key.name), key.name,
-                "proposal " + kind + " does not use this key; remove it");
+      refuse_at(
+          key_place(root, key.name), key.name,
+          kind == kAutomatic
+              ? "each kind of proposal has its own target; write sampler.proposal.kind too, or remove it"
+              : "proposal " + kind + " does not use this key; remove it");
     if (key.read == nullptr) refuse_at(key_place(root, key.name), key.name, key.comment);
   }
 }

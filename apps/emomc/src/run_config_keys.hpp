@@ -71,7 +71,8 @@ std::vector<WrittenKey> written_keys(const RunConfig& config);
 
 /// The configuration in `root`, a map that has no keys besides those of `emomc run`; `name` is the file's
 /// name in messages.
-RunConfig run_config_of(const YamlNode& root, const std::string& name);
+RunConfig run_config_of(const YamlNode& root, const std::string& name,
+                        const std::string& default_kind = kAutomatic);
 
 /// `text` as a YAML scalar, in quotes if it needs them.
 std::string yaml_text(const std::string& text);

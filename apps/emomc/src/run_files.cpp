@@ -202,8 +202,11 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
   m["exchangeable_components"] = setup_.target->components_are_exchangeable();
   m["superchains"] = config_.sampler.superchains;
   m["target_acceptance"] = proposal_use(setup_.proposal.kind).target_acceptance
-                               ? nlohmann::ordered_json(config_.sampler.proposal.target_acceptance)
+                               ? nlohmann::ordered_json(setup_.proposal.target_acceptance)
                                : nlohmann::ordered_json();
+  m["proposal"] = {{"kind", setup_.proposal.kind},
+                   {"shape", name_of_shape(setup_.proposal.shape)},
+                   {"chosen", setup_.proposal_why}};
   m["config_sha256"] = sha256_hex(identity_.depends_on);
   const ColumnUnits standardized = setup_.expression          ? setup_.standardized
                                    : config_.data.standardize ? setup_.loaded.units

@@ -39,10 +39,12 @@ struct LikelihoodConfig {
   bool operator==(const LikelihoodConfig&) const = default;
 };
 
+inline constexpr const char* kAutomatic = "auto";  ///< a kind and a shape of proposals
+
 struct ProposalConfig {
-  std::string kind = "component_wise";  ///< one of proposal_names()
-  std::string shape = "diagonal";       ///< covariance of the increments: isotropic, diagonal or dense
-  double target_acceptance = 0.234;     ///< except for blocks of one dimension, which aim at 0.44
+  std::string kind = kAutomatic;     ///< or one of proposal_names(); proposal_choice.hpp
+  std::string shape = kAutomatic;    ///< covariance of the increments: isotropic, diagonal, dense or auto
+  double target_acceptance = 0.234;  ///< except for blocks of one dimension, which aim at 0.44; not of auto
   bool operator==(const ProposalConfig&) const = default;
 };
 
@@ -102,10 +104,9 @@ struct RunConfig {
   bool operator==(const RunConfig&) const = default;
 };
 
-/// The proposal where none is stated. Of the proposals, crank_nicolson with a dense covariance is the one
-/// that ends soonest on the examples of docs/your-own-likelihood.md. A dense metric, which all chains learn
-/// together, saves nuts leapfrogs where parameters are correlated and costs it none elsewhere.
-ProposalConfig default_proposal(const LikelihoodConfig& likelihood);
+/// Sets the shape and target of config.sampler.proposal to the defaults of its kind and of the likelihood;
+/// not of auto.
+void set_proposal_defaults(RunConfig& config);
 
 /// Sets the defaults that depend on config.likelihood, which is stated: priors of a model, and init;
 /// standardize, precision and scale_floor of a likelihood of the user's own. Throws InputError where there is

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "emomc/core/data_units.hpp"
@@ -34,6 +35,7 @@ struct RunSetup {
   double log_prior_offset =
       0;  ///< added to the target's log prior, it gives the density in the units of the priors
   ProposalSpec proposal;
+  std::string proposal_why;  ///< why auto chose this kind; empty where the configuration names it
   std::vector<ChainPlan> plans;
   SamplerMemory memory;
   RunOptions options;
@@ -60,11 +62,18 @@ std::unique_ptr<Target> make_target(const ModelSpec& model, const PriorSet& prio
 /// Why the engine has no gradient; empty where it has one.
 std::string why_no_gradient(const RunSetup& setup);
 
+/// What auto has chosen for a run that is resumed.
+struct KeptProposal {
+  std::string kind, shape;
+};
+
 /// Throws InputError for everything in the configuration or the data that cannot be sampled. The data are
-/// those of `table`; nullptr: those of the files that config.data names.
-RunSetup set_up(const RunConfig& config, const Table* table = nullptr);
+/// those of `table`; nullptr: those of the files that config.data names. `kept`: of a run that is resumed.
+RunSetup set_up(const RunConfig& config, const Table* table = nullptr,
+                const std::optional<KeptProposal>& kept = std::nullopt);
 
 ProposalShape shape_of_name(const std::string& name);  ///< isotropic, diagonal or dense
+std::string name_of_shape(ProposalShape shape);
 std::string backend_name(Backend backend);
 Backend backend_of_name(const std::string& name);  ///< auto, reference, cpu or cuda
 }  // namespace emomc

@@ -7,6 +7,8 @@ namespace emomc::device {
 /// A tree is doubled at most this often, so that a draw takes at most 1,023 leapfrogs (Stan's default).
 inline constexpr int kMostDoublings = 10;
 
+inline constexpr int kMostLeapfrogs = (1 << kMostDoublings) - 1;
+
 /// How a draw came about.
 struct DrawStatistics {
   double step_size;
@@ -21,7 +23,8 @@ struct DrawStatistics {
 
 /// Sums over the draws of a chain since the current phase (warm-up or sampling) began.
 struct TrajectoryTotals {
-  double window_acceptance;  ///< of DrawStatistics::acceptance, since the window of warm-up began
+  double window_acceptance;    ///< of DrawStatistics::acceptance, since the window of warm-up began
+  double window_length_slope;  ///< of TrajectoryState::length_slope, since the same
   double draws, acceptance, leapfrogs, divergences;
   double deepest;  ///< number of draws whose tree had kMostDoublings
 };

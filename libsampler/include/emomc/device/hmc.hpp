@@ -10,7 +10,7 @@ namespace emomc::device {
 /// A trajectory of Length::leapfrogs(t), whose end point is accepted or rejected.
 template <class Length>
 struct FixedTrajectory {
-  static constexpr bool has_tree = false, has_divergences = true;
+  static constexpr bool has_tree = false, has_divergences = true, learns_length = false;
 
   template <class Team>
   EMOMC_HD static void begin(const Team&, const Trajectory& t, TrajectoryState& state) {
@@ -39,7 +39,6 @@ struct FixedTrajectory {
 /// number of leapfrogs is a function of a random number and of the step size alone, not of the state.
 struct JitteredLength {
   static constexpr double kLongest = 3.141592653589793;
-  static constexpr int kMostLeapfrogs = (1 << kMostDoublings) - 1;
   EMOMC_INLINE static int leapfrogs(const Trajectory& t) {
     const double length = t.random.uniform(Purpose::length, 0) * (kLongest / t.step_size);
     return length < kMostLeapfrogs ? 1 + static_cast<int>(length) : kMostLeapfrogs;

@@ -60,14 +60,16 @@ enum class IncrementShape : int { isotropic, diagonal, dense };
 /// Where a group's adapted numbers lie: log_scale [num_blocks], then sd [dim_unconstrained], then for
 /// `dense` the lower Cholesky factors of the blocks, column-major, size x size each, and where all is fitted
 /// that of all, then its inverse [n x n], column-major, the mean [n], and 1 once they are there (else 0).
+/// Gradient samplers that learn the length of trajectories have its logarithm and a centre [n] at the end.
 struct AdaptedLayout {
-  int num_blocks, dim_unconstrained, num_dense, num_fitted;
+  int num_blocks, dim_unconstrained, num_dense, num_fitted, num_length = 0;
   EMOMC_INLINE int scale(int block) const { return block; }
   EMOMC_INLINE int sd(int i) const { return num_blocks + i; }
   EMOMC_INLINE int num_small() const { return num_blocks + dim_unconstrained; }  ///< scales and sds
   EMOMC_INLINE int dense(int offset) const { return num_small() + offset; }
   EMOMC_INLINE int fitted() const { return num_small() + num_dense; }
-  EMOMC_INLINE int size() const { return num_small() + num_dense + num_fitted; }
+  EMOMC_INLINE int length() const { return num_small() + num_dense + num_fitted; }
+  EMOMC_INLINE int size() const { return length() + num_length; }
   static constexpr int fitted_size(int n) { return n * n + n + 1; }
 };
 

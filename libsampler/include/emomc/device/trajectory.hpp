@@ -7,8 +7,9 @@
 //
 //   name, has_tree, target_acceptance
 //   has_divergences                  whether a large error on the way counts: of one leapfrog it is a
-//   rejection begin(team, t, state)            at the beginning of a draw; the moving point is the current
-//   one decide(team, t, state, arrival)  whether the trajectory goes on from the point that is there now
+//   rejection learns_length                    whether warm-up learns the length of the trajectories
+//   begin(team, t, state)            at the beginning of a draw; the moving point is the current one
+//   decide(team, t, state, arrival)  whether the trajectory goes on from the point that is there now
 //   acceptance(state)                the statistic that the step size is adapted by
 //
 // Every member of a team has the same TrajectoryState in registers and comes to the same decisions.
@@ -145,6 +146,7 @@ EMOMC_HD void finish_draw(const Team& team, const TrajectoryView& v, const Traje
   const int divergent = Kind::has_divergences ? state.divergent : 0;
   TrajectoryTotals& totals = v.totals[t.chain];
   totals.window_acceptance += acceptance;
+  totals.window_length_slope += state.length_slope;
   totals.draws += 1;
   totals.acceptance += acceptance;
   totals.leapfrogs += state.num_leapfrogs;

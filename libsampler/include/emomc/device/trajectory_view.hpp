@@ -19,6 +19,8 @@ struct TrajectoryState {
   double acceptance;          ///< sum over points, or of the end point alone
   LogDensities sample, proposal;
   double sample_energy, proposal_energy;
+  /// Where the length is learnt: the slope of its criterion at the end point, times the acceptance there.
+  double length_slope;
   int direction;  ///< of time, 1 or -1
   int depth;      ///< completed doublings
   int leaf;       ///< number of points of the new subtree before the one to come
@@ -88,6 +90,7 @@ struct Trajectory {
   i64 step;
   RandomSource random;
   double beta, step_size;
+  const double* learnt_length;  ///< AdaptedLayout::length(), of kinds that learn it
   Metric metric;
   Workspace rows;
   TrajectoryVectors x;
@@ -104,6 +107,7 @@ EMOMC_INLINE Trajectory trajectory_of(const TrajectoryView& v, int chain, i64 st
           {s.seed, static_cast<u64>(step), s.chain_id[chain]},
           s.beta[chain],
           exp(adapted[s.adapted_layout.scale(0)]),
+          adapted + s.adapted_layout.length(),
           {s.shape, n, adapted + s.adapted_layout.sd(0), adapted + s.adapted_layout.dense(0)},
           rows,
           vectors_in(v.vectors + static_cast<i64>(chain) * v.ld_vectors, n)};
