@@ -279,6 +279,7 @@ double TrajectoryAdaptation::mean_acceptance(std::size_t group, const WindowCoun
 
 // Before the first window chains are on their way to the posterior, where the criterion means nothing.
 void TrajectoryAdaptation::learn_length(std::size_t group, std::int64_t end, const WindowCounts& counts) {
+  if (!length_) return;
   length_->move_centre(group);
   if (end <= windows_.begin) return length_->follow(group, log_step(group));
   std::vector<double> sizes;
@@ -304,7 +305,7 @@ void TrajectoryAdaptation::end_window(std::int64_t end, const WindowCounts& coun
     const double acceptance = mean_acceptance(g, counts, steps);
     if (std::isnan(acceptance)) continue;  // a group without chains
     average(g, acceptance);
-    if (length_) learn_length(g, end, counts);
+    learn_length(g, end, counts);
     if (learns) learn_metric(g);
     if (end == last + (warmup_ - last) / 2) late_[g] = mean_[g];
     if (end == warmup_)
