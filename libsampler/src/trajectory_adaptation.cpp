@@ -24,6 +24,8 @@ constexpr std::size_t kLearntFrom = 256;
 // Hoffman and Gelman 2014, section 3.2.1, with another shrinkage (0.05 there) and first value (10 times the
 // step size that was found): docs/decisions/gradient-samplers.md.
 constexpr double kShrinkage = 0.2, kDelay = 10, kForgetting = 0.75, kLargerFirst = 2;
+// A chain's slope counts with this many times the median of the group's sizes at most.
+constexpr double kMostOfMedian = 5;
 // The step size that is looked for at first has this acceptance, as in Stan.
 constexpr double kAcceptanceOfTrials = 0.8;
 constexpr double kLeastLogStep = -60, kGreatestLogStep = 20;
@@ -277,12 +279,19 @@ double TrajectoryAdaptation::mean_acceptance(std::size_t group, const WindowCoun
 
 // Before the first window chains are on their way to the posterior, where the criterion means nothing.
 void TrajectoryAdaptation::learn_length(std::size_t group, std::int64_t end, const WindowCounts& counts) {
+  if (!length_) return;
   length_->move_centre(group);
   if (end <= windows_.begin) return length_->follow(group, log_step(group));
+  std::vector<double> sizes;
+  for (std::size_t c = 0; c < group_of_chain_.size(); ++c)
+    if (group_of_chain_[c] == group) sizes.push_back(std::abs(counts.length_slope[c]));
+  const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
+  std::nth_element(sizes.begin(), middle, sizes.end());
+  const double bound = kMostOfMedian * *middle;
   double slope = 0, acceptance = 0;
   for (std::size_t c = 0; c < group_of_chain_.size(); ++c)
     if (group_of_chain_[c] == group) {
-      slope += counts.length_slope[c];
+      slope += std::clamp(counts.length_slope[c], -bound, bound);
       acceptance += counts.acceptance[c];
     }
   length_->update(group, slope, acceptance, log_step(group));
@@ -296,7 +305,7 @@ void TrajectoryAdaptation::end_window(std::int64_t end, const WindowCounts& coun
     const double acceptance = mean_acceptance(g, counts, steps);
     if (std::isnan(acceptance)) continue;  // a group without chains
     average(g, acceptance);
-    if (length_) learn_length(g, end, counts);
+    learn_length(g, end, counts);
     if (learns) learn_metric(g);
     if (end == last + (warmup_ - last) / 2) late_[g] = mean_[g];
     if (end == warmup_)

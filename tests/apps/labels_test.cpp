@@ -86,7 +86,9 @@ class LabelsOfRuns : public ::testing::Test {
   }
 };
 
-const std::string kSettings = "sampler: {chains: 4, warmup: 2000, draws: 1000, thin: 5, seed: 1}\n";
+// The copies of runs have no statistics of trajectories, so that the kind is one without.
+const std::string kSettings =
+    "sampler: {chains: 4, warmup: 2000, draws: 1000, thin: 5, seed: 1, proposal: {kind: component_wise}}\n";
 
 TEST_F(LabelsOfRuns, PermutedLabelsChangeNothingThatIsSaid) {
   sample(5, "likelihood: {components: 2}\n" + kSettings);

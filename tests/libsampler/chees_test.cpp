@@ -13,6 +13,8 @@
 #include "emomc/sampler/diagnostics.hpp"
 #include "keeper.hpp"
 #include "length_adaptation.hpp"
+#include "stepper.hpp"
+#include "trajectory_adaptation.hpp"
 #include "trajectory_problems.hpp"
 
 namespace emomc {
@@ -260,6 +262,34 @@ TEST(LengthAdaptation, EndsAtTheMeanOfManyUpdates) {
     each->finish(0, 0);
     EXPECT_NEAR(each->log_length(0), each == &few ? last : mean, 1e-12);
   }
+}
+
+// Most chains would shorten the length; the one that would not is in a tail, or between modes.
+TEST(LengthAdaptation, OneChainDoesNotOutweighTheOthers) {
+  const Target target = real_target(2, 1);
+  const ProposalBlocks blocks = plan_blocks(traits_of_kind("chees"), ProposalShape::diagonal, target);
+  const device::AdaptedLayout layout = blocks.adapted_layout(2);
+  constexpr std::size_t kNum = 8;
+  std::vector<ChainPlan> plans;
+  for (std::uint64_t c = 0; c < kNum; ++c) plans.push_back({c, {0}, 1.0, 0});
+  TrajectoryAdaptation adaptation(blocks, 0.651, plans, 2, 1000, 0);
+  adaptation.tried(std::vector<double>(kNum, 1.0));
+  adaptation.tried(std::vector<double>(kNum, 0.0));
+  ASSERT_FALSE(adaptation.is_trying());
+  const std::vector<double> acceptance(kNum, 0.651);
+  std::vector<double> slopes(kNum, -1);
+  slopes[3] = 1000;
+  double before = 0, after = 0;
+  for (std::int64_t end = 1; end <= 85; ++end) {
+    for (int c = 0; c < static_cast<int>(kNum); ++c)
+      adaptation.add_point(c, std::vector<double>{0.1 * c, 1}, 0);
+    adaptation.end_window(end, {{}, {}, acceptance, slopes});
+    after = adaptation.adapted()[static_cast<std::size_t>(layout.length())];
+    if (end == 75) before = after;  // it is learnt from the next step on
+  }
+  // Ten steps of Adam of nearly 0.025, a little less as the slope of the logarithm falls with the length.
+  EXPECT_LT(after, before - 0.2);
+  EXPECT_GT(after, before - 10 * 0.025);
 }
 
 TEST(LengthAdaptation, HarmonicMeansAreOfAGroup) {
