@@ -50,8 +50,10 @@ SpectralShape SpectralShapes::of(std::span<const double> power) const {
   const double sum = std::accumulate(power.begin(), power.end(), 0.0);
   const auto rolloff = [&](double part) {
     double below = 0;
-    for (std::size_t k = 0; k < num_bins_; ++k)
-      if ((below += power[k]) >= part * sum) return bin_hz_ * static_cast<double>(k);
+    for (std::size_t k = 0; k < num_bins_; ++k) {
+      below += power[k];
+      if (below >= part * sum) return bin_hz_ * static_cast<double>(k);
+    }
     return bin_hz_ * static_cast<double>(num_bins_ - 1);
   };
   shape.rolloff_25_hz = rolloff(0.25);

@@ -50,8 +50,9 @@ std::vector<Cycle> voice_cycles(std::span<const double> samples, double sample_r
     if (track.f0_hz[first] <= 0) continue;
     std::size_t last = first;
     while (last + 1 < num_frames && track.f0_hz[last + 1] > 0) ++last;
-    double begin = static_cast<double>(centres[first]) - static_cast<double>(hop / 2);
-    const double end = static_cast<double>(centres[last] + hop / 2);
+    const std::size_t half_hop = hop / 2;  // whole samples
+    double begin = static_cast<double>(centres[first]) - static_cast<double>(half_hop);
+    const double end = static_cast<double>(centres[last] + half_hop);
     bool begins_stretch = true;
     while (begin < end) {
       const double frames_on =

@@ -182,7 +182,7 @@ int evaluate(const Options& options) {
 }  // namespace
 
 void add_evaluate(CLI::App& app, int& status) {
-  auto* command = app.add_subcommand("evaluate", "Cross-validated emotion recognition by class posteriors");
+  auto* command = app.add_subcommand("evaluate", "Cross-validated emotion recognition by softmax regression or class posteriors");
   auto options = std::make_shared<Options>();
   command->add_option("-o,--output", options->output, "Directory to write (output.directory)");
   auto* seed = add_sampling_options(*command, *options);

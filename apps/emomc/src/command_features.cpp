@@ -182,8 +182,8 @@ void add_features(CLI::App& app, int& status) {
   command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("-q,--quiet", options->quiet, "Errors only");
   command->footer(
-      "Examples: emomc features --corpus emodb corpora/emodb -o features/emodb\n"
-      "emomc features --corpus emodb corpora/emodb -o functionals/emodb --functionals full");
+      "Example: emomc features --corpus emodb corpora/emodb -o features/emodb\n"
+      "Example: emomc features --corpus emodb corpora/emodb -o functionals/emodb --functionals full");
   command->callback([options, &status] { status = features(*options); });
 }
 

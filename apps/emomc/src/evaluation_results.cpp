@@ -30,6 +30,18 @@ std::string csv_field(const std::string& text) {
   return quoted + "\"";
 }
 
+// The mean over the classes that occur of F1, the harmonic mean of recall and precision; 0 for a class that
+// is never predicted right.
+double macro_f1(const Scores& s) {
+  double sum = 0, classes = 0;
+  for (std::size_t k = 0; k < s.recall.size(); ++k) {
+    if (std::isnan(s.recall[k])) continue;
+    classes += 1;
+    if (s.recall[k] > 0) sum += 2 * s.recall[k] * s.precision[k] / (s.recall[k] + s.precision[k]);
+  }
+  return sum / classes;
+}
+
 Json of_method(const LabelledFrames& frames, const MethodResult& method) {
   const Scores& s = method.scores;
   const Interval interval = uar_interval(method.predictions);
@@ -66,6 +78,7 @@ Json of_method(const LabelledFrames& frames, const MethodResult& method) {
           {"uar_interval", {number(interval.low), number(interval.high)}},
           {"uar_by_speaker", speakers},
           {"mean_uar_of_speakers", sum / static_cast<double>(counted)},
+          {"macro_f1", macro_f1(s)},
           {"recall", numbers(s.recall)},
           {"precision", numbers(s.precision)},
           {"confusion", confusion},
