@@ -9,6 +9,7 @@
 #include "emomc/speech/functionals.hpp"
 #include "libspeech/wav_bytes.hpp"
 #include "program.hpp"
+#include "shared_data.hpp"
 
 namespace emomc {
 namespace {
@@ -176,6 +177,27 @@ TEST_F(Softmax, ALowSampleRateIsRefusedByName) {
        {"evaluate config.yaml", "features --corpus folders corpus -o table --functionals full"})
     expect_refused(arguments, {"take0.wav", "8000", "16000"});
   EXPECT_FALSE(folder.exists("table"));
+}
+
+// The six speakers of EMO-DB, default settings. The bounds are those of openSMILE's ComParE functionals with
+// softmax regression on the same folds (0.704 and 0.657 by one independent run), less 0.02 and plus 0.03.
+TEST(SoftmaxLong, IsAsGoodAsOpenSmileOnEmoDb) {
+  const auto data = testing::shared_data("emodb");
+  if (!data) GTEST_SKIP() << "no shared data: set EMOMC_SHARED_DATA";
+  if (!has_audio()) GTEST_SKIP() << "a build without libsndfile";
+  ProgramFolder folder;
+  folder.write("config.yaml",
+               "corpus: {kind: emodb, path: '" + data->string() + "'}\noutput: {directory: run}\n");
+  const auto result = folder.run("evaluate config.yaml --json -q");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json scores = json::parse(result.out);
+  EXPECT_GE(scores["posterior"]["uar"].get<double>(), 0.704 - 0.02);
+  EXPECT_LE(scores["posterior"]["log_loss"].get<double>(), 0.657 + 0.03);
+  EXPECT_LE(scores["posterior"]["calibration_error"].get<double>(),
+            scores["posterior"]["calibration_error_99_percent_range"][1].get<double>());
+  EXPECT_EQ(scores["convergence"]["converged"], 1);
+  EXPECT_GE(scores["convergence"]["within_1.01_and_400"].get<double>(), 0.97);
+  EXPECT_LE(scores["convergence"]["worst_rhat"].get<double>(), 1.03);
 }
 
 }  // namespace
