@@ -103,12 +103,15 @@ std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const Evalua
 }
 
 // Also where nothing else is printed.
-void warn_unconverged(double share, const std::string& which) {
+void warn_unconverged(const EvaluationConfig& config, double share, const std::string& which) {
+  const char* advice = config.classifier == ClassifierKind::softmax
+                           ? "more draws (softmax.draws)"
+                           : "more draws (sampler.draws) or fewer components";
   if (share < kShareAskedFor)
     std::cerr << fmt::format(
         "emomc: warning: {:.1f} % of (utterance, class) pairs have converged{}, {:.0f} % are asked for: take "
-        "more draws (sampler.draws) or fewer components\n",
-        100 * share, which, 100 * kShareAskedFor);
+        "{}\n",
+        100 * share, which, 100 * kShareAskedFor, advice);
 }
 
 void check_parent(const std::filesystem::path& directory) {
@@ -154,7 +157,7 @@ int evaluate(const Options& options) {
     if (!options.json && !options.quiet)
       std::cout << scores_text(scores_of_one, terminal_width(STDOUT_FILENO));
     std::cout << std::flush;
-    warn_unconverged(scores_of_one["convergence"]["converged"].get<double>(), "");
+    warn_unconverged(config, scores_of_one["convergence"]["converged"].get<double>(), "");
     return kDone;
   }
   check_parent(directory);
@@ -175,14 +178,15 @@ int evaluate(const Options& options) {
   if (options.json) std::cout << scores.dump(1) << '\n';
   if (!options.json && !options.quiet) std::cout << text_of_seeds(scores);
   std::cout << std::flush;
-  warn_unconverged(scores["least_share_converged"].get<double>(), " with the worst seed");
+  warn_unconverged(config, scores["least_share_converged"].get<double>(), " with the worst seed");
   return kDone;
 }
 
 }  // namespace
 
 void add_evaluate(CLI::App& app, int& status) {
-  auto* command = app.add_subcommand("evaluate", "Cross-validated emotion recognition by softmax regression or class posteriors");
+  auto* command = app.add_subcommand(
+      "evaluate", "Cross-validated emotion recognition by softmax regression or class posteriors");
   auto options = std::make_shared<Options>();
   command->add_option("-o,--output", options->output, "Directory to write (output.directory)");
   auto* seed = add_sampling_options(*command, *options);
