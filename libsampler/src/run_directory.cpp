@@ -18,13 +18,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 14> kOurFiles = {"config.yaml",     "manifest.json",
-                                                        "checkpoint",      "draws.nc",
-                                                        "summary.csv",     "run.log",
-                                                        "report.html",     "lock",
-                                                        "predictions.csv", "predictions_em.csv",
-                                                        "scores.json",     "model.json",
-                                                        "draws.npy",       "likelihood_source.hpp"};
+constexpr std::array<std::string_view, 16> kOurFiles = {"config.yaml",
+                                                        "manifest.json",
+                                                        "checkpoint",
+                                                        "draws.nc",
+                                                        "summary.csv",
+                                                        "run.log",
+                                                        "report.html",
+                                                        "lock",
+                                                        "predictions.csv",
+                                                        "predictions_em.csv",
+                                                        "predictions_penalised.csv",
+                                                        "probability_sd.csv",
+                                                        "scores.json",
+                                                        "model.json",
+                                                        "draws.npy",
+                                                        "likelihood_source.hpp"};
 // Suffix of the temporary files of write_file_atomically, which a killed run may leave.
 constexpr std::string_view kUnfinished = ".tmp";
 // A killed process keeps its lock until its memory is released; this took 0.4 s on a busy machine.

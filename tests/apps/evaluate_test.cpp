@@ -117,6 +117,16 @@ void expect_scores_of(const Csv& csv, const json& scores, const std::vector<std:
   EXPECT_NEAR(scores["log_loss"].get<double>(), loss / n, 1e-9 * (1 + loss / n));
   EXPECT_NEAR(scores["brier"].get<double>(), brier / n, 1e-9);
   EXPECT_EQ(scores["confusion"].get<std::vector<std::vector<std::size_t>>>(), confusion);
+  double f1 = 0;
+  for (std::size_t k = 0; k < K; ++k) {
+    double truly = 0, predicted = 0;
+    for (std::size_t other = 0; other < K; ++other) {
+      truly += static_cast<double>(confusion[k][other]);
+      predicted += static_cast<double>(confusion[other][k]);
+    }
+    f1 += 2 * static_cast<double>(confusion[k][k]) / (truly + predicted) / static_cast<double>(K);
+  }
+  EXPECT_NEAR(scores["macro_f1"].get<double>(), f1, 1e-12);
   double mean = 0;
   for (const auto& [speaker, recalls] : of_speaker) {
     EXPECT_NEAR(scores["uar_by_speaker"][speaker].get<double>(), uar_of(recalls), 1e-12) << speaker;

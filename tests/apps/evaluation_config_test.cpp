@@ -49,6 +49,16 @@ TEST(EvaluationConfigDefaults, AreThoseOfTheDocuments) {
   EXPECT_EQ(parsed("corpus:\n  path: features\nsampler:\nprior:\ntraining:\n"), config);
 }
 
+TEST(EvaluationConfigDefaults, OfTheClassifierFollowTheCorpusAndTheKeysOfMixtures) {
+  EXPECT_EQ(parsed(corpus).classifier, ClassifierKind::mixtures);
+  EXPECT_EQ(parsed(recordings).classifier, ClassifierKind::softmax);
+  EXPECT_EQ(parsed(recordings + "sampler: {seed: 3}\nthreads: 2\n").classifier, ClassifierKind::softmax);
+  for (const char* key :
+       {"likelihood: {components: 4}", "sampler: {draws: 9}", "training: {power: 1}", "baseline: none",
+        "features: {deltas: 1}", "features: {like: librosa}", "prior: {order: none}"})
+    EXPECT_EQ(parsed(recordings + key + "\n").classifier, ClassifierKind::mixtures) << key;
+}
+
 TEST(EvaluationConfigDefaults, OfTheEvidenceFollowTheTemper) {
   EXPECT_EQ(parsed(corpus + "classification: {temper: 0.02}\n").classification.evidence, Evidence::sum);
   EXPECT_EQ(parsed(corpus + "classification: {temper: 2, evidence: mean}\n").classification.evidence,
@@ -102,6 +112,9 @@ TEST(EvaluationConfigYaml, ReadsBackToTheSameValue) {
            corpus + "classification: {temper: 1e-3, evidence: mean, rule: mean_log}\n",
            corpus + "classification: {evidence: sum, class_prior: observed}\n",
            corpus + "classification: {class_prior: {anger: 0.1, 'a: b': 0.2, 'null': 0.7}, draws: 1}\n",
+           recordings + "softmax: {prior_sds: [2, 0.5], temperature: 1, temper: 0.7, chains: 2, draws: 99}\n"
+                        "features: {set: prosody}\nclassification: {class_prior: observed}\n",
+           recordings + "classifier: mixtures\n",
            corpus + "training: {background: none}\n",
            corpus + "training: {background: none, power: 0.3}\n"
                     "prior: {means: {normal: {mean: [0, 1], sd: 2}}, order: means.0}\n"
@@ -183,6 +196,17 @@ INSTANTIATE_TEST_SUITE_P(
         BadEvaluation{"corpus: {path: x, unparsed: ignore}\n", {"corpus.unparsed", "refuse, skip"}},
         BadEvaluation{recordings + "features: {like: librosaa}\n", {"features.like", "librosa"}},
         BadEvaluation{recordings + "features: {gate_db: -1}\n", {"features.gate_db", "0 or more"}},
+        BadEvaluation{corpus + "classifier: softmax\n", {":2: classifier", "corpora of recordings"}},
+        BadEvaluation{recordings + "classifier: softmax\nlikelihood: {components: 3}\n",
+                      {":3: likelihood.components", "write classifier: mixtures"}},
+        BadEvaluation{recordings + "classifier: mixtures\nsoftmax: {draws: 100}\n",
+                      {":3: softmax.draws", "softmax regression"}},
+        BadEvaluation{recordings + "softmax: {prior_sds: []}\n", {":2: softmax.prior_sds", "above 0"}},
+        BadEvaluation{recordings + "softmax: {prior_sds: [1, 0]}\n", {":2: softmax.prior_sds", "above 0"}},
+        BadEvaluation{recordings + "softmax: {temperature: 2}\n", {":2: softmax.temperature", "up to 1"}},
+        BadEvaluation{recordings + "features: {set: ful}\n", {":2: features.set", "full"}},
+        BadEvaluation{recordings + "classification: {class_prior: {a: 0.5, b: 0.5}}\n",
+                      {":2: classification.class_prior", "uniform, observed"}},
         BadEvaluation{"corpus: {kind: emodb, path: x, pattern: '{emotion}_{speaker}.csv'}\n",
                       {"corpus.pattern", "corpora of tables", "remove it"}},
         BadEvaluation{corpus + "features: {num_filters: 20}\n",

@@ -1,4 +1,4 @@
-// The page of an evaluation, made from the data inside it: methods (posterior, then EM if it was run), difference,
+// The page of an evaluation, made from the data inside it: methods (posterior, then EM or the penalised fit, if there is one), difference,
 // convergence, run (names and texts), and rows (utterance, speaker, truth, predicted, p of truth, p of predicted). null
 // stands for a number that is not finite.
 
@@ -21,7 +21,7 @@ const isMiscalibrated = ({ calibration_error: error, calibration_error_99_percen
     box.append(element("span", name), element("b", value), ...lines.map((line) => element("span", ...[line].flat())));
     $("cards").append(box);
   };
-  const beside = (key) => (em ? [`EM ${digits(em[key])}`] : []);
+  const beside = (key) => (em ? [`${em.name} ${digits(em[key])}`] : []);
   card("UAR", digits(posterior.uar), [`95 % ${range(posterior.uar_interval)} over speakers`, ...beside("uar"), `chance ${digits(chance)}`]);
   card("accuracy", digits(posterior.accuracy), [...beside("accuracy"), `chance ${digits(chance)}`]);
   card("log loss", digits(posterior.log_loss), [...beside("log_loss"), `chance ${digits(Math.log(data.classes.length))}`]);
@@ -29,7 +29,7 @@ const isMiscalibrated = ({ calibration_error: error, calibration_error_99_percen
     [`99 % ${range(posterior.calibration_error_99_percent_range)} if calibrated`, isMiscalibrated(posterior) ? "warning" : ""],
     ...beside("calibration_error")]);
   const d = data.difference;
-  if (d) card("UAR, posterior \u2212 EM", signed(d.uar), [`95 % ${range(d.uar_interval, signed)} over speakers`, `McNemar p ${small(d.p)}`]);
+  if (d) card(`UAR, posterior \u2212 ${em.name}`, signed(d.uar), [`95 % ${range(d.uar_interval, signed)} over speakers`, `McNemar p ${small(d.p)}`]);
 }
 
 // Verdict.
@@ -58,8 +58,8 @@ const hasConverged = convergence.share !== null && convergence.share >= converge
     digits(1 - chance), "", "", ""]));
   const d = data.difference;
   if (d)
-    $("difference").textContent = `Posterior minus EM: UAR ${signed(d.uar)} ${range(d.uar_interval, signed)} over speakers. ` +
-      `${d.posterior_only} ${d.posterior_only === 1 ? "utterance is" : "utterances are"} right by the posterior alone, ${d.em_only} by EM alone: McNemar p ${small(d.p)}.`;
+    $("difference").textContent = `Posterior minus ${em.name}: UAR ${signed(d.uar)} ${range(d.uar_interval, signed)} over speakers. ` +
+      `${d.posterior_only} ${d.posterior_only === 1 ? "utterance is" : "utterances are"} right by the posterior alone, ${d.em_only} by ${em.name} alone: McNemar p ${small(d.p)}.`;
   else $("difference").remove();
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -14,6 +15,7 @@
 #include "sampling_options.hpp"
 #include "sampling_run.hpp"
 #include "signals.hpp"
+#include "softmax_run.hpp"
 
 namespace emomc::app {
 namespace {
@@ -30,21 +32,30 @@ struct Evaluation {
   CorpusFeatures corpus;
   LabelledFrames frames;
   EvaluationPlan plan;
+  double extraction_seconds = 0;
 };
 
 Evaluation prepare(const EvaluationConfig& config, Verbosity verbosity) {
   Evaluation e;
-  e.corpus = load_corpus_features(config.corpus, config.features, config.run.threads, verbosity);
+  const bool is_softmax = config.classifier == ClassifierKind::softmax;
+  const auto began = std::chrono::steady_clock::now();
+  e.corpus = load_corpus_features(config.corpus, config.features, config.run.threads, verbosity,
+                                  is_softmax ? Functionals::wanted : Functionals::none);
+  e.extraction_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   e.frames = label_frames(std::move(e.corpus.features), config.corpus);
   check_class_prior(e.frames, config.classification);
   e.plan = plan_evaluation(e.frames, config);
-  if (config.em_baseline) require_class_rows(e.frames, e.plan, config);
+  if (!is_softmax && config.em_baseline) require_class_rows(e.frames, e.plan, config);
   return e;
 }
 
 /// Evaluates with one seed. Returns nothing if a signal stopped the run.
 std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const EvaluationConfig& config,
-                                               ExistingRun policy, Verbosity verbosity) {
+                                               ExistingRun policy, Verbosity verbosity,
+                                               nlohmann::ordered_json& scores) {
+  if (config.classifier == ClassifierKind::softmax)
+    return evaluate_softmax_into({e.frames, e.plan, config, e.corpus, e.extraction_seconds}, policy,
+                                 verbosity, scores);
   const std::filesystem::path directory = config.run.output.directory;
   std::vector<std::string> notes = e.corpus.notes;
   notes.push_back(fmt::format("corpus: {}, {}, {}, {}", counted(e.frames.class_of.size(), "utterance"),
@@ -77,7 +88,7 @@ std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const Evalua
                                             show_stage("scoring under EM's fits", verbosity)),
                               results.seed, nullptr);
   }
-  const auto scores = scores_json(e.frames, e.plan, results);
+  scores = scores_json(e.frames, e.plan, results);
   write_file_atomically(directory / "predictions.csv",
                         predictions_csv(e.frames, results.utterances, results.posterior.predictions));
   if (results.em)
@@ -92,12 +103,15 @@ std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const Evalua
 }
 
 // Also where nothing else is printed.
-void warn_unconverged(double share, const std::string& which) {
+void warn_unconverged(const EvaluationConfig& config, double share, const std::string& which) {
+  const char* advice = config.classifier == ClassifierKind::softmax
+                           ? "more draws (softmax.draws)"
+                           : "more draws (sampler.draws) or fewer components";
   if (share < kShareAskedFor)
     std::cerr << fmt::format(
         "emomc: warning: {:.1f} % of (utterance, class) pairs have converged{}, {:.0f} % are asked for: take "
-        "more draws (sampler.draws) or fewer components\n",
-        100 * share, which, 100 * kShareAskedFor);
+        "{}\n",
+        100 * share, which, 100 * kShareAskedFor, advice);
 }
 
 void check_parent(const std::filesystem::path& directory) {
@@ -131,18 +145,19 @@ int evaluate(const Options& options) {
     std::cerr << "stopped; go on with: " << go_on << '\n';
     return signal_exit_code();
   };
+  nlohmann::ordered_json scores_of_one;
   const auto evaluate_one = [&] {
     return with_way_on(config.run.output.directory, go_on,
-                       [&] { return evaluate_seed(e, config, policy, verbosity); });
+                       [&] { return evaluate_seed(e, config, policy, verbosity, scores_of_one); });
   };
   if (options.seeds == 0) {
     const auto results = evaluate_one();
     if (!results) return stopped();
-    const auto scores = scores_json(e.frames, e.plan, *results);
-    if (options.json) std::cout << scores.dump(1) << '\n';
-    if (!options.json && !options.quiet) std::cout << scores_text(scores, terminal_width(STDOUT_FILENO));
+    if (options.json) std::cout << scores_of_one.dump(1) << '\n';
+    if (!options.json && !options.quiet)
+      std::cout << scores_text(scores_of_one, terminal_width(STDOUT_FILENO));
     std::cout << std::flush;
-    warn_unconverged(scores["convergence"]["converged"].get<double>(), "");
+    warn_unconverged(config, scores_of_one["convergence"]["converged"].get<double>(), "");
     return kDone;
   }
   check_parent(directory);
@@ -153,8 +168,8 @@ int evaluate(const Options& options) {
     auto results = evaluate_one();
     if (!results) return stopped();
     if (!options.json && !options.quiet)
-      std::cout << fmt::format("seed {}\n", seed)
-                << scores_text(scores_json(e.frames, e.plan, *results), terminal_width(STDOUT_FILENO)) << '\n'
+      std::cout << fmt::format("seed {}\n", seed) << scores_text(scores_of_one, terminal_width(STDOUT_FILENO))
+                << '\n'
                 << std::flush;
     all.push_back(std::move(*results));
   }
@@ -163,14 +178,15 @@ int evaluate(const Options& options) {
   if (options.json) std::cout << scores.dump(1) << '\n';
   if (!options.json && !options.quiet) std::cout << text_of_seeds(scores);
   std::cout << std::flush;
-  warn_unconverged(scores["least_share_converged"].get<double>(), " with the worst seed");
+  warn_unconverged(config, scores["least_share_converged"].get<double>(), " with the worst seed");
   return kDone;
 }
 
 }  // namespace
 
 void add_evaluate(CLI::App& app, int& status) {
-  auto* command = app.add_subcommand("evaluate", "Cross-validated emotion recognition by class posteriors");
+  auto* command = app.add_subcommand(
+      "evaluate", "Cross-validated emotion recognition by softmax regression or class posteriors");
   auto options = std::make_shared<Options>();
   command->add_option("-o,--output", options->output, "Directory to write (output.directory)");
   auto* seed = add_sampling_options(*command, *options);

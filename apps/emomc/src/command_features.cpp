@@ -19,7 +19,7 @@ namespace emomc::app {
 namespace {
 
 struct Options {
-  std::string corpus, path, output, unparsed = "refuse";
+  std::string corpus, path, output, functionals, unparsed = "refuse";
   std::vector<std::string> set;
   int threads = 0;
   bool force = false, json = false, quiet = false;
@@ -27,6 +27,8 @@ struct Options {
 
 constexpr const char* kRecord =
     "features.json";  // the names of the tables that a call wrote; the next call with --force reads it
+
+constexpr const char* kFunctionals = "functionals.csv";
 
 std::set<std::string> tables_in(const std::filesystem::path& directory) {
   std::set<std::string> names;
@@ -50,11 +52,18 @@ std::set<std::string> recorded_tables(const std::filesystem::path& directory) {
 
 /// Removes the tables of an earlier call and writes the new ones and a record of them. Adds a note about
 /// other tables in the directory, since an evaluation may read them.
-std::string replace_tables(const FeatureSet& features, const std::filesystem::path& directory,
-                           std::vector<std::string>& notes) {
+std::string replace_tables(CorpusFeatures& corpus, const std::filesystem::path& directory) {
   const std::set<std::string> earlier = recorded_tables(directory);
+  std::vector<std::string>& notes = corpus.notes;
   std::set<std::string> now;
-  std::string pattern = write_feature_tables(features, directory, &now);
+  std::string pattern;
+  if (corpus.functionals.columns.empty()) {
+    pattern = write_feature_tables(corpus.features, directory, &now);
+  } else {
+    std::filesystem::create_directories(directory);
+    write_file_atomically(directory / kFunctionals, functional_table_csv(corpus.functionals));
+    now.insert(kFunctionals);
+  }
   std::size_t removed = 0;
   for (const auto& name : earlier) {
     std::error_code error;
@@ -67,7 +76,7 @@ std::string replace_tables(const FeatureSet& features, const std::filesystem::pa
   std::vector<std::string> others;
   for (const auto& name : tables_in(directory))
     if (!now.contains(name)) others.push_back(name);
-  if (!others.empty())
+  if (!others.empty() && !pattern.empty())
     notes.push_back(
         fmt::format("warning: {} holds {} tables that emomc features did not write, and "
                     "evaluation may take them: {}",
@@ -80,7 +89,11 @@ int features(const Options& options) {
   std::vector<std::string> overrides{"corpus.kind=" + options.corpus, "corpus.unparsed=" + options.unparsed};
   overrides.push_back("corpus.path=" + yaml_quoted(options.path));
   for (const std::string& setting : options.set) overrides.push_back("features." + setting);
-  const EvaluationConfig config = parse_evaluation_config("", "--set", overrides);
+  EvaluationConfig config = parse_evaluation_config("", "--set", overrides);
+  const bool of_utterances = !options.functionals.empty();
+  if (of_utterances && !options.set.empty())
+    throw InputError("--set: settings are of frames, and --functionals writes none; give one of both");
+  if (of_utterances) config.features.set = functional_set(options.functionals);
   if (config.features.normalize != Normalization::speaker || config.features.deltas != 0)
     throw InputError(
         "--set: normalize and deltas are evaluation's; emomc features writes cepstra as they are");
@@ -91,8 +104,9 @@ int features(const Options& options) {
     throw InputError(options.output +
                      ": the directory is not empty; use --force to replace files, or another -o");
   CorpusFeatures extracted = extract_corpus(config.corpus, config.features, options.threads,
-                                            options.quiet ? Verbosity::quiet : Verbosity::normal);
-  const std::string pattern = replace_tables(extracted.features, directory, extracted.notes);
+                                            options.quiet ? Verbosity::quiet : Verbosity::normal,
+                                            of_utterances ? Functionals::wanted : Functionals::none);
+  const std::string pattern = replace_tables(extracted, directory);
   std::map<std::string, std::size_t> emotions;
   std::set<std::string> speakers;
   for (const UtteranceFrames& u : extracted.features.utterances) {
@@ -107,6 +121,13 @@ int features(const Options& options) {
                               {"speakers", speakers},
                               {"utterances_of_class", emotions},
                               {"notes", extracted.notes}};
+  if (of_utterances) {
+    json.erase("pattern");
+    json["file"] = (directory / kFunctionals).string();
+    json["columns"] = extracted.functionals.columns;
+    json["set"] = options.functionals;
+    json["version"] = kFunctionalsVersion;
+  }
   if (options.json) {
     std::cout << json.dump(1) << '\n';
     return kDone;
@@ -115,6 +136,12 @@ int features(const Options& options) {
   for (const auto& note : extracted.notes) std::cout << note << '\n';
   std::cout << counted(speakers.size(), "speaker") << ';';
   for (const auto& [name, count] : emotions) std::cout << fmt::format(" {} {}", name, count);
+  if (of_utterances) {
+    std::cout << fmt::format("\n{} functionals of each utterance (set {}, version {}) are in {}\n",
+                             extracted.functionals.columns.size(), options.functionals, kFunctionalsVersion,
+                             (directory / kFunctionals).string());
+    return kDone;
+  }
   std::cout << fmt::format(
       "\ntables are in {}; evaluate them with corpus: {{kind: tables, path: {}, pattern: {}}}\n",
       options.output, yaml_text(options.output), yaml_text(pattern));
@@ -124,7 +151,8 @@ int features(const Options& options) {
 }  // namespace
 
 void add_features(CLI::App& app, int& status) {
-  auto* command = app.add_subcommand("features", "Cepstra (MFCCs) of a corpus of recordings, with labels");
+  auto* command =
+      app.add_subcommand("features", "Cepstra (MFCCs) or functionals of a corpus of recordings, with labels");
   auto options = std::make_shared<Options>();
   command
       ->add_option("--corpus", options->corpus,
@@ -138,6 +166,12 @@ void add_features(CLI::App& app, int& status) {
                    "A setting (docs/features.md): --set like=librosa --set num_filters=40")
       ->allow_extra_args(false);
   command
+      ->add_option(
+          "--functionals", options->functionals,
+          "Write functionals.csv, a row for each utterance, in place of frames: cepstra, prosody or full "
+          "(docs/functionals.md)")
+      ->check(CLI::IsMember(functional_set_names()));
+  command
       ->add_option("--unparsed", options->unparsed,
                    "Recordings that cannot be parsed or read: refuse or skip")
       ->check(CLI::IsMember({"refuse", "skip"}))
@@ -147,7 +181,9 @@ void add_features(CLI::App& app, int& status) {
                     "Write into a directory that is not empty; tables of an earlier call are removed");
   command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("-q,--quiet", options->quiet, "Errors only");
-  command->footer("Example: emomc features --corpus emodb corpora/emodb -o features/emodb");
+  command->footer(
+      "Example: emomc features --corpus emodb corpora/emodb -o features/emodb\n"
+      "Example: emomc features --corpus emodb corpora/emodb -o functionals/emodb --functionals full");
   command->callback([options, &status] { status = features(*options); });
 }
 

@@ -18,6 +18,8 @@ namespace {
 int train_once(const SamplingOptions& options) {
   const Verbosity verbosity = options.verbosity();
   const EvaluationConfig config = load_evaluation_config(options.config, options.overrides());
+  if (config.classifier == ClassifierKind::softmax)
+    throw InputError("classifier: emomc train trains mixtures only; write classifier: mixtures");
   const ExistingRun policy = options.policy();
   const std::filesystem::path directory = options.output;
   check_run_directory(directory, policy);

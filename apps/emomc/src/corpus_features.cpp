@@ -47,9 +47,10 @@ std::string hash_features(const FeatureSet& features) {
 }  // namespace
 
 CorpusFeatures load_corpus_features(const CorpusConfig& corpus, const FeaturesConfig& features, int threads,
-                                    Verbosity verbosity) {
-  CorpusFeatures result =
-      corpus.kind == "tables" ? read_tables(corpus) : extract_corpus(corpus, features, threads, verbosity);
+                                    Verbosity verbosity, Functionals functionals) {
+  CorpusFeatures result = corpus.kind == "tables"
+                              ? read_tables(corpus)
+                              : extract_corpus(corpus, features, threads, verbosity, functionals);
   for (const UtteranceFrames& u : result.features.utterances)
     result.fingerprint.parts.push_back(
         data_part(u.id, result.features.values, result.features.dim(), u.first_row, u.num_rows));

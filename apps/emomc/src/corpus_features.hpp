@@ -7,6 +7,7 @@
 #include "emomc/core/data_units.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "emomc/speech/feature_set.hpp"
+#include "emomc/speech/functional_table.hpp"
 #include "evaluation_config.hpp"
 #include "progress.hpp"
 
@@ -18,16 +19,20 @@ struct CorpusFeatures {
   DataFingerprint fingerprint;  ///< of the labels and the normalised values; its parts are utterances before
                                 ///< normalisation
   ColumnUnits units;            ///< mean and sd of all frames, with deltas, before normalisation
+  FunctionalTable functionals;  ///< a row for each utterance, in their order, where they were asked for
   double sample_rate = 0;       ///< of all recordings, in Hz; 0: they differ, or the corpus is tables
 };
+
+/// Whether functionals of recordings are computed beside their frames.
+enum class Functionals { none, wanted };
 
 /// Reads tables, or recordings whose MFCCs it computes in parallel (`threads` 0: all), then appends deltas
 /// and normalises. Throws InputError.
 CorpusFeatures load_corpus_features(const CorpusConfig& corpus, const FeaturesConfig& features, int threads,
-                                    Verbosity verbosity);
+                                    Verbosity verbosity, Functionals functionals = Functionals::none);
 
 /// Only the MFCCs of the recordings, without deltas and normalisation. This is what `emomc features` writes.
 CorpusFeatures extract_corpus(const CorpusConfig& corpus, const FeaturesConfig& features, int threads,
-                              Verbosity verbosity);
+                              Verbosity verbosity, Functionals functionals = Functionals::none);
 
 }  // namespace emomc::app

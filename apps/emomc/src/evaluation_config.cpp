@@ -30,6 +30,41 @@ bool is_section_of_evaluation(const std::string& name) {
 
 bool is_data_key(const std::string& name) { return name.starts_with("data."); }
 
+// Keys that only evaluations of mixtures use.
+bool is_mixture_key(const std::string& name) {
+  const auto in = [&](const char* section) { return name.starts_with(section); };
+  return in("likelihood.") || in("prior.") || in("training.") || name == "baseline" || name == "backend" ||
+         (in("sampler.") && name != "sampler.seed") || (in("features.") && name != "features.set") ||
+         (in("classification.") && name != "classification.class_prior");
+}
+
+// The first key of mixtures that is written in `root`; empty where there is none.
+std::string mixture_key_in(const YamlNode& root) {
+  for (const EvaluationKey& key : evaluation_keys())
+    if (is_mixture_key(key.name) && find_value(root, key.name) != nullptr) return key.name;
+  for (const ConfigKey& key : config_keys())
+    if (is_mixture_key(key.name) && find_value(root, key.name) != nullptr) return key.name;
+  return "";
+}
+
+// Recordings are classified by softmax regression, unless the configuration has keys of mixtures.
+ClassifierKind default_classifier(const YamlNode& root) {
+  const YamlNode* kind = find_value(root, "corpus.kind");
+  const bool is_tables = kind == nullptr || kind->scalar == "tables";
+  return is_tables || !mixture_key_in(root).empty() ? ClassifierKind::mixtures : ClassifierKind::softmax;
+}
+
+void refuse_keys_of_mixtures(const YamlNode& root, const EvaluationConfig& config) {
+  if (config.classifier != ClassifierKind::softmax) return;
+  if (const std::string key = mixture_key_in(root); !key.empty())
+    refuse_at(key_place(root, key), key,
+              "evaluations of mixtures use this key only; remove it, or write classifier: mixtures");
+  if (config.classification.class_prior == ClassPrior::given)
+    refuse_at(
+        key_place(root, "classification.class_prior"), "classification.class_prior",
+        "softmax regression learns with all classes alike or as they occur; allowed: uniform, observed");
+}
+
 YamlNode scalar(const std::string& text, const YamlPlace& place) {
   YamlNode node;
   node.kind = YamlNode::Kind::scalar;
@@ -193,6 +228,7 @@ EvaluationConfig parse_evaluation_config(const std::string& yaml, const std::str
   EvaluationConfig config;
   config.run = run_config_of(run_sections(root), name, "component_wise");
   set_run_defaults(root, config);
+  config.classifier = default_classifier(root);
   for (const EvaluationKey& key : evaluation_keys()) {
     const YamlNode* value = find_value(root, key.name);
     if (value == nullptr) continue;
@@ -203,6 +239,7 @@ EvaluationConfig parse_evaluation_config(const std::string& yaml, const std::str
   settle_evidence(root, config);
   if (config.training.background && find_value(root, "sampler.init") == nullptr)
     config.run.sampler.init = "prior";
+  refuse_keys_of_mixtures(root, config);
   refuse_contradictions(root, config);
   return config;
 }
@@ -222,9 +259,11 @@ namespace {
 
 std::vector<WrittenKey> all_keys(const EvaluationConfig& config) {
   std::vector<WrittenKey> written;
+  const bool is_softmax = config.classifier == ClassifierKind::softmax;
   const std::vector<std::string> made = keys_by_background(info_of(config.run.likelihood));
   for (const EvaluationKey& key : evaluation_keys())
-    written.push_back({key.name, key.write(config), key.comment, key.is_used(config)});
+    written.push_back({key.name, key.write(config), key.comment,
+                       key.is_used(config) && !(is_softmax && is_mixture_key(key.name))});
   for (const ConfigKey& key : config_keys()) {
     const bool by_background =
         config.training.background && std::find(made.begin(), made.end(), key.name) != made.end();
@@ -237,7 +276,8 @@ std::vector<WrittenKey> all_keys(const EvaluationConfig& config) {
                        key.used_by == ConfigKey::Users::expressions;
     if (key.write != nullptr && !never)
       written.push_back(
-          {key.name, key.write(config.run), key.comment, is_used(key, config.run) && !by_background});
+          {key.name, key.write(config.run), key.comment,
+           is_used(key, config.run) && !by_background && !(is_softmax && is_mixture_key(key.name))});
   }
   return written;
 }

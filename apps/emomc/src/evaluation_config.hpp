@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "emomc/posterior/run_config.hpp"
 #include "emomc/speech/classification.hpp"
 #include "emomc/speech/feature_set.hpp"
+#include "emomc/speech/functionals.hpp"
 #include "emomc/speech/mfcc.hpp"
-#include "run_config.hpp"
+#include "emomc/speech/softmax_evaluation.hpp"
 
 namespace emomc::app {
 
@@ -29,6 +31,7 @@ struct FeaturesConfig {
   std::string like = "emomc";  ///< the preset of which `mfcc` is a modification; recordings only
   MfccSettings mfcc;
   double gate_db = 0;  ///< frames more than this below the loudest frame are dropped; 0: none
+  FunctionalSet set = FunctionalSet::full;  ///< what softmax regression sees of an utterance
   bool operator==(const FeaturesConfig&) const = default;
 };
 
@@ -53,6 +56,18 @@ struct TrainingConfig {
   bool operator==(const TrainingConfig&) const = default;
 };
 
+/// What is fitted: softmax regression on functionals of utterances, or mixtures to frames.
+enum class ClassifierKind { softmax, mixtures };
+
+/// docs/softmax.md
+struct SoftmaxConfig {
+  std::vector<double> prior_sds = SoftmaxSettings().prior_sds;
+  double temperature = SoftmaxSettings().temperature;
+  std::optional<double> temper;  ///< nullopt: learned
+  int chains = SoftmaxSettings().chains, warmup = SoftmaxSettings().warmup, draws = SoftmaxSettings().draws;
+  bool operator==(const SoftmaxConfig&) const = default;
+};
+
 enum class ClassPrior { uniform, observed, given };
 
 struct ClassificationConfig {
@@ -67,8 +82,10 @@ struct ClassificationConfig {
 
 struct EvaluationConfig {
   CorpusConfig corpus;
+  ClassifierKind classifier = ClassifierKind::mixtures;
   FeaturesConfig features;
   FoldsConfig folds;
+  SoftmaxConfig softmax;  ///< ClassifierKind::softmax only
   TrainingConfig training;
   ClassificationConfig classification;
   bool em_baseline = true;

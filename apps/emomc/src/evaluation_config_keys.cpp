@@ -45,6 +45,23 @@ Names known_corpora() {
   return kinds;
 }
 
+bool has_recordings(const EvaluationConfig& config) { return !is_tables(config); }
+
+EvaluationKey classifier_key() {
+  return {"classifier",
+          "softmax: regression on functionals of utterances | mixtures: a mixture of frames for each class. "
+          "Recordings default to softmax, unless a key of mixtures is given",
+          [](const YamlValue& v, EvaluationConfig& c) {
+            c.classifier = v.choice(Names{"softmax", "mixtures"}) == "softmax" ? ClassifierKind::softmax
+                                                                               : ClassifierKind::mixtures;
+          },
+          [](const EvaluationConfig& c) {
+            return std::string(c.classifier == ClassifierKind::softmax ? "softmax" : "mixtures");
+          },
+          has_recordings,
+          "corpora of recordings"};
+}
+
 std::vector<EvaluationKey> corpus_keys() {
   return {
       {"corpus.kind", "tables | emodb | ravdess | cremad | tess | savee | iemocap | folders | manifest",
@@ -180,6 +197,60 @@ std::string write_class_prior(const EvaluationConfig& config) {
   return "{" + text + "}";
 }
 
+bool is_softmax(const EvaluationConfig& config) { return config.classifier == ClassifierKind::softmax; }
+
+void read_prior_sds(const YamlValue& value, EvaluationConfig& config) {
+  if (value.node().kind != YamlNode::Kind::list || value.node().items.empty())
+    value.refuse_type("a list of numbers above 0, up to 1000");
+  config.softmax.prior_sds.clear();
+  for (const YamlNode& item : value.node().items)
+    config.softmax.prior_sds.push_back(number_above_zero(YamlValue(item, value.key()), 1000));
+}
+
+std::string write_prior_sds(const EvaluationConfig& config) {
+  std::string text;
+  for (const double sd : config.softmax.prior_sds) text += (text.empty() ? "" : ", ") + shortest_text(sd);
+  return "[" + text + "]";
+}
+
+template <auto kMember, int kLeast>
+EvaluationKey softmax_count(std::string name, std::string comment) {
+  return {std::move(name),
+          std::move(comment),
+          [](const YamlValue& v, EvaluationConfig& c) {
+            c.softmax.*kMember = static_cast<int>(v.integer(kLeast, 100'000));
+          },
+          [](const EvaluationConfig& c) { return std::to_string(c.softmax.*kMember); },
+          is_softmax,
+          "evaluations of softmax regression"};
+}
+
+std::vector<EvaluationKey> softmax_keys() {
+  const std::string user = "evaluations of softmax regression";
+  return {
+      {"softmax.prior_sds", "prior sds of a logit, of which inner folds choose one", read_prior_sds,
+       write_prior_sds, is_softmax, user},
+      {"softmax.temperature",
+       "draws are from the posterior to the power 1 / temperature; above 0, up to 1: the plain one",
+       [](const YamlValue& v, EvaluationConfig& c) { c.softmax.temperature = number_above_zero(v, 1); },
+       [](const EvaluationConfig& c) { return shortest_text(c.softmax.temperature); }, is_softmax, user},
+      {"softmax.temper",
+       "a factor of logits: learned (by log loss, training speakers left out in turn) | a number",
+       [](const YamlValue& v, EvaluationConfig& c) {
+         c.softmax.temper.reset();
+         if (v.node().kind != YamlNode::Kind::scalar || v.node().scalar != "learned")
+           c.softmax.temper = number_above_zero(v, 1000);
+       },
+       [](const EvaluationConfig& c) {
+         return c.softmax.temper ? shortest_text(*c.softmax.temper) : std::string("learned");
+       },
+       is_softmax, user},
+      softmax_count<&SoftmaxConfig::chains, 2>("softmax.chains", "of each fold"),
+      softmax_count<&SoftmaxConfig::warmup, 10>("softmax.warmup", "steps of each chain that are not kept"),
+      softmax_count<&SoftmaxConfig::draws, 10>("softmax.draws", "that are kept of each chain"),
+  };
+}
+
 std::vector<EvaluationKey> classification_keys() {
   return {
       {"classification.rule",
@@ -228,8 +299,12 @@ std::vector<EvaluationKey> classification_keys() {
 const std::vector<EvaluationKey>& evaluation_keys() {
   static const std::vector<EvaluationKey> keys = [] {
     std::vector<EvaluationKey> all;
-    for (const auto section : {corpus_keys, features_keys, training_keys, classification_keys})
-      for (EvaluationKey& key : section()) all.push_back(std::move(key));
+    const auto append = [&](std::vector<EvaluationKey> section) {
+      for (EvaluationKey& key : section) all.push_back(std::move(key));
+    };
+    append(corpus_keys());
+    append({classifier_key()});
+    for (const auto part : {features_keys, training_keys, classification_keys, softmax_keys}) append(part());
     return all;
   }();
   return keys;

@@ -55,11 +55,11 @@ json method_of(const JsonValue& method, const std::string& name, const Names& cl
   return result;
 }
 
-json difference_of(const JsonValue& difference) {
+json difference_of(const JsonValue& difference, const std::string& other) {
   return {{"uar", difference.at("uar").number()},
           {"uar_interval", difference.at("uar_interval").numbers(2)},
           {"posterior_only", difference.at("right_by_posterior_only").count()},
-          {"em_only", difference.at("right_by_em_only").count()},
+          {"em_only", difference.at("right_by_" + other + "_only").count()},
           {"p", difference.at("mcnemar_p").number()}};
 }
 
@@ -194,9 +194,11 @@ json evaluation_report_data(const std::filesystem::path& directory) {
       scores.at("utterances").count(), scores.at("frames").count(), speakers.size(), classes.size(),
       scores.at("test_speakers_of_fold").items().size(), scores.at("seed").count());
   data["methods"] = json::array({method_of(scores.at("posterior"), "posterior", classes, speakers)});
-  if (scores.has("em")) {
-    data["methods"].push_back(method_of(scores.at("em"), "EM", classes, speakers));
-    data["difference"] = difference_of(scores.at("posterior_minus_em"));
+  for (const auto& [key, name] : {std::pair{"em", "EM"}, {"penalised", "penalised fit"}}) {
+    if (!scores.has(key)) continue;
+    data["methods"].push_back(method_of(scores.at(key), name, classes, speakers));
+    data["difference"] = difference_of(scores.at("posterior_minus_" + std::string(key)), key);
+    break;
   }
   data["rows"] = predictions_of(directory / "predictions.csv", classes, data["methods"][0]["confusion"]);
   return data;

@@ -30,6 +30,18 @@ std::string csv_field(const std::string& text) {
   return quoted + "\"";
 }
 
+// The mean over the classes that occur of F1, the harmonic mean of recall and precision; 0 for a class that
+// is never predicted right.
+double macro_f1(const Scores& s) {
+  double sum = 0, classes = 0;
+  for (std::size_t k = 0; k < s.recall.size(); ++k) {
+    if (std::isnan(s.recall[k])) continue;
+    classes += 1;
+    if (s.recall[k] > 0) sum += 2 * s.recall[k] * s.precision[k] / (s.recall[k] + s.precision[k]);
+  }
+  return sum / classes;
+}
+
 Json of_method(const LabelledFrames& frames, const MethodResult& method) {
   const Scores& s = method.scores;
   const Interval interval = uar_interval(method.predictions);
@@ -66,6 +78,7 @@ Json of_method(const LabelledFrames& frames, const MethodResult& method) {
           {"uar_interval", {number(interval.low), number(interval.high)}},
           {"uar_by_speaker", speakers},
           {"mean_uar_of_speakers", sum / static_cast<double>(counted)},
+          {"macro_f1", macro_f1(s)},
           {"recall", numbers(s.recall)},
           {"precision", numbers(s.precision)},
           {"confusion", confusion},
@@ -152,14 +165,15 @@ Json scores_json(const LabelledFrames& frames, const EvaluationPlan& plan, const
             {"posterior", of_method(frames, results.posterior)},
             {"convergence", convergence_of(frames, results.posterior)}};
   if (results.em) {
-    json["em"] = of_method(frames, *results.em);
+    json[results.other] = of_method(frames, *results.em);
     const Interval d = uar_difference_interval(results.posterior.predictions, results.em->predictions);
     const McNemar test = mcnemar(results.posterior.predictions, results.em->predictions);
-    json["posterior_minus_em"] = {{"uar", results.posterior.scores.uar - results.em->scores.uar},
-                                  {"uar_interval", {number(d.low), number(d.high)}},
-                                  {"right_by_posterior_only", test.only_first},
-                                  {"right_by_em_only", test.only_second},
-                                  {"mcnemar_p", test.p_value}};
+    json["posterior_minus_" + results.other] = {
+        {"uar", results.posterior.scores.uar - results.em->scores.uar},
+        {"uar_interval", {number(d.low), number(d.high)}},
+        {"right_by_posterior_only", test.only_first},
+        {"right_by_" + results.other + "_only", test.only_second},
+        {"mcnemar_p", test.p_value}};
   }
   return json;
 }
@@ -201,7 +215,7 @@ Json scores_of_seeds(const LabelledFrames& frames, const std::vector<EvaluationR
     least = std::min(least, convergence_of(frames, one.posterior)["converged"].get<double>());
   json["least_share_converged"] = least;
   if (!seeds[0].em) return json;
-  json["em"] = means([](const EvaluationResults& r) -> const MethodResult& { return *r.em; });
+  json[seeds[0].other] = means([](const EvaluationResults& r) -> const MethodResult& { return *r.em; });
 
   // The mean over seeds of the difference, with its jackknife interval over speakers.
   std::vector<std::vector<std::size_t>> rows(frames.speakers.size());
@@ -221,8 +235,8 @@ Json scores_of_seeds(const LabelledFrames& frames, const std::vector<EvaluationR
   for (std::size_t s = 0; rows.size() > 1 && s < rows.size(); ++s) without.push_back(difference_without(s));
   const double difference = difference_without(rows.size());
   const Interval interval = jackknife_interval(difference, without, -1, 1);
-  json["posterior_minus_em"] = {{"uar", difference},
-                                {"uar_interval", {number(interval.low), number(interval.high)}}};
+  json["posterior_minus_" + seeds[0].other] = {
+      {"uar", difference}, {"uar_interval", {number(interval.low), number(interval.high)}}};
   return json;
 }
 

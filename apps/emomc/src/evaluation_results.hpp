@@ -21,7 +21,8 @@ struct MethodResult {
 struct EvaluationResults {
   std::vector<std::size_t> utterances;  ///< indices into LabelledFrames::features.utterances
   MethodResult posterior;
-  std::optional<MethodResult> em;
+  std::optional<MethodResult> em;  ///< the other method; of softmax regression the penalised fit
+  std::string other = "em";        ///< its name
   std::uint64_t seed = 0;
 };
 

@@ -16,6 +16,16 @@ using Json = nlohmann::ordered_json;
 // JSON has no infinities and no NaN; they are null.
 double real(const Json& json) { return json.is_null() ? std::nan("") : json.get<double>(); }
 
+// The key of the method beside the posterior, and its name for people; empty: none.
+struct Other {
+  std::string key, name;
+};
+Other other_method(const Json& scores) {
+  if (scores.contains("em")) return {"em", "EM"};
+  if (scores.contains("penalised")) return {"penalised", "penalised"};
+  return {};
+}
+
 }  // namespace
 
 std::string scores_text(const Json& scores, std::size_t width) {
@@ -37,26 +47,28 @@ std::string scores_text(const Json& scores, std::size_t width) {
                  interval(range[0].get<double>(), range[1].get<double>())});
   };
   line("posterior", scores["posterior"]);
-  if (scores.contains("em")) line("EM", scores["em"]);
+  const auto [key, name_of_other] = other_method(scores);
+  if (!key.empty()) line(name_of_other, scores[key]);
   std::string text = methods.text(width);
   std::string speakers = "UAR of speakers:";
   for (const auto& [name, value] : scores["posterior"]["uar_by_speaker"].items()) {
     speakers += fmt::format("  {} {:.3f}", name, value.get<double>());
-    if (scores.contains("em") && scores["em"]["uar_by_speaker"].contains(name))
-      speakers += fmt::format(" (EM {:.3f})", scores["em"]["uar_by_speaker"][name].get<double>());
+    if (!key.empty() && scores[key]["uar_by_speaker"].contains(name))
+      speakers +=
+          fmt::format(" ({} {:.3f})", name_of_other, scores[key]["uar_by_speaker"][name].get<double>());
   }
   speakers += fmt::format("; mean {:.3f}", scores["posterior"]["mean_uar_of_speakers"].get<double>());
   text += "\n" + wrapped(speakers, width) + "\n";
-  if (scores.contains("posterior_minus_em")) {
-    const Json& d = scores["posterior_minus_em"];
-    text += fmt::format("posterior minus EM: UAR {:+.3f} [{:+.3f}, {:+.3f}], McNemar p {:.3g}\n",
-                        d["uar"].get<double>(), real(d["uar_interval"][0]), real(d["uar_interval"][1]),
-                        d["mcnemar_p"].get<double>());
+  if (!key.empty()) {
+    const Json& d = scores["posterior_minus_" + key];
+    text += fmt::format("posterior minus {}: UAR {:+.3f} [{:+.3f}, {:+.3f}], McNemar p {:.3g}\n",
+                        name_of_other, d["uar"].get<double>(), real(d["uar_interval"][0]),
+                        real(d["uar_interval"][1]), d["mcnemar_p"].get<double>());
   }
   if (const double inner = real(scores["posterior"]["inner_log_loss"]); !std::isnan(inner)) {
     text +=
         fmt::format("log loss of training speakers left out in turn, to choose settings by: {:.3f}", inner);
-    if (scores.contains("em")) text += fmt::format(" (EM {:.3f})", real(scores["em"]["inner_log_loss"]));
+    if (!key.empty()) text += fmt::format(" ({} {:.3f})", name_of_other, real(scores[key]["inner_log_loss"]));
     text += "\n";
   }
   text += "\ntruth \\ predicted\n";
@@ -90,10 +102,10 @@ std::string text_of_seeds(const Json& scores) {
         s["calibration_error"].get<double>());
   };
   line("posterior", scores["posterior"]);
-  if (scores.contains("em")) {
-    line("EM", scores["em"]);
-    const Json& d = scores["posterior_minus_em"];
-    text += fmt::format("posterior minus EM: UAR {:+.3f} [{:+.3f}, {:+.3f}] over speakers\n",
+  if (const auto [key, name_of_other] = other_method(scores); !key.empty()) {
+    line(name_of_other, scores[key]);
+    const Json& d = scores["posterior_minus_" + key];
+    text += fmt::format("posterior minus {}: UAR {:+.3f} [{:+.3f}, {:+.3f}] over speakers\n", name_of_other,
                         d["uar"].get<double>(), real(d["uar_interval"][0]), real(d["uar_interval"][1]));
   }
   text += fmt::format("converged: at least {:.1f} % of pairs with each seed\n",

@@ -138,6 +138,13 @@ std::vector<EvaluationKey> features_keys() {
        [](const YamlValue& v, EvaluationConfig& c) { c.features.deltas = static_cast<int>(v.integer(0, 2)); },
        [](const EvaluationConfig& c) { return std::to_string(c.features.deltas); }},
   };
+  keys.push_back({"features.set", "of functionals: cepstra | prosody | full: both",
+                  [](const YamlValue& v, EvaluationConfig& c) {
+                    c.features.set = functional_set(v.choice(functional_set_names()));
+                  },
+                  [](const EvaluationConfig& c) { return functional_set_name(c.features.set); },
+                  [](const EvaluationConfig& c) { return c.classifier == ClassifierKind::softmax; },
+                  "evaluations of softmax regression"});
   for (EvaluationKey& key : mfcc_keys()) keys.push_back(std::move(key));
   return keys;
 }

@@ -1,4 +1,4 @@
-#include "inspection.hpp"
+#include "emomc/posterior/inspection.hpp"
 
 #include <limits>
 #include <map>

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "inspection.hpp"
+#include "emomc/posterior/inspection.hpp"
 #include "row_summaries.hpp"
 
 namespace emomc::app {

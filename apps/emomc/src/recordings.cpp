@@ -25,6 +25,7 @@ namespace {
 /// The result of one recording.
 struct Extracted {
   Frames frames;
+  std::vector<double> functionals;
   Dropped dropped;
   double sample_rate = 0, seconds = 0;
   std::string sound;    ///< SHA-256 of the samples rounded to 16 bits: equal for copies in other formats
@@ -42,15 +43,24 @@ std::string hash_of_sound(const Recording& recording) {
   return sha256_hex(bytes);
 }
 
-Extracted extract(const std::filesystem::path& file, const FeaturesConfig& config, Extractors& extractors) {
+/// What a thread extracts with.
+struct Tools {
+  Extractors frames;
+  DescriptorExtractors functionals;
+};
+
+Extracted extract(const std::filesystem::path& file, const FeaturesConfig& config, Functionals wanted,
+                  Tools& tools) {
   Extracted result;
   try {
     const Recording recording = read_audio(file);
     result.sample_rate = recording.sample_rate;
     result.seconds = static_cast<double>(recording.samples.size()) / recording.sample_rate;
-    auto [frames, dropped] = extract_frames(recording, config, extractors);
+    auto [frames, dropped] = extract_frames(recording, config, tools.frames);
     result.frames = std::move(frames);
     result.dropped = dropped;
+    if (wanted == Functionals::wanted)
+      result.functionals = extract_functionals(recording, config.set, tools.functionals);
     result.sound = hash_of_sound(recording);
   } catch (const std::exception& error) {
     // The message about a setting that this sample rate does not allow has no file name.
@@ -89,12 +99,21 @@ ExtractedFrames extract_frames(const Recording& recording, const FeaturesConfig&
   return result;
 }
 
+std::vector<double> extract_functionals(const Recording& recording, FunctionalSet set,
+                                        DescriptorExtractors& extractors) {
+  auto at = extractors.find(recording.sample_rate);
+  if (at == extractors.end())
+    at = extractors.emplace(recording.sample_rate, DescriptorExtractor(recording.sample_rate)).first;
+  return functionals(at->second.describe(recording.samples), set);
+}
+
 namespace {
 
 // Refuses settings that the recordings do not allow before any work. The sample rate of the first one that
 // can be read decides: what a setting may be depends on the rate. Others may have another rate, and
 // recordings that cannot be read are named later.
-void check_settings(const std::vector<Utterance>& wanted, const FeaturesConfig& config) {
+void check_settings(const std::vector<Utterance>& wanted, const FeaturesConfig& config,
+                    Functionals functionals) {
   for (const Utterance& utterance : wanted) {
     double rate = 0;
     try {
@@ -103,6 +122,13 @@ void check_settings(const std::vector<Utterance>& wanted, const FeaturesConfig& 
       continue;
     }
     const MfccExtractor allowed(config.mfcc, rate);
+    if (functionals == Functionals::wanted) {
+      try {
+        const DescriptorExtractor also_allowed(rate);
+      } catch (const InputError& error) {
+        throw InputError(utterance.file.string() + ": " + error.what());
+      }
+    }
     return;
   }
 }
@@ -110,7 +136,7 @@ void check_settings(const std::vector<Utterance>& wanted, const FeaturesConfig& 
 }  // namespace
 
 CorpusFeatures extract_corpus(const CorpusConfig& corpus, const FeaturesConfig& features, int threads,
-                              Verbosity verbosity) {
+                              Verbosity verbosity, Functionals functionals) {
   CorpusFeatures result;
   const CorpusListing listing = list_corpus(corpus.kind, corpus.path);
   std::vector<std::string> unparsed;
@@ -122,13 +148,13 @@ CorpusFeatures extract_corpus(const CorpusConfig& corpus, const FeaturesConfig& 
   const std::set<std::string> classes(corpus.classes.begin(), corpus.classes.end());
   for (const Utterance& utterance : listing.utterances)
     if (classes.empty() || classes.contains(utterance.emotion)) wanted.push_back(utterance);
-  check_settings(wanted, features);
+  check_settings(wanted, features, functionals);
   ThreadPool pool(threads);
-  std::vector<Extractors> extractors(static_cast<std::size_t>(pool.num_threads()));
+  std::vector<Tools> tools(static_cast<std::size_t>(pool.num_threads()));
   std::vector<Extracted> extracted(wanted.size());
   CountLine line("features", wanted.size(), verbosity);
   pool.for_each(wanted.size(), [&](std::size_t i, int worker) {
-    extracted[i] = extract(wanted[i].file, features, extractors[static_cast<std::size_t>(worker)]);
+    extracted[i] = extract(wanted[i].file, features, functionals, tools[static_cast<std::size_t>(worker)]);
     line.add();
   });
   line.end();
@@ -139,6 +165,7 @@ CorpusFeatures extract_corpus(const CorpusConfig& corpus, const FeaturesConfig& 
   std::size_t silent = 0, unvoiced = 0;
   double seconds = 0;
   const int dim = features.mfcc.num_coefficients;
+  if (functionals == Functionals::wanted) result.functionals.columns = functional_names(features.set);
   for (int j = 0; j < dim; ++j) result.features.columns.push_back("c" + std::to_string(j));
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const Extracted& one = extracted[i];
@@ -169,6 +196,10 @@ CorpusFeatures extract_corpus(const CorpusConfig& corpus, const FeaturesConfig& 
         {wanted[i].id, wanted[i].speaker, wanted[i].emotion, result.features.num_rows(), num_frames});
     result.features.values.insert(result.features.values.end(), one.frames.values.begin(),
                                   one.frames.values.end());
+    if (functionals == Functionals::none) continue;
+    result.functionals.rows.push_back({wanted[i].id, wanted[i].speaker, wanted[i].emotion});
+    result.functionals.values.insert(result.functionals.values.end(), one.functionals.begin(),
+                                     one.functionals.end());
   }
   note_problems(unreadable, "recording could not be read", "recordings could not be read",
                 corpus.refuse_unparsed, result.notes);

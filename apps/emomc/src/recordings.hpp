@@ -6,6 +6,7 @@
 #include <string>
 
 #include "emomc/speech/audio.hpp"
+#include "emomc/speech/functionals.hpp"
 #include "emomc/speech/mfcc.hpp"
 #include "evaluation_config.hpp"
 
@@ -13,6 +14,7 @@ namespace emomc::app {
 
 /// Extractors by sample rate in Hz, created when first needed.
 using Extractors = std::map<double, MfccExtractor>;
+using DescriptorExtractors = std::map<double, DescriptorExtractor>;
 
 struct ExtractedFrames {
   Frames frames;  ///< without deltas, without silent frames and frames below the gate
@@ -22,5 +24,8 @@ struct ExtractedFrames {
 /// Throws InputError if the settings are not valid at the recording's sample rate.
 ExtractedFrames extract_frames(const Recording& recording, const FeaturesConfig& config,
                                Extractors& extractors);
+/// The functionals of one recording. Throws InputError if its sample rate is too low for them.
+std::vector<double> extract_functionals(const Recording& recording, FunctionalSet set,
+                                        DescriptorExtractors& extractors);
 
 }  // namespace emomc::app

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "inspection.hpp"
+#include "emomc/posterior/inspection.hpp"
 
 namespace emomc::app {
 

@@ -1,4 +1,4 @@
-#include "run_config.hpp"
+#include "emomc/posterior/run_config.hpp"
 
 #include <glob.h>
 

@@ -1,0 +1,38 @@
+// Functionals of an utterance: one row of numbers from the descriptors of its frames. docs/functionals.md has
+// the formulas.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "emomc/speech/descriptors.hpp"
+
+namespace emomc {
+
+/// Which descriptors' functionals a row has.
+enum class FunctionalSet {
+  cepstra,  ///< cepstral coefficients and band levels
+  prosody,  ///< level, shape of the spectrum, voice, and times of voiced stretches
+  full,     ///< both
+};
+
+/// The names that functional_set() accepts: "cepstra", "prosody", "full".
+std::vector<std::string> functional_set_names();
+/// Throws InputError for an unknown name.
+FunctionalSet functional_set(const std::string& name);
+std::string functional_set_name(FunctionalSet set);
+
+/// Raised whenever a functional of the same name changes its value.
+inline constexpr int kFunctionalsVersion = 1;
+
+/// The names of a set's functionals, "<descriptor>.<functional>" and those of the times, in the order of
+/// functionals().
+std::vector<std::string> functional_names(FunctionalSet set);
+
+/// The functionals of one recording: [functional_names(set).size()]; NaN where a functional is not defined,
+/// because too few frames have the descriptor.
+std::vector<double> functionals(const FrameDescriptors& frames, FunctionalSet set);
+
+}  // namespace emomc

@@ -1,0 +1,72 @@
+// Evaluates softmax regression on functionals, speakers left out: a penalised fit and a posterior.
+// docs/softmax.md says what is computed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emomc/speech/functional_table.hpp"
+
+namespace emomc {
+
+struct SoftmaxSettings {
+  /// Prior standard deviations to choose from, of the logit of a recording whose functionals are each one
+  /// standard deviation from the speaker's mean; above 0.
+  std::vector<double> prior_sds = {1, 2, 3, 6, 10, 18};
+  std::optional<double> temper;   ///< a factor of logits; nullopt: learned
+  double temperature = 1.0 / 64;  ///< the posterior is raised to the power 1 / temperature
+  bool balanced = true;           ///< each class counts alike in training, however many recordings it has
+  int chains = 4, warmup = 150, draws = 750;  ///< steps of each chain
+  int inner_chains = 2, inner_warmup = 100, inner_draws = 75;
+  std::uint64_t seed = 0;
+};
+
+/// A corpus whose emotions and speakers are numbered. A label of -1 is that of a row that nobody knows: it is
+/// tested, and never trained on.
+struct SoftmaxCorpus {
+  FunctionalTable table;                  ///< not standardised
+  std::vector<int> class_of, speaker_of;  ///< [table.rows.size()]
+  int num_classes = 0, num_speakers = 0;
+};
+
+/// One classifier of one fold.
+struct SoftmaxPredictions {
+  double temper = 1;
+  double inner_log_loss = 0;            ///< of training speakers left out in turn; NaN: the temper was given
+  std::vector<double> log_probability;  ///< SoftmaxFold::rows.size() x num_classes
+};
+
+struct SoftmaxFold {
+  std::vector<std::size_t> rows;       ///< of the test speakers, increasing; indices into the table
+  double prior_sd = 0;                 ///< the chosen one
+  SoftmaxPredictions penalised;        ///< by the mode, which is the fit with an L2 penalty
+  SoftmaxPredictions posterior;        ///< probabilities averaged over draws
+  std::vector<double> probability_sd;  ///< rows.size() x num_classes, over draws of the posterior
+  /// rows.size() x num_classes x chains x draws: log probabilities under each draw, to judge convergence by.
+  std::vector<double> draw_log_probability;
+  double acceptance = 0;
+};
+
+/// Called between units of work, never by two threads at once, with the name of the stage, the units done and
+/// all units of the stage. It may throw to end the work.
+using SoftmaxReport = std::function<void(const std::string& stage, std::size_t done, std::size_t all)>;
+
+/// The names of the stages, in their order.
+std::vector<std::string> softmax_stages();
+
+/// The number of training speakers that are left out in turn to choose the settings of a fold.
+inline constexpr int kMostInnerSpeakers = 6;
+
+/// Evaluates each set of test speakers. The results do not depend on the number of threads, on the order of
+/// the rows or on the labels of a fold's test speakers. Throws InputError if a fold's training speakers lack
+/// a class or if there are fewer than two of them while something has to be chosen, and std::invalid_argument
+/// where sizes disagree.
+std::vector<SoftmaxFold> evaluate_softmax(const SoftmaxCorpus& corpus,
+                                          const std::vector<std::vector<int>>& tests,
+                                          const SoftmaxSettings& settings, int threads,
+                                          const SoftmaxReport& report);
+
+}  // namespace emomc

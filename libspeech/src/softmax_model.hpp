@@ -1,0 +1,73 @@
+// Multinomial logistic (softmax) regression with a Gaussian prior: its density, its mode and draws from its
+// posterior. docs/softmax.md has the formulas.
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <vector>
+
+namespace emomc {
+
+/// The training rows, and the prior. Weights are of K - 1 orthonormal contrasts of the K classes, because a
+/// number that is added to the weights of all classes changes no probability; a row of contrasts() maps them
+/// to a class.
+struct SoftmaxProblem {
+  Eigen::MatrixXd x;           ///< n x d; the last column is 1, the intercept's
+  std::vector<int> truth;      ///< [n]
+  Eigen::VectorXd row_weight;  ///< [n] how often a row counts
+  int num_classes = 0;
+  double precision = 1;  ///< 1 / variance of each weight's prior; of intercepts kInterceptPrecision
+};
+
+inline constexpr double kInterceptPrecision = 0.04;
+
+/// num_classes x (num_classes - 1), with orthonormal columns that sum to 0.
+Eigen::MatrixXd contrasts(int num_classes);
+
+/// Evaluates the log density, up to a constant, of several sets of weights at a time.
+class SoftmaxDensity {
+ public:
+  /// `problem` must outlive the object.
+  explicit SoftmaxDensity(const SoftmaxProblem& problem);
+  int rows() const { return static_cast<int>(problem_.x.cols()); }
+  int cols() const { return problem_.num_classes - 1; }
+  /// `weights`: d x (number of sets times K - 1). Writes the log density of each set, and the gradients in
+  /// the shape of `weights`.
+  void evaluate(const Eigen::MatrixXd& weights, Eigen::VectorXd& log_density,
+                Eigen::MatrixXd& gradient) const;
+  /// The negative Hessian at the point of `probability` (n x K), times `direction` (d x (K - 1)).
+  Eigen::MatrixXd curvature_times(const Eigen::MatrixXd& probability, const Eigen::MatrixXd& direction) const;
+  /// n x K
+  Eigen::MatrixXd probabilities(const Eigen::MatrixXd& weights) const;
+  /// [d] of the prior.
+  const Eigen::VectorXd& precisions() const { return precisions_; }
+
+ private:
+  const SoftmaxProblem& problem_;
+  Eigen::MatrixXd contrasts_, transposed_;
+  Eigen::VectorXd precisions_;
+};
+
+/// The mode of the posterior, d x (K - 1), by Newton's method with conjugate gradients from `start`, until
+/// the squared Newton decrement is below 1e-8. Throws std::runtime_error if it is not after 200 steps.
+Eigen::MatrixXd softmax_mode(const SoftmaxProblem& problem, const Eigen::MatrixXd& start);
+
+struct SoftmaxSampling {
+  int num_chains = 4, warmup = 150, draws = 500;  ///< steps of each chain
+  double temperature = 1;  ///< draws are from the posterior to the power 1 / temperature
+  std::uint64_t seed = 0;
+  std::uint32_t stream = 0;  ///< chains of different streams are independent
+};
+
+struct SoftmaxDraws {
+  std::vector<Eigen::MatrixXd> weights;  ///< [num_chains * draws], a chain after another; d x (K - 1)
+  double acceptance = 0;                 ///< mean over all steps after warm-up
+};
+
+/// Hamiltonian Monte Carlo (Neal 2011, "MCMC using Hamiltonian dynamics") from points around `mode`, with a
+/// diagonal mass of prior precision and mean curvature, and a step size that warm-up adapts to an acceptance
+/// of 0.8.
+SoftmaxDraws sample_softmax(const SoftmaxProblem& problem, const Eigen::MatrixXd& mode,
+                            const SoftmaxSampling& sampling);
+
+}  // namespace emomc

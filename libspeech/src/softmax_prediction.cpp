@@ -1,0 +1,52 @@
+#include "softmax_prediction.hpp"
+
+#include <boost/math/tools/minima.hpp>
+#include <cmath>
+#include <stdexcept>
+
+namespace emomc {
+namespace {
+
+using Eigen::MatrixXd;
+
+double log_loss(const std::vector<LabelledRows>& parts, double temper) {
+  double sum = 0, number = 0;
+  for (const LabelledRows& part : parts) {
+    const MatrixXd logs = tempered_log_probability(part.log_probability, temper);
+    for (std::size_t i = 0; i < part.truth.size(); ++i)
+      sum -= logs(static_cast<Eigen::Index>(i), part.truth[i]);
+    number += static_cast<double>(part.truth.size());
+  }
+  if (number == 0) throw std::invalid_argument("choose_temper: no rows");
+  return sum / number;
+}
+
+}  // namespace
+
+MatrixXd tempered_log_probability(const MatrixXd& log_probability, double temper) {
+  MatrixXd logs = temper * log_probability;
+  logs.colwise() -= logs.rowwise().maxCoeff().eval();
+  logs.colwise() -= logs.array().exp().rowwise().sum().log().matrix().eval();
+  return logs;
+}
+
+MatrixXd averaged_log_probability(const std::vector<MatrixXd>& draws) {
+  MatrixXd largest = tempered_log_probability(draws.at(0), 1),
+           sum = MatrixXd::Ones(largest.rows(), largest.cols());
+  for (std::size_t d = 1; d < draws.size(); ++d) {
+    const MatrixXd logs = tempered_log_probability(draws[d], 1), above = largest.cwiseMax(logs);
+    sum = sum.array() * (largest - above).array().exp() + (logs - above).array().exp();
+    largest = above;
+  }
+  return largest.array() + (sum / static_cast<double>(draws.size())).array().log();
+}
+
+ChosenTemper choose_temper(const std::vector<LabelledRows>& parts, std::optional<double> given) {
+  if (given) return {*given, log_loss(parts, *given)};
+  constexpr int kBits = 20;
+  const auto [log_temper, loss] = boost::math::tools::brent_find_minima(
+      [&](double at) { return log_loss(parts, std::exp(at)); }, std::log(1.0 / 16), std::log(16.0), kBits);
+  return {std::exp(log_temper), loss};
+}
+
+}  // namespace emomc

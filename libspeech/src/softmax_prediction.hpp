@@ -1,0 +1,32 @@
+// Probabilities of classes from logits of one or several draws.
+#pragma once
+
+#include <Eigen/Core>
+#include <optional>
+#include <vector>
+
+namespace emomc {
+
+/// The log of each class's probability, averaged over draws: rows x K. `draws`: logits, each rows x K; at
+/// least one.
+Eigen::MatrixXd averaged_log_probability(const std::vector<Eigen::MatrixXd>& draws);
+
+/// The probabilities to the power `temper`, normalised: rows x K, of log probabilities or logits of that
+/// shape.
+Eigen::MatrixXd tempered_log_probability(const Eigen::MatrixXd& log_probability, double temper);
+
+/// Rows with their classes.
+struct LabelledRows {
+  Eigen::MatrixXd log_probability;  ///< rows x K
+  std::vector<int> truth;           ///< [rows]
+};
+
+struct ChosenTemper {
+  double temper = 1, log_loss = 0;
+};
+
+/// The temper of 1/16 to 16 for which the mean log loss of all rows is smallest, which is a convex function
+/// of it; or that loss at a given one. Throws std::invalid_argument if there are no rows.
+ChosenTemper choose_temper(const std::vector<LabelledRows>& parts, std::optional<double> given);
+
+}  // namespace emomc

@@ -1,0 +1,205 @@
+#include "emomc/speech/softmax_evaluation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "emomc/core/errors.hpp"
+#include "rotated_rows.hpp"
+#include "softmax_prediction.hpp"
+#include "synthetic_voice.hpp"
+
+namespace emomc {
+namespace {
+
+// Speakers with offsets and scales of their own; two of 30 columns tell the classes apart.
+SoftmaxCorpus synthetic_corpus(int speakers = 5, int per_class = 6, double distance = 4) {
+  SoftmaxCorpus corpus;
+  corpus.num_classes = 3;
+  corpus.num_speakers = speakers;
+  for (int j = 0; j < 30; ++j) corpus.table.columns.push_back("x" + std::to_string(j));
+  testing::Noise noise;
+  for (int s = 0; s < speakers; ++s)
+    for (int k = 0; k < 3; ++k)
+      for (int u = 0; u < per_class; ++u) {
+        corpus.class_of.push_back(k);
+        corpus.speaker_of.push_back(s);
+        corpus.table.rows.push_back({"u" + std::to_string(s) + std::to_string(k) + std::to_string(u),
+                                     "s" + std::to_string(s), "e" + std::to_string(k)});
+        for (int j = 0; j < 30; ++j) {
+          double x = 0;
+          for (int i = 0; i < 6; ++i) x += noise.next();
+          if (j == 0) x += distance * k;
+          if (j == 1) x += distance * (k == 1);
+          corpus.table.values.push_back(10 * s + (1 + s) * x);
+        }
+      }
+  return corpus;
+}
+
+SoftmaxSettings quick_settings() {
+  SoftmaxSettings settings;
+  settings.prior_sds = {1, 4, 16};
+  settings.chains = 2;
+  settings.warmup = 60;
+  settings.draws = 100;
+  settings.inner_warmup = 40;
+  settings.inner_draws = 30;
+  return settings;
+}
+
+std::vector<std::vector<int>> each_speaker(const SoftmaxCorpus& corpus) {
+  std::vector<std::vector<int>> tests;
+  for (int s = 0; s < corpus.num_speakers; ++s) tests.push_back({s});
+  return tests;
+}
+
+std::vector<SoftmaxFold> evaluated(const SoftmaxCorpus& corpus, int threads = 1) {
+  return evaluate_softmax(corpus, each_speaker(corpus), quick_settings(), threads, [](const auto&...) {});
+}
+
+double accuracy(const SoftmaxCorpus& corpus, const std::vector<SoftmaxFold>& folds) {
+  double right = 0, all = 0;
+  for (const SoftmaxFold& fold : folds)
+    for (std::size_t i = 0; i < fold.rows.size(); ++i) {
+      const auto first = fold.posterior.log_probability.begin() + static_cast<std::ptrdiff_t>(3 * i);
+      right += std::max_element(first, first + 3) - first == corpus.class_of[fold.rows[i]];
+      ++all;
+    }
+  return right / all;
+}
+
+TEST(SoftmaxEvaluation, TellsClassesOfNewSpeakersApart) {
+  const SoftmaxCorpus corpus = synthetic_corpus();
+  const auto folds = evaluated(corpus);
+  EXPECT_GT(accuracy(corpus, folds), 0.9);
+  std::vector<std::size_t> rows;
+  for (const SoftmaxFold& fold : folds) {
+    rows.insert(rows.end(), fold.rows.begin(), fold.rows.end());
+    ASSERT_EQ(fold.draw_log_probability.size(), fold.rows.size() * 3 * 200);
+    for (std::size_t i = 0; i < fold.rows.size(); ++i) {
+      double sum = 0;
+      for (int k = 0; k < 3; ++k) sum += std::exp(fold.posterior.log_probability[3 * i + k]);
+      EXPECT_NEAR(sum, 1, 1e-12);
+    }
+    EXPECT_LT(fold.posterior.inner_log_loss, std::log(3.0) / 2);
+  }
+  std::sort(rows.begin(), rows.end());
+  std::vector<std::size_t> all(corpus.table.rows.size());
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_EQ(rows, all);
+}
+
+// No class differs: the accuracy of 90 recordings has a standard error of 0.05 around 1/3.
+TEST(SoftmaxEvaluation, FindsNothingWhereThereIsNothing) {
+  const SoftmaxCorpus corpus = synthetic_corpus(5, 6, 0);
+  const auto folds = evaluated(corpus);
+  EXPECT_NEAR(accuracy(corpus, folds), 1.0 / 3, 0.25);
+  for (const SoftmaxFold& fold : folds) EXPECT_GT(fold.posterior.inner_log_loss, 0.9);
+}
+
+TEST(SoftmaxEvaluation, DoesNotDependOnTheTestSpeakersLabels) {
+  SoftmaxCorpus corpus = synthetic_corpus();
+  const auto before = evaluated(corpus);
+  for (std::size_t row = 0; row < corpus.table.rows.size(); ++row)
+    if (corpus.speaker_of[row] == 2)
+      corpus.class_of[row] = (corpus.class_of[row] + 1 + static_cast<int>(row) % 2) % 3;
+  const auto after = evaluated(corpus);
+  EXPECT_EQ(before[2].posterior.log_probability, after[2].posterior.log_probability);
+  EXPECT_EQ(before[2].penalised.log_probability, after[2].penalised.log_probability);
+  EXPECT_EQ(before[2].probability_sd, after[2].probability_sd);
+  EXPECT_NE(before[1].posterior.log_probability, after[1].posterior.log_probability);
+}
+
+TEST(SoftmaxEvaluation, DoesNotDependOnThreadsOrTheOrderOfRows) {
+  const SoftmaxCorpus corpus = synthetic_corpus();
+  const auto one = evaluated(corpus, 1), three = evaluated(corpus, 3);
+  SoftmaxCorpus turned = corpus;
+  const std::size_t n = corpus.table.rows.size();
+  for (std::size_t row = 0; row < n; ++row) {
+    turned.table.rows[row] = corpus.table.rows[n - 1 - row];
+    turned.class_of[row] = corpus.class_of[n - 1 - row];
+    turned.speaker_of[row] = corpus.speaker_of[n - 1 - row];
+    std::copy_n(corpus.table.values.begin() + static_cast<std::ptrdiff_t>(30 * (n - 1 - row)), 30,
+                turned.table.values.begin() + static_cast<std::ptrdiff_t>(30 * row));
+  }
+  const auto backwards = evaluated(turned);
+  for (std::size_t f = 0; f < one.size(); ++f) {
+    EXPECT_EQ(one[f].posterior.log_probability, three[f].posterior.log_probability);
+    const std::size_t last = one[f].rows.size() - 1;
+    for (std::size_t i = 0; i <= last; ++i)
+      for (int k = 0; k < 3; ++k)
+        EXPECT_EQ(one[f].posterior.log_probability[3 * i + k],
+                  backwards[f].posterior.log_probability[3 * (last - i) + k]);
+  }
+}
+
+TEST(SoftmaxEvaluation, RefusesWhatCannotBeChosenOrLearned) {
+  const SoftmaxCorpus two = synthetic_corpus(2);
+  EXPECT_THROW(evaluated(two), InputError);
+  SoftmaxSettings given = quick_settings();
+  given.temper = 1;
+  given.prior_sds = {4};
+  const auto folds = evaluate_softmax(two, each_speaker(two), given, 1, [](const auto&...) {});
+  EXPECT_TRUE(std::isnan(folds[0].posterior.inner_log_loss));
+  EXPECT_GT(accuracy(two, folds), 0.6);  // of 18 training rows, by 30 columns; chance is 1/3
+  SoftmaxCorpus missing = synthetic_corpus(3);
+  for (std::size_t row = 0; row < missing.table.rows.size(); ++row)
+    if (missing.speaker_of[row] != 0 && missing.class_of[row] == 2) missing.class_of[row] = 1;
+  EXPECT_THROW(evaluated(missing), InputError);
+}
+
+TEST(FunctionalTable, IsStandardizedBySpeaker) {
+  const double nan = std::nan("");
+  FunctionalTable table{{"a", "b", "c"},
+                        {{"1", "x", "e"}, {"2", "x", "f"}, {"3", "y", "e"}, {"4", "y", "f"}},
+                        {1, 5, nan, 3, 5, 2, 10, nan, nan, 30, 7, nan}};
+  standardize_by_speaker(table);
+  EXPECT_EQ(table.values, (std::vector<double>{-1, 0, 0, 1, 0, 0, -1, 0, 0, 1, 0, 0}));
+}
+
+TEST(FunctionalTable, IsWrittenAsCsv) {
+  const FunctionalTable table{{"a", "b,c"}, {{"u 1", "x", "e\"f"}}, {0.1, std::nan("")}};
+  EXPECT_EQ(functional_table_csv(table), "utterance,speaker,emotion,a,\"b,c\"\nu 1,x,\"e\"\"f\",0.1,\n");
+}
+
+// Inner products of rows are all that a Gaussian prior lets predictions depend on.
+TEST(RotatedRows, HaveTheInnerProductsOfTheTable) {
+  SoftmaxCorpus corpus = synthetic_corpus(2, 3);
+  standardize_by_speaker(corpus.table);
+  const Eigen::MatrixXd x = rotated_rows(corpus.table);
+  const auto n = static_cast<Eigen::Index>(corpus.table.rows.size());
+  ASSERT_EQ(x.rows(), n);
+  ASSERT_LE(x.cols(), n);
+  for (Eigen::Index a = 0; a < n; ++a)
+    for (Eigen::Index b = 0; b < n; ++b) {
+      double sum = 0;
+      for (int j = 0; j < 30; ++j)
+        sum += corpus.table.values[30 * a + j] * corpus.table.values[30 * b + j] / 30;
+      EXPECT_NEAR(x.row(a).dot(x.row(b)), sum + 1, 1e-10);  // 1 of the intercept's column
+    }
+}
+
+TEST(SoftmaxPrediction, AveragesProbabilitiesOverDraws) {
+  const std::vector<Eigen::MatrixXd> draws{Eigen::MatrixXd{{0, std::log(3.0)}}, Eigen::MatrixXd{{900, 0}},
+                                           Eigen::MatrixXd{{0, 0}}};
+  const Eigen::MatrixXd mean = averaged_log_probability(draws);
+  EXPECT_NEAR(std::exp(mean(0, 0)), (0.25 + 1 + 0.5) / 3, 1e-12);
+  EXPECT_NEAR(std::exp(mean(0, 1)), (0.75 + 0 + 0.5) / 3, 1e-12);
+}
+
+// Of logits of +- a where a share q of the rows is right, the best temper gives probability q.
+TEST(SoftmaxPrediction, TemperMakesProbabilitiesThoseThatOccur) {
+  LabelledRows rows{Eigen::MatrixXd::Zero(10, 2), {}};
+  rows.log_probability.col(0).setConstant(5);
+  for (int i = 0; i < 10; ++i) rows.truth.push_back(i < 8 ? 0 : 1);
+  const ChosenTemper chosen = choose_temper({rows}, {});
+  EXPECT_NEAR(chosen.temper, std::log(4.0) / 5, 1e-4);
+  EXPECT_NEAR(chosen.log_loss, -0.8 * std::log(0.8) - 0.2 * std::log(0.2), 1e-8);
+  EXPECT_THROW(choose_temper({}, {}), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace emomc
