@@ -9,11 +9,11 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
-#include "emomc/posterior/run_config.hpp"
 #include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "input_kind.hpp"
 #include "json_value.hpp"
+#include "run_config.hpp"
 
 namespace emomc::app {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "emomc/posterior/run_config.hpp"
+#include "run_config.hpp"
 #include "run_config_keys.hpp"
 
 namespace emomc::app {

@@ -12,10 +12,10 @@
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/model_info.hpp"
-#include "emomc/posterior/run_config.hpp"
 #include "emomc/posterior/run_setup.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/run_chains.hpp"
+#include "run_config.hpp"
 
 namespace emomc::app {
 namespace {

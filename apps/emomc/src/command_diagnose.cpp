@@ -5,8 +5,8 @@
 
 #include "commands.hpp"
 #include "emomc/posterior/diagnose.hpp"
-#include "emomc/posterior/inspection.hpp"
 #include "emomc/posterior/text_table.hpp"
+#include "inspection.hpp"
 
 namespace emomc::app {
 namespace {

@@ -13,12 +13,12 @@
 #include "emomc/likelihood/mixture_start.hpp"
 #include "emomc/likelihood/parameter_file.hpp"
 #include "emomc/posterior/mixture_fits.hpp"
-#include "emomc/posterior/run_config.hpp"
 #include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/output_file.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "emomc/sampler/starts.hpp"
 #include "fit_errors.hpp"
+#include "run_config.hpp"
 #include "sampling_options.hpp"
 #include "yaml_value.hpp"
 

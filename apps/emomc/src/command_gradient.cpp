@@ -10,7 +10,7 @@
 #include "emomc/likelihood/parameter_file.hpp"
 #include "emomc/posterior/chain_starts.hpp"
 #include "emomc/posterior/gradient_check.hpp"
-#include "emomc/posterior/run_config.hpp"
+#include "run_config.hpp"
 #include "sampling_options.hpp"
 
 namespace emomc::app {

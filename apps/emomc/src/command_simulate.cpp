@@ -13,10 +13,10 @@
 #include "emomc/likelihood/parameter_file.hpp"
 #include "emomc/likelihood/simulate.hpp"
 #include "emomc/likelihood/table.hpp"
-#include "emomc/posterior/run_config.hpp"
 #include "emomc/sampler/target.hpp"
 #include "expression_config.hpp"
 #include "expression_simulation.hpp"
+#include "run_config.hpp"
 #include "simulation_config.hpp"
 #include "yaml_value.hpp"
 

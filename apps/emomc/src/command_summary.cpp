@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
-#include "emomc/posterior/inspection.hpp"
 #include "emomc/posterior/run_summary.hpp"
 #include "emomc/posterior/text_table.hpp"
+#include "inspection.hpp"
 #include "predictive.hpp"
 #include "progress.hpp"
 

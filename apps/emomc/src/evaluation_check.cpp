@@ -9,9 +9,9 @@
 
 #include "class_posteriors.hpp"
 #include "corpus_features.hpp"
-#include "emomc/posterior/run_config.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "evaluation_plan.hpp"
+#include "run_config.hpp"
 #include "run_identity.hpp"
 #include "yaml_reader.hpp"
 

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "emomc/posterior/run_config.hpp"
 #include "emomc/speech/classification.hpp"
 #include "emomc/speech/feature_set.hpp"
 #include "emomc/speech/functionals.hpp"
 #include "emomc/speech/mfcc.hpp"
 #include "emomc/speech/softmax_evaluation.hpp"
+#include "run_config.hpp"
 
 namespace emomc::app {
 

@@ -8,8 +8,8 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/runtime_kernel.hpp"
-#include "emomc/posterior/run_config.hpp"
 #include "evaluation_config_keys.hpp"
+#include "run_config.hpp"
 #include "run_files.hpp"
 #include "sampling_run.hpp"
 #include "signals.hpp"

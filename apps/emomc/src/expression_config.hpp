@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "emomc/posterior/prior_rules.hpp"
-#include "emomc/posterior/run_config.hpp"
+#include "run_config.hpp"
 #include "run_config_keys.hpp"
 
 namespace emomc::app {

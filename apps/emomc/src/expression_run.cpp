@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "emomc/core/errors.hpp"
-#include "emomc/posterior/run_config.hpp"
 #include "emomc/posterior/written_draws.hpp"
+#include "run_config.hpp"
 #include "run_data.hpp"
 
 namespace emomc::app {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "emomc/posterior/run_config.hpp"
+#include "run_config.hpp"
 
 namespace emomc::app {
 

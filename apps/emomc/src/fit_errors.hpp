@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "emomc/posterior/run_config.hpp"
 #include "emomc/posterior/run_setup.hpp"
+#include "run_config.hpp"
 
 namespace emomc::app {
 

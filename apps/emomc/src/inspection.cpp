@@ -1,4 +1,4 @@
-#include "emomc/posterior/inspection.hpp"
+#include "inspection.hpp"
 
 #include <limits>
 #include <map>

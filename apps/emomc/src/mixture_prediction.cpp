@@ -7,9 +7,9 @@
 #include "emomc/likelihood/component_probabilities.hpp"
 #include "emomc/likelihood/model_info.hpp"
 #include "emomc/likelihood/standardize.hpp"
-#include "emomc/posterior/inspection.hpp"
 #include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/best_partition.hpp"
+#include "inspection.hpp"
 #include "pointwise.hpp"
 #include "run_data.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "emomc/posterior/inspection.hpp"
+#include "inspection.hpp"
 #include "row_summaries.hpp"
 
 namespace emomc::app {

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "emomc/posterior/model_priors.hpp"
-#include "emomc/posterior/run_config.hpp"
+#include "run_config.hpp"
 #include "run_config_prior.hpp"
 
 namespace emomc::app {

@@ -5,10 +5,10 @@
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 
-#include "emomc/posterior/run_config.hpp"
 #include "emomc/posterior/run_setup.hpp"
 #include "emomc/posterior/start_report.hpp"
 #include "progress.hpp"
+#include "run_config.hpp"
 
 namespace emomc::app {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "emomc/posterior/inspection.hpp"
+#include "inspection.hpp"
 
 namespace emomc::app {
 

@@ -1,4 +1,4 @@
-#include "emomc/posterior/run_config.hpp"
+#include "run_config.hpp"
 
 #include <glob.h>
 

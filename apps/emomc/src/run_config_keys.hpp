@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "emomc/likelihood/model_info.hpp"
-#include "emomc/posterior/run_config.hpp"
+#include "run_config.hpp"
 #include "yaml_reader.hpp"
 #include "yaml_value.hpp"
 

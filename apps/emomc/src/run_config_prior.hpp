@@ -4,7 +4,7 @@
 #include <string>
 
 #include "emomc/posterior/prior_rules.hpp"
-#include "emomc/posterior/run_config.hpp"
+#include "run_config.hpp"
 #include "yaml_value.hpp"
 
 namespace emomc::app {

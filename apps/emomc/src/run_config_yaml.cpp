@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "emomc/posterior/run_config.hpp"
+#include "run_config.hpp"
 #include "run_config_keys.hpp"
 #include "yaml_value.hpp"
 

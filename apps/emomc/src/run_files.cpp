@@ -14,7 +14,7 @@
 #include "emomc/core/arithmetic.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
-#include "emomc/posterior/inspection.hpp"
+#include "inspection.hpp"
 #include "run_data.hpp"
 #include "signals.hpp"
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "emomc/posterior/run_config.hpp"
 #include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/run_directory.hpp"
+#include "run_config.hpp"
 
 namespace emomc::app {
 

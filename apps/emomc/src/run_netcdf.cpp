@@ -1,8 +1,8 @@
 #include "run_netcdf.hpp"
 
 #include "emomc/core/errors.hpp"
-#include "emomc/posterior/inspection.hpp"
 #include "expression_run.hpp"
+#include "inspection.hpp"
 #include "netcdf_file.hpp"
 #include "pointwise.hpp"
 #include "progress.hpp"
