@@ -54,8 +54,10 @@ TEST(Sad, ChainsReachTheModesThatEmFindsAndEveryBlockMoves) {
   const auto data = testing::shared_data("thesis");
   if (!data) GTEST_SKIP() << "no shared data: set EMOMC_SHARED_DATA";
   ProgramFolder folder;
-  folder.write("sad.yaml", configuration(std::filesystem::absolute(*data),
-                                         "chains: 4, warmup: 2000, draws: 1000, seed: 20260101"));
+  folder.write("sad.yaml",
+               configuration(
+                   std::filesystem::absolute(*data),
+                   "chains: 4, warmup: 2000, draws: 1000, seed: 20260101, proposal: {kind: component_wise}"));
   const auto run = folder.run("run sad.yaml -q");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const json summary = json::parse(folder.run("summary run --json").out);

@@ -91,7 +91,8 @@ class StruckRun {
 };
 
 inline const char* const kComponentWise =
-    "likelihood: {components: 2}\nsampler: {chains: 2, warmup: 60, draws: 50, seed: 3}\n";
+    "likelihood: {components: 2}\nsampler: {chains: 2, warmup: 60, draws: 50, seed: 3,\n"
+    "  proposal: {kind: component_wise}}\n";
 inline const char* const kRandomWalk =
     "likelihood: {components: 2}\nsampler: {chains: 3, warmup: 80, draws: 20, thin: 2, seed: 4,\n"
     "  proposal: {kind: random_walk, shape: dense}}\n";

@@ -93,7 +93,7 @@ class Terminal : public ::testing::Test {
     folder.write("data.csv", rows);
     folder.write("config.yaml",
                  "data: {file: data.csv}\nlikelihood: {components: 2}\n"
-                 "sampler: {chains: 2, warmup: 100, draws: 200}\n");
+                 "sampler: {chains: 2, warmup: 100, draws: 200, proposal: {kind: component_wise}}\n");
   }
   void sample(const std::string& directory) {
     const auto result = folder.run("run config.yaml -q --output " + directory);
