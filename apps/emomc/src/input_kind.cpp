@@ -21,6 +21,8 @@ std::string beginning(const fs::path& file, std::size_t bytes) {
   std::ifstream stream(file, std::ios::binary);
   std::string text(bytes, '\0');
   if (stream) stream.read(text.data(), static_cast<std::streamsize>(bytes));
+  if (stream.is_open() && stream.bad() && fs::is_regular_file(file))
+    throw MachineError(file.string() + ": cannot be read: read error");
   text.resize(static_cast<std::size_t>(std::max<std::streamsize>(stream.gcount(), 0)));
   return text;
 }
@@ -177,6 +179,8 @@ InputKind kind_of(const fs::path& path) {
   try {
     if (fs::is_directory(path)) return kind_of_directory(path);
     return fs::is_regular_file(path) ? kind_of_file(path) : InputKind::other;
+  } catch (const MachineError&) {
+    throw;
   } catch (const std::exception&) {  // no permission
     return InputKind::other;
   }
