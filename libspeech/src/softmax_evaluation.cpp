@@ -236,7 +236,7 @@ class Evaluation {
     constexpr double kTolerance = 0.01;
     const double nan = std::numeric_limits<double>::quiet_NaN();
     if (!is_chosen()) {
-      fold.penalised.temper = *settings_.temper;
+      fold.penalised.temper = settings_.temper.value_or(1);
       fold.penalised.inner_log_loss = nan;
       return 0;
     }

@@ -160,7 +160,7 @@ TEST_F(Softmax, FunctionalsAreWrittenAsATable) {
     if (rows[i][2] == "cross") continue;  // half noise
     // In semitones above 27.5 Hz, in the middle of the glide of wav_of.
     const int speaker = rows[i][1].back() - '0', take = rows[i][0].back() - '0';
-    const double middle = 100 + 30 * speaker + 4 * take + (rows[i][2] == "sad" ? -20 : 40) / 2;
+    const double middle = 100 + 30 * speaker + 4 * take + (rows[i][2] == "sad" ? -10 : 20);
     EXPECT_NEAR(std::stod(rows[i][at]), 12 * std::log2(middle / 27.5), 0.3) << rows[i][0];
   }
   expect_refused("features --corpus folders corpus -o table --functionals prosody", {"--force"});
