@@ -12,16 +12,6 @@
 #include "emomc/posterior/text_table.hpp"
 
 namespace emomc {
-namespace {
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
-}  // namespace
-
 std::string hash_table(const Table& table) {
   std::string header;
   for (const auto& column : table.columns) header += column + "\n";

@@ -84,12 +84,6 @@ Fault fault_of_fixed(const ArrayArgument& array, Domain domain, int components) 
   return {};
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 /// Whether an argument differs between components. A list whose length could be [d] or [K] counts only if it
 /// cannot be [d].
 bool tells_components_apart(const ArrayArgument& array, const PriorPart& part) {
@@ -100,21 +94,6 @@ bool tells_components_apart(const ArrayArgument& array, const PriorPart& part) {
   for (std::size_t i = row; i < array.values.size(); ++i)
     if (array.values[i] != array.values[i % row]) return true;
   return false;
-}
-
-/// Whether the density is the same at x and 1 - x.
-bool is_symmetric_about_half(const PriorSpec& prior) {
-  const auto argument = [&](std::size_t i) { return prior.arguments[i].values[0]; };
-  switch (prior.family) {
-    case PriorFamily::beta:
-      return argument(0) == argument(1);
-    case PriorFamily::uniform:
-      return std::abs(argument(0) + argument(1) - 1) < 1e-12;
-    case PriorFamily::fixed:
-      return argument(0) == 0.5;
-    default:
-      return false;
-  }
 }
 
 }  // namespace

@@ -21,6 +21,9 @@ Kind choose_kind(const RunConfig& config, const RunSetup& setup) {
   // A chain that starts far out needs a much shorter step size than all others, and may never move.
   if (config.sampler.init == "prior")
     return {walk, "chains start at draws from the prior, too far apart for the one step size of nuts"};
+  // A step that suits a tail of such a prior never enters where the density is steep (docs/proposals.md).
+  if (setup.target->reaches_edge_of_support())
+    return {walk, "a prior reaches the edge of its support, which no one step size of nuts suits"};
   return {"nuts", "the likelihood has gradients, and chains start near modes"};
 }
 

@@ -15,16 +15,6 @@
 #include "emomc/sampler/prior_units.hpp"
 
 namespace emomc {
-namespace {
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
-}  // namespace
-
 std::string backend_name(Backend backend) {
   switch (backend) {
     case Backend::automatic:

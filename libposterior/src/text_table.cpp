@@ -78,6 +78,12 @@ std::string counted(std::size_t count, const std::string& one, const std::string
   return std::to_string(count) + " " + (count == 1 ? one : many.empty() ? one + "s" : many);
 }
 
+std::string joined(std::span<const std::string> names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 std::string bytes_text(double bytes) {
   const char* units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
   int unit = 0;

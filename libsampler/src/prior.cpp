@@ -1,6 +1,7 @@
 #include "emomc/sampler/prior.hpp"
 
 #include <array>
+#include <cmath>
 
 #include "prior_table.hpp"
 
@@ -59,6 +60,20 @@ std::vector<std::string> family_names() {
   std::vector<std::string> names;
   for (const FamilyEntry& family : families()) names.push_back(family.name);
   return names;
+}
+
+bool is_symmetric_about_half(const PriorSpec& prior) {
+  const auto argument = [&](std::size_t i) { return prior.arguments.at(i).values.at(0); };
+  switch (prior.family) {
+    case PriorFamily::beta:
+      return argument(0) == argument(1);
+    case PriorFamily::uniform:
+      return std::abs(argument(0) + argument(1) - 1) < 1e-12;
+    case PriorFamily::fixed:
+      return argument(0) == 0.5;
+    default:
+      return false;
+  }
 }
 
 }  // namespace emomc

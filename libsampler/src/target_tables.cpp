@@ -318,21 +318,6 @@ class Builder {
     return cholesky.matrixL();
   }
 
-  // Whether x and 1 - x have the same density; for the weight of the first Gaussian of two_gaussian.
-  bool is_symmetric_about_half(const PriorSpec& spec) const {
-    const auto argument = [&](std::size_t a) { return spec.arguments.at(a).values.at(0); };
-    switch (spec.family) {
-      case PriorFamily::beta:
-        return argument(0) == argument(1);
-      case PriorFamily::uniform:
-        return std::abs(argument(0) + argument(1) - 1) < 1e-12;
-      case PriorFamily::fixed:
-        return argument(0) == 0.5;
-      default:
-        return false;
-    }
-  }
-
   // Finds whether the prior differs between components; throws InputError where there is an order as well.
   // `first_conditional` is the index of the block's first conditional element, where it has any.
   template <class F>

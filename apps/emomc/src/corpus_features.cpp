@@ -6,6 +6,7 @@
 #include "emomc/core/sha256.hpp"
 #include "emomc/likelihood/standardize.hpp"
 #include "emomc/posterior/run_setup.hpp"
+#include "emomc/posterior/text_table.hpp"
 #include "yaml_reader.hpp"
 
 namespace emomc::app {

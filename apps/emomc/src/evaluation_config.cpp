@@ -6,6 +6,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/posterior/model_priors.hpp"
+#include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/run_chains.hpp"
 #include "evaluation_config_keys.hpp"
 #include "input_kind.hpp"

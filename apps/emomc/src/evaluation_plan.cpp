@@ -9,6 +9,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/likelihood/standardize.hpp"
+#include "emomc/posterior/text_table.hpp"
 #include "yaml_reader.hpp"
 
 namespace emomc::app {

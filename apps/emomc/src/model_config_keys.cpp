@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "emomc/posterior/model_priors.hpp"
+#include "emomc/posterior/text_table.hpp"
 #include "run_config.hpp"
 #include "run_config_prior.hpp"
 

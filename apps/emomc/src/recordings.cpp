@@ -15,6 +15,7 @@
 #include "emomc/core/sha256.hpp"
 #include "emomc/core/thread_pool.hpp"
 #include "emomc/posterior/run_setup.hpp"
+#include "emomc/posterior/text_table.hpp"
 #include "emomc/speech/corpus.hpp"
 #include "progress.hpp"
 #include "yaml_reader.hpp"

@@ -14,6 +14,8 @@
 
 #include "column_keys.hpp"
 #include "emomc/core/nearest_name.hpp"
+#include "emomc/posterior/run_setup.hpp"
+#include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/run_chains.hpp"
 #include "expression_config.hpp"
 #include "model_config_keys.hpp"
@@ -88,19 +90,7 @@ void read_backend(const YamlValue& value, RunConfig& config) {
                                          : Backend::cuda;
 }
 
-std::string write_backend(const RunConfig& config) {
-  switch (config.backend) {
-    case Backend::reference:
-      return "reference";
-    case Backend::cpu:
-      return "cpu";
-    case Backend::cuda:
-      return "cuda";
-    case Backend::automatic:
-      break;
-  }
-  return "auto";
-}
+std::string write_backend(const RunConfig& config) { return backend_name(config.backend); }
 
 void read_header(const YamlValue& value, RunConfig& config) {
   const bool is_auto = value.node().kind == YamlNode::Kind::scalar && value.node().scalar == "auto";

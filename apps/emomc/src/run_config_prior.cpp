@@ -10,6 +10,7 @@
 
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/posterior/prior_rules.hpp"
+#include "emomc/posterior/text_table.hpp"
 #include "expression_config.hpp"
 #include "yaml_reader.hpp"
 

@@ -9,6 +9,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
 #include "emomc/posterior/run_setup.hpp"
+#include "emomc/posterior/text_table.hpp"
 #include "run_config_keys.hpp"
 #include "yaml_reader.hpp"
 

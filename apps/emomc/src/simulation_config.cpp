@@ -10,6 +10,7 @@
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/likelihood/model_info.hpp"
 #include "emomc/likelihood/parameter_file.hpp"
+#include "emomc/posterior/text_table.hpp"
 #include "input_kind.hpp"
 #include "run_config.hpp"
 #include "yaml_value.hpp"

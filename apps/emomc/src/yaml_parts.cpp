@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emomc/core/nearest_name.hpp"
+#include "emomc/posterior/text_table.hpp"
 
 namespace emomc::app {
 

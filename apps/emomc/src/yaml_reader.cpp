@@ -195,12 +195,6 @@ std::string excerpt(std::string_view text) {
   return one_line(std::string(text.substr(0, longest - 3))) + "...";
 }
 
-std::string joined(std::span<const std::string> names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 void refuse_at(const YamlPlace& place, const std::string& key, const std::string& why) {
   throw InputError(one_line(place.text() + ": " + (key.empty() ? "" : key + ": ") + why));
 }

@@ -34,9 +34,6 @@ struct YamlNode {
 /// `text` on one line of at most 80 characters, for messages.
 std::string excerpt(std::string_view text);
 
-/// The names separated by ", ".
-std::string joined(std::span<const std::string> names);
-
 /// Throws an InputError with "PLACE: KEY: WHY" on one line; an empty KEY is left out.
 [[noreturn]] void refuse_at(const YamlPlace& place, const std::string& key, const std::string& why);
 

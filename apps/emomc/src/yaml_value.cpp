@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "emomc/core/nearest_name.hpp"
+#include "emomc/posterior/text_table.hpp"
 
 namespace emomc::app {
 namespace {

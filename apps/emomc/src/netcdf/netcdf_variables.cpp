@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/posterior/text_table.hpp"
 
 namespace emomc::app {
 namespace {
@@ -30,12 +31,6 @@ ValueType value_type(const NetcdfInput& input, int group, nc_type type) {
   int kind = 0;
   input.check(nc_inq_user_type(group, type, name, &size, &base, &fields, &kind));
   return {base, kind == NC_ENUM, false, kind == NC_ENUM};
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
 }
 
 template <class Integer>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,9 @@ std::string wrapped(const std::string& text, std::size_t width);
 
 /// "1 row", "2 rows"; `many` is the plural where it is not `one` and an s.
 std::string counted(std::size_t count, const std::string& one, const std::string& many = "");
+
+/// The names separated by ", ".
+std::string joined(std::span<const std::string> names);
 
 /// For example "1.5 MB"; a kB has 1000 bytes.
 std::string bytes_text(double bytes);

@@ -43,6 +43,8 @@ struct PriorSpec {
   std::vector<ArrayArgument> arguments;
   bool operator==(const PriorSpec&) const = default;
 };
+/// Whether x and 1 - x have the same density; of a family that has no arguments with priors of their own.
+bool is_symmetric_about_half(const PriorSpec& prior);
 
 /// The names of a family's arguments: normal {mean, sd}, half_normal {sd}, student_t {df, mean, scale},
 /// cauchy {location, scale}, lognormal {meanlog, sdlog}, gamma {shape, rate}, inverse_gamma {shape, scale},
