@@ -59,9 +59,10 @@ ChainRunner::ChainRunner(LikelihoodEngine& engine, std::span<const Target> targe
   if (at_edge) why_not_resident_ = "a prior leads to values that a double does not hold";
   segments_ = std::make_unique<SegmentRunner>(
       engine, *ensemble_, *stepper_, blocks_, caches_, record_,
-      options.resident && !at_edge ? make_resident_chains(engine, *ensemble_, proposal.kind, blocks_, plans,
-                                                          caches_ == ComponentCaches::on, why_not_resident_)
-                                   : nullptr);
+      at_edge || options.kernels == StepKernels::launched
+          ? nullptr
+          : make_resident_chains(engine, *ensemble_, proposal.kind, blocks_, plans, options.kernels,
+                                 caches_ == ComponentCaches::on, why_not_resident_));
 }
 
 void ChainRunner::start(std::span<const double> starts) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "emomc/core/likelihood_engine.hpp"
+#include "emomc/sampler/run_chains.hpp"
 #include "ensemble.hpp"
 #include "proposal_blocks.hpp"
 
@@ -20,11 +21,12 @@ class ResidentChains {
 };
 
 /// Empty where that kernel cannot be used: on the host, for proposals that need other chains or two stages,
-/// or for chains whose rows do not fit. `why` then has the reason.
+/// or for chains whose rows do not fit, or do not fit the form that `kernels` asks for. `why` then has the
+/// reason.
 std::unique_ptr<ResidentChains> make_resident_chains(const LikelihoodEngine& engine, const Ensemble& ensemble,
                                                      const std::string& proposal,
                                                      const ProposalBlocks& blocks,
-                                                     const std::vector<ChainPlan>& chains, bool caches,
-                                                     std::string& why);
+                                                     const std::vector<ChainPlan>& chains,
+                                                     StepKernels kernels, bool caches, std::string& why);
 
 }  // namespace emomc

@@ -163,11 +163,15 @@ class Planner {
     return std::nullopt;
   }
 
-  /// Several chains in each cluster, where that takes less time than separate kernels.
-  std::optional<ResidentPlan> teams(bool caches) const {
+  /// Cycles of a block of a step with separate kernels for its parts.
+  double cycles_of_launched(bool caches) const {
+    return cycles_of_.launched(static_cast<double>(rows_) * num_chains() / machine_.num_multiprocessors,
+                               num_chains(), caches);
+  }
+
+  /// Several chains in each cluster, where that takes less time than `least`.
+  std::optional<ResidentPlan> teams(bool caches, double least) const {
     if (num_lists_ > 1) return std::nullopt;
-    double least = cycles_of_.launched(
-        static_cast<double>(rows_) * num_chains() / machine_.num_multiprocessors, num_chains(), caches);
     std::optional<ResidentPlan> best;
     for (int cluster = 1; cluster <= machine_.largest_cluster; cluster *= 2) {
       const int clusters = clusters_at_once(cluster);
@@ -334,7 +338,29 @@ std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
   if (launched) return std::nullopt;
   if (ahead) return ahead;
   const auto in_turn = planner.in_turn(steps.caches);
-  return in_turn ? in_turn : planner.teams(steps.caches);
+  return in_turn ? in_turn : planner.teams(steps.caches, planner.cycles_of_launched(steps.caches));
+}
+
+std::optional<ResidentPlan> plan_form(device::ResidentForm form, const DeviceLikelihood& likelihood,
+                                      const std::vector<ChainPlan>& chains, const device::StepView& view,
+                                      const ResidentSteps& steps, const ResidentMachine& machine) {
+  const Planner planner(likelihood, chains, view, steps.num_blocks, machine);
+  if (planner.rows() == 0) return std::nullopt;
+  double least = std::numeric_limits<double>::infinity();
+  switch (form) {
+    case device::ResidentForm::ahead:
+      return planner.ahead(steps.caches);
+    case device::ResidentForm::in_turn:
+      return planner.in_turn(steps.caches);
+    case device::ResidentForm::lines:
+      return planner.lines(least);
+    case device::ResidentForm::wide:
+      if (!steps.all_evaluated) return std::nullopt;
+      return planner.wide(steps.moves_by_fit ? 1 : device::kMostWideLines, least);
+    case device::ResidentForm::teams:
+      return planner.teams(steps.caches, least);
+  }
+  return std::nullopt;
 }
 
 }  // namespace emomc

@@ -54,6 +54,11 @@ std::optional<ResidentPlan> plan_resident(const DeviceLikelihood& likelihood,
                                           const std::vector<ChainPlan>& chains, const device::StepView& view,
                                           const ResidentSteps& steps, const ResidentMachine& machine,
                                           bool may_be_wide = true);
+/// The plan of one form, whatever it takes in comparison with the others. Empty where the chains do not fit
+/// it.
+std::optional<ResidentPlan> plan_form(device::ResidentForm form, const DeviceLikelihood& likelihood,
+                                      const std::vector<ChainPlan>& chains, const device::StepView& view,
+                                      const ResidentSteps& steps, const ResidentMachine& machine);
 /// Largest number of bytes of spilled registers per thread with which such a kernel is used. With 76 bytes a
 /// step of 64 chains took 0.65 of the time of separate kernels on an H200; with more than 128 bytes a step of
 /// 600 chains of split_merge (40 components, 1,200 rows) took 0.70 of it on an H100.

@@ -31,6 +31,19 @@ void validate(const RunOptions& options, std::span<const Target> targets, const 
 
 }  // namespace
 
+const std::vector<std::string>& step_kernels_names() {
+  static const std::vector<std::string> names{"fastest", "launched", "ahead", "in_turn",
+                                              "lines",   "wide",     "teams"};
+  return names;
+}
+
+StepKernels step_kernels_of_name(const std::string& name) {
+  const auto& names = step_kernels_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) throw InputError("kernels: " + name + " is not known; allowed: " + listed(names));
+  return static_cast<StepKernels>(found - names.begin());
+}
+
 ProposalUse proposal_use(const std::string& kind) {
   const ProposalTraits traits = traits_of_kind(kind);
   const bool shape = traits.learning == device::ShapeLearning::as_asked ||

@@ -231,7 +231,7 @@ TEST_P(UserDensity, ResidentAndLaunchedStepsHaveTheSameBits) {
       options.warmup = 50;
       options.draws = 20;
       options.seed = 11;
-      options.resident = resident;
+      if (!resident) options.kernels = StepKernels::launched;
       const auto device = make_device(GetParam());
       const auto engine = make_engine(GetParam(), model(), Precision::float64, data, *device);
       testing::Keeper keeper;

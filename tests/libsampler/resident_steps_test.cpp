@@ -21,9 +21,9 @@ using Problem = testing::BackendProblem;
 // faster. Returns how the second run was executed.
 std::string expect_draws_of_launched_steps(Problem problem, Precision precision) {
   Keeper expected, actual;
-  const bool resident = std::exchange(problem.options.resident, false);
+  const StepKernels kernels = std::exchange(problem.options.kernels, StepKernels::launched);
   problem.run(Backend::cuda, precision, expected);
-  problem.options.resident = resident;
+  problem.options.kernels = kernels;
   std::string stepping = problem.run(Backend::cuda, precision, actual).stepping;
   EXPECT_EQ(actual.theta, expected.theta) << stepping;
   EXPECT_EQ(actual.log_prior, expected.log_prior) << stepping;

@@ -120,7 +120,7 @@ Target target_of(const BenchCase& bench, const ParameterLayout& layout) {
 }
 
 double seconds_per_step(LikelihoodEngine& engine, const std::vector<double>& theta, const BenchCase& bench,
-                        const std::string& proposal) {
+                        const std::string& proposal, std::string& kernels) {
   const Target target = target_of(bench, engine.layout());
   std::vector<ChainPlan> plans;
   std::vector<double> starts;
@@ -147,8 +147,9 @@ double seconds_per_step(LikelihoodEngine& engine, const std::vector<double>& the
   options.caches = caches_that_fit(engine, target, spec, plans, memory);
   if (bench.backend == Backend::cuda && options.caches == ComponentCaches::on)
     options.warmup = std::max(options.warmup, kUntilScaledWithCaches);
+  options.kernels = bench.kernels;
   StepTimer timer(bench.seconds);
-  run_chains(engine, target, spec, plans, options, starts, timer);
+  kernels = run_chains(engine, target, spec, plans, options, starts, timer).stepping;
   return timer.seconds_per_step() / bench.chains;
 }
 
@@ -202,8 +203,10 @@ BenchResult measure(const BenchCase& bench) {
           1e6 * seconds_per_evaluation(*engine, theta, bench, Wanted::value_and_gradient);
     return result;
   }
-  result.microseconds_per_step = 1e6 * seconds_per_step(*engine, theta, bench, bench.proposal);
-  result.microseconds_per_sweep = 1e6 * seconds_per_step(*engine, theta, bench, "component_wise");
+  result.microseconds_per_step =
+      1e6 * seconds_per_step(*engine, theta, bench, bench.proposal, result.step_kernels);
+  result.microseconds_per_sweep =
+      1e6 * seconds_per_step(*engine, theta, bench, "component_wise", result.sweep_kernels);
   return result;
 }
 

@@ -6,6 +6,7 @@
 
 #include "emomc/likelihood/engines.hpp"
 #include "emomc/posterior/run_config.hpp"
+#include "emomc/sampler/run_chains.hpp"
 
 namespace emomc::app {
 
@@ -19,14 +20,16 @@ struct BenchCase {
   std::string model = ModelSpec{}.name, covariance = ModelSpec{}.covariance;
   std::string proposal = "random_walk";  ///< whose step is measured
   bool gradient = false;                 ///< evaluations without and with gradients, no steps
+  StepKernels kernels = StepKernels::fastest;
 };
 
 struct BenchResult {
   double microseconds_per_evaluation = 0;  ///< for one parameter vector, with `chains` of them in a call
   /// One evaluation with its gradient, where that is asked for and the engine has gradients.
   std::optional<double> microseconds_per_gradient;
-  double microseconds_per_step = 0;   ///< one step of `proposal`, divided by the number of chains
-  double microseconds_per_sweep = 0;  ///< one component_wise sweep, divided by the number of chains
+  double microseconds_per_step = 0;         ///< one step of `proposal`, divided by the number of chains
+  double microseconds_per_sweep = 0;        ///< one component_wise sweep, divided by the number of chains
+  std::string step_kernels, sweep_kernels;  ///< how a GPU ran them, as RunResult::stepping
   std::string device;
 };
 

@@ -29,6 +29,7 @@ struct Options {
   std::string model = ModelSpec{}.name, precision = "mixed", covariance = ModelSpec{}.covariance;
   std::string proposal = "random_walk";
   double seconds = 0.3;
+  std::string kernels = step_kernels_names().front();
   bool gradient = false, json = false;
 };
 
@@ -69,7 +70,8 @@ void bench(Options options) {
                             options.model,
                             options.covariance,
                             options.proposal,
-                            options.gradient};
+                            options.gradient,
+                            step_kernels_of_name(options.kernels)};
         const BenchResult result = measure(one);
         const std::string precision = reference ? "double" : options.precision;
         if (options.json) {
@@ -86,8 +88,13 @@ void bench(Options options) {
                              {"microseconds_per_step", result.microseconds_per_step},
                              {"microseconds_per_sweep", result.microseconds_per_sweep},
                              {"device", result.device}});
+          if (method == "cuda") {
+            results.back()["step_kernels"] = result.step_kernels;
+            results.back()["sweep_kernels"] = result.sweep_kernels;
+          }
           if (options.gradient) {
-            for (const char* step : {"microseconds_per_step", "microseconds_per_sweep", "proposal"})
+            for (const char* step : {"microseconds_per_step", "microseconds_per_sweep", "step_kernels",
+                                     "sweep_kernels", "proposal"})
               results.back().erase(step);
             results.back()["microseconds_per_gradient"] = nullptr;
             if (result.microseconds_per_gradient)
@@ -207,6 +214,12 @@ void add_bench(CLI::App& app, int&) {
       ->capture_default_str();
   command->add_option("--precision", options->precision, "mixed or double")
       ->check(CLI::IsMember({"mixed", "double"}))
+      ->capture_default_str();
+  command
+      ->add_option("--kernels", options->kernels,
+                   "Kernels that run steps on a GPU: the rule's choice, or one form, where the chains fit it "
+                   "(--json says what ran)")
+      ->check(CLI::IsMember(step_kernels_names()))
       ->capture_default_str();
   command->add_option("--threads", options->threads, "Threads of the cpu method; 0: all")
       ->check(CLI::Range(0, 4096));

@@ -151,13 +151,33 @@ class CudaResidentChains final : public ResidentChains {
   bool runs_ = false;
 };
 
+// Empty for the fastest one.
+std::optional<device::ResidentForm> form_of(StepKernels kernels) {
+  switch (kernels) {
+    case StepKernels::ahead:
+      return device::ResidentForm::ahead;
+    case StepKernels::in_turn:
+      return device::ResidentForm::in_turn;
+    case StepKernels::lines:
+      return device::ResidentForm::lines;
+    case StepKernels::wide:
+      return device::ResidentForm::wide;
+    case StepKernels::teams:
+      return device::ResidentForm::teams;
+    case StepKernels::fastest:
+    case StepKernels::launched:
+      break;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::unique_ptr<ResidentChains> make_resident_chains(const LikelihoodEngine& engine, const Ensemble& ensemble,
                                                      const std::string& proposal,
                                                      const ProposalBlocks& blocks,
-                                                     const std::vector<ChainPlan>& chains, bool caches,
-                                                     std::string& why) {
+                                                     const std::vector<ChainPlan>& chains,
+                                                     StepKernels kernels, bool caches, std::string& why) {
   const auto likelihood = engine.device_likelihood();
   if (!likelihood) {
     why = "the engine evaluates on the host";
@@ -180,10 +200,14 @@ std::unique_ptr<ResidentChains> make_resident_chains(const LikelihoodEngine& eng
                    [](const device::ProposalBlock& b) { return b.influence == Influence::nothing; });
   const ResidentSteps steps{static_cast<int>(blocks.blocks.size()), blocks.num_moves_by_fit() > 0, caches,
                             all_evaluated};
+  const auto form = form_of(kernels);
   for (bool may_be_wide = true;;) {
-    const auto plan = plan_resident(*likelihood, chains, ensemble.view(), steps, machine, may_be_wide);
+    const auto plan = form ? plan_form(*form, *likelihood, chains, ensemble.view(), steps, machine)
+                           : plan_resident(*likelihood, chains, ensemble.view(), steps, machine, may_be_wide);
     if (!plan) {
-      if (why.empty()) why = "so many rows or chains are evaluated faster by kernels of their own";
+      if (why.empty())
+        why = form ? "the chains do not fit the form that was asked for"
+                   : "so many rows or chains are evaluated faster by kernels of their own";
       return nullptr;
     }
     auto result = std::make_unique<CudaResidentChains>(engine.device(), *likelihood, ensemble.view(), chains,
@@ -195,9 +219,9 @@ std::unique_ptr<ResidentChains> make_resident_chains(const LikelihoodEngine& eng
             std::to_string(result->spilled()) + " bytes of a thread in memory)";
     else
       return result;
-    if (plan->is_wide())
+    if (plan->is_wide() && !form)
       may_be_wide = false;
-    else if (!result->runs() && plan->num_blocks > 1)
+    else if (!plan->is_wide() && !result->runs() && plan->num_blocks > 1)
       machine.largest_cluster = plan->num_blocks / 2;
     else
       return nullptr;

@@ -6,7 +6,8 @@ namespace emomc {
 
 std::unique_ptr<ResidentChains> make_resident_chains(const LikelihoodEngine&, const Ensemble&,
                                                      const std::string&, const ProposalBlocks&,
-                                                     const std::vector<ChainPlan>&, bool, std::string& why) {
+                                                     const std::vector<ChainPlan>&, StepKernels, bool,
+                                                     std::string& why) {
   why = "this build is without CUDA";
   return nullptr;
 }

@@ -68,6 +68,14 @@ SamplerMemory sampler_memory(DeviceKind where, std::span<const Target> targets, 
 /// Likelihood evaluations that a step of one chain takes; of gradient samplers, where they vary, 1.
 int evaluations_per_step(const ProposalSpec& proposal, const Target& target);
 
+/// Ways to run the steps of random walks on a GPU (docs/gpu-kernels.md): the one that a rule on sizes takes
+/// for the fastest, separate kernels for the parts of a step, or one form of the kernel that runs many steps.
+enum class StepKernels { fastest, launched, ahead, in_turn, lines, wide, teams };
+/// Their names, in this order.
+const std::vector<std::string>& step_kernels_names();
+/// Throws InputError for a name that is not among them.
+StepKernels step_kernels_of_name(const std::string& name);
+
 struct RunOptions {
   /// Steps; the length of the first warm-up where DrawHandler::on_decision asks for longer ones.
   std::int64_t warmup = 1000;
@@ -80,8 +88,9 @@ struct RunOptions {
   double max_nan_share = 0.01;
   bool keep_warmup = false;  ///< hand the draws of warm-up, thinned alike, to the handler as well
   ComponentCaches caches = ComponentCaches::on;
-  /// On a GPU: run many steps in one kernel where that is faster. Draws do not depend on it.
-  bool resident = true;
+  /// On a GPU: which kernels run the steps. Draws do not depend on it. A form that does not fit the chains is
+  /// replaced by `launched`, and RunResult::stepping has the reason.
+  StepKernels kernels = StepKernels::fastest;
   /// Steps of a segment; 0 chooses segments of about 30 ms, meant to stay below 50 ms, of at least one step.
   /// Draws do not depend on it.
   std::int64_t segment_steps = 0;
