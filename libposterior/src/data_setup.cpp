@@ -83,7 +83,10 @@ void bind(Table table, const ExpressionSpec& spec, Backend backend, int num_chai
   loaded.table = std::move(table);
   loaded.fingerprint = fingerprint_of(loaded.table);
   result.standardized = standardized_units(spec, loaded.table.columns, loaded.table.values);
-  if (!result.standardized.is_identity()) standardize(result.standardized, loaded.table.values);
+  if (!result.standardized.is_identity()) {
+    standardize(result.standardized, loaded.table.values);
+    result.expression = std::make_shared<Expression>(result.expression->with_data_units(result.standardized));
+  }
   result.backend = resolve_backend(
       backend, static_cast<double>(loaded.table.num_rows) * result.expression->cost_of_row() * num_chains);
   if (backend == Backend::automatic && host_build() == HostBuild::debug) result.backend = Backend::cpu;

@@ -18,7 +18,8 @@ std::shared_ptr<const Expression> expression_of_run(const std::filesystem::path&
   if (data.columns.empty())
     throw InputError((directory / "manifest.json").string() +
                      ": the names of the data's columns are not there");
-  return std::make_shared<Expression>(config.likelihood.expression, data.columns);
+  const Expression expression(config.likelihood.expression, data.columns);
+  return std::make_shared<Expression>(expression.with_data_units(data.units()));
 }
 
 ExpressionRows read_expression_rows(const Expression& expression, const std::vector<std::string>& names,

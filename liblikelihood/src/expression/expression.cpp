@@ -266,6 +266,39 @@ void Expression::simulate(const double* theta, std::span<const double> rows, std
   }
 }
 
+Expression Expression::with_data_units(const ColumnUnits& units) const {
+  if (units.is_identity()) return *this;
+  auto plan = std::make_shared<ExpressionPlan>(*plan_);
+  Graph& graph = plan->graph;
+  const auto add = [&](const std::string& name, std::vector<int> shape, std::span<const NodeId> nodes) {
+    ParameterBlock block;
+    block.name = name + ".data_units";
+    block.shape = std::move(shape);
+    plan->derived.push_back(std::move(block));
+    plan->derived_nodes.insert(plan->derived_nodes.end(), nodes.begin(), nodes.end());
+  };
+  for (const ExpressionPlan::Linear& linear : plan->linear) {
+    const bool is_standardized =
+        std::any_of(linear.columns.begin(), linear.columns.end(),
+                    [&](std::size_t j) { return units.mean.at(j) != 0 || units.sd.at(j) != 1; });
+    if (!is_standardized) continue;
+    std::vector<NodeId> coefficients;
+    NodeId intercept = linear.intercept < 0 ? graph.constant(0) : graph.parameter(linear.intercept);
+    for (std::size_t k = 0; k < linear.columns.size(); ++k) {
+      const std::size_t j = linear.columns[k];
+      const NodeId coefficient = graph.parameter(linear.coefficients + static_cast<int>(k));
+      coefficients.push_back(graph.multiply(coefficient, graph.constant(1 / units.sd[j])));
+      intercept = graph.add(intercept, graph.multiply(coefficients.back(), graph.constant(-units.mean[j])));
+    }
+    if (linear.intercept >= 0) add(linear.intercept_name, {}, std::array{intercept});
+    add(linear.coefficients_name, {static_cast<int>(coefficients.size())}, coefficients);
+  }
+  plan->derived_order = needed_by(graph, plan->derived_nodes);
+  Expression result(*this);
+  result.plan_ = std::move(plan);
+  return result;
+}
+
 void Expression::derive(const double* theta, double* out) const {
   std::vector<double> values(plan_->graph.size());
   evaluate(plan_->graph, plan_->derived_order, theta, nullptr, values.data());

@@ -25,6 +25,14 @@ struct ExpressionPlan {
   /// are used columns.
   CodeSource code;
   std::vector<int> code_columns;
+  /// A linear predictor: where its parameters begin in the layout, and its columns among the used ones.
+  struct Linear {
+    int intercept = -1;  ///< -1: there is none
+    int coefficients = 0;
+    std::string intercept_name, coefficients_name;
+    std::vector<std::size_t> columns;
+  };
+  std::vector<Linear> linear;
   std::vector<ParameterBlock> derived;
   std::vector<expression::NodeId> derived_nodes;
   std::vector<expression::NodeId> derived_order;

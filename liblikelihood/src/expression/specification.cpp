@@ -80,10 +80,18 @@ class Reading {
     expression::Graph& graph = plan_.graph;
     NodeId sum = kNoNode;
     const auto add = [&](NodeId term) { sum = sum == kNoNode ? term : graph.add(sum, term); };
-    if (!linear.intercept.empty()) add(graph.parameter(offset_of(linear.intercept)));
-    for (std::size_t j = 0; j < linear.columns.size(); ++j)
-      add(graph.multiply(graph.parameter(offset_of(linear.coefficients) + static_cast<int>(j)),
-                         lowering_.use_column(linear.columns[j], linear.key + ".columns")));
+    ExpressionPlan::Linear kept{
+        -1, offset_of(linear.coefficients), linear.intercept, linear.coefficients, {}};
+    if (!linear.intercept.empty()) {
+      kept.intercept = offset_of(linear.intercept);
+      add(graph.parameter(kept.intercept));
+    }
+    for (std::size_t j = 0; j < linear.columns.size(); ++j) {
+      const NodeId column = lowering_.use_column(linear.columns[j], linear.key + ".columns");
+      kept.columns.push_back(static_cast<std::size_t>(graph[column].index));
+      add(graph.multiply(graph.parameter(kept.coefficients + static_cast<int>(j)), column));
+    }
+    plan_.linear.push_back(std::move(kept));
     if (!linear.offset.text.empty()) add(lowering_.lower_number(linear.offset));
     lowering_.declare(linear.name, linear.key, {false, {sum}}, "linear predictor");
   }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "emomc/core/data_units.hpp"
 #include "emomc/core/host_compiler.hpp"
 #include "emomc/core/list_order.hpp"
 #include "emomc/core/parameters.hpp"
@@ -170,6 +171,12 @@ class Expression {
 
   /// The operations of a row, in additions and multiplications, roughly.
   double cost_of_row() const;
+
+  /// The same likelihood with further derived quantities: for each linear predictor with standardised columns
+  /// its coefficients, and its intercept, in the columns' own units, as `b.data_units` (b / sd) and
+  /// `a.data_units` (a - sum b mean / sd). `units` are the mean and sd of the used columns, 0 and 1 where a
+  /// column is as in the data.
+  Expression with_data_units(const ColumnUnits& units) const;
 
   /// Names and shapes of the derived quantities.
   const std::vector<ParameterBlock>& derived() const;
