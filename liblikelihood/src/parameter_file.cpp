@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numbers>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"
@@ -69,6 +70,8 @@ void read_block(const Json& value, const ParameterBlock& block, std::size_t axis
   if (block.support == Support::positive && !(x > 0)) refuse("above 0");
   if (block.support == Support::unit_interval && !(x >= 0 && x <= 1)) refuse("0 to 1");
   if (block.support == Support::simplex && x < 0) refuse("0 or more");
+  if (block.support == Support::circular && !(std::abs(x) <= std::numbers::pi))
+    refuse("-pi to pi, in radians");
   out.push_back(x);
 }
 

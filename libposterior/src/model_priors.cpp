@@ -18,6 +18,8 @@ Domain domain_of(Support support) {
       return Domain::unit;
     case Support::covariance:
       return Domain::correlation;
+    case Support::circular:
+      return Domain::circular;
     case Support::real:
       break;
   }
@@ -74,6 +76,8 @@ std::vector<std::string> families_for(Domain domain) {
               "normal",      "student_t", "cauchy", "uniform",       "fixed"};
     case Domain::correlation:
       return {"lkj", "fixed"};
+    case Domain::circular:
+      return {"von_mises", "fixed"};
     case Domain::unit:
       break;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <stdexcept>
 
 #include "emomc/core/errors.hpp"
@@ -71,6 +72,12 @@ Fault fault_of_uniform(const PriorSpec& prior, Domain domain) {
 
 Fault fault_of_fixed(const ArrayArgument& array, Domain domain, int components) {
   if (domain == Domain::real || domain == Domain::correlation) return {};
+  if (domain == Domain::circular) {
+    for (const double angle : array.values)
+      if (!(std::abs(angle) <= std::numbers::pi))
+        return shortest_text(angle) + " is out of range; allowed: -pi to pi, in radians";
+    return {};
+  }
   if (Fault fault = fault_unless_above_zero(array)) return fault;
   if (domain == Domain::unit && !(array.values[0] < 1))
     return shortest_text(array.values[0]) + " is out of range; allowed: between 0 and 1, both excluded";
@@ -144,6 +151,11 @@ std::optional<PriorFault> find_fault(const PriorSpec& prior, const PriorPart& pa
       if (Fault fault = fault_of_shape(array, part, sizes)) return PriorFault{place, *fault};
     static const std::array<std::string, 5> free_names{"mean", "location", "meanlog", "lower", "upper"};
     const bool free = std::find(free_names.begin(), free_names.end(), names[i]) != free_names.end();
+    if (prior.family == PriorFamily::von_mises && names[i] == "concentration") {
+      if (std::any_of(array.values.begin(), array.values.end(), [](double x) { return x < 0; }))
+        return PriorFault{place, "a number below 0; allowed: 0, which is the whole circle alike, and above"};
+      continue;
+    }
     if (!free && prior.family != PriorFamily::fixed)
       if (Fault fault = fault_unless_above_zero(array)) return PriorFault{place, *fault};
   }
@@ -171,12 +183,14 @@ PriorPart prior_part(const ExpressionSpec& spec, const std::string& parameter) {
     part.domain = p.support == Support::positive        ? Domain::positive
                   : p.support == Support::unit_interval ? Domain::unit
                   : p.support == Support::simplex       ? Domain::simplex
+                  : p.support == Support::circular      ? Domain::circular
                                                         : Domain::real;
     part.length = p.shape.empty() ? 0 : p.shape[0];
-    part.default_prior = part.domain == Domain::positive  ? "{half_normal: 1}"
-                         : part.domain == Domain::unit    ? "{beta: {a: 1, b: 1}}"
-                         : part.domain == Domain::simplex ? "{dirichlet: 1}"
-                                                          : "{normal: {mean: 0, sd: 10}}";
+    part.default_prior = part.domain == Domain::positive   ? "{half_normal: 1}"
+                         : part.domain == Domain::unit     ? "{beta: {a: 1, b: 1}}"
+                         : part.domain == Domain::simplex  ? "{dirichlet: 1}"
+                         : part.domain == Domain::circular ? "{von_mises: {mean: 0, concentration: 0}}"
+                                                           : "{normal: {mean: 0, sd: 10}}";
     return part;
   }
   throw std::logic_error("prior_part: there is no parameter " + parameter);

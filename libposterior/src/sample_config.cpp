@@ -43,10 +43,12 @@ void check_parameter(const ExpressionParameter& parameter) {
   const std::string key = "parameters." + parameter.name + ": ";
   const int length = parameter.shape.empty() ? 0 : parameter.shape[0];
   if (parameter.support == Support::covariance || parameter.shape.size() > 1 || length < 0)
-    throw InputError(key + "allowed: a number or a list, real, positive, of the unit interval or a simplex");
+    throw InputError(
+        key + "allowed: a number or a list, real, positive, of the unit interval, an angle or a simplex");
   if (parameter.support == Support::simplex && length < 2)
     throw InputError(key + "a simplex is a list of weights that sum to 1; allowed: lengths from 2");
-  if (parameter.order != ListOrder::none && (parameter.support == Support::simplex || length == 0))
+  if (parameter.order != ListOrder::none &&
+      (parameter.support == Support::simplex || parameter.support == Support::circular || length == 0))
     throw InputError(key + "an order is of a list of real, positive or unit numbers");
 }
 

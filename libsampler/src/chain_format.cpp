@@ -63,7 +63,7 @@ ParameterLayout get_layout(Fields& fields) {
       if (size > kMaxExtent) throw DamagedBytes("an impossible shape");
     }
     const auto n = block.shape.size();
-    block.support = get_enum(fields, Support::covariance);
+    block.support = get_enum(fields, Support::circular);
     block.unit = get_enum(fields, DataUnit::rate);
     block.influence = get_enum(fields, Influence::nothing);
     block.component_axis = get_axis(fields, n);

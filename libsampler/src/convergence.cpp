@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 #include "draw_matrix.hpp"
@@ -81,6 +82,28 @@ double level_of(const DrawDiagnostics& run) {
   return run.bounds.false_alarms / kChecks / static_cast<double>(std::max<std::size_t>(run.num_judged, 1));
 }
 
+// Draws of an angle that lie on both sides of pi would have a mean and an sd without meaning. Each becomes
+// the equal angle within pi of the mean direction of all draws.
+void turn_to_mean_directions(DrawSet& draws) {
+  const std::size_t total = draws.num_chains() * draws.num_draws;
+  std::size_t q = draws.num_log_densities;
+  for (const ParameterBlock& block : draws.layout.blocks) {
+    const auto end = q + static_cast<std::size_t>(block.size());
+    for (; q < end; ++q) {
+      if (block.support != Support::circular) continue;
+      double* values = draws.values.data() + q * total;
+      double sine = 0, cosine = 0;
+      for (std::size_t i = 0; i < total; ++i) {
+        sine += std::sin(values[i]);
+        cosine += std::cos(values[i]);
+      }
+      const double mean = std::atan2(sine, cosine);
+      for (std::size_t i = 0; i < total; ++i)
+        values[i] = mean + std::remainder(values[i] - mean, 2 * std::numbers::pi);
+    }
+  }
+}
+
 }  // namespace
 
 bool DrawDiagnostics::is_constant(std::size_t q) const {
@@ -126,6 +149,7 @@ DrawDiagnostics diagnose_draws(DrawSet draws, Numbering numbering, bool ordered_
                                ThreadPool& threads) {
   DrawDiagnostics run;
   run.draws = std::move(draws);
+  turn_to_mean_directions(run.draws);
   const auto mixture = find_mixture(run.draws);
   run.first_label_free = run.draws.num_quantities();
   if (mixture) {

@@ -15,7 +15,7 @@ struct FamilyEntry {
 };
 
 /// In the order of the enumeration.
-const std::array<FamilyEntry, 13>& families() {
+const std::array<FamilyEntry, 14>& families() {
   static const std::array<FamilyEntry, 13> table{{
       {PriorFamily::normal, "normal", {"mean", "sd"}},
       {PriorFamily::half_normal, "half_normal", {"sd"}},
@@ -28,6 +28,7 @@ const std::array<FamilyEntry, 13>& families() {
       {PriorFamily::uniform, "uniform", {"lower", "upper"}},
       {PriorFamily::beta, "beta", {"a", "b"}},
       {PriorFamily::dirichlet, "dirichlet", {"a"}},
+      {PriorFamily::von_mises, "von_mises", {"mean", "concentration"}},
       {PriorFamily::lkj, "lkj", {"eta"}},
       {PriorFamily::fixed, "fixed", {"value"}},
   }};

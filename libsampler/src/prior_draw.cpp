@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/core/von_mises.hpp"
 #include "emomc/device/random.hpp"
 #include "emomc/sampler/target.hpp"
 
@@ -96,6 +97,11 @@ double draw_element(const device::Element& e, Numbers& numbers) {
     }
     case Density::power:
       return numbers.log_gamma(e.a + 1);  // logarithm of an unnormalised weight of the simplex
+    case Density::von_mises:
+      return std::remainder(
+          e.a + draw_von_mises(
+                    e.b, [&] { return numbers.uniform(); }, [&] { return numbers.normal(); }),
+          2 * std::numbers::pi);
     case Density::flat:
       return e.bound;
   }

@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/device/bessel_functions.hpp"
 
 namespace emomc {
 namespace {
@@ -131,6 +132,12 @@ double set_density(device::Element& e, PriorFamily family, std::span<const doubl
       e.density = Density::power;
       e.a = argument(0) - 1;
       return -std::lgamma(argument(0));  // lgamma of the sum is added once per block
+    case PriorFamily::von_mises:
+      e.density = Density::von_mises;
+      e.a = argument(0);
+      e.b = argument(1);
+      return -std::log(2 * std::numbers::pi) -
+             device::log_modified_bessel_first_kind_scaled(0.0, argument(1));
     case PriorFamily::lkj:
     case PriorFamily::fixed:
       e.density = Density::flat;

@@ -64,6 +64,7 @@ double mapped(PriorFamily family, std::size_t index, double value, const ColumnM
       break;
     case PriorFamily::beta:
     case PriorFamily::dirichlet:
+    case PriorFamily::von_mises:
     case PriorFamily::lkj:
       return std::nan("");
   }

@@ -39,6 +39,8 @@ bool depends_on(const device::ParameterTable& table, int element, int begin, int
       const int first = e.source - e.rank * e.stride;
       return meets(std::min(first, e.source), std::max(first, e.source));
     }
+    case device::Transform::angle:
+      return meets(e.source, e.source + 1);
     case device::Transform::simplex:
       for (int s = 0; s < table.num_simplices; ++s) {
         const device::SimplexBlock& block = table.simplices[s];

@@ -38,7 +38,8 @@ KernelSource resident_source(const ResidentPlan& plan, const DeviceLikelihood& l
                   (plan.sizes.caches ? "true" : "false") + ", " + (plan.sizes.neighbours ? "true" : "false") +
                   ", " + number(plan.sizes.num_lines) + ", " + (plan.has_rows_outside() ? "true" : "false") +
                   ">>";
-  if (table.num_covariance_rows + table.num_conditionals == 0) source.defines = {"EMOMC_PLAIN_TABLE=1"};
+  if (table.num_covariance_rows + table.num_conditionals + table.num_angles == 0)
+    source.defines = {"EMOMC_PLAIN_TABLE=1"};
   return source;
 }
 

@@ -48,6 +48,9 @@ Target::Target(ParameterLayout layout, const PriorSet& prior, std::span<const do
   ordered_lists_ = std::move(built.ordered_lists);
   components_differ_ = built.components_differ;
   mixture_ = find_mixture();
+  num_angles_ = static_cast<int>(
+      std::count_if(tables_.elements.begin(), tables_.elements.end(),
+                    [](const device::Element& e) { return e.transform == Transform::angle; }));
 }
 
 device::ParameterTable Target::table() const {
@@ -62,7 +65,8 @@ device::ParameterTable Target::table() const {
           static_cast<int>(tables_.conditionals.size()),
           tables_.log_prior_constant,
           mixture_,
-          first_argument_};
+          first_argument_,
+          num_angles_};
 }
 
 bool Target::is_like(const Target& other) const {
@@ -182,6 +186,12 @@ void Target::unconstrain(std::span<const double> theta, std::span<double> u) con
       if (!(x > theta[before]))
         refuse(i, "above " + names[before] + ", which is " + std::to_string(theta[before]));
     }
+    if (e.transform == Transform::angle) {
+      if (std::abs(x) > device::kPi) refuse(i, "from -pi to pi");
+      const device::Direction direction = device::direction_of(x);
+      u[static_cast<std::size_t>(e.source)] = direction.x;
+      u[static_cast<std::size_t>(e.source) + 1] = direction.y;
+    }
     if (device::has_own_coordinate(e.transform))
       u[static_cast<std::size_t>(e.source)] =
           device::unconstrain_element(e, theta.data(), static_cast<int>(i));
@@ -274,6 +284,7 @@ void Target::move_inside(std::vector<double>& theta) const {
     if (device::is_bounded_below(e.transform) && !(theta[i] > e.bound))
       theta[i] = e.bound > 0 ? kAboveFloor * e.bound : kSmallest;
     if (e.transform == Transform::fixed) theta[i] = e.bound;
+    if (e.transform == Transform::angle) theta[i] = std::remainder(theta[i], 2 * device::kPi);
     if (e.transform == Transform::interval)
       theta[i] = std::clamp(theta[i], e.bound + kInsideInterval * e.width,
                             e.bound + (1 - kInsideInterval) * e.width);

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/device/angle.hpp"
 #include "prior_table.hpp"
 
 namespace emomc {
@@ -15,7 +16,12 @@ namespace {
 using device::Transform;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
+double lower_bound(Support support, double floor) {
+  if (support == Support::circular) return -device::kPi;
+  return support == Support::real ? -kInf : floor;
+}
 double upper_bound(Support support) {
+  if (support == Support::circular) return device::kPi;
   return support == Support::unit_interval || support == Support::simplex ? 1.0 : kInf;
 }
 
@@ -84,6 +90,10 @@ class Builder {
         e.rank = i;
         e.width = i > 0 ? 1 / std::sqrt(i * (i + 1.0)) : 0.0;
         break;
+      case Support::circular:
+        e.transform = Transform::angle;
+        e.source = begin_u + 2 * i;
+        break;
       case Support::covariance:
         break;  // see add_covariances
     }
@@ -95,7 +105,7 @@ class Builder {
                           int at, bool is_row) {
     device::Element e{};
     const double floor = floor_of(block, i);
-    const double lower = block.support == Support::real ? -kInf : floor;
+    const double lower = lower_bound(block.support, floor);
     const double upper = upper_bound(block.support);
     if (has_sampled_argument(spec)) {
       e.density = device::Density::flat;
@@ -109,9 +119,11 @@ class Builder {
     if (spec.family == PriorFamily::fixed) {
       e.transform = Transform::fixed;
       e.bound = arguments.at(0);
-      const bool inside = std::isfinite(e.bound) && (block.support == Support::real ||
-                                                     (block.support == Support::positive && e.bound > 0) ||
-                                                     (upper == 1.0 && e.bound >= 0 && e.bound <= 1));
+      const bool inside =
+          std::isfinite(e.bound) &&
+          (block.support == Support::real || (block.support == Support::positive && e.bound > 0) ||
+           (block.support == Support::circular && std::abs(e.bound) <= device::kPi) ||
+           (upper == 1.0 && e.bound >= 0 && e.bound <= 1));
       if (!inside)
         throw InputError("prior." + name + ".fixed: " + std::to_string(e.bound) + " is not allowed");
     }
@@ -244,7 +256,10 @@ class Builder {
       compare_components(block, first_conditional,
                          [&](int i) { return tables.elements[static_cast<std::size_t>(begin + i)]; });
     if (!fixed && simplex) tables.simplices.push_back({begin, size, begin_u, 0.5 * std::log(size)});
-    built_.dim_unconstrained += fixed ? 0 : simplex ? size - 1 : size;
+    built_.dim_unconstrained += fixed                                ? 0
+                                : simplex                            ? size - 1
+                                : block.support == Support::circular ? 2 * size
+                                                                     : size;
   }
 
   // For each matrix, u has the scales first and then the partial correlations, row by row.

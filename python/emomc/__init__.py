@@ -18,6 +18,7 @@ from ._model import (
     Linear,
     Model,
     Parameter,
+    angle,
     positive,
     real,
     simplex,
@@ -38,6 +39,7 @@ from ._priors import (
     normal,
     student_t,
     uniform,
+    von_mises,
 )
 from ._sample import sample
 
@@ -54,6 +56,7 @@ __all__ = [
     "Parameter",
     "Prior",
     "Summary",
+    "angle",
     "beta",
     "cauchy",
     "diagnose",
@@ -77,4 +80,5 @@ __all__ = [
     "summary",
     "uniform",
     "unit",
+    "von_mises",
 ]

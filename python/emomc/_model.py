@@ -20,7 +20,7 @@ Order = Literal["", "increasing", "decreasing"]
 class Parameter:
     """A parameter of the likelihood: a number (length 0), or a list of `length` numbers."""
 
-    support: Literal["real", "positive", "unit_interval", "simplex"]
+    support: Literal["real", "positive", "unit_interval", "simplex", "circular"]
     length: int = 0
     order: Order = ""
 
@@ -29,7 +29,7 @@ class Parameter:
             raise ValueError(f"length: {self.length}; allowed: 0, a number, or the length of a list")
         if self.support == "simplex" and self.length < 2:
             raise ValueError("a simplex is a list of 2 or more weights; write its length: emomc.simplex(3)")
-        if self.order and (self.length == 0 or self.support == "simplex"):
+        if self.order and (self.length == 0 or self.support in ("simplex", "circular")):
             raise ValueError("an order is of a list of real, positive or unit numbers; write its length")
 
 
@@ -51,6 +51,11 @@ def unit(length: int = 0, *, order: Order = "") -> Parameter:
 def simplex(length: int) -> Parameter:
     """Weights that sum to 1."""
     return Parameter("simplex", length)
+
+
+def angle(length: int = 0) -> Parameter:
+    """An angle in radians, in (-pi, pi], whose ends are the same, or a list of them."""
+    return Parameter("circular", length)
 
 
 @dataclass(frozen=True)

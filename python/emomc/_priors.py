@@ -95,6 +95,11 @@ def uniform(lower: Argument, upper: Argument) -> Prior:
     return Prior("uniform", {"lower": lower, "upper": upper})
 
 
+def von_mises(mean: Argument, concentration: Argument) -> Prior:
+    """Of an angle, in radians; concentration 0: all angles alike."""
+    return Prior("von_mises", {"mean": mean, "concentration": concentration})
+
+
 def beta(a: Argument, b: Argument) -> Prior:
     """Beta, of a parameter between 0 and 1."""
     return Prior("beta", {"a": a, "b": b})

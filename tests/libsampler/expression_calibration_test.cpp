@@ -30,7 +30,7 @@ struct Model {
 
 /// Columns x, g (0 to 2) and the simulated y.
 std::vector<Model> models() {
-  std::vector<Model> all(3);
+  std::vector<Model> all(4);
   all[0].name = "Poisson";
   all[0].spec.linear = {{"eta", "", "a", {"x"}, "b", {"", "log(1 + g)"}}};
   all[0].spec.log_density = {"", "poisson_log_lpmf(y, eta)"};
@@ -57,6 +57,12 @@ std::vector<Model> models() {
   all[2].prior.blocks = {{"alpha", by_mean},
                          {"alpha.mean", prior_of(PriorFamily::normal, {0, 1})},
                          {"f", prior_of(PriorFamily::beta, {2, 2})}};
+  all[3].name = "directions";
+  all[3].spec.parameters = {{"mu", "", Support::circular, {}}, {"kappa", "", Support::positive, {}}};
+  all[3].spec.log_density = {"", "von_mises_lpdf(y, mu + x, kappa)"};
+  all[3].spec.simulate = {{"y", {"", "von_mises_rng(mu + x, kappa)"}}};
+  all[3].prior.blocks = {{"mu", prior_of(PriorFamily::von_mises, {2.8, 0.5})},
+                         {"kappa", prior_of(PriorFamily::gamma, {2, 2})}};
   for (Model& model : all) model.prior.scale_floor = 0;
   return all;
 }
@@ -134,8 +140,8 @@ std::vector<std::vector<int>> ranks(const Model& model, const ExpressionSpec& as
 }
 
 int num_outside(const std::vector<std::vector<int>>& counts) {
-  // 18 quantities in all for each sampler: the false-alarm rate of all tests together is at most 1e-6.
-  const double share = 1e-6 / 18 / static_cast<double>(kSamplers.size());
+  // 21 quantities in all for each sampler: the false-alarm rate of all tests together is at most 1e-6.
+  const double share = 1e-6 / 21 / static_cast<double>(kSamplers.size());
   const testing::EcdfBand band = testing::EcdfBands(kReplicates, kDraws).band(share);
   return static_cast<int>(std::count_if(
       counts.begin(), counts.end(),

@@ -16,12 +16,13 @@ namespace {
 
 constexpr int kLongestParameter = 8192;
 const std::array<std::string, 2> kOrders{"increasing", "decreasing"};
-const std::array<std::string, 4> kSupports{"real", "positive", "unit_interval", "simplex"};
+const std::array<std::string, 5> kSupports{"real", "positive", "unit_interval", "simplex", "circular"};
 
 Support support_of(const std::string& name) {
   return name == "positive"        ? Support::positive
          : name == "unit_interval" ? Support::unit_interval
          : name == "simplex"       ? Support::simplex
+         : name == "circular"      ? Support::circular
                                    : Support::real;
 }
 
@@ -52,7 +53,8 @@ ExpressionParameter read_parameter(const std::string& name, const YamlValue& val
     const YamlValue at(*order, value.key() + ".order");
     const bool increases = at.choice(kOrders) == kOrders[0];
     parameter.order = increases ? ListOrder::increasing : ListOrder::decreasing;
-    if (parameter.support == Support::simplex || parameter.shape.empty())
+    if (parameter.support == Support::simplex || parameter.support == Support::circular ||
+        parameter.shape.empty())
       at.refuse(
           "an order is of a list whose support is real, positive or unit_interval; write its length, as in "
           "{shape: [3], order: " +
@@ -193,6 +195,8 @@ std::string support_name(Support support) {
       return kSupports[2];
     case Support::simplex:
       return kSupports[3];
+    case Support::circular:
+      return kSupports[4];
     case Support::covariance:
       throw std::logic_error("support_name: no expression has a covariance");
     case Support::real:
@@ -205,7 +209,8 @@ std::vector<ConfigKey> expression_keys() {
   std::vector<ConfigKey> keys = column_keys();
   const std::initializer_list<ConfigKey> of_likelihood{
       {"likelihood.parameters",
-       "{m: {}, s: {support: positive, shape: [2]}}; real | positive | unit_interval | simplex; order "
+       "{m: {}, s: {support: positive, shape: [2]}}; real | positive | unit_interval | simplex | circular; "
+       "order "
        "of a list: increasing | decreasing",
        [](const YamlValue& v, RunConfig& c) {
          for_each_named(v, "a map of parameters, such as {m: {}, s: {support: positive}}",

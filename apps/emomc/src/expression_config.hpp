@@ -25,7 +25,7 @@ void read_expression(const YamlNode& root, RunConfig& config);
 /// Refuses prior.order, which only models have.
 [[noreturn]] void refuse_order_of_prior(const YamlNode& root, const ExpressionSpec& spec);
 
-/// "real", "positive", "unit_interval", "simplex".
+/// "real", "positive", "unit_interval", "simplex", "circular".
 std::string support_name(Support support);
 
 }  // namespace emomc::app

@@ -12,7 +12,7 @@ struct Orbit {
       {"phase", emomc::device::Support::unit_interval},
       {"eccentricity", emomc::device::Support::unit_interval},
       {"amplitude", emomc::device::Support::positive},
-      {"omega"},
+      {"omega", emomc::device::Support::circular},
       {"velocity"},
       {"jitter", emomc::device::Support::positive}};
 

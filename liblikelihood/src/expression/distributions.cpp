@@ -3,6 +3,8 @@
 #include <cmath>
 #include <random>
 
+#include "emomc/core/von_mises.hpp"
+
 namespace emomc::expression {
 namespace {
 
@@ -37,21 +39,10 @@ double beta(double a, double b, RandomBits& random) {
 
 double inv_logit(double x) { return 1 / (1 + std::exp(-x)); }
 
-// Best and Fisher 1979, "Efficient simulation of the von Mises distribution".
 double von_mises(double mu, double kappa, RandomBits& random) {
   if (!(kappa >= 0) || !std::isfinite(mu)) return NAN;
-  constexpr double kAlmostUniform = 1e-8, kAlmostNormal = 1e6;
-  if (kappa < kAlmostUniform) return mu + 2 * M_PI * (uniform(random) - 0.5);
-  if (kappa > kAlmostNormal) return mu + normal(random) / std::sqrt(kappa);
-  const double tau = 1 + std::sqrt(1 + 4 * kappa * kappa);
-  const double rho = (tau - std::sqrt(2 * tau)) / (2 * kappa);
-  const double r = (1 + rho * rho) / (2 * rho);
-  for (;;) {
-    const double z = std::cos(M_PI * uniform(random));
-    const double f = (1 + r * z) / (r + z), c = kappa * (r - f), u = uniform(random);
-    if (c * (2 - c) > u || std::log(c / u) + 1 >= c)
-      return mu + (uniform(random) < 0.5 ? -std::acos(f) : std::acos(f));
-  }
+  return mu + draw_von_mises(
+                  kappa, [&] { return uniform(random); }, [&] { return normal(random); });
 }
 
 double negative_binomial(double mean, double shape, RandomBits& random) {

@@ -121,6 +121,8 @@ const char* name_of(Support support) {
       return "unit_interval";
     case Support::simplex:
       return "simplex";
+    case Support::circular:
+      return "circular";
     case Support::covariance:
       throw std::logic_error("no parameter of an expression is a matrix");
     case Support::real:

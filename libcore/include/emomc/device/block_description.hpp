@@ -11,6 +11,7 @@ enum class Support {
   unit_interval,  ///< between 0 and 1
   simplex,        ///< non-negative, summing to one along the only axis
   covariance,     ///< positive definite matrices along the last two axes
+  circular,       ///< an angle in radians, in (-pi, pi], whose ends are the same
 };
 
 /// How a block changes when column j of the data is replaced by (x_j - mean_j) / sd_j.

@@ -8,7 +8,7 @@
 
 namespace emomc {
 
-enum class Domain { simplex, real, positive, unit, correlation };
+enum class Domain { simplex, real, positive, unit, correlation, circular };
 
 /// A block, or the standard deviations or the correlations of a covariance.
 struct PriorPart {

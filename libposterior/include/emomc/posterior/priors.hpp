@@ -44,6 +44,10 @@ inline PriorSpec beta(const Argument& a, const Argument& b) {
   return {PriorFamily::beta, {a.array, b.array}};
 }
 inline PriorSpec dirichlet(const Argument& a) { return {PriorFamily::dirichlet, {a.array}}; }
+/// Of an angle, in radians; concentration 0: all angles alike.
+inline PriorSpec von_mises(const Argument& mean, const Argument& concentration) {
+  return {PriorFamily::von_mises, {mean.array, concentration.array}};
+}
 inline PriorSpec lkj(const Argument& eta) { return {PriorFamily::lkj, {eta.array}}; }
 /// Not sampled: the parameter has this value.
 inline PriorSpec fixed(const Argument& value) { return {PriorFamily::fixed, {value.array}}; }

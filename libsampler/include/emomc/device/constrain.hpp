@@ -2,6 +2,7 @@
 #ifndef EMOMC_DEVICE_CONSTRAIN_HPP
 #define EMOMC_DEVICE_CONSTRAIN_HPP
 
+#include "emomc/device/angle.hpp"
 #include "emomc/device/edge_of_support.hpp"
 #include "emomc/device/log_prior.hpp"
 #include "emomc/device/math.hpp"
@@ -115,6 +116,13 @@ EMOMC_INLINE double constrain_element(const Element& e, const double* u, double 
       log_jacobian += u[e.source];
       return x;
     }
+    case Transform::angle:
+#if !EMOMC_PLAIN_TABLE
+      log_jacobian += angle_log_jacobian(u[e.source], u[e.source + 1]);
+      return angle_of(u[e.source], u[e.source + 1]);
+#else
+      break;
+#endif
   }
   return 0.0;
 }

@@ -49,6 +49,7 @@ EMOMC_INLINE double element_slope(const Element& e, const double* u, double x, d
       return likelihood_slope;
     case Transform::identity:
     case Transform::ordered:
+    case Transform::angle:
       return likelihood_slope + slope_of(density_slope(e, x), x);
     case Transform::lower_bound:
       // The coordinate is the logarithm also of a value that has underflowed.
@@ -219,6 +220,12 @@ EMOMC_INLINE void write_own_gradient(const Element& e, const double* u, double t
     case Transform::lower_bound:
       gradient[e.source] = lower_bound_gradient(e, u[e.source], theta, slope);
       return;
+    case Transform::angle: {
+      const Direction own = angle_gradient(u[e.source], u[e.source + 1], slope);
+      gradient[e.source] = own.x;
+      gradient[e.source + 1] = own.y;
+      return;
+    }
   }
 }
 /// Writes the gradient of  beta log L + log prior + log |d theta / d u|  with respect to u

@@ -2,6 +2,7 @@
 #ifndef EMOMC_DEVICE_LOG_PRIOR_HPP
 #define EMOMC_DEVICE_LOG_PRIOR_HPP
 
+#include "emomc/device/angle.hpp"
 #include "emomc/device/math.hpp"
 #include "emomc/device/normal_tail.hpp"
 #include "emomc/device/parameter_table.hpp"
@@ -38,6 +39,12 @@ EMOMC_INLINE double log_density_term(const Element& e, double x) {
       return (e.a == 0 ? 0.0 : e.a * log(x)) + (e.b == 0 ? 0.0 : e.b * log1p(-x));
     case Density::power:
       return e.a == 0 ? 0.0 : e.a * log(x);
+    case Density::von_mises:
+#if !EMOMC_PLAIN_TABLE
+      return e.b * from_mean(x, e.a).cosine_less_1;
+#else
+      break;
+#endif
   }
   return 0.0;
 }

@@ -19,6 +19,7 @@ enum class Transform : int {
   /// theta = bound + width / (1 + exp(-x)), x = u_0 + exp(u_1) + ... + exp(u_rank)
   ordered_interval,
   covariance,  ///< an element of a Cholesky factor, see CovarianceRow
+  angle,       ///< theta = the direction of (u, the u behind it), see angle.hpp
 };
 
 /// Density families as the table has them (log_prior.hpp): a, b and c are the arguments in the form that is
@@ -33,6 +34,7 @@ enum class Density : int {
   uniform,        ///< 0 in [a, b], else -infinity
   beta,           ///< a log x + b log(1 - x), a and b already reduced by one
   power,          ///< a log x (Dirichlet: a = alpha - 1)
+  von_mises,      ///< b (cos(x - a) - 1)
 };
 
 struct Element {
@@ -116,10 +118,11 @@ struct ParameterTable {
   double log_prior_constant;
   MixtureLayout mixture;
   int first_argument;  ///< theta[first_argument .. dim) are sampled arguments of priors
+  int num_angles;      ///< elements whose transform is `angle`
 };
 
-// A kernel compiled at run time for a table that has neither is without the code for them
-// (EMOMC_PLAIN_TABLE).
+// A kernel compiled at run time for a table that has neither covariances nor conditional elements nor angles
+// is without the code for them (EMOMC_PLAIN_TABLE).
 #if EMOMC_PLAIN_TABLE
 inline constexpr bool kPlainTable = true;
 EMOMC_INLINE int num_covariance_rows(const ParameterTable&) { return 0; }

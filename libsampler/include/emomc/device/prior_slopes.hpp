@@ -2,6 +2,7 @@
 #ifndef EMOMC_DEVICE_PRIOR_SLOPES_HPP
 #define EMOMC_DEVICE_PRIOR_SLOPES_HPP
 
+#include "emomc/device/angle.hpp"
 #include "emomc/device/math.hpp"
 #include "emomc/device/normal_tail.hpp"
 #include "emomc/device/parameter_table.hpp"
@@ -44,6 +45,8 @@ EMOMC_INLINE Slope density_slope_at(const Element& e, double x, double log_x) {
       return {e.b == 0 ? 0.0 : -e.b / (1.0 - x), e.a};
     case Density::power:
       return {0, e.a};
+    case Density::von_mises:
+      return {-e.b * from_mean(x, e.a).sine, 0};
   }
   return {0, 0};
 }

@@ -8,7 +8,8 @@
 namespace emomc::device {
 
 constexpr bool has_own_coordinate(Transform t) {
-  return t != Transform::fixed && t != Transform::simplex && t != Transform::covariance;
+  return t != Transform::fixed && t != Transform::simplex && t != Transform::covariance &&
+         t != Transform::angle;
 }
 
 /// u of element i of theta, whose transform has a coordinate of its own. Minus infinity or NaN where theta is

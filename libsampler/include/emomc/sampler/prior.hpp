@@ -33,6 +33,7 @@ enum class PriorFamily {
   uniform,
   beta,
   dirichlet,
+  von_mises,
   lkj,
   fixed
 };

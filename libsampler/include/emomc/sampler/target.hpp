@@ -108,7 +108,7 @@ class Target {
   void unconstrain_row(const device::CovarianceRow& row, std::span<const double> theta,
                        std::span<double> u) const;
 
-  int first_argument_;
+  int first_argument_, num_angles_ = 0;
   ParameterLayout layout_;
   TargetTables tables_;
   std::vector<Range> ranges_;
