@@ -16,7 +16,7 @@ struct FamilyEntry {
 
 /// In the order of the enumeration.
 const std::array<FamilyEntry, 14>& families() {
-  static const std::array<FamilyEntry, 13> table{{
+  static const std::array<FamilyEntry, 14> table{{
       {PriorFamily::normal, "normal", {"mean", "sd"}},
       {PriorFamily::half_normal, "half_normal", {"sd"}},
       {PriorFamily::student_t, "student_t", {"df", "mean", "scale"}},

@@ -222,6 +222,7 @@ class Simulator {
         return log_gamma(a[0]);
       case PriorFamily::fixed:
         return a[0];
+      case PriorFamily::von_mises:  // no scenario has an angle
       case PriorFamily::lkj:
         break;
     }

@@ -269,7 +269,7 @@ void Expression::simulate(const double* theta, std::span<const double> rows, std
 Expression Expression::with_data_units(const ColumnUnits& units) const {
   if (units.is_identity()) return *this;
   auto plan = std::make_shared<ExpressionPlan>(*plan_);
-  Graph& graph = plan->graph;
+  expression::Graph& graph = plan->graph;
   const auto add = [&](const std::string& name, std::vector<int> shape, std::span<const NodeId> nodes) {
     ParameterBlock block;
     block.name = name + ".data_units";
