@@ -40,7 +40,8 @@ TEST(Angle, IsThatOfTheMathLibrary) {
   for (int i = 0; i < 200'000; ++i) {
     const double x = normal(random) * (i % 2 ? 1 : std::pow(10, power(random))),
                  y = normal(random) * (i % 4 > 1 ? 1 : std::pow(10, power(random)));
-    const double expected = std::atan2(y, x);
+    double expected = std::atan2(y, x);
+    if (expected == -kPi) expected = kPi;  // of a y that is too small for an angle above -pi
     ASSERT_NEAR(device::angle_of(x, y), expected, 4.5e-16 * std::abs(expected)) << x << ' ' << y;
   }
   EXPECT_EQ(device::angle_of(-1, 0), kPi);
@@ -55,11 +56,11 @@ TEST(Angle, DirectionsAndDifferencesAreThoseOfTheMathLibrary) {
   for (int i = -1000; i <= 1000; ++i) {
     const double a = i * kPi / 1000;
     const device::Direction d = device::direction_of(a);
-    EXPECT_NEAR(d.x, std::cos(a), 3e-16);
-    EXPECT_NEAR(d.y, std::sin(a), 3e-16);
+    EXPECT_NEAR(d.x, std::cos(a), 6e-16);
+    EXPECT_NEAR(d.y, std::sin(a), 6e-16);
     const device::FromMean f = device::from_mean(a, 0.7);
-    EXPECT_NEAR(f.cosine_less_1, std::cos(a - 0.7) - 1, 4e-16);
-    EXPECT_NEAR(f.sine, std::sin(a - 0.7), 6e-16);
+    EXPECT_NEAR(f.cosine_less_1, std::cos(a - 0.7) - 1, 9e-16);
+    EXPECT_NEAR(f.sine, std::sin(a - 0.7), 9e-16);
   }
   EXPECT_NEAR(device::from_mean(0.7 + 1e-9, 0.7).cosine_less_1 / -0.5e-18, 1, 1e-6) << "no digits cancel";
 }

@@ -75,6 +75,10 @@ std::size_t BatchEvaluation::part_bytes() const {
   return static_cast<std::size_t>(bytes_of_row_ * rows_ * device::kBatchThreads);
 }
 
+std::size_t BatchEvaluation::streamed_bytes() const {
+  return static_cast<std::size_t>(device::kStreamedColumns * bytes_of_real_ * rows_ * device::kBatchThreads);
+}
+
 void BatchEvaluation::choose_rows(const DeviceLikelihood& likelihood, bool together) {
   rows_ = likelihood.rows_per_thread;
   if (!together) return;
@@ -94,26 +98,42 @@ void BatchEvaluation::choose_rows(const DeviceLikelihood& likelihood, bool toget
 
 BatchEvaluation::BatchEvaluation(const DeviceLikelihood& likelihood, const device::ChainWorkView& work,
                                  bool component, int num_chains, int num_multiprocessors)
-    : bytes_of_row_(likelihood.sizes.num_columns * bytes_of(likelihood)),
+    : bytes_of_real_(bytes_of(likelihood)),
+      bytes_of_row_(likelihood.sizes.num_columns * bytes_of(likelihood)),
       coefficient_bytes_(static_cast<std::size_t>(likelihood.sizes.num_coefficients * bytes_of(likelihood))) {
   choose_rows(likelihood, likelihood.sums_products && work.uniform && !component && num_chains > 1);
   if (rows_ == 0) return;
   num_parts_ = work.max_tiles * (device::kTileRows / (rows_ * device::kBatchThreads));
   const bool streamed = rows_come_ == BatchRows::streamed;
-  const int blocks = !streamed                   ? device::kBatchBlocks
-                     : bytes_of(likelihood) == 4 ? device::kStreamedBatchBlocks<4>
-                                                 : device::kStreamedBatchBlocks<8>;
-  blocks_at_once_ = static_cast<long>(blocks) * num_multiprocessors;
-  const std::size_t fixed = static_shared_bytes(component);
-  const std::size_t of_block = kSharedOfAll / static_cast<std::size_t>(blocks) - kSharedBesides;
-  shared_ahead_ = of_block > fixed ? of_block - fixed : 0;
   const auto at_once = static_cast<std::size_t>(chains_at_once_);
+  const std::size_t fixed = static_shared_bytes(component);
+  // Dynamic shared memory of a block where a multiprocessor holds so many.
+  const auto shared_of = [&](int blocks) {
+    const std::size_t of_block = kSharedOfAll / static_cast<std::size_t>(blocks) - kSharedBesides;
+    return of_block > fixed ? of_block - fixed : 0;
+  };
+  int blocks = !streamed                   ? device::kBatchBlocks
+               : bytes_of(likelihood) == 4 ? device::kStreamedBatchBlocks<4>
+                                           : device::kStreamedBatchBlocks<8>;
+  if (streamed) {
+    const std::size_t least = at_once * coefficient_bytes_ + streamed_bytes() + 16;
+    while (blocks > 1 && shared_of(blocks) < least) --blocks;
+    if (shared_of(blocks) < least) {
+      rows_ = 0;
+      return;
+    }
+  }
+  blocks_at_once_ = static_cast<long>(blocks) * num_multiprocessors;
+  shared_ahead_ = shared_of(blocks);
   const auto most_of = [&](std::size_t bytes) {
     const std::size_t chains = bytes / (coefficient_bytes_ * at_once) * at_once;
     return std::clamp(static_cast<int>(chains), 1, device::kBatchChains);
   };
   most_chains_ = most_of(kMostShared);
-  if (streamed) return;
+  if (streamed) {
+    most_chains_ = most_of(std::min(kMostShared, shared_ahead_ - streamed_bytes() - 16));
+    return;
+  }
   // Rows come ahead where blocks have several parts to go through, and the kernel has registers for it: where
   // more than one of these holds it spills, or takes a tenth longer.
   constexpr int kFewRegisters = 8;  // of rows: few columns
@@ -165,10 +185,14 @@ void BatchEvaluation::launch(device::BatchView view, Stream stream) const {
   const auto chains = static_cast<std::size_t>((grid.chains_per_block + chains_at_once_ - 1) /
                                                chains_at_once_ * chains_at_once_);
   std::size_t shared = chains * coefficient_bytes_;
-  if (rows_come_ == BatchRows::ahead) {
-    view.log2_run = grid.log2_run;
+  if (rows_come_ != BatchRows::loaded) {
     shared = (shared + 15) / 16 * 16;
     view.ahead_at = static_cast<int>(shared);
+  }
+  if (rows_come_ == BatchRows::streamed) {
+    shared += streamed_bytes();
+  } else if (rows_come_ == BatchRows::ahead) {
+    view.log2_run = grid.log2_run;
     view.num_places = shared + 2 * part_bytes() <= shared_ahead_ ? 2 : 1;
     shared += static_cast<std::size_t>(view.num_places) * part_bytes();
   }

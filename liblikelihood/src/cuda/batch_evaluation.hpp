@@ -36,12 +36,13 @@ class BatchEvaluation {
   /// Rows of a thread, and whether they stay in shared memory; 0 rows: there is no room for them.
   void choose_rows(const DeviceLikelihood& likelihood, bool together);
   std::size_t part_bytes() const;
+  std::size_t streamed_bytes() const;  ///< of shared memory that streamed rows go through
   Grid grid(int num_chains) const;
 
   std::unique_ptr<RuntimeKernel> kernel_;
   int rows_ = 0;  ///< of a thread
   device::BatchRows rows_come_ = device::BatchRows::loaded;
-  int bytes_of_row_;
+  int bytes_of_real_, bytes_of_row_;
   int num_parts_ = 0;  ///< of a list, at most
   int chains_at_once_ = 1, most_chains_ = 1;
   std::size_t coefficient_bytes_;

@@ -7,6 +7,7 @@
 #include "emomc/device/batch_layout.hpp"
 #include "emomc/device/overlap.cuh"
 #include "emomc/device/rows_ahead.cuh"
+#include "emomc/device/streamed_rows.cuh"
 
 namespace emomc::device {
 
@@ -49,6 +50,7 @@ struct BatchBlock {
   const BatchView& view;
   Real x[Config::streamed ? 1 : Config::dim][kRows];  ///< the thread's rows, constant indices only
   const Real* first;                                  ///< or where the first one is, if they are streamed
+  Real* streamed;                                     ///< and the shared memory that they go through
 
   /// The thread's first row of a part.
   __device__ const Real* rows_of(int tile, int part) const {
@@ -66,14 +68,14 @@ struct BatchBlock {
   }
 
   __device__ auto own_rows() const {
-    return [this](int j, Real(&values)[kRows]) {
-      if constexpr (Config::streamed) {
-        load_rows(first + j * kTileRows, values);
-      } else {
+    if constexpr (Config::streamed) {
+      return StreamedRows<Real, kRows, Config::threads>{first, streamed};
+    } else {
+      return [this](int j, Real(&values)[kRows]) {
 #pragma unroll
         for (int r = 0; r < kRows; ++r) values[r] = x[j][r];
-      }
-    };
+      };
+    }
   }
 
   /// Over the thread's rows, of which the first `num_rows` of the block's count.
@@ -99,31 +101,36 @@ __device__ __forceinline__ void sync_warps() {
 /// kBatchWarpGroups or kBatchGroups doubles in shared memory.
 template <int warps, int kAtOnce>
 __device__ __noinline__ double sum_written(const double* values, int count, double* groups) {
-  constexpr int kOfLane = kBatchGroup / 32;
+  constexpr int kRuns = kBatchGroup / 32;  // of 32 neighbours, one for each lane
   const int warp = warps > 1 ? static_cast<int>(threadIdx.x) / 32 : 0;
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const auto sum_of = [&](int group) {
-    const int first = group * kBatchGroup + lane * kOfLane;
-    double own[kOfLane];
+  // Trees over the lanes of all runs at once, then over the runs of each group; a lane gets the sum of group
+  // `first + tree_of_lane<kGroups>()`.
+  const auto sum_of = [&]<int kGroups>(int first) {
+    double own[kGroups * kRuns];
 #pragma unroll
-    for (int i = 0; i < kOfLane; ++i) own[i] = first + i < count ? __ldcg(values + first + i) : 0.0;
-    return sum_in_registers(own);
+    for (int i = 0; i < kGroups * kRuns; ++i) {
+      const int at = first * kBatchGroup + 32 * i + lane;
+      own[i] = at < count ? __ldcg(values + at) : 0.0;
+    }
+    double sum = sum_each_over_lanes(own);
+#pragma unroll
+    for (int distance = kGroups * kRuns / 2; distance >= kGroups; distance /= 2)
+      sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+    return sum;
   };
   const int num_groups = (count + kBatchGroup - 1) / kBatchGroup;
-  if (num_groups <= 1) return sum_over_lanes(sum_of(0));
+  if (num_groups <= 1) return sum_of.template operator()<1>(0);
   sync_warps<warps>();  // `groups` may still be read
   if constexpr (kAtOnce == 1) {
     for (int group = warp; group < num_groups; group += warps) {
-      const double sum = sum_over_lanes(sum_of(group));
+      const double sum = sum_of.template operator()<1>(group);
       if (lane == 0) groups[group] = sum;
     }
   } else {
 #pragma unroll 1
     for (int first = warp * kAtOnce; first < num_groups; first += warps * kAtOnce) {
-      double own[kAtOnce];
-#pragma unroll
-      for (int g = 0; g < kAtOnce; ++g) own[g] = sum_of(first + g);
-      const double sum = sum_each_over_lanes(own);
+      const double sum = sum_of.template operator()<kAtOnce>(first);
       const int group = first + tree_of_lane<kAtOnce>();
       if (lane < kAtOnce && group < num_groups) groups[group] = sum;
     }
@@ -168,8 +175,8 @@ __device__ void finish_batch_chain(const BatchView& view, int chain, int list, i
 
 /// Grid: blocks that share the parts of all positions, then groups of chains_per_block active chains. Dynamic
 /// shared memory: that many times the coefficients of a chain (a multiple of Config::at_once chains), at
-/// least kBatchFinishBytes; where rows come ahead view.ahead_at bytes, of which the coefficients are in
-/// front, and num_places parts.
+/// least kBatchFinishBytes; where rows come ahead or are streamed view.ahead_at bytes, of which the
+/// coefficients are in front, and num_places parts, or StreamedRows::kBytes.
 template <class Config>
 __global__ void __launch_bounds__(Config::threads, Config::blocks)
     batch_kernel(const __grid_constant__ BatchView view) {
@@ -192,6 +199,7 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
   const auto list_of = [&](int chain) { return Config::uniform ? 0 : view.list_of_chain[chain]; };
 
   Block block{view};
+  if constexpr (Config::streamed) block.streamed = reinterpret_cast<Real*>(batch_memory + view.ahead_at);
   int loaded = kNoTile, num_rows = 0;
   const auto load = [&](int tile, int part) {
     block.load(tile, part);

@@ -31,6 +31,8 @@ inline constexpr int kBatchThreads = 128;
 inline constexpr int kBatchBlocks = 4;
 template <int kRealBytes>
 inline constexpr int kStreamedBatchBlocks = kRealBytes == 4 ? 3 : 2;
+/// Columns of streamed rows that a thread has in shared memory or on their way there.
+inline constexpr int kStreamedColumns = 16;
 /// Chains whose sums of products a thread computes together, where rows are in registers.
 inline constexpr int kBatchAtOnce = 4;
 /// Chains of a block, at most.
@@ -53,8 +55,9 @@ struct BatchView {
   const int* active;     ///< [num_active] chains; null: the first ones
   int num_active, chains_per_block;
   int num_positions;  ///< tiles of the longest list
-  // Where rows come ahead: bytes of shared memory in front of them, how many parts may be on their way, and
-  // how many neighbouring ones a block takes in turn and sums by itself (1 << log2_run).
+  // Where rows come ahead or are streamed: bytes of shared memory in front of them; where they come ahead,
+  // how many parts may be on their way, and how many neighbouring ones a block takes in turn and sums by
+  // itself (1 << log2_run).
   int ahead_at, num_places, log2_run;
   const int *list_of_chain, *first_tile, *tiles, *first_segment, *segment_first;
   const double* num_rows;    ///< [num_lists]

@@ -147,6 +147,8 @@ EMOMC_INLINE void add_products(const T* coefficients, int stride, const Rows& ro
     for (; k < kCount; ++k)
       for (int i = 0; i < kChains; ++i)
         add_one_product<R>(coefficients[i * stride + kCoefficient + k], rows.column(kColumn + k), sums[i]);
+  } else if constexpr (requires { Rows::kStreamed; }) {
+    rows.template add_products<kCoefficient, kColumn, kCount>(coefficients, stride, sums);
   } else {
     EMOMC_UNROLL_PRODUCTS
     for (int k = 0; k < kCount; ++k) {

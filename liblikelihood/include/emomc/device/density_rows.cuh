@@ -87,7 +87,8 @@ struct DensityRows {
                                         const Real (&value)[R]) const {
     double values[R];
 #pragma unroll
-    for (int r = 0; r < R; ++r) values[r] = all_count || r < rows.count ? static_cast<double>(value[r]) : 0.0;
+    for (int r = 0; r < R; ++r)
+      values[r] = static_cast<double>(all_count || r < rows.count ? value[r] : Real(0));
     return sum_in_registers(values);
   }
   template <int R, class Real>

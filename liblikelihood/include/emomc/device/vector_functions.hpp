@@ -96,12 +96,14 @@ EMOMC_INLINE float absolute(float x) { return float_of(bits_of(x) & 0x7fffffffu)
 /// The exponent is halved, as 2^128 is no number; below -87 it is 2^-126 or less, which is 0 here.
 EMOMC_INLINE float exp(float x) {
 #ifdef __CUDA_ARCH__
-  // The instruction for 2^t, whose error is 2^-22.5, and to first order what the rounding of t lost.
-  const float t = x * 1.44269504f;
-  const float lost = EMOMC_FMAF(x, 1.44269504f, -t) + x * 1.92596299e-8f;
-  float power;
-  asm("ex2.approx.f32 %0, %1;" : "=f"(power) : "f"(t));
-  return lost == lost ? power * EMOMC_FMAF(0.693147181f, lost, 1.0f) : power;  // infinities have no rest
+  // The instruction for 2^t, whose error is 2^-22.5, and to first order what the rounding of t lost. The
+  // power is 0 or infinite where that is no number or below -1, and keeps its sign.
+  float t, power, rest;
+  asm("mul.f32 %0, %1, 0f3FB8AA3B;" : "=f"(t) : "f"(x));  // in C++ -t would be another product
+  const float lost = EMOMC_FMAF(x, 1.92596299e-8f, EMOMC_FMAF(x, 1.44269504f, -t));
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(t));
+  asm("max.f32 %0, %1, 0fBF800000;" : "=f"(rest) : "f"(lost));
+  return power * EMOMC_FMAF(0.693147181f, rest, 1.0f);
 #else
   constexpr float kLargest = 89, kSmallest = -87.6f, kShift = 0x1.8p23f;
   constexpr float kLn2High = 0x1.62e4p-1f, kLn2Low = 0x1.7f7d1cp-20f;

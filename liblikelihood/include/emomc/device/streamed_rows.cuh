@@ -1,0 +1,95 @@
+// Rows that go through shared memory a few columns at a time, for sums of products of many columns, where
+// registers have no room for the rows and a cache is too far away to wait for each column.
+#ifndef EMOMC_DEVICE_STREAMED_ROWS_CUH
+#define EMOMC_DEVICE_STREAMED_ROWS_CUH
+
+#include "emomc/device/batch_layout.hpp"
+#include "emomc/device/density.hpp"
+#include "emomc/device/rows_ahead.cuh"
+
+namespace emomc::device {
+
+/// A thread's R rows. A thread copies what it alone reads, so that no barrier is needed.
+template <class Real, int R, int kThreads>
+struct StreamedRows {
+  static constexpr bool kStreamed = true;
+  static constexpr int kStep = 16 / static_cast<int>(sizeof(Real));  ///< columns of a group of copies
+  static constexpr int kGroups = kStreamedColumns / kStep;           ///< that shared memory holds
+  static constexpr int kAhead = kGroups - 1;                         ///< that may be on their way
+  static constexpr int kBytes = kStreamedColumns * kThreads * R * static_cast<int>(sizeof(Real));
+
+  const Real* first;  ///< the thread's first row, in column 0 of its tile
+  Real* shared;       ///< of the block, kBytes aligned to 16
+
+  __device__ void operator()(int j, Real (&values)[R]) const { load_rows(first + j * kTileRows, values); }
+
+  /// sums[i][r] += the products of kCount coefficients of vector i with as many columns of row r, one after
+  /// the other. The first columns are those before a coefficient whose address is a multiple of 16 bytes.
+  template <int kCoefficient, int kColumn, int kCount, int kChains>
+  __device__ void add_products(const Real* coefficients, int stride, Real (&sums)[kChains][R]) const {
+    constexpr int kBefore = (kStep - kCoefficient % kStep) % kStep;
+    constexpr int kHead = kBefore < kCount ? kBefore : kCount;
+    constexpr int kFull = (kCount - kHead) / kStep, kTail = kCount - kHead - kFull * kStep;
+    constexpr int kLast = kFull + 1;  // group 0 is the head, then the full ones, then the tail
+    const auto begin = [&](int group) {
+      if (group <= kLast) {
+        const int column = kColumn + (group == 0 ? 0 : kHead + (group - 1) * kStep);
+        const int count = group == 0 ? kHead : group == kLast ? kTail : kStep;
+#pragma unroll
+        for (int c = 0; c < kStep; ++c)
+          if (c < count)
+            begin_copy<R* static_cast<int>(sizeof(Real))>(place(group, c), first + (column + c) * kTileRows);
+      }
+      end_copies();
+    };
+    const auto wait = [] { asm volatile("cp.async.wait_group %0;" ::"n"(kAhead - 1) : "memory"); };
+    const auto add_one = [&](int group, int c, int coefficient) {
+      Real x[R];
+      load_rows(place(group, c), x);
+#pragma unroll
+      for (int i = 0; i < kChains; ++i) {
+        const Real own = coefficients[i * stride + coefficient];
+#pragma unroll
+        for (int r = 0; r < R; ++r) sums[i][r] = fused(own, x[r], sums[i][r]);
+      }
+    };
+#pragma unroll
+    for (int group = 0; group < kAhead; ++group) begin(group);
+    wait();
+#pragma unroll
+    for (int c = 0; c < kHead; ++c) add_one(0, c, kCoefficient + c);
+    begin(kAhead);
+#pragma unroll 1
+    for (int group = 1; group < kLast; ++group) {
+      wait();
+      Real x[kStep][R];
+#pragma unroll
+      for (int c = 0; c < kStep; ++c) load_rows(place(group, c), x[c]);
+      const Real* of_group = coefficients + kCoefficient + kHead + (group - 1) * kStep;
+#pragma unroll
+      for (int i = 0; i < kChains; ++i) {
+        Real own[kStep];
+        load_rows(of_group + i * stride, own);
+#pragma unroll
+        for (int c = 0; c < kStep; ++c)
+#pragma unroll
+          for (int r = 0; r < R; ++r) sums[i][r] = fused(own[c], x[c][r], sums[i][r]);
+      }
+      begin(group + kAhead);
+    }
+    wait();
+#pragma unroll
+    for (int c = 0; c < kTail; ++c) add_one(kLast, c, kCoefficient + kHead + kFull * kStep + c);
+    wait_for_copies();  // the last groups are empty
+  }
+
+ private:
+  __device__ Real* place(int group, int c) const {
+    const int slot = group % kGroups * kStep + c;
+    return shared + (slot * kThreads + static_cast<int>(threadIdx.x)) * R;
+  }
+};
+
+}  // namespace emomc::device
+
+#endif  // EMOMC_DEVICE_STREAMED_ROWS_CUH
