@@ -12,6 +12,8 @@ import argparse
 import json
 import statistics
 import subprocess
+import sys
+import time
 
 FORMS = ("launched", "ahead", "in_turn", "lines", "wide", "teams")
 MODELS = {"diagonal": [], "full": ["--covariance", "full"], "double": ["--precision", "double"]}
@@ -41,12 +43,14 @@ def main():
     parser.add_argument("--json")
     a = parser.parse_args()
     rows_of_table = []
+    begun = time.monotonic()
     print(f"{'model':<9}{'kind':<6}{'rows':>8}{'chains':>7}  " + "".join(f"{form:>10}" for form in FORMS) +
           f"{'the rule':>10}{'/ least':>9}")
     for model in a.models.split(","):
         times, rule = {}, {}
         for _ in range(a.rounds):
             for kernels in ("fastest", *FORMS):
+                print(f"{time.monotonic() - begun:.0f} s: {model}, {kernels}", file=sys.stderr, flush=True)
                 for size, (time, ran) in bench(a.emomc, kernels, MODELS[model], a.rows, a.chains, a.seconds):
                     if kernels == "fastest":
                         rule[size] = ran

@@ -86,9 +86,13 @@ struct DensityRows {
   __device__ __forceinline__ double sum(const Real*, const RowsInMemory<Real>& rows, bool all_count,
                                         const Real (&value)[R]) const {
     double values[R];
+    if (all_count) {  // of nearly all parts
 #pragma unroll
-    for (int r = 0; r < R; ++r)
-      values[r] = static_cast<double>(all_count || r < rows.count ? value[r] : Real(0));
+      for (int r = 0; r < R; ++r) values[r] = static_cast<double>(value[r]);
+    } else {
+#pragma unroll
+      for (int r = 0; r < R; ++r) values[r] = r < rows.count ? static_cast<double>(value[r]) : 0.0;
+    }
     return sum_in_registers(values);
   }
   template <int R, class Real>

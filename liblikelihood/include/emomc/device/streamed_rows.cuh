@@ -33,12 +33,11 @@ struct StreamedRows {
     constexpr int kLast = kFull + 1;  // group 0 is the head, then the full ones, then the tail
     const auto begin = [&](int group) {
       if (group <= kLast) {
-        const int column = kColumn + (group == 0 ? 0 : kHead + (group - 1) * kStep);
         const int count = group == 0 ? kHead : group == kLast ? kTail : kStep;
+        const Real* from = first + (kColumn + (group == 0 ? 0 : kHead + (group - 1) * kStep)) * kTileRows;
 #pragma unroll
         for (int c = 0; c < kStep; ++c)
-          if (c < count)
-            begin_copy<R* static_cast<int>(sizeof(Real))>(place(group, c), first + (column + c) * kTileRows);
+          if (c < count) begin_copy<R* static_cast<int>(sizeof(Real))>(place(group, c), from + c * kTileRows);
       }
       end_copies();
     };
@@ -59,8 +58,7 @@ struct StreamedRows {
 #pragma unroll
     for (int c = 0; c < kHead; ++c) add_one(0, c, kCoefficient + c);
     begin(kAhead);
-#pragma unroll 1
-    for (int group = 1; group < kLast; ++group) {
+    const auto add_full = [&](int group) {
       wait();
       Real x[kStep][R];
 #pragma unroll
@@ -75,6 +73,23 @@ struct StreamedRows {
 #pragma unroll
           for (int r = 0; r < R; ++r) sums[i][r] = fused(own[c], x[c][r], sums[i][r]);
       }
+    };
+    // While a full group comes behind those that are on their way; then the others, whose numbers are
+    // constants.
+    constexpr int kSteady = kFull > kAhead ? kFull - kAhead : 0;
+    const Real* from = first + (kColumn + kHead + kAhead * kStep) * kTileRows;
+#pragma unroll 1
+    for (int group = 1; group <= kSteady; ++group) {
+      add_full(group);
+#pragma unroll
+      for (int c = 0; c < kStep; ++c)
+        begin_copy<R* static_cast<int>(sizeof(Real))>(place(group + kAhead, c), from + c * kTileRows);
+      end_copies();
+      from += kStep * kTileRows;
+    }
+#pragma unroll
+    for (int group = kSteady + 1; group <= kFull; ++group) {
+      add_full(group);
       begin(group + kAhead);
     }
     wait();

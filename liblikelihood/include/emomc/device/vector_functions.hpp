@@ -162,8 +162,7 @@ EMOMC_INLINE float log1p_of_fraction(float e) {
   return e * p;
 }
 EMOMC_INLINE float log1p_exp(float x) {
-  const float value = larger(x, 0.0f) + log1p_of_fraction(exp(-absolute(x)));
-  return x == x ? value : x;
+  return larger(x, 0.0f) + log1p_of_fraction(exp(-absolute(x)));  // of no number no number
 }
 EMOMC_INLINE float log_inv_logit(float x) { return -log1p_exp(-x); }
 EMOMC_INLINE float log1m_inv_logit(float x) { return -log1p_exp(x); }
