@@ -51,14 +51,14 @@ def main():
         for _ in range(a.rounds):
             for kernels in ("fastest", *FORMS):
                 print(f"{time.monotonic() - begun:.0f} s: {model}, {kernels}", file=sys.stderr, flush=True)
-                for size, (time, ran) in bench(a.emomc, kernels, MODELS[model], a.rows, a.chains, a.seconds):
+                for size, (taken, ran) in bench(a.emomc, kernels, MODELS[model], a.rows, a.chains, a.seconds):
                     if kernels == "fastest":
                         rule[size] = ran
-                    if time is not None:
-                        times.setdefault(size, {}).setdefault(kernels, []).append(time)
+                    if taken is not None:
+                        times.setdefault(size, {}).setdefault(kernels, []).append(taken)
         for size, by_form in sorted(times.items()):
             of = {form: statistics.median(measured) for form, measured in by_form.items()}
-            least = min(time for form, time in of.items() if form in FORMS)
+            least = min(of[form] for form in FORMS if form in of)
             kind, rows, chains = size
             print(f"{model:<9}{kind:<6}{rows:>8}{chains:>7}  " +
                   "".join(f"{of[form]:>10.4g}" if form in of else f"{'-':>10}" for form in FORMS) +
