@@ -50,8 +50,8 @@ ChainRunner::ChainRunner(LikelihoodEngine& engine, std::span<const Target> targe
   if (options.tempering.is_on()) {
     std::vector<std::uint64_t> ids;
     for (const ChainPlan& plan : plans) ids.push_back(plan.id);
-    exchanges_.emplace(options.tempering, std::move(ids), options.seed,
-                       exchange_interval(options.tempering, blocks_));
+    exchanges_ = std::make_unique<Exchanges>(options.tempering, std::move(ids), options.seed,
+                                             exchange_interval(options.tempering, blocks_));
   }
   if (blocks_.traits.gradient) {
     trajectories_ = make_trajectories(proposal.kind, engine, *ensemble_, record_);

@@ -98,8 +98,8 @@ class ChainRunner {
   std::unique_ptr<Trajectories> trajectories_;  ///< null for other kinds
   std::optional<TrajectoryCounts> counts_;      ///< of trajectories_
   std::unique_ptr<SegmentRunner> segments_;
-  std::optional<Exchanges> exchanges_;  ///< with tempering
-  std::vector<double> cold_;            ///< draws of the cold rung, to be handed over
+  std::unique_ptr<Exchanges> exchanges_;  ///< null without tempering
+  std::vector<double> cold_;              ///< draws of the cold rung, to be handed over
   std::vector<DrawStatistics> cold_statistics_;
   std::int64_t step_ = 0;
   std::uint64_t evaluations_ = 0;  ///< of other kinds

@@ -87,7 +87,12 @@ RungMoments moments_of(std::span<const double> x) {
 Weights weights_of(const std::vector<double>& betas, const std::vector<std::size_t>& rungs, std::size_t at) {
   const double colder = at > 0 ? betas[rungs[at - 1]] - betas[rungs[at]] : 0,
                warmer = at + 1 < rungs.size() ? betas[rungs[at]] - betas[rungs[at + 1]] : 0;
-  return {0.5 * (warmer + colder), (colder * colder - warmer * warmer) / 12, colder, warmer};
+  // The likelihood's variance over the prior may be infinite, so the stretch next to it has no correction.
+  const bool next_is_prior = at + 1 < rungs.size() && betas[rungs[at + 1]] == 0;
+  const double corrected_colder = betas[rungs[at]] == 0 ? 0 : colder,
+               corrected_warmer = next_is_prior ? 0 : warmer;
+  return {0.5 * (warmer + colder),
+          (corrected_colder * corrected_colder - corrected_warmer * corrected_warmer) / 12, colder, warmer};
 }
 
 double integral(const std::vector<double>& betas, const std::vector<RungMoments>& moments,

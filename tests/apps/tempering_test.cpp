@@ -202,7 +202,7 @@ TEST(TemperedRun, DiagnoseNamesTemperingWhereChainsSitInModesOfTheirOwn) {
   EXPECT_EQ(plain.exit_code, 1);
   EXPECT_NE(plain.out.find("sampler.tempering.rungs"), std::string::npos) << plain.out;
   ASSERT_EQ(
-      folder.run("run run.yaml -q --output rungs --set sampler.tempering.rungs=8 --set sampler.draws=4000")
+      folder.run("run run.yaml -q --output rungs --set sampler.tempering.rungs=8 --set sampler.draws=2500")
           .exit_code,
       0);
   const auto tempered = folder.run("diagnose rungs");

@@ -3,7 +3,7 @@
 tests/apps/tempering_test.cpp.
 
     pip install dynesty==3.1.0 numpy scipy
-    python make_galaxies_evidence.py configs/galaxies.csv out.json
+    python make_galaxies_evidence.py configs/galaxies.csv out.json [K...]
 
 The priors are those of configs/galaxies.yaml with dirichlet 1, the scale floor included. Means are order statistics of
 the prior, because priors are exchangeable: the evidence is that of unordered components, and K! modes become one.
@@ -14,7 +14,7 @@ from math import erf, sqrt
 
 import dynesty
 import numpy as np
-from scipy.special import logsumexp, ndtri
+from scipy.special import ndtri
 
 FLOOR = 0.001  # of the column's sd
 
@@ -37,7 +37,9 @@ def evidence(rows, components, seed):
     def log_likelihood(theta):
         weights, means, scales = theta.reshape(3, components)
         terms = np.log(weights) - np.log(scales) - 0.5 * ((rows[:, None] - means) / scales) ** 2
-        return float(np.sum(logsumexp(terms, axis=1)) - 0.5 * len(rows) * np.log(2 * np.pi))
+        top = terms.max(axis=1)
+        sums = np.exp(terms - top[:, None]).sum(axis=1)
+        return float(np.log(sums).sum() + top.sum() - 0.5 * len(rows) * np.log(2 * np.pi))
 
     sampler = dynesty.NestedSampler(log_likelihood, transform, 3 * components, nlive=1000, sample="rwalk",
                                     rstate=np.random.default_rng(seed))
@@ -49,7 +51,7 @@ def evidence(rows, components, seed):
 def main():
     rows = np.genfromtxt(sys.argv[1], delimiter=",", skip_header=1)
     found = []
-    for components in range(2, 7):
+    for components in [int(k) for k in sys.argv[3:]] or range(2, 7):
         value, error, calls = evidence(rows, components, components)
         found.append({"components": components, "log_evidence": value, "standard_error": error, "evaluations": calls})
         print(found[-1], flush=True)

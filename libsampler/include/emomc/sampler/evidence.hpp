@@ -23,10 +23,11 @@ struct Evidence {
   EvidenceEstimate stepping_stones;
   /// Thermodynamic integration: the integral of E_beta[log L] over beta by the trapezoidal rule with the
   /// derivatives at the ends, which are variances (Friel, Hurn and Wyse 2014, "Improving power posterior
-  /// estimation of statistical evidence").
+  /// estimation of statistical evidence"), but for the stretch next to the prior, over which the variance may
+  /// be infinite.
   EvidenceEstimate thermodynamic;
-  /// About the error of that rule, by which powers are too few: the difference from its value with every other
-  /// rung.
+  /// About the error of that rule, by which powers are too few: the difference from its value with every
+  /// other rung.
   double rule_error = 0;
   /// Sums of the smaller and of the larger mean of each stretch, between which the integral lies, because the
   /// mean increases with beta; what these bounds leave open is the rule's, not the chains'.
