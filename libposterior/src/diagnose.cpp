@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "diagnose_checks.hpp"
+#include "emomc/posterior/tempering_report.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "foreign_labels.hpp"
 
@@ -32,6 +33,7 @@ class Judge {
     check_input();
     check_divergences();
     check_sampler(run_, findings_);
+    if (run_.facts.tempering) check_exchanges(*run_.facts.tempering, draws_.num_chains(), findings_);
     check_data(run_, findings_);
     std::stable_sort(findings_.begin(), findings_.end(),
                      [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
@@ -131,6 +133,30 @@ class Judge {
                        apart.size() == 1 ? "lies" : "lie", centre, sd);
   }
 
+  // Whether each chain stays where few others are: their means differ by more than they move.
+  bool are_in_modes_of_their_own(std::size_t q) const {
+    double within = 0, between = 0, mean = 0;
+    const auto chains = static_cast<double>(draws_.num_chains());
+    for (std::size_t c = 0; c < draws_.num_chains(); ++c) mean += chain_mean(q, c) / chains;
+    for (std::size_t c = 0; c < draws_.num_chains(); ++c) {
+      within += chain_sd(q, c) * chain_sd(q, c) / chains;
+      between += (chain_mean(q, c) - mean) * (chain_mean(q, c) - mean) / (chains - 1);
+    }
+    return between > within;
+  }
+
+  std::string way_to_meet(std::size_t q, double rhat) const {
+    if (!(rhat > 1.1)) return "run longer: more draws, or a larger thin at the same number of draws";
+    const std::string others =
+        "other starts (sampler.init), a longer warm-up, split_merge or more chains help them to meet";
+    if (is_foreign() || run_.facts.tempering || !are_in_modes_of_their_own(q))
+      return "the chains are in different places: look at their traces; " + others;
+    return "each chain seems to sit in a mode of its own, so there may be more that none has found: "
+           "--set sampler.tempering.rungs=12 lets chains pass between modes in proportion to their mass "
+           "(docs/tempering.md); " +
+           others;
+  }
+
   void report(const FailedQuantities& found, const std::string& kind) {
     if (!found.rhat.empty()) {
       std::vector<std::string> names;
@@ -145,10 +171,7 @@ class Judge {
         text += fmt::format("; chance alone gives up to {:.3f} in the first of these", bound);
       const std::string apart = chains_apart(worst, rhat > 1.1 ? kFarApart : kSomeDistance);
       if (!apart.empty()) text += "; in " + run_.quantity_labels[worst] + " " + apart;
-      add(Severity::problem, "rhat", text,
-          rhat > 1.1 ? "the chains are in different places: look at their traces; other starts "
-                       "(sampler.init), a longer warm-up, split_merge or more chains help them to meet"
-                     : "run longer: more draws, or a larger thin at the same number of draws");
+      add(Severity::problem, "rhat", text, way_to_meet(worst, rhat));
     }
     if (!found.trend.empty()) report_trend(found.trend);
     if (!found.ess.empty()) {

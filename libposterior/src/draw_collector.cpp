@@ -20,6 +20,12 @@ DrawCollector::DrawCollector(const RunConfig& config, const RunSetup& setup,
     chain.proposed = chain.accepted;
     chains_.push_back(std::move(chain));
   }
+  for (int rung = 1; rung < config.sampler.tempering.rungs; ++rung)
+    for (std::size_t c = 0; c < setup.plans.size(); ++c) {
+      ChainDraws draws = chains_[c];
+      draws.header = rung_header(config, setup, c, rung);
+      rungs_.push_back(std::move(draws));
+    }
 }
 
 void DrawCollector::on_draws(const DrawBatch& draws) {
@@ -32,6 +38,20 @@ void DrawCollector::on_draws(const DrawBatch& draws) {
     if (statistics) chain.statistics.push_back(*statistics);
     ++chain.num_draws;
   });
+}
+
+void DrawCollector::on_rungs(const RungBatch& draws) {
+  for_each_of_rungs(written_, draws, chains_.size(), [&](std::size_t c, const DrawView& draw) {
+    ChainDraws& rung = rungs_[c - chains_.size()];
+    rung.steps.push_back(draw.step);
+    rung.log_prior.push_back(draw.log_prior);
+    rung.log_likelihood.push_back(draw.log_likelihood);
+    ++rung.num_draws;
+  });
+}
+
+RungDraws DrawCollector::rung_draws(const SamplerState& state) const {
+  return rung_draws_of(chains_, rungs_, tempering_summary(state));
 }
 
 Continue DrawCollector::on_progress(const Progress& progress) {
@@ -49,7 +69,11 @@ Decision DrawCollector::on_decision(std::int64_t /*num_draws*/) {
 
 void DrawCollector::on_longer_warmup(std::int64_t end) {
   end_.begin_longer_warmup(end);
-  for (ChainDraws& chain : chains_) {
+  std::vector<ChainDraws*> all;
+  for (auto* part : {&chains_, &rungs_})
+    for (ChainDraws& chain : *part) all.push_back(&chain);
+  for (ChainDraws* each : all) {
+    ChainDraws& chain = *each;
     chain.header.warmup = end;
     if (config_.output.keep_warmup) continue;
     chain.num_left_out += chain.num_draws;
@@ -83,10 +107,11 @@ std::vector<ChainDraws> DrawCollector::take_chains() { return std::move(chains_)
 void DrawCollector::set_acceptance(const SamplerState& state) {
   if (state.step <= end_.warmup_end()) return;
   const auto num_blocks = static_cast<std::ptrdiff_t>(state.num_blocks);
-  for (std::size_t c = 0; c < chains_.size(); ++c) {
+  for (std::size_t c = 0; c < chains_.size() + rungs_.size(); ++c) {
+    ChainDraws& chain = c < chains_.size() ? chains_[c] : rungs_[c - chains_.size()];
     const auto first = static_cast<std::ptrdiff_t>(c) * num_blocks;
-    chains_[c].accepted.assign(state.accepted.begin() + first, state.accepted.begin() + first + num_blocks);
-    chains_[c].proposed.assign(state.proposed.begin() + first, state.proposed.begin() + first + num_blocks);
+    chain.accepted.assign(state.accepted.begin() + first, state.accepted.begin() + first + num_blocks);
+    chain.proposed.assign(state.proposed.begin() + first, state.proposed.begin() + first + num_blocks);
   }
 }
 

@@ -19,6 +19,7 @@ class DrawCollector final : public DrawHandler {
                 std::function<bool(const Progress&)> on_progress);
 
   void on_draws(const DrawBatch& draws) override;
+  void on_rungs(const RungBatch& draws) override;
   Continue on_progress(const Progress& progress) override;
   Decision on_decision(std::int64_t num_draws) override;
   void on_longer_warmup(std::int64_t end) override;
@@ -28,6 +29,8 @@ class DrawCollector final : public DrawHandler {
   /// The draws of each chain after warm-up.
   std::int64_t num_draws() const;
   const RunEnd& end() const { return end_; }
+  /// The log likelihoods of all rungs of a run with tempering that ended in `state`.
+  RungDraws rung_draws(const SamplerState& state) const;
   /// The chains; the object has none afterwards.
   std::vector<ChainDraws> take_chains();
   /// Puts the counts of accepted and proposed moves into the chains.
@@ -41,6 +44,7 @@ class DrawCollector final : public DrawHandler {
   std::function<bool(const Progress&)> tell_;
   std::chrono::steady_clock::time_point started_;
   std::vector<ChainDraws> chains_;
+  std::vector<ChainDraws> rungs_;  ///< of the other rungs, in the order of tempered_plans()
   WrittenDraws written_;
   RunEnd end_;
   std::optional<double> warmup_seconds_, sampling_seconds_;

@@ -103,6 +103,13 @@ ComponentCaches caches_that_fit(const LikelihoodEngine& engine, const Target& ta
 
 namespace {
 
+// With their rungs.
+int num_chains_of(const RunConfig& config) {
+  constexpr int kMostChains = 1 << 30;
+  const auto all = static_cast<std::int64_t>(config.sampler.chains) * config.sampler.tempering.rungs;
+  return static_cast<int>(std::min<std::int64_t>(all, kMostChains));
+}
+
 // Refuses an order by the name of a column that is not the first.
 void check_order(const RunConfig& config, const std::vector<std::string>& columns) {
   const std::string& name = config.order_column;
@@ -123,8 +130,8 @@ void check_order(const RunConfig& config, const std::vector<std::string>& column
 // system may grant such an allocation and kill the process later.
 void refuse_too_many_chains(const RunConfig& config, const RunSetup& setup) {
   const double numbers = setup.target->dim() + setup.target->dim_unconstrained();
-  const double bytes =
-      4 * sizeof(double) * numbers * config.sampler.chains;  // current, proposed, and two records
+  const double chains = static_cast<double>(config.sampler.chains) * config.sampler.tempering.rungs;
+  const double bytes = 4 * sizeof(double) * numbers * chains;  // current, proposed, and two records
   const auto free = static_cast<double>(make_host_device()->free_bytes());
   if (bytes <= free) return;
   throw InputError("sampler.chains: " + std::to_string(config.sampler.chains) + " chains of " +
@@ -147,8 +154,8 @@ namespace {
 /// Data, likelihood, engine and target of a likelihood of the user's own.
 void set_up_expression(const RunConfig& config, const Table* table, Backend backend, RunSetup& setup) {
   LoadedExpression own =
-      table ? prepare_expression(*table, config.likelihood.expression, backend, config.sampler.chains)
-            : load_expression(config.data, config.likelihood.expression, backend, config.sampler.chains);
+      table ? prepare_expression(*table, config.likelihood.expression, backend, num_chains_of(config))
+            : load_expression(config.data, config.likelihood.expression, backend, num_chains_of(config));
   setup.loaded = std::move(own.loaded);
   setup.expression = std::move(own.expression);
   setup.backend = own.backend;
@@ -173,7 +180,7 @@ void set_up_model(const RunConfig& config, const Table* table, Backend backend, 
   if (!config.data.standardize)
     setup.log_prior_offset =
         log_prior_offset(config.prior, model_layout(setup.model, data.dim), setup.loaded.units);
-  setup.backend = resolve_backend(backend, setup.model, data, config.sampler.chains);
+  setup.backend = resolve_backend(backend, setup.model, data, num_chains_of(config));
   setup.device = make_device(setup.backend);
   setup.engine = make_engine(setup.backend, setup.model, config.likelihood.precision, data, *setup.device,
                              config.threads);
@@ -214,13 +221,17 @@ RunSetup set_up(const RunConfig& config, const Table* table, const std::optional
   setup.proposal_why = std::move(choice.why);
   for (int chain = 0; chain < config.sampler.chains; ++chain)
     setup.plans.push_back({static_cast<std::uint64_t>(chain), {0}, 1.0, 0});
+  const Tempering& tempering = config.sampler.tempering;
+  check_tempering(tempering);
+  const std::vector<ChainPlan> all = tempered_plans(setup.plans, tempering);
   proposal_block_names(setup.proposal, *setup.target);  // throws if no parameter is free
-  check_proposal(setup.proposal, *setup.target, setup.plans);
+  check_proposal(setup.proposal, *setup.target, all);
   if (proposal_use(setup.proposal.kind).gradient && !why_no_gradient(setup).empty())
     throw InputError("sampler.proposal.kind: " + setup.proposal.kind +
                      " needs a gradient, and there is none: " + why_no_gradient(setup) +
                      "; allowed here: " + joined(proposal_names(*setup.engine)));
-  setup.memory = sampler_memory(setup.device->kind(), {setup.target.get(), 1}, setup.proposal, setup.plans);
+  setup.memory = sampler_memory(setup.device->kind(), {setup.target.get(), 1}, setup.proposal, all);
+  setup.options.tempering = tempering;
   setup.options.warmup = config.sampler.warmup;
   setup.options.draws = config.sampler.draws;
   setup.options.thin = config.sampler.thin;
@@ -230,8 +241,7 @@ RunSetup set_up(const RunConfig& config, const Table* table, const std::optional
     setup.options.decisions = looks_below(config.sampler.draws);
   setup.options.keep_warmup = config.output.keep_warmup;
   setup.options.state_every = config.checkpoint.steps;
-  setup.options.caches =
-      caches_that_fit(*setup.engine, *setup.target, setup.proposal, setup.plans, setup.memory);
+  setup.options.caches = caches_that_fit(*setup.engine, *setup.target, setup.proposal, all, setup.memory);
   return setup;
 }
 

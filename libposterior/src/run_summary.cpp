@@ -10,6 +10,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/posterior/quantity_labels.hpp"
+#include "emomc/posterior/tempering_report.hpp"
 
 namespace emomc {
 namespace {
@@ -62,6 +63,7 @@ RunSummary summarize_run(const Inspection& run, const std::vector<std::string>& 
   summary.is_selected = !patterns.empty();
   summary.num_chains = draws.num_chains();
   summary.num_draws = draws.num_draws;
+  summary.tempering = run.facts.tempering;
   summary.warmup_seconds = draws.warmup_seconds;
   summary.sampling_seconds = draws.sampling_seconds;
   summary.labels = run.labels;
@@ -164,6 +166,7 @@ nlohmann::ordered_json to_json(const RunSummary& summary) {
     json["acceptance"].push_back(
         {{"block", block.name}, {"rate", block.rate}, {"lowest", block.lowest}, {"highest", block.highest}});
   if (summary.trajectories.num_draws > 0) json["trajectories"] = to_json(summary.trajectories);
+  if (summary.tempering) json["tempering"] = to_json(*summary.tempering);
   json["seconds"] = {{"warmup", optional(summary.warmup_seconds)},
                      {"sampling", optional(summary.sampling_seconds)}};
   return json;

@@ -18,6 +18,7 @@ RunFacts facts_of(const RunConfig& config, const RunSetup& setup, const RunResul
     facts.target_acceptance = setup.proposal.target_acceptance;
   facts.adaptation_drift = result.adaptation_drift;
   facts.scale_floor = scale_floors(config, setup);
+  if (!result.state.tempering.empty()) facts.tempering = tempering_summary(result.state);
   std::uint64_t faults = 0;
   for (const std::uint64_t n : result.state.faults) faults += n;
   facts.faults = static_cast<double>(faults);
@@ -62,6 +63,7 @@ Draws sample(const Posterior& posterior, const SampleOptions& options) {
   draws.run = collector.inspect(std::move(facts));
   follow_starts(config, setup, draws.run, draws.starts);
   for (const std::string& line : describe_lost(draws.starts)) draws.warnings.push_back(line);
+  if (config.sampler.tempering.is_on()) draws.rungs = collector.rung_draws(result.state);
   draws.chains = collector.take_chains();
   return draws;
 }

@@ -117,6 +117,8 @@ RunConfig with_options(RunConfig config, const SampleOptions& options) {
   set_length(options, sampler);
   set_proposal(options, config);
   set_init(options, config.likelihood, sampler);
+  check_tempering(options.tempering, "tempering");
+  sampler.tempering = options.tempering;
   sampler.seed = options.seed;
   sampler.max_nan_share = real_in_range("max_nan_share", options.max_nan_share, 0, 1);
   config.output.keep_warmup = options.keep_warmup;

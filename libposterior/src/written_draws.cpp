@@ -13,6 +13,13 @@ ChainHeader chain_header(const RunConfig& config, const RunSetup& setup, std::si
   return header;
 }
 
+ChainHeader rung_header(const RunConfig& config, const RunSetup& setup, std::size_t chain, int rung) {
+  ChainHeader header = chain_header(config, setup, chain);
+  header.chain_id += kRungStride * static_cast<std::uint64_t>(rung);
+  header.layout = {};
+  return header;
+}
+
 std::vector<double> scale_floors(const RunConfig& config, const RunSetup& setup) {
   const ColumnUnits& units = setup.loaded.units;
   std::vector<double> floors = setup.loaded.column_sd;

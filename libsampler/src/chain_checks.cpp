@@ -14,8 +14,8 @@ std::string difference_text(const char* name, std::uint64_t chain, double was, d
   std::array<char, 200> text{};
   std::snprintf(
       text.data(), text.size(),
-      "checkpoint: the %s of chain %llu was %.17g, is now %.17g; data, backend or device have changed", name,
-      static_cast<unsigned long long>(chain), was, is);
+      "checkpoint: the %s of chain %s was %.17g, is now %.17g; data, backend or device have changed", name,
+      chain_text(chain).c_str(), was, is);
   return text.data();
 }
 
@@ -39,14 +39,14 @@ void refuse_unusable_starts(const std::vector<ChainPlan>& plans, const Ensemble&
   const auto prior = ensemble.download_scalars(current.log_prior);
   for (std::size_t c = 0; c < plans.size(); ++c)
     if (!std::isfinite(ll[c]) || !std::isfinite(prior[c]))
-      throw DensityError("start of chain " + std::to_string(plans[c].id) + ": the log likelihood is " +
+      throw DensityError("start of chain " + chain_text(plans[c].id) + ": the log likelihood is " +
                          std::to_string(ll[c]) + " and the log prior " + std::to_string(prior[c]) +
                          "; both must be finite");
   if (!trajectories) return;
   const auto finite = trajectories->arrays().have_finite_gradients();
   for (std::size_t c = 0; c < plans.size(); ++c)
     if (!finite[c])
-      throw DensityError("start of chain " + std::to_string(plans[c].id) +
+      throw DensityError("start of chain " + chain_text(plans[c].id) +
                          ": the gradient of the log density is not finite");
 }
 

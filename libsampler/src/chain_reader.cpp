@@ -186,7 +186,7 @@ std::vector<ChainDraws> read_all(const std::filesystem::path& run_directory) {
   // The checkpoint is read first, because files keep growing beyond what it has committed.
   std::map<std::uint64_t, std::int64_t> committed;
   for (const CommittedChain& chain : committed_chains(run_directory / "checkpoint"))
-    committed[chain.id] = chain.bytes;
+    if (rung_of(chain.id) == 0) committed[chain.id] = chain.bytes;
   const bool has_checkpoint = !committed.empty();
   const auto folder = run_directory / "chains";
   std::vector<std::filesystem::path> files;
@@ -229,6 +229,17 @@ const char* difference_of(const ChainDraws& a, const ChainDraws& b) {
 }
 
 }  // namespace
+
+std::filesystem::path rung_file(const std::filesystem::path& run_directory, std::uint64_t chain_id) {
+  const int rung = rung_of(chain_id);
+  const std::string chain = chain_file("", chain_id % kRungStride).stem().string();
+  return run_directory / "rungs" /
+         (chain + "-rung-" + (rung < 10 ? "0" : "") + std::to_string(rung) + ".emc");
+}
+
+std::filesystem::path draws_file(const std::filesystem::path& run_directory, std::uint64_t chain_id) {
+  return rung_of(chain_id) == 0 ? chain_file(run_directory, chain_id) : rung_file(run_directory, chain_id);
+}
 
 std::filesystem::path chain_file(const std::filesystem::path& run_directory, std::uint64_t chain_id) {
   std::string digits = std::to_string(chain_id);

@@ -47,6 +47,12 @@ ChainRunner::ChainRunner(LikelihoodEngine& engine, std::span<const Target> targe
   engine.allocate(plans, caches_);
   refuse_too_much(engine.device(), targets, proposal, plans);
   ensemble_ = std::make_unique<Ensemble>(engine.device(), targets, blocks_, plans, options.seed, record_);
+  if (options.tempering.is_on()) {
+    std::vector<std::uint64_t> ids;
+    for (const ChainPlan& plan : plans) ids.push_back(plan.id);
+    exchanges_ = std::make_unique<Exchanges>(options.tempering, std::move(ids), options.seed,
+                                             exchange_interval(options.tempering, blocks_));
+  }
   if (blocks_.traits.gradient) {
     trajectories_ = make_trajectories(proposal.kind, engine, *ensemble_, record_);
     segments_ = std::make_unique<SegmentRunner>(engine, *ensemble_, *trajectories_, blocks_, record_);
@@ -106,6 +112,12 @@ void ChainRunner::resume(const SamplerState& state) {
   const std::size_t num_counts = std::min(saved.size(), counts_ ? counts_->num_saved() : 0);
   adaptation_->restore(saved.first(saved.size() - num_counts));
   if (counts_) counts_->restore(saved.last(num_counts), evaluations_);
+  if (!exchanges_ && !state.tempering.empty())
+    throw InputError("checkpoint: it has rungs, and this configuration has none");
+  if (exchanges_) {
+    exchanges_->restore(state.tempering);
+    upload_betas();
+  }
   ensemble_->upload_points(state.unconstrained, targets_);
   ensemble_->upload_adapted(adaptation_->adapted());
   ensemble_->upload_step(step_);
@@ -181,6 +193,7 @@ SamplerState ChainRunner::state() const {
   state.warmup_begin = warmup_begin_;
   state.warmup = warmup_;
   state.adaptation = adaptation_->save();
+  if (exchanges_) state.tempering = exchanges_->save();
   if (counts_) counts_->append_to(state.adaptation);
   state.accepted = ensemble_->accepted();
   state.proposed = ensemble_->proposed();
@@ -197,11 +210,16 @@ void ChainRunner::run_segment(std::int64_t end, std::int64_t origin, std::int64_
   const std::int64_t room = record_.slots_per_half * every;
   const std::int64_t to_state =
       options_.state_every > 0 ? options_.state_every - step_ % options_.state_every : end - step_;
-  const std::int64_t steps = std::min({end - step_, pace_.steps(), room, to_state});
+  const std::int64_t to_exchange =
+      exchanges_ ? exchanges_->every() - step_ % exchanges_->every() : end - step_;
+  const std::int64_t steps = std::min({end - step_, pace_.steps(), room, to_state, to_exchange});
   segments_->run(step_, steps, origin, every, copy, drain);
   step_ += steps;
   if (!trajectories_)
     evaluations_ += static_cast<std::uint64_t>(steps * segments_->evaluations_per_step()) * plans_.size();
+  if (!exchanges_ || step_ % exchanges_->every() != 0) return;
+  segments_->finish(drain);
+  exchange();
 }
 
 Continue ChainRunner::report(const SegmentResult& segment) {
@@ -219,9 +237,11 @@ Continue ChainRunner::report(const SegmentResult& segment) {
     proposed += static_cast<double>(chain_proposed);
     // While the step size is learnt, trajectories run far out of the posterior, where a density may overflow.
     if (trajectories_ && segment.end_step <= warmup_end()) continue;
+    // The points of the prior go where a density may overflow, too; they are drawn anew at each exchange.
+    if (exchanges_ && exchanges_->beta_of(c) == 0) continue;
     if (chain_proposed >= kProposalsBeforeNanShare &&
         static_cast<double>(segment.faults[c]) > options_.max_nan_share * static_cast<double>(chain_proposed))
-      throw DensityError("chain " + std::to_string(plans_[c].id) + ": " + std::to_string(segment.faults[c]) +
+      throw DensityError("chain " + chain_text(plans_[c].id) + ": " + std::to_string(segment.faults[c]) +
                          " of " + std::to_string(chain_proposed) +
                          " proposals had a density of NaN or plus infinity, more than sampler.max_nan_share");
   }
@@ -237,29 +257,13 @@ Continue ChainRunner::report(const SegmentResult& segment) {
 void ChainRunner::hand_over(const SegmentResult& segment, bool warmup, std::int64_t every) {
   // More steps may have been recorded than draws are requested.
   const std::int64_t origin = warmup ? 0 : warmup_end();
-  const auto chains = static_cast<std::int64_t>(plans_.size()),
-             dim = static_cast<std::int64_t>(target_.dim());
-  DrawBatch batch;
-  batch.warmup = warmup;
-  batch.num_chains = static_cast<int>(chains);
-  batch.dim = target_.dim();
-  batch.thin = options_.thin;
-  const auto send = [&](std::int64_t row, std::int64_t count, std::int64_t step) {
-    batch.num_draws = static_cast<int>(count);
-    batch.first_step = step;
-    batch.theta = segment.theta + row * chains * dim;
-    batch.log_prior = segment.log_prior + row * chains;
-    batch.log_likelihood = segment.log_likelihood + row * chains;
-    batch.statistics = segment.statistics ? segment.statistics + row * chains : nullptr;
-    handler_.on_draws(batch);
-  };
   if (every == options_.thin && segment.num_kept > 0) {
-    send(0, segment.num_kept, segment.origin + every);
+    send(segment, warmup, 0, segment.num_kept, segment.origin + every);
     return;
   }
   for (std::int64_t i = 0; i < segment.num_kept; ++i) {
     const std::int64_t step = segment.origin + (i + 1) * every;
-    if ((step - origin) % options_.thin == 0) send(i, 1, step);
+    if ((step - origin) % options_.thin == 0) send(segment, warmup, i, 1, step);
   }
 }
 
@@ -310,8 +314,9 @@ void ChainRunner::learn_from(const SegmentResult& segment, std::int64_t begin, s
     if ((segment.origin + (i + 1) * every - begin) % stride != 0) continue;
     for (int c = 0; c < chains; ++c) {
       const auto row = static_cast<std::size_t>(i * chains + c);
+      const double power = exchanges_ ? exchanges_->beta_of(static_cast<std::size_t>(c)) : 1.0;
       adaptation_->add_point(c, {segment.u + row * dim_u, dim_u},
-                             segment.log_prior[row] + segment.log_likelihood[row]);
+                             segment.log_prior[row] + power * segment.log_likelihood[row]);
     }
   }
 }
@@ -340,6 +345,7 @@ void ChainRunner::count_anew() {
       no_faults(plans_.size());
   ensemble_->upload_counters(zeros, zeros, no_faults);
   if (counts_) counts_->begin_phase();
+  if (exchanges_) exchanges_->begin_phase();
 }
 
 void ChainRunner::begin_longer_warmup() {

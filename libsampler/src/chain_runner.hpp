@@ -10,6 +10,7 @@
 
 #include "emomc/sampler/run_chains.hpp"
 #include "ensemble.hpp"
+#include "exchanges.hpp"
 #include "segment_runner.hpp"
 #include "stepper.hpp"
 #include "trajectories.hpp"
@@ -50,8 +51,19 @@ class ChainRunner {
   // Runs at most one segment, at most up to step `end`; `drain` receives finished segments.
   void run_segment(std::int64_t end, std::int64_t origin, std::int64_t every, CopyPoints copy,
                    const SegmentRunner::Drain& drain);
+  // With tempering: exchanges points between rungs after the steps so far, learns the ladder, and draws the
+  // points of the rung that samples the prior.
+  void exchange();
+  void upload_betas();
+  // Makes u the current points, and evaluates them.
+  void set_points(const std::vector<double>& u);
+  // Whether the prior's draw for this step and chain is in u; otherwise u has any values.
+  bool draw_from_prior(std::size_t chain, std::span<double> u) const;
   Continue report(const SegmentResult& segment);
   void hand_over(const SegmentResult& segment, bool warmup, std::int64_t every);
+  // Hands over `count` kept draws from `row` on.
+  void send(const SegmentResult& segment, bool warmup, std::int64_t row, std::int64_t count,
+            std::int64_t first_step);
   // Returns false where the handler stopped the run.
   bool run_warmup();
   // Runs what is left of the window between two absolute steps. Returns false where the handler stopped the
@@ -86,6 +98,9 @@ class ChainRunner {
   std::unique_ptr<Trajectories> trajectories_;  ///< null for other kinds
   std::optional<TrajectoryCounts> counts_;      ///< of trajectories_
   std::unique_ptr<SegmentRunner> segments_;
+  std::unique_ptr<Exchanges> exchanges_;  ///< null without tempering
+  std::vector<double> cold_;              ///< draws of the cold rung, to be handed over
+  std::vector<DrawStatistics> cold_statistics_;
   std::int64_t step_ = 0;
   std::uint64_t evaluations_ = 0;  ///< of other kinds
   /// Acceptance counts at the start of the window.

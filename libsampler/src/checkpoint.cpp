@@ -8,7 +8,7 @@
 namespace emomc {
 namespace {
 
-constexpr std::string_view kMagic = "EMOMCCK3";
+constexpr std::string_view kMagic = "EMOMCCK3", kMagicOfRungs = "EMOMCCK4";
 constexpr std::array<std::string_view, 2> kEarlierMagic = {"EMOMCCK1", "EMOMCCK2"};
 // Magic, length and CRC-32C of the body.
 constexpr std::size_t kPrefixBytes = kMagic.size() + 8 + 4;
@@ -37,6 +37,7 @@ std::string encode(const Checkpoint& c) {
   }
   put(body, c.seed);
   state_fields(c.state, [&](const auto& value) { put(body, value); });
+  if (!c.state.tempering.empty()) put(body, c.state.tempering);
   put(body, static_cast<std::uint64_t>(c.chains.size()));
   for (const CommittedChain& chain : c.chains) {
     put(body, chain.id);
@@ -47,7 +48,7 @@ std::string encode(const Checkpoint& c) {
   return body;
 }
 
-Checkpoint decode(std::string_view body) {
+Checkpoint decode(std::string_view body, bool has_rungs) {
   Fields fields(body);
   Checkpoint c;
   for (auto* text : {&c.config, &c.engine, &c.data.sha256}) *text = fields.get<std::string>();
@@ -61,6 +62,7 @@ Checkpoint decode(std::string_view body) {
   }
   c.seed = fields.get<std::uint64_t>();
   state_fields(c.state, [&](auto& value) { value = fields.get<std::remove_reference_t<decltype(value)>>(); });
+  if (has_rungs) c.state.tempering = fields.get<std::vector<double>>();
   for (auto left = fields.get<std::uint64_t>(); left > 0; --left) {
     CommittedChain chain;
     chain.id = fields.get<std::uint64_t>();
@@ -97,14 +99,15 @@ Checkpoint parse(const std::string& content, const std::string& name) {
                      ": written by an earlier version of emomc; go on with that one, or start over with "
                      "--force (its draws can be read as before)");
   try {
-    if (!content.starts_with(kMagic)) throw DamagedBytes("it does not begin as one");
+    const bool has_rungs = content.starts_with(kMagicOfRungs);
+    if (!has_rungs && !content.starts_with(kMagic)) throw DamagedBytes("it does not begin as one");
     Fields fields(std::string_view(content).substr(kMagic.size()));
     const auto length = fields.get<std::uint64_t>();
     const auto crc = fields.get<std::uint32_t>();
     if (fields.left() != length) throw DamagedBytes("its length is wrong");
     const std::string_view body = std::string_view(content).substr(kPrefixBytes);
     if (crc32c(body) != crc) throw DamagedBytes("its checksum is wrong");
-    Checkpoint checkpoint = decode(body);
+    Checkpoint checkpoint = decode(body, has_rungs);
     require_consistency(checkpoint);
     return checkpoint;
   } catch (const DamagedBytes& damage) {
@@ -118,7 +121,7 @@ Checkpoint parse(const std::string& content, const std::string& name) {
 
 void write_checkpoint(const std::filesystem::path& file, const Checkpoint& checkpoint) {
   const std::string body = encode(checkpoint);
-  std::string prefix(kMagic);
+  std::string prefix(checkpoint.state.tempering.empty() ? kMagic : kMagicOfRungs);
   put(prefix, static_cast<std::uint64_t>(body.size()));
   put(prefix, crc32c(body));
   write_file_atomically(file, prefix + body);

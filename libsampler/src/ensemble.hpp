@@ -46,6 +46,7 @@ class Ensemble {
   void upload_points(const std::vector<double>& u, std::span<const Target> targets);
   void upload_adapted(const std::vector<double>& adapted) { adapted_.upload(adapted); }
   void upload_step(std::int64_t step);
+  void upload_betas(const std::vector<double>& betas) { beta_.upload(betas); }
   void upload_log_likelihood(const std::vector<double>& values);
   void upload_counters(const std::vector<std::uint64_t>& accepted, const std::vector<std::uint64_t>& proposed,
                        const std::vector<std::uint64_t>& faults);

@@ -97,12 +97,22 @@ RunResult run_chains(LikelihoodEngine& engine, std::span<const Target> targets, 
                      std::span<const double> starts, DrawHandler& handler, const SamplerState* resume) {
   validate(options, targets, engine, plans);
   check_proposal(proposal, engine);
-  check_proposal(proposal, targets[0], plans);
-  ChainRunner runner(engine, targets, proposal, plans, options, handler);
-  if (resume)
+  if (options.tempering.is_on() && targets.size() != 1)
+    throw InputError("sampler.tempering.rungs: only the chains of one posterior can be tempered");
+  const std::vector<ChainPlan> all = tempered_plans(plans, options.tempering);
+  check_proposal(proposal, targets[0], all);
+  ChainRunner runner(engine, targets, proposal, all, options, handler);
+  if (resume) {
     runner.resume(*resume);
-  else
-    runner.start(starts);
+    return runner.run();
+  }
+  std::vector<double> of_rungs;
+  if (options.tempering.is_on()) {
+    for (int k = 0; k < options.tempering.rungs; ++k)
+      of_rungs.insert(of_rungs.end(), starts.begin(), starts.end());
+    starts = of_rungs;
+  }
+  runner.start(starts);
   return runner.run();
 }
 

@@ -44,7 +44,8 @@ bool is_unfinished(const fs::path& entry) { return entry.filename().string().end
 bool is_ours(const fs::path& entry) {
   std::string name = entry.filename().string();
   if (is_unfinished(entry)) name.resize(name.size() - kUnfinished.size());
-  return name == "chains" || std::find(kOurFiles.begin(), kOurFiles.end(), name) != kOurFiles.end();
+  return name == "chains" || name == "rungs" ||
+         std::find(kOurFiles.begin(), kOurFiles.end(), name) != kOurFiles.end();
 }
 
 [[noreturn]] void refuse_unreadable(const fs::path& path, const std::error_code& error) {
@@ -69,7 +70,7 @@ std::vector<fs::directory_entry> entries_of(const fs::path& directory) {
 
 // Writing or removing through a link would change files elsewhere.
 void refuse_links(const fs::path& directory) {
-  for (const auto& folder : {directory, directory / "chains"}) {
+  for (const auto& folder : {directory, directory / "chains", directory / "rungs"}) {
     if (!fs::is_directory(status_of(folder))) continue;
     for (const auto& entry : entries_of(folder))
       if (std::error_code error; entry.is_symlink(error))
@@ -113,7 +114,8 @@ bool prepare_run_directory(const fs::path& directory, ExistingRun policy) {
     for (const auto& name : kOurFiles)
       if (name != "lock" && name != "run.log") remove_file(directory / name);
   }
-  for (const auto& folder : {directory, directory / "chains"}) {
+  for (const auto& folder : {directory, directory / "chains", directory / "rungs"}) {
+    if (!fs::is_directory(status_of(folder))) continue;
     std::vector<fs::path> left;
     for (const auto& entry : entries_of(folder))
       if (is_unfinished(entry.path()) || (!can_resume && entry.path().extension() == ".emc"))

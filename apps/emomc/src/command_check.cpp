@@ -75,18 +75,20 @@ void check(const Options& options) {
       is_exact ? check_gradient(*setup.target, *setup.engine,
                                 {starts.data(), static_cast<std::size_t>(setup.target->dim())})
                : GradientCheck{};
-  const MemoryPlan memory = setup.engine->plan(setup.plans, setup.options.caches);
+  const Tempering& tempering = config.sampler.tempering;
+  const MemoryPlan memory = setup.engine->plan(tempered_plans(setup.plans, tempering), setup.options.caches);
   const auto blocks = proposal_block_names(setup.proposal, *setup.target);
   const double steps = static_cast<double>(config.sampler.warmup) +
                        static_cast<double>(config.sampler.draws) * static_cast<double>(config.sampler.thin);
   const double evaluations =
-      steps * config.sampler.chains * evaluations_per_step(setup.proposal, *setup.target);
+      steps * config.sampler.chains * tempering.rungs * evaluations_per_step(setup.proposal, *setup.target);
   const double kept = static_cast<double>(config.sampler.draws) +
                       (config.output.keep_warmup ? static_cast<double>(config.sampler.warmup) /
                                                        static_cast<double>(config.sampler.thin)
                                                  : 0.0);
   // A draw consists of its step, two densities and the parameters.
-  const double output = kept * config.sampler.chains * (setup.target->dim() + 3) * 8;
+  // Rungs have no parameters.
+  const double output = kept * config.sampler.chains * (setup.target->dim() + 3 * tempering.rungs) * 8;
   const auto priors = priors_of(config, setup);
 
   if (options.json) {

@@ -12,6 +12,7 @@
 #include "emomc/posterior/diagnose.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/cross_validation.hpp"
+#include "evidence_report.hpp"
 #include "input_kind.hpp"
 #include "inspection.hpp"
 #include "netcdf_file.hpp"
@@ -31,6 +32,8 @@ constexpr double kTimesParameters = 1.5;
 struct Options {
   std::vector<std::string> runs;
   std::string by;
+  bool evidence = false;
+  std::vector<double> prior;  ///< of the models, with `evidence`
   std::size_t draws = 1000;
   bool json = false;
 };
@@ -181,7 +184,42 @@ int status_of(const std::vector<Model>& models) {
              : kCheckFailed;
 }
 
+int compare_evidence(const Options& options) {
+  std::vector<RunEvidence> runs;
+  for (const auto& run : options.runs) runs.push_back(read_evidence(run));
+  set_probabilities(runs, options.prior);
+  std::stable_sort(runs.begin(), runs.end(),
+                   [](const RunEvidence& a, const RunEvidence& b) { return a.probability > b.probability; });
+  double total_prior = 0;
+  for (const RunEvidence& run : runs) total_prior += run.prior;
+  bool trusted = true;
+  nlohmann::ordered_json json{{"by", "evidence"}, {"runs", nlohmann::ordered_json::array()}};
+  TextTable table({{"run"}, {"log evidence"}, {"se"}, {"difference", 2}, {"prior", 1}, {"probability"}});
+  for (const RunEvidence& run : runs) {
+    const EvidenceEstimate& e = run.evidence.stepping_stones;
+    trusted = trusted && warnings_of(run).empty();
+    json["runs"].push_back(to_json(run));
+    json["runs"].back()["prior"] = run.prior / total_prior;
+    json["runs"].back()["probability"] = run.probability;
+    table.add({run.run, fmt::format("{:.2f}", e.value), fmt::format("{:.2f}", e.standard_error),
+               fmt::format("{:.2f}", e.value - runs[0].evidence.stepping_stones.value),
+               fmt::format("{:.3f}", run.prior / total_prior), fmt::format("{:.4f}", run.probability)});
+  }
+  if (options.json) {
+    std::cout << json.dump(1) << '\n';
+    return trusted ? kDone : kCheckFailed;
+  }
+  std::cout << "by evidence, with the prior probabilities of the models "
+            << (options.prior.empty() ? "equal (--prior sets others)" : "as given") << "; the best first\n\n"
+            << table.text(terminal_width(STDOUT_FILENO));
+  for (const RunEvidence& run : runs)
+    for (const auto& line : warnings_of(run)) std::cout << "warning: " << run.run << ": " << line << '\n';
+  return trusted ? kDone : kCheckFailed;
+}
+
 int compare(const Options& options) {
+  if (options.evidence) return compare_evidence(options);
+  if (!options.prior.empty()) throw InputError("--prior: it goes with --evidence");
   std::vector<Model> models;
   for (const auto& run : options.runs) {
     models.push_back(evaluate(run, options));
@@ -261,12 +299,22 @@ void add_compare(CLI::App& app, int& status) {
                       "What is left out together: row, file, or a column of the data, of numbers or texts, "
                       "such as speaker or "
                       "school (default: utterance where the data have it, else row)");
+  command->add_flag(
+      "--evidence", options->evidence,
+      "Posterior probabilities of the models by their evidence; of runs with sampler.tempering");
+  command
+      ->add_option(
+          "--prior", options->prior,
+          "With --evidence, the models' prior probabilities in the order of the runs, up to a factor; "
+          "default: equal")
+      ->delimiter(',');
   command->add_option("--draws", options->draws, "Draws of each run that are used")
       ->check(CLI::Range(100, 1000000))
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(
       "Example: emomc compare runs/k4 runs/k8 runs/k16 --loo-by speaker\n"
+      "         emomc compare runs/k2 runs/k3 --evidence --prior 1,2\n"
       "Exit code 1 where emomc diagnose rejects one of the runs; these are ranked behind the others.");
   add_code_options(*command);
   command->callback([options, &status] { status = compare(*options); });

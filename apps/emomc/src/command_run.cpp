@@ -58,6 +58,7 @@ class Sampling {
         starts_(claim_.checkpoint() ? std::vector<double>{} : find_starts(config, setup_)),
         identity_(identity_of(config)),
         files_(config, setup_, options.verbosity(), identity_) {
+    allow_open_files(setup_.plans.size() * static_cast<std::size_t>(config.sampler.tempering.rungs));
     if (!claim_.checkpoint()) {
       precision_ = measure_mixed_precision(config, setup_, starts_, options.verbosity());
       files_.set_precision(precision_);

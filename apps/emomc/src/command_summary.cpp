@@ -6,6 +6,7 @@
 
 #include "commands.hpp"
 #include "emomc/posterior/run_summary.hpp"
+#include "emomc/posterior/tempering_report.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "inspection.hpp"
 #include "predictive.hpp"
@@ -66,6 +67,7 @@ void print_summary(const Options& options) {
                                duration_text(*summary.sampling_seconds));
     std::cout << '\n';
     if (const std::string text = describe(summary.trajectories); !text.empty()) std::cout << text << '\n';
+    if (summary.tempering) std::cout << describe(*summary.tempering) << '\n';
     for (const auto& note : run.draws.notes) std::cout << "note: " << note << '\n';
     if (!run.draws.approximation.empty())
       std::cout << "warning: independent draws of a " << run.draws.approximation

@@ -1,7 +1,6 @@
 #include "evaluation_run.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <chrono>
 #include <iostream>
@@ -16,20 +15,6 @@
 
 namespace emomc::app {
 namespace {
-
-// Each chain has a file of its own, and all of them are open at once.
-void allow_open_files(std::size_t count) {
-  constexpr rlim_t kOthers = 64;
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  const rlim_t needed = count + kOthers;
-  if (limit.rlim_cur >= needed) return;
-  if (limit.rlim_max != RLIM_INFINITY && limit.rlim_max < needed)
-    throw MachineError(fmt::format("{} chains need as many open files; the limit here is {} (ulimit -n)",
-                                   count, static_cast<unsigned long long>(limit.rlim_max)));
-  limit.rlim_cur = needed;
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 RunIdentity identity_of(const EvaluationConfig& config, const std::string& kind) {
   EvaluationConfig what = config;

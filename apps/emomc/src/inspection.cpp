@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/posterior/tempering_report.hpp"
 #include "expression_run.hpp"
 #include "input_kind.hpp"
 #include "netcdf_file.hpp"
@@ -60,6 +61,7 @@ RunFacts read_facts(const std::filesystem::path& file, DrawSet& draws) {
   facts.faults = number_at(json, "faults");
   facts.evaluations = number_at(json, "evaluations");
   if (json.contains("starts")) facts.starts = starts_of(json["starts"]);
+  if (json.contains("tempering")) facts.tempering = tempering_of(json["tempering"]);
   if (json.contains("data")) {
     facts.rows = number_at(json["data"], "rows");
     facts.duplicate_rows = number_at(json["data"], "duplicate_rows");

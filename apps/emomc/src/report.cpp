@@ -14,6 +14,7 @@
 #include "emomc/posterior/diagnose.hpp"
 #include "emomc/posterior/quantity_labels.hpp"
 #include "emomc/posterior/run_summary.hpp"
+#include "emomc/posterior/tempering_report.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "html_page.hpp"
 #include "json_value.hpp"
@@ -68,6 +69,7 @@ class Page {
     if (draws_.thin > 1) facts += fmt::format(", every {}th step kept", draws_.thin);
     if (draws_.sampling_seconds) facts += ", sampled in " + duration_text(*draws_.sampling_seconds);
     if (const std::string text = describe(summary.trajectories); !text.empty()) facts += "; " + text;
+    if (summary.tempering) facts += "; " + describe(*summary.tempering);
     facts += ". " + data_and_engine() + draws_.program + ", reported by emomc " EMOMC_VERSION ".";
     std::string labels;
     if (run_.labels != Labels::as_sampled)

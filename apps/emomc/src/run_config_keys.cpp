@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "column_keys.hpp"
+#include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/posterior/run_setup.hpp"
 #include "emomc/posterior/text_table.hpp"
@@ -267,6 +268,65 @@ std::vector<ConfigKey> sampler_keys() {
   };
 }
 
+void read_ladder(const YamlValue& value, RunConfig& config) {
+  Tempering& tempering = config.sampler.tempering;
+  if (value.node().kind != YamlNode::Kind::list) {
+    choose(value, {"adaptive"});
+    tempering.betas.clear();
+  } else {
+    tempering.betas = value.array().values;
+    if (!tempering.is_on())
+      tempering.rungs = static_cast<int>(std::max<std::size_t>(tempering.betas.size(), 2));
+  }
+  if (!tempering.is_on())
+    value.refuse("there is no tempering; write sampler.tempering.rungs, 2 or more, or remove it");
+  try {
+    check_tempering(tempering, "");
+  } catch (const InputError& error) {
+    const std::string why = error.what();
+    value.refuse(why.substr(why.find(": ") + 2));
+  }
+}
+
+std::string write_ladder(const RunConfig& config) {
+  const Tempering& tempering = config.sampler.tempering;
+  if (tempering.is_adaptive()) return "adaptive";
+  std::string text;
+  for (const double beta : tempering.betas) text += (text.empty() ? "" : ", ") + shortest_text(beta);
+  return "[" + text + "]";
+}
+
+void read_every(const YamlValue& value, RunConfig& config) {
+  Tempering& tempering = config.sampler.tempering;
+  if (!tempering.is_on())
+    value.refuse("there is no tempering; write sampler.tempering.rungs, 2 or more, or remove it");
+  tempering.every = is_auto(value) ? 0 : value.integer(1, 1'000'000);
+}
+
+std::vector<ConfigKey> tempering_keys() {
+  return {
+      {"sampler.tempering.rungs",
+       "copies of each chain at powers of the likelihood from 1 to 0, for posteriors with several modes and "
+       "for "
+       "emomc evidence (docs/tempering.md); 1 (none) to 1024",
+       [](const YamlValue& v, RunConfig& c) {
+         c.sampler.tempering.rungs = static_cast<int>(v.integer(1, kMostRungs));
+       },
+       [](const RunConfig& c) { return std::to_string(c.sampler.tempering.rungs); }},
+      {"sampler.tempering.ladder",
+       "adaptive: learnt in warm-up, for equal rates of exchange | as many powers as rungs, from 1 down",
+       read_ladder, write_ladder},
+      {"sampler.tempering.every",
+       "steps between exchanges of neighbouring rungs, 1 to 10^6 | auto: 1, or so many that four evaluations "
+       "are taken",
+       read_every,
+       [](const RunConfig& c) {
+         return c.sampler.tempering.every == 0 ? std::string("auto")
+                                               : std::to_string(c.sampler.tempering.every);
+       }},
+  };
+}
+
 std::vector<ConfigKey> program_keys() {
   return {
       {"backend", "auto (by the amount of work) | reference | cpu | cuda", read_backend, write_backend},
@@ -375,7 +435,8 @@ const std::vector<ConfigKey>& config_keys() {
     const auto add = [&](auto begin, auto end) {
       all.insert(all.end(), std::make_move_iterator(begin), std::make_move_iterator(end));
     };
-    for (const auto section : {data_keys, likelihood_keys, prior_keys, sampler_keys, program_keys}) {
+    for (const auto section :
+         {data_keys, likelihood_keys, prior_keys, sampler_keys, tempering_keys, program_keys}) {
       std::vector<ConfigKey> of_section = section();
       add(of_section.begin(), of_section.end());
       if (section == data_keys) add(own.begin(), own_likelihood);
@@ -441,6 +502,8 @@ bool is_used_by_proposal(const ConfigKey& key, const std::string& kind) {
 
 bool is_used(const ConfigKey& key, const RunConfig& config) {
   if (key.name == "sampler.until.max_draws" && !config.sampler.chooses_draws) return false;
+  const bool of_rungs = key.name == "sampler.tempering.ladder" || key.name == "sampler.tempering.every";
+  if (of_rungs && !config.sampler.tempering.is_on()) return false;
   return is_used(key, config.likelihood) && is_used_by_proposal(key, config.sampler.proposal.kind);
 }
 

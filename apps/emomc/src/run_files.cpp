@@ -1,6 +1,7 @@
 #include "run_files.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +15,8 @@
 #include "emomc/core/arithmetic.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
+#include "emomc/posterior/tempering_report.hpp"
+#include "emomc/sampler/files.hpp"
 #include "inspection.hpp"
 #include "run_data.hpp"
 #include "signals.hpp"
@@ -41,6 +44,19 @@ nlohmann::ordered_json of_manifest(const std::filesystem::path& manifest, const 
 
 }  // namespace
 
+void allow_open_files(std::size_t count) {
+  constexpr rlim_t kOthers = 64;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const rlim_t needed = count + kOthers;
+  if (limit.rlim_cur >= needed) return;
+  if (limit.rlim_max != RLIM_INFINITY && limit.rlim_max < needed)
+    throw MachineError(fmt::format("{} files of draws are open at once; the limit here is {} (ulimit -n)",
+                                   count, static_cast<unsigned long long>(limit.rlim_max)));
+  limit.rlim_cur = needed;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 RunFiles::RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity verbosity, RunIdentity identity)
     : config_(config),
       setup_(setup),
@@ -57,25 +73,35 @@ RunFiles::RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity ver
 
 void RunFiles::check(const Checkpoint& checkpoint) {
   ends_.clear();
-  for (std::size_t c = 0; c < setup_.plans.size(); ++c) {
-    const ChainHeader header = chain_header(config_, setup_, c);
+  const std::vector<ChainHeader> all = headers();
+  if (checkpoint.chains.size() != all.size())
+    throw InputError("checkpoint: it has other chains or rungs than this configuration");
+  for (std::size_t c = 0; c < all.size(); ++c)
     ends_.push_back(
-        check_committed(chain_file(directory_, header.chain_id), header, checkpoint.chains.at(c).bytes));
-  }
+        check_committed(draws_file(directory_, all[c].chain_id), all[c], checkpoint.chains[c].bytes));
+}
+
+std::vector<ChainHeader> RunFiles::headers() const {
+  std::vector<ChainHeader> all;
+  for (int rung = 0; rung < config_.sampler.tempering.rungs; ++rung)
+    for (std::size_t c = 0; c < setup_.plans.size(); ++c)
+      all.push_back(rung == 0 ? chain_header(config_, setup_, c) : rung_header(config_, setup_, c, rung));
+  return all;
 }
 
 void RunFiles::open(const Checkpoint* checkpoint) {
   writers_.clear();
-  for (std::size_t c = 0; c < setup_.plans.size(); ++c) {
-    const ChainHeader header = chain_header(config_, setup_, c);
-    const auto file = chain_file(directory_, header.chain_id);
+  const std::vector<ChainHeader> all = headers();
+  if (config_.sampler.tempering.is_on()) make_directories(directory_ / "rungs");
+  for (std::size_t c = 0; c < all.size(); ++c) {
+    const auto file = draws_file(directory_, all[c].chain_id);
     if (checkpoint)
-      writers_.emplace_back(file, header, ends_.at(c));
+      writers_.emplace_back(file, all[c], ends_.at(c));
     else
-      writers_.emplace_back(file, header);
+      writers_.emplace_back(file, all[c]);
   }
   if (checkpoint) end_.resume(checkpoint->state);
-  accepted_.assign(setup_.plans.size() * chain_header(config_, setup_, 0).block_names.size(), 0);
+  accepted_.assign(all.size() * all[0].block_names.size(), 0);
   proposed_ = accepted_;
   if (checkpoint) {
     if (checkpoint->state.step >= end_.warmup_end()) {
@@ -102,6 +128,11 @@ void RunFiles::on_draws(const DrawBatch& draws) {
     if (statistics) writers_[c].append(*statistics);
     writers_[c].append(draw);
   });
+}
+
+void RunFiles::on_rungs(const RungBatch& draws) {
+  for_each_of_rungs(written_, draws, setup_.plans.size(),
+                    [&](std::size_t c, const DrawView& draw) { writers_[c].append(draw); });
 }
 
 Continue RunFiles::on_progress(const Progress& progress) {
@@ -172,9 +203,10 @@ void RunFiles::on_state(const SamplerState& state) {
   checkpoint.engine = arithmetic_text(config_, setup_);
   checkpoint.seed = config_.sampler.seed;
   checkpoint.state = state;
+  const std::vector<ChainHeader> all = headers();
   for (std::size_t c = 0; c < writers_.size(); ++c) {
     if (state.step > end_.warmup_end()) append_acceptance(c, state);
-    checkpoint.chains.push_back({setup_.plans[c].id, writers_[c].commit()});
+    checkpoint.chains.push_back({all[c].chain_id, writers_[c].commit()});
   }
   const auto [warmup, sampling] = seconds_so_far();
   checkpoint.warmup_seconds = warmup_before_ + warmup;
@@ -240,6 +272,7 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
     m["evaluations"] = result->num_evaluations;
     m["faults"] = faults;
     m["adaptation_drift"] = result->adaptation_drift;
+    if (!result->state.tempering.empty()) m["tempering"] = to_json(tempering_summary(result->state));
     if (!result->stepping.empty()) m["stepping"] = result->stepping;
     m["seconds"] = {{"startup", startup_seconds},
                     {"warmup", warmup_before_ + result->warmup_seconds},

@@ -18,6 +18,10 @@
 
 namespace emomc::app {
 
+/// Each chain and rung has a file of its own, and all of them are open at once: raises the limit of open
+/// files. Throws MachineError where the system does not allow that.
+void allow_open_files(std::size_t count);
+
 class RunFiles final : public DrawHandler {
  public:
   RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity verbosity, RunIdentity identity);
@@ -30,6 +34,7 @@ class RunFiles final : public DrawHandler {
   void open(const Checkpoint* checkpoint);
 
   void on_draws(const DrawBatch& draws) override;
+  void on_rungs(const RungBatch& draws) override;
   Continue on_progress(const Progress& progress) override;
   Decision on_decision(std::int64_t num_draws) override;
   void on_longer_warmup(std::int64_t end) override;
@@ -51,6 +56,8 @@ class RunFiles final : public DrawHandler {
   void end_progress() { progress_.end(); }
 
  private:
+  /// The headers of all files of draws: of chains, then of their rungs, rung after rung.
+  std::vector<ChainHeader> headers() const;
   void append_acceptance(std::size_t chain, const SamplerState& state);
   /// Durations in this process so far, in seconds: {warm-up, sampling}.
   std::pair<double, double> seconds_so_far() const;
@@ -60,7 +67,7 @@ class RunFiles final : public DrawHandler {
   const RunSetup& setup_;
   std::filesystem::path directory_;
   RunIdentity identity_;
-  std::vector<ChainWriter> writers_;
+  std::vector<ChainWriter> writers_;                ///< as headers()
   std::vector<ChainEnd> ends_;                      ///< the ends of what a checkpoint has committed
   std::vector<std::uint64_t> accepted_, proposed_;  ///< at the last acceptance record
   WrittenDraws written_;

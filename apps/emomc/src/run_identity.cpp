@@ -79,7 +79,11 @@ RunConfig without_what_changes_no_draw(RunConfig config) {
 }
 
 RunIdentity identity_of(const RunConfig& config) {
-  return {to_yaml(config), lines_of(written_keys(without_what_changes_no_draw(config))), "run"};
+  std::vector<WrittenKey> keys = written_keys(without_what_changes_no_draw(config));
+  // Runs without tempering, of earlier versions too, do not have the key.
+  if (!config.sampler.tempering.is_on())
+    std::erase_if(keys, [](const WrittenKey& key) { return key.name == "sampler.tempering.rungs"; });
+  return {to_yaml(config), lines_of(keys), "run"};
 }
 
 std::string engine_text(const RunConfig& config, const RunSetup& setup) {

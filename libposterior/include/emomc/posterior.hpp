@@ -80,6 +80,7 @@ struct SampleOptions {
   double target_acceptance = 0;  ///< 0: default_target_acceptance(proposal)
   UntilConfig until = {};        ///< ends the run early
   int superchains = 0;           ///< as sampler.superchains of configurations
+  Tempering tempering = {};      ///< rungs of each chain; Draws::rungs
   double max_nan_share = SamplerConfig{}.max_nan_share;
   bool keep_warmup = false;  ///< Draws::chains has the draws of warm-up too
   Backend backend = Backend::automatic;
@@ -161,6 +162,8 @@ struct Draws {
   /// (Numbering::mended). run.draws has names, shapes and values.
   Inspection run;
   std::vector<ChainDraws> chains;  ///< as they were sampled, bit for bit as chain files have them
+  /// With tempering, the log likelihoods of all rungs, for estimate_evidence() (emomc/sampler/evidence.hpp).
+  std::optional<RungDraws> rungs;
   /// false: SampleOptions::on_progress ended the run; `run` has no draws where that was during warm-up.
   bool finished = true;
   std::string ended_by;  ///< "converged", "ess", "seconds"; empty: the last draw

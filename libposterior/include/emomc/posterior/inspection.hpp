@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "emomc/sampler/convergence.hpp"
+#include "emomc/sampler/tempering.hpp"
 
 namespace emomc {
 
@@ -35,6 +36,7 @@ struct RunFacts {
            share_of_lost = 0;  ///< optima at which none of them is (is_lost), and their share of the mass
   };
   std::optional<Starts> starts;
+  std::optional<TemperingSummary> tempering;  ///< of runs with rungs
 };
 
 /// The draws of a run, their diagnostics and the facts from its manifest.

@@ -13,6 +13,7 @@
 #include "emomc/likelihood/table.hpp"
 #include "emomc/sampler/prior.hpp"
 #include "emomc/sampler/stopping.hpp"
+#include "emomc/sampler/tempering.hpp"
 
 namespace emomc {
 
@@ -70,6 +71,7 @@ struct SamplerConfig {
   double max_nan_share = 0.01;
   UntilConfig until;
   ProposalConfig proposal;
+  Tempering tempering = {};
   bool operator==(const SamplerConfig&) const = default;
 };
 

@@ -43,6 +43,7 @@ struct RunSummary {
   bool is_nested = false;      ///< R-hat is nested R-hat
   std::string warning;         ///< a line, if a label-free quantity has not converged
   std::optional<double> warmup_seconds, sampling_seconds;
+  std::optional<TemperingSummary> tempering;
 };
 
 /// What sorts quantities by R-hat, the worst (largest) first: a quantity without R-hat, whose draws are not

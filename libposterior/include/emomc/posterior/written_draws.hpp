@@ -12,6 +12,9 @@ namespace emomc {
 /// The header of the draws of chain number `chain`.
 ChainHeader chain_header(const RunConfig& config, const RunSetup& setup, std::size_t chain);
 
+/// The header of the draws of a rung of chain number `chain`: log densities without parameters.
+ChainHeader rung_header(const RunConfig& config, const RunSetup& setup, std::size_t chain, int rung);
+
 /// Floors of standard deviations [num_columns], in the data's own units.
 std::vector<double> scale_floors(const RunConfig& config, const RunSetup& setup);
 
@@ -55,6 +58,23 @@ class WrittenDraws {
   DataUnitMap data_units_;
   double log_likelihood_offset_;
 };
+
+/// Calls use(chain, draw) for each draw of the rungs but the cold one, in the order of draws, then of chains
+/// as in tempered_plans(), of which those of rung 1 have the number num_cold and so on. The draws have no
+/// parameters.
+template <class Use>
+void for_each_of_rungs(const WrittenDraws& written, const RungBatch& draws, std::size_t num_cold,
+                       const Use& use) {
+  const auto chains = static_cast<std::size_t>(draws.num_chains);
+  for (int i = 0; i < draws.num_draws; ++i)
+    for (std::size_t c = num_cold; c < chains; ++c) {
+      const std::size_t at = static_cast<std::size_t>(i) * chains + c;
+      use(c, DrawView{draws.first_step + i * draws.thin,
+                      draws.log_prior[at] + written.log_prior_offset(),
+                      draws.log_likelihood[at] + written.log_likelihood_offset(),
+                      {}});
+    }
+}
 
 /// Adds the derived quantities of each draw, with their names and shapes.
 void add_derived(const Expression& expression, DrawSet& draws);

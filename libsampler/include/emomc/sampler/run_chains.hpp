@@ -9,6 +9,7 @@
 #include "emomc/core/likelihood_engine.hpp"
 #include "emomc/device/draw_statistics.hpp"
 #include "emomc/sampler/target.hpp"
+#include "emomc/sampler/tempering.hpp"
 
 namespace emomc {
 
@@ -99,6 +100,7 @@ struct RunOptions {
   std::int64_t state_every = 0;
   /// Increasing numbers of draws since the last warm-up at which the handler is asked for a decision.
   std::vector<std::int64_t> decisions = {};
+  Tempering tempering = {};
 };
 
 using device::DrawStatistics;
@@ -113,6 +115,15 @@ struct DrawBatch {
   const double* log_prior = nullptr;           ///< num_draws x num_chains
   const double* log_likelihood = nullptr;      ///< num_draws x num_chains
   const DrawStatistics* statistics = nullptr;  ///< num_draws x num_chains; null but for gradient samplers
+};
+
+/// The log densities of the kept draws of all rungs, where there is tempering; valid during the call only.
+struct RungBatch {
+  bool warmup = false;
+  int num_draws = 0, num_chains = 0;  ///< num_chains: of tempered_plans(), in that order
+  std::int64_t first_step = 0, thin = 1;
+  const double* log_prior = nullptr;       ///< num_draws x num_chains
+  const double* log_likelihood = nullptr;  ///< num_draws x num_chains, without a power
 };
 
 /// Of gradient samplers, over all chains since the current phase (warm-up or sampling) began.
@@ -138,6 +149,9 @@ struct SamplerState {
   std::vector<std::uint64_t> window_accepted, window_proposed;
   std::vector<std::uint64_t> faults;  ///< [num_chains] proposals with a density of NaN or +infinity
   std::uint64_t num_evaluations = 0;  ///< as in RunResult, summed over this run and those that it resumes
+  /// Ladder, counts and the ways of points (Exchanges::save), flat; empty without tempering. With it, all
+  /// that is above counts the chains of tempered_plans().
+  std::vector<double> tempering;
 };
 
 struct Progress {
@@ -165,7 +179,10 @@ enum class Decision {
 class DrawHandler {
  public:
   virtual ~DrawHandler() = default;
+  /// With tempering, the draws of the cold rung.
   virtual void on_draws(const DrawBatch& draws) = 0;
+  /// With tempering, called before on_draws for the same draws.
+  virtual void on_rungs(const RungBatch&) {}
   /// Called between segments; `stop` ends the run after the state has been handed over.
   virtual Continue on_progress(const Progress&) { return Continue::yes; }
   /// Called at each number of draws in RunOptions::decisions, when exactly that many draws of every chain
@@ -195,7 +212,8 @@ struct RunResult {
 };
 
 /// Runs the chains of `plans` from `starts` (num_chains x target.dim(), host memory, constrained parameters
-/// in the sampler's units) or from `resume`, in which case `starts` is ignored. Throws InputError where an
+/// in the sampler's units) or from `resume`, in which case `starts` is ignored. With tempering, `plans` are
+/// the chains without their rungs, and all rungs of a chain begin at its start. Throws InputError where an
 /// option, plan, proposal or resumed state does not match, MachineError where memory does not suffice,
 /// DensityError where a start has no finite density or where a chain exceeds max_nan_share, and
 /// std::invalid_argument where the target does not match the engine.

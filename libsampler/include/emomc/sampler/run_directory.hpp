@@ -99,6 +99,12 @@ struct ChainDraws {
 /// Path of a chain's file: `chains/chain-<id>.emc`, the id with at least five digits.
 std::filesystem::path chain_file(const std::filesystem::path& run_directory, std::uint64_t chain_id);
 
+/// Path of the file of a chain's rung k > 0, with id kRungStride k + the chain's: a chain file without
+/// parameters, `rungs/chain-<id of the chain>-rung-<k>.emc`, k with at least two digits.
+std::filesystem::path rung_file(const std::filesystem::path& run_directory, std::uint64_t chain_id);
+/// chain_file() or rung_file().
+std::filesystem::path draws_file(const std::filesystem::path& run_directory, std::uint64_t chain_id);
+
 /// Reads a chain file, also while it is being written. Throws InputError where the file is not a chain file,
 /// where its header or a block is damaged, or where its last whole block ends before `committed` bytes. A
 /// block may be unfinished only after these bytes.
@@ -109,11 +115,26 @@ ChainDraws read_chain(const std::filesystem::path& file, std::int64_t committed 
 ChainEnd check_committed(const std::filesystem::path& file, const ChainHeader& header,
                          std::int64_t committed);
 
-/// Reads chains/ of a run directory in the order of chain ids. Each file must have the name of its chain, and
-/// be one of those in the checkpoint if there is one. Seeds, layouts, proposal blocks, warm-up and thinning
-/// must agree, and all that the checkpoint has committed must be there. May be called at any moment of a run.
-/// Throws InputError, which names the file.
+/// Reads chains/ of a run directory, with tempering the cold rung, in the order of chain ids. Each file must
+/// have the name of its chain, and be one of those in the checkpoint if there is one. Seeds, layouts,
+/// proposal blocks, warm-up and thinning must agree, and all that the checkpoint has committed must be there.
+/// May be called at any moment of a run. Throws InputError, which names the file.
 std::vector<ChainDraws> read_chains(const std::filesystem::path& run_directory);
+
+/// The log likelihoods of all rungs of a run with tempering.
+struct RungDraws {
+  std::vector<double> betas;                  ///< [rungs], decreasing from 1
+  std::size_t num_chains = 0, num_draws = 0;  ///< of each rung
+  std::vector<double> log_likelihood;         ///< rungs x num_chains x num_draws
+  TemperingSummary exchanges;
+  std::vector<double> acceptance;  ///< [rungs] mean acceptance of each rung's own moves; NaN: not known
+};
+/// The same of chains in memory: `cold`, and the files of rungs in the order of tempered_plans().
+RungDraws rung_draws_of(const std::vector<ChainDraws>& cold, const std::vector<ChainDraws>& rungs,
+                        const TemperingSummary& exchanges);
+/// Reads the draws of all rungs, after warm-up, and the ladder from the checkpoint. May be called at any
+/// moment of a run. Throws InputError where the run has no rungs, or as read_chains does.
+RungDraws read_rungs(const std::filesystem::path& run_directory);
 
 /// A named part of the data, a file or an utterance, so that a message can name what has changed.
 struct DataPart {
@@ -144,7 +165,7 @@ struct Checkpoint {
   std::string engine;  ///< backend, precision and device that the draws depend on
   std::uint64_t seed = 0;
   SamplerState state;
-  std::vector<CommittedChain> chains;  ///< [state.num_chains]
+  std::vector<CommittedChain> chains;  ///< [state.num_chains], those of rungs (rung_file) too
   double warmup_seconds = 0, sampling_seconds = 0;
 };
 
