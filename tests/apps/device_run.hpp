@@ -1,8 +1,9 @@
 // `emomc run` in the test's own process, on a device that the test provides.
 #pragma once
 
+#include "config_identity.hpp"
 #include "emomc/posterior/chain_starts.hpp"
-#include "run_identity.hpp"
+#include "emomc/posterior/run_identity.hpp"
 #include "sampling_run.hpp"
 
 namespace emomc::testing {

@@ -10,13 +10,13 @@
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/posterior/diagnose.hpp"
+#include "emomc/posterior/run_data.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/cross_validation.hpp"
 #include "input_kind.hpp"
 #include "inspection.hpp"
 #include "netcdf_file.hpp"
 #include "pointwise.hpp"
-#include "run_data.hpp"
 
 namespace emomc::app {
 namespace {

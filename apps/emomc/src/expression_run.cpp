@@ -3,15 +3,16 @@
 #include <nlohmann/json.hpp>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/posterior/run_data.hpp"
+#include "emomc/posterior/run_reader.hpp"
 #include "emomc/posterior/written_draws.hpp"
 #include "run_config.hpp"
-#include "run_data.hpp"
 
 namespace emomc::app {
 std::shared_ptr<const Expression> expression_of_run(const std::filesystem::path& directory) {
   const std::filesystem::path file = directory / "config.yaml";
   std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error)) return nullptr;
+  if (!std::filesystem::is_regular_file(file, error)) return expression_of_manifest(directory);
   const RunConfig config = parse_run_config(read_config_text(file), file.string());
   if (!config.likelihood.is_expression()) return nullptr;
   const RunData data = read_run_data(directory, 0);

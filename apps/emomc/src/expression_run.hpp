@@ -14,8 +14,9 @@
 
 namespace emomc::app {
 
-/// The likelihood of the run, from its config.yaml and manifest; null where the run has a model, or where
-/// these files are not there. Throws InputError where they are damaged.
+/// The likelihood of the run, from its config.yaml and manifest, or from the manifest alone where sample()
+/// has written it; null where the run has a model, or where these files are not there. Throws InputError
+/// where they are damaged.
 std::shared_ptr<const Expression> expression_of_run(const std::filesystem::path& directory);
 
 /// Rows as Expression::evaluate_row_outputs and simulate take them.

@@ -10,12 +10,12 @@
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/likelihood/model_info.hpp"
 #include "emomc/likelihood/standardize.hpp"
+#include "emomc/posterior/run_data.hpp"
 #include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/draw_set.hpp"
 #include "expression_run.hpp"
 #include "progress.hpp"
 #include "run_config.hpp"
-#include "run_data.hpp"
 
 namespace emomc::app {
 namespace {

@@ -1,13 +1,13 @@
-#include "run_data.hpp"
+#include "emomc/posterior/run_data.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/table.hpp"
+#include "emomc/posterior/json_value.hpp"
 #include "emomc/posterior/run_setup.hpp"
-#include "json_value.hpp"
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 char mark_at(const nlohmann::json& json, const char* key, std::string_view allowed) {
@@ -168,4 +168,4 @@ RunData read_run_data(const std::filesystem::path& directory, std::size_t most_b
   return result;
 }
 
-}  // namespace emomc::app
+}  // namespace emomc
