@@ -11,6 +11,7 @@
 docs/python.md has the rest.
 """
 
+from ._compare import Comparison, compare
 from ._draws import Draws, Finding, Interrupted, Summary, diagnose, read_run, summary
 from ._emomc import DensityError, InputError, MachineError, functions, proposals
 from ._mixture import GaussianMixture
@@ -39,9 +40,11 @@ from ._priors import (
     student_t,
     uniform,
 )
+from ._relabel import relabel
 from ._sample import sample
 
 __all__ = [
+    "Comparison",
     "DensityError",
     "Draws",
     "Finding",
@@ -56,6 +59,7 @@ __all__ = [
     "Summary",
     "beta",
     "cauchy",
+    "compare",
     "diagnose",
     "dirichlet",
     "exponential",
@@ -71,6 +75,7 @@ __all__ = [
     "proposals",
     "read_run",
     "real",
+    "relabel",
     "sample",
     "simplex",
     "student_t",
