@@ -3,6 +3,7 @@
 #include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <utility>
 
 #include "emomc/core/errors.hpp"
@@ -25,7 +26,7 @@ template <class Value, std::size_t count>
 const char* name_in(const std::array<std::pair<Value, const char*>, count>& names, Value value) {
   for (const auto& [known, name] : names)
     if (known == value) return name;
-  return "";
+  throw std::logic_error("expression_json: a value without a name");
 }
 
 template <class Value, std::size_t count>
@@ -83,31 +84,34 @@ std::vector<int> shape_at(const JsonValue& json, const char* key) {
 const char* name_of_support(Support support) { return name_in(kSupports, support); }
 
 ordered_json to_json(const ExpressionSpec& spec) {
+  // This does not compile where the struct has got another member.
+  const auto& [parameters, linear, constants, prepare, where, log_density, code, derived, rows, simulate,
+               weights, integers, reals, standardized] = spec;
   ordered_json json = ordered_json::object();
-  for (const ExpressionParameter& p : spec.parameters) {
+  for (const ExpressionParameter& p : parameters) {
     ordered_json one{{"name", p.name}, {"support", name_of_support(p.support)}};
     if (!p.shape.empty()) one["shape"] = p.shape;
     if (p.order != ListOrder::none) one["order"] = name_in(kOrders, p.order);
     json["parameters"].push_back(std::move(one));
   }
-  for (const LinearPredictor& p : spec.linear)
+  for (const LinearPredictor& p : linear)
     json["linear"].push_back({{"name", p.name},
                               {"intercept", p.intercept},
                               {"columns", p.columns},
                               {"coefficients", p.coefficients},
                               {"offset", p.offset.text}});
-  for (const NamedConstant& c : spec.constants)
+  for (const NamedConstant& c : constants)
     json["constants"].push_back({{"name", c.name}, {"shape", c.shape}, {"values", c.values}});
-  add_named(json, "prepare", spec.prepare);
-  add_named(json, "where", spec.where);
-  if (!spec.log_density.text.empty()) json["log_density"] = spec.log_density.text;
-  if (!spec.code.file.empty()) json["source"] = {{"type", spec.code.type}, {"columns", spec.code.columns}};
-  add_named(json, "derived", spec.derived);
-  add_named(json, "rows", spec.rows);
-  add_named(json, "simulate", spec.simulate);
-  if (!spec.weights.empty()) json["row_weights"] = spec.weights;
+  add_named(json, "prepare", prepare);
+  add_named(json, "where", where);
+  if (!log_density.text.empty()) json["log_density"] = log_density.text;
+  if (!code.file.empty()) json["source"] = {{"type", code.type}, {"columns", code.columns}};
+  add_named(json, "derived", derived);
+  add_named(json, "rows", rows);
+  add_named(json, "simulate", simulate);
+  if (!weights.empty()) json["row_weights"] = weights;
   for (const auto& [key, names] :
-       {std::pair("integers", &spec.integers), {"reals", &spec.reals}, {"standardized", &spec.standardized}})
+       {std::pair("integers", &integers), {"reals", &reals}, {"standardized", &standardized}})
     if (!names->empty()) json[key] = *names;
   return json;
 }

@@ -10,6 +10,8 @@
 namespace emomc {
 namespace {
 
+constexpr const char* kInMemory = "memory";  // make_table's name of its source
+
 char mark_at(const nlohmann::json& json, const char* key, std::string_view allowed) {
   if (!json.contains(key) || !json[key].is_string()) return 0;
   const std::string mark = json[key];
@@ -91,7 +93,13 @@ void check_data_files(const std::filesystem::path& directory, const RunData& dat
     const std::string place = (directory / "manifest.json").string() + ": data.files: " + file;
     std::error_code error;
     const auto status = std::filesystem::status(file, error);
-    if (!std::filesystem::exists(status)) throw InputError(place + ": there is no such file");
+    if (!std::filesystem::exists(status))
+      throw InputError(
+          file == kInMemory
+              ? directory.string() +
+                    ": the data of this run were in the memory of a program, which has to look at "
+                    "them itself; in Python by emomc.compare and to_inferencedata"
+              : place + ": there is no such file");
     if (!std::filesystem::is_regular_file(status)) throw InputError(place + ": this is not a regular file");
   }
 }

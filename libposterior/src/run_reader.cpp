@@ -80,16 +80,24 @@ RunFacts read_facts(const std::filesystem::path& file, DrawSet& draws) {
   return facts;
 }
 
-std::shared_ptr<const Expression> expression_of_manifest(const std::filesystem::path& directory) {
+std::optional<ExpressionSpec> specification_in_manifest(const std::filesystem::path& directory) {
   const std::filesystem::path file = directory / "manifest.json";
   const nlohmann::json manifest = read_manifest(file);
-  if (!manifest.is_object() || !manifest.contains("likelihood")) return nullptr;
+  if (!manifest.is_object() || !manifest.contains("likelihood")) return std::nullopt;
   ExpressionSpec spec = expression_spec_of({manifest["likelihood"], file.string(), "likelihood"});
   if (!spec.code.file.empty()) spec.code.file = code_file(directory).string();
+  return spec;
+}
+
+std::shared_ptr<const Expression> expression_of_manifest(const std::filesystem::path& directory) {
+  const std::optional<ExpressionSpec> spec = specification_in_manifest(directory);
+  if (!spec) return nullptr;
+  const std::filesystem::path file = directory / "manifest.json";
+  const nlohmann::json manifest = read_manifest(file);
   const std::vector<std::string> columns =
       manifest.contains("data") ? strings_at(manifest["data"], "columns") : std::vector<std::string>();
   if (columns.empty()) throw InputError(file.string() + ": the names of the data's columns are not there");
-  return std::make_shared<Expression>(spec, columns);
+  return std::make_shared<Expression>(*spec, columns);
 }
 
 std::optional<KeptProposal> kept_proposal(const std::filesystem::path& directory) {

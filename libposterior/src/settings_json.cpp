@@ -17,44 +17,51 @@ ordered_json json_of(const PriorSpec& prior) {
   return ordered_json::array({family_name(prior.family), std::move(arguments)});
 }
 
+// The lists of members below do not compile where a struct has got another one, which may change draws.
+
 ordered_json json_of(const PriorSet& priors) {
+  const auto& [blocks, scale_floor, order, list_orders] = priors;
   ordered_json json;
-  for (const auto& [block, prior] : priors.blocks) json["of"][block] = json_of(prior);
-  json["scale_floor"] = priors.scale_floor;
-  json["order"] = priors.order;
-  for (const auto& [block, order] : priors.list_orders)
-    json["list_orders"][block] = order == ListOrder::increasing   ? "increasing"
-                                 : order == ListOrder::decreasing ? "decreasing"
-                                                                  : "none";
+  for (const auto& [block, prior] : blocks) json["of"][block] = json_of(prior);
+  json["scale_floor"] = scale_floor;
+  json["order"] = order;
+  for (const auto& [block, of_list] : list_orders)
+    json["list_orders"][block] = of_list == ListOrder::increasing   ? "increasing"
+                                 : of_list == ListOrder::decreasing ? "decreasing"
+                                                                    : "none";
   return json;
 }
 
 ordered_json json_of(const LikelihoodConfig& likelihood) {
+  const auto& [model, components, covariance, precision, expression] = likelihood;
   ordered_json json;
   if (likelihood.is_expression())
-    json = to_json(likelihood.expression);
+    json = to_json(expression);
   else
-    json = {{"model", likelihood.model},
-            {"components", likelihood.components},
-            {"covariance", likelihood.covariance}};
-  json["precision"] = likelihood.precision == Precision::mixed ? "mixed" : "float64";
+    json = {{"model", model}, {"components", components}, {"covariance", covariance}};
+  json["precision"] = precision == Precision::mixed ? "mixed" : "float64";
   return json;
 }
 
+ordered_json json_of(const ProposalConfig& proposal) {
+  const auto& [kind, shape, target_acceptance] = proposal;
+  return {{"kind", kind}, {"shape", shape}, {"target_acceptance", target_acceptance}};
+}
+
 ordered_json json_of(const SamplerConfig& sampler) {
-  return {{"chains", sampler.chains},
-          {"warmup", sampler.chooses_warmup ? ordered_json("auto") : ordered_json(sampler.warmup)},
-          {"draws", sampler.chooses_draws ? ordered_json("auto") : ordered_json(sampler.draws)},
-          {"thin", sampler.thin},
-          {"seed", sampler.seed},
-          {"init", sampler.init},
-          {"init_tries", sampler.init_tries},
-          {"superchains", sampler.superchains},
-          {"max_nan_share", sampler.max_nan_share},
-          {"proposal",
-           {{"kind", sampler.proposal.kind},
-            {"shape", sampler.proposal.shape},
-            {"target_acceptance", sampler.proposal.target_acceptance}}}};
+  // sampler.until only ends a run.
+  const auto& [chains, chooses_warmup, warmup, chooses_draws, draws, thin, seed, init, init_tries,
+               superchains, max_nan_share, until, proposal] = sampler;
+  return {{"chains", chains},
+          {"warmup", chooses_warmup ? ordered_json("auto") : ordered_json(warmup)},
+          {"draws", chooses_draws ? ordered_json("auto") : ordered_json(draws)},
+          {"thin", thin},
+          {"seed", seed},
+          {"init", init},
+          {"init_tries", init_tries},
+          {"superchains", superchains},
+          {"max_nan_share", max_nan_share},
+          {"proposal", json_of(proposal)}};
 }
 
 void append_lines(const ordered_json& json, const std::string& name, std::string& text) {
@@ -71,11 +78,12 @@ void append_lines(const ordered_json& json, const std::string& name, std::string
 }  // namespace
 
 ordered_json settings_json(const RunConfig& config) {
-  return {{"data", {{"columns", config.data.columns}, {"standardize", config.data.standardize}}},
-          {"likelihood", json_of(config.likelihood)},
-          {"prior", json_of(config.prior)},
-          {"sampler", json_of(config.sampler)},
-          {"output", {{"keep_warmup", config.output.keep_warmup}}}};
+  const auto& [data, likelihood, prior, order_column, sampler, backend, threads, checkpoint, output] = config;
+  return {{"data", {{"columns", data.columns}, {"standardize", data.standardize}}},
+          {"likelihood", json_of(likelihood)},
+          {"prior", json_of(prior)},
+          {"sampler", json_of(sampler)},
+          {"output", {{"keep_warmup", output.keep_warmup}}}};
 }
 
 std::string flat_lines(const ordered_json& json) {

@@ -80,6 +80,20 @@ TEST(DirectoryRun, DerivedQuantitiesComeFromTheManifest) {
   const auto ratio = read.of("ratio"), a = read.of("a"), b = read.of("b");
   for (std::size_t i = 0; i < ratio.size(); ++i) EXPECT_DOUBLE_EQ(ratio[i], a[i] / b[i]);
   EXPECT_NE(folder.run("summary run").out.find("ratio"), std::string::npos);
+  EXPECT_EQ(folder.run("report run -o run.html").exit_code, 0);
+  // Data of a file are known to the program, data in memory are not.
+  EXPECT_LE(folder.run("compare run --draws 100").exit_code, 1);  // 100 draws may be too few
+  Table table = read_table(kFaithful);
+  const Posterior in_memory(model, make_table(table.columns, table.values));
+  sample(in_memory, {.chains = 2,
+                     .draws = 100,
+                     .warmup = 200,
+                     .directory = folder / "kept",
+                     .backend = Backend::reference});
+  const auto refused = folder.run("compare kept");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_NE(refused.err.find("the data of this run were in the memory of a program"), std::string::npos)
+      << refused.err;
 
   // The program's directories have them too.
   folder.write("run.yaml", "data: {file: " + kFaithful +

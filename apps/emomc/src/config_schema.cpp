@@ -13,21 +13,32 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Whether the key's reader accepts a value, which is written in YAML; of a configuration that uses the key.
-bool accepts(const ConfigKey& key, const std::string& yaml) {
+/// A configuration of a model, of the first one that uses the key, or of a likelihood of the user's own.
+RunConfig config_for(const ConfigKey& key, bool own) {
   RunConfig config = default_run_config();
-  if (!key.models.empty()) {
+  if (own) {
+    config.likelihood.expression.log_density.text = "a + b";  // the columns of the lists below
+  } else if (!key.models.empty()) {
     config.likelihood.model = key.models[0]->name;
     config.likelihood.covariance = key.models[0]->covariance;
-    set_likelihood_defaults(config);
   }
+  set_likelihood_defaults(config);
+  return config;
+}
+
+/// Whether the key's reader accepts a value, which is written in YAML, in a configuration that uses the key.
+bool accepts(const ConfigKey& key, const std::string& yaml) {
   const YamlNode root = parse_yaml("value: " + yaml + "\n", {std::make_shared<std::string>("schema"), 1});
-  try {
-    key.read({*root.find("value"), key.name}, config);
-    return true;
-  } catch (const InputError&) {
-    return false;
+  for (const bool own : {false, true}) {
+    RunConfig config = config_for(key, own);
+    if (!is_used(key, config.likelihood)) continue;
+    try {
+      key.read({*root.find("value"), key.name}, config);
+      return true;
+    } catch (const InputError&) {  // the other kind of likelihood may accept it
+    }
   }
+  return false;
 }
 
 /// The words of a key's comment that its reader accepts, where it does not accept every word.
@@ -77,6 +88,8 @@ std::vector<ordered_json> kinds_of(const ConfigKey& key) {
 ordered_json schema_of(const ConfigKey& key) {
   ordered_json schema;
   std::vector<ordered_json> kinds = kinds_of(key);
+  // Its words have the names of columns in them.
+  if (key.name == "prior.order") kinds.assign(1, ordered_json{{"type", "string"}});
   if (kinds.size() == 1)
     schema = std::move(kinds[0]);
   else if (kinds.size() > 1)

@@ -9,17 +9,23 @@
 #include "run_config.hpp"
 
 namespace emomc::app {
-std::shared_ptr<const Expression> expression_of_run(const std::filesystem::path& directory) {
+std::optional<ExpressionSpec> specification_of_run(const std::filesystem::path& directory) {
   const std::filesystem::path file = directory / "config.yaml";
   std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error)) return expression_of_manifest(directory);
-  const RunConfig config = parse_run_config(read_config_text(file), file.string());
-  if (!config.likelihood.is_expression()) return nullptr;
+  if (!std::filesystem::is_regular_file(file, error)) return specification_in_manifest(directory);
+  RunConfig config = parse_run_config(read_config_text(file), file.string());
+  if (!config.likelihood.is_expression()) return std::nullopt;
+  return std::move(config.likelihood.expression);
+}
+
+std::shared_ptr<const Expression> expression_of_run(const std::filesystem::path& directory) {
+  const std::optional<ExpressionSpec> spec = specification_of_run(directory);
+  if (!spec) return nullptr;
   const RunData data = read_run_data(directory, 0);
   if (data.columns.empty())
     throw InputError((directory / "manifest.json").string() +
                      ": the names of the data's columns are not there");
-  return std::make_shared<Expression>(config.likelihood.expression, data.columns);
+  return std::make_shared<Expression>(*spec, data.columns);
 }
 
 ExpressionRows read_expression_rows(const Expression& expression, const std::vector<std::string>& names,

@@ -20,8 +20,10 @@ RunFacts read_facts(const std::filesystem::path& manifest, DrawSet& draws);
 /// of the user's own.
 using FindExpression = std::function<std::shared_ptr<const Expression>(const std::filesystem::path&)>;
 
-/// The likelihood that the manifest of a run has; null where it has none, as manifests of models and of
+/// The likelihood that the manifest of a run has; nothing where it has none, as manifests of models and of
 /// version 0.1. Throws InputError where it is damaged.
+std::optional<ExpressionSpec> specification_in_manifest(const std::filesystem::path& directory);
+/// The same for the columns of the run's data; null: there is none.
 std::shared_ptr<const Expression> expression_of_manifest(const std::filesystem::path& directory);
 
 /// What the manifest says that the run of a directory began with; nothing where it does not say.
