@@ -18,6 +18,15 @@ set_target_properties(emomc_interface PROPERTIES EXPORT_NAME interface)
 install(TARGETS ${targets} EXPORT emomc ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
   INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(TARGETS emomc RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT program)
+if(TARGET emomc_manual)
+  set(manual "${PROJECT_BINARY_DIR}/manual")
+  install(FILES "${manual}/emomc.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT program)
+  install(FILES "${manual}/emomc.bash" RENAME emomc COMPONENT program
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+  install(FILES "${manual}/_emomc" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" COMPONENT program)
+  install(FILES "${manual}/emomc.fish" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" COMPONENT program)
+  install(FILES "${manual}/emomc.schema.json" DESTINATION "${CMAKE_INSTALL_DATADIR}/emomc" COMPONENT program)
+endif()
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development)
 
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/emomc")

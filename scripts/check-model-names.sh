@@ -37,13 +37,14 @@ blocks=$(sed -nE 's/^ *\{"([a-z_]+)", *(Support::.*)?$/\1/p' "$headers"/*.hpp | 
 [[ -n $names && -n $covariances && -n $blocks ]] || { echo "no model found in $headers"; exit 2; }
 
 # What may stand: the default model; `diagonal` as a shape of proposals; the parts that libsampler divides a
-# covariance into; the public names of covariances; a key of the output of bench; a set of functionals; the full form of a
+# covariance into; the public names of covariances; keys of the output of bench and of settings; a set of functionals; the full form of a
 # kernel.
 allowed='^liblikelihood/include/emomc/likelihood/engines\.hpp:
 ^(apps/emomc/src/run_config_keys\.cpp|libposterior/(src/(run_setup|run_config|sample_config|proposal_choice)\.cpp|include/emomc/posterior(/run_config)?\.hpp)):.*"diagonal"
 ^libsampler/src/(target_tables|proposal_blocks)\.cpp:.*"scales"
 ^libposterior/src/sample_config\.cpp:.*kNames
 ^apps/emomc/src/command_bench\.cpp:.*\{"covariance", options
+^libposterior/src/settings_json\.cpp:.*\{"covariance", likelihood
 ^libspeech/src/functionals\.cpp:.*"cepstra", "prosody", "full"
 BatchWork::'
 found=$(find libcore liblikelihood libsampler libposterior libspeech apps -type f \

@@ -87,8 +87,11 @@ void bind(Table table, const ExpressionSpec& spec, Backend backend, int num_chai
     standardize(result.standardized, loaded.table.values);
     result.expression = std::make_shared<Expression>(result.expression->with_data_units(result.standardized));
   }
+  if (spec.code.function != nullptr && backend == Backend::cuda)
+    throw InputError("backend: cuda calls no function of the program; allowed: auto, reference, cpu");
   result.backend = resolve_backend(
-      backend, static_cast<double>(loaded.table.num_rows) * result.expression->cost_of_row() * num_chains);
+      spec.code.function != nullptr && backend == Backend::automatic ? Backend::cpu : backend,
+      static_cast<double>(loaded.table.num_rows) * result.expression->cost_of_row() * num_chains);
   if (backend == Backend::automatic && host_build() == HostBuild::debug) result.backend = Backend::cpu;
   if (backend == Backend::automatic && result.backend == Backend::cpu && spec.code.file.empty())
     if (const std::string problem = host_compiler_problem(); !problem.empty()) {
@@ -100,7 +103,7 @@ void bind(Table table, const ExpressionSpec& spec, Backend backend, int num_chai
   result.model = std::move(bound.model);
   result.compiler = std::move(bound.compiler);
   result.generated = std::move(bound.header);
-  result.code = spec.code.text;
+  if (spec.code.function == nullptr) result.code = spec.code.text;
   loaded.data = std::move(bound.data);
   loaded.table.values.clear();
 }

@@ -18,7 +18,7 @@ bool is_on(const char* variable) {
 HostBuild host_build() { return is_on(kDebugBuild) ? HostBuild::debug : HostBuild::release; }
 
 ExpressionSpec with_code(const ExpressionSpec& spec) {
-  if (spec.code.file.empty()) return spec;
+  if (spec.code.file.empty() || spec.code.function != nullptr) return spec;
   if (!is_on(kAllowCode))
     throw InputError(
         spec.code.key + ": " + spec.code.file +

@@ -41,10 +41,15 @@ struct Posterior::State {
   RunSetup setup;
   WrittenDraws written;
   std::vector<std::string> names;
-  std::mutex mutex;  ///< of the engine
+  std::mutex mutex;  ///< of the engines
+  // For row_log_likelihoods, once they were asked for.
+  std::unique_ptr<Device> host;
+  LoadedExpression rows;  ///< where the other engine is on a GPU
+  std::unique_ptr<LikelihoodEngine> row_engine;
 
   double offset() const { return written.log_likelihood_offset() + written.log_prior_offset(); }
   MixtureFit fit(const FitOptionsOfMixture& options) const;
+  LikelihoodEngine& engine_of_rows();
   double log_likelihood(const std::vector<double>& theta) {
     double sum = 0;
     setup.engine->sums_by_segment(theta.data(), 1, &sum);
@@ -129,6 +134,43 @@ std::vector<double> Posterior::unconstrain(std::span<const double> theta) const 
   std::vector<double> u(static_cast<std::size_t>(target.dim_unconstrained()));
   target.unconstrain(state_->in_sampler_units(theta), u);
   return u;
+}
+
+LikelihoodEngine& Posterior::State::engine_of_rows() {
+  if (row_engine) return *row_engine;
+  host = make_host_device();
+  const LoadedData& loaded = setup.loaded;
+  if (!setup.expression) {
+    row_engine =
+        make_engine(Backend::cpu, setup.model, Precision::float64, loaded.data, *host, config.threads);
+  } else if (setup.backend != Backend::cuda) {
+    row_engine =
+        make_engine(setup.backend, setup.row_model, Precision::float64, loaded.data, *host, config.threads);
+  } else {
+    rows = prepare_expression(data, config.likelihood.expression, Backend::cpu, 1);
+    row_engine =
+        make_engine(Backend::cpu, rows.model, Precision::float64, rows.loaded.data, *host, config.threads);
+  }
+  row_engine->allocate({{0, {0}, 1.0, 0}}, ComponentCaches::off);
+  return *row_engine;
+}
+
+std::vector<double> Posterior::row_log_likelihoods(std::span<const double> points) const {
+  const auto dim = static_cast<std::size_t>(num_parameters());
+  if (points.size() % dim != 0)
+    throw InputError("points have " + std::to_string(points.size()) + " elements; allowed: a multiple of " +
+                     std::to_string(dim));
+  const std::size_t num_rows = state_->setup.loaded.data.num_rows;
+  std::vector<double> values(points.size() / dim * num_rows);
+  const double offset = log_likelihood_offset(state_->setup.loaded.units, 1);
+  const std::lock_guard lock(state_->mutex);
+  LikelihoodEngine& engine = state_->engine_of_rows();
+  for (std::size_t i = 0; i * dim < points.size(); ++i) {
+    const std::vector<double> theta = state_->in_sampler_units(points.subspan(i * dim, dim));
+    engine.evaluate_rows(theta.data(), values.data() + i * num_rows);
+  }
+  for (double& value : values) value += offset;
+  return values;
 }
 
 std::vector<double> Posterior::initial(std::uint64_t seed) const {

@@ -4,6 +4,7 @@
 #include "emomc/posterior.hpp"
 #include "emomc/posterior/chain_starts.hpp"
 #include "sample_config.hpp"
+#include "sample_in_directory.hpp"
 
 namespace emomc {
 namespace {
@@ -38,10 +39,7 @@ void follow_starts(const RunConfig& config, const RunSetup& setup, Inspection& r
   run.facts.starts = starts_of(nlohmann::json(json));
 }
 
-}  // namespace
-
-Draws sample(const Posterior& posterior, const SampleOptions& options) {
-  const RunConfig config = with_options(posterior.config(), options);
+Draws sample_in_memory(const Posterior& posterior, const RunConfig& config, const SampleOptions& options) {
   RunSetup setup = set_up(config, &posterior.data());
   const std::vector<double> starts = find_starts(config, setup);
   Draws draws;
@@ -66,6 +64,14 @@ Draws sample(const Posterior& posterior, const SampleOptions& options) {
   if (config.sampler.tempering.is_on()) draws.rungs = collector.rung_draws(result.state);
   draws.chains = collector.take_chains();
   return draws;
+}
+
+}  // namespace
+
+Draws sample(const Posterior& posterior, const SampleOptions& options) {
+  const RunConfig config = with_options(posterior.config(), options);
+  return options.directory.empty() ? sample_in_memory(posterior, config, options)
+                                   : sample_in_directory(posterior, config, options);
 }
 
 }  // namespace emomc

@@ -122,6 +122,10 @@ RunConfig with_options(RunConfig config, const SampleOptions& options) {
   sampler.seed = options.seed;
   sampler.max_nan_share = real_in_range("max_nan_share", options.max_nan_share, 0, 1);
   config.output.keep_warmup = options.keep_warmup;
+  config.output.directory = options.directory;
+  config.checkpoint.seconds = real_in_range("checkpoint.seconds", options.checkpoint.seconds, 1e-3, 1e9);
+  config.checkpoint.steps =
+      in_range<std::int64_t>("checkpoint.steps", options.checkpoint.steps, 0, kMostSteps);
   config.backend = options.backend;
   config.threads = in_range("threads", options.threads, 0, 4096);
   return config;

@@ -180,6 +180,12 @@ ConvergenceVerdict judge_convergence(const DrawDiagnostics& run) {
   verdict.reaches_ess = !verdict.too_few_draws;
   for (std::size_t q = 0; q < run.draws.num_quantities(); ++q)
     if (run.is_judged(q) && !(least_ess_of(run.summaries[q]) >= run.least_ess())) verdict.reaches_ess = false;
+  verdict.reaches_rhat = !verdict.too_few_draws;
+  const bool is_plain = run.draws.chains_per_superchain <= 1 && run.draws.chains_per_ensemble <= 1;
+  for (std::size_t q = 0; is_plain && q < run.draws.num_quantities(); ++q)
+    if (run.is_judged(q) && (run.is_label_free(q) || !verdict.labels_unmended) &&
+        run.summaries[q].rhat > run.bounds.rhat)
+      verdict.reaches_rhat = false;
   return verdict;
 }
 

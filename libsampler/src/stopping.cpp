@@ -62,7 +62,8 @@ std::vector<std::int64_t> looks_below(std::int64_t most) {
 Decision decide(const StoppingRule& rule, const DrawDiagnostics& run, std::int64_t warmup) {
   const auto draws = static_cast<std::int64_t>(run.draws.num_draws);
   const ConvergenceVerdict verdict = judge_convergence(run);
-  if (verdict.converged() && verdict.reaches_ess && least_ess(run).ess >= rule.ess) return Decision::enough;
+  if (verdict.converged() && verdict.reaches_ess && verdict.reaches_rhat && least_ess(run).ess >= rule.ess)
+    return Decision::enough;
   const bool may_warm_up = 2 * warmup <= rule.most_warmup && draws == first_look_from(warmup, rule.thin);
   return may_warm_up && is_unsettled(run) ? Decision::longer_warmup : Decision::more_draws;
 }

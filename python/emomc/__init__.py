@@ -11,6 +11,7 @@
 docs/python.md has the rest.
 """
 
+from ._compare import Comparison, compare
 from ._draws import Draws, Finding, Interrupted, Summary, diagnose, read_run, summary
 from ._emomc import DensityError, InputError, MachineError, functions, proposals
 from ._mixture import GaussianMixture
@@ -41,9 +42,11 @@ from ._priors import (
     uniform,
     von_mises,
 )
+from ._relabel import relabel
 from ._sample import sample
 
 __all__ = [
+    "Comparison",
     "DensityError",
     "Draws",
     "Finding",
@@ -59,6 +62,7 @@ __all__ = [
     "angle",
     "beta",
     "cauchy",
+    "compare",
     "diagnose",
     "dirichlet",
     "exponential",
@@ -74,6 +78,7 @@ __all__ = [
     "proposals",
     "read_run",
     "real",
+    "relabel",
     "sample",
     "simplex",
     "student_t",

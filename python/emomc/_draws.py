@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,12 +16,20 @@ from . import _emomc
 if TYPE_CHECKING:
     import arviz
 
+    from ._model import _Density
+
 _Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that is worth knowing about a run, or wrong with it."""
+    """Something that is worth knowing about a run, or wrong with it.
+
+    >>> import emomc
+    >>> print(emomc.Finding("problem", "rhat", "R-hat of m is 1.3", "let the run go on"))
+    problem: R-hat of m is 1.3
+      let the run go on
+    """
 
     severity: str  #: "note", "warning", or "problem": the draws should not be trusted
     check: str  #: a short name, such as "rhat"
@@ -38,6 +45,12 @@ class Summary:
 
     Iterates over dictionaries with the keys name, label, mean, sd, q5, q50, q95, mcse_mean, mcse_sd, ess_bulk, ess_tail,
     rhat, label_free; `summary["means[0,1]"]` is one of them. `pandas.DataFrame(list(summary))` is a table.
+
+    >>> import emomc
+    >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},
+    ...                     log_density="normal_lpdf(x, m, 1)", priors={"m": emomc.normal(0, 10)})
+    >>> [row["name"] for row in emomc.sample(model, draws=100, progress=False).summary()]
+    ['log_density', 'log_likelihood', 'log_prior', 'm']
     """
 
     def __init__(self, rows: list[dict[str, Any]], text: str) -> None:
@@ -69,10 +82,21 @@ class Draws:
     `draws["means"]` is the parameter `means` as an array chains x draws x shape; single quantities, log densities among
     them, have their names too: `draws["means[0,1]"]`, `draws["log_density"]` are chains x draws. A mixture's components
     are numbered so that all draws agree; `chain(i)` has them as they were sampled.
+
+    >>> import emomc
+    >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},
+    ...                     log_density="normal_lpdf(x, m, 1)", priors={"m": emomc.normal(0, 10)})
+    >>> draws = emomc.sample(model, chains=2, draws=100, warmup=100, progress=False)
+    >>> draws["m"].shape, draws.names
+    ((2, 100), ['log_density', 'log_likelihood', 'log_prior', 'm'])
     """
 
-    def __init__(self, draws: _emomc.Draws) -> None:
+    #: Values of a group log_likelihood, draws x rows, up to which it is there without being asked for: 160 MB.
+    _most_log_likelihoods = 20_000_000
+
+    def __init__(self, draws: _emomc.Draws, model: _Density | None = None) -> None:
         self._draws = draws
+        self._model = model
         self._arrays = {name: (shape, quantities) for name, shape, quantities, *_ in draws.arrays}
         self._quantities = {name: q for q, name in enumerate(draws.names)}
 
@@ -160,7 +184,32 @@ class Draws:
         """Whether `diagnose` finds no problem."""
         return all(finding.severity != "problem" for finding in self.diagnose())
 
-    def _groups(self) -> tuple[dict[str, dict[str, _Floats]], dict[str, list[str]], dict[str, list[Any]]]:
+    @property
+    def directory(self) -> str:
+        """The run directory that the draws are from; "": they are in memory alone."""
+        return self._draws.directory
+
+    def log_likelihoods(self, most_draws: int | None = None) -> _Floats:
+        """The log likelihood of each row of the data at each draw [chains x draws x rows], in float64.
+
+        With `most_draws` at so many draws at most, at equal distances over all chains [draws x rows]. Raises
+        ValueError where the model of the draws is not known (read_run without one).
+        """
+        posterior = self._known_model()._posterior
+        every = self.num_chains * self.num_draws
+        if most_draws is not None:
+            return posterior.row_log_likelihoods(self._draws, most_draws)
+        values = posterior.row_log_likelihoods(self._draws, every)
+        return values.reshape(self.num_chains, self.num_draws, -1)
+
+    def _known_model(self) -> _Density:
+        if self._model is None:
+            raise ValueError("the model of these draws is not known; give it to read_run, as in read_run(path, model)")
+        return self._model
+
+    def _groups(
+        self, log_likelihood: bool | None
+    ) -> tuple[dict[str, dict[str, Any]], dict[str, list[str]], dict[str, list[Any]]]:
         """Groups of ArviZ, and names and coordinates of dimensions."""
         posterior = {name: self[name] for name in self._arrays}
         dims: dict[str, list[str]] = {}
@@ -177,18 +226,41 @@ class Draws:
                     coords[axes[-1]] = list(columns)
                 else:
                     axes.append(f"{name}_dim_{axis}")
+                    coords[axes[-1]] = list(range(length))
             dims[name] = axes
         values = self._draws.values
         statistics = {"lp": np.array(values[0])}
         for name, array in self._draws.statistics.items():
             statistics[name] = array.astype(bool) if name == "diverging" else array
-        groups = {"posterior": posterior, "sample_stats": statistics}
+        groups: dict[str, dict[str, Any]] = {"posterior": posterior, "sample_stats": statistics}
         if "log_prior" in self:
             groups["log_prior"] = {"log_prior": np.array(self["log_prior"])}
+        if self._model is None:
+            if log_likelihood:
+                self._known_model()
+            return groups, dims, coords
+        rows = self._model._posterior.data
+        if log_likelihood is None:
+            log_likelihood = self.num_chains * self.num_draws * len(rows) <= self._most_log_likelihoods
+        coords["row"] = list(range(len(rows)))
+        if log_likelihood:
+            groups["log_likelihood"] = {"log_likelihood": self.log_likelihoods()}
+            dims["log_likelihood"] = ["row"]
+        names = list(self._model._posterior.columns)
+        if coords.get("column") == names:
+            groups["observed_data"] = {"data": rows}
+            dims["data"] = ["row", "column"]
+        else:
+            groups["observed_data"] = {name: rows[:, j] for j, name in enumerate(names)}
+            dims |= {name: ["row"] for name in names}
         return groups, dims, coords
 
-    def to_inferencedata(self) -> arviz.InferenceData:
-        """An InferenceData of ArviZ 0.x: groups posterior, sample_stats and log_prior, chains x draws x shape.
+    def to_inferencedata(self, *, log_likelihood: bool | None = None) -> arviz.InferenceData:
+        """An InferenceData of ArviZ 0.x.
+
+        Groups are posterior, sample_stats and log_prior (chains x draws x shape), and, where the model is known,
+        observed_data and log_likelihood (chains x draws x rows). `log_likelihood` says whether the last is there; None:
+        where it has at most 2e7 values. Dimensions are component, column, row and name_dim_0, with coordinates.
 
         Raises ImportError without ArviZ, or where it is 1.0 or newer: then use to_datatree.
         """
@@ -196,69 +268,77 @@ class Draws:
 
         if not hasattr(arviz, "InferenceData"):
             raise ImportError("this ArviZ has no InferenceData; use to_datatree()")
-        groups, dims, coords = self._groups()
+        groups, dims, coords = self._groups(log_likelihood)
         log_prior = groups.pop("log_prior", None)
-        data: arviz.InferenceData = arviz.from_dict(
-            posterior=groups["posterior"], sample_stats=groups["sample_stats"], dims=dims, coords=coords
-        )
+        data: arviz.InferenceData = arviz.from_dict(**groups, dims=dims, coords=coords)
         if log_prior is not None:
             cast(Any, data).add_groups({"log_prior": log_prior})
         return data
 
-    def to_datatree(self) -> Any:
+    def to_datatree(self, *, log_likelihood: bool | None = None) -> Any:
         """A DataTree of xarray with the groups of to_inferencedata, as ArviZ 1.x has it.
 
         Raises ImportError without arviz_base, a part of ArviZ 1.x.
         """
         from_dict = importlib.import_module("arviz_base").from_dict
 
-        groups, dims, coords = self._groups()
+        groups, dims, coords = self._groups(log_likelihood)
         return from_dict(groups, dims=dims, coords=coords)
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during sample(). `draws` are those so far; None: the run was in its warm-up."""
+    """Ctrl-C during sample(). `draws` are those so far; None: the run was in its warm-up.
 
-    def __init__(self, draws: Draws | None) -> None:
-        super().__init__("sampling was interrupted")
+    With a directory there is a checkpoint, and the same call with resume=True goes on from there.
+
+    >>> import emomc
+    >>> str(emomc.Interrupted(None))
+    'sampling was interrupted'
+    """
+
+    def __init__(self, draws: Draws | None, directory: str = "") -> None:
+        there = f"; {directory} has a checkpoint, from which the same call with resume=True goes on"
+        super().__init__("sampling was interrupted" + (there if directory else ""))
         self.draws = draws
 
 
 def summary(draws: Draws, patterns: str | Sequence[str] = ()) -> Summary:
-    """Draws.summary."""
+    """Draws.summary.
+
+    >>> import emomc
+    >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},
+    ...                     log_density="normal_lpdf(x, m, 1)", priors={"m": emomc.normal(0, 10)})
+    >>> table = emomc.summary(emomc.sample(model, progress=False), "m")
+    >>> abs(table["m"]["mean"] - 7 / 3) < 0.1, table["m"]["rhat"] < 1.01
+    (True, True)
+    """
     return draws.summary(patterns)
 
 
 def diagnose(draws: Draws) -> list[Finding]:
-    """Draws.diagnose."""
+    """Draws.diagnose.
+
+    >>> import emomc
+    >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},
+    ...                     log_density="normal_lpdf(x, m, 1)", priors={"m": emomc.normal(0, 10)})
+    >>> [f.check for f in emomc.diagnose(emomc.sample(model, draws=20, progress=False)) if f.severity == "problem"]
+    ['ess']
+    """
     return draws.diagnose()
 
 
-def read_run(directory: str | os.PathLike[str]) -> Draws:
-    """The draws of a run directory that `emomc run` has written, also while it runs.
+def read_run(directory: str | os.PathLike[str], model: _Density | None = None) -> Draws:
+    """The draws of a run directory that `sample(directory=...)` or `emomc run` has written, also while it runs.
 
-    Derived quantities of likelihoods of your own are not in its files and are left out; `emomc export --format netcdf`
-    has them. Raises InputError where there is no run, or its files are damaged.
+    `model` is that of the run; with it the draws have log likelihoods of rows and ArviZ's groups of them. Raises
+    InputError where there is no run, its files are damaged, or it has no draws yet.
+
+    >>> import emomc, tempfile
+    >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},
+    ...                     log_density="normal_lpdf(x, m, 1)", priors={"m": emomc.normal(0, 10)})
+    >>> folder = tempfile.mkdtemp() + "/run"
+    >>> draws = emomc.sample(model, directory=folder, progress=False)
+    >>> bool((emomc.read_run(folder)["m"] == draws["m"]).all())
+    True
     """
-    path = os.fspath(directory)
-    manifest: dict[str, Any] = {}
-    try:
-        with open(os.path.join(path, "manifest.json"), encoding="utf-8") as file:
-            manifest = json.load(file)
-    except (OSError, ValueError):
-        pass  # the chains can be read without it
-    if manifest.get("kind", "run") != "run":
-        raise _emomc.InputError(f"{path}: the chains of many posteriors; read_run reads runs of emomc run")
-    seconds = manifest.get("seconds", {})
-    return Draws(
-        _emomc.read_run(
-            path,
-            exchangeable=bool(manifest.get("exchangeable_components", not manifest.get("order"))),
-            columns=[str(name) for name in manifest.get("data", {}).get("columns", [])],
-            ensemble=bool(manifest.get("ensemble", False)),
-            superchains=int(manifest.get("superchains", 0)),
-            warmup_seconds=seconds.get("warmup"),
-            sampling_seconds=seconds.get("sampling"),
-            status=str(manifest.get("status", "")),
-        )
-    )
+    return Draws(_emomc.read_run(os.fspath(directory)), model)

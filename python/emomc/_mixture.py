@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 import warnings
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -63,7 +64,16 @@ class GaussianMixture:
     converged_, n_iter_, log_likelihood_
         After `fit`; log_likelihood_ is of all rows.
     n_features_in_, feature_names_in_
-        The columns.
+        Their number, and of data frames and dictionaries their names.
+
+    >>> import emomc, numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> X = np.concatenate([rng.normal(0, 1, size=(100, 1)), rng.normal(8, 1, size=(100, 1))])
+    >>> mixture = emomc.GaussianMixture(2, ordered=True).fit(X)
+    >>> (mixture.means_.round() + 0).ravel()
+    array([0., 8.])
+    >>> mixture.fit_posterior(X, draws=200, warmup=200, progress=False).draws_["means"].shape
+    (4, 200, 2, 1)
     """
 
     _types = {"full": "full", "tied": "tied", "diag": "diagonal", "spherical": "spherical"}
@@ -108,6 +118,12 @@ class GaussianMixture:
                 raise ValueError(f"{name} is no parameter of GaussianMixture; allowed: {', '.join(known)}")
             setattr(self, name, value)
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn has to know of the estimator; it alone calls this."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(estimator_type="density_estimator", target_tags=TargetTags(required=False), input_tags=InputTags())
 
     def __repr__(self) -> str:
         return f"emomc.GaussianMixture({self.n_components}, covariance_type={self.covariance_type!r})"
@@ -186,7 +202,7 @@ class GaussianMixture:
             raise _emomc.InputError(
                 f"covariance_type: {self.covariance_type} is unknown; allowed: {', '.join(self._types)}"
             )
-        columns, values = table_of(X)
+        columns, values = _columns_of(X)
         posterior = _emomc.Posterior.mixture(
             columns=columns,
             values=values,
@@ -199,15 +215,25 @@ class GaussianMixture:
             precision="mixed",
         )
         self.n_features_in_ = len(columns)
-        self.feature_names_in_ = np.array(columns, dtype=object)
+        if _has_names(X):
+            self.feature_names_in_ = np.array(columns, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
         return posterior
 
     def _rows(self, X: Any) -> _Floats:
         if not hasattr(self, "weights_"):
-            raise _emomc.InputError("call fit or fit_posterior first")
-        _, rows = table_of(X)
+            raise _not_fitted()
+        columns, rows = _columns_of(X)
         if rows.shape[1] != self.n_features_in_:
-            raise _emomc.InputError(f"X has {rows.shape[1]} columns; the mixture has {self.n_features_in_}")
+            raise _emomc.InputError(
+                f"X has {rows.shape[1]} features, but GaussianMixture is expecting {self.n_features_in_} features as input"
+            )
+        if _has_names(X) and hasattr(self, "feature_names_in_") and list(self.feature_names_in_) != columns:
+            raise _emomc.InputError(
+                "The feature names should match those that were passed during fit: "
+                f"{', '.join(columns)}; there were {', '.join(self.feature_names_in_)}"
+            )
         return rows
 
     def _matrices(self, arrays: dict[str, _Floats], leading: tuple[int, ...]) -> _Floats:
@@ -244,6 +270,42 @@ class GaussianMixture:
             log_det = np.log(np.diag(factor)).sum()
             result[:, k] = np.log(weight) - 0.5 * (z * z).sum(axis=0) - log_det - 0.5 * d * np.log(2 * np.pi)
         return result
+
+
+def _has_names(X: Any) -> bool:
+    return isinstance(X, Mapping) or (hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns))
+
+
+def _columns_of(X: Any) -> tuple[list[str], _Floats]:
+    """table_of with the words of scikit-learn where it has some for a fault."""
+    if hasattr(X, "toarray") and hasattr(X, "nnz"):
+        raise TypeError("Sparse data was passed, but dense data is required: X.toarray()")
+    if not isinstance(X, Mapping) and not hasattr(X, "columns"):
+        shape, kind = np.shape(X), getattr(X, "dtype", np.dtype(float)).kind
+        if kind == "c" or (isinstance(X, list) and np.asarray(X).dtype.kind == "c"):
+            raise ValueError(f"Complex data not supported: {X!r:.80}")
+        if len(shape) == 1:
+            raise ValueError(f"X: an array with 1 axis; allowed: rows x columns. Reshape your data: shape {shape}")
+        if len(shape) == 2 and shape[1] == 0:
+            raise ValueError(f"0 feature(s) (shape={shape}) while a minimum of 1 is required.")
+        if len(shape) == 2 and kind == "O":
+            X = np.asarray(X, dtype=np.float64)
+    columns, rows = table_of(X)
+    if not np.isfinite(rows).all():
+        i, j = np.argwhere(~np.isfinite(rows))[0]
+        value = "NaN" if np.isnan(rows[i, j]) else "inf"
+        raise _emomc.InputError(f"X: row {i}, column {columns[j]}: {value} is not allowed; allowed: finite numbers")
+    return columns, rows
+
+
+def _not_fitted() -> Exception:
+    """scikit-learn's exception where it is in use, else InputError."""
+    message = "this GaussianMixture instance is not fitted yet; call fit or fit_posterior first"
+    if "sklearn" in sys.modules:
+        from sklearn.exceptions import NotFittedError
+
+        return NotFittedError(message)  # type: ignore[no-any-return]
+    return _emomc.InputError(message)
 
 
 def _flat(array: _Floats) -> _Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _emomc
 from ._data import table_of
+from ._function import compile_rows
 from ._priors import Prior, flat_priors
 
 Order = Literal["", "increasing", "decreasing"]
@@ -18,7 +19,12 @@ Order = Literal["", "increasing", "decreasing"]
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of the likelihood: a number (length 0), or a list of `length` numbers."""
+    """A parameter of the likelihood: a number (length 0), or a list of `length` numbers.
+
+    >>> import emomc
+    >>> emomc.real() == emomc.Parameter("real")
+    True
+    """
 
     support: Literal["real", "positive", "unit_interval", "simplex", "circular"]
     length: int = 0
@@ -34,22 +40,42 @@ class Parameter:
 
 
 def real(length: int = 0, *, order: Order = "") -> Parameter:
-    """A real number, or a list of them."""
+    """A real number, or a list of them.
+
+    >>> import emomc
+    >>> emomc.real(3)
+    Parameter(support='real', length=3, order='')
+    """
     return Parameter("real", length, order)
 
 
 def positive(length: int = 0, *, order: Order = "") -> Parameter:
-    """A number above 0, or a list of them."""
+    """A number above 0, or a list of them.
+
+    >>> import emomc
+    >>> emomc.positive(2, order="increasing")
+    Parameter(support='positive', length=2, order='increasing')
+    """
     return Parameter("positive", length, order)
 
 
 def unit(length: int = 0, *, order: Order = "") -> Parameter:
-    """A number between 0 and 1, or a list of them."""
+    """A number between 0 and 1, or a list of them.
+
+    >>> import emomc
+    >>> emomc.unit()
+    Parameter(support='unit_interval', length=0, order='')
+    """
     return Parameter("unit_interval", length, order)
 
 
 def simplex(length: int) -> Parameter:
-    """Weights that sum to 1."""
+    """Weights that sum to 1.
+
+    >>> import emomc
+    >>> emomc.simplex(3)
+    Parameter(support='simplex', length=3, order='')
+    """
     return Parameter("simplex", length)
 
 
@@ -64,6 +90,13 @@ class Linear:
 
     `intercept` and `coefficients` are names of parameters, which it declares: a number, and a list with one number for
     each column. `offset` is an expression.
+
+    >>> import emomc
+    >>> model = emomc.Model(data={"y": [0.0, 1, 3], "x": [0.0, 1, 2]}, log_density="normal_lpdf(y, eta, 1)",
+    ...                     linear={"eta": emomc.Linear(columns=["x"], coefficients="b", intercept="a")},
+    ...                     priors={"a": emomc.normal(0, 5), "b": emomc.normal(0, 5)})
+    >>> model.names
+    ['a', 'b[0]']
     """
 
     columns: Sequence[str]
@@ -128,7 +161,7 @@ class _Density:
 
 
 class Model(_Density):
-    """A posterior of a likelihood that is an expression.
+    """A posterior of a likelihood that is an expression, or a Python function.
 
     Parameters
     ----------
@@ -138,7 +171,12 @@ class Model(_Density):
         By name: `real()`, `positive()`, `unit()`, `simplex(n)`, each with a length where it is a list.
     log_density
         The log density of a row, an expression of columns and parameters (docs/your-own-likelihood.md;
-        `emomc.functions()` lists the functions).
+        `emomc.functions()` lists the functions). Or a Python function of columns and parameters, which its arguments
+        name, that returns the log density of one row: a column is a float, a parameter a float or, where it is a list,
+        an array. Numba compiles it for the CPU (numba.njit with error_model="numpy"; a function that is compiled
+        already stays as it is). A function has no gradient, so that proposals without gradients sample it, and a run
+        in a directory goes on only where the function's text is the same; what it reads besides its arguments is not
+        compared.
     priors
         One for each parameter.
     where
@@ -160,13 +198,23 @@ class Model(_Density):
     ------
     InputError
         where an expression, a prior or the data are not allowed; the message names the key.
+    ImportError
+        where the log density is a function and there is no Numba.
+
+    >>> import emomc
+    >>> model = emomc.Model(data={"x": [4.9, 5.2, 5.5]}, parameters={"m": emomc.real(), "s": emomc.positive()},
+    ...                     log_density="normal_lpdf(x, m, s)",
+    ...                     priors={"m": emomc.normal(0, 10), "s": emomc.half_normal(5)})
+    >>> value, gradient = model.log_density_and_gradient(model.unconstrain([5.0, 1.0]))
+    >>> round(value, 3), len(gradient)
+    (-8.109, 2)
     """
 
     def __init__(
         self,
         *,
         data: Any,
-        log_density: str,
+        log_density: str | Callable[..., float],
         priors: Mapping[str, Prior],
         parameters: Mapping[str, Parameter] | None = None,
         where: Mapping[str, str] | None = None,
@@ -189,11 +237,20 @@ class Model(_Density):
             if array.ndim > 1:
                 raise ValueError(f"constants[{name!r}]: {array.ndim} axes; allowed: a number or a list")
             numbers.append((name, list(array.shape), array.ravel().tolist()))
+        function = None
+        if not isinstance(log_density, str):
+            if not callable(log_density):
+                raise TypeError("log_density: allowed: an expression, or a function of columns and parameters")
+            for key, given in (("where", where), ("prepare", prepare), ("linear", linear), ("constants", constants)):
+                if given:
+                    raise ValueError(f"{key}: it goes with an expression; a function has its own words for it")
+            function = compile_rows(log_density, columns, {name: length for name, _, length, _ in declared})
+        self._function = function  # keeps the compiled code
         self._posterior = _emomc.Posterior.expression(
             columns=columns,
             values=values,
             parameters=declared,
-            log_density=log_density,
+            log_density="" if function else str(log_density),
             priors=flat_priors(dict(priors)),
             where=list((where or {}).items()),
             prepare=list((prepare or {}).items()),
@@ -204,6 +261,10 @@ class Model(_Density):
             constants=numbers,
             weights=weights,
             precision=precision,
+            function=function.address if function else 0,
+            function_by=function.by if function else "",
+            function_text=function.text if function else "",
+            function_columns=function.columns if function else [],
         )
 
     def __repr__(self) -> str:

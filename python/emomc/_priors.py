@@ -21,6 +21,10 @@ class Prior:
     Each argument is a number, or an array that is broadcast against the parameter: one number for each element,
     component or column, or components x columns. Locations and scales of some families may be priors themselves; they
     are then sampled, one for each column.
+
+    >>> import emomc
+    >>> emomc.normal(emomc.normal(0, 5), 2).flat("m")
+    {'m': ('normal', [None, ([], [2.0])]), 'm.mean': ('normal', [([], [0.0]), ([], [5.0])])}
     """
 
     family: str
@@ -51,47 +55,92 @@ def flat_priors(priors: dict[str, Prior]) -> dict[str, PriorTuple]:
 
 
 def normal(mean: Argument, sd: Argument) -> Prior:
-    """Normal with this mean and standard deviation."""
+    """Normal with this mean and standard deviation.
+
+    >>> import emomc
+    >>> emomc.normal(0, 10)
+    Prior(family='normal', arguments={'mean': 0, 'sd': 10})
+    """
     return Prior("normal", {"mean": mean, "sd": sd})
 
 
 def half_normal(sd: Argument) -> Prior:
-    """A normal of mean 0 and standard deviation `sd`, above 0."""
+    """A normal of mean 0 and standard deviation `sd`, above 0.
+
+    >>> import emomc
+    >>> emomc.half_normal(5)
+    Prior(family='half_normal', arguments={'sd': 5})
+    """
     return Prior("half_normal", {"sd": sd})
 
 
 def student_t(df: Argument, mean: Argument, scale: Argument) -> Prior:
-    """Student's t with `df` degrees of freedom."""
+    """Student's t with `df` degrees of freedom.
+
+    >>> import emomc
+    >>> emomc.student_t(4, 0, 2.5)
+    Prior(family='student_t', arguments={'df': 4, 'mean': 0, 'scale': 2.5})
+    """
     return Prior("student_t", {"df": df, "mean": mean, "scale": scale})
 
 
 def cauchy(location: Argument, scale: Argument) -> Prior:
-    """Cauchy; of a positive parameter its part above 0."""
+    """Cauchy; of a positive parameter its part above 0.
+
+    >>> import emomc
+    >>> emomc.cauchy(0, 1)
+    Prior(family='cauchy', arguments={'location': 0, 'scale': 1})
+    """
     return Prior("cauchy", {"location": location, "scale": scale})
 
 
 def lognormal(meanlog: Argument, sdlog: Argument) -> Prior:
-    """The logarithm is normal with this mean and standard deviation."""
+    """The logarithm is normal with this mean and standard deviation.
+
+    >>> import emomc
+    >>> emomc.lognormal(0, 1)
+    Prior(family='lognormal', arguments={'meanlog': 0, 'sdlog': 1})
+    """
     return Prior("lognormal", {"meanlog": meanlog, "sdlog": sdlog})
 
 
 def gamma(shape: Argument, rate: Argument) -> Prior:
-    """Gamma with mean shape / rate."""
+    """Gamma with mean shape / rate.
+
+    >>> import emomc
+    >>> emomc.gamma(2, 0.5)
+    Prior(family='gamma', arguments={'shape': 2, 'rate': 0.5})
+    """
     return Prior("gamma", {"shape": shape, "rate": rate})
 
 
 def inverse_gamma(shape: Argument, scale: Argument) -> Prior:
-    """The reciprocal has a gamma distribution with this shape and the rate `scale`."""
+    """The reciprocal has a gamma distribution with this shape and the rate `scale`.
+
+    >>> import emomc
+    >>> emomc.inverse_gamma(3, 1)
+    Prior(family='inverse_gamma', arguments={'shape': 3, 'scale': 1})
+    """
     return Prior("inverse_gamma", {"shape": shape, "scale": scale})
 
 
 def exponential(rate: Argument) -> Prior:
-    """Exponential with mean 1 / rate."""
+    """Exponential with mean 1 / rate.
+
+    >>> import emomc
+    >>> emomc.exponential(1)
+    Prior(family='exponential', arguments={'rate': 1})
+    """
     return Prior("exponential", {"rate": rate})
 
 
 def uniform(lower: Argument, upper: Argument) -> Prior:
-    """Uniform between two bounds."""
+    """Uniform between two bounds.
+
+    >>> import emomc
+    >>> emomc.uniform(-1, 1)
+    Prior(family='uniform', arguments={'lower': -1, 'upper': 1})
+    """
     return Prior("uniform", {"lower": lower, "upper": upper})
 
 
@@ -101,20 +150,40 @@ def von_mises(mean: Argument, concentration: Argument) -> Prior:
 
 
 def beta(a: Argument, b: Argument) -> Prior:
-    """Beta, of a parameter between 0 and 1."""
+    """Beta, of a parameter between 0 and 1.
+
+    >>> import emomc
+    >>> emomc.beta(1, 1)
+    Prior(family='beta', arguments={'a': 1, 'b': 1})
+    """
     return Prior("beta", {"a": a, "b": b})
 
 
 def dirichlet(a: Argument) -> Prior:
-    """Dirichlet, of weights; one concentration for all, or one for each weight."""
+    """Dirichlet, of weights; one concentration for all, or one for each weight.
+
+    >>> import emomc
+    >>> emomc.dirichlet([1, 2])
+    Prior(family='dirichlet', arguments={'a': [1, 2]})
+    """
     return Prior("dirichlet", {"a": a})
 
 
 def lkj(eta: Argument) -> Prior:
-    """Of correlations (Lewandowski, Kurowicka and Joe 2009): the determinant to the power eta - 1."""
+    """Of correlations (Lewandowski, Kurowicka and Joe 2009): the determinant to the power eta - 1.
+
+    >>> import emomc
+    >>> emomc.lkj(2)
+    Prior(family='lkj', arguments={'eta': 2})
+    """
     return Prior("lkj", {"eta": eta})
 
 
 def fixed(value: Argument) -> Prior:
-    """Not sampled: the parameter has this value."""
+    """Not sampled: the parameter has this value.
+
+    >>> import emomc
+    >>> emomc.fixed(1.5)
+    Prior(family='fixed', arguments={'value': 1.5})
+    """
     return Prior("fixed", {"value": value})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,10 @@ def sample(
     superchains: int = 0,
     backend: str = "auto",
     threads: int = 0,
+    directory: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    checkpoint_seconds: float = 60.0,
     progress: bool | Progress | None = None,
 ) -> Draws:
     """Samples a posterior.
@@ -66,6 +71,16 @@ def sample(
         "auto", "reference", "cpu" or "cuda".
     threads
         Of the CPU; 0: all.
+    directory
+        A run directory, which receives draws and checkpoints while the run goes on; `emomc summary`, `diagnose`,
+        `report`, `export` and `emomc.read_run` read it. None: draws are in memory alone.
+    resume
+        Go on with the run in the directory, from its checkpoint: the draws are those of a run that nothing
+        interrupted. Without a checkpoint, begin. A finished run is made longer by a larger `draws`.
+    overwrite
+        Replace the run in the directory.
+    checkpoint_seconds
+        Between checkpoints.
     progress
         None: a line on a terminal or in a notebook. True: always; False: never. A function is called with the step, the
         number of steps, the step at which warm-up ends, the mean acceptance rate, and the seconds.
@@ -77,10 +92,25 @@ def sample(
     DensityError
         where the density is not a number too often.
     Interrupted
-        at Ctrl-C (a KeyboardInterrupt); its `draws` are those so far.
+        at Ctrl-C (a KeyboardInterrupt); its `draws` are those so far. A directory has a checkpoint then.
+    MachineError
+        where memory does not suffice or the disk fails.
 
     The GIL is released while the chains run, so that threads can sample at once.
+
+    >>> import emomc
+    >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},
+    ...                     log_density="normal_lpdf(x, m, 1)", priors={"m": emomc.normal(0, 10)})
+    >>> draws = emomc.sample(model, chains=2, draws=500, seed=1, progress=False)
+    >>> draws
+    emomc.Draws(2 chains, 500 draws each: m)
     """
+    if resume and overwrite:
+        raise ValueError("resume, overwrite: both are True; allowed: one of them")
+    if directory is None and (resume or overwrite):
+        raise ValueError("resume, overwrite: they are for runs with a directory")
+    if directory is not None and not os.fspath(directory):
+        raise ValueError("directory: it is empty; allowed: a path, or None")
     until = dict(until or {})
     ess, seconds = float(until.pop("ess", 0)), float(until.pop("seconds", 0))
     if until:
@@ -104,14 +134,18 @@ def sample(
             superchains=superchains,
             backend=backend,
             threads=threads,
+            directory="" if directory is None else os.fspath(directory),
+            existing="resume" if resume else "overwrite" if overwrite else "refuse",
+            checkpoint_seconds=checkpoint_seconds,
             progress=show,
         )
     finally:
         if line:
             line.end()
     if sampled.interrupted:
-        raise Interrupted(Draws(sampled) if sampled.num_draws > 0 else None)
-    return Draws(sampled)
+        there = "" if directory is None else os.fspath(directory)
+        raise Interrupted(Draws(sampled, model) if sampled.num_draws > 0 else None, there)
+    return Draws(sampled, model)
 
 
 def _is_interactive() -> bool:

@@ -94,7 +94,15 @@ ExpressionSpec spec_of(const ExpressionTexts& texts) {
         {name, "linear." + name, intercept, columns, coefficients, {"linear." + name + ".offset", offset}});
   for (const auto& [name, shape, values] : texts.constants)
     spec.constants.push_back({name, "constants." + name, shape, values});
-  spec.log_density = {"log_density", texts.log_density};
+  if (texts.function == 0)
+    spec.log_density = {"log_density", texts.log_density};
+  else
+    spec.code = {.key = "log_density",
+                 .file = "log_density",
+                 .text = texts.function_text,
+                 .type = texts.function_by,
+                 .columns = texts.function_columns,
+                 .function = reinterpret_cast<RowFunction>(texts.function)};
   spec.where = named("where", texts.where);
   spec.prepare = named("prepare", texts.prepare);
   spec.derived = named("derived", texts.derived);

@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -47,6 +48,10 @@ struct ExpressionTexts {
   std::vector<LinearTuple> linear;
   std::vector<ConstantTuple> constants;
   std::string weights;
+  /// In place of log_density: the address of a RowFunction, 0: none; who compiled it, its text, its columns.
+  std::uintptr_t function = 0;
+  std::string function_by, function_text;
+  std::vector<std::string> function_columns;
 };
 ExpressionSpec spec_of(const ExpressionTexts& texts);
 

@@ -10,32 +10,14 @@
 #include <limits>
 
 #include "conversions.hpp"
-#include "emomc/posterior/text_table.hpp"
-#include "emomc/sampler/draw_set.hpp"
+#include "emomc/posterior/leave_one_out.hpp"
+#include "emomc/posterior/relabel.hpp"
+#include "sampled.hpp"
 
 namespace emomc::python {
 namespace {
 
-/// An array of NumPy that owns `values`.
-template <class Value>
-nb::object array_of(std::vector<Value> values, std::vector<std::size_t> shape) {
-  auto* owned = new std::vector<Value>(std::move(values));
-  const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<Value>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, Value>(owned->data(), shape.size(), shape.data(), owner));
-}
-
-nb::object vector_of(std::vector<double> values) {
-  const std::size_t size = values.size();
-  return array_of(std::move(values), {size});
-}
-
 std::span<const double> span_of(const Vector& vector) { return {vector.data(), vector.size()}; }
-
-/// The draws, and whether Ctrl-C has ended the run.
-struct Sampled {
-  Draws draws;
-  bool interrupted = false;
-};
 
 /// Samples without the GIL. A signal's handler or `progress` may raise: KeyboardInterrupt ends the run, and
 /// other exceptions are raised again.
@@ -87,18 +69,21 @@ void add_posterior(nb::module_& m) {
              std::vector<ParameterTuple> parameters, std::string log_density,
              const std::map<std::string, PriorTuple>& priors, NamedTexts where, NamedTexts prepare,
              NamedTexts derived, std::vector<LinearTuple> linear, std::vector<ConstantTuple> constants,
-             std::string weights, const std::string& precision) {
+             std::string weights, const std::string& precision, std::uintptr_t function,
+             std::string function_by, std::string function_text, std::vector<std::string> function_columns) {
             ExpressionModel model;
-            model.likelihood =
-                spec_of({std::move(parameters), std::move(log_density), std::move(where), std::move(prepare),
-                         std::move(derived), std::move(linear), std::move(constants), std::move(weights)});
+            model.likelihood = spec_of(
+                {std::move(parameters), std::move(log_density), std::move(where), std::move(prepare),
+                 std::move(derived), std::move(linear), std::move(constants), std::move(weights), function,
+                 std::move(function_by), std::move(function_text), std::move(function_columns)});
             model.priors = priors_of(priors);
             model.precision = precision_of(precision);
             return Posterior(model, table_of(columns, values));
           },
           nb::arg("columns"), nb::arg("values"), nb::arg("parameters"), nb::arg("log_density"),
           nb::arg("priors"), nb::arg("where"), nb::arg("prepare"), nb::arg("derived"), nb::arg("linear"),
-          nb::arg("constants"), nb::arg("weights"), nb::arg("precision"))
+          nb::arg("constants"), nb::arg("weights"), nb::arg("precision"), nb::arg("function"),
+          nb::arg("function_by"), nb::arg("function_text"), nb::arg("function_columns"))
       .def_prop_ro("names", &Posterior::names)
       .def_prop_ro("num_parameters", &Posterior::num_parameters)
       .def_prop_ro("num_unconstrained", &Posterior::num_unconstrained)
@@ -121,7 +106,8 @@ void add_posterior(nb::module_& m) {
              std::int64_t max_draws, std::optional<std::int64_t> warmup, std::int64_t thin,
              std::uint64_t seed, const std::string& init, const std::string& proposal,
              const std::string& shape, double target_acceptance, double until_ess, double until_seconds,
-             int superchains, const std::string& backend, int threads, const nb::object& progress) {
+             int superchains, const std::string& backend, int threads, const std::string& directory,
+             const std::string& existing, double checkpoint_seconds, const nb::object& progress) {
             SampleOptions options{.chains = chains,
                                   .draws = draws,
                                   .max_draws = max_draws,
@@ -134,6 +120,11 @@ void add_posterior(nb::module_& m) {
                                   .target_acceptance = target_acceptance,
                                   .until = {.ess = until_ess, .seconds = until_seconds},
                                   .superchains = superchains,
+                                  .directory = directory,
+                                  .existing = existing == "resume"      ? ExistingRun::resume
+                                              : existing == "overwrite" ? ExistingRun::overwrite
+                                                                        : ExistingRun::refuse,
+                                  .checkpoint = {.seconds = checkpoint_seconds},
                                   .backend = backend_named(backend),
                                   .threads = threads};
             return sample_of(posterior, std::move(options), progress);
@@ -141,7 +132,41 @@ void add_posterior(nb::module_& m) {
           nb::kw_only(), nb::arg("chains"), nb::arg("draws").none(), nb::arg("max_draws"),
           nb::arg("warmup").none(), nb::arg("thin"), nb::arg("seed"), nb::arg("init"), nb::arg("proposal"),
           nb::arg("shape"), nb::arg("target_acceptance"), nb::arg("until_ess"), nb::arg("until_seconds"),
-          nb::arg("superchains"), nb::arg("backend"), nb::arg("threads"), nb::arg("progress").none())
+          nb::arg("superchains"), nb::arg("backend"), nb::arg("threads"), nb::arg("directory"),
+          nb::arg("existing"), nb::arg("checkpoint_seconds"), nb::arg("progress").none())
+      .def(
+          "row_log_likelihoods",  // points x rows, of points_of(draws, most)
+          [](const Posterior& posterior, const Sampled& sampled, std::size_t most) {
+            std::vector<double> values;
+            const std::size_t rows = posterior.data().num_rows;
+            {
+              const nb::gil_scoped_release release;
+              values = posterior.row_log_likelihoods(points_of(sampled.draws, most));
+            }
+            const std::size_t points = values.size() / rows;
+            return array_of(std::move(values), {points, rows});
+          },
+          nb::arg("draws"), nb::arg("most"))
+      .def(
+          "leave_one_out",
+          [](const Posterior& posterior, const Sampled& sampled, const std::vector<std::size_t>& groups,
+             std::size_t most) {
+            LeaveOneOut result;
+            {
+              const nb::gil_scoped_release release;
+              result = leave_one_out(posterior, sampled.draws, groups, most);
+            }
+            return std::tuple(vector_of(std::move(result.elpd)), vector_of(std::move(result.p)),
+                              vector_of(std::move(result.pareto_k)), result.num_draws);
+          },
+          nb::arg("draws"), nb::arg("groups"), nb::arg("most"))
+      // Names of the columns, and rows x columns.
+      .def_prop_ro("columns", [](const Posterior& p) { return p.data().columns; })
+      .def_prop_ro("data",
+                   [](const Posterior& p) {
+                     const Table& table = p.data();
+                     return array_of(table.values, {table.num_rows, table.columns.size()});
+                   })
       .def(
           "fit",
           [](const Posterior& posterior, int restarts, int max_rounds, double tolerance, std::uint64_t seed,
@@ -162,157 +187,57 @@ void add_posterior(nb::module_& m) {
           nb::arg("threads"));
 }
 
-nb::list rows_of(const RunSummary& summary) {
-  nb::list rows;
-  for (const SummaryRow& row : summary.rows) {
-    const QuantitySummary& s = row.summary;
-    nb::dict values;
-    values["name"] = row.name;
-    values["label"] = row.label;
-    for (const auto& [key, value] : {std::pair("mean", s.mean),
-                                     {"sd", s.sd},
-                                     {"q5", s.q5},
-                                     {"q50", s.q50},
-                                     {"q95", s.q95},
-                                     {"mcse_mean", s.mcse_mean},
-                                     {"mcse_sd", s.mcse_sd},
-                                     {"ess_bulk", s.ess_bulk},
-                                     {"ess_tail", s.ess_tail},
-                                     {"rhat", s.rhat}})
-      values[key] = value;
-    values["label_free"] = row.is_label_free;
-    rows.append(values);
-  }
-  return rows;
-}
-
-void add_draws(nb::module_& m) {
-  nb::class_<Sampled>(m, "Draws")
-      .def_prop_ro("interrupted", [](const Sampled& s) { return s.interrupted; })
-      .def_prop_ro("finished", [](const Sampled& s) { return s.draws.finished; })
-      .def_prop_ro("ended_by", [](const Sampled& s) { return s.draws.ended_by; })
-      .def_prop_ro("warnings", [](const Sampled& s) { return s.draws.warnings; })
-      .def_prop_ro("backend", [](const Sampled& s) { return s.draws.backend; })
-      .def_prop_ro("names", [](const Sampled& s) { return s.draws.names(); })
-      .def_prop_ro("labels", [](const Sampled& s) { return s.draws.run.quantity_labels; })
-      .def_prop_ro("columns", [](const Sampled& s) { return s.draws.run.facts.columns; })
-      .def_prop_ro("num_chains", [](const Sampled& s) { return s.draws.num_chains(); })
-      .def_prop_ro("num_draws", [](const Sampled& s) { return s.draws.num_draws(); })
-      .def_prop_ro("num_log_densities", [](const Sampled& s) { return s.draws.run.draws.num_log_densities; })
-      .def_prop_ro("first_label_free", [](const Sampled& s) { return s.draws.run.first_label_free; })
-      .def_prop_ro("seconds",
-                   [](const Sampled& s) {
-                     return std::pair(s.draws.run.draws.warmup_seconds, s.draws.run.draws.sampling_seconds);
-                   })
-      // quantities x chains x draws; the array keeps this object alive.
-      .def_prop_ro(
-          "values",
-          [](nb::handle self) {
-            const DrawSet& set = nb::cast<const Sampled&>(self).draws.run.draws;
-            const std::array<std::size_t, 3> shape{set.num_quantities(), set.num_chains(), set.num_draws};
-            return nb::ndarray<nb::numpy, const double>(set.values.data(), 3, shape.data(), self);
-          })
-      // Name, shape, indices of quantities, axis of components (-1: none), axes of columns.
-      .def_prop_ro(
-          "arrays",
-          [](const Sampled& s) {
-            const DrawSet& set = s.draws.run.draws;
-            std::vector<
-                std::tuple<std::string, std::vector<int>, std::vector<std::size_t>, int, std::vector<int>>>
-                arrays;
-            const std::size_t count = s.draws.run.first_label_free - set.num_log_densities;
-            for (QuantityArray& array : arrays_of(set, count))
-              arrays.emplace_back(std::move(array.name), std::move(array.shape), std::move(array.quantities),
-                                  array.component_axis, std::move(array.feature_axes));
-            return arrays;
-          })
-      // chains x draws, of gradient samplers; otherwise empty.
-      .def_prop_ro("statistics",
-                   [](const Sampled& s) {
-                     const DrawSet& set = s.draws.run.draws;
-                     nb::dict result;
-                     const auto add = [&](const char* name, auto member) {
-                       std::vector<double> values;
-                       for (const DrawStatistics& at : set.statistics)
-                         values.push_back(static_cast<double>(at.*member));
-                       result[name] = array_of(std::move(values), {set.num_chains(), set.num_draws});
-                     };
-                     if (set.statistics.empty()) return result;
-                     add("step_size", &DrawStatistics::step_size);
-                     add("acceptance_rate", &DrawStatistics::acceptance);
-                     add("energy", &DrawStatistics::energy);
-                     add("tree_depth", &DrawStatistics::tree_depth);
-                     add("n_steps", &DrawStatistics::num_leapfrogs);
-                     add("diverging", &DrawStatistics::divergent);
-                     return result;
-                   })
-      .def("chain",  // as sampled: steps, theta, log prior, log likelihood
-           [](const Sampled& s, std::size_t index) {
-             const ChainDraws& chain = s.draws.chains.at(index);
-             const std::size_t count = chain.steps.size();
-             return std::tuple(
-                 array_of(chain.steps, {count}),
-                 array_of(chain.parameters, {count, count ? chain.parameters.size() / count : 0}),
-                 vector_of(chain.log_prior), vector_of(chain.log_likelihood));
-           })
-      .def("summary_text",
-           [](const Sampled& s, const std::vector<std::string>& patterns, std::size_t most_rows) {
-             return to_text(summary(s.draws, patterns), most_rows);
-           })
-      .def("summary_rows",
-           [](const Sampled& s, const std::vector<std::string>& patterns) {
-             return rows_of(summary(s.draws, patterns));
-           })
-      .def("findings", [](const Sampled& s) {
-        std::vector<std::tuple<std::string, std::string, std::string, std::string>> findings;
-        for (const Finding& f : diagnose(s.draws))
-          findings.emplace_back(severity_name(f.severity), f.check, f.text, f.advice);
-        return findings;
-      });
-
-  m.def(
-      "read_run",
-      [](const std::string& directory, bool exchangeable, const std::vector<std::string>& columns,
-         bool ensemble, std::size_t superchains, std::optional<double> warmup_seconds,
-         std::optional<double> sampling_seconds, const std::string& status) {
-        Sampled result;
-        const nb::gil_scoped_release release;
-        result.draws.chains = read_chains(directory);
-        DrawSet set = draw_set_of(result.draws.chains, directory);
-        if (ensemble) set.chains_per_ensemble = set.num_chains();
-        if (superchains > 1 && set.num_chains() % superchains == 0)
-          set.chains_per_superchain = set.num_chains() / superchains;
-        set.warmup_seconds = warmup_seconds;
-        set.sampling_seconds = sampling_seconds;
-        RunFacts facts;
-        facts.status = status;
-        facts.exchangeable_components = exchangeable;
-        facts.columns = columns;
-        result.draws.finished = status == "finished";
-        result.draws.run = inspect_draws(std::move(set), std::move(facts), Numbering::mended);
-        return result;
-      },
-      nb::arg("directory"), nb::kw_only(), nb::arg("exchangeable"), nb::arg("columns"), nb::arg("ensemble"),
-      nb::arg("superchains"), nb::arg("warmup_seconds").none(), nb::arg("sampling_seconds").none(),
-      nb::arg("status"));
-}
-
 }  // namespace
 }  // namespace emomc::python
 
 NB_MODULE(_emomc, m) {
   namespace nb = nanobind;
+  // Numba keeps functions, and what their globals hold, until the process ends.
+  nb::set_leak_warnings(false);
   nb::exception<emomc::InputError>(m, "InputError", PyExc_ValueError).attr("__doc__") =
-      "Something that the caller asked for cannot be done; the message says what, why and what is allowed.";
+      "Something that the caller asked for cannot be done; the message says what, why and what is "
+      "allowed.\n\n"
+      ">>> import emomc\n"
+      ">>> try:\n"
+      "...     emomc.GaussianMixture(0).fit([[1.0], [2.0]])\n"
+      "... except emomc.InputError as error:\n"
+      "...     print(error)\n"
+      "components: 0 is out of range; allowed: 1 to 65536\n";
   nb::exception<emomc::MachineError>(m, "MachineError", PyExc_RuntimeError).attr("__doc__") =
-      "Memory, disk, compiler or GPU failed.";
+      "Memory, disk, compiler or GPU failed.\n\n"
+      ">>> import emomc\n"
+      ">>> issubclass(emomc.MachineError, RuntimeError)\n"
+      "True\n";
   nb::exception<emomc::DensityError>(m, "DensityError", PyExc_ArithmeticError).attr("__doc__") =
-      "The density was not a number at a start, or too often.";
+      "The density was not a number at a start, or too often.\n\n"
+      ">>> import emomc\n"
+      ">>> issubclass(emomc.DensityError, ArithmeticError)\n"
+      "True\n";
   emomc::python::add_posterior(m);
   emomc::python::add_draws(m);
   m.def(
-      "functions", [] { return emomc::expression_functions(); },
-      "The functions of expressions, each with its arguments: normal_lpdf(x, mu, sigma).");
+      "match_features",
+      [](const emomc::python::Vector& features, std::size_t draws, int components, std::size_t count) {
+        emomc::MatchedFeatures matched;
+        {
+          const nb::gil_scoped_release release;
+          matched = emomc::match_features({features.data(), features.size()}, draws, components, count);
+        }
+        const auto K = static_cast<std::size_t>(components);
+        return std::tuple(emomc::python::array_of(std::move(matched.permutation), {draws, K}),
+                          matched.converged);
+      },
+      nb::arg("features"), nb::arg("draws"), nb::arg("components"), nb::arg("count"));
   m.def(
-      "proposals", [] { return emomc::proposal_names(); }, "The kinds of proposals, for emomc.sample.");
+      "functions", [] { return emomc::expression_functions(); },
+      "The functions of expressions, each with its arguments: normal_lpdf(y, mu, sigma).\n\n"
+      ">>> import emomc\n"
+      ">>> [f for f in emomc.functions() if f.startswith(\"normal_lpdf\")]\n"
+      "['normal_lpdf(y, mu, sigma)']\n");
+  m.def(
+      "proposals", [] { return emomc::proposal_names(); },
+      "The kinds of proposals, for emomc.sample.\n\n"
+      ">>> import emomc\n"
+      ">>> \"nuts\" in emomc.proposals()\n"
+      "True\n");
 }

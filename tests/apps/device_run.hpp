@@ -1,8 +1,9 @@
 // `emomc run` in the test's own process, on a device that the test provides.
 #pragma once
 
+#include "config_identity.hpp"
 #include "emomc/posterior/chain_starts.hpp"
-#include "run_identity.hpp"
+#include "emomc/posterior/run_identity.hpp"
 #include "sampling_run.hpp"
 
 namespace emomc::testing {
@@ -25,7 +26,7 @@ RunResult run_on(const std::filesystem::path& data, const std::filesystem::path&
                              *setup.device, config.threads);
   const std::vector<double> starts = claim.checkpoint() ? std::vector<double>{} : find_starts(config, setup);
   const RunIdentity identity = identity_of(config);
-  RunFiles files(config, setup, Verbosity::quiet, identity);
+  app::RunFiles files(config, setup, Verbosity::quiet, identity);
   if (claim.checkpoint()) {
     refuse_another_run(*claim.checkpoint(), identity, config, setup);
     files.check(*claim.checkpoint());

@@ -132,6 +132,17 @@ TEST_F(Export, RstanAndPosteriorAgreeWithOurSummary) {
   expect_our_summary(*read, 1e-8);
 }
 
+TEST_F(Export, PosteriorAloneReadsOurFilesAndBayesplotDrawsThem) {
+  sample("diagonal");
+  ASSERT_EQ(folder.run("export run --format stan-csv -o draws.csv").exit_code, 0);
+  ASSERT_EQ(folder.run("export run --format csv -o table.csv").exit_code, 0);
+  const auto read = read_by("Rscript", "posterior.R");
+  if (!read) GTEST_SKIP() << "no R with posterior and jsonlite";
+  expect_our_summary((*read)["rows"], 1e-8);
+  if (!(*read)["plotted"].get<bool>()) GTEST_SKIP() << "the summary agrees; no R with bayesplot for plots";
+  EXPECT_GT(std::filesystem::file_size(folder / "plots.pdf"), 5000u);
+}
+
 TEST_F(Export, CmdstanpyReadsOurFiles) {
   sample("diagonal");
   ASSERT_EQ(folder.run("export run --format stan-csv -o draws.csv").exit_code, 0);

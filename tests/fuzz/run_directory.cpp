@@ -2,11 +2,11 @@
 #include <nlohmann/json.hpp>
 
 #include "emomc/posterior/diagnose.hpp"
+#include "emomc/posterior/run_data.hpp"
 #include "emomc/posterior/run_summary.hpp"
 #include "evaluation_report.hpp"
 #include "inspection.hpp"
 #include "report.hpp"
-#include "run_data.hpp"
 #include "run_folder.hpp"
 
 using namespace emomc;

@@ -1,6 +1,9 @@
 """Mixtures with scikit-learn's manners."""
 
+import importlib
+import pickle
 import subprocess
+import warnings
 
 import emomc
 import numpy as np
@@ -80,7 +83,7 @@ def test_parameters_are_scikit_learns(faithful):
         mixture.predict(matrix(faithful))
     with pytest.raises(ValueError, match="covariance_type: round is unknown"):
         emomc.GaussianMixture(2, covariance_type="round").fit(matrix(faithful))
-    with pytest.raises(ValueError, match="X has 1 columns; the mixture has 2"):
+    with pytest.raises(ValueError, match="X has 1 features, but GaussianMixture is expecting 2 features"):
         mixture.fit(matrix(faithful)).score(matrix(faithful)[:, :1])
     density = mixture.posterior(faithful)
     value, gradient = density.log_density_and_gradient(density.initial(1))
@@ -95,3 +98,35 @@ def test_priors_of_priors_and_fixed_values(faithful):
     ).fit_posterior(faithful, draws=50, warmup=200, chains=2, progress=False)
     assert mixture.draws_["means.mean"].shape == (2, 50, 2)
     np.testing.assert_array_equal(np.unique(mixture.draws_["weights"]), [0.4, 0.6])
+
+
+#: Checks of scikit-learn that GaussianMixture is expected to fail, each with a reason: none.
+EXPECTED_FAILURES: dict[str, str] = {}
+
+
+def test_scikit_learns_estimator_checks():
+    checks = pytest.importorskip("sklearn.utils.estimator_checks")
+    if not hasattr(importlib.import_module("sklearn.utils"), "Tags"):
+        pytest.skip("scikit-learn before 1.6 has no tags of estimators")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # fits of a handful of rows are degenerate
+        results = checks.check_estimator(
+            emomc.GaussianMixture(n_threads=1), on_fail=None, expected_failed_checks=EXPECTED_FAILURES
+        )
+    assert len(results) > 30
+    failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
+    assert failed == {}
+
+
+def test_pipelines_and_clones(faithful):
+    base = pytest.importorskip("sklearn.base")
+    pipeline = pytest.importorskip("sklearn.pipeline")
+    preprocessing = pytest.importorskip("sklearn.preprocessing")
+    X = matrix(faithful)
+    whole = pipeline.make_pipeline(preprocessing.StandardScaler(), emomc.GaussianMixture(2, random_state=1)).fit(X)
+    direct = emomc.GaussianMixture(2, random_state=1).fit(X)
+    # The density of scaled rows is that of rows times the product of the sds.
+    np.testing.assert_allclose(whole.score(X), direct.score(X) + np.log(X.std(axis=0)).sum(), atol=1e-6)
+    copy = base.clone(direct)
+    assert copy.get_params() == direct.get_params() and not hasattr(copy, "weights_")
+    assert pickle.loads(pickle.dumps(direct)).score(X) == direct.score(X)

@@ -9,13 +9,13 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/posterior/chain_starts.hpp"
 #include "emomc/posterior/gradient_check.hpp"
+#include "emomc/posterior/run_identity.hpp"
 #include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/prior_units.hpp"
 #include "evaluation_check.hpp"
 #include "precision_check.hpp"
 #include "progress.hpp"
 #include "run_config.hpp"
-#include "run_identity.hpp"
 #include "sampling_options.hpp"
 
 namespace emomc::app {

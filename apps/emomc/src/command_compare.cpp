@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/posterior/diagnose.hpp"
+#include "emomc/posterior/run_data.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/cross_validation.hpp"
 #include "evidence_report.hpp"
@@ -17,7 +18,6 @@
 #include "inspection.hpp"
 #include "netcdf_file.hpp"
 #include "pointwise.hpp"
-#include "run_data.hpp"
 
 namespace emomc::app {
 namespace {

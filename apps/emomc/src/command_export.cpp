@@ -6,6 +6,7 @@
 #include "code_options.hpp"
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/posterior/run_files.hpp"
 #include "emomc/sampler/output_file.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "inspection.hpp"

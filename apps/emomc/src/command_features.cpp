@@ -7,12 +7,12 @@
 #include "commands.hpp"
 #include "corpus_features.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/posterior/run_data.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/files.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "emomc/speech/corpus.hpp"
 #include "run_config_keys.hpp"
-#include "run_data.hpp"
 #include "sampling_options.hpp"
 
 namespace emomc::app {

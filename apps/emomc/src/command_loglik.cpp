@@ -8,8 +8,8 @@
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/parameter_file.hpp"
+#include "emomc/posterior/json_value.hpp"
 #include "emomc/posterior/run_setup.hpp"
-#include "json_value.hpp"
 #include "run_config.hpp"
 #include "yaml_value.hpp"
 

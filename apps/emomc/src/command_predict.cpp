@@ -5,12 +5,12 @@
 
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/posterior/run_data.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/output_file.hpp"
 #include "expression_run.hpp"
 #include "mixture_prediction.hpp"
 #include "row_summaries.hpp"
-#include "run_data.hpp"
 #include "yaml_value.hpp"
 
 namespace emomc::app {

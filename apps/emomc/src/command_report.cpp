@@ -2,13 +2,13 @@
 
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/posterior/run_data.hpp"
 #include "emomc/sampler/files.hpp"
 #include "emomc/sampler/output_file.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "evaluation_report.hpp"
 #include "inspection.hpp"
 #include "report.hpp"
-#include "run_data.hpp"
 
 namespace emomc::app {
 namespace {

@@ -5,9 +5,11 @@
 
 #include "code_options.hpp"
 #include "commands.hpp"
+#include "config_identity.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/runtime_kernel.hpp"
 #include "emomc/posterior/chain_starts.hpp"
+#include "emomc/posterior/run_reader.hpp"
 #include "emomc/posterior/run_summary.hpp"
 #include "emomc/sampler/files.hpp"
 #include "expression_run.hpp"
@@ -15,7 +17,6 @@
 #include "netcdf_file.hpp"
 #include "precision_check.hpp"
 #include "run_config.hpp"
-#include "run_data.hpp"
 #include "run_log.hpp"
 #include "run_netcdf.hpp"
 #include "sampling_options.hpp"
@@ -33,19 +34,6 @@ RunConfig resolved_config(const SamplingOptions& options) {
   return config;
 }
 
-/// What the manifest says that the run of a directory began with; nothing where it does not say.
-std::optional<KeptProposal> kept_proposal(const std::filesystem::path& directory) {
-  const nlohmann::json manifest = read_manifest(directory / "manifest.json");
-  const auto proposal = manifest.find("proposal");
-  if (proposal == manifest.end() || !proposal->is_object()) return std::nullopt;
-  const auto kind = proposal->find("kind"), shape = proposal->find("shape");
-  if (kind == proposal->end() || shape == proposal->end() || !kind->is_string() || !shape->is_string())
-    return std::nullopt;
-  const auto known = proposal_names();
-  if (std::find(known.begin(), known.end(), kind->get<std::string>()) == known.end()) return std::nullopt;
-  return KeptProposal{*kind, *shape};
-}
-
 /// A run from its first draw, or from its checkpoint, to its summary.
 class Sampling {
  public:
@@ -61,7 +49,7 @@ class Sampling {
     allow_open_files(setup_.plans.size() * static_cast<std::size_t>(config.sampler.tempering.rungs));
     if (!claim_.checkpoint()) {
       precision_ = measure_mixed_precision(config, setup_, starts_, options.verbosity());
-      files_.set_precision(precision_);
+      files_.set_precision(to_json(precision_));
       return;
     }
     refuse_another_run(*claim_.checkpoint(), identity_, config, setup_);

@@ -34,6 +34,7 @@ void add_classify(CLI::App& app, int& status);
 void add_devices(CLI::App& app, int& status);
 void add_predict(CLI::App& app, int& status);
 void add_functions(CLI::App& app, int& status);
+void add_manual(CLI::App& app, int& status);
 
 /// Flushes standard output. Throws MachineError if the file, disk or pipe behind it did not accept everything
 /// that was printed so far. run_program() calls it after every command; a command that prints results one by

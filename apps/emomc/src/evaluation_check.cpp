@@ -9,10 +9,10 @@
 
 #include "class_posteriors.hpp"
 #include "corpus_features.hpp"
+#include "emomc/posterior/run_identity.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "evaluation_plan.hpp"
 #include "run_config.hpp"
-#include "run_identity.hpp"
 #include "yaml_reader.hpp"
 
 namespace emomc::app {

@@ -5,11 +5,11 @@
 #include <chrono>
 #include <iostream>
 
+#include "config_identity.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/runtime_kernel.hpp"
 #include "evaluation_config_keys.hpp"
 #include "run_config.hpp"
-#include "run_files.hpp"
 #include "sampling_run.hpp"
 #include "signals.hpp"
 

@@ -3,22 +3,29 @@
 #include <nlohmann/json.hpp>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/posterior/run_data.hpp"
+#include "emomc/posterior/run_reader.hpp"
 #include "emomc/posterior/written_draws.hpp"
 #include "run_config.hpp"
-#include "run_data.hpp"
 
 namespace emomc::app {
-std::shared_ptr<const Expression> expression_of_run(const std::filesystem::path& directory) {
+std::optional<ExpressionSpec> specification_of_run(const std::filesystem::path& directory) {
   const std::filesystem::path file = directory / "config.yaml";
   std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error)) return nullptr;
-  const RunConfig config = parse_run_config(read_config_text(file), file.string());
-  if (!config.likelihood.is_expression()) return nullptr;
+  if (!std::filesystem::is_regular_file(file, error)) return specification_in_manifest(directory);
+  RunConfig config = parse_run_config(read_config_text(file), file.string());
+  if (!config.likelihood.is_expression()) return std::nullopt;
+  return std::move(config.likelihood.expression);
+}
+
+std::shared_ptr<const Expression> expression_of_run(const std::filesystem::path& directory) {
+  const std::optional<ExpressionSpec> spec = specification_of_run(directory);
+  if (!spec) return nullptr;
   const RunData data = read_run_data(directory, 0);
   if (data.columns.empty())
     throw InputError((directory / "manifest.json").string() +
                      ": the names of the data's columns are not there");
-  const Expression expression(config.likelihood.expression, data.columns);
+  const Expression expression(*spec, data.columns);
   return std::make_shared<Expression>(expression.with_data_units(data.units()));
 }
 

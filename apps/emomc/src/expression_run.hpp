@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,12 @@
 
 namespace emomc::app {
 
-/// The likelihood of the run, from its config.yaml and manifest; null where the run has a model, or where
-/// these files are not there. Throws InputError where they are damaged.
+/// The likelihood of the run, from its config.yaml, or from its manifest where sample() has written it;
+/// nothing where the run has a model, or where these files are not there. Throws InputError where they are
+/// damaged.
+std::optional<ExpressionSpec> specification_of_run(const std::filesystem::path& directory);
+
+/// The same for the columns of the run's data; null: there is none.
 std::shared_ptr<const Expression> expression_of_run(const std::filesystem::path& directory);
 
 /// Rows as Expression::evaluate_row_outputs and simulate take them.

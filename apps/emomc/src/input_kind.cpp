@@ -9,8 +9,8 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/model_info.hpp"
+#include "emomc/posterior/run_data.hpp"
 #include "run_config.hpp"
-#include "run_data.hpp"
 
 namespace emomc::app {
 namespace {

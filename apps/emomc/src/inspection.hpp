@@ -12,9 +12,6 @@ namespace emomc::app {
 /// The runs of a command line. Each directory, netCDF file and CSV table is a run; the other CSV files
 /// together are the chains of one run. Throws InputError.
 std::vector<Inspection> inspect(const std::vector<std::string>& paths, Numbering numbering);
-/// Reads a manifest; puts the durations and the superchains into `draws`. A damaged manifest counts as a
-/// missing one.
-RunFacts read_facts(const std::filesystem::path& manifest, DrawSet& draws);
 /// The run in a directory. Throws InputError if it is damaged or holds the chains of many posteriors.
 Inspection inspect_run(const std::filesystem::path& directory, Numbering numbering);
 

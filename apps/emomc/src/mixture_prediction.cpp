@@ -7,11 +7,11 @@
 #include "emomc/likelihood/component_probabilities.hpp"
 #include "emomc/likelihood/model_info.hpp"
 #include "emomc/likelihood/standardize.hpp"
+#include "emomc/posterior/run_data.hpp"
 #include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/best_partition.hpp"
 #include "inspection.hpp"
 #include "pointwise.hpp"
-#include "run_data.hpp"
 
 namespace emomc::app {
 namespace {

@@ -10,12 +10,11 @@
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/likelihood/model_info.hpp"
 #include "emomc/likelihood/standardize.hpp"
+#include "emomc/posterior/run_data.hpp"
 #include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/draw_set.hpp"
 #include "expression_run.hpp"
 #include "progress.hpp"
-#include "run_config.hpp"
-#include "run_data.hpp"
 
 namespace emomc::app {
 namespace {
@@ -144,14 +143,12 @@ RunLikelihood likelihood_of_run(const std::filesystem::path& directory, const Ru
   const DataConfig data{known.paths, known.columns, true, known.format, known.categories, known.renames};
   Backend backend = Backend::cpu;
   if (const auto expression = expression_of_run(directory)) {
-    const std::string file = (directory / "config.yaml").string();
-    RunConfig config = parse_run_config(read_config_text(file), file);
+    ExpressionSpec spec = specification_of_run(directory).value();
     // The header that the run was made with, which the user's own may no longer be.
-    if (config.likelihood.has_code()) config.likelihood.expression.code.file = code_file(directory).string();
-    LoadedExpression own = load_expression(data, config.likelihood.expression, Backend::automatic, 1, labels);
+    if (!spec.code.file.empty()) spec.code.file = code_file(directory).string();
+    LoadedExpression own = load_expression(data, spec, Backend::automatic, 1, labels);
     backend = own.backend == Backend::cuda ? Backend::cpu : own.backend;
-    if (own.backend == Backend::cuda)
-      own = load_expression(data, config.likelihood.expression, backend, 1, labels);
+    if (own.backend == Backend::cuda) own = load_expression(data, spec, backend, 1, labels);
     result.loaded = std::move(own.loaded);
     result.layout = expression->layout();
     result.expression = expression;

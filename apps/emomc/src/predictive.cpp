@@ -10,10 +10,10 @@
 #include "emomc/core/thread_pool.hpp"
 #include "emomc/likelihood/model_info.hpp"
 #include "emomc/likelihood/simulate.hpp"
+#include "emomc/posterior/run_data.hpp"
 #include "emomc/sampler/draw_set.hpp"
 #include "expression_run.hpp"
 #include "pointwise.hpp"
-#include "run_data.hpp"
 
 namespace emomc::app {
 namespace {

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 
 #include "emomc/posterior/text_table.hpp"
 
@@ -14,15 +12,6 @@ namespace emomc::app {
 
 ProgressLine::ProgressLine(Verbosity verbosity)
     : verbosity_(verbosity), terminal_(::isatty(STDERR_FILENO) != 0) {}
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
-}
 
 std::string duration_text(double seconds) {
   if (seconds < 60) return fmt::format("{:.1f} s", seconds);

@@ -50,8 +50,6 @@ class CountLine {
   std::mutex mutex_;
 };
 
-/// The current time, as "2026-01-31T23:59:59Z".
-std::string utc_now();
 /// For example "1 h 02 min" or "3.4 s".
 std::string duration_text(double seconds);
 

@@ -12,16 +12,16 @@
 
 #include "citation.hpp"
 #include "emomc/posterior/diagnose.hpp"
+#include "emomc/posterior/json_value.hpp"
 #include "emomc/posterior/quantity_labels.hpp"
+#include "emomc/posterior/run_data.hpp"
 #include "emomc/posterior/run_summary.hpp"
 #include "emomc/posterior/tempering_report.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "html_page.hpp"
-#include "json_value.hpp"
 #include "predictive.hpp"
 #include "progress.hpp"
 #include "report_assets.hpp"
-#include "run_data.hpp"
 
 namespace emomc::app {
 namespace {

@@ -1,12 +1,13 @@
 #include "run_netcdf.hpp"
 
 #include "emomc/core/errors.hpp"
+#include "emomc/posterior/run_data.hpp"
+#include "emomc/posterior/run_files.hpp"
+#include "emomc/posterior/run_reader.hpp"
 #include "expression_run.hpp"
-#include "inspection.hpp"
 #include "netcdf_file.hpp"
 #include "pointwise.hpp"
 #include "progress.hpp"
-#include "run_data.hpp"
 
 namespace emomc::app {
 namespace {

@@ -4,20 +4,15 @@
 
 namespace emomc::app {
 
-RunClaim::RunClaim(std::filesystem::path directory, ExistingRun policy)
-    : directory_(std::move(directory)), policy_(policy) {
-  check_run_directory(directory_, policy_);
-  const auto file = directory_ / "checkpoint";
-  if (policy_ != ExistingRun::resume || !std::filesystem::exists(file)) return;
-  lock_.emplace(directory_);
-  checkpoint_ = read_checkpoint(file);
+RunFiles::RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity verbosity, RunIdentity identity)
+    : emomc::RunFiles(config, setup, std::move(identity)), line_(verbosity) {
+  line_.expect_at_most(config.sampler.chooses_draws);
 }
 
-void RunClaim::begin() {
-  if (!lock_) lock_.emplace(directory_);
-  if (prepare_run_directory(directory_, policy_) != checkpoint_.has_value())
-    throw InputError(directory_.string() +
-                     ": another emomc has worked on this run meanwhile; give the command again");
+Continue RunFiles::on_progress(const Progress& progress) {
+  line_.show(progress);
+  const Continue next = emomc::RunFiles::on_progress(progress);
+  return stop_requested() ? Continue::stop : next;
 }
 
 RunResult sample_into(RunFiles& files, RunSetup& setup, std::span<const Target> targets,
@@ -25,20 +20,13 @@ RunResult sample_into(RunFiles& files, RunSetup& setup, std::span<const Target> 
   stop_on_signals();
   RunResult result;
   try {
-    result = run_chains(*setup.engine, targets, setup.proposal, setup.plans, setup.options, starts, files,
-                        checkpoint ? &checkpoint->state : nullptr);
+    result = sample_to_files(files, setup, targets, starts, checkpoint, startup_seconds);
   } catch (...) {
     files.end_progress();
-    try {
-      files.write_manifest("failed", nullptr, startup_seconds);
-    } catch (const std::exception&) {  // the first fault is the one to report
-    }
     throw;
   }
   files.end_progress();
-  const bool finished = result.finished || !files.ended_by(result).empty();
-  files.write_manifest(finished ? "finished" : "interrupted", &result, startup_seconds);
-  if (finished) leave_on_signals();
+  if (result.finished || !files.ended_by(result).empty()) leave_on_signals();
   return result;
 }
 

@@ -3,33 +3,25 @@
 #pragma once
 
 #include <new>
-#include <optional>
 #include <span>
 #include <string>
 
 #include "emomc/core/errors.hpp"
-#include "emomc/sampler/run_directory.hpp"
-#include "run_files.hpp"
+#include "emomc/posterior/run_claim.hpp"
+#include "emomc/posterior/run_files.hpp"
+#include "progress.hpp"
 
 namespace emomc::app {
 
-/// A process's lock on its run directory.
-class RunClaim {
+/// The run files of the program, which shows progress and ends a run at the first signal.
+class RunFiles final : public emomc::RunFiles {
  public:
-  /// Checks the directory; it is not changed unless there is a checkpoint to resume from, which is read under
-  /// the lock. Throws InputError as check_run_directory does, or if another process is using the directory.
-  RunClaim(std::filesystem::path directory, ExistingRun policy);
-  /// The checkpoint to resume from; nullptr: the run starts from the beginning.
-  const Checkpoint* checkpoint() const { return checkpoint_ ? &*checkpoint_ : nullptr; }
-  /// Locks the directory and prepares it for writing. Throws InputError if another process has changed it
-  /// since.
-  void begin();
+  RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity verbosity, RunIdentity identity);
+  Continue on_progress(const Progress& progress) override;
+  void end_progress() { line_.end(); }
 
  private:
-  std::filesystem::path directory_;
-  ExistingRun policy_;
-  std::optional<RunLock> lock_;
-  std::optional<Checkpoint> checkpoint_;
+  ProgressLine line_;
 };
 
 /// Calls run_chains for `setup`, writes to `files`, and records in the manifest how the run ended. During the

@@ -12,6 +12,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
 #include "emomc/core/thread_pool.hpp"
+#include "emomc/posterior/run_files.hpp"
 #include "emomc/sampler/diagnostics.hpp"
 #include "emomc/sampler/files.hpp"
 #include "emomc/speech/softmax_evaluation.hpp"

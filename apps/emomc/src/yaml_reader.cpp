@@ -26,13 +26,6 @@ bool is_control(char letter) {
   return code < 0x20 || code == 0x7f;
 }
 
-std::string one_line(std::string text) {
-  for (char& letter : text) {
-    if (is_control(letter)) letter = '?';
-  }
-  return text;
-}
-
 /// Builds the tree from yaml-cpp's events. YAML::Node would share aliased nodes, keep duplicate keys and not
 /// record which scalars were quoted.
 class TreeBuilder final : public YAML::EventHandler {
@@ -187,12 +180,6 @@ const YamlNode* YamlNode::find(std::string_view key) const {
 
 YamlNode* YamlNode::find(std::string_view key) {
   return const_cast<YamlNode*>(static_cast<const YamlNode&>(*this).find(key));
-}
-
-std::string excerpt(std::string_view text) {
-  constexpr std::size_t longest = 80;
-  if (text.size() <= longest) return one_line(std::string(text));
-  return one_line(std::string(text.substr(0, longest - 3))) + "...";
 }
 
 void refuse_at(const YamlPlace& place, const std::string& key, const std::string& why) {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "emomc/posterior/excerpt.hpp"
+
 namespace emomc::app {
 
 /// A place in the input: a file's name and a line, or a `--set` argument (line 0).
@@ -30,9 +32,6 @@ struct YamlNode {
   const YamlNode* find(std::string_view key) const;
   YamlNode* find(std::string_view key);
 };
-
-/// `text` on one line of at most 80 characters, for messages.
-std::string excerpt(std::string_view text);
 
 /// Throws an InputError with "PLACE: KEY: WHY" on one line; an empty KEY is left out.
 [[noreturn]] void refuse_at(const YamlPlace& place, const std::string& key, const std::string& why);

@@ -203,7 +203,13 @@ Expression::Bound Expression::bind(Backend backend, std::span<const double> rows
   const std::size_t dim = plan_->used_columns.size(), num_rows = rows.size() / dim;
   if (!plan_->code.file.empty()) {
     Bound bound;
-    bound.model = make_code_model(plan_, build, bound.compiler, bound.header);
+    if (plan_->code.function != nullptr) {
+      bound.model = make_function_model(plan_);
+      bound.compiler = plan_->code.type;
+      bound.header = plan_->code.text;
+    } else {
+      bound.model = make_code_model(plan_, build, bound.compiler, bound.header);
+    }
     std::vector<int> columns = plan_->code_columns;
     if (plan_->weights >= 0) columns.push_back(plan_->weights);
     std::vector<double> values;

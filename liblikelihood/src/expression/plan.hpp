@@ -63,6 +63,9 @@ std::shared_ptr<const RowModel> make_interpreted_model(std::shared_ptr<const Exp
 std::shared_ptr<const RowModel> make_compiled_model(std::shared_ptr<const BoundProgram> bound, bool for_host,
                                                     HostBuild build, std::string& compiler);
 
+/// The likelihood of plan->code.function, on the CPU.
+std::shared_ptr<const RowModel> make_function_model(std::shared_ptr<const ExpressionPlan> plan);
+
 /// The likelihood of a header, from code_columns and the weights, the same for all backends. Writes the name
 /// of the compiler and the generated header. Throws as Expression::bind().
 std::shared_ptr<const RowModel> make_code_model(std::shared_ptr<const ExpressionPlan> plan, HostBuild build,

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <iosfwd>
 #include <map>
@@ -83,6 +84,13 @@ struct SampleOptions {
   Tempering tempering = {};      ///< rungs of each chain; Draws::rungs
   double max_nan_share = SamplerConfig{}.max_nan_share;
   bool keep_warmup = false;  ///< Draws::chains has the draws of warm-up too
+  /// A run directory, which receives draws and checkpoints during the run, and which read_run and `emomc
+  /// diagnose` read (docs/chain-format.md). Empty: draws are in memory alone.
+  std::filesystem::path directory = {};
+  /// What becomes of a run that `directory` has already. With resume the same call goes on from the
+  /// checkpoint, and draws are those of a run that nothing interrupted; without a checkpoint it begins.
+  ExistingRun existing = ExistingRun::refuse;
+  CheckpointConfig checkpoint = {};  ///< how often
   Backend backend = Backend::automatic;
   int threads = 0;  ///< of the CPU; 0: all
   /// Called from the thread that called sample(), several times a second. false: the run ends, and
@@ -146,6 +154,9 @@ class Posterior {
   /// theta of u, and u of theta, which throws InputError where theta is outside the support.
   std::vector<double> constrain(std::span<const double> u) const;
   std::vector<double> unconstrain(std::span<const double> theta) const;
+  /// The log likelihood of each row at `points` [num_points x num_parameters()], as draws have them: in
+  /// float64 on the CPU, in the data's own units. num_points x num_rows, row-major.
+  std::vector<double> row_log_likelihoods(std::span<const double> points) const;
   /// A draw from the prior, as u, at which the log density is finite. Throws InputError where a hundred draws
   /// have none.
   std::vector<double> initial(std::uint64_t seed) const;
@@ -169,7 +180,8 @@ struct Draws {
   std::string ended_by;  ///< "converged", "ess", "seconds"; empty: the last draw
   StartReport starts;
   std::vector<std::string> warnings;  ///< about the data and the starts
-  std::string backend;                ///< "reference", "cpu" or "cuda"
+  std::string backend;                ///< "reference", "cpu" or "cuda"; empty: not known
+  std::filesystem::path directory;    ///< where the run is; empty: in memory alone
 
   /// The names of all quantities: log densities, parameters, derived and label-free quantities.
   const std::vector<std::string>& names() const { return run.draws.names; }
@@ -182,8 +194,13 @@ struct Draws {
 /// Samples the posterior: warm-up, draws, and, unless options.draws says how many, as many more as diagnose()
 /// asks for. Draws are a function of the posterior, the options and the backend, not of threads or time, but
 /// for options.until.seconds. Throws InputError where an option is not allowed, MachineError where memory
-/// does not suffice, DensityError where the density is not a number too often.
+/// does not suffice or the disk fails, DensityError where the density is not a number too often; InputError
+/// too where options.directory has a run that `options.existing` refuses, or one of other settings or data.
 Draws sample(const Posterior& posterior, const SampleOptions& options = {});
+
+/// The draws in a run directory of sample() or of `emomc run`, also while it runs. Throws InputError where
+/// there is no run, it is damaged, or it has no draws after warm-up.
+Draws read_run(const std::filesystem::path& directory);
 
 /// The parameters of largest likelihood that EM finds; priors do not matter. Throws InputError where the
 /// model has no EM, or its priors have sampled arguments.

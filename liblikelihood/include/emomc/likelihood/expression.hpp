@@ -71,16 +71,24 @@ struct ExpressionParameter {
   }
 };
 
-/// A C++ header that defines the log density of a row (device/density.hpp): code, which the caller has
-/// allowed.
+/// Writes the log densities of num_rows rows to out. Column j of row i is rows[j * stride + i]; theta has the
+/// parameters in the order of their declaration. A density of a row is a function of theta and of this row
+/// alone. Several threads may call it at once. It must not throw.
+using RowFunction = void (*)(const double* theta, const double* rows, std::int64_t stride,
+                             std::int64_t num_rows, double* out);
+
+/// The log density of a row in another language than that of expressions: a C++ header (device/density.hpp),
+/// which is code that the caller has allowed, or a function of the program that uses the library.
 struct CodeSource {
   std::string key;                   ///< that messages name
-  std::string file;                  ///< that messages name; empty: there is no header
-  std::string text;                  ///< the header; may be empty until the likelihood is bound
-  std::string type = "Likelihood";   ///< its C++ name, qualified where it is in a namespace
-  std::vector<std::string> columns;  ///< of the data, in the order of the type's columns
+  std::string file;                  ///< that messages name; empty: there is no header and no function
+  std::string text;                  ///< the header, which may be empty until the likelihood is bound; of a
+                                     ///< function a text that is another where the function is
+  std::string type = "Likelihood";   ///< C++ name, qualified where it is in a namespace; who made a function
+  std::vector<std::string> columns;  ///< of the data, in the order of the type's or function's columns
+  RowFunction function = nullptr;    ///< in place of a header; on the CPU and without a gradient
   bool operator==(const CodeSource& other) const {
-    return file == other.file && type == other.type && columns == other.columns;
+    return file == other.file && type == other.type && columns == other.columns && function == other.function;
   }
 };
 

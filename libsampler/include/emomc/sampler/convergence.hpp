@@ -122,6 +122,10 @@ struct ConvergenceVerdict {
   /// Whether every ESS estimate reaches the target itself; a run that chooses its length continues until
   /// then.
   bool reaches_ess = false;
+  /// The same of R-hat: every estimate is at most its bound, also where chance would explain a larger one.
+  /// True of superchains and ensembles, whose R-hat chance alone keeps above the bound, and of the parameters
+  /// of components that cannot be distinguished.
+  bool reaches_rhat = false;
 
   bool converged() const { return !too_few_draws && label_free.none() && parameters.none(); }
 };

@@ -29,11 +29,11 @@ inline constexpr std::int64_t kFirstWarmup = 1000, kLongestWarmup = 8000;
 /// more each time, so that all checks together cost at most five times the last one.
 std::vector<std::int64_t> looks_below(std::int64_t most);
 
-/// `enough` where the draws have converged, every judged ESS has reached its target (judge_convergence) and
-/// that of the rule. `longer_warmup` where chains have not settled: the R-hat of a quantity that does not
-/// depend on labels is above 1.1 or NaN at the first check after at least `warmup` sampling steps, `warmup`
-/// being the length of the last warm-up, and twice that length is within the rule's limit. Otherwise
-/// `more_draws`.
+/// `enough` where the draws have converged, every judged ESS and R-hat has reached its target
+/// (judge_convergence) and every ESS that of the rule. `longer_warmup` where chains have not settled: the
+/// R-hat of a quantity that does not depend on labels is above 1.1 or NaN at the first check after at least
+/// `warmup` sampling steps, `warmup` being the length of the last warm-up, and twice that length is within
+/// the rule's limit. Otherwise `more_draws`.
 Decision decide(const StoppingRule& rule, const DrawDiagnostics& run, std::int64_t warmup);
 
 /// The most important reason why draws are not accepted, e.g. "R-hat of log_density is 1.23, at most 1.01 is

@@ -1,14 +1,16 @@
-#include "run_data.hpp"
+#include "emomc/posterior/run_data.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/table.hpp"
+#include "emomc/posterior/json_value.hpp"
 #include "emomc/posterior/run_setup.hpp"
-#include "json_value.hpp"
 
-namespace emomc::app {
+namespace emomc {
 namespace {
+
+constexpr const char* kInMemory = "memory";  // make_table's name of its source
 
 char mark_at(const nlohmann::json& json, const char* key, std::string_view allowed) {
   if (!json.contains(key) || !json[key].is_string()) return 0;
@@ -91,7 +93,13 @@ void check_data_files(const std::filesystem::path& directory, const RunData& dat
     const std::string place = (directory / "manifest.json").string() + ": data.files: " + file;
     std::error_code error;
     const auto status = std::filesystem::status(file, error);
-    if (!std::filesystem::exists(status)) throw InputError(place + ": there is no such file");
+    if (!std::filesystem::exists(status))
+      throw InputError(
+          file == kInMemory
+              ? directory.string() +
+                    ": the data of this run were in the memory of a program, which has to look at "
+                    "them itself; in Python by emomc.compare and to_inferencedata"
+              : place + ": there is no such file");
     if (!std::filesystem::is_regular_file(status)) throw InputError(place + ": this is not a regular file");
   }
 }
@@ -168,4 +176,4 @@ RunData read_run_data(const std::filesystem::path& directory, std::size_t most_b
   return result;
 }
 
-}  // namespace emomc::app
+}  // namespace emomc

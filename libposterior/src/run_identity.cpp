@@ -1,22 +1,24 @@
-#include "run_identity.hpp"
+#include "emomc/posterior/run_identity.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "emomc/core/arithmetic.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
+#include "emomc/posterior/excerpt.hpp"
 #include "emomc/posterior/run_setup.hpp"
+#include "emomc/posterior/settings_json.hpp"
 #include "emomc/posterior/text_table.hpp"
-#include "run_config_keys.hpp"
-#include "yaml_reader.hpp"
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 constexpr std::size_t kMostNamed = 3;
+constexpr const char* kWrittenBy = "written_by";
 
 struct Line {
   std::string key, value;
@@ -60,12 +62,6 @@ std::string without_arithmetic(const std::string& engine) {
 
 }  // namespace
 
-std::string lines_of(const std::vector<WrittenKey>& keys) {
-  std::string text;
-  for (const WrittenKey& key : keys) text += key.name + ": " + key.value + "\n";
-  return text;
-}
-
 RunConfig without_what_changes_no_draw(RunConfig config) {
   config.data.files = {"data"};  // the data are compared separately
   config.output.directory = OutputConfig{}.directory;
@@ -78,12 +74,14 @@ RunConfig without_what_changes_no_draw(RunConfig config) {
   return config;
 }
 
-RunIdentity identity_of(const RunConfig& config) {
-  std::vector<WrittenKey> keys = written_keys(without_what_changes_no_draw(config));
-  // Runs without tempering, of earlier versions too, do not have the key.
-  if (!config.sampler.tempering.is_on())
-    std::erase_if(keys, [](const WrittenKey& key) { return key.name == "sampler.tempering.rungs"; });
-  return {to_yaml(config), lines_of(keys), "run"};
+RunIdentity identity_of_settings(const RunConfig& config) {
+  return {"",
+          std::string(kWrittenBy) + ": emomc.sample\n" +
+              flat_lines(settings_json(without_what_changes_no_draw(config))),
+          "run",
+          "resume",
+          "another directory",
+          "ExistingRun::overwrite (overwrite=True in Python)"};
 }
 
 std::string engine_text(const RunConfig& config, const RunSetup& setup) {
@@ -136,8 +134,15 @@ std::string changed_data(const DataFingerprint& was, const DataFingerprint& is) 
 
 void refuse_another_run(const Checkpoint& checkpoint, const RunIdentity& identity, const RunConfig& config,
                         const RunSetup& setup) {
-  const std::string where = config.output.directory.string() + ": --resume: ";
-  const std::string instead = "; undo that, choose another --output, or use --force to start over";
+  const std::string where = config.output.directory.string() + ": " + identity.resume + ": ";
+  const std::string over = "use " + identity.over + " to start over";
+  const std::string instead = "; undo that, choose " + identity.elsewhere + ", or " + over;
+  const auto is_ours = [](const std::string& text) { return text.starts_with(kWrittenBy); };
+  if (is_ours(checkpoint.config) != is_ours(identity.depends_on))
+    throw InputError(
+        where + "the run was begun by " +
+        (is_ours(checkpoint.config) ? "a program that uses emomc's libraries, or from Python" : "emomc run") +
+        "; go on with it there, choose " + identity.elsewhere + ", or " + over);
   if (const std::string changes = changed_keys(checkpoint.config, identity.depends_on); !changes.empty())
     throw InputError(where + "the configuration has changed since: " + changes + instead);
   if (checkpoint.data.sha256 != setup.loaded.fingerprint.sha256)
@@ -148,8 +153,7 @@ void refuse_another_run(const Checkpoint& checkpoint, const RunIdentity& identit
     throw InputError(
         where + "the run was made on " + checkpoint.engine + ", this would be on " + engine +
         (without_arithmetic(checkpoint.engine) == without_arithmetic(engine)
-             ? ": draws of this version of emomc have other bits; go on with the one that began, "
-               "or use --force to start over"
+             ? ": draws of this version of emomc have other bits; go on with the one that began, or " + over
              : ""));
   const std::int64_t thin = config.sampler.thin,
                      sampled =
@@ -162,4 +166,4 @@ void refuse_another_run(const Checkpoint& checkpoint, const RunIdentity& identit
                                  config.sampler.draws, sampled / thin, (sampled + thin - 1) / thin));
 }
 
-}  // namespace emomc::app
+}  // namespace emomc

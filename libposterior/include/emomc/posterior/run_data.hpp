@@ -10,7 +10,7 @@
 #include "emomc/likelihood/csv_format.hpp"
 #include "emomc/likelihood/table.hpp"
 
-namespace emomc::app {
+namespace emomc {
 
 struct RunData {
   std::vector<std::string> columns, files;  ///< files as the run was given them
@@ -57,4 +57,4 @@ nlohmann::ordered_json to_json(const CsvFormat& format);
 /// of the run by their SHA-256 and take at most `most_bytes`.
 RunData read_run_data(const std::filesystem::path& directory, std::size_t most_bytes);
 
-}  // namespace emomc::app
+}  // namespace emomc

@@ -6,26 +6,25 @@
 
 #include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/run_directory.hpp"
-#include "run_config.hpp"
 
-namespace emomc::app {
+namespace emomc {
 
-struct WrittenKey;
 /// The identity of a run directory's content.
 struct RunIdentity {
-  std::string config_text;  ///< YAML with every key
+  std::string config_text;  ///< YAML with every key; empty: there is none
   /// `key: value` lines of what the draws depend on; a run with other lines cannot be resumed
   std::string depends_on;
   std::string kind;  ///< "run", "evaluation" or "model"
+  /// How messages call the options of the caller that go on with a run, use another directory and start over.
+  std::string resume = "--resume", elsewhere = "another --output", over = "--force";
 };
-/// The identity of `emomc run`. It does not include sampler.draws, since a finished run can be made longer.
-RunIdentity identity_of(const RunConfig& config);
+/// The identity of a run of sample() in config.output.directory, which has no config_text. It does not
+/// include the number of draws, since a finished run can be made longer.
+RunIdentity identity_of_settings(const RunConfig& config);
 
 /// The configuration with defaults in place of everything that changes no draw, such as the run directory,
 /// the number of draws and the number of threads.
 RunConfig without_what_changes_no_draw(RunConfig config);
-/// One `key: value` line for each key.
-std::string lines_of(const std::vector<WrittenKey>& keys);
 
 /// What the draws depend on besides configuration and data: backend, precision and device.
 std::string engine_text(const RunConfig& config, const RunSetup& setup);
@@ -43,4 +42,4 @@ std::string changed_data(const DataFingerprint& was, const DataFingerprint& is);
 void refuse_another_run(const Checkpoint& checkpoint, const RunIdentity& identity, const RunConfig& config,
                         const RunSetup& setup);
 
-}  // namespace emomc::app
+}  // namespace emomc

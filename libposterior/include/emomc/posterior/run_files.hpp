@@ -9,22 +9,24 @@
 #include <vector>
 
 #include "emomc/posterior/run_end.hpp"
+#include "emomc/posterior/run_identity.hpp"
 #include "emomc/posterior/run_setup.hpp"
 #include "emomc/posterior/written_draws.hpp"
 #include "emomc/sampler/run_directory.hpp"
-#include "precision_check.hpp"
-#include "progress.hpp"
-#include "run_identity.hpp"
 
-namespace emomc::app {
+namespace emomc {
 
 /// Each chain and rung has a file of its own, and all of them are open at once: raises the limit of open
 /// files. Throws MachineError where the system does not allow that.
 void allow_open_files(std::size_t count);
 
-class RunFiles final : public DrawHandler {
+/// Receives the draws of a run and keeps them in config.output.directory, whose lock the caller holds.
+class RunFiles : public DrawHandler {
  public:
-  RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity verbosity, RunIdentity identity);
+  /// `config` and `setup` must outlive the object. `on_progress` is called with the progress of the run and
+  /// ends it by Continue::stop; it may be empty.
+  RunFiles(const RunConfig& config, const RunSetup& setup, RunIdentity identity,
+           std::function<Continue(const Progress&)> on_progress = {});
 
   /// Checks the draws that a checkpoint has committed, before anything is written. Throws InputError if a
   /// chain file is damaged.
@@ -42,7 +44,7 @@ class RunFiles final : public DrawHandler {
   void on_state(const SamplerState& state) override;
 
   /// What was measured before the first draw, for the manifest.
-  void set_precision(const PrecisionError& error) { precision_ = to_json(error); }
+  void set_precision(nlohmann::ordered_json precision) { precision_ = std::move(precision); }
   /// Sets the function that receives messages for the log during the run; by default they are dropped.
   void tell_to(std::function<void(const std::string&)> tell) { tell_ = std::move(tell); }
 
@@ -50,10 +52,10 @@ class RunFiles final : public DrawHandler {
   /// if it did not.
   std::string ended_by(const RunResult& result) const { return end_.ended_by(result); }
 
+  /// `status`: running, interrupted, finished or failed. `result`: of a run that has ended; else nullptr.
   void write_manifest(const std::string& status, const RunResult* result, double startup_seconds);
   /// The manifest's "starts"; null where nothing is known.
   nlohmann::ordered_json& starts() { return starts_; }
-  void end_progress() { progress_.end(); }
 
  private:
   /// The headers of all files of draws: of chains, then of their rungs, rung after rung.
@@ -71,7 +73,7 @@ class RunFiles final : public DrawHandler {
   std::vector<ChainEnd> ends_;                      ///< the ends of what a checkpoint has committed
   std::vector<std::uint64_t> accepted_, proposed_;  ///< at the last acceptance record
   WrittenDraws written_;
-  ProgressLine progress_;
+  std::function<Continue(const Progress&)> on_progress_;
   std::chrono::steady_clock::time_point started_, last_checkpoint_;
   std::optional<std::chrono::steady_clock::time_point> sampling_began_;
   double warmup_before_ = 0, sampling_before_ = 0;  ///< seconds, from earlier parts of a resumed run
@@ -82,4 +84,7 @@ class RunFiles final : public DrawHandler {
   RunEnd end_;
 };
 
-}  // namespace emomc::app
+/// The current time, as "2026-01-31T23:59:59Z".
+std::string utc_now();
+
+}  // namespace emomc

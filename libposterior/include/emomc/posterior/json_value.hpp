@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace emomc::app {
+namespace emomc {
 
 /// The text of a file of at most `most_bytes`. Throws InputError, which names the file, if it is longer or
 /// cannot be read.
@@ -52,4 +52,4 @@ class JsonValue {
   std::string file_, key_;
 };
 
-}  // namespace emomc::app
+}  // namespace emomc

@@ -1,4 +1,4 @@
-#include "run_files.hpp"
+#include "emomc/posterior/run_files.hpp"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -11,17 +11,17 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "code_options.hpp"
 #include "emomc/core/arithmetic.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
+#include "emomc/posterior/expression_json.hpp"
+#include "emomc/posterior/own_code.hpp"
+#include "emomc/posterior/run_data.hpp"
+#include "emomc/posterior/run_reader.hpp"
 #include "emomc/posterior/tempering_report.hpp"
 #include "emomc/sampler/files.hpp"
-#include "inspection.hpp"
-#include "run_data.hpp"
-#include "signals.hpp"
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 std::string host_name() {
@@ -57,19 +57,27 @@ void allow_open_files(std::size_t count) {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-RunFiles::RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity verbosity, RunIdentity identity)
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+RunFiles::RunFiles(const RunConfig& config, const RunSetup& setup, RunIdentity identity,
+                   std::function<Continue(const Progress&)> on_progress)
     : config_(config),
       setup_(setup),
       directory_(config.output.directory),
       identity_(std::move(identity)),
       written_(setup),
-      progress_(verbosity),
+      on_progress_(std::move(on_progress)),
       started_(std::chrono::steady_clock::now()),
       last_checkpoint_(started_),
       started_at_(utc_now()),
-      end_(config.sampler) {
-  progress_.expect_at_most(config.sampler.chooses_draws);
-}
+      end_(config.sampler) {}
 
 void RunFiles::check(const Checkpoint& checkpoint) {
   ends_.clear();
@@ -118,7 +126,8 @@ void RunFiles::open(const Checkpoint* checkpoint) {
     starts_ = of_manifest(directory_ / "manifest.json", "starts");
   remove_followed(starts_);
   if (checkpoint) precision_ = of_manifest(directory_ / "manifest.json", "mixed_precision");
-  write_file_atomically(directory_ / "config.yaml", identity_.config_text);
+  if (!identity_.config_text.empty())
+    write_file_atomically(directory_ / "config.yaml", identity_.config_text);
   if (!setup_.code.empty()) write_file_atomically(code_file(directory_), setup_.code);
   write_manifest("running", nullptr, 0);
 }
@@ -136,12 +145,12 @@ void RunFiles::on_rungs(const RungBatch& draws) {
 }
 
 Continue RunFiles::on_progress(const Progress& progress) {
-  progress_.show(progress);
   if (progress.step > end_.warmup_end() && !sampling_began_)
     sampling_began_ = std::chrono::steady_clock::now();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started_;
   end_.check_time(progress.step, warmup_before_ + sampling_before_ + elapsed.count());
-  return stop_requested() || end_.is_reached() ? Continue::stop : Continue::yes;
+  if (on_progress_ && on_progress_(progress) == Continue::stop) return Continue::stop;
+  return end_.is_reached() ? Continue::stop : Continue::yes;
 }
 
 // Decides by what diagnose finds in the draws so far, so that it finds the same after the run. The draws are
@@ -149,7 +158,8 @@ Continue RunFiles::on_progress(const Progress& progress) {
 Decision RunFiles::on_decision(std::int64_t /*num_draws*/) {
   for (ChainWriter& writer : writers_) writer.flush();
   try {
-    return end_.decide(inspect_run(directory_, Numbering::mended));
+    return end_.decide(inspect_directory(directory_, Numbering::mended,
+                                         [&](const std::filesystem::path&) { return setup_.expression; }));
   } catch (const InputError& error) {  // something else has moved or changed the files of this run
     throw MachineError(error.what());
   }
@@ -259,6 +269,7 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
   if (const auto& integers = config_.likelihood.expression.integers; !integers.empty())
     m["data"]["integers"] = integers;
   for (const ColumnRename& rename : config_.data.renames) m["data"]["rename"][rename.name] = rename.in_file;
+  if (setup_.expression) m["likelihood"] = to_json(config_.likelihood.expression);
   m["scale_floor"] = scale_floors(config_, setup_);
   if (!starts_.is_null()) m["starts"] = starts_;
   if (!precision_.is_null()) m["mixed_precision"] = precision_;
@@ -281,4 +292,4 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
   write_file_atomically(directory_ / "manifest.json", m.dump(1) + "\n");
 }
 
-}  // namespace emomc::app
+}  // namespace emomc

@@ -1,4 +1,4 @@
-#include "json_value.hpp"
+#include "emomc/posterior/json_value.hpp"
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -6,7 +6,7 @@
 
 #include "emomc/core/errors.hpp"
 
-namespace emomc::app {
+namespace emomc {
 
 using nlohmann::json;
 
@@ -105,4 +105,4 @@ json JsonValue::counts(std::size_t size) const {
   return list;
 }
 
-}  // namespace emomc::app
+}  // namespace emomc

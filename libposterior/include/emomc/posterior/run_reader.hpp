@@ -1,0 +1,37 @@
+// Reads the run directories of emomc's programs and of sample().
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "emomc/likelihood/expression.hpp"
+#include "emomc/posterior/inspection.hpp"
+#include "emomc/posterior/run_setup.hpp"
+
+namespace emomc {
+
+/// Reads a manifest; puts the durations, ensembles and superchains into `draws`. A damaged manifest counts as
+/// a missing one.
+RunFacts read_facts(const std::filesystem::path& manifest, DrawSet& draws);
+
+/// Finds the likelihood of a run directory, whose derived quantities its draws then have; null: there is none
+/// of the user's own.
+using FindExpression = std::function<std::shared_ptr<const Expression>(const std::filesystem::path&)>;
+
+/// The likelihood that the manifest of a run has; nothing where it has none, as manifests of models and of
+/// version 0.1. Throws InputError where it is damaged.
+std::optional<ExpressionSpec> specification_in_manifest(const std::filesystem::path& directory);
+/// The same for the columns of the run's data; null: there is none.
+std::shared_ptr<const Expression> expression_of_manifest(const std::filesystem::path& directory);
+
+/// What the manifest says that the run of a directory began with; nothing where it does not say.
+std::optional<KeptProposal> kept_proposal(const std::filesystem::path& directory);
+
+/// The run in a directory. May be called at any moment of the run. Throws InputError if it is damaged, has no
+/// draws after warm-up, or holds the chains of many posteriors.
+Inspection inspect_directory(const std::filesystem::path& directory, Numbering numbering,
+                             const FindExpression& find = expression_of_manifest);
+
+}  // namespace emomc

@@ -1,0 +1,18 @@
+// The settings of a run as JSON, for the identity of run directories that sample() writes.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "emomc/posterior/run_config.hpp"
+
+namespace emomc {
+
+/// All of `config` that draws may depend on: data.columns and standardize, likelihood, priors and sampler. It
+/// has not the files of the data, nor backend, threads, checkpoints and the number of draws.
+nlohmann::ordered_json settings_json(const RunConfig& config);
+
+/// One line `section.key: value` for each value of nested objects; lists are values.
+std::string flat_lines(const nlohmann::ordered_json& json);
+
+}  // namespace emomc

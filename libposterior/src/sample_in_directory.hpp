@@ -1,0 +1,11 @@
+// sample() with a run directory.
+#pragma once
+
+#include "emomc/posterior.hpp"
+
+namespace emomc {
+
+/// sample() where options.directory is not empty; `config` is with_options() of both.
+Draws sample_in_directory(const Posterior& posterior, const RunConfig& config, const SampleOptions& options);
+
+}  // namespace emomc

@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+"""Checks the links of the Markdown pages, and prepares the pages of docs/ as a site for MkDocs.
+
+  site.py --check           every link to a file or heading of the project has its target; exit code 1 otherwise
+  site.py --stage FOLDER [--program EMOMC] [--package PYTHONPATH]
+                            writes FOLDER/mkdocs.yml and FOLDER/pages: docs/, README.md as the first page, files of the
+                            project that pages link to, the program's manual page, errors and schema, and the reference
+                            of the Python package from its docstrings, where these are given
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^(```|~~~)")
+#: Pages by section, as the site's menu has them; the others follow under "More".
+MENU = {
+    "Start": ["index.md", "getting-started.md", "your-own-likelihood.md", "inspect.md", "glossary.md"],
+    "Emotion": ["emotion.md", "corpora.md", "features.md", "functionals.md", "softmax.md"],
+    "Libraries": ["python.md", "python-reference.md", "cpp.md", "r.md"],
+    "Reference": ["manual.md", "configuration.md", "chain-format.md", "statistics.md", "proposals.md", "reliability.md"],
+    "How it works": ["architecture.md", "performance.md", "gpu-kernels.md", "adding-a-model.md", "adding-a-proposal.md"],
+}
+
+
+def pages(root: pathlib.Path = ROOT) -> list[pathlib.Path]:
+    return sorted([*root.glob("*.md"), *(root / "docs").rglob("*.md")])
+
+
+def prose(text: str) -> list[tuple[int, str]]:
+    """Numbered lines outside blocks of code."""
+    lines, fence = [], False
+    for number, line in enumerate(text.splitlines(), 1):
+        if FENCE.match(line.lstrip()):
+            fence = not fence
+        elif not fence:
+            lines.append((number, line))
+    return lines
+
+
+def anchors(page: pathlib.Path) -> set[str]:
+    """The names that GitHub and MkDocs give to headings."""
+    found: set[str] = set()
+    for _, line in prose(page.read_text(encoding="utf-8")):
+        if match := re.match(r"#+\s+(.*)", line):
+            heading = LINK.sub("", match.group(1))
+            found.add(re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-"))
+    return found
+
+
+def broken_links(root: pathlib.Path = ROOT) -> list[str]:
+    broken = []
+    for page in pages(root):
+        for number, line in prose(page.read_text(encoding="utf-8")):
+            without_code = re.sub(r"`[^`]*`", "", line)
+            for target in LINK.findall(without_code):
+                if re.match(r"[a-z]+:", target):
+                    continue
+                path, _, anchor = target.partition("#")
+                there = (page.parent / path).resolve() if path else page
+                where = f"{page.relative_to(root)}:{number}: {target}"
+                if not there.exists():
+                    broken.append(f"{where}: there is no such file")
+                elif not there.is_relative_to(root):
+                    broken.append(f"{where}: outside the project")
+                elif anchor and there.suffix == ".md" and anchor not in anchors(there):
+                    broken.append(f"{where}: there is no such heading")
+    return broken
+
+
+def planted() -> int:
+    """Whether links without a target are found in a copy, where they are planted."""
+    with tempfile.TemporaryDirectory() as name:
+        root = pathlib.Path(name).resolve()
+        (root / "docs").mkdir()
+        (root / "README.md").write_text("# A page\n[a](docs/b.md) [b](docs/b.md#a-heading-of-it) `[c](nothing.md)`\n")
+        (root / "docs/b.md").write_text("## A heading, of `it`\n```\n[d](nothing.md)\n```\n[e](../README.md#a-page)\n")
+        if found := broken_links(root):
+            print("no link is broken, but there were found:", *found, sep="\n")
+            return 1
+        (root / "docs/c.md").write_text("[f](nothing.md)\n[g](b.md#no-heading)\n[h](../../elsewhere)\n")
+        found = broken_links(root)
+        print(*found, sep="\n")
+        return 0 if len(found) == 3 else 1
+
+
+def place_of(path: pathlib.Path) -> pathlib.Path:
+    """Where a file of the project is on the site."""
+    if path == ROOT / "README.md":
+        return pathlib.Path("index.md")
+    if path.is_relative_to(ROOT / "docs"):
+        place = path.relative_to(ROOT / "docs")
+        return place if path.suffix in (".md", ".png", ".svg") else pathlib.Path("files/docs") / place
+    if path.suffix == ".md":
+        return pathlib.Path(path.name)
+    # Sources are shown as text, whatever their kind.
+    return pathlib.Path("files") / path.relative_to(ROOT).with_name(path.name + ".txt")
+
+
+def stage(folder: pathlib.Path, program: str | None, package: str | None) -> None:
+    site = folder / "pages"
+    shutil.rmtree(site, ignore_errors=True)
+    site.mkdir(parents=True)
+    linked: set[pathlib.Path] = set()
+
+    def rewritten(page: pathlib.Path, text: str) -> str:
+        def link(match: re.Match[str]) -> str:
+            target = match.group(1)
+            if re.match(r"[a-z]+:", target) or target.startswith("#"):
+                return match.group(0)
+            path, _, anchor = target.partition("#")
+            there = (page.parent / path).resolve()
+            if there.is_dir() and (there / "README.md").exists():
+                there = there / "README.md"
+            if there.suffix != ".md":
+                linked.add(there)
+            up = "../" * (len(place_of(page).parts) - 1)
+            return f"]({up}{place_of(there)}{'#' + anchor if anchor else ''})"
+
+        lines, fence = [], False
+        for line in text.splitlines():
+            fence ^= bool(FENCE.match(line.lstrip()))
+            lines.append(line if fence else LINK.sub(link, line))
+        return "\n".join(lines) + "\n"
+
+    for page in pages():
+        place = site / place_of(page)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(rewritten(page, page.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in linked:
+        place = site / place_of(path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir():  # a list of what is there
+            names = sorted(file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
+            place.write_text("\n".join(names) + "\n", encoding="utf-8")
+        else:
+            shutil.copy(path, place)
+    if program:
+        (site / "manual.md").write_text(manual(program), encoding="utf-8")
+        (site / "emomc.schema.json").write_text(said(program, "manual", "schema"), encoding="utf-8")
+    (site / "configuration.md").write_text(configuration(bool(program)), encoding="utf-8")
+    if package:
+        sys.path.insert(0, package)
+        (site / "python-reference.md").write_text(python_reference(), encoding="utf-8")
+    (folder / "mkdocs.yml").write_text(settings(site), encoding="utf-8")
+
+
+def said(program: str, *arguments: str) -> str:
+    return subprocess.run([program, *arguments], check=True, capture_output=True, text=True).stdout
+
+
+def manual(program: str) -> str:
+    lines = ["# The program", "", "`emomc COMMAND --help` prints these. `man emomc` has them where emomc is installed.", ""]
+    commands = re.findall(r"^  ([a-z]+) ", said(program, "--help").partition("Subcommands:")[2], flags=re.MULTILINE)
+    for command in commands:
+        lines += [f"## {command}", "", "```text", said(program, command, "--help").rstrip(), "```", ""]
+    return "\n".join(lines)
+
+
+def configuration(has_schema: bool) -> str:
+    lines = ["# Keys of configurations", ""]
+    if has_schema:
+        lines += ["Editors complete keys by [a JSON schema](emomc.schema.json).", ""]
+    for name, file in (("run, check, fit", "all_keys.yaml"), ("evaluate, train", "all_evaluation_keys.yaml")):
+        text = (ROOT / "configs" / file).read_text(encoding="utf-8")
+        lines += [f"## {name}", "", "```yaml", text.rstrip(), "```", ""]
+    return "\n".join(lines)
+
+
+def python_reference() -> str:
+    import emomc
+
+    lines = ["# The Python package", ""]
+    for name in emomc.__all__:
+        thing = getattr(emomc, name)
+        try:
+            signature = str(inspect.signature(thing))
+        except (TypeError, ValueError):
+            signature = ""
+        lines += [f"## {name}", "", "```python", f"emomc.{name}{signature}", "```", ""]
+        lines += ["```text", inspect.getdoc(thing) or "", "```", ""]
+        if not inspect.isclass(thing):
+            continue
+        for method, of in vars(thing).items():
+            documented = inspect.getdoc(of.fget if isinstance(of, property) else of)
+            if method.startswith("_") or not documented or not (callable(of) or isinstance(of, property)):
+                continue
+            call = "" if isinstance(of, property) else str(inspect.signature(of))
+            lines += [f"### {name}.{method}", "", "```python", f"{method}{call}", "```", "", "```text", documented, "```", ""]
+    return "\n".join(lines)
+
+
+def settings(site: pathlib.Path) -> str:
+    version = re.search(r"project\(emomc VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))
+    lines = [
+        f"site_name: emomc {version.group(1) if version else ''}",
+        "docs_dir: pages",
+        "use_directory_urls: false",
+        "theme: {name: mkdocs, highlightjs: false}",
+        "plugins: [search]",
+        "markdown_extensions: [tables, fenced_code, toc]",
+        "nav:",
+    ]
+    there = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.md"))
+    more = [page for page in there if not any(page in named for named in MENU.values())]
+    for section, named in {**MENU, "More": more}.items():
+        known = [page for page in named if page in there]
+        if known:
+            lines += [f"  - {section}:"] + [f"      - {page}" for page in known]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--stage", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--program", metavar="EMOMC")
+    parser.add_argument("--package", metavar="PYTHONPATH")
+    parser.add_argument("--planted", action="store_true", help="check that links without a target are found")
+    arguments = parser.parse_args()
+    if arguments.planted:
+        return planted()
+    if not arguments.check and not arguments.stage:
+        parser.error("allowed: --check, --stage FOLDER")
+    broken = broken_links()
+    print("\n".join(broken) if broken else f"{len(pages())} pages: every link has its target")
+    if arguments.stage and not broken:
+        stage(arguments.stage, arguments.program, arguments.package)
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

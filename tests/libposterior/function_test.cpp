@@ -1,0 +1,73 @@
+// Likelihoods that are functions of the program.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "libposterior/equal_chains.hpp"
+
+namespace emomc {
+namespace {
+
+using testing::kFaithful;
+using testing::line;
+using testing::refusal;
+
+void line_of_rows(const double* theta, const double* rows, std::int64_t stride, std::int64_t num_rows,
+                  double* out) {
+  for (std::int64_t i = 0; i < num_rows; ++i) {
+    const double z = (rows[i] - theta[0] - theta[1] * rows[stride + i]) / theta[2];
+    out[i] = -0.5 * z * z - std::log(theta[2]) - 0.5 * std::log(2 * std::numbers::pi);
+  }
+}
+
+ExpressionModel function() {
+  ExpressionModel model = line();
+  model.likelihood.log_density = {};
+  model.likelihood.code = {.key = "log_density",
+                           .file = "log_density",
+                           .text = "1",
+                           .type = "this test",
+                           .columns = {"waiting", "duration"},
+                           .function = line_of_rows};
+  return model;
+}
+
+TEST(FunctionModel, IsTheExpressionThatSaysTheSame) {
+  const Posterior expression(line(), read_table(kFaithful)), ours(function(), read_table(kFaithful));
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const std::vector<double> u = expression.initial(seed);
+    EXPECT_NEAR(ours.log_density(u), expression.log_density(u), 1e-11 * std::abs(expression.log_density(u)));
+    const std::vector<double> theta = expression.constrain(u);
+    const std::vector<double> rows = ours.row_log_likelihoods(theta),
+                              expected = expression.row_log_likelihoods(theta);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      EXPECT_NEAR(rows[i], expected[i], 1e-11 * (1 + std::abs(expected[i])));
+  }
+  // Backends evaluate rows one at a time and in tiles.
+  const SampleOptions options{.chains = 2, .draws = 50, .warmup = 200, .backend = Backend::reference};
+  const Draws reference = sample(ours, options);
+  EXPECT_EQ(reference.names().back(), "ratio");
+  SampleOptions on_cpu = options;
+  on_cpu.backend = Backend::cpu;
+  const Draws cpu = sample(ours, on_cpu);
+  for (std::size_t i = 0; i < 100; ++i) EXPECT_NEAR(cpu.of("a")[i], reference.of("a")[i], 1e-6);
+}
+
+TEST(FunctionModel, SaysWhatItCannotDo) {
+  const Posterior ours(function(), read_table(kFaithful));
+  EXPECT_EQ(refusal([&] { ours.log_density_and_gradient(ours.initial(1)); }),
+            "there is no gradient: a function has no gradient");
+  EXPECT_EQ(refusal([&] { sample(ours, {.backend = Backend::cuda}); }),
+            "backend: cuda calls no function of the program; allowed: auto, reference, cpu");
+  ExpressionModel mixed = function();
+  mixed.precision = Precision::mixed;
+  EXPECT_EQ(refusal([&] { Posterior(mixed, read_table(kFaithful)); }),
+            "precision: a function is of float64; allowed: float64");
+  ExpressionModel other = function();
+  other.likelihood.code.columns = {"waiting", "time"};
+  EXPECT_NE(refusal([&] { Posterior(other, read_table(kFaithful)); }).find("time"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace emomc

@@ -1,0 +1,159 @@
+"""Log densities that are Python functions."""
+
+import builtins
+import math
+import subprocess
+import sys
+import textwrap
+
+import emomc
+import numpy as np
+import pytest
+
+PRIORS = {"a": emomc.normal(0, 50), "b": emomc.normal(0, 50), "s": emomc.half_normal(20)}
+PARAMETERS = {"a": emomc.real(), "b": emomc.real(), "s": emomc.positive()}
+
+
+def line(waiting, s, duration, b, a):
+    z = (waiting - a - b * duration) / s
+    return -0.5 * z * z - math.log(s) - 0.5 * math.log(2 * math.pi)
+
+
+def as_function(data, function=line, **more):
+    return emomc.Model(data=data, parameters=PARAMETERS, log_density=function, priors=PRIORS, **more)
+
+
+def as_expression(data, **more):
+    return emomc.Model(
+        data=data,
+        parameters=PARAMETERS,
+        log_density="normal_lpdf(waiting, a + b * duration, s)",
+        priors=PRIORS,
+        **more,
+    )
+
+
+def test_a_function_is_the_expression(faithful):
+    pytest.importorskip("numba")
+    ours, expression = as_function(faithful), as_expression(faithful)
+    for seed in range(5):
+        u = expression.initial(seed)
+        assert ours.log_density(u) == pytest.approx(expression.log_density(u), rel=1e-12)
+    weights = np.arange(272) % 3
+    heavy = faithful | {"w": weights}
+    theta = [33.0, 11.0, 6.0]
+    assert as_function(heavy, weights="w").log_posterior(theta) == pytest.approx(
+        as_expression(heavy, weights="w").log_posterior(theta), rel=1e-12
+    )
+
+
+def test_a_function_is_sampled(faithful):
+    pytest.importorskip("numba")
+    draws = emomc.sample(as_function(faithful, derived={"ratio": "a / b"}), seed=1, progress=False)
+    expected = emomc.sample(as_expression(faithful), seed=2, progress=False)
+    assert draws.trusted
+    for name in ("a", "b", "s"):
+        one, other = draws.summary(name)[name], expected.summary(name)[name]
+        assert abs(one["mean"] - other["mean"]) < 5 * math.hypot(one["mcse_mean"], other["mcse_mean"])
+    np.testing.assert_allclose(draws["ratio"], draws["a"] / draws["b"])
+    # The reference engine asks for one row at a time, the other for many: the draws are the same to rounding.
+    options = dict(draws=50, warmup=100, chains=2, seed=1, progress=False)
+    one = emomc.sample(as_function(faithful), backend="reference", **options)
+    other = emomc.sample(as_function(faithful), backend="cpu", threads=2, **options)
+    np.testing.assert_allclose(one["a"], other["a"], rtol=1e-6)
+
+
+def test_lists_are_arrays():
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(1)
+    x = np.concatenate([rng.normal(0, 1, 150), rng.normal(6, 1, 50)])
+
+    def mixture(x, w, m):
+        return math.log(w[0] * math.exp(-0.5 * (x - m[0]) ** 2) + w[1] * math.exp(-0.5 * (x - m[1]) ** 2))
+
+    model = emomc.Model(
+        data={"x": x},
+        parameters={"w": emomc.simplex(2), "m": emomc.real(2, order="increasing")},
+        log_density=mixture,
+        priors={"w": emomc.dirichlet(1), "m": emomc.normal(0, 10)},
+    )
+    draws = emomc.sample(model, seed=1, progress=False)
+    np.testing.assert_allclose(draws["m"].mean(axis=(0, 1)), [0, 6], atol=0.5)
+    np.testing.assert_allclose(draws["w"].mean(axis=(0, 1)), [0.75, 0.25], atol=0.1)
+
+
+def test_runs_go_on_where_the_function_is_the_same(faithful, tmp_path):
+    pytest.importorskip("numba")
+    options = dict(warmup=100, chains=2, progress=False, directory=tmp_path / "run")
+    emomc.sample(as_function(faithful), draws=50, **options)
+    longer = emomc.sample(as_function(faithful), draws=80, resume=True, **options)
+    whole = emomc.sample(as_function(faithful), draws=80, **options | {"directory": None})
+    np.testing.assert_array_equal(longer["a"], whole["a"])
+    np.testing.assert_array_equal(emomc.read_run(tmp_path / "run")["a"], whole["a"])
+
+    with pytest.raises(emomc.InputError, match="the run was made on cpu, double, compiled by Numba"):
+        emomc.sample(as_function(faithful, function=wider()), draws=90, resume=True, **options)
+
+
+def wider():
+    inner = pytest.importorskip("numba").njit(line)
+
+    def of_twice_the_sd(waiting, duration, a, b, s):
+        return inner(waiting, 2 * s, duration, b, a)
+
+    return of_twice_the_sd
+
+
+@pytest.mark.parametrize(
+    "function, more, message",
+    [
+        (lambda waiting, a, c: waiting - a * c, {}, "the argument c is no column and no parameter; allowed: duration"),
+        (lambda a: a, {}, "no argument is a column"),
+        (lambda waiting: waiting, {}, "no argument is a parameter"),
+        (lambda waiting, *a: waiting, {}, "the argument a has no place of its own"),
+        (lambda waiting, a: waiting + "text" + a, {}, "log_density: Numba cannot compile it"),
+        (line, {"where": {"z": "a"}}, "where: it goes with an expression"),
+        (line, {"precision": "mixed"}, "precision: a function is of float64"),
+    ],
+)
+def test_errors_say_what_is_wrong(faithful, function, more, message):
+    pytest.importorskip("numba")
+    with pytest.raises(ValueError, match=message):
+        emomc.sample(as_function(faithful, function=function, **more), draws=10, warmup=10, progress=False)
+
+
+def test_what_a_function_cannot_do(faithful):
+    pytest.importorskip("numba")
+    model = as_function(faithful)
+    with pytest.raises(emomc.InputError, match="there is no gradient: a function has no gradient"):
+        model.log_density_and_gradient(model.initial(1))
+    with pytest.raises(emomc.InputError, match="nuts needs a gradient"):
+        emomc.sample(model, proposal="nuts", progress=False)
+    with pytest.raises(emomc.InputError, match="cuda calls no function of the program"):
+        emomc.sample(model, backend="cuda", progress=False)
+    with pytest.raises(TypeError, match="log_density: allowed: an expression, or a function"):
+        as_function(faithful, function=3)
+
+
+def test_without_numba_a_message_says_what_to_do(faithful, monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *rest, **named):
+        if name == "numba":
+            raise ImportError("no numba")
+        return real(name, *rest, **named)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match="pip install numba, or write the density as an expression"):
+        as_function(faithful)
+
+
+def test_emomc_does_not_import_numba():
+    code = textwrap.dedent(
+        """
+        import sys
+        import emomc
+        assert not {"numba", "arviz", "sklearn", "xarray"} & set(sys.modules)
+        """
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
