@@ -105,14 +105,21 @@ class Checks {
   void check_starts() {
     if (!run_.facts.starts) return;
     const RunFacts::Starts& s = *run_.facts.starts;
+    // Points that have come from the prior enter modes by their mass, which Laplace's approximation only
+    // guesses.
+    const bool is_tempered = run_.facts.tempering && run_.facts.tempering->round_trips >= draws_.num_chains();
     if (s.num_lost > 0)
-      add(Severity::problem, "starts",
+      add(is_tempered ? Severity::warning : Severity::problem, "starts",
           fmt::format("{:.0f} of the {:.0f} optima that the starts have found {} lost: about {:.2g} % of the "
                       "posterior mass is there (Laplace's approximation), and none or too few of the draws",
                       s.num_lost, s.optima + s.left_out, s.num_lost == 1 ? "is" : "are",
                       100 * s.share_of_lost),
-          "chains left these modes and do not come back, so the draws are of a part of the posterior: "
-          "sampler.proposal.kind split_merge moves between modes; more chains alone do not help");
+          is_tempered
+              ? "points that came from the prior did not enter these modes either: the approximation is "
+                "wrong there, as where a component has few rows, or the modes are too narrow to be found"
+              : "chains left these modes and do not come back, so the draws are of a part of the "
+                "posterior: sampler.proposal.kind split_merge and sampler.tempering.rungs move between "
+                "modes; more chains alone do not help");
     if (draws_.num_chains() < 2) return;
     if (s.left_out > 0)
       add(Severity::warning, "starts",

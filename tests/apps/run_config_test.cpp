@@ -225,6 +225,13 @@ RunConfig random_config(std::mt19937_64& random) {
                     .proposal = {.kind = below(2) == 0 ? "random_walk" : "component_wise",
                                  .shape = below(2) == 0 ? "dense" : "isotropic",
                                  .target_acceptance = positive() / 1e9}};
+  Tempering& tempering = config.sampler.tempering;
+  tempering.rungs = 1 + below(3);
+  if (tempering.is_on()) tempering.every = below(100);
+  if (tempering.is_on() && below(2) == 0) {
+    tempering.betas = {1, 1 / (1 + positive())};
+    if (tempering.rungs == 3) tempering.betas.push_back(0);
+  }
   config.backend = static_cast<Backend>(below(4));
   config.threads = below(4097);
   config.checkpoint.seconds = positive();

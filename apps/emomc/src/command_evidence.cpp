@@ -59,7 +59,7 @@ void add_evidence(CLI::App& app, int& status) {
   command->add_option("RUN", options->runs, "Run directories")->required();
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(
-      "Example: emomc run mine.yaml --set sampler.tempering.rungs=12 && emomc evidence runs/mine\n"
+      "Example: emomc evidence runs/mine, after emomc run mine.yaml --set sampler.tempering.rungs=12\n"
       "All labellings of a mixture's components are part of the evidence: no factor of K! is missing. Exit "
       "code "
       "1 where there is a warning.\n"
