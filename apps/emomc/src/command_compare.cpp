@@ -12,6 +12,7 @@
 #include "emomc/posterior/diagnose.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/cross_validation.hpp"
+#include "evaluation_comparison.hpp"
 #include "input_kind.hpp"
 #include "inspection.hpp"
 #include "netcdf_file.hpp"
@@ -32,7 +33,7 @@ struct Options {
   std::vector<std::string> runs;
   std::string by;
   std::size_t draws = 1000;
-  bool json = false;
+  bool json = false, draws_given = false;
 };
 
 struct Model {
@@ -181,7 +182,19 @@ int status_of(const std::vector<Model>& models) {
              : kCheckFailed;
 }
 
+// Of directories of emomc evaluate.
+int compare_all_evaluations(const Options& options) {
+  if (!options.by.empty() || options.draws_given)
+    throw InputError("--loo-by, --draws: are for runs; " + options.runs[0] +
+                     " is an evaluation, whose test speakers are left out already");
+  const auto comparison = compare_evaluations({options.runs.begin(), options.runs.end()});
+  std::cout << (options.json ? comparison.dump(1) + "\n"
+                             : comparison_text(comparison, terminal_width(STDOUT_FILENO)));
+  return kDone;
+}
+
 int compare(const Options& options) {
+  if (kind_of(options.runs[0]) == InputKind::evaluation) return compare_all_evaluations(options);
   std::vector<Model> models;
   for (const auto& run : options.runs) {
     models.push_back(evaluate(run, options));
@@ -251,25 +264,31 @@ int compare(const Options& options) {
 }  // namespace
 
 void add_compare(CLI::App& app, int& status) {
-  auto* command =
-      app.add_subcommand("compare", "Rank runs on the same data by expected log predictive density");
+  auto* command = app.add_subcommand(
+      "compare", "Rank runs on the same data by expected log predictive density; or compare evaluations");
   auto options = std::make_shared<Options>();
   command
-      ->add_option("RUN", options->runs, "Run directories; or .nc files of ArviZ with a group log_likelihood")
+      ->add_option("RUN", options->runs,
+                   "Run directories; .nc files of ArviZ with a group log_likelihood; or directories of emomc "
+                   "evaluate, of the same utterances and folds")
       ->required();
   command->add_option("--loo-by,--by", options->by,
                       "What is left out together: row, file, or a column of the data, of numbers or texts, "
                       "such as speaker or "
                       "school (default: utterance where the data have it, else row)");
-  command->add_option("--draws", options->draws, "Draws of each run that are used")
-      ->check(CLI::Range(100, 1000000))
-      ->capture_default_str();
+  auto* draws = command->add_option("--draws", options->draws, "Draws of each run that are used")
+                    ->check(CLI::Range(100, 1000000))
+                    ->capture_default_str();
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(
       "Example: emomc compare runs/k4 runs/k8 runs/k16 --loo-by speaker\n"
+      "Example: emomc compare runs/softmax runs/mixtures\n"
       "Exit code 1 where emomc diagnose rejects one of the runs; these are ranked behind the others.");
   add_code_options(*command);
-  command->callback([options, &status] { status = compare(*options); });
+  command->callback([options, draws, &status] {
+    options->draws_given = draws->count() > 0;
+    status = compare(*options);
+  });
 }
 
 }  // namespace emomc::app
