@@ -269,11 +269,12 @@ std::vector<std::optional<std::size_t>> rows_of_utterances(const UtteranceTable&
       of = at->second;
     }
     if (!of) continue;
-    if (rows[*of])
+    std::optional<std::size_t>& taken = rows[*of];
+    if (taken)
       throw InputError(table.file + ":" + std::to_string(table.lines[row]) + ": a second row of " +
-                       shown(ids[*of]) + ", after that of line " + std::to_string(table.lines[*rows[*of]]) +
+                       shown(ids[*of]) + ", after that of line " + std::to_string(table.lines[*taken]) +
                        "; one row an utterance is needed (functionals, not frames)");
-    rows[*of] = row;
+    taken = row;
   }
   return rows;
 }
