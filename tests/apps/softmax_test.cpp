@@ -102,6 +102,28 @@ TEST_F(Softmax, StandsAsideForKeysOfMixtures) {
                  {"likelihood.components", "classifier: mixtures"});
 }
 
+TEST_F(Softmax, CheckSaysWhatAnEvaluationWillDo) {
+  const auto result = folder.run("check config.yaml --json");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json said = json::parse(result.out);
+  EXPECT_EQ(said["functionals"], (json{{"set", "full"}, {"version", 1}, {"columns", 1639}}));
+  EXPECT_EQ(said["utterances"], 36);
+  EXPECT_EQ(said["folds"], 4);
+  EXPECT_EQ(said["chains"], 8);
+  EXPECT_NE(folder.run("check config.yaml").out.find("softmax regression on 1639 functionals"),
+            std::string::npos);
+  EXPECT_FALSE(folder.exists("run"));
+}
+
+// The advice is about keys that softmax regression has.
+TEST_F(Softmax, TwoSpeakersAreTooFewToChooseBy) {
+  for (const char* emotion : {"sad", "glad", "cross"})
+    for (const char* speaker : {"/s3", "/s4"})
+      std::filesystem::remove_all(folder / ("corpus/" + std::string(emotion) + speaker));
+  expect_refused("evaluate config.yaml -q", {"softmax.temper", "softmax.prior_sds"});
+  EXPECT_EQ(evaluate("--set softmax.temper=1 --set softmax.prior_sds=[3]")["utterances"], 18);
+}
+
 TEST_F(Softmax, FunctionalsAreWrittenAsATable) {
   const auto result = folder.run("features --corpus folders corpus -o table --functionals prosody --json");
   ASSERT_EQ(result.exit_code, 0) << result.err;
