@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 16> kOurFiles = {"config.yaml",
+constexpr std::array<std::string_view, 17> kOurFiles = {"config.yaml",
                                                         "manifest.json",
                                                         "checkpoint",
                                                         "draws.nc",
@@ -33,6 +33,7 @@ constexpr std::array<std::string_view, 16> kOurFiles = {"config.yaml",
                                                         "scores.json",
                                                         "model.json",
                                                         "draws.npy",
+                                                        "rotation.npy",
                                                         "likelihood_source.hpp"};
 // Suffix of the temporary files of write_file_atomically, which a killed run may leave.
 constexpr std::string_view kUnfinished = ".tmp";

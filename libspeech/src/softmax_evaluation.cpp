@@ -11,9 +11,10 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/thread_pool.hpp"
-#include "rotated_rows.hpp"
+#include "emomc/speech/softmax_classifier.hpp"
 #include "softmax_model.hpp"
 #include "softmax_prediction.hpp"
+#include "softmax_rows.hpp"
 
 namespace emomc {
 namespace {
@@ -21,14 +22,15 @@ namespace {
 using Eigen::MatrixXd;
 
 const std::vector<std::string> kStages{"penalised fits", "posteriors of inner folds", "posteriors"};
+constexpr std::array kLessKnown{SpeakerKnowledge::five, SpeakerKnowledge::one, SpeakerKnowledge::corpus};
 
 // The training speakers that a fold leaves out in turn: all, or the nearest ones in the circle of all
 // speakers, so that neighbouring folds share fits.
 std::vector<int> inner_speakers(const std::vector<int>& test, int num_speakers) {
   std::vector<int> inner;
   const int first = test.empty() ? 0 : test.front();
-  for (int distance = 1; distance < num_speakers && static_cast<int>(inner.size()) < kMostInnerSpeakers;
-       ++distance)
+  for (int distance = test.empty() ? 0 : 1;
+       distance < num_speakers && static_cast<int>(inner.size()) < kMostInnerSpeakers; ++distance)
     for (const int side : {1, -1}) {
       const int speaker = ((first + side * distance) % num_speakers + num_speakers) % num_speakers;
       const bool taken = std::find(test.begin(), test.end(), speaker) != test.end() ||
@@ -38,24 +40,28 @@ std::vector<int> inner_speakers(const std::vector<int>& test, int num_speakers) 
   return inner;
 }
 
+// Log probabilities over draws of the rows of a set's excluded speakers, by SpeakerKnowledge: rows x K.
+using Averaged = std::array<MatrixXd, kNumKnowledge>;
+
 // Everything that is fitted to the speakers that are not `excluded`.
 struct TrainedSet {
-  std::vector<int> excluded;       // sorted
-  std::vector<std::size_t> tests;  // rows of the excluded speakers, increasing
-  std::vector<MatrixXd> modes;     // for each prior sd
-  std::map<std::size_t, MatrixXd>
-      averaged;  // by index of the prior sd: log probabilities over draws, tests x K
+  std::vector<int> excluded;                 // sorted
+  std::vector<std::size_t> tests;            // rows of the excluded speakers, increasing
+  std::vector<MatrixXd> modes;               // for each prior sd
+  std::map<std::size_t, Averaged> averaged;  // by index of the prior sd
 };
 
 class Evaluation {
  public:
   Evaluation(const SoftmaxCorpus& corpus, const std::vector<std::vector<int>>& tests,
              const SoftmaxSettings& settings, int threads, const SoftmaxReport& report)
-      : corpus_(corpus), tests_(tests), settings_(settings), report_(report), pool_(threads) {
-    FunctionalTable table = sorted_table();
-    standardize_by_speaker(table);
-    x_ = rotated_rows(table);
-    sds_ = settings.prior_sds;
+      : num_classes_(corpus.num_classes),
+        tests_(tests),
+        settings_(settings),
+        report_(report),
+        pool_(threads),
+        rows_(corpus, settings.seed),
+        sds_(settings.prior_sds) {
     std::sort(sds_.begin(), sds_.end());
     for (const auto& test : tests_) {
       if (is_chosen()) {
@@ -72,48 +78,21 @@ class Evaluation {
   }
 
   std::vector<SoftmaxFold> run() {
-    check_classes();
-    fit_modes();
-    std::vector<SoftmaxFold> folds(tests_.size());
-    std::vector<std::size_t> chosen(tests_.size());
-    std::set<std::pair<int, std::size_t>> inner_draws;
-    for (std::size_t f = 0; f < folds.size(); ++f) {
-      chosen[f] = choose(f, folds[f]);
-      folds[f].prior_sd = sds_[chosen[f]];
-      if (!settings_.temper)
-        for (const int set : inner_[tests_[f]]) inner_draws.insert({set, chosen[f]});
-    }
-    const std::vector<std::pair<int, std::size_t>> jobs(inner_draws.begin(), inner_draws.end());
-    in_parallel(1, jobs.size(),
-                [&](std::size_t i) { draw(jobs[i].first, jobs[i].second, inner_sampling()); });
-    for (std::size_t f = 0; f < folds.size(); ++f) learn_posterior_temper(f, chosen[f], folds[f]);
-    in_parallel(2, folds.size(), [&](std::size_t f) { predict(f, chosen[f], folds[f]); });
-    return folds;
+    prepare();
+    in_parallel(2, folds_.size(), [&](std::size_t f) { predict(f); });
+    return std::move(folds_);
+  }
+
+  // The only fold has no test speakers.
+  SoftmaxTraining train() {
+    prepare();
+    SoftmaxTraining result;
+    in_parallel(2, 1, [&](std::size_t) { fill(result); });
+    return result;
   }
 
  private:
   bool is_chosen() const { return !settings_.temper || settings_.prior_sds.size() > 1; }
-
-  // Rows by speaker and id, so that no result depends on their order in the corpus.
-  FunctionalTable sorted_table() {
-    const auto& rows = corpus_.table.rows;
-    order_.resize(rows.size());
-    std::iota(order_.begin(), order_.end(), 0);
-    std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
-      return std::pair(rows[a].speaker, rows[a].id) < std::pair(rows[b].speaker, rows[b].id);
-    });
-    FunctionalTable table{corpus_.table.columns, {}, {}};
-    const std::size_t stride = table.columns.size();
-    for (const std::size_t row : order_) {
-      table.rows.push_back(rows[row]);
-      const auto begin = corpus_.table.values.begin() + static_cast<std::ptrdiff_t>(row * stride);
-      table.values.insert(table.values.end(), begin, begin + static_cast<std::ptrdiff_t>(stride));
-    }
-    return table;
-  }
-
-  int class_of(std::size_t sorted) const { return corpus_.class_of[order_[sorted]]; }
-  int speaker_of(std::size_t sorted) const { return corpus_.speaker_of[order_[sorted]]; }
 
   // `speaker` -1: the test speakers alone are left out.
   int index_of_set(std::vector<int> excluded, int speaker) {
@@ -121,54 +100,42 @@ class Evaluation {
     std::sort(excluded.begin(), excluded.end());
     for (std::size_t i = 0; i < sets_.size(); ++i)
       if (sets_[i].excluded == excluded) return static_cast<int>(i);
-    TrainedSet set;
-    set.excluded = excluded;
-    for (std::size_t row = 0; row < order_.size(); ++row)
-      if (is_excluded(set, row)) set.tests.push_back(row);
-    sets_.push_back(std::move(set));
+    sets_.push_back({excluded, rows_.rows_of(excluded), {}, {}});
     return static_cast<int>(sets_.size()) - 1;
   }
-  bool is_excluded(const TrainedSet& set, std::size_t row) const {
-    return std::binary_search(set.excluded.begin(), set.excluded.end(), speaker_of(row));
+
+  // Everything but the posteriors of the folds.
+  void prepare() {
+    check_classes();
+    fit_modes();
+    folds_.resize(tests_.size());
+    std::set<std::pair<int, std::size_t>> inner_draws;
+    for (std::size_t f = 0; f < folds_.size(); ++f) {
+      chosen_.push_back(choose(f, folds_[f]));
+      folds_[f].prior_sd = sds_[chosen_[f]];
+      if (!settings_.temper)
+        for (const int set : inner_[tests_[f]]) inner_draws.insert({set, chosen_[f]});
+    }
+    const std::vector<std::pair<int, std::size_t>> jobs(inner_draws.begin(), inner_draws.end());
+    in_parallel(1, jobs.size(), [&](std::size_t i) { draw_inner(jobs[i].first, jobs[i].second); });
+    for (std::size_t f = 0; f < folds_.size(); ++f) learn_tempers(f);
   }
 
   void check_classes() const {
     for (const int outer : outer_) {
       std::set<int> seen;
-      for (std::size_t row = 0; row < order_.size(); ++row)
-        if (!is_excluded(sets_[outer], row) && class_of(row) >= 0) seen.insert(class_of(row));
-      if (static_cast<int>(seen.size()) < corpus_.num_classes)
+      for (const std::size_t row : rows_.rows_without(sets_[static_cast<std::size_t>(outer)].excluded))
+        if (rows_.class_of(row) >= 0) seen.insert(rows_.class_of(row));
+      if (static_cast<int>(seen.size()) < num_classes_)
         throw InputError(
             "folds: a class has no utterance of a training speaker; leave it out by corpus.classes");
     }
   }
 
-  SoftmaxProblem problem_of(const TrainedSet& set, double prior_sd) const {
-    SoftmaxProblem problem;
-    problem.num_classes = corpus_.num_classes;
-    problem.precision = 1 / (prior_sd * prior_sd);
-    std::vector<Eigen::Index> rows;
-    std::vector<double> count(static_cast<std::size_t>(corpus_.num_classes), 0.0);
-    for (std::size_t row = 0; row < order_.size(); ++row) {
-      if (is_excluded(set, row) || class_of(row) < 0) continue;
-      rows.push_back(static_cast<Eigen::Index>(row));
-      problem.truth.push_back(class_of(row));
-      ++count[static_cast<std::size_t>(class_of(row))];
-    }
-    const auto classes =
-        static_cast<double>(std::count_if(count.begin(), count.end(), [](double c) { return c > 0; }));
-    problem.x = x_(rows, Eigen::all);
-    problem.row_weight = Eigen::VectorXd::Ones(problem.x.rows());
-    for (std::size_t i = 0; i < rows.size() && settings_.balanced; ++i)
-      problem.row_weight(static_cast<Eigen::Index>(i)) =
-          static_cast<double>(rows.size()) / classes / count[static_cast<std::size_t>(problem.truth[i])];
-    return problem;
-  }
-
-  // Logits of the rows of a set's excluded speakers.
-  MatrixXd logits_of(const TrainedSet& set, const MatrixXd& weights) const {
-    std::vector<Eigen::Index> rows(set.tests.begin(), set.tests.end());
-    return x_(rows, Eigen::all) * weights * contrasts(corpus_.num_classes).transpose();
+  // Logits of rows whose speakers' own recordings are known.
+  MatrixXd logits_of(const std::vector<std::size_t>& rows, const MatrixXd& weights) const {
+    const std::vector<Eigen::Index> indices(rows.begin(), rows.end());
+    return rows_.x()(indices, Eigen::all) * weights * contrasts(num_classes_).transpose();
   }
 
   void in_parallel(std::size_t stage, std::size_t count, const std::function<void(std::size_t)>& work) {
@@ -185,26 +152,49 @@ class Evaluation {
   void fit_modes() {
     in_parallel(0, sets_.size(), [&](std::size_t i) {
       TrainedSet& set = sets_[i];
-      MatrixXd weights = MatrixXd::Zero(x_.cols(), corpus_.num_classes - 1);
+      MatrixXd weights = MatrixXd::Zero(rows_.x().cols(), num_classes_ - 1);
       for (const double sd : sds_) {
-        weights = softmax_mode(problem_of(set, sd), weights);
+        weights = softmax_mode(rows_.problem(set.excluded, sd, settings_.balanced), weights);
         set.modes.push_back(weights);
       }
     });
   }
 
-  SoftmaxSampling inner_sampling() const {
-    return {settings_.inner_chains, settings_.inner_warmup, settings_.inner_draws,
-            settings_.temperature,  settings_.seed,         0};
+  // Draws of the posterior of set `index`, which are a stream of their own.
+  SoftmaxDraws draws_of(std::size_t index, std::size_t sd, SoftmaxSampling sampling) const {
+    sampling.temperature = settings_.temperature;
+    sampling.seed = settings_.seed;
+    sampling.stream = static_cast<std::uint32_t>(index);
+    const TrainedSet& set = sets_[index];
+    return sample_softmax(rows_.problem(set.excluded, sds_[sd], settings_.balanced), set.modes[sd], sampling);
+  }
+  SoftmaxDraws outer_draws(std::size_t f) const {
+    return draws_of(static_cast<std::size_t>(outer_[f]), chosen_[f],
+                    {settings_.chains, settings_.warmup, settings_.draws, 1, 0, 0});
   }
 
-  void draw(int index, std::size_t sd, SoftmaxSampling sampling) {
-    TrainedSet& set = sets_[static_cast<std::size_t>(index)];
-    sampling.stream = static_cast<std::uint32_t>(index);
-    const SoftmaxDraws draws = sample_softmax(problem_of(set, sds_[sd]), set.modes[sd], sampling);
+  double outside_sd(std::size_t sd) const { return sds_[sd] * std::sqrt(settings_.temperature); }
+
+  MatrixXd less_known_probability(const TrainedSet& set, std::size_t sd, const SoftmaxDraws& draws,
+                                  SpeakerKnowledge knowledge) const {
+    const OtherRows rows = rows_.less_known(set.excluded, knowledge);
     std::vector<MatrixXd> logits;
-    for (const MatrixXd& weights : draws.weights) logits.push_back(logits_of(set, weights));
-    MatrixXd averaged = averaged_log_probability(logits);
+    for (std::size_t d = 0; d < draws.weights.size(); ++d)
+      logits.push_back(logits_of_others(rows, draws.weights[d], outside_sd(sd), settings_.seed, d));
+    return averaged_log_probability(logits);
+  }
+
+  void draw_inner(int index, std::size_t sd) {
+    TrainedSet& set = sets_[static_cast<std::size_t>(index)];
+    const SoftmaxDraws draws =
+        draws_of(static_cast<std::size_t>(index), sd,
+                 {settings_.inner_chains, settings_.inner_warmup, settings_.inner_draws, 1, 0, 0});
+    Averaged averaged;
+    std::vector<MatrixXd> logits;
+    for (const MatrixXd& weights : draws.weights) logits.push_back(logits_of(set.tests, weights));
+    averaged[0] = averaged_log_probability(logits);
+    for (const SpeakerKnowledge knowledge : kLessKnown)
+      averaged[static_cast<std::size_t>(knowledge)] = less_known_probability(set, sd, draws, knowledge);
     const std::lock_guard lock(mutex_);
     set.averaged[sd] = std::move(averaged);
   }
@@ -219,7 +209,7 @@ class Evaluation {
       LabelledRows part;
       std::vector<Eigen::Index> rows;
       for (std::size_t i = 0; i < set.tests.size(); ++i) {
-        const int speaker = speaker_of(set.tests[i]), label = class_of(set.tests[i]);
+        const int speaker = rows_.speaker_of(set.tests[i]), label = rows_.class_of(set.tests[i]);
         if (std::find(tests_[f].begin(), tests_[f].end(), speaker) != tests_[f].end() || label < 0) continue;
         rows.push_back(static_cast<Eigen::Index>(i));
         part.truth.push_back(label);
@@ -242,9 +232,9 @@ class Evaluation {
     }
     std::vector<ChosenTemper> losses;
     for (std::size_t sd = 0; sd < sds_.size(); ++sd)
-      losses.push_back(
-          choose_temper(inner_rows(f, [&](const TrainedSet& set) { return logits_of(set, set.modes[sd]); }),
-                        settings_.temper));
+      losses.push_back(choose_temper(
+          inner_rows(f, [&](const TrainedSet& set) { return logits_of(set.tests, set.modes[sd]); }),
+          settings_.temper));
     double least = std::numeric_limits<double>::infinity();
     for (const ChosenTemper& one : losses) least = std::min(least, one.log_loss);
     std::size_t sd = 0;
@@ -254,43 +244,64 @@ class Evaluation {
     return sd;
   }
 
-  void learn_posterior_temper(std::size_t f, std::size_t sd, SoftmaxFold& fold) const {
-    fold.posterior.temper = settings_.temper.value_or(1);
-    fold.posterior.inner_log_loss = std::numeric_limits<double>::quiet_NaN();
-    if (settings_.temper) return;
+  SoftmaxTemper temper_of(std::size_t f, SpeakerKnowledge knowledge) const {
+    if (settings_.temper) return {*settings_.temper, std::numeric_limits<double>::quiet_NaN()};
     const ChosenTemper learned =
-        choose_temper(inner_rows(f, [&](const TrainedSet& set) { return set.averaged.at(sd); }), {});
-    fold.posterior.temper = learned.temper;
-    fold.posterior.inner_log_loss = learned.log_loss;
+        choose_temper(inner_rows(f,
+                                 [&](const TrainedSet& set) {
+                                   return set.averaged.at(chosen_[f])[static_cast<std::size_t>(knowledge)];
+                                 }),
+                      {});
+    return {learned.temper, learned.log_loss};
   }
 
-  void predict(std::size_t f, std::size_t sd, SoftmaxFold& fold) {
-    const auto index = static_cast<std::size_t>(outer_[f]);
-    const TrainedSet& set = sets_[index];
-    const SoftmaxSampling sampling{settings_.chains, settings_.warmup,
-                                   settings_.draws,  settings_.temperature,
-                                   settings_.seed,   static_cast<std::uint32_t>(index)};
-    const SoftmaxDraws draws = sample_softmax(problem_of(set, sds_[sd]), set.modes[sd], sampling);
+  void learn_tempers(std::size_t f) {
+    static_cast<SoftmaxTemper&>(folds_[f].posterior) = temper_of(f, SpeakerKnowledge::own);
+    for (std::size_t i = 0; i < kLessKnown.size(); ++i)
+      static_cast<SoftmaxTemper&>(folds_[f].less_known[i]) = temper_of(f, kLessKnown[i]);
+  }
+
+  void predict(std::size_t f) {
+    SoftmaxFold& fold = folds_[f];
+    const TrainedSet& set = sets_[static_cast<std::size_t>(outer_[f])];
+    const SoftmaxDraws draws = outer_draws(f);
+    const std::vector<Eigen::Index> places = append_rows(set.tests, set.modes[chosen_[f]], draws, fold);
+    for (std::size_t i = 0; i < kLessKnown.size(); ++i) {
+      SoftmaxPredictions& to = fold.less_known[i];
+      const MatrixXd logs =
+          tempered_log_probability(less_known_probability(set, chosen_[f], draws, kLessKnown[i]), to.temper);
+      for (const Eigen::Index place : places)
+        for (Eigen::Index k = 0; k < num_classes_; ++k) to.log_probability.push_back(logs(place, k));
+    }
+  }
+
+  // Appends rows, by increasing rows of the corpus, to a fold, with all that is predicted of them where their
+  // speakers' own recordings are known. Returns their places in `rows`.
+  std::vector<Eigen::Index> append_rows(const std::vector<std::size_t>& rows, const MatrixXd& mode,
+                                        const SoftmaxDraws& draws, SoftmaxFold& fold) const {
     fold.acceptance = draws.acceptance;
     std::vector<MatrixXd> logits;
-    for (const MatrixXd& weights : draws.weights) logits.push_back(logits_of(set, weights));
-    const MatrixXd mode = tempered_log_probability(logits_of(set, set.modes[sd]), fold.penalised.temper);
+    for (const MatrixXd& weights : draws.weights) logits.push_back(logits_of(rows, weights));
+    const MatrixXd of_mode = tempered_log_probability(logits_of(rows, mode), fold.penalised.temper);
     const MatrixXd averaged =
         tempered_log_probability(averaged_log_probability(logits), fold.posterior.temper);
     for (MatrixXd& one : logits) one = tempered_log_probability(one, fold.posterior.temper);
-    // From the sorted order to increasing rows of the corpus.
-    std::vector<std::pair<std::size_t, Eigen::Index>> places;
-    for (std::size_t i = 0; i < set.tests.size(); ++i)
-      places.emplace_back(order_[set.tests[i]], static_cast<Eigen::Index>(i));
-    std::sort(places.begin(), places.end());
-    for (const auto& [row, place] : places) {
-      fold.rows.push_back(row);
-      for (Eigen::Index k = 0; k < corpus_.num_classes; ++k) {
-        fold.penalised.log_probability.push_back(mode(place, k));
+    std::vector<Eigen::Index> places(rows.size());
+    std::iota(places.begin(), places.end(), 0);
+    const auto in_corpus = [&](Eigen::Index place) {
+      return rows_.in_corpus(rows[static_cast<std::size_t>(place)]);
+    };
+    std::sort(places.begin(), places.end(),
+              [&](Eigen::Index a, Eigen::Index b) { return in_corpus(a) < in_corpus(b); });
+    for (const Eigen::Index place : places) {
+      fold.rows.push_back(in_corpus(place));
+      for (Eigen::Index k = 0; k < num_classes_; ++k) {
+        fold.penalised.log_probability.push_back(of_mode(place, k));
         fold.posterior.log_probability.push_back(averaged(place, k));
         append_draws(logits, place, k, fold);
       }
     }
+    return places;
   }
 
   // The log probability of one class of one row under each draw, and the standard deviation of the
@@ -308,19 +319,60 @@ class Evaluation {
     fold.probability_sd.push_back(std::sqrt(std::max(0.0, squares / n - sum / n * (sum / n))));
   }
 
-  const SoftmaxCorpus& corpus_;
+  void fill(SoftmaxTraining& training) {
+    constexpr std::size_t kMostRows = 300;
+    const SoftmaxDraws draws = outer_draws(0);
+    training.fold = std::move(folds_[0]);
+    std::vector<std::size_t> judged;
+    const std::size_t count = std::min(kMostRows, rows_.size());
+    for (std::size_t i = 0; i < count; ++i) judged.push_back(i * rows_.size() / count);
+    append_rows(judged, sets_[static_cast<std::size_t>(outer_[0])].modes[chosen_[0]], draws, training.fold);
+    std::vector<std::size_t> all(rows_.size());
+    std::iota(all.begin(), all.end(), 0);
+
+    SoftmaxClassifier& classifier = training.classifier;
+    classifier.columns = rows_.table().columns;
+    classifier.num_classes = num_classes_;
+    classifier.seed = settings_.seed;
+    classifier.prior_sd = training.fold.prior_sd;
+    classifier.temperature = settings_.temperature;
+    classifier.tempers[0] = training.fold.posterior;
+    for (std::size_t i = 0; i < kLessKnown.size(); ++i)
+      classifier.tempers[i + 1] = training.fold.less_known[i];
+    classifier.corpus = corpus_statistics(rows_.table(), all);
+    classifier.rank = static_cast<std::size_t>(rows_.axes().cols());
+    for (Eigen::Index j = 0; j < rows_.axes().rows(); ++j)
+      for (Eigen::Index i = 0; i < rows_.axes().cols(); ++i) classifier.axes.push_back(rows_.axes()(j, i));
+    const std::size_t every = draws.weights.size();
+    classifier.num_draws = std::min(static_cast<std::size_t>(kClassifierDraws), every);
+    for (std::size_t d = 0; d < classifier.num_draws; ++d) {
+      const MatrixXd& weights = draws.weights[d * every / classifier.num_draws];
+      for (Eigen::Index i = 0; i < weights.rows(); ++i)
+        for (Eigen::Index k = 0; k < weights.cols(); ++k) classifier.weights.push_back(weights(i, k));
+    }
+  }
+
+  int num_classes_;
   std::vector<std::vector<int>> tests_;
   SoftmaxSettings settings_;
   const SoftmaxReport& report_;
   ThreadPool pool_;
   std::mutex mutex_;
-  std::vector<double> sds_;         // increasing
-  std::vector<std::size_t> order_;  // of the corpus's rows
-  MatrixXd x_;                      // rows in that order
+  SoftmaxRows rows_;
+  std::vector<double> sds_;  // increasing
   std::vector<TrainedSet> sets_;
   std::vector<int> outer_;                              // a set for each fold
   std::map<std::vector<int>, std::vector<int>> inner_;  // sets of each fold, by its test speakers
+  std::vector<SoftmaxFold> folds_;
+  std::vector<std::size_t> chosen_;  // index of each fold's prior sd
 };
+
+void check_sizes(const SoftmaxCorpus& corpus, const SoftmaxSettings& settings) {
+  const std::size_t rows = corpus.table.rows.size();
+  if (corpus.class_of.size() != rows || corpus.speaker_of.size() != rows || settings.prior_sds.empty() ||
+      corpus.table.values.size() != rows * corpus.table.columns.size())
+    throw std::invalid_argument("softmax regression: sizes disagree");
+}
 
 }  // namespace
 
@@ -330,11 +382,14 @@ std::vector<SoftmaxFold> evaluate_softmax(const SoftmaxCorpus& corpus,
                                           const std::vector<std::vector<int>>& tests,
                                           const SoftmaxSettings& settings, int threads,
                                           const SoftmaxReport& report) {
-  const std::size_t rows = corpus.table.rows.size();
-  if (corpus.class_of.size() != rows || corpus.speaker_of.size() != rows || settings.prior_sds.empty() ||
-      corpus.table.values.size() != rows * corpus.table.columns.size())
-    throw std::invalid_argument("evaluate_softmax: sizes disagree");
+  check_sizes(corpus, settings);
   return Evaluation(corpus, tests, settings, threads, report).run();
+}
+
+SoftmaxTraining train_softmax(const SoftmaxCorpus& corpus, const SoftmaxSettings& settings, int threads,
+                              const SoftmaxReport& report) {
+  check_sizes(corpus, settings);
+  return Evaluation(corpus, {{}}, settings, threads, report).train();
 }
 
 }  // namespace emomc

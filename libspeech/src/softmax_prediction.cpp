@@ -4,6 +4,9 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "emomc/device/random.hpp"
+#include "softmax_model.hpp"
+
 namespace emomc {
 namespace {
 
@@ -39,6 +42,22 @@ MatrixXd averaged_log_probability(const std::vector<MatrixXd>& draws) {
     largest = above;
   }
   return largest.array() + (sum / static_cast<double>(draws.size())).array().log();
+}
+
+MatrixXd logits_of_others(const OtherRows& rows, const MatrixXd& weights, double outside_sd,
+                          std::uint64_t seed, std::uint64_t draw) {
+  MatrixXd logits = rows.x * weights;
+  for (Eigen::Index i = 0; i < logits.rows(); ++i) {
+    const device::RandomSource random{seed, draw, rows.streams[static_cast<std::size_t>(i)]};
+    const double sd = outside_sd * rows.outside(i);
+    for (Eigen::Index k = 0; k < logits.cols(); k += 2) {
+      const device::NormalPair pair =
+          random.normal_pair(device::Purpose::simulation, static_cast<std::uint32_t>(k / 2));
+      logits(i, k) += sd * pair.even;
+      if (k + 1 < logits.cols()) logits(i, k + 1) += sd * pair.odd;
+    }
+  }
+  return logits * contrasts(static_cast<int>(weights.cols()) + 1).transpose();
 }
 
 ChosenTemper choose_temper(const std::vector<LabelledRows>& parts, std::optional<double> given) {

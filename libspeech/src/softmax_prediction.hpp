@@ -2,8 +2,11 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstdint>
 #include <optional>
 #include <vector>
+
+#include "rotated_rows.hpp"
 
 namespace emomc {
 
@@ -14,6 +17,12 @@ Eigen::MatrixXd averaged_log_probability(const std::vector<Eigen::MatrixXd>& dra
 /// The probabilities to the power `temper`, normalised: rows x K, of log probabilities or logits of that
 /// shape.
 Eigen::MatrixXd tempered_log_probability(const Eigen::MatrixXd& log_probability, double temper);
+
+/// Logits of rows under one draw of the weights, rows x K. Weights of directions that are not in the rotation
+/// are drawn from their prior, whose standard deviation, with the temperature in it, is `outside_sd`; the
+/// random numbers are those of `seed`, `draw` and the row's stream.
+Eigen::MatrixXd logits_of_others(const OtherRows& rows, const Eigen::MatrixXd& weights, double outside_sd,
+                                 std::uint64_t seed, std::uint64_t draw);
 
 /// Rows with their classes.
 struct LabelledRows {

@@ -161,7 +161,11 @@ TEST_F(Classify, KnowsSpeakersByTheirRecordings) {
     }
   }
   ASSERT_EQ(from.size(), 1u);
-  EXPECT_EQ(from[0], first[3]);
+  for (const char* key : {"probabilities", "sd"}) EXPECT_EQ(from[0][key], first[3][key]);
+  EXPECT_EQ(from[0]["standardised_by"], (json{{"kind", "enrolment"}, {"recordings", 4}}));
+  EXPECT_EQ(first[3]["standardised_by"], (json{{"kind", "own"}, {"recordings", 4}}));
+  EXPECT_EQ(lines(name_of(true, 7, 1))[0]["standardised_by"],
+            (json{{"kind", "recording"}, {"recordings", 1}}));
   // For a single recording the corpus's mean and sd count too.
   EXPECT_NE(lines(name_of(true, 7, 1))[0]["probabilities"], first[3]["probabilities"]);
   EXPECT_EQ(lines(name_of(true, 7, 1)), lines("--group-by speaker " + name_of(true, 7, 1)));

@@ -76,8 +76,8 @@ TEST_F(EvaluationReportRefusals, OtherCommandsRefuseDirectoriesOfManyPosteriors)
   folder.write("model/manifest.json", R"({"kind": "model"})");
   folder.write("seeds/seed-1/manifest.json", R"({"kind": "evaluation"})");
   std::filesystem::create_directory(folder / "ev/chains");
-  for (const std::string command : {"summary", "summary --predictive", "diagnose", "compare",
-                                    "export --format csv -o -", "export --format netcdf -o a.nc"})
+  for (const std::string command : {"summary", "summary --predictive", "diagnose", "export --format csv -o -",
+                                    "export --format netcdf -o a.nc"})
     for (const auto& [directory, why] :
          {std::pair{
               "ev",

@@ -2,83 +2,21 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <numbers>
-#include <sstream>
 
-#include "emomc/speech/audio.hpp"
 #include "emomc/speech/functionals.hpp"
-#include "libspeech/wav_bytes.hpp"
 #include "program.hpp"
 #include "shared_data.hpp"
+#include "softmax_corpus.hpp"
 
 namespace emomc {
 namespace {
 
 using nlohmann::json;
 using testing::ProgramFolder;
-using testing::Wav;
 
-// Harmonics with noise: a "sad" voice falls and is quiet, a "glad" one rises, a "cross" one is loud and
-// rough.
-std::string wav_of(int emotion, int speaker, int take, int rate = 16000) {
-  std::vector<double> samples;
-  auto state = static_cast<std::uint32_t>(1000 * speaker + 10 * take + emotion);
-  const double base = 100 + 30 * speaker + 4 * take, slope = emotion == 0 ? -20 : emotion == 1 ? 40 : 5;
-  const double loudness = emotion == 0 ? 0.05 : emotion == 1 ? 0.12 : 0.25;
-  for (int n = 0; n < rate / 2; ++n) {
-    state = state * 1664525u + 1013904223u;
-    const double noise = state / 4294967296.0 - 0.5, t = n / static_cast<double>(rate);
-    double x = 0;
-    for (int h = 1; h <= 6; ++h)
-      x += std::sin(2 * std::numbers::pi * h * (base * t + slope * t * t)) / (emotion == 2 ? 1 : h);
-    samples.push_back(std::round(32767 * loudness * (0.4 * x + (emotion == 2 ? 0.8 : 0.1) * noise)));
-  }
-  for (double& x : samples) x = std::clamp(x, -32768.0, 32767.0);
-  return Wav{.sample_rate = rate, .samples = samples}.bytes();
-}
-
-class Softmax : public ::testing::Test {
- protected:
-  ProgramFolder folder;
-
-  void SetUp() override {
-    if (!has_audio()) GTEST_SKIP() << "a build without libsndfile";
-    const char* emotions[] = {"sad", "glad", "cross"};
-    for (int speaker : {1, 2, 3, 4})
-      for (int take : {0, 1, 2})
-        for (int emotion : {0, 1, 2})
-          folder.write("corpus/" + std::string(emotions[emotion]) + "/s" + std::to_string(speaker) + "/take" +
-                           std::to_string(take) + ".wav",
-                       wav_of(emotion, speaker, take));
-    folder.write("config.yaml",
-                 "corpus: {kind: folders, path: corpus}\nsoftmax: {chains: 2, warmup: 40, draws: 80}\n"
-                 "output: {directory: run}\nthreads: 1\n");
-  }
-  json evaluate(const std::string& more = "") {
-    const auto result = folder.run("evaluate config.yaml --json -q " + more);
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-    return result.exit_code == 0 ? json::parse(result.out) : json();
-  }
-  void expect_refused(const std::string& arguments, const std::vector<std::string>& words) {
-    const auto result = folder.run(arguments);
-    EXPECT_EQ(result.exit_code, 2) << arguments;
-    for (const auto& word : words)
-      EXPECT_NE(result.err.find(word), std::string::npos) << word << "\n" << result.err;
-  }
-};
-
-// The fields of a CSV file without quotes.
-std::vector<std::vector<std::string>> csv(const std::string& text) {
-  std::vector<std::vector<std::string>> rows;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    rows.emplace_back();
-    std::istringstream fields(line);
-    for (std::string field; std::getline(fields, field, ',');) rows.back().push_back(field);
-    if (line.ends_with(',')) rows.back().emplace_back();
-  }
-  return rows;
-}
+using testing::csv;
+using testing::Softmax;
+using testing::wav_of;
 
 TEST_F(Softmax, IsWhatRecordingsAreEvaluatedBy) {
   const json scores = evaluate();
@@ -95,6 +33,22 @@ TEST_F(Softmax, IsWhatRecordingsAreEvaluatedBy) {
   EXPECT_LT(scores["posterior"]["inner_log_loss"].get<double>(), std::log(3.0) / 2);
   EXPECT_EQ(scores["prior_sd_of_fold"].size(), 4u);
   EXPECT_EQ(scores["convergence"]["pairs"], 36 * 3);
+  // The same utterances by what is known of their speakers; of pitches that differ between speakers by more
+  // than emotions do, nothing is known to be worse than one recording.
+  const json& known = scores["known_of_speaker"];
+  ASSERT_EQ(known.size(), 4u);
+  for (const char* key : {"uar", "log_loss", "calibration_error", "uar_interval"})
+    EXPECT_EQ(known[0][key], scores["posterior"][key]) << key;
+  const char* names[] = {"own", "five", "one", "corpus"};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(known[i]["knowledge"], names[i]);
+    EXPECT_EQ(known[i].contains("uar_less_own"), i > 0);
+    EXPECT_GT(known[i]["log_loss"].get<double>(), 0);
+    EXPECT_LT(known[i]["inner_log_loss"].get<double>(), std::log(3.0));
+  }
+  EXPECT_GT(known[1]["uar"].get<double>(), 0.7);
+  EXPECT_NEAR(known[3]["uar_less_own"].get<double>(),
+              known[3]["uar"].get<double>() - known[0]["uar"].get<double>(), 1e-12);
   for (const char* stage :
        {"recordings to functionals", "penalised fits", "posteriors of inner folds", "posteriors", "all"})
     EXPECT_GT(scores["seconds"][stage].get<double>(), 0) << stage;
@@ -128,18 +82,46 @@ TEST_F(Softmax, IsReproducibleAndReplacesItsFiles) {
   const json seeds = evaluate("--seeds 2 --output many");
   EXPECT_EQ(seeds["seeds"], (std::vector<int>{1, 2}));
   EXPECT_TRUE(seeds["penalised"]["log_loss"].is_number());
+  double corpus = 0;
+  for (const char* seed : {"1", "2"})
+    corpus += json::parse(folder.read("many/seed-" + std::string(seed) +
+                                      "/scores.json"))["known_of_speaker"][3]["log_loss"]
+                  .get<double>() /
+              2;
+  EXPECT_NEAR(seeds["known_of_speaker"][3]["log_loss"].get<double>(), corpus, 1e-12);
   EXPECT_EQ(folder.run("report run -o page.html").exit_code, 0);
 }
 
-TEST_F(Softmax, StandsAsideForKeysOfMixturesAndForTrain) {
+TEST_F(Softmax, StandsAsideForKeysOfMixtures) {
   const json scores = evaluate(
       "--output other --set classifier=mixtures --set softmax= --set likelihood.components=2 "
       "--set sampler.draws=20 --set sampler.warmup=20 --set sampler.thin=1 --set classification.temper=0.1");
   EXPECT_TRUE(scores.contains("em"));
   EXPECT_FALSE(scores.contains("penalised"));
-  expect_refused("train config.yaml -o model", {"classifier", "mixtures"});
   expect_refused("evaluate config.yaml --set likelihood.components=2 --set classifier=softmax",
                  {"likelihood.components", "classifier: mixtures"});
+}
+
+TEST_F(Softmax, CheckSaysWhatAnEvaluationWillDo) {
+  const auto result = folder.run("check config.yaml --json");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json said = json::parse(result.out);
+  EXPECT_EQ(said["functionals"], (json{{"set", "full"}, {"version", 1}, {"columns", 1639}}));
+  EXPECT_EQ(said["utterances"], 36);
+  EXPECT_EQ(said["folds"], 4);
+  EXPECT_EQ(said["chains"], 8);
+  EXPECT_NE(folder.run("check config.yaml").out.find("softmax regression on 1639 functionals"),
+            std::string::npos);
+  EXPECT_FALSE(folder.exists("run"));
+}
+
+// The advice is about keys that softmax regression has.
+TEST_F(Softmax, TwoSpeakersAreTooFewToChooseBy) {
+  for (const char* emotion : {"sad", "glad", "cross"})
+    for (const char* speaker : {"/s3", "/s4"})
+      std::filesystem::remove_all(folder / ("corpus/" + std::string(emotion) + speaker));
+  expect_refused("evaluate config.yaml -q", {"softmax.temper", "softmax.prior_sds"});
+  EXPECT_EQ(evaluate("--set softmax.temper=1 --set softmax.prior_sds=[3]")["utterances"], 18);
 }
 
 TEST_F(Softmax, FunctionalsAreWrittenAsATable) {

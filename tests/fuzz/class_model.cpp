@@ -4,6 +4,7 @@
 #include "emomc/core/sha256.hpp"
 #include "emomc/posterior/run_setup.hpp"
 #include "fuzz_input.hpp"
+#include "softmax_model_file.hpp"
 
 using namespace emomc;
 using namespace emomc::fuzz;
@@ -11,9 +12,19 @@ using namespace emomc::fuzz;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const MemoryFolder folder(text_of(data, size));
   const auto file = folder.path() / "model.json";
-  std::string model = content_of(file);
-  if (const auto at = model.find("@HASH@"); at != std::string::npos)  // mutation would not find the right one
-    set_content(file, model.replace(at, 6, sha256_hex(content_of(folder.path() / "draws.npy"))));
-  read_or_refuse([&] { app::read_class_model(folder.path()); });
+  const std::string given = content_of(file);
+  std::string model = given;
+  // Mutation would not find the right ones.
+  for (const auto& [mark, array] :
+       {std::pair<std::string, const char*>{"@HASH@", "draws.npy"}, {"@ROTATION@", "rotation.npy"}})
+    if (const auto at = model.find(mark); at != std::string::npos)
+      model.replace(at, mark.size(), sha256_hex(content_of(folder.path() / array)));
+  if (model != given) set_content(file, model);
+  read_or_refuse([&] {
+    if (app::is_softmax_model(folder.path()))
+      app::read_softmax_model(folder.path());
+    else
+      app::read_class_model(folder.path());
+  });
   return 0;
 }

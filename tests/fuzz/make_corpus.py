@@ -174,6 +174,17 @@ def tables():
     write("corpus_manifest", "refused", folder({"manifest.csv": "label,path,speaker\nsad,../../etc/x,ann\n,,\n"}))
 
 
+def utterance_tables():
+    columns = "file;start;f0.mean;'level';class\n"
+    write("utterance_table", "csv", folder({"table.csv": columns + "a/b.wav;0 days;1.5;?;sad\nc;;nan;-2e3;\n"}))
+    write("utterance_table", "pandas", folder({"table.csv": "\ufeff,path,0,1\r\n0,a.wav,3,4\r\n"}))
+    write("utterance_table", "arff", folder({
+        "table.arff": "% c\n@relation 'r s'\n@attribute name string\n@attribute 'f 0' numeric\n@attribute class {a,b}\n"
+                      "@data\n'o\\'ne.wav', 1.25, a\n\"two\",?,b\n"}))
+    write("utterance_table", "npy", folder({
+        "table.npy": npy("<f8", (2, 2), struct.pack("<4d", 1, 2, 3, 4)), "names.txt": "one.wav\r\ntwo.wav\n"}))
+
+
 def recordings():
     write("audio", "pcm16.wav", wav())
     write("audio", "stereo8.wav", wav(bits=8, channels=2, rate=8000, frames=400))
@@ -203,6 +214,18 @@ def model():
         "draws_sha256": "@HASH@",
         "config": "corpus: {path: x}\nlikelihood: {components: 1}\n"})
     write("class_model", "two_classes", folder({"model.json": json_text, "draws.npy": draws}))
+    ones = struct.pack("<d", 1.0)
+    temper = {"temper": 1.0, "inner_log_loss": None}
+    softmax = json.dumps({
+        "emomc_model": 2, "classifier": "softmax", "classes": ["sad", "happy"], "functionals": {"table": "t.csv"},
+        "trained_on": {"corpus": "folders x", "speakers": ["a"], "utterances_of_class": {"sad": 1}, "data_sha256": "0"},
+        "sample_rate": 0.0, "seed": 1, "prior_sd": 3.0, "temperature": 0.25,
+        "tempers": {name: temper for name in ("own", "five", "one", "corpus")}, "rank": 1, "draws": 2,
+        "draws_sha256": "@HASH@", "rotation_sha256": "@ROTATION@", "columns": ["x", "y"],
+        "config": "corpus: {kind: folders, path: x}\nfeatures: {table: t.csv}\n",
+        "corpus": {"mean": [0.0, 1.0], "between": [1.0, 0.0], "within": [1.0, 2.0]}})
+    write("class_model", "softmax", folder({
+        "model.json": softmax, "draws.npy": npy("<f8", (2, 2, 1), ones * 4), "rotation.npy": npy("<f8", (2, 1), ones * 2)}))
     write("class_model", "sizes", folder({
         "model.json": json_text.replace('"draws": 3', '"draws": 536870912').replace("components: 1", "components: 4096"),
         "draws.npy": draws}))
@@ -257,6 +280,7 @@ lp__,accept_stat__,divergent__,mu.1,mu.2,Sigma.1.1,Sigma.2.1,Sigma.1.2,Sigma.2.2
 if __name__ == "__main__":
     configs()
     tables()
+    utterance_tables()
     recordings()
     parameters()
     model()

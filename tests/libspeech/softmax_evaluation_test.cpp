@@ -9,46 +9,13 @@
 #include "emomc/core/errors.hpp"
 #include "rotated_rows.hpp"
 #include "softmax_prediction.hpp"
-#include "synthetic_voice.hpp"
+#include "synthetic_corpus.hpp"
 
 namespace emomc {
 namespace {
 
-// Speakers with offsets and scales of their own; two of 30 columns tell the classes apart.
-SoftmaxCorpus synthetic_corpus(int speakers = 5, int per_class = 6, double distance = 4) {
-  SoftmaxCorpus corpus;
-  corpus.num_classes = 3;
-  corpus.num_speakers = speakers;
-  for (int j = 0; j < 30; ++j) corpus.table.columns.push_back("x" + std::to_string(j));
-  testing::Noise noise;
-  for (int s = 0; s < speakers; ++s)
-    for (int k = 0; k < 3; ++k)
-      for (int u = 0; u < per_class; ++u) {
-        corpus.class_of.push_back(k);
-        corpus.speaker_of.push_back(s);
-        corpus.table.rows.push_back({"u" + std::to_string(s) + std::to_string(k) + std::to_string(u),
-                                     "s" + std::to_string(s), "e" + std::to_string(k)});
-        for (int j = 0; j < 30; ++j) {
-          double x = 0;
-          for (int i = 0; i < 6; ++i) x += noise.next();
-          if (j == 0) x += distance * k;
-          if (j == 1) x += distance * (k == 1);
-          corpus.table.values.push_back(10 * s + (1 + s) * x);
-        }
-      }
-  return corpus;
-}
-
-SoftmaxSettings quick_settings() {
-  SoftmaxSettings settings;
-  settings.prior_sds = {1, 4, 16};
-  settings.chains = 2;
-  settings.warmup = 60;
-  settings.draws = 100;
-  settings.inner_warmup = 40;
-  settings.inner_draws = 30;
-  return settings;
-}
+using testing::quick_settings;
+using testing::synthetic_corpus;
 
 std::vector<std::vector<int>> each_speaker(const SoftmaxCorpus& corpus) {
   std::vector<std::vector<int>> tests;
@@ -169,7 +136,7 @@ TEST(FunctionalTable, IsWrittenAsCsv) {
 TEST(RotatedRows, HaveTheInnerProductsOfTheTable) {
   SoftmaxCorpus corpus = synthetic_corpus(2, 3);
   standardize_by_speaker(corpus.table);
-  const Eigen::MatrixXd x = rotated_rows(corpus.table);
+  const Eigen::MatrixXd x = rotated_rows(corpus.table).x;
   const auto n = static_cast<Eigen::Index>(corpus.table.rows.size());
   ASSERT_EQ(x.rows(), n);
   ASSERT_LE(x.cols(), n);

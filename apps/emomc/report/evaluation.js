@@ -63,6 +63,19 @@ const hasConverged = convergence.share !== null && convergence.share >= converge
   else $("difference").remove();
 }
 
+// What is known of the speaker.
+if (data.known.length) {
+  const words = { own: "all recordings of the speaker", five: "five others", one: "one other", corpus: "no recording" };
+  $("known").append(row("th", ["known", "UAR", "95 % interval", "less all recordings", "log loss", "Brier", "ECE", "its 99 % range if calibrated"]));
+  for (const k of data.known) {
+    const line = row("td", [words[k.knowledge] || k.knowledge, digits(k.uar), range(k.uar_interval),
+      k.uar_less_own === undefined ? "" : `${signed(k.uar_less_own)} ${range(k.uar_less_own_interval, signed)}`,
+      digits(k.log_loss), digits(k.brier), digits(k.calibration_error), range(k.calibration_error_99_percent_range)]);
+    if (isMiscalibrated(k)) line.cells[6].className = "warning";
+    $("known").append(line);
+  }
+} else $("known-section").remove();
+
 // Confusion.
 function fillConfusion(m) {
   const table = $("confusion");

@@ -1,11 +1,7 @@
 #include "class_model.hpp"
 
-#include <bit>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
@@ -13,6 +9,7 @@
 #include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "input_kind.hpp"
+#include "model_files.hpp"
 #include "run_config.hpp"
 
 namespace emomc::app {
@@ -20,50 +17,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 constexpr int kVersion = 1;
-constexpr std::uintmax_t kMostBytes = std::uintmax_t{4} << 30;  // of draws.npy
-constexpr std::uintmax_t kMostJsonBytes = std::uintmax_t{16}
-                                          << 20;            // JSON takes up to 32 times as much memory
-constexpr std::uintmax_t kMostHeaderBytes = 4096;           // of draws.npy
-static_assert(std::endian::native == std::endian::little);  // the byte order that the .npy header states
-
-// The draws in NumPy's format 1.0 (NEP 1): float64, C order, classes x draws x dim.
-std::string npy_of(const ClassModel& model) {
-  const std::size_t dim = model.theta[0].size() / model.num_draws;
-  std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" +
-                       std::to_string(model.classes.size()) + ", " + std::to_string(model.num_draws) + ", " +
-                       std::to_string(dim) + "), }";
-  constexpr std::size_t kPreamble = 10, kAlign = 64;
-  header.resize((kPreamble + header.size() + 1 + kAlign - 1) / kAlign * kAlign - kPreamble - 1, ' ');
-  header += '\n';
-  std::string bytes("\x93NUMPY\x01\x00", 8);
-  bytes += static_cast<char>(header.size() & 0xff);
-  bytes += static_cast<char>(header.size() >> 8);
-  bytes += header;
-  for (const auto& theta : model.theta)
-    bytes.append(reinterpret_cast<const char*>(theta.data()), theta.size() * sizeof(double));
-  return bytes;
-}
-
-std::string read_bytes(const std::filesystem::path& file, std::uintmax_t most_bytes) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error))
-    throw InputError(file.string() + ": no such file; allowed: a directory that emomc train wrote");
-  const auto size = std::filesystem::file_size(file, error);
-  if (error || size > most_bytes) throw InputError(file.string() + ": too large to be a model");
-  std::ifstream stream(file, std::ios::binary);
-  std::stringstream text;
-  text << stream.rdbuf();
-  if (!stream) throw InputError(file.string() + ": cannot be read");
-  return text.str();
-}
-
-std::vector<double> finite_numbers(const nlohmann::json& json, std::size_t count, const std::string& name) {
-  auto values = json.get<std::vector<double>>();
-  if (values.size() != count) throw InputError(name + " has another length");
-  for (const double x : values)
-    if (!std::isfinite(x)) throw InputError(name + " has a value that is not finite");
-  return values;
-}
 
 ColumnUnits units_of(const nlohmann::json& json, std::size_t dim, const std::string& name) {
   ColumnUnits units{finite_numbers(json.at("mean"), dim, name + ".mean"),
@@ -73,38 +26,26 @@ ColumnUnits units_of(const nlohmann::json& json, std::size_t dim, const std::str
   return units;
 }
 
-// The size of all draws in bytes. No more is read than model.json states.
-std::size_t draws_bytes(const ClassModel& model, std::size_t dim) {
-  std::size_t bytes = sizeof(double);
-  for (const std::size_t factor : {model.classes.size(), model.num_draws, dim}) {
-    if (factor == 0 || bytes > kMostBytes / factor) throw InputError("draws is out of range");
-    bytes *= factor;
-  }
-  return bytes;
-}
-
 void read_draws(const std::filesystem::path& file, const std::string& sha256, ClassModel& model) {
-  ParameterLayout layout = model_layout(model.likelihood(), static_cast<int>(model.columns.size()));
+  const ParameterLayout layout = model_layout(model.likelihood(), static_cast<int>(model.columns.size()));
   const auto dim = static_cast<std::size_t>(layout.dim());
-  const std::size_t values = draws_bytes(model, dim) / sizeof(double);
-  const std::string bytes = read_bytes(file, values * sizeof(double) + kMostHeaderBytes);
-  if (bytes.size() <= values * sizeof(double))
-    throw InputError("draws.npy is of another size than model.json says");
-  if (sha256 != sha256_hex(bytes)) throw InputError("draws.npy is damaged, or another model's");
-  const char* begin = bytes.data() + bytes.size() - values * sizeof(double);
+  const std::vector<std::size_t> shape{model.classes.size(), model.num_draws, dim};
+  count_of(shape, "draws");
+  const std::vector<double> values = read_npy_numbers(file, shape, sha256);
+  const auto of_class = static_cast<std::ptrdiff_t>(model.num_draws * dim);
   for (std::size_t c = 0; c < model.classes.size(); ++c) {
-    std::vector<double> theta(model.num_draws * dim);
-    std::memcpy(theta.data(), begin + c * theta.size() * sizeof(double), theta.size() * sizeof(double));
-    for (const double x : theta)
-      if (!std::isfinite(x)) throw InputError("draws.npy has a value that is not finite");
-    model.theta.push_back(std::move(theta));
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(c) * of_class;
+    model.theta.emplace_back(begin, begin + of_class);
   }
 }
 
 }  // namespace
 
 void write_class_model(const ClassModel& model, const std::filesystem::path& directory) {
-  const std::string draws = npy_of(model);
+  std::vector<double> values;
+  for (const auto& theta : model.theta) values.insert(values.end(), theta.begin(), theta.end());
+  const std::string draws =
+      npy_of({model.classes.size(), model.num_draws, model.theta[0].size() / model.num_draws}, values);
   const Json json{{"emomc_model", kVersion},
                   {"classes", model.classes},
                   {"columns", model.columns},
@@ -124,7 +65,7 @@ void write_class_model(const ClassModel& model, const std::filesystem::path& dir
 ClassModel read_class_model(const std::filesystem::path& directory) {
   refuse_if_no_model(directory);
   const auto file = directory / "model.json";
-  const std::string text = read_bytes(file, kMostJsonBytes);
+  const std::string text = read_model_file(file, kMostModelJsonBytes);
   try {
     const nlohmann::json json = parse_json(text);
     if (json.is_discarded()) throw InputError("damaged, or no model of emomc train");

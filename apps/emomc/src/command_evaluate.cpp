@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -9,12 +10,14 @@
 #include "corpus_features.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/posterior/text_table.hpp"
+#include "evaluation_comparison.hpp"
 #include "evaluation_report.hpp"
 #include "evaluation_results.hpp"
 #include "evaluation_run.hpp"
 #include "sampling_options.hpp"
 #include "sampling_run.hpp"
 #include "signals.hpp"
+#include "softmax_headlines.hpp"
 #include "softmax_run.hpp"
 
 namespace emomc::app {
@@ -24,6 +27,7 @@ constexpr double kShareAskedFor = 0.95;  // of pairs of an utterance and a class
 
 struct Options : SamplingOptions {
   int seeds = 0;
+  std::vector<std::string> compare;  ///< configurations beside the first one
   bool json = false;
 };
 
@@ -132,7 +136,89 @@ void check_parent(const std::filesystem::path& directory) {
                      "; choose another --output");
 }
 
+// A configuration of --compare with the name of its directory.
+struct Compared {
+  std::string name;
+  EvaluationConfig config;
+};
+
+// All configurations, the first one included, before any work. Each is evaluated into a directory of its own,
+// named after its file, in that of the first one.
+std::vector<Compared> configurations_of(const Options& options) {
+  std::vector<std::string> files{options.config};
+  files.insert(files.end(), options.compare.begin(), options.compare.end());
+  std::vector<Compared> all;
+  std::filesystem::path parent;
+  for (const auto& file : files) {
+    Compared one{std::filesystem::path(file).stem().string(),
+                 load_evaluation_config(file, options.overrides())};
+    if (all.empty()) parent = one.config.run.output.directory;
+    for (const Compared& other : all) {
+      if (other.name == one.name)
+        throw InputError("--compare: " + file + ": another configuration is named " + one.name +
+                         " too; results are named after files, so rename one");
+      if (!(other.config.corpus == one.config.corpus) || !(other.config.folds == one.config.folds))
+        throw InputError("--compare: " + file + ": its corpus or folds differ from those of " +
+                         options.config + "; classifiers are compared on the same ones");
+    }
+    one.config.run.output.directory = parent / one.name;
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+// Refuses a directory in which --compare with these configurations writes nothing else.
+void check_parent_of(const std::filesystem::path& parent, const std::vector<Compared>& all) {
+  std::error_code error;
+  if (std::filesystem::exists(parent, error) && !std::filesystem::is_directory(parent, error))
+    throw InputError(parent.string() + ": exists and is no directory; choose another --output");
+  for (const auto& entry : std::filesystem::directory_iterator(parent, error)) {
+    const std::string name = entry.path().filename().string();
+    const bool is_known =
+        name == "comparison.json" ||
+        std::any_of(all.begin(), all.end(), [&](const Compared& one) { return one.name == name; });
+    if (!is_known)
+      throw InputError(parent.string() + ": holds " + name +
+                       ", which emomc evaluate --compare does not write; choose another --output");
+  }
+}
+
+int evaluate_and_compare(const Options& options) {
+  const Verbosity verbosity = options.verbosity();
+  const ExistingRun policy = options.policy();
+  const std::vector<Compared> all = configurations_of(options);
+  const std::filesystem::path parent =
+      std::filesystem::path(all[0].config.run.output.directory).parent_path();
+  check_parent_of(parent, all);
+  for (const Compared& one : all) check_run_directory(one.config.run.output.directory, policy);
+  std::string more = " --compare";
+  for (const auto& file : options.compare) more += " " + file;
+  const std::string go_on = options.command_to_go_on("evaluate", more);
+  std::vector<std::filesystem::path> directories;
+  for (const Compared& one : all) {
+    if (verbosity != Verbosity::quiet) std::cerr << "evaluating " << one.name << '\n';
+    const Evaluation e = prepare(one.config, verbosity);
+    nlohmann::ordered_json scores;
+    const auto results = with_way_on(one.config.run.output.directory, go_on,
+                                     [&] { return evaluate_seed(e, one.config, policy, verbosity, scores); });
+    if (!results) {
+      std::cerr << "stopped; go on with: " << go_on << '\n';
+      return signal_exit_code();
+    }
+    warn_unconverged(one.config, scores["convergence"]["converged"].get<double>(), " with " + one.name);
+    directories.emplace_back(one.config.run.output.directory);
+  }
+  const auto comparison = compare_evaluations(directories);
+  write_file_atomically(parent / "comparison.json", comparison.dump(1) + "\n");
+  if (options.json) std::cout << comparison.dump(1) << '\n';
+  if (!options.json && !options.quiet)
+    std::cout << comparison_text(comparison, terminal_width(STDOUT_FILENO));
+  std::cout << std::flush;
+  return kDone;
+}
+
 int evaluate(const Options& options) {
+  if (!options.compare.empty()) return evaluate_and_compare(options);
   const Verbosity verbosity = options.verbosity();
   EvaluationConfig config = load_evaluation_config(options.config, options.overrides());
   const ExistingRun policy = options.policy();
@@ -162,6 +248,7 @@ int evaluate(const Options& options) {
   }
   check_parent(directory);
   std::vector<EvaluationResults> all;
+  std::vector<nlohmann::ordered_json> known;  // scores by what is known of the speaker, of each seed
   for (int seed = 1; seed <= options.seeds; ++seed) {
     config.run.sampler.seed = static_cast<std::uint64_t>(seed);
     config.run.output.directory = directory / fmt::format("seed-{}", seed);
@@ -172,8 +259,10 @@ int evaluate(const Options& options) {
                 << '\n'
                 << std::flush;
     all.push_back(std::move(*results));
+    if (scores_of_one.contains("known_of_speaker")) known.push_back(scores_of_one["known_of_speaker"]);
   }
-  const auto scores = scores_of_seeds(e.frames, all);
+  auto scores = scores_of_seeds(e.frames, all);
+  if (!known.empty()) scores["known_of_speaker"] = mean_by_knowledge(known);
   write_file_atomically(directory / "scores.json", scores.dump(1) + "\n");
   if (options.json) std::cout << scores.dump(1) << '\n';
   if (!options.json && !options.quiet) std::cout << text_of_seeds(scores);
@@ -194,9 +283,15 @@ void add_evaluate(CLI::App& app, int& status) {
       ->add_option("--seeds", options->seeds, "Seeds 1 to N one after another, and the mean of their scores")
       ->check(CLI::Range(1, 1000))
       ->excludes(seed);
+  command
+      ->add_option("--compare", options->compare,
+                   "Other configurations of the same corpus and folds: each is evaluated into a directory of "
+                   "its own below --output, and their differences are printed with intervals over speakers")
+      ->excludes("--seeds");
   command->add_flag("--json", options->json, "Print the scores as JSON");
   command->footer(
       "Example: emomc evaluate configs/thesis.yaml --output runs/thesis\n"
+      "Example: emomc evaluate softmax.yaml --output runs/both --compare mixtures.yaml\n"
       "Writes predictions.csv, scores.json and report.html; docs/emotion.md says what they mean.");
   command->callback([options, &status] { status = evaluate(*options); });
 }

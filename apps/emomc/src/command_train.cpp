@@ -10,6 +10,7 @@
 #include "sampling_options.hpp"
 #include "sampling_run.hpp"
 #include "signals.hpp"
+#include "softmax_train.hpp"
 #include "utterance_scores.hpp"
 
 namespace emomc::app {
@@ -18,11 +19,14 @@ namespace {
 int train_once(const SamplingOptions& options) {
   const Verbosity verbosity = options.verbosity();
   const EvaluationConfig config = load_evaluation_config(options.config, options.overrides());
-  if (config.classifier == ClassifierKind::softmax)
-    throw InputError("classifier: emomc train trains mixtures only; write classifier: mixtures");
   const ExistingRun policy = options.policy();
   const std::filesystem::path directory = options.output;
   check_run_directory(directory, policy);
+  if (config.classifier == ClassifierKind::softmax) {
+    const int status = train_softmax_into(config, directory, policy, verbosity);
+    if (status != kDone) std::cerr << "stopped; go on with: " << options.command_to_go_on("train") << '\n';
+    return status;
+  }
   CorpusFeatures corpus = load_corpus_features(config.corpus, config.features, config.run.threads, verbosity);
   const LabelledFrames frames = label_frames(std::move(corpus.features), config.corpus);
   check_class_prior(frames, config.classification);
@@ -71,13 +75,14 @@ int train(const SamplingOptions& options) {
 }  // namespace
 
 void add_train(CLI::App& app, int& status) {
-  auto* command = app.add_subcommand("train", "Sample class posteriors of a whole corpus, to classify with");
+  auto* command =
+      app.add_subcommand("train", "Train a classifier on a whole corpus: softmax regression or mixtures");
   auto options = std::make_shared<SamplingOptions>();
   command->add_option("-o,--output", options->output, "Model directory to write")->required();
   add_sampling_options(*command, *options);
   command->footer(
       "Example: emomc train configs/emodb.yaml -o models/emodb\n"
-      "emomc classify needs model.json and draws.npy of the directory, nothing else.");
+      "emomc classify needs model.json and the .npy files of the directory, nothing else.");
   command->callback([options, &status] { status = train(*options); });
 }
 

@@ -49,6 +49,8 @@ std::string hash_features(const FeatureSet& features) {
 
 CorpusFeatures load_corpus_features(const CorpusConfig& corpus, const FeaturesConfig& features, int threads,
                                     Verbosity verbosity, Functionals functionals) {
+  if (functionals == Functionals::wanted && !features.table.empty())
+    return read_table_of_utterances(corpus, features);
   CorpusFeatures result = corpus.kind == "tables"
                               ? read_tables(corpus)
                               : extract_corpus(corpus, features, threads, verbosity, functionals);

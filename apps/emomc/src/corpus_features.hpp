@@ -31,6 +31,11 @@ enum class Functionals { none, wanted };
 CorpusFeatures load_corpus_features(const CorpusConfig& corpus, const FeaturesConfig& features, int threads,
                                     Verbosity verbosity, Functionals functionals = Functionals::none);
 
+/// What is read of a corpus whose functionals are a table of another program (features.table): its
+/// recordings are listed and not opened, and each of them is a single frame of no meaning. Throws InputError,
+/// also where a recording has no row, unless corpus.unparsed is skip.
+CorpusFeatures read_table_of_utterances(const CorpusConfig& corpus, const FeaturesConfig& features);
+
 /// Only the MFCCs of the recordings, without deltas and normalisation. This is what `emomc features` writes.
 CorpusFeatures extract_corpus(const CorpusConfig& corpus, const FeaturesConfig& features, int threads,
                               Verbosity verbosity, Functionals functionals = Functionals::none);

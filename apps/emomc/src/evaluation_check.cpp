@@ -13,6 +13,7 @@
 #include "emomc/posterior/text_table.hpp"
 #include "evaluation_plan.hpp"
 #include "run_config.hpp"
+#include "softmax_job.hpp"
 #include "yaml_reader.hpp"
 
 namespace emomc::app {
@@ -24,9 +25,53 @@ bool is_evaluation_config(const std::filesystem::path& file, const std::vector<s
   return root.kind == YamlNode::Kind::map && root.find("corpus") != nullptr;
 }
 
+namespace {
+
+// Of softmax regression. A table is read and joined, functionals of recordings are not computed.
+void check_softmax(const EvaluationConfig& config, bool json) {
+  const bool has_table = !config.features.table.empty();
+  CorpusFeatures corpus =
+      load_corpus_features(config.corpus, config.features, config.run.threads, Verbosity::quiet,
+                           has_table ? Functionals::wanted : Functionals::none);
+  const LabelledFrames frames = label_frames(std::move(corpus.features), config.corpus);
+  const EvaluationPlan plan =
+      frames.speakers.size() == 1 ? plan_training(frames, config) : plan_evaluation(frames, config);
+  const std::size_t columns =
+      has_table ? corpus.functionals.columns.size() : functional_names(config.features.set).size();
+  const auto& softmax = config.softmax;
+  if (json) {
+    std::cout << nlohmann::ordered_json{{"config", to_yaml(config)},
+                                        {"notes", corpus.notes},
+                                        {"classes", frames.classes},
+                                        {"speakers", frames.speakers},
+                                        {"utterances", frames.class_of.size()},
+                                        {"folds", plan.folds.size()},
+                                        {"functionals", functionals_json(config, columns)},
+                                        {"chains",
+                                         plan.folds.size() * static_cast<std::size_t>(softmax.chains)}}
+                     .dump(1)
+              << '\n';
+    return;
+  }
+  std::cout << to_yaml(config) << '\n';
+  for (const auto& note : corpus.notes) std::cout << note << '\n';
+  std::cout << fmt::format("corpus: {}, {}; classes: {}\n", counted(frames.class_of.size(), "utterance"),
+                           counted(frames.speakers.size(), "speaker"), joined(frames.classes));
+  std::cout << fmt::format("softmax regression on {}\n", functionals_text(config, columns));
+  std::cout << fmt::format("{}, with {} each; output in {}\n", counted(plan.folds.size(), "fold"),
+                           counted(static_cast<std::size_t>(softmax.chains), "chain"),
+                           config.run.output.directory.string());
+}
+
+}  // namespace
+
 void check_evaluation(const std::filesystem::path& file, const std::vector<std::string>& overrides,
                       bool json) {
   const EvaluationConfig config = load_evaluation_config(file, overrides);
+  if (config.classifier == ClassifierKind::softmax) {
+    check_softmax(config, json);
+    return;
+  }
   CorpusFeatures corpus =
       load_corpus_features(config.corpus, config.features, config.run.threads, Verbosity::quiet);
   const LabelledFrames frames = label_frames(std::move(corpus.features), config.corpus);

@@ -37,7 +37,8 @@ bool is_tempering_key(const std::string& name) { return name.starts_with("sample
 bool is_mixture_key(const std::string& name) {
   const auto in = [&](const char* section) { return name.starts_with(section); };
   return in("likelihood.") || in("prior.") || in("training.") || name == "baseline" || name == "backend" ||
-         (in("sampler.") && name != "sampler.seed") || (in("features.") && name != "features.set") ||
+         (in("sampler.") && name != "sampler.seed") ||
+         (in("features.") && name != "features.set" && !in("features.table")) ||
          (in("classification.") && name != "classification.class_prior");
 }
 
@@ -252,6 +253,8 @@ EvaluationConfig load_evaluation_config(const std::filesystem::path& file,
                                         const std::vector<std::string>& overrides) {
   EvaluationConfig config = parse_evaluation_config(read_config_text(file), file.string(), overrides);
   refuse_path_beside(file, "corpus.path", config.corpus.path.string());
+  if (!config.features.table.empty())
+    refuse_path_beside(file, "features.table", config.features.table.string());
   return config;
 }
 

@@ -32,6 +32,8 @@ struct FeaturesConfig {
   MfccSettings mfcc;
   double gate_db = 0;  ///< frames more than this below the loudest frame are dropped; 0: none
   FunctionalSet set = FunctionalSet::full;  ///< what softmax regression sees of an utterance
+  std::filesystem::path table;              ///< rows of another program in place of functionals; empty: none
+  std::string table_names;                  ///< of that table: a column, or of .npy a file; empty: found
   bool operator==(const FeaturesConfig&) const = default;
 };
 

@@ -110,7 +110,8 @@ EvaluationPlan plan(const LabelledFrames& frames, const EvaluationConfig& config
     result.folds.push_back({*set, test, {}});
   }
   for (const Fold& fold : result.folds) result.sets[static_cast<std::size_t>(fold.set)].is_tested = true;
-  if (config.classification.temper) return result;
+  // Softmax regression plans its inner folds itself.
+  if (config.classification.temper || config.classifier == ClassifierKind::softmax) return result;
   for (Fold& fold : result.folds) {
     for (const auto& group : in_groups(without(all, fold.test_speakers), kMostInnerFolds)) {
       std::vector<int> excluded = fold.test_speakers;

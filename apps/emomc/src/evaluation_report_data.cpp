@@ -63,6 +63,25 @@ json difference_of(const JsonValue& difference, const std::string& other) {
           {"p", difference.at("mcnemar_p").number()}};
 }
 
+// The scores by what is known of the test speaker; empty if there are none.
+json known_of(const JsonValue& scores) {
+  json list = json::array();
+  if (!scores.has("known_of_speaker")) return list;
+  for (const auto& one : scores.at("known_of_speaker").items()) {
+    json entry{{"knowledge", one.at("knowledge").text()}};
+    for (const char* key : {"uar", "accuracy", "log_loss", "brier", "calibration_error"})
+      entry[key] = one.at(key).number();
+    for (const char* key : {"uar_interval", "calibration_error_99_percent_range"})
+      entry[key] = one.at(key).numbers(2);
+    if (one.has("uar_less_own")) {
+      entry["uar_less_own"] = one.at("uar_less_own").number();
+      entry["uar_less_own_interval"] = one.at("uar_less_own_interval").numbers(2);
+    }
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
 json convergence_of(const JsonValue& convergence, const Names& classes) {
   json result{{"pairs", convergence.at("pairs").count()},
               {"share", convergence.at("converged").number()},
@@ -185,14 +204,16 @@ json evaluation_report_data(const std::filesystem::path& directory) {
             {"classes", classes},
             {"speakers", speakers},
             {"difference", json()},
+            {"known", known_of(scores)},
             {"convergence", convergence_of(scores.at("convergence"), classes)},
             {"run", run_facts(directory / "manifest.json")},
             {"config", beginning_of(directory / "config.yaml", kMostConfigBytes)}};
+  const std::size_t frames = scores.at("frames").count();  // 0: utterances are rows of a table
   data["facts"] = fmt::format(
-      "{} utterances ({} frames) of {} speakers and {} classes, in {} folds; seed {}. Reported by emomc "
+      "{} utterances{} of {} speakers and {} classes, in {} folds; seed {}. Reported by emomc "
       "" EMOMC_VERSION ".",
-      scores.at("utterances").count(), scores.at("frames").count(), speakers.size(), classes.size(),
-      scores.at("test_speakers_of_fold").items().size(), scores.at("seed").count());
+      scores.at("utterances").count(), frames > 0 ? fmt::format(" ({} frames)", frames) : "", speakers.size(),
+      classes.size(), scores.at("test_speakers_of_fold").items().size(), scores.at("seed").count());
   data["methods"] = json::array({method_of(scores.at("posterior"), "posterior", classes, speakers)});
   for (const auto& [key, name] : {std::pair{"em", "EM"}, {"penalised", "penalised fit"}}) {
     if (!scores.has(key)) continue;

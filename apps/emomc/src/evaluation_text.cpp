@@ -26,6 +26,39 @@ Other other_method(const Json& scores) {
   return {};
 }
 
+// What is known of the test speaker, in words.
+std::string words_of(const std::string& knowledge) {
+  if (knowledge == "own") return "all recordings";
+  if (knowledge == "five") return "five others";
+  return knowledge == "one" ? "one other" : "no recording";
+}
+
+std::string three(double x) { return fmt::format("{:.3f}", x); }
+std::string interval(double low, double high) { return fmt::format("[{:.3f}, {:.3f}]", low, high); }
+
+// The scores by what is known of the test speaker beside the recording.
+std::string known_text(const Json& entries, std::size_t width) {
+  TextTable table({{"known of the speaker"},
+                   {"UAR"},
+                   {"95 % interval", 2},
+                   {"less all recordings", 3},
+                   {"log loss"},
+                   {"ECE", 4},
+                   {"99 % if calibrated", 5}});
+  for (const Json& one : entries) {
+    const Json& range = one["calibration_error_99_percent_range"];
+    std::string less;
+    if (one.contains("uar_less_own"))
+      less = fmt::format("{:+.3f} [{:+.3f}, {:+.3f}]", real(one["uar_less_own"]),
+                         real(one["uar_less_own_interval"][0]), real(one["uar_less_own_interval"][1]));
+    table.add({words_of(one["knowledge"].get<std::string>()), three(real(one["uar"])),
+               interval(real(one["uar_interval"][0]), real(one["uar_interval"][1])), less,
+               three(real(one["log_loss"])), three(real(one["calibration_error"])),
+               interval(real(range[0]), real(range[1]))});
+  }
+  return "\n" + table.text(width);
+}
+
 }  // namespace
 
 std::string scores_text(const Json& scores, std::size_t width) {
@@ -37,8 +70,6 @@ std::string scores_text(const Json& scores, std::size_t width) {
                      {"Brier", 5},
                      {"ECE", 4},
                      {"99 % if calibrated", 6}});
-  const auto three = [](double x) { return fmt::format("{:.3f}", x); };
-  const auto interval = [](double low, double high) { return fmt::format("[{:.3f}, {:.3f}]", low, high); };
   const auto line = [&](const std::string& name, const Json& s) {
     const Json& range = s["calibration_error_99_percent_range"];
     methods.add({name, three(s["accuracy"].get<double>()), three(s["uar"].get<double>()),
@@ -71,6 +102,7 @@ std::string scores_text(const Json& scores, std::size_t width) {
     if (!key.empty()) text += fmt::format(" ({} {:.3f})", name_of_other, real(scores[key]["inner_log_loss"]));
     text += "\n";
   }
+  if (scores.contains("known_of_speaker")) text += known_text(scores["known_of_speaker"], width);
   text += "\ntruth \\ predicted\n";
   const auto& classes = scores["classes"];
   std::vector<TableColumn> columns{{""}};
@@ -108,6 +140,11 @@ std::string text_of_seeds(const Json& scores) {
     text += fmt::format("posterior minus {}: UAR {:+.3f} [{:+.3f}, {:+.3f}] over speakers\n", name_of_other,
                         d["uar"].get<double>(), real(d["uar_interval"][0]), real(d["uar_interval"][1]));
   }
+  if (scores.contains("known_of_speaker"))
+    for (const Json& one : scores["known_of_speaker"])
+      text += fmt::format("known of the speaker: {:14} UAR {:.3f}, log loss {:.3f}, ECE {:.3f}\n",
+                          words_of(one["knowledge"].get<std::string>()), real(one["uar"]),
+                          real(one["log_loss"]), real(one["calibration_error"]));
   text += fmt::format("converged: at least {:.1f} % of pairs with each seed\n",
                       100 * scores["least_share_converged"].get<double>());
   return text;

@@ -32,6 +32,12 @@ const Names kLogs{"natural", "decibel"};
 const Names kFloors{"zeros", "smaller"};
 const Names kFirsts{"cepstrum", "log_energy"};
 
+// A text; empty where it is written as "".
+std::string text_or_none(const YamlValue& value, const std::string& wanted) {
+  const bool is_none = value.node().kind == YamlNode::Kind::scalar && value.node().scalar.empty();
+  return is_none ? "" : value.text(wanted);
+}
+
 bool has_recordings(const EvaluationConfig& config) { return config.corpus.kind != "tables"; }
 
 EvaluationKey of_recordings(std::string name, std::string comment,
@@ -138,13 +144,30 @@ std::vector<EvaluationKey> features_keys() {
        [](const YamlValue& v, EvaluationConfig& c) { c.features.deltas = static_cast<int>(v.integer(0, 2)); },
        [](const EvaluationConfig& c) { return std::to_string(c.features.deltas); }},
   };
+  const auto is_softmax = [](const EvaluationConfig& c) { return c.classifier == ClassifierKind::softmax; };
+  const auto has_table = [](const EvaluationConfig& c) { return !c.features.table.empty(); };
+  keys.push_back(
+      {"features.table",
+       "rows in place of functionals: CSV, ARFF or .npy of another program, an utterance a row; "
+       "\"\": none",
+       [](const YamlValue& v, EvaluationConfig& c) { c.features.table = text_or_none(v, "a path"); },
+       [](const EvaluationConfig& c) { return yaml_text(c.features.table.string()); }, is_softmax,
+       "softmax regressions"});
+  keys.push_back(
+      {"features.table_names",
+       "the column that names recordings, \"\": found; of .npy a text file with a name on each line",
+       [](const YamlValue& v, EvaluationConfig& c) { c.features.table_names = text_or_none(v, "a name"); },
+       [](const EvaluationConfig& c) { return yaml_text(c.features.table_names); }, has_table,
+       "features.table"});
   keys.push_back({"features.set", "of functionals: cepstra | prosody | full: both",
                   [](const YamlValue& v, EvaluationConfig& c) {
                     c.features.set = functional_set(v.choice(functional_set_names()));
                   },
                   [](const EvaluationConfig& c) { return functional_set_name(c.features.set); },
-                  [](const EvaluationConfig& c) { return c.classifier == ClassifierKind::softmax; },
-                  "evaluations of softmax regression"});
+                  [](const EvaluationConfig& c) {
+                    return c.classifier == ClassifierKind::softmax && c.features.table.empty();
+                  },
+                  "softmax regressions on functionals of recordings"});
   for (EvaluationKey& key : mfcc_keys()) keys.push_back(std::move(key));
   return keys;
 }

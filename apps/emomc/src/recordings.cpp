@@ -8,15 +8,14 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <set>
 
 #include "corpus_features.hpp"
+#include "corpus_problems.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
 #include "emomc/core/thread_pool.hpp"
 #include "emomc/posterior/run_setup.hpp"
 #include "emomc/posterior/text_table.hpp"
-#include "emomc/speech/corpus.hpp"
 #include "progress.hpp"
 #include "yaml_reader.hpp"
 
@@ -71,21 +70,6 @@ Extracted extract(const std::filesystem::path& file, const FeaturesConfig& confi
   return result;
 }
 
-// `one` and `many`: what is said of one recording, and of several.
-void note_problems(const std::vector<std::string>& problems, const char* one, const char* many, bool refuse,
-                   std::vector<std::string>& notes) {
-  constexpr std::size_t kListed = 5;
-  if (problems.empty()) return;
-  const char* what = problems.size() == 1 ? one : many;
-  if (refuse)
-    throw InputError(
-        fmt::format("corpus: {} {}, the first: {}; write corpus: {{unparsed: skip}} to leave them out",
-                    problems.size(), what, problems[0]));
-  notes.push_back(fmt::format("corpus: {} {}, left out:", problems.size(), what));
-  for (std::size_t i = 0; i < std::min(kListed, problems.size()); ++i) notes.push_back("  " + problems[i]);
-  if (problems.size() > kListed) notes.push_back(fmt::format("  and {} more", problems.size() - kListed));
-}
-
 }  // namespace
 
 ExtractedFrames extract_frames(const Recording& recording, const FeaturesConfig& config,
@@ -100,12 +84,16 @@ ExtractedFrames extract_frames(const Recording& recording, const FeaturesConfig&
   return result;
 }
 
-std::vector<double> extract_functionals(const Recording& recording, FunctionalSet set,
-                                        DescriptorExtractors& extractors) {
+FrameDescriptors describe_recording(const Recording& recording, DescriptorExtractors& extractors) {
   auto at = extractors.find(recording.sample_rate);
   if (at == extractors.end())
     at = extractors.emplace(recording.sample_rate, DescriptorExtractor(recording.sample_rate)).first;
-  return functionals(at->second.describe(recording.samples), set);
+  return at->second.describe(recording.samples);
+}
+
+std::vector<double> extract_functionals(const Recording& recording, FunctionalSet set,
+                                        DescriptorExtractors& extractors) {
+  return functionals(describe_recording(recording, extractors), set);
 }
 
 namespace {
@@ -139,16 +127,7 @@ void check_settings(const std::vector<Utterance>& wanted, const FeaturesConfig& 
 CorpusFeatures extract_corpus(const CorpusConfig& corpus, const FeaturesConfig& features, int threads,
                               Verbosity verbosity, Functionals functionals) {
   CorpusFeatures result;
-  const CorpusListing listing = list_corpus(corpus.kind, corpus.path);
-  std::vector<std::string> unparsed;
-  for (const UnparsedFile& file : listing.unparsed) unparsed.push_back(file.file.string() + ": " + file.why);
-  note_problems(unparsed, "recording could not be parsed", "recordings could not be parsed",
-                corpus.refuse_unparsed, result.notes);
-
-  std::vector<Utterance> wanted;
-  const std::set<std::string> classes(corpus.classes.begin(), corpus.classes.end());
-  for (const Utterance& utterance : listing.utterances)
-    if (classes.empty() || classes.contains(utterance.emotion)) wanted.push_back(utterance);
+  const std::vector<Utterance> wanted = wanted_utterances(corpus, result.notes);
   check_settings(wanted, features, functionals);
   ThreadPool pool(threads);
   std::vector<Tools> tools(static_cast<std::size_t>(pool.num_threads()));

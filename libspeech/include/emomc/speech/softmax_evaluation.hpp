@@ -2,6 +2,7 @@
 // docs/softmax.md says what is computed.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "emomc/speech/functional_table.hpp"
+#include "emomc/speech/speaker_knowledge.hpp"
 
 namespace emomc {
 
@@ -32,18 +34,25 @@ struct SoftmaxCorpus {
   int num_classes = 0, num_speakers = 0;
 };
 
-/// One classifier of one fold.
-struct SoftmaxPredictions {
+/// A factor of logits, and how it was found.
+struct SoftmaxTemper {
   double temper = 1;
-  double inner_log_loss = 0;            ///< of training speakers left out in turn; NaN: the temper was given
+  double inner_log_loss = 0;  ///< of training speakers left out in turn; NaN: the temper was given
+};
+
+/// One classifier of one fold.
+struct SoftmaxPredictions : SoftmaxTemper {
   std::vector<double> log_probability;  ///< SoftmaxFold::rows.size() x num_classes
 };
 
 struct SoftmaxFold {
-  std::vector<std::size_t> rows;       ///< of the test speakers, increasing; indices into the table
-  double prior_sd = 0;                 ///< the chosen one
-  SoftmaxPredictions penalised;        ///< by the mode, which is the fit with an L2 penalty
-  SoftmaxPredictions posterior;        ///< probabilities averaged over draws
+  std::vector<std::size_t> rows;  ///< of the test speakers, increasing; indices into the table
+  double prior_sd = 0;            ///< the chosen one
+  SoftmaxPredictions penalised;   ///< by the mode, which is the fit with an L2 penalty
+  SoftmaxPredictions posterior;   ///< probabilities averaged over draws
+  /// The posterior's predictions where less is known of the test speakers than all of their recordings:
+  /// SpeakerKnowledge::five, one and corpus. The weights are the same, the temper is learned for each.
+  std::array<SoftmaxPredictions, kNumKnowledge - 1> less_known;
   std::vector<double> probability_sd;  ///< rows.size() x num_classes, over draws of the posterior
   /// rows.size() x num_classes x chains x draws: log probabilities under each draw, to judge convergence by.
   std::vector<double> draw_log_probability;

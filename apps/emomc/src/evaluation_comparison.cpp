@@ -1,0 +1,254 @@
+#include "evaluation_comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/posterior/text_table.hpp"
+#include "input_kind.hpp"
+#include "json_value.hpp"
+#include "predictions_file.hpp"
+#include "yaml_reader.hpp"
+
+namespace emomc::app {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+constexpr std::uintmax_t kMostScoresBytes = 16 << 20;
+
+struct Method {
+  std::string evaluation, name;
+  std::vector<Predictions> seeds;
+};
+
+/// A statistic of all utterances, and of those without each speaker.
+struct Statistic {
+  double all = 0;
+  std::vector<double> without;
+};
+
+/// What all methods are about, by the names of utterances.
+struct Subject {
+  std::string first;  ///< the file that it is from
+  std::vector<std::string> classes, utterances, speakers;
+  std::vector<int> truth;
+  std::set<std::set<std::string>> folds;
+};
+
+// The directories of the seeds; one of a single seed is its own.
+std::vector<fs::path> seeds_of(const fs::path& directory) {
+  std::vector<fs::path> seeds;
+  std::error_code error;
+  for (int seed = 1; fs::is_directory(directory / fmt::format("seed-{}", seed), error); ++seed)
+    seeds.push_back(directory / fmt::format("seed-{}", seed));
+  return seeds.empty() ? std::vector<fs::path>{directory} : seeds;
+}
+
+std::set<std::set<std::string>> folds_of(const fs::path& directory) {
+  const fs::path file = directory / "scores.json";
+  const nlohmann::json json = parse_json(read_text(file, kMostScoresBytes));
+  if (json.is_discarded()) throw InputError(file.string() + ": this is no JSON, or its end is missing");
+  std::set<std::set<std::string>> folds;
+  for (const JsonValue& fold : JsonValue(json, file.string()).at("test_speakers_of_fold").items()) {
+    std::set<std::string> speakers;
+    for (const JsonValue& speaker : fold.items()) speakers.insert(speaker.text());
+    folds.insert(std::move(speakers));
+  }
+  return folds;
+}
+
+[[noreturn]] void refuse(const fs::path& file, const Subject& subject, const std::string& what) {
+  throw InputError(file.string() + ": " + what + " than " + subject.first +
+                   "; evaluations are compared on the same utterances and folds");
+}
+
+// The predictions of a file in the order of the subject's utterances and classes.
+Predictions arranged(const PredictionsFile& read, const fs::path& file, const Subject& subject) {
+  std::map<std::string, std::size_t> place;
+  for (std::size_t i = 0; i < read.utterances.size(); ++i) place[read.utterances[i]] = i;
+  if (std::set(read.classes.begin(), read.classes.end()) !=
+      std::set(subject.classes.begin(), subject.classes.end()))
+    refuse(file, subject, "other classes (" + excerpt(joined(read.classes)) + ")");
+  if (read.utterances.size() != subject.utterances.size())
+    refuse(file, subject, fmt::format("{} utterances, others", read.utterances.size()));
+  std::vector<std::size_t> column;
+  for (const auto& name : subject.classes)
+    column.push_back(static_cast<std::size_t>(std::find(read.classes.begin(), read.classes.end(), name) -
+                                              read.classes.begin()));
+  Predictions result;
+  result.num_classes = static_cast<int>(subject.classes.size());
+  for (std::size_t i = 0; i < subject.utterances.size(); ++i) {
+    const auto at = place.find(subject.utterances[i]);
+    if (at == place.end())
+      refuse(file, subject, "no utterance " + excerpt(subject.utterances[i]) + ", others");
+    const std::size_t row = at->second;
+    const std::string& truth = read.classes[static_cast<std::size_t>(read.predictions.truth[row])];
+    if (truth != subject.classes[static_cast<std::size_t>(subject.truth[i])] ||
+        read.speakers[row] != subject.speakers[i])
+      refuse(file, subject, "another label or speaker of " + excerpt(subject.utterances[i]));
+    for (const std::size_t c : column)
+      result.log_probability.push_back(read.predictions.log_probability[row * column.size() + c]);
+  }
+  result.truth = subject.truth;
+  const std::set<std::string> distinct(subject.speakers.begin(), subject.speakers.end());
+  for (const auto& speaker : subject.speakers)
+    result.speaker.push_back(static_cast<int>(std::distance(distinct.begin(), distinct.find(speaker))));
+  return result;
+}
+
+// Appends the methods of a directory. The first file that is read defines the subject.
+void append_methods(const fs::path& directory, Subject& subject, std::vector<Method>& methods) {
+  if (kind_of(directory) != InputKind::evaluation)
+    throw InputError(
+        directory.string() +
+        ": no directory of an evaluation; allowed: directories of emomc evaluate, or of runs alone");
+  const std::vector<fs::path> seeds = seeds_of(directory);
+  for (const auto& [file_name, name] : {std::pair{"predictions.csv", "posterior"},
+                                        {"predictions_em.csv", "EM"},
+                                        {"predictions_penalised.csv", "penalised fit"}}) {
+    std::error_code error;
+    if (std::string(name) != "posterior" && !fs::exists(seeds[0] / file_name, error)) continue;
+    Method method{directory.string(), name, {}};
+    for (const fs::path& seed : seeds) {
+      const fs::path file = seed / file_name;
+      PredictionsFile read = read_predictions(file);
+      if (subject.first.empty()) {
+        subject = {file.string(), read.classes,           read.utterances,
+                   read.speakers, read.predictions.truth, folds_of(seed)};
+      } else if (folds_of(seed) != subject.folds) {
+        refuse(file, subject, "other folds");
+      }
+      method.seeds.push_back(arranged(read, file, subject));
+    }
+    methods.push_back(std::move(method));
+  }
+}
+
+// Rows of all speakers, and without each of them.
+std::vector<std::vector<std::size_t>> kept_rows(const std::vector<int>& speaker_of, std::size_t speakers) {
+  std::vector<std::vector<std::size_t>> kept(speakers + 1);
+  for (std::size_t row = 0; row < speaker_of.size(); ++row)
+    for (std::size_t s = 0; s < kept.size(); ++s)
+      if (s == speakers || speaker_of[row] != static_cast<int>(s)) kept[s].push_back(row);
+  return kept;
+}
+
+double log_loss(const Predictions& p, const std::vector<std::size_t>& rows) {
+  double sum = 0;
+  for (const std::size_t row : rows)
+    sum -= p.log_probability[row * static_cast<std::size_t>(p.num_classes) +
+                             static_cast<std::size_t>(p.truth[row])];
+  return sum / static_cast<double>(rows.size());
+}
+
+// `value` of a seed's predictions and rows, averaged over seeds.
+template <class Value>
+Statistic statistic(const Method& method, const std::vector<std::vector<std::size_t>>& kept, Value value) {
+  Statistic result;
+  for (std::size_t s = 0; s < kept.size(); ++s) {
+    double mean = 0;
+    for (const Predictions& p : method.seeds)
+      mean += value(p, kept[s]) / static_cast<double>(method.seeds.size());
+    if (s + 1 == kept.size())
+      result.all = mean;
+    else if (kept.size() > 2)  // a speaker alone tells nothing about others
+      result.without.push_back(mean);
+  }
+  return result;
+}
+
+Json number(double x) { return std::isfinite(x) ? Json(x) : Json(); }
+
+// A difference with its interval, under `name` and `name`_interval.
+void add_difference(Json& json, const std::string& name, const Statistic& a, const Statistic& b,
+                    double most) {
+  std::vector<double> without;
+  for (std::size_t s = 0; s < a.without.size(); ++s) without.push_back(a.without[s] - b.without[s]);
+  const Interval interval = jackknife_interval(a.all - b.all, without, -most, most);
+  json[name] = number(a.all - b.all);
+  json[name + "_interval"] = {number(interval.low), number(interval.high)};
+}
+
+}  // namespace
+
+Json compare_evaluations(const std::vector<fs::path>& directories) {
+  Subject subject;
+  std::vector<Method> methods;
+  for (const fs::path& directory : directories) append_methods(directory, subject, methods);
+  const std::set<std::string> speakers(subject.speakers.begin(), subject.speakers.end());
+  const auto kept = kept_rows(methods[0].seeds[0].speaker, speakers.size());
+  std::vector<Statistic> uars, losses;
+  for (const Method& method : methods) {
+    uars.push_back(
+        statistic(method, kept, [](const Predictions& p, const auto& rows) { return uar(p, rows); }));
+    losses.push_back(statistic(method, kept, log_loss));
+  }
+  Json json{
+      {"utterances", subject.utterances.size()}, {"speakers", speakers},     {"classes", subject.classes},
+      {"folds", subject.folds.size()},           {"methods", Json::array()}, {"differences", Json::array()}};
+  const double inf = std::numeric_limits<double>::infinity();
+  for (std::size_t m = 0; m < methods.size(); ++m) {
+    const Interval interval = jackknife_interval(uars[m].all, uars[m].without, 0, 1);
+    const Statistic error = statistic(methods[m], {kept.back()}, [](const Predictions& p, const auto&) {
+      return score(p, 0).calibration_error;
+    });
+    json["methods"].push_back({{"evaluation", methods[m].evaluation},
+                               {"method", methods[m].name},
+                               {"seeds", methods[m].seeds.size()},
+                               {"uar", uars[m].all},
+                               {"uar_interval", {number(interval.low), number(interval.high)}},
+                               {"log_loss", number(losses[m].all)},
+                               {"calibration_error", error.all}});
+  }
+  for (std::size_t first = 0; first < methods.size(); ++first)
+    for (std::size_t second = first + 1; second < methods.size(); ++second) {
+      Json pair{{"first", first}, {"second", second}};
+      add_difference(pair, "uar", uars[second], uars[first], 1);
+      add_difference(pair, "log_loss", losses[second], losses[first], inf);
+      json["differences"].push_back(std::move(pair));
+    }
+  return json;
+}
+
+std::string comparison_text(const Json& comparison, std::size_t width) {
+  const auto real = [](const Json& x) { return x.is_null() ? std::nan("") : x.get<double>(); };
+  const auto three = [&](const Json& x) { return fmt::format("{:.3f}", real(x)); };
+  const auto signed_interval = [&](const Json& pair, const std::string& name) {
+    const Json& interval = pair[name + "_interval"];
+    return fmt::format("{:+.3f} [{:+.3f}, {:+.3f}]", real(pair[name]), real(interval[0]), real(interval[1]));
+  };
+  TextTable table({{"evaluation"},
+                   {"method"},
+                   {"UAR"},
+                   {"log loss"},
+                   {"ECE", 3},
+                   {"UAR less the first one's", 1},
+                   {"log loss less the first one's", 2}});
+  const Json& methods = comparison["methods"];
+  for (std::size_t m = 0; m < methods.size(); ++m) {
+    std::string of_uar, of_loss;
+    for (const Json& pair : comparison["differences"])
+      if (pair["first"] == 0 && pair["second"] == m) {
+        of_uar = signed_interval(pair, "uar");
+        of_loss = signed_interval(pair, "log_loss");
+      }
+    table.add({methods[m]["evaluation"].get<std::string>(), methods[m]["method"].get<std::string>(),
+               three(methods[m]["uar"]), three(methods[m]["log_loss"]),
+               three(methods[m]["calibration_error"]), of_uar, of_loss});
+  }
+  return fmt::format("{} of {} and {}, in {}; 95 % intervals over speakers, who are left out of both\n\n",
+                     counted(comparison["utterances"].get<std::size_t>(), "utterance"),
+                     counted(comparison["speakers"].size(), "speaker"),
+                     counted(comparison["classes"].size(), "class", "classes"),
+                     counted(comparison["folds"].get<std::size_t>(), "fold")) +
+         table.text(width);
+}
+
+}  // namespace emomc::app

@@ -1,0 +1,21 @@
+// Compares finished evaluations of the same utterances and folds.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace emomc::app {
+
+/// Scores of every method (posterior, EM or penalised fit) of each directory that `emomc evaluate` wrote, of
+/// one seed or of several, whose statistics are then means over seeds; and the differences between all pairs
+/// with 95 % t intervals over speakers by the jackknife, the same speaker left out of both. The first method
+/// of the first directory is the reference. Throws InputError where a directory is none of an evaluation, or
+/// is of other utterances, labels, classes or folds.
+nlohmann::ordered_json compare_evaluations(const std::vector<std::filesystem::path>& directories);
+
+/// The comparison as a table that is not wider than `width`, of differences from the reference.
+std::string comparison_text(const nlohmann::ordered_json& comparison, std::size_t width);
+
+}  // namespace emomc::app

@@ -1,0 +1,37 @@
+// What the files of all trained models share: numbers as .npy, and checked reading.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "emomc/core/data_units.hpp"
+
+namespace emomc::app {
+
+/// The most bytes of a file of numbers, and of a model.json, since JSON takes up to 32 times as much memory.
+inline constexpr std::uintmax_t kMostModelBytes = std::uintmax_t{4} << 30;
+inline constexpr std::uintmax_t kMostModelJsonBytes = std::uintmax_t{16} << 20;
+
+/// `values` in NumPy's format 1.0 (NEP 1): float64, C order, with the shape `shape`.
+std::string npy_of(const std::vector<std::size_t>& shape, std::span<const double> values);
+
+/// The content of a regular file. Throws InputError if it is missing or has more bytes than `most_bytes`.
+std::string read_model_file(const std::filesystem::path& file, std::uintmax_t most_bytes);
+
+/// The product of the factors of a shape. Throws InputError, naming `name`, if one is 0 or the numbers took
+/// more than kMostModelBytes.
+std::size_t count_of(const std::vector<std::size_t>& shape, const std::string& name);
+
+/// The numbers of a file that npy_of made with `shape`, whose product is at least 1. Throws InputError if it
+/// has another size, shape or hash, or a number is not finite.
+std::vector<double> read_npy_numbers(const std::filesystem::path& file, const std::vector<std::size_t>& shape,
+                                     const std::string& sha256);
+
+/// A list of `count` finite numbers, which messages call `name`. Throws InputError.
+std::vector<double> finite_numbers(const nlohmann::json& json, std::size_t count, const std::string& name);
+
+}  // namespace emomc::app

@@ -1,0 +1,144 @@
+#include "softmax_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "emomc/core/sha256.hpp"
+#include "emomc/sampler/diagnostics.hpp"
+#include "evaluation_config_keys.hpp"
+#include "sampling_run.hpp"
+#include "signals.hpp"
+
+namespace emomc::app {
+
+SoftmaxCorpus softmax_corpus(const LabelledFrames& frames, const FunctionalTable& table) {
+  std::map<std::string, std::size_t> place;
+  for (std::size_t row = 0; row < table.rows.size(); ++row) place[table.rows[row].id] = row;
+  SoftmaxCorpus corpus;
+  corpus.table.columns = table.columns;
+  const std::size_t stride = table.columns.size();
+  for (const UtteranceFrames& utterance : frames.features.utterances) {
+    const std::size_t row = place.at(utterance.id);
+    corpus.table.rows.push_back(table.rows[row]);
+    const auto begin = table.values.begin() + static_cast<std::ptrdiff_t>(row * stride);
+    corpus.table.values.insert(corpus.table.values.end(), begin, begin + static_cast<std::ptrdiff_t>(stride));
+  }
+  corpus.class_of = frames.class_of;
+  corpus.speaker_of = frames.speaker_of;
+  corpus.num_classes = static_cast<int>(frames.num_classes());
+  corpus.num_speakers = static_cast<int>(frames.speakers.size());
+  return corpus;
+}
+
+SoftmaxSettings softmax_settings(const EvaluationConfig& config) {
+  SoftmaxSettings settings;
+  settings.prior_sds = config.softmax.prior_sds;
+  settings.temper = config.softmax.temper;
+  settings.temperature = config.softmax.temperature;
+  settings.chains = config.softmax.chains;
+  settings.warmup = config.softmax.warmup;
+  settings.draws = config.softmax.draws;
+  settings.balanced = config.classification.class_prior == ClassPrior::uniform;
+  settings.seed = config.run.sampler.seed;
+  return settings;
+}
+
+nlohmann::ordered_json functionals_json(const EvaluationConfig& config, std::size_t columns) {
+  if (!config.features.table.empty())
+    return {{"table", config.features.table.string()}, {"columns", columns}};
+  return {{"set", functional_set_name(config.features.set)},
+          {"version", kFunctionalsVersion},
+          {"columns", columns}};
+}
+
+std::string functionals_text(const EvaluationConfig& config, std::size_t columns) {
+  if (!config.features.table.empty())
+    return fmt::format("{} columns of {}", columns, config.features.table.string());
+  return fmt::format("{} functionals (set {}, version {})", columns, functional_set_name(config.features.set),
+                     kFunctionalsVersion);
+}
+
+// The units of a stage count as many trajectories, which decides how much of the remaining time they are
+// expected to take.
+SoftmaxStages::SoftmaxStages(const SoftmaxSettings& settings, std::size_t folds, std::size_t sets,
+                             Verbosity verbosity)
+    : names_(softmax_stages()), verbosity_(verbosity), began_(Clock::now()) {
+  constexpr double kFit =
+      100;  // trajectories of two chains that the fits of a training set take about as long as
+  cost_ = {kFit,
+           static_cast<double>(settings.inner_chains) / 2 * (settings.inner_warmup + settings.inner_draws),
+           static_cast<double>(settings.chains) / 2 * (settings.warmup + settings.draws)};
+  count_ = {sets, settings.temper ? 0 : sets - folds, folds};
+}
+
+void SoftmaxStages::report(const std::string& stage, std::size_t done, std::size_t all) {
+  const auto seconds_since = [](Clock::time_point began) {
+    return std::chrono::duration<double>(Clock::now() - began).count();
+  };
+  if (stop_requested()) throw Interrupted("stopped");
+  const auto at = static_cast<std::size_t>(std::find(names_.begin(), names_.end(), stage) - names_.begin());
+  count_[at] = all;
+  if (done == 0) since_ = Clock::now();
+  if (done == all) seconds_[stage] = seconds_since(since_);
+  double past = 0, left = 0;
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    const double units = static_cast<double>(i < at ? count_[i] : i == at ? done : 0);
+    past += units * cost_[i];
+    left += (static_cast<double>(count_[i]) - units) * cost_[i];
+  }
+  const double seconds = seconds_since(began_);
+  if (verbosity_ == Verbosity::quiet || past == 0 || left == 0 || seconds < (shown_ == 0 ? 2 : shown_ + 5))
+    return;
+  shown_ = seconds;
+  std::cerr << fmt::format("{}: {} of {}, about {} left in all\n", stage, done, all,
+                           duration_text(seconds * left / past));
+}
+
+std::vector<Convergence> softmax_convergence(const SoftmaxFold& fold, std::size_t classes, int chains,
+                                             StrictShare& strict, ThreadPool& pool) {
+  const std::size_t pairs = fold.rows.size() * classes;
+  const std::size_t draws = fold.draw_log_probability.size() / pairs / static_cast<std::size_t>(chains);
+  struct Judged {
+    double rhat, bulk, tail;
+  };
+  std::vector<Judged> judged(pairs);
+  pool.for_each(pairs, [&](std::size_t pair, int) {
+    const DrawsView view{fold.draw_log_probability.data() + pair * draws * static_cast<std::size_t>(chains),
+                         draws, static_cast<std::size_t>(chains), 1, static_cast<std::ptrdiff_t>(draws)};
+    judged[pair] = {rhat(view), ess_bulk(view), ess_tail(view)};
+  });
+  std::vector<Convergence> of_class(classes);
+  for (std::size_t pair = 0; pair < pairs; ++pair) {
+    const Judged& one = judged[pair];
+    Convergence& c = of_class[pair % classes];
+    if (c.num_pairs == 0 || !(one.bulk >= c.least_ess)) c.least_ess = one.bulk;
+    if (!(one.rhat <= c.worst_rhat)) c.worst_rhat = one.rhat;
+    ++c.num_pairs;
+    if (one.rhat <= kMostRhat && one.bulk >= kLeastEss) ++c.num_converged;
+    ++strict.pairs;
+    if (one.rhat <= 1.01 && one.bulk >= 400 && one.tail >= 400) ++strict.within;
+    if (!(one.rhat <= strict.worst_rhat)) strict.worst_rhat = one.rhat;
+  }
+  return of_class;
+}
+
+nlohmann::ordered_json softmax_manifest(const EvaluationConfig& config, const CorpusFeatures& corpus,
+                                        const std::string& kind, const std::string& started_at) {
+  std::string depends_on;
+  for (const WrittenKey& key : written_keys(config)) depends_on += key.name + ": " + key.value + "\n";
+  return {{"program", {{"name", "emomc"}, {"version", EMOMC_VERSION}}},
+          {"kind", kind},
+          {"status", "finished"},
+          {"started_at", started_at},
+          {"updated_at", utc_now()},
+          {"engine", "softmax regression on functionals, on the CPU"},
+          {"functionals", functionals_json(config, corpus.functionals.columns.size())},
+          {"seed", config.run.sampler.seed},
+          {"config_sha256", sha256_hex(depends_on)},
+          {"data", {{"sha256", corpus.fingerprint.sha256}}}};
+}
+
+}  // namespace emomc::app

@@ -1,0 +1,63 @@
+// What evaluating and training softmax regression share: the corpus, settings, progress and convergence.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "corpus_features.hpp"
+#include "emomc/core/thread_pool.hpp"
+#include "emomc/speech/softmax_evaluation.hpp"
+#include "evaluation_plan.hpp"
+#include "utterance_scores.hpp"
+
+namespace emomc::app {
+
+/// The functionals in the order of the labelled utterances.
+SoftmaxCorpus softmax_corpus(const LabelledFrames& frames, const FunctionalTable& table);
+SoftmaxSettings softmax_settings(const EvaluationConfig& config);
+
+/// The set of functionals and its version, or the table that was read; and the number of columns.
+nlohmann::ordered_json functionals_json(const EvaluationConfig& config, std::size_t columns);
+/// The same as a text: "1639 functionals (set full, version 1)".
+std::string functionals_text(const EvaluationConfig& config, std::size_t columns);
+
+/// Progress over all stages, and the time that each took.
+class SoftmaxStages {
+ public:
+  /// `folds` and `sets`: posteriors, and all training sets with those that are fitted for inner folds.
+  SoftmaxStages(const SoftmaxSettings& settings, std::size_t folds, std::size_t sets, Verbosity verbosity);
+  /// Prints a line after the first two seconds and then every five. Throws Interrupted after a signal.
+  void report(const std::string& stage, std::size_t done, std::size_t all);
+  const std::map<std::string, double>& seconds() const { return seconds_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::vector<std::string> names_;
+  Verbosity verbosity_;
+  Clock::time_point began_, since_;
+  double shown_ = 0;
+  std::vector<double> cost_;
+  std::vector<std::size_t> count_;
+  std::map<std::string, double> seconds_;
+};
+
+/// How many pairs of an utterance and a class have an R-hat of at most 1.01 and 400 effective draws in bulk
+/// and tails.
+struct StrictShare {
+  std::size_t pairs = 0, within = 0;
+  double worst_rhat = 0;
+};
+
+/// Whether the log probability of every (utterance, class) of a fold has converged, by class; `strict` counts
+/// on.
+std::vector<Convergence> softmax_convergence(const SoftmaxFold& fold, std::size_t classes, int chains,
+                                             StrictShare& strict, ThreadPool& pool);
+
+/// The manifest of a directory of the kind "evaluation" or "model".
+nlohmann::ordered_json softmax_manifest(const EvaluationConfig& config, const CorpusFeatures& corpus,
+                                        const std::string& kind, const std::string& started_at);
+
+}  // namespace emomc::app

@@ -1,0 +1,171 @@
+#include "softmax_model_file.hpp"
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/core/sha256.hpp"
+#include "emomc/sampler/run_directory.hpp"
+#include "emomc/speech/functionals.hpp"
+#include "json_value.hpp"
+#include "model_files.hpp"
+
+namespace emomc::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr int kVersion = 2;  // 1: mixtures
+
+double positive(const nlohmann::json& json, const std::string& name) {
+  const double x = json.at(name).get<double>();
+  if (!(x > 0) || !std::isfinite(x)) throw InputError(name + " is out of range");
+  return x;
+}
+
+std::vector<std::string> distinct_names(const nlohmann::json& json, std::size_t least,
+                                        const std::string& name) {
+  auto names = json.at(name).get<std::vector<std::string>>();
+  const std::set<std::string> distinct(names.begin(), names.end());
+  if (names.size() < least || distinct.size() != names.size())
+    throw InputError(name + ": too few, or one occurs twice");
+  return names;
+}
+
+bool has_table(const SoftmaxModel& model) { return !model.config.features.table.empty(); }
+
+// Refuses functionals that this program would not compute alike.
+void check_functionals(const nlohmann::json& json, const SoftmaxModel& model) {
+  if (has_table(model)) return;
+  const int version = json.at("functionals").at("version").get<int>();
+  if (version != kFunctionalsVersion)
+    throw InputError("trained on functionals of version " + std::to_string(version) +
+                     ", and this program computes version " + std::to_string(kFunctionalsVersion) +
+                     "; train it again");
+  if (model.classifier.columns != functional_names(model.config.features.set))
+    throw InputError("its columns are not those of the set of functionals " +
+                     functional_set_name(model.config.features.set));
+}
+
+Json tempers_json(const SoftmaxClassifier& classifier) {
+  Json json = Json::object();
+  for (std::size_t k = 0; k < kNumKnowledge; ++k) {
+    const SoftmaxTemper& one = classifier.tempers[k];
+    json[knowledge_name(static_cast<SpeakerKnowledge>(k))] = {
+        {"temper", one.temper},
+        {"inner_log_loss", std::isfinite(one.inner_log_loss) ? Json(one.inner_log_loss) : Json()}};
+  }
+  return json;
+}
+
+void read_classifier(const nlohmann::json& json, SoftmaxModel& model) {
+  SoftmaxClassifier& classifier = model.classifier;
+  classifier.columns = distinct_names(json, 1, "columns");
+  classifier.num_classes = static_cast<int>(model.classes.size());
+  classifier.seed = json.at("seed").get<std::uint64_t>();
+  classifier.prior_sd = positive(json, "prior_sd");
+  classifier.temperature = positive(json, "temperature");
+  for (std::size_t k = 0; k < kNumKnowledge; ++k) {
+    const auto& one = json.at("tempers").at(knowledge_name(static_cast<SpeakerKnowledge>(k)));
+    const auto& loss = one.at("inner_log_loss");
+    classifier.tempers[k] = {positive(one, "temper"),
+                             loss.is_null() ? std::numeric_limits<double>::quiet_NaN() : loss.get<double>()};
+  }
+  const std::size_t p = classifier.columns.size();
+  const auto& corpus = json.at("corpus");
+  classifier.corpus = {finite_numbers(corpus.at("mean"), p, "corpus.mean"),
+                       finite_numbers(corpus.at("between"), p, "corpus.between"),
+                       finite_numbers(corpus.at("within"), p, "corpus.within")};
+  for (const auto* variances : {&classifier.corpus.between, &classifier.corpus.within})
+    for (const double x : *variances)
+      if (x < 0) throw InputError("corpus has a variance below 0");
+  classifier.rank = json.at("rank").get<std::size_t>();
+  classifier.num_draws = json.at("draws").get<std::size_t>();
+}
+
+}  // namespace
+
+bool is_softmax_model(const std::filesystem::path& directory) {
+  std::error_code error;
+  const auto file = directory / "model.json";
+  if (!std::filesystem::is_regular_file(file, error)) return false;
+  const nlohmann::json json = parse_json(read_model_file(file, kMostModelJsonBytes));
+  return json.is_object() && json.contains("classifier") && json["classifier"] == "softmax";
+}
+
+void write_softmax_model(const SoftmaxModel& model, const std::filesystem::path& directory) {
+  const SoftmaxClassifier& classifier = model.classifier;
+  const std::string draws =
+      npy_of({classifier.num_draws, classifier.rank + 1, model.classes.size() - 1}, classifier.weights);
+  const std::string rotation = npy_of({classifier.columns.size(), classifier.rank}, classifier.axes);
+  Json functionals{{"table", model.config.features.table.string()}};
+  if (!has_table(model))
+    functionals = {{"set", functional_set_name(model.config.features.set)}, {"version", kFunctionalsVersion}};
+  const Json json{{"emomc_model", kVersion},
+                  {"classifier", "softmax"},
+                  {"program", "emomc " EMOMC_VERSION},
+                  {"classes", model.classes},
+                  {"functionals", functionals},
+                  {"trained_on",
+                   {{"corpus", model.config.corpus.kind + " " + model.config.corpus.path.string()},
+                    {"speakers", model.trained_on.speakers},
+                    {"utterances_of_class", model.trained_on.utterances_of_class},
+                    {"data_sha256", model.trained_on.data_sha256}}},
+                  {"sample_rate", model.sample_rate},
+                  {"seed", classifier.seed},
+                  {"prior_sd", classifier.prior_sd},
+                  {"temperature", classifier.temperature},
+                  {"tempers", tempers_json(classifier)},
+                  {"rank", classifier.rank},
+                  {"draws", classifier.num_draws},
+                  {"draws_sha256", sha256_hex(draws)},
+                  {"rotation_sha256", sha256_hex(rotation)},
+                  {"config", to_yaml(model.config)},
+                  {"columns", classifier.columns},
+                  {"corpus",
+                   {{"mean", classifier.corpus.mean},
+                    {"between", classifier.corpus.between},
+                    {"within", classifier.corpus.within}}}};
+  write_file_atomically(directory / "draws.npy", draws);
+  write_file_atomically(directory / "rotation.npy", rotation);
+  write_file_atomically(directory / "model.json", json.dump(1) + "\n");
+}
+
+SoftmaxModel read_softmax_model(const std::filesystem::path& directory) {
+  const auto file = directory / "model.json";
+  const std::string text = read_model_file(file, kMostModelJsonBytes);
+  try {
+    const nlohmann::json json = parse_json(text);
+    if (json.is_discarded()) throw InputError("damaged, or no model of emomc train");
+    if (json.at("emomc_model").get<int>() != kVersion) throw InputError("it is of another version");
+    SoftmaxModel model;
+    model.classes = distinct_names(json, 2, "classes");
+    model.config = parse_evaluation_config(json.at("config").get<std::string>(), "config");
+    model.sample_rate = json.at("sample_rate").get<double>();
+    const auto& trained = json.at("trained_on");
+    model.trained_on = {trained.at("speakers").get<std::vector<std::string>>(),
+                        trained.at("utterances_of_class").get<std::map<std::string, std::size_t>>(),
+                        trained.at("data_sha256").get<std::string>()};
+    read_classifier(json, model);
+    check_functionals(json, model);
+    SoftmaxClassifier& classifier = model.classifier;
+    const std::size_t p = classifier.columns.size();
+    if (classifier.rank > p) throw InputError("rank is out of range");
+    const std::vector<std::size_t> draws{classifier.num_draws, classifier.rank + 1, model.classes.size() - 1},
+        rotation{p, classifier.rank};
+    count_of(draws, "draws");
+    count_of(rotation, "rank");
+    classifier.weights =
+        read_npy_numbers(directory / "draws.npy", draws, json.at("draws_sha256").get<std::string>());
+    classifier.axes =
+        read_npy_numbers(directory / "rotation.npy", rotation, json.at("rotation_sha256").get<std::string>());
+    return model;
+  } catch (const InputError& error) {
+    throw InputError(file.string() + ": " + error.what());
+  } catch (const nlohmann::json::exception&) {
+    throw InputError(file.string() + ": damaged, or no model of emomc train");
+  }
+}
+
+}  // namespace emomc::app

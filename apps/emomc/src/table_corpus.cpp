@@ -1,0 +1,80 @@
+// Joins a table of another program to the recordings of a corpus.
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "corpus_features.hpp"
+#include "corpus_problems.hpp"
+#include "emomc/core/errors.hpp"
+#include "emomc/core/sha256.hpp"
+#include "emomc/likelihood/standardize.hpp"
+#include "emomc/posterior/text_table.hpp"
+#include "emomc/speech/utterance_table.hpp"
+#include "yaml_reader.hpp"
+
+namespace emomc::app {
+namespace {
+
+// Where no recording has a row, an example of each side tells what does not fit.
+void refuse_if_nothing_fits(const UtteranceTable& table, const std::vector<Utterance>& wanted,
+                            const std::vector<std::optional<std::size_t>>& rows) {
+  for (const auto& row : rows)
+    if (row) return;
+  throw InputError(fmt::format(
+      "features.table: {}: none of its {} names is that of a recording; its first one is {}, the corpus's {}",
+      table.file, table.names.size(), excerpt(table.names[0]), excerpt(wanted[0].id)));
+}
+
+}  // namespace
+
+CorpusFeatures read_table_of_utterances(const CorpusConfig& corpus, const FeaturesConfig& features) {
+  CorpusFeatures result;
+  const std::vector<Utterance> wanted = wanted_utterances(corpus, result.notes);
+  if (wanted.empty()) return result;
+  const UtteranceTable table = read_utterance_table(features.table, features.table_names);
+  std::vector<std::string> ids;
+  for (const Utterance& utterance : wanted) ids.push_back(utterance.id);
+  const auto rows = rows_of_utterances(table, ids);
+  refuse_if_nothing_fits(table, wanted, rows);
+  FunctionalTable& functionals = result.functionals;
+  functionals.columns = table.columns;
+  result.features.columns = {"row"};
+  const std::size_t stride = table.columns.size();
+  std::vector<std::string> missing, repeated;
+  std::map<std::string, std::string> first_with_values;  // an utterance by the bytes of its row
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const Utterance& utterance = wanted[i];
+    if (!rows[i]) {
+      missing.push_back(utterance.id + " is not in " + table.file);
+      continue;
+    }
+    const std::span<const double> values(table.values.data() + *rows[i] * stride, stride);
+    const std::string bytes(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+    // A copy in the training data of a fold and the other in its test data would raise the scores.
+    if (const auto [seen, is_new] = first_with_values.emplace(sha256_hex(bytes), utterance.id); !is_new) {
+      repeated.push_back(utterance.id + ": the same numbers as " + seen->second);
+      continue;
+    }
+    result.features.utterances.push_back(
+        {utterance.id, utterance.speaker, utterance.emotion, result.features.values.size(), 1});
+    result.features.values.push_back(0);
+    functionals.rows.push_back({utterance.id, utterance.speaker, utterance.emotion});
+    functionals.values.insert(functionals.values.end(), values.begin(), values.end());
+  }
+  note_problems(missing, "recording has no row (features.table)", "recordings have no row (features.table)",
+                corpus.refuse_unparsed, result.notes);
+  note_problems(repeated, "row repeats another", "rows repeat others", corpus.refuse_unparsed, result.notes);
+  result.notes.push_back(
+      fmt::format("table: {}, {} columns, {} rows; {} of them are of no utterance wanted{}", table.file,
+                  stride, table.names.size(), table.names.size() - functionals.rows.size(),
+                  table.skipped.empty()
+                      ? ""
+                      : "; columns that are no numbers of an utterance: " + excerpt(joined(table.skipped))));
+  result.units = column_units(result.features.values, 1);
+  result.fingerprint.sha256 = sha256_hex(functional_table_csv(functionals));
+  result.fingerprint.columns = functionals.columns;
+  return result;
+}
+
+}  // namespace emomc::app

@@ -1,0 +1,51 @@
+#include "emomc/speech/softmax_classifier.hpp"
+
+#include <cmath>
+#include <stdexcept>
+
+#include "softmax_prediction.hpp"
+
+namespace emomc {
+
+ClassProbabilities class_probabilities(const SoftmaxClassifier& classifier, std::span<const double> row,
+                                       SpeakerKnowledge knowledge) {
+  using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  using Eigen::MatrixXd;
+  const auto p = static_cast<Eigen::Index>(classifier.columns.size()),
+             rank = static_cast<Eigen::Index>(classifier.rank),
+             contrasts = Eigen::Index{classifier.num_classes} - 1;
+  const Eigen::Index of_draw = (rank + 1) * contrasts;
+  if (row.size() != classifier.columns.size() || contrasts < 1 ||
+      classifier.axes.size() != static_cast<std::size_t>(p * rank) || classifier.num_draws == 0 ||
+      classifier.weights.size() != classifier.num_draws * static_cast<std::size_t>(of_draw))
+    throw std::invalid_argument("class_probabilities: sizes disagree");
+  const OtherRows rotated =
+      rotate_others({row.begin(), row.end()}, Eigen::Map<const Rows>(classifier.axes.data(), p, rank));
+  const double outside_sd = classifier.prior_sd * std::sqrt(classifier.temperature);
+  const double temper = classifier.tempers[static_cast<std::size_t>(knowledge)].temper;
+  std::vector<MatrixXd> logits;
+  for (std::size_t d = 0; d < classifier.num_draws; ++d)
+    logits.push_back(logits_of_others(
+        rotated,
+        Eigen::Map<const Rows>(classifier.weights.data() + d * static_cast<std::size_t>(of_draw), rank + 1,
+                               contrasts),
+        outside_sd, classifier.seed, d));
+  const MatrixXd mean = tempered_log_probability(averaged_log_probability(logits), temper);
+  ClassProbabilities result;
+  for (Eigen::Index k = 0; k < contrasts + 1; ++k) result.mean.push_back(std::exp(mean(0, k)));
+  std::vector<double> sum(result.mean.size()), squares(result.mean.size());
+  for (const MatrixXd& one : logits) {
+    const MatrixXd logs = tempered_log_probability(one, temper);
+    for (std::size_t k = 0; k < sum.size(); ++k) {
+      const double of_draw_k = std::exp(logs(0, static_cast<Eigen::Index>(k)));
+      sum[k] += of_draw_k;
+      squares[k] += of_draw_k * of_draw_k;
+    }
+  }
+  const auto n = static_cast<double>(classifier.num_draws);
+  for (std::size_t k = 0; k < sum.size(); ++k)
+    result.sd.push_back(std::sqrt(std::max(0.0, squares[k] / n - sum[k] / n * (sum[k] / n))));
+  return result;
+}
+
+}  // namespace emomc

@@ -1,0 +1,110 @@
+// Tables of other programs in place of functionals: `features.table`.
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "softmax_corpus.hpp"
+
+namespace emomc {
+namespace {
+
+using nlohmann::json;
+
+class SoftmaxTable : public testing::Softmax {
+ protected:
+  void SetUp() override {
+    testing::Softmax::SetUp();
+    if (IsSkipped()) return;
+    const auto result = folder.run("features --corpus folders corpus -o own --functionals prosody -q");
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+  }
+  // The table of functionals in another format, with a row that no recording has.
+  std::string rewritten(bool arff) const {
+    const auto rows = testing::csv(folder.read("own/functionals.csv"));
+    std::string text = arff ? "@relation r\n" : "name;class";
+    for (std::size_t j = 0; arff && j < rows[0].size(); ++j)
+      text += "@attribute '" + rows[0][j] + "' " + (j < 3 ? "string" : "numeric") + "\n";
+    for (std::size_t j = 3; !arff && j < rows[0].size(); ++j) text += ";" + rows[0][j];
+    text += arff ? "@data\n" : "\n";
+    for (std::size_t i = rows.size() - 1; i > 0; --i) {
+      text += arff ? "'" + rows[i][0] + ".wav',?,?" : "/somewhere/" + rows[i][0] + ".flac;?";
+      for (std::size_t j = 3; j < rows[i].size(); ++j)
+        text += (arff ? "," : ";") + (arff && rows[i][j].empty() ? "?" : rows[i][j]);
+      text += "\n";
+    }
+    return text;
+  }
+};
+
+TEST_F(SoftmaxTable, GivesTheResultsOfTheSameFunctionals) {
+  const json own = evaluate("--output one --set features.set=prosody");
+  folder.write("table.csv", rewritten(false));
+  folder.write("table.arff", rewritten(true));
+  for (const std::string table : {"own/functionals.csv", "table.csv", "table.arff"}) {
+    const json scores = evaluate("--force --output two --set features.table=" + table);
+    EXPECT_EQ(scores["posterior"], own["posterior"]) << table;
+    EXPECT_EQ(scores["known_of_speaker"], own["known_of_speaker"]) << table;
+    EXPECT_EQ(scores["functionals"], (json{{"table", table}, {"columns", 811}}));
+    EXPECT_EQ(folder.read("two/predictions.csv"), folder.read("one/predictions.csv")) << table;
+  }
+  EXPECT_NE(folder.read("two/config.yaml").find("table: table.arff"), std::string::npos);
+  // The configuration that is written is one to begin with.
+  EXPECT_EQ(folder.run("evaluate two/config.yaml -q --output three").exit_code, 0);
+  EXPECT_EQ(folder.read("three/predictions.csv"), folder.read("one/predictions.csv"));
+}
+
+TEST_F(SoftmaxTable, TrainsAModelThatClassifiesRows) {
+  ASSERT_EQ(folder.run("train config.yaml -o model -q --set features.table=own/functionals.csv").exit_code,
+            0);
+  const auto result = folder.run("classify model -q --table own/functionals.csv --group-by speaker");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  std::istringstream text(result.out);
+  int count = 0, right = 0;
+  for (std::string line; std::getline(text, line); ++count) {
+    const json one = json::parse(line);
+    right += one["file"].get<std::string>().starts_with(one["predicted"].get<std::string>());
+    EXPECT_EQ(one["standardised_by"], (json{{"kind", "enrolment"}, {"recordings", 8}}));
+    EXPECT_FALSE(one.contains("frames"));
+  }
+  EXPECT_EQ(count, 36);
+  EXPECT_GE(right, 33);
+  expect_refused("classify model -q corpus/sad/s1/take0.wav", {"own/functionals.csv", "--table"});
+  expect_refused("classify model -q --stdin", {"own/functionals.csv", "--table"});
+  expect_refused("classify model -q --table own/functionals.csv --speaker-from corpus/sad/s1/take0.wav",
+                 {"--speaker-from"});
+  folder.write("other.csv", "file,x\na,1\n");
+  expect_refused("classify model -q --table other.csv", {"other.csv", "811", "'x'"});
+}
+
+TEST_F(SoftmaxTable, RefusesWhatDoesNotJoin) {
+  const std::string text = folder.read("own/functionals.csv");
+  const auto refused = [&](const std::string& table, const std::vector<std::string>& words,
+                           const std::string& more = "") {
+    folder.write("t.csv", table);
+    expect_refused("evaluate config.yaml -q --set features.table=t.csv " + more, words);
+    EXPECT_FALSE(folder.exists("run"));
+  };
+  const auto second = text.find('\n') + 1, third = text.find('\n', second) + 1;
+  const std::string cut = text.substr(0, second) + text.substr(third);
+  refused(cut, {"1 recording has no row", "cross/s1/take0 is not in t.csv", "unparsed: skip"});
+  refused(text + text.substr(second, third - second), {"t.csv:38", "a second row of", "line 2"});
+  refused("utterance,x\nelsewhere,1\n", {"features.table", "t.csv", "none of its 1 names", "elsewhere"});
+  // The numbers of take 0 for take 1 too.
+  const std::string first_row = text.substr(second, third - second);
+  refused(text.substr(0, third) + "cross/s1/take1" + first_row.substr(14) +
+              text.substr(text.find('\n', third) + 1),
+          {"1 row repeats another", "cross/s1/take1: the same numbers as cross/s1/take0"});
+  refused("x\n1\n", {"t.csv:1", "features.table_names"});
+  refused(text, {"features.set", "remove"}, "--set features.set=full");
+  refused(text, {"features.table", "softmax"}, "--set classifier=mixtures --set softmax=");
+  expect_refused("evaluate config.yaml -q --set features.table=nowhere.csv", {"nowhere.csv"});
+  expect_refused("evaluate config.yaml -q --set features.table_names=x", {"features.table_names"});
+  folder.write("t.csv", cut);
+  const json scores = evaluate("--set features.table=t.csv --set corpus.unparsed=skip");
+  EXPECT_EQ(scores["utterances"], 35);
+  EXPECT_NE(folder.read("run/run.log").find("cross/s1/take0 is not in t.csv"), std::string::npos);
+  EXPECT_EQ(folder.run("report run -o page.html").exit_code, 0);
+  EXPECT_NE(folder.read("page.html").find("35 utterances of 4 speakers"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace emomc

@@ -1,0 +1,87 @@
+#include "softmax_rows.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "synthetic_corpus.hpp"
+
+namespace emomc {
+namespace {
+
+// Two recordings of each of five speakers, of three classes or none.
+SoftmaxCorpus pairs() {
+  const SoftmaxCorpus all = testing::synthetic_corpus(5, 1);
+  SoftmaxCorpus corpus;
+  corpus.table.columns = all.table.columns;
+  corpus.num_classes = 3;
+  corpus.num_speakers = 5;
+  for (std::size_t row = 0; row < 15; ++row) {
+    if (row % 3 == 2) continue;
+    corpus.table.rows.push_back(all.table.rows[row]);
+    const auto begin = all.table.values.begin() + static_cast<std::ptrdiff_t>(30 * row);
+    corpus.table.values.insert(corpus.table.values.end(), begin, begin + 30);
+    corpus.class_of.push_back(all.class_of[row]);
+    corpus.speaker_of.push_back(all.speaker_of[row]);
+  }
+  return corpus;
+}
+
+// The other recording of the speaker is the enrolment, and the statistics are of speakers that are not
+// excluded, whatever the kind of knowledge asks for.
+TEST(SoftmaxRows, EnrolmentIsOfOtherRecordingsAndStatisticsOfOtherSpeakers) {
+  const SoftmaxCorpus corpus = pairs();
+  const SoftmaxRows rows(corpus, 7);
+  const std::vector<int> excluded{1, 3};
+  const CorpusStatistics others = corpus_statistics(corpus.table, {0, 1, 4, 5, 8, 9});
+  const auto row_of = [&](std::size_t row) {
+    return std::span<const double>(corpus.table.values.data() + 30 * row, 30);
+  };
+  for (const SpeakerKnowledge knowledge :
+       {SpeakerKnowledge::five, SpeakerKnowledge::one, SpeakerKnowledge::corpus}) {
+    std::vector<double> expected;
+    for (const auto& [own, other] : {std::pair<std::size_t, std::size_t>{2, 3}, {3, 2}, {6, 7}, {7, 6}}) {
+      std::vector<double> row(row_of(own).begin(), row_of(own).end());
+      std::vector<std::span<const double>> known{row_of(other)};
+      if (knowledge == SpeakerKnowledge::corpus) known.clear();
+      standardize_by_enrolment(row, known, others);
+      expected.insert(expected.end(), row.begin(), row.end());
+    }
+    const OtherRows wanted = rotate_others(expected, rows.axes()),
+                    found = rows.less_known(excluded, knowledge);
+    EXPECT_TRUE(found.x.isApprox(wanted.x, 1e-12)) << knowledge_name(knowledge);
+    EXPECT_TRUE(found.outside.isApprox(wanted.outside, 1e-9));
+    EXPECT_EQ(found.streams, (std::vector<std::uint32_t>{2, 3, 6, 7}));
+  }
+}
+
+// Lengths are kept: what the rotation does not have is outside.
+TEST(SoftmaxRows, OtherRowsKeepTheirLength) {
+  const SoftmaxCorpus corpus = pairs();
+  const SoftmaxRows rows(corpus, 7);
+  std::vector<double> values(corpus.table.values.begin(), corpus.table.values.begin() + 90);
+  const OtherRows found = rotate_others(values, rows.axes());
+  EXPECT_LT(rows.axes().cols(), 10);
+  for (Eigen::Index i = 0; i < 3; ++i) {
+    double squares = 0;
+    for (int j = 0; j < 30; ++j)
+      squares +=
+          values[30 * static_cast<std::size_t>(i) + j] * values[30 * static_cast<std::size_t>(i) + j] / 30;
+    const double inside = found.x.row(i).head(rows.axes().cols()).squaredNorm();
+    EXPECT_NEAR(inside + found.outside(i) * found.outside(i), squares, 1e-9 * squares);
+    EXPECT_GT(found.outside(i), 0.1);
+    EXPECT_EQ(found.x(i, rows.axes().cols()), 1);
+  }
+}
+
+TEST(SoftmaxRows, EnrolmentDependsOnTheSeedAlone) {
+  const SoftmaxCorpus corpus = testing::synthetic_corpus(4, 4);
+  const OtherRows one = SoftmaxRows(corpus, 1).less_known({0}, SpeakerKnowledge::one),
+                  same = SoftmaxRows(corpus, 1).less_known({0}, SpeakerKnowledge::one),
+                  other = SoftmaxRows(corpus, 2).less_known({0}, SpeakerKnowledge::one);
+  EXPECT_EQ(one.x, same.x);
+  EXPECT_NE(one.x, other.x);
+}
+
+}  // namespace
+}  // namespace emomc
