@@ -26,10 +26,10 @@ bool ChainRunner::draw_from_prior(std::size_t chain, std::span<double> u) const 
   // Starting points have small numbers of attempts.
   constexpr std::uint64_t kAttemptsOfExchanges = std::uint64_t{1} << 48;
   try {
-    const std::vector<double> theta =
-        target_.draw_from_prior(options_.seed, static_cast<std::uint32_t>(plans_[chain].id),
-                                kAttemptsOfExchanges + static_cast<std::uint64_t>(step_));
-    target_.unconstrain(theta, u);
+    const auto id = static_cast<std::uint32_t>(plans_[chain].id);
+    const std::uint64_t attempt = kAttemptsOfExchanges + static_cast<std::uint64_t>(step_);
+    target_.unconstrain(target_.draw_from_prior(options_.seed, id, attempt), u);
+    target_.draw_lengths(options_.seed, id, attempt, u);
   } catch (const InputError&) {  // rounding has led to the edge of the support
     return false;
   }

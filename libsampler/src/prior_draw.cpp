@@ -5,6 +5,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/von_mises.hpp"
+#include "emomc/device/angle.hpp"
 #include "emomc/device/random.hpp"
 #include "emomc/sampler/target.hpp"
 
@@ -214,6 +215,20 @@ std::vector<double> Target::draw_from_prior(std::uint64_t seed, std::uint32_t ch
       if (device::is_ordered(elements[i].transform)) theta[i] = column[next++];
   }
   return theta;
+}
+
+void Target::draw_lengths(std::uint64_t seed, std::uint32_t chain, std::uint64_t attempt,
+                          std::span<double> u) const {
+  constexpr std::uint32_t kFirst = std::uint32_t{1} << 31;  // of numbers that draw_from_prior does not take
+  const device::RandomSource source{seed, attempt, chain};
+  std::uint32_t next = kFirst;
+  for (const device::Element& e : tables_.elements) {
+    if (e.transform != device::Transform::angle) continue;
+    const double length = std::exp(device::kSpread * source.normal(Purpose::start, next));
+    next += 2;
+    u[static_cast<std::size_t>(e.source)] *= length;
+    u[static_cast<std::size_t>(e.source) + 1] *= length;
+  }
 }
 
 }  // namespace emomc

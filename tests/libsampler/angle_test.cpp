@@ -157,6 +157,28 @@ TEST(Angle, PriorDrawsHaveTheMomentsOfTheirDensity) {
   }
 }
 
+TEST(Angle, LengthsAreDrawnFromTheirDensity) {
+  constexpr std::uint32_t kDraws = 20'000;
+  const Target target = angles(2, 0, 1);
+  double mean = 0, square = 0, product = 0;
+  for (std::uint32_t i = 0; i < kDraws; ++i) {
+    std::vector<double> u(5);
+    target.unconstrain(target.draw_from_prior(5, i, 0), u);
+    const std::vector<double> before = u;
+    target.draw_lengths(5, i, 0, u);
+    EXPECT_EQ(u[4], before[4]);
+    const double a = std::log(std::hypot(u[0], u[1])), b = std::log(std::hypot(u[2], u[3]));
+    EXPECT_NEAR(std::atan2(u[1], u[0]), std::atan2(before[1], before[0]), 1e-12);
+    mean += a / kDraws;
+    square += a * a / kDraws;
+    product += a * b / kDraws;
+  }
+  const double variance = device::kSpread * device::kSpread, error = 5 / std::sqrt(kDraws);
+  EXPECT_NEAR(mean, 0, error * device::kSpread);
+  EXPECT_NEAR(square, variance, error * variance * std::sqrt(2));
+  EXPECT_NEAR(product, 0, error * variance);
+}
+
 // Half of the draws are just below pi and half just above -pi: an ordinary mean would be 0 and the sd pi.
 TEST(Angle, SummariesAreAboutTheMeanDirection) {
   DrawSet draws;

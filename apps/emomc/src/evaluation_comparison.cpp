@@ -10,9 +10,9 @@
 #include <set>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/posterior/json_value.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "input_kind.hpp"
-#include "json_value.hpp"
 #include "predictions_file.hpp"
 #include "yaml_reader.hpp"
 

@@ -8,11 +8,11 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/posterior/diagnose.hpp"
+#include "emomc/posterior/run_data.hpp"
 #include "emomc/posterior/tempering_report.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "input_kind.hpp"
 #include "inspection.hpp"
-#include "run_data.hpp"
 
 namespace emomc::app {
 

@@ -9,7 +9,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/csv_records.hpp"
-#include "json_value.hpp"
+#include "emomc/posterior/json_value.hpp"
 #include "yaml_reader.hpp"
 
 namespace emomc::app {

@@ -7,9 +7,9 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
+#include "emomc/posterior/json_value.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "emomc/speech/functionals.hpp"
-#include "json_value.hpp"
 #include "model_files.hpp"
 
 namespace emomc::app {

@@ -70,6 +70,11 @@ class Target {
   /// Draws theta [dim] from the prior; the random numbers are a function of (seed, chain, attempt). Smaller
   /// weights are replaced by the smallest normal number, 2.2e-308.
   std::vector<double> draw_from_prior(std::uint64_t seed, std::uint32_t chain, std::uint64_t attempt) const;
+  /// Multiplies the coordinates of each angle in u [dim_unconstrained()], which have length 1 after
+  /// unconstrain(), by a length from its density (device/angle.hpp), so that u is a draw from the prior's
+  /// density of u.
+  void draw_lengths(std::uint64_t seed, std::uint32_t chain, std::uint64_t attempt,
+                    std::span<double> u) const;
 
   /// Range of block b's free parameters in u; empty for a fixed block.
   struct Range {
