@@ -44,7 +44,7 @@ allowed='^liblikelihood/include/emomc/likelihood/engines\.hpp:
 ^libsampler/src/(target_tables|proposal_blocks)\.cpp:.*"scales"
 ^libposterior/src/sample_config\.cpp:.*kNames
 ^apps/emomc/src/command_bench\.cpp:.*\{"covariance", options
-^libposterior/src/settings_json\.cpp:.*\{"covariance", likelihood
+^libposterior/src/settings_json\.cpp:.*\{"covariance", covariance
 ^libspeech/src/functionals\.cpp:.*"cepstra", "prosody", "full"
 BatchWork::'
 found=$(find libcore liblikelihood libsampler libposterior libspeech apps -type f \

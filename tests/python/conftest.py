@@ -4,6 +4,7 @@ import csv
 import os
 import pathlib
 
+import emomc
 import numpy as np
 import pytest
 
@@ -25,3 +26,14 @@ def program():
     if not path:
         pytest.skip("EMOMC_PROGRAM does not name the program")
     return path
+
+
+def line(data, **more):
+    return emomc.Model(
+        data=data,
+        parameters={"a": emomc.real(), "b": emomc.real(), "s": emomc.positive()},
+        log_density="normal_lpdf(waiting, a + b * duration, s)",
+        priors={"a": emomc.normal(0, 50), "b": emomc.normal(0, 50), "s": emomc.half_normal(20)},
+        derived={"ratio": "a / b"},
+        **more,
+    )
