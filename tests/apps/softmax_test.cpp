@@ -121,7 +121,7 @@ TEST_F(Softmax, TwoSpeakersAreTooFewToChooseBy) {
     for (const char* speaker : {"/s3", "/s4"})
       std::filesystem::remove_all(folder / ("corpus/" + std::string(emotion) + speaker));
   expect_refused("evaluate config.yaml -q", {"softmax.temper", "softmax.prior_sds"});
-  EXPECT_EQ(evaluate("--set softmax.temper=1 --set softmax.prior_sds=[3]")["utterances"], 18);
+  EXPECT_EQ(evaluate("--force --set softmax.temper=1 --set softmax.prior_sds=[3]")["utterances"], 18);
 }
 
 TEST_F(Softmax, FunctionalsAreWrittenAsATable) {
