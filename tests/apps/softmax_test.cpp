@@ -121,6 +121,8 @@ TEST_F(Softmax, TwoSpeakersAreTooFewToChooseBy) {
     for (const char* speaker : {"/s3", "/s4"})
       std::filesystem::remove_all(folder / ("corpus/" + std::string(emotion) + speaker));
   expect_refused("evaluate config.yaml -q", {"softmax.temper", "softmax.prior_sds"});
+  expect_refused("check config.yaml", {"softmax.temper", "softmax.prior_sds"});
+  EXPECT_FALSE(folder.exists("run"));
   EXPECT_EQ(evaluate("--set softmax.temper=1 --set softmax.prior_sds=[3]")["utterances"], 18);
 }
 

@@ -36,6 +36,9 @@ void check_softmax(const EvaluationConfig& config, bool json) {
   const LabelledFrames frames = label_frames(std::move(corpus.features), config.corpus);
   const EvaluationPlan plan =
       frames.speakers.size() == 1 ? plan_training(frames, config) : plan_evaluation(frames, config);
+  std::size_t most_tested = 0;
+  for (const Fold& fold : plan.folds) most_tested = std::max(most_tested, fold.test_speakers.size());
+  require_inner_speakers(softmax_settings(config), frames.speakers.size(), most_tested);
   const std::size_t columns =
       has_table ? corpus.functionals.columns.size() : functional_names(config.features.set).size();
   const auto& softmax = config.softmax;

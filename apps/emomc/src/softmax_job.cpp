@@ -6,6 +6,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
 #include "emomc/sampler/diagnostics.hpp"
 #include "evaluation_config_keys.hpp"
@@ -44,6 +45,14 @@ SoftmaxSettings softmax_settings(const EvaluationConfig& config) {
   settings.balanced = config.classification.class_prior == ClassPrior::uniform;
   settings.seed = config.run.sampler.seed;
   return settings;
+}
+
+void require_inner_speakers(const SoftmaxSettings& settings, std::size_t speakers, std::size_t most_tested) {
+  const bool is_chosen = !settings.temper || settings.prior_sds.size() > 1;
+  if (is_chosen && speakers < most_tested + 2)
+    throw InputError(
+        "folds: fewer than two training speakers, so that none can be left out to choose by; give "
+        "softmax.temper and one of softmax.prior_sds");
 }
 
 nlohmann::ordered_json functionals_json(const EvaluationConfig& config, std::size_t columns) {

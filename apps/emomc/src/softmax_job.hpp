@@ -19,6 +19,11 @@ namespace emomc::app {
 SoftmaxCorpus softmax_corpus(const LabelledFrames& frames, const FunctionalTable& table);
 SoftmaxSettings softmax_settings(const EvaluationConfig& config);
 
+/// Throws InputError if fewer than two speakers train a fold while something is to be chosen by leaving them
+/// out in turn. `most_tested`: the most test speakers of a fold. The library refuses this too, but after the
+/// directory of the results has been begun.
+void require_inner_speakers(const SoftmaxSettings& settings, std::size_t speakers, std::size_t most_tested);
+
 /// The set of functionals and its version, or the table that was read; and the number of columns.
 nlohmann::ordered_json functionals_json(const EvaluationConfig& config, std::size_t columns);
 /// The same as a text: "1639 functionals (set full, version 1)".

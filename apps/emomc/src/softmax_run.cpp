@@ -91,7 +91,12 @@ std::optional<EvaluationResults> evaluate_softmax_into(const SoftmaxJob& job, Ex
   const SoftmaxCorpus corpus = softmax_corpus(job.frames, job.corpus.functionals);
   const SoftmaxSettings settings = softmax_settings(job.config);
   std::vector<std::vector<int>> tests;
-  for (const Fold& fold : job.plan.folds) tests.push_back(fold.test_speakers);
+  std::size_t most_tested = 0;
+  for (const Fold& fold : job.plan.folds) {
+    tests.push_back(fold.test_speakers);
+    most_tested = std::max(most_tested, fold.test_speakers.size());
+  }
+  require_inner_speakers(settings, job.frames.speakers.size(), most_tested);
   stop_on_signals();
   claim.begin();
   const auto logger = make_logger(directory, verbosity);

@@ -59,6 +59,7 @@ int train_softmax_into(const EvaluationConfig& config, const std::filesystem::pa
   check_class_prior(frames, config.classification);
   const SoftmaxCorpus rows = softmax_corpus(frames, corpus.functionals);
   const SoftmaxSettings settings = softmax_settings(config);
+  require_inner_speakers(settings, frames.speakers.size(), 0);
   stop_on_signals();
   claim.begin();
   const auto logger = make_logger(directory, verbosity);
