@@ -13,11 +13,12 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::array<std::pair<Support, const char*>, 5> kSupports{{{Support::real, "real"},
+constexpr std::array<std::pair<Support, const char*>, 6> kSupports{{{Support::real, "real"},
                                                                     {Support::positive, "positive"},
                                                                     {Support::unit_interval, "unit_interval"},
                                                                     {Support::simplex, "simplex"},
-                                                                    {Support::covariance, "matrix"}}};
+                                                                    {Support::covariance, "matrix"},
+                                                                    {Support::circular, "circular"}}};
 constexpr std::array<std::pair<ListOrder, const char*>, 3> kOrders{{{ListOrder::none, "none"},
                                                                     {ListOrder::increasing, "increasing"},
                                                                     {ListOrder::decreasing, "decreasing"}}};

@@ -80,7 +80,12 @@ def simplex(length: int) -> Parameter:
 
 
 def angle(length: int = 0) -> Parameter:
-    """An angle in radians, in (-pi, pi], whose ends are the same, or a list of them."""
+    """An angle in radians, in (-pi, pi], whose ends are the same, or a list of them.
+
+    >>> import emomc
+    >>> emomc.angle()
+    Parameter(support='circular', length=0, order='')
+    """
     return Parameter("circular", length)
 
 

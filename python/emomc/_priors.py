@@ -145,7 +145,12 @@ def uniform(lower: Argument, upper: Argument) -> Prior:
 
 
 def von_mises(mean: Argument, concentration: Argument) -> Prior:
-    """Of an angle, in radians; concentration 0: all angles alike."""
+    """Von Mises, of an angle in radians; concentration 0: all angles alike.
+
+    >>> import emomc
+    >>> emomc.von_mises(0, 0)
+    Prior(family='von_mises', arguments={'mean': 0, 'concentration': 0})
+    """
     return Prior("von_mises", {"mean": mean, "concentration": concentration})
 
 
