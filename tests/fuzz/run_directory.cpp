@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     to_text(summary, 12);
     app::report_html(run, folder.path(), {});
   });
-  if (app::run_kind(folder.path()) == "evaluation")
+  if (run_kind(folder.path()) == "evaluation")
     read_or_refuse([&] { app::evaluation_report_html(folder.path()); });
   return 0;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Computes the evidence of mixtures of the galaxy velocities by nested sampling (dynesty), for docs/tempering.md and
-tests/apps/tempering_test.cpp.
+"""Computes the evidence of mixtures of the galaxy velocities by nested sampling (dynesty); docs/tempering.md has
+its values for two and three components.
 
     pip install dynesty==3.1.0 numpy scipy
     python make_galaxies_evidence.py configs/galaxies.csv out.json [K...]
