@@ -279,7 +279,7 @@ TEST(ExpressionJson, ReadsWhatItWrites) {
               expression_spec_of({damaged, "manifest.json", "likelihood"});
             }),
             "manifest.json: likelihood.parameters[0].support: expected one of real, positive, unit_interval, "
-            "simplex, matrix, not string");
+            "simplex, matrix, circular, not string");
   damaged = json;
   damaged["constants"][1]["shape"] = {-1};
   EXPECT_NE(refusal([&] { expression_spec_of({damaged, "m", "l"}); }), "");

@@ -136,7 +136,9 @@ TEST(CalibrationDesign, HasEveryModelFamilyProposalAndEngineTwice) {
     wanted.push_back(std::string("covariance ") + covariance);
   for (const std::string& kind : proposal_names())
     if (!proposal_use(kind).gradient) wanted.push_back(kind);
-  for (const std::string& family : family_names()) wanted.push_back(family);
+  for (const std::string& family : family_names())
+    if (family != "von_mises")
+      wanted.push_back(family);  // mixtures have no angles; ExpressionCalibration has one
   for (const std::string& level : wanted) EXPECT_GE(seen[level], 2) << level;
   for (const std::string& family : family_names()) {
     const bool has_sampled_arguments = !sampled_argument_names(*family_from_name(family)).empty();

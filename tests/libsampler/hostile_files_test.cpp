@@ -73,7 +73,7 @@ TEST_F(HostileFiles, HeadersThatNoRunWritesAreRefused) {
   expect_header_refused([](H h) { h.layout.blocks[0].name = "a\x1b[2J"; }, "name");
   expect_header_refused([](H h) { h.block_names[0] = "a\nb"; }, "name");
   expect_header_refused([](H h) { h.block_names[0] = "h\xf6he"; }, "name");
-  expect_header_refused([](H h) { h.layout.blocks[0].support = static_cast<Support>(5); }, "kind");
+  expect_header_refused([](H h) { h.layout.blocks[0].support = static_cast<Support>(6); }, "kind");
   expect_header_refused([](H h) { h.layout.blocks[0].unit = static_cast<DataUnit>(-1); }, "kind");
   expect_header_refused([](H h) { h.layout.blocks[0].component_axis = 1; }, "axis");
   expect_header_refused([](H h) { h.layout.blocks[0].feature_axis = -2; }, "axis");
