@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{
             data + "sampler: {burn: 5}\n",
             "configs/x.yaml:2: sampler.burn: unknown key; allowed in sampler: chains, warmup, draws, thin, "
-            "seed, init, init_tries, superchains, max_nan_share, until, proposal"},
+            "seed, init, init_tries, superchains, max_nan_share, until, proposal, tempering"},
         BadInput{"data: {files: a.csv}\n",
                  "configs/x.yaml:1: data.files: unknown key; did you mean data.file? allowed in data: file, "
                  "columns, header, separator, decimal, standardize, rename, weights, categories, kinds"},

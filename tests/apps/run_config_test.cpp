@@ -316,9 +316,10 @@ TEST(NearestName, SuggestsOnlyWhatIsClose) {
 }
 
 TEST(PriorFamilies, HaveNamesAndArgumentsInTheOrderOfTheEnumeration) {
-  EXPECT_EQ(family_names(), (std::vector<std::string>{"normal", "half_normal", "student_t", "cauchy",
-                                                      "lognormal", "gamma", "inverse_gamma", "exponential",
-                                                      "uniform", "beta", "dirichlet", "lkj", "fixed"}));
+  EXPECT_EQ(family_names(),
+            (std::vector<std::string>{"normal", "half_normal", "student_t", "cauchy", "lognormal", "gamma",
+                                      "inverse_gamma", "exponential", "uniform", "beta", "dirichlet",
+                                      "von_mises", "lkj", "fixed"}));
   for (const std::string& name : family_names()) {
     EXPECT_EQ(family_name(*family_from_name(name)), name);
     EXPECT_GE(argument_names(*family_from_name(name)).size(), 1u);

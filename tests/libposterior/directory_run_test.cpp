@@ -55,10 +55,11 @@ TEST(DirectoryRun, DrawsAreThoseInMemoryAndProgramsReadThem) {
   const RunSummary ours = summary(memory);
   ASSERT_GE(rows.size(), 15u);
   for (const auto& row : rows) {
-    const auto own = std::find_if(ours.rows.begin(), ours.rows.end(),
-                                  [&](const SummaryRow& r) { return r.name == row["name"]; });
-    ASSERT_NE(own, ours.rows.end()) << row["name"];
-    EXPECT_EQ(row["mean"], own->summary.mean) << row["name"];
+    const std::string name = row["name"];
+    const auto own =
+        std::find_if(ours.rows.begin(), ours.rows.end(), [&](const SummaryRow& r) { return r.name == name; });
+    ASSERT_NE(own, ours.rows.end()) << name;
+    EXPECT_EQ(row["mean"].get<double>(), own->summary.mean) << name;
   }
   EXPECT_EQ(folder.read("run/summary.csv"), to_csv(summary(draws)));
 }

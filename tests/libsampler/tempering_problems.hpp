@@ -124,7 +124,7 @@ struct TemperedRun {
   RungKeeper keeper;
 };
 
-inline TemperedRun run_tempered(const KnownEvidence& problem, RunOptions options, int chains = 4,
+inline TemperedRun run_tempered(const KnownEvidence& problem, const RunOptions& options, int chains = 4,
                                 const SamplerState* resume = nullptr) {
   const auto device = make_host_device();
   const bool gradient = proposal_use(problem.kind).gradient;

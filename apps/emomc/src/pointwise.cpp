@@ -4,6 +4,8 @@
 #include <charconv>
 #include <map>
 #include <numeric>
+#include <optional>
+#include <stdexcept>
 
 #include "code_options.hpp"
 #include "emomc/core/errors.hpp"
@@ -143,7 +145,9 @@ RunLikelihood likelihood_of_run(const std::filesystem::path& directory, const Ru
   const DataConfig data{known.paths, known.columns, true, known.format, known.categories, known.renames};
   Backend backend = Backend::cpu;
   if (const auto expression = expression_of_run(directory)) {
-    ExpressionSpec spec = specification_of_run(directory).value();
+    const std::optional<ExpressionSpec> stated = specification_of_run(directory);
+    if (!stated) throw std::logic_error(run + ": an expression without its specification");
+    ExpressionSpec spec = *stated;
     // The header that the run was made with, which the user's own may no longer be.
     if (!spec.code.file.empty()) spec.code.file = code_file(directory).string();
     LoadedExpression own = load_expression(data, spec, Backend::automatic, 1, labels);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 #include <set>
 
 #include "corpus_features.hpp"
@@ -45,11 +46,12 @@ CorpusFeatures read_table_of_utterances(const CorpusConfig& corpus, const Featur
   std::map<std::string, std::string> first_with_values;  // an utterance by the bytes of its row
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const Utterance& utterance = wanted[i];
-    if (!rows[i]) {
+    const std::optional<std::size_t>& row = rows[i];
+    if (!row) {
       missing.push_back(utterance.id + " is not in " + table.file);
       continue;
     }
-    const std::span<const double> values(table.values.data() + *rows[i] * stride, stride);
+    const std::span<const double> values(table.values.data() + *row * stride, stride);
     const std::string bytes(reinterpret_cast<const char*>(values.data()), values.size_bytes());
     // A copy in the training data of a fold and the other in its test data would raise the scores.
     if (const auto [seen, is_new] = first_with_values.emplace(sha256_hex(bytes), utterance.id); !is_new) {

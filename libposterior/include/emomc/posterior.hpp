@@ -76,12 +76,12 @@ struct SampleOptions {
   std::uint64_t seed = SamplerConfig{}.seed;
   /// "prior", "kmeans", "em", or the path of a parameter file (.json).
   std::string init = {};
-  std::string proposal = {};     ///< one of proposal_names()
-  std::string shape = {};        ///< of increments: "isotropic", "diagonal" or "dense"
-  double target_acceptance = 0;  ///< 0: default_target_acceptance(proposal)
-  UntilConfig until = {};        ///< ends the run early
-  int superchains = 0;           ///< as sampler.superchains of configurations
-  Tempering tempering = {};      ///< rungs of each chain; Draws::rungs
+  std::string proposal = {};          ///< one of proposal_names()
+  std::string shape = {};             ///< of increments: "isotropic", "diagonal" or "dense"
+  double target_acceptance = 0;       ///< 0: default_target_acceptance(proposal)
+  UntilConfig until = {};             ///< ends the run early
+  int superchains = 0;                ///< as sampler.superchains of configurations
+  Tempering tempering = Tempering();  ///< rungs of each chain; Draws::rungs
   double max_nan_share = SamplerConfig{}.max_nan_share;
   bool keep_warmup = false;  ///< Draws::chains has the draws of warm-up too
   /// A run directory, which receives draws and checkpoints during the run, and which read_run and `emomc
