@@ -53,15 +53,15 @@ ordered_json json_of(const SamplerConfig& sampler) {
   const auto& [chains, chooses_warmup, warmup, chooses_draws, draws, thin, seed, init, init_tries,
                superchains, max_nan_share, until, proposal, tempering] = sampler;
   ordered_json json = {{"chains", chains},
-          {"warmup", chooses_warmup ? ordered_json("auto") : ordered_json(warmup)},
-          {"draws", chooses_draws ? ordered_json("auto") : ordered_json(draws)},
-          {"thin", thin},
-          {"seed", seed},
-          {"init", init},
-          {"init_tries", init_tries},
-          {"superchains", superchains},
-          {"max_nan_share", max_nan_share},
-          {"proposal", json_of(proposal)}};
+                       {"warmup", chooses_warmup ? ordered_json("auto") : ordered_json(warmup)},
+                       {"draws", chooses_draws ? ordered_json("auto") : ordered_json(draws)},
+                       {"thin", thin},
+                       {"seed", seed},
+                       {"init", init},
+                       {"init_tries", init_tries},
+                       {"superchains", superchains},
+                       {"max_nan_share", max_nan_share},
+                       {"proposal", json_of(proposal)}};
   // Runs without tempering, of earlier versions too, do not have the key.
   if (tempering.is_on())
     json["tempering"] = {{"rungs", tempering.rungs}, {"ladder", tempering.betas}, {"every", tempering.every}};

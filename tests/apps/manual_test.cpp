@@ -168,7 +168,7 @@ std::string mismatch(const json& schema, const YamlNode& node, const std::string
       const json other = schema.value("additionalProperties", json(true));
       if (!known && other == false) return place + ": not in the schema";
       if (known || other.is_object())
-        if (const std::string why = mismatch(known ? schema["properties"][key] : other, node.items[i], place);
+        if (std::string why = mismatch(known ? schema["properties"][key] : other, node.items[i], place);
             !why.empty())
           return why;
     }
