@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._draws import Draws
+from ._draws import Draws, Rows
 
 # Vehtari et al. 2024; Sivula, Magnusson and Vehtari 2020, section 6.
 _GOOD_K = 0.7
 _SMALL_DIFFERENCE, _STANDARD_ERRORS = 4.0, 2.0
 
 
-class Comparison:
+class Comparison(Rows):
     """Models by expected log predictive density (elpd), the best first.
 
     Iterates over dictionaries with the keys name, elpd_loo, se_elpd_loo, p_loo, elpd_difference, se_difference (to the
@@ -37,12 +37,6 @@ class Comparison:
     def __init__(self, rows: list[dict[str, Any]], warnings: list[str]) -> None:
         self._rows = rows
         self.warnings = warnings
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self._rows)
-
-    def __len__(self) -> int:
-        return len(self._rows)
 
     def __getitem__(self, name: str) -> dict[str, Any]:
         for row in self._rows:

@@ -40,7 +40,19 @@ class Finding:
         return f"{self.severity}: {self.text}\n  {self.advice}"
 
 
-class Summary:
+class Rows:
+    """The rows of a table, one after the other."""
+
+    _rows: list[dict[str, Any]]
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+class Summary(Rows):
     """Mean, sd, quantiles, Monte Carlo errors, effective sample sizes and R-hat of quantities.
 
     Iterates over dictionaries with the keys name, label, mean, sd, q5, q50, q95, mcse_mean, mcse_sd, ess_bulk, ess_tail,
@@ -56,12 +68,6 @@ class Summary:
     def __init__(self, rows: list[dict[str, Any]], text: str) -> None:
         self._rows = rows
         self._text = text
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self._rows)
-
-    def __len__(self) -> int:
-        return len(self._rows)
 
     def __getitem__(self, name: str) -> dict[str, Any]:
         for row in self._rows:
