@@ -6,6 +6,19 @@ find_package(nlohmann_json 3.11 REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
 find_package(OpenSSL 3.0 REQUIRED COMPONENTS Crypto) # SHA-256 of configuration and data
 
+# The sanitizers report MPI's own memory.
+set(EMOMC_HAVE_MPI OFF)
+if(EMOMC_MPI STREQUAL "on")
+  find_package(MPI 3.0 REQUIRED COMPONENTS CXX)
+elseif(EMOMC_MPI STREQUAL "auto" AND NOT EMOMC_SANITIZE AND NOT EMOMC_FUZZ)
+  find_package(MPI 3.0 QUIET COMPONENTS CXX)
+endif()
+if(MPI_CXX_FOUND AND NOT EMOMC_MPI STREQUAL "off")
+  set(EMOMC_HAVE_MPI ON)
+else()
+  message(STATUS "emomc: without MPI; a run has one process")
+endif()
+
 find_package(hwy 1.0 QUIET)
 set(EMOMC_HAVE_HIGHWAY ${hwy_FOUND})
 if(NOT EMOMC_HAVE_HIGHWAY)

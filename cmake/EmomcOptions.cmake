@@ -2,6 +2,8 @@ option(EMOMC_BUILD_TESTS "Build the tests" ON)
 option(EMOMC_WARNINGS_AS_ERRORS "Fail the build on a warning" OFF)
 set(EMOMC_CUDA "auto" CACHE STRING "Build the CUDA engine: auto, on or off")
 set_property(CACHE EMOMC_CUDA PROPERTY STRINGS auto on off)
+set(EMOMC_MPI "auto" CACHE STRING "Build the program for several processes with MPI: auto, on or off")
+set_property(CACHE EMOMC_MPI PROPERTY STRINGS auto on off)
 set(EMOMC_PYTHON "auto" CACHE STRING "Build the Python module: auto, on or off")
 set_property(CACHE EMOMC_PYTHON PROPERTY STRINGS auto on off)
 set(EMOMC_GLUE_FLAGS "" CACHE STRING

@@ -10,7 +10,7 @@ packages=(g++ cmake ninja-build git ca-certificates libeigen3-dev libspdlog-dev 
   libcli11-dev libssl-dev libhwy-dev libboost-dev libnetcdf-dev libsndfile1-dev libjs-chart.js libgtest-dev)
 if [[ "${1:-}" == --ci ]]; then
   packages+=(clang-format clang-tidy-16 clang-16 libclang-rt-16-dev ccache libbenchmark-dev python3-venv python3-dev pkg-config
-    r-cran-rstan r-cran-posterior r-cran-bayesplot r-cran-jsonlite mkdocs man-db chromium)
+    libopenmpi-dev openmpi-bin r-cran-rstan r-cran-posterior r-cran-bayesplot r-cran-jsonlite mkdocs man-db chromium)
 fi
 if [[ "${1:-}" == --fuzz ]]; then
   packages+=(clang-16 libclang-rt-16-dev)

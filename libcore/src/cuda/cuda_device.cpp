@@ -1,6 +1,9 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdlib>
+#include <exception>
+#include <map>
+#include <mutex>
 
 #include "cuda_graphs.hpp"
 #include "emomc/core/cuda_check.hpp"
@@ -74,6 +77,11 @@ class CudaDevice final : public Device {
     return std::make_unique<RepeatedGraph>(*this, body, flags);
   }
   void launch(Graph& graph) override { static_cast<CudaGraph&>(graph).launch(stream_); }
+  void call(const std::function<void()>& function) override {
+    const std::lock_guard lock(calls_mutex_);
+    Call& call = calls_.try_emplace(&function, Call{this, &function}).first->second;
+    EMOMC_CUDA_CHECK(cudaLaunchHostFunc(stream_, run_call, &call));
+  }
 
   std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(); }
   void record(Event& event) override {
@@ -81,12 +89,41 @@ class CudaDevice final : public Device {
   }
   void wait(Event& event) override {
     EMOMC_CUDA_CHECK(cudaEventSynchronize(static_cast<CudaEvent&>(event).handle));
+    rethrow();
   }
-  void synchronize() override { EMOMC_CUDA_CHECK(cudaStreamSynchronize(stream_)); }
+  void synchronize() override {
+    EMOMC_CUDA_CHECK(cudaStreamSynchronize(stream_));
+    rethrow();
+  }
 
  private:
+  struct Call {
+    CudaDevice* device;
+    const std::function<void()>* function;
+  };
+  static void run_call(void* data) {
+    const Call& call = *static_cast<Call*>(data);
+    {
+      const std::lock_guard lock(call.device->calls_mutex_);
+      if (call.device->thrown_) return;
+    }
+    try {
+      (*call.function)();
+    } catch (...) {
+      const std::lock_guard lock(call.device->calls_mutex_);
+      call.device->thrown_ = std::current_exception();
+    }
+  }
+  void rethrow() {
+    const std::lock_guard lock(calls_mutex_);
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+
   cudaDeviceProp properties_{};
   cudaStream_t stream_ = nullptr;
+  std::mutex calls_mutex_;
+  std::map<const std::function<void()>*, Call> calls_;  ///< what the driver is given a pointer to
+  std::exception_ptr thrown_;                           ///< by a function of call()
 };
 
 }  // namespace

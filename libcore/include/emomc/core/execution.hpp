@@ -74,6 +74,10 @@ class Device {
   /// device that cannot look at them itself leaves it to the host; launch() then waits.
   virtual std::unique_ptr<Graph> capture_while(const std::function<void()>& body, Flags flags, RepeatedBy by);
   virtual void launch(Graph& graph) = 0;
+  /// Calls a function of the host in queue order, also as a part of captured work. `function` must outlive
+  /// that work and must not use this device. What it throws is thrown by the next call that waits, and
+  /// functions enqueued after it are left out.
+  virtual void call(const std::function<void()>& function) { function(); }
 
   virtual std::unique_ptr<Event> make_event() = 0;
   virtual void record(Event& event) = 0;

@@ -1,0 +1,84 @@
+// What the processes or threads of one run tell each other. Data are moved, never added: whoever receives
+// them adds them in an order of its own, so that results do not depend on the number of ranks.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "emomc/core/errors.hpp"
+
+namespace emomc {
+
+/// Another rank has failed or has gone away. The rank that failed has the reason.
+class PeerError : public MachineError {
+ public:
+  using MachineError::MachineError;
+};
+
+/// A fixed group of ranks, 0 to size() - 1, each a process or a thread. The calls below that move data are
+/// collective: every rank makes the same calls in the same order, and each waits for the others. They throw
+/// PeerError where another rank has failed.
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+  Communicator() = default;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  /// For people: "MPI" or "threads"; empty for a single rank.
+  virtual std::string kind() const = 0;
+
+  /// Rank r gives bytes[r] bytes at `mine`; `all` receives those of all ranks, in the order of ranks, on
+  /// every rank. `bytes` [size()] is the same everywhere. `mine` may be its own place in `all`. Host memory.
+  virtual void all_gather(const void* mine, std::span<const std::size_t> bytes, void* all) = 0;
+  /// Copies `bytes` bytes of host memory from rank 0 to all the others.
+  virtual void broadcast(void* data, std::size_t bytes) = 0;
+
+  /// Tells the other ranks that this one has failed with the program's exit code `code`: they do not wait for
+  /// it any longer. With MPI it ends all processes and does not return.
+  virtual void fail(int code) noexcept = 0;
+};
+
+/// The communicator of a single rank, whose calls move nothing.
+Communicator& single_rank();
+
+/// The communicators of `size` threads of this process; element r is used by one thread at a time. Throws
+/// std::invalid_argument for a size below 1.
+std::vector<std::unique_ptr<Communicator>> make_thread_ranks(int size);
+
+/// The contiguous part of `count` things that a rank has: all ranks have equal parts, the first ones one more
+/// where they do not come out even.
+struct RankRange {
+  std::size_t first = 0, end = 0;
+  std::size_t size() const { return end - first; }
+};
+inline RankRange range_of_rank(std::size_t count, int rank, int size) {
+  const auto r = static_cast<std::size_t>(rank), n = static_cast<std::size_t>(size);
+  const std::size_t each = count / n, more = count % n;
+  const auto begin_of = [&](std::size_t k) { return k * each + std::min(k, more); };
+  return {begin_of(r), begin_of(r + 1)};
+}
+
+/// All ranks' values, in the order of ranks; rank r gives counts[r].
+template <class T>
+std::vector<T> all_gather(Communicator& ranks, std::span<const T> mine, std::span<const std::size_t> counts) {
+  std::vector<std::size_t> bytes;
+  for (const std::size_t count : counts) bytes.push_back(count * sizeof(T));
+  std::vector<T> all(std::accumulate(counts.begin(), counts.end(), std::size_t{0}));
+  ranks.all_gather(mine.data(), bytes, all.data());
+  return all;
+}
+template <class T>
+T from_first(Communicator& ranks, T value) {
+  ranks.broadcast(&value, sizeof(T));
+  return value;
+}
+
+}  // namespace emomc

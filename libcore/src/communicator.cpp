@@ -1,0 +1,98 @@
+#include "emomc/core/communicator.hpp"
+
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <stdexcept>
+
+namespace emomc {
+namespace {
+
+class SingleRank final : public Communicator {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  std::string kind() const override { return ""; }
+  void all_gather(const void* mine, std::span<const std::size_t> bytes, void* all) override {
+    if (mine != all && bytes[0] > 0) std::memcpy(all, mine, bytes[0]);
+  }
+  void broadcast(void*, std::size_t) override {}
+  void fail(int) noexcept override {}
+};
+
+// A barrier that a failure opens for ever.
+class Meeting {
+ public:
+  explicit Meeting(int size) : size_(size), given_(static_cast<std::size_t>(size)) {}
+
+  /// Waits until all ranks have come; `given` is then known to all.
+  void come(int rank, const void* given) {
+    std::unique_lock lock(mutex_);
+    given_[static_cast<std::size_t>(rank)] = given;
+    const std::uint64_t round = round_;
+    if (++num_here_ == size_) {
+      num_here_ = 0;
+      ++round_;
+      all_here_.notify_all();
+    }
+    all_here_.wait(lock, [&] { return round_ != round || failed_ >= 0; });
+    if (round_ == round) throw PeerError("rank " + std::to_string(failed_) + " has failed");
+  }
+  const void* given(std::size_t rank) const { return given_[rank]; }
+  void fail(int rank) {
+    const std::lock_guard lock(mutex_);
+    if (failed_ < 0) failed_ = rank;
+    all_here_.notify_all();
+  }
+  int size() const { return size_; }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable all_here_;
+  int size_, num_here_ = 0, failed_ = -1;
+  std::uint64_t round_ = 0;
+  std::vector<const void*> given_;  ///< written by one rank, read by the others after they have met
+};
+
+class ThreadRank final : public Communicator {
+ public:
+  ThreadRank(std::shared_ptr<Meeting> meeting, int rank) : meeting_(std::move(meeting)), rank_(rank) {}
+
+  int rank() const override { return rank_; }
+  int size() const override { return meeting_->size(); }
+  std::string kind() const override { return "threads"; }
+  void all_gather(const void* mine, std::span<const std::size_t> bytes, void* all) override {
+    meeting_->come(rank_, mine);
+    auto* to = static_cast<std::byte*>(all);
+    for (std::size_t r = 0; r < bytes.size(); to += bytes[r++])
+      if (meeting_->given(r) != to && bytes[r] > 0) std::memcpy(to, meeting_->given(r), bytes[r]);
+    meeting_->come(rank_, mine);  // nobody changes what others still read
+  }
+  void broadcast(void* data, std::size_t bytes) override {
+    meeting_->come(rank_, data);
+    if (rank_ != 0 && bytes > 0) std::memcpy(data, meeting_->given(0), bytes);
+    meeting_->come(rank_, data);
+  }
+  void fail(int) noexcept override { meeting_->fail(rank_); }
+
+ private:
+  std::shared_ptr<Meeting> meeting_;
+  int rank_;
+};
+
+}  // namespace
+
+Communicator& single_rank() {
+  static SingleRank single;
+  return single;
+}
+
+std::vector<std::unique_ptr<Communicator>> make_thread_ranks(int size) {
+  if (size < 1) throw std::invalid_argument("make_thread_ranks: at least one rank");
+  const auto meeting = std::make_shared<Meeting>(size);
+  std::vector<std::unique_ptr<Communicator>> ranks;
+  for (int r = 0; r < size; ++r) ranks.push_back(std::make_unique<ThreadRank>(meeting, r));
+  return ranks;
+}
+
+}  // namespace emomc

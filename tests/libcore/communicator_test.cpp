@@ -1,0 +1,111 @@
+// Ranks that are threads of one process.
+#include "emomc/core/communicator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include "emomc/core/rank_gather.hpp"
+
+namespace emomc {
+namespace {
+
+void on_ranks(int size, const std::function<void(Communicator&)>& work) {
+  auto ranks = make_thread_ranks(size);
+  std::vector<std::thread> threads;
+  for (auto& rank : ranks) threads.emplace_back([&] { work(*rank); });
+  for (auto& thread : threads) thread.join();
+}
+
+TEST(Communicator, GathersUnequalPartsInTheOrderOfRanks) {
+  for (const int size : {1, 2, 3, 4}) {
+    std::atomic<int> equal = 0;
+    on_ranks(size, [&](Communicator& ranks) {
+      for (int round = 0; round < 100; ++round) {
+        std::vector<std::size_t> counts;
+        std::vector<int> expected;
+        for (int r = 0; r < size; ++r) {
+          counts.push_back(static_cast<std::size_t>((r + round) % 3));
+          expected.insert(expected.end(), counts.back(), 1000 * round + r);
+        }
+        const std::vector<int> mine(counts[static_cast<std::size_t>(ranks.rank())],
+                                    1000 * round + ranks.rank());
+        if (all_gather<int>(ranks, mine, counts) == expected) ++equal;
+      }
+    });
+    EXPECT_EQ(equal, 100 * size);
+  }
+}
+
+TEST(Communicator, GathersInPlace) {
+  std::atomic<int> equal = 0;
+  on_ranks(3, [&](Communicator& ranks) {
+    std::vector<double> all(3, -1);
+    const auto own = static_cast<std::size_t>(ranks.rank());
+    all[own] = 10.0 + ranks.rank();
+    const std::vector<std::size_t> bytes(3, sizeof(double));
+    ranks.all_gather(&all[own], bytes, all.data());
+    if (all == std::vector<double>{10, 11, 12}) ++equal;
+  });
+  EXPECT_EQ(equal, 3);
+}
+
+TEST(Communicator, BroadcastsTheFirstRanksValue) {
+  std::atomic<int> sum = 0;
+  on_ranks(4, [&](Communicator& ranks) { sum += from_first(ranks, 7 + ranks.rank()); });
+  EXPECT_EQ(sum, 28);
+}
+
+TEST(Communicator, ARankThatFailsEndsTheWaitOfTheOthers) {
+  std::atomic<int> told = 0;
+  on_ranks(3, [&](Communicator& ranks) {
+    if (ranks.rank() == 1) {
+      ranks.fail(3);
+      return;
+    }
+    try {
+      from_first(ranks, 0);
+    } catch (const PeerError& error) {
+      if (std::string(error.what()).find("rank 1") != std::string::npos) ++told;
+    }
+  });
+  EXPECT_EQ(told, 2);
+}
+
+TEST(RankGather, CapturedWorkGathersEachTimeItRuns) {
+  std::atomic<int> equal = 0;
+  on_ranks(3, [&](Communicator& ranks) {
+    const auto device = make_host_device();
+    RankGather gather(*device, ranks, std::vector<std::size_t>(3, sizeof(double)));
+    std::vector<double> all(3, -1);
+    double& own = all[static_cast<std::size_t>(ranks.rank())];
+    const auto graph = device->capture([&] {
+      own += 1;
+      gather.enqueue(all.data());
+    });
+    own = ranks.rank();
+    for (int i = 0; i < 5; ++i) device->launch(*graph);
+    if (all == std::vector<double>{5, 6, 7}) ++equal;
+  });
+  EXPECT_EQ(equal, 3);
+}
+
+TEST(RankRange, PartsAreContiguousAndEqualButForOne) {
+  for (const std::size_t count : {0, 1, 5, 12, 513})
+    for (const int size : {1, 2, 3, 4, 64}) {
+      std::size_t next = 0;
+      for (int r = 0; r < size; ++r) {
+        const RankRange range = range_of_rank(count, r, size);
+        EXPECT_EQ(range.first, next);
+        EXPECT_LE(range.size(), count / static_cast<std::size_t>(size) + 1);
+        EXPECT_GE(range.size(), count / static_cast<std::size_t>(size));
+        next = range.end;
+      }
+      EXPECT_EQ(next, count);
+    }
+}
+
+}  // namespace
+}  // namespace emomc
