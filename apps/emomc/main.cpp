@@ -1,8 +1,14 @@
 #include <fcntl.h>
 
 #include <cerrno>
+#include <iostream>
+#include <memory>
 
 #include "commands.hpp"
+#include "emomc/core/errors.hpp"
+#include "emomc/core/mpi.hpp"
+#include "ranks.hpp"
+#include "signals.hpp"
 
 namespace {
 
@@ -17,5 +23,16 @@ void occupy_closed_streams() {
 
 int main(int argc, char** argv) {
   occupy_closed_streams();
+  std::unique_ptr<emomc::Communicator> processes;
+  if (emomc::processes_of_launcher() > 1) try {
+      processes = emomc::join_mpi(emomc::app::stop_requested);
+      emomc::app::set_world(*processes);
+    } catch (const emomc::InputError& error) {
+      std::cerr << "emomc: error: " << error.what() << '\n';
+      return emomc::app::kBadInput;
+    } catch (const std::exception& error) {
+      std::cerr << "emomc: error: " << error.what() << '\n';
+      return emomc::app::kMachineFault;
+    }
   return emomc::app::run_program(argc, argv);
 }

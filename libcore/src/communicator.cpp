@@ -12,6 +12,8 @@ class SingleRank final : public Communicator {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
+  int rank_of_host() const override { return 0; }
+  int size_of_host() const override { return 1; }
   std::string kind() const override { return ""; }
   void all_gather(const void* mine, std::span<const std::size_t> bytes, void* all) override {
     if (mine != all && bytes[0] > 0) std::memcpy(all, mine, bytes[0]);
@@ -60,6 +62,8 @@ class ThreadRank final : public Communicator {
 
   int rank() const override { return rank_; }
   int size() const override { return meeting_->size(); }
+  int rank_of_host() const override { return rank(); }
+  int size_of_host() const override { return size(); }
   std::string kind() const override { return "threads"; }
   void all_gather(const void* mine, std::span<const std::size_t> bytes, void* all) override {
     meeting_->come(rank_, mine);

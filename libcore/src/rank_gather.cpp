@@ -1,5 +1,6 @@
 #include "emomc/core/rank_gather.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 

@@ -1,6 +1,7 @@
 #include "emomc/posterior/run_claim.hpp"
 
 #include "emomc/core/errors.hpp"
+#include "emomc/posterior/spread_chains.hpp"
 
 namespace emomc {
 
@@ -25,8 +26,7 @@ RunResult sample_to_files(RunFiles& files, RunSetup& setup, std::span<const Targ
                           double startup_seconds) {
   RunResult result;
   try {
-    result = run_chains(*setup.engine, targets, setup.proposal, setup.plans, setup.options, starts, files,
-                        checkpoint ? &checkpoint->state : nullptr);
+    result = run_spread_chains(setup, targets, starts, files, checkpoint ? &checkpoint->state : nullptr);
   } catch (...) {
     try {
       files.write_manifest("failed", nullptr, startup_seconds);

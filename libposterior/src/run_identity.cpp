@@ -66,6 +66,7 @@ RunConfig without_what_changes_no_draw(RunConfig config) {
   config.data.files = {"data"};  // the data are compared separately
   config.output.directory = OutputConfig{}.directory;
   config.threads = 0;
+  config.devices = {};
   config.checkpoint = {};
   config.sampler.until = {};
   config.sampler.draws = SamplerConfig{}.draws;

@@ -56,6 +56,11 @@ std::vector<std::string> describe(const RunSetup& setup) {
       standardized.push_back(fmt::format("{} (mean {:.6g}, sd {:.6g})", setup.loaded.table.columns[j],
                                          setup.standardized.mean[j], setup.standardized.sd[j]));
   if (!standardized.empty()) lines.push_back("standardised: " + joined(standardized));
+  if (!setup.further.empty())
+    lines.push_back("chains are spread over " + counted(1 + setup.further.size(), "GPU"));
+  if (!setup.why_one_device.empty())
+    lines.push_back((setup.further.empty() ? "one GPU is used: " : "fewer GPUs are used than there are: ") +
+                    setup.why_one_device);
   if (!setup.proposal_why.empty())
     lines.push_back("proposal: auto, which is " + setup.proposal.kind + ": " + setup.proposal_why);
   return lines;
@@ -151,6 +156,69 @@ std::unique_ptr<Target> make_target(const ModelSpec& model, const PriorSet& prio
 
 namespace {
 
+// The GPUs of config.devices, or all that are like the first one.
+std::vector<int> devices_of(const RunConfig& config) {
+  const std::vector<CudaDeviceInfo> found = list_cuda_devices();
+  const auto is_like = [&](int device, int other) {
+    const auto &a = found[static_cast<std::size_t>(device)], &b = found[static_cast<std::size_t>(other)];
+    return a.name == b.name && a.compute_major == b.compute_major && a.compute_minor == b.compute_minor;
+  };
+  std::vector<int> devices = config.devices;
+  if (devices.empty())
+    for (int i = 0; i < static_cast<int>(found.size()); ++i)
+      if (is_like(i, 0)) devices.push_back(i);
+  for (const int device : config.devices) {
+    if (device >= static_cast<int>(found.size()))
+      throw InputError("devices: there is no GPU " + std::to_string(device) + "; this machine has " +
+                       counted(found.size(), "GPU") + ", numbered from 0 (emomc devices lists them)");
+    if (!is_like(device, config.devices[0]))
+      throw InputError("devices: GPUs " + std::to_string(config.devices[0]) + " and " +
+                       std::to_string(device) +
+                       " are of different kinds, on which draws differ; allowed: GPUs of one kind");
+  }
+  return devices;
+}
+
+std::unique_ptr<Device> first_device(const RunConfig& config, Backend backend) {
+  if (backend != Backend::cuda || config.devices.empty()) return make_device(backend);
+  return make_cuda_device(devices_of(config).front());
+}
+
+// Engines on the other GPUs, which take their part of the chains.
+void add_further_devices(const RunConfig& config, RunSetup& setup, std::size_t num_chains) {
+  const bool is_stated = !config.devices.empty();
+  if (setup.backend != Backend::cuda) {
+    if (is_stated && config.devices.size() > 1)
+      throw InputError("devices: several GPUs are named and the backend is " + backend_name(setup.backend) +
+                       "; allowed: all, or backend: cuda");
+    return;
+  }
+  std::vector<int> devices = devices_of(config);
+  if (devices.size() == 1) return;
+  std::string why_not;
+  if (proposal_use(setup.proposal.kind).other_chains)
+    why_not = "proposal " + setup.proposal.kind + " moves chains by the state of others at every step";
+  else if (devices.size() > num_chains)
+    why_not = counted(num_chains, "chain") + " cannot be spread over " + counted(devices.size(), "GPU");
+  if (!why_not.empty() && is_stated)
+    throw InputError("devices: " + why_not + "; allowed here: " +
+                     (devices.size() > num_chains ? std::to_string(num_chains) + " or fewer" : "one GPU"));
+  if (!why_not.empty()) {
+    devices.resize(devices.size() > num_chains && !proposal_use(setup.proposal.kind).other_chains ? num_chains
+                                                                                                  : 1);
+    setup.why_one_device = why_not;
+  }
+  for (std::size_t i = 1; i < devices.size(); ++i) {
+    RunSetup::FurtherDevice& further = setup.further.emplace_back();
+    further.device = make_cuda_device(devices[i]);
+    further.engine = setup.row_model
+                         ? make_engine(setup.backend, setup.row_model, config.likelihood.precision,
+                                       setup.loaded.data, *further.device, config.threads)
+                         : make_engine(setup.backend, setup.model, config.likelihood.precision,
+                                       setup.loaded.data, *further.device, config.threads);
+  }
+}
+
 /// Data, likelihood, engine and target of a likelihood of the user's own.
 void set_up_expression(const RunConfig& config, const Table* table, Backend backend, RunSetup& setup) {
   LoadedExpression own =
@@ -165,7 +233,7 @@ void set_up_expression(const RunConfig& config, const Table* table, Backend back
   setup.code = std::move(own.code);
   setup.target =
       std::make_unique<Target>(setup.expression->layout(), config.prior, std::span<const double>());
-  setup.device = make_device(setup.backend);
+  setup.device = first_device(config, setup.backend);
   setup.row_model = std::move(own.model);
   setup.engine = make_engine(setup.backend, setup.row_model, config.likelihood.precision, setup.loaded.data,
                              *setup.device, config.threads);
@@ -181,7 +249,7 @@ void set_up_model(const RunConfig& config, const Table* table, Backend backend, 
     setup.log_prior_offset =
         log_prior_offset(config.prior, model_layout(setup.model, data.dim), setup.loaded.units);
   setup.backend = resolve_backend(backend, setup.model, data, num_chains_of(config));
-  setup.device = make_device(setup.backend);
+  setup.device = first_device(config, setup.backend);
   setup.engine = make_engine(setup.backend, setup.model, config.likelihood.precision, data, *setup.device,
                              config.threads);
 }
@@ -242,6 +310,7 @@ RunSetup set_up(const RunConfig& config, const Table* table, const std::optional
   setup.options.keep_warmup = config.output.keep_warmup;
   setup.options.state_every = config.checkpoint.steps;
   setup.options.caches = caches_that_fit(*setup.engine, *setup.target, setup.proposal, all, setup.memory);
+  add_further_devices(config, setup, all.size());
   return setup;
 }
 

@@ -3,6 +3,7 @@
 #include "draw_collector.hpp"
 #include "emomc/posterior.hpp"
 #include "emomc/posterior/chain_starts.hpp"
+#include "emomc/posterior/spread_chains.hpp"
 #include "sample_config.hpp"
 #include "sample_in_directory.hpp"
 
@@ -49,8 +50,7 @@ Draws sample_in_memory(const Posterior& posterior, const RunConfig& config, cons
   for (const std::string& line : describe(setup.starts).warned) draws.warnings.push_back(line);
 
   DrawCollector collector(config, setup, options.on_progress);
-  const RunResult result =
-      run_chains(*setup.engine, *setup.target, setup.proposal, setup.plans, setup.options, starts, collector);
+  const RunResult result = run_spread_chains(setup, {setup.target.get(), 1}, starts, collector);
   draws.ended_by = collector.end().ended_by(result);
   draws.finished = result.finished || !draws.ended_by.empty();
   collector.set_acceptance(result.state);

@@ -32,18 +32,19 @@ void refuse_too_much(const Device& device, std::span<const Target> targets, cons
                      " are free; use fewer chains");
 }
 
-void refuse_unusable_starts(const std::vector<ChainPlan>& plans, const Ensemble& ensemble,
-                            const Trajectories* trajectories) {
+void refuse_unusable_starts(const std::vector<ChainPlan>& plans, const ChainShare& share,
+                            const Ensemble& ensemble, const Trajectories* trajectories) {
   const auto& current = ensemble.view().current;
-  const auto ll = ensemble.download_scalars(current.log_likelihood);
-  const auto prior = ensemble.download_scalars(current.log_prior);
+  const auto ll = share.all(ensemble.download_scalars(current.log_likelihood), 1);
+  const auto prior = share.all(ensemble.download_scalars(current.log_prior), 1);
   for (std::size_t c = 0; c < plans.size(); ++c)
     if (!std::isfinite(ll[c]) || !std::isfinite(prior[c]))
       throw DensityError("start of chain " + chain_text(plans[c].id) + ": the log likelihood is " +
                          std::to_string(ll[c]) + " and the log prior " + std::to_string(prior[c]) +
                          "; both must be finite");
   if (!trajectories) return;
-  const auto finite = trajectories->arrays().have_finite_gradients();
+  const std::vector<bool> own = trajectories->arrays().have_finite_gradients();
+  const auto finite = share.all(std::vector<std::uint8_t>(own.begin(), own.end()), 1);
   for (std::size_t c = 0; c < plans.size(); ++c)
     if (!finite[c])
       throw DensityError("start of chain " + chain_text(plans[c].id) +

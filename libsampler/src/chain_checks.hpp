@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "chain_share.hpp"
 #include "emomc/core/execution.hpp"
 #include "emomc/sampler/run_chains.hpp"
 #include "ensemble.hpp"
@@ -18,9 +19,9 @@ void refuse_too_much(const Device& device, std::span<const Target> targets, cons
                      const std::vector<ChainPlan>& plans);
 
 /// Throws DensityError where the density of a current point is not finite, or its gradient where there are
-/// `trajectories`.
-void refuse_unusable_starts(const std::vector<ChainPlan>& plans, const Ensemble& ensemble,
-                            const Trajectories* trajectories);
+/// `trajectories`. `plans`: of all chains, on every rank.
+void refuse_unusable_starts(const std::vector<ChainPlan>& plans, const ChainShare& share,
+                            const Ensemble& ensemble, const Trajectories* trajectories);
 
 /// Throws InputError where the densities of a resumed run, `name` of them, are not what they were.
 void refuse_another_density(const std::vector<ChainPlan>& plans, const std::vector<double>& was,

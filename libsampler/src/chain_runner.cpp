@@ -36,6 +36,9 @@ ChainRunner::ChainRunner(LikelihoodEngine& engine, std::span<const Target> targe
       options_(options),
       handler_(handler),
       blocks_(plan_blocks(traits_of_kind(proposal.kind), proposal.shape, target_)),
+      share_(options.ranks ? *options.ranks : single_rank(), plans.size(),
+             proposal_use(proposal.kind).other_chains),
+      own_plans_(share_.mine(plans)),
       caches_(usable_caches()),
       record_(plan_record(target_, plans.size())),
       adaptation_(make_warm_up(blocks_, proposal, plans, target_.dim_unconstrained(), options.warmup,
@@ -44,9 +47,12 @@ ChainRunner::ChainRunner(LikelihoodEngine& engine, std::span<const Target> targe
       windows_(adaptation_->window_ends(warmup_)),
       pace_(options.segment_steps),
       started_(Clock::now()) {
-  engine.allocate(plans, caches_);
-  refuse_too_much(engine.device(), targets, proposal, plans);
-  ensemble_ = std::make_unique<Ensemble>(engine.device(), targets, blocks_, plans, options.seed, record_);
+  engine.allocate(own_plans_, caches_);
+  refuse_too_much(engine.device(), targets, proposal, own_plans_);
+  ensemble_ = std::make_unique<Ensemble>(
+      engine.device(), targets, blocks_, own_plans_, num_groups(plans), options.seed, record_,
+      share_.all_evolve() ? share_.evaluated() : RankRange{0, own_plans_.size()});
+  current_gather_ = log_likelihood_gather();
   if (options.tempering.is_on()) {
     std::vector<std::uint64_t> ids;
     for (const ChainPlan& plan : plans) ids.push_back(plan.id);
@@ -56,19 +62,42 @@ ChainRunner::ChainRunner(LikelihoodEngine& engine, std::span<const Target> targe
   if (blocks_.traits.gradient) {
     trajectories_ = make_trajectories(proposal.kind, engine, *ensemble_, record_);
     segments_ = std::make_unique<SegmentRunner>(engine, *ensemble_, *trajectories_, blocks_, record_);
-    counts_.emplace(*trajectories_);
+    counts_.emplace(*trajectories_, share_, plans.size());
     return;
   }
   stepper_ = make_stepper(proposal.kind, engine.device());
   const bool at_edge = std::any_of(targets.begin(), targets.end(),
                                    [](const Target& target) { return target.reaches_edge_of_support(); });
   if (at_edge) why_not_resident_ = "a prior leads to values that a double does not hold";
+  if (current_gather_) why_not_resident_ = "chains move by the state of others, which are on other ranks";
   segments_ = std::make_unique<SegmentRunner>(
       engine, *ensemble_, *stepper_, blocks_, caches_, record_,
-      at_edge || options.kernels == StepKernels::launched
+      at_edge || current_gather_ || options.kernels == StepKernels::launched
           ? nullptr
-          : make_resident_chains(engine, *ensemble_, proposal.kind, blocks_, plans, options.kernels,
-                                 caches_ == ComponentCaches::on, why_not_resident_));
+          : make_resident_chains(engine, *ensemble_, proposal.kind, blocks_, own_plans_, options.kernels,
+                                 caches_ == ComponentCaches::on, why_not_resident_),
+      log_likelihood_gather());
+}
+
+std::unique_ptr<RankGather> ChainRunner::log_likelihood_gather() const {
+  if (share_.is_whole() || !share_.all_evolve()) return nullptr;
+  return std::make_unique<RankGather>(engine_.device(), share_.ranks(), share_.counts(sizeof(double)));
+}
+
+void ChainRunner::upload_points(const std::vector<double>& u) {
+  ensemble_->upload_points(share_.mine(u, static_cast<std::size_t>(target_.dim_unconstrained())), targets_);
+}
+
+void ChainRunner::upload_counters(const std::vector<std::uint64_t>& accepted,
+                                  const std::vector<std::uint64_t>& proposed,
+                                  const std::vector<std::uint64_t>& faults) {
+  ensemble_->upload_counters(share_.mine(accepted, num_blocks()), share_.mine(proposed, num_blocks()),
+                             share_.mine(faults, 1));
+}
+
+ChainRunner::Counters ChainRunner::counters() const {
+  return {share_.all(ensemble_->accepted(), num_blocks()), share_.all(ensemble_->proposed(), num_blocks()),
+          share_.all(ensemble_->faults(), 1)};
 }
 
 void ChainRunner::start(std::span<const double> starts) {
@@ -79,11 +108,11 @@ void ChainRunner::start(std::span<const double> starts) {
   for (std::size_t c = 0; c < plans_.size(); ++c)
     target_of(targets_, plans_[c].group)
         .unconstrain(starts.subspan(c * dim, dim), {u.data() + c * dim_u, dim_u});
-  ensemble_->upload_points(u, targets_);
+  upload_points(u);
   ensemble_->upload_adapted(adaptation_->adapted());
   begin_window();
   evaluate_current();
-  refuse_unusable_starts(plans_, *ensemble_, trajectories_.get());
+  refuse_unusable_starts(plans_, share_, *ensemble_, trajectories_.get());
   find_step_sizes();
 }
 
@@ -118,16 +147,14 @@ void ChainRunner::resume(const SamplerState& state) {
     exchanges_->restore(state.tempering);
     upload_betas();
   }
-  ensemble_->upload_points(state.unconstrained, targets_);
+  upload_points(state.unconstrained);
   ensemble_->upload_adapted(adaptation_->adapted());
   ensemble_->upload_step(step_);
-  ensemble_->upload_counters(state.accepted, state.proposed, state.faults);
+  upload_counters(state.accepted, state.proposed, state.faults);
   evaluate_current();
   const auto& current = ensemble_->view().current;
-  refuse_another_density(plans_, state.log_prior, ensemble_->download_scalars(current.log_prior),
-                         "log prior");
-  refuse_another_density(plans_, state.log_likelihood, ensemble_->download_scalars(current.log_likelihood),
-                         "log likelihood");
+  refuse_another_density(plans_, state.log_prior, all_scalars(current.log_prior), "log prior");
+  refuse_another_density(plans_, state.log_likelihood, all_scalars(current.log_likelihood), "log likelihood");
 }
 
 RunResult ChainRunner::run() {
@@ -154,7 +181,7 @@ RunResult ChainRunner::run() {
 
 ComponentCaches ChainRunner::usable_caches() const {
   return options_.caches == ComponentCaches::on && engine_.capabilities().components &&
-                 blocks_.uses_component_caches()
+                 blocks_.uses_component_caches() && (share_.is_whole() || !share_.all_evolve())
              ? ComponentCaches::on
              : ComponentCaches::off;
 }
@@ -164,15 +191,16 @@ void ChainRunner::evaluate_current() {
     trajectories_->evaluate_current();
     return;
   }
-  const ActiveSet all{nullptr, static_cast<int>(plans_.size())};
-  engine_.evaluate(ensemble_->current_view(), all);
-  if (caches_ == ComponentCaches::on) engine_.rebuild_caches(ensemble_->current_view(), all);
+  const ActiveSet mine = ensemble_->movers(device::kAllChains);
+  engine_.evaluate(ensemble_->current_view(), mine);
+  if (current_gather_) current_gather_->enqueue(ensemble_->current_view().log_likelihood);
+  if (caches_ == ComponentCaches::on) engine_.rebuild_caches(ensemble_->current_view(), mine);
   engine_.device().synchronize();
 }
 
 void ChainRunner::find_step_sizes() {
   while (counts_ && adaptation_->is_trying()) {
-    adaptation_->tried(trajectories_->try_step());
+    adaptation_->tried(share_.all(trajectories_->try_step(), 1));
     counts_->add_evaluations(plans_.size());
     ensemble_->upload_adapted(adaptation_->adapted());
   }
@@ -182,24 +210,25 @@ SamplerState ChainRunner::state() const {
   SamplerState state;
   const auto& view = ensemble_->view();
   state.step = step_;
-  state.num_chains = view.num_chains;
+  state.num_chains = static_cast<int>(plans_.size());
   state.dim_unconstrained = target_.dim_unconstrained();
   state.dim = target_.dim();
   state.num_blocks = view.num_blocks;
-  state.unconstrained = ensemble_->download_u();
-  state.log_prior = ensemble_->download_scalars(view.current.log_prior);
-  state.log_likelihood = ensemble_->download_scalars(view.current.log_likelihood);
-  state.log_jacobian = ensemble_->download_scalars(view.current.log_jacobian);
+  state.unconstrained = all_points();
+  state.log_prior = all_scalars(view.current.log_prior);
+  state.log_likelihood = all_scalars(view.current.log_likelihood);
+  state.log_jacobian = all_scalars(view.current.log_jacobian);
   state.warmup_begin = warmup_begin_;
   state.warmup = warmup_;
   state.adaptation = adaptation_->save();
   if (exchanges_) state.tempering = exchanges_->save();
   if (counts_) counts_->append_to(state.adaptation);
-  state.accepted = ensemble_->accepted();
-  state.proposed = ensemble_->proposed();
+  Counters counted = counters();
+  state.accepted = std::move(counted.accepted);
+  state.proposed = std::move(counted.proposed);
+  state.faults = std::move(counted.faults);
   state.window_accepted = window_accepted_;
   state.window_proposed = window_proposed_;
-  state.faults = ensemble_->faults();
   state.num_evaluations = evaluations();
   return state;
 }
@@ -213,20 +242,27 @@ void ChainRunner::run_segment(std::int64_t end, std::int64_t origin, std::int64_
   const std::int64_t to_exchange =
       exchanges_ ? exchanges_->every() - step_ % exchanges_->every() : end - step_;
   const std::int64_t steps = std::min({end - step_, pace_.steps(), room, to_state, to_exchange});
-  segments_->run(step_, steps, origin, every, copy, drain);
+  segments_->run(step_, steps, origin, every, copy, gathered(drain));
   step_ += steps;
   if (!trajectories_)
     evaluations_ += static_cast<std::uint64_t>(steps * segments_->evaluations_per_step()) * plans_.size();
   if (!exchanges_ || step_ % exchanges_->every() != 0) return;
-  segments_->finish(drain);
+  finish(drain);
   exchange();
+}
+
+SegmentRunner::Drain ChainRunner::gathered(const SegmentRunner::Drain& drain) {
+  return [this, &drain](const SegmentResult& segment) {
+    drain(share_.all(segment, {static_cast<std::size_t>(target_.dim_unconstrained()),
+                               static_cast<std::size_t>(target_.dim()), num_blocks()}));
+  };
 }
 
 Continue ChainRunner::report(const SegmentResult& segment) {
   if (counts_) counts_->update(segment.totals);
   pace_.segment_took(segment.end_step - segment.first_step, segment.seconds);
   const auto chains = plans_.size();
-  const auto num_blocks = static_cast<std::size_t>(ensemble_->view().num_blocks);
+  const std::size_t num_blocks = this->num_blocks();
   double accepted = 0, proposed = 0;
   for (std::size_t c = 0; c < chains; ++c) {
     std::uint64_t chain_proposed = 0;
@@ -251,7 +287,7 @@ Continue ChainRunner::report(const SegmentResult& segment) {
     progress.mean_acceptance = counts_->mean_acceptance();
     progress.trajectories = counts_->summary();
   }
-  return handler_.on_progress(progress);
+  return agreed(handler_.on_progress(progress));
 }
 
 void ChainRunner::hand_over(const SegmentResult& segment, bool warmup, std::int64_t every) {
@@ -290,9 +326,9 @@ bool ChainRunner::run_window(std::int64_t begin, std::int64_t end) {
   };
   while (step_ < end) {
     run_segment(end, begin, every, options_.keep_warmup ? CopyPoints::both : CopyPoints::u, drain);
-    const bool wanted = handler_.wants_state(step_);
+    const bool wanted = agreed(handler_.wants_state(step_));
     if (step_ < end && !stop && !wanted) continue;
-    segments_->finish(drain);
+    finish(drain);
     if (step_ == end) end_window(end);
     if (stop || wanted) handler_.on_state(state());
     if (stop) return false;
@@ -301,8 +337,9 @@ bool ChainRunner::run_window(std::int64_t begin, std::int64_t end) {
 }
 
 void ChainRunner::begin_window() {
-  window_accepted_ = ensemble_->accepted();
-  window_proposed_ = ensemble_->proposed();
+  Counters counted = counters();
+  window_accepted_ = std::move(counted.accepted);
+  window_proposed_ = std::move(counted.proposed);
   if (counts_) counts_->begin_window();
 }
 
@@ -322,7 +359,7 @@ void ChainRunner::learn_from(const SegmentResult& segment, std::int64_t begin, s
 }
 
 void ChainRunner::end_window(std::int64_t end) {
-  auto accepted = ensemble_->accepted(), proposed = ensemble_->proposed();
+  auto [accepted, proposed, faults] = counters();
   for (std::size_t i = 0; i < accepted.size(); ++i) {
     accepted[i] -= window_accepted_[i];
     proposed[i] -= window_proposed_[i];
@@ -340,10 +377,8 @@ void ChainRunner::end_window(std::int64_t end) {
 }
 
 void ChainRunner::count_anew() {
-  const std::vector<std::uint64_t> zeros(plans_.size() *
-                                         static_cast<std::size_t>(ensemble_->view().num_blocks)),
-      no_faults(plans_.size());
-  ensemble_->upload_counters(zeros, zeros, no_faults);
+  const std::vector<std::uint64_t> zeros(plans_.size() * num_blocks()), no_faults(plans_.size());
+  upload_counters(zeros, zeros, no_faults);
   if (counts_) counts_->begin_phase();
   if (exchanges_) exchanges_->begin_phase();
 }
@@ -373,9 +408,9 @@ ChainRunner::Sampled ChainRunner::run_sampling() {
     const bool due =
         next != decisions.begin() && next[-1] == draws && (step_ - warmup_end()) % options_.thin == 0;
     if (due) {
-      segments_->finish(drain);
+      finish(drain);
       if (stop) break;
-      decision = handler_.on_decision(draws);
+      decision = agreed(handler_.on_decision(draws));
       if (decision == Decision::enough) break;
       if (decision == Decision::longer_warmup) {
         begin_longer_warmup();
@@ -385,12 +420,12 @@ ChainRunner::Sampled ChainRunner::run_sampling() {
     const std::int64_t end =
         next == decisions.end() ? num_steps() : std::min(num_steps(), warmup_end() + *next * options_.thin);
     run_segment(end, warmup_end(), options_.thin, CopyPoints::theta, drain);
-    if (!stop && handler_.wants_state(step_)) {
-      segments_->finish(drain);
+    if (!stop && agreed(handler_.wants_state(step_))) {
+      finish(drain);
       handler_.on_state(state());
     }
   }
-  segments_->finish(drain);
+  finish(drain);
   handler_.on_state(state());
   return decision == Decision::enough || step_ == num_steps() ? Sampled::finished : Sampled::stopped;
 }

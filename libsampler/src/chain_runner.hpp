@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "chain_share.hpp"
 #include "emomc/sampler/run_chains.hpp"
 #include "ensemble.hpp"
 #include "exchanges.hpp"
@@ -51,6 +52,9 @@ class ChainRunner {
   // Runs at most one segment, at most up to step `end`; `drain` receives finished segments.
   void run_segment(std::int64_t end, std::int64_t origin, std::int64_t every, CopyPoints copy,
                    const SegmentRunner::Drain& drain);
+  // `drain` for what all ranks' segments have together.
+  SegmentRunner::Drain gathered(const SegmentRunner::Drain& drain);
+  void finish(const SegmentRunner::Drain& drain) { segments_->finish(gathered(drain)); }
   // With tempering: exchanges points between rungs after the steps so far, learns the ladder, and draws the
   // points of the rung that samples the prior.
   void exchange();
@@ -77,13 +81,38 @@ class ChainRunner {
   Sampled run_sampling();
   void begin_longer_warmup();
 
+  // Of all chains, of what has one value or `per_chain` values for each chain that this rank runs.
+  std::vector<double> all_scalars(const double* device_values) const {
+    return share_.all(ensemble_->download_scalars(device_values), 1);
+  }
+  std::vector<double> all_points() const {
+    return share_.all(ensemble_->download_u(), static_cast<std::size_t>(target_.dim_unconstrained()));
+  }
+  void upload_points(const std::vector<double>& u);
+  void upload_counters(const std::vector<std::uint64_t>& accepted, const std::vector<std::uint64_t>& proposed,
+                       const std::vector<std::uint64_t>& faults);
+  /// The acceptance counts of all chains, and the faults.
+  struct Counters {
+    std::vector<std::uint64_t> accepted, proposed, faults;
+  };
+  Counters counters() const;
+  std::size_t num_blocks() const { return static_cast<std::size_t>(ensemble_->view().num_blocks); }
+  // The answer of rank 0's handler, or what rank 0 knows.
+  template <class T>
+  T agreed(T value) const {
+    return from_first(share_.ranks(), value);
+  }
+  std::unique_ptr<RankGather> log_likelihood_gather() const;
+
   LikelihoodEngine& engine_;
   std::span<const Target> targets_;
-  const Target& target_;  ///< the first; the others have the same structure
-  const std::vector<ChainPlan>& plans_;
+  const Target& target_;                 ///< the first; the others have the same structure
+  const std::vector<ChainPlan>& plans_;  ///< of all ranks
   RunOptions options_;
   DrawHandler& handler_;
   ProposalBlocks blocks_;
+  ChainShare share_;
+  std::vector<ChainPlan> own_plans_;
   ComponentCaches caches_;
   RecordLayout record_;
   std::unique_ptr<WarmUp> adaptation_;
@@ -98,8 +127,9 @@ class ChainRunner {
   std::unique_ptr<Trajectories> trajectories_;  ///< null for other kinds
   std::optional<TrajectoryCounts> counts_;      ///< of trajectories_
   std::unique_ptr<SegmentRunner> segments_;
-  std::unique_ptr<Exchanges> exchanges_;  ///< null without tempering
-  std::vector<double> cold_;              ///< draws of the cold rung, to be handed over
+  std::unique_ptr<RankGather> current_gather_;  ///< null where this rank evaluates all that it runs
+  std::unique_ptr<Exchanges> exchanges_;        ///< null without tempering
+  std::vector<double> cold_;                    ///< draws of the cold rung, to be handed over
   std::vector<DrawStatistics> cold_statistics_;
   std::int64_t step_ = 0;
   std::uint64_t evaluations_ = 0;  ///< of other kinds

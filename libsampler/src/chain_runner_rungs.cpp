@@ -10,11 +10,11 @@ namespace emomc {
 void ChainRunner::upload_betas() {
   std::vector<double> betas;
   for (std::size_t c = 0; c < plans_.size(); ++c) betas.push_back(exchanges_->beta_of(c));
-  ensemble_->upload_betas(betas);
+  ensemble_->upload_betas(share_.mine(betas, 1));
 }
 
 void ChainRunner::set_points(const std::vector<double>& u) {
-  ensemble_->upload_points(u, targets_);
+  upload_points(u);
   evaluate_current();
   if (counts_)
     counts_->add_evaluations(plans_.size());
@@ -41,8 +41,8 @@ bool ChainRunner::draw_from_prior(std::size_t chain, std::span<double> u) const 
 void ChainRunner::exchange() {
   const auto dim_u = static_cast<std::size_t>(target_.dim_unconstrained());
   const auto& current = ensemble_->view().current;
-  const std::vector<double> before = ensemble_->download_u();
-  const auto source = exchanges_->exchange(step_, ensemble_->download_scalars(current.log_likelihood));
+  const std::vector<double> before = all_points();
+  const auto source = exchanges_->exchange(step_, all_scalars(current.log_likelihood));
   std::vector<double> u(before.size());
   const auto point = [&](std::vector<double>& of, std::size_t c) {
     return std::span<double>(of.data() + c * dim_u, dim_u);
@@ -63,9 +63,8 @@ void ChainRunner::exchange() {
       std::copy_n(point(u, c).begin(), dim_u, point(fresh, c).begin());
   }
   set_points(fresh);
-  const auto log_likelihood = ensemble_->download_scalars(current.log_likelihood),
-             log_prior = ensemble_->download_scalars(current.log_prior),
-             log_jacobian = ensemble_->download_scalars(current.log_jacobian);
+  const auto log_likelihood = all_scalars(current.log_likelihood), log_prior = all_scalars(current.log_prior),
+             log_jacobian = all_scalars(current.log_jacobian);
   bool all_finite = true;
   for (const std::size_t c : drawn) {
     const bool is_finite = std::isfinite(log_likelihood[c] + log_prior[c] + log_jacobian[c]);

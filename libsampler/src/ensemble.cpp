@@ -1,6 +1,7 @@
 #include "ensemble.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace emomc {
 namespace {
@@ -29,9 +30,16 @@ RecordLayout plan_record(const Target& target, std::size_t num_chains) {
   return {std::clamp<std::int64_t>(static_cast<std::int64_t>(kRecordBytes / draw_bytes), 1, 4096)};
 }
 
+std::size_t num_groups(const std::vector<ChainPlan>& plans) {
+  int last = -1;
+  for (const ChainPlan& plan : plans) last = std::max(last, plan.group);
+  return static_cast<std::size_t>(last + 1);
+}
+
 Ensemble::Ensemble(Device& device, std::span<const Target> targets, const ProposalBlocks& blocks,
-                   const std::vector<ChainPlan>& plans, std::uint64_t seed, RecordLayout record)
-    : device_(device), record_layout_(record) {
+                   const std::vector<ChainPlan>& plans, std::size_t num_groups, std::uint64_t seed,
+                   RecordLayout record, RankRange evaluated)
+    : device_(device), record_layout_(record), evaluated_(evaluated) {
   const Target& target = targets[0];
   const auto chains = plans.size();
   const auto num_blocks = blocks.blocks.size();
@@ -86,7 +94,6 @@ Ensemble::Ensemble(Device& device, std::span<const Target> targets, const Propos
   beta_ = uploaded(device, betas);
   group_ = uploaded(device, groups_);
   components_ = uploaded(device, components);
-  const auto num_groups = static_cast<std::size_t>(*std::max_element(groups_.begin(), groups_.end())) + 1;
   plan_halves(groups_, num_groups);
   if (blocks.has_stages) {
     first_accepted_ = {device, chains};
@@ -172,8 +179,13 @@ void Ensemble::plan_halves(const std::vector<int>& groups, std::size_t num_group
   for (int h : {0, 1}) {
     std::vector<int> chains;
     for (std::size_t c = 0; c < groups.size(); ++c)
-      if (half[c] == h) chains.push_back(static_cast<int>(c));
+      if (half[c] == h && c >= evaluated_.first && c < evaluated_.end) chains.push_back(static_cast<int>(c));
     half_chains_[static_cast<std::size_t>(h)] = uploaded(device_, chains);
+  }
+  if (evaluated_.size() < groups.size()) {
+    std::vector<int> chains(evaluated_.size());
+    std::iota(chains.begin(), chains.end(), static_cast<int>(evaluated_.first));
+    evaluated_chains_ = uploaded(device_, chains);
   }
   half_ = uploaded(device_, half);
   members_ = uploaded(device_, members);
@@ -184,7 +196,7 @@ void Ensemble::plan_halves(const std::vector<int>& groups, std::size_t num_group
 }
 
 ActiveSet Ensemble::movers(int half) const {
-  if (half == device::kAllChains) return {nullptr, view_.num_chains};
+  if (half == device::kAllChains) return {evaluated_chains_.data(), static_cast<int>(evaluated_.size())};
   const auto& chains = half_chains_[static_cast<std::size_t>(half)];
   return {chains.data(), static_cast<int>(chains.size())};
 }

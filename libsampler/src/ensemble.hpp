@@ -7,6 +7,7 @@
 
 #include "emomc/core/execution.hpp"
 #include "emomc/core/likelihood_engine.hpp"
+#include "emomc/core/rank_range.hpp"
 #include "emomc/device/metropolis.hpp"
 #include "emomc/sampler/run_chains.hpp"
 #include "proposal_blocks.hpp"
@@ -26,11 +27,20 @@ struct RecordLayout {
 /// As many slots as fit into 32 MB for each buffer, at most 4,096.
 RecordLayout plan_record(const Target& target, std::size_t num_chains);
 
+/// 1 + the largest group.
+std::size_t num_groups(const std::vector<ChainPlan>& plans);
+
 class Ensemble {
  public:
-  /// `targets` has one element for all groups or one for each.
+  /// `targets` has one element for all groups or one for each. `evaluated`: the chains whose likelihood is
+  /// evaluated here, among `plans`.
   Ensemble(Device& device, std::span<const Target> targets, const ProposalBlocks& blocks,
-           const std::vector<ChainPlan>& plans, std::uint64_t seed, RecordLayout record);
+           const std::vector<ChainPlan>& plans, std::size_t num_groups, std::uint64_t seed,
+           RecordLayout record, RankRange evaluated);
+  /// All of them are.
+  Ensemble(Device& device, std::span<const Target> targets, const ProposalBlocks& blocks,
+           const std::vector<ChainPlan>& plans, std::uint64_t seed, RecordLayout record)
+      : Ensemble(device, targets, blocks, plans, num_groups(plans), seed, record, {0, plans.size()}) {}
 
   const device::StepView& view() const { return view_; }
   int num_chains() const { return view_.num_chains; }
@@ -39,7 +49,8 @@ class Ensemble {
   /// Component numbers of block b for evaluate_component, [num_chains], in device memory.
   const int* components_of(int block) const { return components_.data() + block * view_.num_chains; }
 
-  /// The chains that a block moves, in device memory: one half of the ensemble, or all (kAllChains).
+  /// The chains that a block moves and whose likelihood is evaluated here, in device memory: of one half of
+  /// the ensemble, or of all (kAllChains).
   ActiveSet movers(int half) const;
 
   // Transfers of the state from and to the host; all wait.
@@ -95,7 +106,9 @@ class Ensemble {
   DeviceArray<device::u32> chain_id_;
   std::vector<int> groups_;  ///< [num_chains], host memory
   DeviceArray<int> group_, components_, half_, members_, first_member_;
-  std::array<DeviceArray<int>, 2> half_chains_;
+  std::array<DeviceArray<int>, 2> half_chains_;  ///< of evaluated_
+  RankRange evaluated_;
+  DeviceArray<int> evaluated_chains_;  ///< of evaluated_; empty where it is all
   DeviceArray<std::uint8_t> first_accepted_;
   DeviceArray<double> first_density_;
   DeviceArray<std::uint64_t> num_accepted_, num_proposed_, num_faults_;

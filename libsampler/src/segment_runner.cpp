@@ -69,7 +69,7 @@ struct SegmentRunner::Half {
 
 SegmentRunner::SegmentRunner(LikelihoodEngine& engine, const Ensemble& ensemble, const Stepper& stepper,
                              const ProposalBlocks& blocks, ComponentCaches caches, RecordLayout record,
-                             std::unique_ptr<ResidentChains> resident)
+                             std::unique_ptr<ResidentChains> resident, std::unique_ptr<RankGather> gather)
     : engine_(engine),
       device_(engine.device()),
       ensemble_(ensemble),
@@ -79,7 +79,8 @@ SegmentRunner::SegmentRunner(LikelihoodEngine& engine, const Ensemble& ensemble,
       record_(record),
       num_blocks_(static_cast<int>(blocks.blocks.size())),
       steps_per_graph_(std::max(1, kKernelsPerGraph / num_blocks_)),
-      resident_(std::move(resident)) {
+      resident_(std::move(resident)),
+      gather_(std::move(gather)) {
   for (auto& half : halves_)
     half = std::make_unique<Half>(device_, ensemble_.view(), record.slots_per_half, false);
   if (resident_) return;
@@ -118,6 +119,7 @@ void SegmentRunner::enqueue_evaluation(int block) {
     engine_.evaluate_component(ensemble_.candidate_view(), ensemble_.components_of(block), movers);
   else
     engine_.evaluate(ensemble_.candidate_view(), movers);
+  if (gather_) gather_->enqueue(ensemble_.candidate_view().log_likelihood);
 }
 
 // Deciding a block and proposing the next one are one launch.
@@ -222,6 +224,7 @@ void SegmentRunner::run(std::int64_t first_step, std::int64_t num_steps, std::in
                  origin + skipped * every,
                  every,
                  kept,
+                 copy,
                  half.u.data(),
                  half.theta.data(),
                  half.log_prior.data(),

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "emomc/core/rank_gather.hpp"
 #include "ensemble.hpp"
 #include "resident_chains.hpp"
 #include "stepper.hpp"
@@ -14,12 +15,15 @@
 
 namespace emomc {
 
+enum class CopyPoints { none, u, theta, both };
+
 /// The results of a finished segment, in host memory, valid until the segment after the next one is launched.
 struct SegmentResult {
   /// Absolute; steps first_step + 1 .. end_step were run.
   std::int64_t first_step = 0, end_step = 0;
   std::int64_t origin = 0, every = 1;  ///< steps origin + every, origin + 2 every, ... were kept
   std::int64_t num_kept = 0;
+  CopyPoints copied = CopyPoints::none;     ///< which of u and theta are known
   const double* u = nullptr;                ///< num_kept x num_chains x dim_unconstrained
   const double* theta = nullptr;            ///< num_kept x num_chains x dim
   const double* log_prior = nullptr;        ///< num_kept x num_chains
@@ -33,15 +37,14 @@ struct SegmentResult {
   double seconds = 0;  ///< busy time of the device, measured by the host's clock
 };
 
-enum class CopyPoints { none, u, theta, both };
-
 class SegmentRunner {
  public:
   /// Steps run in the kernel of `resident` where there is one, or else in graphs of the stepper's and the
-  /// engine's kernels.
+  /// engine's kernels. `gather`: of log likelihoods, where this rank evaluates some of the chains only; else
+  /// nullptr.
   SegmentRunner(LikelihoodEngine& engine, const Ensemble& ensemble, const Stepper& stepper,
                 const ProposalBlocks& blocks, ComponentCaches caches, RecordLayout record,
-                std::unique_ptr<ResidentChains> resident);
+                std::unique_ptr<ResidentChains> resident, std::unique_ptr<RankGather> gather);
   /// Steps are those of a gradient sampler.
   SegmentRunner(LikelihoodEngine& engine, const Ensemble& ensemble, Trajectories& trajectories,
                 const ProposalBlocks& blocks, RecordLayout record);
@@ -81,6 +84,7 @@ class SegmentRunner {
   int num_blocks_;
   int steps_per_graph_;
   std::unique_ptr<ResidentChains> resident_;
+  std::unique_ptr<RankGather> gather_;
   std::unique_ptr<Graph> many_, one_;
   std::array<std::unique_ptr<Half>, 2> halves_;
   int next_half_ = 0;

@@ -18,6 +18,8 @@ double TrajectoryCounts::sum(double TrajectoryTotals::*part) const {
   return sum;
 }
 
+void TrajectoryCounts::upload() { arrays_.upload_totals(share_.mine(totals_, 1)); }
+
 std::uint64_t TrajectoryCounts::evaluations() const {
   return earlier_evaluations_ + static_cast<std::uint64_t>(sum(&TrajectoryTotals::leapfrogs));
 }
@@ -48,13 +50,13 @@ std::vector<double> TrajectoryCounts::window_length_slope() const {
 
 void TrajectoryCounts::begin_window() {
   for (auto& total : totals_) total.window_acceptance = total.window_length_slope = 0;
-  arrays_.upload_totals(totals_);
+  upload();
 }
 
 void TrajectoryCounts::begin_phase() {
   earlier_evaluations_ = evaluations();
   for (auto& total : totals_) total = {};
-  arrays_.upload_totals(totals_);
+  upload();
 }
 
 std::size_t TrajectoryCounts::num_saved() const { return totals_.size() * kNumParts; }
@@ -67,7 +69,7 @@ void TrajectoryCounts::append_to(std::vector<double>& saved) const {
 
 void TrajectoryCounts::restore(std::span<const double> saved, std::uint64_t evaluations) {
   std::memcpy(totals_.data(), saved.data(), saved.size_bytes());
-  arrays_.upload_totals(totals_);
+  upload();
   const double leapfrogs = sum(&TrajectoryTotals::leapfrogs);
   if (!(leapfrogs >= 0 && leapfrogs <= static_cast<double>(evaluations)))
     throw InputError("checkpoint: it has an impossible number of leapfrogs");

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "chain_share.hpp"
 #include "emomc/device/draw_statistics.hpp"
 #include "emomc/sampler/run_chains.hpp"
 #include "trajectories.hpp"
@@ -13,8 +14,9 @@ namespace emomc {
 
 class TrajectoryCounts {
  public:
-  explicit TrajectoryCounts(Trajectories& trajectories)
-      : arrays_(trajectories.arrays()), totals_(arrays_.totals()) {}
+  /// `share` must outlive the object.
+  TrajectoryCounts(Trajectories& trajectories, const ChainShare& share, std::size_t num_chains)
+      : arrays_(trajectories.arrays()), share_(share), totals_(num_chains) {}
 
   /// The totals after a segment.
   void update(const device::TrajectoryTotals* totals) { totals_.assign(totals, totals + totals_.size()); }
@@ -40,8 +42,11 @@ class TrajectoryCounts {
  private:
   double sum(double device::TrajectoryTotals::*part) const;
 
+  void upload();
+
   TrajectoryArrays& arrays_;
-  std::vector<device::TrajectoryTotals> totals_;  ///< [num_chains]
+  const ChainShare& share_;
+  std::vector<device::TrajectoryTotals> totals_;  ///< [num_chains] of all ranks
   std::uint64_t earlier_evaluations_ = 0;         ///< before the leapfrogs in totals_
 };
 

@@ -7,6 +7,7 @@
 #include "code_options.hpp"
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/core/rank_range.hpp"
 #include "emomc/posterior/chain_starts.hpp"
 #include "emomc/posterior/gradient_check.hpp"
 #include "emomc/posterior/run_identity.hpp"
@@ -24,7 +25,36 @@ namespace {
 struct Options : KeyOptions {
   std::string config;
   bool json = false;
+  int ranks = 1;
 };
+
+/// What one rank takes, of a run whose chains are spread over several.
+struct RankShare {
+  int rank = 0;
+  std::size_t chains = 0;  ///< rungs included
+  MemoryPlan likelihood;
+  SamplerMemory sampler;
+  std::size_t total() const { return likelihood.total() + sampler.total(); }
+};
+
+std::vector<RankShare> shares_of_ranks(const RunSetup& setup, const Tempering& tempering, int ranks) {
+  const std::vector<ChainPlan> all = tempered_plans(setup.plans, tempering);
+  if (all.size() < static_cast<std::size_t>(ranks))
+    throw InputError(fmt::format("--ranks: {} chains cannot be spread over {} ranks; allowed: at most {}",
+                                 all.size(), ranks, all.size()));
+  const bool runs_all = proposal_use(setup.proposal.kind).other_chains;
+  std::vector<RankShare> shares;
+  for (int r = 0; r < ranks; ++r) {
+    const RankRange range = range_of_rank(all.size(), r, ranks);
+    const std::vector<ChainPlan> own =
+        runs_all ? all
+                 : std::vector<ChainPlan>(all.begin() + static_cast<std::ptrdiff_t>(range.first),
+                                          all.begin() + static_cast<std::ptrdiff_t>(range.end));
+    shares.push_back({r, range.size(), setup.engine->plan(own, setup.options.caches),
+                      sampler_memory(setup.device->kind(), {setup.target.get(), 1}, setup.proposal, own)});
+  }
+  return shares;
+}
 
 struct BlockPrior {
   std::string name, sampled, data_units;
@@ -90,6 +120,7 @@ void check(const Options& options) {
   // Rungs have no parameters.
   const double output = kept * config.sampler.chains * (setup.target->dim() + 3 * tempering.rungs) * 8;
   const auto priors = priors_of(config, setup);
+  const std::vector<RankShare> shares = shares_of_ranks(setup, tempering, options.ranks);
 
   if (options.json) {
     nlohmann::ordered_json json{{"config", to_yaml(config)},
@@ -120,6 +151,10 @@ void check(const Options& options) {
                                 {"output_bytes", output},
                                 {"evaluations", evaluations}};
     json["starts"] = to_json(setup.starts);
+    if (options.ranks > 1)
+      for (const RankShare& share : shares)
+        json["ranks"].push_back(
+            {{"rank", share.rank}, {"chains", share.chains}, {"memory_bytes", share.total()}});
     if (precision.is_measured) json["mixed_precision"] = to_json(precision);
     if (gradient.is_done) json["gradient"] = to_json(gradient);
     for (const auto& prior : priors)
@@ -149,6 +184,15 @@ void check(const Options& options) {
     std::cout << (gradient.agrees() ? "" : "warning: ") << text << '\n';
   std::cout << "backend: " << engine_text(config, setup) << '\n';
   std::cout << memory_text(memory, setup.memory) << '\n';
+  // Equal shares are neighbours.
+  for (std::size_t first = 0, end = 0; options.ranks > 1 && first < shares.size(); first = end) {
+    while (end < shares.size() && shares[end].chains == shares[first].chains) ++end;
+    std::cout << fmt::format(
+        "rank{}: {} and {} of memory{}\n",
+        end - first == 1 ? fmt::format(" {}", first) : fmt::format("s {} to {}", first, end - 1),
+        counted(shares[first].chains, "chain"), bytes_text(static_cast<double>(shares[first].total())),
+        end - first == 1 ? "" : " each");
+  }
   std::cout << fmt::format("output: {}{} in {}\n", config.sampler.chooses_draws ? "at most " : "",
                            bytes_text(output), config.output.directory.string());
   if (proposal_use(setup.proposal.kind).gradient) {
@@ -174,6 +218,8 @@ void add_check(CLI::App& app, int&) {
   command->add_option("-o,--output", options->output, "Directory of the run (output.directory)");
   add_key_options(*command, *options);
   command->add_flag("--json", options->json, "Print JSON");
+  command->add_option("--ranks", options->ranks, "Say what each of so many ranks of mpirun would take")
+      ->check(CLI::Range(1, 1'000'000));
   command->footer("Example: emomc check configs/sad.yaml --set likelihood.components=16");
   add_code_options(*command);
   command->callback([options] {

@@ -16,6 +16,8 @@
 #include "inspection.hpp"
 #include "netcdf_file.hpp"
 #include "precision_check.hpp"
+#include "rank_setup.hpp"
+#include "ranks.hpp"
 #include "run_config.hpp"
 #include "run_log.hpp"
 #include "run_netcdf.hpp"
@@ -42,7 +44,7 @@ class Sampling {
         config_(config),
         directory_(config.output.directory),
         claim_(directory_, options.policy()),
-        setup_(set_up(config, nullptr, claim_.checkpoint() ? kept_proposal(directory_) : std::nullopt)),
+        setup_(set_up_rank(config, agree_on_resuming(claim_.checkpoint() != nullptr))),
         starts_(claim_.checkpoint() ? std::vector<double>{} : find_starts(config, setup_)),
         identity_(identity_of(config)),
         files_(config, setup_, options.verbosity(), identity_) {
@@ -59,6 +61,7 @@ class Sampling {
   int run() {
     // Nothing has been written up to here.
     claim_.begin();
+    starts_of_first(starts_);
     const auto logger = make_logger(directory_, options_.verbosity());
     for (const auto& line : describe(setup_)) logger->info(line);
     for (const auto& line : warnings(setup_)) logger->warn("warning: {}", line);
@@ -81,10 +84,13 @@ class Sampling {
     if (claim_.checkpoint()) logger->info("going on from step {}", claim_.checkpoint()->state.step);
     files_.tell_to([&](const std::string& news) { logger->info(news); });
     files_.open(claim_.checkpoint());
+    settle();
+    enter(RankPhase::sampling);
     const double startup = seconds();
     logger->debug("start-up took {}", duration_text(startup));
     const RunResult result =
         sample_into(files_, setup_, {setup_.target.get(), 1}, starts_, claim_.checkpoint(), startup);
+    enter(RankPhase::finishing);
     if (!result.finished && files_.ended_by(result).empty()) {
       logger->info("stopped after step {}; go on with: {}", result.state.step,
                    options_.command_to_go_on("run"));
@@ -156,8 +162,20 @@ class Sampling {
   RunFiles files_;
 };
 
+// The part of a run of another rank than the first, which writes nothing.
+int follow(const RunConfig& config) {
+  const bool resumes = agree_on_resuming(false);
+  RunSetup setup = set_up_rank(config, resumes);
+  std::optional<Checkpoint> checkpoint;
+  if (resumes) checkpoint = read_checkpoint(config.output.directory / "checkpoint");
+  const std::vector<double> starts = starts_of_first({});
+  settle();
+  return follow_run(setup, {setup.target.get(), 1}, starts, checkpoint ? &checkpoint->state : nullptr);
+}
+
 int run(const SamplingOptions& options) {
   const RunConfig config = resolved_config(options);
+  if (!is_first()) return follow(config);
   return with_way_on(config.output.directory, options.command_to_go_on("run"),
                      [&] { return Sampling(options, config).run(); });
 }

@@ -32,6 +32,7 @@ void add_evaluate(CLI::App& app, int& status);
 void add_train(CLI::App& app, int& status);
 void add_classify(CLI::App& app, int& status);
 void add_devices(CLI::App& app, int& status);
+void add_job(CLI::App& app, int& status);
 void add_predict(CLI::App& app, int& status);
 void add_functions(CLI::App& app, int& status);
 void add_manual(CLI::App& app, int& status);

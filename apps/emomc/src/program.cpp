@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -15,6 +16,7 @@
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/thread_pool.hpp"
+#include "ranks.hpp"
 #include "signals.hpp"
 
 namespace emomc::app {
@@ -29,6 +31,16 @@ std::vector<std::string> with_dashes(std::vector<std::string> arguments) {
   return arguments;
 }
 
+// Throws InputError for a command that does not divide its work among ranks.
+void refuse_several_ranks(const std::vector<std::string>& arguments) {
+  static const std::vector<std::string> divided{"run"};
+  if (!is_several() || arguments.empty() || arguments[0].starts_with('-')) return;
+  if (std::find(divided.begin(), divided.end(), arguments[0]) == divided.end())
+    throw InputError(arguments[0] +
+                     " does not divide its work among processes; start it without mpirun "
+                     "(run does)");
+}
+
 // Parses the command line, runs the subcommand and returns its exit code. Exceptions of the subcommand pass.
 int parse_and_run(int argc, const char* const* argv) {
   const std::vector<std::string> arguments = spread_values(
@@ -38,12 +50,13 @@ int parse_and_run(int argc, const char* const* argv) {
   app.require_subcommand(1);
   app.fallthrough(false);
   int status = kDone;
-  for (const auto add :
-       {add_run,      add_check,    add_fit,      add_summary,  add_diagnose,  add_compare, add_evidence,
-        add_report,   add_loglik,   add_gradient, add_predict,  add_functions, add_export,  add_simulate,
-        add_features, add_evaluate, add_train,    add_classify, add_bench,     add_devices, add_manual})
+  for (const auto add : {add_run,      add_check,    add_fit,      add_summary,  add_diagnose, add_compare,
+                         add_evidence, add_report,   add_loglik,   add_gradient, add_predict,  add_functions,
+                         add_export,   add_simulate, add_features, add_evaluate, add_train,    add_classify,
+                         add_bench,    add_devices,  add_job,      add_manual})
     add(app, status);
   refuse_unknown_command(app, arguments);
+  refuse_several_ranks(arguments);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::Success& asked_for_help) {
@@ -58,14 +71,18 @@ int parse_and_run(int argc, const char* const* argv) {
   return status;
 }
 
-// Prints an error as one line without control characters, even if the message contains names from files.
-int fail(const std::string& message, int code) {
+// Prints an error as one line without control characters, even if the message contains names from files. With
+// several ranks one of them prints it, and the others end, too.
+int fail(const std::string& what, int code, bool is_shared) {
+  const ErrorReport report = report_of_error(code, is_shared);
+  const std::string message = report.prefix + what;
   constexpr std::size_t kLongest = 4000;
   std::string line = message.substr(0, kLongest);
   if (message.size() > kLongest) line += " ...";
   for (char& c : line)
     if (static_cast<unsigned char>(c) < ' ' || c == 127) c = ' ';
-  std::cerr << "emomc: error: " << line << '\n';
+  if (report.is_said) std::cerr << "emomc: error: " << line << std::endl;
+  if (report.ends_all) end_all(code);
   return code;
 }
 
@@ -99,32 +116,45 @@ void flush_standard_output() {
   throw MachineError("standard output: writing failed" + reason);
 }
 
-int run_program(int argc, const char* const* argv) {
+namespace {
+
+int run_and_report(int argc, const char* const* argv) {
+  constexpr bool kIsShared = true;
   if (!processor_is_supported())
-    return fail("this build needs a processor with fused multiply-add (x86-64-v3)", kMachineFault);
+    return fail("this build needs a processor with fused multiply-add (x86-64-v3)", kMachineFault, false);
   set_refused_threads_handler(warn_of_refused_threads);
   try {
     return parse_and_run(argc, argv);
+  } catch (const FailedElsewhere& failed) {
+    return failed.code;
   } catch (const CLI::ParseError& error) {
-    return fail(std::string(error.what()) + " (see emomc --help)", kBadInput);
+    return fail(std::string(error.what()) + " (see emomc --help)", kBadInput, kIsShared);
   } catch (const Interrupted& stopped) {
-    std::cerr << stopped.what() << '\n';
+    if (report_of_error(signal_exit_code(), kIsShared).is_said) std::cerr << stopped.what() << '\n';
     return signal_exit_code();
   } catch (const InputError& error) {
-    return fail(error.what(), kBadInput);
+    return fail(error.what(), kBadInput, kIsShared);
   } catch (const DensityError& error) {
-    return fail(error.what(), kBadInput);
+    return fail(error.what(), kBadInput, kIsShared);
   } catch (const MachineError& error) {
-    return fail(error.what(), kMachineFault);
+    return fail(error.what(), kMachineFault, false);
   } catch (const std::filesystem::filesystem_error& error) {
     const bool is_of_path = error.code() == std::errc::filename_too_long;
     return fail(error.path1().string() + ": " + error.code().message(),
-                is_of_path ? kBadInput : kMachineFault);
+                is_of_path ? kBadInput : kMachineFault, false);
   } catch (const std::bad_alloc&) {
-    return fail("out of memory", kMachineFault);
+    return fail("out of memory", kMachineFault, false);
   } catch (const std::exception& error) {
-    return fail(std::string("internal error, please report it: ") + error.what(), kMachineFault);
+    return fail(std::string("internal error, please report it: ") + error.what(), kMachineFault, false);
   }
+}
+
+}  // namespace
+
+int run_program(int argc, const char* const* argv) {
+  const int code = run_and_report(argc, argv);
+  tell_code(code);
+  return code;
 }
 
 }  // namespace emomc::app

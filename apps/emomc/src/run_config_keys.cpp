@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -327,12 +328,40 @@ std::vector<ConfigKey> tempering_keys() {
   };
 }
 
+void read_devices(const YamlValue& value, RunConfig& config) {
+  constexpr int kMostDevices = 1024;
+  config.devices.clear();
+  if (value.node().kind != YamlNode::Kind::list) {
+    choose(value, {"all"});
+    return;
+  }
+  const std::string allowed =
+      "all, or a list of different numbers of GPUs, from 0 (emomc devices lists them)";
+  for (const double number : value.array().values) {
+    if (!(number >= 0 && number < kMostDevices) || number != std::floor(number)) value.refuse_range(allowed);
+    const int device = static_cast<int>(number);
+    if (std::count(config.devices.begin(), config.devices.end(), device) > 0)
+      value.refuse(std::to_string(device) + " is there twice; allowed: " + allowed);
+    config.devices.push_back(device);
+  }
+  if (config.devices.empty()) value.refuse_range(allowed);
+}
+
+std::string write_devices(const RunConfig& config) {
+  if (config.devices.empty()) return "all";
+  std::string text;
+  for (const int device : config.devices) text += (text.empty() ? "" : ", ") + std::to_string(device);
+  return "[" + text + "]";
+}
+
 std::vector<ConfigKey> program_keys() {
   return {
       {"backend", "auto (by the amount of work) | reference | cpu | cuda", read_backend, write_backend},
       {"threads", "0: all; up to 4096",
        [](const YamlValue& v, RunConfig& c) { c.threads = static_cast<int>(v.integer(0, 4096)); },
        [](const RunConfig& c) { return std::to_string(c.threads); }},
+      {"devices", "of backend cuda: the GPUs that share the chains, all | a list of their numbers, as [0, 1]",
+       read_devices, write_devices},
       {"checkpoint.seconds", "between checkpoints, above 0, up to 1e9",
        [](const YamlValue& v, RunConfig& c) {
          c.checkpoint.seconds =

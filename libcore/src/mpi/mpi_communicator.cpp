@@ -35,6 +35,11 @@ class MpiRanks final : public Communicator {
     MPI_Comm_set_errhandler(world_, MPI_ERRORS_RETURN);
     MPI_Comm_rank(world_, &rank_);
     MPI_Comm_size(world_, &size_);
+    MPI_Comm host = MPI_COMM_NULL;
+    MPI_Comm_split_type(world_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    MPI_Comm_rank(host, &rank_of_host_);
+    MPI_Comm_size(host, &size_of_host_);
+    MPI_Comm_free(&host);
   }
   ~MpiRanks() override {
     MPI_Comm_free(&world_);
@@ -43,6 +48,8 @@ class MpiRanks final : public Communicator {
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
+  int rank_of_host() const override { return rank_of_host_; }
+  int size_of_host() const override { return size_of_host_; }
   std::string kind() const override { return "MPI"; }
 
   void all_gather(const void* mine, std::span<const std::size_t> bytes, void* all) override {
@@ -117,7 +124,7 @@ class MpiRanks final : public Communicator {
 
   bool (*give_up_)();
   MPI_Comm world_ = MPI_COMM_NULL;
-  int rank_ = 0, size_ = 1;
+  int rank_ = 0, size_ = 1, rank_of_host_ = 0, size_of_host_ = 1;
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 // them adds them in an order of its own, so that results do not depend on the number of ranks.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <numeric>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/core/rank_range.hpp"
 
 namespace emomc {
 
@@ -32,6 +32,9 @@ class Communicator {
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
+  /// This rank among those that share its machine, and their number.
+  virtual int rank_of_host() const = 0;
+  virtual int size_of_host() const = 0;
   /// For people: "MPI" or "threads"; empty for a single rank.
   virtual std::string kind() const = 0;
 
@@ -52,19 +55,6 @@ Communicator& single_rank();
 /// The communicators of `size` threads of this process; element r is used by one thread at a time. Throws
 /// std::invalid_argument for a size below 1.
 std::vector<std::unique_ptr<Communicator>> make_thread_ranks(int size);
-
-/// The contiguous part of `count` things that a rank has: all ranks have equal parts, the first ones one more
-/// where they do not come out even.
-struct RankRange {
-  std::size_t first = 0, end = 0;
-  std::size_t size() const { return end - first; }
-};
-inline RankRange range_of_rank(std::size_t count, int rank, int size) {
-  const auto r = static_cast<std::size_t>(rank), n = static_cast<std::size_t>(size);
-  const std::size_t each = count / n, more = count % n;
-  const auto begin_of = [&](std::size_t k) { return k * each + std::min(k, more); };
-  return {begin_of(r), begin_of(r + 1)};
-}
 
 /// All ranks' values, in the order of ranks; rank r gives counts[r].
 template <class T>

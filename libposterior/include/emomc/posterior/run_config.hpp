@@ -101,6 +101,9 @@ struct RunConfig {
   SamplerConfig sampler;
   Backend backend = Backend::automatic;
   int threads = 0;  ///< 0: all hardware threads
+  /// Of backend cuda: the GPUs over which the chains are spread, by CUDA's numbers; empty: all of the
+  /// machine.
+  std::vector<int> devices = {};
   CheckpointConfig checkpoint;
   OutputConfig output;
   bool operator==(const RunConfig&) const = default;

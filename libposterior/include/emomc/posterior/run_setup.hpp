@@ -30,6 +30,13 @@ struct RunSetup {
   Backend backend = Backend::cpu;  ///< resolved
   std::unique_ptr<Device> device;
   std::unique_ptr<LikelihoodEngine> engine;
+  /// Of further GPUs in this process, which have chains of their own.
+  struct FurtherDevice {
+    std::unique_ptr<Device> device;
+    std::unique_ptr<LikelihoodEngine> engine;
+  };
+  std::vector<FurtherDevice> further = {};
+  std::string why_one_device;  ///< where the machine has several GPUs and devices was not stated
   /// In the sampler's units, whatever the units in which the priors are stated.
   std::unique_ptr<Target> target;
   double log_prior_offset =

@@ -13,6 +13,8 @@
 
 namespace emomc {
 
+class Communicator;
+
 /// Structure of the covariance of a proposal's Gaussian increments within a block.
 enum class ProposalShape { isotropic, diagonal, dense };
 
@@ -101,6 +103,11 @@ struct RunOptions {
   /// Increasing numbers of draws since the last warm-up at which the handler is asked for a decision.
   std::vector<std::int64_t> decisions = {};
   Tempering tempering = {};
+  /// The ranks over which the chains are spread; nullptr: this one has them all. Every rank calls run_chains
+  /// with an engine of its own, on equal data, and with equal other arguments, and gets the same result.
+  /// Draws do not depend on the number of ranks, where their processors, GPUs and compilers are equal. All
+  /// ranks' handlers are called; the answers of rank 0's count.
+  Communicator* ranks = nullptr;
 };
 
 using device::DrawStatistics;
@@ -214,9 +221,9 @@ struct RunResult {
 /// Runs the chains of `plans` from `starts` (num_chains x target.dim(), host memory, constrained parameters
 /// in the sampler's units) or from `resume`, in which case `starts` is ignored. With tempering, `plans` are
 /// the chains without their rungs, and all rungs of a chain begin at its start. Throws InputError where an
-/// option, plan, proposal or resumed state does not match, MachineError where memory does not suffice,
-/// DensityError where a start has no finite density or where a chain exceeds max_nan_share, and
-/// std::invalid_argument where the target does not match the engine.
+/// option, plan, proposal or resumed state does not match, or where there are more ranks than chains,
+/// MachineError where memory does not suffice, DensityError where a start has no finite density or where a
+/// chain exceeds max_nan_share, and std::invalid_argument where the target does not match the engine.
 RunResult run_chains(LikelihoodEngine& engine, const Target& target, const ProposalSpec& proposal,
                      const std::vector<ChainPlan>& plans, const RunOptions& options,
                      std::span<const double> starts, DrawHandler& handler,

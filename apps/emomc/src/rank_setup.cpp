@@ -1,0 +1,91 @@
+#include "rank_setup.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/posterior/run_identity.hpp"
+#include "emomc/posterior/run_reader.hpp"
+#include "emomc/posterior/spread_chains.hpp"
+#include "ranks.hpp"
+#include "signals.hpp"
+
+namespace emomc::app {
+namespace {
+
+class Nobody final : public DrawHandler {
+ public:
+  void on_draws(const DrawBatch&) override {}
+};
+
+std::string text_of_first(const std::string& own) {
+  const std::size_t size = from_first(world(), own.size());
+  std::string text = own;
+  text.resize(size);
+  world().broadcast(text.data(), size);
+  return text;
+}
+
+}  // namespace
+
+bool agree_on_resuming(bool resumes) {
+  settle();
+  return from_first(world(), resumes);
+}
+
+RunConfig config_of_rank(RunConfig config) {
+  if (!is_several()) return config;
+  config.threads = threads_of_rank(config.threads);
+  std::vector<int> devices = config.devices;
+  if (devices.empty())
+    for (const CudaDeviceInfo& device : list_cuda_devices()) devices.push_back(device.index);
+  if (!devices.empty())
+    config.devices = {devices[static_cast<std::size_t>(world().rank_of_host()) % devices.size()]};
+  return config;
+}
+
+void refuse_other_ranks(const RunConfig& config, const RunSetup& setup) {
+  if (!is_several()) return;
+  settle();
+  const std::string engine = arithmetic_text(config, setup) + ", proposal " + setup.proposal.kind + ' ' +
+                             name_of_shape(setup.proposal.shape);
+  const std::string engine_of_first = text_of_first(engine),
+                    data_of_first = text_of_first(setup.loaded.fingerprint.sha256);
+  if (engine != engine_of_first)
+    throw InputError("this rank computes with " + engine + ", and rank 0 with " + engine_of_first +
+                     "; draws would depend on the number of ranks; use equal machines, or --backend cpu");
+  if (setup.loaded.fingerprint.sha256 != data_of_first)
+    throw InputError("this rank reads other data than rank 0; all ranks need the same files");
+  settle();
+}
+
+RunSetup set_up_rank(const RunConfig& config, bool resumes) {
+  const int chains = config.sampler.chains * config.sampler.tempering.rungs;
+  if (chains < world().size())
+    throw InputError("sampler.chains: " + std::to_string(chains) + " chains cannot be spread over " +
+                     std::to_string(world().size()) + " ranks; allowed here: at most " +
+                     std::to_string(chains) + " ranks");
+  const RunConfig own = config_of_rank(config);
+  RunSetup setup = set_up(own, nullptr, resumes ? kept_proposal(own.output.directory) : std::nullopt);
+  if (is_several()) setup.options.ranks = &world();
+  refuse_other_ranks(own, setup);
+  return setup;
+}
+
+std::vector<double> starts_of_first(std::vector<double> starts) {
+  settle();
+  starts.resize(from_first(world(), starts.size()));
+  world().broadcast(starts.data(), starts.size() * sizeof(double));
+  return starts;
+}
+
+int follow_run(RunSetup& setup, std::span<const Target> targets, std::span<const double> starts,
+               const SamplerState* resume) {
+  enter(RankPhase::sampling);
+  stop_on_signals();
+  Nobody nobody;
+  run_spread_chains(setup, targets, starts, nobody, resume);
+  return code_of_first();
+}
+
+}  // namespace emomc::app

@@ -1,0 +1,27 @@
+// What the ranks of a run prepare together. Each call is collective, and every rank makes them in this order.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "emomc/posterior/run_setup.hpp"
+
+namespace emomc::app {
+
+/// Whether the run goes on from a checkpoint, as rank 0 knows.
+bool agree_on_resuming(bool resumes);
+/// set_up() for this rank: its own device and processors. Throws InputError where ranks have other data or
+/// compute with another engine than rank 0, since draws would then depend on the number of ranks.
+RunSetup set_up_rank(const RunConfig& config, bool resumes);
+/// The configuration of this rank: of the GPUs and processors of its machine, those that are its own.
+RunConfig config_of_rank(RunConfig config);
+/// The second half of set_up_rank(), for a set-up that was made otherwise.
+void refuse_other_ranks(const RunConfig& config, const RunSetup& setup);
+/// The starts that rank 0 has found, on every rank.
+std::vector<double> starts_of_first(std::vector<double> starts);
+
+/// Samples with the other ranks, writes nothing, and returns the exit code of rank 0.
+int follow_run(RunSetup& setup, std::span<const Target> targets, std::span<const double> starts,
+               const SamplerState* resume);
+
+}  // namespace emomc::app

@@ -1,0 +1,65 @@
+#include "emomc/posterior/spread_chains.hpp"
+
+#include <exception>
+#include <thread>
+
+#include "emomc/core/communicator.hpp"
+
+namespace emomc {
+namespace {
+
+class Nobody final : public DrawHandler {
+ public:
+  void on_draws(const DrawBatch&) override {}
+};
+
+bool is_of_a_peer(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const PeerError&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+}  // namespace
+
+RunResult run_spread_chains(RunSetup& setup, std::span<const Target> targets, std::span<const double> starts,
+                            DrawHandler& handler, const SamplerState* resume) {
+  const auto run = [&](LikelihoodEngine& engine, DrawHandler& to, Communicator* ranks) {
+    RunOptions options = setup.options;
+    options.ranks = ranks;
+    return run_chains(engine, targets, setup.proposal, setup.plans, options, starts, to, resume);
+  };
+  if (setup.further.empty()) return run(*setup.engine, handler, setup.options.ranks);
+
+  const auto ranks = make_thread_ranks(1 + static_cast<int>(setup.further.size()));
+  std::vector<std::exception_ptr> errors(ranks.size());
+  RunResult result;
+  const auto run_rank = [&](std::size_t r, const auto& work) {
+    try {
+      work();
+    } catch (...) {
+      errors[r] = std::current_exception();
+      ranks[r]->fail(0);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t r = 1; r < ranks.size(); ++r)
+    threads.emplace_back([&, r] {
+      run_rank(r, [&] {
+        Nobody nobody;
+        run(*setup.further[r - 1].engine, nobody, ranks[r].get());
+      });
+    });
+  run_rank(0, [&] { result = run(*setup.engine, handler, ranks[0].get()); });
+  for (std::thread& thread : threads) thread.join();
+  std::exception_ptr first;
+  for (const auto& error : errors)
+    if (error && (!first || (is_of_a_peer(first) && !is_of_a_peer(error)))) first = error;
+  if (first) std::rethrow_exception(first);
+  return result;
+}
+
+}  // namespace emomc

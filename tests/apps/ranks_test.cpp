@@ -1,0 +1,177 @@
+// Runs whose chains are spread over processes, started by mpirun.
+#include <chrono>
+#include <random>
+
+#include "struck_run.hpp"
+
+namespace emomc {
+namespace {
+
+using testing::ProgramResult;
+using testing::StruckRun;
+
+// Processes of a test have fewer processors than ranks, and CI runs as root. Their messages about the ends of
+// processes are left out.
+std::string ranks(int number) {
+  return "env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_orte_execute_quiet=1 mpirun "
+         "--oversubscribe --bind-to none -n " +
+         std::to_string(number);
+}
+
+class Ranks : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::string(EMOMC_HAVE_MPI) != "ON") GTEST_SKIP() << "this build has no MPI";
+    if (std::system("command -v mpirun >/dev/null") != 0) GTEST_SKIP() << "there is no mpirun";
+  }
+  static ProgramResult run(const StruckRun& of, int number, const std::string& more = "") {
+    return of.folder.run("run config.yaml --output run -q " + more, ranks(number));
+  }
+};
+
+const char* const kNuts =
+    "likelihood: {components: 2}\nsampler: {chains: 5, warmup: 40, draws: 20, seed: 7,\n"
+    "  proposal: {kind: nuts}}\n";
+const char* const kTempered =
+    "likelihood: {components: 2}\nsampler: {chains: 2, warmup: 40, draws: 20, seed: 8,\n"
+    "  tempering: {rungs: 3}, proposal: {kind: random_walk}}\noutput: {keep_warmup: true}\n";
+
+TEST_F(Ranks, DrawsAreThoseOfOneProcess) {
+  for (const auto& [config, numbers] : {std::pair{testing::kRandomWalk, std::vector<int>{2, 3}},
+                                        {testing::kEnsemble, {2, 4}},
+                                        {kNuts, {4}},
+                                        {kTempered, {4}}}) {
+    StruckRun of(config);
+    for (const int number : numbers) {
+      const ProgramResult result = run(of, number);
+      ASSERT_EQ(result.exit_code, 0) << result.err;
+      of.expect_the_same_draws(config + std::to_string(number));
+      of.clear();
+    }
+  }
+}
+
+// Chains that are long enough to be struck.
+const char* const kLongWalk =
+    "likelihood: {components: 2}\nsampler: {chains: 6, warmup: 3000, draws: 3000, seed: 4,\n"
+    "  proposal: {kind: random_walk, shape: dense}}\n";
+
+// Kills a random rank at random times, goes on with another number of ranks, and compares the draws.
+void kill_ranks(int kills, bool tell) {
+  std::mt19937_64 random(20261127);
+  StruckRun of(kLongWalk, 50);
+  int killed = 0, finished = 0;
+  double longest = 0;
+  while (killed < kills) {
+    const int number = 2 + static_cast<int>(random() % 3);
+    const int victim = static_cast<int>(random() % static_cast<std::uint64_t>(number));
+    const double after = std::uniform_real_distribution<>(0.2, 2.5)(random);
+    // The victim's parent is mpirun, and its environment has its rank.
+    const std::string line =
+        ranks(number) + " \"$EMOMC\" run config.yaml --output run -q --resume & all=$!; sleep " +
+        std::to_string(after) + "; for p in $(pgrep -P $all); do if tr '\\0' '\\n' < /proc/$p/environ | " +
+        "grep -q '^OMPI_COMM_WORLD_RANK=" + std::to_string(victim) +
+        "$'; then kill -9 $p && echo killed; fi; done; date +%s%N; wait $all; status=$?; date +%s%N; exit "
+        "$status";
+    const ProgramResult result = of.folder.shell("( " + line + " )");
+    std::istringstream said(result.out);
+    std::string word;
+    long long before = 0, end = 0;
+    said >> word;
+    const bool hit = word == "killed";
+    if (hit) said >> before >> end;
+    if (hit && result.exit_code != 0) {
+      ++killed;
+      longest = std::max(longest, static_cast<double>(end - before) * 1e-9);
+      EXPECT_LT(static_cast<double>(end - before) * 1e-9, 30);
+      continue;
+    }
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    of.expect_the_same_draws("killed ranks");
+    of.clear();
+    ++finished;
+  }
+  const ProgramResult last = run(of, 2, "--resume");
+  ASSERT_EQ(last.exit_code, 0) << last.err;
+  of.expect_the_same_draws("killed ranks, at the end");
+  if (tell)
+    std::cout << killed << " kills, " << finished + 1 << " runs compared; the longest end took " << longest
+              << " s\n";
+}
+
+TEST_F(Ranks, AKilledRankEndsAllAndTheRunGoesOnWithOthers) { kill_ranks(3, false); }
+
+class RanksLong : public Ranks {};
+TEST_F(RanksLong, TwoHundredKilledRanks) { kill_ranks(200, true); }
+
+TEST_F(Ranks, ASignalStopsAllAtACheckpoint) {
+  StruckRun of(kLongWalk, 50);
+  const ProgramResult result =
+      of.folder.shell("( " + ranks(2) + " \"$EMOMC\" run config.yaml --output run -q & all=$!; sleep 1.2; " +
+                      "for p in $(pgrep -P $all); do kill -TERM $p; done; wait $all )");
+  if (result.exit_code != 0) {
+    EXPECT_EQ(result.exit_code, 143) << result.err;
+    EXPECT_TRUE(of.folder.exists("run/checkpoint") || !of.folder.exists("run/manifest.json")) << result.err;
+  }
+  const ProgramResult rest = run(of, 3, "--resume");
+  ASSERT_EQ(rest.exit_code, 0) << rest.err;
+  of.expect_the_same_draws("stopped by a signal");
+}
+
+void expect_one_error(const ProgramResult& result, int code, const std::string& words) {
+  EXPECT_EQ(result.exit_code, code) << result.err;
+  const auto at = result.err.find("emomc: error: ");
+  ASSERT_NE(at, std::string::npos) << result.err;
+  EXPECT_EQ(result.err.find("emomc: error: ", at + 1), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
+}
+
+TEST_F(Ranks, MoreRanksThanChainsAreRefusedWithTheNumberThatFits) {
+  StruckRun of(testing::kComponentWise);
+  expect_one_error(run(of, 3), 2, "at most 2 ranks");
+  EXPECT_FALSE(of.folder.exists("run"));
+}
+
+TEST_F(Ranks, AnErrorOfOneRankEndsAllAndNamesTheRank) {
+  StruckRun of(testing::kRandomWalk);
+  of.folder.write("other/data.csv", "x\n1\n2\n4\n");
+  of.folder.write("other/config.yaml", of.folder.read("config.yaml"));
+  const std::string one = " \"$EMOMC\" run config.yaml --output '" + (of.folder / "run").string() + "' -q";
+  const std::string start = ranks(1) + one + " : -n 1 ";
+  expect_one_error(of.folder.shell(start + "--wdir other" + one), 2, "rank 1: this rank reads other data");
+  expect_one_error(of.folder.shell(start + "sh -c 'cd /; exec" + one + "'"), 2, "rank 1: config.yaml");
+  EXPECT_FALSE(of.folder.exists("run/manifest.json"));
+}
+
+TEST_F(Ranks, OtherCommandsAreRefused) {
+  StruckRun of(testing::kComponentWise);
+  expect_one_error(of.folder.run("summary whole", ranks(2)), 2, "summary does not divide its work");
+}
+
+TEST(Job, WritesAScriptThatBashReadsAndThatGoesOn) {
+  StruckRun of(testing::kRandomWalk);
+  const ProgramResult result = of.folder.run(
+      "job config.yaml --nodes 1 --ranks-per-node 3 --set sampler.draws=30 --time 01:00:00 --output job.sh");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::string script = of.folder.read("job.sh");
+  for (const char* words : {"#SBATCH --ntasks-per-node=3", "#SBATCH --requeue", "#SBATCH --signal=TERM@300",
+                            "--set 'sampler.draws=30'", "--resume"})
+    EXPECT_NE(script.find(words), std::string::npos) << words << "\n" << script;
+  // srun and scontrol by stand-ins: a run that was stopped is queued again, with its exit code.
+  of.folder.write("bin/srun", "#!/bin/sh\necho \"$@\" > srun-was\nexit ${END:-0}\n");
+  of.folder.write("bin/scontrol", "#!/bin/sh\necho \"$@\" > scontrol-was\n");
+  ASSERT_EQ(
+      of.folder.shell("chmod +x bin/*; PATH=$PWD/bin:$PATH SLURM_JOB_ID=7 END=143 bash job.sh").exit_code,
+      143);
+  EXPECT_EQ(of.folder.read("scontrol-was"), "requeue 7\n");
+  EXPECT_NE(of.folder.read("srun-was").find("emomc run"), std::string::npos);
+  of.folder.shell("rm scontrol-was");
+  EXPECT_EQ(of.folder.shell("PATH=$PWD/bin:$PATH SLURM_JOB_ID=7 END=2 bash job.sh").exit_code, 2);
+  EXPECT_FALSE(of.folder.exists("scontrol-was"));
+  EXPECT_EQ(of.folder.run("job config.yaml --output job.sh").exit_code, 2);
+  EXPECT_EQ(of.folder.run("job config.yaml --nodes 2 --ranks-per-node 2").exit_code, 2);
+  EXPECT_EQ(of.folder.run("job config.yaml --time 'x; rm y'").exit_code, 2);
+}
+
+}  // namespace
+}  // namespace emomc
