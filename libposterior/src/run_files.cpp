@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "emomc/core/arithmetic.hpp"
+#include "emomc/core/communicator.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
 #include "emomc/posterior/expression_json.hpp"
@@ -238,6 +239,9 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
   m["host"] = host_name();
   m["backend"] = backend_name(setup_.backend);
   m["engine"] = engine_text(config_, setup_);
+  if (const Communicator* ranks = setup_.options.ranks; ranks && ranks->size() > 1)
+    m["ranks"] = {{"number", ranks->size()}, {"kind", ranks->kind()}};
+  if (!setup_.further.empty()) m["devices"] = 1 + setup_.further.size();
   m["seed"] = config_.sampler.seed;
   m["ensemble"] = is_ensemble();
   m["order"] = config_.prior.order;

@@ -18,14 +18,15 @@ std::string ranks(int number) {
          std::to_string(number);
 }
 
+ProgramResult run(const StruckRun& of, int number, const std::string& more = "") {
+  return of.folder.run("run config.yaml --output run -q " + more, ranks(number));
+}
+
 class Ranks : public ::testing::Test {
  protected:
   void SetUp() override {
     if (std::string(EMOMC_HAVE_MPI) != "ON") GTEST_SKIP() << "this build has no MPI";
     if (std::system("command -v mpirun >/dev/null") != 0) GTEST_SKIP() << "there is no mpirun";
-  }
-  static ProgramResult run(const StruckRun& of, int number, const std::string& more = "") {
-    return of.folder.run("run config.yaml --output run -q " + more, ranks(number));
   }
 };
 

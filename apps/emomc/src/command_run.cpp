@@ -75,6 +75,9 @@ class Sampling {
                                              : excerpt(config_.likelihood.expression.log_density.text))
                      : "model: " + setup_.model.name,
                  setup_.target->dim(), setup_.target->dim_unconstrained(), engine_text(config_, setup_));
+    if (is_several())
+      logger->info("{} chains are spread over {} ranks ({})", setup_.plans.size(), world().size(),
+                   world().kind());
     const StartLines about_starts = describe(setup_.starts);  // none where the run goes on
     for (const auto& line : about_starts.said) logger->info(line);
     for (const auto& line : about_starts.warned) logger->warn("warning: {}", line);

@@ -60,7 +60,7 @@ int parse_and_run(int argc, const char* const* argv) {
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::Success& asked_for_help) {
-    status = app.exit(asked_for_help);
+    if (is_first()) status = app.exit(asked_for_help);
   } catch (const CLI::ParseError&) {
     const std::string message = unknown_option(app, arguments);
     if (message.empty()) throw;
