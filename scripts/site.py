@@ -24,7 +24,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^(```|~~~)")
 #: Pages by section, as the site's menu has them; the others follow under "More".
 MENU = {
-    "Start": ["index.md", "getting-started.md", "your-own-likelihood.md", "inspect.md", "glossary.md"],
+    "Start": ["index.md", "getting-started.md", "your-own-likelihood.md", "inspect.md", "clusters.md", "glossary.md"],
     "Emotion": ["emotion.md", "corpora.md", "features.md", "functionals.md", "softmax.md"],
     "Libraries": ["python.md", "python-reference.md", "cpp.md", "r.md"],
     "Reference": ["manual.md", "configuration.md", "chain-format.md", "statistics.md", "proposals.md", "reliability.md"],
