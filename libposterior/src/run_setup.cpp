@@ -151,8 +151,28 @@ std::unique_ptr<Target> make_target(const ModelSpec& model, const PriorSet& prio
 
 namespace {
 
+// Ranks that divide the rows have equal sums only where the same arithmetic makes them.
+void refuse_unequal_ranks(const RunSetup& setup, Communicator* ranks) {
+  if (!ranks || ranks->size() == 1) return;
+  struct Own {
+    Backend backend;
+    std::size_t num_rows;
+  };
+  const Own own{setup.backend, setup.loaded.data.num_rows};
+  const std::vector<std::size_t> one(static_cast<std::size_t>(ranks->size()), 1);
+  for (const Own& other : all_gather<Own>(*ranks, std::span<const Own>(&own, 1), one)) {
+    if (other.backend != own.backend)
+      throw InputError("shard: rows: some ranks have the backend " + backend_name(own.backend) + ", others " +
+                       backend_name(other.backend) + "; set backend");
+    if (other.num_rows != own.num_rows)
+      throw InputError("shard: rows: data.file has " + std::to_string(own.num_rows) +
+                       " rows on some ranks, " + std::to_string(other.num_rows) + " on others");
+  }
+}
+
 /// Data, likelihood, engine and target of a likelihood of the user's own.
-void set_up_expression(const RunConfig& config, const Table* table, Backend backend, RunSetup& setup) {
+void set_up_expression(const RunConfig& config, const Table* table, Backend backend, Communicator* ranks,
+                       RunSetup& setup) {
   LoadedExpression own =
       table ? prepare_expression(*table, config.likelihood.expression, backend, num_chains_of(config))
             : load_expression(config.data, config.likelihood.expression, backend, num_chains_of(config));
@@ -167,11 +187,13 @@ void set_up_expression(const RunConfig& config, const Table* table, Backend back
       std::make_unique<Target>(setup.expression->layout(), config.prior, std::span<const double>());
   setup.device = make_device(setup.backend);
   setup.row_model = std::move(own.model);
+  refuse_unequal_ranks(setup, ranks);
   setup.engine = make_engine(setup.backend, setup.row_model, config.likelihood.precision, setup.loaded.data,
-                             *setup.device, config.threads);
+                             *setup.device, config.threads, ranks);
 }
 
-void set_up_model(const RunConfig& config, const Table* table, Backend backend, RunSetup& setup) {
+void set_up_model(const RunConfig& config, const Table* table, Backend backend, Communicator* ranks,
+                  RunSetup& setup) {
   setup.model = {config.likelihood.model, config.likelihood.components, config.likelihood.covariance};
   setup.loaded = table ? prepare_data(*table, config.data, setup.model) : load_data(config.data, setup.model);
   check_order(config, setup.loaded.table.columns);
@@ -182,15 +204,17 @@ void set_up_model(const RunConfig& config, const Table* table, Backend backend, 
         log_prior_offset(config.prior, model_layout(setup.model, data.dim), setup.loaded.units);
   setup.backend = resolve_backend(backend, setup.model, data, num_chains_of(config));
   setup.device = make_device(setup.backend);
+  refuse_unequal_ranks(setup, ranks);
   setup.engine = make_engine(setup.backend, setup.model, config.likelihood.precision, data, *setup.device,
-                             config.threads);
+                             config.threads, ranks);
 }
 
-void set_up_likelihood(const RunConfig& config, const Table* table, Backend backend, RunSetup& setup) {
+void set_up_likelihood(const RunConfig& config, const Table* table, Backend backend, Communicator* ranks,
+                       RunSetup& setup) {
   if (config.likelihood.is_expression())
-    set_up_expression(config, table, backend, setup);
+    set_up_expression(config, table, backend, ranks, setup);
   else
-    set_up_model(config, table, backend, setup);
+    set_up_model(config, table, backend, ranks, setup);
 }
 
 }  // namespace
@@ -205,15 +229,17 @@ std::string why_no_gradient(const RunSetup& setup) {
          "; backend: cpu has gradients";
 }
 
-RunSetup set_up(const RunConfig& config, const Table* table, const std::optional<KeptProposal>& kept) {
+RunSetup set_up(const RunConfig& config, const Table* table, const std::optional<KeptProposal>& kept,
+                Communicator* ranks) {
   RunSetup setup;
-  set_up_likelihood(config, table, config.backend, setup);
+  if (config.shard == Shard::chains) ranks = nullptr;
+  set_up_likelihood(config, table, config.backend, ranks, setup);
   const std::string& kind = kept ? kept->kind : config.sampler.proposal.kind;
   const bool needs_gradient = kind != kAutomatic && proposal_use(kind).gradient;
   if (config.backend == Backend::automatic && needs_gradient && setup.backend == Backend::cuda &&
       !setup.engine->capabilities().gradient) {
     setup = {};
-    set_up_likelihood(config, table, Backend::cpu, setup);
+    set_up_likelihood(config, table, Backend::cpu, ranks, setup);
   }
   refuse_too_many_chains(config, setup);
   ProposalChoice choice = choose_proposal(config, setup, kept);

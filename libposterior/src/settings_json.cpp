@@ -82,7 +82,8 @@ void append_lines(const ordered_json& json, const std::string& name, std::string
 }  // namespace
 
 ordered_json settings_json(const RunConfig& config) {
-  const auto& [data, likelihood, prior, order_column, sampler, backend, threads, checkpoint, output] = config;
+  const auto& [data, likelihood, prior, order_column, sampler, backend, shard, threads, checkpoint, output] =
+      config;
   return {{"data", {{"columns", data.columns}, {"standardize", data.standardize}}},
           {"likelihood", json_of(likelihood)},
           {"prior", json_of(prior)},
