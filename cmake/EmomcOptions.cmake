@@ -4,6 +4,8 @@ set(EMOMC_CUDA "auto" CACHE STRING "Build the CUDA engine: auto, on or off")
 set_property(CACHE EMOMC_CUDA PROPERTY STRINGS auto on off)
 set(EMOMC_MPI "auto" CACHE STRING "Build the program for several processes with MPI: auto, on or off")
 set_property(CACHE EMOMC_MPI PROPERTY STRINGS auto on off)
+set(EMOMC_NCCL "auto" CACHE STRING "Build for several GPUs of a host with NCCL, which is loaded when it is needed: auto, on or off")
+set_property(CACHE EMOMC_NCCL PROPERTY STRINGS auto on off)
 set(EMOMC_PYTHON "auto" CACHE STRING "Build the Python module: auto, on or off")
 set_property(CACHE EMOMC_PYTHON PROPERTY STRINGS auto on off)
 set(EMOMC_GLUE_FLAGS "" CACHE STRING

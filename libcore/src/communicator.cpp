@@ -46,10 +46,14 @@ class Meeting {
     if (failed_ < 0) failed_ = rank;
     all_here_.notify_all();
   }
+  bool has_failed() const {
+    const std::lock_guard lock(mutex_);
+    return failed_ >= 0;
+  }
   int size() const { return size_; }
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable all_here_;
   int size_, num_here_ = 0, failed_ = -1;
   std::uint64_t round_ = 0;
@@ -78,6 +82,7 @@ class ThreadRank final : public Communicator {
     meeting_->come(rank_, data);
   }
   void fail(int) noexcept override { meeting_->fail(rank_); }
+  bool has_failed() const noexcept override { return meeting_->has_failed(); }
 
  private:
   std::shared_ptr<Meeting> meeting_;

@@ -7,8 +7,10 @@
 #include "cpu_gradients.hpp"
 #include "cpu_kernel.hpp"
 #include "cpu_work.hpp"
+#include "emomc/core/rank_gather.hpp"
 #include "emomc/core/thread_pool.hpp"
 #include "engine_factories.hpp"
+#include "row_share.hpp"
 #include "tree_sum.hpp"
 
 namespace emomc {
@@ -55,16 +57,21 @@ template <class Real>
 class CpuEngine final : public LikelihoodEngine {
  public:
   CpuEngine(std::shared_ptr<const RowModel> model, std::unique_ptr<TileArithmetic<Real>> arithmetic,
-            const DataSet& data, Device& device, int num_threads)
+            const DataSet& data, Device& device, int num_threads, Communicator* ranks)
       : model_(std::move(model)),
         arithmetic_(std::move(arithmetic)),
         device_(device),
-        data_(tile_data<Real>(data)),
-        segments_(data.segments),
+        share_(make_share(*arithmetic_, data, ranks)),
+        segments_(share_ ? share_->own_segments() : data.segments),
+        data_(tile_data<Real>(data, segments_)),
         num_rows_(data.num_rows),
         pool_(num_threads),
         parts_(data_.tiles, data_.segment_first_tile, pool_, arithmetic_->chains_at_once()),
-        gradients_(*arithmetic_, data_, segments_, pool_) {}
+        gradients_(*arithmetic_, data_, segments_, pool_) {
+    if (!share_) return;
+    devices_ = connect_devices(device, share_->ranks());
+    segment_sums_ = std::make_unique<SharedSegmentSums>(*share_);
+  }
 
   std::string name() const override { return "cpu"; }
   const ParameterLayout& layout() const override { return model_->layout(); }
@@ -83,6 +90,7 @@ class CpuEngine final : public LikelihoodEngine {
     plan.work_bytes =
         chains.size() * (static_cast<std::size_t>(num_coefficients()) * sizeof(Real) + sizeof(double)) +
         num_tiles * TileParts::kBytesPerTile;
+    if (share_) plan.work_bytes += chains.size() * bytes_of_records(chains);
     if (caches == ComponentCaches::on)
       plan.cache_bytes = num_tiles * kTileRows * 2 * static_cast<std::size_t>(num_kept()) * sizeof(Real);
     return plan;
@@ -93,6 +101,13 @@ class CpuEngine final : public LikelihoodEngine {
     gradients_.set_chains(parts_.chain_segments());
     const std::size_t n = chains.size();
     reserve(n);
+    if (share_) {
+      nodes_ = RowNodes(*share_, parts_.chain_segments());
+      const auto num_ranks = static_cast<std::size_t>(share_->num_ranks());
+      records_.assign(num_ranks * n * nodes_.width(), 0);
+      gather_ = std::make_unique<RankGather>(
+          devices_, std::vector<std::size_t>(num_ranks, nodes_.width() * sizeof(double)), n);
+    }
     cache_ = {};
     if (caches == ComponentCaches::off || num_kept() == 0) return;
     cache_.num_kept = num_kept();
@@ -107,6 +122,10 @@ class CpuEngine final : public LikelihoodEngine {
     cache_.copy.assign(n * static_cast<std::size_t>(num_kept()), 0);
   }
 
+  void allocate_gradients() override {
+    if (share_ && capabilities().gradient) gradients_.share(*share_, nodes_, devices_);
+  }
+
   void evaluate(EnsembleView candidate, ActiveSet active) override {
     prepare(candidate.theta, candidate.ld, active);
     parts_.choose(active);
@@ -119,6 +138,7 @@ class CpuEngine final : public LikelihoodEngine {
   void evaluate_with_gradient(EnsembleView candidate, GradientView gradient, ActiveSet active) override {
     if (!capabilities().gradient)
       return LikelihoodEngine::evaluate_with_gradient(candidate, gradient, active);
+    if (share_ && !gradients_.is_shared()) throw std::logic_error("cpu: allocate_gradients() comes first");
     prepare(candidate.theta, candidate.ld, active);
     gradients_.evaluate({coefficients_.data(), static_cast<std::size_t>(num_coefficients()), common_.data()},
                         candidate, gradient, active);
@@ -180,6 +200,12 @@ class CpuEngine final : public LikelihoodEngine {
             arithmetic_->partial_sums(coefficients_.data(), tile_values(t), data_.tiles[t].num_rows, sums);
         tile_sums[t] = tile_sum(sums, count);
       });
+      if (share_) {
+        segment_sums_->gather(tile_sums.data(), tile_sums.size(), 1, out);
+        for (std::size_t s = 0; s < segments_.size(); ++s, ++out)
+          *out = arithmetic_->log_likelihood(*out, share_->segments()[s].num_rows, common);
+        continue;
+      }
       for (std::size_t s = 0; s < segments_.size(); ++s) {
         const auto first = static_cast<std::size_t>(data_.segment_first_tile[s]);
         const auto count = static_cast<std::size_t>(data_.segment_first_tile[s + 1]) - first;
@@ -198,9 +224,23 @@ class CpuEngine final : public LikelihoodEngine {
       for (int i = 0; i < tile.num_rows; ++i)
         out[tile.first_row + static_cast<std::size_t>(i)] = arithmetic_->log_density(rows[i], common);
     });
+    if (share_) share_->gather_rows(out);
   }
 
  private:
+  // A rank has whole blocks of gradients.
+  static std::unique_ptr<RowShare> make_share(const TileArithmetic<Real>& arithmetic, const DataSet& data,
+                                              Communicator* ranks) {
+    if (!ranks || ranks->size() == 1) return nullptr;
+    const bool has_blocks = arithmetic.num_gradient_sums() > 0;
+    return std::make_unique<RowShare>(*ranks, data.segments, [has_blocks](int num_tiles) {
+      return has_blocks ? static_cast<int>(tiles_of_gradient_block(static_cast<std::size_t>(num_tiles))) : 1;
+    });
+  }
+  std::size_t bytes_of_records(const std::vector<ChainPlan>& chains) const {
+    return RowNodes(*share_, chain_segments(chains, num_segments())).width() *
+           static_cast<std::size_t>(share_->num_ranks()) * sizeof(double);
+  }
   int num_kept() const { return arithmetic_->num_kept(); }
   int num_coefficients() const { return arithmetic_->num_coefficients(); }
   std::size_t tiles_of(const std::vector<int>& segments) const {
@@ -284,12 +324,30 @@ class CpuEngine final : public LikelihoodEngine {
   }
 
   void finish(double* log_likelihood, ActiveSet active) {
+    if (share_) return finish_shared(log_likelihood, active);
     for (int i = 0; i < active.count; ++i) {
       const std::size_t chain = chain_of(active, i), slot = static_cast<std::size_t>(i);
       std::size_t rows = 0;
       for (const int segment : parts_.chain_segments()[chain])
         rows += segments_[static_cast<std::size_t>(segment)].num_rows;
       log_likelihood[chain] = arithmetic_->log_likelihood(parts_.sum_of(slot), rows, common_[slot]);
+    }
+  }
+
+  void finish_shared(double* log_likelihood, ActiveSet active) {
+    const auto count = static_cast<std::size_t>(active.count);
+    const std::size_t width = nodes_.width(), of_rank = count * width;
+    double* const own = records_.data() + static_cast<std::size_t>(share_->rank()) * of_rank;
+    for (std::size_t slot = 0; slot < count; ++slot)
+      RowNodes::sum_own(nodes_.of_chain(chain_of(active, static_cast<int>(slot))),
+                        parts_.tile_sums_of(slot).data(), own + slot * width);
+    gather_->enqueue(records_.data(), count);
+    for (std::size_t slot = 0; slot < count; ++slot) {
+      const std::size_t chain = chain_of(active, static_cast<int>(slot));
+      const RowNodes::List& list = nodes_.of_chain(chain);
+      log_likelihood[chain] = arithmetic_->log_likelihood(
+          RowNodes::sum_of(list, records_.data() + slot * width, of_rank, numbers_), list.num_rows,
+          common_[slot]);
     }
   }
 
@@ -303,9 +361,10 @@ class CpuEngine final : public LikelihoodEngine {
   std::shared_ptr<const RowModel> model_;
   std::unique_ptr<TileArithmetic<Real>> arithmetic_;
   Device& device_;
+  std::unique_ptr<RowShare> share_;  ///< null: all rows are here
+  std::vector<Segment> segments_;    ///< the rows that are here
   TiledData<Real> data_;
-  std::vector<Segment> segments_;
-  std::size_t num_rows_;
+  std::size_t num_rows_;  ///< of all ranks
   ThreadPool pool_;
   TileParts parts_;
   CpuGradients<Real> gradients_;
@@ -314,20 +373,27 @@ class CpuEngine final : public LikelihoodEngine {
   std::vector<std::vector<double>> scratch_, rows_;  ///< per thread
   std::vector<std::vector<const Real*>> kept_;       ///< per thread
   KeptNumbers<Real> cache_;
+  // Where rows are divided over ranks.
+  std::shared_ptr<DeviceRanks> devices_;
+  std::unique_ptr<SharedSegmentSums> segment_sums_;
+  RowNodes nodes_;
+  std::vector<double> records_, numbers_;  ///< records_: [rank][slot][nodes_.width()]
+  std::unique_ptr<RankGather> gather_;
 };
 
 }  // namespace
 
 std::unique_ptr<LikelihoodEngine> make_cpu_engine(std::shared_ptr<const RowModel> model, Precision precision,
-                                                  const DataSet& data, Device& device, int num_threads) {
+                                                  const DataSet& data, Device& device, int num_threads,
+                                                  Communicator* ranks) {
   if (precision == Precision::mixed) {
     auto arithmetic = model->float32();
     return std::make_unique<CpuEngine<float>>(std::move(model), std::move(arithmetic), data, device,
-                                              num_threads);
+                                              num_threads, ranks);
   }
   auto arithmetic = model->float64();
   return std::make_unique<CpuEngine<double>>(std::move(model), std::move(arithmetic), data, device,
-                                             num_threads);
+                                             num_threads, ranks);
 }
 
 }  // namespace emomc

@@ -7,12 +7,17 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "cpu_kernel.hpp"
+#include "emomc/core/errors.hpp"
+#include "emomc/core/rank_gather.hpp"
 #include "emomc/core/thread_pool.hpp"
 #include "emomc/likelihood/data_set.hpp"
 #include "emomc/likelihood/row_model.hpp"
+#include "row_share.hpp"
 #include "tree_sum.hpp"
 
 namespace emomc {
@@ -25,6 +30,13 @@ struct PreparedSlots {
   const double* common;
 };
 
+/// Blocks of the tiles of a list.
+inline constexpr std::size_t kMostGradientBlocks = 32;
+constexpr std::size_t tiles_of_gradient_block(std::size_t num_tiles) {
+  const std::size_t tiles = (num_tiles + kMostGradientBlocks - 1) / kMostGradientBlocks;
+  return tiles > 1 ? tiles : 1;
+}
+
 template <class Real>
 class CpuGradients {
  public:
@@ -34,6 +46,7 @@ class CpuGradients {
 
   /// Sets the list of segments of each chain.
   void set_chains(const std::vector<std::vector<int>>& chain_segments) {
+    gather_.reset();
     lists_.clear();
     list_of_chain_.clear();
     std::map<std::vector<int>, std::size_t> known;
@@ -44,6 +57,35 @@ class CpuGradients {
     }
   }
 
+  /// After set_chains(), where rows are divided over ranks: allocates what evaluate() gathers. Throws
+  /// InputError for a chain with several segments: blocks of its tiles would not be whole on one rank. The
+  /// arguments must outlive the object.
+  void share(const RowShare& share, const RowNodes& nodes, std::shared_ptr<DeviceRanks> devices) {
+    share_ = &share;
+    nodes_ = &nodes;
+    const auto num_sums = static_cast<std::size_t>(arithmetic_.num_gradient_sums());
+    std::size_t most_blocks = 0;
+    for (const auto& list : nodes.lists()) {
+      if (list.segments.size() > 1)
+        throw InputError("shard: rows: gradients of a chain that reads several segments are not divided");
+      for (int rank = 0; rank < share.num_ranks(); ++rank)
+        most_blocks = std::max(most_blocks, blocks_of_rank(list, rank));
+    }
+    // The lists are in the same order; their tiles are this rank's, their blocks those of all ranks.
+    for (std::size_t l = 0; l < lists_.size(); ++l) {
+      lists_[l].tiles_per_block = tiles_of_gradient_block(nodes.lists()[l].num_tiles);
+      lists_[l].num_blocks = blocks_of_rank(nodes.lists()[l], share.rank());
+    }
+    width_ = nodes.width() + most_blocks * num_sums;
+    records_.assign(static_cast<std::size_t>(share.num_ranks()) * list_of_chain_.size() * width_, 0);
+    gather_ = std::make_unique<RankGather>(
+        std::move(devices),
+        std::vector<std::size_t>(static_cast<std::size_t>(share.num_ranks()), width_ * sizeof(double)),
+        list_of_chain_.size());
+  }
+
+  bool is_shared() const { return gather_ != nullptr; }
+
   void evaluate(const PreparedSlots<Real>& prepared, const EnsembleView& candidate,
                 const GradientView& gradient, ActiveSet active) {
     plan(active);
@@ -52,8 +94,24 @@ class CpuGradients {
       for (std::size_t i = 0; i < items_.size(); ++i) evaluate(i, 0);
     else
       pool_.for_each(items_.size(), evaluate);
+    const auto chain_of = [active](int slot) {
+      return static_cast<std::ptrdiff_t>(active.chains ? active.chains[slot] : slot);
+    };
+    if (gather_) {
+      const auto count = static_cast<std::size_t>(active.count);
+      for (int slot = 0; slot < active.count; ++slot)
+        write_record(static_cast<std::size_t>(slot), static_cast<std::size_t>(chain_of(slot)), count);
+      gather_->enqueue(records_.data(), count);
+      for (int slot = 0; slot < active.count; ++slot) {
+        const std::ptrdiff_t chain = chain_of(slot);
+        finish_shared(static_cast<std::size_t>(slot), static_cast<std::size_t>(chain), count,
+                      prepared.common[slot], candidate.theta + chain * candidate.ld,
+                      candidate.log_likelihood[chain], gradient.gradient + chain * gradient.ld);
+      }
+      return;
+    }
     for (int slot = 0; slot < active.count; ++slot) {
-      const auto chain = static_cast<std::ptrdiff_t>(active.chains ? active.chains[slot] : slot);
+      const std::ptrdiff_t chain = chain_of(slot);
       finish(static_cast<std::size_t>(slot), lists_[list_of_chain_[static_cast<std::size_t>(chain)]],
              prepared.common[slot], candidate.theta + chain * candidate.ld, candidate.log_likelihood[chain],
              gradient.gradient + chain * gradient.ld);
@@ -61,7 +119,7 @@ class CpuGradients {
   }
 
  private:
-  static constexpr std::size_t kMostBlocks = 32, kMostChains = 16;
+  static constexpr std::size_t kMostChains = 16;
   /// Rows times sums: below it other threads would take longer to notice the work than to do it.
   static constexpr std::size_t kWorkForThreads = 16'000;
 
@@ -87,7 +145,7 @@ class CpuGradients {
       list.num_rows += segments_[s].num_rows;
     }
     const std::size_t n = list.tiles.size();
-    list.tiles_per_block = std::max<std::size_t>(1, (n + kMostBlocks - 1) / kMostBlocks);
+    list.tiles_per_block = tiles_of_gradient_block(n);
     list.num_blocks = (n + list.tiles_per_block - 1) / list.tiles_per_block;
     return list;
   }
@@ -169,6 +227,40 @@ class CpuGradients {
     arithmetic_.gradient_of(theta, total_.data(), list.num_rows, gradient);
   }
 
+  // Blocks of a rank's tiles of a list.
+  std::size_t blocks_of_rank(const RowNodes::List& list, int rank) const {
+    if (list.segments.empty()) return 0;
+    const auto tiles =
+        static_cast<std::size_t>(share_->tiles_of(rank, static_cast<std::size_t>(list.segments[0])).size());
+    const std::size_t each = tiles_of_gradient_block(list.num_tiles);
+    return (tiles + each - 1) / each;
+  }
+  double* record(int rank, std::size_t slot, std::size_t count) {
+    return records_.data() + (static_cast<std::size_t>(rank) * count + slot) * width_;
+  }
+  void write_record(std::size_t slot, std::size_t chain, std::size_t count) {
+    const RowNodes::List& list = nodes_->of_chain(chain);
+    double* const own = record(share_->rank(), slot, count);
+    RowNodes::sum_own(list, tile_sums_.data() + first_tile_sum_[slot], own);
+    const std::size_t num_sums =
+        blocks_of_rank(list, share_->rank()) * static_cast<std::size_t>(arithmetic_.num_gradient_sums());
+    std::copy_n(sums_.data() + first_sum_[slot], num_sums, own + nodes_->width());
+  }
+  void finish_shared(std::size_t slot, std::size_t chain, std::size_t count, double common,
+                     const double* theta, double& log_likelihood, double* gradient) {
+    const RowNodes::List& list = nodes_->of_chain(chain);
+    log_likelihood = arithmetic_.log_likelihood(
+        RowNodes::sum_of(list, record(0, slot, count), count * width_, by_segment_), list.num_rows, common);
+    const auto num_sums = static_cast<std::size_t>(arithmetic_.num_gradient_sums());
+    total_.assign(num_sums, 0);
+    for (int rank = 0; rank < share_->num_ranks(); ++rank) {
+      const double* sums = record(rank, slot, count) + nodes_->width();
+      for (std::size_t block = 0; block < blocks_of_rank(list, rank); ++block, sums += num_sums)
+        for (std::size_t i = 0; i < num_sums; ++i) total_[i] += sums[i];
+    }
+    arithmetic_.gradient_of(theta, total_.data(), list.num_rows, gradient);
+  }
+
   const TileArithmetic<Real>& arithmetic_;
   const TiledData<Real>& data_;
   const std::vector<Segment>& segments_;
@@ -179,6 +271,12 @@ class CpuGradients {
   std::size_t work_ = 0;                                 ///< of the items
   std::vector<std::size_t> first_sum_, first_tile_sum_;  ///< of each slot
   std::vector<double> sums_, tile_sums_, total_, by_segment_;
+  // Where rows are divided over ranks. A record has a rank's nodes and sums of blocks for a slot.
+  const RowShare* share_ = nullptr;
+  const RowNodes* nodes_ = nullptr;
+  std::size_t width_ = 0;
+  std::vector<double> records_;  ///< [rank][slot][width_]
+  std::unique_ptr<RankGather> gather_;
 };
 
 }  // namespace emomc

@@ -119,4 +119,11 @@ double TileParts::sum_of(std::size_t slot) {
   return tree_sum(by_segment_);
 }
 
+std::vector<double>& TileParts::tile_sums_of(std::size_t slot) {
+  by_tile_.clear();
+  for (std::size_t at = first_tile_[slot]; at < first_tile_[slot + 1]; ++at)
+    by_tile_.push_back(tree_sum({sums_.data() + tile_sums_[at].first, tile_sums_[at].count}));
+  return by_tile_;
+}
+
 }  // namespace emomc

@@ -52,6 +52,8 @@ class TileParts {
   std::vector<double>& sums() { return sums_; }
   /// Sum over all rows of the active chain in `slot`.
   double sum_of(std::size_t slot);
+  /// The sum of each of its tiles; valid until the next call.
+  std::vector<double>& tile_sums_of(std::size_t slot);
 
  private:
   // Range in sums_ of one tile of a chain.

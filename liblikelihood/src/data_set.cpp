@@ -6,11 +6,16 @@ namespace emomc {
 
 template <class Real>
 TiledData<Real> tile_data(const DataSet& data) {
+  return tile_data<Real>(data, data.segments);
+}
+
+template <class Real>
+TiledData<Real> tile_data(const DataSet& data, const std::vector<Segment>& segments) {
   TiledData<Real> tiled;
   tiled.dim = data.dim;
   tiled.segment_first_tile.push_back(0);
-  for (std::size_t s = 0; s < data.segments.size(); ++s) {
-    const Segment& segment = data.segments[s];
+  for (std::size_t s = 0; s < segments.size(); ++s) {
+    const Segment& segment = segments[s];
     for (std::size_t row = 0; row < segment.num_rows; row += kTileRows)
       tiled.tiles.push_back({segment.first_row + row,
                              static_cast<int>(std::min<std::size_t>(kTileRows, segment.num_rows - row)),
@@ -29,5 +34,7 @@ TiledData<Real> tile_data(const DataSet& data) {
 
 template TiledData<float> tile_data<float>(const DataSet&);
 template TiledData<double> tile_data<double>(const DataSet&);
+template TiledData<float> tile_data<float>(const DataSet&, const std::vector<Segment>&);
+template TiledData<double> tile_data<double>(const DataSet&, const std::vector<Segment>&);
 
 }  // namespace emomc

@@ -1,4 +1,5 @@
-// One factory for each backend; engines.cpp chooses among them.
+// One factory for each backend; engines.cpp chooses among them. `ranks`: over which rows are divided; null:
+// all rows are here.
 #pragma once
 
 #include <memory>
@@ -11,14 +12,17 @@ namespace emomc {
 std::unique_ptr<LikelihoodEngine> make_reference_engine(std::shared_ptr<const RowModel> model,
                                                         const DataSet& data, Device& device);
 std::unique_ptr<LikelihoodEngine> make_cpu_engine(std::shared_ptr<const RowModel> model, Precision precision,
-                                                  const DataSet& data, Device& device, int num_threads);
+                                                  const DataSet& data, Device& device, int num_threads,
+                                                  Communicator* ranks);
 /// With kernels that are compiled at run time. Throws InputError in a build without CUDA (src/no_cuda).
 std::unique_ptr<LikelihoodEngine> make_cuda_engine(const std::shared_ptr<const RowModel>& model,
-                                                   Precision precision, const DataSet& data, Device& device);
+                                                   Precision precision, const DataSet& data, Device& device,
+                                                   Communicator* ranks);
 /// With kernels for any sizes that are compiled ahead of time. Throws InputError in a build without CUDA.
 template <class Model>
 std::unique_ptr<LikelihoodEngine> make_mixture_cuda_engine(const Model& model, Precision precision,
-                                                           const DataSet& data, Device& device);
+                                                           const DataSet& data, Device& device,
+                                                           Communicator* ranks);
 
 /// Parameter blocks of `model` with their sizes filled in.
 template <class Model>

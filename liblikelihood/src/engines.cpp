@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cpu_kernel.hpp"
+#include "emomc/core/communicator.hpp"
 #include "emomc/core/errors.hpp"
 #include "engine_factories.hpp"
 #include "mixture_model.hpp"
@@ -53,17 +54,21 @@ std::string cpu_simd_name() { return simd_target_name(); }
 
 std::unique_ptr<LikelihoodEngine> make_engine(Backend backend, std::shared_ptr<const RowModel> model,
                                               Precision precision, const DataSet& data, Device& device,
-                                              int num_threads) {
+                                              int num_threads, Communicator* ranks) {
   if (data.dim != model->num_columns())
     throw InputError("the data have " + std::to_string(data.dim) + " columns; the likelihood takes " +
                      std::to_string(model->num_columns()));
   switch (backend) {
     case Backend::reference:
+      if (ranks && ranks->size() > 1)
+        throw InputError(
+            "shard: rows: the backend reference adds rows one after the other, which several ranks "
+            "cannot do at a time; choose cpu or cuda");
       return make_reference_engine(std::move(model), data, device);
     case Backend::cpu:
-      return make_cpu_engine(std::move(model), precision, data, device, num_threads);
+      return make_cpu_engine(std::move(model), precision, data, device, num_threads, ranks);
     case Backend::cuda:
-      return make_cuda_engine(model, precision, data, device);
+      return make_cuda_engine(model, precision, data, device, ranks);
     case Backend::automatic:
       break;
   }
@@ -71,12 +76,13 @@ std::unique_ptr<LikelihoodEngine> make_engine(Backend backend, std::shared_ptr<c
 }
 
 std::unique_ptr<LikelihoodEngine> make_engine(Backend backend, const ModelSpec& spec, Precision precision,
-                                              const DataSet& data, Device& device, int num_threads) {
+                                              const DataSet& data, Device& device, int num_threads,
+                                              Communicator* ranks) {
   return with_model(spec, data.dim, [&](const auto& model) -> std::unique_ptr<LikelihoodEngine> {
-    if (backend == Backend::cuda) return make_mixture_cuda_engine(model, precision, data, device);
+    if (backend == Backend::cuda) return make_mixture_cuda_engine(model, precision, data, device, ranks);
     using Model = std::remove_cvref_t<decltype(model)>;
     return make_engine(backend, std::make_shared<MixtureModel<Model>>(model), precision, data, device,
-                       num_threads);
+                       num_threads, ranks);
   });
 }
 

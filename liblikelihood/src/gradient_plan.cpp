@@ -37,23 +37,33 @@ int gradient_chains_of_block(const DeviceLikelihood& likelihood, const GradientS
 }
 
 KernelSource gradient_source(const DeviceLikelihood& likelihood, const GradientCode& code, int num_chains,
-                             bool uniform, bool finishes) {
+                             bool uniform, GradientStage stage) {
   const int chains = gradient_chains_of_block(likelihood, code.sizes, num_chains, uniform);
   // Columns that do not fit the registers are read once for more chains.
   const bool streams = likelihood.sizes.num_columns * bytes_of_real(likelihood) > 48;
   const int together =
       likelihood.sums_products ? std::gcd(chains, (streams ? 2 : 1) * device::kGradientChainsTogether) : 1;
-  KernelSource source{
-      likelihood.code.headers,
-      std::string("emomc::device::") + (finishes ? "gradient_finish_kernel" : "gradient_kernel") +
-          "<emomc::device::GradientConfig<" + likelihood.code.type + ", " + likelihood.real + ", " +
-          std::to_string(chains) + ", " + std::to_string(together) + (uniform ? ", true>>" : ", false>>"),
-      {},
-      likelihood.code.sources};
+  KernelSource source{likelihood.code.headers,
+                      std::string("emomc::device::") +
+                          (stage == GradientStage::rows     ? "gradient_kernel"
+                           : stage == GradientStage::finish ? "gradient_finish_kernel"
+                                                            : "gradient_shares_kernel") +
+                          "<emomc::device::GradientConfig<" + likelihood.code.type + ", " + likelihood.real +
+                          ", " + std::to_string(chains) + ", " + std::to_string(together) +
+                          (uniform ? ", true>>" : ", false>>"),
+                      {},
+                      likelihood.code.sources};
   source.headers.push_back(code.header);
-  source.headers.push_back(finishes ? "emomc/device/gradient_finish_kernel.cuh"
-                                    : "emomc/device/gradient_kernel.cuh");
+  source.headers.push_back(stage == GradientStage::rows ? "emomc/device/gradient_kernel.cuh"
+                                                        : "emomc/device/gradient_finish_kernel.cuh");
   return source;
+}
+
+int gradient_tiles_of_group(const DeviceLikelihood& likelihood, const GradientSizes& sizes, int num_tiles) {
+  const int rows_of_part = 32 * device::kGradientWarps *
+                           device::gradient_rows_of_thread(bytes_of_real(likelihood), sizes.num_numbers);
+  const int parts = device::kTileRows / rows_of_part;
+  return std::max(1, device::gradient_parts_of_group(num_tiles * parts) / parts);
 }
 
 bool gradient_fits(const DeviceLikelihood& likelihood, const GradientCode& code, std::size_t most_shared) {

@@ -27,9 +27,14 @@ std::size_t gradient_shared_bytes(const DeviceLikelihood& likelihood, const devi
                                   int chains, int parts = device::kMostGradientParts);
 std::size_t gradient_finish_bytes(const device::GradientSizes& sizes);
 
-/// The kernel that goes through rows, or the one that finishes an evaluation.
+/// What a kernel does: it goes through rows; it finishes an evaluation; it goes on with the sums of another
+/// rank.
+enum class GradientStage { rows, finish, shares };
 KernelSource gradient_source(const DeviceLikelihood& likelihood, const GradientCode& code, int num_chains,
-                             bool uniform, bool finishes);
+                             bool uniform, GradientStage stage);
+/// Tiles of a whole number of groups, in a segment of `num_tiles`.
+int gradient_tiles_of_group(const DeviceLikelihood& likelihood, const device::GradientSizes& sizes,
+                            int num_tiles);
 /// Whether there is a gradient and a block of the GPU has room for a chain; `most_shared`: bytes of dynamic
 /// shared memory that a block may have.
 bool gradient_fits(const DeviceLikelihood& likelihood, const GradientCode& code, std::size_t most_shared);

@@ -195,17 +195,21 @@ void add_further_devices(const RunConfig& config, RunSetup& setup, std::size_t n
   }
   std::vector<int> devices = devices_of(config);
   if (devices.size() == 1) return;
+  const bool spreads_chains =
+      config.shard == Shard::chains && !proposal_use(setup.proposal.kind).other_chains;
   std::string why_not;
-  if (proposal_use(setup.proposal.kind).other_chains)
+  if (config.shard == Shard::rows)
+    why_not =
+        "shard: rows divides the rows among processes (mpirun -n " + std::to_string(devices.size()) + ")";
+  else if (proposal_use(setup.proposal.kind).other_chains)
     why_not = "proposal " + setup.proposal.kind + " moves chains by the state of others at every step";
   else if (devices.size() > num_chains)
     why_not = counted(num_chains, "chain") + " cannot be spread over " + counted(devices.size(), "GPU");
   if (!why_not.empty() && is_stated)
     throw InputError("devices: " + why_not + "; allowed here: " +
-                     (devices.size() > num_chains ? std::to_string(num_chains) + " or fewer" : "one GPU"));
+                     (spreads_chains ? std::to_string(num_chains) + " or fewer" : "one GPU"));
   if (!why_not.empty()) {
-    devices.resize(devices.size() > num_chains && !proposal_use(setup.proposal.kind).other_chains ? num_chains
-                                                                                                  : 1);
+    devices.resize(spreads_chains ? num_chains : 1);
     setup.why_one_device = why_not;
   }
   for (std::size_t i = 1; i < devices.size(); ++i) {
@@ -220,7 +224,8 @@ void add_further_devices(const RunConfig& config, RunSetup& setup, std::size_t n
 }
 
 /// Data, likelihood, engine and target of a likelihood of the user's own.
-void set_up_expression(const RunConfig& config, const Table* table, Backend backend, RunSetup& setup) {
+void set_up_expression(const RunConfig& config, const Table* table, Backend backend, Communicator* ranks,
+                       RunSetup& setup) {
   LoadedExpression own =
       table ? prepare_expression(*table, config.likelihood.expression, backend, num_chains_of(config))
             : load_expression(config.data, config.likelihood.expression, backend, num_chains_of(config));
@@ -236,10 +241,11 @@ void set_up_expression(const RunConfig& config, const Table* table, Backend back
   setup.device = first_device(config, setup.backend);
   setup.row_model = std::move(own.model);
   setup.engine = make_engine(setup.backend, setup.row_model, config.likelihood.precision, setup.loaded.data,
-                             *setup.device, config.threads);
+                             *setup.device, config.threads, ranks);
 }
 
-void set_up_model(const RunConfig& config, const Table* table, Backend backend, RunSetup& setup) {
+void set_up_model(const RunConfig& config, const Table* table, Backend backend, Communicator* ranks,
+                  RunSetup& setup) {
   setup.model = {config.likelihood.model, config.likelihood.components, config.likelihood.covariance};
   setup.loaded = table ? prepare_data(*table, config.data, setup.model) : load_data(config.data, setup.model);
   check_order(config, setup.loaded.table.columns);
@@ -251,14 +257,15 @@ void set_up_model(const RunConfig& config, const Table* table, Backend backend, 
   setup.backend = resolve_backend(backend, setup.model, data, num_chains_of(config));
   setup.device = first_device(config, setup.backend);
   setup.engine = make_engine(setup.backend, setup.model, config.likelihood.precision, data, *setup.device,
-                             config.threads);
+                             config.threads, ranks);
 }
 
-void set_up_likelihood(const RunConfig& config, const Table* table, Backend backend, RunSetup& setup) {
+void set_up_likelihood(const RunConfig& config, const Table* table, Backend backend, Communicator* ranks,
+                       RunSetup& setup) {
   if (config.likelihood.is_expression())
-    set_up_expression(config, table, backend, setup);
+    set_up_expression(config, table, backend, ranks, setup);
   else
-    set_up_model(config, table, backend, setup);
+    set_up_model(config, table, backend, ranks, setup);
 }
 
 }  // namespace
@@ -273,15 +280,18 @@ std::string why_no_gradient(const RunSetup& setup) {
          "; backend: cpu has gradients";
 }
 
-RunSetup set_up(const RunConfig& config, const Table* table, const std::optional<KeptProposal>& kept) {
+RunSetup set_up(const RunConfig& config, const Table* table, const std::optional<KeptProposal>& kept,
+                Communicator* ranks) {
   RunSetup setup;
-  set_up_likelihood(config, table, config.backend, setup);
+  Communicator* const given_ranks = ranks;
+  if (config.shard == Shard::chains) ranks = nullptr;
+  set_up_likelihood(config, table, config.backend, ranks, setup);
   const std::string& kind = kept ? kept->kind : config.sampler.proposal.kind;
   const bool needs_gradient = kind != kAutomatic && proposal_use(kind).gradient;
   if (config.backend == Backend::automatic && needs_gradient && setup.backend == Backend::cuda &&
       !setup.engine->capabilities().gradient) {
     setup = {};
-    set_up_likelihood(config, table, Backend::cpu, setup);
+    set_up_likelihood(config, table, Backend::cpu, ranks, setup);
   }
   refuse_too_many_chains(config, setup);
   ProposalChoice choice = choose_proposal(config, setup, kept);
@@ -310,7 +320,9 @@ RunSetup set_up(const RunConfig& config, const Table* table, const std::optional
   setup.options.keep_warmup = config.output.keep_warmup;
   setup.options.state_every = config.checkpoint.steps;
   setup.options.caches = caches_that_fit(*setup.engine, *setup.target, setup.proposal, all, setup.memory);
-  add_further_devices(config, setup, all.size());
+  setup.options.ranks = given_ranks;
+  setup.options.ranks_have_rows = ranks != nullptr;
+  if (!given_ranks) add_further_devices(config, setup, all.size());
   return setup;
 }
 

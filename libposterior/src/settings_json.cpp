@@ -82,7 +82,7 @@ void append_lines(const ordered_json& json, const std::string& name, std::string
 }  // namespace
 
 ordered_json settings_json(const RunConfig& config) {
-  const auto& [data, likelihood, prior, order_column, sampler, backend, threads, devices, checkpoint,
+  const auto& [data, likelihood, prior, order_column, sampler, backend, shard, threads, devices, checkpoint,
                output] = config;
   return {{"data", {{"columns", data.columns}, {"standardize", data.standardize}}},
           {"likelihood", json_of(likelihood)},

@@ -37,7 +37,7 @@ ChainRunner::ChainRunner(LikelihoodEngine& engine, std::span<const Target> targe
       handler_(handler),
       blocks_(plan_blocks(traits_of_kind(proposal.kind), proposal.shape, target_)),
       share_(options.ranks ? *options.ranks : single_rank(), plans.size(),
-             proposal_use(proposal.kind).other_chains),
+             proposal_use(proposal.kind).other_chains, options.ranks_have_rows),
       own_plans_(share_.mine(plans)),
       caches_(usable_caches()),
       record_(plan_record(target_, plans.size())),
@@ -51,7 +51,7 @@ ChainRunner::ChainRunner(LikelihoodEngine& engine, std::span<const Target> targe
   refuse_too_much(engine.device(), targets, proposal, own_plans_);
   ensemble_ = std::make_unique<Ensemble>(
       engine.device(), targets, blocks_, own_plans_, num_groups(plans), options.seed, record_,
-      share_.all_evolve() ? share_.evaluated() : RankRange{0, own_plans_.size()});
+      share_.gathers_likelihoods() ? share_.evaluated() : RankRange{0, own_plans_.size()});
   current_gather_ = log_likelihood_gather();
   if (options.tempering.is_on()) {
     std::vector<std::uint64_t> ids;
@@ -80,7 +80,7 @@ ChainRunner::ChainRunner(LikelihoodEngine& engine, std::span<const Target> targe
 }
 
 std::unique_ptr<RankGather> ChainRunner::log_likelihood_gather() const {
-  if (share_.is_whole() || !share_.all_evolve()) return nullptr;
+  if (!share_.gathers_likelihoods()) return nullptr;
   return std::make_unique<RankGather>(engine_.device(), share_.ranks(), share_.counts(sizeof(double)));
 }
 
@@ -181,7 +181,7 @@ RunResult ChainRunner::run() {
 
 ComponentCaches ChainRunner::usable_caches() const {
   return options_.caches == ComponentCaches::on && engine_.capabilities().components &&
-                 blocks_.uses_component_caches() && (share_.is_whole() || !share_.all_evolve())
+                 blocks_.uses_component_caches() && !share_.gathers_likelihoods()
              ? ComponentCaches::on
              : ComponentCaches::off;
 }

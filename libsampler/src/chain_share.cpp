@@ -8,12 +8,12 @@
 
 namespace emomc {
 
-ChainShare::ChainShare(Communicator& ranks, std::size_t num_chains, bool all_evolve)
+ChainShare::ChainShare(Communicator& ranks, std::size_t num_chains, bool all_evolve, bool have_rows)
     : ranks_(ranks),
       num_chains_(num_chains),
-      all_evolve_(all_evolve),
-      range_(range_of_rank(num_chains, ranks.rank(), ranks.size())) {
-  if (num_chains < static_cast<std::size_t>(ranks.size()))
+      all_evolve_(all_evolve || have_rows),
+      range_(have_rows ? RankRange{0, num_chains} : range_of_rank(num_chains, ranks.rank(), ranks.size())) {
+  if (!have_rows && num_chains < static_cast<std::size_t>(ranks.size()))
     throw InputError("sampler.chains: " + std::to_string(num_chains) + " chains cannot be spread over " +
                      std::to_string(ranks.size()) + " ranks; allowed here: at most " +
                      std::to_string(num_chains) + " ranks");

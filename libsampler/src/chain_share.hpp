@@ -13,15 +13,16 @@ namespace emomc {
 /// Every rank knows the points and counts of all chains where the host needs them, and decides the same from
 /// them: adaptation, exchanges and errors are functions of what was gathered. Each rank runs a contiguous
 /// range of chains. Where chains move by the state of others (`all_evolve`), each rank runs the moves of all
-/// chains and evaluates the likelihood of its own range, which is gathered after each evaluation.
+/// chains and evaluates the likelihood of its own range, which is gathered after each evaluation. Where the
+/// engine divides rows among the ranks (`have_rows`), each rank runs all chains and nothing is gathered here.
 class ChainShare {
  public:
   /// Throws InputError where there are fewer chains than ranks.
-  ChainShare(Communicator& ranks, std::size_t num_chains, bool all_evolve);
+  ChainShare(Communicator& ranks, std::size_t num_chains, bool all_evolve, bool have_rows);
 
   Communicator& ranks() const { return ranks_; }
-  bool is_whole() const { return ranks_.size() == 1; }
-  bool all_evolve() const { return all_evolve_; }
+  /// Whether log likelihoods are gathered after each evaluation.
+  bool gathers_likelihoods() const { return runs_all() && range_.size() < num_chains_; }
   /// The range whose likelihood this rank evaluates.
   const RankRange& evaluated() const { return range_; }
   /// The plans of the chains that this rank runs.
@@ -53,7 +54,7 @@ class ChainShare {
   std::vector<std::size_t> counts(std::size_t per_chain) const;
 
  private:
-  bool runs_all() const { return is_whole() || all_evolve_; }
+  bool runs_all() const { return ranks_.size() == 1 || all_evolve_; }
   RankRange range_of(int rank) const { return range_of_rank(num_chains_, rank, ranks_.size()); }
   // rows x chains x width values, of own chains and of all.
   struct Field {

@@ -22,10 +22,10 @@ void expect_compiles(const DeviceLikelihood& likelihood, const GradientCode& cod
   constexpr int kMostSpilled = 200;
   for (int chains : {1, 64})
     for (bool uniform : {true, false})
-      for (bool finishes : {false, true}) {
+      for (const auto stage : {GradientStage::rows, GradientStage::finish, GradientStage::shares}) {
         if (!uniform && chains > 1) continue;
-        if (finishes && chains > 1) continue;  // the code is the same
-        const KernelSource source = gradient_source(likelihood, code, chains, uniform, finishes);
+        if (stage != GradientStage::rows && chains > 1) continue;  // the code is the same
+        const KernelSource source = gradient_source(likelihood, code, chains, uniform, stage);
         SCOPED_TRACE(source.kernel);
         const KernelCode kernel = compile_kernel(source, "sm_90", false);
         EXPECT_LE(kernel.spilled, kMostSpilled);

@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <exception>
+#include <optional>
+#include <thread>
 #include <vector>
 
+#include "emomc/core/communicator.hpp"
 #include "emomc/device/random.hpp"
 #include "emomc/likelihood/mixture_start.hpp"
 #include "emomc/likelihood/model_info.hpp"
@@ -56,8 +61,12 @@ double time_per_repetition(double seconds, F repeat) {
 
 enum class Wanted { value, value_and_gradient };
 
+constexpr int kPerGraph = 16;  // evaluations
+
+// `repetitions`: of the graph; otherwise until bench.seconds have passed.
 double seconds_per_evaluation(LikelihoodEngine& engine, const std::vector<double>& theta,
-                              const BenchCase& bench, Wanted wanted = Wanted::value) {
+                              const BenchCase& bench, Wanted wanted = Wanted::value,
+                              std::optional<long> repetitions = std::nullopt) {
   Device& device = engine.device();
   const auto dim = static_cast<int>(theta.size());
   std::vector<double> all;
@@ -67,7 +76,6 @@ double seconds_per_evaluation(LikelihoodEngine& engine, const std::vector<double
   points.upload(all);
   const EnsembleView view{bench.chains, dim, dim, points.data(), values.data()};
   if (wanted == Wanted::value_and_gradient) engine.allocate_gradients();
-  constexpr int kPerGraph = 16;
   const auto graph = device.capture([&] {
     for (int i = 0; i < kPerGraph; ++i)
       if (wanted == Wanted::value)
@@ -75,10 +83,19 @@ double seconds_per_evaluation(LikelihoodEngine& engine, const std::vector<double
       else
         engine.evaluate_with_gradient(view, {gradients.data(), dim}, {nullptr, bench.chains});
   });
-  const double seconds = time_per_repetition(bench.seconds, [&](long n) {
+  const auto repeat = [&](long n) {
     for (long i = 0; i < n; ++i) device.launch(*graph);
     device.synchronize();
-  });
+  };
+  double seconds = 0;
+  if (repetitions) {
+    repeat(1);
+    const auto begin = Clock::now();
+    repeat(*repetitions);
+    seconds = seconds_since(begin) / static_cast<double>(*repetitions);
+  } else {
+    seconds = time_per_repetition(bench.seconds, repeat);
+  }
   return seconds / kPerGraph / bench.chains;
 }
 
@@ -231,6 +248,85 @@ BenchResult measure(BenchCase& bench, const RunConfig& config) {
     result.microseconds_per_gradient =
         1e6 * seconds_per_evaluation(*engine, theta, bench, Wanted::value_and_gradient);
   return result;
+}
+
+namespace {
+
+SharedRowsResult measure_shared_rows(const BenchCase& bench, const ModelSpec& model,
+                                     const std::vector<double>& theta, const DataSet& data, int num_ranks) {
+  const auto n = static_cast<std::size_t>(num_ranks);
+  const int processors =
+      bench.threads > 0 ? bench.threads : static_cast<int>(std::thread::hardware_concurrency());
+  const int threads = std::max(1, processors / num_ranks);
+  const Wanted wanted = bench.gradient ? Wanted::value_and_gradient : Wanted::value;
+  std::vector<ChainPlan> plans;
+  for (int c = 0; c < bench.chains; ++c) plans.push_back({static_cast<std::uint64_t>(c), {0}, 1.0, 0});
+
+  SharedRowsResult result;
+  std::vector<double> alone(n), together(n);
+  std::vector<std::exception_ptr> thrown(n);
+  auto ranks = make_thread_ranks(num_ranks);
+  const auto work = [&](std::size_t r) {
+    const int rank = static_cast<int>(r);
+    const auto device = bench.backend == Backend::cuda ? make_cuda_device(rank) : make_device(bench.backend);
+    const auto seconds_of = [&](const DataSet& rows, Communicator* over, std::optional<long> repetitions) {
+      const auto engine = make_engine(bench.backend, model, bench.precision, rows, *device, threads, over);
+      engine->allocate(plans, ComponentCaches::off);
+      return seconds_per_evaluation(*engine, theta, bench, wanted, repetitions);
+    };
+    {
+      const RankRange own = range_of_rank(data.num_rows, rank, num_ranks);
+      const auto dim = static_cast<std::ptrdiff_t>(data.dim);
+      alone[r] = seconds_of(DataSet::single_segment(
+                                data.dim, {data.values.begin() + static_cast<std::ptrdiff_t>(own.first) * dim,
+                                           data.values.begin() + static_cast<std::ptrdiff_t>(own.end) * dim}),
+                            nullptr, std::nullopt);
+    }
+    // All ranks do the same number of evaluations.
+    const double each = alone[r] * kPerGraph * bench.chains;
+    const long repetitions = from_first(*ranks[r], static_cast<long>(std::ceil(bench.seconds / each)));
+    together[r] = seconds_of(data, ranks[r].get(), repetitions);
+    if (r > 0) return;
+    result.device = bench.backend == Backend::cuda ? device->description() : "SIMD " + cpu_simd_name();
+    result.way = num_ranks > 1 && bench.backend == Backend::cuda ? "NCCL" : "";
+  };
+  std::vector<std::thread> workers;
+  for (std::size_t r = 0; r < n; ++r)
+    workers.emplace_back([&, r] {
+      try {
+        work(r);
+      } catch (...) {
+        thrown[r] = std::current_exception();
+        ranks[r]->fail(1);
+      }
+    });
+  for (auto& worker : workers) worker.join();
+  // A rank that failed of itself says more than those that have waited for it.
+  for (const bool of_itself : {true, false})
+    for (const auto& error : thrown) {
+      if (!error) continue;
+      try {
+        std::rethrow_exception(error);
+      } catch (const PeerError&) {
+        if (!of_itself) throw;
+      }
+    }
+  const double slowest = *std::max_element(together.begin(), together.end());
+  result.microseconds_per_evaluation = 1e6 * slowest;
+  result.communication =
+      num_ranks == 1 ? 0 : std::max(0.0, 1 - *std::max_element(alone.begin(), alone.end()) / slowest);
+  return result;
+}
+
+}  // namespace
+
+std::vector<SharedRowsResult> measure_shared_rows(const BenchCase& bench, const std::vector<int>& num_ranks) {
+  const ModelSpec model{bench.model, bench.components, bench.covariance};
+  const std::vector<double> theta = parameters_of(bench, model);
+  const DataSet data = simulated_data(bench, model, theta);
+  std::vector<SharedRowsResult> results;
+  for (const int ranks : num_ranks) results.push_back(measure_shared_rows(bench, model, theta, data, ranks));
+  return results;
 }
 
 }  // namespace emomc::app

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "emomc/likelihood/engines.hpp"
 #include "emomc/posterior/run_config.hpp"
@@ -40,5 +41,18 @@ BenchResult measure(BenchCase& bench, const RunConfig& config);
 
 /// Simulates data from a mixture and repeats evaluations and steps until `seconds` have passed.
 BenchResult measure(const BenchCase& bench);
+
+/// Evaluations where rows are divided over ranks, which are threads of this process, each with a GPU of its
+/// own or with an equal part of the processor's threads.
+struct SharedRowsResult {
+  double microseconds_per_evaluation =
+      0;  ///< of one parameter vector, or of a gradient where that is asked for
+  /// Of that, what an engine with a rank's number of rows takes less: nodes, their gather, waiting for other
+  /// ranks.
+  double communication = 0;
+  std::string device, way;  ///< as DeviceRanks::way(); empty with one rank
+};
+/// For each of these numbers of ranks, on the same simulated data.
+std::vector<SharedRowsResult> measure_shared_rows(const BenchCase& bench, const std::vector<int>& num_ranks);
 
 }  // namespace emomc::app

@@ -31,6 +31,7 @@ struct Options {
   double seconds = 0.3;
   std::string kernels = step_kernels_names().front();
   bool gradient = false, json = false;
+  std::vector<int> ranks;  ///< over which rows are divided; empty: that is not measured
 };
 
 // Lines are printed as they are measured, so that their columns have fixed widths, together below 80.
@@ -172,6 +173,77 @@ void bench_config(const Options& options) {
   if (options.json) std::cout << results.dump(1) << '\n';
 }
 
+/// Evaluations with rows divided over ranks.
+void bench_shared_rows(Options options) {
+  const ModelInfo& model = model_info(options.model, options.covariance);
+  if (model.fixed_dim) options.dim = model.fixed_dim;
+  if (model.fixed_components) options.components = model.fixed_components;
+  if (options.methods.size() > 1)
+    throw InputError("--ranks measures one method; --method " + options.methods[0]);
+  const std::string method = !options.methods.empty()      ? options.methods[0]
+                             : list_cuda_devices().empty() ? "cpu"
+                                                           : "cuda";
+  if (method == "reference") throw InputError("--ranks: the method reference does not divide rows");
+  const auto num_gpus = static_cast<int>(list_cuda_devices().size());
+  for (const int ranks : options.ranks)
+    if (method == "cuda" && ranks > num_gpus)
+      throw InputError("--ranks: " + std::to_string(ranks) + " ranks want a GPU each; this machine has " +
+                       std::to_string(num_gpus));
+  auto results = nlohmann::ordered_json::array();
+  if (!options.json)
+    print_line(fmt::format("{:<6} {:>10} {:>3} {:>3} {:>6} {:>9} {:>5} {:>13} {:>9}", "method", "n", "dim",
+                           "K", "chains", "precision", "ranks",
+                           options.gradient ? "us/gradient" : "us/evaluation", "of it comm."));
+  for (const std::size_t rows : options.rows)
+    for (const int chains : options.chains) {
+      BenchCase one;
+      one.backend = backend_of_name(method);
+      one.precision = options.precision == "mixed" ? Precision::mixed : Precision::float64;
+      one.rows = rows;
+      one.dim = options.dim;
+      one.components = options.components;
+      one.chains = chains;
+      one.threads = options.threads;
+      one.seconds = options.seconds;
+      one.model = options.model;
+      one.covariance = options.covariance;
+      one.gradient = options.gradient;
+      const std::vector<SharedRowsResult> measured = measure_shared_rows(one, options.ranks);
+      for (std::size_t i = 0; i < measured.size(); ++i) {
+        const SharedRowsResult& result = measured[i];
+        const int ranks = options.ranks[i];
+        if (options.json) {
+          results.push_back({{"method", method},
+                             {"model", options.model},
+                             {"n", rows},
+                             {"dim", options.dim},
+                             {"components", options.components},
+                             {"covariance", options.covariance},
+                             {"chains", chains},
+                             {"precision", options.precision},
+                             {"gradient", options.gradient},
+                             {"ranks", ranks},
+                             {"microseconds", result.microseconds_per_evaluation},
+                             {"communication", result.communication},
+                             {"device", result.device},
+                             {"way", result.way}});
+          continue;
+        }
+        print_line(fmt::format("{:<6} {:>10} {:>3} {:>3} {:>6} {:>9} {:>5} {:>13.4g} {:>9.1f} %", method,
+                               rows, options.dim, options.components, chains, options.precision, ranks,
+                               result.microseconds_per_evaluation, 100 * result.communication));
+        std::fflush(stdout);
+      }
+    }
+  if (options.json)
+    std::cout << results.dump(1) << '\n';
+  else
+    fmt::print(
+        "Rows divided over ranks. Per parameter vector, per chain. Communication: what an engine with a "
+        "rank's "
+        "number of rows takes less.\n");
+}
+
 // "; NAME has one column" for each such model.
 std::string notes_of_one_column() {
   std::string text;
@@ -228,11 +300,20 @@ void add_bench(CLI::App& app, int&) {
       ->capture_default_str();
   command->add_flag("--gradient", options->gradient,
                     "Evaluations without and with gradients in place of steps");
+  command
+      ->add_option(
+          "--ranks", options->ranks,
+          "Evaluations with the rows divided over so many ranks: threads, each with a GPU of its own or "
+          "its part of the processors; and the share of communication")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 64));
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("Example: emomc bench --method cpu --rows 10000,1000000 --chains 1,4");
   add_code_options(*command);
   command->callback([options] {
-    if (options->config.empty())
+    if (!options->ranks.empty())
+      bench_shared_rows(*options);
+    else if (options->config.empty())
       bench(*options);
     else
       bench_config(*options);

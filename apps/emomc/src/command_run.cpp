@@ -50,7 +50,8 @@ class Sampling {
         files_(config, setup_, options.verbosity(), identity_) {
     allow_open_files(setup_.plans.size() * static_cast<std::size_t>(config.sampler.tempering.rungs));
     if (!claim_.checkpoint()) {
-      precision_ = measure_mixed_precision(config, setup_, starts_, options.verbosity());
+      if (config.shard == Shard::chains || !is_several())
+        precision_ = measure_mixed_precision(config, setup_, starts_, options.verbosity());
       files_.set_precision(to_json(precision_));
       return;
     }
@@ -171,7 +172,10 @@ int follow(const RunConfig& config) {
   RunSetup setup = set_up_rank(config, resumes);
   std::optional<Checkpoint> checkpoint;
   if (resumes) checkpoint = read_checkpoint(config.output.directory / "checkpoint");
-  const std::vector<double> starts = starts_of_first({});
+  std::vector<double> starts;
+  // The engine's rows are on all ranks, which evaluate the density together.
+  if (config.shard == Shard::rows && !resumes) starts = find_starts(config, setup);
+  starts = starts_of_first(std::move(starts));
   settle();
   return follow_run(setup, {setup.target.get(), 1}, starts, checkpoint ? &checkpoint->state : nullptr);
 }

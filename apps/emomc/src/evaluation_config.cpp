@@ -30,8 +30,10 @@ bool is_section_of_evaluation(const std::string& name) {
 }
 
 bool is_data_key(const std::string& name) { return name.starts_with("data."); }
-// Only the chains of one posterior are tempered.
-bool is_tempering_key(const std::string& name) { return name.starts_with("sampler.tempering."); }
+// Only the chains of one posterior are tempered, or have their rows divided.
+bool is_run_key(const std::string& name) {
+  return name.starts_with("sampler.tempering.") || name == "shard" || name == "devices";
+}
 
 // Keys that only evaluations of mixtures use.
 bool is_mixture_key(const std::string& name) {
@@ -98,10 +100,15 @@ YamlNode run_sections(const YamlNode& root) {
 }
 
 void refuse_unknown(const YamlNode& root) {
+  if (const YamlNode* devices = find_value(root, "devices"))
+    YamlValue(*devices, "devices")
+        .refuse("only emomc run uses several GPUs; evaluate and train use the first one");
+  if (const YamlNode* shard = find_value(root, "shard"))
+    YamlValue(*shard, "shard").refuse("only emomc run divides rows; evaluate and train work in one process");
   std::vector<std::string> names;
   for (const EvaluationKey& key : evaluation_keys()) names.push_back(key.name);
   for (const ConfigKey& key : config_keys())
-    if (key.read != nullptr && !is_data_key(key.name) && !is_tempering_key(key.name) &&
+    if (key.read != nullptr && !is_data_key(key.name) && !is_run_key(key.name) &&
         key.used_by != ConfigKey::Users::expressions)
       names.push_back(key.name);
   refuse_unknown_keys(root, names);
@@ -277,7 +284,7 @@ std::vector<WrittenKey> all_keys(const EvaluationConfig& config) {
     const bool is_of_frames =
         key.models.empty() || std::any_of(key.models.begin(), key.models.end(),
                                           [](const ModelInfo* model) { return is_mixture(*model); });
-    const bool never = is_data_key(key.name) || is_tempering_key(key.name) ||
+    const bool never = is_data_key(key.name) || is_run_key(key.name) ||
                        key.name.starts_with("sampler.until.") || key.name == "sampler.superchains" ||
                        key.name == "sampler.init_tries" || key.name == "output.pointwise" || !is_of_frames ||
                        key.used_by == ConfigKey::Users::expressions;

@@ -61,13 +61,13 @@ void refuse_other_ranks(const RunConfig& config, const RunSetup& setup) {
 
 RunSetup set_up_rank(const RunConfig& config, bool resumes) {
   const int chains = config.sampler.chains * config.sampler.tempering.rungs;
-  if (chains < world().size())
+  if (config.shard == Shard::chains && chains < world().size())
     throw InputError("sampler.chains: " + std::to_string(chains) + " chains cannot be spread over " +
                      std::to_string(world().size()) + " ranks; allowed here: at most " +
-                     std::to_string(chains) + " ranks");
+                     std::to_string(chains) + " ranks, or shard: rows");
   const RunConfig own = config_of_rank(config);
-  RunSetup setup = set_up(own, nullptr, resumes ? kept_proposal(own.output.directory) : std::nullopt);
-  if (is_several()) setup.options.ranks = &world();
+  RunSetup setup = set_up(own, nullptr, resumes ? kept_proposal(own.output.directory) : std::nullopt,
+                          is_several() ? &world() : nullptr);
   refuse_other_ranks(own, setup);
   return setup;
 }

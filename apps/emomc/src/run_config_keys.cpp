@@ -94,6 +94,12 @@ void read_backend(const YamlValue& value, RunConfig& config) {
 
 std::string write_backend(const RunConfig& config) { return backend_name(config.backend); }
 
+void read_shard(const YamlValue& value, RunConfig& config) {
+  config.shard = choose(value, {"chains", "rows"}) == "rows" ? Shard::rows : Shard::chains;
+}
+
+std::string write_shard(const RunConfig& config) { return config.shard == Shard::rows ? "rows" : "chains"; }
+
 void read_header(const YamlValue& value, RunConfig& config) {
   const bool is_auto = value.node().kind == YamlNode::Kind::scalar && value.node().scalar == "auto";
   if (value.node().kind != YamlNode::Kind::scalar) value.refuse_type("auto, true or false");
@@ -357,6 +363,8 @@ std::string write_devices(const RunConfig& config) {
 std::vector<ConfigKey> program_keys() {
   return {
       {"backend", "auto (by the amount of work) | reference | cpu | cuda", read_backend, write_backend},
+      {"shard", "what several GPUs or processes divide: chains | rows, for data that outgrow one of them",
+       read_shard, write_shard},
       {"threads", "0: all; up to 4096",
        [](const YamlValue& v, RunConfig& c) { c.threads = static_cast<int>(v.integer(0, 4096)); },
        [](const RunConfig& c) { return std::to_string(c.threads); }},

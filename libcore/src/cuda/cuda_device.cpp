@@ -4,9 +4,12 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <utility>
 
+#include "../device_ranks.hpp"
 #include "cuda_graphs.hpp"
 #include "emomc/core/cuda_check.hpp"
+#include "emomc/core/current_device.hpp"
 #include "emomc/core/execution.hpp"
 
 namespace emomc {
@@ -20,14 +23,15 @@ struct CudaEvent final : Event {
   }
 };
 
-class CudaDevice final : public Device {
+class CudaDevice final : public Device, public DeviceOfRank {
  public:
-  explicit CudaDevice(int index) {
-    EMOMC_CUDA_CHECK(cudaSetDevice(index));
+  explicit CudaDevice(int index) : index_(index) {
+    use();
     EMOMC_CUDA_CHECK(cudaGetDeviceProperties(&properties_, index));
     EMOMC_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
   }
   ~CudaDevice() override {
+    cudaSetDevice(index_);
     if (stream_) cudaStreamDestroy(stream_);
   }
 
@@ -35,12 +39,14 @@ class CudaDevice final : public Device {
   std::string description() const override { return properties_.name; }
   Stream stream() const override { return stream_; }
   std::size_t free_bytes() const override {
+    use();
     std::size_t free = 0, total = 0;
     EMOMC_CUDA_CHECK(cudaMemGetInfo(&free, &total));
     return free;
   }
 
   void* allocate(std::size_t bytes) override {
+    use();
     void* memory = nullptr;
     const cudaError_t status = cudaMalloc(&memory, bytes);
     if (status == cudaErrorMemoryAllocation) {
@@ -54,49 +60,78 @@ class CudaDevice final : public Device {
     EMOMC_CUDA_CHECK(cudaStreamSynchronize(stream_));
     return memory;
   }
-  void release(void* memory) noexcept override { cudaFree(memory); }
+  void release(void* memory) noexcept override {
+    cudaSetDevice(index_);
+    cudaFree(memory);
+  }
   void* allocate_host(std::size_t bytes) override {
+    use();
     void* memory = nullptr;
     EMOMC_CUDA_CHECK(cudaMallocHost(&memory, bytes));
     return memory;
   }
-  void release_host(void* memory) noexcept override { cudaFreeHost(memory); }
+  void release_host(void* memory) noexcept override {
+    cudaSetDevice(index_);
+    cudaFreeHost(memory);
+  }
 
   void copy(void* to, const void* from, std::size_t bytes) override {
+    use();
     EMOMC_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_));
   }
 
   std::unique_ptr<Graph> capture(const std::function<void()>& enqueue) override {
+    use();
     return std::make_unique<CudaGraph>(RecordedWork(stream_, enqueue));
   }
   std::unique_ptr<Graph> capture_while(const std::function<void()>& body, Flags flags,
                                        RepeatedBy by) override {
+    use();
     // The sanitizer does not follow kernels into the bodies of conditional nodes (scripts/test-gpu.sh).
-    if (by == RepeatedBy::device && std::getenv("EMOMC_TEST_HOST_LOOPS") == nullptr)
+    if (by == RepeatedBy::device && !repeats_by_host_ && std::getenv("EMOMC_TEST_HOST_LOOPS") == nullptr)
       if (auto graph = repeated_by_device(stream_, body, flags)) return graph;
     return std::make_unique<RepeatedGraph>(*this, body, flags);
   }
-  void launch(Graph& graph) override { static_cast<CudaGraph&>(graph).launch(stream_); }
+  void launch(Graph& graph) override {
+    use();
+    static_cast<CudaGraph&>(graph).launch(stream_);
+  }
   void call(const std::function<void()>& function) override {
+    use();
     const std::lock_guard lock(calls_mutex_);
     Call& call = calls_.try_emplace(&function, Call{this, &function}).first->second;
     EMOMC_CUDA_CHECK(cudaLaunchHostFunc(stream_, run_call, &call));
   }
 
-  std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(); }
+  std::unique_ptr<Event> make_event() override {
+    use();
+    return std::make_unique<CudaEvent>();
+  }
   void record(Event& event) override {
+    use();
     EMOMC_CUDA_CHECK(cudaEventRecord(static_cast<CudaEvent&>(event).handle, stream_));
   }
   void wait(Event& event) override {
+    use();
     EMOMC_CUDA_CHECK(cudaEventSynchronize(static_cast<CudaEvent&>(event).handle));
     rethrow();
   }
   void synchronize() override {
+    use();
     EMOMC_CUDA_CHECK(cudaStreamSynchronize(stream_));
     rethrow();
   }
 
+  void repeat_by_host() noexcept override { repeats_by_host_ = true; }
+  void fail(std::exception_ptr thrown) noexcept override {
+    const std::lock_guard lock(calls_mutex_);
+    if (!thrown_) thrown_ = std::move(thrown);
+  }
+
  private:
+  /// Makes the GPU the current device of the calling thread, whatever others have made it.
+  void use() const { EMOMC_CUDA_CHECK(cudaSetDevice(index_)); }
+
   struct Call {
     CudaDevice* device;
     const std::function<void()>* function;
@@ -110,8 +145,7 @@ class CudaDevice final : public Device {
     try {
       (*call.function)();
     } catch (...) {
-      const std::lock_guard lock(call.device->calls_mutex_);
-      call.device->thrown_ = std::current_exception();
+      call.device->fail(std::current_exception());
     }
   }
   void rethrow() {
@@ -119,14 +153,27 @@ class CudaDevice final : public Device {
     if (thrown_) std::rethrow_exception(thrown_);
   }
 
+  int index_;
   cudaDeviceProp properties_{};
   cudaStream_t stream_ = nullptr;
+  bool repeats_by_host_ = false;
   std::mutex calls_mutex_;
   std::map<const std::function<void()>*, Call> calls_;  ///< what the driver is given a pointer to
   std::exception_ptr thrown_;                           ///< by a function of call()
 };
 
 }  // namespace
+
+std::string name_among_gpus(Device& device) {
+  if (device.kind() != DeviceKind::cuda) return {};
+  constexpr int kLongest = 32;
+  char name[kLongest] = {};
+  int index = 0;
+  use_device_of(device.stream());
+  EMOMC_CUDA_CHECK(cudaGetDevice(&index));
+  EMOMC_CUDA_CHECK(cudaDeviceGetPCIBusId(name, kLongest, index));
+  return name;
+}
 
 std::vector<CudaDeviceInfo> list_cuda_devices() {
   int count = 0;

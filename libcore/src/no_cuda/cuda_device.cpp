@@ -1,4 +1,5 @@
 // Replaces src/cuda in a build without CUDA.
+#include "../device_ranks.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/execution.hpp"
 
@@ -7,6 +8,8 @@ namespace emomc {
 std::vector<CudaDeviceInfo> list_cuda_devices() { return {}; }
 
 bool built_with_cuda() { return false; }
+
+std::string name_among_gpus(Device&) { return {}; }
 
 std::unique_ptr<Device> make_cuda_device(int) {
   throw InputError(

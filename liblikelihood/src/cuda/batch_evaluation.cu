@@ -52,16 +52,21 @@ KernelSource batch_source(const DeviceLikelihood& likelihood, bool uniform, Batc
 
 std::unique_ptr<BatchEvaluation> BatchEvaluation::make(const DeviceLikelihood& likelihood, int num_chains,
                                                        const device::ChainWorkView& work, bool component,
-                                                       int num_multiprocessors) {
+                                                       int num_multiprocessors, int most_tiles_of_sum) {
   if (num_chains == 0 || work.max_tiles == 0 || !runtime_compiler_problem().empty()) return nullptr;
   std::unique_ptr<BatchEvaluation> result(
       new BatchEvaluation(likelihood, work, component, num_chains, num_multiprocessors));
   if (result->rows_ == 0) return nullptr;
+  const int parts_of_tile = device::kTileRows / (result->rows_ * device::kBatchThreads);
+  while (1 << result->log2_parts_of_tile_ < parts_of_tile) ++result->log2_parts_of_tile_;
+  while (result->most_log2_run_ > 0 &&
+         1L << result->most_log2_run_ > static_cast<long>(most_tiles_of_sum) * parts_of_tile)
+    --result->most_log2_run_;
   const long parts = result->num_parts_;
   constexpr int kMostChains = 65535;  // a grid has so many groups of them
   if (num_chains > kMostChains || result->coefficient_bytes_ > kMostShared ||
       work.max_segments > device::kBatchGroups ||
-      (parts + device::kBatchRun - 1) / device::kBatchRun > kMostSums)
+      ceil_of_ratio(parts, 1L << result->most_log2_run_) > kMostSums)
     return nullptr;
   if (result->rows_come_ != BatchRows::ahead && parts > kMostSums) return nullptr;
   result->kernel_ = std::make_unique<RuntimeKernel>(batch_source(
@@ -163,7 +168,7 @@ BatchEvaluation::Grid BatchEvaluation::grid(int num_chains) const {
     long blocks = num_parts_;
     if (ahead || groups == 1) blocks = std::clamp(blocks_at_once_ / groups, 1L, blocks);
     const long waves = ceil_of_ratio(blocks * groups, blocks_at_once_);
-    for (int log2_run = 0; log2_run <= (ahead ? device::kBatchLog2Run : 0); ++log2_run) {
+    for (int log2_run = 0; log2_run <= (ahead ? most_log2_run_ : 0); ++log2_run) {
       const long sums = ceil_of_ratio(num_parts_, 1L << log2_run);
       const long parts = ceil_of_ratio(sums, blocks) << log2_run;
       if (sums > kMostSums) continue;
@@ -179,7 +184,7 @@ BatchEvaluation::Grid BatchEvaluation::grid(int num_chains) const {
   return best;
 }
 
-void BatchEvaluation::launch(device::BatchView view, Stream stream) const {
+int BatchEvaluation::launch(device::BatchView view, Stream stream) const {
   const Grid grid = this->grid(view.num_active);
   view.chains_per_block = grid.chains_per_block;
   const auto chains = static_cast<std::size_t>((grid.chains_per_block + chains_at_once_ - 1) /
@@ -201,6 +206,7 @@ void BatchEvaluation::launch(device::BatchView view, Stream stream) const {
                   {dim3(grid.blocks, grid.groups), dim3(device::kBatchThreads),
                    std::max(shared, static_cast<std::size_t>(device::kBatchFinishBytes))},
                   stream, arguments);
+  return log2_parts_of_tile_ - (rows_come_ == BatchRows::ahead ? grid.log2_run : 0);
 }
 
 }  // namespace emomc

@@ -18,12 +18,15 @@ KernelSource batch_source(const DeviceLikelihood& likelihood, bool uniform, devi
 class BatchEvaluation {
  public:
   /// Compiles the kernel, or finds it. Null where NVRTC is missing or the problem is not of its kind; then
-  /// kernels that are compiled ahead of time do the work.
+  /// kernels that are compiled ahead of time do the work. `most_tiles_of_sum`: of which a sum may be, a power
+  /// of two.
   static std::unique_ptr<BatchEvaluation> make(const DeviceLikelihood& likelihood, int num_chains,
                                                const device::ChainWorkView& work, bool component,
-                                               int num_multiprocessors);
+                                               int num_multiprocessors, int most_tiles_of_sum = kAnyTiles);
   /// Enqueues the evaluation of the view's chains, whose coefficients are prepared ahead in the stream.
-  void launch(device::BatchView view, Stream stream) const;
+  /// Returns log2 of the number of sums that it leaves of a tile; negative: a sum is of several tiles.
+  int launch(device::BatchView view, Stream stream) const;
+  static constexpr int kAnyTiles = 1 << 20;
 
  private:
   struct Grid {
@@ -44,6 +47,7 @@ class BatchEvaluation {
   device::BatchRows rows_come_ = device::BatchRows::loaded;
   int bytes_of_real_, bytes_of_row_;
   int num_parts_ = 0;  ///< of a list, at most
+  int log2_parts_of_tile_ = 0, most_log2_run_ = device::kBatchLog2Run;
   int chains_at_once_ = 1, most_chains_ = 1;
   std::size_t coefficient_bytes_;
   std::size_t shared_ahead_ = 0;  ///< dynamic shared memory of a block, where rows come ahead

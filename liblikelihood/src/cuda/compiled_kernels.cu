@@ -2,6 +2,7 @@
 #include "../engine_factories.hpp"
 #include "emomc/core/cuda_launch.cuh"
 #include "emomc/device/mixture_gradient.cuh"
+#include "emomc/device/node_sums.cuh"
 #include "emomc/device/prepare_kernel.cuh"
 #include "emomc/device/tile_kernel.cuh"
 #include "emomc/likelihood/models.hpp"
@@ -64,6 +65,13 @@ class CompiledKernels final : public RowKernels<Real> {
                   dim3(device::kTileThreads), launch.shared_bytes, stream, view, likelihood_, theta, ld);
   }
 
+  void finish_shared(const device::NodeSumsView& view, std::size_t shared_bytes,
+                     Stream stream) const override {
+    launch_kernel("launch of finish_shared_kernel", Overlap::no, device::finish_shared_kernel<L>,
+                  dim3(static_cast<unsigned>(view.active.count)), dim3(device::kNodeThreads), shared_bytes,
+                  stream, view, likelihood_);
+  }
+
   double log_likelihood(double sum, std::size_t num_rows, double common) const override {
     return num_rows == 0 ? 0 : likelihood_.log_likelihood(static_cast<double>(num_rows), common, sum);
   }
@@ -103,7 +111,8 @@ class CompiledKernels final : public RowKernels<Real> {
 };
 
 template <class Model, class Real>
-std::unique_ptr<LikelihoodEngine> make(const Model& model, const DataSet& data, Device& device) {
+std::unique_ptr<LikelihoodEngine> make(const Model& model, const DataSet& data, Device& device,
+                                       Communicator* ranks) {
   using L = device::MixtureRows<Model>;
   const L likelihood{model};
   DeviceLikelihood known;
@@ -117,21 +126,22 @@ std::unique_ptr<LikelihoodEngine> make(const Model& model, const DataSet& data, 
       layout_of(model), std::move(known), std::make_unique<CompiledKernels<L, Real>>(likelihood),
       {"emomc/device/mixture_gradient.cuh",
        device::mixture_gradient_sizes<Model>(model.shape().num_components, model.shape().dim)},
-      data, device);
+      data, device, ranks);
 }
 
 }  // namespace
 
 template <class Model>
 std::unique_ptr<LikelihoodEngine> make_mixture_cuda_engine(const Model& model, Precision precision,
-                                                           const DataSet& data, Device& device) {
-  return precision == Precision::mixed ? make<Model, float>(model, data, device)
-                                       : make<Model, double>(model, data, device);
+                                                           const DataSet& data, Device& device,
+                                                           Communicator* ranks) {
+  return precision == Precision::mixed ? make<Model, float>(model, data, device, ranks)
+                                       : make<Model, double>(model, data, device, ranks);
 }
 
-#define EMOMC_INSTANTIATE(Model, Shape)                                                                \
-  template std::unique_ptr<LikelihoodEngine> make_mixture_cuda_engine(const device::Model&, Precision, \
-                                                                      const DataSet&, Device&);
+#define EMOMC_INSTANTIATE(Model, Shape)                                \
+  template std::unique_ptr<LikelihoodEngine> make_mixture_cuda_engine( \
+      const device::Model&, Precision, const DataSet&, Device&, Communicator*);
 EMOMC_MODELS(EMOMC_INSTANTIATE)
 
 }  // namespace emomc

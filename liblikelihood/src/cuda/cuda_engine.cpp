@@ -2,13 +2,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "../chain_segments.hpp"
 #include "../engine_factories.hpp"
 #include "../tree_sum.hpp"
 #include "batch_evaluation.hpp"
 #include "chain_work.hpp"
 #include "device_rows.hpp"
 #include "emomc/core/cuda_check.hpp"
+#include "emomc/core/current_device.hpp"
 #include "row_kernels.hpp"
+#include "shared_rows.hpp"
 
 namespace emomc {
 namespace {
@@ -22,10 +25,11 @@ constexpr std::size_t kMaxSharedBytes = 110 << 10;  // two such blocks on a mult
 constexpr std::size_t kStaticShared = 2 << 10;      // of tile_kernel, at most
 constexpr int kDrawsAtOnce = 256;
 
-int device_attribute(cudaDeviceAttr which) {
-  int device = 0, value = 0;
-  EMOMC_CUDA_CHECK(cudaGetDevice(&device));
-  EMOMC_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
+int device_attribute(const Device& device, cudaDeviceAttr which) {
+  int index = 0, value = 0;
+  use_device_of(device.stream());
+  EMOMC_CUDA_CHECK(cudaGetDevice(&index));
+  EMOMC_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, index));
   return value;
 }
 
@@ -60,9 +64,17 @@ template <class Real>
 class CudaEngine final : public LikelihoodEngine {
  public:
   CudaEngine(ParameterLayout layout, DeviceLikelihood likelihood, std::unique_ptr<RowKernels<Real>> kernels,
-             const GradientCode& gradient, const DataSet& data, Device& device)
-      : CudaEngine(std::move(layout), std::move(likelihood), std::move(kernels), gradient, data, device,
-                   tile_data<Real>(data)) {}
+             const GradientCode& gradient, const DataSet& data, Device& device, Communicator* ranks)
+      : CudaEngine(std::move(layout), likelihood, std::move(kernels), gradient, data, device,
+                   make_share(likelihood, gradient, data, ranks)) {}
+  ~CudaEngine() override {
+    try {
+      use_device_of(device_.stream());
+    } catch (const MachineError&) {  // a context that an error has ended
+    }
+  }
+  CudaEngine(const CudaEngine&) = delete;
+  CudaEngine& operator=(const CudaEngine&) = delete;
 
   std::string name() const override { return "cuda"; }
   const ParameterLayout& layout() const override { return layout_; }
@@ -72,6 +84,10 @@ class CudaEngine final : public LikelihoodEngine {
   std::size_t num_rows() const override { return num_rows_; }
 
   std::optional<DeviceLikelihood> device_likelihood() const override {
+    if (share_) return std::nullopt;  // a kernel sees the rows of one rank
+    return own_likelihood();
+  }
+  DeviceLikelihood own_likelihood() const {
     DeviceLikelihood result = likelihood_;
     result.rows = data_.data();
     result.segment_first_tile = segment_first_tile_;
@@ -88,6 +104,7 @@ class CudaEngine final : public LikelihoodEngine {
     plan.work_bytes =
         WorkMemory<Real>::bytes(sizes(), chains.size(), static_cast<std::size_t>(lists.max_leaves),
                                 static_cast<std::size_t>(lists.max_segments));
+    if (share_) plan.work_bytes += SharedRows::bytes(*share_, chain_segments(chains, segments_.size()));
     if (caches == ComponentCaches::on)
       plan.cache_bytes = chains.size() * num_kept() * padded_rows() * sizeof(Real);
     return plan;
@@ -95,7 +112,9 @@ class CudaEngine final : public LikelihoodEngine {
 
   void allocate(const std::vector<ChainPlan>& chains, ComponentCaches caches) override {
     // What an earlier call took goes first.
+    use_device_of(device_.stream());
     run_ = {};
+    shared_.reset();
     kept_ = {};
     states_ = {};
     pending_ = {};
@@ -107,12 +126,15 @@ class CudaEngine final : public LikelihoodEngine {
                          std::to_string(device_.free_bytes()) + " are free; use fewer chains");
     run_.work = ChainWork(device_, chains, segments_, segment_first_tile_);
     run_.allocate(device_, sizes());
-    batch_ = BatchEvaluation::make(*device_likelihood(), static_cast<int>(chains.size()), run_.work.view(),
-                                   false, num_multiprocessors_);
+    if (share_)
+      shared_ = std::make_unique<SharedRows>(*share_, devices_, chain_segments(chains, segments_.size()));
+    const int tiles_of_sum = share_ ? tiles_of_sum_ : BatchEvaluation::kAnyTiles;
+    batch_ = BatchEvaluation::make(own_likelihood(), static_cast<int>(chains.size()), run_.work.view(), false,
+                                   num_multiprocessors_, tiles_of_sum);
     component_batch_.reset();
     if (caches == ComponentCaches::off || num_kept() == 0) return;
-    component_batch_ = BatchEvaluation::make(*device_likelihood(), static_cast<int>(chains.size()),
-                                             run_.work.view(), true, num_multiprocessors_);
+    component_batch_ = BatchEvaluation::make(own_likelihood(), static_cast<int>(chains.size()),
+                                             run_.work.view(), true, num_multiprocessors_, tiles_of_sum);
     kept_ = {device_, chains.size() * num_kept() * padded_rows()};
     states_ = {device_, chains.size() * kernels_->state_bytes()};
     pending_ = {device_, chains.size()};
@@ -122,9 +144,11 @@ class CudaEngine final : public LikelihoodEngine {
 
   void allocate_gradients() override {
     if (!has_gradient_) throw std::logic_error("cuda: this likelihood has no gradient");
-    gradients_ = std::make_unique<GradientEvaluation>(device_, *device_likelihood(), gradient_code_,
+    use_device_of(device_.stream());
+    gradients_ = std::make_unique<GradientEvaluation>(device_, own_likelihood(), gradient_code_,
                                                       run_.work.num_chains(), run_.work, column_means_,
                                                       most_shared_of_block());
+    if (share_) gradients_->share(*share_, shared_->nodes(), devices_);
   }
 
   void evaluate(EnsembleView candidate, ActiveSet active) override {
@@ -150,7 +174,13 @@ class CudaEngine final : public LikelihoodEngine {
     kernels.log_likelihood = candidate.log_likelihood;
     kernels.gradient = gradient.gradient;
     kernels.ld_gradient = gradient.ld;
-    gradients_->launch(kernels, device_.stream());
+    if (!share_) return gradients_->launch(kernels, device_.stream());
+    kernels.log_likelihood = nullptr;
+    gradients_->launch_rows(kernels, device_.stream());
+    const auto sums = gradients_->step_sums();
+    finish_shared(active, {sums.sums, static_cast<device::i64>(sums.stride), sums.log2_per_tile},
+                  candidate.log_likelihood);
+    gradients_->finish(kernels, device_.stream());
   }
   void evaluate_component(EnsembleView candidate, const int* component, ActiveSet active) override {
     if (kept_.size() == 0) return evaluate(candidate, active);
@@ -177,6 +207,14 @@ class CudaEngine final : public LikelihoodEngine {
           evaluate_all_tiles(theta + static_cast<std::ptrdiff_t>(first) * dim(), count, memory, nullptr);
       auto sums = memory.tile_sums.download();
       const auto num_tiles = static_cast<std::size_t>(memory.work.max_tiles());
+      if (share_) {
+        segment_sums_->gather(sums.data(), num_tiles * device::kSumsPerTile, count, out);
+        for (int draw = 0; draw < count; ++draw)
+          for (std::size_t s = 0; s < segments_.size(); ++s, ++out)
+            *out = kernels_->log_likelihood(*out, share_->segments()[s].num_rows,
+                                            common[static_cast<std::size_t>(draw)]);
+        continue;
+      }
       for (int draw = 0; draw < count; ++draw)
         for (std::size_t s = 0; s < segments_.size(); ++s) {
           double* tiles = sums.data() + static_cast<std::size_t>(draw) * num_tiles * device::kSumsPerTile;
@@ -198,24 +236,38 @@ class CudaEngine final : public LikelihoodEngine {
       for (std::size_t i = 0; i < segments_[s].num_rows; ++i)
         out[segments_[s].first_row + i] = kernels_->log_density(values[tiled + i], common);
     }
+    if (share_) share_->gather_rows(out);
   }
 
  private:
   CudaEngine(ParameterLayout layout, DeviceLikelihood likelihood, std::unique_ptr<RowKernels<Real>> kernels,
-             const GradientCode& gradient, const DataSet& data, Device& device, const TiledData<Real>& tiled)
+             const GradientCode& gradient, const DataSet& data, Device& device,
+             std::unique_ptr<RowShare> share)
+      : CudaEngine(std::move(layout), std::move(likelihood), std::move(kernels), gradient, data, device,
+                   share ? share->own_segments() : data.segments, std::move(share)) {}
+  CudaEngine(ParameterLayout layout, DeviceLikelihood likelihood, std::unique_ptr<RowKernels<Real>> kernels,
+             const GradientCode& gradient, const DataSet& data, Device& device,
+             const std::vector<Segment>& segments, std::unique_ptr<RowShare> share)
+      : CudaEngine(std::move(layout), std::move(likelihood), std::move(kernels), gradient, data, device,
+                   segments, std::move(share), tile_data<Real>(data, segments)) {}
+  CudaEngine(ParameterLayout layout, DeviceLikelihood likelihood, std::unique_ptr<RowKernels<Real>> kernels,
+             const GradientCode& gradient, const DataSet& data, Device& device,
+             const std::vector<Segment>& segments, std::unique_ptr<RowShare> share,
+             const TiledData<Real>& tiled)
       : layout_(std::move(layout)),
         likelihood_(std::move(likelihood)),
         kernels_(std::move(kernels)),
         gradient_code_(gradient),
-        device_(device),
-        segments_(data.segments),
+        device_(selected(device)),
+        share_(std::move(share)),
+        segments_(segments),
         segment_first_tile_(tiled.segment_first_tile),
         num_rows_(data.num_rows),
         data_(tiled.values),
         tile_rows_(device, tiled.tiles.size()),
-        num_multiprocessors_(device_attribute(cudaDevAttrMultiProcessorCount)),
+        num_multiprocessors_(device_attribute(device, cudaDevAttrMultiProcessorCount)),
         most_shared_(std::min(kMaxSharedBytes, static_cast<std::size_t>(device_attribute(
-                                                   cudaDevAttrMaxSharedMemoryPerBlockOptin)) -
+                                                   device, cudaDevAttrMaxSharedMemoryPerBlockOptin)) -
                                                    kStaticShared)) {
     has_gradient_ = runtime_compiler_problem().empty() &&
                     gradient_fits(likelihood_, gradient_code_, most_shared_of_block());
@@ -223,11 +275,36 @@ class CudaEngine final : public LikelihoodEngine {
     std::vector<int> rows;
     for (const Tile& tile : tiled.tiles) rows.push_back(tile.num_rows);
     tile_rows_.upload(rows);
+    if (!share_) return;
+    devices_ = connect_devices(device, share_->ranks());
+    segment_sums_ = std::make_unique<SharedSegmentSums>(*share_);
+    kernels_->prepare_shared();
+    // Sums of several tiles are nodes where each rank begins at a multiple of as many.
+    tiles_of_sum_ = segments_.size() == 1 ? share_->unit(0) : 1;
+  }
+
+  // Parts of ranks are even to about a hundredth; a rank has whole groups of gradients and whole runs of the
+  // batch kernel's sums.
+  static std::unique_ptr<RowShare> make_share(const DeviceLikelihood& likelihood,
+                                              const GradientCode& gradient, const DataSet& data,
+                                              Communicator* ranks) {
+    if (!ranks || ranks->size() == 1) return nullptr;
+    std::size_t num_tiles = 0;
+    for (const Segment& segment : data.segments) num_tiles += (segment.num_rows + kTileRows - 1) / kTileRows;
+    return std::make_unique<RowShare>(*ranks, data.segments, [&](int tiles) {
+      const int least =
+          gradient.sizes.num_numbers > 0 ? gradient_tiles_of_group(likelihood, gradient.sizes, tiles) : 1;
+      return even_unit(num_tiles, ranks->size(), least);
+    });
+  }
+  static Device& selected(Device& device) {
+    use_device_of(device.stream());
+    return device;
   }
 
   // Of a kernel with little static shared memory.
-  static std::size_t most_shared_of_block() {
-    return static_cast<std::size_t>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)) -
+  std::size_t most_shared_of_block() const {
+    return static_cast<std::size_t>(device_attribute(device_, cudaDevAttrMaxSharedMemoryPerBlockOptin)) -
            kStaticShared;
   }
   static std::vector<double> means_of_columns(const DataSet& data) {
@@ -252,6 +329,7 @@ class CudaEngine final : public LikelihoodEngine {
     view.data = data_.data();
     view.tile_rows = tile_rows_.data();
     view.work = memory.work.view();
+    if (shared_ && &memory == &run_) view.work.num_rows = shared_->num_rows();
     view.active = active;
     view.coefficients = memory.coefficients.data();
     view.common = memory.common.data();
@@ -292,8 +370,9 @@ class CudaEngine final : public LikelihoodEngine {
 
   // Chooses grid and kernel by the amount of work alone; the bits are those of any other choice.
   void run_tiles(TileWork work, const WorkMemory<Real>& memory, EvaluationView<Real> view,
-                 const double* theta, int ld) const {
+                 const double* theta, int ld) {
     if (view.active.count == 0) return;
+    if (share_) return run_shared_tiles(work, memory, view, theta, ld);
     const long max_tiles = std::max(1, view.work.max_tiles);
     view.work.max_tiles = static_cast<int>(max_tiles);
     const long pairs = max_tiles * view.active.count;
@@ -315,9 +394,56 @@ class CudaEngine final : public LikelihoodEngine {
       if (fits && blocks * parts <= at_once) return launch(TileWork::full, TileMemory::fused, parts);
     prepare(memory, view, theta, ld);
     const auto& batch = work == TileWork::full ? batch_ : component_batch_;
-    if (batch) return batch->launch(batch_view(view), device_.stream());
+    if (batch) {
+      batch->launch(batch_view(view), device_.stream());
+      return;
+    }
     const bool stages = kernels_->has_shared_tiles() && shared_bytes(TileMemory::staged, 1) <= most_shared_;
     launch(work, stages ? TileMemory::staged : TileMemory::direct, 1);
+  }
+
+  // The same where rows are divided over ranks: the sums of this rank's tiles, the nodes of all ranks, and
+  // the log likelihoods from those.
+  void run_shared_tiles(TileWork work, const WorkMemory<Real>& memory, EvaluationView<Real> view,
+                        const double* theta, int ld) {
+    double* const log_likelihood = std::exchange(view.log_likelihood, nullptr);
+    prepare(memory, view, theta, ld);
+    int log2_per_tile = 0;
+    if (view.work.max_tiles > 0) {
+      const auto& batch = work == TileWork::full ? batch_ : component_batch_;
+      if (batch) {
+        log2_per_tile = batch->launch(batch_view(view), device_.stream());
+      } else {
+        const bool stages =
+            kernels_->has_shared_tiles() && shared_bytes(TileMemory::staged, 1) <= most_shared_;
+        constexpr int kMostGridY = 65535;
+        view.chains_per_block = (view.active.count + kMostGridY - 1) / kMostGridY;
+        launch_tiles(
+            work, stages ? TileMemory::staged : TileMemory::direct, 1, view,
+            static_cast<unsigned>((view.active.count + view.chains_per_block - 1) / view.chains_per_block),
+            theta, ld);
+      }
+    }
+    finish_shared(view.active,
+                  {memory.tile_sums.data(),
+                   static_cast<device::i64>(memory.work.max_tiles()) * device::kSumsPerTile, log2_per_tile},
+                  log_likelihood);
+  }
+
+  struct TileSums {
+    double* sums;
+    device::i64 stride;
+    int log2_per_tile;
+  };
+  void finish_shared(ActiveSet active, const TileSums& sums, double* log_likelihood) {
+    device::NodeSumsView view = shared_->view(active);
+    view.tile_sums = sums.sums;
+    view.sums_per_chain = sums.stride;
+    view.log2_per_tile = sums.log2_per_tile;
+    view.common = run_.common.data();
+    view.log_likelihood = log_likelihood;
+    shared_->gather(view, device_.stream());
+    kernels_->finish_shared(view, shared_->shared_bytes(), device_.stream());
   }
 
   std::size_t shared_bytes(TileMemory memory, int parts) const {
@@ -364,9 +490,10 @@ class CudaEngine final : public LikelihoodEngine {
   std::unique_ptr<RowKernels<Real>> kernels_;
   GradientCode gradient_code_;
   Device& device_;
-  std::vector<Segment> segments_;
+  std::unique_ptr<RowShare> share_;  ///< null: all rows are here
+  std::vector<Segment> segments_;    ///< the rows that are here
   std::vector<int> segment_first_tile_;
-  std::size_t num_rows_;
+  std::size_t num_rows_;  ///< of all ranks
   DeviceRows<Real> data_;
   DeviceArray<int> tile_rows_;
   int num_multiprocessors_;
@@ -379,6 +506,11 @@ class CudaEngine final : public LikelihoodEngine {
   DeviceArray<Real> kept_;
   DeviceArray<unsigned char> states_;
   DeviceArray<int> pending_;
+  // Where rows are divided over ranks.
+  std::shared_ptr<DeviceRanks> devices_;
+  std::unique_ptr<SharedSegmentSums> segment_sums_;
+  int tiles_of_sum_ = 1;
+  std::unique_ptr<SharedRows> shared_;
 };
 
 }  // namespace
@@ -387,15 +519,17 @@ template <class Real>
 std::unique_ptr<LikelihoodEngine> make_row_engine(ParameterLayout layout, DeviceLikelihood likelihood,
                                                   std::unique_ptr<RowKernels<Real>> kernels,
                                                   const GradientCode& gradient, const DataSet& data,
-                                                  Device& device) {
+                                                  Device& device, Communicator* ranks) {
   return std::make_unique<CudaEngine<Real>>(std::move(layout), std::move(likelihood), std::move(kernels),
-                                            gradient, data, device);
+                                            gradient, data, device, ranks);
 }
 template std::unique_ptr<LikelihoodEngine> make_row_engine(ParameterLayout, DeviceLikelihood,
                                                            std::unique_ptr<RowKernels<float>>,
-                                                           const GradientCode&, const DataSet&, Device&);
+                                                           const GradientCode&, const DataSet&, Device&,
+                                                           Communicator*);
 template std::unique_ptr<LikelihoodEngine> make_row_engine(ParameterLayout, DeviceLikelihood,
                                                            std::unique_ptr<RowKernels<double>>,
-                                                           const GradientCode&, const DataSet&, Device&);
+                                                           const GradientCode&, const DataSet&, Device&,
+                                                           Communicator*);
 
 }  // namespace emomc

@@ -9,13 +9,20 @@ namespace emomc {
 GradientEvaluation::GradientEvaluation(Device& device, const DeviceLikelihood& likelihood,
                                        const GradientCode& code, int num_chains, const ChainWork& work,
                                        const std::vector<double>& shift, std::size_t most_shared)
-    : chains_(gradient_chains_of_block(likelihood, code.sizes, num_chains, work.view().uniform)) {
+    : chains_(gradient_chains_of_block(likelihood, code.sizes, num_chains, work.view().uniform)),
+      device_(device),
+      likelihood_(likelihood),
+      code_(code),
+      num_chains_(num_chains),
+      uniform_(work.view().uniform) {
   if (!gradient_fits(likelihood, code, most_shared))
     throw MachineError("the gradient of this likelihood takes more shared memory than the GPU has");
   const bool uniform = work.view().uniform;
   const int rows_of_step =
       32 * device::gradient_rows_of_thread(bytes_of_real(likelihood), code.sizes.num_numbers);
   const int steps = device::kTileRows / rows_of_step, parts = steps / device::kGradientWarps;
+  steps_ = steps;
+  parts_ = parts;
   // A shorter list may have more groups than a longer one.
   int parts_of_group = 1;
   for (int tiles = 1; tiles <= work.max_tiles(); ++tiles) {
@@ -23,6 +30,7 @@ GradientEvaluation::GradientEvaluation(Device& device, const DeviceLikelihood& l
     parts_of_group = std::max(parts_of_group, device::gradient_parts_of_group(tiles * parts));
   }
   const int num_step_sums = uniform ? max_groups_ : work.max_tiles() * steps;
+  step_sums_of_chain_ = num_step_sums;
   const auto n = static_cast<std::size_t>(num_chains);
   const auto count = [](int a, int b) { return static_cast<std::size_t>(a) * static_cast<std::size_t>(b); };
   const std::size_t needed = n *
@@ -48,18 +56,83 @@ GradientEvaluation::GradientEvaluation(Device& device, const DeviceLikelihood& l
            std::max(1u, turns_of(code.sizes.num_tiles, device::kGradientTilesAtOnce));
   shared_bytes_ = gradient_shared_bytes(likelihood, code.sizes, chains_, parts_of_group);
   finish_bytes_ = gradient_finish_bytes(code.sizes);
-  kernel_ = std::make_unique<RuntimeKernel>(gradient_source(likelihood, code, num_chains, uniform, false));
-  finish_ = std::make_unique<RuntimeKernel>(gradient_source(likelihood, code, num_chains, uniform, true));
+  kernel_ = std::make_unique<RuntimeKernel>(
+      gradient_source(likelihood, code, num_chains, uniform, GradientStage::rows));
+  finish_ = std::make_unique<RuntimeKernel>(
+      gradient_source(likelihood, code, num_chains, uniform, GradientStage::finish));
+}
+
+void GradientEvaluation::share(const RowShare& share, const RowNodes& nodes,
+                               const std::shared_ptr<DeviceRanks>& devices) {
+  std::vector<int> tiles_of_all, first_group;
+  int most_groups = 0, most_parts = 1, each = 1;
+  for (const RowNodes::List& list : nodes.lists()) {
+    if (list.segments.size() > 1)
+      throw InputError("shard: rows: gradients of a chain that reads several segments are not divided");
+    const auto tiles = static_cast<int>(list.num_tiles);
+    each = device::gradient_parts_of_group(tiles * parts_);
+    const RowShare::Tiles own =
+        list.segments.empty() ? RowShare::Tiles{}
+                              : share.tiles_of(share.rank(), static_cast<std::size_t>(list.segments[0]));
+    tiles_of_all.push_back(tiles);
+    first_group.push_back(own.first * parts_ / each);
+    most_groups = std::max(most_groups, (own.size() * parts_ + each - 1) / each);
+    most_parts = std::max(most_parts, each);
+  }
+  // With the groups of all ranks' tiles there are no more of them than with those of this rank's alone.
+  max_groups_ = most_groups;
+  if (uniform_) step_sums_of_chain_ = most_groups;
+  const auto log2_of = [](int number) {
+    int log2 = 0;
+    while (number > 1 << log2) ++log2;
+    return log2;
+  };
+  log2_per_tile_ = uniform_ ? log2_of(parts_) - log2_of(each) : log2_of(steps_);
+  shared_bytes_ = gradient_shared_bytes(likelihood_, code_.sizes, chains_, most_parts);
+  tiles_of_all_ = {device_, tiles_of_all.size()};
+  tiles_of_all_.upload(tiles_of_all);
+  first_group_ = {device_, first_group.size()};
+  first_group_.upload(first_group);
+  rank_ = share.rank();
+  ld_shares_ = std::max(device::kGradientFinishThreads, code_.sizes.num_slots);
+  shares_ = {device_, static_cast<std::size_t>(num_chains_) * static_cast<std::size_t>(ld_shares_)};
+  shares_kernel_ = std::make_unique<RuntimeKernel>(
+      gradient_source(likelihood_, code_, num_chains_, uniform_, GradientStage::shares));
+  turns_of_ranks_.clear();
+  for (int rank = 0; rank < share.num_ranks(); ++rank) {
+    std::vector<std::size_t> bytes(static_cast<std::size_t>(share.num_ranks()), 0);
+    bytes[static_cast<std::size_t>(rank)] = static_cast<std::size_t>(ld_shares_) * sizeof(double);
+    turns_of_ranks_.push_back(
+        std::make_unique<RankGather>(devices, bytes, static_cast<std::size_t>(num_chains_)));
+  }
+}
+
+GradientEvaluation::StepSums GradientEvaluation::step_sums() const {
+  return {step_sums_.data(), log2_per_tile_, static_cast<std::size_t>(step_sums_of_chain_)};
 }
 
 void GradientEvaluation::launch(device::GradientKernelView view, Stream stream) const {
   if (view.active.count == 0) return;
+  launch_rows(view, stream);
+  finish(view, stream);
+}
+
+void GradientEvaluation::complete(device::GradientKernelView& view) const {
   view.step_sums = step_sums_.data();
   view.segment_sums = segment_sums_.data();
   view.group_sums = group_sums_.data();
   view.max_groups = max_groups_;
   view.shift = shift_float32_.size() > 0 ? static_cast<const void*>(shift_float32_.data())
                                          : static_cast<const void*>(shift_float64_.data());
+  if (turns_of_ranks_.empty()) return;
+  view.tiles_of_all = tiles_of_all_.data();
+  view.first_group = first_group_.data();
+  view.shares = shares_.data();
+  view.ld_shares = ld_shares_;
+}
+
+void GradientEvaluation::launch_rows(device::GradientKernelView view, Stream stream) const {
+  complete(view);
   void* arguments[] = {&view};
   const auto active = static_cast<unsigned>(view.active.count);
   const auto chains = static_cast<unsigned>(chains_);
@@ -68,8 +141,23 @@ void GradientEvaluation::launch(device::GradientKernelView view, Stream stream) 
                     {dim3(static_cast<unsigned>(max_groups_), (active + chains - 1) / chains, turns_),
                      dim3(device::kGradientThreads), shared_bytes_},
                     stream, arguments);
-  launch_function("launch of gradient_finish_kernel", Overlap::yes, finish_->function(),
-                  {dim3(active), dim3(device::kGradientFinishThreads), finish_bytes_}, stream, arguments);
+}
+
+void GradientEvaluation::finish(device::GradientKernelView view, Stream stream) const {
+  complete(view);
+  void* arguments[] = {&view};
+  const auto active = static_cast<unsigned>(view.active.count);
+  // Each rank in its turn adds its groups to what those before it have added.
+  for (std::size_t turn = 0; turn < turns_of_ranks_.size(); ++turn) {
+    view.continues = turn > 0;
+    if (turn == static_cast<std::size_t>(rank_))
+      launch_function("launch of gradient_shares_kernel", Overlap::no, shares_kernel_->function(),
+                      {dim3(active), dim3(device::kGradientFinishThreads)}, stream, arguments);
+    turns_of_ranks_[turn]->enqueue(view.shares, static_cast<std::size_t>(view.active.count));
+  }
+  launch_function("launch of gradient_finish_kernel", turns_of_ranks_.empty() ? Overlap::yes : Overlap::no,
+                  finish_->function(), {dim3(active), dim3(device::kGradientFinishThreads), finish_bytes_},
+                  stream, arguments);
 }
 
 }  // namespace emomc

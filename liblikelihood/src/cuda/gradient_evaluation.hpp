@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "../gradient_plan.hpp"
+#include "../row_share.hpp"
 #include "chain_work.hpp"
 #include "emomc/core/likelihood_engine.hpp"
+#include "emomc/core/rank_gather.hpp"
 #include "emomc/core/runtime_kernel.hpp"
 
 namespace emomc {
@@ -20,17 +22,45 @@ class GradientEvaluation {
                      int num_chains, const ChainWork& work, const std::vector<double>& shift,
                      std::size_t most_shared);
 
+  /// Where rows are divided over ranks; before launch(). Compiles a kernel and takes memory; collective.
+  /// `nodes`: of the chains, whose lists have one segment at most, otherwise it throws InputError.
+  void share(const RowShare& share, const RowNodes& nodes, const std::shared_ptr<DeviceRanks>& devices);
+
   /// Enqueues the evaluation of the view's chains, whose coefficients are prepared ahead in the stream. The
   /// view's arrays of sums are filled in here.
   void launch(device::GradientKernelView view, Stream stream) const;
+  /// Its two parts, between which the sums of steps or groups are gathered where rows are divided.
+  void launch_rows(device::GradientKernelView view, Stream stream) const;
+  void finish(device::GradientKernelView view, Stream stream) const;
+  /// Sums of log densities that launch_rows() leaves of a chain, how many there are of a tile (log2), and
+  /// from one chain's to the next one's.
+  struct StepSums {
+    double* sums;
+    int log2_per_tile;
+    std::size_t stride;
+  };
+  StepSums step_sums() const;
 
  private:
+  void complete(device::GradientKernelView& view) const;
+
   DeviceArray<double> step_sums_, segment_sums_, group_sums_, shift_float64_;
   DeviceArray<float> shift_float32_;
   int chains_, max_groups_ = 0;  ///< of a block; of a chain
   unsigned turns_ = 1;
   std::size_t shared_bytes_ = 0, finish_bytes_ = 0;
   std::unique_ptr<RuntimeKernel> kernel_, finish_;
+  // Where rows are divided over ranks.
+  Device& device_;
+  DeviceLikelihood likelihood_;
+  GradientCode code_;
+  int num_chains_, steps_, parts_, step_sums_of_chain_, log2_per_tile_ = 0, rank_ = 0;
+  bool uniform_;
+  DeviceArray<int> tiles_of_all_, first_group_;
+  DeviceArray<double> shares_;
+  int ld_shares_ = 0;
+  std::unique_ptr<RuntimeKernel> shares_kernel_;
+  std::vector<std::unique_ptr<RankGather>> turns_of_ranks_;  ///< each gives one rank's shares to all
 };
 
 }  // namespace emomc

@@ -8,6 +8,7 @@
 
 #include "emomc/core/execution.hpp"
 #include "emomc/core/likelihood_engine.hpp"
+#include "emomc/device/node_layout.hpp"
 #include "emomc/device/tile_layout.hpp"
 #include "gradient_evaluation.hpp"
 
@@ -35,6 +36,12 @@ class RowKernels {
   virtual void evaluate(const TileLaunch& launch, const device::EvaluationView<Real>& view,
                         const double* theta, int ld, Stream stream) const = 0;
 
+  /// Makes the kernel of finish_shared(), which is compiled where it is not there ahead of time.
+  virtual void prepare_shared() {}
+  /// Enqueues the log likelihoods of chains whose rows are divided over ranks, from the nodes of all ranks.
+  virtual void finish_shared(const device::NodeSumsView& view, std::size_t shared_bytes,
+                             Stream stream) const = 0;
+
   /// The natural logarithm of the likelihood of `num_rows` rows whose log densities without `common` have
   /// this sum; 0 of none.
   virtual double log_likelihood(double sum, std::size_t num_rows, double common) const = 0;
@@ -50,12 +57,12 @@ class RowKernels {
   virtual void forget(const device::KeptView& kept, ActiveSet active, Stream stream) const = 0;
 };
 
-/// The engine of such kernels, which compile those of gradients when they are asked for; `likelihood` is
-/// without rows, segments and caches.
+/// The engine of such kernels (`ranks`: over which rows are divided; null: all are here), which compile those
+/// of gradients when they are asked for; `likelihood` is without rows, segments and caches.
 template <class Real>
 std::unique_ptr<LikelihoodEngine> make_row_engine(ParameterLayout layout, DeviceLikelihood likelihood,
                                                   std::unique_ptr<RowKernels<Real>> kernels,
                                                   const GradientCode& gradient, const DataSet& data,
-                                                  Device& device);
+                                                  Device& device, Communicator* ranks);
 
 }  // namespace emomc

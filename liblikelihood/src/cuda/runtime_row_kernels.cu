@@ -21,6 +21,7 @@ class RuntimeRowKernels final : public RowKernels<Real> {
   explicit RuntimeRowKernels(std::shared_ptr<const RowModel> model, const DeviceCode& code)
       : model_(std::move(model)),
         arithmetic_(arithmetic_of(*model_)),
+        code_(code),
         prepare_(source(code, "prepare_kernel", "")),
         evaluate_(source(code, "tile_kernel",
                          ", emomc::device::TileWork::full, emomc::device::TileMemory::direct, 1")) {}
@@ -39,6 +40,21 @@ class RuntimeRowKernels final : public RowKernels<Real> {
     launch_function("launch of sized_tile_kernel", Overlap::yes, evaluate_.function(),
                     {dim3(launch.tiles, launch.groups), dim3(device::kTileThreads), launch.shared_bytes},
                     stream, arguments);
+  }
+  void prepare_shared() override {
+    KernelSource source{
+        code_.headers, "emomc::device::sized_finish_shared_kernel<" + code_.type + ">", {}, code_.sources};
+    source.headers.push_back("emomc/device/node_sums.cuh");
+    finish_shared_ = std::make_unique<RuntimeKernel>(source);
+  }
+  void finish_shared(const device::NodeSumsView& view, std::size_t shared_bytes,
+                     Stream stream) const override {
+    device::NodeSumsView copy = view;
+    void* arguments[] = {&copy};
+    launch_function(
+        "launch of sized_finish_shared_kernel", Overlap::no, finish_shared_->function(),
+        {dim3(static_cast<unsigned>(view.active.count)), dim3(device::kNodeThreads), shared_bytes}, stream,
+        arguments);
   }
   double log_likelihood(double sum, std::size_t num_rows, double common) const override {
     return arithmetic_->log_likelihood(sum, num_rows, common);
@@ -71,12 +87,15 @@ class RuntimeRowKernels final : public RowKernels<Real> {
 
   std::shared_ptr<const RowModel> model_;  // owns the text of the kernels
   std::unique_ptr<TileArithmetic<Real>> arithmetic_;
+  DeviceCode code_;
   RuntimeKernel prepare_, evaluate_;
+  std::unique_ptr<RuntimeKernel> finish_shared_;
 };
 
 template <class Real>
 std::unique_ptr<LikelihoodEngine> make(const std::shared_ptr<const RowModel>& model, const DataSet& data,
-                                       Device& device) {
+                                       Device& device, Communicator* ranks) {
+  use_device_of(device.stream());
   constexpr double kCostOfFunctions = 60;  // of a row: about an exponential and a logarithm
   const DeviceModel known = model->device();
   if (known.code.type.empty())
@@ -93,16 +112,18 @@ std::unique_ptr<LikelihoodEngine> make(const std::shared_ptr<const RowModel>& mo
   ParameterLayout layout = model->layout();
   auto kernels = std::make_unique<RuntimeRowKernels<Real>>(model, likelihood.code);
   return make_row_engine<Real>(std::move(layout), std::move(likelihood), std::move(kernels),
-                               {"emomc/device/density_gradient.cuh", known.gradient}, data, device);
+                               {"emomc/device/density_gradient.cuh", known.gradient}, data, device, ranks);
 }
 
 }  // namespace
 
 std::unique_ptr<LikelihoodEngine> make_cuda_engine(const std::shared_ptr<const RowModel>& model,
-                                                   Precision precision, const DataSet& data, Device& device) {
+                                                   Precision precision, const DataSet& data, Device& device,
+                                                   Communicator* ranks) {
   if (const std::string problem = runtime_compiler_problem(); !problem.empty())
     throw InputError("backend cuda: kernels for this likelihood cannot be compiled: " + problem);
-  return precision == Precision::mixed ? make<float>(model, data, device) : make<double>(model, data, device);
+  return precision == Precision::mixed ? make<float>(model, data, device, ranks)
+                                       : make<double>(model, data, device, ranks);
 }
 
 }  // namespace emomc

@@ -12,17 +12,18 @@ namespace {
 }  // namespace
 
 std::unique_ptr<LikelihoodEngine> make_cuda_engine(const std::shared_ptr<const RowModel>&, Precision,
-                                                   const DataSet&, Device&) {
+                                                   const DataSet&, Device&, Communicator*) {
   refuse();
 }
 template <class Model>
-std::unique_ptr<LikelihoodEngine> make_mixture_cuda_engine(const Model&, Precision, const DataSet&, Device&) {
+std::unique_ptr<LikelihoodEngine> make_mixture_cuda_engine(const Model&, Precision, const DataSet&, Device&,
+                                                           Communicator*) {
   refuse();
 }
 
-#define EMOMC_INSTANTIATE(Model, Shape)                                                                \
-  template std::unique_ptr<LikelihoodEngine> make_mixture_cuda_engine(const device::Model&, Precision, \
-                                                                      const DataSet&, Device&);
+#define EMOMC_INSTANTIATE(Model, Shape)                                \
+  template std::unique_ptr<LikelihoodEngine> make_mixture_cuda_engine( \
+      const device::Model&, Precision, const DataSet&, Device&, Communicator*);
 EMOMC_MODELS(EMOMC_INSTANTIATE)
 
 }  // namespace emomc

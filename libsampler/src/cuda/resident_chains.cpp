@@ -6,6 +6,7 @@
 
 #include "../resident_plan.hpp"
 #include "emomc/core/cuda_check.hpp"
+#include "emomc/core/current_device.hpp"
 #include "emomc/device/proposals.hpp"
 
 namespace emomc {
@@ -19,11 +20,17 @@ std::string proposal_type_name(const std::string& kind) {
   return {};
 }
 
-int attribute(cudaDeviceAttr which) {
-  int device = 0, value = 0;
-  EMOMC_CUDA_CHECK(cudaGetDevice(&device));
-  EMOMC_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
+int attribute(const Device& device, cudaDeviceAttr which) {
+  int index = 0, value = 0;
+  use_device_of(device.stream());
+  EMOMC_CUDA_CHECK(cudaGetDevice(&index));
+  EMOMC_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, index));
   return value;
+}
+
+Stream selected_stream(const Device& device) {
+  use_device_of(device.stream());
+  return device.stream();
 }
 
 class CudaResidentChains final : public ResidentChains {
@@ -31,7 +38,7 @@ class CudaResidentChains final : public ResidentChains {
   CudaResidentChains(Device& device, const DeviceLikelihood& likelihood, const device::StepView& view,
                      const std::vector<ChainPlan>& chains, const ResidentPlan& plan,
                      const std::string& proposal)
-      : stream_(device.stream()),
+      : stream_(selected_stream(device)),
         plan_(plan),
         view_(view),
         kernel_(resident_source(plan, likelihood, proposal, view.table)) {
@@ -62,7 +69,8 @@ class CudaResidentChains final : public ResidentChains {
           chains.size() * 2 * static_cast<std::size_t>(plan.sizes.num_lines) * pieces * device::kToldWords);
       work_.told = told_.data();
     }
-    const auto most_shared = static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+    const auto most_shared =
+        static_cast<std::size_t>(attribute(device, cudaDevAttrMaxSharedMemoryPerBlockOptin));
     if (plan.shared_bytes + kernel_.shared() > most_shared) return;
     EMOMC_CUDA_CHECK(cudaFuncSetAttribute(kernel_.function(), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                           static_cast<int>(plan.shared_bytes)));
@@ -71,7 +79,8 @@ class CudaResidentChains final : public ResidentChains {
       int blocks = 0;
       EMOMC_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
           &blocks, kernel_.function(), static_cast<int>(launch.config.blockDim.x), plan.shared_bytes));
-      runs_ = blocks * attribute(cudaDevAttrMultiProcessorCount) >= static_cast<int>(launch.config.gridDim.x);
+      runs_ = blocks * attribute(device, cudaDevAttrMultiProcessorCount) >=
+              static_cast<int>(launch.config.gridDim.x);
       return;
     }
     // A GPU without such clusters says so by an error or by none of them.
@@ -89,6 +98,7 @@ class CudaResidentChains final : public ResidentChains {
   bool runs() const { return runs_; }
 
   void launch(std::int64_t num_steps) const override {
+    use_device_of(stream_);
     device::ResidentWork work = work_;
     work.num_steps = num_steps;
     device::StepView view = view_;
@@ -188,10 +198,11 @@ std::unique_ptr<ResidentChains> make_resident_chains(const LikelihoodEngine& eng
     return nullptr;
   }
   if (why = runtime_compiler_problem(); !why.empty()) return nullptr;
-  ResidentMachine machine{attribute(cudaDevAttrMultiProcessorCount),
-                          static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor)),
-                          static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin))};
-  if (attribute(cudaDevAttrClusterLaunch) == 0) {
+  ResidentMachine machine{
+      attribute(engine.device(), cudaDevAttrMultiProcessorCount),
+      static_cast<std::size_t>(attribute(engine.device(), cudaDevAttrMaxSharedMemoryPerMultiprocessor)),
+      static_cast<std::size_t>(attribute(engine.device(), cudaDevAttrMaxSharedMemoryPerBlockOptin))};
+  if (attribute(engine.device(), cudaDevAttrClusterLaunch) == 0) {
     why = "the GPU has no clusters";
     return nullptr;
   }

@@ -47,6 +47,9 @@ class Communicator {
   /// Tells the other ranks that this one has failed with the program's exit code `code`: they do not wait for
   /// it any longer. With MPI it ends all processes and does not return.
   virtual void fail(int code) noexcept = 0;
+  /// Whether another rank has failed, as far as is known without waiting; may be asked by any thread. With
+  /// MPI never true: a failure ends all processes.
+  virtual bool has_failed() const noexcept { return false; }
 };
 
 /// The communicator of a single rank, whose calls move nothing.

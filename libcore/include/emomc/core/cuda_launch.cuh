@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "emomc/core/cuda_check.hpp"
+#include "emomc/core/current_device.hpp"
 #include "emomc/core/execution.hpp"
 #include "emomc/device/overlap.cuh"
 
@@ -22,9 +23,11 @@ struct LaunchShape {
   std::size_t shared_bytes = 0;  ///< of dynamic shared memory
 };
 
-/// Enqueues `kernel`, a function or a RuntimeKernel's. Throws CudaError with `name`.
+/// Enqueues `kernel`, a function or a RuntimeKernel's, on the device of `stream`. Throws CudaError with
+/// `name`.
 inline void launch_function(const char* name, Overlap overlap, const void* kernel, const LaunchShape& shape,
                             Stream stream, void** arguments) {
+  use_device_of(stream);
   constexpr std::size_t kAlwaysAllowed = 40 << 10;  // beside some static shared memory
   if (shape.shared_bytes > kAlwaysAllowed)
     EMOMC_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,

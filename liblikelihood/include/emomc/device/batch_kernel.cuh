@@ -381,7 +381,9 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
     finished[i] = 0;
     if constexpr (Config::work == BatchWork::component)
       if (blockIdx.x == 0) view.pending[chain] = view.component[chain];
-    if (num_done > 0) {
+    if (!view.log_likelihood) {
+      // The sums of parts are what is wanted.
+    } else if (num_done > 0) {
       __threadfence();
       finished[i] = atomicAdd(view.num_arrived + chain, static_cast<unsigned>(num_done)) + num_done ==
                     static_cast<unsigned>(num_tiles * Config::parts);

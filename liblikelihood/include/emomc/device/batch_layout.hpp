@@ -67,7 +67,7 @@ struct BatchView {
   double* tile_sums;         ///< num_chains x sums_per_chain
   i64 sums_per_chain;
   unsigned* num_arrived;   ///< [num_chains], 0 between launches
-  double* log_likelihood;  ///< [num_chains]
+  double* log_likelihood;  ///< [num_chains]; null: tile_sums are what is wanted
   // Of a component's evaluation, as in KeptSumsView.
   const int* component;  ///< [num_chains]
   void* kept;            ///< num_chains x LikelihoodSizes::num_kept x slot_size

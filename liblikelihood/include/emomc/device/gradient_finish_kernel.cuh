@@ -28,6 +28,44 @@ __device__ inline double sum_any_by_warp(double* values, int count) {
   return sum_by_warp(values, count, load);
 }
 
+/// Threads that add the sums of groups of one slot, each of every so many; they are added up in their order.
+template <class Config>
+struct GradientShares {
+  static constexpr int kWide =
+      Config::slots < kGradientFinishThreads ? power_below(2 * Config::slots - 1) : kGradientFinishThreads;
+  static constexpr int kShares = kGradientFinishThreads / kWide;
+};
+
+/// Where rows are divided over ranks, one block for each active chain: goes on adding sums of groups with
+/// this rank's, in the order in which gradient_finish_kernel adds those of a single rank.
+template <class Config>
+__global__ void __launch_bounds__(kGradientFinishThreads)
+    gradient_shares_kernel(const __grid_constant__ GradientKernelView view) {
+  begin_overlapped();
+  const int chain = view.active.chains ? view.active.chains[blockIdx.x] : static_cast<int>(blockIdx.x);
+  if (view.wanted && view.wanted[chain] == 0) return;
+  constexpr int kWide = GradientShares<Config>::kWide, kShares = GradientShares<Config>::kShares;
+  const int list = Config::uniform ? 0 : view.work.list_of_chain[chain];
+  const int num_parts = (view.work.first_tile[list + 1] - view.work.first_tile[list]) * Config::parts;
+  const int each = gradient_parts_of_group(view.tiles_of_all[list] * Config::parts);
+  const int num_groups = (num_parts + each - 1) / each;
+  const int thread = static_cast<int>(threadIdx.x);
+  const int first_group = (thread / kWide + kShares - view.first_group[list] % kShares) % kShares;
+  const double* groups = view.group_sums + static_cast<i64>(chain) * view.max_groups * Config::slots;
+  double* shares = view.shares + static_cast<i64>(blockIdx.x) * view.ld_shares;
+#pragma unroll 1
+  for (int first = 0; first < Config::slots; first += kWide) {
+    const int slot = first + thread % kWide;
+    if (slot >= Config::slots) continue;
+    double& share = shares[kShares == 1 ? slot : thread];
+    double own = view.continues ? share : 0.0;
+#pragma unroll 16
+    for (int g = first_group; g < num_groups; g += kShares)
+      own += __ldcg(groups + static_cast<i64>(g) * Config::slots + slot);
+    share = own;
+  }
+}
+
 /// One block for each active chain: the log likelihood by the last warp, and the gradient from the sums of
 /// groups. Dynamic shared memory: slots, sums and numbers of Gradient::write(), kGradientFinishThreads
 /// doubles, and theta.
@@ -42,7 +80,7 @@ __global__ void __launch_bounds__(kGradientFinishThreads)
   if (view.wanted && view.wanted[chain] == 0) return;
   const int list = Config::uniform ? 0 : view.work.list_of_chain[chain];
   const int num_tiles = view.work.first_tile[list + 1] - view.work.first_tile[list];
-  const int num_groups = num_gradient_groups(num_tiles * Config::parts);
+  const int num_groups = view.shares ? 0 : num_gradient_groups(num_tiles * Config::parts);
   const double num_rows = view.work.num_rows[list];
   const int thread = static_cast<int>(threadIdx.x);
 
@@ -54,15 +92,15 @@ __global__ void __launch_bounds__(kGradientFinishThreads)
     for (int i = thread; i < Config::likelihood().num_parameters(); i += kGradientFinishThreads)
       theta[i] = from[i];
   }
-  constexpr int kWide =
-      Config::slots < kGradientFinishThreads ? power_below(2 * Config::slots - 1) : kGradientFinishThreads;
-  constexpr int kShares = kGradientFinishThreads / kWide;
+  constexpr int kWide = GradientShares<Config>::kWide, kShares = GradientShares<Config>::kShares;
   const double* groups = view.group_sums + static_cast<i64>(chain) * view.max_groups * Config::slots;
 #pragma unroll 1
   for (int first = 0; first < Config::slots; first += kWide) {
     const int slot = first + thread % kWide;
     double own = 0;
     if (slot < Config::slots) {
+      if (view.shares)
+        own = view.shares[static_cast<i64>(blockIdx.x) * view.ld_shares + (kShares == 1 ? slot : thread)];
 #pragma unroll 16
       for (int g = thread / kWide; g < num_groups; g += kShares)
         own += __ldcg(groups + static_cast<i64>(g) * Config::slots + slot);
@@ -70,7 +108,7 @@ __global__ void __launch_bounds__(kGradientFinishThreads)
     }
     if (kShares > 1) parts[thread] = own;
   }
-  if (thread / 32 == kGradientFinishThreads / 32 - 1) {
+  if (view.log_likelihood && thread / 32 == kGradientFinishThreads / 32 - 1) {
     double sum = 0;
     if constexpr (Config::uniform) {
       sum = sum_any_by_warp(view.step_sums + static_cast<i64>(chain) * view.max_groups, num_groups);

@@ -33,7 +33,8 @@ __global__ void __launch_bounds__(kGradientThreads, Config::blocks)
   const int list = Config::uniform ? 0 : view.work.list_of_chain[chain_of(0)];
   const int first_tile = view.work.first_tile[list];
   const int num_parts = (view.work.first_tile[list + 1] - first_tile) * Config::parts;
-  const int each = gradient_parts_of_group(num_parts);
+  const int each =
+      gradient_parts_of_group(view.tiles_of_all ? view.tiles_of_all[list] * Config::parts : num_parts);
   const int begin = static_cast<int>(blockIdx.x) * each, end = min(begin + each, num_parts);
   if (begin >= end) return;
 

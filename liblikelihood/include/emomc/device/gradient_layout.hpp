@@ -88,6 +88,9 @@ struct GradientMemory {
 struct GradientKernelView {
   const void* rows;      ///< TiledData::values
   const int* tile_rows;  ///< [num_tiles]
+  /// [num_lists] of all ranks, and the number of the first group that this rank has; null: rows are not
+  /// divided.
+  const int *tiles_of_all, *first_group;
   const void* shift;  ///< [num_columns] numbers of the type of rows that are taken from columns; null: none
   ChainWorkView work;
   ActiveSet active;
@@ -102,8 +105,13 @@ struct GradientKernelView {
   double* segment_sums;  ///< num_chains x work.max_segments
   double* group_sums;    ///< num_chains x max_groups x num_slots
   int max_groups;
-  double* log_likelihood;  ///< [num_chains]
-  double* gradient;        ///< num_chains x ld_gradient
+  double* log_likelihood;  ///< [num_chains]; null: not wanted
+  /// Where rows are divided, sums of groups as far as the ranks before have added them, of each active chain
+  /// `ld_shares` numbers; null otherwise.
+  double* shares;
+  int ld_shares;
+  bool continues;    ///< other ranks have added theirs
+  double* gradient;  ///< num_chains x ld_gradient
   int ld_gradient;
 };
 

@@ -50,5 +50,9 @@ struct TiledData {
 /// Divides `data` into tiles; float32 values are rounded from float64.
 template <class Real>
 TiledData<Real> tile_data(const DataSet& data);
+/// The same of some rows, `segments` of them in place of data.segments; tiles keep the rows' numbers in
+/// `data`.
+template <class Real>
+TiledData<Real> tile_data(const DataSet& data, const std::vector<Segment>& segments);
 
 }  // namespace emomc

@@ -48,17 +48,26 @@ std::unique_ptr<Device> make_device(Backend backend);
 /// Highway.
 std::string cpu_simd_name();
 
+class Communicator;
 class RowModel;
 
 /// Copies `data` into the engine's own layout and memory; neither `data` nor `model` is kept. `device` must
 /// outlive the engine and be of the kind that make_device(backend) returns. `num_threads` applies to cpu
 /// only; 0 uses all processors. `reference` is serial and always float64.
+///
+/// With `ranks`, which must outlive the engine, it has a part of the rows: those of one rank of several, of
+/// which each makes an engine of the same data. All ranks then make the same calls of allocate(),
+/// allocate_gradients(), of what evaluates and of what waits for results, in the same order; each gets the
+/// results that an engine with all rows has, bit for bit. `data` are all rows. It has no device_likelihood(),
+/// and gradients only of chains that read one segment. Throws InputError for `reference` and several ranks,
+/// and as connect_devices() does.
 std::unique_ptr<LikelihoodEngine> make_engine(Backend backend, const ModelSpec& model, Precision precision,
-                                              const DataSet& data, Device& device, int num_threads = 0);
+                                              const DataSet& data, Device& device, int num_threads = 0,
+                                              Communicator* ranks = nullptr);
 /// The same for a likelihood of the caller's own (row_model.hpp); the engine shares it. Throws InputError
 /// where the data have another number of columns.
 std::unique_ptr<LikelihoodEngine> make_engine(Backend backend, std::shared_ptr<const RowModel> model,
                                               Precision precision, const DataSet& data, Device& device,
-                                              int num_threads = 0);
+                                              int num_threads = 0, Communicator* ranks = nullptr);
 
 }  // namespace emomc

@@ -93,6 +93,9 @@ struct OutputConfig {
   bool operator==(const OutputConfig&) const = default;
 };
 
+/// What several ranks divide among them: chains, or the rows of the data.
+enum class Shard { chains, rows };
+
 struct RunConfig {
   DataConfig data;
   LikelihoodConfig likelihood;
@@ -100,6 +103,7 @@ struct RunConfig {
   std::string order_column;  ///< prior.order by the name of a column, which has to be the first; empty: by 0
   SamplerConfig sampler;
   Backend backend = Backend::automatic;
+  Shard shard = Shard::chains;
   int threads = 0;  ///< 0: all hardware threads
   /// Of backend cuda: the GPUs over which the chains are spread, by CUDA's numbers; empty: all of the
   /// machine.

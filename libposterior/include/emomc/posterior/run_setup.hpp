@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "emomc/core/communicator.hpp"
 #include "emomc/core/data_units.hpp"
 #include "emomc/likelihood/engines.hpp"
 #include "emomc/likelihood/table.hpp"
@@ -76,8 +77,12 @@ struct KeptProposal {
 
 /// Throws InputError for everything in the configuration or the data that cannot be sampled. The data are
 /// those of `table`; nullptr: those of the files that config.data names. `kept`: of a run that is resumed.
+///
+/// Where config.shard is rows, the engine has the rows of one of `ranks`, which must outlive it; nullptr: of
+/// one alone. It is then a collective call. Each rank reads all rows; memory of the host holds them, that of
+/// the device the rank's. Every rank then runs all chains and gets the same draws.
 RunSetup set_up(const RunConfig& config, const Table* table = nullptr,
-                const std::optional<KeptProposal>& kept = std::nullopt);
+                const std::optional<KeptProposal>& kept = std::nullopt, Communicator* ranks = nullptr);
 
 ProposalShape shape_of_name(const std::string& name);  ///< isotropic, diagonal or dense
 std::string name_of_shape(ProposalShape shape);

@@ -108,6 +108,8 @@ struct RunOptions {
   /// Draws do not depend on the number of ranks, where their processors, GPUs and compilers are equal. All
   /// ranks' handlers are called; the answers of rank 0's count.
   Communicator* ranks = nullptr;
+  /// True: the engine divides its rows among the ranks, and each runs all chains.
+  bool ranks_have_rows = false;
 };
 
 using device::DrawStatistics;

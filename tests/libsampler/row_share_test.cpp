@@ -1,0 +1,76 @@
+// Chains whose rows are divided over ranks: each rank runs all of them, with the draws of one rank.
+#include <gtest/gtest.h>
+
+#include "emomc/likelihood/engines.hpp"
+#include "keeper.hpp"
+#include "liblikelihood/random_mixture.hpp"
+#include "mixture_target.hpp"
+#include "thread_ranks.hpp"
+
+namespace emomc {
+namespace {
+
+using testing::device_of_rank;
+using testing::Keeper;
+using testing::on_ranks;
+using testing::rank_counts;
+
+class DrawsOverRanks : public ::testing::TestWithParam<Backend> {
+ protected:
+  void SetUp() override {
+    if (rank_counts(GetParam()).empty()) GTEST_SKIP() << "fewer than two GPUs";
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Engines, DrawsOverRanks, ::testing::Values(Backend::cpu, Backend::cuda),
+                         [](const auto& backend) {
+                           return std::string(backend.param == Backend::cpu ? "cpu" : "cuda");
+                         });
+
+// Walks with and without kept sums of components, a proposal that looks at other chains, and gradients, of
+// which nuts leaves out other chains in each leapfrog.
+TEST_P(DrawsOverRanks, AreThoseOfOneRank) {
+  const testing::MixtureProblem mixture = testing::random_problem(3, 2, 5000, 3);
+  const Target target(testing::mixture_layout(3, 2), testing::mixture_prior(), std::vector<double>(2, 1.0));
+  std::vector<ChainPlan> plans;
+  std::vector<double> starts;
+  for (std::uint64_t c = 0; c < 4; ++c) {
+    plans.push_back({c, {0}, 1.0, 0});
+    const auto start = testing::neighbour(mixture, 5, static_cast<std::uint32_t>(c));
+    starts.insert(starts.end(), start.begin(), start.end());
+  }
+  RunOptions options;
+  options.warmup = 20;
+  options.draws = 10;
+  options.seed = 11;
+  for (const std::string kind : {"random_walk", "component_wise", "stretch", "hmc", "nuts"})
+    for (const Precision precision : {Precision::mixed, Precision::float64}) {
+      if (GetParam() == Backend::cpu && precision == Precision::mixed && kind != "nuts")
+        continue;  // for time
+      SCOPED_TRACE(kind);
+      const auto draws_of = [&](Communicator* ranks) {
+        const auto device = device_of_rank(GetParam(), ranks ? ranks->rank() : 0);
+        const auto engine =
+            make_engine(GetParam(), {"gaussian_mixture", 3}, precision, mixture.data, *device, 1, ranks);
+        ProposalSpec proposal;
+        proposal.kind = kind;
+        Keeper keeper;
+        run_chains(*engine, target, proposal, plans, options, starts, keeper);
+        return keeper;
+      };
+      const Keeper expected = draws_of(nullptr);
+      ASSERT_EQ(expected.log_likelihood.size(), 40u);
+      for (const int size : rank_counts(GetParam())) {
+        std::vector<Keeper> actual(static_cast<std::size_t>(size));
+        on_ranks(size, [&](Communicator& ranks) {
+          actual[static_cast<std::size_t>(ranks.rank())] = draws_of(&ranks);
+        });
+        for (const Keeper& of_rank : actual) {
+          EXPECT_EQ(of_rank.theta, expected.theta) << size;
+          EXPECT_EQ(of_rank.log_likelihood, expected.log_likelihood) << size;
+        }
+      }
+    }
+}
+
+}  // namespace
+}  // namespace emomc
