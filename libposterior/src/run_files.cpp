@@ -292,6 +292,7 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
     m["seconds"] = {{"startup", startup_seconds},
                     {"warmup", warmup_before_ + result->warmup_seconds},
                     {"sampling", sampling_before_ + result->sampling_seconds}};
+    if (result->gather_seconds > 0) m["seconds"]["gathers"] = result->gather_seconds;
   }
   write_file_atomically(directory_ / "manifest.json", m.dump(1) + "\n");
 }

@@ -174,6 +174,7 @@ RunResult ChainRunner::run() {
   result.state = state();
   result.num_evaluations = evaluations();
   result.adaptation_drift = adaptation_->drift();
+  result.gather_seconds = share_.seconds();
   if (counts_) result.trajectories = counts_->summary();
   if (engine_.device().kind() == DeviceKind::cuda) result.stepping = segments_->stepping(why_not_resident_);
   return result;

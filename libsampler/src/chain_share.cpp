@@ -1,6 +1,7 @@
 #include "chain_share.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <type_traits>
 
@@ -71,7 +72,9 @@ SegmentResult ChainShare::all(const SegmentResult& mine, Widths widths) {
     if (size > 0) append(field.mine, size);
   }
   append(&mine.seconds, sizeof(double));
+  const auto began = std::chrono::steady_clock::now();
   ranks_.all_gather(own, bytes, gathered_.data());
+  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
 
   const std::byte* from = gathered_.data();
   all.seconds = 0;

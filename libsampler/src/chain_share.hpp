@@ -42,6 +42,8 @@ class ChainShare {
     if (runs_all()) return mine;
     return all_gather<T>(ranks_, mine, counts(per_chain));
   }
+  /// Time of this rank in gathers of segments, waiting for slower ranks included.
+  double seconds() const { return seconds_; }
   /// Numbers of a chain.
   struct Widths {
     std::size_t dim_u = 0, dim = 0, num_blocks = 0;
@@ -75,6 +77,7 @@ class ChainShare {
   std::vector<device::DrawStatistics> statistics_;
   std::vector<device::TrajectoryTotals> totals_;
   std::vector<Field> fields_;
+  double seconds_ = 0;
   std::vector<std::byte> gathered_;
 };
 
