@@ -35,6 +35,7 @@ std::string SamplingOptions::command_to_go_on(const std::string& command, const 
   if (!backend.empty()) text += " --backend " + shell_word(backend);
   if (!seed.empty()) text += " --seed " + shell_word(seed);
   if (!threads.empty()) text += " --threads " + shell_word(threads);
+  if (!devices.empty()) text += " --devices " + shell_word(devices);
   return text + more + " --resume";
 }
 
@@ -44,6 +45,7 @@ std::vector<std::string> KeyOptions::overrides() const {
   if (!backend.empty()) all.push_back("backend=" + backend);
   if (!seed.empty()) all.push_back("sampler.seed=" + seed);
   if (!threads.empty()) all.push_back("threads=" + threads);
+  if (!devices.empty()) all.push_back("devices=" + (devices == "all" ? devices : "[" + devices + "]"));
   return all;
 }
 

@@ -12,7 +12,7 @@ namespace emomc::app {
 
 /// Options that stand for keys of the configuration.
 struct KeyOptions {
-  std::string output, backend, seed, threads;
+  std::string output, backend, seed, threads, devices;
   std::vector<std::string> set;
 
   /// The assignments of --set and those that the other options stand for, as `key.path=value`.
