@@ -4,6 +4,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <shared_mutex>
 #include <utility>
 
 #include "../device_ranks.hpp"
@@ -23,15 +24,45 @@ struct CudaEvent final : Event {
   }
 };
 
+// The streams of all devices of the process.
+class StreamsOfGpus {
+ public:
+  static void add(Stream stream, int gpu) {
+    const std::unique_lock lock(mutex());
+    gpus()[stream] = gpu;
+  }
+  static void remove(Stream stream) noexcept {
+    const std::unique_lock lock(mutex());
+    gpus().erase(stream);
+  }
+  static int find(Stream stream) noexcept {
+    const std::shared_lock lock(mutex());
+    const auto found = gpus().find(stream);
+    return found == gpus().end() ? -1 : found->second;
+  }
+
+ private:
+  static std::map<Stream, int>& gpus() {
+    static std::map<Stream, int> gpus;
+    return gpus;
+  }
+  static std::shared_mutex& mutex() {
+    static std::shared_mutex mutex;
+    return mutex;
+  }
+};
+
 class CudaDevice final : public Device, public DeviceOfRank {
  public:
   explicit CudaDevice(int index) : index_(index) {
     use();
     EMOMC_CUDA_CHECK(cudaGetDeviceProperties(&properties_, index));
     EMOMC_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    StreamsOfGpus::add(stream_, index);
   }
   ~CudaDevice() override {
     cudaSetDevice(index_);
+    StreamsOfGpus::remove(stream_);
     if (stream_) cudaStreamDestroy(stream_);
   }
 
@@ -163,6 +194,8 @@ class CudaDevice final : public Device, public DeviceOfRank {
 };
 
 }  // namespace
+
+int gpu_of_stream(Stream stream) noexcept { return StreamsOfGpus::find(stream); }
 
 std::string name_among_gpus(Device& device) {
   if (device.kind() != DeviceKind::cuda) return {};

@@ -10,15 +10,14 @@
 
 namespace emomc {
 
-/// Makes the GPU of `stream` the current device of the calling thread.
+/// The GPU of a stream that a Device has made; -1 for any other. CUDA's own question about a stream ends a
+/// capture that is under way on it.
+int gpu_of_stream(Stream stream) noexcept;
+
+/// Makes the GPU of `stream`, a Device's, the current device of the calling thread.
 inline void use_device_of(Stream stream) {
-  int wanted = 0, current = 0;
-  if (cudaStreamGetDevice(stream, &wanted) != cudaSuccess) {
-    cudaGetLastError();  // a driver before CUDA 12.8; there is one GPU then, or each thread has its own
-    return;
-  }
-  EMOMC_CUDA_CHECK(cudaGetDevice(&current));
-  if (current != wanted) EMOMC_CUDA_CHECK(cudaSetDevice(wanted));
+  const int wanted = gpu_of_stream(stream);
+  if (wanted >= 0) EMOMC_CUDA_CHECK(cudaSetDevice(wanted));
 }
 
 }  // namespace emomc
