@@ -19,6 +19,7 @@ class SingleRank final : public Communicator {
     if (mine != all && bytes[0] > 0) std::memcpy(all, mine, bytes[0]);
   }
   void broadcast(void*, std::size_t) override {}
+  std::unique_ptr<Communicator> duplicate() override { return std::make_unique<SingleRank>(); }
   void fail(int) noexcept override {}
 };
 
@@ -45,6 +46,11 @@ class Meeting {
     const std::lock_guard lock(mutex_);
     if (failed_ < 0) failed_ = rank;
     all_here_.notify_all();
+    for (const auto& duplicate : duplicates_) duplicate->fail(rank);
+  }
+  std::shared_ptr<Meeting> make_duplicate() {
+    const std::lock_guard lock(mutex_);
+    return duplicates_.emplace_back(std::make_shared<Meeting>(size_));
   }
   bool has_failed() const {
     const std::lock_guard lock(mutex_);
@@ -57,6 +63,7 @@ class Meeting {
   std::condition_variable all_here_;
   int size_, num_here_ = 0, failed_ = -1;
   std::uint64_t round_ = 0;
+  std::vector<std::shared_ptr<Meeting>> duplicates_;
   std::vector<const void*> given_;  ///< written by one rank, read by the others after they have met
 };
 
@@ -80,6 +87,13 @@ class ThreadRank final : public Communicator {
     meeting_->come(rank_, data);
     if (rank_ != 0 && bytes > 0) std::memcpy(data, meeting_->given(0), bytes);
     meeting_->come(rank_, data);
+  }
+  std::unique_ptr<Communicator> duplicate() override {
+    std::shared_ptr<Meeting> made = rank_ == 0 ? meeting_->make_duplicate() : nullptr;
+    meeting_->come(rank_, &made);
+    if (rank_ != 0) made = *static_cast<const std::shared_ptr<Meeting>*>(meeting_->given(0));
+    meeting_->come(rank_, &made);  // rank 0 stays until all have read it
+    return std::make_unique<ThreadRank>(std::move(made), rank_);
   }
   void fail(int) noexcept override { meeting_->fail(rank_); }
   bool has_failed() const noexcept override { return meeting_->has_failed(); }

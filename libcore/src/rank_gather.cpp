@@ -61,11 +61,15 @@ class HostGather final : public DeviceRanks::Gather {
 
 class HostRanks final : public DeviceRanks {
  public:
-  using DeviceRanks::DeviceRanks;
+  // A thread of the driver gathers while the calling thread may gather other things.
+  HostRanks(Device& device, Communicator& ranks) : DeviceRanks(device, ranks), in_queue_(ranks.duplicate()) {}
   std::string way() const override { return "memory of the host"; }
   std::unique_ptr<Gather> make_gather(std::size_t bytes) override {
-    return std::make_unique<HostGather>(device(), ranks(), bytes);
+    return std::make_unique<HostGather>(device(), *in_queue_, bytes);
   }
+
+ private:
+  std::unique_ptr<Communicator> in_queue_;
 };
 
 // Where a rank is.

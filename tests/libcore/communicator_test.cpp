@@ -52,6 +52,20 @@ TEST(Communicator, GathersInPlace) {
   EXPECT_EQ(equal, 3);
 }
 
+TEST(Communicator, CallsOfADuplicateDoNotMeetThoseOfItsOriginal) {
+  std::atomic<int> equal = 0;
+  on_ranks(3, [&](Communicator& ranks) {
+    const auto other = ranks.duplicate();
+    // Each rank makes the calls of its two threads in another order.
+    std::thread beside([&] {
+      for (int i = 0; i < 50; ++i) equal += from_first(*other, 1000 + i + ranks.rank()) == 1000 + i;
+    });
+    for (int i = 0; i < 50; ++i) equal += from_first(ranks, i + ranks.rank()) == i;
+    beside.join();
+  });
+  EXPECT_EQ(equal, 300);
+}
+
 TEST(Communicator, BroadcastsTheFirstRanksValue) {
   std::atomic<int> sum = 0;
   on_ranks(4, [&](Communicator& ranks) { sum += from_first(ranks, 7 + ranks.rank()); });
@@ -72,6 +86,23 @@ TEST(Communicator, ARankThatFailsEndsTheWaitOfTheOthers) {
     }
   });
   EXPECT_EQ(told, 2);
+}
+
+TEST(Communicator, AFailureReachesThoseWhoWaitInADuplicate) {
+  std::atomic<int> told = 0;
+  on_ranks(2, [&](Communicator& ranks) {
+    const auto other = ranks.duplicate();
+    if (ranks.rank() == 0) {
+      ranks.fail(3);
+      return;
+    }
+    try {
+      from_first(*other, 0);
+    } catch (const PeerError&) {
+      ++told;
+    }
+  });
+  EXPECT_EQ(told, 1);
 }
 
 TEST(RankGather, CapturedWorkGathersEachTimeItRuns) {

@@ -28,9 +28,9 @@ class MpiRanks final : public Communicator {
   explicit MpiRanks(bool (*give_up)()) : give_up_(give_up) {
     int provided = 0;
     // Host functions of a GPU's stream communicate from a thread of the driver.
-    if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS ||
-        provided < MPI_THREAD_SERIALIZED)
-      throw MachineError("MPI does not start, or has no support for threads (MPI_THREAD_SERIALIZED)");
+    if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS ||
+        provided < MPI_THREAD_MULTIPLE)
+      throw MachineError("MPI does not start, or has no support for threads (MPI_THREAD_MULTIPLE)");
     MPI_Comm_dup(MPI_COMM_WORLD, &world_);
     MPI_Comm_set_errhandler(world_, MPI_ERRORS_RETURN);
     MPI_Comm_rank(world_, &rank_);
@@ -41,7 +41,20 @@ class MpiRanks final : public Communicator {
     MPI_Comm_size(host, &size_of_host_);
     MPI_Comm_free(&host);
   }
+  /// A duplicate of another one.
+  MpiRanks(const MpiRanks& of, MPI_Comm duplicate)
+      : give_up_(of.give_up_),
+        world_(duplicate),
+        rank_(of.rank_),
+        size_(of.size_),
+        rank_of_host_(of.rank_of_host_),
+        size_of_host_(of.size_of_host_),
+        ends_mpi_(false) {
+    MPI_Comm_set_errhandler(world_, MPI_ERRORS_RETURN);
+  }
+  // Duplicates are freed by the end of MPI: to free one is collective, and other ranks may have failed.
   ~MpiRanks() override {
+    if (!ends_mpi_) return;
     MPI_Comm_free(&world_);
     MPI_Finalize();
   }
@@ -77,6 +90,11 @@ class MpiRanks final : public Communicator {
     wait(request);
   }
   void broadcast(void* data, std::size_t bytes) override { broadcast_from(0, data, bytes); }
+  std::unique_ptr<Communicator> duplicate() override {
+    MPI_Comm duplicate = MPI_COMM_NULL;
+    check(MPI_Comm_dup(world_, &duplicate), "MPI_Comm_dup");
+    return std::make_unique<MpiRanks>(*this, duplicate);
+  }
   void fail(int code) noexcept override { MPI_Abort(world_, code); }
 
  private:
@@ -125,6 +143,7 @@ class MpiRanks final : public Communicator {
   bool (*give_up_)();
   MPI_Comm world_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1, rank_of_host_ = 0, size_of_host_ = 1;
+  bool ends_mpi_ = true;
 };
 
 }  // namespace

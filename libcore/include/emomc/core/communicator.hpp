@@ -44,6 +44,11 @@ class Communicator {
   /// Copies `bytes` bytes of host memory from rank 0 to all the others.
   virtual void broadcast(void* data, std::size_t bytes) = 0;
 
+  /// A communicator of the same ranks, whose calls another thread may make at the same time as this one's:
+  /// calls of two threads on one communicator would meet in an order that differs between ranks. Collective.
+  /// It must not outlive this one.
+  virtual std::unique_ptr<Communicator> duplicate() = 0;
+
   /// Tells the other ranks that this one has failed with the program's exit code `code`: they do not wait for
   /// it any longer. With MPI it ends all processes and does not return.
   virtual void fail(int code) noexcept = 0;
