@@ -42,8 +42,8 @@ std::vector<double> points_of(const Draws& draws, std::size_t most) {
   return points;
 }
 
-LeaveOneOut leave_one_out(const Posterior& posterior, const Draws& draws, std::span<const std::size_t> groups,
-                          std::size_t most_draws) {
+void for_each_group(const Posterior& posterior, const Draws& draws, std::span<const std::size_t> groups,
+                    std::size_t most_draws, const std::function<void(std::span<const double>)>& use) {
   if (most_draws == 0) throw InputError("draws: 0 is out of range; allowed: 1 or more");
   const std::vector<double> points = points_of(draws, most_draws);
   if (!(draws.chains[0].header.layout.blocks == posterior.layout().blocks))
@@ -61,16 +61,24 @@ LeaveOneOut leave_one_out(const Posterior& posterior, const Draws& draws, std::s
         posterior.row_log_likelihoods(std::span<const double>(points).subspan(s * dim, dim));
     for (std::size_t i = 0; i < num_rows; ++i) sums[(groups.empty() ? i : groups[i]) * S + s] += rows[i];
   }
+  for (std::size_t g = 0; g < num_groups; ++g) use({sums.data() + g * S, S});
+}
+
+LeaveOneOut leave_one_out(const Posterior& posterior, const Draws& draws, std::span<const std::size_t> groups,
+                          std::size_t most_draws) {
   LeaveOneOut result;
-  result.num_draws = S;
-  const double ess = ess_bulk(draws.run.draws.view(1));
-  result.relative_efficiency = ess > 0 ? std::min(1.0, ess / static_cast<double>(S)) : 1.0;
-  for (std::size_t g = 0; g < num_groups; ++g) {
-    const LeftOut out = leave_out({sums.data() + g * S, S}, result.relative_efficiency);
+  const DrawSet& set = draws.run.draws;
+  result.num_draws = std::min(set.num_chains() * set.num_draws, most_draws);
+  if (result.num_draws > 0) {
+    const double ess = ess_bulk(set.view(1));
+    result.relative_efficiency = ess > 0 ? std::min(1.0, ess / static_cast<double>(result.num_draws)) : 1.0;
+  }
+  for_each_group(posterior, draws, groups, most_draws, [&](std::span<const double> log_likelihood) {
+    const LeftOut out = leave_out(log_likelihood, result.relative_efficiency);
     result.elpd.push_back(out.elpd);
     result.p.push_back(out.p);
     result.pareto_k.push_back(out.pareto_k);
-  }
+  });
   return result;
 }
 

@@ -39,6 +39,7 @@ Draws results_of(const RunConfig& config, const RunSetup& setup, RunFiles& files
     draws.run = inspect_directory(directory, Numbering::mended,
                                   [&](const std::filesystem::path&) { return setup.expression; });
     draws.chains = read_chains(directory);
+    if (config.sampler.tempering.is_on()) draws.rungs = read_rungs(directory);
     follow_draws_to_optima(config, setup, draws.run.draws, draws.starts);
     add_followed(draws.starts, files.starts());
     draws.run.facts.starts = starts_of(nlohmann::json(files.starts()));
@@ -90,6 +91,7 @@ Draws read_run(const std::filesystem::path& directory) {
   Draws draws;
   draws.run = inspect_directory(directory, Numbering::mended);
   draws.chains = read_chains(directory);
+  if (draws.run.facts.tempering) draws.rungs = read_rungs(directory);
   draws.finished = draws.run.facts.status == "finished";
   draws.directory = directory;
   draws.backend = draws.run.facts.engine.substr(0, draws.run.facts.engine.find(','));

@@ -70,10 +70,10 @@ EvidenceEstimate stepping_stones(const RungDraws& draws) {
 struct RungMoments {
   double mean = 0, variance = 0;
 };
-// What the rule makes of them: the integral over a stretch h is h (m_0 + m_1) / 2 - h^2 (v_1 - v_0) / 12.
+
+// What a rule makes of a rung's moments.
 struct Weights {
   double of_mean = 0, of_variance = 0;
-  double colder = 0, warmer = 0;  ///< the stretches on both sides
 };
 
 RungMoments moments_of(std::span<const double> x) {
@@ -83,48 +83,47 @@ RungMoments moments_of(std::span<const double> x) {
   return moments;
 }
 
-// Of rung rungs[at]; `rungs`: the increasing numbers of those that the rule uses.
-Weights weights_of(const std::vector<double>& betas, const std::vector<std::size_t>& rungs, std::size_t at) {
-  const double colder = at > 0 ? betas[rungs[at - 1]] - betas[rungs[at]] : 0,
-               warmer = at + 1 < rungs.size() ? betas[rungs[at]] - betas[rungs[at + 1]] : 0;
-  // The likelihood's variance over the prior may be infinite, so the stretch next to it has no correction.
-  const bool next_is_prior = at + 1 < rungs.size() && betas[rungs[at + 1]] == 0;
-  const double corrected_colder = betas[rungs[at]] == 0 ? 0 : colder,
-               corrected_warmer = next_is_prior ? 0 : warmer;
-  return {0.5 * (warmer + colder),
-          (corrected_colder * corrected_colder - corrected_warmer * corrected_warmer) / 12, colder, warmer};
-}
-
-double integral(const std::vector<double>& betas, const std::vector<RungMoments>& moments,
-                const std::vector<std::size_t>& rungs) {
-  double sum = 0;
-  for (std::size_t i = 0; i < rungs.size(); ++i) {
-    const Weights w = weights_of(betas, rungs, i);
-    sum += w.of_mean * moments[rungs[i]].mean + w.of_variance * moments[rungs[i]].variance;
+// The weights of the trapezoidal rule, corrected by the derivatives at the ends of each stretch, which are
+// variances: the integral over a stretch h is h (m_0 + m_1) / 2 - h^2 (v_0 - v_1) / 12, v_0 of the colder
+// end. `error` is what the rule may be wrong by. The mean rises with beta, so that no stretch is further from
+// the trapezium than half of its rise times h; where the correction is larger than that, there is none.
+std::vector<Weights> weights_of(const std::vector<double>& betas, const std::vector<RungMoments>& moments,
+                                double& error) {
+  std::vector<Weights> weights(betas.size());
+  error = 0;
+  for (std::size_t k = 0; k + 1 < betas.size(); ++k) {
+    const double stretch = betas[k] - betas[k + 1];
+    weights[k].of_mean += 0.5 * stretch;
+    weights[k + 1].of_mean += 0.5 * stretch;
+    const double room = 0.5 * stretch * std::abs(moments[k].mean - moments[k + 1].mean),
+                 of_variance = stretch * stretch / 12,
+                 correction = of_variance * std::abs(moments[k].variance - moments[k + 1].variance);
+    // The likelihood's variance over the prior may be infinite.
+    const bool is_corrected = betas[k + 1] > 0 && correction <= room;
+    error += is_corrected ? correction : room;
+    if (!is_corrected) continue;
+    weights[k].of_variance -= of_variance;
+    weights[k + 1].of_variance += of_variance;
   }
-  return sum;
+  return weights;
 }
 
 void integrate(const RungDraws& draws, Evidence& evidence) {
   Series series(draws);
   std::vector<RungMoments> moments;
-  std::vector<std::size_t> all, every_other;
+  for (std::size_t k = 0; k < draws.betas.size(); ++k) moments.push_back(moments_of(series.of(k)));
+  const std::vector<Weights> weights = weights_of(draws.betas, moments, evidence.rule_error);
   for (std::size_t k = 0; k < draws.betas.size(); ++k) {
-    moments.push_back(moments_of(series.of(k)));
-    all.push_back(k);
-    if (k % 2 == 0 || k + 1 == draws.betas.size()) every_other.push_back(k);
-  }
-  for (const std::size_t k : all) {
-    const Weights w = weights_of(draws.betas, all, k);
+    const Weights w = weights[k];
     const double mean = moments[k].mean;
+    evidence.thermodynamic.value += w.of_mean * mean + w.of_variance * moments[k].variance;
     series.add(k, [&](double x) { return w.of_mean * x + w.of_variance * (x - mean) * (x - mean); });
-    evidence.lower += w.colder * mean;
-    evidence.upper += w.warmer * mean;
+    if (k > 0) evidence.lower += (draws.betas[k - 1] - draws.betas[k]) * mean;
+    if (k + 1 < draws.betas.size()) evidence.upper += (draws.betas[k] - draws.betas[k + 1]) * mean;
     evidence.mean_log_likelihood.push_back(mean);
     evidence.ess.push_back(ess_mean(series.view(series.of(k).data())));
   }
-  evidence.thermodynamic = {integral(draws.betas, moments, all), series.standard_error()};
-  evidence.rule_error = std::abs(evidence.thermodynamic.value - integral(draws.betas, moments, every_other));
+  evidence.thermodynamic.standard_error = series.standard_error();
 }
 
 std::string text(const char* format, double a, double b = 0) {

@@ -12,7 +12,7 @@ docs/python.md has the rest.
 """
 
 from ._compare import Comparison, compare
-from ._draws import Draws, Finding, Interrupted, Summary, diagnose, read_run, summary
+from ._draws import Draws, Evidence, Finding, Interrupted, Rungs, Summary, diagnose, read_run, summary
 from ._emomc import DensityError, InputError, MachineError, functions, proposals
 from ._mixture import GaussianMixture
 from ._model import (
@@ -44,11 +44,13 @@ from ._priors import (
 )
 from ._relabel import relabel
 from ._sample import sample
+from ._stacking import Stacking, stack
 
 __all__ = [
     "Comparison",
     "DensityError",
     "Draws",
+    "Evidence",
     "Finding",
     "GaussianMixture",
     "InputError",
@@ -58,6 +60,8 @@ __all__ = [
     "Model",
     "Parameter",
     "Prior",
+    "Rungs",
+    "Stacking",
     "Summary",
     "angle",
     "beta",
@@ -81,6 +85,7 @@ __all__ = [
     "relabel",
     "sample",
     "simplex",
+    "stack",
     "student_t",
     "summary",
     "uniform",

@@ -94,13 +94,7 @@ def compare(runs: Mapping[str, Draws], *, by: ArrayLike | None = None, draws: in
     first = next(iter(runs))
     for name, run in runs.items():
         _check_same_data(first, runs[first], name, run)
-    groups: list[int] = []
-    if by is not None:
-        labels = np.asarray(by)
-        rows = len(runs[first]._known_model()._posterior.data)
-        if labels.shape != (rows,):
-            raise ValueError(f"by: an array of shape {labels.shape}; allowed: one value for each of the {rows} rows")
-        groups = np.unique(labels, return_inverse=True)[1].tolist()
+    groups = _group_numbers(by, len(runs[first]._known_model()._posterior.data))
     results: list[tuple[dict[str, Any], Any]] = []
     warnings: list[str] = []
     for name, run in runs.items():
@@ -138,6 +132,17 @@ def compare(runs: Mapping[str, Draws], *, by: ArrayLike | None = None, draws: in
                 f"{row['se_difference']:.1f} does not tell which predicts better"
             )
     return Comparison([row for row, _ in results], warnings)
+
+
+def _group_numbers(by: ArrayLike | None, rows: int) -> list[int]:
+    """The number of each row's group; empty: each row by itself."""
+    if by is None:
+        return []
+    labels = np.asarray(by)
+    if labels.shape != (rows,):
+        raise ValueError(f"by: an array of shape {labels.shape}; allowed: one value for each of the {rows} rows")
+    groups: list[int] = np.unique(labels, return_inverse=True)[1].tolist()
+    return groups
 
 
 def _standard_error(pointwise: Any) -> float:

@@ -70,6 +70,9 @@ class Posterior:
         until_ess: float,
         until_seconds: float,
         superchains: int,
+        rungs: int,
+        ladder: list[float],
+        every: int,
         backend: str,
         threads: int,
         directory: str,
@@ -85,6 +88,9 @@ class Posterior:
     def leave_one_out(
         self, draws: Draws, groups: list[int], most: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], int]: ...
+    def stack(
+        self, draws: Draws, clusters: list[int], groups: list[int], draws_per_chain: int
+    ) -> dict[str, Any]: ...
     def fit(
         self, *, restarts: int, max_rounds: int, tolerance: float, seed: int, threads: int
     ) -> tuple[NDArray[np.float64], float, int, bool, str]: ...
@@ -129,6 +135,14 @@ class Draws:
     def chain(
         self, index: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+    @property
+    def rungs(
+        self,
+    ) -> (
+        tuple[NDArray[np.float64], NDArray[np.float64], int, NDArray[np.float64], NDArray[np.float64]] | None
+    ): ...
+    def evidence(self) -> dict[str, Any]: ...
+    def stacked_rows(self, chain_weights: list[float], patterns: list[str]) -> list[dict[str, Any]]: ...
     def summary_text(self, patterns: list[str], most_rows: int) -> str: ...
     def summary_rows(self, patterns: list[str]) -> list[dict[str, Any]]: ...
     def findings(self) -> list[tuple[str, str, str, str]]: ...

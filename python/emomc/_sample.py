@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ._draws import Draws, Interrupted
@@ -32,6 +33,7 @@ def sample(
     target_acceptance: float = 0.0,
     until: dict[str, float] | None = None,
     superchains: int = 0,
+    tempering: int | Mapping[str, Any] | None = None,
     backend: str = "auto",
     threads: int = 0,
     directory: str | os.PathLike[str] | None = None,
@@ -67,6 +69,10 @@ def sample(
         Above 0 and below 1; 0: the proposal's default.
     until
         Ends the run early: {"ess": 1000} where all quantities have this effective sample size, {"seconds": 60}.
+    tempering
+        Rungs of each chain, for posteriors with several modes and for `Draws.evidence`: their number, such as 12; or
+        {"rungs": 12, "ladder": "adaptive", "every": "auto"}, where a list of powers from 1 down may take the place of
+        "adaptive", and a number of steps between exchanges that of "auto". A run takes as many times longer.
     backend
         "auto", "reference", "cpu" or "cuda".
     threads
@@ -115,6 +121,7 @@ def sample(
     ess, seconds = float(until.pop("ess", 0)), float(until.pop("seconds", 0))
     if until:
         raise ValueError(f"until: {', '.join(until)} is unknown; allowed: ess, seconds")
+    rungs, ladder, every = _tempering(tempering)
     line = _Line() if progress is True or (progress is None and _is_interactive()) else None
     show: Progress | None = line.show if line else progress if callable(progress) else None
     try:
@@ -132,6 +139,9 @@ def sample(
             until_ess=ess,
             until_seconds=seconds,
             superchains=superchains,
+            rungs=rungs,
+            ladder=ladder,
+            every=every,
             backend=backend,
             threads=threads,
             directory="" if directory is None else os.fspath(directory),
@@ -146,6 +156,29 @@ def sample(
         there = "" if directory is None else os.fspath(directory)
         raise Interrupted(Draws(sampled, model) if sampled.num_draws > 0 else None, there)
     return Draws(sampled, model)
+
+
+def _tempering(tempering: int | Mapping[str, Any] | None) -> tuple[int, list[float], int]:
+    """Number of rungs, powers (empty: adaptive), steps between exchanges (0: chosen)."""
+    if tempering is None:
+        return 1, [], 0
+    if not isinstance(tempering, Mapping):
+        return operator.index(tempering), [], 0
+    if unknown := set(tempering) - {"rungs", "ladder", "every"}:
+        raise ValueError(f"tempering: {', '.join(sorted(unknown))} is unknown; allowed: rungs, ladder, every")
+    ladder, every = tempering.get("ladder", "adaptive"), tempering.get("every", "auto")
+    if isinstance(ladder, str):
+        if ladder != "adaptive":
+            raise ValueError(f'tempering: a ladder of {ladder!r}; allowed: "adaptive", or a list of powers')
+        ladder = []
+    powers = [float(power) for power in ladder]
+    if every == "auto":
+        every = 0
+    elif (every := operator.index(every)) < 1:
+        raise ValueError(f'tempering: exchanges every {every} steps; allowed: "auto", or 1 or more')
+    if "rungs" not in tempering and not powers:
+        raise ValueError("tempering: it has no rungs; allowed: their number, or a ladder of powers")
+    return operator.index(tempering.get("rungs", len(powers))), powers, every
 
 
 def _is_interactive() -> bool:

@@ -8,8 +8,10 @@
 
 #include <array>
 
+#include "emomc/posterior/stacking.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/draw_set.hpp"
+#include "emomc/sampler/evidence.hpp"
 #include "sampled.hpp"
 
 namespace emomc::python {
@@ -37,6 +39,31 @@ nb::list rows_of(const RunSummary& summary) {
     rows.append(values);
   }
   return rows;
+}
+
+nb::dict evidence_of(const Draws& draws) {
+  if (!draws.rungs)
+    throw InputError(
+        "the draws have no rungs, which the evidence is from; sample with tempering, such as tempering=12");
+  Evidence e;
+  {
+    const nb::gil_scoped_release release;
+    e = estimate_evidence(*draws.rungs);
+  }
+  nb::dict values;
+  for (const auto& [key, value] : {std::pair("log_evidence", e.stepping_stones.value),
+                                   {"standard_error", e.stepping_stones.standard_error},
+                                   {"thermodynamic", e.thermodynamic.value},
+                                   {"thermodynamic_standard_error", e.thermodynamic.standard_error},
+                                   {"rule_error", e.rule_error},
+                                   {"lower", e.lower},
+                                   {"upper", e.upper},
+                                   {"finite_share", e.finite_share}})
+    values[key] = value;
+  values["mean_log_likelihood"] = vector_of(std::move(e.mean_log_likelihood));
+  values["ess"] = vector_of(std::move(e.ess));
+  values["warnings"] = std::move(e.doubts);
+  return values;
 }
 
 }  // namespace
@@ -111,6 +138,37 @@ void add_draws(nb::module_& m) {
                  array_of(chain.steps, {count}),
                  array_of(chain.parameters, {count, count ? chain.parameters.size() / count : 0}),
                  vector_of(chain.log_prior), vector_of(chain.log_likelihood));
+           })
+      // Of runs with tempering: powers, swap rates, round trips, acceptance of each rung, and log
+      // likelihoods, rungs x chains x draws. Otherwise None.
+      .def_prop_ro(
+          "rungs",
+          [](const Sampled& s) -> nb::object {
+            if (!s.draws.rungs) return nb::none();
+            const RungDraws& rungs = *s.draws.rungs;
+            return nb::cast(std::tuple(
+                vector_of(rungs.betas), vector_of(rungs.exchanges.swap_rates), rungs.exchanges.round_trips,
+                vector_of(rungs.acceptance),
+                array_of(rungs.log_likelihood, {rungs.betas.size(), rungs.num_chains, rungs.num_draws})));
+          })
+      .def("evidence", [](const Sampled& s) { return evidence_of(s.draws); })
+      .def("stacked_rows",
+           [](const Sampled& s, const std::vector<double>& chain_weights,
+              const std::vector<std::string>& patterns) {
+             nb::list rows;
+             for (const StackedRow& row : stacked_summary(s.draws.run, chain_weights, patterns)) {
+               nb::dict values;
+               values["name"] = row.name;
+               values["label"] = row.label;
+               for (const auto& [key, value] : {std::pair("mean", row.mean),
+                                                {"sd", row.sd},
+                                                {"q5", row.q5},
+                                                {"q50", row.q50},
+                                                {"q95", row.q95}})
+                 values[key] = value;
+               rows.append(values);
+             }
+             return rows;
            })
       .def("summary_text",
            [](const Sampled& s, const std::vector<std::string>& patterns, std::size_t most_rows) {

@@ -12,6 +12,7 @@
 #include "conversions.hpp"
 #include "emomc/posterior/leave_one_out.hpp"
 #include "emomc/posterior/relabel.hpp"
+#include "emomc/posterior/stacking.hpp"
 #include "sampled.hpp"
 
 namespace emomc::python {
@@ -41,6 +42,28 @@ Sampled sample_of(const Posterior& posterior, SampleOptions options, const nb::o
     result.draws = sample(posterior, options);
   }
   if (raised) std::rethrow_exception(raised);
+  return result;
+}
+
+nb::dict dict_of(Stacking found) {
+  nb::list clusters;
+  for (const StackedCluster& cluster : found.clusters) {
+    nb::dict values;
+    values["chains"] = cluster.chains;
+    values["weight"] = cluster.weight;
+    values["mean_log_density"] = cluster.mean_log_density;
+    values["elpd_loo"] = cluster.elpd;
+    values["p_loo"] = cluster.p;
+    values["num_bad_k"] = cluster.num_bad;
+    values["worst_k"] = cluster.worst_k;
+    clusters.append(values);
+  }
+  nb::dict result;
+  result["clusters"] = clusters;
+  result["weights"] = vector_of(std::move(found.chain_weights));
+  result["elpd_loo"] = found.elpd;
+  result["elpd_loo_of_equal_weights"] = found.elpd_of_equal_weights;
+  result["warnings"] = std::move(found.warnings);
   return result;
 }
 
@@ -106,7 +129,8 @@ void add_posterior(nb::module_& m) {
              std::int64_t max_draws, std::optional<std::int64_t> warmup, std::int64_t thin,
              std::uint64_t seed, const std::string& init, const std::string& proposal,
              const std::string& shape, double target_acceptance, double until_ess, double until_seconds,
-             int superchains, const std::string& backend, int threads, const std::string& directory,
+             int superchains, int rungs, const std::vector<double>& ladder, std::int64_t every,
+             const std::string& backend, int threads, const std::string& directory,
              const std::string& existing, double checkpoint_seconds, const nb::object& progress) {
             SampleOptions options{.chains = chains,
                                   .draws = draws,
@@ -120,6 +144,7 @@ void add_posterior(nb::module_& m) {
                                   .target_acceptance = target_acceptance,
                                   .until = {.ess = until_ess, .seconds = until_seconds},
                                   .superchains = superchains,
+                                  .tempering = {.rungs = rungs, .betas = ladder, .every = every},
                                   .directory = directory,
                                   .existing = existing == "resume"      ? ExistingRun::resume
                                               : existing == "overwrite" ? ExistingRun::overwrite
@@ -132,8 +157,9 @@ void add_posterior(nb::module_& m) {
           nb::kw_only(), nb::arg("chains"), nb::arg("draws").none(), nb::arg("max_draws"),
           nb::arg("warmup").none(), nb::arg("thin"), nb::arg("seed"), nb::arg("init"), nb::arg("proposal"),
           nb::arg("shape"), nb::arg("target_acceptance"), nb::arg("until_ess"), nb::arg("until_seconds"),
-          nb::arg("superchains"), nb::arg("backend"), nb::arg("threads"), nb::arg("directory"),
-          nb::arg("existing"), nb::arg("checkpoint_seconds"), nb::arg("progress").none())
+          nb::arg("superchains"), nb::arg("rungs"), nb::arg("ladder"), nb::arg("every"), nb::arg("backend"),
+          nb::arg("threads"), nb::arg("directory"), nb::arg("existing"), nb::arg("checkpoint_seconds"),
+          nb::arg("progress").none())
       .def(
           "row_log_likelihoods",  // points x rows, of points_of(draws, most)
           [](const Posterior& posterior, const Sampled& sampled, std::size_t most) {
@@ -160,6 +186,19 @@ void add_posterior(nb::module_& m) {
                               vector_of(std::move(result.pareto_k)), result.num_draws);
           },
           nb::arg("draws"), nb::arg("groups"), nb::arg("most"))
+      .def(
+          "stack",
+          [](const Posterior& posterior, const Sampled& sampled, const std::vector<std::size_t>& clusters,
+             const std::vector<std::size_t>& groups, std::size_t draws_per_chain) {
+            Stacking found;
+            {
+              const nb::gil_scoped_release release;
+              found = stack(posterior, sampled.draws,
+                            {.clusters = clusters, .groups = groups, .draws_per_chain = draws_per_chain});
+            }
+            return dict_of(std::move(found));
+          },
+          nb::arg("draws"), nb::arg("clusters"), nb::arg("groups"), nb::arg("draws_per_chain"))
       // Names of the columns, and rows x columns.
       .def_prop_ro("columns", [](const Posterior& p) { return p.data().columns; })
       .def_prop_ro("data",

@@ -47,8 +47,8 @@ class Cli : public ::testing::Test {
 
 TEST_F(Cli, EverySubcommandHasHelp) {
   for (const char* command :
-       {"run", "check", "fit", "summary", "diagnose", "compare", "evidence", "report", "loglik", "gradient",
-        "export", "simulate", "features", "evaluate", "train", "classify", "bench", "devices"}) {
+       {"run", "check", "fit", "summary", "diagnose", "compare", "evidence", "stack", "report", "loglik",
+        "gradient", "export", "simulate", "features", "evaluate", "train", "classify", "bench", "devices"}) {
     const auto result = folder.run(std::string(command) + " --help");
     EXPECT_EQ(result.exit_code, 0) << command;
     EXPECT_NE(result.out.find("Example: emomc " + std::string(command)), std::string::npos) << result.out;

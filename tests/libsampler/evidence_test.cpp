@@ -74,6 +74,27 @@ TEST(Evidence, OfIndependentDrawsIsUnbiasedAndCalibrated) {
   EXPECT_LT(integral / kRuns, 3);
 }
 
+// Few rungs make the rule coarse; the stated error holds nevertheless, and is small where they are many.
+TEST(Evidence, TheErrorOfTheRuleOfTheIntegralIsStated) {
+  const std::vector<std::vector<double>> ladders{
+      {1, 0}, {1, 0.2, 0}, {1, 0.5, 0.05, 0}, {1, 0.3, 0.05, 0.004, 0}, {1, 0.6, 0.3, 0.1, 0.03, 0.005, 0}};
+  std::uint64_t seed = 0;
+  for (const auto& betas : ladders)
+    for (const double n : {3.0, 50.0, 1000.0})
+      for (const double s : {0.5, 4.0}) {
+        const Evidence e = estimate_evidence(exact_draws(betas, n, s, s, 2000, ++seed));
+        const double expected = exact_evidence(n, s, s), error = 5 * e.thermodynamic.standard_error;
+        EXPECT_NEAR(e.thermodynamic.value, expected, error + e.rule_error) << seed;
+        EXPECT_LE(e.rule_error, 0.5 * (e.upper - e.lower) + 1e-9) << seed;
+      }
+  std::vector<double> many;
+  for (int k = 0; k < 40; ++k) many.push_back(std::pow(1 - k / 39.0, 5));
+  const Evidence e = estimate_evidence(exact_draws(many, 50, 2, 2, 500, 1));
+  EXPECT_LT(e.rule_error, 0.03);
+  EXPECT_NEAR(e.thermodynamic.value, exact_evidence(50, 2, 2),
+              5 * e.thermodynamic.standard_error + e.rule_error);
+}
+
 TEST(Evidence, ARefusalNamesWhatIsMissing) {
   EXPECT_THROW(estimate_evidence(exact_draws({1, 0.5, 0.1}, 20, 1.5, 2, 1000, 1)), InputError);
   EXPECT_THROW(estimate_evidence(exact_draws({1, 0.5, 0}, 20, 1.5, 2, 50, 1)), InputError);

@@ -4,9 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <random>
 
+#include "ecdf_band.hpp"
 #include "emomc/core/errors.hpp"
 #include "exchanges.hpp"
 #include "tempering_problems.hpp"
@@ -303,6 +306,56 @@ TEST(Tempering, FindsTheMassOfModesThatPlainChainsNeverVisit) {
     EXPECT_LT(error, 0.03) << kind;
     EXPECT_NEAR(share, 0.7, 6.5 * error) << kind;
   }
+}
+
+// Simulation-based calibration (sbc.hpp has the sources) where only the size of x is seen: the posterior has
+// a mode on each side, and the prior says how the mass is divided. Chains begin at draws from the prior, not
+// at the parameters of their data, so that one that stays in its mode is found out. Ranks of the log
+// likelihood find draws that are too wide, such as those of the prior, whose ranks of x are uniform too.
+struct RanksOfSize {
+  std::vector<int> of_x, of_likelihood;
+};
+RanksOfSize ranks_of_size(int rungs, int replicates) {
+  constexpr double kMean = 1, kPriorSd = 3, kSd = 0.3;
+  constexpr int kRanked = 31;
+  std::mt19937_64 random(36);
+  std::normal_distribution<double> normal;
+  RanksOfSize ranks{std::vector<int>(kRanked + 1), std::vector<int>(kRanked + 1)};
+  const auto count = [](std::vector<int>& counts, const std::vector<double>& draws, double truth) {
+    ++counts[static_cast<std::size_t>(
+        std::count_if(draws.begin(), draws.end(), [&](double x) { return x < truth; }))];
+  };
+  for (int r = 0; r < replicates; ++r) {
+    const double truth = kMean + kPriorSd * normal(random), y = std::abs(truth) + kSd * normal(random);
+    const auto log_likelihood = [=](int, const double* x, double*) {
+      return -0.5 * std::pow((std::abs(x[0]) - y) / kSd, 2);
+    };
+    const KnownEvidence problem{
+        "size of x",
+        testing::one_block("x", 1, Support::real, {PriorFamily::normal, {number(kMean), number(kPriorSd)}}),
+        log_likelihood,
+        0,
+        {kMean + kPriorSd * normal(random)}};
+    RunOptions options = options_of(rungs, 200, kRanked);
+    options.thin = 16;
+    options.seed = 1000 + static_cast<std::uint64_t>(r);
+    const TemperedRun run = run_tempered(problem, options, 1);
+    count(ranks.of_x, run.keeper.theta, truth);
+    count(ranks.of_likelihood, run.keeper.log_likelihood, log_likelihood(0, &truth, nullptr));
+  }
+  return ranks;
+}
+
+TEST(Tempering, IsCalibratedWherePlainChainsAreNot) {
+  constexpr int kReplicates = 150;
+  const auto outside = [](const std::vector<int>& counts) {
+    const auto band = testing::EcdfBands(kReplicates, static_cast<int>(counts.size()) - 1).band(0.5e-6);
+    return testing::outside_band(band, counts);
+  };
+  const RanksOfSize tempered = ranks_of_size(6, kReplicates), plain = ranks_of_size(1, kReplicates);
+  EXPECT_EQ(outside(tempered.of_x), 0);
+  EXPECT_EQ(outside(tempered.of_likelihood), 0);
+  EXPECT_GT(outside(plain.of_x), 0);
 }
 
 TEST(Tempering, WithoutRungsNothingIsCounted) {

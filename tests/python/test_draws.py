@@ -123,3 +123,81 @@ def test_relabel_finds_the_components_of_anyones_draws(faithful):
     np.testing.assert_array_equal(idata.posterior["means"].values, draws["means"])  # it is a copy
     np.testing.assert_array_equal(emomc.relabel(idata.posterior, "k")["weights"].values, found["weights"])
     assert emomc.relabel(mixture.draws_) is mixture.draws_
+
+
+def test_rungs_and_evidence(faithful, tmp_path):
+    rng = np.random.default_rng(3)
+    y = rng.normal(1.2, 1, 40)
+    model = emomc.Model(data={"y": y}, parameters={"m": emomc.real()}, log_density="normal_lpdf(y, m, 1)",
+                        priors={"m": emomc.normal(0, 2)})  # fmt: skip
+    n, s = len(y), 2.0
+    expected = -0.5 * (n * np.log(2 * np.pi) + (y**2).sum() - y.sum() ** 2 / (n + 1 / s**2) + np.log1p(n * s * s))
+    draws = emomc.sample(model, draws=1000, warmup=500, tempering=6, progress=False)
+    rungs, evidence = draws.rungs, draws.evidence()
+    assert rungs.betas.shape == (6,) and rungs.betas[0] == 1 and rungs.betas[-1] == 0 and (np.diff(rungs.betas) < 0).all()
+    assert rungs.swap_rates.shape == (5,) and rungs.round_trips > 10 and rungs.acceptance.shape == (6,)
+    assert rungs.log_likelihood.shape == (6, 4, 1000)
+    np.testing.assert_array_equal(rungs.log_likelihood[0], draws["log_likelihood"])
+    assert evidence.warnings == [] and 0 < evidence.standard_error < 0.1
+    assert evidence.log_evidence == pytest.approx(expected, abs=5 * evidence.standard_error)
+    error = 5 * evidence.thermodynamic_standard_error + evidence.rule_error
+    assert evidence.thermodynamic == pytest.approx(expected, abs=error)
+    assert evidence.lower < evidence.thermodynamic < evidence.upper
+    # Powers of one's own; a directory has the rungs too.
+    given = {"ladder": [1, 0.3, 0.05, 0], "every": 2}
+    written = emomc.sample(model, draws=100, warmup=100, tempering=given, directory=tmp_path / "run", progress=False)
+    read = emomc.read_run(tmp_path / "run")
+    assert written.rungs.betas.tolist() == read.rungs.betas.tolist() == [1, 0.3, 0.05, 0]
+    np.testing.assert_array_equal(written.rungs.log_likelihood, read.rungs.log_likelihood)
+    assert read.evidence().log_evidence == written.evidence().log_evidence
+
+
+def test_tempering_refuses_what_is_no_ladder(faithful):
+    model = line(faithful)
+    plain = emomc.sample(model, draws=20, warmup=20, chains=2, progress=False)
+    assert plain.rungs is None
+    with pytest.raises(emomc.InputError, match="no rungs"):
+        plain.evidence()
+    for tempering, message in (
+        (0, "tempering.rungs: 0 is out of range"),
+        ({"rungs": 3, "step": 1}, "step is unknown; allowed: rungs, ladder, every"),
+        ({"rungs": 3, "ladder": "even"}, "a ladder of 'even'"),
+        ({"rungs": 3, "ladder": [1, 0]}, "2 powers for 3 rungs"),
+        ({"ladder": [1, 0.5, 0.7]}, "does not decrease"),
+        ({"rungs": 3, "every": 0}, "every 0 steps"),
+        ({}, "it has no rungs"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            emomc.sample(model, draws=20, tempering=tempering, progress=False)
+    with pytest.raises(TypeError):
+        emomc.sample(model, draws=20, tempering=2.5, progress=False)
+
+
+def test_stacking_weighs_the_modes_that_predict(faithful):
+    y = np.where(np.arange(120) % 10 == 0, 4.2, -0.1) + 0.06 * ((np.arange(120) * 17) % 40 - 19.5)
+    model = emomc.Model(
+        data={"y": y}, parameters={"m": emomc.real()}, priors={"m": emomc.normal(0, 10)},
+        log_density="normal_lpdf(y, if_else(m > 0, 0, 4), 1) + normal_lpdf(sqrt(m * m), 8, 3)",
+    )  # fmt: skip
+    draws = emomc.sample(model, chains=6, draws=400, warmup=500, seed=5, init="prior", proposal="random_walk",
+                         progress=False)  # fmt: skip
+    positive = draws["m"][:, -1] > 0
+    assert 0 < positive.sum() < 6
+    a, b = np.exp(-0.5 * y**2), np.exp(-0.5 * (y - 4) ** 2)
+    grid = np.linspace(0, 1, 2001)
+    best = grid[np.log(grid[:, None] * a + (1 - grid[:, None]) * b).sum(axis=1).argmax()]
+    stacking = emomc.stack(draws)
+    assert stacking.weights.sum() == pytest.approx(1) and len(stacking) == 6
+    assert stacking.weights[positive].sum() == pytest.approx(best, abs=0.02)
+    assert stacking.elpd_loo > stacking.elpd_loo_of_equal_weights and not stacking.warnings
+    (row,) = stacking.summary("m")
+    assert row["mean"] == pytest.approx((stacking.weights * draws["m"].mean(axis=1)).sum(), rel=1e-9)
+    together = emomc.stack(draws, clusters=np.where(positive, 1, 0))
+    assert [len(row["chains"]) for row in together] == [(~positive).sum(), positive.sum()]
+    assert "weight" in str(together).splitlines()[0]
+    with pytest.raises(ValueError, match="2 numbers for 6 chains"):
+        emomc.stack(draws, clusters=[0, 1])
+    with pytest.raises(ValueError, match="numbers below 0"):
+        emomc.stack(draws, clusters=[-1, 0, 0, 0, 0, 0])
+    with pytest.raises(ValueError, match=r"by: an array of shape \(1,\)"):
+        emomc.stack(draws, by=[1])

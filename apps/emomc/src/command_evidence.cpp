@@ -26,7 +26,7 @@ void print(const RunEvidence& run) {
             << fmt::format("\nlog evidence {:.3f}, standard error {:.3f} (stepping stones)\n",
                            e.stepping_stones.value, e.stepping_stones.standard_error)
             << fmt::format(
-                   "             {:.3f}, standard error {:.3f}, error of the rule about {:.3f} "
+                   "             {:.3f}, standard error {:.3f}, error of the rule up to {:.3f} "
                    "(thermodynamic integration; between {:.2f} and {:.2f} by any rule)\n",
                    e.thermodynamic.value, e.thermodynamic.standard_error, e.rule_error, e.lower, e.upper);
   if (e.finite_share < 1)

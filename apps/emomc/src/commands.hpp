@@ -21,6 +21,7 @@ void add_summary(CLI::App& app, int& status);
 void add_diagnose(CLI::App& app, int& status);
 void add_compare(CLI::App& app, int& status);
 void add_evidence(CLI::App& app, int& status);
+void add_stack(CLI::App& app, int& status);
 void add_report(CLI::App& app, int& status);
 void add_loglik(CLI::App& app, int& status);
 void add_gradient(CLI::App& app, int& status);

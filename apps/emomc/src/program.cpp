@@ -50,10 +50,10 @@ int parse_and_run(int argc, const char* const* argv) {
   app.require_subcommand(1);
   app.fallthrough(false);
   int status = kDone;
-  for (const auto add : {add_run,      add_check,    add_fit,      add_summary,  add_diagnose, add_compare,
-                         add_evidence, add_report,   add_loglik,   add_gradient, add_predict,  add_functions,
-                         add_export,   add_simulate, add_features, add_evaluate, add_train,    add_classify,
-                         add_bench,    add_devices,  add_job,      add_manual})
+  for (const auto add : {add_run,       add_check,  add_fit,      add_summary,  add_diagnose, add_compare,
+                         add_evidence,  add_stack,  add_report,   add_loglik,   add_gradient, add_predict,
+                         add_functions, add_export, add_simulate, add_features, add_evaluate, add_train,
+                         add_classify,  add_bench,  add_devices,  add_job,      add_manual})
     add(app, status);
   refuse_unknown_command(app, arguments);
   refuse_several_ranks(arguments);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -13,6 +14,13 @@ namespace emomc {
 /// as Posterior::row_log_likelihoods takes them.
 std::vector<double> points_of(const Draws& draws, std::size_t most);
 
+/// Calls use(log likelihoods [number of draws]) for each row, or each group of rows, in turn: at the draws
+/// that points_of(draws, most_draws) has. `groups` [num_rows] numbers them from 0 without gaps; empty: a row
+/// is a group. `posterior` is that of `draws`. Throws InputError where there are no draws, where the
+/// parameters or the sizes do not fit, and where the log likelihoods would take more than 2 GB.
+void for_each_group(const Posterior& posterior, const Draws& draws, std::span<const std::size_t> groups,
+                    std::size_t most_draws, const std::function<void(std::span<const double>)>& use);
+
 /// Leave-one-out by Pareto smoothed importance sampling (cross_validation.hpp has the sources).
 struct LeaveOneOut {
   std::vector<double> elpd, p, pareto_k;  ///< [num_groups]
@@ -21,10 +29,8 @@ struct LeaveOneOut {
   double relative_efficiency = 1;
 };
 
-/// Leaves out each row, or each group of rows: `groups` [num_rows] numbers them from 0 without gaps; empty: a
-/// row is a group. Uses at most `most_draws` draws. `posterior` is that of `draws`. Throws InputError where
-/// there are no draws, where the parameters or the sizes do not fit, and where the log likelihoods would take
-/// more than 2 GB.
+/// Leaves out each row, or each group of rows, by at most `most_draws` draws; arguments and errors are those
+/// of for_each_group().
 LeaveOneOut leave_one_out(const Posterior& posterior, const Draws& draws,
                           std::span<const std::size_t> groups = {}, std::size_t most_draws = 1000);
 

@@ -24,10 +24,10 @@ struct Evidence {
   /// Thermodynamic integration: the integral of E_beta[log L] over beta by the trapezoidal rule with the
   /// derivatives at the ends, which are variances (Friel, Hurn and Wyse 2014, "Improving power posterior
   /// estimation of statistical evidence"), but for the stretch next to the prior, over which the variance may
-  /// be infinite.
+  /// be infinite, and stretches on which the derivatives are too large for a correction.
   EvidenceEstimate thermodynamic;
-  /// About the error of that rule, by which powers are too few: the difference from its value with every
-  /// other rung.
+  /// What the rule may be wrong by, beside the standard error: the sum over stretches of the size of the
+  /// correction, or, without one, of half of the stretch times the rise of the mean, which is a bound.
   double rule_error = 0;
   /// Sums of the smaller and of the larger mean of each stretch, between which the integral lies, because the
   /// mean increases with beta; what these bounds leave open is the rule's, not the chains'.

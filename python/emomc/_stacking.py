@@ -1,0 +1,103 @@
+"""Weights of chains that sit in different modes, by how well they predict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._compare import _group_numbers
+from ._draws import Draws, Rows
+
+
+class Stacking(Rows):
+    """Weights with which the chains of a run together predict best.
+
+    They are not the posterior's mass in the chains' modes: a cheap answer, which `sample(..., tempering=12)` replaces by
+    draws of the posterior. Iterates over dictionaries with the keys chains, weight, mean_log_density, elpd_loo, p_loo,
+    num_bad_k (Pareto k above 0.7), worst_k, one for each cluster. `weights` [chains] sum to 1; `warnings` are sentences.
+
+    >>> import emomc
+    >>> model = emomc.Model(data={"x": [7.9, 8.1, 8.0, 8.2, 7.8]}, parameters={"m": emomc.real()},
+    ...                     log_density="normal_lpdf(x, abs(m), 0.5)", priors={"m": emomc.normal(0, 10)})
+    >>> stacking = emomc.stack(emomc.sample(model, draws=500, proposal="random_walk", progress=False))
+    >>> stacking.weights.shape, round(float(stacking.weights.sum()), 6)
+    ((4,), 1.0)
+    """
+
+    def __init__(self, draws: Draws, found: dict[str, Any]) -> None:
+        self._rows = found["clusters"]
+        self._draws = draws
+        self.weights: NDArray[np.float64] = found["weights"]  #: [chains]; their sum is 1
+        self.elpd_loo: float = found["elpd_loo"]  #: of the mixture, too high by what the choice of weights has gained
+        self.elpd_loo_of_equal_weights: float = found["elpd_loo_of_equal_weights"]
+        self.warnings: list[str] = found["warnings"]
+
+    def summary(self, patterns: str | Sequence[str] = ()) -> list[dict[str, Any]]:
+        """Mean, sd and quantiles over the weighted draws, a dictionary for each quantity.
+
+        The keys are name, label, mean, sd, q5, q50, q95. `patterns` are shell globs, such as "means*".
+        """
+        chosen = [patterns] if isinstance(patterns, str) else list(patterns)
+        return self._draws._draws.stacked_rows(self.weights.tolist(), chosen)
+
+    def __str__(self) -> str:
+        cells = [["chains", "weight", "mean log density", "elpd", "k > 0.7", "worst k"]]
+        for row in self._rows:
+            cells.append(
+                [
+                    ", ".join(map(str, row["chains"])),
+                    f"{row['weight']:.4f}",
+                    f"{row['mean_log_density']:.2f}",
+                    f"{row['elpd_loo']:.2f}",
+                    str(row["num_bad_k"]),
+                    f"{row['worst_k']:.2f}",
+                ]
+            )
+        widths = [max(len(line[j]) for line in cells) for j in range(len(cells[0]))]
+        lines = [
+            "  ".join(c.ljust(w) if j == 0 else c.rjust(w) for j, (c, w) in enumerate(zip(line, widths, strict=True)))
+            for line in cells
+        ]
+        return "\n".join(lines + [f"warning: {warning}" for warning in self.warnings])
+
+    __repr__ = __str__
+
+
+def stack(
+    draws: Draws, *, clusters: Sequence[int] | None = None, by: ArrayLike | None = None, draws_per_chain: int = 500
+) -> Stacking:
+    """Weighs chains that sit in different modes by how well they predict, as `emomc stack` does.
+
+    Each row is left out by Pareto smoothed importance sampling within each chain, and the weights maximise the log score
+    of the mixture of the chains' predictive densities (Yao, Vehtari and Gelman 2022).
+
+    Parameters
+    ----------
+    draws
+        With its model: of `sample`, `fit_posterior(...).draws_` or `read_run(path, model)`.
+    clusters
+        [chains] Chains with equal numbers, from 0 without gaps, have one weight together; None: each chain has its own.
+    by
+        [rows] Rows with equal values are left out together; None: each row by itself.
+    draws_per_chain
+        Of each chain, at most so many are used, at equal distances.
+
+    Raises
+    ------
+    ValueError
+        where the model is not known, or `clusters` or `by` do not fit.
+
+    >>> import emomc
+    >>> mixture = emomc.GaussianMixture(2).fit_posterior([[0.0], [0.1], [0.3], [4], [4.1], [4.4]] * 5, progress=False)
+    >>> len(emomc.stack(mixture.draws_, clusters=[0, 0, 1, 1]))
+    2
+    """
+    posterior = draws._known_model()._posterior
+    groups = _group_numbers(by, len(posterior.data))
+    numbers = [] if clusters is None else [int(cluster) for cluster in clusters]
+    if any(number < 0 for number in numbers):
+        raise ValueError("clusters: numbers below 0; allowed: 0, 1 and so on without gaps")
+    return Stacking(draws, posterior.stack(draws._draws, numbers, groups, draws_per_chain))
