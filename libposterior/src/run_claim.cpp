@@ -20,12 +20,12 @@ void RunClaim::begin() {
                      ": another emomc has worked on this run meanwhile; give the command again");
 }
 
-RunResult sample_to_files(RunFiles& files, RunSetup& setup, std::span<const Target> targets,
+RunResult sample_to_files(RunFiles& files, SampledChains& chains, std::span<const Target> targets,
                           std::span<const double> starts, const Checkpoint* checkpoint,
                           double startup_seconds) {
   RunResult result;
   try {
-    result = run_chains(*setup.engine, targets, setup.proposal, setup.plans, setup.options, starts, files,
+    result = run_chains(*chains.engine, targets, chains.proposal, chains.plans, chains.options, starts, files,
                         checkpoint ? &checkpoint->state : nullptr);
   } catch (...) {
     try {
