@@ -14,6 +14,7 @@ docs/python.md has the rest.
 from ._compare import Comparison, compare
 from ._draws import Draws, Finding, Interrupted, Summary, diagnose, read_run, summary
 from ._emomc import DensityError, InputError, MachineError, functions, proposals
+from ._emotion import Classifier, Corpus, Evaluation, evaluate, list_corpus
 from ._mixture import GaussianMixture
 from ._model import (
     Linear,
@@ -46,9 +47,12 @@ from ._relabel import relabel
 from ._sample import sample
 
 __all__ = [
+    "Classifier",
     "Comparison",
+    "Corpus",
     "DensityError",
     "Draws",
+    "Evaluation",
     "Finding",
     "GaussianMixture",
     "InputError",
@@ -65,12 +69,14 @@ __all__ = [
     "compare",
     "diagnose",
     "dirichlet",
+    "evaluate",
     "exponential",
     "fixed",
     "functions",
     "gamma",
     "half_normal",
     "inverse_gamma",
+    "list_corpus",
     "lkj",
     "lognormal",
     "normal",
