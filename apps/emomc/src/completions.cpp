@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "command_tree.hpp"
+#include "emomc/posterior/run_setup.hpp"
 #include "evaluation_config_keys.hpp"
 #include "run_config_keys.hpp"
 
@@ -36,6 +37,16 @@ std::vector<std::string> keys_of_set(const std::string& command) {
     if (key.read != nullptr && !(is_evaluation && key.name.starts_with("data.")))
       keys.push_back(key.name + "=");
   return keys;
+}
+
+/// The values of an option but --set; empty: any.
+std::vector<std::string> values_of(const CLI::Option& option) {
+  std::vector<std::string> values = choices_of(option);
+  // Where a configuration has the key, it checks the value.
+  if (values.empty() && option.check_lname("backend"))
+    for (const Backend backend : {Backend::automatic, Backend::reference, Backend::cpu, Backend::cuda})
+      values.push_back(backend_name(backend));
+  return values;
 }
 
 /// The commands whose --set takes the same keys as that of `command`, in the order of the program.
@@ -71,7 +82,7 @@ std::string cases_of_values(const CLI::App& app, const Act& act) {
   std::string cases;
   for (const CLI::App* command : commands_of(app)) {
     for (const CLI::Option* option : options_of(*command))
-      if (const auto choices = choices_of(*option); !choices.empty() && takes_value(*option)) {
+      if (const auto choices = values_of(*option); !choices.empty() && takes_value(*option)) {
         std::string words;
         for (const std::string& name : names_of(*option))
           words += (words.empty() ? "'" : "|'") + command->get_name() + " " + name + "'";
@@ -212,7 +223,7 @@ std::string fish(const CLI::App& app) {
       text += is;
       for (const std::string& name : option->get_snames()) text += " -s " + name;
       for (const std::string& name : option->get_lnames()) text += " -l " + name;
-      const auto values = is_set(*option) ? keys_of_set(command->get_name()) : choices_of(*option);
+      const auto values = is_set(*option) ? keys_of_set(command->get_name()) : values_of(*option);
       if (takes_value(*option)) text += " -r";
       if (takes_value(*option) && !values.empty()) text += " -f -a '" + joined_by(values, " ") + "'";
       text += " -d " + quoted(option->get_description()) + "\n";
