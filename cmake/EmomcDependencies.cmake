@@ -1,10 +1,31 @@
+# Libraries that are not there are named together, with their packages of Debian and Ubuntu.
+set(EMOMC_MISSING "")
+set(EMOMC_MISSING_PACKAGES "")
+macro(emomc_require name version package) # then COMPONENTS
+  find_package(${name} ${version} QUIET ${ARGN})
+  if(NOT ${name}_FOUND)
+    string(APPEND EMOMC_MISSING "\n  ${name} ${version} or newer")
+    list(APPEND EMOMC_MISSING_PACKAGES ${package})
+  endif()
+endmacro()
+
 find_package(Threads REQUIRED)
-find_package(Eigen3 3.4 REQUIRED NO_MODULE)
-find_package(spdlog 1.10 REQUIRED)
-find_package(yaml-cpp 0.7 REQUIRED)
-find_package(nlohmann_json 3.11 REQUIRED)
-find_package(CLI11 2.1 REQUIRED)
-find_package(OpenSSL 3.0 REQUIRED COMPONENTS Crypto) # SHA-256 of configuration and data
+emomc_require(Eigen3 3.4 libeigen3-dev NO_MODULE)
+emomc_require(Boost 1.74 libboost-dev) # header-only: inverse error and beta functions
+emomc_require(nlohmann_json 3.11 nlohmann-json3-dev)
+emomc_require(OpenSSL 3.0 libssl-dev COMPONENTS Crypto) # SHA-256 of configuration and data
+emomc_require(fmt 9 libfmt-dev)
+if(EMOMC_PROGRAM)
+  emomc_require(spdlog 1.10 libspdlog-dev)
+  emomc_require(yaml-cpp 0.7 libyaml-cpp-dev)
+  emomc_require(CLI11 2.1 libcli11-dev)
+endif()
+if(EMOMC_MISSING)
+  list(JOIN EMOMC_MISSING_PACKAGES " " packages)
+  message(FATAL_ERROR "emomc: these libraries are missing:${EMOMC_MISSING}\n"
+    "On Debian 12 and Ubuntu 24.04: apt-get install ${packages}\n"
+    "scripts/install-dependencies.sh installs all that emomc uses.")
+endif()
 
 # The sanitizers report MPI's own memory.
 set(EMOMC_HAVE_MPI OFF)
@@ -67,4 +88,3 @@ find_package(benchmark 1.6 QUIET)
 if(EMOMC_BUILD_TESTS)
   find_package(GTest 1.12 REQUIRED)
 endif()
-find_package(Boost 1.74 REQUIRED) # header-only: inverse error and beta functions

@@ -1,4 +1,5 @@
 option(EMOMC_BUILD_TESTS "Build the tests" ON)
+option(EMOMC_PROGRAM "Build the program; tests and benchmarks need it" ON)
 option(EMOMC_WARNINGS_AS_ERRORS "Fail the build on a warning" OFF)
 set(EMOMC_CUDA "auto" CACHE STRING "Build the CUDA engine: auto, on or off")
 set_property(CACHE EMOMC_CUDA PROPERTY STRINGS auto on off)

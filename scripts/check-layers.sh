@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks what a library may include and name (docs/architecture.md): libcore nothing of the libraries above it, libsampler
-# nothing of liblikelihood but in its tests, liblikelihood nothing of libsampler, libposterior nothing of libspeech. YAML
-# and the command line are known to apps alone. Exit code 1 with the lines that break this.
+# nothing of liblikelihood but in its tests, liblikelihood nothing of libsampler, libposterior nothing of libspeech, none
+# of them anything of libemotion. YAML and the command line are known to apps alone. Exit code 1 with the lines that break this.
 #  --planted   checks copies in which one such line each was planted, and fails unless every one is found
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -28,7 +28,8 @@ check() { # root
   local found=0 lines pair
   for pair in "core likelihood" "core sampler" "core posterior" "core speech" "sampler likelihood" "sampler posterior" \
     "sampler speech" "likelihood sampler" "likelihood posterior" "likelihood speech" "posterior speech" \
-    "speech sampler" "speech posterior"; do
+    "speech sampler" "speech posterior" "core emotion" "likelihood emotion" "sampler emotion" "posterior emotion" \
+    "speech emotion"; do
     # shellcheck disable=SC2086  # two words
     lines=$(breaches "$1" $pair)
     [[ -z $lines ]] && continue
@@ -51,7 +52,7 @@ if [[ ${1:-} == --planted ]]; then
   trap 'rm -rf "$copy"' EXIT
   plant() { # file, line
     rm -rf "${copy:?}"/*
-    cp -r libcore liblikelihood libsampler libposterior libspeech "$copy/"
+    cp -r libcore liblikelihood libsampler libposterior libspeech libemotion "$copy/"
     echo "$2" >>"$copy/$1"
     if check "$copy" >"$copy/found"; then
       echo "not found: '$2' in $1" >&2
@@ -66,6 +67,7 @@ if [[ ${1:-} == --planted ]]; then
   plant libcore/CMakeLists.txt 'target_include_directories(emomc_core PRIVATE ../liblikelihood/include)'
   plant libposterior/src/run_setup.cpp '#include "emomc/speech/corpus.hpp"'
   plant libsampler/src/starts.cpp '#include "emomc/posterior/run_setup.hpp"'
+  plant libspeech/src/scores.cpp '#include "emomc/emotion/fold_results.hpp"'
   plant libposterior/src/run_setup.cpp '#include <yaml-cpp/yaml.h>'
   plant liblikelihood/src/engines.cpp '#include "emomc/device/proposals.hpp"'
   echo "every planted line is found"

@@ -12,7 +12,7 @@ if [[ ${1:-} == --planted ]]; then
   copy=$(mktemp -d)
   trap 'rm -rf "$copy"' EXIT
   headers=liblikelihood/include/emomc/device
-  mkdir -p "$copy/$headers" "$copy"/{libcore,libsampler,libposterior,libspeech,apps}
+  mkdir -p "$copy/$headers" "$copy"/{libcore,libsampler,libposterior,libspeech,libemotion,apps}
   cp "$headers"/*.hpp "$copy/$headers"
   "$script" "$copy"
   for planted in 'bool f(const std::string& m) { return m == "two_gaussian"; }' \
@@ -47,7 +47,7 @@ allowed='^liblikelihood/include/emomc/likelihood/engines\.hpp:
 ^libposterior/src/settings_json\.cpp:.*\{"covariance", covariance
 ^libspeech/src/functionals\.cpp:.*"cepstra", "prosody", "full"
 BatchWork::'
-found=$(find libcore liblikelihood libsampler libposterior libspeech apps -type f \
+found=$(find libcore liblikelihood libsampler libposterior libspeech libemotion apps -type f \
   \( -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cuh' \) -not -path "$headers/*" -print0 |
   LC_ALL=C sort -z | xargs -0 -r grep -nE "\"([^\"]*\b)?($names)(\b[^\"]*)?\"|\"($covariances|$blocks)\"" |
   grep -vE '^[^:]*:[0-9]+: *(//|#include)' | grep -vE "$allowed" || true)

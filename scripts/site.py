@@ -11,13 +11,16 @@
 from __future__ import annotations
 
 import argparse
+import base64
 import inspect
+import json
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -26,14 +29,48 @@ FENCE = re.compile(r"^(```|~~~)")
 MENU = {
     "Start": ["index.md", "getting-started.md", "your-own-likelihood.md", "inspect.md", "clusters.md", "glossary.md"],
     "Emotion": ["emotion.md", "corpora.md", "features.md", "functionals.md", "softmax.md"],
-    "Libraries": ["python.md", "python-reference.md", "cpp.md", "r.md"],
+    "Libraries": ["python.md", "notebook.md", "python-reference.md", "cpp.md", "r.md"],
     "Reference": ["manual.md", "configuration.md", "chain-format.md", "statistics.md", "proposals.md", "reliability.md"],
     "How it works": ["architecture.md", "performance.md", "gpu-kernels.md", "adding-a-model.md", "adding-a-proposal.md"],
 }
 
 
 def pages(root: pathlib.Path = ROOT) -> list[pathlib.Path]:
-    return sorted([*root.glob("*.md"), *(root / "docs").rglob("*.md")])
+    """Pages, notebooks among them."""
+    return sorted([*root.glob("*.md"), *(root / "docs").rglob("*.md"), *(root / "docs").rglob("*.ipynb")])
+
+
+def text_of(page: pathlib.Path) -> str:
+    """A page as Markdown."""
+    text = page.read_text(encoding="utf-8")
+    return text if page.suffix == ".md" else notebook(json.loads(text), page.stem)
+
+
+def notebook(content: dict[str, Any], stem: str) -> str:
+    """The cells and their outputs as Markdown; images are named by images_of."""
+    parts, count = [], 0
+    for cell in content["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+            continue
+        parts.append(f"```python\n{source}\n```")
+        for output in cell["outputs"]:
+            data = output.get("data", {})
+            if "image/png" in data:
+                parts.append(f"![plot](images/{stem}-{count}.png)")
+                count += 1
+            elif text := "".join(output.get("text", data.get("text/plain", []))).rstrip():
+                parts.append(f"```text\n{text}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
+def images_of(page: pathlib.Path) -> list[tuple[str, bytes]]:
+    """Images of a notebook, with the names that `notebook` gives them."""
+    cells = json.loads(page.read_text(encoding="utf-8"))["cells"]
+    images = [output["data"]["image/png"] for cell in cells for output in cell.get("outputs", [])
+              if "image/png" in output.get("data", {})]
+    return [(f"images/{page.stem}-{i}.png", base64.b64decode(image)) for i, image in enumerate(images)]
 
 
 def prose(text: str) -> list[tuple[int, str]]:
@@ -50,7 +87,7 @@ def prose(text: str) -> list[tuple[int, str]]:
 def anchors(page: pathlib.Path) -> set[str]:
     """The names that GitHub and MkDocs give to headings."""
     found: set[str] = set()
-    for _, line in prose(page.read_text(encoding="utf-8")):
+    for _, line in prose(text_of(page)):
         if match := re.match(r"#+\s+(.*)", line):
             heading = LINK.sub("", match.group(1))
             found.add(re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-"))
@@ -60,8 +97,8 @@ def anchors(page: pathlib.Path) -> set[str]:
 def broken_links(root: pathlib.Path = ROOT) -> list[str]:
     broken = []
     for page in pages(root):
-        for number, line in prose(page.read_text(encoding="utf-8")):
-            without_code = re.sub(r"`[^`]*`", "", line)
+        for number, line in prose(text_of(page)):
+            without_code = re.sub(r"`[^`]*`|!\[plot\][^ ]*", "", line)
             for target in LINK.findall(without_code):
                 if re.match(r"[a-z]+:", target):
                     continue
@@ -72,7 +109,7 @@ def broken_links(root: pathlib.Path = ROOT) -> list[str]:
                     broken.append(f"{where}: there is no such file")
                 elif not there.is_relative_to(root):
                     broken.append(f"{where}: outside the project")
-                elif anchor and there.suffix == ".md" and anchor not in anchors(there):
+                elif anchor and there.suffix in (".md", ".ipynb") and anchor not in anchors(there):
                     broken.append(f"{where}: there is no such heading")
     return broken
 
@@ -99,6 +136,8 @@ def place_of(path: pathlib.Path) -> pathlib.Path:
         return pathlib.Path("index.md")
     if path.is_relative_to(ROOT / "docs"):
         place = path.relative_to(ROOT / "docs")
+        if path.suffix == ".ipynb":
+            return place.with_suffix(".md")
         return place if path.suffix in (".md", ".png", ".svg") else pathlib.Path("files/docs") / place
     if path.suffix == ".md":
         return pathlib.Path(path.name)
@@ -121,7 +160,7 @@ def stage(folder: pathlib.Path, program: str | None, package: str | None) -> Non
             there = (page.parent / path).resolve()
             if there.is_dir() and (there / "README.md").exists():
                 there = there / "README.md"
-            if there.suffix != ".md":
+            if there.suffix not in (".md", ".ipynb") and "![plot]" not in match.string[: match.start() + 1]:
                 linked.add(there)
             up = "../" * (len(place_of(page).parts) - 1)
             return f"]({up}{place_of(there)}{'#' + anchor if anchor else ''})"
@@ -135,7 +174,11 @@ def stage(folder: pathlib.Path, program: str | None, package: str | None) -> Non
     for page in pages():
         place = site / place_of(page)
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(rewritten(page, page.read_text(encoding="utf-8")), encoding="utf-8")
+        place.write_text(rewritten(page, text_of(page)), encoding="utf-8")
+        for name, image in images_of(page) if page.suffix == ".ipynb" else []:
+            file = site / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(image)
     for path in linked:
         place = site / place_of(path)
         place.parent.mkdir(parents=True, exist_ok=True)

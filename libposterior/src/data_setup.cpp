@@ -22,6 +22,20 @@ std::string hash_table(const Table& table) {
   return sha256_hex(header + sha256_hex(values));
 }
 
+DataFacts facts_of(const LoadedData& loaded) {
+  const Table& table = loaded.table;
+  return {.fingerprint = loaded.fingerprint,
+          .files = table.files,
+          .columns = table.columns,
+          .skipped_columns = table.skipped_columns,
+          .constant_columns = loaded.constant_columns,
+          .categories = table.categories,
+          .num_rows = table.num_rows,
+          .num_duplicate_rows = table.num_duplicate_rows,
+          .units = loaded.units,
+          .column_sd = loaded.column_sd};
+}
+
 DataPart data_part(const std::string& name, const std::vector<double>& values, std::size_t dim,
                    std::size_t first_row, std::size_t num_rows) {
   constexpr std::size_t kDigits = 16;  // the hash only names the part that differs

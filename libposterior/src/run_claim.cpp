@@ -21,12 +21,12 @@ void RunClaim::begin() {
                      ": another emomc has worked on this run meanwhile; give the command again");
 }
 
-RunResult sample_to_files(RunFiles& files, RunSetup& setup, std::span<const Target> targets,
+RunResult sample_to_files(RunFiles& files, SampledChains& chains, std::span<const Target> targets,
                           std::span<const double> starts, const Checkpoint* checkpoint,
                           double startup_seconds) {
   RunResult result;
   try {
-    result = run_spread_chains(setup, targets, starts, files, checkpoint ? &checkpoint->state : nullptr);
+    result = run_spread_chains(chains, targets, starts, files, checkpoint ? &checkpoint->state : nullptr);
   } catch (...) {
     try {
       files.write_manifest("failed", nullptr, startup_seconds);

@@ -67,18 +67,31 @@ std::string utc_now() {
   return text.data();
 }
 
-RunFiles::RunFiles(const RunConfig& config, const RunSetup& setup, RunIdentity identity,
+RunFiles::RunFiles(const RunConfig& config, const SampledChains& chains, DataFacts data,
+                   const StartReport* found, WrittenDraws written, RunIdentity identity,
                    std::function<Continue(const Progress&)> on_progress)
     : config_(config),
-      setup_(setup),
+      chains_(chains),
+      data_(std::move(data)),
+      found_(found),
       directory_(config.output.directory),
       identity_(std::move(identity)),
-      written_(setup),
+      written_(std::move(written)),
       on_progress_(std::move(on_progress)),
       started_(std::chrono::steady_clock::now()),
       last_checkpoint_(started_),
       started_at_(utc_now()),
       end_(config.sampler) {}
+
+RunFiles::RunFiles(const RunConfig& config, const RunSetup& setup, RunIdentity identity,
+                   std::function<Continue(const Progress&)> on_progress)
+    : RunFiles(config, setup, facts_of(setup.loaded), &setup.starts, WrittenDraws(setup), std::move(identity),
+               std::move(on_progress)) {}
+
+RunFiles::RunFiles(const RunConfig& config, const SampledChains& chains, DataFacts data, RunIdentity identity,
+                   std::function<Continue(const Progress&)> on_progress)
+    : RunFiles(config, chains, std::move(data), nullptr, WrittenDraws(chains, {}, 0), std::move(identity),
+               std::move(on_progress)) {}
 
 void RunFiles::check(const Checkpoint& checkpoint) {
   ends_.clear();
@@ -93,8 +106,8 @@ void RunFiles::check(const Checkpoint& checkpoint) {
 std::vector<ChainHeader> RunFiles::headers() const {
   std::vector<ChainHeader> all;
   for (int rung = 0; rung < config_.sampler.tempering.rungs; ++rung)
-    for (std::size_t c = 0; c < setup_.plans.size(); ++c)
-      all.push_back(rung == 0 ? chain_header(config_, setup_, c) : rung_header(config_, setup_, c, rung));
+    for (std::size_t c = 0; c < chains_.plans.size(); ++c)
+      all.push_back(rung == 0 ? chain_header(config_, chains_, c) : rung_header(config_, chains_, c, rung));
   return all;
 }
 
@@ -121,15 +134,15 @@ void RunFiles::open(const Checkpoint* checkpoint) {
     warmup_before_ = checkpoint->warmup_seconds;
     sampling_before_ = checkpoint->sampling_seconds;
   }
-  if (!setup_.starts.init.empty())
-    starts_ = to_json(setup_.starts);
+  if (found_ && !found_->init.empty())
+    starts_ = to_json(*found_);
   else if (checkpoint)
     starts_ = of_manifest(directory_ / "manifest.json", "starts");
   remove_followed(starts_);
   if (checkpoint) precision_ = of_manifest(directory_ / "manifest.json", "mixed_precision");
   if (!identity_.config_text.empty())
     write_file_atomically(directory_ / "config.yaml", identity_.config_text);
-  if (!setup_.code.empty()) write_file_atomically(code_file(directory_), setup_.code);
+  if (!chains_.code.empty()) write_file_atomically(code_file(directory_), chains_.code);
   write_manifest("running", nullptr, 0);
 }
 
@@ -141,7 +154,7 @@ void RunFiles::on_draws(const DrawBatch& draws) {
 }
 
 void RunFiles::on_rungs(const RungBatch& draws) {
-  for_each_of_rungs(written_, draws, setup_.plans.size(),
+  for_each_of_rungs(written_, draws, chains_.plans.size(),
                     [&](std::size_t c, const DrawView& draw) { writers_[c].append(draw); });
 }
 
@@ -160,7 +173,7 @@ Decision RunFiles::on_decision(std::int64_t /*num_draws*/) {
   for (ChainWriter& writer : writers_) writer.flush();
   try {
     return end_.decide(inspect_directory(directory_, Numbering::mended,
-                                         [&](const std::filesystem::path&) { return setup_.expression; }));
+                                         [&](const std::filesystem::path&) { return chains_.expression; }));
   } catch (const InputError& error) {  // something else has moved or changed the files of this run
     throw MachineError(error.what());
   }
@@ -179,7 +192,7 @@ void RunFiles::on_longer_warmup(std::int64_t end) {
                   end_.warmup()));
 }
 
-bool RunFiles::is_ensemble() const { return proposal_use(setup_.proposal.kind).other_chains; }
+bool RunFiles::is_ensemble() const { return proposal_use(chains_.proposal.kind).other_chains; }
 
 bool RunFiles::wants_state(std::int64_t step) {
   const std::chrono::duration<double> since = std::chrono::steady_clock::now() - last_checkpoint_;
@@ -210,8 +223,8 @@ void RunFiles::append_acceptance(std::size_t chain, const SamplerState& state) {
 void RunFiles::on_state(const SamplerState& state) {
   Checkpoint checkpoint;
   checkpoint.config = identity_.depends_on;
-  checkpoint.data = setup_.loaded.fingerprint;
-  checkpoint.engine = arithmetic_text(config_, setup_);
+  checkpoint.data = data_.fingerprint;
+  checkpoint.engine = arithmetic_text(config_, chains_);
   checkpoint.seed = config_.sampler.seed;
   checkpoint.state = state;
   const std::vector<ChainHeader> all = headers();
@@ -237,47 +250,46 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
   m["started_at"] = started_at_;
   m["updated_at"] = utc_now();
   m["host"] = host_name();
-  m["backend"] = backend_name(setup_.backend);
-  m["engine"] = engine_text(config_, setup_);
-  if (const Communicator* ranks = setup_.options.ranks; ranks && ranks->size() > 1)
+  m["backend"] = backend_name(chains_.backend);
+  m["engine"] = engine_text(config_, chains_);
+  if (const Communicator* ranks = chains_.options.ranks; ranks && ranks->size() > 1)
     m["ranks"] = {{"number", ranks->size()}, {"kind", ranks->kind()}};
-  if (!setup_.further.empty()) m["devices"] = 1 + setup_.further.size();
+  if (!chains_.further.empty()) m["devices"] = 1 + chains_.further.size();
   m["seed"] = config_.sampler.seed;
   m["ensemble"] = is_ensemble();
   m["order"] = config_.prior.order;
-  m["exchangeable_components"] = setup_.target->components_are_exchangeable();
+  m["exchangeable_components"] = chains_.target->components_are_exchangeable();
   m["superchains"] = config_.sampler.superchains;
-  m["target_acceptance"] = proposal_use(setup_.proposal.kind).target_acceptance
-                               ? nlohmann::ordered_json(setup_.proposal.target_acceptance)
+  m["target_acceptance"] = proposal_use(chains_.proposal.kind).target_acceptance
+                               ? nlohmann::ordered_json(chains_.proposal.target_acceptance)
                                : nlohmann::ordered_json();
-  m["proposal"] = {{"kind", setup_.proposal.kind},
-                   {"shape", name_of_shape(setup_.proposal.shape)},
-                   {"chosen", setup_.proposal_why}};
+  m["proposal"] = {{"kind", chains_.proposal.kind},
+                   {"shape", name_of_shape(chains_.proposal.shape)},
+                   {"chosen", chains_.proposal_why}};
   m["config_sha256"] = sha256_hex(identity_.depends_on);
-  const ColumnUnits standardized = setup_.expression          ? setup_.standardized
-                                   : config_.data.standardize ? setup_.loaded.units
+  const ColumnUnits standardized = chains_.expression         ? chains_.standardized
+                                   : config_.data.standardize ? data_.units
                                                               : ColumnUnits{};
-  m["data"] = {{"sha256", setup_.loaded.fingerprint.sha256},
-               {"files", setup_.loaded.table.files},
+  m["data"] = {{"sha256", data_.fingerprint.sha256},
+               {"files", data_.files},
                {"working_directory", std::filesystem::current_path().string()},
                {"format", to_json(config_.data.format)},
-               {"rows", setup_.loaded.table.num_rows},
-               {"columns", setup_.loaded.table.columns},
-               {"skipped_columns", setup_.loaded.table.skipped_columns},
-               {"constant_columns", setup_.loaded.constant_columns},
-               {"duplicate_rows", setup_.loaded.table.num_duplicate_rows},
+               {"rows", data_.num_rows},
+               {"columns", data_.columns},
+               {"skipped_columns", data_.skipped_columns},
+               {"constant_columns", data_.constant_columns},
+               {"duplicate_rows", data_.num_duplicate_rows},
                {"mean", standardized.mean},
                {"sd", standardized.sd}};
-  for (const CategoryColumn& column : setup_.loaded.table.categories)
-    m["data"]["categories"][column.name] = column.levels;
+  for (const CategoryColumn& column : data_.categories) m["data"]["categories"][column.name] = column.levels;
   if (const auto& integers = config_.likelihood.expression.integers; !integers.empty())
     m["data"]["integers"] = integers;
   for (const ColumnRename& rename : config_.data.renames) m["data"]["rename"][rename.name] = rename.in_file;
-  if (setup_.expression) m["likelihood"] = to_json(config_.likelihood.expression);
-  m["scale_floor"] = scale_floors(config_, setup_);
+  if (chains_.expression) m["likelihood"] = to_json(config_.likelihood.expression);
+  m["scale_floor"] = scale_floors(config_, data_);
   if (!starts_.is_null()) m["starts"] = starts_;
   if (!precision_.is_null()) m["mixed_precision"] = precision_;
-  m["parameters"] = {{"all", setup_.target->dim()}, {"free", setup_.target->dim_unconstrained()}};
+  m["parameters"] = {{"all", chains_.target->dim()}, {"free", chains_.target->dim_unconstrained()}};
   if (result) {
     if (const std::string until = ended_by(*result); !until.empty())
       m["ended_by"] = until == "converged" ? until : "sampler.until." + until;

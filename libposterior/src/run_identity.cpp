@@ -86,18 +86,18 @@ RunIdentity identity_of_settings(const RunConfig& config) {
           "ExistingRun::overwrite (overwrite=True in Python)"};
 }
 
-std::string engine_text(const RunConfig& config, const RunSetup& setup) {
-  const bool mixed = config.likelihood.precision == Precision::mixed && setup.backend != Backend::reference;
-  return backend_name(setup.backend) + ", " + (mixed ? "mixed" : "double") + ", " +
-         (setup.expression && !setup.compiler.empty() ? "compiled by " + setup.compiler
-          : setup.backend == Backend::cpu             ? "SIMD " + cpu_simd_name()
-                                                      : setup.device->description());
+std::string engine_text(const RunConfig& config, const SampledChains& chains) {
+  const bool mixed = config.likelihood.precision == Precision::mixed && chains.backend != Backend::reference;
+  return backend_name(chains.backend) + ", " + (mixed ? "mixed" : "double") + ", " +
+         (chains.expression && !chains.compiler.empty() ? "compiled by " + chains.compiler
+          : chains.backend == Backend::cpu              ? "SIMD " + cpu_simd_name()
+                                                        : chains.device->description());
 }
 
-std::string arithmetic_text(const RunConfig& config, const RunSetup& setup) {
+std::string arithmetic_text(const RunConfig& config, const SampledChains& chains) {
   constexpr std::size_t kDigits = 16;
-  return engine_text(config, setup) + ", arithmetic " + std::to_string(kArithmetic) +
-         (setup.expression ? ", likelihood " + sha256_hex(setup.generated).substr(0, kDigits) : "");
+  return engine_text(config, chains) + ", arithmetic " + std::to_string(kArithmetic) +
+         (chains.expression ? ", likelihood " + sha256_hex(chains.generated).substr(0, kDigits) : "");
 }
 
 std::string changed_keys(const std::string& was, const std::string& is) {
@@ -135,7 +135,7 @@ std::string changed_data(const DataFingerprint& was, const DataFingerprint& is) 
 }
 
 void refuse_another_run(const Checkpoint& checkpoint, const RunIdentity& identity, const RunConfig& config,
-                        const RunSetup& setup) {
+                        const SampledChains& chains, const DataFingerprint& data) {
   const std::string where = config.output.directory.string() + ": " + identity.resume + ": ";
   const std::string over = "use " + identity.over + " to start over";
   const std::string instead = "; undo that, choose " + identity.elsewhere + ", or " + over;
@@ -147,10 +147,9 @@ void refuse_another_run(const Checkpoint& checkpoint, const RunIdentity& identit
         "; go on with it there, choose " + identity.elsewhere + ", or " + over);
   if (const std::string changes = changed_keys(checkpoint.config, identity.depends_on); !changes.empty())
     throw InputError(where + "the configuration has changed since: " + changes + instead);
-  if (checkpoint.data.sha256 != setup.loaded.fingerprint.sha256)
-    throw InputError(where + "the data have changed since: " +
-                     changed_data(checkpoint.data, setup.loaded.fingerprint) + instead);
-  const std::string engine = arithmetic_text(config, setup);
+  if (checkpoint.data.sha256 != data.sha256)
+    throw InputError(where + "the data have changed since: " + changed_data(checkpoint.data, data) + instead);
+  const std::string engine = arithmetic_text(config, chains);
   if (checkpoint.engine != engine)
     throw InputError(
         where + "the run was made on " + checkpoint.engine + ", this would be on " + engine +

@@ -19,7 +19,7 @@ RunFacts facts_of(const RunConfig& config, const RunSetup& setup, const RunResul
   if (proposal_use(setup.proposal.kind).target_acceptance)
     facts.target_acceptance = setup.proposal.target_acceptance;
   facts.adaptation_drift = result.adaptation_drift;
-  facts.scale_floor = scale_floors(config, setup);
+  facts.scale_floor = scale_floors(config, facts_of(setup.loaded));
   if (!result.state.tempering.empty()) facts.tempering = tempering_summary(result.state);
   std::uint64_t faults = 0;
   for (const std::uint64_t n : result.state.faults) faults += n;

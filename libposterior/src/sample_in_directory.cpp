@@ -68,7 +68,7 @@ Draws sample_in_directory(const Posterior& posterior, const RunConfig& config, c
     return !options.on_progress || options.on_progress(progress) ? Continue::yes : Continue::stop;
   });
   if (checkpoint) {
-    refuse_another_run(*checkpoint, identity, config, setup);
+    refuse_another_run(*checkpoint, identity, config, setup, setup.loaded.fingerprint);
     files.check(*checkpoint);
   }
   std::vector<std::string> about = warnings(setup);

@@ -25,16 +25,17 @@ bool is_of_a_peer(const std::exception_ptr& error) {
 
 }  // namespace
 
-RunResult run_spread_chains(RunSetup& setup, std::span<const Target> targets, std::span<const double> starts,
-                            DrawHandler& handler, const SamplerState* resume) {
+RunResult run_spread_chains(SampledChains& chains, std::span<const Target> targets,
+                            std::span<const double> starts, DrawHandler& handler,
+                            const SamplerState* resume) {
   const auto run = [&](LikelihoodEngine& engine, DrawHandler& to, Communicator* ranks) {
-    RunOptions options = setup.options;
+    RunOptions options = chains.options;
     options.ranks = ranks;
-    return run_chains(engine, targets, setup.proposal, setup.plans, options, starts, to, resume);
+    return run_chains(engine, targets, chains.proposal, chains.plans, options, starts, to, resume);
   };
-  if (setup.further.empty()) return run(*setup.engine, handler, setup.options.ranks);
+  if (chains.further.empty()) return run(*chains.engine, handler, chains.options.ranks);
 
-  const auto ranks = make_thread_ranks(1 + static_cast<int>(setup.further.size()));
+  const auto ranks = make_thread_ranks(1 + static_cast<int>(chains.further.size()));
   std::vector<std::exception_ptr> errors(ranks.size());
   RunResult result;
   const auto run_rank = [&](std::size_t r, const auto& work) {
@@ -50,10 +51,10 @@ RunResult run_spread_chains(RunSetup& setup, std::span<const Target> targets, st
     threads.emplace_back([&, r] {
       run_rank(r, [&] {
         Nobody nobody;
-        run(*setup.further[r - 1].engine, nobody, ranks[r].get());
+        run(*chains.further[r - 1].engine, nobody, ranks[r].get());
       });
     });
-  run_rank(0, [&] { result = run(*setup.engine, handler, ranks[0].get()); });
+  run_rank(0, [&] { result = run(*chains.engine, handler, ranks[0].get()); });
   for (std::thread& thread : threads) thread.join();
   std::exception_ptr first;
   for (const auto& error : errors)

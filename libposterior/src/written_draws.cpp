@@ -2,40 +2,40 @@
 
 namespace emomc {
 
-ChainHeader chain_header(const RunConfig& config, const RunSetup& setup, std::size_t chain) {
+ChainHeader chain_header(const RunConfig& config, const SampledChains& chains, std::size_t chain) {
   ChainHeader header;
-  header.chain_id = setup.plans[chain].id;
+  header.chain_id = chains.plans[chain].id;
   header.seed = config.sampler.seed;
   header.warmup = config.sampler.warmup;
   header.thin = config.sampler.thin;
-  header.layout = setup.target->layout();
-  header.block_names = proposal_block_names(setup.proposal, *setup.target);
+  header.layout = chains.target->layout();
+  header.block_names = proposal_block_names(chains.proposal, *chains.target);
   return header;
 }
 
-ChainHeader rung_header(const RunConfig& config, const RunSetup& setup, std::size_t chain, int rung) {
-  ChainHeader header = chain_header(config, setup, chain);
+ChainHeader rung_header(const RunConfig& config, const SampledChains& chains, std::size_t chain, int rung) {
+  ChainHeader header = chain_header(config, chains, chain);
   header.chain_id += kRungStride * static_cast<std::uint64_t>(rung);
   header.layout = {};
   return header;
 }
 
-std::vector<double> scale_floors(const RunConfig& config, const RunSetup& setup) {
-  const ColumnUnits& units = setup.loaded.units;
-  std::vector<double> floors = setup.loaded.column_sd;
+std::vector<double> scale_floors(const RunConfig& config, const DataFacts& data) {
+  const ColumnUnits& units = data.units;
+  std::vector<double> floors = data.column_sd;
   for (std::size_t j = 0; j < floors.size(); ++j)
     floors[j] *= config.prior.scale_floor * (units.is_identity() ? 1.0 : units.sd[j]);
   return floors;
 }
 
-WrittenDraws::WrittenDraws(const RunSetup& setup)
-    : setup_(setup),
-      data_units_(setup.target->layout(), setup.loaded.units),
-      log_likelihood_offset_(emomc::log_likelihood_offset(setup.loaded.units, setup.loaded.data.num_rows)) {}
+WrittenDraws::WrittenDraws(const SampledChains& chains, const ColumnUnits& units, std::size_t num_rows)
+    : chains_(chains),
+      data_units_(chains.target->layout(), units),
+      log_likelihood_offset_(emomc::log_likelihood_offset(units, num_rows)) {}
 
 void WrittenDraws::convert(std::span<const double> theta, std::span<double> result) const {
   data_units_.apply(theta, result);
-  to_written(setup_.target->layout(), result);
+  to_written(chains_.target->layout(), result);
 }
 
 void add_derived(const Expression& expression, DrawSet& draws) {

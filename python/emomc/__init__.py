@@ -14,6 +14,7 @@ docs/python.md has the rest.
 from ._compare import Comparison, compare
 from ._draws import Draws, Evidence, Finding, Interrupted, Rungs, Summary, diagnose, read_run, summary
 from ._emomc import DensityError, InputError, MachineError, functions, proposals
+from ._emotion import Classifier, Corpus, Evaluation, evaluate, list_corpus
 from ._mixture import GaussianMixture
 from ._model import (
     Linear,
@@ -47,10 +48,13 @@ from ._sample import sample
 from ._stacking import Stacking, stack
 
 __all__ = [
+    "Classifier",
     "Comparison",
+    "Corpus",
     "DensityError",
     "Draws",
     "Evidence",
+    "Evaluation",
     "Finding",
     "GaussianMixture",
     "InputError",
@@ -69,12 +73,14 @@ __all__ = [
     "compare",
     "diagnose",
     "dirichlet",
+    "evaluate",
     "exponential",
     "fixed",
     "functions",
     "gamma",
     "half_normal",
     "inverse_gamma",
+    "list_corpus",
     "lkj",
     "lognormal",
     "normal",

@@ -147,6 +147,73 @@ class Draws:
     def summary_rows(self, patterns: list[str]) -> list[dict[str, Any]]: ...
     def findings(self) -> list[tuple[str, str, str, str]]: ...
 
+class SoftmaxOptions:
+    @staticmethod
+    def of(
+        *,
+        functionals: str,
+        class_prior: str,
+        prior_sds: list[float],
+        temperature: float,
+        temper: float | None,
+        chains: int,
+        warmup: int,
+        draws: int,
+        seed: int,
+        threads: int,
+        classes: list[str],
+    ) -> SoftmaxOptions: ...
+
+class SoftmaxModel:
+    @property
+    def classes(self) -> list[str]: ...
+    @property
+    def functionals(self) -> str: ...
+    @property
+    def columns(self) -> list[str]: ...
+    @property
+    def sample_rate(self) -> float: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def prior_sd(self) -> float: ...
+    @property
+    def temper(self) -> float: ...
+    @property
+    def speakers(self) -> list[str]: ...
+    def rows(self, recordings: list[Any], names: list[str], threads: int) -> NDArray[np.float64]: ...
+    def classify_speaker(self, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def classify_by_enrolment(
+        self, rows: NDArray[np.float64], others: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def save(self, directory: str) -> None: ...
+    @staticmethod
+    def load(directory: str) -> SoftmaxModel: ...
+
+def evaluate_softmax(
+    *,
+    recordings: list[Any],
+    names: list[str],
+    emotions: list[str],
+    speakers: list[str],
+    refuse: bool,
+    folds: str,
+    count: int,
+    test_speakers: list[str],
+    options: SoftmaxOptions,
+    progress: Callable[[str, int, int], Any] | None,
+) -> tuple[str, list[str], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], list[str]]: ...
+def train_softmax(
+    *,
+    recordings: list[Any],
+    names: list[str],
+    emotions: list[str],
+    speakers: list[str],
+    refuse: bool,
+    options: SoftmaxOptions,
+    progress: Callable[[str, int, int], Any] | None,
+) -> tuple[SoftmaxModel, float, float, list[str]]: ...
+def list_corpus(kind: str, path: str) -> tuple[list[tuple[str, str, str, str]], list[str]]: ...
 def read_run(directory: str) -> Draws: ...
 def match_features(
     features: NDArray[np.float64], draws: int, components: int, count: int

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 import re
-import sys
 import warnings
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -15,6 +13,7 @@ from numpy.typing import NDArray
 from . import _emomc
 from ._data import table_of
 from ._draws import Draws
+from ._estimator import Estimator, not_fitted
 from ._model import _Density
 from ._priors import Prior, flat_priors
 from ._sample import sample
@@ -29,7 +28,7 @@ class _MixturePosterior(_Density):
         self._posterior = posterior
 
 
-class GaussianMixture:
+class GaussianMixture(Estimator):
     """A mixture of Gaussians.
 
     Parameters
@@ -104,20 +103,6 @@ class GaussianMixture:
         self.tol = tol
         self.random_state = random_state
         self.n_threads = n_threads
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters of the constructor."""
-        names = [name for name in inspect.signature(type(self).__init__).parameters if name != "self"]
-        return {name: getattr(self, name) for name in names}
-
-    def set_params(self, **params: Any) -> GaussianMixture:
-        """Sets parameters of the constructor."""
-        known = self.get_params()
-        for name, value in params.items():
-            if name not in known:
-                raise ValueError(f"{name} is no parameter of GaussianMixture; allowed: {', '.join(known)}")
-            setattr(self, name, value)
-        return self
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn has to know of the estimator; it alone calls this."""
@@ -223,7 +208,7 @@ class GaussianMixture:
 
     def _rows(self, X: Any) -> _Floats:
         if not hasattr(self, "weights_"):
-            raise _not_fitted()
+            raise not_fitted("GaussianMixture", "fit or fit_posterior")
         columns, rows = _columns_of(X)
         if rows.shape[1] != self.n_features_in_:
             raise _emomc.InputError(
@@ -296,16 +281,6 @@ def _columns_of(X: Any) -> tuple[list[str], _Floats]:
         value = "NaN" if np.isnan(rows[i, j]) else "inf"
         raise _emomc.InputError(f"X: row {i}, column {columns[j]}: {value} is not allowed; allowed: finite numbers")
     return columns, rows
-
-
-def _not_fitted() -> Exception:
-    """scikit-learn's exception where it is in use, else InputError."""
-    message = "this GaussianMixture instance is not fitted yet; call fit or fit_posterior first"
-    if "sklearn" in sys.modules:
-        from sklearn.exceptions import NotFittedError
-
-        return NotFittedError(message)  # type: ignore[no-any-return]
-    return _emomc.InputError(message)
 
 
 def _flat(array: _Floats) -> _Floats:

@@ -197,7 +197,9 @@ class _Line:
             return
         self._last = seconds
         phase = "warm-up" if step <= warmup else "sampling"
-        text = f"{phase}: step {step} of at most {steps}, acceptance {acceptance:.2f}, {seconds:.0f} s"
+        self.draw(f"{phase}: step {step} of at most {steps}, acceptance {acceptance:.2f}, {seconds:.0f} s")
+
+    def draw(self, text: str) -> None:
         sys.stderr.write("\r" + text.ljust(self._width))
         sys.stderr.flush()
         self._width = len(text)

@@ -254,6 +254,7 @@ NB_MODULE(_emomc, m) {
       "True\n";
   emomc::python::add_posterior(m);
   emomc::python::add_draws(m);
+  emomc::python::add_emotion(m);
   m.def(
       "match_features",
       [](const emomc::python::Vector& features, std::size_t draws, int components, std::size_t count) {

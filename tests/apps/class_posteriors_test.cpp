@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "emomc/device/random.hpp"
+#include "evaluation_config.hpp"
 #include "utterance_scores.hpp"
 
 namespace emomc::app {

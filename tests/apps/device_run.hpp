@@ -28,7 +28,7 @@ RunResult run_on(const std::filesystem::path& data, const std::filesystem::path&
   const RunIdentity identity = identity_of(config);
   app::RunFiles files(config, setup, Verbosity::quiet, identity);
   if (claim.checkpoint()) {
-    refuse_another_run(*claim.checkpoint(), identity, config, setup);
+    refuse_another_run(*claim.checkpoint(), identity, config, setup, setup.loaded.fingerprint);
     files.check(*claim.checkpoint());
   }
   return with_way_on(directory, "emomc run", [&] {

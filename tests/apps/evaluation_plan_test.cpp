@@ -1,6 +1,6 @@
 // The cross-validation plan: no speaker's frames may influence the posterior with which this speaker is
 // scored.
-#include "evaluation_plan.hpp"
+#include "emomc/emotion/evaluation_plan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 #include <set>
 
 #include "emomc/core/errors.hpp"
+#include "evaluation_config.hpp"
 #include "utterance_scores.hpp"
 
 namespace emomc::app {

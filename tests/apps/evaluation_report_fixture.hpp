@@ -8,8 +8,8 @@
 
 #include "browser.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/emotion/evaluation_results.hpp"
 #include "evaluation_report.hpp"
-#include "evaluation_results.hpp"
 
 namespace emomc::testing {
 

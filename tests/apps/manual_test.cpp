@@ -84,7 +84,12 @@ TEST(Manual, BashCompletesCommandsOptionsAndKeys) {
   EXPECT_EQ(completed("emomc export --for"), "--format\n");
   EXPECT_EQ(completed("emomc run a.yaml --set sampler.dra"), "sampler.draws=\n");
   EXPECT_EQ(completed("emomc summary --set sampler.dra"), "\n");  // it has no --set
-  EXPECT_EQ(completed("emomc run a"), "\n");                      // files are the shell's
+  EXPECT_EQ(completed("emomc train a.yaml --set softmax.dra"), "softmax.draws=\n");
+  EXPECT_EQ(completed("emomc features corpus --set num_f"), "num_filters=\n");
+  EXPECT_EQ(completed("emomc run a.yaml --backend c"), "cpu\ncuda\n");
+  EXPECT_EQ(completed("emomc manual z"), "zsh\n");
+  EXPECT_EQ(completed("emomc help ru"), "run\n");
+  EXPECT_EQ(completed("emomc run a"), "\n");  // files are the shell's
   EXPECT_NE(folder.read("emomc.bash").find("complete -o default -F _emomc emomc"), std::string::npos);
 }
 
@@ -96,14 +101,29 @@ TEST(Manual, OtherShellsHaveEveryCommand) {
     for (const std::string& command : commands(folder))
       EXPECT_NE(script.find(command), std::string::npos) << command;
     EXPECT_NE(script.find("sampler.draws"), std::string::npos);
+    EXPECT_NE(script.find("corpus: softmax regression or mixtures"), std::string::npos);
+    EXPECT_NE(script.find("auto reference cpu cuda"), std::string::npos);
     if (is_there(shell)) {
       EXPECT_EQ(folder.shell(std::string(shell) + " -n " + shell).exit_code, 0);
     }
   }
-  EXPECT_NE(
-      folder.read("fish").find("complete -c emomc -n '__fish_seen_subcommand_from run' -s o -l output -r"),
-      std::string::npos);
+  EXPECT_NE(folder.read("fish").find("complete -c emomc -n '__emomc_is run' -s o -l output -r"),
+            std::string::npos);
   EXPECT_NE(folder.read("zsh").find("#compdef emomc"), std::string::npos);
+}
+
+TEST(Manual, FishCompletesCommandsOptionsAndValues) {
+  if (!is_there("fish")) GTEST_SKIP() << "no fish to complete in";
+  const ProgramFolder folder;
+  folder.write("emomc.fish", folder.run("manual fish").out);
+  const auto completed = [&](const std::string& line) {
+    return folder.shell("fish --no-config -c 'source emomc.fish; complete -C\"" + line + "\"' | cut -f1").out;
+  };
+  EXPECT_EQ(completed("emomc dia"), "diagnose\n");
+  EXPECT_EQ(completed("emomc run a.yaml --backend c"), "cpu\ncuda\n");
+  EXPECT_EQ(completed("emomc train a.yaml --set softmax.dra"), "softmax.draws=\n");
+  EXPECT_EQ(completed("emomc manual z"), "zsh\n");
+  EXPECT_EQ(completed("emomc summary run --res"), "");  // run is a file here, and summary has no --resume
 }
 
 TEST(Manual, HelpErrorsHasTheWordsOfTheDocumentation) {

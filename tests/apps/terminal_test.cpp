@@ -9,9 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "emomc/emotion/evaluation_results.hpp"
 #include "emomc/posterior/run_summary.hpp"
 #include "emomc/posterior/text_table.hpp"
-#include "evaluation_results.hpp"
+#include "evaluation_text.hpp"
 #include "inspection.hpp"
 #include "program.hpp"
 

@@ -2,9 +2,9 @@
 #include "class_model.hpp"
 
 #include "emomc/core/sha256.hpp"
+#include "emomc/emotion/softmax_model_file.hpp"
 #include "emomc/posterior/run_setup.hpp"
 #include "fuzz_input.hpp"
-#include "softmax_model_file.hpp"
 
 using namespace emomc;
 using namespace emomc::fuzz;
@@ -21,8 +21,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       model.replace(at, mark.size(), sha256_hex(content_of(folder.path() / array)));
   if (model != given) set_content(file, model);
   read_or_refuse([&] {
-    if (app::is_softmax_model(folder.path()))
-      app::read_softmax_model(folder.path());
+    if (is_softmax_model(folder.path()))
+      read_softmax_model(folder.path());
     else
       app::read_class_model(folder.path());
   });

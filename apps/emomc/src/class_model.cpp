@@ -5,11 +5,11 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
+#include "emomc/emotion/model_files.hpp"
 #include "emomc/posterior/json_value.hpp"
 #include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "input_kind.hpp"
-#include "model_files.hpp"
 #include "run_config.hpp"
 
 namespace emomc::app {

@@ -221,7 +221,7 @@ ClassPosteriors prepare_posteriors(const LabelledFrames& frames, const Evaluatio
                                    const EvaluationConfig& config, bool with_starts, const Report& report) {
   const RunConfig& run = config.run;
   ClassPosteriors posteriors;
-  RunSetup& setup = posteriors.run;
+  SampledChains& setup = posteriors.run;
   EvaluationEngine made = make_evaluation_engine(frames, plan, config);
   setup.model = made.model;
   setup.backend = made.backend;
@@ -229,9 +229,6 @@ ClassPosteriors prepare_posteriors(const LabelledFrames& frames, const Evaluatio
   setup.engine = std::move(made.engine);
   setup.proposal = made.proposal;
   setup.plans = std::move(made.plans);
-  setup.loaded.table.columns = frames.features.columns;
-  setup.loaded.table.num_rows = frames.rows.num_rows;
-  setup.loaded.column_sd.assign(frames.features.dim(), 1.0);
   posteriors.chains_per_group = run.sampler.chains;
   if (!config.training.background && run.sampler.init != "prior") require_class_rows(frames, plan, config);
   const auto classes = frames.num_classes();

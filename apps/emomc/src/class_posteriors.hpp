@@ -6,15 +6,15 @@
 #include <memory>
 #include <vector>
 
+#include "emomc/emotion/evaluation_plan.hpp"
 #include "emomc/posterior/run_setup.hpp"
-#include "evaluation_plan.hpp"
 
 namespace emomc::app {
 
 /// The posterior of set s and class c is group s * num_classes + c. Each group has `chains_per_group` chains,
 /// with consecutive ids in the order of the groups.
 struct ClassPosteriors {
-  RunSetup run;                 ///< shared by all chains; its target is that of the first group
+  SampledChains run;            ///< the chains of all groups
   std::vector<Target> targets;  ///< [num_groups]
   std::vector<double> starts;   ///< num_chains x dim
   int chains_per_group = 0;

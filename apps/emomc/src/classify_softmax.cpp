@@ -9,35 +9,23 @@
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/thread_pool.hpp"
+#include "emomc/emotion/softmax_model_file.hpp"
+#include "emomc/emotion/softmax_recordings.hpp"
 #include "emomc/speech/utterance_table.hpp"
+#include "evaluation_config.hpp"
 #include "progress.hpp"
-#include "recordings.hpp"
-#include "softmax_model_file.hpp"
 
 namespace emomc::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Row = std::vector<double>;
-
-// From this many recordings of a speaker on, their own mean and sd standardise them, as in training.
-constexpr std::size_t kOwnRecordings = 10;
-
 /// A recording, or a row of a table; or the reason why it cannot be classified.
 struct Given {
   std::string file, speaker, problem;
-  std::size_t frames = 0;
-  Row row;  // not standardised
+  UtteranceRow row;
 };
 
-bool has_table(const SoftmaxModel& model) { return !model.config.features.table.empty(); }
-
-void fill(Given& given, const Recording& recording, FunctionalSet set, DescriptorExtractors& extractors) {
-  const FrameDescriptors frames = describe_recording(recording, extractors);
-  if (frames.num_frames == 0) throw InputError("no frame: shorter than a window, or silent");
-  given.frames = frames.num_frames;
-  given.row = functionals(frames, set);
-}
+bool has_table(const SoftmaxModel& model) { return !model.table.empty(); }
 
 std::vector<Given> read_recordings(const std::vector<std::string>& files, const SoftmaxModel& model,
                                    const ClassifyOptions& options) {
@@ -49,8 +37,8 @@ std::vector<Given> read_recordings(const std::vector<std::string>& files, const 
     Given& given = all[i];
     given.file = files[i];
     try {
-      fill(given, read_audio(files[i]), model.config.features.set,
-           extractors[static_cast<std::size_t>(worker)]);
+      given.row =
+          utterance_row(read_audio(files[i]), model.set, extractors[static_cast<std::size_t>(worker)]);
     } catch (const InputError& error) {
       given.problem = problem_of(files[i], error.what());
     }
@@ -60,9 +48,10 @@ std::vector<Given> read_recordings(const std::vector<std::string>& files, const 
   return all;
 }
 
-std::vector<Given> read_rows(const SoftmaxModel& model, const ClassifyOptions& options) {
+std::vector<Given> read_rows(const SoftmaxModel& model, const EvaluationConfig& config,
+                             const ClassifyOptions& options) {
   const UtteranceTable table = read_utterance_table(
-      options.table, options.table_names.empty() ? model.config.features.table_names : options.table_names);
+      options.table, options.table_names.empty() ? config.features.table_names : options.table_names);
   if (table.columns != model.classifier.columns) {
     const auto& wanted = model.classifier.columns;
     const auto [here, there] =
@@ -77,54 +66,37 @@ std::vector<Given> read_rows(const SoftmaxModel& model, const ClassifyOptions& o
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto begin = table.values.begin() + static_cast<std::ptrdiff_t>(i * table.columns.size());
     all[i].file = table.names[i];
-    all[i].row.assign(begin, begin + static_cast<std::ptrdiff_t>(table.columns.size()));
+    all[i].row.values.assign(begin, begin + static_cast<std::ptrdiff_t>(table.columns.size()));
   }
   return all;
 }
 
-Json line_about(const Given& given, const Row& standardised, SpeakerKnowledge knowledge, Json known,
-                const SoftmaxModel& model) {
-  const ClassProbabilities p = class_probabilities(model.classifier, standardised, knowledge);
-  Json line = line_of(given.file, model.classes, p.mean, p.sd, given.frames);
-  if (given.frames == 0) line.erase("frames");  // a row of a table
-  line["standardised_by"] = std::move(known);
+Json line_about(const Given& given, const ClassifiedRow& classified, const SoftmaxModel& model) {
+  Json line = line_of(given.file, model.classes, classified.probability.mean, classified.probability.sd,
+                      given.row.frames);
+  if (given.row.frames == 0) line.erase("frames");  // a row of a table
+  line["standardised_by"] = standardisation(classified.standardised_by, classified.recordings);
   return line;
 }
 
-// A row by other recordings of its speaker, of which there may be none.
 Json line_by_enrolment(const Given& given, const std::vector<std::span<const double>>& others,
                        const SoftmaxModel& model) {
-  Row row = given.row;
-  standardize_by_enrolment(row, others, model.classifier.corpus);
-  const bool is_own = others.size() >= kOwnRecordings;
-  return line_about(given, row, is_own ? SpeakerKnowledge::own : knowledge_of(others.size()),
-                    standardisation(others.empty() ? "corpus" : "enrolment", others.size()), model);
+  return line_about(given, classify_by_enrolment(given.row.values, others, model.classifier), model);
 }
 
-// The lines of the recordings of one speaker.
-std::vector<Json> lines_of_speaker(const std::vector<const Given*>& own, const SoftmaxModel& model) {
-  std::vector<Json> lines;
-  if (own.size() < kOwnRecordings) {
-    for (const Given* given : own) {
-      std::vector<std::span<const double>> others;
-      for (const Given* other : own)
-        if (other != given) others.emplace_back(other->row);
-      lines.push_back(line_by_enrolment(*given, others, model));
+// How `emomc train` made the model; the defaults if another caller trained it, whose recordings have names of
+// no corpus.
+EvaluationConfig config_of(const ClassifyOptions& options, const SoftmaxModel& model) {
+  if (!model.config.empty()) {
+    try {
+      return parse_evaluation_config(model.config, "config");
+    } catch (const InputError& error) {
+      throw InputError(options.model + "/model.json: " + error.what());
     }
-    return lines;
   }
-  FunctionalTable table{model.classifier.columns, {}, {}};
-  for (const Given* given : own) {
-    table.rows.push_back({given->file, "", ""});
-    table.values.insert(table.values.end(), given->row.begin(), given->row.end());
-  }
-  standardize_by_speaker(table);
-  for (std::size_t i = 0; i < own.size(); ++i) {
-    const auto begin = table.values.begin() + static_cast<std::ptrdiff_t>(i * table.columns.size());
-    lines.push_back(line_about(*own[i], {begin, begin + static_cast<std::ptrdiff_t>(table.columns.size())},
-                               SpeakerKnowledge::own, standardisation("own", own.size()), model));
-  }
-  return lines;
+  if (options.group_by == "speaker" && options.corpus.empty())
+    throw InputError("--group-by speaker: the model does not say how recordings are named; name a --corpus");
+  return {};
 }
 
 void note(const ClassifyOptions& options, const std::string& text) {
@@ -142,7 +114,7 @@ std::vector<Given> enrolment_of(const ClassifyOptions& options, const SoftmaxMod
 std::vector<std::span<const double>> others_than(const std::string& file, const std::vector<Given>& all) {
   std::vector<std::span<const double>> rows;
   for (const Given& given : all)
-    if (given.file != file) rows.emplace_back(given.row);
+    if (given.file != file) rows.emplace_back(given.row.values);
   return rows;
 }
 
@@ -155,9 +127,9 @@ int print_all(const std::vector<Given>& all, const std::vector<Json>& lines) {
   return failed ? kBadInput : kDone;
 }
 
-int classify_all(const ClassifyOptions& options, const SoftmaxModel& model) {
+int classify_all(const ClassifyOptions& options, const SoftmaxModel& model, const EvaluationConfig& config) {
   std::vector<Given> all =
-      has_table(model) ? read_rows(model, options) : read_recordings(options.files, model, options);
+      has_table(model) ? read_rows(model, config, options) : read_recordings(options.files, model, options);
   std::vector<Json> lines(all.size());
   if (!options.speaker_from.empty()) {
     const std::vector<Given> known = enrolment_of(options, model);
@@ -169,8 +141,7 @@ int classify_all(const ClassifyOptions& options, const SoftmaxModel& model) {
   if (options.group_by == "speaker") {
     std::vector<std::string> files;
     for (const Given& given : all) files.push_back(given.file);
-    const auto speakers =
-        speakers_of(files, options.corpus.empty() ? model.config.corpus.kind : options.corpus);
+    const auto speakers = speakers_of(files, options.corpus.empty() ? config.corpus.kind : options.corpus);
     for (Given& given : all) given.speaker = speakers.at(given.file);
   } else if (all.size() > 1) {
     note(options, fmt::format("the {} recordings are taken to be of one speaker, and standardised together "
@@ -185,10 +156,11 @@ int classify_all(const ClassifyOptions& options, const SoftmaxModel& model) {
   for (std::size_t i = 0; i < all.size(); ++i)
     if (all[i].problem.empty()) speakers[all[i].speaker].push_back(i);
   for (const auto& [speaker, places] : speakers) {
-    std::vector<const Given*> own;
-    for (const std::size_t i : places) own.push_back(&all[i]);
-    std::vector<Json> of_speaker = lines_of_speaker(own, model);
-    for (std::size_t i = 0; i < places.size(); ++i) lines[places[i]] = std::move(of_speaker[i]);
+    std::vector<std::span<const double>> own;
+    for (const std::size_t i : places) own.emplace_back(all[i].row.values);
+    const std::vector<ClassifiedRow> classified = classify_speaker(own, model.classifier);
+    for (std::size_t i = 0; i < places.size(); ++i)
+      lines[places[i]] = line_about(all[places[i]], classified[i], model);
   }
   return print_all(all, lines);
 }
@@ -202,8 +174,7 @@ int classify_stream(const ClassifyOptions& options, const SoftmaxModel& model) {
         "are like (--speaker-from names recordings of the speaker)");
   DescriptorExtractors extractors;
   return classify_input(options, model.sample_rate, [&](const Recording& recording) {
-    Given given{"-", {}, {}, 0, {}};
-    fill(given, recording, model.config.features.set, extractors);
+    const Given given{"-", {}, {}, utterance_row(recording, model.set, extractors)};
     return line_by_enrolment(given, others_than("-", known), model);
   });
 }
@@ -217,7 +188,7 @@ void check_options(const ClassifyOptions& options, const SoftmaxModel& model) {
     return;
   }
   if (options.table.empty())
-    throw InputError("the model was trained on the table " + model.config.features.table.string() +
+    throw InputError("the model was trained on the table " + model.table +
                      ", whose columns are not computed from recordings here; give rows of such a table "
                      "with --table FILE");
   if (!options.speaker_from.empty())
@@ -231,7 +202,8 @@ void check_options(const ClassifyOptions& options, const SoftmaxModel& model) {
 int classify_by_softmax(const ClassifyOptions& options) {
   const SoftmaxModel model = read_softmax_model(options.model);
   check_options(options, model);
-  return options.from_input ? classify_stream(options, model) : classify_all(options, model);
+  const EvaluationConfig config = config_of(options, model);
+  return options.from_input ? classify_stream(options, model) : classify_all(options, model, config);
 }
 
 }  // namespace emomc::app

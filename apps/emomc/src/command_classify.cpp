@@ -4,8 +4,8 @@
 #include "classify_models.hpp"
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/emotion/softmax_model_file.hpp"
 #include "emomc/speech/corpus.hpp"
-#include "softmax_model_file.hpp"
 
 namespace emomc::app {
 namespace {

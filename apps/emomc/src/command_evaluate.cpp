@@ -7,18 +7,22 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
-#include "corpus_features.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/emotion/corpus_features.hpp"
+#include "emomc/emotion/evaluation_results.hpp"
+#include "emomc/emotion/softmax_headlines.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "evaluation_comparison.hpp"
+#include "evaluation_config.hpp"
 #include "evaluation_report.hpp"
-#include "evaluation_results.hpp"
 #include "evaluation_run.hpp"
+#include "evaluation_text.hpp"
+#include "progress.hpp"
 #include "sampling_options.hpp"
 #include "sampling_run.hpp"
 #include "signals.hpp"
-#include "softmax_headlines.hpp"
 #include "softmax_run.hpp"
+#include "utterance_scores.hpp"
 
 namespace emomc::app {
 namespace {
@@ -43,8 +47,9 @@ Evaluation prepare(const EvaluationConfig& config, Verbosity verbosity) {
   Evaluation e;
   const bool is_softmax = config.classifier == ClassifierKind::softmax;
   const auto began = std::chrono::steady_clock::now();
-  e.corpus = load_corpus_features(config.corpus, config.features, config.run.threads, verbosity,
-                                  is_softmax ? Functionals::wanted : Functionals::none);
+  e.corpus =
+      load_corpus_features(config.corpus, config.features, config.run.threads, show_recordings(verbosity),
+                           is_softmax ? Functionals::wanted : Functionals::none);
   e.extraction_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   e.frames = label_frames(std::move(e.corpus.features), config.corpus);
   check_class_prior(e.frames, config.classification);

@@ -5,13 +5,15 @@
 #include <set>
 
 #include "commands.hpp"
-#include "corpus_features.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/emotion/corpus_features.hpp"
 #include "emomc/posterior/run_data.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/files.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "emomc/speech/corpus.hpp"
+#include "evaluation_config.hpp"
+#include "progress.hpp"
 #include "run_config_keys.hpp"
 #include "sampling_options.hpp"
 
@@ -103,9 +105,10 @@ int features(const Options& options) {
   if (std::filesystem::is_directory(directory) && !std::filesystem::is_empty(directory) && !options.force)
     throw InputError(options.output +
                      ": the directory is not empty; use --force to replace files, or another -o");
-  CorpusFeatures extracted = extract_corpus(config.corpus, config.features, options.threads,
-                                            options.quiet ? Verbosity::quiet : Verbosity::normal,
-                                            of_utterances ? Functionals::wanted : Functionals::none);
+  CorpusFeatures extracted =
+      extract_corpus(config.corpus, config.features, options.threads,
+                     show_recordings(options.quiet ? Verbosity::quiet : Verbosity::normal),
+                     of_utterances ? Functionals::wanted : Functionals::none);
   const std::string pattern = replace_tables(extracted, directory);
   std::map<std::string, std::size_t> emotions;
   std::set<std::string> speakers;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "completions.hpp"
 #include "config_schema.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "manual.hpp"

@@ -55,7 +55,7 @@ class Sampling {
       files_.set_precision(to_json(precision_));
       return;
     }
-    refuse_another_run(*claim_.checkpoint(), identity_, config, setup_);
+    refuse_another_run(*claim_.checkpoint(), identity_, config, setup_, setup_.loaded.fingerprint);
     files_.check(*claim_.checkpoint());
   }
 

@@ -4,9 +4,11 @@
 
 #include "class_model.hpp"
 #include "commands.hpp"
-#include "corpus_features.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/emotion/corpus_features.hpp"
+#include "evaluation_config.hpp"
 #include "evaluation_run.hpp"
+#include "progress.hpp"
 #include "sampling_options.hpp"
 #include "sampling_run.hpp"
 #include "signals.hpp"
@@ -27,7 +29,8 @@ int train_once(const SamplingOptions& options) {
     if (status != kDone) std::cerr << "stopped; go on with: " << options.command_to_go_on("train") << '\n';
     return status;
   }
-  CorpusFeatures corpus = load_corpus_features(config.corpus, config.features, config.run.threads, verbosity);
+  CorpusFeatures corpus =
+      load_corpus_features(config.corpus, config.features, config.run.threads, show_recordings(verbosity));
   const LabelledFrames frames = label_frames(std::move(corpus.features), config.corpus);
   check_class_prior(frames, config.classification);
   const EvaluationPlan plan = plan_training(frames, config);

@@ -8,12 +8,14 @@
 #include <nlohmann/json.hpp>
 
 #include "class_posteriors.hpp"
-#include "corpus_features.hpp"
+#include "emomc/emotion/corpus_features.hpp"
+#include "emomc/emotion/evaluation_plan.hpp"
+#include "emomc/emotion/softmax_job.hpp"
 #include "emomc/posterior/run_identity.hpp"
 #include "emomc/posterior/text_table.hpp"
-#include "evaluation_plan.hpp"
+#include "evaluation_config.hpp"
+#include "progress.hpp"
 #include "run_config.hpp"
-#include "softmax_job.hpp"
 #include "yaml_reader.hpp"
 
 namespace emomc::app {
@@ -30,9 +32,9 @@ namespace {
 // Of softmax regression. A table is read and joined, functionals of recordings are not computed.
 void check_softmax(const EvaluationConfig& config, bool json) {
   const bool has_table = !config.features.table.empty();
-  CorpusFeatures corpus =
-      load_corpus_features(config.corpus, config.features, config.run.threads, Verbosity::quiet,
-                           has_table ? Functionals::wanted : Functionals::none);
+  CorpusFeatures corpus = load_corpus_features(config.corpus, config.features, config.run.threads,
+                                               show_recordings(Verbosity::quiet),
+                                               has_table ? Functionals::wanted : Functionals::none);
   const LabelledFrames frames = label_frames(std::move(corpus.features), config.corpus);
   const EvaluationPlan plan =
       frames.speakers.size() == 1 ? plan_training(frames, config) : plan_evaluation(frames, config);
@@ -75,8 +77,8 @@ void check_evaluation(const std::filesystem::path& file, const std::vector<std::
     check_softmax(config, json);
     return;
   }
-  CorpusFeatures corpus =
-      load_corpus_features(config.corpus, config.features, config.run.threads, Verbosity::quiet);
+  CorpusFeatures corpus = load_corpus_features(config.corpus, config.features, config.run.threads,
+                                               show_recordings(Verbosity::quiet));
   const LabelledFrames frames = label_frames(std::move(corpus.features), config.corpus);
   check_class_prior(frames, config.classification);
   const bool for_training_only = frames.speakers.size() == 1 && config.classification.temper;

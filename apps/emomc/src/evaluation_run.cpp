@@ -27,6 +27,15 @@ RunIdentity identity_of(const EvaluationConfig& config, const std::string& kind)
   return {to_yaml(config), lines_of(written_keys(what)), kind};
 }
 
+DataFacts facts_of(const EvaluationJob& job) {
+  DataFacts facts;
+  facts.fingerprint = job.data;
+  facts.columns = job.frames.features.columns;
+  facts.num_rows = job.frames.rows.num_rows;
+  facts.column_sd.assign(job.frames.features.dim(), 1.0);
+  return facts;
+}
+
 class Nobody final : public DrawHandler {
  public:
   void on_draws(const DrawBatch&) override {}
@@ -35,7 +44,7 @@ class Nobody final : public DrawHandler {
 // The duration of one step of all chains, measured with a few steps whose draws are discarded.
 double seconds_per_step(const ClassPosteriors& posteriors) {
   constexpr int kSteps = 4;
-  const RunSetup& run = posteriors.run;
+  const SampledChains& run = posteriors.run;
   RunOptions options = run.options;
   options.warmup = 0;
   options.thin = 1;
@@ -89,14 +98,13 @@ SampledPosteriors sample_posteriors(const EvaluationJob& job, ExistingRun policy
   SampledPosteriors result;
   result.posteriors = prepare_posteriors(job.frames, job.plan, job.config, !checkpoint,
                                          show_preparation(verbosity, "priors and starts"));
-  RunSetup& setup = result.posteriors.run;
-  setup.loaded.fingerprint = job.data;
-  allow_open_files(setup.plans.size());
+  SampledChains& chains = result.posteriors.run;
+  allow_open_files(chains.plans.size());
 
   const RunIdentity identity = identity_of(job.config, job.kind);
-  RunFiles files(job.config.run, setup, verbosity, identity);
+  RunFiles files(job.config.run, chains, facts_of(job), verbosity, identity);
   if (checkpoint) {
-    refuse_another_run(*checkpoint, identity, job.config.run, setup);
+    refuse_another_run(*checkpoint, identity, job.config.run, chains, job.data);
     files.check(*checkpoint);
   }
   const auto& sampler = job.config.run.sampler;
@@ -105,12 +113,12 @@ SampledPosteriors sample_posteriors(const EvaluationJob& job, ExistingRun policy
   claim.begin();
   const auto logger = make_logger(directory, verbosity);
   for (const auto& note : job.notes) logger->info(note);
-  if (setup.backend == Backend::cuda)
+  if (chains.backend == Backend::cuda)
     if (const auto problem = runtime_compiler_problem(); !problem.empty())
       logger->warn("warning: slower kernels of general sizes are used: {}", problem);
   logger->info("{} posteriors ({} training sets of {} classes), {} chains of {} parameters; backend {}",
                result.posteriors.num_groups(), job.plan.sets.size(), job.frames.num_classes(),
-               setup.plans.size(), setup.target->dim(), engine_text(job.config.run, setup));
+               chains.plans.size(), chains.target->dim(), engine_text(job.config.run, chains));
   if (checkpoint)
     logger->info("going on from step {}", checkpoint->state.step);
   else
@@ -118,7 +126,7 @@ SampledPosteriors sample_posteriors(const EvaluationJob& job, ExistingRun policy
   files.open(checkpoint);
   const double startup = seconds();
   const RunResult run =
-      sample_into(files, setup, result.posteriors.targets, result.posteriors.starts, checkpoint, startup);
+      sample_into(files, chains, result.posteriors.targets, result.posteriors.starts, checkpoint, startup);
   result.finished = run.finished;
   if (run.finished)
     logger->info("preparation {}, warm-up {}, sampling {}", duration_text(startup),

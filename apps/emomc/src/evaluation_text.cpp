@@ -1,4 +1,5 @@
-// The scores as a text for a terminal.
+#include "evaluation_text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "emomc/posterior/text_table.hpp"
-#include "evaluation_results.hpp"
 
 namespace emomc::app {
 namespace {

@@ -5,58 +5,10 @@
 #include <sstream>
 #include <vector>
 
-#include "run_config_keys.hpp"
+#include "command_tree.hpp"
 
 namespace emomc::app {
 namespace {
-
-std::vector<const CLI::App*> commands_of(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
-}
-
-bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
-
-/// Options without positional arguments.
-std::vector<const CLI::Option*> options_of(const CLI::App& command) {
-  std::vector<const CLI::Option*> options;
-  for (const CLI::Option* option : command.get_options())
-    if (option->nonpositional()) options.push_back(option);
-  return options;
-}
-
-std::vector<const CLI::Option*> positionals_of(const CLI::App& command) {
-  std::vector<const CLI::Option*> options;
-  for (const CLI::Option* option : command.get_options())
-    if (option->get_positional()) options.push_back(option);
-  return options;
-}
-
-/// "-o", "--output", ...
-std::vector<std::string> names_of(const CLI::Option& option) {
-  std::vector<std::string> names;
-  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  return names;
-}
-
-std::string joined_by(const std::vector<std::string>& words, const std::string& between) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
-  return text;
-}
-
-std::vector<std::string> keys_of_set() {
-  std::vector<std::string> keys;
-  for (const ConfigKey& key : config_keys())
-    if (key.read != nullptr) keys.push_back(key.name);
-  return keys;
-}
-
-bool has_set(const CLI::App& command) {
-  const auto options = options_of(command);
-  return std::any_of(options.begin(), options.end(),
-                     [](const CLI::Option* option) { return option->check_lname("set"); });
-}
 
 /// Text for troff: backslashes, dashes, and lines that begin with a dot or an apostrophe.
 std::string roff(const std::string& text) {
@@ -99,110 +51,6 @@ std::string entry_of(const CLI::Option& option) {
   if (const std::string value = option.get_default_str(); !value.empty())
     about += " (default: " + value + ")";
   return text + roff(about) + "\n";
-}
-
-/// The first line of a description, without characters that shells or scripts read.
-std::string short_text(const std::string& description) {
-  std::string text = description.substr(0, description.find('\n'));
-  for (char& c : text)
-    if (std::string("'\"`$\\[]:").find(c) != std::string::npos) c = ' ';
-  return text;
-}
-
-std::string bash(const CLI::App& app) {
-  std::vector<std::string> names;
-  std::string cases, with_set;
-  for (const CLI::App* command : commands_of(app)) {
-    names.push_back(command->get_name());
-    std::vector<std::string> options;
-    for (const CLI::Option* option : options_of(*command))
-      for (const std::string& name : names_of(*option)) options.push_back(name);
-    cases += "    " + command->get_name() + ") words='" + joined_by(options, " ") + "' ;;\n";
-    if (has_set(*command)) with_set += (with_set.empty() ? "" : "|") + command->get_name();
-  }
-  return "# Completion of emomc for bash, made by `emomc manual bash`.\n"
-         "_emomc() {\n"
-         "  local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=''\n"
-         "  COMPREPLY=()\n"
-         "  if ((COMP_CWORD == 1)); then\n"
-         "    COMPREPLY=($(compgen -W '" +
-         joined_by(names, " ") +
-         " help version --help --version' -- \"$current\"))\n"
-         "    return\n"
-         "  fi\n"
-         "  if [[ $before == --set && ${COMP_WORDS[1]} =~ ^(" +
-         with_set +
-         ")$ ]]; then\n"
-         "    COMPREPLY=($(compgen -S = -W '" +
-         joined_by(keys_of_set(), " ") +
-         "' -- \"$current\"))\n"
-         "    compopt -o nospace 2>/dev/null\n"
-         "    return\n"
-         "  fi\n"
-         "  [[ $current == -* ]] || return  # files\n"
-         "  case ${COMP_WORDS[1]} in\n" +
-         cases +
-         "  esac\n"
-         "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-         "}\n"
-         "complete -o default -F _emomc emomc\n";
-}
-
-std::string zsh(const CLI::App& app) {
-  std::string commands, cases;
-  for (const CLI::App* command : commands_of(app)) {
-    commands += "    '" + command->get_name() + ":" + short_text(command->get_description()) + "'\n";
-    cases += "    " + command->get_name() + ")\n      options=(\n";
-    for (const CLI::Option* option : options_of(*command))
-      for (const std::string& name : names_of(*option))
-        cases += "        '" + name + ":" + short_text(option->get_description()) + "'\n";
-    cases += "      ) ;;\n";
-  }
-  return "#compdef emomc\n"
-         "# Completion of emomc for zsh, made by `emomc manual zsh`.\n"
-         "_emomc() {\n"
-         "  local -a commands options keys\n"
-         "  commands=(\n" +
-         commands +
-         "  )\n"
-         "  keys=(" +
-         joined_by(keys_of_set(), " ") +
-         ")\n"
-         "  if ((CURRENT == 2)); then\n"
-         "    _describe command commands\n"
-         "    return\n"
-         "  fi\n"
-         "  case $words[2] in\n" +
-         cases +
-         "  esac\n"
-         "  if [[ $words[CURRENT-1] == --set ]]; then\n"
-         "    compadd -S = -- $keys\n"
-         "  elif [[ $words[CURRENT] == -* ]]; then\n"
-         "    _describe option options\n"
-         "  else\n"
-         "    _files\n"
-         "  fi\n"
-         "}\n"
-         "_emomc \"$@\"\n";
-}
-
-std::string fish(const CLI::App& app) {
-  std::string text = "# Completion of emomc for fish, made by `emomc manual fish`.\n";
-  for (const CLI::App* command : commands_of(app))
-    text += "complete -c emomc -f -n __fish_use_subcommand -a " + command->get_name() + " -d '" +
-            short_text(command->get_description()) + "'\n";
-  std::vector<std::string> keys;
-  for (const std::string& key : keys_of_set()) keys.push_back(key + "=");
-  for (const CLI::App* command : commands_of(app))
-    for (const CLI::Option* option : options_of(*command)) {
-      text += "complete -c emomc -n '__fish_seen_subcommand_from " + command->get_name() + "'";
-      for (const std::string& name : option->get_snames()) text += " -s " + name;
-      for (const std::string& name : option->get_lnames()) text += " -l " + name;
-      if (takes_value(*option)) text += " -r";
-      if (option->check_lname("set")) text += " -f -a '" + joined_by(keys, " ") + "'";
-      text += " -d '" + short_text(option->get_description()) + "'\n";
-    }
-  return text;
 }
 
 /// `text` in lines of at most `width`, each after `indent`; words are not divided.
@@ -283,10 +131,6 @@ std::string manual_page(const CLI::App& app, const std::string& version) {
          ".SH ENVIRONMENT\n.TP\nEMOMC_ALLOW_CODE\n1: run the C++ header that likelihood.source names.\n"
          ".TP\nEMOMC_DEBUG_BUILD\n1: compile likelihoods for a debugger.\n"
          ".SH SEE ALSO\n\\fBemomc help errors\\fR explains messages.\n";
-}
-
-std::string completion(const CLI::App& app, const std::string& shell) {
-  return shell == "bash" ? bash(app) : shell == "zsh" ? zsh(app) : fish(app);
 }
 
 std::string about_errors(std::size_t width) {

@@ -1,4 +1,4 @@
-// The manual page and completions for shells, from the definitions of the command line.
+// The manual page, from the definitions of the command line, and help about errors.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,9 +8,6 @@ namespace emomc::app {
 
 /// The manual page emomc(1), in the language of man.
 std::string manual_page(const CLI::App& app, const std::string& version);
-
-/// A completion script for "bash", "zsh" or "fish": commands, their options, keys of --set, and files.
-std::string completion(const CLI::App& app, const std::string& shell);
 
 /// Exit codes, and the messages that users are likely to meet with their causes and remedies: what
 /// docs/getting-started.md has about them, as text of at most `width` columns.

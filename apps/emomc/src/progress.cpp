@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <memory>
 
 #include "emomc/posterior/text_table.hpp"
 
@@ -92,6 +93,14 @@ void CountLine::add(std::size_t count) {
 void CountLine::end() {
   if (drawn_) std::fputs("\n", stderr);
   drawn_ = false;
+}
+
+std::function<void(std::size_t, std::size_t)> show_recordings(Verbosity verbosity) {
+  return [verbosity, line = std::shared_ptr<CountLine>()](std::size_t done, std::size_t all) mutable {
+    if (done == 0) line = std::make_shared<CountLine>("features", all, verbosity);
+    if (done > 0) line->add();
+    if (done == all) line->end();
+  };
 }
 
 }  // namespace emomc::app

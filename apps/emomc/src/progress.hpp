@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <mutex>
 #include <string>
 
@@ -49,6 +50,9 @@ class CountLine {
   Clock::time_point last_;
   std::mutex mutex_;
 };
+
+/// A CountLine of recordings whose features are computed.
+std::function<void(std::size_t done, std::size_t all)> show_recordings(Verbosity verbosity);
 
 /// For example "1 h 02 min" or "3.4 s".
 std::string duration_text(double seconds);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "class_model.hpp"
-#include "recordings.hpp"
+#include "emomc/emotion/recordings.hpp"
 
 namespace emomc::app {
 

@@ -9,18 +9,24 @@ RunFiles::RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity ver
   line_.expect_at_most(config.sampler.chooses_draws);
 }
 
+RunFiles::RunFiles(const RunConfig& config, const SampledChains& chains, DataFacts data, Verbosity verbosity,
+                   RunIdentity identity)
+    : emomc::RunFiles(config, chains, std::move(data), std::move(identity)), line_(verbosity) {
+  line_.expect_at_most(config.sampler.chooses_draws);
+}
+
 Continue RunFiles::on_progress(const Progress& progress) {
   line_.show(progress);
   const Continue next = emomc::RunFiles::on_progress(progress);
   return stop_requested() ? Continue::stop : next;
 }
 
-RunResult sample_into(RunFiles& files, RunSetup& setup, std::span<const Target> targets,
+RunResult sample_into(RunFiles& files, SampledChains& chains, std::span<const Target> targets,
                       std::span<const double> starts, const Checkpoint* checkpoint, double startup_seconds) {
   stop_on_signals();
   RunResult result;
   try {
-    result = sample_to_files(files, setup, targets, starts, checkpoint, startup_seconds);
+    result = sample_to_files(files, chains, targets, starts, checkpoint, startup_seconds);
   } catch (...) {
     files.end_progress();
     throw;

@@ -17,6 +17,9 @@ namespace emomc::app {
 class RunFiles final : public emomc::RunFiles {
  public:
   RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity verbosity, RunIdentity identity);
+  /// Of many posteriors.
+  RunFiles(const RunConfig& config, const SampledChains& chains, DataFacts data, Verbosity verbosity,
+           RunIdentity identity);
   Continue on_progress(const Progress& progress) override;
   void end_progress() { line_.end(); }
 
@@ -24,9 +27,9 @@ class RunFiles final : public emomc::RunFiles {
   ProgressLine line_;
 };
 
-/// Calls run_chains for `setup`, writes to `files`, and records in the manifest how the run ended. During the
-/// run the first signal stops it at the next checkpoint; after the run a signal ends the process.
-RunResult sample_into(RunFiles& files, RunSetup& setup, std::span<const Target> targets,
+/// Calls run_chains for `chains`, writes to `files`, and records in the manifest how the run ended. During
+/// the run the first signal stops it at the next checkpoint; after the run a signal ends the process.
+RunResult sample_into(RunFiles& files, SampledChains& chains, std::span<const Target> targets,
                       std::span<const double> starts, const Checkpoint* checkpoint, double startup_seconds);
 
 /// A text that says how to continue after a fault: "the checkpoint of step 120 is good; when this is mended,

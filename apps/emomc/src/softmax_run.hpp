@@ -3,10 +3,10 @@
 
 #include <optional>
 
-#include "corpus_features.hpp"
+#include "emomc/emotion/corpus_features.hpp"
+#include "emomc/emotion/evaluation_plan.hpp"
+#include "emomc/emotion/evaluation_results.hpp"
 #include "emomc/sampler/run_directory.hpp"
-#include "evaluation_plan.hpp"
-#include "evaluation_results.hpp"
 #include "progress.hpp"
 
 namespace emomc::app {

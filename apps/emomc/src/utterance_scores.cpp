@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <numeric>
 
 #include "emomc/core/errors.hpp"
@@ -79,7 +78,7 @@ ClassLikelihoods UtteranceScorer::score(const std::vector<std::size_t>& utteranc
       const double* begin = frames_.rows.values.data() + frames.first_row * dim;
       data.values.insert(data.values.end(), begin, begin + frames.num_rows * dim);
     }
-    const RunSetup& run = posteriors_.run;
+    const SampledChains& run = posteriors_.run;
     engine_ =
         make_engine(run.backend, run.model, config_.likelihood.precision, data, *run.device, config_.threads);
     held_ = utterances;
@@ -195,24 +194,6 @@ std::vector<FoldResult> predict_folds(const LabelledFrames& frames, const Evalua
     scored();
   }
   return results;
-}
-
-Predictions pooled(const LabelledFrames& frames, const std::vector<FoldResult>& folds,
-                   std::vector<std::size_t>* utterances) {
-  const std::size_t classes = frames.num_classes();
-  std::map<std::size_t, const double*> by_utterance;
-  for (const FoldResult& fold : folds)
-    for (std::size_t i = 0; i < fold.utterances.size(); ++i)
-      by_utterance[fold.utterances[i]] = fold.log_probability.data() + i * classes;
-  Predictions all;
-  all.num_classes = static_cast<int>(classes);
-  for (const auto& [u, p] : by_utterance) {
-    all.truth.push_back(frames.class_of[u]);
-    all.speaker.push_back(frames.speaker_of[u]);
-    all.log_probability.insert(all.log_probability.end(), p, p + classes);
-    if (utterances) utterances->push_back(u);
-  }
-  return all;
 }
 
 }  // namespace emomc::app

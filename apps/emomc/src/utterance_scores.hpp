@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "class_posteriors.hpp"
+#include "emomc/emotion/fold_results.hpp"
 #include "emomc/speech/classification.hpp"
-#include "emomc/speech/scores.hpp"
 
 namespace emomc::app {
 
@@ -41,28 +41,6 @@ class UtteranceScorer {
   std::unique_ptr<LikelihoodEngine> engine_;
 };
 
-/// Over how many pairs of an utterance and a class log p(utterance | draw) has converged between chains.
-struct Convergence {
-  std::size_t num_pairs = 0, num_converged = 0;
-  double worst_rhat = 0, least_ess = 0;
-  double share() const {
-    return num_pairs ? static_cast<double>(num_converged) / static_cast<double>(num_pairs) : 1;
-  }
-};
-/// A pair has converged if its R-hat and its bulk ESS are within these bounds.
-inline constexpr double kMostRhat = 1.05, kLeastEss = 100;
-
-/// The results of one fold.
-struct FoldResult {
-  Evidence evidence = Evidence::sum;
-  double temper = 1;
-  /// On the training speakers that were left out in turn; NaN: the temper was given.
-  double inner_log_loss = 0;
-  std::vector<std::size_t> utterances;
-  std::vector<double> log_probability;  ///< utterances x classes
-  std::vector<Convergence> of_class;    ///< [num_classes]; empty for EM
-};
-
 /// A source of draws: at most `most` draws of any group.
 using DrawSource = std::function<GroupDraws(std::size_t group, std::size_t most)>;
 
@@ -87,10 +65,5 @@ struct FoldClassifier {
 FoldClassifier classifier_of(const LabelledFrames& frames, const Fold& fold, const EvaluationPlan& plan,
                              const EvaluationConfig& config, UtteranceScorer& scorer, const DrawSource& draws,
                              const std::function<void()>& scored = {});
-
-/// The predictions of all folds together, in the order of LabelledFrames' utterances. `utterances`, if given,
-/// receives their indices.
-Predictions pooled(const LabelledFrames& frames, const std::vector<FoldResult>& folds,
-                   std::vector<std::size_t>* utterances = nullptr);
 
 }  // namespace emomc::app

@@ -27,6 +27,17 @@ struct LoadedData {
   DataFingerprint fingerprint;  ///< of the values of the columns in use
 };
 
+/// What files of draws say of the data.
+struct DataFacts {
+  DataFingerprint fingerprint;
+  std::vector<std::string> files, columns, skipped_columns, constant_columns;
+  std::vector<CategoryColumn> categories;
+  std::size_t num_rows = 0, num_duplicate_rows = 0;
+  ColumnUnits units;              ///< LoadedData::units; identity: draws are in the data's own units already
+  std::vector<double> column_sd;  ///< LoadedData::column_sd
+};
+DataFacts facts_of(const LoadedData& loaded);
+
 /// The fingerprint of the rows [first_row, first_row + num_rows) of `values`, which are row-major with `dim`
 /// columns.
 DataPart data_part(const std::string& name, const std::vector<double>& values, std::size_t dim,

@@ -29,8 +29,8 @@ class RunClaim {
   std::optional<Checkpoint> checkpoint_;
 };
 
-/// Calls run_chains for `setup`, writes to `files`, and records in the manifest how the run ended.
-RunResult sample_to_files(RunFiles& files, RunSetup& setup, std::span<const Target> targets,
+/// Calls run_chains for `chains`, writes to `files`, and records in the manifest how the run ended.
+RunResult sample_to_files(RunFiles& files, SampledChains& chains, std::span<const Target> targets,
                           std::span<const double> starts, const Checkpoint* checkpoint,
                           double startup_seconds);
 

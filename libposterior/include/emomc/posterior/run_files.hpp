@@ -23,9 +23,12 @@ void allow_open_files(std::size_t count);
 /// Receives the draws of a run and keeps them in config.output.directory, whose lock the caller holds.
 class RunFiles : public DrawHandler {
  public:
-  /// `config` and `setup` must outlive the object. `on_progress` is called with the progress of the run and
-  /// ends it by Continue::stop; it may be empty.
+  /// The files of a run. `config` and `setup` must outlive the object. `on_progress` is called with the
+  /// progress of the run and ends it by Continue::stop; it may be empty.
   RunFiles(const RunConfig& config, const RunSetup& setup, RunIdentity identity,
+           std::function<Continue(const Progress&)> on_progress = {});
+  /// The files of chains of many posteriors, whose targets are in the data's own units.
+  RunFiles(const RunConfig& config, const SampledChains& chains, DataFacts data, RunIdentity identity,
            std::function<Continue(const Progress&)> on_progress = {});
 
   /// Checks the draws that a checkpoint has committed, before anything is written. Throws InputError if a
@@ -65,8 +68,13 @@ class RunFiles : public DrawHandler {
   std::pair<double, double> seconds_so_far() const;
   bool is_ensemble() const;
 
+  RunFiles(const RunConfig& config, const SampledChains& chains, DataFacts data, const StartReport* found,
+           WrittenDraws written, RunIdentity identity, std::function<Continue(const Progress&)> on_progress);
+
   const RunConfig& config_;
-  const RunSetup& setup_;
+  const SampledChains& chains_;
+  DataFacts data_;
+  const StartReport* found_;  ///< where the chains start; nullptr: nothing is written of it
   std::filesystem::path directory_;
   RunIdentity identity_;
   std::vector<ChainWriter> writers_;                ///< as headers()

@@ -27,9 +27,9 @@ RunIdentity identity_of_settings(const RunConfig& config);
 RunConfig without_what_changes_no_draw(RunConfig config);
 
 /// What the draws depend on besides configuration and data: backend, precision and device.
-std::string engine_text(const RunConfig& config, const RunSetup& setup);
+std::string engine_text(const RunConfig& config, const SampledChains& chains);
 /// The same with the version number of the arithmetic (emomc/core/arithmetic.hpp), for checkpoints.
-std::string arithmetic_text(const RunConfig& config, const RunSetup& setup);
+std::string arithmetic_text(const RunConfig& config, const SampledChains& chains);
 
 /// The first keys that differ between two texts of `key: value` lines, as "sampler.seed was 3, is 4"; empty
 /// if none do.
@@ -40,6 +40,6 @@ std::string changed_data(const DataFingerprint& was, const DataFingerprint& is);
 /// Throws InputError if a checkpoint belongs to another configuration, other data or another engine, or has
 /// more draws than the configuration asks for.
 void refuse_another_run(const Checkpoint& checkpoint, const RunIdentity& identity, const RunConfig& config,
-                        const RunSetup& setup);
+                        const SampledChains& chains, const DataFingerprint& data);
 
 }  // namespace emomc

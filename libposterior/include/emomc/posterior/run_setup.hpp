@@ -18,9 +18,9 @@
 
 namespace emomc {
 
-/// The objects that make up a run.
-struct RunSetup {
-  LoadedData loaded;
+/// What run_chains samples: chains of one posterior, or of many with one likelihood and other data and
+/// priors.
+struct SampledChains {
   ModelSpec model;  ///< where the likelihood is no expression
   std::shared_ptr<const Expression> expression = nullptr;
   std::shared_ptr<const RowModel> row_model = nullptr;  ///< of the expression
@@ -38,7 +38,8 @@ struct RunSetup {
   };
   std::vector<FurtherDevice> further = {};
   std::string why_one_device;  ///< where the machine has several GPUs and devices was not stated
-  /// In the sampler's units, whatever the units in which the priors are stated.
+  /// In the sampler's units, whatever the units in which the priors are stated. Of many posteriors that of
+  /// the first; the others differ only in the numbers in its prior.
   std::unique_ptr<Target> target;
   double log_prior_offset =
       0;  ///< added to the target's log prior, it gives the density in the units of the priors
@@ -47,6 +48,11 @@ struct RunSetup {
   std::vector<ChainPlan> plans;
   SamplerMemory memory;
   RunOptions options;
+};
+
+/// The objects that make up a run: the chains of one posterior, with its data.
+struct RunSetup : SampledChains {
+  LoadedData loaded;
   StartReport starts;  ///< filled in by find_starts (chain_starts.hpp)
 };
 

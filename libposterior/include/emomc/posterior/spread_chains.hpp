@@ -1,16 +1,17 @@
-// Runs the chains of a set-up on all its devices, and together with other processes.
+// Runs the chains of a run on all its devices, and together with other processes.
 #pragma once
 
 #include <span>
 
-#include "emomc/posterior/run_setup.hpp"
+#include "emomc/posterior/run_chains.hpp"
 #include "emomc/sampler/run_chains.hpp"
 
 namespace emomc {
 
-/// Calls run_chains for `setup`, in this thread and in one more for each further device. `handler` is called
+/// Calls run_chains for `chains`, in this thread and in one more for each further device. `handler` is called
 /// in this thread alone. Throws what run_chains throws; where devices fail, the error of the first of them.
-RunResult run_spread_chains(RunSetup& setup, std::span<const Target> targets, std::span<const double> starts,
-                            DrawHandler& handler, const SamplerState* resume = nullptr);
+RunResult run_spread_chains(SampledChains& chains, std::span<const Target> targets,
+                            std::span<const double> starts, DrawHandler& handler,
+                            const SamplerState* resume = nullptr);
 
 }  // namespace emomc

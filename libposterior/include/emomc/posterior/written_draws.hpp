@@ -10,22 +10,26 @@
 namespace emomc {
 
 /// The header of the draws of chain number `chain`.
-ChainHeader chain_header(const RunConfig& config, const RunSetup& setup, std::size_t chain);
+ChainHeader chain_header(const RunConfig& config, const SampledChains& chains, std::size_t chain);
 
 /// The header of the draws of a rung of chain number `chain`: log densities without parameters.
-ChainHeader rung_header(const RunConfig& config, const RunSetup& setup, std::size_t chain, int rung);
+ChainHeader rung_header(const RunConfig& config, const SampledChains& chains, std::size_t chain, int rung);
 
 /// Floors of standard deviations [num_columns], in the data's own units.
-std::vector<double> scale_floors(const RunConfig& config, const RunSetup& setup);
+std::vector<double> scale_floors(const RunConfig& config, const DataFacts& data);
 
-/// Converts the draws of a run. `setup` must outlive the object.
+/// Converts the draws of chains. `chains` must outlive the object.
 class WrittenDraws {
  public:
-  explicit WrittenDraws(const RunSetup& setup);
+  /// `units`: of the data that the engine has (LoadedData::units), `num_rows`: how many these are; of many
+  /// posteriors, whose targets are in the data's own units, identity.
+  WrittenDraws(const SampledChains& chains, const ColumnUnits& units, std::size_t num_rows);
+  explicit WrittenDraws(const RunSetup& setup)
+      : WrittenDraws(setup, setup.loaded.units, setup.loaded.data.num_rows) {}
 
   /// What is added to log likelihoods and log priors in the sampler's units.
   double log_likelihood_offset() const { return log_likelihood_offset_; }
-  double log_prior_offset() const { return setup_.log_prior_offset; }
+  double log_prior_offset() const { return chains_.log_prior_offset; }
   /// theta and result [layout().dim()].
   void convert(std::span<const double> theta, std::span<double> result) const;
 
@@ -54,7 +58,7 @@ class WrittenDraws {
   }
 
  private:
-  const RunSetup& setup_;
+  const SampledChains& chains_;
   DataUnitMap data_units_;
   double log_likelihood_offset_;
 };

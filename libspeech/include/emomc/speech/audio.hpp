@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace emomc {
@@ -23,5 +24,11 @@ bool has_audio();
 /// checksums, and WAV and AIFF state their length, but an AU or W64 file that has lost its end goes
 /// unnoticed.
 Recording read_audio(const std::filesystem::path& file);
+
+/// A recording in memory, `interleaved`: num_frames x num_channels, full scale 1; `name` is for messages.
+/// Throws InputError for what read_audio refuses in floating-point samples, and for a sample rate that is not
+/// above 0.
+Recording recording_of(const std::string& name, std::span<const double> interleaved, std::size_t num_channels,
+                       double sample_rate);
 
 }  // namespace emomc

@@ -7,17 +7,16 @@
 
 #include "emomc/core/errors.hpp"
 
-namespace emomc::app {
+namespace emomc {
 
-void note_problems(const std::vector<std::string>& problems, const char* one, const char* many, bool refuse,
-                   std::vector<std::string>& notes) {
+void note_problems(const std::vector<std::string>& problems, const char* one, const char* many,
+                   const ProblemRule& rule, std::vector<std::string>& notes) {
   constexpr std::size_t kListed = 5;
   if (problems.empty()) return;
   const char* what = problems.size() == 1 ? one : many;
-  if (refuse)
+  if (rule.refuse)
     throw InputError(
-        fmt::format("corpus: {} {}, the first: {}; write corpus: {{unparsed: skip}} to leave them out",
-                    problems.size(), what, problems[0]));
+        fmt::format("corpus: {} {}, the first: {}; {}", problems.size(), what, problems[0], rule.advice));
   notes.push_back(fmt::format("corpus: {} {}, left out:", problems.size(), what));
   for (std::size_t i = 0; i < std::min(kListed, problems.size()); ++i) notes.push_back("  " + problems[i]);
   if (problems.size() > kListed) notes.push_back(fmt::format("  and {} more", problems.size() - kListed));
@@ -28,7 +27,7 @@ std::vector<Utterance> wanted_utterances(const CorpusConfig& corpus, std::vector
   std::vector<std::string> unparsed;
   for (const UnparsedFile& file : listing.unparsed) unparsed.push_back(file.file.string() + ": " + file.why);
   note_problems(unparsed, "recording could not be parsed", "recordings could not be parsed",
-                corpus.refuse_unparsed, notes);
+                {.refuse = corpus.refuse_unparsed}, notes);
   const std::set<std::string> classes(corpus.classes.begin(), corpus.classes.end());
   std::erase_if(listing.utterances, [&](const Utterance& utterance) {
     return !classes.empty() && !classes.contains(utterance.emotion);
@@ -36,4 +35,4 @@ std::vector<Utterance> wanted_utterances(const CorpusConfig& corpus, std::vector
   return std::move(listing.utterances);
 }
 
-}  // namespace emomc::app
+}  // namespace emomc

@@ -5,16 +5,16 @@
 #include <optional>
 #include <set>
 
-#include "corpus_features.hpp"
 #include "corpus_problems.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
+#include "emomc/emotion/corpus_features.hpp"
 #include "emomc/likelihood/standardize.hpp"
+#include "emomc/posterior/excerpt.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/speech/utterance_table.hpp"
-#include "yaml_reader.hpp"
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 // Where no recording has a row, an example of each side tells what does not fit.
@@ -65,8 +65,9 @@ CorpusFeatures read_table_of_utterances(const CorpusConfig& corpus, const Featur
     functionals.values.insert(functionals.values.end(), values.begin(), values.end());
   }
   note_problems(missing, "recording has no row (features.table)", "recordings have no row (features.table)",
-                corpus.refuse_unparsed, result.notes);
-  note_problems(repeated, "row repeats another", "rows repeat others", corpus.refuse_unparsed, result.notes);
+                {.refuse = corpus.refuse_unparsed}, result.notes);
+  note_problems(repeated, "row repeats another", "rows repeat others", {.refuse = corpus.refuse_unparsed},
+                result.notes);
   result.notes.push_back(
       fmt::format("table: {}, {} columns, {} rows; {} of them are of no utterance wanted{}", table.file,
                   stride, table.names.size(), table.names.size() - functionals.rows.size(),
@@ -79,4 +80,4 @@ CorpusFeatures read_table_of_utterances(const CorpusConfig& corpus, const Featur
   return result;
 }
 
-}  // namespace emomc::app
+}  // namespace emomc

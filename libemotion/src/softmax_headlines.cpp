@@ -1,9 +1,9 @@
-#include "softmax_headlines.hpp"
+#include "emomc/emotion/softmax_headlines.hpp"
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -68,4 +68,4 @@ Json mean_by_knowledge(const std::vector<Json>& lists) {
   return means;
 }
 
-}  // namespace emomc::app
+}  // namespace emomc

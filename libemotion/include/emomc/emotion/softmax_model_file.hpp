@@ -7,13 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "emomc/speech/functionals.hpp"
 #include "emomc/speech/softmax_classifier.hpp"
-#include "evaluation_config.hpp"
 
-namespace emomc::app {
+namespace emomc {
 
 /// What a model was trained on.
 struct TrainedOn {
+  std::string corpus;  ///< "emodb corpora/emodb", for people; empty: recordings in memory
   std::vector<std::string> speakers;
   std::map<std::string, std::size_t> utterances_of_class;
   std::string data_sha256;  ///< of the labels and the functionals
@@ -21,8 +22,10 @@ struct TrainedOn {
 
 struct SoftmaxModel {
   std::vector<std::string> classes;
-  EvaluationConfig config;  ///< how the model was trained and how recordings become functionals
-  double sample_rate = 0;   ///< of the training recordings, in Hz; 0: they differed, or a table was given
+  FunctionalSet set = FunctionalSet::full;  ///< of recordings' functionals
+  std::string table;       ///< the table of another program that the model was trained on; empty: recordings
+  std::string config;      ///< the configuration of `emomc train` as text; empty: another caller trained it
+  double sample_rate = 0;  ///< of the training recordings, in Hz; 0: they differed, or a table was given
   TrainedOn trained_on;
   SoftmaxClassifier classifier;
 };
@@ -36,4 +39,4 @@ void write_softmax_model(const SoftmaxModel& model, const std::filesystem::path&
 /// are of another version than this program's. All content is checked before it is used.
 SoftmaxModel read_softmax_model(const std::filesystem::path& directory);
 
-}  // namespace emomc::app
+}  // namespace emomc

@@ -10,7 +10,7 @@
 
 #include "emomc/core/data_units.hpp"
 
-namespace emomc::app {
+namespace emomc {
 
 /// The most bytes of a file of numbers, and of a model.json, since JSON takes up to 32 times as much memory.
 inline constexpr std::uintmax_t kMostModelBytes = std::uintmax_t{4} << 30;
@@ -34,4 +34,4 @@ std::vector<double> read_npy_numbers(const std::filesystem::path& file, const st
 /// A list of `count` finite numbers, which messages call `name`. Throws InputError.
 std::vector<double> finite_numbers(const nlohmann::json& json, std::size_t count, const std::string& name);
 
-}  // namespace emomc::app
+}  // namespace emomc

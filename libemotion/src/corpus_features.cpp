@@ -1,15 +1,16 @@
-#include "corpus_features.hpp"
+#include "emomc/emotion/corpus_features.hpp"
 
 #include <fmt/format.h>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
 #include "emomc/likelihood/standardize.hpp"
-#include "emomc/posterior/run_setup.hpp"
+#include "emomc/posterior/data_setup.hpp"
+#include "emomc/posterior/excerpt.hpp"
 #include "emomc/posterior/text_table.hpp"
-#include "yaml_reader.hpp"
+#include "recordings_of_corpus.hpp"
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 CorpusFeatures read_tables(const CorpusConfig& corpus) {
@@ -45,15 +46,8 @@ std::string hash_features(const FeatureSet& features) {
   return sha256_hex(labels + sha256_hex(values));
 }
 
-}  // namespace
-
-CorpusFeatures load_corpus_features(const CorpusConfig& corpus, const FeaturesConfig& features, int threads,
-                                    Verbosity verbosity, Functionals functionals) {
-  if (functionals == Functionals::wanted && !features.table.empty())
-    return read_table_of_utterances(corpus, features);
-  CorpusFeatures result = corpus.kind == "tables"
-                              ? read_tables(corpus)
-                              : extract_corpus(corpus, features, threads, verbosity, functionals);
+CorpusFeatures normalised(CorpusFeatures result, const FeaturesConfig& features) {
+  if (result.features.values.empty()) throw InputError("corpus: no utterance has a frame");
   for (const UtteranceFrames& u : result.features.utterances)
     result.fingerprint.parts.push_back(
         data_part(u.id, result.features.values, result.features.dim(), u.first_row, u.num_rows));
@@ -65,4 +59,23 @@ CorpusFeatures load_corpus_features(const CorpusConfig& corpus, const FeaturesCo
   return result;
 }
 
-}  // namespace emomc::app
+}  // namespace
+
+CorpusFeatures load_corpus_features(const CorpusConfig& corpus, const FeaturesConfig& features, int threads,
+                                    const OnRecording& on_recording, Functionals functionals) {
+  if (functionals == Functionals::wanted && !features.table.empty())
+    return read_table_of_utterances(corpus, features);
+  return normalised(corpus.kind == "tables"
+                        ? read_tables(corpus)
+                        : extract_corpus(corpus, features, threads, on_recording, functionals),
+                    features);
+}
+
+CorpusFeatures features_of_recordings(const GivenRecordings& recordings, const FeaturesConfig& features,
+                                      int threads, const OnRecording& on_recording, Functionals functionals) {
+  CorpusFeatures result;
+  extract_recordings(recordings, features, threads, on_recording, functionals, result);
+  return normalised(std::move(result), features);
+}
+
+}  // namespace emomc

@@ -1,4 +1,4 @@
-#include "model_files.hpp"
+#include "emomc/emotion/model_files.hpp"
 
 #include <bit>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 static_assert(std::endian::native == std::endian::little);  // the byte order that the .npy header states
@@ -82,4 +82,4 @@ std::vector<double> finite_numbers(const nlohmann::json& json, std::size_t count
   return values;
 }
 
-}  // namespace emomc::app
+}  // namespace emomc

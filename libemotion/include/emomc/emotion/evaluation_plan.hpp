@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "emomc/core/data_units.hpp"
+#include "emomc/emotion/evaluation_config.hpp"
 #include "emomc/likelihood/data_set.hpp"
 #include "emomc/speech/feature_set.hpp"
-#include "evaluation_config.hpp"
 
-namespace emomc::app {
+namespace emomc {
 
 /// A corpus in the form that an evaluation needs: utterances sorted by speaker and class, columns
 /// standardised over all rows for the sake of float32 (priors are stated in the units of each training set),
@@ -72,4 +72,4 @@ std::vector<std::size_t> utterances_of(const LabelledFrames& frames, const std::
 /// The rows of some segments, one segment after another: num_rows x dim.
 std::vector<double> rows_of(const DataSet& data, const std::vector<int>& segments);
 
-}  // namespace emomc::app
+}  // namespace emomc

@@ -1,19 +1,17 @@
-// What evaluating and training softmax regression share: the corpus, settings, progress and convergence.
+// What evaluating and training softmax regression share: the corpus, settings and convergence.
 #pragma once
 
-#include <chrono>
-#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
-#include "corpus_features.hpp"
 #include "emomc/core/thread_pool.hpp"
+#include "emomc/emotion/corpus_features.hpp"
+#include "emomc/emotion/evaluation_plan.hpp"
+#include "emomc/emotion/fold_results.hpp"
 #include "emomc/speech/softmax_evaluation.hpp"
-#include "evaluation_plan.hpp"
-#include "utterance_scores.hpp"
 
-namespace emomc::app {
+namespace emomc {
 
 /// The functionals in the order of the labelled utterances.
 SoftmaxCorpus softmax_corpus(const LabelledFrames& frames, const FunctionalTable& table);
@@ -29,26 +27,6 @@ nlohmann::ordered_json functionals_json(const EvaluationConfig& config, std::siz
 /// The same as a text: "1639 functionals (set full, version 1)".
 std::string functionals_text(const EvaluationConfig& config, std::size_t columns);
 
-/// Progress over all stages, and the time that each took.
-class SoftmaxStages {
- public:
-  /// `folds` and `sets`: posteriors, and all training sets with those that are fitted for inner folds.
-  SoftmaxStages(const SoftmaxSettings& settings, std::size_t folds, std::size_t sets, Verbosity verbosity);
-  /// Prints a line after the first two seconds and then every five. Throws Interrupted after a signal.
-  void report(const std::string& stage, std::size_t done, std::size_t all);
-  const std::map<std::string, double>& seconds() const { return seconds_; }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  std::vector<std::string> names_;
-  Verbosity verbosity_;
-  Clock::time_point began_, since_;
-  double shown_ = 0;
-  std::vector<double> cost_;
-  std::vector<std::size_t> count_;
-  std::map<std::string, double> seconds_;
-};
-
 /// How many pairs of an utterance and a class have an R-hat of at most 1.01 and 400 effective draws in bulk
 /// and tails.
 struct StrictShare {
@@ -61,8 +39,4 @@ struct StrictShare {
 std::vector<Convergence> softmax_convergence(const SoftmaxFold& fold, std::size_t classes, int chains,
                                              StrictShare& strict, ThreadPool& pool);
 
-/// The manifest of a directory of the kind "evaluation" or "model".
-nlohmann::ordered_json softmax_manifest(const EvaluationConfig& config, const CorpusFeatures& corpus,
-                                        const std::string& kind, const std::string& started_at);
-
-}  // namespace emomc::app
+}  // namespace emomc

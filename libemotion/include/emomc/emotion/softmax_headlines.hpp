@@ -4,10 +4,10 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
+#include "emomc/emotion/evaluation_results.hpp"
 #include "emomc/speech/softmax_evaluation.hpp"
-#include "evaluation_results.hpp"
 
-namespace emomc::app {
+namespace emomc {
 
 /// A list with an entry for each SpeakerKnowledge, of the same utterances: knowledge, uar, uar_interval,
 /// accuracy, log_loss, brier, calibration_error and its range, inner_log_loss, and uar_less_own with its
@@ -19,4 +19,4 @@ nlohmann::ordered_json scores_by_knowledge(const LabelledFrames& frames,
 /// The means over seeds of such lists: knowledge, uar, log_loss, calibration_error and inner_log_loss.
 nlohmann::ordered_json mean_by_knowledge(const std::vector<nlohmann::ordered_json>& lists);
 
-}  // namespace emomc::app
+}  // namespace emomc

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "utterance_scores.hpp"
+#include "emomc/emotion/fold_results.hpp"
 
-namespace emomc::app {
+namespace emomc {
 
 /// The folds of one method (posteriors or EM), and the predictions of all folds together.
 struct MethodResult {
@@ -36,13 +36,9 @@ std::string predictions_csv(const LabelledFrames& frames, const std::vector<std:
                             const Predictions& predictions);
 nlohmann::ordered_json scores_json(const LabelledFrames& frames, const EvaluationPlan& plan,
                                    const EvaluationResults& results);
-/// The scores as a text whose tables are not wider than `width`.
-std::string scores_text(const nlohmann::ordered_json& scores, std::size_t width);
-
 /// The scores of one configuration with several seeds: means over the seeds, and the difference between the
 /// methods with its jackknife interval over speakers.
 nlohmann::ordered_json scores_of_seeds(const LabelledFrames& frames,
                                        const std::vector<EvaluationResults>& seeds);
-std::string text_of_seeds(const nlohmann::ordered_json& scores);
 
-}  // namespace emomc::app
+}  // namespace emomc

@@ -1,4 +1,4 @@
-#include "evaluation_results.hpp"
+#include "emomc/emotion/evaluation_results.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "yaml_value.hpp"
+#include "emomc/posterior/text_table.hpp"
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -240,4 +240,4 @@ Json scores_of_seeds(const LabelledFrames& frames, const std::vector<EvaluationR
   return json;
 }
 
-}  // namespace emomc::app
+}  // namespace emomc

@@ -1,25 +1,23 @@
-// Turns the recordings of a corpus into MFCCs, in parallel.
-#include "recordings.hpp"
+// Turns recordings into MFCCs and functionals, in parallel.
+#include "emomc/emotion/recordings.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <mutex>
 
-#include "corpus_features.hpp"
 #include "corpus_problems.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
 #include "emomc/core/thread_pool.hpp"
-#include "emomc/posterior/run_setup.hpp"
+#include "emomc/emotion/corpus_features.hpp"
 #include "emomc/posterior/text_table.hpp"
-#include "progress.hpp"
-#include "yaml_reader.hpp"
+#include "recordings_of_corpus.hpp"
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 /// The result of one recording.
@@ -49,11 +47,11 @@ struct Tools {
   DescriptorExtractors functionals;
 };
 
-Extracted extract(const std::filesystem::path& file, const FeaturesConfig& config, Functionals wanted,
-                  Tools& tools) {
+Extracted extract(const GivenRecordings& recordings, std::size_t i, const FeaturesConfig& config,
+                  Functionals wanted, Tools& tools) {
   Extracted result;
   try {
-    const Recording recording = read_audio(file);
+    const Recording recording = recordings.read(i);
     result.sample_rate = recording.sample_rate;
     result.seconds = static_cast<double>(recording.samples.size()) / recording.sample_rate;
     auto [frames, dropped] = extract_frames(recording, config, tools.frames);
@@ -64,7 +62,7 @@ Extracted extract(const std::filesystem::path& file, const FeaturesConfig& confi
     result.sound = hash_of_sound(recording);
   } catch (const std::exception& error) {
     // The message about a setting that this sample rate does not allow has no file name.
-    const std::string why = error.what(), name = file.string();
+    const std::string why = error.what(), name = recordings.utterances[i].file.string();
     result.problem = why.starts_with(name) ? why : name + ": " + why;
   }
   return result;
@@ -101,12 +99,12 @@ namespace {
 // Refuses settings that the recordings do not allow before any work. The sample rate of the first one that
 // can be read decides: what a setting may be depends on the rate. Others may have another rate, and
 // recordings that cannot be read are named later.
-void check_settings(const std::vector<Utterance>& wanted, const FeaturesConfig& config,
+void check_settings(const GivenRecordings& recordings, const FeaturesConfig& config,
                     Functionals functionals) {
-  for (const Utterance& utterance : wanted) {
+  for (std::size_t i = 0; i < recordings.utterances.size(); ++i) {
     double rate = 0;
     try {
-      rate = read_audio(utterance.file).sample_rate;
+      rate = recordings.read(i).sample_rate;
     } catch (const InputError&) {
       continue;
     }
@@ -115,7 +113,7 @@ void check_settings(const std::vector<Utterance>& wanted, const FeaturesConfig& 
       try {
         const DescriptorExtractor also_allowed(rate);
       } catch (const InputError& error) {
-        throw InputError(utterance.file.string() + ": " + error.what());
+        throw InputError(recordings.utterances[i].file.string() + ": " + error.what());
       }
     }
     return;
@@ -125,19 +123,32 @@ void check_settings(const std::vector<Utterance>& wanted, const FeaturesConfig& 
 }  // namespace
 
 CorpusFeatures extract_corpus(const CorpusConfig& corpus, const FeaturesConfig& features, int threads,
-                              Verbosity verbosity, Functionals functionals) {
+                              const OnRecording& on_recording, Functionals functionals) {
   CorpusFeatures result;
-  const std::vector<Utterance> wanted = wanted_utterances(corpus, result.notes);
-  check_settings(wanted, features, functionals);
+  GivenRecordings recordings;
+  recordings.utterances = wanted_utterances(corpus, result.notes);
+  recordings.read = [&](std::size_t i) { return read_audio(recordings.utterances[i].file); };
+  recordings.refuse_unreadable = corpus.refuse_unparsed;
+  recordings.advice = ProblemRule().advice;
+  extract_recordings(recordings, features, threads, on_recording, functionals, result);
+  return result;
+}
+
+void extract_recordings(const GivenRecordings& recordings, const FeaturesConfig& features, int threads,
+                        const OnRecording& on_recording, Functionals functionals, CorpusFeatures& result) {
+  const std::vector<Utterance>& wanted = recordings.utterances;
+  check_settings(recordings, features, functionals);
   ThreadPool pool(threads);
   std::vector<Tools> tools(static_cast<std::size_t>(pool.num_threads()));
   std::vector<Extracted> extracted(wanted.size());
-  CountLine line("features", wanted.size(), verbosity);
+  std::mutex counting;
+  std::size_t done = 0;
+  on_recording(0, wanted.size());
   pool.for_each(wanted.size(), [&](std::size_t i, int worker) {
-    extracted[i] = extract(wanted[i].file, features, functionals, tools[static_cast<std::size_t>(worker)]);
-    line.add();
+    extracted[i] = extract(recordings, i, features, functionals, tools[static_cast<std::size_t>(worker)]);
+    const std::lock_guard lock(counting);
+    on_recording(++done, wanted.size());
   });
-  line.end();
 
   std::vector<std::string> unreadable, without_frames, repeated;
   std::map<std::string, std::size_t> first_with_sound;
@@ -181,11 +192,12 @@ CorpusFeatures extract_corpus(const CorpusConfig& corpus, const FeaturesConfig& 
     result.functionals.values.insert(result.functionals.values.end(), one.functionals.begin(),
                                      one.functionals.end());
   }
-  note_problems(unreadable, "recording could not be read", "recordings could not be read",
-                corpus.refuse_unparsed, result.notes);
-  note_problems(repeated, "recording repeats another", "recordings repeat others", corpus.refuse_unparsed,
+  const ProblemRule rule{recordings.refuse_unreadable, recordings.advice};
+  note_problems(unreadable, "recording could not be read", "recordings could not be read", rule,
                 result.notes);
-  note_problems(without_frames, "recording has no frame", "recordings have no frame", false, result.notes);
+  note_problems(repeated, "recording repeats another", "recordings repeat others", rule, result.notes);
+  note_problems(without_frames, "recording has no frame", "recordings have no frame", {.refuse = false},
+                result.notes);
   result.notes.push_back(fmt::format(
       "recordings: {}, {:.1f} min, {} frames; left out: {} of silence, {} below the gate",
       result.features.utterances.size(), seconds / 60, result.features.num_rows(), silent, unvoiced));
@@ -196,7 +208,6 @@ CorpusFeatures extract_corpus(const CorpusConfig& corpus, const FeaturesConfig& 
     result.notes.push_back("warning: sample rates differ (" + joined(names) +
                            "), and with them what the filters hear; resample, or set features.high_hz");
   }
-  return result;
 }
 
-}  // namespace emomc::app
+}  // namespace emomc

@@ -1,4 +1,4 @@
-#include "evaluation_plan.hpp"
+#include "emomc/emotion/evaluation_plan.hpp"
 
 #include <algorithm>
 #include <map>
@@ -9,10 +9,10 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/likelihood/standardize.hpp"
+#include "emomc/posterior/excerpt.hpp"
 #include "emomc/posterior/text_table.hpp"
-#include "yaml_reader.hpp"
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 int index_of(const std::vector<std::string>& names, const std::string& name) {
@@ -243,4 +243,4 @@ EvaluationPlan plan_training(const LabelledFrames& frames, const EvaluationConfi
   return plan(frames, config, {{}});
 }
 
-}  // namespace emomc::app
+}  // namespace emomc

@@ -1,4 +1,4 @@
-#include "softmax_model_file.hpp"
+#include "emomc/emotion/softmax_model_file.hpp"
 
 #include <cmath>
 #include <limits>
@@ -7,12 +7,12 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
+#include "emomc/emotion/model_files.hpp"
 #include "emomc/posterior/json_value.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "emomc/speech/functionals.hpp"
-#include "model_files.hpp"
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -33,19 +33,22 @@ std::vector<std::string> distinct_names(const nlohmann::json& json, std::size_t 
   return names;
 }
 
-bool has_table(const SoftmaxModel& model) { return !model.config.features.table.empty(); }
-
 // Refuses functionals that this program would not compute alike.
-void check_functionals(const nlohmann::json& json, const SoftmaxModel& model) {
-  if (has_table(model)) return;
-  const int version = json.at("functionals").at("version").get<int>();
+void read_functionals(const nlohmann::json& json, SoftmaxModel& model) {
+  const auto& functionals = json.at("functionals");
+  if (functionals.contains("table")) {
+    model.table = functionals.at("table").get<std::string>();
+    if (model.table.empty()) throw InputError("functionals.table has no name");
+    return;
+  }
+  model.set = functional_set(functionals.at("set").get<std::string>());
+  const int version = functionals.at("version").get<int>();
   if (version != kFunctionalsVersion)
     throw InputError("trained on functionals of version " + std::to_string(version) +
                      ", and this program computes version " + std::to_string(kFunctionalsVersion) +
                      "; train it again");
-  if (model.classifier.columns != functional_names(model.config.features.set))
-    throw InputError("its columns are not those of the set of functionals " +
-                     functional_set_name(model.config.features.set));
+  if (model.classifier.columns != functional_names(model.set))
+    throw InputError("its columns are not those of the set of functionals " + functional_set_name(model.set));
 }
 
 Json tempers_json(const SoftmaxClassifier& classifier) {
@@ -99,16 +102,16 @@ void write_softmax_model(const SoftmaxModel& model, const std::filesystem::path&
   const std::string draws =
       npy_of({classifier.num_draws, classifier.rank + 1, model.classes.size() - 1}, classifier.weights);
   const std::string rotation = npy_of({classifier.columns.size(), classifier.rank}, classifier.axes);
-  Json functionals{{"table", model.config.features.table.string()}};
-  if (!has_table(model))
-    functionals = {{"set", functional_set_name(model.config.features.set)}, {"version", kFunctionalsVersion}};
+  Json functionals{{"table", model.table}};
+  if (model.table.empty())
+    functionals = {{"set", functional_set_name(model.set)}, {"version", kFunctionalsVersion}};
   const Json json{{"emomc_model", kVersion},
                   {"classifier", "softmax"},
                   {"program", "emomc " EMOMC_VERSION},
                   {"classes", model.classes},
                   {"functionals", functionals},
                   {"trained_on",
-                   {{"corpus", model.config.corpus.kind + " " + model.config.corpus.path.string()},
+                   {{"corpus", model.trained_on.corpus},
                     {"speakers", model.trained_on.speakers},
                     {"utterances_of_class", model.trained_on.utterances_of_class},
                     {"data_sha256", model.trained_on.data_sha256}}},
@@ -121,7 +124,7 @@ void write_softmax_model(const SoftmaxModel& model, const std::filesystem::path&
                   {"draws", classifier.num_draws},
                   {"draws_sha256", sha256_hex(draws)},
                   {"rotation_sha256", sha256_hex(rotation)},
-                  {"config", to_yaml(model.config)},
+                  {"config", model.config},
                   {"columns", classifier.columns},
                   {"corpus",
                    {{"mean", classifier.corpus.mean},
@@ -141,14 +144,15 @@ SoftmaxModel read_softmax_model(const std::filesystem::path& directory) {
     if (json.at("emomc_model").get<int>() != kVersion) throw InputError("it is of another version");
     SoftmaxModel model;
     model.classes = distinct_names(json, 2, "classes");
-    model.config = parse_evaluation_config(json.at("config").get<std::string>(), "config");
+    model.config = json.at("config").get<std::string>();
     model.sample_rate = json.at("sample_rate").get<double>();
     const auto& trained = json.at("trained_on");
-    model.trained_on = {trained.at("speakers").get<std::vector<std::string>>(),
+    model.trained_on = {trained.at("corpus").get<std::string>(),
+                        trained.at("speakers").get<std::vector<std::string>>(),
                         trained.at("utterances_of_class").get<std::map<std::string, std::size_t>>(),
                         trained.at("data_sha256").get<std::string>()};
     read_classifier(json, model);
-    check_functionals(json, model);
+    read_functionals(json, model);
     SoftmaxClassifier& classifier = model.classifier;
     const std::size_t p = classifier.columns.size();
     if (classifier.rank > p) throw InputError("rank is out of range");
@@ -168,4 +172,4 @@ SoftmaxModel read_softmax_model(const std::filesystem::path& directory) {
   }
 }
 
-}  // namespace emomc::app
+}  // namespace emomc

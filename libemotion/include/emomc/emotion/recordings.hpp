@@ -4,13 +4,14 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
+#include "emomc/emotion/evaluation_config.hpp"
 #include "emomc/speech/audio.hpp"
 #include "emomc/speech/functionals.hpp"
 #include "emomc/speech/mfcc.hpp"
-#include "evaluation_config.hpp"
 
-namespace emomc::app {
+namespace emomc {
 
 /// Extractors by sample rate in Hz, created when first needed.
 using Extractors = std::map<double, MfccExtractor>;
@@ -30,4 +31,4 @@ FrameDescriptors describe_recording(const Recording& recording, DescriptorExtrac
 std::vector<double> extract_functionals(const Recording& recording, FunctionalSet set,
                                         DescriptorExtractors& extractors);
 
-}  // namespace emomc::app
+}  // namespace emomc

@@ -1,0 +1,70 @@
+#include "softmax_stages.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/core/sha256.hpp"
+#include "emomc/emotion/softmax_job.hpp"
+#include "emomc/posterior/run_files.hpp"
+#include "evaluation_config_keys.hpp"
+#include "signals.hpp"
+
+namespace emomc::app {
+
+// The units of a stage count as many trajectories, which decides how much of the remaining time they are
+// expected to take.
+SoftmaxStages::SoftmaxStages(const SoftmaxSettings& settings, std::size_t folds, std::size_t sets,
+                             Verbosity verbosity)
+    : names_(softmax_stages()), verbosity_(verbosity), began_(Clock::now()) {
+  constexpr double kFit =
+      100;  // trajectories of two chains that the fits of a training set take about as long as
+  cost_ = {kFit,
+           static_cast<double>(settings.inner_chains) / 2 * (settings.inner_warmup + settings.inner_draws),
+           static_cast<double>(settings.chains) / 2 * (settings.warmup + settings.draws)};
+  count_ = {sets, settings.temper ? 0 : sets - folds, folds};
+}
+
+void SoftmaxStages::report(const std::string& stage, std::size_t done, std::size_t all) {
+  const auto seconds_since = [](Clock::time_point began) {
+    return std::chrono::duration<double>(Clock::now() - began).count();
+  };
+  if (stop_requested()) throw Interrupted("stopped");
+  const auto at = static_cast<std::size_t>(std::find(names_.begin(), names_.end(), stage) - names_.begin());
+  count_[at] = all;
+  if (done == 0) since_ = Clock::now();
+  if (done == all) seconds_[stage] = seconds_since(since_);
+  double past = 0, left = 0;
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    const double units = static_cast<double>(i < at ? count_[i] : i == at ? done : 0);
+    past += units * cost_[i];
+    left += (static_cast<double>(count_[i]) - units) * cost_[i];
+  }
+  const double seconds = seconds_since(began_);
+  if (verbosity_ == Verbosity::quiet || past == 0 || left == 0 || seconds < (shown_ == 0 ? 2 : shown_ + 5))
+    return;
+  shown_ = seconds;
+  std::cerr << fmt::format("{}: {} of {}, about {} left in all\n", stage, done, all,
+                           duration_text(seconds * left / past));
+}
+
+nlohmann::ordered_json softmax_manifest(const EvaluationConfig& config, const CorpusFeatures& corpus,
+                                        const std::string& kind, const std::string& started_at) {
+  std::string depends_on;
+  for (const WrittenKey& key : written_keys(config)) depends_on += key.name + ": " + key.value + "\n";
+  return {{"program", {{"name", "emomc"}, {"version", EMOMC_VERSION}}},
+          {"kind", kind},
+          {"status", "finished"},
+          {"started_at", started_at},
+          {"updated_at", utc_now()},
+          {"engine", "softmax regression on functionals, on the CPU"},
+          {"functionals", functionals_json(config, corpus.functionals.columns.size())},
+          {"seed", config.run.sampler.seed},
+          {"config_sha256", sha256_hex(depends_on)},
+          {"data", {{"sha256", corpus.fingerprint.sha256}}}};
+}
+
+}  // namespace emomc::app

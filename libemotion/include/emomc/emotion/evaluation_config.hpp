@@ -1,0 +1,99 @@
+// What `emomc evaluate` and `emomc train` do, resolved: a plain value, which callers in C++ and Python fill
+// in and the program reads from YAML.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emomc/posterior/run_config.hpp"
+#include "emomc/speech/classification.hpp"
+#include "emomc/speech/feature_set.hpp"
+#include "emomc/speech/functionals.hpp"
+#include "emomc/speech/mfcc.hpp"
+#include "emomc/speech/softmax_evaluation.hpp"
+
+namespace emomc {
+
+struct CorpusConfig {
+  std::string kind = "tables";  ///< "tables", or one of corpus_kinds()
+  std::filesystem::path path;
+  std::string pattern = "{emotion}_{speaker}.csv";  ///< tables only
+  std::vector<std::string> classes;                 ///< empty: all classes that occur
+  bool refuse_unparsed = true;                      ///< false: files that cannot be parsed are left out
+  bool operator==(const CorpusConfig&) const = default;
+};
+
+struct FeaturesConfig {
+  Normalization normalize = Normalization::speaker;
+  int deltas = 0;
+  std::string like = "emomc";  ///< the preset of which `mfcc` is a modification; recordings only
+  MfccSettings mfcc;
+  double gate_db = 0;  ///< frames more than this below the loudest frame are dropped; 0: none
+  FunctionalSet set = FunctionalSet::full;  ///< what softmax regression sees of an utterance
+  std::filesystem::path table;              ///< rows of another program in place of functionals; empty: none
+  std::string table_names;                  ///< of that table: a column, or of .npy a file; empty: found
+  bool operator==(const FeaturesConfig&) const = default;
+};
+
+enum class FoldsKind { leave_one_speaker_out, k_fold_by_speaker, test_speakers };
+
+struct FoldsConfig {
+  FoldsKind kind = FoldsKind::leave_one_speaker_out;
+  int count = 0;                           ///< number of folds; k_fold_by_speaker only
+  std::vector<std::string> test_speakers;  ///< test_speakers only
+  bool operator==(const FoldsConfig&) const = default;
+};
+
+/// How the posterior of a class is made, in addition to likelihood and prior.
+struct TrainingConfig {
+  bool background = true;  ///< centre the prior on a mixture of all classes, the background, fitted by EM
+  /// Prior sd of the means around those of the background, in units of its components' sds; nullopt: a
+  /// sampled parameter for each column.
+  std::optional<double> means_sd = 0.15;
+  double scales_sd = 0.3;  ///< prior sd of the log scales around those of the background
+  double weights = 64;     ///< number of rows that the background's weights count as
+  double power = 0.1;  ///< power of the likelihood: neighbouring frames carry much of the same information
+  bool operator==(const TrainingConfig&) const = default;
+};
+
+/// What is fitted: softmax regression on functionals of utterances, or mixtures to frames.
+enum class ClassifierKind { softmax, mixtures };
+
+/// docs/softmax.md
+struct SoftmaxConfig {
+  std::vector<double> prior_sds = SoftmaxSettings().prior_sds;
+  double temperature = SoftmaxSettings().temperature;
+  std::optional<double> temper;  ///< nullopt: learned
+  int chains = SoftmaxSettings().chains, warmup = SoftmaxSettings().warmup, draws = SoftmaxSettings().draws;
+  bool operator==(const SoftmaxConfig&) const = default;
+};
+
+enum class ClassPrior { uniform, observed, given };
+
+struct ClassificationConfig {
+  Rule rule = Rule::predictive;
+  std::optional<Evidence> evidence;  ///< nullopt: learned, together with the temper
+  std::optional<double> temper;      ///< nullopt: learned
+  ClassPrior class_prior = ClassPrior::uniform;
+  std::map<std::string, double> class_probabilities;  ///< ClassPrior::given only
+  std::int64_t draws = 400;                           ///< of each class, at equal distances over all chains
+  bool operator==(const ClassificationConfig&) const = default;
+};
+
+struct EvaluationConfig {
+  CorpusConfig corpus;
+  ClassifierKind classifier = ClassifierKind::mixtures;
+  FeaturesConfig features;
+  FoldsConfig folds;
+  SoftmaxConfig softmax;  ///< ClassifierKind::softmax only
+  TrainingConfig training;
+  ClassificationConfig classification;
+  bool em_baseline = true;
+  RunConfig run;  ///< likelihood, prior, sampler, backend, threads, checkpoint, output; no data
+  bool operator==(const EvaluationConfig&) const = default;
+};
+
+}  // namespace emomc

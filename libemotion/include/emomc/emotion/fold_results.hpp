@@ -1,0 +1,40 @@
+// The predictions of an evaluation's folds, of whatever classifier.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "emomc/emotion/evaluation_plan.hpp"
+#include "emomc/speech/classification.hpp"
+#include "emomc/speech/scores.hpp"
+
+namespace emomc {
+
+/// Over how many pairs of an utterance and a class log p(utterance | draw) has converged between chains.
+struct Convergence {
+  std::size_t num_pairs = 0, num_converged = 0;
+  double worst_rhat = 0, least_ess = 0;
+  double share() const {
+    return num_pairs ? static_cast<double>(num_converged) / static_cast<double>(num_pairs) : 1;
+  }
+};
+/// A pair has converged if its R-hat and its bulk ESS are within these bounds.
+inline constexpr double kMostRhat = 1.05, kLeastEss = 100;
+
+/// The results of one fold.
+struct FoldResult {
+  Evidence evidence = Evidence::sum;
+  double temper = 1;
+  /// On the training speakers that were left out in turn; NaN: the temper was given.
+  double inner_log_loss = 0;
+  std::vector<std::size_t> utterances;
+  std::vector<double> log_probability;  ///< utterances x classes
+  std::vector<Convergence> of_class;    ///< [num_classes]; empty for EM
+};
+
+/// The predictions of all folds together, in the order of LabelledFrames' utterances. `utterances`, if given,
+/// receives their indices.
+Predictions pooled(const LabelledFrames& frames, const std::vector<FoldResult>& folds,
+                   std::vector<std::size_t>* utterances = nullptr);
+
+}  // namespace emomc

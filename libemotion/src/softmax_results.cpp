@@ -1,0 +1,117 @@
+#include "emomc/emotion/softmax_results.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "emomc/core/thread_pool.hpp"
+#include "emomc/emotion/softmax_headlines.hpp"
+#include "emomc/speech/softmax_classifier.hpp"
+
+namespace emomc {
+namespace {
+
+FoldResult result_of(const SoftmaxFold& fold, const SoftmaxPredictions& predictions,
+                     std::vector<Convergence> convergence) {
+  FoldResult result;
+  result.temper = predictions.temper;
+  result.inner_log_loss = predictions.inner_log_loss;
+  result.utterances = fold.rows;
+  result.log_probability = predictions.log_probability;
+  result.of_class = std::move(convergence);
+  return result;
+}
+
+void add_details(nlohmann::ordered_json& scores, const EvaluationConfig& config, std::size_t columns,
+                 const std::vector<SoftmaxFold>& folds, const StrictShare& strict) {
+  scores["classifier"] = "softmax regression, penalised and as a posterior by Hamiltonian Monte Carlo";
+  scores["functionals"] = functionals_json(config, columns);
+  // A row of a table says nothing of frames.
+  if (!config.features.table.empty()) scores["frames"] = 0;
+  scores["temperature"] = config.softmax.temperature;
+  for (const SoftmaxFold& fold : folds) {
+    scores["prior_sd_of_fold"].push_back(fold.prior_sd);
+    scores["acceptance_of_fold"].push_back(fold.acceptance);
+  }
+  scores["convergence"]["within_1.01_and_400"] =
+      static_cast<double>(strict.within) / static_cast<double>(strict.pairs);
+  scores["convergence"]["worst_rhat"] =
+      std::isfinite(strict.worst_rhat) ? nlohmann::ordered_json(strict.worst_rhat) : nlohmann::ordered_json();
+}
+
+double converged_share(const std::vector<Convergence>& classes) {
+  Convergence all;
+  for (const Convergence& one : classes) {
+    all.num_pairs += one.num_pairs;
+    all.num_converged += one.num_converged;
+  }
+  return all.share();
+}
+
+}  // namespace
+
+std::vector<std::vector<int>> softmax_tests(const LabelledFrames& frames, const EvaluationPlan& plan,
+                                            const EvaluationConfig& config) {
+  std::vector<std::vector<int>> tests;
+  std::size_t most_tested = 0;
+  for (const Fold& fold : plan.folds) {
+    tests.push_back(fold.test_speakers);
+    most_tested = std::max(most_tested, fold.test_speakers.size());
+  }
+  require_inner_speakers(softmax_settings(config), frames.speakers.size(), most_tested);
+  return tests;
+}
+
+SoftmaxEvaluation evaluate_softmax(const LabelledFrames& frames, const EvaluationPlan& plan,
+                                   const EvaluationConfig& config, const FunctionalTable& functionals,
+                                   const SoftmaxReport& report) {
+  const SoftmaxCorpus corpus = softmax_corpus(frames, functionals);
+  const SoftmaxSettings settings = softmax_settings(config);
+  SoftmaxEvaluation evaluation;
+  evaluation.folds =
+      evaluate_softmax(corpus, softmax_tests(frames, plan, config), settings, config.run.threads, report);
+  EvaluationResults& results = evaluation.results;
+  results.seed = settings.seed;
+  results.other = "penalised";
+  ThreadPool pool(config.run.threads);
+  StrictShare strict;
+  std::vector<FoldResult> posterior, penalised;
+  for (const SoftmaxFold& fold : evaluation.folds) {
+    posterior.push_back(
+        result_of(fold, fold.posterior,
+                  softmax_convergence(fold, frames.num_classes(), settings.chains, strict, pool)));
+    penalised.push_back(result_of(fold, fold.penalised, {}));
+  }
+  results.posterior = judge_method(frames, std::move(posterior), results.seed, &results.utterances);
+  results.em = judge_method(frames, std::move(penalised), results.seed, nullptr);
+  evaluation.scores = scores_json(frames, plan, results);
+  evaluation.scores["known_of_speaker"] =
+      scores_by_knowledge(frames, evaluation.folds, results.posterior, results.seed);
+  add_details(evaluation.scores, config, functionals.columns.size(), evaluation.folds, strict);
+  return evaluation;
+}
+
+TrainedSoftmax train_softmax(const LabelledFrames& frames, const CorpusFeatures& corpus,
+                             const EvaluationConfig& config, const SoftmaxReport& report) {
+  const SoftmaxSettings settings = softmax_settings(config);
+  require_inner_speakers(settings, frames.speakers.size(), 0);
+  SoftmaxTraining training =
+      train_softmax(softmax_corpus(frames, corpus.functionals), settings, config.run.threads, report);
+  TrainedSoftmax result;
+  ThreadPool pool(config.run.threads);
+  result.acceptance = training.fold.acceptance;
+  result.converged = converged_share(
+      softmax_convergence(training.fold, frames.num_classes(), settings.chains, result.strict, pool));
+  SoftmaxModel& model = result.model;
+  model.classes = frames.classes;
+  model.set = config.features.set;
+  model.table = config.features.table.string();
+  model.sample_rate = corpus.sample_rate;
+  model.trained_on.speakers = frames.speakers;
+  for (const UtteranceFrames& utterance : frames.features.utterances)
+    ++model.trained_on.utterances_of_class[utterance.emotion];
+  model.trained_on.data_sha256 = corpus.fingerprint.sha256;
+  model.classifier = std::move(training.classifier);
+  return result;
+}
+
+}  // namespace emomc

@@ -1,0 +1,314 @@
+// Emotions of recordings: evaluate, and the model of Classifier.
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/core/thread_pool.hpp"
+#include "emomc/emotion/evaluation_plan.hpp"
+#include "emomc/emotion/softmax_recordings.hpp"
+#include "emomc/emotion/softmax_results.hpp"
+#include "emomc/sampler/files.hpp"
+#include "emomc/speech/corpus.hpp"
+#include "sampled.hpp"
+
+namespace emomc::python {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+/// A recording as Python gives it: an audio file, or samples in memory.
+struct Source {
+  std::filesystem::path file;  ///< empty: samples
+  Matrix samples;              ///< num_frames x num_channels
+  double sample_rate = 0;
+};
+
+/// Each of `items` is the path of a file, or a pair of samples and their rate.
+std::vector<Source> sources_of(const nb::list& items) {
+  std::vector<Source> sources;
+  for (const nb::handle item : items) {
+    Source source;
+    if (nb::isinstance<nb::str>(item))
+      source.file = nb::cast<std::string>(item);
+    else
+      std::tie(source.samples, source.sample_rate) = nb::cast<std::pair<Matrix, double>>(item);
+    sources.push_back(std::move(source));
+  }
+  return sources;
+}
+
+Recording recording_of(const Source& source, const std::string& name) {
+  if (!source.file.empty()) return read_audio(source.file);
+  return emomc::recording_of(name, {source.samples.data(), source.samples.size()}, source.samples.shape(1),
+                             source.sample_rate);
+}
+
+std::string name_of(const Source& source, const std::string& name) {
+  return source.file.empty() ? name : source.file.string();
+}
+
+/// Ends the work after an exception of Python.
+struct Raised {};
+
+/// Calls `show(stage, done, all)`, unless it is None, and handlers of signals; what they raise is raised
+/// again by finish().
+class Watch {
+ public:
+  explicit Watch(const nb::object& show) : show_(show) {}
+  void operator()(const std::string& stage, std::size_t done, std::size_t all) {
+    const nb::gil_scoped_acquire gil;
+    try {
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      if (!show_.is_none()) show_(stage, done, all);
+    } catch (nb::python_error&) {
+      raised_ = std::current_exception();
+      throw Raised();
+    }
+  }
+  /// Calls `work` without the GIL.
+  template <class Work>
+  void run(const Work& work) {
+    try {
+      const nb::gil_scoped_release release;
+      work();
+    } catch (const Raised&) {
+      std::rethrow_exception(raised_);
+    }
+  }
+
+ private:
+  const nb::object& show_;
+  std::exception_ptr raised_;
+};
+
+// The options that `evaluate` and `Classifier.fit` share.
+EvaluationConfig config_of(const std::string& functionals, const std::string& class_prior,
+                           std::vector<double> prior_sds, double temperature, std::optional<double> temper,
+                           int chains, int warmup, int draws, std::uint64_t seed, int threads,
+                           const Texts& classes) {
+  EvaluationConfig config;
+  config.corpus.kind = "folders";  // recordings
+  config.corpus.classes = classes;
+  config.classifier = ClassifierKind::softmax;
+  config.features.set = functional_set(functionals);
+  config.classification.class_prior = class_prior == "observed" ? ClassPrior::observed : ClassPrior::uniform;
+  config.softmax = {.prior_sds = std::move(prior_sds),
+                    .temperature = temperature,
+                    .temper = temper,
+                    .chains = chains,
+                    .warmup = warmup,
+                    .draws = draws};
+  config.run.sampler.seed = seed;
+  config.run.threads = threads;
+  return config;
+}
+
+/// Reads the recordings and computes what softmax regression sees of them.
+CorpusFeatures features_of(const std::vector<Source>& sources, const Texts& names, const Texts& emotions,
+                           const Texts& speakers, bool refuse, const EvaluationConfig& config, Watch& watch) {
+  GivenRecordings given;
+  const auto& wanted = config.corpus.classes;
+  std::vector<std::size_t> taken;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), emotions[i]) == wanted.end()) continue;
+    taken.push_back(i);
+    given.utterances.push_back({names[i], speakers[i], emotions[i], name_of(sources[i], names[i])});
+  }
+  given.read = [&](std::size_t i) { return recording_of(sources[taken[i]], names[taken[i]]); };
+  given.refuse_unreadable = refuse;
+  given.advice = "unreadable=\"skip\" leaves them out";
+  return features_of_recordings(
+      given, config.features, config.run.threads,
+      [&](std::size_t done, std::size_t all) { watch("features", done, all); }, Functionals::wanted);
+}
+
+nb::tuple evaluate(const nb::list& recordings, const Texts& names, const Texts& emotions,
+                   const Texts& speakers, bool refuse, const std::string& folds, int count,
+                   const Texts& test_speakers, EvaluationConfig config, const nb::object& progress) {
+  const std::vector<Source> sources = sources_of(recordings);
+  config.folds = {.kind = folds == "speakers" ? FoldsKind::test_speakers
+                          : folds == "k"      ? FoldsKind::k_fold_by_speaker
+                                              : FoldsKind::leave_one_speaker_out,
+                  .count = count,
+                  .test_speakers = test_speakers};
+  Watch watch(progress);
+  CorpusFeatures corpus;
+  LabelledFrames frames;
+  SoftmaxEvaluation result;
+  watch.run([&] {
+    corpus = features_of(sources, names, emotions, speakers, refuse, config, watch);
+    frames = label_frames(std::move(corpus.features), config.corpus);
+    result = evaluate_softmax(frames, plan_evaluation(frames, config), config, corpus.functionals,
+                              [&](const auto&... args) { watch(args...); });
+  });
+  const std::size_t rows = result.results.utterances.size(), classes = frames.num_classes();
+  Texts ids;
+  std::map<std::size_t, std::size_t> place;
+  for (const std::size_t u : result.results.utterances) {
+    place[u] = ids.size();
+    ids.push_back(frames.features.utterances[u].id);
+  }
+  const auto probabilities = [&](const MethodResult& method) {
+    std::vector<double> p = method.predictions.log_probability;
+    for (double& x : p) x = std::exp(x);
+    return array_of(std::move(p), {rows, classes});
+  };
+  std::vector<double> sd(rows * classes);
+  for (const SoftmaxFold& fold : result.folds)
+    for (std::size_t i = 0; i < fold.rows.size(); ++i)
+      std::copy_n(fold.probability_sd.begin() + static_cast<std::ptrdiff_t>(i * classes), classes,
+                  sd.begin() + static_cast<std::ptrdiff_t>(place.at(fold.rows[i]) * classes));
+  return nb::make_tuple(result.scores.dump(), ids, probabilities(result.results.posterior),
+                        probabilities(*result.results.em), array_of(std::move(sd), {rows, classes}),
+                        corpus.notes);
+}
+
+nb::tuple train(const nb::list& recordings, const Texts& names, const Texts& emotions, const Texts& speakers,
+                bool refuse, const EvaluationConfig& config, const nb::object& progress) {
+  const std::vector<Source> sources = sources_of(recordings);
+  Watch watch(progress);
+  CorpusFeatures corpus;
+  TrainedSoftmax result;
+  watch.run([&] {
+    corpus = features_of(sources, names, emotions, speakers, refuse, config, watch);
+    const LabelledFrames frames = label_frames(std::move(corpus.features), config.corpus);
+    result = train_softmax(frames, corpus, config, [&](const auto&... args) { watch(args...); });
+  });
+  return nb::make_tuple(std::move(result.model), result.acceptance, result.converged, corpus.notes);
+}
+
+std::vector<std::span<const double>> rows_of(const Matrix& values) {
+  std::vector<std::span<const double>> rows;
+  for (std::size_t i = 0; i < values.shape(0); ++i)
+    rows.emplace_back(values.data() + i * values.shape(1), values.shape(1));
+  return rows;
+}
+
+/// Functionals of recordings: rows x columns.
+nb::object functionals_of(const SoftmaxModel& model, const nb::list& recordings, const Texts& names,
+                          int threads) {
+  if (!model.table.empty())
+    throw InputError("the model was trained on the table " + model.table +
+                     ", whose columns are not computed from recordings here");
+  const std::vector<Source> sources = sources_of(recordings);
+  const std::size_t columns = model.classifier.columns.size();
+  std::vector<double> values(sources.size() * columns);
+  {
+    const nb::gil_scoped_release release;
+    ThreadPool pool(threads);
+    std::vector<DescriptorExtractors> extractors(static_cast<std::size_t>(pool.num_threads()));
+    pool.for_each(sources.size(), [&](std::size_t i, int worker) {
+      const std::string name = name_of(sources[i], names[i]);
+      try {
+        const UtteranceRow row = utterance_row(recording_of(sources[i], names[i]), model.set,
+                                               extractors[static_cast<std::size_t>(worker)]);
+        std::copy(row.values.begin(), row.values.end(),
+                  values.begin() + static_cast<std::ptrdiff_t>(i * columns));
+      } catch (const InputError& error) {
+        const std::string why = error.what();
+        throw InputError(why.starts_with(name) ? why : name + ": " + why);
+      }
+    });
+  }
+  return array_of(std::move(values), {sources.size(), columns});
+}
+
+nb::tuple probabilities_of(const std::vector<ClassifiedRow>& rows, std::size_t classes) {
+  std::vector<double> mean, sd;
+  for (const ClassifiedRow& row : rows) {
+    mean.insert(mean.end(), row.probability.mean.begin(), row.probability.mean.end());
+    sd.insert(sd.end(), row.probability.sd.begin(), row.probability.sd.end());
+  }
+  return nb::make_tuple(array_of(std::move(mean), {rows.size(), classes}),
+                        array_of(std::move(sd), {rows.size(), classes}));
+}
+
+}  // namespace
+
+void add_emotion(nb::module_& m) {
+  nb::class_<EvaluationConfig>(m, "SoftmaxOptions")
+      .def_static("of", &config_of, nb::kw_only(), nb::arg("functionals"), nb::arg("class_prior"),
+                  nb::arg("prior_sds"), nb::arg("temperature"), nb::arg("temper").none(), nb::arg("chains"),
+                  nb::arg("warmup"), nb::arg("draws"), nb::arg("seed"), nb::arg("threads"),
+                  nb::arg("classes"));
+  nb::class_<SoftmaxModel>(m, "SoftmaxModel")
+      .def_prop_ro("classes", [](const SoftmaxModel& model) { return model.classes; })
+      .def_prop_ro("functionals",
+                   [](const SoftmaxModel& model) {
+                     return model.table.empty() ? functional_set_name(model.set) : std::string();
+                   })
+      .def_prop_ro("columns", [](const SoftmaxModel& model) { return model.classifier.columns; })
+      .def_prop_ro("sample_rate", [](const SoftmaxModel& model) { return model.sample_rate; })
+      .def_prop_ro("seed", [](const SoftmaxModel& model) { return model.classifier.seed; })
+      .def_prop_ro("prior_sd", [](const SoftmaxModel& model) { return model.classifier.prior_sd; })
+      .def_prop_ro("temper", [](const SoftmaxModel& model) { return model.classifier.tempers[0].temper; })
+      .def_prop_ro("speakers", [](const SoftmaxModel& model) { return model.trained_on.speakers; })
+      .def("rows", &functionals_of, nb::arg("recordings"), nb::arg("names"), nb::arg("threads"))
+      .def(
+          "classify_speaker",
+          [](const SoftmaxModel& model, const Matrix& rows) {
+            std::vector<ClassifiedRow> classified;
+            {
+              const nb::gil_scoped_release release;
+              classified = classify_speaker(rows_of(rows), model.classifier);
+            }
+            return probabilities_of(classified, model.classes.size());
+          },
+          nb::arg("rows"))
+      .def(
+          "classify_by_enrolment",
+          [](const SoftmaxModel& model, const Matrix& rows, const Matrix& others) {
+            std::vector<ClassifiedRow> classified;
+            {
+              const nb::gil_scoped_release release;
+              for (const auto& row : rows_of(rows))
+                classified.push_back(classify_by_enrolment(row, rows_of(others), model.classifier));
+            }
+            return probabilities_of(classified, model.classes.size());
+          },
+          nb::arg("rows"), nb::arg("others"))
+      .def(
+          "save",
+          [](const SoftmaxModel& model, const std::string& directory) {
+            make_directories(directory);
+            write_softmax_model(model, directory);
+          },
+          nb::arg("directory"))
+      .def_static(
+          "load",
+          [](const std::string& directory) {
+            if (!is_softmax_model(directory))
+              throw InputError(directory + ": no model of softmax regression, as emomc train writes it");
+            return read_softmax_model(directory);
+          },
+          nb::arg("directory"));
+  m.def("evaluate_softmax", &evaluate, nb::kw_only(), nb::arg("recordings"), nb::arg("names"),
+        nb::arg("emotions"), nb::arg("speakers"), nb::arg("refuse"), nb::arg("folds"), nb::arg("count"),
+        nb::arg("test_speakers"), nb::arg("options"), nb::arg("progress").none());
+  m.def("train_softmax", &train, nb::kw_only(), nb::arg("recordings"), nb::arg("names"), nb::arg("emotions"),
+        nb::arg("speakers"), nb::arg("refuse"), nb::arg("options"), nb::arg("progress").none());
+  m.def(
+      "list_corpus",
+      [](const std::string& kind, const std::string& path) {
+        const CorpusListing listing = list_corpus(kind, path);
+        std::vector<std::tuple<std::string, std::string, std::string, std::string>> utterances;
+        for (const Utterance& u : listing.utterances)
+          utterances.emplace_back(u.id, u.speaker, u.emotion, u.file.string());
+        Texts unparsed;
+        for (const UnparsedFile& file : listing.unparsed)
+          unparsed.push_back(file.file.string() + ": " + file.why);
+        return std::pair(utterances, unparsed);
+      },
+      nb::arg("kind"), nb::arg("path"));
+}
+
+}  // namespace emomc::python
