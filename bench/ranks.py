@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The time of a run by the number of GPUs, or of processes, in alternating runs; draws are compared.
 
-  bench/ranks.py EMOMC [--rows N] [--dim D] [--components K] [--chains C] [--draws S] [--repeat R] [--proposal KIND]
+  bench/ranks.py EMOMC [--rows N] [--dim D] [--components K] [--chains C] [--draws S] [--thin T] [--repeat R] [--proposal KIND]
                        [--layout NAME]... [--out FILE]
 
 A layout is `gpus:1`, `gpus:2` (GPUs of one process), `mpi:2` (processes of mpirun, on GPUs where there are some) or
@@ -61,8 +61,9 @@ def main():
     parser.add_argument("--dim", type=int, default=13)
     parser.add_argument("--components", type=int, default=8)
     parser.add_argument("--chains", type=int, default=512)
-    parser.add_argument("--warmup", type=int, default=4)
-    parser.add_argument("--draws", type=int, default=12)
+    parser.add_argument("--warmup", type=int, default=20)
+    parser.add_argument("--draws", type=int, default=1, help="few, since their summary is not what is measured")
+    parser.add_argument("--thin", type=int, default=60)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--proposal", default="component_wise")
     parser.add_argument("--layout", action="append", help="default: gpus:1 and gpus:2")
@@ -75,8 +76,8 @@ def main():
         (folder / "config.yaml").write_text(
             "data: {file: data.npy}\n"
             f"likelihood: {{components: {arguments.components}}}\n"
-            f"sampler: {{chains: {arguments.chains}, warmup: {arguments.warmup}, draws: {arguments.draws}, init: prior,\n"
-            f"  seed: 5, proposal: {{kind: {arguments.proposal}}}}}\n")
+            f"sampler: {{chains: {arguments.chains}, warmup: {arguments.warmup}, draws: {arguments.draws}, thin: {arguments.thin},\n  init: prior,"
+            f" seed: 5, proposal: {{kind: {arguments.proposal}}}}}\n")
         results = {layout: [] for layout in layouts}
         for number in range(arguments.repeat):
             for layout in layouts:
@@ -84,7 +85,7 @@ def main():
     draws = {one["draws"] for runs in results.values() for one in runs}
     base = statistics.median(one["seconds"] for one in results[layouts[0]])
     print(f"{results[layouts[0]][0]['engine']}: {arguments.chains} chains, {arguments.rows} rows x {arguments.dim}, "
-          f"{arguments.components} components, {arguments.proposal}, {arguments.warmup + arguments.draws} steps")
+          f"{arguments.components} components, {arguments.proposal}, {arguments.warmup + arguments.draws * arguments.thin} steps")
     print(f"{'layout':>8} {'seconds':>8} {'spread':>7} {'times':>6} {'gathers':>8}")
     for layout, runs in results.items():
         seconds = [one["seconds"] for one in runs]
