@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "emomc/posterior/run_chains.hpp"
+#include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/run_chains.hpp"
 
 namespace emomc {
