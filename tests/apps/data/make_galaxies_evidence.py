@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Computes the evidence of mixtures of the galaxy velocities by nested sampling (dynesty); docs/tempering.md has
-its values for two and three components.
+"""Computes the evidence of mixtures of the galaxy velocities by nested sampling (dynesty): galaxies_evidence.json, for
+galaxies_evidence_test.cpp and docs/tempering.md. The seed is the number of components.
 
     pip install dynesty==3.1.0 numpy scipy
-    python make_galaxies_evidence.py configs/galaxies.csv out.json [K...]
+    python make_galaxies_evidence.py configs/galaxies.csv galaxies_evidence.json [K...]
 
 The priors are those of configs/galaxies.yaml with dirichlet 1, the scale floor included. Means are order statistics of
 the prior, because priors are exchangeable: the evidence is that of unordered components, and K! modes become one.
