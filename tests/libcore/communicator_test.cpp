@@ -123,6 +123,31 @@ TEST(RankGather, CapturedWorkGathersEachTimeItRuns) {
   EXPECT_EQ(equal, 3);
 }
 
+// Fewer records than there is room for, unequal ones, and none at all of a rank.
+TEST(RankGather, GathersAsManyRecordsAsAreAskedFor) {
+  std::atomic<int> equal = 0;
+  on_ranks(3, [&](Communicator& ranks) {
+    const auto device = make_host_device();
+    RankGather gather(connect_devices(*device, ranks), {2 * sizeof(double), 0, sizeof(double)}, 4);
+    std::vector<double> all(12, -1);
+    for (const std::size_t count : {4u, 1u, 2u}) {
+      std::fill(all.begin(), all.end(), -1);
+      const std::size_t first = ranks.rank() == 0 ? 0 : 2 * count, own = ranks.rank() == 0   ? 2 * count
+                                                                         : ranks.rank() == 1 ? 0
+                                                                                             : count;
+      for (std::size_t i = 0; i < own; ++i) all[first + i] = 100.0 * ranks.rank() + static_cast<double>(i);
+      gather.enqueue(all.data(), count);
+      bool is_equal = true;
+      for (std::size_t i = 0; i < 3 * count; ++i)
+        is_equal = is_equal && all[i] == (i < 2 * count ? static_cast<double>(i)
+                                                        : 200 + static_cast<double>(i - 2 * count));
+      if (is_equal) ++equal;
+    }
+    EXPECT_THROW(gather.enqueue(all.data(), 5), std::logic_error);
+  });
+  EXPECT_EQ(equal, 9);
+}
+
 TEST(RankRange, PartsAreContiguousAndEqualButForOne) {
   for (const std::size_t count : {0, 1, 5, 12, 513})
     for (const int size : {1, 2, 3, 4, 64}) {

@@ -63,10 +63,38 @@ struct WorkMemory {
 template <class Real>
 class CudaEngine final : public LikelihoodEngine {
  public:
+  /// `tiled`: of `segments`, the rows that are here; those of `share`, or all where it is null.
   CudaEngine(ParameterLayout layout, DeviceLikelihood likelihood, std::unique_ptr<RowKernels<Real>> kernels,
-             const GradientCode& gradient, const DataSet& data, Device& device, Communicator* ranks)
-      : CudaEngine(std::move(layout), likelihood, std::move(kernels), gradient, data, device,
-                   make_share(likelihood, gradient, data, ranks)) {}
+             const GradientCode& gradient, const DataSet& data, Device& device, std::vector<Segment> segments,
+             const TiledData<Real>& tiled, std::unique_ptr<RowShare> share)
+      : layout_(std::move(layout)),
+        likelihood_(std::move(likelihood)),
+        kernels_(std::move(kernels)),
+        gradient_code_(gradient),
+        device_(selected(device)),
+        share_(std::move(share)),
+        segments_(std::move(segments)),
+        segment_first_tile_(tiled.segment_first_tile),
+        num_rows_(data.num_rows),
+        data_(tiled.values),
+        tile_rows_(device, tiled.tiles.size()),
+        num_multiprocessors_(device_attribute(device, cudaDevAttrMultiProcessorCount)),
+        most_shared_(std::min(kMaxSharedBytes, static_cast<std::size_t>(device_attribute(
+                                                   device, cudaDevAttrMaxSharedMemoryPerBlockOptin)) -
+                                                   kStaticShared)) {
+    has_gradient_ = runtime_compiler_problem().empty() &&
+                    gradient_fits(likelihood_, gradient_code_, most_shared_of_block());
+    if (has_gradient_) column_means_ = means_of_columns(data);
+    std::vector<int> rows;
+    for (const Tile& tile : tiled.tiles) rows.push_back(tile.num_rows);
+    tile_rows_.upload(rows);
+    if (!share_) return;
+    devices_ = connect_devices(device, share_->ranks());
+    segment_sums_ = std::make_unique<SharedSegmentSums>(*share_);
+    kernels_->prepare_shared();
+    // Sums of several tiles are nodes where each rank begins at a multiple of as many.
+    tiles_of_sum_ = segments_.size() == 1 ? share_->unit(0) : 1;
+  }
   ~CudaEngine() override {
     try {
       use_device_of(device_.stream());
@@ -75,6 +103,21 @@ class CudaEngine final : public LikelihoodEngine {
   }
   CudaEngine(const CudaEngine&) = delete;
   CudaEngine& operator=(const CudaEngine&) = delete;
+
+  // Parts of ranks are even to about a hundredth; a rank has whole groups of gradients and whole runs of the
+  // batch kernel's sums.
+  static std::unique_ptr<RowShare> make_share(const DeviceLikelihood& likelihood,
+                                              const GradientCode& gradient, const DataSet& data,
+                                              Communicator* ranks) {
+    if (!ranks || ranks->size() == 1) return nullptr;
+    std::size_t num_tiles = 0;
+    for (const Segment& segment : data.segments) num_tiles += (segment.num_rows + kTileRows - 1) / kTileRows;
+    return std::make_unique<RowShare>(*ranks, data.segments, [&](int tiles) {
+      const int least =
+          gradient.sizes.num_numbers > 0 ? gradient_tiles_of_group(likelihood, gradient.sizes, tiles) : 1;
+      return even_unit(num_tiles, ranks->size(), least);
+    });
+  }
 
   std::string name() const override { return "cuda"; }
   const ParameterLayout& layout() const override { return layout_; }
@@ -240,63 +283,6 @@ class CudaEngine final : public LikelihoodEngine {
   }
 
  private:
-  CudaEngine(ParameterLayout layout, DeviceLikelihood likelihood, std::unique_ptr<RowKernels<Real>> kernels,
-             const GradientCode& gradient, const DataSet& data, Device& device,
-             std::unique_ptr<RowShare> share)
-      : CudaEngine(std::move(layout), std::move(likelihood), std::move(kernels), gradient, data, device,
-                   share ? share->own_segments() : data.segments, std::move(share)) {}
-  CudaEngine(ParameterLayout layout, DeviceLikelihood likelihood, std::unique_ptr<RowKernels<Real>> kernels,
-             const GradientCode& gradient, const DataSet& data, Device& device,
-             const std::vector<Segment>& segments, std::unique_ptr<RowShare> share)
-      : CudaEngine(std::move(layout), std::move(likelihood), std::move(kernels), gradient, data, device,
-                   segments, std::move(share), tile_data<Real>(data, segments)) {}
-  CudaEngine(ParameterLayout layout, DeviceLikelihood likelihood, std::unique_ptr<RowKernels<Real>> kernels,
-             const GradientCode& gradient, const DataSet& data, Device& device,
-             const std::vector<Segment>& segments, std::unique_ptr<RowShare> share,
-             const TiledData<Real>& tiled)
-      : layout_(std::move(layout)),
-        likelihood_(std::move(likelihood)),
-        kernels_(std::move(kernels)),
-        gradient_code_(gradient),
-        device_(selected(device)),
-        share_(std::move(share)),
-        segments_(segments),
-        segment_first_tile_(tiled.segment_first_tile),
-        num_rows_(data.num_rows),
-        data_(tiled.values),
-        tile_rows_(device, tiled.tiles.size()),
-        num_multiprocessors_(device_attribute(device, cudaDevAttrMultiProcessorCount)),
-        most_shared_(std::min(kMaxSharedBytes, static_cast<std::size_t>(device_attribute(
-                                                   device, cudaDevAttrMaxSharedMemoryPerBlockOptin)) -
-                                                   kStaticShared)) {
-    has_gradient_ = runtime_compiler_problem().empty() &&
-                    gradient_fits(likelihood_, gradient_code_, most_shared_of_block());
-    if (has_gradient_) column_means_ = means_of_columns(data);
-    std::vector<int> rows;
-    for (const Tile& tile : tiled.tiles) rows.push_back(tile.num_rows);
-    tile_rows_.upload(rows);
-    if (!share_) return;
-    devices_ = connect_devices(device, share_->ranks());
-    segment_sums_ = std::make_unique<SharedSegmentSums>(*share_);
-    kernels_->prepare_shared();
-    // Sums of several tiles are nodes where each rank begins at a multiple of as many.
-    tiles_of_sum_ = segments_.size() == 1 ? share_->unit(0) : 1;
-  }
-
-  // Parts of ranks are even to about a hundredth; a rank has whole groups of gradients and whole runs of the
-  // batch kernel's sums.
-  static std::unique_ptr<RowShare> make_share(const DeviceLikelihood& likelihood,
-                                              const GradientCode& gradient, const DataSet& data,
-                                              Communicator* ranks) {
-    if (!ranks || ranks->size() == 1) return nullptr;
-    std::size_t num_tiles = 0;
-    for (const Segment& segment : data.segments) num_tiles += (segment.num_rows + kTileRows - 1) / kTileRows;
-    return std::make_unique<RowShare>(*ranks, data.segments, [&](int tiles) {
-      const int least =
-          gradient.sizes.num_numbers > 0 ? gradient_tiles_of_group(likelihood, gradient.sizes, tiles) : 1;
-      return even_unit(num_tiles, ranks->size(), least);
-    });
-  }
   static Device& selected(Device& device) {
     use_device_of(device.stream());
     return device;
@@ -520,8 +506,12 @@ std::unique_ptr<LikelihoodEngine> make_row_engine(ParameterLayout layout, Device
                                                   std::unique_ptr<RowKernels<Real>> kernels,
                                                   const GradientCode& gradient, const DataSet& data,
                                                   Device& device, Communicator* ranks) {
-  return std::make_unique<CudaEngine<Real>>(std::move(layout), std::move(likelihood), std::move(kernels),
-                                            gradient, data, device, ranks);
+  using Engine = CudaEngine<Real>;
+  auto share = Engine::make_share(likelihood, gradient, data, ranks);
+  auto segments = share ? share->own_segments() : data.segments;
+  const TiledData<Real> tiled = tile_data<Real>(data, segments);
+  return std::make_unique<Engine>(std::move(layout), std::move(likelihood), std::move(kernels), gradient,
+                                  data, device, std::move(segments), tiled, std::move(share));
 }
 template std::unique_ptr<LikelihoodEngine> make_row_engine(ParameterLayout, DeviceLikelihood,
                                                            std::unique_ptr<RowKernels<float>>,
