@@ -40,10 +40,10 @@ blocks=$(sed -nE 's/^ *\{"([a-z_]+)", *(Support::.*)?$/\1/p' "$headers"/*.hpp | 
 # covariance into; the public names of covariances; keys of the output of bench and of settings; a set of functionals; the full form of a
 # kernel.
 allowed='^liblikelihood/include/emomc/likelihood/engines\.hpp:
-^(apps/emomc/src/run_config_keys\.cpp|libposterior/(src/(run_setup|run_config|sample_config|proposal_choice)\.cpp|include/emomc/posterior(/run_config)?\.hpp)):.*"diagonal"
+^(apps/emomc/src/config/run_config_keys\.cpp|libposterior/(src/(run_setup|run_config|sample_config|proposal_choice)\.cpp|include/emomc/posterior(/run_config)?\.hpp)):.*"diagonal"
 ^libsampler/src/(target_tables|proposal_blocks)\.cpp:.*"scales"
 ^libposterior/src/sample_config\.cpp:.*kNames
-^apps/emomc/src/command_bench\.cpp:.*\{"covariance", options
+^apps/emomc/src/bench/command_bench\.cpp:.*\{"covariance", options
 ^libposterior/src/settings_json\.cpp:.*\{"covariance", covariance
 ^libspeech/src/functionals\.cpp:.*"cepstra", "prosody", "full"
 BatchWork::'
