@@ -11,9 +11,15 @@
 namespace emomc {
 
 /// The kernel for a likelihood whose threads have rows; `uniform`: all chains read all rows as one segment;
-/// `rows`: neighbouring ones of a thread.
+/// `rows`: neighbouring ones of a thread; `together`: BatchConfig's.
 KernelSource batch_source(const DeviceLikelihood& likelihood, bool uniform, device::BatchWork work, int rows,
-                          device::BatchRows rows_come, device::BatchChains chains);
+                          device::BatchRows rows_come, int together);
+
+/// Of the GPU.
+struct BatchMachine {
+  int num_multiprocessors = 1;
+  std::size_t cache_bytes = 0;  ///< of its L2 cache
+};
 
 class BatchEvaluation {
  public:
@@ -21,7 +27,7 @@ class BatchEvaluation {
   /// kernels that are compiled ahead of time do the work.
   static std::unique_ptr<BatchEvaluation> make(const DeviceLikelihood& likelihood, int num_chains,
                                                const device::ChainWorkView& work, bool component,
-                                               int num_multiprocessors);
+                                               const BatchMachine& machine);
   /// Enqueues the evaluation of the view's chains, whose coefficients are prepared ahead in the stream.
   void launch(device::BatchView view, Stream stream) const;
 
@@ -32,11 +38,14 @@ class BatchEvaluation {
     int log2_run = 0;                 ///< parts that a block takes in turn: 1 << log2_run
   };
   BatchEvaluation(const DeviceLikelihood& likelihood, const device::ChainWorkView& work, bool component,
-                  int num_chains, int num_multiprocessors);
-  /// Rows of a thread, and whether they stay in shared memory; 0 rows: there is no room for them.
-  void choose_rows(const DeviceLikelihood& likelihood, bool together);
+                  int num_chains, const BatchMachine& machine);
+  /// Rows of a thread, and how they come; 0 rows: there is no room for them.
+  void choose_rows(const DeviceLikelihood& likelihood, int together);
+  /// Cycles of a block in which it evaluates a part for a chain, while others share its multiprocessor.
+  double cycles_of_part(const DeviceLikelihood& likelihood, bool component) const;
   std::size_t part_bytes() const;
   std::size_t streamed_bytes() const;  ///< of shared memory that streamed rows go through
+  long num_rounds(long sums, int chains) const;
   Grid grid(int num_chains) const;
 
   std::unique_ptr<RuntimeKernel> kernel_;
@@ -44,9 +53,11 @@ class BatchEvaluation {
   device::BatchRows rows_come_ = device::BatchRows::loaded;
   int bytes_of_real_, bytes_of_row_;
   int num_parts_ = 0;  ///< of a list, at most
+  int together_ = 0;   ///< BatchConfig's
   int chains_at_once_ = 1, most_chains_ = 1;
+  int staying_of_32_ = 0;  ///< BatchView's
+  double cycles_of_part_ = 0;
   std::size_t coefficient_bytes_;
-  std::size_t shared_ahead_ = 0;  ///< dynamic shared memory of a block, where rows come ahead
   long blocks_at_once_ = 1;
 };
 

@@ -108,11 +108,11 @@ class CudaEngine final : public LikelihoodEngine {
     run_.work = ChainWork(device_, chains, segments_, segment_first_tile_);
     run_.allocate(device_, sizes());
     batch_ = BatchEvaluation::make(*device_likelihood(), static_cast<int>(chains.size()), run_.work.view(),
-                                   false, num_multiprocessors_);
+                                   false, batch_machine());
     component_batch_.reset();
     if (caches == ComponentCaches::off || num_kept() == 0) return;
     component_batch_ = BatchEvaluation::make(*device_likelihood(), static_cast<int>(chains.size()),
-                                             run_.work.view(), true, num_multiprocessors_);
+                                             run_.work.view(), true, batch_machine());
     kept_ = {device_, chains.size() * num_kept() * padded_rows()};
     states_ = {device_, chains.size() * kernels_->state_bytes()};
     pending_ = {device_, chains.size()};
@@ -238,6 +238,9 @@ class CudaEngine final : public LikelihoodEngine {
     return means;
   }
 
+  BatchMachine batch_machine() const {
+    return {num_multiprocessors_, static_cast<std::size_t>(device_attribute(cudaDevAttrL2CacheSize))};
+  }
   const LikelihoodSizes& sizes() const { return likelihood_.sizes; }
   std::size_t num_kept() const { return static_cast<std::size_t>(sizes().num_kept); }
   std::size_t padded_rows() const { return tile_rows_.size() * kTileRows; }
