@@ -25,6 +25,13 @@ std::size_t static_shared_bytes(int chains, int together, bool ahead, bool compo
 // Of a chain, at most.
 constexpr long kMostSums = static_cast<long>(device::kBatchGroups) * device::kBatchGroup;
 
+// Dynamic shared memory of a block where a multiprocessor holds so many; `fixed`: the static part.
+std::size_t shared_of_block(int blocks, std::size_t fixed) {
+  const std::size_t of_block = kSharedOfAll / static_cast<std::size_t>(blocks) - kSharedBesides;
+  return of_block > fixed ? of_block - fixed : 0;
+}
+constexpr std::size_t kAlignment = 16;  // of what follows the coefficients
+
 long ceil_of_ratio(long a, long b) { return (a + b - 1) / b; }
 
 const char* name_of(BatchRows rows) {
@@ -107,74 +114,77 @@ double BatchEvaluation::cycles_of_part(const DeviceLikelihood& likelihood, bool 
 
 BatchEvaluation::BatchEvaluation(const DeviceLikelihood& likelihood, const device::ChainWorkView& work,
                                  bool component, int num_chains, const BatchMachine& machine)
-    : bytes_of_real_(bytes_of(likelihood)),
+    : uniform_(work.uniform),
+      bytes_of_real_(bytes_of(likelihood)),
       bytes_of_row_(likelihood.sizes.num_columns * bytes_of(likelihood)),
       coefficient_bytes_(static_cast<std::size_t>(likelihood.sizes.num_coefficients * bytes_of(likelihood))) {
-  const bool all_together = work.uniform && !component;
-  choose_rows(likelihood, all_together && num_chains > 1 && likelihood.chains_together > 1
-                              ? likelihood.chains_together
-                              : 0);
+  const bool several = work.uniform && !component && num_chains > 1 && likelihood.chains_together > 1;
+  choose_rows(likelihood, several ? likelihood.chains_together : 0);
   if (rows_ == 0) return;
   num_parts_ = work.max_tiles * (device::kTileRows / (rows_ * device::kBatchThreads));
   cycles_of_part_ = cycles_of_part(likelihood, component);
-  // More than this share of the cache is not kept by it where all rows are read in turn.
+  chains_at_once_ = std::max(1, together_);
+  if (rows_come_ == BatchRows::streamed) {
+    plan_streamed_rows(machine);
+    return;
+  }
+  blocks_at_once_ = static_cast<long>(device::kBatchBlocks) * machine.num_multiprocessors;
+  most_chains_ = most_chains(kMostShared);
+  if (rows_gain_ahead(likelihood, component)) plan_rows_ahead(component, num_chains);
+  // What is kept for other chains is read beside the rows, and comes slower where blocks read in runs.
+  const bool in_runs = rows_come_ == BatchRows::ahead && (!component || num_parts_ > kMostSums);
+  most_log2_run_ = in_runs ? device::kBatchLog2Run : 0;
+  // The cache keeps no larger share of rows that are all read in turn.
   constexpr double kStaying = 0.6;
   const double bytes = static_cast<double>(work.max_tiles) * device::kTileRows * bytes_of_row_;
   staying_of_32_ =
       static_cast<int>(std::min(32.0, 32 * kStaying * static_cast<double>(machine.cache_bytes) / bytes));
-  const bool streamed = rows_come_ == BatchRows::streamed;
-  // Dynamic shared memory of a block where a multiprocessor holds so many.
-  const auto shared_of = [&](int blocks, std::size_t fixed) {
-    const std::size_t of_block = kSharedOfAll / static_cast<std::size_t>(blocks) - kSharedBesides;
-    return of_block > fixed ? of_block - fixed : 0;
-  };
-  // Of a multiple of the chains that are evaluated together.
-  const auto most_of = [&](std::size_t bytes_of_them, int most) {
-    const auto at_once = static_cast<std::size_t>(chains_at_once_);
-    const std::size_t chains = bytes_of_them / (coefficient_bytes_ * at_once) * at_once;
-    return std::clamp(static_cast<int>(std::min<std::size_t>(chains, 1024)), 1, most);
-  };
-  chains_at_once_ = std::max(1, together_);
-  if (streamed) {
-    int blocks = bytes_of_real_ == 4 ? device::kStreamedBatchBlocks<4> : device::kStreamedBatchBlocks<8>;
-    const std::size_t fixed = static_shared_bytes(device::kBatchChains, together_, false, false);
-    const std::size_t least = device::kStreamedAtOnce * coefficient_bytes_ + streamed_bytes() + 16;
-    while (blocks > 1 && shared_of(blocks, fixed) < least) --blocks;
-    const std::size_t shared = shared_of(blocks, fixed);
-    if (shared < least) {
-      rows_ = 0;
-      return;
-    }
-    blocks_at_once_ = static_cast<long>(blocks) * machine.num_multiprocessors;
-    most_chains_ = most_of(std::min(kMostShared, shared - streamed_bytes() - 16), device::kBatchChains);
+}
+
+// Of a block, as many as that memory has the coefficients of.
+int BatchEvaluation::most_chains(std::size_t shared) const {
+  const auto at_once = static_cast<std::size_t>(chains_at_once_);
+  const std::size_t most = together_ > 1 && rows_come_ != BatchRows::streamed ? device::kBatchChainsTogether
+                                                                              : device::kBatchChains;
+  return static_cast<int>(
+      std::clamp(shared / (coefficient_bytes_ * at_once) * at_once, std::size_t{1}, most));
+}
+
+void BatchEvaluation::plan_streamed_rows(const BatchMachine& machine) {
+  int blocks = bytes_of_real_ == 4 ? device::kStreamedBatchBlocks<4> : device::kStreamedBatchBlocks<8>;
+  const std::size_t fixed = static_shared_bytes(device::kBatchChains, together_, false, false);
+  const std::size_t least = device::kStreamedAtOnce * coefficient_bytes_ + streamed_bytes() + kAlignment;
+  while (blocks > 1 && shared_of_block(blocks, fixed) < least) --blocks;
+  const std::size_t shared = shared_of_block(blocks, fixed);
+  if (shared < least) {
+    rows_ = 0;
     return;
   }
-  blocks_at_once_ = static_cast<long>(device::kBatchBlocks) * machine.num_multiprocessors;
-  const int most = component       ? device::kBatchChainsOfComponent
-                   : together_ > 0 ? device::kBatchChainsTogether
-                                   : device::kBatchChains;
-  most_chains_ = most_of(kMostShared, most);
-  // Rows come ahead where blocks have several parts to go through, and the kernel has registers for it: where
-  // more than one of these holds it spills, or takes a tenth longer.
+  blocks_at_once_ = static_cast<long>(blocks) * machine.num_multiprocessors;
+  most_chains_ = most_chains(std::min(kMostShared, shared - streamed_bytes() - kAlignment));
+}
+
+// Rows come ahead where blocks have several parts to go through, and the kernel has registers for it: where
+// more than one of these holds it spills, or takes a tenth longer.
+bool BatchEvaluation::rows_gain_ahead(const DeviceLikelihood& likelihood, bool component) const {
   constexpr int kFewRegisters = 8;  // of rows: few columns
-  const bool has_few = rows_ * bytes_of_row_ / 4 <= kFewRegisters;
   const int short_of_registers = (bytes_of_real_ == 8) + !likelihood.leaves_registers + !component;
-  const bool gains = has_few || likelihood.sums_products || short_of_registers <= 1;
+  return rows_ * bytes_of_row_ / 4 <= kFewRegisters || likelihood.sums_products || short_of_registers <= 1;
+}
+
+void BatchEvaluation::plan_rows_ahead(bool component, int num_chains) {
   // One at a time in the loop in which a part takes one barrier.
-  const int together = all_together ? std::max(1, together_) : 0;
-  const int most_ahead = component      ? most
-                         : all_together ? device::kBatchChainsTogether
-                                        : device::kBatchChains;
+  const int together = component ? 0 : std::max(1, together_);
+  const int of_block = together > 1 ? device::kBatchChainsTogether : device::kBatchChains;
   const std::size_t shared =
-      shared_of(device::kBatchBlocks, static_shared_bytes(most_ahead, together, true, component));
-  const std::size_t least =
-      part_bytes() + static_cast<std::size_t>(chains_at_once_) * coefficient_bytes_ + 16;
-  if (!gains || !work.uniform || shared < least) return;
-  const int chains = most_of(shared - part_bytes() - 16, most_ahead);
-  if (num_parts_ * ceil_of_ratio(num_chains, chains) <= blocks_at_once_) return;
+      shared_of_block(device::kBatchBlocks, static_shared_bytes(of_block, together, true, component));
+  const std::size_t others = part_bytes() + kAlignment;
+  if (!uniform_ || shared < others + static_cast<std::size_t>(chains_at_once_) * coefficient_bytes_) return;
+  const int most = most_chains(shared - others);
+  if (num_parts_ * ceil_of_ratio(num_chains, std::min(most, device::kBatchChains)) <= blocks_at_once_) return;
   rows_come_ = BatchRows::ahead;
   together_ = together;
-  most_chains_ = chains;
+  most_chains_ = most;
 }
 
 // In which the last block adds up the sums of its chains: each warp those of a chain, or all of them one
@@ -182,14 +192,16 @@ BatchEvaluation::BatchEvaluation(const DeviceLikelihood& likelihood, const devic
 long BatchEvaluation::num_rounds(long sums, int chains) const {
   constexpr long kWarps = device::kBatchThreads / 32;
   const long groups = ceil_of_ratio(sums, device::kBatchGroup);
-  if ((sums > device::kBatchSumsOfWarp && chains < kWarps) || groups > device::kBatchWarpGroups)
-    return chains * ceil_of_ratio(groups, kWarps * device::kBatchGroupsAtOnce);
-  return ceil_of_ratio(chains, kWarps) * ceil_of_ratio(groups, device::kBatchGroupsAtOnce);
+  const long at_once = uniform_ ? device::kBatchGroupsAtOnce : 1;
+  if ((sums > device::kBatchSumsOfWarp && (!uniform_ || chains < kWarps)) ||
+      groups > device::kBatchWarpGroups)
+    return chains * ceil_of_ratio(groups, kWarps * at_once);
+  return ceil_of_ratio(chains, kWarps) * ceil_of_ratio(groups, at_once);
 }
 
 // As few waves of blocks as can be, each as short. Costs are in cycles.
 BatchEvaluation::Grid BatchEvaluation::grid(int num_chains) const {
-  constexpr double kStartAndEnd = 6000, kPart = 700, kRound = 2000;  // of a block; of a further part
+  constexpr double kStartAndEnd = 6000, kPart = 700, kRound = 3000;  // of a block; of a further part
   constexpr double kCyclesOfByte = 1.0 / 20;                         // of a part that is read
   Grid best;
   double least = -1;
@@ -202,7 +214,7 @@ BatchEvaluation::Grid BatchEvaluation::grid(int num_chains) const {
     long blocks = num_parts_;
     if (ahead || streamed || groups == 1) blocks = std::clamp(blocks_at_once_ / groups, 1L, blocks);
     const long waves = ceil_of_ratio(blocks * groups, blocks_at_once_);
-    for (int log2_run = 0; log2_run <= (ahead ? device::kBatchLog2Run : 0); ++log2_run) {
+    for (int log2_run = 0; log2_run <= most_log2_run_; ++log2_run) {
       const long sums = ceil_of_ratio(num_parts_, 1L << log2_run);
       const auto parts = static_cast<double>(ceil_of_ratio(sums, blocks) << log2_run);
       if (sums > kMostSums) continue;

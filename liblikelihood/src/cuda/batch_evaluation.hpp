@@ -43,18 +43,24 @@ class BatchEvaluation {
   void choose_rows(const DeviceLikelihood& likelihood, int together);
   /// Cycles of a block in which it evaluates a part for a chain, while others share its multiprocessor.
   double cycles_of_part(const DeviceLikelihood& likelihood, bool component) const;
+  int most_chains(std::size_t shared) const;
+  void plan_streamed_rows(const BatchMachine& machine);
+  bool rows_gain_ahead(const DeviceLikelihood& likelihood, bool component) const;
+  void plan_rows_ahead(bool component, int num_chains);
   std::size_t part_bytes() const;
   std::size_t streamed_bytes() const;  ///< of shared memory that streamed rows go through
   long num_rounds(long sums, int chains) const;
   Grid grid(int num_chains) const;
 
   std::unique_ptr<RuntimeKernel> kernel_;
+  bool uniform_;
   int rows_ = 0;  ///< of a thread
   device::BatchRows rows_come_ = device::BatchRows::loaded;
   int bytes_of_real_, bytes_of_row_;
   int num_parts_ = 0;  ///< of a list, at most
   int together_ = 0;   ///< BatchConfig's
   int chains_at_once_ = 1, most_chains_ = 1;
+  int most_log2_run_ = 0;  ///< Grid's, at most
   int staying_of_32_ = 0;  ///< BatchView's
   double cycles_of_part_ = 0;
   std::size_t coefficient_bytes_;

@@ -29,9 +29,9 @@ struct BatchConfig {
   static constexpr int at_once = together ? kTogether : 1;
   static_assert(!together || (kUniform && kWork == BatchWork::full));
   static_assert(!streamed || kTogether == kStreamedAtOnce);
-  static constexpr int chains = kWork == BatchWork::component ? kBatchChainsOfComponent
-                                : together && !streamed       ? kBatchChainsTogether
-                                                              : kBatchChains;  ///< of a block, at most
+  static constexpr int chains = at_once > 1 && !streamed ? kBatchChainsTogether : kBatchChains;  ///< at most
+  /// Groups of sums that a warp adds up at once; more than registers hold beside what segments need.
+  static constexpr int groups_at_once = uniform ? kBatchGroupsAtOnce : 1;
   static constexpr int blocks =
       streamed ? kStreamedBatchBlocks<sizeof(Real)> : kBatchBlocks;  ///< of a multiprocessor
   static constexpr int threads = kBatchThreads;
@@ -97,9 +97,9 @@ __device__ __forceinline__ void sync_warps() {
 }
 
 /// Balanced tree over values[0 .. count) in device memory that other blocks have written. By one warp
-/// (`warps` 1), or by all of the block; a warp loads kBatchGroupsAtOnce groups before it waits for them.
-/// `groups`: kBatchWarpGroups or kBatchGroups doubles in shared memory.
-template <int warps>
+/// (`warps` 1), or by all of the block; a warp loads kAtOnce groups before it waits for them. `groups`:
+/// kBatchWarpGroups or kBatchGroups doubles in shared memory.
+template <int warps, int kAtOnce>
 __device__ __noinline__ double sum_written(const double* values, int count, double* groups) {
   constexpr int kRuns = kBatchGroup / 32;  // of 32 neighbours, one for each lane
   const int warp = warps > 1 ? static_cast<int>(threadIdx.x) / 32 : 0;
@@ -122,7 +122,6 @@ __device__ __noinline__ double sum_written(const double* values, int count, doub
   const int num_groups = (count + kBatchGroup - 1) / kBatchGroup;
   if (num_groups <= 1) return sum_of.template operator()<1>(0);
   sync_warps<warps>();  // `groups` may still be read
-  constexpr int kAtOnce = kBatchGroupsAtOnce;
 #pragma unroll 1
   for (int first = warp * kAtOnce; first < num_groups; first += warps * kAtOnce) {
     const double sum = sum_of.template operator()<kAtOnce>(first);
@@ -147,14 +146,15 @@ __device__ void finish_batch_chain(const BatchView& view, int chain, int list, i
   const double* sums = view.tile_sums + static_cast<i64>(chain) * view.sums_per_chain;
   double sum;
   if (Config::uniform || view.max_segments <= 1) {
-    sum = sum_written<warps>(sums, num_batch_sums<Config>(view, num_tiles), groups);
+    sum = sum_written<warps, Config::groups_at_once>(sums, num_batch_sums<Config>(view, num_tiles), groups);
   } else {
     double* segment_sums = groups + (warps > 1 ? kBatchGroups : kBatchWarpGroups);
     const ListSegments segments = segments_of_list(view.first_segment, view.segment_first, list);
     sum_segments(
         segments, {0, 1, threadIdx.x % (32 * warps) == 0}, segment_sums,
         [sums, groups](int begin, int end) {
-          return sum_written<warps>(sums + begin * Config::parts, (end - begin) * Config::parts, groups);
+          return sum_written<warps, Config::groups_at_once>(sums + begin * Config::parts,
+                                                            (end - begin) * Config::parts, groups);
         },
         sync_warps<warps>);
     sum = sum_by_warp(segment_sums, segments.count);
@@ -397,7 +397,7 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
   // Each warp a chain, or where there is much to sum for few chains all warps one after the other.
   double* groups = reinterpret_cast<double*>(batch_memory);  // the coefficients have been used
   const int num_sums = num_batch_sums<Config>(view, view.num_positions);
-  const bool together = (num_sums > kBatchSumsOfWarp && count < Block::kWarps) ||
+  const bool together = (num_sums > kBatchSumsOfWarp && (!Config::uniform || count < Block::kWarps)) ||
                         num_sums > kBatchWarpGroups * kBatchGroup || view.max_segments > kBatchWarpGroups;
 #pragma unroll 1
   for (int i = together ? 0 : warp; i < count; i += together ? 1 : Block::kWarps) {

@@ -29,9 +29,8 @@ inline constexpr int kStreamedBatchBlocks = kRealBytes == 4 ? 3 : 2;
 inline constexpr int kStreamedColumns = 16;
 /// Chains that a thread evaluates together where rows are streamed.
 inline constexpr int kStreamedAtOnce = 16;
-/// Chains of a block, at most; where rows in registers are evaluated for some together; and where one
-/// component differs, since what is kept of the others is read for each chain.
-inline constexpr int kBatchChains = 16, kBatchChainsTogether = 32, kBatchChainsOfComponent = 8;
+/// Chains of a block, at most; and where a thread evaluates several together, on rows in registers.
+inline constexpr int kBatchChains = 16, kBatchChainsTogether = 32;
 /// Sums of a group, which a warp adds up; it loads some groups at once.
 inline constexpr int kBatchGroup = 256, kBatchGroupsAtOnce = 4;
 /// Sums of a chain that one warp adds up, where there are fewer chains than warps.
