@@ -19,6 +19,7 @@ DeviceModel device_model_of(const std::string& type, const std::string& header, 
                             const device::LikelihoodSizes& sizes, bool sums_products,
                             const device::GradientSizes& gradient) {
   constexpr int kRegisters = 28;  // of 32 bits, for the columns of a thread's rows
+  constexpr int kTogether = 4;    // chains whose sums of products a thread computes at once
   const int registers = 2 * sizes.num_columns;
   return {{"emomc::device::Sized<emomc::device::DensityRows<" + type + ">>",
            {"emomc/device/density_rows.cuh", header},
@@ -30,6 +31,7 @@ DeviceModel device_model_of(const std::string& type, const std::string& header, 
           : registers <= kRegisters     ? 1
                                         : 0,
           sums_products,
+          sums_products ? kTogether : 1,
           gradient};
 }
 

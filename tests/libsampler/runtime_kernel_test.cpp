@@ -12,6 +12,7 @@
 
 #include "../../docs/examples/poisson_regression.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/device/batch_layout.hpp"
 #include "emomc/device/proposals.hpp"
 #include "emomc/likelihood/density_model.hpp"
 #include "emomc/likelihood/expression.hpp"
@@ -88,7 +89,8 @@ void expect_batch_kernels(const std::vector<BatchSizes>& sizes) {
             if (rows_come == "ahead" && (uniform[0] == 'f' || components != 8 || short_of_registers > 1))
               continue;
             KernelSource compiled = source;
-            compiled.kernel += ", emomc::device::BatchRows::" + rows_come + ">>";
+            const bool together = rows_come == "ahead" && work[0] == 'f';
+            compiled.kernel += ", emomc::device::BatchRows::" + rows_come + (together ? ", 1>>" : ">>");
             const KernelCode code = compile_kernel(compiled, "sm_90", false);
             EXPECT_FALSE(code.code.empty());
             EXPECT_GT(code.registers, 0);
@@ -224,7 +226,7 @@ TEST_F(RuntimeKernels, KernelsOfALikelihoodOfTheUsersOwnCompile) {
                             ", emomc::device::TileWork::full, emomc::device::TileMemory::direct, 1>"},
         {"batch_kernel",
          "batch_kernel<emomc::device::BatchConfig<" + known.code.type + ", " + real +
-             ", 4, 2, true, emomc::device::BatchWork::full, emomc::device::BatchRows::ahead>>"}};
+             ", 4, 2, true, emomc::device::BatchWork::full, emomc::device::BatchRows::ahead, 1>>"}};
     for (const auto& [header, kernel] : kernels) {
       KernelSource source{known.code.headers, "emomc::device::" + kernel, {}, known.code.sources};
       source.headers.push_back("emomc/device/" + header + ".cuh");
@@ -283,6 +285,7 @@ TEST_F(RuntimeKernels, KernelsOfExpressionsCompile) {
     const Expression::Bound bound = expression.bind(Backend::cuda, used);
     const DeviceModel known = bound.model->device();
     EXPECT_EQ(known.sums_products, covariates > 0 && !is_heavy);
+    EXPECT_EQ(known.chains_together, covariates == 0 ? 2 : is_heavy ? 1 : 4);
     if (is_heavy) continue;
     for (const std::string real : {"float", "double"}) {
       for (const std::string come : {"loaded", "ahead", "streamed"}) {
@@ -292,8 +295,10 @@ TEST_F(RuntimeKernels, KernelsOfExpressionsCompile) {
             known.code.headers,
             "emomc::device::batch_kernel<emomc::device::BatchConfig<" + known.code.type + ", " + real + ", " +
                 std::to_string(known.sizes.num_columns) + (real == "float" ? ", 4" : ", 2") +
-                ", true, emomc::device::BatchWork::full, emomc::device::BatchRows::" + come +
-                ", emomc::device::BatchChains::" + (covariates > 0 ? "together" : "one_by_one") + ">>",
+                ", true, emomc::device::BatchWork::full, emomc::device::BatchRows::" + come + ", " +
+                (come == "streamed" ? std::to_string(device::kStreamedAtOnce)
+                                    : std::to_string(known.chains_together)) +
+                ">>",
             {},
             known.code.sources};
         source.headers.push_back("emomc/device/batch_kernel.cuh");

@@ -15,15 +15,22 @@ constexpr std::size_t kSharedOfAll = 227 << 10, kSharedBesides = 1024;
 
 int bytes_of(const DeviceLikelihood& likelihood) { return likelihood.real == "float" ? 4 : 8; }
 
-// Of batch_kernel, at most.
-std::size_t static_shared_bytes(bool component) {
-  constexpr int kOfSums = (2 * device::kBatchThreads / 32 + device::kBatchRun) * 8 + 4;
-  return static_cast<std::size_t>(device::kBatchChains) *
-         static_cast<std::size_t>(kOfSums + (component ? 48 : 0));
+// Of batch_kernel.
+std::size_t static_shared_bytes(int chains, int together, bool ahead, bool component) {
+  const int of_sums =
+      ((together > 0 ? 2 : 1) * device::kBatchThreads / 32 + (ahead ? device::kBatchRun : 0)) * 8 + 4;
+  return static_cast<std::size_t>(chains) * static_cast<std::size_t>(of_sums + (component ? 48 : 0)) + 128;
 }
 
 // Of a chain, at most.
 constexpr long kMostSums = static_cast<long>(device::kBatchGroups) * device::kBatchGroup;
+
+// Dynamic shared memory of a block where a multiprocessor holds so many; `fixed`: the static part.
+std::size_t shared_of_block(int blocks, std::size_t fixed) {
+  const std::size_t of_block = kSharedOfAll / static_cast<std::size_t>(blocks) - kSharedBesides;
+  return of_block > fixed ? of_block - fixed : 0;
+}
+constexpr std::size_t kAlignment = 16;  // of what follows the coefficients
 
 long ceil_of_ratio(long a, long b) { return (a + b - 1) / b; }
 
@@ -34,7 +41,7 @@ const char* name_of(BatchRows rows) {
 }  // namespace
 
 KernelSource batch_source(const DeviceLikelihood& likelihood, bool uniform, BatchWork work, int rows,
-                          BatchRows rows_come, device::BatchChains chains) {
+                          BatchRows rows_come, int together) {
   const auto number = [](int n) { return std::to_string(n); };
   KernelSource source{
       likelihood.code.headers,
@@ -42,8 +49,7 @@ KernelSource batch_source(const DeviceLikelihood& likelihood, bool uniform, Batc
           likelihood.real + ", " + number(likelihood.sizes.num_columns) + ", " + number(rows) +
           (uniform ? ", true" : ", false") +
           ", emomc::device::BatchWork::" + (work == BatchWork::component ? "component" : "full") +
-          ", emomc::device::BatchRows::" + name_of(rows_come) + ", emomc::device::BatchChains::" +
-          (chains == device::BatchChains::together ? "together" : "one_by_one") + ">>",
+          ", emomc::device::BatchRows::" + name_of(rows_come) + ", " + number(together) + ">>",
       {},
       likelihood.code.sources};
   source.headers.push_back("emomc/device/batch_kernel.cuh");
@@ -52,10 +58,10 @@ KernelSource batch_source(const DeviceLikelihood& likelihood, bool uniform, Batc
 
 std::unique_ptr<BatchEvaluation> BatchEvaluation::make(const DeviceLikelihood& likelihood, int num_chains,
                                                        const device::ChainWorkView& work, bool component,
-                                                       int num_multiprocessors, int most_tiles_of_sum) {
+                                                       const BatchMachine& machine, int most_tiles_of_sum) {
   if (num_chains == 0 || work.max_tiles == 0 || !runtime_compiler_problem().empty()) return nullptr;
   std::unique_ptr<BatchEvaluation> result(
-      new BatchEvaluation(likelihood, work, component, num_chains, num_multiprocessors));
+      new BatchEvaluation(likelihood, work, component, num_chains, machine));
   if (result->rows_ == 0) return nullptr;
   const int parts_of_tile = device::kTileRows / (result->rows_ * device::kBatchThreads);
   while (1 << result->log2_parts_of_tile_ < parts_of_tile) ++result->log2_parts_of_tile_;
@@ -69,10 +75,9 @@ std::unique_ptr<BatchEvaluation> BatchEvaluation::make(const DeviceLikelihood& l
       ceil_of_ratio(parts, 1L << result->most_log2_run_) > kMostSums)
     return nullptr;
   if (result->rows_come_ != BatchRows::ahead && parts > kMostSums) return nullptr;
-  result->kernel_ = std::make_unique<RuntimeKernel>(batch_source(
-      likelihood, work.uniform, component ? BatchWork::component : BatchWork::full, result->rows_,
-      result->rows_come_,
-      result->chains_at_once_ > 1 ? device::BatchChains::together : device::BatchChains::one_by_one));
+  result->kernel_ = std::make_unique<RuntimeKernel>(
+      batch_source(likelihood, work.uniform, component ? BatchWork::component : BatchWork::full,
+                   result->rows_, result->rows_come_, result->together_));
   return result;
 }
 
@@ -84,10 +89,10 @@ std::size_t BatchEvaluation::streamed_bytes() const {
   return static_cast<std::size_t>(device::kStreamedColumns * bytes_of_real_ * rows_ * device::kBatchThreads);
 }
 
-void BatchEvaluation::choose_rows(const DeviceLikelihood& likelihood, bool together) {
+void BatchEvaluation::choose_rows(const DeviceLikelihood& likelihood, int together) {
   rows_ = likelihood.rows_per_thread;
-  if (!together) return;
-  chains_at_once_ = device::kBatchAtOnce;
+  together_ = together;
+  if (together <= 1 || !likelihood.sums_products) return;
   // A column is read for all chains at once, so that registers are worth more for rows.
   constexpr int kRegisters = 52, kBytesOfRegister = 4;
   const int most = likelihood.real == "float" ? 4 : 2;
@@ -98,83 +103,130 @@ void BatchEvaluation::choose_rows(const DeviceLikelihood& likelihood, bool toget
   }
   rows_ = most;
   rows_come_ = BatchRows::streamed;
-  chains_at_once_ = device::kBatchChains;
+  together_ = device::kStreamedAtOnce;
+}
+
+// Fitted to times of an H100, as the other constants of grid(): of the instructions for a row, four fifths of
+// all cycles issue one, and four warps share a scheduler. Float64 takes two cycles.
+double BatchEvaluation::cycles_of_part(const DeviceLikelihood& likelihood, bool component) const {
+  constexpr double kIssued = 0.75, kWarps = 4;
+  const bool is_double = bytes_of_real_ == 8;
+  double products = likelihood.sizes.num_coefficients * (is_double ? 2.0 : 1.0);
+  if (component) products /= 2;  // what is kept of the other components is waited for
+  const double functions = is_double ? 75 : 20;
+  return rows_ * kWarps * (products + functions) / kIssued;
 }
 
 BatchEvaluation::BatchEvaluation(const DeviceLikelihood& likelihood, const device::ChainWorkView& work,
-                                 bool component, int num_chains, int num_multiprocessors)
-    : bytes_of_real_(bytes_of(likelihood)),
+                                 bool component, int num_chains, const BatchMachine& machine)
+    : uniform_(work.uniform),
+      bytes_of_real_(bytes_of(likelihood)),
       bytes_of_row_(likelihood.sizes.num_columns * bytes_of(likelihood)),
       coefficient_bytes_(static_cast<std::size_t>(likelihood.sizes.num_coefficients * bytes_of(likelihood))) {
-  choose_rows(likelihood, likelihood.sums_products && work.uniform && !component && num_chains > 1);
+  const bool several = work.uniform && !component && num_chains > 1 && likelihood.chains_together > 1;
+  choose_rows(likelihood, several ? likelihood.chains_together : 0);
   if (rows_ == 0) return;
   num_parts_ = work.max_tiles * (device::kTileRows / (rows_ * device::kBatchThreads));
-  const bool streamed = rows_come_ == BatchRows::streamed;
-  const auto at_once = static_cast<std::size_t>(chains_at_once_);
-  const std::size_t fixed = static_shared_bytes(component);
-  // Dynamic shared memory of a block where a multiprocessor holds so many.
-  const auto shared_of = [&](int blocks) {
-    const std::size_t of_block = kSharedOfAll / static_cast<std::size_t>(blocks) - kSharedBesides;
-    return of_block > fixed ? of_block - fixed : 0;
-  };
-  int blocks = !streamed                   ? device::kBatchBlocks
-               : bytes_of(likelihood) == 4 ? device::kStreamedBatchBlocks<4>
-                                           : device::kStreamedBatchBlocks<8>;
-  if (streamed) {
-    const std::size_t least = at_once * coefficient_bytes_ + streamed_bytes() + 16;
-    while (blocks > 1 && shared_of(blocks) < least) --blocks;
-    if (shared_of(blocks) < least) {
-      rows_ = 0;
-      return;
-    }
-  }
-  blocks_at_once_ = static_cast<long>(blocks) * num_multiprocessors;
-  shared_ahead_ = shared_of(blocks);
-  const auto most_of = [&](std::size_t bytes) {
-    const std::size_t chains = bytes / (coefficient_bytes_ * at_once) * at_once;
-    return std::clamp(static_cast<int>(chains), 1, device::kBatchChains);
-  };
-  most_chains_ = most_of(kMostShared);
-  if (streamed) {
-    most_chains_ = most_of(std::min(kMostShared, shared_ahead_ - streamed_bytes() - 16));
+  cycles_of_part_ = cycles_of_part(likelihood, component);
+  chains_at_once_ = std::max(1, together_);
+  if (rows_come_ == BatchRows::streamed) {
+    plan_streamed_rows(machine);
     return;
   }
-  // Rows come ahead where blocks have several parts to go through, and the kernel has registers for it: where
-  // more than one of these holds it spills, or takes a tenth longer.
-  constexpr int kFewRegisters = 8;  // of rows: few columns
-  const bool has_few = rows_ * bytes_of_row_ / 4 <= kFewRegisters;
-  const int short_of_registers = (likelihood.real == "double") + !likelihood.leaves_registers + !component;
-  const bool gains = has_few || short_of_registers <= 1;
-  if (gains && work.uniform && shared_ahead_ >= part_bytes() + at_once * coefficient_bytes_ + 16) {
-    const int most = most_of(shared_ahead_ - part_bytes() - 16);
-    if (num_parts_ * ceil_of_ratio(num_chains, most) > blocks_at_once_) {
-      rows_come_ = BatchRows::ahead;
-      most_chains_ = most;
-    }
-  }
+  blocks_at_once_ = static_cast<long>(device::kBatchBlocks) * machine.num_multiprocessors;
+  most_chains_ = most_chains(kMostShared);
+  if (rows_gain_ahead(likelihood, component)) plan_rows_ahead(component, num_chains);
+  // What is kept for other chains is read beside the rows, and comes slower where blocks read in runs.
+  const bool in_runs = rows_come_ == BatchRows::ahead && (!component || num_parts_ > kMostSums);
+  most_log2_run_ = in_runs ? device::kBatchLog2Run : 0;
+  // The cache keeps no larger share of rows that are all read in turn.
+  constexpr double kStaying = 0.6;
+  const double bytes = static_cast<double>(work.max_tiles) * device::kTileRows * bytes_of_row_;
+  staying_of_32_ =
+      static_cast<int>(std::min(32.0, 32 * kStaying * static_cast<double>(machine.cache_bytes) / bytes));
 }
 
-// As few waves of blocks as can be, each as short. Costs are in evaluations of a part for a chain, halved.
+// Of a block, as many as that memory has the coefficients of.
+int BatchEvaluation::most_chains(std::size_t shared) const {
+  const auto at_once = static_cast<std::size_t>(chains_at_once_);
+  const std::size_t most = together_ > 1 && rows_come_ != BatchRows::streamed ? device::kBatchChainsTogether
+                                                                              : device::kBatchChains;
+  return static_cast<int>(
+      std::clamp(shared / (coefficient_bytes_ * at_once) * at_once, std::size_t{1}, most));
+}
+
+void BatchEvaluation::plan_streamed_rows(const BatchMachine& machine) {
+  int blocks = bytes_of_real_ == 4 ? device::kStreamedBatchBlocks<4> : device::kStreamedBatchBlocks<8>;
+  const std::size_t fixed = static_shared_bytes(device::kBatchChains, together_, false, false);
+  const std::size_t least = device::kStreamedAtOnce * coefficient_bytes_ + streamed_bytes() + kAlignment;
+  while (blocks > 1 && shared_of_block(blocks, fixed) < least) --blocks;
+  const std::size_t shared = shared_of_block(blocks, fixed);
+  if (shared < least) {
+    rows_ = 0;
+    return;
+  }
+  blocks_at_once_ = static_cast<long>(blocks) * machine.num_multiprocessors;
+  most_chains_ = most_chains(std::min(kMostShared, shared - streamed_bytes() - kAlignment));
+}
+
+// Rows come ahead where blocks have several parts to go through, and the kernel has registers for it: where
+// more than one of these holds it spills, or takes a tenth longer.
+bool BatchEvaluation::rows_gain_ahead(const DeviceLikelihood& likelihood, bool component) const {
+  constexpr int kFewRegisters = 8;  // of rows: few columns
+  const int short_of_registers = (bytes_of_real_ == 8) + !likelihood.leaves_registers + !component;
+  return rows_ * bytes_of_row_ / 4 <= kFewRegisters || likelihood.sums_products || short_of_registers <= 1;
+}
+
+void BatchEvaluation::plan_rows_ahead(bool component, int num_chains) {
+  // One at a time in the loop in which a part takes one barrier.
+  const int together = component ? 0 : std::max(1, together_);
+  const int of_block = together > 1 ? device::kBatchChainsTogether : device::kBatchChains;
+  const std::size_t shared =
+      shared_of_block(device::kBatchBlocks, static_shared_bytes(of_block, together, true, component));
+  const std::size_t others = part_bytes() + kAlignment;
+  if (!uniform_ || shared < others + static_cast<std::size_t>(chains_at_once_) * coefficient_bytes_) return;
+  const int most = most_chains(shared - others);
+  if (num_parts_ * ceil_of_ratio(num_chains, std::min(most, device::kBatchChains)) <= blocks_at_once_) return;
+  rows_come_ = BatchRows::ahead;
+  together_ = together;
+  most_chains_ = most;
+}
+
+// In which the last block adds up the sums of its chains: each warp those of a chain, or all of them one
+// chain's after the other.
+long BatchEvaluation::num_rounds(long sums, int chains) const {
+  constexpr long kWarps = device::kBatchThreads / 32;
+  const long groups = ceil_of_ratio(sums, device::kBatchGroup);
+  const long at_once = uniform_ ? device::kBatchGroupsAtOnce : 1;
+  if ((sums > device::kBatchSumsOfWarp && (!uniform_ || chains < kWarps)) ||
+      groups > device::kBatchWarpGroups)
+    return chains * ceil_of_ratio(groups, kWarps * at_once);
+  return ceil_of_ratio(chains, kWarps) * ceil_of_ratio(groups, at_once);
+}
+
+// As few waves of blocks as can be, each as short. Costs are in cycles.
 BatchEvaluation::Grid BatchEvaluation::grid(int num_chains) const {
-  constexpr long kStartAndEnd = 4, kPart = 1;                         // of a block; of each further part
-  constexpr long kSumsAtOnce = 4 * device::kBatchGroup, kFinish = 1;  // of a chain, by a warp
+  constexpr double kStartAndEnd = 6000, kPart = 700, kRound = 3000;  // of a block; of a further part
+  constexpr double kCyclesOfByte = 1.0 / 20;                         // of a part that is read
   Grid best;
-  long least = -1;
-  const bool ahead = rows_come_ == BatchRows::ahead;
+  double least = -1;
+  const bool ahead = rows_come_ == BatchRows::ahead, streamed = rows_come_ == BatchRows::streamed;
+  const double part = kPart + kCyclesOfByte * static_cast<double>(part_bytes());
   for (int each = 1; each <= most_chains_; ++each) {
     const long groups = ceil_of_ratio(num_chains, each);
     const long evaluated = ceil_of_ratio(each, chains_at_once_) * chains_at_once_;
-    // One group: a block starts and ends once. Where rows come ahead that is so for all.
+    // One group: a block starts and ends once. Where rows come ahead or are streamed that is so for all.
     long blocks = num_parts_;
-    if (ahead || groups == 1) blocks = std::clamp(blocks_at_once_ / groups, 1L, blocks);
+    if (ahead || streamed || groups == 1) blocks = std::clamp(blocks_at_once_ / groups, 1L, blocks);
     const long waves = ceil_of_ratio(blocks * groups, blocks_at_once_);
-    for (int log2_run = 0; log2_run <= (ahead ? most_log2_run_ : 0); ++log2_run) {
+    for (int log2_run = 0; log2_run <= most_log2_run_; ++log2_run) {
       const long sums = ceil_of_ratio(num_parts_, 1L << log2_run);
-      const long parts = ceil_of_ratio(sums, blocks) << log2_run;
+      const auto parts = static_cast<double>(ceil_of_ratio(sums, blocks) << log2_run);
       if (sums > kMostSums) continue;
-      const long cost =
-          waves * (parts * 2 * evaluated + (parts - 1) * kPart + kStartAndEnd) +
-          ceil_of_ratio(each, device::kBatchThreads / 32) * (kFinish + ceil_of_ratio(sums, kSumsAtOnce));
+      const double cost =
+          static_cast<double>(waves) *
+              (parts * static_cast<double>(evaluated) * cycles_of_part_ + (parts - 1) * part + kStartAndEnd) +
+          kRound * static_cast<double>(num_rounds(sums, each));
       if (least < 0 || cost <= least) {
         least = cost;
         best = {each, static_cast<unsigned>(groups), static_cast<unsigned>(std::min(blocks, sums)), log2_run};
@@ -198,8 +250,8 @@ int BatchEvaluation::launch(device::BatchView view, Stream stream) const {
     shared += streamed_bytes();
   } else if (rows_come_ == BatchRows::ahead) {
     view.log2_run = grid.log2_run;
-    view.num_places = shared + 2 * part_bytes() <= shared_ahead_ ? 2 : 1;
-    shared += static_cast<std::size_t>(view.num_places) * part_bytes();
+    view.staying_of_32 = staying_of_32_;
+    shared += part_bytes();
   }
   void* arguments[] = {&view};
   launch_function("launch of batch_kernel", Overlap::yes, kernel_->function(),

@@ -173,11 +173,11 @@ class CudaEngine final : public LikelihoodEngine {
       shared_ = std::make_unique<SharedRows>(*share_, devices_, chain_segments(chains, segments_.size()));
     const int tiles_of_sum = share_ ? tiles_of_sum_ : BatchEvaluation::kAnyTiles;
     batch_ = BatchEvaluation::make(own_likelihood(), static_cast<int>(chains.size()), run_.work.view(), false,
-                                   num_multiprocessors_, tiles_of_sum);
+                                   batch_machine(), tiles_of_sum);
     component_batch_.reset();
     if (caches == ComponentCaches::off || num_kept() == 0) return;
     component_batch_ = BatchEvaluation::make(own_likelihood(), static_cast<int>(chains.size()),
-                                             run_.work.view(), true, num_multiprocessors_, tiles_of_sum);
+                                             run_.work.view(), true, batch_machine(), tiles_of_sum);
     kept_ = {device_, chains.size() * num_kept() * padded_rows()};
     states_ = {device_, chains.size() * kernels_->state_bytes()};
     pending_ = {device_, chains.size()};
@@ -301,6 +301,9 @@ class CudaEngine final : public LikelihoodEngine {
     return means;
   }
 
+  BatchMachine batch_machine() const {
+    return {num_multiprocessors_, static_cast<std::size_t>(device_attribute(cudaDevAttrL2CacheSize))};
+  }
   const LikelihoodSizes& sizes() const { return likelihood_.sizes; }
   std::size_t num_kept() const { return static_cast<std::size_t>(sizes().num_kept); }
   std::size_t padded_rows() const { return tile_rows_.size() * kTileRows; }

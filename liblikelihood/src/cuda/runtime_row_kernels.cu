@@ -109,6 +109,7 @@ std::unique_ptr<LikelihoodEngine> make(const std::shared_ptr<const RowModel>& mo
   const int most = known.rows_per_thread;
   likelihood.rows_per_thread = sizeof(Real) == sizeof(float) && most > 0 && most < 4 ? 2 * most : most;
   likelihood.sums_products = known.sums_products;
+  likelihood.chains_together = known.chains_together;
   ParameterLayout layout = model->layout();
   auto kernels = std::make_unique<RuntimeRowKernels<Real>>(model, likelihood.code);
   return make_row_engine<Real>(std::move(layout), std::move(likelihood), std::move(kernels),

@@ -6,6 +6,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/core/host_compiler.hpp"
 #include "emomc/likelihood/density_model.hpp"
+#include "functions.hpp"
 #include "generate.hpp"
 #include "generate_gradient.hpp"
 #include "plan.hpp"
@@ -121,22 +122,31 @@ class CompiledModel final : public RowModel {
   DeviceModel device() const override {
     const int used = static_cast<int>(bound_->program.coefficients.size()) +
                      (bound_->program.common != expression::kNoNode ? 1 : 0);
-    return device_model_of(expression::kGeneratedType, sources_.front().name, sources_,
-                           device::sizes_of_density(num_columns(), used == 0 ? 1 : used),
-                           may_be_evaluated_together(),
-                           expression::gradient_sizes(bound_->program, bound_->gradient, layout().dim()));
+    // Four chains would be more code, and in float64 more than the registers hold.
+    constexpr int kTogetherWithoutProducts = 2;
+    const bool is_short = may_be_evaluated_together(), has_products = !bound_->program.product_sums.empty();
+    DeviceModel model = device_model_of(
+        expression::kGeneratedType, sources_.front().name, sources_,
+        device::sizes_of_density(num_columns(), used == 0 ? 1 : used), is_short && has_products,
+        expression::gradient_sizes(bound_->program, bound_->gradient, layout().dim()));
+    if (is_short && !has_products) model.chains_together = kTogetherWithoutProducts;
+    return model;
   }
 
  private:
   /// The rows of several parameter vectors are evaluated in one piece of code, which has to be short: with
-  /// more functions it would not fit the registers.
+  /// more functions it would not fit the registers. A square is not counted.
   bool may_be_evaluated_together() const {
     constexpr int kMostCalls = 2;
+    static const expression::Primitive square = expression::primitive_named("square");
     const expression::RowProgram& program = bound_->program;
     int calls = 0;
-    for (NodeId id : needed_by(program.rows, std::array{program.log_density}))
-      calls += program.rows[id].operation == expression::Operation::call ? 1 : 0;
-    return !program.product_sums.empty() && calls <= kMostCalls;
+    for (NodeId id : needed_by(program.rows, std::array{program.log_density})) {
+      const expression::Node& node = program.rows[id];
+      const bool counts = node.operation == expression::Operation::call && node.function != square;
+      calls += counts ? 1 : 0;
+    }
+    return calls <= kMostCalls;
   }
 
   std::shared_ptr<const BoundProgram> bound_;

@@ -83,6 +83,9 @@ struct DeviceLikelihood {
   /// sizes; 0: not even for one.
   int rows_per_thread = 0;
   bool sums_products = false;  ///< whether rows have sums of products (device/density.hpp)
+  /// Chains that a thread should evaluate at once; more than one only where the likelihood has
+  /// evaluate_chains().
+  int chains_together = 1;
 };
 
 /// Whether component caches are kept. Without them evaluate_component evaluates all components. The log

@@ -28,8 +28,8 @@
 //   kLeavesRegisters
 //       Whether evaluate() leaves registers for other work.
 //   evaluate_chains<R, kChains>(coefficients, stride, row, value[kChains][R])
-//       As evaluate() for kChains vectors whose coefficients are `stride` apart; only where rows have sums of
-//       products (density.hpp).
+//       As evaluate() for kChains vectors whose coefficients are `stride` apart; only where
+//       DeviceLikelihood::chains_together may be more than 1.
 //   kKeeps, KeptState, Kept<Real>
 //       Whether numbers of rows may be kept while one component changes at a time (kept_sums.cuh). Only where
 //       they may: nothing_kept(), kept_of_chain(), evaluate_kept(), evaluate_stale(), evaluate_near(), and

@@ -11,9 +11,10 @@
 
 namespace emomc::device {
 
-/// `Sized_`: of row_likelihood.hpp, as DeviceCode names it.
+/// `Sized_`: of row_likelihood.hpp, as DeviceCode names it. `kTogether`: chains whose rows a thread evaluates
+/// together, several where the likelihood has evaluate_chains(); 0: one chain after the other.
 template <class Sized_, class Real_, int kColumns, int kRows, bool kUniform, BatchWork kWork,
-          BatchRows kComing = BatchRows::loaded, BatchChains kChains = BatchChains::one_by_one>
+          BatchRows kComing = BatchRows::loaded, int kTogether = 0>
 struct BatchConfig {
   using Likelihood = typename Sized_::Likelihood;
   using Real = Real_;
@@ -24,14 +25,13 @@ struct BatchConfig {
   static constexpr bool ahead = kComing == BatchRows::ahead;
   static constexpr bool streamed = kComing == BatchRows::streamed;
   static_assert(kUniform || !ahead);
-  /// Chains whose rows a thread evaluates together.
-  static constexpr int at_once = kChains == BatchChains::one_by_one ? 1
-                                 : streamed                         ? kBatchChains
-                                                                    : kBatchAtOnce;
-  static_assert(!streamed || kChains == BatchChains::together);
-  static_assert(kChains == BatchChains::one_by_one || (kUniform && kWork == BatchWork::full));
-  static constexpr bool together = kChains == BatchChains::together;
-  static constexpr int sums_at_once = together ? 4 : 1;  ///< groups of them; more take registers
+  static constexpr bool together = kTogether > 0;
+  static constexpr int at_once = together ? kTogether : 1;
+  static_assert(!together || (kUniform && kWork == BatchWork::full));
+  static_assert(!streamed || kTogether == kStreamedAtOnce);
+  static constexpr int chains = at_once > 1 && !streamed ? kBatchChainsTogether : kBatchChains;  ///< at most
+  /// Groups of sums that a warp adds up at once; more than registers hold beside what segments need.
+  static constexpr int groups_at_once = uniform ? kBatchGroupsAtOnce : 1;
   static constexpr int blocks =
       streamed ? kStreamedBatchBlocks<sizeof(Real)> : kBatchBlocks;  ///< of a multiprocessor
   static constexpr int threads = kBatchThreads;
@@ -122,18 +122,11 @@ __device__ __noinline__ double sum_written(const double* values, int count, doub
   const int num_groups = (count + kBatchGroup - 1) / kBatchGroup;
   if (num_groups <= 1) return sum_of.template operator()<1>(0);
   sync_warps<warps>();  // `groups` may still be read
-  if constexpr (kAtOnce == 1) {
-    for (int group = warp; group < num_groups; group += warps) {
-      const double sum = sum_of.template operator()<1>(group);
-      if (lane == 0) groups[group] = sum;
-    }
-  } else {
 #pragma unroll 1
-    for (int first = warp * kAtOnce; first < num_groups; first += warps * kAtOnce) {
-      const double sum = sum_of.template operator()<kAtOnce>(first);
-      const int group = first + tree_of_lane<kAtOnce>();
-      if (lane < kAtOnce && group < num_groups) groups[group] = sum;
-    }
+  for (int first = warp * kAtOnce; first < num_groups; first += warps * kAtOnce) {
+    const double sum = sum_of.template operator()<kAtOnce>(first);
+    const int group = first + tree_of_lane<kAtOnce>();
+    if (lane < kAtOnce && group < num_groups) groups[group] = sum;
   }
   sync_warps<warps>();
   return sum_by_warp(groups, num_groups);
@@ -153,15 +146,15 @@ __device__ void finish_batch_chain(const BatchView& view, int chain, int list, i
   const double* sums = view.tile_sums + static_cast<i64>(chain) * view.sums_per_chain;
   double sum;
   if (Config::uniform || view.max_segments <= 1) {
-    sum = sum_written<warps, Config::sums_at_once>(sums, num_batch_sums<Config>(view, num_tiles), groups);
+    sum = sum_written<warps, Config::groups_at_once>(sums, num_batch_sums<Config>(view, num_tiles), groups);
   } else {
     double* segment_sums = groups + (warps > 1 ? kBatchGroups : kBatchWarpGroups);
     const ListSegments segments = segments_of_list(view.first_segment, view.segment_first, list);
     sum_segments(
         segments, {0, 1, threadIdx.x % (32 * warps) == 0}, segment_sums,
         [sums, groups](int begin, int end) {
-          return sum_written<warps, Config::sums_at_once>(sums + begin * Config::parts,
-                                                          (end - begin) * Config::parts, groups);
+          return sum_written<warps, Config::groups_at_once>(sums + begin * Config::parts,
+                                                            (end - begin) * Config::parts, groups);
         },
         sync_warps<warps>);
     sum = sum_by_warp(segment_sums, segments.count);
@@ -176,7 +169,7 @@ __device__ void finish_batch_chain(const BatchView& view, int chain, int list, i
 /// Grid: blocks that share the parts of all positions, then groups of chains_per_block active chains. Dynamic
 /// shared memory: that many times the coefficients of a chain (a multiple of Config::at_once chains), at
 /// least kBatchFinishBytes; where rows come ahead or are streamed view.ahead_at bytes, of which the
-/// coefficients are in front, and num_places parts, or StreamedRows::kBytes.
+/// coefficients are in front, and a part of a tile, or StreamedRows::kBytes.
 template <class Config>
 __global__ void __launch_bounds__(Config::threads, Config::blocks)
     batch_kernel(const __grid_constant__ BatchView view) {
@@ -184,11 +177,12 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
   using Block = BatchBlock<Config>;
   extern __shared__ __align__(16) unsigned char batch_memory[];
   // Of every other part, where a part takes one barrier.
-  __shared__ double sums[Config::together ? 2 : 1][kBatchChains][Block::kWarps];
-  __shared__ double run_sums[Config::ahead ? kBatchChains : 1][Config::ahead ? kBatchRun : 1];
-  __shared__ int finished[kBatchChains];
+  constexpr int kMostChains = Config::chains;
+  __shared__ double sums[Config::together ? 2 : 1][kMostChains][Block::kWarps];
+  __shared__ double run_sums[Config::ahead ? kMostChains : 1][Config::ahead ? kBatchRun : 1];
+  __shared__ int finished[kMostChains];
   using Kept = typename Config::Likelihood::template Kept<Real>;
-  __shared__ Kept kept[Config::work == BatchWork::component ? kBatchChains : 1];
+  __shared__ Kept kept[Config::work == BatchWork::component ? kMostChains : 1];
   Real* coefficients = reinterpret_cast<Real*>(batch_memory);
   const int first = static_cast<int>(blockIdx.y) * view.chains_per_block;
   const int count = min(view.chains_per_block, view.num_active - first);
@@ -214,18 +208,24 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
     return ((block_at + run * blocks) << view.log2_run) + n - (run << view.log2_run);
   };
   using Coming = RowsAhead<Real, Config::dim, Config::rows, Config::threads>;
-  const auto coming = [&] {
-    return Coming{reinterpret_cast<Real*>(batch_memory + view.ahead_at), view.num_places};
-  };
+  const Coming coming{reinterpret_cast<Real*>(batch_memory + view.ahead_at)};
   const auto begin_part = [&](int n) {
     const int which = nth_part(n);
-    coming().begin(n,
-                   which < num_parts ? block.rows_of(which / Config::parts, which % Config::parts) : nullptr,
-                   kTileRows);
+    if (which >= num_parts) return;
+    const Real* from = block.rows_of(which / Config::parts, which % Config::parts);
+    if constexpr (Config::work == BatchWork::component) {
+      coming.begin(from, kTileRows);
+    } else {
+      // Those that stay are spread over all parts, so that blocks wait for memory about equally long.
+      constexpr unsigned kGoldenRatio = 0x9E3779B1u;  // of 2^32
+      const auto place = static_cast<int>(static_cast<unsigned>(which) * kGoldenRatio >> 27);
+      coming.begin(from, kTileRows,
+                   cache_policy(place < view.staying_of_32 ? CacheLine::stays : CacheLine::passes));
+    }
   };
   // While the kernel ahead still runs.
   if constexpr (Config::ahead) {
-    for (int n = 0; n < view.num_places; ++n) begin_part(n);
+    begin_part(0);
   } else if constexpr (Config::uniform) {
     load(static_cast<int>(blockIdx.x) / Config::parts, static_cast<int>(blockIdx.x) % Config::parts);
   }
@@ -261,7 +261,7 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
   int num_done = 0;  // parts of the chain that thread i < count hands in for
   // By a thread for each chain: keeps the sum of a part, or that of a run of parts, from what warps have
   // summed.
-  const auto keep_sum = [&](const double(&of_warps)[kBatchChains][Block::kWarps], int position, int at) {
+  const auto keep_sum = [&](const double(&of_warps)[kMostChains][Block::kWarps], int position, int at) {
     const int i = static_cast<int>(threadIdx.x), chain = chain_of(i), list = list_of(chain);
     if (position < view.first_tile[list + 1] - view.first_tile[list]) {
       double own[Block::kWarps];
@@ -290,7 +290,7 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
   // Makes the rows of part n, which is part `part` of the tile at `position`, the thread's own.
   const auto take_rows = [&](int n, int position, int part) {
     if constexpr (Config::ahead) {
-      coming().take(n, block.x);
+      coming.take(block.x);
       num_rows = view.tile_rows[position] - part * Config::part_rows;
       loaded = position;
     } else if constexpr (Config::uniform) {
@@ -314,11 +314,14 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
       take_rows(n, at / Config::parts, part);
       __syncthreads();
       if (n > 0) keep_part(n - 1);
-      if constexpr (Config::ahead) begin_part(n + view.num_places);
+      if constexpr (Config::ahead) begin_part(n + 1);
 #pragma unroll 1
       for (int i = 0; i < count; i += kChains) {
         Real values[kChains][Config::rows];
-        likelihood.evaluate_chains(coefficients + i * size, size, block.own_rows(), values);
+        if constexpr (kChains == 1)
+          likelihood.evaluate(coefficients + i * size, block.own_rows(), values[0]);
+        else
+          likelihood.evaluate_chains(coefficients + i * size, size, block.own_rows(), values);
         double own[kChains];
 #pragma unroll
         for (int c = 0; c < kChains; ++c)
@@ -346,7 +349,7 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
       const int position = at / Config::parts, part = at % Config::parts;
       take_rows(n, position, part);
       __syncthreads();
-      if constexpr (Config::ahead) begin_part(n + view.num_places);
+      if constexpr (Config::ahead) begin_part(n + 1);
 #pragma unroll 1
       for (int i = 0; i < count; ++i) {
         if constexpr (!Config::uniform) {
@@ -393,16 +396,11 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
     }
   }
   __syncthreads();
-  // Each warp a chain, or where there is much to sum all warps one after the other.
+  // Each warp a chain, or where there is much to sum for few chains all warps one after the other.
   double* groups = reinterpret_cast<double*>(batch_memory);  // the coefficients have been used
-  bool together = num_batch_sums<Config>(view, view.num_positions) > kMostSummedByWarp ||
-                  view.max_segments > kBatchWarpGroups;
-  // Sums of several groups at once: a warp takes many.
-  if constexpr (Config::together) {
-    const int num_sums = num_batch_sums<Config>(view, view.num_positions);
-    together = (num_sums > kMostSummedByWarp && count < Block::kWarps) ||
-               num_sums > kBatchWarpGroups * kBatchGroup || view.max_segments > kBatchWarpGroups;
-  }
+  const int num_sums = num_batch_sums<Config>(view, view.num_positions);
+  const bool together = (num_sums > kBatchSumsOfWarp && (!Config::uniform || count < Block::kWarps)) ||
+                        num_sums > kBatchWarpGroups * kBatchGroup || view.max_segments > kBatchWarpGroups;
 #pragma unroll 1
   for (int i = together ? 0 : warp; i < count; i += together ? 1 : Block::kWarps) {
     if (!finished[i]) continue;

@@ -20,12 +20,6 @@ enum class BatchRows {
              ///< few
 };
 
-/// How a thread evaluates its rows for the chains of a block.
-enum class BatchChains {
-  one_by_one,
-  together,  ///< some at once, where rows have sums of products; for chains that are uniform
-};
-
 inline constexpr int kBatchThreads = 128;
 /// Blocks that a multiprocessor holds; and where rows are streamed.
 inline constexpr int kBatchBlocks = 4;
@@ -33,12 +27,14 @@ template <int kRealBytes>
 inline constexpr int kStreamedBatchBlocks = kRealBytes == 4 ? 3 : 2;
 /// Columns of streamed rows that a thread has in shared memory or on their way there.
 inline constexpr int kStreamedColumns = 16;
-/// Chains whose sums of products a thread computes together, where rows are in registers.
-inline constexpr int kBatchAtOnce = 4;
-/// Chains of a block, at most.
-inline constexpr int kBatchChains = 16;
-/// Sums that a warp sums at once.
-inline constexpr int kBatchGroup = 256;
+/// Chains that a thread evaluates together where rows are streamed.
+inline constexpr int kStreamedAtOnce = 16;
+/// Chains of a block, at most; and where a thread evaluates several together, on rows in registers.
+inline constexpr int kBatchChains = 16, kBatchChainsTogether = 32;
+/// Sums of a group, which a warp adds up; it loads some groups at once.
+inline constexpr int kBatchGroup = 256, kBatchGroupsAtOnce = 4;
+/// Sums of a chain that one warp adds up, where there are fewer chains than warps.
+inline constexpr int kBatchSumsOfWarp = kBatchGroup * kBatchGroupsAtOnce;
 /// Parts that a block sums by itself, at most.
 inline constexpr int kBatchLog2Run = 4, kBatchRun = 1 << kBatchLog2Run;
 /// The largest number of segments of a list, and of groups that a block or a warp sums.
@@ -56,9 +52,9 @@ struct BatchView {
   int num_active, chains_per_block;
   int num_positions;  ///< tiles of the longest list
   // Where rows come ahead or are streamed: bytes of shared memory in front of them; where they come ahead,
-  // how many parts may be on their way, and how many neighbouring ones a block takes in turn and sums by
-  // itself (1 << log2_run).
-  int ahead_at, num_places, log2_run;
+  // how many neighbouring parts a block takes in turn and sums by itself (1 << log2_run), and how many of 32
+  // parts are to stay in the L2 cache.
+  int ahead_at, log2_run, staying_of_32;
   const int *list_of_chain, *first_tile, *tiles, *first_segment, *segment_first;
   const double* num_rows;    ///< [num_lists]
   int max_segments;          ///< of a list

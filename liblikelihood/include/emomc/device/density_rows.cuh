@@ -60,25 +60,29 @@ struct DensityRows {
     evaluate_density(model, coefficients, row, value);
   }
   /// As evaluate(), for kChains parameter vectors whose coefficients are `stride` apart. The same bits.
-  /// Only where kSumsProducts<Model>.
   template <int R, int kChains, class Real, class Row>
   __device__ __forceinline__ void evaluate_chains(const Real* coefficients, int stride, const Row& row,
                                                   Real (&value)[kChains][R]) const {
-    constexpr int kSums = Model::num_product_sums;
-    Real sums[kSums][kChains][R];
-    Model::sum_products(coefficients, stride, row, sums);
-    Real x[Model::num_columns][R];
+    if constexpr (!kSumsProducts<Model>) {
 #pragma unroll
-    for (int j = 0; j < Model::num_columns; ++j) row(j, x[j]);
+      for (int i = 0; i < kChains; ++i) evaluate(coefficients + i * stride, row, value[i]);
+    } else {
+      constexpr int kSums = Model::num_product_sums;
+      Real sums[kSums][kChains][R];
+      Model::sum_products(coefficients, stride, row, sums);
+      Real x[Model::num_columns][R];
 #pragma unroll
-    for (int i = 0; i < kChains; ++i) {
+      for (int j = 0; j < Model::num_columns; ++j) row(j, x[j]);
 #pragma unroll
-      for (int r = 0; r < R; ++r) {
-        Real s[kSums];
+      for (int i = 0; i < kChains; ++i) {
 #pragma unroll
-        for (int l = 0; l < kSums; ++l) s[l] = sums[l][i][r];
-        value[i][r] = model.template log_density_of<Real>(coefficients + i * stride,
-                                                          DensityRow<Real, Model::num_columns, R>{x, r}, s);
+        for (int r = 0; r < R; ++r) {
+          Real s[kSums];
+#pragma unroll
+          for (int l = 0; l < kSums; ++l) s[l] = sums[l][i][r];
+          value[i][r] = model.template log_density_of<Real>(coefficients + i * stride,
+                                                            DensityRow<Real, Model::num_columns, R>{x, r}, s);
+        }
       }
     }
   }

@@ -24,46 +24,66 @@ __device__ inline void begin_copy(void* to, const void* from) {
   }
 }
 
+/// How long the L2 cache keeps a line that is read by a policy: as long as others go first, or shortly.
+enum class CacheLine { stays, passes };
+__device__ inline u64 cache_policy(CacheLine line) {
+  u64 policy;
+  if (line == CacheLine::stays)
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  else
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+/// begin_copy() by a policy of the cache.
+template <int bytes>
+__device__ inline void begin_copy(void* to, const void* from, u64 policy) {
+  static_assert(bytes == 4 || bytes == 8 || bytes % 16 == 0);
+  const auto shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  if constexpr (bytes < 16) {
+    asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], %2, %3;" ::"r"(shared), "l"(from),
+                 "n"(bytes), "l"(policy)
+                 : "memory");
+  } else {
+#pragma unroll
+    for (int b = 0; b < bytes; b += 16)
+      asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(shared + b),
+                   "l"(static_cast<const char*>(from) + b), "l"(policy)
+                   : "memory");
+  }
+}
+
 /// Closes the group of copies that the thread has begun.
 __device__ inline void end_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 /// Waits for all groups of copies of the thread.
 __device__ inline void wait_for_copies() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
 
-/// Places in shared memory for num_places (1 or 2) parts of a tile, each kDim columns of kRows rows of every
-/// thread; part n of a block is in place n mod num_places. A thread calls begin(n) for the first num_places
-/// parts, then take(n) and begin(n + num_places) in turns for n = 0, 1, ..., with a block barrier between
-/// them, as begin() fills what take() reads.
+/// A place in shared memory for a part of a tile, kDim columns of kRows rows of every thread. A thread calls
+/// begin() for the first part, then take(), begin() in turns: what it has taken is in registers, so that the
+/// place is free while it works. A second place made kernels 1 to 4 % slower.
 template <class Real, int kDim, int kRows, int kThreads>
 struct RowsAhead {
-  static constexpr int kPlace = kDim * kRows * kThreads;  ///< numbers
+  Real* memory;  ///< shared, kDim x kRows x kThreads numbers, aligned to 16 bytes
 
-  Real* memory;  ///< shared, num_places x kPlace, aligned to 16 bytes
-  int num_places;
-
-  /// Begins to copy the thread's rows; `from`: its first one, columns `stride` apart. Null: nothing comes.
-  __device__ void begin(int n, const Real* from, int stride) const {
-    if (from != nullptr) {
-      Real* to = own(n);
+  /// Begins to copy the thread's rows; `from`: its first one, columns `stride` apart. `policy`: none, or the
+  /// cache's.
+  template <class... Policy>
+  __device__ void begin(const Real* from, int stride, Policy... policy) const {
+    Real* to = own();
 #pragma unroll
-      for (int j = 0; j < kDim; ++j)
-        begin_copy<kRows* static_cast<int>(sizeof(Real))>(to + j * kRows * kThreads, from + j * stride);
-    }
+    for (int j = 0; j < kDim; ++j)
+      begin_copy<kRows* static_cast<int>(sizeof(Real))>(to + j * kRows * kThreads, from + j * stride,
+                                                        policy...);
     end_copies();
   }
-  __device__ void take(int n, Real (&x)[kDim][kRows]) const {
-    if (num_places == 1)
-      wait_for_copies();
-    else
-      asm volatile("cp.async.wait_group 1;" ::: "memory");
-    const Real* from = own(n);
+  __device__ void take(Real (&x)[kDim][kRows]) const {
+    wait_for_copies();
+    const Real* from = own();
 #pragma unroll
     for (int j = 0; j < kDim; ++j) load_rows(from + j * kRows * kThreads, x[j]);
   }
 
  private:
-  __device__ Real* own(int n) const {
-    return memory + (n & (num_places - 1)) * kPlace + static_cast<int>(threadIdx.x) * kRows;
-  }
+  __device__ Real* own() const { return memory + static_cast<int>(threadIdx.x) * kRows; }
 };
 
 }  // namespace emomc::device

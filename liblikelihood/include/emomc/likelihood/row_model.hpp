@@ -99,6 +99,7 @@ struct DeviceModel {
   bool leaves_registers = true;
   int rows_per_thread = 0;     ///< DeviceLikelihood's, for float64; of float32 twice as many, up to 4
   bool sums_products = false;  ///< DeviceLikelihood's
+  int chains_together = 1;     ///< DeviceLikelihood's
   device::GradientSizes gradient{};
 };
 
