@@ -328,7 +328,7 @@ TEST_P(RowsOverRanks, AnExpressionHasTheBitsOfOneRank) {
                                random.normal(device::Purpose::simulation, 2 * i + 1), i % 3 * 1.0})
       rows.push_back(value);
   const Expression model(spec, columns);
-  const auto used_columns = model.used_columns();
+  const auto& used_columns = model.used_columns();
   std::vector<double> used;
   for (std::size_t i = 0; i < rows.size(); i += columns.size())
     for (const std::size_t j : used_columns) used.push_back(rows[i + j]);
