@@ -302,7 +302,8 @@ class CudaEngine final : public LikelihoodEngine {
   }
 
   BatchMachine batch_machine() const {
-    return {num_multiprocessors_, static_cast<std::size_t>(device_attribute(cudaDevAttrL2CacheSize))};
+    return {num_multiprocessors_,
+            static_cast<std::size_t>(device_attribute(device_, cudaDevAttrL2CacheSize))};
   }
   const LikelihoodSizes& sizes() const { return likelihood_.sizes; }
   std::size_t num_kept() const { return static_cast<std::size_t>(sizes().num_kept); }
