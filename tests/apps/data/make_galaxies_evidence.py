@@ -3,7 +3,10 @@
 galaxies_evidence_test.cpp and docs/tempering.md. The seed is the number of components.
 
     pip install dynesty==3.1.0 numpy scipy
-    python make_galaxies_evidence.py configs/galaxies.csv galaxies_evidence.json [K...]
+    python make_galaxies_evidence.py configs/galaxies.csv galaxies_evidence.json WALKS [K...]
+
+WALKS is the number of steps to a new point, 0 for dynesty's default. With the default, values of four and more components
+scatter by more than their errors; the committed values say which they have.
 
 The priors are those of configs/galaxies.yaml with dirichlet 1, the scale floor included. Means are order statistics of
 the prior, because priors are exchangeable: the evidence is that of unordered components, and K! modes become one.
@@ -19,7 +22,7 @@ from scipy.special import ndtri
 FLOOR = 0.001  # of the column's sd
 
 
-def evidence(rows, components, seed):
+def evidence(rows, components, seed, walks):
     floor = FLOOR * rows.std(ddof=0)
     below = erf(floor / sqrt(2))
 
@@ -41,7 +44,7 @@ def evidence(rows, components, seed):
         sums = np.exp(terms - top[:, None]).sum(axis=1)
         return float(np.log(sums).sum() + top.sum() - 0.5 * len(rows) * np.log(2 * np.pi))
 
-    sampler = dynesty.NestedSampler(log_likelihood, transform, 3 * components, nlive=1000, sample="rwalk",
+    sampler = dynesty.NestedSampler(log_likelihood, transform, 3 * components, nlive=1000, sample="rwalk", walks=walks or None,
                                     rstate=np.random.default_rng(seed))
     sampler.run_nested(print_progress=False, dlogz=0.01)
     result = sampler.results
@@ -51,9 +54,11 @@ def evidence(rows, components, seed):
 def main():
     rows = np.genfromtxt(sys.argv[1], delimiter=",", skip_header=1)
     found = []
-    for components in [int(k) for k in sys.argv[3:]] or range(2, 7):
-        value, error, calls = evidence(rows, components, components)
-        found.append({"components": components, "log_evidence": value, "standard_error": error, "evaluations": calls})
+    walks = int(sys.argv[3])
+    for components in [int(k) for k in sys.argv[4:]] or range(2, 7):
+        value, error, calls = evidence(rows, components, components, walks)
+        found.append({"components": components, "walks": walks, "log_evidence": value, "standard_error": error,
+                      "evaluations": calls})
         print(found[-1], flush=True)
     with open(sys.argv[2], "w") as out:
         json.dump({"program": f"dynesty {dynesty.__version__}, 1000 live points, rwalk", "models": found}, out, indent=1)

@@ -10,8 +10,8 @@
 
 namespace emomc {
 
-/// The weights have a symmetric Dirichlet prior. Above 1 it makes them unique where models predict the same; so
-/// close to 1 it hardly matters otherwise (Yao, Vehtari and Gelman 2022, section 2.2).
+/// The weights have a symmetric Dirichlet prior. Above 1 it makes them unique where models predict the same;
+/// so close to 1 it hardly matters otherwise (Yao, Vehtari and Gelman 2022, section 2.2).
 inline constexpr double kStackingConcentration = 1.001;
 
 struct StackingWeights {
