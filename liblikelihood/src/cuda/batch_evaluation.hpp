@@ -60,7 +60,6 @@ class BatchEvaluation {
   int num_parts_ = 0;  ///< of a list, at most
   int together_ = 0;   ///< BatchConfig's
   int chains_at_once_ = 1, most_chains_ = 1;
-  int most_log2_run_ = 0;  ///< Grid's, at most
   int staying_of_32_ = 0;  ///< BatchView's
   double cycles_of_part_ = 0;
   std::size_t coefficient_bytes_;
