@@ -136,9 +136,6 @@ BatchEvaluation::BatchEvaluation(const DeviceLikelihood& likelihood, const devic
   blocks_at_once_ = static_cast<long>(device::kBatchBlocks) * machine.num_multiprocessors;
   most_chains_ = most_chains(kMostShared);
   if (rows_gain_ahead(likelihood, component)) plan_rows_ahead(component, num_chains);
-  // What is kept for other chains is read beside the rows, and comes slower where blocks read in runs.
-  const bool in_runs = rows_come_ == BatchRows::ahead && (!component || num_parts_ > kMostSums);
-  most_log2_run_ = in_runs ? device::kBatchLog2Run : 0;
   // The cache keeps no larger share of rows that are all read in turn.
   constexpr double kStaying = 0.6;
   const double bytes = static_cast<double>(work.max_tiles) * device::kTileRows * bytes_of_row_;
@@ -206,8 +203,9 @@ long BatchEvaluation::num_rounds(long sums, int chains) const {
 
 // As few waves of blocks as can be, each as short. Costs are in cycles.
 BatchEvaluation::Grid BatchEvaluation::grid(int num_chains) const {
-  constexpr double kStartAndEnd = 6000, kPart = 700, kRound = 3000;  // of a block; of a further part
-  constexpr double kCyclesOfByte = 1.0 / 20;                         // of a part that is read
+  constexpr double kPart = 700, kRound = 5000;  // of a further part; of num_rounds()
+  constexpr double kCyclesOfByte = 1.0 / 20;    // of a part that is read
+  const double start_and_end = 2 * cycles_of_part_;
   Grid best;
   double least = -1;
   const bool ahead = rows_come_ == BatchRows::ahead, streamed = rows_come_ == BatchRows::streamed;
@@ -219,13 +217,13 @@ BatchEvaluation::Grid BatchEvaluation::grid(int num_chains) const {
     long blocks = num_parts_;
     if (ahead || streamed || groups == 1) blocks = std::clamp(blocks_at_once_ / groups, 1L, blocks);
     const long waves = ceil_of_ratio(blocks * groups, blocks_at_once_);
-    for (int log2_run = 0; log2_run <= most_log2_run_; ++log2_run) {
+    for (int log2_run = 0; log2_run <= (ahead ? device::kBatchLog2Run : 0); ++log2_run) {
       const long sums = ceil_of_ratio(num_parts_, 1L << log2_run);
       const auto parts = static_cast<double>(ceil_of_ratio(sums, blocks) << log2_run);
       if (sums > kMostSums) continue;
       const double cost =
-          static_cast<double>(waves) *
-              (parts * static_cast<double>(evaluated) * cycles_of_part_ + (parts - 1) * part + kStartAndEnd) +
+          static_cast<double>(waves) * (parts * static_cast<double>(evaluated) * cycles_of_part_ +
+                                        (parts - 1) * part + start_and_end) +
           kRound * static_cast<double>(num_rounds(sums, each));
       if (least < 0 || cost <= least) {
         least = cost;

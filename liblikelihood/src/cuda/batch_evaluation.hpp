@@ -65,7 +65,6 @@ class BatchEvaluation {
   int log2_parts_of_tile_ = 0;
   int together_ = 0;  ///< BatchConfig's
   int chains_at_once_ = 1, most_chains_ = 1;
-  int most_log2_run_ = 0;  ///< Grid's, at most
   int staying_of_32_ = 0;  ///< BatchView's
   double cycles_of_part_ = 0;
   std::size_t coefficient_bytes_;
