@@ -145,11 +145,11 @@ BatchEvaluation::BatchEvaluation(const DeviceLikelihood& likelihood, const devic
 
 // Of a block, as many as that memory has the coefficients of.
 int BatchEvaluation::most_chains(std::size_t shared) const {
+  const bool of_several = together_ > 1 && rows_come_ != BatchRows::streamed;
+  const int most = of_several ? device::kBatchChainsTogether : device::kBatchChains;
   const auto at_once = static_cast<std::size_t>(chains_at_once_);
-  const std::size_t most = together_ > 1 && rows_come_ != BatchRows::streamed ? device::kBatchChainsTogether
-                                                                              : device::kBatchChains;
-  return static_cast<int>(
-      std::clamp(shared / (coefficient_bytes_ * at_once) * at_once, std::size_t{1}, most));
+  const std::size_t chains = shared / (coefficient_bytes_ * at_once) * at_once;
+  return static_cast<int>(std::clamp(chains, std::size_t{1}, static_cast<std::size_t>(most)));
 }
 
 void BatchEvaluation::plan_streamed_rows(const BatchMachine& machine) {
