@@ -44,7 +44,7 @@ class SegmentRunner {
   /// nullptr.
   SegmentRunner(LikelihoodEngine& engine, const Ensemble& ensemble, const Stepper& stepper,
                 const ProposalBlocks& blocks, ComponentCaches caches, RecordLayout record,
-                std::unique_ptr<ResidentChains> resident, std::unique_ptr<RankGather> gather);
+                std::unique_ptr<ResidentChains> resident, std::unique_ptr<RankGather> gather = nullptr);
   /// Steps are those of a gradient sampler.
   SegmentRunner(LikelihoodEngine& engine, const Ensemble& ensemble, Trajectories& trajectories,
                 const ProposalBlocks& blocks, RecordLayout record);
