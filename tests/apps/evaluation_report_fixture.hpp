@@ -18,9 +18,9 @@ inline const char* const kEvilId = "a</script><script>alert(1)</script>\"&amp;, 
 class EvaluationReportTest : public ::testing::Test {
  protected:
   ProgramFolder folder;
-  app::LabelledFrames frames;
-  app::EvaluationPlan plan;
-  app::EvaluationResults results;
+  LabelledFrames frames;
+  EvaluationPlan plan;
+  EvaluationResults results;
 
   void SetUp() override {
     if (!app::has_evaluation_report()) GTEST_SKIP() << "a build without libjs-chart.js";
@@ -38,22 +38,22 @@ class EvaluationReportTest : public ::testing::Test {
     frames.rows.num_rows = 2400;
     plan.folds = {{0, {0}, {}}, {1, {1}, {}}};
     results.seed = 11;
-    results.posterior = app::judge_method(frames, folds(0.97, 3), 11, &results.utterances);
-    results.em = app::judge_method(frames, folds(0.97, 2), 11, nullptr);
+    results.posterior = judge_method(frames, folds(0.97, 3), 11, &results.utterances);
+    results.em = judge_method(frames, folds(0.97, 2), 11, nullptr);
   }
 
   /// Folds that are wrong about every `period`th utterance. `share` of the pairs have converged.
-  std::vector<app::FoldResult> folds(double share, int period) const {
-    std::vector<app::FoldResult> result(2);
+  std::vector<FoldResult> folds(double share, int period) const {
+    std::vector<FoldResult> result(2);
     for (int u = 0; u < 24; ++u) {
-      app::FoldResult& fold = result[static_cast<std::size_t>(u / 12)];
+      FoldResult& fold = result[static_cast<std::size_t>(u / 12)];
       fold.utterances.push_back(static_cast<std::size_t>(u));
       const int predicted = u % period == 0 ? (u + 1) % 3 : u % 3;
       const double sure = 0.51 + 0.02 * u;
       for (int c = 0; c < 3; ++c)
         fold.log_probability.push_back(std::log(c == predicted ? sure : (1 - sure) / 2));
     }
-    for (app::FoldResult& fold : result)
+    for (FoldResult& fold : result)
       for (int c = 0; c < 3; ++c) {
         app::Convergence convergence;
         convergence.num_pairs = 100;
@@ -66,9 +66,9 @@ class EvaluationReportTest : public ::testing::Test {
   }
 
   void write() const {
-    folder.write("ev/scores.json", app::scores_json(frames, plan, results).dump(1));
+    folder.write("ev/scores.json", scores_json(frames, plan, results).dump(1));
     folder.write("ev/predictions.csv",
-                 app::predictions_csv(frames, results.utterances, results.posterior.predictions));
+                 predictions_csv(frames, results.utterances, results.posterior.predictions));
     folder.write("ev/config.yaml", "# </script><script>alert(2)</script>\ncorpus: {}\n");
     folder.write(
         "ev/manifest.json",
