@@ -55,7 +55,7 @@ class EvaluationReportTest : public ::testing::Test {
     }
     for (FoldResult& fold : result)
       for (int c = 0; c < 3; ++c) {
-        app::Convergence convergence;
+        Convergence convergence;
         convergence.num_pairs = 100;
         convergence.num_converged = static_cast<std::size_t>(std::lround(100 * share));
         convergence.worst_rhat = 1.23456;
