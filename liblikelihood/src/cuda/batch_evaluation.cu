@@ -217,7 +217,7 @@ BatchEvaluation::Grid BatchEvaluation::grid(int num_chains) const {
     long blocks = num_parts_;
     if (ahead || streamed || groups == 1) blocks = std::clamp(blocks_at_once_ / groups, 1L, blocks);
     const long waves = ceil_of_ratio(blocks * groups, blocks_at_once_);
-    for (int log2_run = 0; log2_run <= (ahead ? device::kBatchLog2Run : 0); ++log2_run) {
+    for (int log2_run = 0; log2_run <= (ahead ? most_log2_run_ : 0); ++log2_run) {
       const long sums = ceil_of_ratio(num_parts_, 1L << log2_run);
       const auto parts = static_cast<double>(ceil_of_ratio(sums, blocks) << log2_run);
       if (sums > kMostSums) continue;

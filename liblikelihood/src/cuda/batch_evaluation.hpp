@@ -62,7 +62,7 @@ class BatchEvaluation {
   device::BatchRows rows_come_ = device::BatchRows::loaded;
   int bytes_of_real_, bytes_of_row_;
   int num_parts_ = 0;  ///< of a list, at most
-  int log2_parts_of_tile_ = 0;
+  int log2_parts_of_tile_ = 0, most_log2_run_ = device::kBatchLog2Run;
   int together_ = 0;  ///< BatchConfig's
   int chains_at_once_ = 1, most_chains_ = 1;
   int staying_of_32_ = 0;  ///< BatchView's
