@@ -216,8 +216,8 @@ struct RunResult {
   /// [num_blocks] change of the log scale of each block's increments over the last fifth of the warm-up, the
   /// largest over the groups; NaN where there was no warm-up.
   std::vector<double> adaptation_drift;
-  /// Of warm-up and sampling: time in which this rank gathered segments of all ranks, on a GPU beside the next
-  /// segment.
+  /// Of warm-up and sampling: time in which this rank gathered segments of all ranks, on a GPU beside the
+  /// next segment.
   double gather_seconds = 0;
   std::string stepping;  ///< description of how a GPU ran the steps, for people; empty on the host
   TrajectorySummary trajectories;
