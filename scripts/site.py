@@ -37,7 +37,9 @@ MENU = {
 
 def pages(root: pathlib.Path = ROOT) -> list[pathlib.Path]:
     """Pages, notebooks among them."""
-    return sorted([*root.glob("*.md"), *(root / "docs").rglob("*.md"), *(root / "docs").rglob("*.ipynb")])
+    return sorted(
+        [*root.glob("*.md"), *(root / "python").glob("*.md"), *(root / "docs").rglob("*.md"), *(root / "docs").rglob("*.ipynb")]
+    )
 
 
 def text_of(page: pathlib.Path) -> str:

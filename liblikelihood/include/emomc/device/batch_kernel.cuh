@@ -30,8 +30,9 @@ struct BatchConfig {
   static_assert(!together || (kUniform && kWork == BatchWork::full));
   static_assert(!streamed || kTogether == kStreamedAtOnce);
   static constexpr int chains = at_once > 1 && !streamed ? kBatchChainsTogether : kBatchChains;  ///< at most
-  /// Groups of sums that a warp adds up at once; more than registers hold beside what segments need.
-  static constexpr int groups_at_once = uniform ? kBatchGroupsAtOnce : 1;
+  /// Groups of sums that a warp adds up at once. Registers hold no more beside what segments need, nor beside
+  /// the rows of full covariances, which are loaded when their turn comes.
+  static constexpr int groups_at_once = uniform && kComing != BatchRows::loaded ? kBatchGroupsAtOnce : 1;
   static constexpr int blocks =
       streamed ? kStreamedBatchBlocks<sizeof(Real)> : kBatchBlocks;  ///< of a multiprocessor
   static constexpr int threads = kBatchThreads;
