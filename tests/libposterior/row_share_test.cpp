@@ -47,23 +47,5 @@ TEST(Shard, RowsAreDividedAndChainsAreNot) {
   });
 }
 
-TEST(Shard, RanksWithOtherDataOrBackendsAreRefused) {
-  const Table table = table_of(5000), other = table_of(5001);
-  RunConfig config = config_of_rows();
-  config.shard = Shard::rows;
-  EXPECT_THROW(testing::on_ranks(2,
-                                 [&](Communicator& ranks) {
-                                   set_up(config, ranks.rank() == 0 ? &table : &other, std::nullopt, &ranks);
-                                 }),
-               InputError);
-  EXPECT_THROW(testing::on_ranks(2,
-                                 [&](Communicator& ranks) {
-                                   RunConfig own = config;
-                                   if (ranks.rank() == 1) own.backend = Backend::reference;
-                                   set_up(own, &table, std::nullopt, &ranks);
-                                 }),
-               InputError);
-}
-
 }  // namespace
 }  // namespace emomc

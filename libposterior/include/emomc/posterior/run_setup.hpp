@@ -85,8 +85,9 @@ struct KeptProposal {
 /// those of `table`; nullptr: those of the files that config.data names. `kept`: of a run that is resumed.
 ///
 /// Where config.shard is rows, the engine has the rows of one of `ranks`, which must outlive it; nullptr: of
-/// one alone. It is then a collective call. Each rank reads all rows; memory of the host holds them, that of
-/// the device the rank's. Every rank then runs all chains and gets the same draws.
+/// one alone. All ranks need the same data and backend, which the caller checks. Each rank reads all rows;
+/// memory of the host holds them, that of the device the rank's. Every rank then runs all chains and gets the
+/// same draws.
 RunSetup set_up(const RunConfig& config, const Table* table = nullptr,
                 const std::optional<KeptProposal>& kept = std::nullopt, Communicator* ranks = nullptr);
 
