@@ -35,11 +35,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{data + "liklihood: {components: 4}\n",
                  "configs/x.yaml:2: liklihood: unknown key; did you mean likelihood? allowed here: data, "
                  "likelihood, "
-                 "prior, sampler, backend, threads, checkpoint, output"},
+                 "prior, sampler, backend, shard, threads, devices, checkpoint, output"},
         BadInput{data + "components: 8\n",
                  "configs/x.yaml:2: components: unknown key; did you mean likelihood.components? allowed "
                  "here: data, "
-                 "likelihood, prior, sampler, backend, threads, checkpoint, output"},
+                 "likelihood, prior, sampler, backend, shard, threads, devices, checkpoint, output"},
         BadInput{data + "sampler:\n  chains: 2\n  proposal: {knid: random_walk}\n",
                  "configs/x.yaml:4: sampler.proposal.knid: unknown key; did you mean sampler.proposal.kind? "
                  "allowed in "
@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{
             data + "sampler.chains: 4\n",
             "configs/x.yaml:2: sampler.chains: unknown key; did you mean sampler.chains? allowed here: data, "
-            "likelihood, prior, sampler, backend, threads, checkpoint, output"},
+            "likelihood, prior, sampler, backend, shard, threads, devices, checkpoint, output"},
         BadInput{data + "output:\n  pointwise: true\n  pointwise: false\n",
                  "configs/x.yaml:4: pointwise: this key is there twice (first in line 3); remove one"},
         BadInput{data + "\"data\": {file: b.csv}\n",

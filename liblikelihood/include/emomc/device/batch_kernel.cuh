@@ -123,11 +123,18 @@ __device__ __noinline__ double sum_written(const double* values, int count, doub
   const int num_groups = (count + kBatchGroup - 1) / kBatchGroup;
   if (num_groups <= 1) return sum_of.template operator()<1>(0);
   sync_warps<warps>();  // `groups` may still be read
+  if constexpr (kAtOnce == 1) {
+    for (int group = warp; group < num_groups; group += warps) {
+      const double sum = sum_of.template operator()<1>(group);
+      if (lane == 0) groups[group] = sum;
+    }
+  } else {
 #pragma unroll 1
-  for (int first = warp * kAtOnce; first < num_groups; first += warps * kAtOnce) {
-    const double sum = sum_of.template operator()<kAtOnce>(first);
-    const int group = first + tree_of_lane<kAtOnce>();
-    if (lane < kAtOnce && group < num_groups) groups[group] = sum;
+    for (int first = warp * kAtOnce; first < num_groups; first += warps * kAtOnce) {
+      const double sum = sum_of.template operator()<kAtOnce>(first);
+      const int group = first + tree_of_lane<kAtOnce>();
+      if (lane < kAtOnce && group < num_groups) groups[group] = sum;
+    }
   }
   sync_warps<warps>();
   return sum_by_warp(groups, num_groups);
