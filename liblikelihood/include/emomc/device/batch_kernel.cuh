@@ -30,9 +30,8 @@ struct BatchConfig {
   static_assert(!together || (kUniform && kWork == BatchWork::full));
   static_assert(!streamed || kTogether == kStreamedAtOnce);
   static constexpr int chains = at_once > 1 && !streamed ? kBatchChainsTogether : kBatchChains;  ///< at most
-  /// Groups of sums that a warp adds up at once. Registers hold no more beside what segments need, nor beside
-  /// the rows of full covariances, which are loaded when their turn comes.
-  static constexpr int groups_at_once = uniform && kComing != BatchRows::loaded ? kBatchGroupsAtOnce : 1;
+  /// Groups of sums that a warp adds up at once; more than registers hold beside what segments need.
+  static constexpr int groups_at_once = uniform ? kBatchGroupsAtOnce : 1;
   static constexpr int blocks =
       streamed ? kStreamedBatchBlocks<sizeof(Real)> : kBatchBlocks;  ///< of a multiprocessor
   static constexpr int threads = kBatchThreads;
@@ -123,18 +122,11 @@ __device__ __noinline__ double sum_written(const double* values, int count, doub
   const int num_groups = (count + kBatchGroup - 1) / kBatchGroup;
   if (num_groups <= 1) return sum_of.template operator()<1>(0);
   sync_warps<warps>();  // `groups` may still be read
-  if constexpr (kAtOnce == 1) {
-    for (int group = warp; group < num_groups; group += warps) {
-      const double sum = sum_of.template operator()<1>(group);
-      if (lane == 0) groups[group] = sum;
-    }
-  } else {
 #pragma unroll 1
-    for (int first = warp * kAtOnce; first < num_groups; first += warps * kAtOnce) {
-      const double sum = sum_of.template operator()<kAtOnce>(first);
-      const int group = first + tree_of_lane<kAtOnce>();
-      if (lane < kAtOnce && group < num_groups) groups[group] = sum;
-    }
+  for (int first = warp * kAtOnce; first < num_groups; first += warps * kAtOnce) {
+    const double sum = sum_of.template operator()<kAtOnce>(first);
+    const int group = first + tree_of_lane<kAtOnce>();
+    if (lane < kAtOnce && group < num_groups) groups[group] = sum;
   }
   sync_warps<warps>();
   return sum_by_warp(groups, num_groups);
@@ -392,18 +384,21 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
     finished[i] = 0;
     if constexpr (Config::work == BatchWork::component)
       if (blockIdx.x == 0) view.pending[chain] = view.component[chain];
-    if (!view.log_likelihood) {
-      // The sums of parts are what is wanted.
-    } else if (num_done > 0) {
+    if (num_done > 0) {
       __threadfence();
       finished[i] = atomicAdd(view.num_arrived + chain, static_cast<unsigned>(num_done)) + num_done ==
                     static_cast<unsigned>(num_tiles * Config::parts);
       __threadfence();
-    } else if (num_tiles == 0 && blockIdx.x == 0) {
+    } else if (num_tiles == 0 && blockIdx.x == 0 && view.log_likelihood) {
       view.log_likelihood[chain] = 0;
     }
   }
   __syncthreads();
+  if (!view.log_likelihood) {  // the sums of parts are what is wanted
+    const int i = static_cast<int>(threadIdx.x);
+    if (i < count && finished[i]) view.num_arrived[chain_of(i)] = 0;
+    return;
+  }
   // Each warp a chain, or where there is much to sum for few chains all warps one after the other.
   double* groups = reinterpret_cast<double*>(batch_memory);  // the coefficients have been used
   const int num_sums = num_batch_sums<Config>(view, view.num_positions);
