@@ -12,8 +12,8 @@ slowest of P equal GPUs is later than their mean by sd sqrt(2 ln P), with sd = 0
 Rows over P GPUs. Each evaluation of all chains takes T / P, and a gather of nodes in the queue:
   gather = latency ceil(log2 P) + C nodes 8 bytes / bandwidth,  nodes = 16 per rank.
 
-Assumptions that were measured are printed with their values; the latency and bandwidth between machines are those of a
-network of 100 Gbit/s by default, not measured here.
+--evaluation and --few are measured (docs/performance.md, one H100, a mixture of 8 components on 1e6 rows). The sd of a
+segment, the latency and the bandwidth, of a network of 100 Gbit/s, are assumptions that nobody has measured here.
 """
 import argparse
 import math

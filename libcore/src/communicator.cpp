@@ -32,14 +32,16 @@ class Meeting {
   void come(int rank, const void* given) {
     std::unique_lock lock(mutex_);
     given_[static_cast<std::size_t>(rank)] = given;
-    const std::uint64_t round = round_;
-    if (++num_here_ == size_) {
-      num_here_ = 0;
-      ++round_;
-      all_here_.notify_all();
-    }
+    const std::uint64_t round = arrive();
     all_here_.wait(lock, [&] { return round_ != round || failed_ >= 0; });
     if (round_ == round) throw PeerError("rank " + std::to_string(failed_) + " has failed");
+  }
+  /// Waits until all ranks have read what was given. Nothing fails between come() and leave(), and a failure
+  /// elsewhere does not take away what others still read.
+  void leave() {
+    std::unique_lock lock(mutex_);
+    const std::uint64_t round = arrive();
+    all_here_.wait(lock, [&] { return round_ != round; });
   }
   const void* given(std::size_t rank) const { return given_[rank]; }
   void fail(int rank) {
@@ -59,6 +61,17 @@ class Meeting {
   int size() const { return size_; }
 
  private:
+  // Returns the round that ends once all ranks have arrived.
+  std::uint64_t arrive() {
+    const std::uint64_t round = round_;
+    if (++num_here_ == size_) {
+      num_here_ = 0;
+      ++round_;
+      all_here_.notify_all();
+    }
+    return round;
+  }
+
   mutable std::mutex mutex_;
   std::condition_variable all_here_;
   int size_, num_here_ = 0, failed_ = -1;
@@ -81,18 +94,18 @@ class ThreadRank final : public Communicator {
     auto* to = static_cast<std::byte*>(all);
     for (std::size_t r = 0; r < bytes.size(); to += bytes[r++])
       if (meeting_->given(r) != to && bytes[r] > 0) std::memcpy(to, meeting_->given(r), bytes[r]);
-    meeting_->come(rank_, mine);  // nobody changes what others still read
+    meeting_->leave();
   }
   void broadcast(void* data, std::size_t bytes) override {
     meeting_->come(rank_, data);
     if (rank_ != 0 && bytes > 0) std::memcpy(data, meeting_->given(0), bytes);
-    meeting_->come(rank_, data);
+    meeting_->leave();
   }
   std::unique_ptr<Communicator> duplicate() override {
     std::shared_ptr<Meeting> made = rank_ == 0 ? meeting_->make_duplicate() : nullptr;
     meeting_->come(rank_, &made);
     if (rank_ != 0) made = *static_cast<const std::shared_ptr<Meeting>*>(meeting_->given(0));
-    meeting_->come(rank_, &made);  // rank 0 stays until all have read it
+    meeting_->leave();
     return std::make_unique<ThreadRank>(std::move(made), rank_);
   }
   void fail(int) noexcept override { meeting_->fail(rank_); }

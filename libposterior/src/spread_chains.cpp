@@ -8,11 +8,6 @@
 namespace emomc {
 namespace {
 
-class Nobody final : public DrawHandler {
- public:
-  void on_draws(const DrawBatch&) override {}
-};
-
 bool is_of_a_peer(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
@@ -50,8 +45,8 @@ RunResult run_spread_chains(SampledChains& chains, std::span<const Target> targe
   for (std::size_t r = 1; r < ranks.size(); ++r)
     threads.emplace_back([&, r] {
       run_rank(r, [&] {
-        Nobody nobody;
-        run(*chains.further[r - 1].engine, nobody, ranks[r].get());
+        IgnoreDraws ignored;
+        run(*chains.further[r - 1].engine, ignored, ranks[r].get());
       });
     });
   run_rank(0, [&] { result = run(*chains.engine, handler, ranks[0].get()); });

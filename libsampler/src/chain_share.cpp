@@ -9,15 +9,19 @@
 
 namespace emomc {
 
+void check_ranks(int ranks, std::size_t chains) {
+  if (chains < static_cast<std::size_t>(ranks))
+    throw InputError("sampler.chains: " + std::to_string(chains) + " chains cannot be spread over " +
+                     std::to_string(ranks) + " ranks; allowed here: at most " + std::to_string(chains) +
+                     " ranks, or shard: rows");
+}
+
 ChainShare::ChainShare(Communicator& ranks, std::size_t num_chains, bool all_evolve, bool have_rows)
     : ranks_(ranks),
       num_chains_(num_chains),
       all_evolve_(all_evolve || have_rows),
       range_(have_rows ? RankRange{0, num_chains} : range_of_rank(num_chains, ranks.rank(), ranks.size())) {
-  if (!have_rows && num_chains < static_cast<std::size_t>(ranks.size()))
-    throw InputError("sampler.chains: " + std::to_string(num_chains) + " chains cannot be spread over " +
-                     std::to_string(ranks.size()) + " ranks; allowed here: at most " +
-                     std::to_string(num_chains) + " ranks");
+  if (!have_rows) check_ranks(ranks.size(), num_chains);
 }
 
 std::vector<ChainPlan> ChainShare::mine(const std::vector<ChainPlan>& all) const { return mine(all, 1); }

@@ -156,7 +156,7 @@ TEST(Job, WritesAScriptThatBashReadsAndThatGoesOn) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const std::string script = of.folder.read("job.sh");
   for (const char* words : {"#SBATCH --ntasks-per-node=3", "#SBATCH --requeue", "#SBATCH --signal=TERM@300",
-                            "--set 'sampler.draws=30'", "--resume"})
+                            "--set sampler.draws=30", "--resume"})
     EXPECT_NE(script.find(words), std::string::npos) << words << "\n" << script;
   // srun and scontrol by stand-ins: a run that was stopped is queued again, with its exit code.
   of.folder.write("bin/srun", "#!/bin/sh\necho \"$@\" > srun-was\nexit ${END:-0}\n");

@@ -39,9 +39,7 @@ struct RankShare {
 
 std::vector<RankShare> shares_of_ranks(const RunSetup& setup, const Tempering& tempering, int ranks) {
   const std::vector<ChainPlan> all = tempered_plans(setup.plans, tempering);
-  if (all.size() < static_cast<std::size_t>(ranks))
-    throw InputError(fmt::format("--ranks: {} chains cannot be spread over {} ranks; allowed: at most {}",
-                                 all.size(), ranks, all.size()));
+  check_ranks(ranks, all.size());
   const bool runs_all = proposal_use(setup.proposal.kind).other_chains;
   std::vector<RankShare> shares;
   for (int r = 0; r < ranks; ++r) {

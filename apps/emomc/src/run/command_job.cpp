@@ -21,12 +21,6 @@ struct Options {
   bool force = false;
 };
 
-std::string shell_quoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
-}
-
 std::string name_of_job(const std::string& directory) {
   std::string name = "emomc";
   const std::string last = std::filesystem::path(directory).filename().string();
@@ -39,8 +33,8 @@ std::string name_of_job(const std::string& directory) {
 // The run's own stop on SIGTERM writes a checkpoint, and its exit code 143 asks for the job to be queued
 // again.
 std::string slurm_script(const Options& options, const RunConfig& config) {
-  std::string run = "emomc run " + shell_quoted(std::filesystem::absolute(options.config).string());
-  for (const auto& assignment : options.set) run += " --set " + shell_quoted(assignment);
+  std::string run = "emomc run " + shell_word(std::filesystem::absolute(options.config).string());
+  for (const auto& assignment : options.set) run += " --set " + shell_word(assignment);
   if (!options.backend.empty()) run += " --backend " + options.backend;
   std::string script = fmt::format(
       "#!/bin/bash\n"
@@ -68,7 +62,7 @@ std::string slurm_script(const Options& options, const RunConfig& config) {
       "  scontrol requeue \"$SLURM_JOB_ID\"\n"
       "fi\n"
       "exit $status\n",
-      options.time, options.warning, options.warning, shell_quoted(std::filesystem::current_path().string()),
+      options.time, options.warning, options.warning, shell_word(std::filesystem::current_path().string()),
       run);
   return script;
 }

@@ -13,11 +13,6 @@
 namespace emomc::app {
 namespace {
 
-class Nobody final : public DrawHandler {
- public:
-  void on_draws(const DrawBatch&) override {}
-};
-
 std::string text_of_first(const std::string& own) {
   const std::size_t size = from_first(world(), own.size());
   std::string text = own;
@@ -60,11 +55,9 @@ void refuse_other_ranks(const RunConfig& config, const RunSetup& setup) {
 }
 
 RunSetup set_up_rank(const RunConfig& config, bool resumes) {
-  const int chains = config.sampler.chains * config.sampler.tempering.rungs;
-  if (config.shard == Shard::chains && chains < world().size())
-    throw InputError("sampler.chains: " + std::to_string(chains) + " chains cannot be spread over " +
-                     std::to_string(world().size()) + " ranks; allowed here: at most " +
-                     std::to_string(chains) + " ranks, or shard: rows");
+  if (config.shard == Shard::chains)
+    check_ranks(world().size(), static_cast<std::size_t>(config.sampler.chains) *
+                                    static_cast<std::size_t>(config.sampler.tempering.rungs));
   const RunConfig own = config_of_rank(config);
   RunSetup setup = set_up(own, nullptr, resumes ? kept_proposal(own.output.directory) : std::nullopt,
                           is_several() ? &world() : nullptr);
@@ -83,8 +76,8 @@ int follow_run(RunSetup& setup, std::span<const Target> targets, std::span<const
                const SamplerState* resume) {
   enter(RankPhase::sampling);
   stop_on_signals();
-  Nobody nobody;
-  run_spread_chains(setup, targets, starts, nobody, resume);
+  IgnoreDraws ignored;
+  run_spread_chains(setup, targets, starts, ignored, resume);
   return code_of_first();
 }
 

@@ -12,9 +12,6 @@ std::string yaml_quoted(const std::string& text) {
   return quoted + "'";
 }
 
-namespace {
-
-// Quotes a text for the shell if necessary.
 std::string shell_word(const std::string& text) {
   const auto is_plain = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
@@ -25,8 +22,6 @@ std::string shell_word(const std::string& text) {
   for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
   return quoted + "'";
 }
-
-}  // namespace
 
 std::string SamplingOptions::command_to_go_on(const std::string& command, const std::string& more) const {
   std::string text = "emomc " + command + " " + shell_word(config);

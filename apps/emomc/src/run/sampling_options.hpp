@@ -39,6 +39,9 @@ CLI::Option* add_key_options(CLI::App& command, KeyOptions& options);
 /// --seed.
 CLI::Option* add_sampling_options(CLI::App& command, SamplingOptions& options);
 
+/// `text` as a word of the shell, quoted where it needs that.
+std::string shell_word(const std::string& text);
+
 /// `text` as a YAML scalar in single quotes.
 std::string yaml_quoted(const std::string& text);
 

@@ -8,6 +8,7 @@
 #include "config_identity.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/runtime_kernel.hpp"
+#include "emomc/posterior/spread_chains.hpp"
 #include "evaluation_config_keys.hpp"
 #include "run_config.hpp"
 #include "sampling_run.hpp"
@@ -36,11 +37,6 @@ DataFacts facts_of(const EvaluationJob& job) {
   return facts;
 }
 
-class Nobody final : public DrawHandler {
- public:
-  void on_draws(const DrawBatch&) override {}
-};
-
 // The duration of one step of all chains, measured with a few steps whose draws are discarded.
 double seconds_per_step(const ClassPosteriors& posteriors) {
   constexpr int kSteps = 4;
@@ -48,12 +44,12 @@ double seconds_per_step(const ClassPosteriors& posteriors) {
   RunOptions options = run.options;
   options.warmup = 0;
   options.thin = 1;
-  Nobody nobody;
+  IgnoreDraws ignored;
   double seconds = 0;
   for (const int steps : {1, kSteps}) {  // the first step is slower
     options.draws = steps;
     seconds = run_chains(*run.engine, posteriors.targets, run.proposal, run.plans, options, posteriors.starts,
-                         nobody)
+                         ignored)
                   .sampling_seconds;
   }
   return seconds / kSteps;

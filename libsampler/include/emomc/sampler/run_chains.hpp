@@ -46,6 +46,9 @@ void check_proposal(const ProposalSpec& proposal, const LikelihoodEngine& engine
 /// state of other chains needs at least max(6, 2 x number of free parameters) chains in each group.
 void check_proposal(const ProposalSpec& proposal, const Target& target, const std::vector<ChainPlan>& plans);
 
+/// Throws InputError where chains, rungs included, are fewer than the ranks that they are to be spread over.
+void check_ranks(int ranks, std::size_t chains);
+
 /// Names of the blocks whose acceptance is counted, e.g. "means[3]"; "all" for random_walk.
 std::vector<std::string> proposal_block_names(const ProposalSpec& proposal, const Target& target);
 
