@@ -81,6 +81,7 @@ class CpuEngine final : public LikelihoodEngine {
   Device& device() const override { return device_; }
   std::size_t num_segments() const override { return segments_.size(); }
   std::size_t num_rows() const override { return num_rows_; }
+  Communicator* row_ranks() const override { return share_ ? &share_->ranks() : nullptr; }
 
   MemoryPlan plan(const std::vector<ChainPlan>& chains, ComponentCaches caches) const override {
     std::size_t num_tiles = 0;  // over all chains

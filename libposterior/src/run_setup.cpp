@@ -321,7 +321,6 @@ RunSetup set_up(const RunConfig& config, const Table* table, const std::optional
   setup.options.state_every = config.checkpoint.steps;
   setup.options.caches = caches_that_fit(*setup.engine, *setup.target, setup.proposal, all, setup.memory);
   setup.options.ranks = given_ranks;
-  setup.options.ranks_have_rows = ranks != nullptr;
   if (!given_ranks) add_further_devices(config, setup, all.size());
   return setup;
 }

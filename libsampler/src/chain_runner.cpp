@@ -18,6 +18,11 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+Communicator& ranks_of_run(const LikelihoodEngine& engine, const RunOptions& options) {
+  if (Communicator* ranks = engine.row_ranks()) return *ranks;
+  return options.ranks ? *options.ranks : single_rank();
+}
+
 }  // namespace
 
 void Pace::segment_took(std::int64_t steps, double seconds) {
@@ -36,8 +41,8 @@ ChainRunner::ChainRunner(LikelihoodEngine& engine, std::span<const Target> targe
       options_(options),
       handler_(handler),
       blocks_(plan_blocks(traits_of_kind(proposal.kind), proposal.shape, target_)),
-      share_(options.ranks ? *options.ranks : single_rank(), plans.size(),
-             proposal_use(proposal.kind).other_chains, options.ranks_have_rows),
+      share_(ranks_of_run(engine, options), plans.size(), proposal_use(proposal.kind).other_chains,
+             engine.row_ranks() != nullptr),
       own_plans_(share_.mine(plans)),
       caches_(usable_caches()),
       record_(plan_record(target_, plans.size())),

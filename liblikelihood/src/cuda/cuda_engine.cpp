@@ -125,6 +125,7 @@ class CudaEngine final : public LikelihoodEngine {
   Device& device() const override { return device_; }
   std::size_t num_segments() const override { return segments_.size(); }
   std::size_t num_rows() const override { return num_rows_; }
+  Communicator* row_ranks() const override { return share_ ? &share_->ranks() : nullptr; }
 
   std::optional<DeviceLikelihood> device_likelihood() const override {
     if (share_) return std::nullopt;  // a kernel sees the rows of one rank

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "emomc/core/communicator.hpp"
 #include "emomc/core/execution.hpp"
 #include "emomc/core/parameters.hpp"
 #include "emomc/core/runtime_kernel.hpp"
@@ -105,6 +106,9 @@ class LikelihoodEngine {
   virtual Device& device() const = 0;
   virtual std::size_t num_segments() const = 0;
   virtual std::size_t num_rows() const = 0;
+  /// The ranks among which the rows are divided, each of which has an engine; nullptr where they are not. All
+  /// of them make the same calls in the same order.
+  virtual Communicator* row_ranks() const { return nullptr; }
 
   /// Bytes that allocate() would take. Throws std::invalid_argument for a segment that does not exist.
   virtual MemoryPlan plan(const std::vector<ChainPlan>& chains, ComponentCaches caches) const = 0;

@@ -106,13 +106,12 @@ struct RunOptions {
   /// Increasing numbers of draws since the last warm-up at which the handler is asked for a decision.
   std::vector<std::int64_t> decisions = {};
   Tempering tempering = {};
-  /// The ranks over which the chains are spread; nullptr: this one has them all. Every rank calls run_chains
-  /// with an engine of its own, on equal data, and with equal other arguments, and gets the same result.
-  /// Draws do not depend on the number of ranks, where their processors, GPUs and compilers are equal. All
-  /// ranks' handlers are called; the answers of rank 0's count.
+  /// The ranks over which the chains are spread; nullptr: this one has them all. Not used where the engine
+  /// divides its rows among ranks (LikelihoodEngine::row_ranks): each of those runs all chains. Every rank
+  /// calls run_chains with an engine of its own, on equal data, and with equal other arguments, and gets the
+  /// same result. Draws do not depend on the number of ranks, where their processors, GPUs and compilers are
+  /// equal. All ranks' handlers are called; the answers of rank 0's count.
   Communicator* ranks = nullptr;
-  /// True: the engine divides its rows among the ranks, and each runs all chains.
-  bool ranks_have_rows = false;
 };
 
 using device::DrawStatistics;
