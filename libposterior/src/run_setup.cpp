@@ -11,6 +11,7 @@
 #include "emomc/core/runtime_kernel.hpp"
 #include "emomc/likelihood/model_info.hpp"
 #include "emomc/posterior/proposal_choice.hpp"
+#include "emomc/posterior/run_devices.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/prior_units.hpp"
 
@@ -156,73 +157,6 @@ std::unique_ptr<Target> make_target(const ModelSpec& model, const PriorSet& prio
 
 namespace {
 
-// The GPUs of config.devices, or all that are like the first one.
-std::vector<int> devices_of(const RunConfig& config) {
-  const std::vector<CudaDeviceInfo> found = list_cuda_devices();
-  const auto is_like = [&](int device, int other) {
-    const auto &a = found[static_cast<std::size_t>(device)], &b = found[static_cast<std::size_t>(other)];
-    return a.name == b.name && a.compute_major == b.compute_major && a.compute_minor == b.compute_minor;
-  };
-  std::vector<int> devices = config.devices;
-  if (devices.empty())
-    for (int i = 0; i < static_cast<int>(found.size()); ++i)
-      if (is_like(i, 0)) devices.push_back(i);
-  for (const int device : config.devices) {
-    if (device >= static_cast<int>(found.size()))
-      throw InputError("devices: there is no GPU " + std::to_string(device) + "; this machine has " +
-                       counted(found.size(), "GPU") + ", numbered from 0 (emomc devices lists them)");
-    if (!is_like(device, config.devices[0]))
-      throw InputError("devices: GPUs " + std::to_string(config.devices[0]) + " and " +
-                       std::to_string(device) +
-                       " are of different kinds, on which draws differ; allowed: GPUs of one kind");
-  }
-  return devices;
-}
-
-std::unique_ptr<Device> first_device(const RunConfig& config, Backend backend) {
-  if (backend != Backend::cuda || config.devices.empty()) return make_device(backend);
-  return make_cuda_device(devices_of(config).front());
-}
-
-// Engines on the other GPUs, which take their part of the chains.
-void add_further_devices(const RunConfig& config, RunSetup& setup, std::size_t num_chains) {
-  const bool is_stated = !config.devices.empty();
-  if (setup.backend != Backend::cuda) {
-    if (is_stated && config.devices.size() > 1)
-      throw InputError("devices: several GPUs are named and the backend is " + backend_name(setup.backend) +
-                       "; allowed: all, or backend: cuda");
-    return;
-  }
-  std::vector<int> devices = devices_of(config);
-  if (devices.size() == 1) return;
-  const bool spreads_chains =
-      config.shard == Shard::chains && !proposal_use(setup.proposal.kind).other_chains;
-  std::string why_not;
-  if (config.shard == Shard::rows)
-    why_not =
-        "shard: rows divides the rows among processes (mpirun -n " + std::to_string(devices.size()) + ")";
-  else if (proposal_use(setup.proposal.kind).other_chains)
-    why_not = "proposal " + setup.proposal.kind + " moves chains by the state of others at every step";
-  else if (devices.size() > num_chains)
-    why_not = counted(num_chains, "chain") + " cannot be spread over " + counted(devices.size(), "GPU");
-  if (!why_not.empty() && is_stated)
-    throw InputError("devices: " + why_not + "; allowed here: " +
-                     (spreads_chains ? std::to_string(num_chains) + " or fewer" : "one GPU"));
-  if (!why_not.empty()) {
-    devices.resize(spreads_chains ? num_chains : 1);
-    setup.why_one_device = why_not;
-  }
-  for (std::size_t i = 1; i < devices.size(); ++i) {
-    RunSetup::FurtherDevice& further = setup.further.emplace_back();
-    further.device = make_cuda_device(devices[i]);
-    further.engine = setup.row_model
-                         ? make_engine(setup.backend, setup.row_model, config.likelihood.precision,
-                                       setup.loaded.data, *further.device, config.threads)
-                         : make_engine(setup.backend, setup.model, config.likelihood.precision,
-                                       setup.loaded.data, *further.device, config.threads);
-  }
-}
-
 /// Data, likelihood, engine and target of a likelihood of the user's own.
 void set_up_expression(const RunConfig& config, const Table* table, Backend backend, Communicator* ranks,
                        RunSetup& setup) {
@@ -321,7 +255,7 @@ RunSetup set_up(const RunConfig& config, const Table* table, const std::optional
   setup.options.state_every = config.checkpoint.steps;
   setup.options.caches = caches_that_fit(*setup.engine, *setup.target, setup.proposal, all, setup.memory);
   setup.options.ranks = given_ranks;
-  if (!given_ranks) add_further_devices(config, setup, all.size());
+  if (!given_ranks) add_further_devices(config, setup.loaded.data, setup);
   return setup;
 }
 

@@ -1,12 +1,15 @@
 // Runs whose chains are spread over processes, started by mpirun.
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <random>
 
+#include "small_corpus.hpp"
 #include "struck_run.hpp"
 
 namespace emomc {
 namespace {
 
+using testing::ProgramFolder;
 using testing::ProgramResult;
 using testing::StruckRun;
 
@@ -147,6 +150,103 @@ TEST_F(Ranks, AnErrorOfOneRankEndsAllAndNamesTheRank) {
 TEST_F(Ranks, OtherCommandsAreRefused) {
   StruckRun of(testing::kComponentWise);
   expect_one_error(of.folder.run("summary whole", ranks(2)), 2, "summary does not divide its work");
+}
+
+TEST_F(Ranks, FitsAreThoseOfOneProcess) {
+  StruckRun of(testing::kRandomWalk);
+  const auto fit = [&](const std::string& more, const std::string& under) {
+    const ProgramResult result = of.folder.run("fit config.yaml -q --json --restarts 5" + more, under);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    auto json = nlohmann::json::parse(result.out);
+    json.erase("seconds_per_round");
+    return json;
+  };
+  for (const std::string more : {"", " --maximize posterior"}) {
+    const auto expected = fit(more, "");
+    for (const int number : {2, 3}) EXPECT_EQ(fit(more, ranks(number)), expected) << number << more;
+  }
+}
+
+// Backgrounds, starts, chains, EM's fits and folds are divided.
+class EvaluationsOverRanks : public Ranks {
+ protected:
+  void SetUp() override {
+    Ranks::SetUp();
+    if (IsSkipped()) return;
+    folder.write("simulation.yaml", testing::kSmallCorpus);
+    ASSERT_EQ(folder.run("simulate simulation.yaml -o corpus -q").exit_code, 0);
+    write_config("");
+  }
+  void write_config(const std::string& more) const {
+    folder.write("config.yaml",
+                 "corpus: {path: corpus}\nlikelihood: {components: 2}\nthreads: 1\n"
+                 "sampler: {chains: 2, warmup: 60, draws: 40, thin: 2, seed: 3}\n" +
+                     more);
+  }
+  ProgramResult evaluate(const std::string& to, int number, const std::string& more = "") const {
+    return folder.run("evaluate config.yaml -q --output " + to + more, number == 1 ? "" : ranks(number));
+  }
+  void expect_the_same(const std::string& expected, const std::string& actual) const {
+    for (const std::string name : {"/predictions.csv", "/predictions_em.csv", "/scores.json"}) {
+      EXPECT_FALSE(folder.read(expected + name).empty()) << name;
+      EXPECT_TRUE(folder.read(expected + name) == folder.read(actual + name)) << actual << name;
+    }
+    const auto those = read_chains(folder / expected), these = read_chains(folder / actual);
+    ASSERT_EQ(these.size(), those.size());
+    for (std::size_t c = 0; c < these.size(); ++c) EXPECT_EQ(these[c].parameters, those[c].parameters) << c;
+  }
+  ProgramFolder folder;
+};
+
+TEST_F(EvaluationsOverRanks, AreThoseOfOneProcess) {
+  for (const std::string more : {"", "training: {background: none}\nprior: {weights: {dirichlet: 2}}\n"}) {
+    write_config(more);
+    ASSERT_EQ(evaluate("alone", 1).exit_code, 0);
+    for (const int number : {2, 4}) {  // of three folds
+      const ProgramResult result = evaluate("together", number);
+      ASSERT_EQ(result.exit_code, 0) << result.err;
+      expect_the_same("alone", "together");
+      std::filesystem::remove_all(folder / "together");
+    }
+    std::filesystem::remove_all(folder / "alone");
+  }
+}
+
+TEST_F(EvaluationsOverRanks, GoOnWithAnotherNumberAndWithFurtherSeeds) {
+  ASSERT_EQ(evaluate("alone", 1, " --set sampler.draws=80").exit_code, 0);
+  ASSERT_EQ(evaluate("together", 3).exit_code, 0);
+  const ProgramResult longer = evaluate("together", 2, " --resume --set sampler.draws=80");
+  ASSERT_EQ(longer.exit_code, 0) << longer.err;
+  expect_the_same("alone", "together");
+
+  ASSERT_EQ(evaluate("seeds", 1, " --seeds 2").exit_code, 0);
+  const ProgramResult seeds = evaluate("more", 2, " --seeds 2");
+  ASSERT_EQ(seeds.exit_code, 0) << seeds.err;
+  EXPECT_EQ(folder.read("seeds/scores.json"), folder.read("more/scores.json"));
+}
+
+TEST_F(EvaluationsOverRanks, ModelsAreThoseOfOneProcess) {
+  ASSERT_EQ(folder.run("train config.yaml -q -o model").exit_code, 0);
+  std::filesystem::rename(folder / "model", folder / "alone");
+  const ProgramResult result = folder.run("train config.yaml -q -o model", ranks(3));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  int tables = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "alone")) {
+    const std::string name = entry.path().filename().string();
+    if (!name.ends_with(".npy") && name != "model.json") continue;
+    EXPECT_TRUE(folder.read("alone/" + name) == folder.read("model/" + name)) << name;
+    ++tables;
+  }
+  EXPECT_GE(tables, 2);
+}
+
+TEST_F(EvaluationsOverRanks, WhatCannotBeDividedIsRefused) {
+  expect_one_error(evaluate("run", 2, " --compare other.yaml"), 2, "--compare does not divide its work");
+  folder.write("config.yaml", "corpus: {kind: emodb, path: corpus}\n");
+  expect_one_error(evaluate("run", 2), 2, "softmax");
+  folder.write("config.yaml", "corpus: {path: corpus}\nlikelihood: {components: 200}\n");
+  expect_one_error(evaluate("run", 2), 2, "likelihood.components");
+  EXPECT_FALSE(folder.exists("run"));
 }
 
 TEST(Job, WritesAScriptThatBashReadsAndThatGoesOn) {

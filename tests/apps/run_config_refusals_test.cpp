@@ -44,6 +44,17 @@ INSTANTIATE_TEST_SUITE_P(
                  "configs/x.yaml:4: sampler.proposal.knid: unknown key; did you mean sampler.proposal.kind? "
                  "allowed in "
                  "sampler.proposal: kind, shape, target_acceptance"},
+        BadInput{
+            data + "devices: [0, 0]\n",
+            "configs/x.yaml:2: devices: 0 is there twice; allowed: all, or a list of different numbers of "
+            "GPUs, from 0 (emomc devices lists them)"},
+        BadInput{data + "devices: [-1]\n",
+                 "configs/x.yaml:2: devices: a list is out of range; allowed: all, or a list of different "
+                 "numbers of GPUs, from 0 (emomc devices lists them)"},
+        BadInput{data + "devices: [[0, 1], [2, 3]]\n",
+                 "configs/x.yaml:2: devices: a list is out of range; allowed: all, or a list of different "
+                 "numbers of GPUs, from 0 (emomc devices lists them)"},
+        BadInput{data + "devices: 0\n", "configs/x.yaml:2: devices: 0 is unknown; allowed: all"},
         BadInput{data + "sampler: {until: {rhat: 1.01}}\n",
                  "configs/x.yaml:2: sampler.until.rhat: unknown key; allowed in sampler.until: ess, "
                  "max_draws, seconds"},

@@ -33,12 +33,12 @@ std::vector<std::string> with_dashes(std::vector<std::string> arguments) {
 
 // Throws InputError for a command that does not divide its work among ranks.
 void refuse_several_ranks(const std::vector<std::string>& arguments) {
-  static const std::vector<std::string> divided{"run"};
+  static const std::vector<std::string> divided{"run", "fit", "evaluate", "train"};
   if (!is_several() || arguments.empty() || arguments[0].starts_with('-')) return;
   if (std::find(divided.begin(), divided.end(), arguments[0]) == divided.end())
     throw InputError(arguments[0] +
                      " does not divide its work among processes; start it without mpirun "
-                     "(run does)");
+                     "(run, fit, evaluate and train do)");
 }
 
 // Parses the command line, runs the subcommand and returns its exit code. Exceptions of the subcommand pass.

@@ -3,15 +3,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "emomc/core/rank_range.hpp"
 
 namespace emomc::app {
 namespace {
 
 Communicator* g_world = nullptr;
-RankPhase g_phase = RankPhase::preparing;
+RankPhase g_phase = RankPhase::apart;
 
 std::vector<int> exchanged(int code) {
   return all_gather<int>(world(), {&code, 1},
@@ -30,12 +33,33 @@ void settle() {
     if (code != 0) throw FailedElsewhere(code);
 }
 
+std::vector<double> divided(std::span<const std::size_t> widths,
+                            const std::function<void(std::size_t, std::span<double>)>& work,
+                            const std::function<void(std::size_t, std::size_t)>& finished) {
+  const auto sum_of = [&](RankRange pieces) {
+    return std::accumulate(widths.begin() + static_cast<std::ptrdiff_t>(pieces.first),
+                           widths.begin() + static_cast<std::ptrdiff_t>(pieces.end), std::size_t{0});
+  };
+  std::vector<std::size_t> counts;
+  for (int r = 0; r < world().size(); ++r)
+    counts.push_back(sum_of(range_of_rank(widths.size(), r, world().size())));
+  const RankRange own = range_of_rank(widths.size(), world().rank(), world().size());
+  std::vector<double> mine(sum_of(own));
+  double* to = mine.data();
+  for (std::size_t i = own.first; i < own.end; to += widths[i++]) {
+    work(i, {to, widths[i]});
+    finished(i + 1 - own.first, own.size());
+  }
+  settle();
+  return all_gather<double>(world(), mine, counts);
+}
+
 int code_of_first() { return from_first(world(), 0); }
 
 ErrorReport report_of_error(int code, bool is_shared) {
   ErrorReport report;
   if (!is_several()) return report;
-  if (g_phase == RankPhase::preparing) {
+  if (g_phase == RankPhase::apart) {
     const std::vector<int> codes = exchanged(code);
     const auto first = std::find_if(codes.begin(), codes.end(), [](int c) { return c != 0; });
     report.is_said = first - codes.begin() == world().rank();

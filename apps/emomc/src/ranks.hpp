@@ -3,6 +3,9 @@
 #pragma once
 
 #include <exception>
+#include <functional>
+#include <span>
+#include <vector>
 
 #include "emomc/core/communicator.hpp"
 
@@ -17,7 +20,7 @@ inline bool is_first() { return world().rank() == 0; }
 
 /// What the ranks do, which decides how an error of one of them reaches the others.
 enum class RankPhase {
-  preparing,  ///< each for itself, up to the next settle()
+  apart,      ///< each works for itself, up to the next settle()
   sampling,   ///< all together: each call of the sampler waits for all ranks
   finishing,  ///< rank 0 writes results, the others wait for its exit code
 };
@@ -29,9 +32,17 @@ struct FailedElsewhere : std::exception {
   int code;
 };
 
-/// Collective, while preparing: waits until all ranks have come this far. Throws FailedElsewhere if another
+/// Collective, while apart: waits until all ranks have come this far. Throws FailedElsewhere if another
 /// rank has failed instead.
 void settle();
+
+/// Collective, while apart: independent pieces of work, of which each rank does a part. `work` is called with
+/// the index of a piece and the widths[index] numbers that it sets; `finished` after each piece with the
+/// number of this rank's pieces that are done, and of all that it does. Returns the numbers of all pieces, in
+/// order, on every rank.
+std::vector<double> divided(std::span<const std::size_t> widths,
+                            const std::function<void(std::size_t, std::span<double>)>& work,
+                            const std::function<void(std::size_t, std::size_t)>& finished);
 /// The exit code of rank 0, for the others, which wait for it.
 int code_of_first();
 
@@ -41,7 +52,7 @@ struct ErrorReport {
   std::string prefix = {};  ///< "rank 2: " where another rank than 0 speaks
   bool ends_all = false;    ///< after it has been said, end_all() is to be called
 };
-/// Collective while preparing. `is_shared`: every rank has the same error where they work together.
+/// Collective while apart. `is_shared`: every rank has the same error where they work together.
 ErrorReport report_of_error(int code, bool is_shared);
 /// Ends the processes of all ranks. With MPI it does not return.
 void end_all(int code);

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "column_keys.hpp"
+#include "device_keys.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/posterior/run_setup.hpp"
@@ -22,6 +23,7 @@
 #include "expression_config.hpp"
 #include "model_config_keys.hpp"
 #include "run_config_prior.hpp"
+#include "tempering_keys.hpp"
 
 namespace emomc::app {
 namespace {
@@ -30,14 +32,6 @@ constexpr std::int64_t most_steps = 1'000'000'000'000;
 
 bool ends_with(std::string_view text, std::string_view end) {
   return text.size() > end.size() && text.substr(text.size() - end.size()) == end;
-}
-
-std::string choose(const YamlValue& value, std::initializer_list<std::string> names) {
-  return value.choice(std::span<const std::string>(names.begin(), names.size()));
-}
-
-bool is_auto(const YamlValue& value) {
-  return value.node().kind == YamlNode::Kind::scalar && value.node().scalar == "auto";
 }
 
 std::string yaml_bool(bool value) { return value ? "true" : "false"; }
@@ -82,29 +76,11 @@ void read_init(const YamlValue& value, RunConfig& config) {
                "allowed: " + allowed);
 }
 
-void read_backend(const YamlValue& value, RunConfig& config) {
-  if (value.node().scalar == "gpu")
-    value.refuse("gpu is unknown; did you mean cuda? allowed: auto, reference, cpu, cuda");
-  const std::string name = choose(value, {"auto", "reference", "cpu", "cuda"});
-  config.backend = name == "auto"        ? Backend::automatic
-                   : name == "reference" ? Backend::reference
-                   : name == "cpu"       ? Backend::cpu
-                                         : Backend::cuda;
-}
-
-std::string write_backend(const RunConfig& config) { return backend_name(config.backend); }
-
-void read_shard(const YamlValue& value, RunConfig& config) {
-  config.shard = choose(value, {"chains", "rows"}) == "rows" ? Shard::rows : Shard::chains;
-}
-
-std::string write_shard(const RunConfig& config) { return config.shard == Shard::rows ? "rows" : "chains"; }
-
 void read_header(const YamlValue& value, RunConfig& config) {
   const bool is_auto = value.node().kind == YamlNode::Kind::scalar && value.node().scalar == "auto";
   if (value.node().kind != YamlNode::Kind::scalar) value.refuse_type("auto, true or false");
   if (!is_auto && value.node().scalar != "true" && value.node().scalar != "false")
-    choose(value, {"auto", "true", "false"});
+    value.choice({"auto", "true", "false"});
   config.data.format.header = is_auto ? std::nullopt : std::optional(value.boolean());
 }
 
@@ -175,7 +151,7 @@ std::vector<ConfigKey> sampler_keys() {
        "doubled "
        "where chains are still on their way afterwards",
        [](const YamlValue& v, RunConfig& c) {
-         c.sampler.chooses_warmup = is_auto(v);
+         c.sampler.chooses_warmup = v.is_auto();
          c.sampler.warmup = c.sampler.chooses_warmup ? kFirstWarmup : v.integer(0, most_steps);
        },
        [](const RunConfig& c) {
@@ -184,7 +160,7 @@ std::vector<ConfigKey> sampler_keys() {
       {"sampler.draws",
        "kept per chain, 1 to 10^12 | auto (run only): until diagnose finds no fault, or until.max_draws",
        [](const YamlValue& v, RunConfig& c) {
-         c.sampler.chooses_draws = is_auto(v);
+         c.sampler.chooses_draws = v.is_auto();
          c.sampler.draws = c.sampler.chooses_draws ? SamplerConfig{}.draws : v.integer(1, most_steps);
        },
        [](const RunConfig& c) {
@@ -258,7 +234,7 @@ std::vector<ConfigKey> sampler_keys() {
        "nuts, hmc, mala and chees the metric",
        [](const YamlValue& v, RunConfig& c) {
          ProposalConfig& proposal = c.sampler.proposal;
-         proposal.shape = choose(v, {kAutomatic, "isotropic", "diagonal", "dense"});
+         proposal.shape = v.choice({kAutomatic, "isotropic", "diagonal", "dense"});
          if (proposal.shape == kAutomatic && proposal.kind != kAutomatic)
            v.refuse("auto goes with kind: auto; allowed with kind: " + proposal.kind +
                     ": isotropic, diagonal, dense");
@@ -275,101 +251,8 @@ std::vector<ConfigKey> sampler_keys() {
   };
 }
 
-void read_ladder(const YamlValue& value, RunConfig& config) {
-  Tempering& tempering = config.sampler.tempering;
-  if (value.node().kind != YamlNode::Kind::list) {
-    choose(value, {"adaptive"});
-    tempering.betas.clear();
-  } else {
-    tempering.betas = value.array().values;
-    if (!tempering.is_on())
-      tempering.rungs = static_cast<int>(std::max<std::size_t>(tempering.betas.size(), 2));
-  }
-  if (!tempering.is_on())
-    value.refuse("there is no tempering; write sampler.tempering.rungs, 2 or more, or remove it");
-  try {
-    check_tempering(tempering, "");
-  } catch (const InputError& error) {
-    const std::string why = error.what();
-    value.refuse(why.substr(why.find(": ") + 2));
-  }
-}
-
-std::string write_ladder(const RunConfig& config) {
-  const Tempering& tempering = config.sampler.tempering;
-  if (tempering.is_adaptive()) return "adaptive";
-  std::string text;
-  for (const double beta : tempering.betas) text += (text.empty() ? "" : ", ") + shortest_text(beta);
-  return "[" + text + "]";
-}
-
-void read_every(const YamlValue& value, RunConfig& config) {
-  Tempering& tempering = config.sampler.tempering;
-  if (!tempering.is_on())
-    value.refuse("there is no tempering; write sampler.tempering.rungs, 2 or more, or remove it");
-  tempering.every = is_auto(value) ? 0 : value.integer(1, 1'000'000);
-}
-
-std::vector<ConfigKey> tempering_keys() {
-  return {
-      {"sampler.tempering.rungs",
-       "copies of each chain at powers of the likelihood from 1 to 0, for posteriors with several modes and "
-       "for "
-       "emomc evidence (docs/tempering.md); 1 (none) to 1024",
-       [](const YamlValue& v, RunConfig& c) {
-         c.sampler.tempering.rungs = static_cast<int>(v.integer(1, kMostRungs));
-       },
-       [](const RunConfig& c) { return std::to_string(c.sampler.tempering.rungs); }},
-      {"sampler.tempering.ladder",
-       "adaptive: learnt in warm-up, for equal rates of exchange | as many powers as rungs, from 1 down",
-       read_ladder, write_ladder},
-      {"sampler.tempering.every",
-       "steps between exchanges of neighbouring rungs, 1 to 10^6 | auto: 1, or so many that four evaluations "
-       "are taken",
-       read_every,
-       [](const RunConfig& c) {
-         return c.sampler.tempering.every == 0 ? std::string("auto")
-                                               : std::to_string(c.sampler.tempering.every);
-       }},
-  };
-}
-
-void read_devices(const YamlValue& value, RunConfig& config) {
-  constexpr int kMostDevices = 1024;
-  config.devices.clear();
-  if (value.node().kind != YamlNode::Kind::list) {
-    choose(value, {"all"});
-    return;
-  }
-  const std::string allowed =
-      "all, or a list of different numbers of GPUs, from 0 (emomc devices lists them)";
-  for (const double number : value.array().values) {
-    if (!(number >= 0 && number < kMostDevices) || number != std::floor(number)) value.refuse_range(allowed);
-    const int device = static_cast<int>(number);
-    if (std::count(config.devices.begin(), config.devices.end(), device) > 0)
-      value.refuse(std::to_string(device) + " is there twice; allowed: " + allowed);
-    config.devices.push_back(device);
-  }
-  if (config.devices.empty()) value.refuse_range(allowed);
-}
-
-std::string write_devices(const RunConfig& config) {
-  if (config.devices.empty()) return "all";
-  std::string text;
-  for (const int device : config.devices) text += (text.empty() ? "" : ", ") + std::to_string(device);
-  return "[" + text + "]";
-}
-
 std::vector<ConfigKey> program_keys() {
   return {
-      {"backend", "auto (by the amount of work) | reference | cpu | cuda", read_backend, write_backend},
-      {"shard", "what several GPUs or processes divide: chains | rows, for data that outgrow one of them",
-       read_shard, write_shard},
-      {"threads", "0: all; up to 4096",
-       [](const YamlValue& v, RunConfig& c) { c.threads = static_cast<int>(v.integer(0, 4096)); },
-       [](const RunConfig& c) { return std::to_string(c.threads); }},
-      {"devices", "of backend cuda: the GPUs that share the chains, all | a list of their numbers, as [0, 1]",
-       read_devices, write_devices},
       {"checkpoint.seconds", "between checkpoints, above 0, up to 1e9",
        [](const YamlValue& v, RunConfig& c) {
          c.checkpoint.seconds =
@@ -473,7 +356,7 @@ const std::vector<ConfigKey>& config_keys() {
       all.insert(all.end(), std::make_move_iterator(begin), std::make_move_iterator(end));
     };
     for (const auto section :
-         {data_keys, likelihood_keys, prior_keys, sampler_keys, tempering_keys, program_keys}) {
+         {data_keys, likelihood_keys, prior_keys, sampler_keys, tempering_keys, device_keys, program_keys}) {
       std::vector<ConfigKey> of_section = section();
       add(of_section.begin(), of_section.end());
       if (section == data_keys) add(own.begin(), own_likelihood);

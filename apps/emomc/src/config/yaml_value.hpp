@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <utility>
@@ -40,6 +41,11 @@ class YamlValue {
   std::string text(const std::string& wanted) const;
   /// One of `names`; the message of a refusal suggests the nearest one.
   std::string choice(std::span<const std::string> names) const;
+  std::string choice(std::initializer_list<std::string> names) const {
+    return choice(std::span<const std::string>(names.begin(), names.size()));
+  }
+  /// Whether it is the word `auto`.
+  bool is_auto() const { return node_->kind == YamlNode::Kind::scalar && node_->scalar == "auto"; }
   /// A finite number, or nested lists of such numbers with equal lengths.
   ArrayArgument array() const;
 

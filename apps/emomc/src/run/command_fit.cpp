@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
+#include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -19,6 +19,8 @@
 #include "emomc/sampler/run_directory.hpp"
 #include "emomc/sampler/starts.hpp"
 #include "fit_errors.hpp"
+#include "rank_setup.hpp"
+#include "ranks.hpp"
 #include "run_config.hpp"
 #include "sampling_options.hpp"
 #include "yaml_value.hpp"
@@ -241,15 +243,50 @@ void print(const Options& options, const RunConfig& config, const RunSetup& setu
   if (!options.quiet) print_errors(layout, theta, errors);
 }
 
+// Fits from all starts, which ranks divide: `fit` of each, and `finished` after it with the number of this
+// rank's fits so far, and of all of them.
+std::vector<FitResult> follow_starts(
+    const std::vector<std::vector<double>>& starts, int dim,
+    const std::function<FitResult(std::vector<double>)>& fit,
+    const std::function<void(std::size_t, std::size_t, const FitResult&)>& finished) {
+  constexpr std::size_t kBesideTheta = 4;
+  FitResult last;
+  const auto width = static_cast<std::size_t>(dim) + kBesideTheta;
+  const std::vector<double> numbers = divided(
+      std::vector<std::size_t>(starts.size(), width),
+      [&](std::size_t i, std::span<double> to) {
+        last = fit(starts[i]);
+        double* next = std::copy(last.theta.begin(), last.theta.end(), to.data());
+        *next++ = last.log_likelihood;
+        *next++ = last.objective;
+        *next++ = last.rounds;
+        *next++ = last.converged ? 1 : 0;
+      },
+      [&](std::size_t done, std::size_t own) { finished(done, own, last); });
+  std::vector<FitResult> results;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const std::span<const double> one = std::span(numbers).subspan(i * width, width);
+    const auto beside = one.last(kBesideTheta);
+    results.push_back({{one.begin(), one.end() - kBesideTheta},
+                       beside[0],
+                       beside[1],
+                       static_cast<int>(beside[2]),
+                       beside[3] == 1});
+  }
+  return results;
+}
+
 int fit(const Options& options) {
-  const RunConfig config = load_run_config(options.config, options.overrides());
+  const RunConfig config = config_of_rank(load_run_config(options.config, options.overrides()));
+  const bool says = is_first() && !options.quiet;
   if (!info_of(config.likelihood).has_em)
     throw InputError(options.config + ": likelihood.model: fit has no EM for " + config.likelihood.model +
                      "; allowed: " + models_with_em());
   if (!options.file.empty()) require_possible_output(options.file);
   const RunSetup setup = set_up(config);
+  refuse_other_ranks(config, setup, setup.loaded.fingerprint.sha256);
   const FitOptions how = fit_options(options, config, setup);
-  if (!options.quiet) {
+  if (says) {
     for (const auto& line : describe(setup.loaded)) std::cerr << line << '\n';
     for (const auto& line : warnings(setup)) std::cerr << "warning: " << line << '\n';
   }
@@ -257,20 +294,24 @@ int fit(const Options& options) {
       make_fitter(setup.backend, setup.model, setup.loaded.data, *setup.device, config.threads);
   const FitStarts starts = starts_of(options, config, setup);
   const double offset = log_likelihood_offset(setup.loaded.units, setup.loaded.data.num_rows);
-  std::vector<FitResult> results;
   const auto began = std::chrono::steady_clock::now();
   int rounds = 0;
-  for (std::size_t i = 0; i < starts.points.size(); ++i) {
-    std::vector<double> start = starts.points[i];
-    if (how.raise) setup.target->move_inside(start);
-    results.push_back(fitter->fit(start, how));
-    if (!options.quiet && starts.points.size() > 1)
-      std::cerr << fmt::format("start {} of {}: {} rounds, log likelihood {:.6f}\n", i + 1,
-                               starts.points.size(), results.back().rounds,
-                               results.back().log_likelihood + offset);
-    rounds += results.back().rounds;
-  }
+  const std::vector<FitResult> results = follow_starts(
+      starts.points, setup.engine->layout().dim(),
+      [&](std::vector<double> start) {
+        if (how.raise) setup.target->move_inside(start);
+        FitResult result = fitter->fit(start, how);
+        rounds += result.rounds;
+        return result;
+      },
+      [&](std::size_t done, std::size_t own, const FitResult& last) {
+        if (says && starts.points.size() > 1)
+          std::cerr << fmt::format("start {} of {}: {} rounds, log likelihood {:.6f}\n", done, own,
+                                   last.rounds, last.log_likelihood + offset);
+      });
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began;
+  if (!is_first()) return wait_for_first();
+  enter(RankPhase::finishing);
   const ChosenFit chosen = choose_fit(results, starts, config, setup);
   FitObjective::Errors errors;
   if (!chosen.degenerate.empty())

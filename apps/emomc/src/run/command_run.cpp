@@ -177,7 +177,8 @@ int follow(const RunConfig& config) {
   if (config.shard == Shard::rows && !resumes) starts = find_starts(config, setup);
   starts = starts_of_first(std::move(starts));
   settle();
-  return follow_run(setup, {setup.target.get(), 1}, starts, checkpoint ? &checkpoint->state : nullptr);
+  sample_along(setup, {setup.target.get(), 1}, starts, checkpoint ? &checkpoint->state : nullptr);
+  return wait_for_first();
 }
 
 int run(const SamplingOptions& options) {

@@ -39,17 +39,16 @@ RunConfig config_of_rank(RunConfig config) {
   return config;
 }
 
-void refuse_other_ranks(const RunConfig& config, const RunSetup& setup) {
+void refuse_other_ranks(const RunConfig& config, const SampledChains& chains, const std::string& sha256) {
   if (!is_several()) return;
   settle();
-  const std::string engine = arithmetic_text(config, setup) + ", proposal " + setup.proposal.kind + ' ' +
-                             name_of_shape(setup.proposal.shape);
-  const std::string engine_of_first = text_of_first(engine),
-                    data_of_first = text_of_first(setup.loaded.fingerprint.sha256);
+  const std::string engine = arithmetic_text(config, chains) + ", proposal " + chains.proposal.kind + ' ' +
+                             name_of_shape(chains.proposal.shape);
+  const std::string engine_of_first = text_of_first(engine), data_of_first = text_of_first(sha256);
   if (engine != engine_of_first)
     throw InputError("this rank computes with " + engine + ", and rank 0 with " + engine_of_first +
                      "; draws would depend on the number of ranks; use equal machines, or --backend cpu");
-  if (setup.loaded.fingerprint.sha256 != data_of_first)
+  if (sha256 != data_of_first)
     throw InputError("this rank reads other data than rank 0; all ranks need the same files");
   settle();
 }
@@ -61,7 +60,7 @@ RunSetup set_up_rank(const RunConfig& config, bool resumes) {
   const RunConfig own = config_of_rank(config);
   RunSetup setup = set_up(own, nullptr, resumes ? kept_proposal(own.output.directory) : std::nullopt,
                           is_several() ? &world() : nullptr);
-  refuse_other_ranks(own, setup);
+  refuse_other_ranks(own, setup, setup.loaded.fingerprint.sha256);
   return setup;
 }
 
@@ -72,12 +71,16 @@ std::vector<double> starts_of_first(std::vector<double> starts) {
   return starts;
 }
 
-int follow_run(RunSetup& setup, std::span<const Target> targets, std::span<const double> starts,
-               const SamplerState* resume) {
+RunResult sample_along(SampledChains& chains, std::span<const Target> targets, std::span<const double> starts,
+                       const SamplerState* resume) {
   enter(RankPhase::sampling);
   stop_on_signals();
   IgnoreDraws ignored;
-  run_spread_chains(setup, targets, starts, ignored, resume);
+  return run_spread_chains(chains, targets, starts, ignored, resume);
+}
+
+int wait_for_first() {
+  enter(RankPhase::finishing);
   return code_of_first();
 }
 

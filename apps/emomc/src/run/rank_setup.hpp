@@ -15,13 +15,15 @@ bool agree_on_resuming(bool resumes);
 RunSetup set_up_rank(const RunConfig& config, bool resumes);
 /// The configuration of this rank: of the GPUs and processors of its machine, those that are its own.
 RunConfig config_of_rank(RunConfig config);
-/// The second half of set_up_rank(), for a set-up that was made otherwise.
-void refuse_other_ranks(const RunConfig& config, const RunSetup& setup);
+/// The second half of set_up_rank(), for chains that were set up otherwise, of data of this hash.
+void refuse_other_ranks(const RunConfig& config, const SampledChains& chains, const std::string& sha256);
 /// The starts that rank 0 has found, on every rank.
 std::vector<double> starts_of_first(std::vector<double> starts);
 
-/// Samples with the other ranks, writes nothing, and returns the exit code of rank 0.
-int follow_run(RunSetup& setup, std::span<const Target> targets, std::span<const double> starts,
-               const SamplerState* resume);
+/// Samples with the other ranks and writes nothing.
+RunResult sample_along(SampledChains& chains, std::span<const Target> targets, std::span<const double> starts,
+                       const SamplerState* resume);
+/// Waits while rank 0 writes its results. Returns its exit code.
+int wait_for_first();
 
 }  // namespace emomc::app

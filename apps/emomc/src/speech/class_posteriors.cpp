@@ -8,8 +8,10 @@
 #include "emomc/likelihood/mixture_fit.hpp"
 #include "emomc/likelihood/model_info.hpp"
 #include "emomc/posterior/chain_starts.hpp"
+#include "emomc/posterior/run_devices.hpp"
 #include "emomc/sampler/prior_units.hpp"
 #include "emomc/sampler/run_chains.hpp"
+#include "ranks.hpp"
 
 namespace emomc::app {
 namespace {
@@ -155,7 +157,8 @@ class Starts {
   Starts(const LabelledFrames& frames, const EvaluationPlan& plan, const EvaluationConfig& config)
       : frames_(frames), plan_(plan), config_(config) {}
 
-  void append(const ClassPosteriors& posteriors, std::size_t group, std::vector<double>& starts) const {
+  /// Sets `to`, chains_per_group x dim.
+  void find(const ClassPosteriors& posteriors, std::size_t group, std::span<double> to) const {
     const auto& run = posteriors.run;
     const std::size_t classes = frames_.num_classes();
     const Target& target = posteriors.targets[group];
@@ -184,7 +187,7 @@ class Starts {
         theta = target.draw_from_prior(config_.run.sampler.seed, chain, 0);
         target.move_inside(theta);
       }
-      starts.insert(starts.end(), theta.begin(), theta.end());
+      std::copy(theta.begin(), theta.end(), to.begin() + c * static_cast<std::ptrdiff_t>(theta.size()));
     }
   }
 
@@ -211,7 +214,7 @@ EvaluationEngine make_evaluation_engine(const LabelledFrames& frames, const Eval
                                 static_cast<int>(s * classes + c)});
   result.backend =
       resolve_backend(run.backend, result.model, frames.rows, static_cast<int>(result.plans.size()));
-  result.device = make_device(result.backend);
+  result.device = first_device(run, result.backend);
   result.engine = make_engine(result.backend, result.model, run.likelihood.precision, frames.rows,
                               *result.device, run.threads);
   return result;
@@ -234,18 +237,24 @@ ClassPosteriors prepare_posteriors(const LabelledFrames& frames, const Evaluatio
   const auto classes = frames.num_classes();
   const auto host = make_host_device();
   const ParameterLayout& layout = setup.engine->layout();
+  const auto dim = static_cast<std::size_t>(layout.dim());
+  std::vector<double> backgrounds;
+  if (config.training.background)
+    backgrounds = divided(
+        std::vector<std::size_t>(plan.sets.size(), dim),
+        [&](std::size_t s, std::span<double> to) {
+          const DataSet rows = training_rows(frames, plan.sets[s], std::nullopt);
+          require_rows(rows.num_rows, setup.model.components, "a training set");
+          const auto theta = best_of_pool(rows, setup.model, config, plan.sets[s], *host);
+          std::copy(theta.begin(), theta.end(), to.begin());
+        },
+        report);
   for (std::size_t s = 0; s < plan.sets.size(); ++s) {
     const TrainingSet& set = plan.sets[s];
-    PriorSet prior;
-    if (config.training.background) {
-      const DataSet rows = training_rows(frames, set, std::nullopt);
-      require_rows(rows.num_rows, setup.model.components, "a training set");
-      prior = prior_about(layout, best_of_pool(rows, setup.model, config, set, *host), config);
-    } else {
-      prior = in_data_units(run.prior, layout, set.units);
-    }
+    const PriorSet prior = config.training.background
+                               ? prior_about(layout, std::span(backgrounds).subspan(s * dim, dim), config)
+                               : in_data_units(run.prior, layout, set.units);
     for (std::size_t c = 0; c < classes; ++c) posteriors.targets.emplace_back(layout, prior, set.units.sd);
-    report(s + 1, plan.sets.size());
   }
   setup.target = std::make_unique<Target>(posteriors.targets[0]);
   check_proposal(setup.proposal, *setup.target, setup.plans);
@@ -253,12 +262,17 @@ ClassPosteriors prepare_posteriors(const LabelledFrames& frames, const Evaluatio
   setup.memory = sampler_memory(setup.device->kind(), posteriors.targets, setup.proposal, setup.plans);
   setup.options.caches =
       caches_that_fit(*setup.engine, *setup.target, setup.proposal, setup.plans, setup.memory);
+  if (is_several())
+    setup.options.ranks = &world();
+  else
+    add_further_devices(run, frames.rows, setup);
   if (!with_starts) return posteriors;
   const Starts starts(frames, plan, config);
-  for (std::size_t g = 0; g < posteriors.num_groups(); ++g) {
-    starts.append(posteriors, g, posteriors.starts);
-    report(plan.sets.size() + g + 1, plan.sets.size() + posteriors.num_groups());
-  }
+  const std::size_t width =
+      static_cast<std::size_t>(run.sampler.chains) * static_cast<std::size_t>(setup.target->dim());
+  posteriors.starts = divided(
+      std::vector<std::size_t>(posteriors.num_groups(), width),
+      [&](std::size_t group, std::span<double> to) { starts.find(posteriors, group, to); }, report);
   return posteriors;
 }
 
@@ -298,15 +312,16 @@ std::vector<double> fit_by_em(const LabelledFrames& frames, const EvaluationPlan
                               const Report& report) {
   const std::size_t classes = frames.num_classes();
   const auto host = make_host_device();
-  std::vector<double> fitted;
-  for (std::size_t g = 0; g < posteriors.num_groups(); ++g) {
-    const TrainingSet& set = plan.sets[g / classes];
-    const DataSet rows = training_rows(frames, set, g % classes);
-    const auto theta = best_of_pool(rows, posteriors.run.model, config, set, *host);
-    fitted.insert(fitted.end(), theta.begin(), theta.end());
-    report(g + 1, posteriors.num_groups());
-  }
-  return fitted;
+  const auto dim = static_cast<std::size_t>(posteriors.run.engine->layout().dim());
+  return divided(
+      std::vector<std::size_t>(posteriors.num_groups(), dim),
+      [&](std::size_t g, std::span<double> to) {
+        const TrainingSet& set = plan.sets[g / classes];
+        const DataSet rows = training_rows(frames, set, g % classes);
+        const auto theta = best_of_pool(rows, posteriors.run.model, config, set, *host);
+        std::copy(theta.begin(), theta.end(), to.begin());
+      },
+      report);
 }
 
 }  // namespace emomc::app

@@ -41,8 +41,9 @@ EvaluationEngine make_evaluation_engine(const LabelledFrames& frames, const Eval
 /// end the work.
 using Report = std::function<void(std::size_t done, std::size_t all)>;
 
-/// Builds the posteriors. Throws InputError if a prior cannot be stated in the units of a training set.
-/// `with_starts` false leaves out the starting points, which a resumed run does not need.
+/// Builds the posteriors; the ranks of the program, where there are several, divide backgrounds and starts,
+/// and the chains. Collective, as fit_by_em. Throws InputError if a prior cannot be stated in the units of a
+/// training set. `with_starts` false leaves out the starting points, which a resumed run does not need.
 ClassPosteriors prepare_posteriors(const LabelledFrames& frames, const EvaluationPlan& plan,
                                    const EvaluationConfig& config, bool with_starts, const Report& report);
 

@@ -18,6 +18,8 @@
 #include "evaluation_run.hpp"
 #include "evaluation_text.hpp"
 #include "progress.hpp"
+#include "rank_setup.hpp"
+#include "ranks.hpp"
 #include "sampling_options.hpp"
 #include "sampling_run.hpp"
 #include "signals.hpp"
@@ -48,8 +50,8 @@ Evaluation prepare(const EvaluationConfig& config, Verbosity verbosity) {
   const bool is_softmax = config.classifier == ClassifierKind::softmax;
   const auto began = std::chrono::steady_clock::now();
   e.corpus =
-      load_corpus_features(config.corpus, config.features, config.run.threads, show_recordings(verbosity),
-                           is_softmax ? Functionals::wanted : Functionals::none);
+      load_corpus_features(config.corpus, config.features, threads_of_rank(config.run.threads),
+                           show_recordings(verbosity), is_softmax ? Functionals::wanted : Functionals::none);
   e.extraction_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   e.frames = label_frames(std::move(e.corpus.features), config.corpus);
   check_class_prior(e.frames, config.classification);
@@ -58,7 +60,21 @@ Evaluation prepare(const EvaluationConfig& config, Verbosity verbosity) {
   return e;
 }
 
-/// Evaluates with one seed. Returns nothing if a signal stopped the run.
+void write_results(const Evaluation& e, const std::filesystem::path& directory,
+                   const EvaluationResults& results, const nlohmann::ordered_json& scores) {
+  write_file_atomically(directory / "predictions.csv",
+                        predictions_csv(e.frames, results.utterances, results.posterior.predictions));
+  if (results.em)
+    write_file_atomically(directory / "predictions_em.csv",
+                          predictions_csv(e.frames, results.utterances, results.em->predictions));
+  else
+    remove_file(directory / "predictions_em.csv");  // an earlier call may have had a baseline
+  write_file_atomically(directory / "scores.json", scores.dump(1) + "\n");
+  if (has_evaluation_report())
+    write_file_atomically(directory / "report.html", evaluation_report_html(directory));
+}
+
+/// Evaluates with one seed; collective. Returns nothing if a signal stopped the run.
 std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const EvaluationConfig& config,
                                                ExistingRun policy, Verbosity verbosity,
                                                nlohmann::ordered_json& scores) {
@@ -77,37 +93,30 @@ std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const Evalua
   const ClassPosteriors& posteriors = sampled.posteriors;
   EvaluationResults results;
   results.seed = config.run.sampler.seed;
-  UtteranceScorer scorer(e.frames, posteriors, config.run);
+  const EvaluationConfig own = config_of_rank(config);
+  UtteranceScorer scorer(e.frames, posteriors, own.run);
   const DrawSource draws = [&](std::size_t group, std::size_t most) {
     return read_group_draws(directory, posteriors, group, most);
   };
   results.posterior = judge_method(e.frames,
-                                   predict_folds(e.frames, e.plan, config, scorer, draws, true,
+                                   predict_folds(e.frames, e.plan, own, scorer, draws, true,
                                                  show_stage("scoring under the posteriors", verbosity)),
                                    results.seed, &results.utterances);
   if (config.em_baseline) {
-    const auto fitted = fit_by_em(e.frames, e.plan, config, posteriors, show_stage("EM", verbosity));
+    const auto fitted = fit_by_em(e.frames, e.plan, own, posteriors, show_stage("EM", verbosity));
     const auto dim = static_cast<std::ptrdiff_t>(posteriors.run.engine->layout().dim());
     const DrawSource em = [&](std::size_t group, std::size_t) {
       const auto begin = fitted.begin() + static_cast<std::ptrdiff_t>(group) * dim;
       return GroupDraws{1, 1, {begin, begin + dim}};
     };
     results.em = judge_method(e.frames,
-                              predict_folds(e.frames, e.plan, config, scorer, em, false,
+                              predict_folds(e.frames, e.plan, own, scorer, em, false,
                                             show_stage("scoring under EM's fits", verbosity)),
                               results.seed, nullptr);
   }
   scores = scores_json(e.frames, e.plan, results);
-  write_file_atomically(directory / "predictions.csv",
-                        predictions_csv(e.frames, results.utterances, results.posterior.predictions));
-  if (results.em)
-    write_file_atomically(directory / "predictions_em.csv",
-                          predictions_csv(e.frames, results.utterances, results.em->predictions));
-  else
-    remove_file(directory / "predictions_em.csv");  // an earlier call may have had a baseline
-  write_file_atomically(directory / "scores.json", scores.dump(1) + "\n");
-  if (has_evaluation_report())
-    write_file_atomically(directory / "report.html", evaluation_report_html(directory));
+  if (is_first()) write_results(e, directory, results, scores);
+  settle();
   return results;
 }
 
@@ -222,17 +231,39 @@ int evaluate_and_compare(const Options& options) {
   return kDone;
 }
 
-int evaluate(const Options& options) {
-  if (!options.compare.empty()) return evaluate_and_compare(options);
+// Throws InputError for what does not divide its work among processes.
+void refuse_several_ranks(const std::string& what, const std::string& instead) {
+  if (is_several())
+    throw InputError(what + " does not divide its work among processes; start it without mpirun, or " +
+                     instead);
+}
+
+// Of another rank than the first, which says nothing.
+Options silent(Options options) {
+  options.quiet = true;
+  options.json = false;
+  return options;
+}
+
+int evaluate(const Options& given) {
+  const Options options = is_first() ? given : silent(given);
+  if (!options.compare.empty()) {
+    refuse_several_ranks("--compare", "evaluate one configuration after the other and compare them");
+    return evaluate_and_compare(options);
+  }
   const Verbosity verbosity = options.verbosity();
   EvaluationConfig config = load_evaluation_config(options.config, options.overrides());
+  if (config.classifier == ClassifierKind::softmax)
+    refuse_several_ranks("softmax regression", "write classifier: mixtures");
   const ExistingRun policy = options.policy();
   const std::filesystem::path directory = config.run.output.directory;
-  if (options.seeds == 0) check_run_directory(directory, policy);
+  if (options.seeds == 0 && is_first()) check_run_directory(directory, policy);
   const Evaluation e = prepare(config, verbosity);
   const std::string go_on = options.command_to_go_on(
       "evaluate", options.seeds > 0 ? fmt::format(" --seeds {}", options.seeds) : "");
   const auto stopped = [&] {
+    if (!is_first()) return wait_for_first();
+    enter(RankPhase::finishing);
     std::cerr << "stopped; go on with: " << go_on << '\n';
     return signal_exit_code();
   };
@@ -244,6 +275,8 @@ int evaluate(const Options& options) {
   if (options.seeds == 0) {
     const auto results = evaluate_one();
     if (!results) return stopped();
+    if (!is_first()) return wait_for_first();
+    enter(RankPhase::finishing);
     if (options.json) std::cout << scores_of_one.dump(1) << '\n';
     if (!options.json && !options.quiet)
       std::cout << scores_text(scores_of_one, terminal_width(STDOUT_FILENO));
@@ -251,7 +284,7 @@ int evaluate(const Options& options) {
     warn_unconverged(config, scores_of_one["convergence"]["converged"].get<double>(), "");
     return kDone;
   }
-  check_parent(directory);
+  if (is_first()) check_parent(directory);
   std::vector<EvaluationResults> all;
   std::vector<nlohmann::ordered_json> known;  // scores by what is known of the speaker, of each seed
   for (int seed = 1; seed <= options.seeds; ++seed) {
@@ -266,6 +299,8 @@ int evaluate(const Options& options) {
     all.push_back(std::move(*results));
     if (scores_of_one.contains("known_of_speaker")) known.push_back(scores_of_one["known_of_speaker"]);
   }
+  if (!is_first()) return wait_for_first();
+  enter(RankPhase::finishing);
   auto scores = scores_of_seeds(e.frames, all);
   if (!known.empty()) scores["known_of_speaker"] = mean_by_knowledge(known);
   write_file_atomically(directory / "scores.json", scores.dump(1) + "\n");

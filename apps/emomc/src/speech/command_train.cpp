@@ -9,6 +9,8 @@
 #include "evaluation_config.hpp"
 #include "evaluation_run.hpp"
 #include "progress.hpp"
+#include "rank_setup.hpp"
+#include "ranks.hpp"
 #include "sampling_options.hpp"
 #include "sampling_run.hpp"
 #include "signals.hpp"
@@ -19,28 +21,35 @@ namespace emomc::app {
 namespace {
 
 int train_once(const SamplingOptions& options) {
-  const Verbosity verbosity = options.verbosity();
+  const Verbosity verbosity = is_first() ? options.verbosity() : Verbosity::quiet;
   const EvaluationConfig config = load_evaluation_config(options.config, options.overrides());
   const ExistingRun policy = options.policy();
   const std::filesystem::path directory = options.output;
-  check_run_directory(directory, policy);
+  if (is_first()) check_run_directory(directory, policy);
   if (config.classifier == ClassifierKind::softmax) {
+    if (is_several())
+      throw InputError(
+          "softmax regression does not divide its work among processes; start it without mpirun, or write "
+          "classifier: mixtures");
     const int status = train_softmax_into(config, directory, policy, verbosity);
     if (status != kDone) std::cerr << "stopped; go on with: " << options.command_to_go_on("train") << '\n';
     return status;
   }
-  CorpusFeatures corpus =
-      load_corpus_features(config.corpus, config.features, config.run.threads, show_recordings(verbosity));
+  CorpusFeatures corpus = load_corpus_features(
+      config.corpus, config.features, threads_of_rank(config.run.threads), show_recordings(verbosity));
   const LabelledFrames frames = label_frames(std::move(corpus.features), config.corpus);
   check_class_prior(frames, config.classification);
   const EvaluationPlan plan = plan_training(frames, config);
   const SampledPosteriors sampled =
       sample_posteriors({frames, plan, config, corpus.fingerprint, "model", corpus.notes}, policy, verbosity);
+  if (!is_first()) return wait_for_first();
+  enter(RankPhase::finishing);
   if (!sampled.finished) {
     std::cerr << "stopped; go on with: " << options.command_to_go_on("train") << '\n';
     return signal_exit_code();
   }
-  UtteranceScorer scorer(frames, sampled.posteriors, config.run);
+  const EvaluationConfig own = config_of_rank(config);
+  UtteranceScorer scorer(frames, sampled.posteriors, own.run);
   const DrawSource draws = [&](std::size_t group, std::size_t most) {
     return read_group_draws(directory, sampled.posteriors, group, most);
   };

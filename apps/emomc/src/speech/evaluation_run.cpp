@@ -9,7 +9,10 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/core/runtime_kernel.hpp"
 #include "emomc/posterior/spread_chains.hpp"
+#include "emomc/posterior/text_table.hpp"
 #include "evaluation_config_keys.hpp"
+#include "rank_setup.hpp"
+#include "ranks.hpp"
 #include "run_config.hpp"
 #include "sampling_run.hpp"
 #include "signals.hpp"
@@ -38,20 +41,19 @@ DataFacts facts_of(const EvaluationJob& job) {
 }
 
 // The duration of one step of all chains, measured with a few steps whose draws are discarded.
-double seconds_per_step(const ClassPosteriors& posteriors) {
+double seconds_per_step(ClassPosteriors& posteriors) {
   constexpr int kSteps = 4;
-  const SampledChains& run = posteriors.run;
-  RunOptions options = run.options;
-  options.warmup = 0;
-  options.thin = 1;
+  SampledChains& run = posteriors.run;
+  const RunOptions kept = run.options;
+  run.options.warmup = 0;
+  run.options.thin = 1;
   IgnoreDraws ignored;
   double seconds = 0;
   for (const int steps : {1, kSteps}) {  // the first step is slower
-    options.draws = steps;
-    seconds = run_chains(*run.engine, posteriors.targets, run.proposal, run.plans, options, posteriors.starts,
-                         ignored)
-                  .sampling_seconds;
+    run.options.draws = steps;
+    seconds = run_spread_chains(run, posteriors.targets, posteriors.starts, ignored).sampling_seconds;
   }
+  run.options = kept;
   return seconds / kSteps;
 }
 
@@ -82,19 +84,55 @@ Report show_stage(const std::string& what, Verbosity verbosity) {
   };
 }
 
+namespace {
+
+// As sample_posteriors, on another rank than the first, which writes nothing.
+SampledPosteriors sample_with_first(const EvaluationJob& job) {
+  const bool resumes = agree_on_resuming(false);
+  SampledPosteriors result;
+  result.posteriors = prepare_posteriors(job.frames, job.plan, config_of_rank(job.config), !resumes,
+                                         show_preparation(Verbosity::quiet, ""));
+  SampledChains& chains = result.posteriors.run;
+  refuse_other_ranks(job.config.run, chains, job.data.sha256);
+  std::optional<Checkpoint> checkpoint;
+  if (resumes) checkpoint = read_checkpoint(job.config.run.output.directory / "checkpoint");
+  settle();
+  if (!checkpoint) {
+    enter(RankPhase::sampling);
+    seconds_per_step(result.posteriors);
+    enter(RankPhase::apart);
+  }
+  settle();
+  result.finished = sample_along(chains, result.posteriors.targets, result.posteriors.starts,
+                                 checkpoint ? &checkpoint->state : nullptr)
+                        .finished;
+  enter(RankPhase::apart);
+  return result;
+}
+
+}  // namespace
+
+EvaluationConfig config_of_rank(EvaluationConfig config) {
+  config.run = config_of_rank(std::move(config.run));
+  return config;
+}
+
 SampledPosteriors sample_posteriors(const EvaluationJob& job, ExistingRun policy, Verbosity verbosity) {
   const auto began = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   };
   const std::filesystem::path directory = job.config.run.output.directory;
+  if (!is_first()) return sample_with_first(job);
   RunClaim claim(directory, policy);
   const Checkpoint* checkpoint = claim.checkpoint();
+  agree_on_resuming(checkpoint != nullptr);
   stop_on_signals();
   SampledPosteriors result;
-  result.posteriors = prepare_posteriors(job.frames, job.plan, job.config, !checkpoint,
+  result.posteriors = prepare_posteriors(job.frames, job.plan, config_of_rank(job.config), !checkpoint,
                                          show_preparation(verbosity, "priors and starts"));
   SampledChains& chains = result.posteriors.run;
+  refuse_other_ranks(job.config.run, chains, job.data.sha256);
   allow_open_files(chains.plans.size());
 
   const RunIdentity identity = identity_of(job.config, job.kind);
@@ -105,7 +143,13 @@ SampledPosteriors sample_posteriors(const EvaluationJob& job, ExistingRun policy
   }
   const auto& sampler = job.config.run.sampler;
   const auto steps = static_cast<double>(sampler.warmup + sampler.draws * sampler.thin);
-  const double estimate = checkpoint ? 0 : steps * seconds_per_step(result.posteriors);
+  settle();
+  double estimate = 0;
+  if (!checkpoint) {
+    enter(RankPhase::sampling);
+    estimate = steps * seconds_per_step(result.posteriors);
+    enter(RankPhase::apart);
+  }
   claim.begin();
   const auto logger = make_logger(directory, verbosity);
   for (const auto& note : job.notes) logger->info(note);
@@ -115,14 +159,20 @@ SampledPosteriors sample_posteriors(const EvaluationJob& job, ExistingRun policy
   logger->info("{} posteriors ({} training sets of {} classes), {} chains of {} parameters; backend {}",
                result.posteriors.num_groups(), job.plan.sets.size(), job.frames.num_classes(),
                chains.plans.size(), chains.target->dim(), engine_text(job.config.run, chains));
+  if (is_several()) logger->info("chains are spread over {} ranks ({})", world().size(), world().kind());
+  if (!chains.further.empty())
+    logger->info("chains are spread over {}", counted(1 + chains.further.size(), "GPU"));
   if (checkpoint)
     logger->info("going on from step {}", checkpoint->state.step);
   else
     logger->info("sampling will take about {}", duration_text(estimate));
   files.open(checkpoint);
+  settle();
+  enter(RankPhase::sampling);
   const double startup = seconds();
   const RunResult run =
       sample_into(files, chains, result.posteriors.targets, result.posteriors.starts, checkpoint, startup);
+  enter(RankPhase::apart);
   result.finished = run.finished;
   if (run.finished)
     logger->info("preparation {}, warm-up {}, sampling {}", duration_text(startup),

@@ -28,6 +28,10 @@ struct SampledPosteriors {
 /// then every five. Prints nothing where `verbosity` is quiet.
 Report show_stage(const std::string& what, Verbosity verbosity);
 
+/// The configuration of this rank: of the GPUs and processors of its machine, those that are its own.
+EvaluationConfig config_of_rank(EvaluationConfig config);
+
+/// Collective: the ranks of the program, where there are several, share the work, and the first one writes.
 /// Writes nothing before everything has been checked. Throws the same exceptions as `emomc run`.
 SampledPosteriors sample_posteriors(const EvaluationJob& job, ExistingRun policy, Verbosity verbosity);
 

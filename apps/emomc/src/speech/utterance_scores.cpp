@@ -8,8 +8,10 @@
 #include <numeric>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/core/rank_range.hpp"
 #include "emomc/sampler/diagnostics.hpp"
 #include "emomc/sampler/run_directory.hpp"
+#include "ranks.hpp"
 
 namespace emomc::app {
 namespace {
@@ -29,6 +31,43 @@ Convergence judge(const ClassLikelihoods& likelihoods, int label, std::size_t nu
     if (!std::isnan(result.worst_rhat) && !(r <= result.worst_rhat)) result.worst_rhat = r;
     if (u == 0 || (!std::isnan(result.least_ess) && !(ess >= result.least_ess))) result.least_ess = ess;
   }
+  return result;
+}
+
+// The numbers of a fold's results, which ranks tell each other.
+constexpr std::size_t kOfFold = 3, kOfConvergence = 4;
+
+std::size_t num_numbers(std::size_t utterances, std::size_t classes, bool judge_convergence) {
+  return kOfFold + utterances * classes + (judge_convergence ? kOfConvergence * classes : 0);
+}
+
+void write_numbers(const FoldResult& result, std::span<double> to) {
+  double* next = to.data();
+  *next++ = result.evidence == Evidence::mean ? 1 : 0;
+  *next++ = result.temper;
+  *next++ = result.inner_log_loss;
+  next = std::copy(result.log_probability.begin(), result.log_probability.end(), next);
+  for (const Convergence& c : result.of_class) {
+    *next++ = static_cast<double>(c.num_pairs);
+    *next++ = static_cast<double>(c.num_converged);
+    *next++ = c.worst_rhat;
+    *next++ = c.least_ess;
+  }
+}
+
+FoldResult read_numbers(std::span<const double> from, std::vector<std::size_t> utterances,
+                        std::size_t classes) {
+  FoldResult result;
+  result.evidence = from[0] == 1 ? Evidence::mean : Evidence::sum;
+  result.temper = from[1];
+  result.inner_log_loss = from[2];
+  const auto probabilities = from.subspan(kOfFold, utterances.size() * classes);
+  result.log_probability.assign(probabilities.begin(), probabilities.end());
+  result.utterances = std::move(utterances);
+  for (auto rest = from.subspan(kOfFold + probabilities.size()); !rest.empty();
+       rest = rest.subspan(kOfConvergence))
+    result.of_class.push_back(
+        {static_cast<std::size_t>(rest[0]), static_cast<std::size_t>(rest[1]), rest[2], rest[3]});
   return result;
 }
 
@@ -165,33 +204,47 @@ std::vector<FoldResult> predict_folds(const LabelledFrames& frames, const Evalua
                                       const EvaluationConfig& config, UtteranceScorer& scorer,
                                       const DrawSource& draws, bool judge_convergence, const Report& report) {
   const std::size_t classes = frames.num_classes();
-  std::vector<FoldResult> results;
-  std::size_t num_scored = 0, num_sets = plan.folds.size();
-  if (!config.classification.temper)
-    for (const Fold& fold : plan.folds) num_sets += fold.inner.size();
-  const auto scored = [&] { report(++num_scored, num_sets); };
+  std::vector<std::vector<std::size_t>> utterances;
+  std::vector<std::size_t> widths;
   for (const Fold& fold : plan.folds) {
+    utterances.push_back(utterances_of(frames, fold.test_speakers));
+    widths.push_back(num_numbers(utterances.back().size(), classes, judge_convergence));
+  }
+  std::size_t num_scored = 0, num_sets = 0;
+  const RankRange own = range_of_rank(plan.folds.size(), world().rank(), world().size());
+  for (std::size_t f = own.first; f < own.end; ++f)
+    num_sets += 1 + (config.classification.temper ? 0 : plan.folds[f].inner.size());
+  const auto scored = [&] { report(++num_scored, num_sets); };
+  const auto predict = [&](std::size_t f) {
+    const Fold& fold = plan.folds[f];
     const FoldClassifier learned = classifier_of(frames, fold, plan, config, scorer, draws, scored);
     const Classifier& classifier = learned.classifier;
     FoldResult result;
     result.evidence = classifier.evidence;
     result.temper = classifier.temper;
     result.inner_log_loss = learned.inner_log_loss;
-    result.utterances = utterances_of(frames, fold.test_speakers);
     std::vector<GroupDraws> of_class;
     for (std::size_t c = 0; c < classes; ++c)
       of_class.push_back(draws(static_cast<std::size_t>(fold.set) * classes + c,
                                static_cast<std::size_t>(config.classification.draws)));
-    const ClassLikelihoods likelihoods = scorer.score(result.utterances, of_class);
-    result.log_probability.resize(result.utterances.size() * classes);
-    for (std::size_t u = 0; u < result.utterances.size(); ++u)
+    const ClassLikelihoods likelihoods = scorer.score(utterances[f], of_class);
+    result.log_probability.resize(utterances[f].size() * classes);
+    for (std::size_t u = 0; u < utterances[f].size(); ++u)
       class_log_probabilities(classifier, likelihoods, u,
                               {result.log_probability.data() + u * classes, classes});
     if (judge_convergence)
       for (std::size_t c = 0; c < classes; ++c)
         result.of_class.push_back(judge(likelihoods, static_cast<int>(c), of_class[c].num_chains));
-    results.push_back(std::move(result));
-    scored();
+    return result;
+  };
+  const std::vector<double> numbers = divided(
+      widths, [&](std::size_t f, std::span<double> to) { write_numbers(predict(f), to); },
+      [&](std::size_t, std::size_t) { scored(); });
+  std::vector<FoldResult> results;
+  std::span<const double> rest(numbers);
+  for (std::size_t f = 0; f < plan.folds.size(); ++f) {
+    results.push_back(read_numbers(rest.first(widths[f]), std::move(utterances[f]), classes));
+    rest = rest.subspan(widths[f]);
   }
   return results;
 }
