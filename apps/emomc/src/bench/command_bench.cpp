@@ -37,6 +37,22 @@ struct Options {
 // Lines are printed as they are measured, so that their columns have fixed widths, together below 80.
 void print_line(const std::string& line) { fmt::print("{}\n", cut_to(line, terminal_width(STDOUT_FILENO))); }
 
+BenchCase bench_case(const Options& options, const std::string& method, std::size_t rows, int chains) {
+  return {.backend = backend_of_name(method),
+          .precision = options.precision == "mixed" ? Precision::mixed : Precision::float64,
+          .rows = rows,
+          .dim = options.dim,
+          .components = options.components,
+          .chains = chains,
+          .threads = options.threads,
+          .seconds = options.seconds,
+          .model = options.model,
+          .covariance = options.covariance,
+          .proposal = options.proposal,
+          .gradient = options.gradient,
+          .kernels = step_kernels_of_name(options.kernels)};
+}
+
 void bench(Options options) {
   const ModelInfo& model = model_info(options.model, options.covariance);
   if (model.fixed_dim) options.dim = model.fixed_dim;
@@ -60,19 +76,7 @@ void bench(Options options) {
       for (const int chains : options.chains) {
         const bool reference = method == "reference";
         if (reference && chains > 1) continue;  // it is serial: the same work, `chains` times
-        const BenchCase one{backend_of_name(method),
-                            options.precision == "mixed" ? Precision::mixed : Precision::float64,
-                            rows,
-                            options.dim,
-                            options.components,
-                            chains,
-                            options.threads,
-                            options.seconds,
-                            options.model,
-                            options.covariance,
-                            options.proposal,
-                            options.gradient,
-                            step_kernels_of_name(options.kernels)};
+        const BenchCase one = bench_case(options, method, rows, chains);
         const BenchResult result = measure(one);
         const std::string precision = reference ? "double" : options.precision;
         if (options.json) {
@@ -141,12 +145,7 @@ void bench_config(const Options& options) {
   bool is_first = true;  // a fault of the configuration comes ahead of all output
   for (const auto& method : methods)
     for (const int chains : options.chains) {
-      BenchCase one;
-      one.backend = backend_of_name(method);
-      one.precision = options.precision == "mixed" ? Precision::mixed : Precision::float64;
-      one.chains = chains;
-      one.threads = options.threads;
-      one.seconds = options.seconds;
+      BenchCase one = bench_case(options, method, 0, chains);  // measure() sets the number of rows
       const BenchResult result = measure(one, config);
       if (!options.json && std::exchange(is_first, false))
         print_line(fmt::format("{:<9} {:>8} {:>6} {:>9} {:>13} {:>11}", "method", "n", "chains", "precision",
@@ -196,18 +195,7 @@ void bench_shared_rows(Options options) {
                            options.gradient ? "us/gradient" : "us/evaluation", "of it comm."));
   for (const std::size_t rows : options.rows)
     for (const int chains : options.chains) {
-      BenchCase one;
-      one.backend = backend_of_name(method);
-      one.precision = options.precision == "mixed" ? Precision::mixed : Precision::float64;
-      one.rows = rows;
-      one.dim = options.dim;
-      one.components = options.components;
-      one.chains = chains;
-      one.threads = options.threads;
-      one.seconds = options.seconds;
-      one.model = options.model;
-      one.covariance = options.covariance;
-      one.gradient = options.gradient;
+      const BenchCase one = bench_case(options, method, rows, chains);
       const std::vector<SharedRowsResult> measured = measure_shared_rows(one, options.ranks);
       for (std::size_t i = 0; i < measured.size(); ++i) {
         const SharedRowsResult& result = measured[i];
