@@ -100,6 +100,34 @@ TEST_F(Code, HasTheDensityOfTheSameExpression) {
                 1e-13 * std::abs(weighted));
 }
 
+TEST_F(Code, HasTheGradientOfTheSameExpression) {
+  const auto gradient = [&](const std::string& arguments) {
+    const ProgramResult result = folder.run("gradient --at p.json " + arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return nlohmann::json::parse(result.out).at("gradient").get<std::vector<double>>();
+  };
+  const std::vector<double> expected = gradient("e.yaml --backend reference");
+  for (const char* backend : {"reference", "cpu"}) {
+    const auto actual = gradient("c.yaml --allow-code --backend " + std::string(backend));
+    ASSERT_EQ(actual.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      EXPECT_NEAR(actual[i], expected[i], 1e-11 * (1 + std::abs(expected[i]))) << i;
+  }
+  const std::string sampler = " -q --set sampler.proposal.kind=nuts sampler.warmup=200 sampler.draws=200";
+  const ProgramResult run = folder.run("run c.yaml --allow-code --output run" + sampler);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+
+  // A function of the standard library takes no dual numbers.
+  folder.write("fit.hpp", replaced(replaced(kHeader, "f::log(c[1])", "std::log(c[1])"), "#include",
+                                   "#include <cmath>\n#include"));
+  expect_refused(folder, "gradient c.yaml --allow-code",
+                 {"there is no gradient", "cannot be differentiated", "fit.hpp:14"});
+  expect_refused(folder, "run c.yaml --allow-code --output other" + sampler, {"nuts needs a gradient"});
+  const ProgramResult walk =
+      folder.run("run c.yaml --allow-code --output walk -q --set sampler.warmup=50 sampler.draws=50");
+  EXPECT_EQ(walk.exit_code, 0) << walk.err;
+}
+
 // What prepare() returns is part of each row's log density, so that weights count it too.
 TEST_F(Code, HasTheDensityOfTheSameExpressionWherePartsArePrepared) {
   std::string header =

@@ -16,13 +16,14 @@ struct Orbit {
       {"velocity"},
       {"jitter", emomc::device::Support::positive}};
 
-  // Once for each parameter vector, by one member of the team, in float64.
+  // Once for each parameter vector, by one member of the team, in float64. Number is double, or a dual number
+  // for the gradient.
   static constexpr int num_coefficients = 8;
-  template <class Team>
-  EMOMC_HD double prepare(const Team& team, const double* theta, double* c) const {
+  template <class Team, class Number>
+  EMOMC_HD Number prepare(const Team& team, const Number* theta, Number* c) const {
     namespace f = emomc::device::calls;
     if (team.rank() == 0) {
-      const double e = theta[2];
+      const Number e = theta[2];
       c[0] = 1 / theta[0];
       c[1] = theta[1];
       c[2] = e;

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "dual_functions.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/host_compiler.hpp"
 #include "emomc/likelihood/density_model.hpp"
@@ -18,49 +19,51 @@ namespace {
 constexpr const char* kSourceName = "emomc_likelihood_source.hpp";
 
 /// The likelihood whose log densities of rows are multiplied by a column of weights behind the others.
-std::string weighted(const std::string& type) {
-  return fmt::format(R"(struct Likelihood {{
-  using Own = ::{0};
+std::string weighted() {
+  return R"(struct Weighted {
   static constexpr int kUsed = emomc::device::DensityCoefficients<Own>::used();
-  static constexpr const char* name = "emomc_generated::Likelihood";
   static constexpr int num_columns = Own::num_columns + 1;
   static constexpr const auto& parameters = Own::parameters;
   static constexpr int num_coefficients = kUsed + 1;
 
   // What all rows share is a coefficient, since rows have it as often as their weight says.
-  template <class Team>
-  EMOMC_HD double prepare(const Team& team, const double* theta, double* coefficients) const {{
-    const double common = emomc::device::prepare_of(Own{{}}, team, theta, coefficients);
+  template <class Team, class Number>
+  EMOMC_HD Number prepare(const Team& team, const Number* theta, Number* coefficients) const {
+    const Number common = emomc::device::prepare_of(Own{}, team, theta, coefficients);
     if (team.rank() == 0) coefficients[kUsed] = common;
     team.sync();
     return 0;
-  }}
+  }
   template <class T, class Coefficients, class Row>
-  EMOMC_HD T log_density(const Coefficients& c, const Row& x) const {{
-    return x[Own::num_columns] * (Own{{}}.template log_density<T>(c, x) + c[kUsed]);
-  }}
-}};
-)",
-                     type);
+  EMOMC_HD T log_density(const Coefficients& c, const Row& x) const {
+    return x[Own::num_columns] * (Own{}.template log_density<T>(c, x) + c[kUsed]);
+  }
+};
+)";
 }
 
-std::string generated_header(const CodeSource& code, bool is_weighted) {
-  return fmt::format(R"(// Generated for a header of a configuration.
+/// With a gradient, or without.
+std::string generated_header(const CodeSource& code, bool is_weighted, bool has_gradient) {
+  const std::string model = is_weighted ? "Weighted" : "Own";
+  return fmt::format(
+      R"(// Generated for a header of a configuration.
 #ifndef EMOMC_GENERATED_LIKELIHOOD_HPP
 #define EMOMC_GENERATED_LIKELIHOOD_HPP
 
 #include "emomc/device/density.hpp"
 #include "emomc/device/expression_calls.hpp"
-#include "{}"
+{0}#include "{1}"
 
 namespace emomc_generated {{
-{}
+using Own = ::{2};
+{3}struct Likelihood : {4} {{}};
 }}  // namespace emomc_generated
 
 #endif
 )",
-                     kSourceName,
-                     is_weighted ? weighted(code.type) : "using Likelihood = ::" + code.type + ";");
+      has_gradient ? "#include \"emomc/device/dual_numbers.hpp\"\n" + expression::dual_functions() : "",
+      kSourceName, code.type, is_weighted ? weighted() : "",
+      has_gradient ? "emomc::device::DualGradient<" + model + ", Own>" : model);
 }
 
 std::string absolute_path(const std::string& file) {
@@ -84,20 +87,28 @@ std::string words_of(const std::string& name, Support support, int size) {
 
 class CodeModel final : public RowModel {
  public:
-  CodeModel(std::shared_ptr<const ExpressionPlan> plan, HostBuild build)
-      : plan_(std::move(plan)),
-        sources_{{kSourceName, "#line 1 " + quoted_path(plan_->code.file) + "\n" + plan_->code.text},
-                 {expression::kGeneratedHeader, generated_header(plan_->code, plan_->weights >= 0)}} {
-    const std::string text = fmt::format(
-        "#define EMOMC_VECTOR_ROWS 1\n#include \"{}\"\n#include \"emomc/device/density_library.hpp\"\n"
-        "EMOMC_DENSITY_LIBRARY({})\n",
-        expression::kGeneratedHeader, expression::kGeneratedType);
-    code_ = compile_host_library(
-        {text, {&likelihood_device_sources(), &sources_}, absolute_path(plan_->code.file), plan_->code.file},
-        build);
+  CodeModel(std::shared_ptr<const ExpressionPlan> plan, HostBuild build) : plan_(std::move(plan)) {
+    const std::string& file = plan_->code.file;
+    if (plan_->layout.dim() > kMostDifferentiated) {
+      why_no_gradient_ =
+          fmt::format("{}: gradients of headers are of at most {} parameters", file, kMostDifferentiated);
+    } else {
+      try {
+        compile(build, true);
+      } catch (const InputError& error) {
+        why_no_gradient_ = std::string("its header cannot be differentiated, ") + error.what();
+      }
+    }
+    if (!code_) compile(build, false);
     using Get = const device::DensityLibrary* (*)();
     library_ = *reinterpret_cast<Get>(code_->symbol("emomc_density_library"))();
     check_declarations();
+    if (why_no_gradient_.empty() && library_.num_gradient_sums == 0)
+      why_no_gradient_ =
+          file + ": prepare() of " + plan_->code.type +
+          " takes numbers of type double only; with a gradient it is a template of their type, "
+          "template <class Team, class Number> ... prepare(const Team&, const Number* theta, "
+          "Number* coefficients) const";
   }
   const std::string& compiler() const { return code_->compiler(); }
   std::string header() const { return plan_->code.text + sources_[1].text; }
@@ -123,6 +134,27 @@ class CodeModel final : public RowModel {
       for (std::size_t i = 0; i < count; ++i) out[first + i] += common;
     }
   }
+  std::string why_no_gradient() const override { return why_no_gradient_; }
+  void gradients(const double* theta, const double* rows, std::size_t num_rows, double* out,
+                 double* gradients) const override {
+    const auto columns = static_cast<std::size_t>(num_columns()),
+               dim = static_cast<std::size_t>(layout().dim());
+    std::vector<double> coefficients(static_cast<std::size_t>(library_.num_coefficients)),
+        scratch(static_cast<std::size_t>(library_.num_scratch)), tile(columns * device::kTileRows);
+    const double common = library_.float64.prepare(theta, coefficients.data(), scratch.data());
+    const double* const of_chain = coefficients.data();
+    std::vector<double> sums(static_cast<std::size_t>(library_.num_gradient_sums));
+    double* const sums_of_chain = sums.data();
+    for (std::size_t i = 0; i < num_rows; ++i) {
+      for (std::size_t j = 0; j < columns; ++j) tile[j * device::kTileRows] = rows[i * columns + j];
+      std::fill(sums.begin(), sums.end(), 0.0);
+      double* const value = out + i;
+      library_.float64.gradient_sums_of_chains(&of_chain, 1, tile.data(), 1, &value, &sums_of_chain);
+      out[i] += common;
+      sums.back() = 1;
+      library_.gradient(theta, sums.data(), gradients + i * dim);
+    }
+  }
   std::unique_ptr<TileArithmetic<float>> float32() const override {
     return std::make_unique<DensityTiles<float>>(library_, library_.float32, code_);
   }
@@ -132,10 +164,34 @@ class CodeModel final : public RowModel {
   DeviceModel device() const override {
     return device_model_of(expression::kGeneratedType, sources_[1].name, sources_,
                            device::sizes_of_density(num_columns(), library_.num_scratch),
-                           library_.sums_products);
+                           library_.sums_products, gradient_sizes());
   }
 
  private:
+  static constexpr int kMostDifferentiated = 64;
+
+  void compile(HostBuild build, bool has_gradient) {
+    const std::string& file = plan_->code.file;
+    sources_ = {
+        {kSourceName, "#line 1 " + quoted_path(file) + "\n" + plan_->code.text},
+        {expression::kGeneratedHeader, generated_header(plan_->code, plan_->weights >= 0, has_gradient)}};
+    const std::string text = fmt::format(
+        "#define EMOMC_VECTOR_ROWS 1\n#include \"{}\"\n#include \"emomc/device/density_library.hpp\"\n"
+        "EMOMC_DENSITY_LIBRARY({})\n",
+        expression::kGeneratedHeader, expression::kGeneratedType);
+    code_ = compile_host_library({text, {&likelihood_device_sources(), &sources_}, absolute_path(file), file},
+                                 build);
+  }
+  /// As kernels have them: a number of each row for each coefficient.
+  device::GradientSizes gradient_sizes() const {
+    if (library_.num_gradient_sums == 0) return {};
+    device::GradientSizes sizes;
+    sizes.num_numbers = sizes.num_slots = library_.num_gradient_sums - 1;
+    sizes.num_sums = library_.num_gradient_sums;
+    sizes.num_parameters = layout().dim();
+    return sizes;
+  }
+
   /// What the header declares is what the configuration declares.
   void check_declarations() const {
     const CodeSource& code = plan_->code;
@@ -167,6 +223,7 @@ class CodeModel final : public RowModel {
   DeviceSources sources_;
   std::shared_ptr<const HostLibrary> code_;
   device::DensityLibrary library_{};
+  std::string why_no_gradient_;
 };
 
 }  // namespace

@@ -168,6 +168,13 @@ const std::map<std::string, Definition>& derivatives() {
   return all;
 }
 
+/// The definition of a partial derivative; nullptr where there is none.
+const Definition* partial_of(const std::string& function, std::size_t argument) {
+  static constexpr std::array<const char*, kMostArguments> kEnds{"_by_x", "_by_y", "_by_z"};
+  const auto found = derivatives().find(function + kEnds.at(argument));
+  return found == derivatives().end() ? nullptr : &found->second;
+}
+
 class Differentiation {
  public:
   explicit Differentiation(Graph& graph) : graph_(graph), lowering_(graph, {}) {
@@ -287,17 +294,16 @@ class Differentiation {
   }
 
   std::string call(NodeId id, const Node& node, NodeId adjoint) {
-    static constexpr std::array<const char*, kMostArguments> kEnds{"_by_x", "_by_y", "_by_z"};
     const auto count = static_cast<std::size_t>(node.num_arguments);
     std::vector<NodeId> arguments(node.arguments.begin(), node.arguments.begin() + node.num_arguments);
     arguments.push_back(id);
     for (std::size_t a = 0; a < count; ++a) {
       if (!varies(node.arguments[a])) continue;
-      const auto found = derivatives().find(std::string(info_of(node.function).name) + kEnds.at(a));
-      if (found == derivatives().end())
+      const Definition* const partial = partial_of(std::string(info_of(node.function).name), a);
+      if (partial == nullptr)
         return std::string(info_of(node.function).name) + " has no derivative with respect to its argument " +
                std::to_string(a + 1);
-      accumulate(node.arguments[a], product(id, adjoint, lowering_.expand(found->second, arguments)));
+      accumulate(node.arguments[a], product(id, adjoint, lowering_.expand(*partial, arguments)));
     }
     return {};
   }
@@ -327,6 +333,17 @@ class Differentiation {
 
 Adjoints differentiate(Graph& graph, std::span<const Seed> seeds) {
   return Differentiation(graph).run(seeds);
+}
+
+NodeId partial_derivative(Graph& graph, const std::string& function, int argument) {
+  const Definition* const partial = partial_of(function, static_cast<std::size_t>(argument));
+  if (partial == nullptr) return kNoNode;
+  Lowering lowering(graph, {});
+  lowering.add_definitions(derivatives());
+  std::vector<NodeId> arguments;
+  for (int i = 0; i <= info_of(primitive_named(function)).num_arguments; ++i)
+    arguments.push_back(graph.parameter(i));
+  return lowering.expand(*partial, arguments);
 }
 
 }  // namespace emomc::expression

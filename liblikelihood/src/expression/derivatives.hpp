@@ -38,4 +38,9 @@ struct Seed {
 /// finite.
 Adjoints differentiate(Graph& graph, std::span<const Seed> seeds);
 
+/// Adds nodes to `graph`, which is empty, for the derivative of a scalar function with respect to its
+/// argument number `argument`, from 0. Parameters 0, 1, ... are the arguments, the one behind them is the
+/// function's value. kNoNode where there is no such derivative.
+NodeId partial_derivative(Graph& graph, const std::string& function, int argument);
+
 }  // namespace emomc::expression

@@ -34,6 +34,12 @@
 // s[l][i][r], by begin_products() and add_products() below; log_density_of() is the log density with these
 // sums, s[l]. The results have the bits of log_density().
 //
+// The gradient of a likelihood that a configuration names (likelihood.source) is by dual numbers
+// (dual_numbers.hpp), with which T is instantiated too; prepare() is then a template of the type of numbers:
+//
+//     template <class Team, class Number>
+//     EMOMC_HD Number prepare(const Team& team, const Number* theta, Number* coefficients) const;
+//
 // A likelihood whose text is generated may have a gradient:
 //
 //     static constexpr int num_adjoints = 2;       // at least 1
@@ -304,8 +310,8 @@ EMOMC_INLINE constexpr int padded_coefficients(int used) { return (used + 3) / 4
 
 /// Writes the coefficients that the rows of `model` are evaluated with and returns what all rows share. Of a
 /// Model without prepare() they are the parameters. The team may read them after a sync().
-template <class Model, class Team>
-EMOMC_HD double prepare_of(const Model& model, const Team& team, const double* theta, double* coefficients) {
+template <class Model, class Team, class Number>
+EMOMC_HD Number prepare_of(const Model& model, const Team& team, const Number* theta, Number* coefficients) {
   if constexpr (kPreparesCoefficients<Model>) {
     return model.prepare(team, theta, coefficients);
   } else {
