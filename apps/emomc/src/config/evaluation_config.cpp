@@ -31,15 +31,13 @@ bool is_section_of_evaluation(const std::string& name) {
 
 bool is_data_key(const std::string& name) { return name.starts_with("data."); }
 // Only the chains of one posterior are tempered, or have their rows divided.
-bool is_run_key(const std::string& name) {
-  return name.starts_with("sampler.tempering.") || name == "shard" || name == "devices";
-}
+bool is_run_key(const std::string& name) { return name.starts_with("sampler.tempering.") || name == "shard"; }
 
 // Keys that only evaluations of mixtures use.
 bool is_mixture_key(const std::string& name) {
   const auto in = [&](const char* section) { return name.starts_with(section); };
   return in("likelihood.") || in("prior.") || in("training.") || name == "baseline" || name == "backend" ||
-         (in("sampler.") && name != "sampler.seed") ||
+         name == "devices" || (in("sampler.") && name != "sampler.seed") ||
          (in("features.") && name != "features.set" && !in("features.table")) ||
          (in("classification.") && name != "classification.class_prior");
 }
@@ -100,11 +98,9 @@ YamlNode run_sections(const YamlNode& root) {
 }
 
 void refuse_unknown(const YamlNode& root) {
-  if (const YamlNode* devices = find_value(root, "devices"))
-    YamlValue(*devices, "devices")
-        .refuse("only emomc run uses several GPUs; evaluate and train use the first one");
   if (const YamlNode* shard = find_value(root, "shard"))
-    YamlValue(*shard, "shard").refuse("only emomc run divides rows; evaluate and train work in one process");
+    YamlValue(*shard, "shard")
+        .refuse("only emomc run divides rows; evaluate and train divide chains (mpirun, devices)");
   std::vector<std::string> names;
   for (const EvaluationKey& key : evaluation_keys()) names.push_back(key.name);
   for (const ConfigKey& key : config_keys())

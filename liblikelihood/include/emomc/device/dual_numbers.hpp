@@ -113,7 +113,7 @@ struct Variables {
   EMOMC_INLINE Dual<T, kSlopes> operator[](int i) const {
     Dual<T, kSlopes> variable(of[i]);
     EMOMC_UNROLL
-    for (int j = 0; j < kSlopes; ++j) variable.slope[j] = i == j ? T(1) : T(0);
+    for (int j = 0; j < kSlopes; ++j) variable.slope[j] = i == first + j ? T(1) : T(0);
     return variable;
   }
 };
