@@ -60,23 +60,29 @@ const char* const kLongWalk =
     "likelihood: {components: 2}\nsampler: {chains: 6, warmup: 3000, draws: 3000, seed: 4,\n"
     "  proposal: {kind: random_walk, shape: dense}}\n";
 
-// Kills a random rank at random times, goes on with another number of ranks, and compares the draws.
+// Kills a random rank at random times, goes on with another number of ranks, and compares the draws. mpirun
+// of Open MPI 4.1 may itself wait for ever, in PMIx_server_finalize(), where a rank is killed while it
+// connects (seen once in 200 kills, after all processes of emomc had ended): it is then killed, too, and
+// counted.
 void kill_ranks(int kills, bool tell) {
   std::mt19937_64 random(20261127);
   StruckRun of(kLongWalk, 50);
-  int killed = 0, finished = 0;
+  int killed = 0, finished = 0, launchers = 0;
   double longest = 0;
   while (killed < kills) {
     const int number = 2 + static_cast<int>(random() % 3);
     const int victim = static_cast<int>(random() % static_cast<std::uint64_t>(number));
     const double after = std::uniform_real_distribution<>(0.2, 2.5)(random);
-    // The victim's parent is mpirun, and its environment has its rank.
+    // The victim's parent is mpirun, and its environment has its rank. Processes that have ended stay zombies
+    // until mpirun asks for them.
     const std::string line =
         ranks(number) + " \"$EMOMC\" run config.yaml --output run -q --resume & all=$!; sleep " +
         std::to_string(after) + "; for p in $(pgrep -P $all); do if tr '\\0' '\\n' < /proc/$p/environ | " +
         "grep -q '^OMPI_COMM_WORLD_RANK=" + std::to_string(victim) +
-        "$'; then kill -9 $p && echo killed; fi; done; date +%s%N; wait $all; status=$?; date +%s%N; exit "
-        "$status";
+        "$'; then kill -9 $p && echo killed; fi; done; date +%s%N; tries=0; "
+        "while [ $tries -lt 1200 ] && ps --ppid $all -o stat= | grep -qv Z; do sleep 0.05; "
+        "tries=$((tries + 1)); done; date +%s%N; ( sleep 30; kill -9 $all && echo stuck ) & guard=$!; "
+        "wait $all; status=$?; kill $guard; exit $status";
     const ProgramResult result = of.folder.shell("( " + line + " )");
     std::istringstream said(result.out);
     std::string word;
@@ -88,6 +94,7 @@ void kill_ranks(int kills, bool tell) {
       ++killed;
       longest = std::max(longest, static_cast<double>(end - before) * 1e-9);
       EXPECT_LT(static_cast<double>(end - before) * 1e-9, 30);
+      launchers += said >> word && word == "stuck" ? 1 : 0;
       continue;
     }
     ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -100,7 +107,7 @@ void kill_ranks(int kills, bool tell) {
   of.expect_the_same_draws("killed ranks, at the end");
   if (tell)
     std::cout << killed << " kills, " << finished + 1 << " runs compared; the longest end took " << longest
-              << " s\n";
+              << " s; mpirun did not end by itself " << launchers << " times\n";
 }
 
 TEST_F(Ranks, AKilledRankEndsAllAndTheRunGoesOnWithOthers) { kill_ranks(3, false); }
