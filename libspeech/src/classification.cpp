@@ -30,11 +30,11 @@ double score(Rule rule, double temper, std::span<const double> draws) {
   return temper * top + std::log(sum / n);
 }
 
-// The factor of an utterance's log likelihood: the temper, divided by the number of frames for
-// Evidence::mean.
+// The factor of an utterance's log likelihood.
 double scale_of(const Classifier& classifier, const ClassLikelihoods& likelihoods, std::size_t utterance) {
-  return classifier.evidence == Evidence::sum ? classifier.temper
-                                              : classifier.temper / likelihoods.num_frames[utterance];
+  return classifier.evidence == Evidence::sum
+             ? classifier.temper
+             : classifier.temper / (likelihoods.num_frames[utterance] + classifier.damping_frames);
 }
 
 void normalize_log(std::span<double> values) {
@@ -88,6 +88,37 @@ void class_probability_spread(const Classifier& classifier, const ClassLikelihoo
     out[c] = n > 1 ? std::sqrt(std::max(0.0, (squares[c] - sum[c] * sum[c] / n) / (n - 1))) : 0.0;
 }
 
+namespace {
+
+// The temper with exp(low) <= temper <= exp(high) that minimises the log loss, which has one minimum there.
+LearnedTemper search_temper(Classifier classifier, std::span<const LabelledLikelihoods> sets, double low,
+                            double high, int rounds) {
+  const auto loss = [&](double log_temper) {
+    classifier.temper = std::exp(log_temper);
+    return mean_log_loss(classifier, sets);
+  };
+  const double ratio = (std::sqrt(5.0) - 1) / 2;
+  double a = high - ratio * (high - low), b = low + ratio * (high - low);
+  double loss_a = loss(a), loss_b = loss(b);
+  for (int i = 0; i < rounds; ++i) {
+    if (loss_a <= loss_b) {
+      high = b;
+      b = a;
+      loss_b = loss_a;
+      loss_a = loss(a = high - ratio * (high - low));
+    } else {
+      low = a;
+      a = b;
+      loss_a = loss_b;
+      loss_b = loss(b = low + ratio * (high - low));
+    }
+  }
+  const double log_loss = loss((low + high) / 2);
+  return {classifier.temper, log_loss};
+}
+
+}  // namespace
+
 LearnedTemper learn_temper(Classifier classifier, std::span<const LabelledLikelihoods> sets, double most) {
   const double lowest = std::log(1e-6), highest = std::log(most);
   constexpr int kGrid = 41, kRounds = 30;
@@ -104,25 +135,48 @@ LearnedTemper learn_temper(Classifier classifier, std::span<const LabelledLikeli
       best = at;
     }
   }
-  double low = std::max(lowest, best - spacing), high = std::min(highest, best + spacing);
-  const double ratio = (std::sqrt(5.0) - 1) / 2;
-  double a = high - ratio * (high - low), b = low + ratio * (high - low);
-  double loss_a = loss(a), loss_b = loss(b);
-  for (int i = 0; i < kRounds; ++i) {
-    if (loss_a <= loss_b) {
-      high = b;
-      b = a;
-      loss_b = loss_a;
-      loss_a = loss(a = high - ratio * (high - low));
+  return search_temper(classifier, sets, std::max(lowest, best - spacing), std::min(highest, best + spacing),
+                       kRounds);
+}
+
+LearnedDamping learn_damping(Classifier classifier, std::span<const LabelledLikelihoods> whole,
+                             std::span<const std::vector<LabelledLikelihoods>> cuts, double mean_frames) {
+  constexpr int kRounds = 12;
+  constexpr double kReach = 1.4;      // of log temper, about where the neighbouring n0 had it
+  constexpr double kRounding = 1e-6;  // a fall of the loss that is none
+  classifier.evidence = Evidence::mean;
+  // The weight of a frame of an utterance of mean length, which hardly depends on n0.
+  double log_weight = 0;
+  double least = std::numeric_limits<double>::infinity();
+  LearnedDamping best;
+  const auto attempt = [&](double damping) {
+    classifier.damping_frames = damping;
+    const double most = mean_frames + damping;
+    LearnedTemper learned;
+    if (damping == 0) {
+      learned = learn_temper(classifier, whole, most);
     } else {
-      low = a;
-      a = b;
-      loss_a = loss_b;
-      loss_b = loss(b = low + ratio * (high - low));
+      const double at = std::min(log_weight + std::log(most), std::log(most));
+      learned = search_temper(classifier, whole, at - kReach, std::min(at + kReach, std::log(most)), kRounds);
     }
-  }
-  const double log_loss = loss((low + high) / 2);
-  return {classifier.temper, log_loss};
+    classifier.temper = learned.temper;
+    double sum = learned.log_loss;
+    for (const auto& cut : cuts) {
+      std::size_t number = 0;
+      for (const LabelledLikelihoods& one : cut) number += one.truth.size();
+      if (number > 0) sum += mean_log_loss(classifier, cut);
+    }
+    if (!(sum < least - kRounding)) return;
+    least = sum;
+    log_weight = std::log(learned.temper / most);
+    static_cast<LearnedTemper&>(best) = learned;
+    best.damping_frames = damping;
+  };
+  attempt(0);
+  for (double damping = 1; damping <= kMostDamping; damping *= 2) attempt(damping);
+  if (best.damping_frames > 0)
+    for (const double factor : {std::sqrt(0.5), std::sqrt(2.0)}) attempt(factor * best.damping_frames);
+  return best;
 }
 
 }  // namespace emomc

@@ -65,6 +65,20 @@ void normalize(FeatureSet& features, Normalization by) {
   for (const auto& [group, utterances] : groups) normalize_together(features, utterances);
 }
 
+void centre_by_utterance(FeatureSet& features, const std::string& name) {
+  const auto at = std::find(features.columns.begin(), features.columns.end(), name);
+  if (at == features.columns.end()) return;
+  const std::size_t dim = features.dim();
+  double* column = features.values.data() + (at - features.columns.begin());
+  for (const UtteranceFrames& utterance : features.utterances) {
+    double mean = 0;
+    for (std::size_t row = 0; row < utterance.num_rows; ++row)
+      mean += column[(utterance.first_row + row) * dim] / static_cast<double>(utterance.num_rows);
+    for (std::size_t row = 0; row < utterance.num_rows; ++row)
+      column[(utterance.first_row + row) * dim] -= mean;
+  }
+}
+
 std::size_t drop_repeated_rows(FeatureSet& features) {
   const std::size_t dim = features.dim(), before = features.num_rows();
   std::vector<double> kept;

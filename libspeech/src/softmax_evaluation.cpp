@@ -213,6 +213,7 @@ class Evaluation {
         if (std::find(tests_[f].begin(), tests_[f].end(), speaker) != tests_[f].end() || label < 0) continue;
         rows.push_back(static_cast<Eigen::Index>(i));
         part.truth.push_back(label);
+        part.rows.push_back(rows_.in_corpus(set.tests[i]));
       }
       part.log_probability = of(set)(rows, Eigen::all);
       parts.push_back(std::move(part));
@@ -244,21 +245,33 @@ class Evaluation {
     return sd;
   }
 
+  std::vector<LabelledRows> inner_posteriors(std::size_t f, SpeakerKnowledge knowledge) const {
+    return inner_rows(f, [&](const TrainedSet& set) {
+      return set.averaged.at(chosen_[f])[static_cast<std::size_t>(knowledge)];
+    });
+  }
+
   SoftmaxTemper temper_of(std::size_t f, SpeakerKnowledge knowledge) const {
     if (settings_.temper) return {*settings_.temper, std::numeric_limits<double>::quiet_NaN()};
-    const ChosenTemper learned =
-        choose_temper(inner_rows(f,
-                                 [&](const TrainedSet& set) {
-                                   return set.averaged.at(chosen_[f])[static_cast<std::size_t>(knowledge)];
-                                 }),
-                      {});
+    const ChosenTemper learned = choose_temper(inner_posteriors(f, knowledge), {});
     return {learned.temper, learned.log_loss};
+  }
+
+  void keep_inner(std::size_t f) {
+    SoftmaxFold& fold = folds_[f];
+    for (const LabelledRows& part : inner_posteriors(f, SpeakerKnowledge::own)) {
+      fold.inner_rows.insert(fold.inner_rows.end(), part.rows.begin(), part.rows.end());
+      const MatrixXd logs = tempered_log_probability(part.log_probability, fold.posterior.temper);
+      for (Eigen::Index i = 0; i < logs.rows(); ++i)
+        for (Eigen::Index k = 0; k < logs.cols(); ++k) fold.inner_log_probability.push_back(logs(i, k));
+    }
   }
 
   void learn_tempers(std::size_t f) {
     static_cast<SoftmaxTemper&>(folds_[f].posterior) = temper_of(f, SpeakerKnowledge::own);
     for (std::size_t i = 0; i < kLessKnown.size(); ++i)
       static_cast<SoftmaxTemper&>(folds_[f].less_known[i]) = temper_of(f, kLessKnown[i]);
+    if (!settings_.temper) keep_inner(f);
   }
 
   void predict(std::size_t f) {

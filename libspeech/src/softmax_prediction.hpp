@@ -26,8 +26,9 @@ Eigen::MatrixXd logits_of_others(const OtherRows& rows, const Eigen::MatrixXd& w
 
 /// Rows with their classes.
 struct LabelledRows {
-  Eigen::MatrixXd log_probability;  ///< rows x K
-  std::vector<int> truth;           ///< [rows]
+  Eigen::MatrixXd log_probability;     ///< rows x K
+  std::vector<int> truth;              ///< [rows]
+  std::vector<std::size_t> rows = {};  ///< [rows] what they are in the corpus; not needed to choose a temper
 };
 
 struct ChosenTemper {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -253,6 +254,122 @@ TEST(LearnTemper, NeedsUtterances) {
   const ClassLikelihoods none{0, 2, 1, {}, {}};
   const LabelledLikelihoods set{&none, {}};
   EXPECT_THROW(learn_temper(c, {&set, 1}), std::invalid_argument);
+}
+
+// Frames of an utterance of class c are its mean m[c], plus an offset that all its frames share, with
+// variance 1 / kDamping, plus noise of variance 1. The classes' densities know nothing of the offset. The
+// exact probabilities are then those of the sum of the frames' log likelihoods times kDamping / (n +
+// kDamping).
+constexpr double kDamping = 30;
+
+struct OffsetCorpus {
+  std::vector<ClassLikelihoods> by_length;  ///< whole, then cut to kLengths
+  std::vector<int> truth;
+  LabelledLikelihoods whole() const { return {&by_length[0], truth}; }
+  std::vector<std::vector<LabelledLikelihoods>> cuts() const {
+    std::vector<std::vector<LabelledLikelihoods>> lists;
+    for (std::size_t i = 1; i < by_length.size(); ++i) lists.push_back({{&by_length[i], truth}});
+    return lists;
+  }
+};
+const std::vector<std::size_t> kLengths{20, 50, 100, 200};
+
+OffsetCorpus offset_corpus(std::uint64_t seed, int utterances, std::size_t shortest = 201) {
+  const double m[3] = {-0.25, 0, 0.25};
+  OffsetCorpus corpus;
+  corpus.by_length.resize(1 + kLengths.size());
+  for (int u = 0; u < utterances; ++u) {
+    const device::RandomSource random{seed, static_cast<std::uint64_t>(u), 4};
+    const int label = u % 3;
+    corpus.truth.push_back(label);
+    const std::size_t frames = shortest + static_cast<std::size_t>(u % 100);
+    const double offset = random.normal(device::Purpose::start, 0) / std::sqrt(kDamping);
+    double sum = 0;
+    const auto add = [&](ClassLikelihoods& to, std::size_t n) {
+      for (const double mean : m) to.values.push_back(mean * sum - static_cast<double>(n) * mean * mean / 2);
+      to.num_frames.push_back(static_cast<double>(n));
+    };
+    for (std::size_t n = 1; n <= frames; ++n) {
+      sum += m[label] + offset + random.normal(device::Purpose::start, static_cast<std::uint32_t>(n));
+      for (std::size_t i = 0; i < kLengths.size(); ++i)
+        if (n == kLengths[i]) add(corpus.by_length[i + 1], n);
+    }
+    add(corpus.by_length[0], frames);
+  }
+  for (ClassLikelihoods& one : corpus.by_length) {
+    one.num_utterances = corpus.truth.size();
+    one.num_classes = 3;
+    one.num_draws = 1;
+  }
+  return corpus;
+}
+
+struct Calibration {
+  double confidence = 0, accuracy = 0, error = 0;  ///< error: standard error of the accuracy
+};
+
+Calibration calibration_of(const Classifier& c, const ClassLikelihoods& l, const std::vector<int>& truth) {
+  Calibration result;
+  const auto n = static_cast<double>(truth.size());
+  for (std::size_t u = 0; u < truth.size(); ++u) {
+    const auto p = probabilities(c, l, u);
+    const auto best = std::max_element(p.begin(), p.end());
+    result.confidence += *best / n;
+    if (best - p.begin() == truth[u]) result.accuracy += 1 / n;
+  }
+  result.error = std::sqrt(result.accuracy * (1 - result.accuracy) / n);
+  return result;
+}
+
+const std::vector<double> kEven{1.0 / 3, 1.0 / 3, 1.0 / 3};
+
+// What is learned on one corpus holds for another: at every length the mean confidence is the accuracy,
+// within 5 standard errors (probability of a false alarm 6e-7 for each length).
+TEST(LearnDamping, ConfidenceFollowsAccuracyAsUtterancesGetShorter) {
+  const OffsetCorpus train = offset_corpus(1, 6000), test = offset_corpus(2, 6000);
+  const LabelledLikelihoods whole = train.whole();
+  Classifier c = classifier(Rule::predictive, Evidence::mean, 1, kEven);
+  const LearnedDamping learned = learn_damping(c, {&whole, 1}, train.cuts(), 250);
+  EXPECT_GT(learned.damping_frames, kDamping / 1.6);
+  EXPECT_LT(learned.damping_frames, kDamping * 1.6);
+  c.temper = learned.temper;
+  c.damping_frames = learned.damping_frames;
+  for (const ClassLikelihoods& l : test.by_length) {
+    const Calibration now = calibration_of(c, l, test.truth);
+    EXPECT_NEAR(now.confidence, now.accuracy, 5 * now.error) << l.num_frames[0] << " frames";
+  }
+  // Without damping the same test fails for short utterances, as it does for a sum of frames.
+  for (const Evidence evidence : {Evidence::mean, Evidence::sum}) {
+    Classifier plain = classifier(Rule::predictive, evidence, 1, kEven);
+    plain.temper = learn_temper(plain, {&whole, 1}).temper;
+    const Calibration shortest = calibration_of(plain, test.by_length[1], test.truth);
+    EXPECT_GT(std::abs(shortest.confidence - shortest.accuracy), 8 * shortest.error);
+  }
+}
+
+// All utterances of one length and none that is cut: nothing tells the mean from the sum, and the mean stays.
+TEST(LearnDamping, IsNoneWhereNothingTellsOfIt) {
+  std::vector<int> truth;
+  const auto l = labelled_at(0.1, 400, 20, Evidence::mean, 11, truth);
+  const LabelledLikelihoods set{&l, truth};
+  const std::vector<std::vector<LabelledLikelihoods>> no_cuts(4);
+  const LearnedDamping learned =
+      learn_damping(classifier(Rule::predictive, Evidence::sum, 1, kEven), {&set, 1}, no_cuts, 20);
+  EXPECT_EQ(learned.damping_frames, 0);
+  EXPECT_NEAR(learned.temper,
+              learn_temper(classifier(Rule::predictive, Evidence::mean, 1, kEven), {&set, 1}, 20).temper,
+              1e-9);
+}
+
+// A frame never counts for more than an independent one, whatever the labels.
+TEST(LearnDamping, IsBoundedByIndependentFrames) {
+  OffsetCorpus corpus = offset_corpus(3, 300);
+  for (ClassLikelihoods& l : corpus.by_length)
+    for (double& x : l.values) x /= 50;  // so that a larger temper were better
+  const LabelledLikelihoods whole = corpus.whole();
+  const LearnedDamping learned =
+      learn_damping(classifier(Rule::predictive, Evidence::mean, 1, kEven), {&whole, 1}, corpus.cuts(), 250);
+  EXPECT_LE(learned.temper, (250 + learned.damping_frames) * (1 + 1e-9));
 }
 
 }  // namespace

@@ -285,5 +285,15 @@ TEST_F(FeatureTables, ReadTheThesisCorpusAndWriteItBack) {
   expect_equal(read_feature_tables(folder, write_feature_tables(set, folder)), set);
 }
 
+TEST(CentreByUtterance, TakesTheGainOutOfOneColumn) {
+  FeatureSet frames{
+      {"c1", "c0"}, {1, 10, 2, 20, 3, 30, 4, 100, 5, 102}, {{"a", "A", "x", 0, 3}, {"b", "A", "x", 3, 2}}};
+  centre_by_utterance(frames, "c0");
+  EXPECT_EQ(frames.values, (std::vector<double>{1, -10, 2, 0, 3, 10, 4, -1, 5, 1}));
+  const std::vector<double> before = frames.values;
+  centre_by_utterance(frames, "level");
+  EXPECT_EQ(frames.values, before);
+}
+
 }  // namespace
 }  // namespace emomc

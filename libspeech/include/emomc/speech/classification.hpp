@@ -17,7 +17,7 @@ enum class Rule {
 /// does not.
 enum class Evidence {
   sum,   ///< sum over the frames
-  mean,  ///< mean over the frames
+  mean,  ///< sum over the n frames divided by n + Classifier::damping_frames
 };
 
 /// Log likelihoods of utterances under the draws of each class. values[(utterance * num_classes + class) *
@@ -44,7 +44,14 @@ struct Classifier {
   Evidence evidence = Evidence::sum;
   double temper = 1;
   std::vector<double> log_prior;  ///< [num_classes], normalised
+  /// n0, at least 0: with Evidence::mean an utterance of n frames has n / (n + n0) of the weight of a very
+  /// long one, so that a short one is given less certain probabilities. With 0 all lengths weigh the same; a
+  /// large n0 makes the evidence a sum.
+  double damping_frames = 0;
 };
+
+/// Below this number of frames, 0.2 s at the usual 10 ms from frame to frame, an utterance says little.
+inline constexpr std::size_t kFewFrames = 20;
 
 /// Writes the normalised log probabilities of one utterance's classes to `out` [num_classes]. Throws
 /// std::invalid_argument if no class has a finite log likelihood.
@@ -78,5 +85,22 @@ inline constexpr double kMostTemper = 1e4;
 /// `classifier.temper` is ignored. Throws std::invalid_argument if there are no utterances.
 LearnedTemper learn_temper(Classifier classifier, std::span<const LabelledLikelihoods> sets,
                            double most = kMostTemper);
+
+/// The result of learn_damping.
+struct LearnedDamping : LearnedTemper {  ///< log_loss: of the whole utterances
+  double damping_frames = 0;
+};
+
+/// The largest number of damping frames that learn_damping tries.
+inline constexpr double kMostDamping = 4096;
+
+/// Learns Classifier::damping_frames with the temper for Evidence::mean. For each n0 of 0 and a grid from 1
+/// to kMostDamping, by factors of the square root of 2 near the best, the temper is the one of learn_temper
+/// for the `whole` utterances, at most `mean_frames` + n0, where a frame counts for an independent one. Then
+/// n0 has the smallest sum of the log losses of `whole` and of each of `cuts`, the same utterances cut to one
+/// length (empty ones are left out); the smallest such n0 where sums differ by rounding. Throws
+/// std::invalid_argument if there are no utterances.
+LearnedDamping learn_damping(Classifier classifier, std::span<const LabelledLikelihoods> whole,
+                             std::span<const std::vector<LabelledLikelihoods>> cuts, double mean_frames);
 
 }  // namespace emomc

@@ -54,6 +54,10 @@ enum class Normalization { none, corpus, speaker, utterance };
 /// n, not n - 1; a constant column is only centred). Emotion labels are not used.
 void normalize(FeatureSet& features, Normalization by);
 
+/// Subtracts from the column `name` its mean over each utterance, in place; does nothing if there is no such
+/// column. Of c0, or of a log energy in its place, that mean contains the logarithm of the recording's gain.
+void centre_by_utterance(FeatureSet& features, const std::string& name);
+
 /// Removes rows that equal the previous row of their utterance (digital silence) and returns their number.
 std::size_t drop_repeated_rows(FeatureSet& features);
 

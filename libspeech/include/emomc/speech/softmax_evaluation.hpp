@@ -57,6 +57,10 @@ struct SoftmaxFold {
   /// rows.size() x num_classes x chains x draws: log probabilities under each draw, to judge convergence by.
   std::vector<double> draw_log_probability;
   double acceptance = 0;
+  /// The posterior's predictions for the training speakers that were left out in turn, by the posterior of
+  /// the other ones, at the temper; empty where the temper was given.
+  std::vector<std::size_t> inner_rows;
+  std::vector<double> inner_log_probability;  ///< inner_rows.size() x num_classes
 };
 
 /// Called between units of work, never by two threads at once, with the name of the stage, the units done and
