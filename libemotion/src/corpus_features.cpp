@@ -5,9 +5,11 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
 #include "emomc/likelihood/standardize.hpp"
+#include "emomc/emotion/recordings.hpp"
 #include "emomc/posterior/data_setup.hpp"
 #include "emomc/posterior/excerpt.hpp"
 #include "emomc/posterior/text_table.hpp"
+#include "emomc/speech/frame_functionals.hpp"
 #include "recordings_of_corpus.hpp"
 
 namespace emomc {
@@ -51,6 +53,7 @@ CorpusFeatures normalised(CorpusFeatures result, const FeaturesConfig& features)
   for (const UtteranceFrames& u : result.features.utterances)
     result.fingerprint.parts.push_back(
         data_part(u.id, result.features.values, result.features.dim(), u.first_row, u.num_rows));
+  if (features.remove_gain) centre_by_utterance(result.features, kGainColumn);
   append_deltas(result.features, features.deltas);
   result.units = column_units(result.features.values, result.features.dim());
   normalize(result.features, features.normalize);
@@ -65,10 +68,11 @@ CorpusFeatures load_corpus_features(const CorpusConfig& corpus, const FeaturesCo
                                     const OnRecording& on_recording, Functionals functionals) {
   if (functionals == Functionals::wanted && !features.table.empty())
     return read_table_of_utterances(corpus, features);
-  return normalised(corpus.kind == "tables"
-                        ? read_tables(corpus)
-                        : extract_corpus(corpus, features, threads, on_recording, functionals),
-                    features);
+  if (corpus.kind != "tables")
+    return normalised(extract_corpus(corpus, features, threads, on_recording, functionals), features);
+  CorpusFeatures tables = read_tables(corpus);
+  if (functionals == Functionals::wanted) tables.functionals = frame_functionals(tables.features);
+  return normalised(std::move(tables), features);
 }
 
 CorpusFeatures features_of_recordings(const GivenRecordings& recordings, const FeaturesConfig& features,

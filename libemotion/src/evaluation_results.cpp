@@ -42,6 +42,37 @@ double macro_f1(const Scores& s) {
   return sum / classes;
 }
 
+// What becomes of probabilities where utterances are cut: confidence is the probability of the predicted
+// class, which accuracy equals if it is calibrated.
+Json by_length(const LabelledFrames& frames, const MethodResult& method) {
+  Json list = Json::array();
+  const std::size_t lengths = method.folds.empty() ? 0 : method.folds[0].cuts.size();
+  for (std::size_t i = 0; i < lengths; ++i) {
+    std::vector<FoldResult> cut;
+    for (const FoldResult& fold : method.folds) {
+      cut.emplace_back();
+      cut.back().utterances = fold.cuts[i].utterances;
+      cut.back().log_probability = fold.cuts[i].log_probability;
+    }
+    const Predictions predictions = pooled(frames, cut);
+    if (predictions.size() == 0) continue;
+    const Scores s = score(predictions, 0);
+    double confidence = 0;
+    const std::size_t classes = frames.num_classes();
+    for (std::size_t u = 0; u < predictions.size(); ++u) {
+      const auto best = static_cast<std::size_t>(predictions.predicted(u));
+      confidence += std::exp(predictions.log_probability[u * classes + best]);
+    }
+    list.push_back({{"frames", method.folds[0].cuts[i].num_frames},
+                    {"utterances", predictions.size()},
+                    {"uar", s.uar},
+                    {"accuracy", s.accuracy},
+                    {"confidence", confidence / static_cast<double>(predictions.size())},
+                    {"log_loss", number(s.log_loss)}});
+  }
+  return list;
+}
+
 Json of_method(const LabelledFrames& frames, const MethodResult& method) {
   const Scores& s = method.scores;
   const Interval interval = uar_interval(method.predictions);
@@ -64,34 +95,40 @@ Json of_method(const LabelledFrames& frames, const MethodResult& method) {
   Json bins = Json::array();
   for (const CalibrationBin& bin : s.bins)
     bins.push_back({{"count", bin.count}, {"confidence", bin.confidence}, {"accuracy", bin.accuracy}});
-  std::vector<double> tempers, losses;
+  std::vector<double> tempers, dampings, losses;
   std::vector<std::string> evidence;
   for (const FoldResult& fold : method.folds) {
     tempers.push_back(fold.temper);
+    dampings.push_back(fold.damping_frames);
     losses.push_back(fold.inner_log_loss);
     evidence.emplace_back(fold.evidence == Evidence::sum ? "sum" : "mean");
   }
   const double inner =
       std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size());
-  return {{"accuracy", s.accuracy},
-          {"uar", s.uar},
-          {"uar_interval", {number(interval.low), number(interval.high)}},
-          {"uar_by_speaker", speakers},
-          {"mean_uar_of_speakers", sum / static_cast<double>(counted)},
-          {"macro_f1", macro_f1(s)},
-          {"recall", numbers(s.recall)},
-          {"precision", numbers(s.precision)},
-          {"confusion", confusion},
-          {"log_loss", number(s.log_loss)},
-          {"brier", s.brier},
-          {"calibration_error", s.calibration_error},
-          {"calibration_error_if_calibrated", s.expected_calibration_error},
-          {"calibration_error_99_percent_range", {s.calibration_range.low, s.calibration_range.high}},
-          {"calibration_bins", bins},
-          {"evidence_of_fold", evidence},
-          {"temper_of_fold", tempers},
-          {"inner_log_loss_of_fold", numbers(losses)},
-          {"inner_log_loss", number(inner)}};
+  Json json{{"accuracy", s.accuracy},
+            {"uar", s.uar},
+            {"uar_interval", {number(interval.low), number(interval.high)}},
+            {"uar_by_speaker", speakers},
+            {"mean_uar_of_speakers", sum / static_cast<double>(counted)},
+            {"macro_f1", macro_f1(s)},
+            {"recall", numbers(s.recall)},
+            {"precision", numbers(s.precision)},
+            {"confusion", confusion},
+            {"log_loss", number(s.log_loss)},
+            {"brier", s.brier},
+            {"calibration_error", s.calibration_error},
+            {"calibration_error_if_calibrated", s.expected_calibration_error},
+            {"calibration_error_99_percent_range", {s.calibration_range.low, s.calibration_range.high}},
+            {"calibration_bins", bins},
+            {"evidence_of_fold", evidence},
+            {"temper_of_fold", tempers},
+            {"inner_log_loss_of_fold", numbers(losses)},
+            {"inner_log_loss", number(inner)}};
+  if (Json lengths = by_length(frames, method); !lengths.empty()) {
+    json["damping_frames_of_fold"] = dampings;
+    json["cut_to_frames"] = std::move(lengths);
+  }
+  return json;
 }
 
 Json convergence_of(const LabelledFrames& frames, const MethodResult& method) {
@@ -146,6 +183,10 @@ std::string predictions_csv(const LabelledFrames& frames, const std::vector<std:
     text += "\n";
   }
   return text;
+}
+
+Json method_json(const LabelledFrames& frames, const MethodResult& method) {
+  return of_method(frames, method);
 }
 
 Json scores_json(const LabelledFrames& frames, const EvaluationPlan& plan, const EvaluationResults& results) {

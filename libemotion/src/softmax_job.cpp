@@ -7,6 +7,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/sampler/diagnostics.hpp"
+#include "emomc/speech/frame_functionals.hpp"
 
 namespace emomc {
 
@@ -50,19 +51,33 @@ void require_inner_speakers(const SoftmaxSettings& settings, std::size_t speaker
         "softmax.temper and one of softmax.prior_sds");
 }
 
+namespace {
+
+struct NamedSet {
+  std::string name;
+  int version;
+};
+
+// Tables of frames have functionals of their own.
+NamedSet named_set(const EvaluationConfig& config) {
+  if (config.corpus.kind == "tables") return {"frames", kFrameFunctionalsVersion};
+  return {functional_set_name(config.features.set), kFunctionalsVersion};
+}
+
+}  // namespace
+
 nlohmann::ordered_json functionals_json(const EvaluationConfig& config, std::size_t columns) {
   if (!config.features.table.empty())
     return {{"table", config.features.table.string()}, {"columns", columns}};
-  return {{"set", functional_set_name(config.features.set)},
-          {"version", kFunctionalsVersion},
-          {"columns", columns}};
+  const NamedSet set = named_set(config);
+  return {{"set", set.name}, {"version", set.version}, {"columns", columns}};
 }
 
 std::string functionals_text(const EvaluationConfig& config, std::size_t columns) {
   if (!config.features.table.empty())
     return fmt::format("{} columns of {}", columns, config.features.table.string());
-  return fmt::format("{} functionals (set {}, version {})", columns, functional_set_name(config.features.set),
-                     kFunctionalsVersion);
+  const NamedSet set = named_set(config);
+  return fmt::format("{} functionals (set {}, version {})", columns, set.name, set.version);
 }
 
 std::vector<Convergence> softmax_convergence(const SoftmaxFold& fold, std::size_t classes, int chains,

@@ -79,6 +79,8 @@ SoftmaxEvaluation evaluate_softmax(const LabelledFrames& frames, const Evaluatio
     posterior.push_back(
         result_of(fold, fold.posterior,
                   softmax_convergence(fold, frames.num_classes(), settings.chains, strict, pool)));
+    posterior.back().inner_utterances = fold.inner_rows;
+    posterior.back().inner_log_probability = fold.inner_log_probability;
     penalised.push_back(result_of(fold, fold.penalised, {}));
   }
   results.posterior = judge_method(frames, std::move(posterior), results.seed, &results.utterances);

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 17> kOurFiles = {"config.yaml",
+constexpr std::array<std::string_view, 19> kOurFiles = {"config.yaml",
                                                         "manifest.json",
                                                         "checkpoint",
                                                         "draws.nc",
@@ -29,6 +29,8 @@ constexpr std::array<std::string_view, 17> kOurFiles = {"config.yaml",
                                                         "predictions.csv",
                                                         "predictions_em.csv",
                                                         "predictions_penalised.csv",
+                                                        "predictions_mixtures.csv",
+                                                        "predictions_softmax.csv",
                                                         "probability_sd.csv",
                                                         "scores.json",
                                                         "model.json",

@@ -139,6 +139,16 @@ LearnedTemper learn_temper(Classifier classifier, std::span<const LabelledLikeli
                        kRounds);
 }
 
+namespace {
+
+std::size_t number_of(std::span<const LabelledLikelihoods> sets) {
+  std::size_t number = 0;
+  for (const LabelledLikelihoods& one : sets) number += one.truth.size();
+  return number;
+}
+
+}  // namespace
+
 LearnedDamping learn_damping(Classifier classifier, std::span<const LabelledLikelihoods> whole,
                              std::span<const std::vector<LabelledLikelihoods>> cuts, double mean_frames) {
   constexpr int kRounds = 12;
@@ -160,22 +170,25 @@ LearnedDamping learn_damping(Classifier classifier, std::span<const LabelledLike
       learned = search_temper(classifier, whole, at - kReach, std::min(at + kReach, std::log(most)), kRounds);
     }
     classifier.temper = learned.temper;
-    double sum = learned.log_loss;
-    for (const auto& cut : cuts) {
-      std::size_t number = 0;
-      for (const LabelledLikelihoods& one : cut) number += one.truth.size();
-      if (number > 0) sum += mean_log_loss(classifier, cut);
-    }
-    if (!(sum < least - kRounding)) return;
-    least = sum;
+    double sum = static_cast<double>(number_of(whole)) * learned.log_loss;
+    std::size_t number = number_of(whole);
+    for (const auto& cut : cuts)
+      if (const std::size_t cut_number = number_of(cut); cut_number > 0) {
+        sum += static_cast<double>(cut_number) * mean_log_loss(classifier, cut);
+        number += cut_number;
+      }
+    const double mean = sum / static_cast<double>(number);
+    if (!(mean < least - kRounding)) return;
+    least = mean;
     log_weight = std::log(learned.temper / most);
     static_cast<LearnedTemper&>(best) = learned;
     best.damping_frames = damping;
   };
   attempt(0);
-  for (double damping = 1; damping <= kMostDamping; damping *= 2) attempt(damping);
+  for (int damping = 1; damping <= static_cast<int>(kMostDamping); damping *= 2) attempt(damping);
   if (best.damping_frames > 0)
-    for (const double factor : {std::sqrt(0.5), std::sqrt(2.0)}) attempt(factor * best.damping_frames);
+    for (const double factor : {std::sqrt(0.5), std::sqrt(2.0)})
+      attempt(std::min(factor * best.damping_frames, kMostDamping));
   return best;
 }
 

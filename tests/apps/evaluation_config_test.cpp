@@ -42,21 +42,41 @@ TEST(EvaluationConfigDefaults, AreThoseOfTheDocuments) {
   EXPECT_EQ(config.training, TrainingConfig{});
   EXPECT_EQ(config.classification, ClassificationConfig{});
   EXPECT_TRUE(config.em_baseline);
-  EXPECT_EQ(config.run.sampler.draws, 500);
-  EXPECT_EQ(config.run.sampler.thin, 8);
+  EXPECT_EQ(config.run.sampler.proposal.kind, "nuts");
+  EXPECT_EQ(config.run.sampler.warmup, 150);
+  EXPECT_EQ(config.run.sampler.draws, 150);
+  EXPECT_EQ(config.run.sampler.thin, 1);
   EXPECT_EQ(config.run.sampler.chains, 4);
+  EXPECT_EQ(config.softmax.prior_sds, (std::vector<double>{0.3, 0.6, 1, 2, 3, 6}));
+  EXPECT_EQ(parsed(recordings).softmax, SoftmaxConfig{});
   EXPECT_EQ(config.run.output.directory, "runs/x");
   EXPECT_EQ(parsed("corpus:\n  path: features\nsampler:\nprior:\ntraining:\n"), config);
 }
 
 TEST(EvaluationConfigDefaults, OfTheClassifierFollowTheCorpusAndTheKeysOfMixtures) {
-  EXPECT_EQ(parsed(corpus).classifier, ClassifierKind::mixtures);
+  EXPECT_EQ(parsed(corpus).classifier, ClassifierKind::fused);
+  EXPECT_EQ(parsed(corpus + "likelihood: {components: 4}\n").classifier, ClassifierKind::mixtures);
+  EXPECT_EQ(parsed(corpus + "likelihood: {components: 4}\nclassifier: fused\n").classifier,
+            ClassifierKind::fused);
   EXPECT_EQ(parsed(recordings).classifier, ClassifierKind::softmax);
   EXPECT_EQ(parsed(recordings + "sampler: {seed: 3}\nthreads: 2\n").classifier, ClassifierKind::softmax);
-  for (const char* key :
-       {"likelihood: {components: 4}", "sampler: {draws: 9}", "training: {power: 1}", "baseline: none",
-        "features: {deltas: 1}", "features: {like: librosa}", "prior: {order: none}"})
+  for (const char* key : {"likelihood: {components: 4}", "sampler: {draws: 9}", "training: {power: 1}",
+                          "baseline: none", "features: {deltas: 1}", "features: {gain: kept}",
+                          "features: {like: librosa}", "prior: {order: none}"})
     EXPECT_EQ(parsed(recordings + key + "\n").classifier, ClassifierKind::mixtures) << key;
+}
+
+// Chains that start at draws from a wide prior are far out, and those of nuts might stay there.
+TEST(EvaluationConfigDefaults, OfTheProposalFollowTheStarts) {
+  const auto sampler_of = [](const std::string& more) { return parsed(corpus + more).run.sampler; };
+  EXPECT_EQ(sampler_of("training: {background: none}\n").proposal.kind, "nuts");
+  const SamplerConfig far = sampler_of("training: {background: none}\nsampler: {init: prior}\n");
+  EXPECT_EQ(far.proposal.kind, "component_wise");
+  EXPECT_EQ(far.warmup, 1000);
+  EXPECT_EQ(far.draws, 500);
+  EXPECT_EQ(far.thin, 8);
+  EXPECT_EQ(sampler_of("sampler: {proposal: {kind: component_wise}}\n").thin, 8);
+  EXPECT_EQ(sampler_of("sampler: {warmup: 20, draws: 30, thin: 2}\n").warmup, 20);
 }
 
 TEST(EvaluationConfigDefaults, OfTheEvidenceFollowTheTemper) {
@@ -64,7 +84,8 @@ TEST(EvaluationConfigDefaults, OfTheEvidenceFollowTheTemper) {
   EXPECT_EQ(parsed(corpus + "classification: {temper: 2, evidence: mean}\n").classification.evidence,
             Evidence::mean);
   EXPECT_EQ(parsed(corpus + "classification: {evidence: mean}\n").classification.evidence, Evidence::mean);
-  EXPECT_EQ(parsed(corpus + "classification: {temper: learned, evidence: learned}\n"), parsed(corpus));
+  EXPECT_EQ(parsed(corpus + "classification: {temper: learned, evidence: learned}\n"),
+            parsed(corpus + "classifier: mixtures\n"));
 }
 
 TEST(EvaluationConfigDefaults, OfCepstraFollowThePreset) {
@@ -115,6 +136,8 @@ TEST(EvaluationConfigYaml, ReadsBackToTheSameValue) {
            recordings + "softmax: {prior_sds: [2, 0.5], temperature: 1, temper: 0.7, chains: 2, draws: 99}\n"
                         "features: {set: prosody}\nclassification: {class_prior: observed}\n",
            recordings + "classifier: mixtures\n",
+           recordings + "classifier: fused\nfeatures: {set: cepstra, gain: kept}\nsoftmax: {draws: 99}\n",
+           corpus + "classifier: softmax\n",
            corpus + "training: {background: none}\n",
            corpus + "training: {background: none, power: 0.3}\n"
                     "prior: {means: {normal: {mean: [0, 1], sd: 2}}, order: means.0}\n"
@@ -196,9 +219,15 @@ INSTANTIATE_TEST_SUITE_P(
         BadEvaluation{"corpus: {path: x, unparsed: ignore}\n", {"corpus.unparsed", "refuse, skip"}},
         BadEvaluation{recordings + "features: {like: librosaa}\n", {"features.like", "librosa"}},
         BadEvaluation{recordings + "features: {gate_db: -1}\n", {"features.gate_db", "0 or more"}},
-        BadEvaluation{corpus + "classifier: softmax\n", {":2: classifier", "corpora of recordings"}},
         BadEvaluation{recordings + "classifier: softmax\nlikelihood: {components: 3}\n",
                       {":3: likelihood.components", "write classifier: mixtures"}},
+        BadEvaluation{corpus + "features: {gain: 3}\n", {":2: features.gain", "removed", "kept"}},
+        BadEvaluation{corpus + "classifier: fused\nclassification: {temper: 1}\n",
+                      {":3: classification.temper", "a fused classifier learns it"}},
+        BadEvaluation{corpus + "softmax: {temper: 1}\n", {":2: softmax.temper", "a fused classifier"}},
+        BadEvaluation{recordings + "classifier: fused\nfeatures: {table: x.csv}\n",
+                      {":3: features.table", "without frames"}},
+        BadEvaluation{corpus + "classifier: both\n", {":2: classifier", "fused"}},
         BadEvaluation{recordings + "classifier: mixtures\nsoftmax: {draws: 100}\n",
                       {":3: softmax.draws", "softmax regression"}},
         BadEvaluation{recordings + "softmax: {prior_sds: []}\n", {":2: softmax.prior_sds", "above 0"}},

@@ -51,16 +51,19 @@ std::string mixture_key_in(const YamlNode& root) {
   return "";
 }
 
-// Recordings are classified by softmax regression, unless the configuration has keys of mixtures.
+// Recordings are classified by softmax regression and tables by both, unless the configuration has keys of
+// mixtures.
 ClassifierKind default_classifier(const YamlNode& root) {
+  if (!mixture_key_in(root).empty()) return ClassifierKind::mixtures;
   const YamlNode* kind = find_value(root, "corpus.kind");
   const bool is_tables = kind == nullptr || kind->scalar == "tables";
-  return is_tables || !mixture_key_in(root).empty() ? ClassifierKind::mixtures : ClassifierKind::softmax;
+  return is_tables ? ClassifierKind::fused : ClassifierKind::softmax;
 }
 
 void refuse_keys_of_mixtures(const YamlNode& root, const EvaluationConfig& config) {
-  if (config.classifier != ClassifierKind::softmax) return;
-  if (const std::string key = mixture_key_in(root); !key.empty())
+  if (config.classifier == ClassifierKind::mixtures) return;
+  if (const std::string key = mixture_key_in(root);
+      config.classifier == ClassifierKind::softmax && !key.empty())
     refuse_at(key_place(root, key), key,
               "evaluations of mixtures use this key only; remove it, or write classifier: mixtures");
   if (config.classification.class_prior == ClassPrior::given)
@@ -195,6 +198,20 @@ void refuse_contradictions(const YamlNode& root, const EvaluationConfig& config)
     if (find_value(root, key) != nullptr) refuse_at(key_place(root, key), key, "not used here; remove it");
 }
 
+// The weights of a product are learned with the tempers.
+void refuse_given_tempers(const YamlNode& root, const EvaluationConfig& config) {
+  if (config.classifier != ClassifierKind::fused) return;
+  for (const auto& [key, is_given] :
+       {std::pair{"classification.temper", config.classification.temper.has_value()},
+        {"softmax.temper", config.softmax.temper.has_value()}})
+    if (is_given)
+      refuse_at(key_place(root, key), key,
+                "a fused classifier learns it; write learned, or classifier: softmax or mixtures");
+  if (!config.features.table.empty())
+    refuse_at(key_place(root, "features.table"), "features.table",
+              "rows of another program come without frames; write classifier: softmax");
+}
+
 // A given temper refers to one kind of evidence: the sum, unless the configuration says otherwise.
 void settle_evidence(const YamlNode& root, EvaluationConfig& config) {
   if (!config.classification.temper || config.classification.evidence) return;
@@ -204,14 +221,25 @@ void settle_evidence(const YamlNode& root, EvaluationConfig& config) {
   config.classification.evidence = Evidence::sum;
 }
 
+// Chains of nuts must not begin far out, as draws from a wide prior may.
+std::string default_proposal(const YamlNode& root) {
+  const YamlNode *background = find_value(root, "training.background"),
+                 *init = find_value(root, "sampler.init");
+  const bool has_background = background == nullptr || background->scalar != "none";
+  const bool is_from_prior = init != nullptr && init->scalar == "prior";
+  return !has_background && is_from_prior ? "component_wise" : "nuts";
+}
+
 void set_run_defaults(const YamlNode& root, EvaluationConfig& config) {
   SamplerConfig& sampler = config.run.sampler;
   for (const char* key : {"sampler.draws", "sampler.warmup"})
     if (const YamlNode* value = find_value(root, key); value != nullptr && value->scalar == "auto")
       refuse_at(value->place, key, "auto is for emomc run; allowed here: a number of steps");
   sampler.chooses_draws = sampler.chooses_warmup = false;
-  if (find_value(root, "sampler.draws") == nullptr) sampler.draws = 500;
-  if (find_value(root, "sampler.thin") == nullptr) sampler.thin = 8;
+  const bool is_nuts = sampler.proposal.kind == "nuts";  // whose draws are nearly independent
+  if (find_value(root, "sampler.warmup") == nullptr && is_nuts) sampler.warmup = 150;
+  if (find_value(root, "sampler.draws") == nullptr) sampler.draws = is_nuts ? 150 : 500;
+  if (find_value(root, "sampler.thin") == nullptr) sampler.thin = is_nuts ? 1 : 8;
   if (find_value(root, "sampler.chains") == nullptr) sampler.chains = 4;
 }
 
@@ -234,9 +262,12 @@ EvaluationConfig parse_evaluation_config(const std::string& yaml, const std::str
     refuse_at({source, 0}, "corpus.path", "this key is missing; write where the corpus is");
 
   EvaluationConfig config;
-  config.run = run_config_of(run_sections(root), name, "component_wise");
+  config.run = run_config_of(run_sections(root), name, default_proposal(root));
   set_run_defaults(root, config);
   config.classifier = default_classifier(root);
+  // Functionals of frames are few, and a stronger prior suits them (docs/softmax.md).
+  const YamlNode* kind = find_value(root, "corpus.kind");
+  if (kind == nullptr || kind->scalar == "tables") config.softmax.prior_sds = {0.3, 0.6, 1, 2, 3, 6};
   for (const EvaluationKey& key : evaluation_keys()) {
     const YamlNode* value = find_value(root, key.name);
     if (value == nullptr) continue;
@@ -248,6 +279,7 @@ EvaluationConfig parse_evaluation_config(const std::string& yaml, const std::str
   if (config.training.background && find_value(root, "sampler.init") == nullptr)
     config.run.sampler.init = "prior";
   refuse_keys_of_mixtures(root, config);
+  refuse_given_tempers(root, config);
   refuse_contradictions(root, config);
   return config;
 }

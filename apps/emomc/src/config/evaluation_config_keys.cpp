@@ -45,21 +45,24 @@ Names known_corpora() {
   return kinds;
 }
 
-bool has_recordings(const EvaluationConfig& config) { return !is_tables(config); }
+// In the order of ClassifierKind.
+const Names& classifier_names() {
+  static const Names names{"softmax", "mixtures", "fused"};
+  return names;
+}
 
 EvaluationKey classifier_key() {
-  return {"classifier",
-          "softmax: regression on functionals of utterances | mixtures: a mixture of frames for each class. "
-          "Recordings default to softmax, unless a key of mixtures is given",
-          [](const YamlValue& v, EvaluationConfig& c) {
-            c.classifier = v.choice(Names{"softmax", "mixtures"}) == "softmax" ? ClassifierKind::softmax
-                                                                               : ClassifierKind::mixtures;
-          },
-          [](const EvaluationConfig& c) {
-            return std::string(c.classifier == ClassifierKind::softmax ? "softmax" : "mixtures");
-          },
-          has_recordings,
-          "corpora of recordings"};
+  return {
+      "classifier",
+      "softmax: regression on functionals of utterances | mixtures: a mixture of frames for each class | "
+      "fused: the product of both. Recordings default to softmax and tables to fused, either to mixtures if "
+      "a key of mixtures is given",
+      [](const YamlValue& v, EvaluationConfig& c) {
+        const Names& names = classifier_names();
+        const auto at = std::find(names.begin(), names.end(), v.choice(names));
+        c.classifier = static_cast<ClassifierKind>(at - names.begin());
+      },
+      [](const EvaluationConfig& c) { return classifier_names()[static_cast<std::size_t>(c.classifier)]; }};
 }
 
 std::vector<EvaluationKey> corpus_keys() {
@@ -197,7 +200,7 @@ std::string write_class_prior(const EvaluationConfig& config) {
   return "{" + text + "}";
 }
 
-bool is_softmax(const EvaluationConfig& config) { return config.classifier == ClassifierKind::softmax; }
+bool has_softmax(const EvaluationConfig& config) { return config.classifier != ClassifierKind::mixtures; }
 
 void read_prior_sds(const YamlValue& value, EvaluationConfig& config) {
   if (value.node().kind != YamlNode::Kind::list || value.node().items.empty())
@@ -221,7 +224,7 @@ EvaluationKey softmax_count(std::string name, std::string comment) {
             c.softmax.*kMember = static_cast<int>(v.integer(kLeast, 100'000));
           },
           [](const EvaluationConfig& c) { return std::to_string(c.softmax.*kMember); },
-          is_softmax,
+          has_softmax,
           "evaluations of softmax regression"};
 }
 
@@ -229,11 +232,11 @@ std::vector<EvaluationKey> softmax_keys() {
   const std::string user = "evaluations of softmax regression";
   return {
       {"softmax.prior_sds", "prior sds of a logit, of which inner folds choose one", read_prior_sds,
-       write_prior_sds, is_softmax, user},
+       write_prior_sds, has_softmax, user},
       {"softmax.temperature",
        "draws are from the posterior to the power 1 / temperature; above 0, up to 1: the plain one",
        [](const YamlValue& v, EvaluationConfig& c) { c.softmax.temperature = number_above_zero(v, 1); },
-       [](const EvaluationConfig& c) { return shortest_text(c.softmax.temperature); }, is_softmax, user},
+       [](const EvaluationConfig& c) { return shortest_text(c.softmax.temperature); }, has_softmax, user},
       {"softmax.temper",
        "a factor of logits: learned (by log loss, training speakers left out in turn) | a number",
        [](const YamlValue& v, EvaluationConfig& c) {
@@ -244,7 +247,7 @@ std::vector<EvaluationKey> softmax_keys() {
        [](const EvaluationConfig& c) {
          return c.softmax.temper ? shortest_text(*c.softmax.temper) : std::string("learned");
        },
-       is_softmax, user},
+       has_softmax, user},
       softmax_count<&SoftmaxConfig::chains, 2>("softmax.chains", "of each fold"),
       softmax_count<&SoftmaxConfig::warmup, 10>("softmax.warmup", "steps of each chain that are not kept"),
       softmax_count<&SoftmaxConfig::draws, 10>("softmax.draws", "that are kept of each chain"),
@@ -263,9 +266,9 @@ std::vector<EvaluationKey> classification_keys() {
          return std::string(c.classification.rule == Rule::predictive ? "predictive" : "mean_log");
        }},
       {"classification.evidence",
-       "of an utterance, the log likelihood's sum over frames | mean | learned: whichever has the smaller "
-       "log "
-       "loss, with the temper",
+       "of an utterance, the log likelihood's sum over its n frames | mean | learned: sum / (n + n0), with "
+       "n0 "
+       "learned on cut utterances",
        [](const YamlValue& v, EvaluationConfig& c) {
          const std::string name = v.choice(Names{"learned", "sum", "mean"});
          c.classification.evidence.reset();

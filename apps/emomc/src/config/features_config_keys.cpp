@@ -143,16 +143,24 @@ std::vector<EvaluationKey> features_keys() {
       {"features.deltas", "0 | 1: with derivatives over time | 2: with second ones",
        [](const YamlValue& v, EvaluationConfig& c) { c.features.deltas = static_cast<int>(v.integer(0, 2)); },
        [](const EvaluationConfig& c) { return std::to_string(c.features.deltas); }},
+      {"features.gain", "removed: the column c0 less its mean over each utterance | kept",
+       [](const YamlValue& v, EvaluationConfig& c) {
+         c.features.remove_gain = v.choice(Names{"removed", "kept"}) == "removed";
+       },
+       [](const EvaluationConfig& c) { return std::string(c.features.remove_gain ? "removed" : "kept"); }},
   };
-  const auto is_softmax = [](const EvaluationConfig& c) { return c.classifier == ClassifierKind::softmax; };
+  // Of tables of frames the functionals are always the same.
+  const auto takes_recordings = [](const EvaluationConfig& c) {
+    return c.classifier != ClassifierKind::mixtures && has_recordings(c);
+  };
   const auto has_table = [](const EvaluationConfig& c) { return !c.features.table.empty(); };
   keys.push_back(
       {"features.table",
        "rows in place of functionals: CSV, ARFF or .npy of another program, an utterance a row; "
        "\"\": none",
        [](const YamlValue& v, EvaluationConfig& c) { c.features.table = text_or_none(v, "a path"); },
-       [](const EvaluationConfig& c) { return yaml_text(c.features.table.string()); }, is_softmax,
-       "softmax regressions"});
+       [](const EvaluationConfig& c) { return yaml_text(c.features.table.string()); }, takes_recordings,
+       "softmax regressions on recordings"});
   keys.push_back(
       {"features.table_names",
        "the column that names recordings, \"\": found; of .npy a text file with a name on each line",
@@ -165,7 +173,8 @@ std::vector<EvaluationKey> features_keys() {
                   },
                   [](const EvaluationConfig& c) { return functional_set_name(c.features.set); },
                   [](const EvaluationConfig& c) {
-                    return c.classifier == ClassifierKind::softmax && c.features.table.empty();
+                    return c.classifier != ClassifierKind::mixtures && has_recordings(c) &&
+                           c.features.table.empty();
                   },
                   "softmax regressions on functionals of recordings"});
   for (EvaluationKey& key : mfcc_keys()) keys.push_back(std::move(key));

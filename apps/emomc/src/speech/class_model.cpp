@@ -54,6 +54,7 @@ void write_class_model(const ClassModel& model, const std::filesystem::path& dir
                   {"units", {{"mean", model.units.mean}, {"sd", model.units.sd}}},
                   {"evidence", model.classifier.evidence == Evidence::sum ? "sum" : "mean"},
                   {"temper", model.classifier.temper},
+                  {"damping_frames", model.classifier.damping_frames},
                   {"log_prior", model.classifier.log_prior},
                   {"draws", model.num_draws},
                   {"draws_sha256", sha256_hex(draws)},
@@ -76,6 +77,9 @@ ClassModel read_class_model(const std::filesystem::path& directory) {
     const std::size_t dim = model.columns.size();
     if (model.classes.size() < 2 || dim == 0) throw InputError("it has no classes or columns");
     model.config = parse_evaluation_config(json.at("config").get<std::string>(), "config");
+    // Models from before there were damping frames say nothing of the gain, and keep it.
+    const bool is_older = !json.contains("damping_frames");
+    if (is_older) model.config.features.remove_gain = false;
     model.sample_rate = json.at("sample_rate").get<double>();
     model.corpus = units_of(json.at("corpus"), dim, "corpus");
     model.units = units_of(json.at("units"), dim, "units");
@@ -86,6 +90,9 @@ ClassModel read_class_model(const std::filesystem::path& directory) {
     model.classifier.temper = json.at("temper").get<double>();
     if (!(model.classifier.temper > 0) || !std::isfinite(model.classifier.temper))
       throw InputError("temper is out of range");
+    model.classifier.damping_frames = is_older ? 0 : json.at("damping_frames").get<double>();
+    if (!(model.classifier.damping_frames >= 0) || !std::isfinite(model.classifier.damping_frames))
+      throw InputError("damping_frames is out of range");
     model.classifier.log_prior = finite_numbers(json.at("log_prior"), model.classes.size(), "log_prior");
     model.num_draws = json.at("draws").get<std::size_t>();
     read_draws(directory / "draws.npy", json.at("draws_sha256").get<std::string>(), model);

@@ -73,6 +73,8 @@ Json line_about(const std::string& file, const Frames& frames, const Units& unit
                 RecordingClassifier& classifier) {
   const Classified result = classifier.classify(frames, units.units);
   Json line = line_of(file, classifier.model().classes, result.probability, result.spread, result.num_frames);
+  if (result.num_frames < kFewFrames)
+    line["note"] = "fewer than " + std::to_string(kFewFrames) + " frames say little";
   line["standardised_by"] = units.standardisation;
   return line;
 }
@@ -123,6 +125,13 @@ int classify_files(const ClassifyOptions& options, RecordingClassifier& classifi
 }
 
 int classify_stream(const ClassifyOptions& options, RecordingClassifier& classifier) {
+  if (options.rate > 0) {
+    try {
+      classifier.require_rate(options.rate);
+    } catch (const InputError& error) {
+      throw InputError(std::string("--rate: ") + error.what());
+    }
+  }
   const bool by_speaker = is_by_speaker(classifier), is_alone = by_speaker && options.speaker_from.empty();
   if (is_alone && !options.quiet)
     std::cerr

@@ -166,6 +166,11 @@ int classify_all(const ClassifyOptions& options, const SoftmaxModel& model, cons
 }
 
 int classify_stream(const ClassifyOptions& options, const SoftmaxModel& model) {
+  try {
+    if (options.rate > 0) DescriptorExtractor{options.rate};
+  } catch (const InputError& error) {
+    throw InputError(std::string("--rate: ") + error.what());
+  }
   const std::vector<Given> known = enrolment_of(options, model);
   if (known.empty())
     note(

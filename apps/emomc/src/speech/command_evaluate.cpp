@@ -11,12 +11,12 @@
 #include "emomc/emotion/corpus_features.hpp"
 #include "emomc/emotion/evaluation_results.hpp"
 #include "emomc/emotion/softmax_headlines.hpp"
+#include "emomc/emotion/softmax_results.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "evaluation_comparison.hpp"
 #include "evaluation_config.hpp"
-#include "evaluation_report.hpp"
-#include "evaluation_run.hpp"
 #include "evaluation_text.hpp"
+#include "fused_run.hpp"
 #include "progress.hpp"
 #include "rank_setup.hpp"
 #include "ranks.hpp"
@@ -24,7 +24,6 @@
 #include "sampling_run.hpp"
 #include "signals.hpp"
 #include "softmax_run.hpp"
-#include "utterance_scores.hpp"
 
 namespace emomc::app {
 namespace {
@@ -48,30 +47,18 @@ struct Evaluation {
 Evaluation prepare(const EvaluationConfig& config, Verbosity verbosity) {
   Evaluation e;
   const bool is_softmax = config.classifier == ClassifierKind::softmax;
+  const bool has_functionals = config.classifier != ClassifierKind::mixtures;
   const auto began = std::chrono::steady_clock::now();
-  e.corpus =
-      load_corpus_features(config.corpus, config.features, threads_of_rank(config.run.threads),
-                           show_recordings(verbosity), is_softmax ? Functionals::wanted : Functionals::none);
+  e.corpus = load_corpus_features(config.corpus, config.features, threads_of_rank(config.run.threads),
+                                  show_recordings(verbosity),
+                                  has_functionals ? Functionals::wanted : Functionals::none);
   e.extraction_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   e.frames = label_frames(std::move(e.corpus.features), config.corpus);
   check_class_prior(e.frames, config.classification);
   e.plan = plan_evaluation(e.frames, config);
+  if (has_functionals) softmax_tests(e.frames, e.plan, config);  // refuses too few speakers
   if (!is_softmax && config.em_baseline) require_class_rows(e.frames, e.plan, config);
   return e;
-}
-
-void write_results(const Evaluation& e, const std::filesystem::path& directory,
-                   const EvaluationResults& results, const nlohmann::ordered_json& scores) {
-  write_file_atomically(directory / "predictions.csv",
-                        predictions_csv(e.frames, results.utterances, results.posterior.predictions));
-  if (results.em)
-    write_file_atomically(directory / "predictions_em.csv",
-                          predictions_csv(e.frames, results.utterances, results.em->predictions));
-  else
-    remove_file(directory / "predictions_em.csv");  // an earlier call may have had a baseline
-  write_file_atomically(directory / "scores.json", scores.dump(1) + "\n");
-  if (has_evaluation_report())
-    write_file_atomically(directory / "report.html", evaluation_report_html(directory));
 }
 
 /// Evaluates with one seed; collective. Returns nothing if a signal stopped the run.
@@ -81,43 +68,19 @@ std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const Evalua
   if (config.classifier == ClassifierKind::softmax)
     return evaluate_softmax_into({e.frames, e.plan, config, e.corpus, e.extraction_seconds}, policy,
                                  verbosity, scores);
-  const std::filesystem::path directory = config.run.output.directory;
   std::vector<std::string> notes = e.corpus.notes;
   notes.push_back(fmt::format("corpus: {}, {}, {}, {}", counted(e.frames.class_of.size(), "utterance"),
                               counted(e.frames.rows.num_rows, "frame"),
                               counted(e.frames.speakers.size(), "speaker"),
                               counted(static_cast<std::size_t>(e.frames.num_classes()), "class", "classes")));
-  const SampledPosteriors sampled = sample_posteriors(
-      {e.frames, e.plan, config, e.corpus.fingerprint, "evaluation", notes}, policy, verbosity);
-  if (!sampled.finished) return std::nullopt;
-  const ClassPosteriors& posteriors = sampled.posteriors;
-  EvaluationResults results;
-  results.seed = config.run.sampler.seed;
-  const EvaluationConfig own = config_of_rank(config);
-  UtteranceScorer scorer(e.frames, posteriors, own.run);
-  const DrawSource draws = [&](std::size_t group, std::size_t most) {
-    return read_group_draws(directory, posteriors, group, most);
-  };
-  results.posterior = judge_method(e.frames,
-                                   predict_folds(e.frames, e.plan, own, scorer, draws, true,
-                                                 show_stage("scoring under the posteriors", verbosity)),
-                                   results.seed, &results.utterances);
-  if (config.em_baseline) {
-    const auto fitted = fit_by_em(e.frames, e.plan, own, posteriors, show_stage("EM", verbosity));
-    const auto dim = static_cast<std::ptrdiff_t>(posteriors.run.engine->layout().dim());
-    const DrawSource em = [&](std::size_t group, std::size_t) {
-      const auto begin = fitted.begin() + static_cast<std::ptrdiff_t>(group) * dim;
-      return GroupDraws{1, 1, {begin, begin + dim}};
-    };
-    results.em = judge_method(e.frames,
-                              predict_folds(e.frames, e.plan, own, scorer, em, false,
-                                            show_stage("scoring under EM's fits", verbosity)),
-                              results.seed, nullptr);
-  }
-  scores = scores_json(e.frames, e.plan, results);
-  if (is_first()) write_results(e, directory, results, scores);
-  settle();
-  return results;
+  const auto few = static_cast<std::size_t>(
+      std::count_if(e.frames.features.utterances.begin(), e.frames.features.utterances.end(),
+                    [](const UtteranceFrames& u) { return u.num_rows < kFewFrames; }));
+  if (few > 0)
+    notes.push_back(
+        fmt::format("{} with fewer than {} frames, which say little", counted(few, "utterance"), kFewFrames));
+  return evaluate_mixtures_into({e.frames, e.plan, config, e.corpus.fingerprint, "evaluation", notes},
+                                e.corpus.functionals, policy, verbosity, scores);
 }
 
 // Also where nothing else is printed.
@@ -253,7 +216,7 @@ int evaluate(const Options& given) {
   }
   const Verbosity verbosity = options.verbosity();
   EvaluationConfig config = load_evaluation_config(options.config, options.overrides());
-  if (config.classifier == ClassifierKind::softmax)
+  if (config.classifier != ClassifierKind::mixtures)
     refuse_several_ranks("softmax regression", "write classifier: mixtures");
   const ExistingRun policy = options.policy();
   const std::filesystem::path directory = config.run.output.directory;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -96,9 +97,11 @@ int features(const Options& options) {
   if (of_utterances && !options.set.empty())
     throw InputError("--set: settings are of frames, and --functionals writes none; give one of both");
   if (of_utterances) config.features.set = functional_set(options.functionals);
-  if (config.features.normalize != Normalization::speaker || config.features.deltas != 0)
-    throw InputError(
-        "--set: normalize and deltas are evaluation's; emomc features writes cepstra as they are");
+  for (const char* key : {"normalize", "deltas", "gain"})
+    if (std::any_of(options.set.begin(), options.set.end(),
+                    [&](const std::string& setting) { return setting.starts_with(std::string(key) + "="); }))
+      throw InputError(
+          fmt::format("--set: {} is evaluation's; emomc features writes cepstra as they are", key));
   const std::filesystem::path directory = options.output;
   if (std::filesystem::exists(directory) && !std::filesystem::is_directory(directory))
     throw InputError(options.output + ": exists and is no directory; choose another -o");

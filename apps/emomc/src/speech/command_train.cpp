@@ -26,6 +26,9 @@ int train_once(const SamplingOptions& options) {
   const ExistingRun policy = options.policy();
   const std::filesystem::path directory = options.output;
   if (is_first()) check_run_directory(directory, policy);
+  if (config.classifier == ClassifierKind::fused)
+    throw InputError(
+        "classifier: fused is for emomc evaluate; write classifier: softmax or classifier: mixtures");
   if (config.classifier == ClassifierKind::softmax) {
     if (is_several())
       throw InputError(
@@ -71,9 +74,12 @@ int train_once(const SamplingOptions& options) {
   write_class_model(model, directory);
   if (!options.quiet)
     std::cout << fmt::format(
-        "{}: {} classes, {} draws each, evidence {} with temper {:.4g}{}\n", options.output,
+        "{}: {} classes, {} draws each, evidence {} with temper {:.4g}{}{}\n", options.output,
         model.classes.size(), model.num_draws, model.classifier.evidence == Evidence::sum ? "sum" : "mean",
         model.classifier.temper,
+        model.classifier.damping_frames > 0
+            ? fmt::format(" and {:.0f} damping frames", model.classifier.damping_frames)
+            : "",
         std::isnan(learned.inner_log_loss)
             ? ""
             : fmt::format("; log loss of training speakers left out in turn {:.3f}", learned.inner_log_loss));

@@ -11,6 +11,7 @@
 #include "emomc/emotion/corpus_features.hpp"
 #include "emomc/emotion/evaluation_plan.hpp"
 #include "emomc/emotion/softmax_job.hpp"
+#include "emomc/emotion/softmax_results.hpp"
 #include "emomc/posterior/run_identity.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "evaluation_config.hpp"
@@ -29,12 +30,12 @@ bool is_evaluation_config(const std::filesystem::path& file, const std::vector<s
 
 namespace {
 
-// Of softmax regression. A table is read and joined, functionals of recordings are not computed.
+// Of softmax regression. Tables are read and joined, functionals of recordings are not computed.
 void check_softmax(const EvaluationConfig& config, bool json) {
-  const bool has_table = !config.features.table.empty();
+  const bool is_quick = !config.features.table.empty() || config.corpus.kind == "tables";
   CorpusFeatures corpus = load_corpus_features(config.corpus, config.features, config.run.threads,
                                                show_recordings(Verbosity::quiet),
-                                               has_table ? Functionals::wanted : Functionals::none);
+                                               is_quick ? Functionals::wanted : Functionals::none);
   const LabelledFrames frames = label_frames(std::move(corpus.features), config.corpus);
   const EvaluationPlan plan =
       frames.speakers.size() == 1 ? plan_training(frames, config) : plan_evaluation(frames, config);
@@ -42,7 +43,7 @@ void check_softmax(const EvaluationConfig& config, bool json) {
   for (const Fold& fold : plan.folds) most_tested = std::max(most_tested, fold.test_speakers.size());
   require_inner_speakers(softmax_settings(config), frames.speakers.size(), most_tested);
   const std::size_t columns =
-      has_table ? corpus.functionals.columns.size() : functional_names(config.features.set).size();
+      is_quick ? corpus.functionals.columns.size() : functional_names(config.features.set).size();
   const auto& softmax = config.softmax;
   if (json) {
     std::cout << nlohmann::ordered_json{{"config", to_yaml(config)},
@@ -82,6 +83,8 @@ void check_evaluation(const std::filesystem::path& file, const std::vector<std::
   const LabelledFrames frames = label_frames(std::move(corpus.features), config.corpus);
   check_class_prior(frames, config.classification);
   const bool for_training_only = frames.speakers.size() == 1 && config.classification.temper;
+  if (config.classifier == ClassifierKind::fused)
+    softmax_tests(frames, plan_evaluation(frames, config), config);
   const EvaluationPlan plan =
       for_training_only ? plan_training(frames, config) : plan_evaluation(frames, config);
   if (for_training_only)

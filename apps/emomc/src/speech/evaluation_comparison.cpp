@@ -111,7 +111,9 @@ void append_methods(const fs::path& directory, Subject& subject, std::vector<Met
         ": no directory of an evaluation; allowed: directories of emomc evaluate, or of runs alone");
   const std::vector<fs::path> seeds = seeds_of(directory);
   for (const auto& [file_name, name] : {std::pair{"predictions.csv", "posterior"},
+                                        {"predictions_mixtures.csv", "mixtures"},
                                         {"predictions_em.csv", "EM"},
+                                        {"predictions_softmax.csv", "softmax"},
                                         {"predictions_penalised.csv", "penalised fit"}}) {
     std::error_code error;
     if (std::string(name) != "posterior" && !fs::exists(seeds[0] / file_name, error)) continue;

@@ -215,7 +215,8 @@ json evaluation_report_data(const std::filesystem::path& directory) {
       scores.at("utterances").count(), frames > 0 ? fmt::format(" ({} frames)", frames) : "", speakers.size(),
       classes.size(), scores.at("test_speakers_of_fold").items().size(), scores.at("seed").count());
   data["methods"] = json::array({method_of(scores.at("posterior"), "posterior", classes, speakers)});
-  for (const auto& [key, name] : {std::pair{"em", "EM"}, {"penalised", "penalised fit"}}) {
+  for (const auto& [key, name] :
+       {std::pair{"mixtures", "mixtures"}, {"em", "EM"}, {"penalised", "penalised fit"}}) {
     if (!scores.has(key)) continue;
     data["methods"].push_back(method_of(scores.at(key), name, classes, speakers));
     data["difference"] = difference_of(scores.at("posterior_minus_" + std::string(key)), key);

@@ -16,6 +16,7 @@
 #include "run_config.hpp"
 #include "sampling_run.hpp"
 #include "signals.hpp"
+#include "utterance_scores.hpp"
 
 namespace emomc::app {
 namespace {
@@ -57,6 +58,65 @@ double seconds_per_step(ClassPosteriors& posteriors) {
   return seconds / kSteps;
 }
 
+// The duration of one evaluation of all rows with one parameter vector, as scoring does it.
+double seconds_per_score(const ClassPosteriors& posteriors) {
+  constexpr int kDraws = 8;
+  const LikelihoodEngine& layout_of = *posteriors.run.engine;
+  const auto dim = static_cast<std::size_t>(layout_of.layout().dim());
+  const std::size_t width = posteriors.starts.size() / posteriors.run.plans.size();
+  std::vector<double> theta;
+  for (std::size_t i = 0; i < kDraws; ++i) {
+    const std::size_t chain = i % posteriors.run.plans.size();
+    const auto begin = posteriors.starts.begin() + static_cast<std::ptrdiff_t>(chain * width);
+    theta.insert(theta.end(), begin, begin + static_cast<std::ptrdiff_t>(dim));
+  }
+  std::vector<double> sums(kDraws * layout_of.num_segments());
+  const auto began = std::chrono::steady_clock::now();
+  posteriors.run.engine->sums_by_segment(theta.data(), kDraws, sums.data());
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count() / kDraws;
+}
+
+// Steps of gradient samplers before warm-up has found a step size would take far longer than later ones, so
+// that none are tried.
+bool tries_steps(const EvaluationConfig& config) {
+  return !proposal_use(config.run.sampler.proposal.kind).gradient;
+}
+
+// The duration of one step of all chains by gradients, from that of one evaluation.
+double seconds_per_step_by_gradients(const EvaluationJob& job, const ClassPosteriors& posteriors,
+                                     double seconds_of_evaluation) {
+  constexpr double kGradients = 8;    // of a step: a tree of depth 3
+  constexpr double kEvaluations = 2;  // that a gradient takes as long as
+  double rows = 0;
+  for (const ChainPlan& plan : posteriors.run.plans)
+    for (const int segment : plan.segments)
+      rows += static_cast<double>(job.frames.rows.segments[static_cast<std::size_t>(segment)].num_rows);
+  return kGradients * kEvaluations * seconds_of_evaluation * rows /
+         static_cast<double>(job.frames.rows.num_rows) / world().size();
+}
+
+// How many such evaluations the scores of all folds are.
+double evaluations_of_scores(const EvaluationJob& job) {
+  const auto share = [&](const std::vector<int>& speakers) {
+    double rows = 0;
+    for (const std::size_t u : utterances_of(job.frames, speakers))
+      rows += static_cast<double>(job.frames.features.utterances[u].num_rows);
+    return rows / static_cast<double>(job.frames.rows.num_rows);
+  };
+  const SamplerConfig& sampler = job.config.run.sampler;
+  const auto draws = [&](std::int64_t most) {
+    return static_cast<double>(std::min<std::int64_t>(most, sampler.chains * sampler.draws));
+  };
+  double evaluations = 0;
+  for (const Fold& fold : job.plan.folds) {
+    evaluations +=
+        share(fold.test_speakers) * (draws(job.config.classification.draws) + draws(kDrawsForCuts));
+    for (const InnerFold& inner : fold.inner)
+      evaluations += share(inner.speakers) * (draws(kDrawsForTemper) + draws(kDrawsForCuts));
+  }
+  return evaluations * static_cast<double>(job.frames.num_classes());
+}
+
 Report show_preparation(Verbosity verbosity, const std::string& what) {
   using Clock = std::chrono::steady_clock;
   return [verbosity, what, last = Clock::now()](std::size_t done, std::size_t all) mutable {
@@ -73,6 +133,8 @@ Report show_preparation(Verbosity verbosity, const std::string& what) {
 Report show_stage(const std::string& what, Verbosity verbosity) {
   using Clock = std::chrono::steady_clock;
   return [what, verbosity, began = Clock::now(), shown = 0.0](std::size_t done, std::size_t all) mutable {
+    // Other ranks would wait for this one.
+    if (!is_several() && stop_requested()) throw Interrupted("stopped");
     constexpr double kFirst = 2, kPause = 5;
     const double seconds = std::chrono::duration<double>(Clock::now() - began).count();
     if (verbosity == Verbosity::quiet || done == all || seconds < (shown == 0 ? kFirst : shown + kPause))
@@ -97,7 +159,7 @@ SampledPosteriors sample_with_first(const EvaluationJob& job) {
   std::optional<Checkpoint> checkpoint;
   if (resumes) checkpoint = read_checkpoint(job.config.run.output.directory / "checkpoint");
   settle();
-  if (!checkpoint) {
+  if (!checkpoint && tries_steps(job.config)) {
     enter(RankPhase::sampling);
     seconds_per_step(result.posteriors);
     enter(RankPhase::apart);
@@ -144,14 +206,22 @@ SampledPosteriors sample_posteriors(const EvaluationJob& job, ExistingRun policy
   const auto& sampler = job.config.run.sampler;
   const auto steps = static_cast<double>(sampler.warmup + sampler.draws * sampler.thin);
   settle();
-  double estimate = 0;
-  if (!checkpoint) {
+  // EM of all classes of a training set takes about as long as its background did.
+  const double preparation = seconds(), evaluation = checkpoint ? 0 : seconds_per_score(result.posteriors);
+  double estimate = 0, scores = 0;
+  if (!checkpoint && tries_steps(job.config)) {
     enter(RankPhase::sampling);
     estimate = steps * seconds_per_step(result.posteriors);
     enter(RankPhase::apart);
+  } else if (!checkpoint) {
+    estimate = steps * seconds_per_step_by_gradients(job, result.posteriors, evaluation);
   }
+  if (!checkpoint && job.kind == "evaluation")
+    scores =
+        evaluation * evaluations_of_scores(job) / world().size() + (job.config.em_baseline ? preparation : 0);
   claim.begin();
-  const auto logger = make_logger(directory, verbosity);
+  result.logger = make_logger(directory, verbosity);
+  const auto& logger = result.logger;
   for (const auto& note : job.notes) logger->info(note);
   if (chains.backend == Backend::cuda)
     if (const auto problem = runtime_compiler_problem(); !problem.empty())
@@ -165,7 +235,8 @@ SampledPosteriors sample_posteriors(const EvaluationJob& job, ExistingRun policy
   if (checkpoint)
     logger->info("going on from step {}", checkpoint->state.step);
   else
-    logger->info("sampling will take about {}", duration_text(estimate));
+    logger->info("sampling will take about {}{}", duration_text(estimate),
+                 scores > 0 ? ", scores and EM about " + duration_text(scores) + " more" : "");
   files.open(checkpoint);
   settle();
   enter(RankPhase::sampling);

@@ -21,11 +21,13 @@ struct EvaluationJob {
 
 struct SampledPosteriors {
   ClassPosteriors posteriors;
-  bool finished = false;  ///< false: a signal stopped the run, and there is a checkpoint
+  bool finished = false;                   ///< false: a signal stopped the run, and there is a checkpoint
+  std::shared_ptr<spdlog::logger> logger;  ///< of the run directory, for what follows; none on further ranks
 };
 
 /// A callback that prints how much of a stage is finished and how long the rest will take: after two seconds,
-/// then every five. Prints nothing where `verbosity` is quiet.
+/// then every five. Prints nothing where `verbosity` is quiet. Throws Interrupted after a signal, if there is
+/// one rank.
 Report show_stage(const std::string& what, Verbosity verbosity);
 
 /// The configuration of this rank: of the GPUs and processors of its machine, those that are its own.

@@ -21,9 +21,33 @@ struct Other {
   std::string key, name;
 };
 Other other_method(const Json& scores) {
-  if (scores.contains("em")) return {"em", "EM"};
-  if (scores.contains("penalised")) return {"penalised", "penalised"};
+  if (scores.contains("posterior_minus_mixtures")) return {"mixtures", "mixtures"};
+  if (scores.contains("posterior_minus_em")) return {"em", "EM"};
+  if (scores.contains("posterior_minus_penalised")) return {"penalised", "penalised"};
   return {};
+}
+
+// All methods but the first one.
+std::vector<Other> other_methods(const Json& scores) {
+  std::vector<Other> methods;
+  for (const Other& one : std::vector<Other>{
+           {"mixtures", "mixtures"}, {"em", "EM"}, {"softmax", "softmax"}, {"penalised", "penalised"}})
+    if (scores.contains(one.key)) methods.push_back(one);
+  return methods;
+}
+
+std::string three(double x) { return fmt::format("{:.3f}", x); }
+std::string interval(double low, double high) { return fmt::format("[{:.3f}, {:.3f}]", low, high); }
+
+// What becomes of probabilities where utterances are cut.
+std::string cut_text(const Json& entries, std::size_t width) {
+  TextTable table(
+      {{"cut to frames"}, {"utterances", 2}, {"accuracy"}, {"mean confidence"}, {"UAR", 1}, {"log loss"}});
+  for (const Json& one : entries)
+    table.add({std::to_string(one["frames"].get<std::size_t>()),
+               std::to_string(one["utterances"].get<std::size_t>()), three(real(one["accuracy"])),
+               three(real(one["confidence"])), three(real(one["uar"])), three(real(one["log_loss"]))});
+  return "\n" + table.text(width);
 }
 
 // What is known of the test speaker, in words.
@@ -32,9 +56,6 @@ std::string words_of(const std::string& knowledge) {
   if (knowledge == "five") return "five others";
   return knowledge == "one" ? "one other" : "no recording";
 }
-
-std::string three(double x) { return fmt::format("{:.3f}", x); }
-std::string interval(double low, double high) { return fmt::format("[{:.3f}, {:.3f}]", low, high); }
 
 // The scores by what is known of the test speaker beside the recording.
 std::string known_text(const Json& entries, std::size_t width) {
@@ -79,7 +100,7 @@ std::string scores_text(const Json& scores, std::size_t width) {
   };
   line("posterior", scores["posterior"]);
   const auto [key, name_of_other] = other_method(scores);
-  if (!key.empty()) line(name_of_other, scores[key]);
+  for (const Other& other : other_methods(scores)) line(other.name, scores[other.key]);
   std::string text = methods.text(width);
   std::string speakers = "UAR of speakers:";
   for (const auto& [name, value] : scores["posterior"]["uar_by_speaker"].items()) {
@@ -103,6 +124,9 @@ std::string scores_text(const Json& scores, std::size_t width) {
     text += "\n";
   }
   if (scores.contains("known_of_speaker")) text += known_text(scores["known_of_speaker"], width);
+  for (const char* of : {"posterior", "mixtures"})
+    if (scores.contains(of) && scores[of].contains("cut_to_frames"))
+      text += cut_text(scores[of]["cut_to_frames"], width);
   text += "\ntruth \\ predicted\n";
   const auto& classes = scores["classes"];
   std::vector<TableColumn> columns{{""}};

@@ -19,15 +19,26 @@ RecordingClassifier::RecordingClassifier(ClassModel model, Backend backend, int 
   device_ = make_device(backend);
 }
 
-Frames RecordingClassifier::frames_of(const Recording& recording) {
-  const FeaturesConfig& config = model_.config.features;
-  if (model_.sample_rate > 0 && recording.sample_rate != model_.sample_rate && config.mfcc.high_hz == 0)
+void RecordingClassifier::require_rate(double sample_rate) const {
+  if (model_.sample_rate > 0 && sample_rate != model_.sample_rate && model_.config.features.mfcc.high_hz == 0)
     throw InputError(fmt::format(
         "{} Hz, but the model's recordings were at {} Hz, and its filters reach up to half of that; "
         "resample it, or train with features.high_hz",
-        recording.sample_rate, model_.sample_rate));
+        sample_rate, model_.sample_rate));
+}
+
+Frames RecordingClassifier::frames_of(const Recording& recording) {
+  const FeaturesConfig& config = model_.config.features;
+  require_rate(recording.sample_rate);
   Frames frames = extract_frames(recording, config, extractors_).frames;
   if (frames.num_frames() == 0) throw InputError("no frame: shorter than a window, or silent");
+  if (config.remove_gain) {  // as in training: of c0, the first column
+    const auto dim = static_cast<std::size_t>(frames.dim);
+    double mean = 0;
+    for (std::size_t at = 0; at < frames.values.size(); at += dim)
+      mean += frames.values[at] / static_cast<double>(frames.num_frames());
+    for (std::size_t at = 0; at < frames.values.size(); at += dim) frames.values[at] -= mean;
+  }
   append_deltas(frames, config.deltas);
   return frames;
 }

@@ -26,9 +26,11 @@ class RecordingClassifier {
   RecordingClassifier(ClassModel model, Backend backend, int threads);
 
   const ClassModel& model() const { return model_; }
+  /// Throws InputError if the model cannot be used at this sample rate, because the upper end of its filters,
+  /// half the sample rate of its recordings, would be another one.
+  void require_rate(double sample_rate) const;
   /// The frames of a recording with the model's MFCC settings and deltas, not normalised. Throws InputError
-  /// if there are none, or if the sample rate differs from the model's and the upper end of the filters, half
-  /// the sample rate, would therefore differ too.
+  /// if there are none, and as require_rate does.
   Frames frames_of(const Recording& recording);
 
   /// What is known about a speaker whose mean and standard deviation normalise the frames: several recordings

@@ -26,6 +26,11 @@ constexpr double kShareAskedFor = 0.95;  // of pairs of an utterance and a class
 
 int train_softmax_into(const EvaluationConfig& config, const std::filesystem::path& directory,
                        ExistingRun policy, Verbosity verbosity) {
+  if (config.corpus.kind == "tables")
+    throw InputError(
+        "corpus.kind: tables: a model of functionals of frames could classify nothing, because nothing says "
+        "how the "
+        "frames are made of recordings; train it on recordings (emodb, folders, manifest, ...)");
   const std::string started_at = utc_now();
   RunClaim claim(directory, policy);
   if (claim.checkpoint() != nullptr)

@@ -25,7 +25,7 @@ struct CorpusFeatures {
   double sample_rate = 0;       ///< of all recordings, in Hz; 0: they differ, or the corpus is tables
 };
 
-/// Whether functionals of recordings are computed beside their frames.
+/// Whether functionals of recordings, or of tables of frames, are computed beside the frames.
 enum class Functionals { none, wanted };
 
 /// Called with the number of recordings that have been read and the number of all, first with none; by one

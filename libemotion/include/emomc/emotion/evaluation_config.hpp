@@ -28,7 +28,8 @@ struct CorpusConfig {
 
 struct FeaturesConfig {
   Normalization normalize = Normalization::speaker;
-  int deltas = 0;
+  int deltas = 1;
+  bool remove_gain = true;     ///< the column c0 of frames less its mean over the utterance; mixtures only
   std::string like = "emomc";  ///< the preset of which `mfcc` is a modification; recordings only
   MfccSettings mfcc;
   double gate_db = 0;  ///< frames more than this below the loudest frame are dropped; 0: none
@@ -59,8 +60,9 @@ struct TrainingConfig {
   bool operator==(const TrainingConfig&) const = default;
 };
 
-/// What is fitted: softmax regression on functionals of utterances, or mixtures to frames.
-enum class ClassifierKind { softmax, mixtures };
+/// What is fitted: softmax regression on functionals of utterances, mixtures to frames, or both, whose
+/// probabilities are multiplied.
+enum class ClassifierKind { softmax, mixtures, fused };
 
 /// docs/softmax.md
 struct SoftmaxConfig {
@@ -88,7 +90,7 @@ struct EvaluationConfig {
   ClassifierKind classifier = ClassifierKind::mixtures;
   FeaturesConfig features;
   FoldsConfig folds;
-  SoftmaxConfig softmax;  ///< ClassifierKind::softmax only
+  SoftmaxConfig softmax;  ///< ClassifierKind::softmax and fused only
   TrainingConfig training;
   ClassificationConfig classification;
   bool em_baseline = true;

@@ -21,8 +21,9 @@ struct MethodResult {
 struct EvaluationResults {
   std::vector<std::size_t> utterances;  ///< indices into LabelledFrames::features.utterances
   MethodResult posterior;
-  std::optional<MethodResult> em;  ///< the other method; of softmax regression the penalised fit
-  std::string other = "em";        ///< its name
+  /// The other method: EM; of softmax regression the penalised fit, of fused classifiers the mixtures.
+  std::optional<MethodResult> em;
+  std::string other = "em";  ///< its name
   std::uint64_t seed = 0;
 };
 
@@ -34,6 +35,8 @@ MethodResult judge_method(const LabelledFrames& frames, std::vector<FoldResult> 
 /// A CSV table with the columns utterance,speaker,truth,predicted,p_<class>...
 std::string predictions_csv(const LabelledFrames& frames, const std::vector<std::size_t>& utterances,
                             const Predictions& predictions);
+/// The scores of one method, as scores_json has them.
+nlohmann::ordered_json method_json(const LabelledFrames& frames, const MethodResult& method);
 nlohmann::ordered_json scores_json(const LabelledFrames& frames, const EvaluationPlan& plan,
                                    const EvaluationResults& results);
 /// The scores of one configuration with several seeds: means over the seeds, and the difference between the

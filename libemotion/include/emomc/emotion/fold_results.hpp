@@ -21,15 +21,27 @@ struct Convergence {
 /// A pair has converged if its R-hat and its bulk ESS are within these bounds.
 inline constexpr double kMostRhat = 1.05, kLeastEss = 100;
 
+/// Test utterances that were cut to `num_frames` frames; shorter ones are left out.
+struct CutResult {
+  std::size_t num_frames = 0;
+  std::vector<std::size_t> utterances;
+  std::vector<double> log_probability;  ///< utterances x classes
+};
+
 /// The results of one fold.
 struct FoldResult {
   Evidence evidence = Evidence::sum;
-  double temper = 1;
+  double temper = 1, damping_frames = 0;  ///< of Classifier
   /// On the training speakers that were left out in turn; NaN: the temper was given.
   double inner_log_loss = 0;
   std::vector<std::size_t> utterances;
   std::vector<double> log_probability;  ///< utterances x classes
-  std::vector<Convergence> of_class;    ///< [num_classes]; empty for EM
+  /// Of training speakers that were left out in turn, by what was trained without them, at the temper: empty
+  /// where the temper was given.
+  std::vector<std::size_t> inner_utterances;
+  std::vector<double> inner_log_probability;  ///< inner_utterances x classes
+  std::vector<Convergence> of_class;          ///< [num_classes]; empty for EM
+  std::vector<CutResult> cuts;                ///< the same lengths in all folds; empty for softmax regression
 };
 
 /// The predictions of all folds together, in the order of LabelledFrames' utterances. `utterances`, if given,

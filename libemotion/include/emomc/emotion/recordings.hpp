@@ -13,6 +13,10 @@
 
 namespace emomc {
 
+/// The column of frames that has the recording's gain in it (FeaturesConfig::remove_gain); the first one of
+/// MfccExtractor.
+inline constexpr const char* kGainColumn = "c0";
+
 /// Extractors by sample rate in Hz, created when first needed.
 using Extractors = std::map<double, MfccExtractor>;
 using DescriptorExtractors = std::map<double, DescriptorExtractor>;

@@ -97,8 +97,8 @@ inline constexpr double kMostDamping = 4096;
 /// Learns Classifier::damping_frames with the temper for Evidence::mean. For each n0 of 0 and a grid from 1
 /// to kMostDamping, by factors of the square root of 2 near the best, the temper is the one of learn_temper
 /// for the `whole` utterances, at most `mean_frames` + n0, where a frame counts for an independent one. Then
-/// n0 has the smallest sum of the log losses of `whole` and of each of `cuts`, the same utterances cut to one
-/// length (empty ones are left out); the smallest such n0 where sums differ by rounding. Throws
+/// n0 has the smallest mean log loss over all utterances of `whole` and of `cuts`, in each of which they are
+/// cut to one length; the smallest such n0 where means differ by rounding. Throws
 /// std::invalid_argument if there are no utterances.
 LearnedDamping learn_damping(Classifier classifier, std::span<const LabelledLikelihoods> whole,
                              std::span<const std::vector<LabelledLikelihoods>> cuts, double mean_frames);
