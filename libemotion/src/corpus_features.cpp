@@ -4,8 +4,8 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
-#include "emomc/likelihood/standardize.hpp"
 #include "emomc/emotion/recordings.hpp"
+#include "emomc/likelihood/standardize.hpp"
 #include "emomc/posterior/data_setup.hpp"
 #include "emomc/posterior/excerpt.hpp"
 #include "emomc/posterior/text_table.hpp"
