@@ -25,13 +25,15 @@ class EvaluationFaults : public ::testing::TestWithParam<Command> {
 
   void SetUp() override {
     folder.write("simulation.yaml", testing::kSmallCorpus);
-    folder.write("config.yaml",
-                 "corpus: {path: corpus}\n"
-                 "likelihood: {components: 2}\n"
-                 "sampler: {chains: 2, warmup: 60, draws: 60, thin: 2, seed: 3}\n"
-                 "classification: {temper: 0.4}\n"
-                 "checkpoint: {steps: 40}\n"
-                 "threads: 1\n");
+    folder.write(
+        "config.yaml",
+        "corpus: {path: corpus}\n"
+        "likelihood: {components: 2}\n"
+        "features: {deltas: 0}\n"
+        "sampler: {chains: 2, warmup: 60, draws: 60, thin: 2, seed: 3, proposal: {kind: component_wise}}\n"
+        "classification: {temper: 0.4}\n"
+        "checkpoint: {steps: 40}\n"
+        "threads: 1\n");
     const ProgramResult result = folder.run("simulate simulation.yaml -o corpus -q");
     ASSERT_EQ(result.exit_code, 0) << result.err;
   }
