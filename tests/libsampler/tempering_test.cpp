@@ -207,6 +207,39 @@ TEST(Tempering, GoesOnFromAStateBitForBit) {
   }
 }
 
+TEST(Tempering, RungsBeginAtTheirChainsStartOrAtTheirOwn) {
+  RunOptions options = options_of(3, 0, 1);
+  options.tempering.betas = {1, 0.5, 0.25};
+  options.tempering.every = 1000;  // no exchange
+  const KnownEvidence problem = small_problem("component_wise");
+  const auto at = [&](double shift) {
+    std::vector<double> start = problem.start;
+    for (double& x : start) x += shift;
+    return start;
+  };
+  const auto starts = [&](const std::vector<double>& shifts) {
+    std::vector<double> all;
+    for (const double shift : shifts) {
+      const std::vector<double> start = at(shift);
+      all.insert(all.end(), start.begin(), start.end());
+    }
+    return all;
+  };
+  const auto run = [&](const std::vector<double>& shifts) {
+    return run_tempered(problem, options, 2, nullptr, starts(shifts)).keeper.of_rungs;
+  };
+  // Rung after rung, in each the two chains.
+  const std::vector<double> same = run({0, 1, 0, 1, 0, 1}), own = run({0, 1, 0, 1, 0, 1000});
+  EXPECT_EQ(run({0, 1}), same);
+  ASSERT_EQ(own.size(), 6u);
+  for (std::size_t c = 0; c < 5; ++c) EXPECT_EQ(own[c], same[c]) << c;
+  // A step from there leads nowhere near.
+  const double far = problem.log_likelihood(0, at(1000).data(), nullptr);
+  EXPECT_LT(own[5], 0.9 * far);
+  EXPECT_GT(same[5], 0.1 * far);
+  EXPECT_THROW(run({0, 1, 0}), std::invalid_argument);
+}
+
 TEST(Tempering, AStateOfOtherRungsIsRefused) {
   const TemperedRun four = run_tempered(small_problem("component_wise"), options_of(4, 20, 10));
   EXPECT_THROW(run_tempered(small_problem("component_wise"), options_of(3, 20, 20), 4, &four.result.state),
