@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <optional>
 
 #include "emomc/core/errors.hpp"
@@ -157,35 +158,76 @@ void put_the_narrow_one_first(std::vector<double>& theta) {
 
 }  // namespace
 
+struct MixturePartitions::State {
+  State(const DataSet& data, const ModelSpec& asked)
+      : model(fitted_model(asked)),
+        rows(choose_rows(data, kSeedRows)),
+        layout(model_layout(model, rows.dim)),
+        units(column_units(rows.values, static_cast<std::size_t>(rows.dim))),
+        one_mean(shares_mean(model)),
+        num_components(one_mean ? 2 : asked.components),
+        x(Eigen::Map<const SeedRows>(rows.values.data(), static_cast<Eigen::Index>(rows.num_rows),
+                                     static_cast<Eigen::Index>(rows.dim))) {
+    for (std::size_t j = 0; j < units.sd.size(); ++j) {
+      const auto column = static_cast<Eigen::Index>(j);
+      x.col(column) = (x.col(column).array() - units.mean[j]) / units.sd[j];
+    }
+    if (one_mean) x = distances_from_the_median(x, median);
+  }
+
+  ModelSpec model;
+  DataSet rows;
+  ParameterLayout layout;
+  ColumnUnits units;
+  bool one_mean;
+  int num_components;
+  SeedRows x;  ///< what is partitioned: columns of mean 0 and sd 1, or distances from their median
+  double median = 0;
+};
+
+MixturePartitions::MixturePartitions(const DataSet& data, const ModelSpec& model)
+    : state_(std::make_unique<const State>(data, model)) {}
+
+MixturePartitions::~MixturePartitions() = default;
+
+const ModelSpec& MixturePartitions::fitted() const { return state_->model; }
+
+const DataSet& MixturePartitions::rows() const { return state_->rows; }
+
+std::vector<double> MixturePartitions::start(Seeding seeding, std::uint64_t seed, std::uint32_t index) const {
+  const State& s = *state_;
+  std::vector<double> theta = seed_mixture(s.x, s.num_components, seeding, seed, index);
+  if (s.one_mean) {
+    theta = with_shared_mean(theta, s.median);
+    theta[1] = s.units.mean[0] + s.units.sd[0] * theta[1];
+    for (const std::size_t scale : {2, 3}) theta[scale] *= s.units.sd[0];
+    return theta;
+  }
+  to_units_of_rows(s.units, s.num_components, theta);
+  return in_layout(s.layout, theta);
+}
+
 MixturePool::MixturePool(const DataSet& data, const ModelSpec& model, PoolOptions options)
     : data_(data),
-      model_(fitted_model(model)),
-      stands_in_(!(model_ == model)),
       options_(std::move(options)),
-      rows_(choose_rows(data, kSeedRows)) {
-  const auto dim = static_cast<std::size_t>(rows_.dim);
-  const ParameterLayout layout = model_layout(model_, rows_.dim);
-  const auto num_fitted = static_cast<std::size_t>(layout.dim());
-  const ColumnUnits units = column_units(rows_.values, dim);
-  SeedRows x = Eigen::Map<const SeedRows>(rows_.values.data(), static_cast<Eigen::Index>(rows_.num_rows),
-                                          static_cast<Eigen::Index>(dim));
-  for (std::size_t j = 0; j < dim; ++j) {
-    const auto column = static_cast<Eigen::Index>(j);
-    x.col(column) = (x.col(column).array() - units.mean[j]) / units.sd[j];
-  }
-  const bool one_mean = shares_mean(model_);
+      partitions_(std::make_unique<const MixturePartitions>(data, model)),
+      stands_in_(!(partitions_->fitted() == model)) {
+  const DataSet& pool_rows = rows();
+  const ModelSpec& fitted = partitions_->fitted();
+  const auto dim = static_cast<std::size_t>(pool_rows.dim);
+  const auto num_fitted = static_cast<std::size_t>(model_layout(fitted, pool_rows.dim).dim());
+  const ColumnUnits units = column_units(pool_rows.values, dim);
+  const bool one_mean = shares_mean(fitted);
   const int num_components = one_mean ? 2 : model.components;
-  double median = 0;
-  if (one_mean) x = distances_from_the_median(x, median);
-  const auto rows = static_cast<double>(rows_.num_rows);
-  const double work = rows * num_components * static_cast<double>(dim);
+  const auto num_rows = static_cast<double>(pool_rows.num_rows);
+  const double work = num_rows * num_components * static_cast<double>(dim);
   const int rounds = static_cast<int>(
       std::clamp(kWorkOfAFit / work, static_cast<double>(kFewestRounds), static_cast<double>(kMostRounds)));
   ThreadPool threads(options_.num_threads);
   std::vector<std::unique_ptr<CentredFitter>> fitters(static_cast<std::size_t>(threads.num_threads()));
   std::vector<std::optional<ShortFit>> fits(static_cast<std::size_t>(kSeeded) + options_.given.size());
   for (auto& fitter : fitters)
-    fitter = std::make_unique<CentredFitter>(rows_, model_, units, options_.smallest_scale, 1);
+    fitter = std::make_unique<CentredFitter>(pool_rows, fitted, units, options_.smallest_scale, 1);
   threads.for_each(fits.size(), [&](std::size_t i, int worker) {
     ShortFit fit{seeding_of(i), {}, {}, 0};
     std::vector<double> further = options_.further;
@@ -194,17 +236,10 @@ MixturePool::MixturePool(const DataSet& data, const ModelSpec& model, PoolOption
       further.assign(fit.origin.begin() + static_cast<std::ptrdiff_t>(num_fitted), fit.origin.end());
       fit.origin.resize(num_fitted);
     } else {
-      fit.origin = seed_mixture(x, num_components, fit.seeding, options_.seed, static_cast<std::uint32_t>(i));
-      if (one_mean) {
-        fit.origin = with_shared_mean(fit.origin, median);
-        fit.origin[1] = units.mean[0] + units.sd[0] * fit.origin[1];
-        for (const std::size_t scale : {2, 3}) fit.origin[scale] *= units.sd[0];
-      } else {
-        to_units_of_rows(units, num_components, fit.origin);
-        fit.origin = in_layout(layout, fit.origin);
-      }
+      fit.origin = partitions_->start(fit.seeding, options_.seed, static_cast<std::uint32_t>(i));
     }
-    const auto result = fitters[static_cast<std::size_t>(worker)]->fit(fit.origin, rounds, kLeastRise / rows);
+    const auto result =
+        fitters[static_cast<std::size_t>(worker)]->fit(fit.origin, rounds, kLeastRise / num_rows);
     if (!result || !std::isfinite(result->log_likelihood)) return;
     fit.theta = result->theta;
     if (one_mean) put_the_narrow_one_first(fit.theta);
@@ -229,18 +264,19 @@ std::size_t MixturePool::best() const {
 }
 
 std::optional<ShortFit> MixturePool::refined(const ShortFit& fit) const {
-  if (rows_.num_rows == data_.num_rows) return fit;
+  if (rows().num_rows == data_.num_rows) return fit;
   if (stands_in_) return {};
-  const DataSet rows = choose_rows(data_, kEmRows);
-  CentredFitter fitter(rows, model_, column_units(rows.values, static_cast<std::size_t>(rows.dim)),
-                       options_.smallest_scale, options_.num_threads);
-  const auto result = fitter.fit(fit.theta, kFewestRounds, kLeastRise / static_cast<double>(rows.num_rows));
+  const DataSet more = choose_rows(data_, kEmRows);
+  CentredFitter fitter(more, partitions_->fitted(),
+                       column_units(more.values, static_cast<std::size_t>(more.dim)), options_.smallest_scale,
+                       options_.num_threads);
+  const auto result = fitter.fit(fit.theta, kFewestRounds, kLeastRise / static_cast<double>(more.num_rows));
   if (!result) return {};
   ShortFit further = fit;
   further.theta = result->theta;
-  if (shares_mean(model_)) put_the_narrow_one_first(further.theta);
+  if (shares_mean(partitions_->fitted())) put_the_narrow_one_first(further.theta);
   further.log_likelihood =
-      result->log_likelihood * static_cast<double>(data_.num_rows) / static_cast<double>(rows.num_rows);
+      result->log_likelihood * static_cast<double>(data_.num_rows) / static_cast<double>(more.num_rows);
   return further;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "cluster_starts.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/device/random.hpp"
 #include "emomc/likelihood/model_info.hpp"
@@ -116,7 +117,7 @@ std::vector<double> start_of_prior(const RunConfig& config, RunSetup& setup, std
     setup.target->move_inside(theta);
     if (std::isfinite(log_density(setup, theta))) return theta;
   }
-  throw InputError("sampler.init: prior: no start of finite density for chain " + std::to_string(chain) +
+  throw InputError("sampler.init: prior: no start of finite density for chain " + chain_text(chain) +
                    " in sampler.init_tries = " + std::to_string(config.sampler.init_tries) +
                    " tries; use init kmeans or a parameter file, or a narrower prior");
 }
@@ -270,33 +271,41 @@ std::vector<double> find_starts(const RunConfig& config, RunSetup& setup) {
   setup.starts.init = sampler.init;
   std::optional<PoolOptima> found;
   std::optional<PoolStarts> pool;
+  std::optional<ClusterStarts> clusters;
   std::vector<double> given;
   if (from_pool) {
     found.emplace(find_run_optima(config, setup));
     pool.emplace(*found, target, sampler.init, sampler.seed);
     report_optima(*pool, found->optima, log_likelihood_offset(setup.loaded.units, setup.loaded.data.num_rows),
                   setup.starts);
+  } else if (sampler.init == "clusters") {
+    clusters.emplace(setup, sampler.seed);
   } else if (!from_prior) {
     given = given_start(config, setup);
   }
   const bool others = proposal_use(setup.proposal.kind).other_chains;
   const int per_superchain = sampler.superchains > 0 ? sampler.chains / sampler.superchains : 1;
+  // Rungs of one chain look for modes in several places where starts are dispersed; otherwise they share one.
+  const int rungs = from_prior || clusters ? sampler.tempering.rungs : 1;
   std::vector<double> starts;
   std::set<std::vector<double>> distinct;
-  for (int chain = 0; chain < sampler.chains; ++chain) {
-    const auto id = static_cast<std::uint32_t>(chain);
-    const auto of_superchain = static_cast<std::uint32_t>(chain / per_superchain);
+  for (int i = 0; i < rungs * sampler.chains; ++i) {
+    const int rung = i / sampler.chains, chain = i % sampler.chains;
+    const auto first_of_rung = static_cast<std::uint32_t>(rung) * static_cast<std::uint32_t>(kRungStride);
+    const std::uint32_t id = first_of_rung + static_cast<std::uint32_t>(chain),
+                        of_superchain = first_of_rung + static_cast<std::uint32_t>(chain / per_superchain);
     std::vector<double> theta = given;
     if (chain % per_superchain != 0) {
       theta.assign(starts.end() - target.dim(), starts.end());
     } else {
       if (from_prior) theta = start_of_prior(config, setup, id);
+      if (clusters) theta = clusters->of_chain(of_superchain);
       if (pool) theta = pool->next(of_superchain);
       if (pool && !std::isfinite(log_density(setup, theta))) theta = pool->optima()[pool->optimum()].theta;
       if (others) spread_inside(setup, id, sampler.seed, theta);
     }
     if (pool) setup.starts.optima[pool->optimum()].chains.push_back(chain);
-    distinct.insert(theta);
+    if (rung == 0) distinct.insert(theta);
     starts.insert(starts.end(), theta.begin(), theta.end());
   }
   setup.starts.num_points = distinct.size();

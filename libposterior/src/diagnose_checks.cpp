@@ -18,6 +18,7 @@ constexpr double kSettledDrift = 0.5;  // change of a log scale
 constexpr double kNearFloor = 1.25, kShareAtFloor = 0.05;
 constexpr double kFaultShare = 1e-3;
 constexpr double kIndependent = 0.9;  // ESS per draw
+constexpr double kFewestRows = 2;     // of a component that describes rows
 constexpr std::size_t kNamed = 4;     // quantities or chains that a sentence names
 
 class Checks {
@@ -133,14 +134,15 @@ class Checks {
           fmt::format(
               "all {} chains started at one point, so that R-hat cannot tell whether there are other modes",
               draws_.num_chains()),
-          "sampler.init: kmeans, em or prior start them at different ones");
+          "sampler.init: kmeans, em, clusters or prior start them at different ones");
     else if (s.fits > 0 && s.fits_of_best <= 1 && s.optima + s.left_out == 1)
       add(Severity::warning, "starts",
           fmt::format(
               "the best optimum was reached by one of {:.0f} fits only, so there may be better ones; the "
               "chains started at {:.0f} points about it",
               s.fits, s.points),
-          "other seeds (sampler.seed) look elsewhere; fewer components leave fewer optima");
+          "other seeds (sampler.seed) look elsewhere" + look_for_modes() +
+              "; fewer components leave fewer optima");
     else if (s.fits > 0)
       add(Severity::note, "starts",
           fmt::format("the chains started at {} of {} of the posterior, found by {}",
@@ -148,6 +150,36 @@ class Checks {
                       counted(static_cast<std::size_t>(s.optima), "optimum", "optima"),
                       counted(static_cast<std::size_t>(s.fits), "short fit")),
           "R-hat speaks of modes that a chain started in or came to");
+    else
+      check_unused_components();
+  }
+
+  // What a run without rungs can do about modes that no chain has come to.
+  std::string look_for_modes() const {
+    return run_.facts.tempering
+               ? ""
+               : ", and sampler.tempering.rungs with sampler.init: clusters while it samples "
+                 "(docs/tempering.md)";
+  }
+
+  // Components far from all rows stay without any: nothing draws them there. Chains that start far out can
+  // all end in such a mode, agree, and be wrong.
+  void check_unused_components() {
+    if (run_.facts.tempering || !run_.facts.rows) return;
+    std::size_t components = 0, unused = 0;
+    for (std::size_t q = run_.first_label_free; q < draws_.num_quantities(); ++q) {
+      if (!draws_.names[q].starts_with("sorted_weights[")) continue;
+      components += 1;
+      unused += run_.summaries[q].mean * *run_.facts.rows < kFewestRows ? 1 : 0;
+    }
+    if (unused == 0) return;
+    add(Severity::warning, "starts",
+        fmt::format("{} of the {} components have fewer than {:.0f} rows, and no fit has chosen the chains' "
+                    "starts: a component that starts far from all rows stays there, so that all chains may "
+                    "agree on a mode of little mass",
+                    unused, components, kFewestRows),
+        "sampler.init: kmeans, em or clusters start components among the rows; sampler.tempering.rungs and "
+        "sampler.proposal.kind split_merge move between modes (docs/tempering.md)");
   }
 
   void check_number_of_chains() {

@@ -177,6 +177,7 @@ std::vector<double> Posterior::initial(std::uint64_t seed) const {
   RunConfig config = state_->one_chain;
   config.sampler.init = "prior";
   config.sampler.seed = seed;
+  config.sampler.tempering = {};
   const std::lock_guard lock(state_->mutex);
   const std::vector<double> theta = find_starts(config, state_->setup);
   std::vector<double> u(static_cast<std::size_t>(state_->setup.target->dim_unconstrained()));

@@ -32,8 +32,10 @@ std::vector<std::string> starts_of_likelihood(const LikelihoodConfig& likelihood
   std::vector<std::string> starts{"prior"};
   if (likelihood.is_expression()) return starts;
   const ModelInfo& model = info_of(likelihood);
-  if (model_of_starts(model) != nullptr) starts.emplace_back("kmeans");
+  const bool has_starts = model_of_starts(model) != nullptr;
+  if (has_starts) starts.emplace_back("kmeans");
   if (model.has_em) starts.emplace_back("em");
+  if (has_starts) starts.emplace_back("clusters");
   return starts;
 }
 

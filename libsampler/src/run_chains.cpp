@@ -107,7 +107,8 @@ RunResult run_chains(LikelihoodEngine& engine, std::span<const Target> targets, 
     return runner.run();
   }
   std::vector<double> of_rungs;
-  if (options.tempering.is_on()) {
+  if (starts.size() == plans.size() * static_cast<std::size_t>(targets[0].dim()) &&
+      options.tempering.is_on()) {
     for (int k = 0; k < options.tempering.rungs; ++k)
       of_rungs.insert(of_rungs.end(), starts.begin(), starts.end());
     starts = of_rungs;

@@ -60,7 +60,7 @@ def sample(
     thin
         Steps for a kept draw.
     init
-        "prior" or a parameter file (.json); of mixtures also "kmeans" and "em".
+        "prior" or a parameter file (.json); of mixtures also "kmeans", "em" and "clusters".
     proposal
         One of `emomc.proposals()`; "" chooses by the model. With gradients: "nuts", "hmc", "mala".
     shape

@@ -179,7 +179,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "configs/x.yaml:2: sampler.seed: -3 is out of range; allowed: 0 to 18446744073709551615"},
         BadInput{data + "sampler: {init: kmean}\n",
                  "configs/x.yaml:2: sampler.init: kmean is unknown; did you mean kmeans? allowed: prior, "
-                 "kmeans, em, or "
+                 "kmeans, em, clusters, or "
                  "a parameter file that ends in .json"},
         BadInput{data + "sampler: {until: {ess: -1}}\n",
                  "configs/x.yaml:2: sampler.until.ess: -1 is out of range; allowed: 0 to 1e9"},

@@ -295,6 +295,9 @@ TEST(ShippedConfigs, AreValid) {
   EXPECT_EQ(sad.likelihood.components, 4);
   EXPECT_EQ(sad.sampler.proposal.kind, "component_wise");
   EXPECT_EQ(sad.output.directory, "runs/sad");
+  const RunConfig with_rungs = load_run_config(source_directory / "configs/sad_8.yaml");
+  EXPECT_EQ(with_rungs.sampler.init, "clusters");
+  EXPECT_EQ(with_rungs.sampler.tempering.rungs, 18);
   const RunConfig events = load_run_config(source_directory / "configs/two_gaussian.yaml");
   EXPECT_EQ(events.likelihood.model, "two_gaussian");
   EXPECT_EQ(events.sampler.init, "prior");

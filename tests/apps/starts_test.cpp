@@ -6,8 +6,10 @@
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "emomc/posterior/start_report.hpp"
+#include "emomc/sampler/run_directory.hpp"
 #include "program.hpp"
 
 namespace emomc {
@@ -164,6 +166,52 @@ TEST_F(StartsOfRuns, OnePointForAllChainsIsSaid) {
   EXPECT_EQ(starts()["points"], 1);
   EXPECT_NE(finding("starts").find("all 4 chains started at one point"), std::string::npos)
       << finding("starts");
+}
+
+// Groups of rows lead to optima of any height; chains, and with rungs their rungs, each have groups of their
+// own. k-means has one answer for these rows, so that every other chain begins there.
+TEST_F(StartsOfRuns, OfClustersAreDispersedAndRungsHaveTheirOwn) {
+  const std::string sampler = "chains: 6, warmup: 0, draws: 1, seed: 1, init: clusters";
+  for (const char* model : {"gaussian_mixture", "student_t_mixture"}) {
+    write("twins.csv", std::string("likelihood: {components: 3, model: ") + model + "}\n", sampler);
+    run("-q");
+    EXPECT_GE(starts()["points"], 4) << model;
+    EXPECT_EQ(starts()["optima"].size(), 0u) << model;
+    const std::string plain = folder.run("export run --format csv -o -").out;
+    run("-q --set threads=3");
+    EXPECT_EQ(folder.run("export run --format csv -o -").out, plain) << model;
+  }
+  // A step leads hardly anywhere: a rung's log likelihood is that of its start, to some tens.
+  write("twins.csv", "likelihood: {components: 3}\n", sampler + ", proposal: {kind: random_walk}");
+  run("-q --set sampler.tempering.ladder='[1, 0.9, 0.8, 0.7]' --set sampler.tempering.every=1000");
+  EXPECT_GE(starts()["points"], 4);
+  const RungDraws rungs = read_rungs(folder / "run");
+  int elsewhere = 0;
+  for (std::size_t i = 6; i < rungs.log_likelihood.size(); ++i)
+    elsewhere += std::abs(rungs.log_likelihood[i] - rungs.log_likelihood[i % 6]) > 20 ? 1 : 0;
+  EXPECT_GT(elsewhere, 4);
+  EXPECT_NE(folder.run("check run.yaml --set sampler.init=cluster").err.find("did you mean clusters?"),
+            std::string::npos);
+}
+
+// From draws of the prior in many columns components never come near rows, and all chains agree.
+TEST_F(StartsOfRuns, ComponentsThatNeverSawARowAreSaid) {
+  std::string rows = "a,b,c,d,e,f\n";
+  for (int i = 0; i < 200; ++i)
+    for (int j = 0; j < 6; ++j)
+      rows +=
+          std::to_string((i % 2 == 0 ? 2.0 : -2.0) + std::sin(1.0 + 7 * i + 31 * j)) + (j < 5 ? "," : "\n");
+  folder.write("rows.csv", rows);
+  folder.write("run.yaml", "data: {file: rows.csv}\nlikelihood: {components: 3}\nsampler: {" + kShort +
+                               ", proposal: {kind: component_wise}}\noutput: {directory: run}\n");
+  run("-q --set sampler.init=prior");
+  const std::string text = finding("starts");
+  EXPECT_NE(text.find("of the 3 components have fewer than 2 rows"), std::string::npos) << text;
+  const std::string verdict = folder.run("diagnose run").out;
+  EXPECT_NE(verdict.find("sampler.tempering.rungs"), std::string::npos) << verdict;
+  EXPECT_NE(verdict.find("split_merge"), std::string::npos) << verdict;
+  run("-q --set sampler.init=clusters --set likelihood.components=2");
+  EXPECT_EQ(finding("starts"), "");
 }
 
 // A continued run keeps the record of its starts.

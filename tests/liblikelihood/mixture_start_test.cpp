@@ -41,6 +41,25 @@ TEST(MixturePool, IsAFunctionOfTheSeedAndNotOfTheThreads) {
   EXPECT_GT(different, MixturePool::kSeeded / 2);
 }
 
+TEST(MixturePartitions, AreWhereThePoolsFitsBeginAndDifferByIndex) {
+  const auto p = testing::random_problem(3, 2, 500, 52);
+  for (const char* covariance : {"diagonal", "full", "tied", "spherical"}) {
+    const ModelSpec model{"gaussian_mixture", 3, covariance};
+    const MixturePool pool(p.data, model, {.seed = 7});
+    const MixturePartitions partitions(p.data, model);
+    EXPECT_EQ(partitions.fitted(), model);
+    ASSERT_EQ(pool.fits().size(), static_cast<std::size_t>(MixturePool::kSeeded));
+    for (std::size_t i = 0; i < pool.fits().size(); ++i)
+      EXPECT_EQ(partitions.start(pool.fits()[i].seeding, 7, static_cast<std::uint32_t>(i)),
+                pool.fits()[i].origin)
+          << covariance << ", fit " << i;
+    EXPECT_NE(partitions.start(Seeding::kmeans, 7, 0), partitions.start(Seeding::kmeans, 7, 1));
+    EXPECT_NE(partitions.start(Seeding::kmeans, 7, 0), partitions.start(Seeding::kmeans, 8, 0));
+  }
+  const MixturePartitions stand_in(p.data, {"student_t_mixture", 3});
+  EXPECT_EQ(stand_in.fitted().name, "gaussian_mixture");
+}
+
 TEST(MixturePool, CopesWithFewAndEqualRows) {
   const DataSet data = DataSet::single_segment(1, {1, 1, 1, 1, 2});
   const MixturePool pool(data, {"gaussian_mixture", 4}, {.seed = 1});

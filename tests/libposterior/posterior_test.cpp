@@ -264,7 +264,7 @@ TEST(Posterior, RefusesWhatCannotBeSampled) {
   EXPECT_EQ(of_options({.chains = 0}), "chains: 0 is out of range; allowed: 1 to 1048576");
   EXPECT_EQ(of_options({.draws = 0}), "draws: 0 is out of range; allowed: 1 to 1000000000000");
   EXPECT_EQ(of_options({.init = "kmean"}),
-            "init: kmean is unknown; did you mean kmeans? allowed: prior, kmeans, em");
+            "init: kmean is unknown; did you mean kmeans? allowed: prior, kmeans, em, clusters");
   EXPECT_EQ(of_options({.target_acceptance = 1}),
             "target_acceptance: 1 is out of range; allowed: above 0 and below 1");
   EXPECT_EQ(of_options({.chains = 4, .superchains = 3}),

@@ -124,8 +124,9 @@ struct TemperedRun {
   RungKeeper keeper;
 };
 
+/// `starts`: in place of problem.start for all chains, of the chains or of their rungs too.
 inline TemperedRun run_tempered(const KnownEvidence& problem, const RunOptions& options, int chains = 4,
-                                const SamplerState* resume = nullptr) {
+                                const SamplerState* resume = nullptr, std::vector<double> starts = {}) {
   const auto device = make_host_device();
   const bool gradient = proposal_use(problem.kind).gradient;
   FunctionEngine engine = gradient ? FunctionEngine(*device, problem.target.layout(), problem.log_likelihood)
@@ -134,10 +135,10 @@ inline TemperedRun run_tempered(const KnownEvidence& problem, const RunOptions& 
                                                       return problem.log_likelihood(0, theta, nullptr);
                                                     }));
   std::vector<ChainPlan> plans;
-  std::vector<double> starts;
+  const bool are_given = !starts.empty();
   for (int c = 0; c < chains; ++c) {
     plans.push_back({static_cast<std::uint64_t>(c), {0}, 1.0, 0});
-    starts.insert(starts.end(), problem.start.begin(), problem.start.end());
+    if (!are_given) starts.insert(starts.end(), problem.start.begin(), problem.start.end());
   }
   TemperedRun run;
   run.result = run_chains(engine, problem.target, {problem.kind}, plans, options, starts, run.keeper, resume);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -205,6 +206,78 @@ TEST(Tempering, GoesOnFromAStateBitForBit) {
     EXPECT_EQ(state.unconstrained, whole.result.state.unconstrained) << kind;
     EXPECT_EQ(state.num_evaluations, whole.result.num_evaluations) << kind;
   }
+}
+
+TEST(Tempering, RungsBeginAtTheirChainsStartOrAtTheirOwn) {
+  RunOptions options = options_of(3, 0, 1);
+  options.tempering.betas = {1, 0.5, 0.25};
+  options.tempering.every = 1000;  // no exchange
+  const KnownEvidence problem = small_problem("component_wise");
+  const auto at = [&](double shift) {
+    std::vector<double> start = problem.start;
+    for (double& x : start) x += shift;
+    return start;
+  };
+  const auto starts = [&](const std::vector<double>& shifts) {
+    std::vector<double> all;
+    for (const double shift : shifts) {
+      const std::vector<double> start = at(shift);
+      all.insert(all.end(), start.begin(), start.end());
+    }
+    return all;
+  };
+  const auto run = [&](const std::vector<double>& shifts) {
+    return run_tempered(problem, options, 2, nullptr, starts(shifts)).keeper.of_rungs;
+  };
+  // Rung after rung, in each the two chains.
+  const std::vector<double> same = run({0, 1, 0, 1, 0, 1}), own = run({0, 1, 0, 1, 0, 1000});
+  EXPECT_EQ(run({0, 1}), same);
+  ASSERT_EQ(own.size(), 6u);
+  for (std::size_t c = 0; c < 5; ++c) EXPECT_EQ(own[c], same[c]) << c;
+  // A step from there leads nowhere near.
+  const double far = problem.log_likelihood(0, at(1000).data(), nullptr);
+  EXPECT_LT(own[5], 0.9 * far);
+  EXPECT_GT(same[5], 0.1 * far);
+  EXPECT_THROW(run({0, 1, 0}), std::invalid_argument);
+}
+
+TEST(Tempering, WarmUpNumbersTheComponentsOfAllRungsAlike) {
+  // Two components, sharply at (-3, -3) and (3, 3), whichever is which.
+  constexpr double kAt = 3, kSd = 0.1;
+  const auto log_likelihood = [](int, const double* theta, double*) {
+    std::array<double, 2> sum{};
+    for (std::size_t i = 0; i < 4; ++i) {
+      const double mean = theta[2 + i];
+      sum[0] += std::pow((mean - (i < 2 ? -kAt : kAt)) / kSd, 2);
+      sum[1] += std::pow((mean - (i < 2 ? kAt : -kAt)) / kSd, 2);
+    }
+    return -0.5 * std::min(sum[0], sum[1]);
+  };
+  const KnownEvidence problem{
+      "two components",
+      Target(testing::mixture_layout(2, 2), testing::mixture_prior(), std::vector<double>{1, 1}),
+      log_likelihood,
+      0,
+      {}};
+  RunOptions options = options_of(2, 60, 20);
+  options.tempering.betas = {1, 0.8};
+  std::vector<double> starts;
+  for (const double first : {-kAt, kAt, kAt, -kAt})
+    starts.insert(starts.end(), {0.5, 0.5, first, first, -first, -first, 1, 1, 1, 1});
+  const auto first_means = [&](const RunOptions& how) {
+    const TemperedRun run = run_tempered(problem, how, 2, nullptr, starts);
+    std::vector<double> means;
+    for (std::size_t i = 0; i < run.keeper.theta.size(); i += 10) means.push_back(run.keeper.theta[i + 2]);
+    return means;
+  };
+  const auto are_alike = [](const std::vector<double>& means) {
+    const auto [least, most] = std::minmax_element(means.begin(), means.end());
+    return (*least < 0) == (*most < 0);
+  };
+  EXPECT_TRUE(are_alike(first_means(options)));
+  // Without warm-up numberings stay what they are.
+  options.warmup = 0;
+  EXPECT_FALSE(are_alike(first_means(options)));
 }
 
 TEST(Tempering, AStateOfOtherRungsIsRefused) {

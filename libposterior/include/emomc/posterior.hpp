@@ -74,7 +74,7 @@ struct SampleOptions {
   std::optional<std::int64_t> warmup = {};
   std::int64_t thin = 1;  ///< steps for a kept draw
   std::uint64_t seed = SamplerConfig{}.seed;
-  /// "prior", "kmeans", "em", or the path of a parameter file (.json).
+  /// "prior", "kmeans", "em", "clusters", or the path of a parameter file.
   std::string init = {};
   std::string proposal = {};          ///< one of proposal_names()
   std::string shape = {};             ///< of increments: "isotropic", "diagonal" or "dense"

@@ -175,7 +175,9 @@ void refuse_contradictions(const YamlNode& root, const EvaluationConfig& config)
   const std::string& init = config.run.sampler.init;
   if (init != "prior" && init != "kmeans" && init != "em")
     refuse_at(key_place(root, "sampler.init"), "sampler.init",
-              "one file cannot start the posteriors of all classes; allowed: prior, kmeans, em");
+              init == "clusters"
+                  ? "clusters are for emomc run; allowed: prior, kmeans, em"
+                  : "one file cannot start the posteriors of all classes; allowed: prior, kmeans, em");
   if (config.training.background && init != "prior")
     refuse_at(
         key_place(root, "sampler.init"), "sampler.init",

@@ -67,7 +67,7 @@ void read_init(const YamlValue& value, RunConfig& config) {
   const std::string init = value.text(allowed);
   config.sampler.init = init;
   if (ends_with(init, ".json") || std::find(starts.begin(), starts.end(), init) != starts.end()) return;
-  if (init == "kmeans" || init == "em")
+  if (init == "kmeans" || init == "em" || init == "clusters")
     value.refuse(init + " is not known for " +
                  (config.likelihood.is_expression() ? "a likelihood of your own"
                                                     : "model " + config.likelihood.model) +
@@ -172,8 +172,10 @@ std::vector<ConfigKey> sampler_keys() {
       {"sampler.seed", "0 to 18446744073709551615",
        [](const YamlValue& v, RunConfig& c) { c.sampler.seed = v.unsigned_integer(); },
        [](const RunConfig& c) { return std::to_string(c.sampler.seed); }},
-      {"sampler.init", "prior | kmeans | em | a parameter file (.json)", read_init,
-       [](const RunConfig& c) { return yaml_text(c.sampler.init); }},
+      {"sampler.init",
+       "prior | kmeans | em: optima that short fits find, by their mass | clusters (run only): random "
+       "groups of rows, others for each chain and rung, wherever they lead | a parameter file (.json)",
+       read_init, [](const RunConfig& c) { return yaml_text(c.sampler.init); }},
       {"sampler.init_tries", "starts tried until the density is finite, 1 to 1000000",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.init_tries = static_cast<int>(v.integer(1, 1'000'000));

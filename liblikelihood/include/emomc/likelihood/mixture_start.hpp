@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -27,6 +28,28 @@ struct ShortFit {
   std::vector<double> origin;  ///< starting point: moments of the groups
   std::vector<double> theta;   ///< after EM
   double log_likelihood = 0;   ///< at theta, of MixturePool::rows()
+};
+
+/// Starting points that are the moments of random partitions of the rows. At most 8,000 evenly spaced rows
+/// are used.
+class MixturePartitions {
+ public:
+  /// `model` as of MixturePool, and InputError where that has it.
+  MixturePartitions(const DataSet& data, const ModelSpec& model);
+  ~MixturePartitions();
+  MixturePartitions(const MixturePartitions&) = delete;
+  MixturePartitions& operator=(const MixturePartitions&) = delete;
+  /// The model that has the starts' layout: `model`, or for a mixture without EM model_of_starts.
+  const ModelSpec& fitted() const;
+  /// The rows that are used.
+  const DataSet& rows() const;
+  /// [model_layout(fitted())], in the units of the rows: the moments of a partition, a function of (seeding,
+  /// seed, index). `seeding` is not Seeding::given.
+  std::vector<double> start(Seeding seeding, std::uint64_t seed, std::uint32_t index) const;
+
+ private:
+  struct State;
+  std::unique_ptr<const State> state_;
 };
 
 struct PoolOptions {
@@ -61,7 +84,7 @@ class MixturePool {
   /// Throws InputError where there is no fit.
   std::size_t best() const;
   /// The rows that the fits used.
-  const DataSet& rows() const { return rows_; }
+  const DataSet& rows() const { return partitions_->rows(); }
 
   /// The fit after at most 30 more rounds on at most 200,000 rows, with a log likelihood that is scaled to
   /// all rows; `fit` itself where rows() are all rows. Nothing where the density of the larger sample at
@@ -71,10 +94,9 @@ class MixturePool {
 
  private:
   const DataSet& data_;
-  ModelSpec model_;  ///< the model that is fitted
-  bool stands_in_;   ///< for a model without EM
   PoolOptions options_;
-  DataSet rows_;
+  std::unique_ptr<const MixturePartitions> partitions_;
+  bool stands_in_;  ///< whether another model is fitted, for a model without EM
   std::vector<ShortFit> fits_;
 };
 

@@ -68,8 +68,10 @@ PoolOptions pool_options(const RunConfig& config, const RunSetup& setup);
 void follow_draws_to_optima(const RunConfig& config, const RunSetup& setup, const DrawSet& draws,
                             StartReport& report);
 
-/// The starts of all chains, num_chains x dim, in the sampler's units, each with a finite density. Fills in
-/// setup.starts. With sampler.superchains, the chains of a superchain share one start. Throws InputError if
+/// The starts of all chains, num_chains x dim, in the sampler's units, each with a finite density. With init
+/// "prior" and "clusters" rungs have starts of their own, behind those of the chains, in the order of
+/// tempered_plans(); otherwise a chain's rungs start where it does. Fills in setup.starts, of the chains
+/// alone. With sampler.superchains, the chains of a superchain share one start. Throws InputError if
 /// sampler.init_tries draws from the prior find none, or if a parameter file does not fit the model.
 std::vector<double> find_starts(const RunConfig& config, RunSetup& setup);
 

@@ -65,7 +65,7 @@ struct SamplerConfig {
   std::int64_t draws = 20'000;  ///< kept draws of each chain; the maximum if chooses_draws
   std::int64_t thin = 1;
   std::uint64_t seed = 20260101;
-  std::string init = "kmeans";  ///< "prior", "kmeans", "em" or the path of a parameter file (JSON)
+  std::string init = "kmeans";  ///< of starts_of_likelihood(), or a parameter file (JSON)
   int init_tries = 100;
   int superchains = 0;  ///< number of groups of chains that share a start; 0: each chain has its own start
   double max_nan_share = 0.01;
@@ -122,8 +122,8 @@ void set_proposal_defaults(RunConfig& config);
 /// no such model.
 void set_likelihood_defaults(RunConfig& config);
 
-/// The values of sampler.init that a likelihood has besides a parameter file: "prior", and "kmeans" and "em"
-/// where it has them.
+/// The values of sampler.init that a likelihood has besides a parameter file: "prior", and "kmeans", "em" and
+/// "clusters" where it has them.
 std::vector<std::string> starts_of_likelihood(const LikelihoodConfig& likelihood);
 
 }  // namespace emomc

@@ -226,9 +226,9 @@ struct RunResult {
 };
 
 /// Runs the chains of `plans` from `starts` (num_chains x target.dim(), host memory, constrained parameters
-/// in the sampler's units) or from `resume`, in which case `starts` is ignored. With tempering, `plans` are
-/// the chains without their rungs, and all rungs of a chain begin at its start. Throws InputError where an
-/// option, plan, proposal or resumed state does not match, or where there are more ranks than chains,
+/// in the sampler's units) or from `resume`, which ignores `starts`. With tempering, `plans` are the chains
+/// without rungs; these begin at their chain's start, or at their own if `starts` is of tempered_plans().
+/// Throws InputError where an option, plan, proposal or state does not match, or ranks are more than chains,
 /// MachineError where memory does not suffice, DensityError where a start has no finite density or where a
 /// chain exceeds max_nan_share, and std::invalid_argument where the target does not match the engine.
 RunResult run_chains(LikelihoodEngine& engine, const Target& target, const ProposalSpec& proposal,
