@@ -58,8 +58,6 @@ class ChainRunner {
   // With tempering: exchanges points between rungs after the steps so far, learns the ladder, and draws the
   // points of the rung that samples the prior.
   void exchange();
-  // Numbers the components of all points as those of the first one, which are nearest in their means.
-  void number_alike(std::vector<double>& u) const;
   void upload_betas();
   // Makes u the current points, and evaluates them.
   void set_points(const std::vector<double>& u);

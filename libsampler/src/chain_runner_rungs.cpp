@@ -4,7 +4,6 @@
 
 #include "chain_runner.hpp"
 #include "emomc/core/errors.hpp"
-#include "emomc/sampler/starts.hpp"
 
 namespace emomc {
 
@@ -37,29 +36,6 @@ bool ChainRunner::draw_from_prior(std::size_t chain, std::span<double> u) const 
   return std::all_of(u.begin(), u.end(), [](double x) { return std::isfinite(x); });
 }
 
-// Chains and rungs that begin apart number their components in ways of their own, and exchanges then mix
-// these within a rung, whose scales and metric would be those of no component. This is not a step of the
-// chain: in warm-up alone, where nothing need be kept.
-void ChainRunner::number_alike(std::vector<double>& u) const {
-  const auto dim_u = static_cast<std::size_t>(target_.dim_unconstrained());
-  std::vector<double> reference(static_cast<std::size_t>(target_.dim())), theta = reference;
-  target_.constrain({u.data(), dim_u}, reference);
-  for (std::size_t c = 1; c < plans_.size(); ++c) {
-    const std::span<double> point(u.data() + c * dim_u, dim_u);
-    target_.constrain(point, theta);
-    const std::vector<double> like = aligned(target_, reference, theta);
-    if (like == theta) continue;
-    std::vector<double> renumbered(dim_u);
-    try {
-      target_.unconstrain(like, renumbered);
-    } catch (const InputError&) {  // rounding has led to the edge of the support
-      continue;
-    }
-    if (std::all_of(renumbered.begin(), renumbered.end(), [](double x) { return std::isfinite(x); }))
-      std::copy(renumbered.begin(), renumbered.end(), point.begin());
-  }
-}
-
 // Everything is uploaded at each exchange, whether points have moved or not, so that the bits depend on the
 // step alone.
 void ChainRunner::exchange() {
@@ -73,8 +49,6 @@ void ChainRunner::exchange() {
   };
   for (std::size_t c = 0; c < source.size(); ++c)
     std::copy_n(before.begin() + static_cast<std::ptrdiff_t>(source[c] * dim_u), dim_u, point(u, c).begin());
-  if (exchanges_->is_due(step_, warmup_begin_, warmup_) && target_.components_are_exchangeable())
-    number_alike(u);
   if (exchanges_->learn(step_, warmup_begin_, warmup_)) upload_betas();
   if (!exchanges_->reaches_prior()) {
     set_points(u);

@@ -105,19 +105,14 @@ std::vector<std::size_t> Exchanges::exchange(std::int64_t step, std::span<const 
   return source;
 }
 
-bool Exchanges::is_due(std::int64_t step, std::int64_t begin, std::int64_t warmup) const {
-  if (step <= begin || step > begin + warmup) return false;
-  return std::any_of(kLadderShares.begin(), kLadderShares.end(), [&](double share) {
+bool Exchanges::learn(std::int64_t step, std::int64_t begin, std::int64_t warmup) {
+  if (!adaptive_ || step <= begin || step > begin + warmup) return false;
+  const bool due = std::any_of(kLadderShares.begin(), kLadderShares.end(), [&](double share) {
     const std::int64_t at = begin + static_cast<std::int64_t>(share * static_cast<double>(warmup));
     return at > begin && step - every_ < at && at <= step;
   });
-}
-
-bool Exchanges::learn(std::int64_t step, std::int64_t begin, std::int64_t warmup) {
   // Each pair takes part in every other exchange.
-  if (!adaptive_ || !is_due(step, begin, warmup) ||
-      std::find(tried_.begin(), tried_.end(), 0.0) != tried_.end())
-    return false;
+  if (!due || std::find(tried_.begin(), tried_.end(), 0.0) != tried_.end()) return false;
   std::vector<double> rejection;
   for (std::size_t k = 0; k < tried_.size(); ++k) rejection.push_back(rejected_[k] / tried_[k]);
   betas_ = even_ladder(betas_, rejection);

@@ -37,9 +37,8 @@ class Exchanges {
   /// The exchanges after `step` steps, a multiple of every(): the chain whose point each chain takes. Even
   /// pairs of neighbouring rungs and odd ones take turns.
   std::vector<std::size_t> exchange(std::int64_t step, std::span<const double> log_likelihood);
-  /// Whether the ladder may change after `step` steps in a warm-up of `warmup` steps after the step `begin`.
-  bool is_due(std::int64_t step, std::int64_t begin, std::int64_t warmup) const;
-  /// Learns the ladder where it is due. Returns whether it has changed.
+  /// Learns the ladder, after `step` steps, where that is due in a warm-up of `warmup` steps after the step
+  /// `begin`. Returns whether it has changed.
   bool learn(std::int64_t step, std::int64_t begin, std::int64_t warmup);
   void count_prior_draw(bool is_finite);
   /// Counts anew: warm-up or sampling begins.

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -239,45 +238,6 @@ TEST(Tempering, RungsBeginAtTheirChainsStartOrAtTheirOwn) {
   EXPECT_LT(own[5], 0.9 * far);
   EXPECT_GT(same[5], 0.1 * far);
   EXPECT_THROW(run({0, 1, 0}), std::invalid_argument);
-}
-
-TEST(Tempering, WarmUpNumbersTheComponentsOfAllRungsAlike) {
-  // Two components, sharply at (-3, -3) and (3, 3), whichever is which.
-  constexpr double kAt = 3, kSd = 0.1;
-  const auto log_likelihood = [](int, const double* theta, double*) {
-    std::array<double, 2> sum{};
-    for (std::size_t i = 0; i < 4; ++i) {
-      const double mean = theta[2 + i];
-      sum[0] += std::pow((mean - (i < 2 ? -kAt : kAt)) / kSd, 2);
-      sum[1] += std::pow((mean - (i < 2 ? kAt : -kAt)) / kSd, 2);
-    }
-    return -0.5 * std::min(sum[0], sum[1]);
-  };
-  const KnownEvidence problem{
-      "two components",
-      Target(testing::mixture_layout(2, 2), testing::mixture_prior(), std::vector<double>{1, 1}),
-      log_likelihood,
-      0,
-      {}};
-  RunOptions options = options_of(2, 60, 20);
-  options.tempering.betas = {1, 0.8};
-  std::vector<double> starts;
-  for (const double first : {-kAt, kAt, kAt, -kAt})
-    starts.insert(starts.end(), {0.5, 0.5, first, first, -first, -first, 1, 1, 1, 1});
-  const auto first_means = [&](const RunOptions& how) {
-    const TemperedRun run = run_tempered(problem, how, 2, nullptr, starts);
-    std::vector<double> means;
-    for (std::size_t i = 0; i < run.keeper.theta.size(); i += 10) means.push_back(run.keeper.theta[i + 2]);
-    return means;
-  };
-  const auto are_alike = [](const std::vector<double>& means) {
-    const auto [least, most] = std::minmax_element(means.begin(), means.end());
-    return (*least < 0) == (*most < 0);
-  };
-  EXPECT_TRUE(are_alike(first_means(options)));
-  // Without warm-up numberings stay what they are.
-  options.warmup = 0;
-  EXPECT_FALSE(are_alike(first_means(options)));
 }
 
 TEST(Tempering, AStateOfOtherRungsIsRefused) {
