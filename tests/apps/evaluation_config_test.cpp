@@ -114,6 +114,7 @@ TEST(EvaluationConfigYaml, ReadsBackToTheSameValue) {
            corpus + "classification: {class_prior: {anger: 0.1, 'a: b': 0.2, 'null': 0.7}, draws: 1}\n",
            recordings + "softmax: {prior_sds: [2, 0.5], temperature: 1, temper: 0.7, chains: 2, draws: 99}\n"
                         "features: {set: prosody}\nclassification: {class_prior: observed}\n",
+           recordings + "softmax: {temper_frames: 12.5}\nclassification: {class_prior: {a: 0.25, b: 0.75}}\n",
            recordings + "classifier: mixtures\n",
            corpus + "training: {background: none}\n",
            corpus + "training: {background: none, power: 0.3}\n"
@@ -204,9 +205,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadEvaluation{recordings + "softmax: {prior_sds: []}\n", {":2: softmax.prior_sds", "above 0"}},
         BadEvaluation{recordings + "softmax: {prior_sds: [1, 0]}\n", {":2: softmax.prior_sds", "above 0"}},
         BadEvaluation{recordings + "softmax: {temperature: 2}\n", {":2: softmax.temperature", "up to 1"}},
+        BadEvaluation{recordings + "softmax: {temper_frames: -1}\n",
+                      {":2: softmax.temper_frames", "learned", "0 to 1e6"}},
         BadEvaluation{recordings + "features: {set: ful}\n", {":2: features.set", "full"}},
-        BadEvaluation{recordings + "classification: {class_prior: {a: 0.5, b: 0.5}}\n",
-                      {":2: classification.class_prior", "uniform, observed"}},
         BadEvaluation{"corpus: {kind: emodb, path: x, pattern: '{emotion}_{speaker}.csv'}\n",
                       {"corpus.pattern", "corpora of tables", "remove it"}},
         BadEvaluation{corpus + "features: {num_filters: 20}\n",
