@@ -76,7 +76,9 @@ TEST_F(Softmax, TempersByGivenFrames) {
   const json scores = evaluate("--set softmax.temper_frames=25");
   EXPECT_EQ(scores["temper_frames_of_fold"], (std::vector<double>{25, 25, 25, 25}));
   EXPECT_NE(folder.read("run/config.yaml").find("temper_frames: 25"), std::string::npos);
-  for (const char* value : {"-1", "none", "[1]"})
+  expect_refused("evaluate config.yaml --force --set softmax.temper_frames=none",
+                 {"softmax.temper_frames", "finite number"});
+  for (const char* value : {"-1", "[1]"})
     expect_refused("evaluate config.yaml --force --set softmax.temper_frames=" + std::string(value),
                    {"softmax.temper_frames", "learned, or a number, 0 to 1e6"});
 }
