@@ -9,7 +9,9 @@ another licence. This script is therefore run by hand alone, with packages that 
     pip install opensmile scikit-learn numpy
     bench/emotion_opensmile.py EMODB --emomc build/release/bin/emomc [--set ComParE_2016 | eGeMAPSv02] [--seeds 5]
 
-It prints scores of both and their paired differences over speakers, and keeps no table.
+It prints scores and paired differences over speakers of three methods: emomc by its own functionals, emomc by openSMILE's
+table (`features.table`), and scikit-learn's regression on that table. `--methods` leaves out some. The table is removed at
+the end.
 """
 import argparse
 import csv
@@ -29,16 +31,20 @@ def fail(message):
     sys.exit(2)
 
 
-def extract(files, name):
+def extract(files, name, table):
+    """Functionals, undefined ones 0; writes them to `table` as openSMILE's Python package does."""
     import opensmile
+    import pandas
     smile = opensmile.Smile(feature_set=getattr(opensmile.FeatureSet, name),
                             feature_level=opensmile.FeatureLevel.Functionals)
     rows = []
     for i, file in enumerate(files):
-        rows.append(smile.process_file(str(file)).to_numpy()[0])
+        rows.append(smile.process_file(str(file)))
         if i % 25 == 24:
             print(f"openSMILE: {i + 1} of {len(files)}", file=sys.stderr)
-    return np.nan_to_num(np.array(rows, dtype=float))
+    frame = pandas.concat(rows)
+    frame.to_csv(table)  # columns file, start, end and the functionals
+    return np.nan_to_num(frame.to_numpy(dtype=float))
 
 
 def standardised(x, speaker):
@@ -84,10 +90,12 @@ def leave_one_out(x, speaker, label):
     return result
 
 
-def by_emomc(program, corpus, seeds):
+def by_emomc(program, corpus, seeds, table=None):
+    """Probabilities of each seed; the functionals are emomc's own or those of `table`."""
     with tempfile.TemporaryDirectory() as folder:
         config = pathlib.Path(folder) / "c.yaml"
-        config.write_text(f"corpus: {{kind: emodb, path: '{corpus}'}}\n", encoding="utf-8")
+        features = f"features: {{table: '{table}'}}\n" if table else ""
+        config.write_text(f"corpus: {{kind: emodb, path: '{corpus}'}}\n{features}", encoding="utf-8")
         subprocess.run([program, "evaluate", str(config), "--seeds", str(seeds), "-q", "-o", f"{folder}/run"], check=True)
         results, seconds = [], []
         for seed in range(1, seeds + 1):
@@ -111,34 +119,51 @@ def main():
     parser.add_argument("--emomc", required=True)
     parser.add_argument("--set", default="ComParE_2016", choices=["ComParE_2016", "eGeMAPSv02"])
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--methods", nargs="+", default=["own", "table", "sklearn"], choices=["own", "table", "sklearn"])
     options = parser.parse_args()
-    files = sorted(options.corpus.rglob("*.wav"))
+    files = sorted(options.corpus.resolve().rglob("*.wav"))
     if not files:
         fail(f"{options.corpus}: no WAV file is in it")
-    ids, results, classes, truths, seconds = by_emomc(options.emomc, options.corpus.resolve(), options.seeds)
-    place = {file.stem: file for file in files}
-    x = extract([place[name] for name in ids], options.set)
-    speaker = np.array([name[:2] for name in ids])
+    found = {}  # name: probabilities of each seed, the methods' rows alike
+    with tempfile.TemporaryDirectory() as folder:
+        table = pathlib.Path(folder) / "table.csv"
+        x = extract(files, options.set, table)
+        ids = None
+        for method, source in (("own", None), ("table", table)):
+            if method not in options.methods:
+                continue
+            ids, results, classes, truths, seconds = by_emomc(options.emomc, options.corpus.resolve(), options.seeds, source)
+            name = "its own functionals" if method == "own" else options.set
+            found[f"emomc, {name}, mean of {options.seeds} seeds ({np.mean(seconds):.0f} s each)"] = results
+    if ids is None:
+        fail("--methods: one of own and table is needed")
+    order = {file.stem: i for i, file in enumerate(files)}
+    x = x[[order[pathlib.PurePath(name).name] for name in ids]]
+    speaker = np.array([pathlib.PurePath(name).name[:2] for name in ids])
     truth = np.array([classes.index(name) for name in truths])
-    other = leave_one_out(standardised(x, speaker), speaker, truth)
+    if "sklearn" in options.methods:
+        found[f"scikit-learn, {options.set}"] = [leave_one_out(standardised(x, speaker), speaker, truth)]
 
     def scores(p, rows):
         return uar(p[rows], truth[rows]), loss_of(p[rows], truth[rows], np.arange(len(classes))).mean()
 
-    every = np.ones(len(truth), bool)
-    ours = np.array([np.mean([scores(p, rows) for p in results], axis=0)
-                     for rows in [every] + [speaker != s for s in np.unique(speaker)]])
-    theirs = np.array([scores(other, rows) for rows in [every] + [speaker != s for s in np.unique(speaker)]])
+    # Of all speakers, then without each: the mean over seeds of UAR and log loss.
+    subsets = [np.ones(len(truth), bool)] + [speaker != s for s in np.unique(speaker)]
+    values = {name: np.array([np.mean([scores(p, rows) for p in seeds], axis=0) for rows in subsets])
+              for name, seeds in found.items()}
     from scipy.stats import t
-    n = len(np.unique(speaker))
-    print(f"{'':44}{'UAR':>7} {'log loss':>9}")
-    print(f"{f'emomc, mean of {options.seeds} seeds ({np.mean(seconds):.0f} s each)':44}{ours[0, 0]:7.3f} {ours[0, 1]:9.3f}")
-    print(f"{f'openSMILE {options.set} + scikit-learn':44}{theirs[0, 0]:7.3f} {theirs[0, 1]:9.3f}")
-    for column, name in enumerate(("UAR", "log loss")):
-        d = ours[:, column] - theirs[:, column]
-        half = t.ppf(0.975, n - 1) * np.sqrt((n - 1) / n * ((d[1:] - d[1:].mean()) ** 2).sum())
-        print(f"emomc less openSMILE, {name}: {d[0]:+.3f} [{d[0] - half:+.3f}, {d[0] + half:+.3f}] (95 %, jackknife over "
-              "speakers)")
+    n = len(subsets) - 1
+    print(f"{'':64}{'UAR':>7} {'log loss':>9}")
+    for name, one in values.items():
+        print(f"{name:64}{one[0, 0]:7.3f} {one[0, 1]:9.3f}")
+    names = list(values)
+    for i, first in enumerate(names):
+        for second in names[i + 1:]:
+            print(f"{first}\n  less {second} (95 %, jackknife over speakers)")
+            for column, score in enumerate(("UAR", "log loss")):
+                d = values[first][:, column] - values[second][:, column]
+                half = t.ppf(0.975, n - 1) * np.sqrt((n - 1) / n * ((d[1:] - d[1:].mean()) ** 2).sum())
+                print(f"    {score}: {d[0]:+.3f} [{d[0] - half:+.3f}, {d[0] + half:+.3f}]")
 
 
 if __name__ == "__main__":

@@ -219,6 +219,18 @@ Json scores_json(const LabelledFrames& frames, const EvaluationPlan& plan, const
   return json;
 }
 
+Predictions averaged_over_seeds(const std::vector<EvaluationResults>& seeds) {
+  Predictions averaged = seeds.at(0).posterior.predictions;
+  const auto n = static_cast<double>(seeds.size());
+  for (std::size_t i = 0; i < averaged.log_probability.size(); ++i) {
+    double sum = 0;
+    for (const EvaluationResults& one : seeds)
+      sum += std::exp(one.posterior.predictions.log_probability.at(i)) / n;
+    averaged.log_probability[i] = std::log(sum);
+  }
+  return averaged;
+}
+
 Json scores_of_seeds(const LabelledFrames& frames, const std::vector<EvaluationResults>& seeds) {
   const auto n = static_cast<double>(seeds.size());
   const auto mean_of = [&](const auto& value) {
@@ -255,6 +267,15 @@ Json scores_of_seeds(const LabelledFrames& frames, const std::vector<EvaluationR
   for (const EvaluationResults& one : seeds)
     least = std::min(least, convergence_of(frames, one.posterior)["converged"].get<double>());
   json["least_share_converged"] = least;
+  const Predictions averaged = averaged_over_seeds(seeds);
+  const Scores of_averaged = score(averaged, seeds[0].seed);
+  const Interval uar_of_averaged = uar_interval(averaged);
+  json["averaged"] = {{"uar", of_averaged.uar},
+                      {"uar_interval", {number(uar_of_averaged.low), number(uar_of_averaged.high)}},
+                      {"accuracy", of_averaged.accuracy},
+                      {"log_loss", number(of_averaged.log_loss)},
+                      {"brier", of_averaged.brier},
+                      {"calibration_error", of_averaged.calibration_error}};
   if (!seeds[0].em) return json;
   json[seeds[0].other] = means([](const EvaluationResults& r) -> const MethodResult& { return *r.em; });
 

@@ -14,7 +14,9 @@
 #include "emomc/core/sha256.hpp"
 #include "emomc/core/thread_pool.hpp"
 #include "emomc/emotion/corpus_features.hpp"
+#include "emomc/emotion/softmax_recordings.hpp"
 #include "emomc/posterior/text_table.hpp"
+#include "emomc/speech/clips.hpp"
 #include "recordings_of_corpus.hpp"
 
 namespace emomc {
@@ -23,7 +25,8 @@ namespace {
 /// The result of one recording.
 struct Extracted {
   Frames frames;
-  std::vector<double> functionals;
+  UtteranceRow functionals;
+  std::vector<UtteranceRow> clips;
   Dropped dropped;
   double sample_rate = 0, seconds = 0;
   std::string sound;    ///< SHA-256 of the samples rounded to 16 bits: equal for copies in other formats
@@ -47,6 +50,14 @@ struct Tools {
   DescriptorExtractors functionals;
 };
 
+void add_functionals(const Recording& recording, FunctionalSet set, Tools& tools, Extracted& result) {
+  const FrameDescriptors frames = describe_recording(recording, tools.functionals);
+  result.functionals = {frames.num_frames, functionals(frames, set)};
+  for (const std::size_t count : kClipFrames)
+    if (count < frames.num_frames)
+      result.clips.push_back({count, functionals(middle_of(frames, count), set)});
+}
+
 Extracted extract(const GivenRecordings& recordings, std::size_t i, const FeaturesConfig& config,
                   Functionals wanted, Tools& tools) {
   Extracted result;
@@ -57,8 +68,7 @@ Extracted extract(const GivenRecordings& recordings, std::size_t i, const Featur
     auto [frames, dropped] = extract_frames(recording, config, tools.frames);
     result.frames = std::move(frames);
     result.dropped = dropped;
-    if (wanted == Functionals::wanted)
-      result.functionals = extract_functionals(recording, config.set, tools.functionals);
+    if (wanted == Functionals::wanted) add_functionals(recording, config.set, tools, result);
     result.sound = hash_of_sound(recording);
   } catch (const std::exception& error) {
     // The message about a setting that this sample rate does not allow has no file name.
@@ -89,12 +99,13 @@ FrameDescriptors describe_recording(const Recording& recording, DescriptorExtrac
   return at->second.describe(recording.samples);
 }
 
-std::vector<double> extract_functionals(const Recording& recording, FunctionalSet set,
-                                        DescriptorExtractors& extractors) {
-  return functionals(describe_recording(recording, extractors), set);
-}
-
 namespace {
+
+void append_row(const Utterance& utterance, const UtteranceRow& row, FunctionalTable& to) {
+  to.rows.push_back({utterance.id, utterance.speaker, utterance.emotion});
+  to.values.insert(to.values.end(), row.values.begin(), row.values.end());
+  to.frames.push_back(static_cast<int>(row.frames));
+}
 
 // Refuses settings that the recordings do not allow before any work. The sample rate of the first one that
 // can be read decides: what a setting may be depends on the rate. Others may have another rate, and
@@ -156,7 +167,8 @@ void extract_recordings(const GivenRecordings& recordings, const FeaturesConfig&
   std::size_t silent = 0, unvoiced = 0;
   double seconds = 0;
   const int dim = features.mfcc.num_coefficients;
-  if (functionals == Functionals::wanted) result.functionals.columns = functional_names(features.set);
+  if (functionals == Functionals::wanted)
+    result.functionals.columns = result.clips.columns = functional_names(features.set);
   for (int j = 0; j < dim; ++j) result.features.columns.push_back("c" + std::to_string(j));
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const Extracted& one = extracted[i];
@@ -188,9 +200,8 @@ void extract_recordings(const GivenRecordings& recordings, const FeaturesConfig&
     result.features.values.insert(result.features.values.end(), one.frames.values.begin(),
                                   one.frames.values.end());
     if (functionals == Functionals::none) continue;
-    result.functionals.rows.push_back({wanted[i].id, wanted[i].speaker, wanted[i].emotion});
-    result.functionals.values.insert(result.functionals.values.end(), one.functionals.begin(),
-                                     one.functionals.end());
+    append_row(wanted[i], one.functionals, result.functionals);
+    for (const UtteranceRow& clip : one.clips) append_row(wanted[i], clip, result.clips);
   }
   const ProblemRule rule{recordings.refuse_unreadable, recordings.advice};
   note_problems(unreadable, "recording could not be read", "recordings could not be read", rule,

@@ -11,7 +11,8 @@
 
 namespace emomc {
 
-SoftmaxCorpus softmax_corpus(const LabelledFrames& frames, const FunctionalTable& table) {
+SoftmaxCorpus softmax_corpus(const LabelledFrames& frames, const CorpusFeatures& features) {
+  const FunctionalTable& table = features.functionals;
   std::map<std::string, std::size_t> place;
   for (std::size_t row = 0; row < table.rows.size(); ++row) place[table.rows[row].id] = row;
   SoftmaxCorpus corpus;
@@ -22,7 +23,9 @@ SoftmaxCorpus softmax_corpus(const LabelledFrames& frames, const FunctionalTable
     corpus.table.rows.push_back(table.rows[row]);
     const auto begin = table.values.begin() + static_cast<std::ptrdiff_t>(row * stride);
     corpus.table.values.insert(corpus.table.values.end(), begin, begin + static_cast<std::ptrdiff_t>(stride));
+    if (!table.frames.empty()) corpus.table.frames.push_back(table.frames[row]);
   }
+  corpus.clips = features.clips;
   corpus.class_of = frames.class_of;
   corpus.speaker_of = frames.speaker_of;
   corpus.num_classes = static_cast<int>(frames.num_classes());
@@ -34,12 +37,21 @@ SoftmaxSettings softmax_settings(const EvaluationConfig& config) {
   SoftmaxSettings settings;
   settings.prior_sds = config.softmax.prior_sds;
   settings.temper = config.softmax.temper;
+  settings.temper_frames = config.softmax.temper_frames;
   settings.temperature = config.softmax.temperature;
   settings.chains = config.softmax.chains;
   settings.warmup = config.softmax.warmup;
   settings.draws = config.softmax.draws;
   settings.balanced = config.classification.class_prior == ClassPrior::uniform;
   settings.seed = config.run.sampler.seed;
+  return settings;
+}
+
+SoftmaxSettings softmax_settings(const EvaluationConfig& config, const std::vector<std::string>& classes) {
+  SoftmaxSettings settings = softmax_settings(config);
+  if (config.classification.class_prior == ClassPrior::given)
+    for (const std::string& name : classes)
+      settings.class_weights.push_back(config.classification.class_probabilities.at(name));
   return settings;
 }
 

@@ -57,6 +57,7 @@ Json tempers_json(const SoftmaxClassifier& classifier) {
     const SoftmaxTemper& one = classifier.tempers[k];
     json[knowledge_name(static_cast<SpeakerKnowledge>(k))] = {
         {"temper", one.temper},
+        {"frames", one.frames},
         {"inner_log_loss", std::isfinite(one.inner_log_loss) ? Json(one.inner_log_loss) : Json()}};
   }
   return json;
@@ -72,8 +73,11 @@ void read_classifier(const nlohmann::json& json, SoftmaxModel& model) {
   for (std::size_t k = 0; k < kNumKnowledge; ++k) {
     const auto& one = json.at("tempers").at(knowledge_name(static_cast<SpeakerKnowledge>(k)));
     const auto& loss = one.at("inner_log_loss");
+    const auto frames = one.value("frames", 0.0);  // earlier models have none
+    if (!(frames >= 0) || !std::isfinite(frames)) throw InputError("frames is out of range");
     classifier.tempers[k] = {positive(one, "temper"),
-                             loss.is_null() ? std::numeric_limits<double>::quiet_NaN() : loss.get<double>()};
+                             loss.is_null() ? std::numeric_limits<double>::quiet_NaN() : loss.get<double>(),
+                             frames};
   }
   const std::size_t p = classifier.columns.size();
   const auto& corpus = json.at("corpus");

@@ -31,6 +31,7 @@ void add_details(nlohmann::ordered_json& scores, const EvaluationConfig& config,
   for (const SoftmaxFold& fold : folds) {
     scores["prior_sd_of_fold"].push_back(fold.prior_sd);
     scores["acceptance_of_fold"].push_back(fold.acceptance);
+    scores["temper_frames_of_fold"].push_back(fold.posterior.frames);
   }
   scores["convergence"]["within_1.01_and_400"] =
       static_cast<double>(strict.within) / static_cast<double>(strict.pairs);
@@ -62,10 +63,10 @@ std::vector<std::vector<int>> softmax_tests(const LabelledFrames& frames, const 
 }
 
 SoftmaxEvaluation evaluate_softmax(const LabelledFrames& frames, const EvaluationPlan& plan,
-                                   const EvaluationConfig& config, const FunctionalTable& functionals,
+                                   const EvaluationConfig& config, const CorpusFeatures& features,
                                    const SoftmaxReport& report) {
-  const SoftmaxCorpus corpus = softmax_corpus(frames, functionals);
-  const SoftmaxSettings settings = softmax_settings(config);
+  const SoftmaxCorpus corpus = softmax_corpus(frames, features);
+  const SoftmaxSettings settings = softmax_settings(config, frames.classes);
   SoftmaxEvaluation evaluation;
   evaluation.folds =
       evaluate_softmax(corpus, softmax_tests(frames, plan, config), settings, config.run.threads, report);
@@ -88,16 +89,16 @@ SoftmaxEvaluation evaluate_softmax(const LabelledFrames& frames, const Evaluatio
   evaluation.scores = scores_json(frames, plan, results);
   evaluation.scores["known_of_speaker"] =
       scores_by_knowledge(frames, evaluation.folds, results.posterior, results.seed);
-  add_details(evaluation.scores, config, functionals.columns.size(), evaluation.folds, strict);
+  add_details(evaluation.scores, config, features.functionals.columns.size(), evaluation.folds, strict);
   return evaluation;
 }
 
 TrainedSoftmax train_softmax(const LabelledFrames& frames, const CorpusFeatures& corpus,
                              const EvaluationConfig& config, const SoftmaxReport& report) {
-  const SoftmaxSettings settings = softmax_settings(config);
+  const SoftmaxSettings settings = softmax_settings(config, frames.classes);
   require_inner_speakers(settings, frames.speakers.size(), 0);
   SoftmaxTraining training =
-      train_softmax(softmax_corpus(frames, corpus.functionals), settings, config.run.threads, report);
+      train_softmax(softmax_corpus(frames, corpus), settings, config.run.threads, report);
   TrainedSoftmax result;
   ThreadPool pool(config.run.threads);
   result.acceptance = training.fold.acceptance;

@@ -20,6 +20,7 @@ namespace {
 constexpr double kWindowSeconds = 0.025, kHopSeconds = 0.010, kHighestHz = 8000;
 constexpr int kNumFilters = 26, kNumCepstra = 14, kEveryBand = 3;
 constexpr double kLeastBandPower = 1e-9;
+constexpr double kMeanPower = 0.0025;          // of a recording's frames: 26 dB below full scale
 constexpr double kPerturbationSeconds = 0.03;  // of jitter and shimmer, to each side of a frame's centre
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -100,6 +101,23 @@ double mean_near(const std::vector<double>& places, const std::vector<double>& v
   const auto first = values.begin() + (begin - places.begin());
   const auto number = end - begin;
   return std::accumulate(first, first + number, 0.0) / static_cast<double>(number);
+}
+
+// The samples times the factor with which the frames `kept`, each less its mean, have the mean power
+// kMeanPower: how loud a recording is depends on the microphone's distance and the gain.
+std::vector<double> at_common_level(std::span<const double> samples, const std::vector<std::size_t>& starts,
+                                    const std::vector<std::size_t>& kept, std::size_t window) {
+  double power = 0;
+  for (const std::size_t t : kept) {
+    const auto x = samples.subspan(starts[t], window);
+    const double mean = std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(window);
+    for (const double value : x) power += (value - mean) * (value - mean);
+  }
+  std::vector<double> result(samples.begin(), samples.end());
+  if (!(power > 0)) return result;
+  const double factor = std::sqrt(kMeanPower * static_cast<double>(kept.size() * window) / power);
+  for (double& x : result) x *= factor;
+  return result;
 }
 
 }  // namespace
@@ -276,6 +294,7 @@ FrameDescriptors DescriptorExtractor::describe(std::span<const double> samples) 
   result.num_silent = starts.size() - kept.size();
   result.hop_seconds = static_cast<double>(impl.hop) / impl.sample_rate;
   result.values.resize(kept.size() * descriptors().size());
+  const std::vector<double> levelled = at_common_level(samples, starts, kept, impl.window);
   Impl::Workspace work(impl);
   const double reach = kPerturbationSeconds * impl.sample_rate;
   for (std::size_t i = 0; i < kept.size(); ++i) {
@@ -283,7 +302,7 @@ FrameDescriptors DescriptorExtractor::describe(std::span<const double> samples) 
     const auto centre = static_cast<double>(centres[t]);
     Row row(result.values, kept.size(), i);
     result.voiced.push_back(track.f0_hz[t] > 0);
-    impl.add_levels(samples.subspan(starts[t], impl.window), track.periodicity[t], work, row);
+    impl.add_levels(std::span(levelled).subspan(starts[t], impl.window), track.periodicity[t], work, row);
     impl.add_voice(track.f0_hz[t], track.strength[t], mean_near(voice.at, voice.period, centre, reach),
                    mean_near(voice.at, voice.level_db, centre, reach), work, row);
     impl.add_bands(work, row);

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <stdexcept>
 
 namespace emomc {
 namespace {
@@ -16,7 +17,11 @@ std::string quoted(const std::string& text) {
   return out + '"';
 }
 
-void standardize(FunctionalTable& table, const std::vector<std::size_t>& rows, std::size_t column) {
+struct MeanAndSd {
+  double mean, sd;
+};
+
+MeanAndSd units_of(const FunctionalTable& table, const std::vector<std::size_t>& rows, std::size_t column) {
   const std::size_t stride = table.columns.size();
   double sum = 0, number = 0, largest = 0;
   for (const std::size_t row : rows) {
@@ -29,15 +34,11 @@ void standardize(FunctionalTable& table, const std::vector<std::size_t>& rows, s
   const double mean = number > 0 ? sum / number : 0;
   double squares = 0;
   for (const std::size_t row : rows) {
-    double& x = table.values[row * stride + column];
-    x = std::isnan(x) ? 0 : x - mean;
-    squares += x * x;
+    const double x = table.values[row * stride + column];
+    if (!std::isnan(x)) squares += (x - mean) * (x - mean);
   }
   const double sd = std::sqrt(squares / static_cast<double>(rows.size()));
-  for (const std::size_t row : rows) {
-    double& x = table.values[row * stride + column];
-    x = sd > kLeastSd * largest ? x / sd : 0;
-  }
+  return {mean, sd > kLeastSd * largest ? sd : 0};
 }
 
 }  // namespace
@@ -61,11 +62,30 @@ std::string functional_table_csv(const FunctionalTable& table) {
   return text;
 }
 
+SpeakerUnits speaker_units(const FunctionalTable& table, const std::vector<std::size_t>& rows) {
+  SpeakerUnits units;
+  for (std::size_t column = 0; column < table.columns.size(); ++column) {
+    const auto [mean, sd] = units_of(table, rows, column);
+    units.mean.push_back(mean);
+    units.sd.push_back(sd);
+  }
+  return units;
+}
+
+void standardize_by(const SpeakerUnits& units, std::span<double> row) {
+  if (row.size() != units.mean.size()) throw std::invalid_argument("standardize_by: sizes disagree");
+  for (std::size_t j = 0; j < row.size(); ++j)
+    row[j] = std::isnan(row[j]) || units.sd[j] == 0 ? 0 : (row[j] - units.mean[j]) / units.sd[j];
+}
+
 void standardize_by_speaker(FunctionalTable& table) {
   std::map<std::string, std::vector<std::size_t>> speakers;
   for (std::size_t row = 0; row < table.rows.size(); ++row) speakers[table.rows[row].speaker].push_back(row);
-  for (const auto& [speaker, rows] : speakers)
-    for (std::size_t column = 0; column < table.columns.size(); ++column) standardize(table, rows, column);
+  const std::size_t stride = table.columns.size();
+  for (const auto& [speaker, rows] : speakers) {
+    const SpeakerUnits units = speaker_units(table, rows);
+    for (const std::size_t row : rows) standardize_by(units, {table.values.data() + row * stride, stride});
+  }
 }
 
 }  // namespace emomc

@@ -1,5 +1,6 @@
 #include "emomc/speech/softmax_classifier.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -8,7 +9,7 @@
 namespace emomc {
 
 ClassProbabilities class_probabilities(const SoftmaxClassifier& classifier, std::span<const double> row,
-                                       SpeakerKnowledge knowledge) {
+                                       SpeakerKnowledge knowledge, std::size_t num_frames) {
   using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   using Eigen::MatrixXd;
   const auto p = static_cast<Eigen::Index>(classifier.columns.size()),
@@ -22,7 +23,9 @@ ClassProbabilities class_probabilities(const SoftmaxClassifier& classifier, std:
   const OtherRows rotated =
       rotate_others({row.begin(), row.end()}, Eigen::Map<const Rows>(classifier.axes.data(), p, rank));
   const double outside_sd = classifier.prior_sd * std::sqrt(classifier.temperature);
-  const double temper = classifier.tempers[static_cast<std::size_t>(knowledge)].temper;
+  const SoftmaxTemper& learned = classifier.tempers[static_cast<std::size_t>(knowledge)];
+  const int counted = static_cast<int>(std::min<std::size_t>(num_frames, 1'000'000'000));
+  const double temper = learned.temper * share_of_temper(learned.frames, counted);
   std::vector<MatrixXd> logits;
   for (std::size_t d = 0; d < classifier.num_draws; ++d)
     logits.push_back(logits_of_others(

@@ -12,6 +12,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/core/thread_pool.hpp"
 #include "emomc/speech/softmax_classifier.hpp"
+#include "softmax_fold.hpp"
 #include "softmax_model.hpp"
 #include "softmax_prediction.hpp"
 #include "softmax_rows.hpp"
@@ -22,7 +23,9 @@ namespace {
 using Eigen::MatrixXd;
 
 const std::vector<std::string> kStages{"penalised fits", "posteriors of inner folds", "posteriors"};
-constexpr std::array kLessKnown{SpeakerKnowledge::five, SpeakerKnowledge::one, SpeakerKnowledge::corpus};
+constexpr std::array kKnowledge{SpeakerKnowledge::own, SpeakerKnowledge::five, SpeakerKnowledge::one,
+                                SpeakerKnowledge::corpus};
+static_assert(kKnowledge.size() == kNumKnowledge);
 
 // The training speakers that a fold leaves out in turn: all, or the nearest ones in the circle of all
 // speakers, so that neighbouring folds share fits.
@@ -40,8 +43,18 @@ std::vector<int> inner_speakers(const std::vector<int>& test, int num_speakers) 
   return inner;
 }
 
-// Log probabilities over draws of the rows of a set's excluded speakers, by SpeakerKnowledge: rows x K.
-using Averaged = std::array<MatrixXd, kNumKnowledge>;
+// Log probabilities over draws of the rows of a set's excluded speakers and of their clips: rows x K.
+struct AveragedRows {
+  MatrixXd whole, clips;
+};
+using Averaged = std::array<AveragedRows, kNumKnowledge>;  // by SpeakerKnowledge
+
+// Rows, not all of which may be used, with log probabilities or logits.
+struct RowsOfSet {
+  std::vector<std::size_t> rows;
+  MatrixXd log_probability;
+  std::vector<int> num_frames;  // empty: unknown
+};
 
 // Everything that is fitted to the speakers that are not `excluded`.
 struct TrainedSet {
@@ -49,6 +62,8 @@ struct TrainedSet {
   std::vector<std::size_t> tests;            // rows of the excluded speakers, increasing
   std::vector<MatrixXd> modes;               // for each prior sd
   std::map<std::size_t, Averaged> averaged;  // by index of the prior sd
+  std::vector<std::size_t> clip_of;          // the rows of clips
+  std::vector<int> clip_frames;
 };
 
 class Evaluation {
@@ -100,7 +115,7 @@ class Evaluation {
     std::sort(excluded.begin(), excluded.end());
     for (std::size_t i = 0; i < sets_.size(); ++i)
       if (sets_[i].excluded == excluded) return static_cast<int>(i);
-    sets_.push_back({excluded, rows_.rows_of(excluded), {}, {}});
+    sets_.push_back({excluded, rows_.rows_of(excluded), {}, {}, {}, {}});
     return static_cast<int>(sets_.size()) - 1;
   }
 
@@ -154,7 +169,7 @@ class Evaluation {
       TrainedSet& set = sets_[i];
       MatrixXd weights = MatrixXd::Zero(rows_.x().cols(), num_classes_ - 1);
       for (const double sd : sds_) {
-        weights = softmax_mode(rows_.problem(set.excluded, sd, settings_.balanced), weights);
+        weights = softmax_mode(rows_.problem(set.excluded, sd, settings_), weights);
         set.modes.push_back(weights);
       }
     });
@@ -166,7 +181,7 @@ class Evaluation {
     sampling.seed = settings_.seed;
     sampling.stream = static_cast<std::uint32_t>(index);
     const TrainedSet& set = sets_[index];
-    return sample_softmax(rows_.problem(set.excluded, sds_[sd], settings_.balanced), set.modes[sd], sampling);
+    return sample_softmax(rows_.problem(set.excluded, sds_[sd], settings_), set.modes[sd], sampling);
   }
   SoftmaxDraws outer_draws(std::size_t f) const {
     return draws_of(static_cast<std::size_t>(outer_[f]), chosen_[f],
@@ -175,9 +190,8 @@ class Evaluation {
 
   double outside_sd(std::size_t sd) const { return sds_[sd] * std::sqrt(settings_.temperature); }
 
-  MatrixXd less_known_probability(const TrainedSet& set, std::size_t sd, const SoftmaxDraws& draws,
-                                  SpeakerKnowledge knowledge) const {
-    const OtherRows rows = rows_.less_known(set.excluded, knowledge);
+  // The probabilities of rows that are none of the rotation.
+  MatrixXd others_probability(const OtherRows& rows, std::size_t sd, const SoftmaxDraws& draws) const {
     std::vector<MatrixXd> logits;
     for (std::size_t d = 0; d < draws.weights.size(); ++d)
       logits.push_back(logits_of_others(rows, draws.weights[d], outside_sd(sd), settings_.seed, d));
@@ -192,30 +206,42 @@ class Evaluation {
     Averaged averaged;
     std::vector<MatrixXd> logits;
     for (const MatrixXd& weights : draws.weights) logits.push_back(logits_of(set.tests, weights));
-    averaged[0] = averaged_log_probability(logits);
-    for (const SpeakerKnowledge knowledge : kLessKnown)
-      averaged[static_cast<std::size_t>(knowledge)] = less_known_probability(set, sd, draws, knowledge);
+    averaged[0].whole = averaged_log_probability(logits);
+    ClippedRows clips;
+    for (const SpeakerKnowledge knowledge : kKnowledge) {
+      AveragedRows& of = averaged[static_cast<std::size_t>(knowledge)];
+      if (knowledge != SpeakerKnowledge::own)
+        of.whole = others_probability(rows_.less_known(set.excluded, knowledge), sd, draws);
+      if (settings_.temper_frames || !rows_.has_clips()) continue;
+      clips = rows_.clips(set.excluded, knowledge);
+      if (!clips.of.empty()) of.clips = others_probability(clips.rows, sd, draws);
+    }
     const std::lock_guard lock(mutex_);
     set.averaged[sd] = std::move(averaged);
+    set.clip_of = std::move(clips.of);
+    set.clip_frames = std::move(clips.num_frames);
   }
 
-  // The rows of the inner folds of fold f, with the log probabilities or logits that `of` gives for a set;
-  // rows of a test speaker, which a set excludes too, are left out, as are rows without a class.
+  // The rows of the inner folds of fold f, as `of` gives them for a set; rows of a test speaker, which a set
+  // excludes too, are left out, as are rows without a class.
   template <class Of>
   std::vector<LabelledRows> inner_rows(std::size_t f, const Of& of) const {
     std::vector<LabelledRows> parts;
     for (const int index : inner_.at(tests_[f])) {
       const TrainedSet& set = sets_[static_cast<std::size_t>(index)];
+      const RowsOfSet given = of(set);
       LabelledRows part;
       std::vector<Eigen::Index> rows;
-      for (std::size_t i = 0; i < set.tests.size(); ++i) {
-        const int speaker = rows_.speaker_of(set.tests[i]), label = rows_.class_of(set.tests[i]);
+      for (std::size_t i = 0; i < given.rows.size(); ++i) {
+        const int speaker = rows_.speaker_of(given.rows[i]), label = rows_.class_of(given.rows[i]);
         if (std::find(tests_[f].begin(), tests_[f].end(), speaker) != tests_[f].end() || label < 0) continue;
         rows.push_back(static_cast<Eigen::Index>(i));
         part.truth.push_back(label);
-        part.rows.push_back(rows_.in_corpus(set.tests[i]));
+        part.rows.push_back(rows_.in_corpus(given.rows[i]));
+        if (!given.num_frames.empty()) part.num_frames.push_back(given.num_frames[i]);
       }
-      part.log_probability = of(set)(rows, Eigen::all);
+      if (rows.empty()) continue;
+      part.log_probability = given.log_probability(rows, Eigen::all);
       parts.push_back(std::move(part));
     }
     return parts;
@@ -233,9 +259,12 @@ class Evaluation {
     }
     std::vector<ChosenTemper> losses;
     for (std::size_t sd = 0; sd < sds_.size(); ++sd)
-      losses.push_back(choose_temper(
-          inner_rows(f, [&](const TrainedSet& set) { return logits_of(set.tests, set.modes[sd]); }),
-          settings_.temper));
+      losses.push_back(
+          choose_temper(inner_rows(f,
+                                   [&](const TrainedSet& set) {
+                                     return RowsOfSet{set.tests, logits_of(set.tests, set.modes[sd]), {}};
+                                   }),
+                        settings_.temper));
     double least = std::numeric_limits<double>::infinity();
     for (const ChosenTemper& one : losses) least = std::min(least, one.log_loss);
     std::size_t sd = 0;
@@ -245,23 +274,35 @@ class Evaluation {
     return sd;
   }
 
+  const AveragedRows& averaged_of(const TrainedSet& set, std::size_t f, SpeakerKnowledge knowledge) const {
+    return set.averaged.at(chosen_[f])[static_cast<std::size_t>(knowledge)];
+  }
   std::vector<LabelledRows> inner_posteriors(std::size_t f, SpeakerKnowledge knowledge) const {
     return inner_rows(f, [&](const TrainedSet& set) {
-      return set.averaged.at(chosen_[f])[static_cast<std::size_t>(knowledge)];
+      return RowsOfSet{set.tests, averaged_of(set, f, knowledge).whole, rows_.num_frames_of(set.tests)};
     });
   }
 
   SoftmaxTemper temper_of(std::size_t f, SpeakerKnowledge knowledge) const {
-    if (settings_.temper) return {*settings_.temper, std::numeric_limits<double>::quiet_NaN()};
-    const ChosenTemper learned = choose_temper(inner_posteriors(f, knowledge), {});
-    return {learned.temper, learned.log_loss};
+    if (settings_.temper)
+      return {*settings_.temper, std::numeric_limits<double>::quiet_NaN(),
+              settings_.temper_frames.value_or(0)};
+    const auto whole = inner_posteriors(f, knowledge);
+    const auto clips = inner_rows(f, [&](const TrainedSet& set) {
+      return RowsOfSet{set.clip_of, averaged_of(set, f, knowledge).clips, set.clip_frames};
+    });
+    const double frames = settings_.temper_frames ? *settings_.temper_frames : choose_frames(whole, clips);
+    const ChosenTemper learned = choose_temper(whole, {}, frames);
+    return {learned.temper, learned.log_loss, frames};
   }
 
   void keep_inner(std::size_t f) {
     SoftmaxFold& fold = folds_[f];
     for (const LabelledRows& part : inner_posteriors(f, SpeakerKnowledge::own)) {
       fold.inner_rows.insert(fold.inner_rows.end(), part.rows.begin(), part.rows.end());
-      const MatrixXd logs = tempered_log_probability(part.log_probability, fold.posterior.temper);
+      const MatrixXd logs = tempered_log_probability(
+          shared_by_frames(part.log_probability, fold.posterior.frames, part.num_frames),
+          fold.posterior.temper);
       for (Eigen::Index i = 0; i < logs.rows(); ++i)
         for (Eigen::Index k = 0; k < logs.cols(); ++k) fold.inner_log_probability.push_back(logs(i, k));
     }
@@ -269,8 +310,8 @@ class Evaluation {
 
   void learn_tempers(std::size_t f) {
     static_cast<SoftmaxTemper&>(folds_[f].posterior) = temper_of(f, SpeakerKnowledge::own);
-    for (std::size_t i = 0; i < kLessKnown.size(); ++i)
-      static_cast<SoftmaxTemper&>(folds_[f].less_known[i]) = temper_of(f, kLessKnown[i]);
+    for (std::size_t i = 1; i < kNumKnowledge; ++i)
+      static_cast<SoftmaxTemper&>(folds_[f].less_known[i - 1]) = temper_of(f, kKnowledge[i]);
     if (!settings_.temper) keep_inner(f);
   }
 
@@ -279,57 +320,25 @@ class Evaluation {
     const TrainedSet& set = sets_[static_cast<std::size_t>(outer_[f])];
     const SoftmaxDraws draws = outer_draws(f);
     const std::vector<Eigen::Index> places = append_rows(set.tests, set.modes[chosen_[f]], draws, fold);
-    for (std::size_t i = 0; i < kLessKnown.size(); ++i) {
-      SoftmaxPredictions& to = fold.less_known[i];
+    const std::vector<int> num_frames = rows_.num_frames_of(set.tests);
+    for (std::size_t i = 1; i < kNumKnowledge; ++i) {
+      SoftmaxPredictions& to = fold.less_known[i - 1];
+      const MatrixXd averaged =
+          others_probability(rows_.less_known(set.excluded, kKnowledge[i]), chosen_[f], draws);
       const MatrixXd logs =
-          tempered_log_probability(less_known_probability(set, chosen_[f], draws, kLessKnown[i]), to.temper);
+          tempered_log_probability(shared_by_frames(averaged, to.frames, num_frames), to.temper);
       for (const Eigen::Index place : places)
         for (Eigen::Index k = 0; k < num_classes_; ++k) to.log_probability.push_back(logs(place, k));
     }
   }
 
-  // Appends rows, by increasing rows of the corpus, to a fold, with all that is predicted of them where their
-  // speakers' own recordings are known. Returns their places in `rows`.
+  // Of rows whose speakers' own recordings are known. Returns their places in `rows`.
   std::vector<Eigen::Index> append_rows(const std::vector<std::size_t>& rows, const MatrixXd& mode,
                                         const SoftmaxDraws& draws, SoftmaxFold& fold) const {
     fold.acceptance = draws.acceptance;
     std::vector<MatrixXd> logits;
     for (const MatrixXd& weights : draws.weights) logits.push_back(logits_of(rows, weights));
-    const MatrixXd of_mode = tempered_log_probability(logits_of(rows, mode), fold.penalised.temper);
-    const MatrixXd averaged =
-        tempered_log_probability(averaged_log_probability(logits), fold.posterior.temper);
-    for (MatrixXd& one : logits) one = tempered_log_probability(one, fold.posterior.temper);
-    std::vector<Eigen::Index> places(rows.size());
-    std::iota(places.begin(), places.end(), 0);
-    const auto in_corpus = [&](Eigen::Index place) {
-      return rows_.in_corpus(rows[static_cast<std::size_t>(place)]);
-    };
-    std::sort(places.begin(), places.end(),
-              [&](Eigen::Index a, Eigen::Index b) { return in_corpus(a) < in_corpus(b); });
-    for (const Eigen::Index place : places) {
-      fold.rows.push_back(in_corpus(place));
-      for (Eigen::Index k = 0; k < num_classes_; ++k) {
-        fold.penalised.log_probability.push_back(of_mode(place, k));
-        fold.posterior.log_probability.push_back(averaged(place, k));
-        append_draws(logits, place, k, fold);
-      }
-    }
-    return places;
-  }
-
-  // The log probability of one class of one row under each draw, and the standard deviation of the
-  // probability.
-  static void append_draws(const std::vector<MatrixXd>& draws, Eigen::Index row, Eigen::Index k,
-                           SoftmaxFold& fold) {
-    double sum = 0, squares = 0;
-    for (const MatrixXd& draw : draws) {
-      const double p = std::exp(draw(row, k));
-      fold.draw_log_probability.push_back(draw(row, k));
-      sum += p;
-      squares += p * p;
-    }
-    const auto n = static_cast<double>(draws.size());
-    fold.probability_sd.push_back(std::sqrt(std::max(0.0, squares / n - sum / n * (sum / n))));
+    return append_predictions(rows_, rows, logits_of(rows, mode), std::move(logits), fold);
   }
 
   void fill(SoftmaxTraining& training) {
@@ -350,8 +359,7 @@ class Evaluation {
     classifier.prior_sd = training.fold.prior_sd;
     classifier.temperature = settings_.temperature;
     classifier.tempers[0] = training.fold.posterior;
-    for (std::size_t i = 0; i < kLessKnown.size(); ++i)
-      classifier.tempers[i + 1] = training.fold.less_known[i];
+    for (std::size_t i = 1; i < kNumKnowledge; ++i) classifier.tempers[i] = training.fold.less_known[i - 1];
     classifier.corpus = corpus_statistics(rows_.table(), all);
     classifier.rank = static_cast<std::size_t>(rows_.axes().cols());
     for (Eigen::Index j = 0; j < rows_.axes().rows(); ++j)
@@ -383,7 +391,12 @@ class Evaluation {
 void check_sizes(const SoftmaxCorpus& corpus, const SoftmaxSettings& settings) {
   const std::size_t rows = corpus.table.rows.size();
   if (corpus.class_of.size() != rows || corpus.speaker_of.size() != rows || settings.prior_sds.empty() ||
-      corpus.table.values.size() != rows * corpus.table.columns.size())
+      (!settings.class_weights.empty() &&
+       settings.class_weights.size() != static_cast<std::size_t>(corpus.num_classes)) ||
+      corpus.table.values.size() != rows * corpus.table.columns.size() ||
+      (!corpus.table.frames.empty() && corpus.table.frames.size() != rows) ||
+      corpus.clips.frames.size() != corpus.clips.rows.size() ||
+      corpus.clips.values.size() != corpus.clips.rows.size() * corpus.table.columns.size())
     throw std::invalid_argument("softmax regression: sizes disagree");
 }
 

@@ -1,6 +1,7 @@
 #include "softmax_model.hpp"
 
-#include <Eigen/QR>
+#include <Eigen/Eigenvalues>
+#include <Eigen/LU>
 #include <cmath>
 #include <stdexcept>
 
@@ -37,7 +38,7 @@ MatrixXd contrasts(int num_classes) {
 SoftmaxDensity::SoftmaxDensity(const SoftmaxProblem& problem)
     : problem_(problem), contrasts_(contrasts(problem.num_classes)), transposed_(problem.x.transpose()) {
   precisions_ = VectorXd::Constant(problem.x.cols(), problem.precision);
-  precisions_(problem.x.cols() - 1) = kInterceptPrecision;
+  precisions_(problem.x.cols() - 1) = problem.last_precision;
 }
 
 void SoftmaxDensity::evaluate(const MatrixXd& weights, VectorXd& log_density, MatrixXd& gradient) const {
@@ -143,23 +144,58 @@ MatrixXd softmax_mode(const SoftmaxProblem& problem, const MatrixXd& start) {
 
 namespace {
 
-// [d] The diagonal of the curvature at `mode`, its mean over the contrasts.
-VectorXd curvature_at(const SoftmaxProblem& problem, const SoftmaxDensity& density, const MatrixXd& mode) {
+// The problem in other coordinates v, with weights = axes * v, in which the prior of all weights is alike and
+// columns are the principal axes of the curvature at the mode, its mean over the contrasts.
+struct AlongAxes {
+  MatrixXd axes;  // d x d
+  SoftmaxProblem problem;
+};
+
+AlongAxes along_axes(const SoftmaxProblem& problem, const MatrixXd& mode) {
+  const SoftmaxDensity density(problem);
   const VectorXd spread = (1 - density.probabilities(mode).array().square().rowwise().sum()) / density.cols();
-  return density.precisions() + problem.x.array().square().matrix().transpose() *
-                                    (spread.array() * problem.row_weight.array()).matrix();
+  VectorXd scale = VectorXd::Ones(problem.x.cols());
+  scale(scale.size() - 1) = std::sqrt(problem.precision / problem.last_precision);
+  AlongAxes result;
+  result.problem = problem;
+  result.problem.last_precision = problem.precision;
+  result.problem.x = problem.x * scale.asDiagonal();
+  const MatrixXd weighted =
+      (spread.array() * problem.row_weight.array()).sqrt().matrix().asDiagonal() * result.problem.x;
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> axes(weighted.transpose() * weighted);
+  result.axes = scale.asDiagonal() * axes.eigenvectors();
+  result.problem.x = problem.x * result.axes;
+  return result;
 }
 
-// The chains' state: d x (num_chains * (K - 1)), a chain's columns together.
+// d x (K - 1) The diagonal of the curvature at `weights`.
+MatrixXd curvature_at(const SoftmaxProblem& problem, const SoftmaxDensity& density, const MatrixXd& weights) {
+  const MatrixXd probability = density.probabilities(weights), c = contrasts(problem.num_classes),
+                 mean = probability * c;
+  MatrixXd spread = probability * c.cwiseAbs2() - mean.cwiseAbs2();  // n x (K - 1)
+  spread.array().colwise() *= problem.row_weight.array();
+  MatrixXd result = problem.x.cwiseAbs2().transpose() * spread;
+  result.colwise() += density.precisions();
+  return result;
+}
+
+// The chains' state: d x (num_chains * (K - 1)), a chain's columns together, along the axes of the curvature.
 class Chains {
  public:
   Chains(const SoftmaxProblem& problem, const MatrixXd& mode, const SoftmaxSampling& sampling)
-      : density_(problem), sampling_(sampling), power_(1 / sampling.temperature) {
-    root_mass_ = (power_ * curvature_at(problem, density_, mode)).cwiseSqrt();
-    points_ = mode.replicate(1, sampling.num_chains);
+      : along_(along_axes(problem, mode)),
+        density_(along_.problem),
+        sampling_(sampling),
+        power_(1 / sampling.temperature) {
+    const MatrixXd start = along_.axes.partialPivLu().solve(mode);
+    root_mass_ = (power_ * curvature_at(along_.problem, density_, start))
+                     .cwiseSqrt()
+                     .replicate(1, sampling.num_chains);
+    inverse_mass_ = root_mass_.cwiseAbs2().cwiseInverse();
+    points_ = start.replicate(1, sampling.num_chains);
     MatrixXd noise(points_.rows(), points_.cols());
     fill_normal(0, device::Purpose::start, noise);
-    points_.array() += noise.array().colwise() / root_mass_.array();
+    points_.array() += noise.array() / root_mass_.array();
     evaluate(points_, values_, gradients_);
   }
 
@@ -168,7 +204,7 @@ class Chains {
     const Eigen::Index columns = density_.cols();
     MatrixXd momenta(points_.rows(), points_.cols());
     fill_normal(number, device::Purpose::momentum, momenta);
-    momenta.array().colwise() *= root_mass_.array();
+    momenta.array() *= root_mass_.array();
     const device::RandomSource random{sampling_.seed, number, stream(0)};
     const double time = kShortest + (kLongest - kShortest) * random.uniform(device::Purpose::length, 0);
     const int leapfrogs = std::max(1, static_cast<int>(std::lround(time / step_size)));
@@ -176,14 +212,14 @@ class Chains {
     VectorXd values;
     for (int i = 0; i < leapfrogs; ++i) {
       end += 0.5 * step_size * gradients;
-      points.array() += step_size * (end.array().colwise() / root_mass_.array().square());
+      points.array() += step_size * end.array() * inverse_mass_.array();
       evaluate(points, values, gradients);
       end += 0.5 * step_size * gradients;
     }
     double sum = 0;
     for (int chain = 0; chain < sampling_.num_chains; ++chain) {
       const auto block = [&](auto& matrix) { return matrix.middleCols(chain * columns, columns); };
-      const double change = values(chain) - values_(chain) - kinetic(block(end)) + kinetic(block(momenta));
+      const double change = values(chain) - values_(chain) - kinetic(end, chain) + kinetic(momenta, chain);
       const double acceptance = std::isfinite(change) ? std::min(1.0, std::exp(change)) : 0;
       sum += acceptance;
       const device::RandomSource of_chain{sampling_.seed, number, stream(chain)};
@@ -195,19 +231,26 @@ class Chains {
     return sum / sampling_.num_chains;
   }
 
-  MatrixXd point(int chain) const { return points_.middleCols(chain * density_.cols(), density_.cols()); }
+  /// The weights of the problem that was given.
+  MatrixXd point(int chain) const {
+    return along_.axes * points_.middleCols(chain * density_.cols(), density_.cols());
+  }
 
  private:
-  // In standard deviations of a direction whose curvature is the mass.
-  static constexpr double kShortest = 2, kLongest = 5;
+  // About a quarter of the period of a direction whose curvature is the mass, after which a draw from a
+  // normal distribution is independent of the one before; it varies since other directions have other
+  // periods.
+  static constexpr double kShortest = 1.2, kLongest = 4;
 
   std::uint32_t stream(int chain) const {
     return sampling_.stream * static_cast<std::uint32_t>(sampling_.num_chains) +
            static_cast<std::uint32_t>(chain);
   }
-  template <class Block>
-  double kinetic(const Block& momenta) const {
-    return 0.5 * (momenta.array().colwise() / root_mass_.array()).square().sum();
+  double kinetic(const MatrixXd& momenta, int chain) const {
+    const Eigen::Index first = chain * density_.cols(), columns = density_.cols();
+    return 0.5 * (momenta.middleCols(first, columns).array().square() *
+                  inverse_mass_.middleCols(first, columns).array())
+                     .sum();
   }
   void evaluate(const MatrixXd& points, VectorXd& values, MatrixXd& gradients) const {
     density_.evaluate(points, values, gradients);
@@ -227,10 +270,11 @@ class Chains {
     }
   }
 
+  AlongAxes along_;  // density_ refers to it
   SoftmaxDensity density_;
   SoftmaxSampling sampling_;
   double power_;
-  VectorXd root_mass_;
+  MatrixXd root_mass_, inverse_mass_;  // of the shape of points_
   MatrixXd points_, gradients_;
   VectorXd values_;
 };

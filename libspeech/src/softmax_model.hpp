@@ -8,6 +8,9 @@
 
 namespace emomc {
 
+/// 1 / variance of an intercept's prior.
+inline constexpr double kInterceptPrecision = 0.04;
+
 /// The training rows, and the prior. Weights are of K - 1 orthonormal contrasts of the K classes, because a
 /// number that is added to the weights of all classes changes no probability; a row of contrasts() maps them
 /// to a class.
@@ -16,10 +19,9 @@ struct SoftmaxProblem {
   std::vector<int> truth;      ///< [n]
   Eigen::VectorXd row_weight;  ///< [n] how often a row counts
   int num_classes = 0;
-  double precision = 1;  ///< 1 / variance of each weight's prior; of intercepts kInterceptPrecision
+  double precision = 1;  ///< 1 / variance of each weight's prior, but for the last column's
+  double last_precision = kInterceptPrecision;
 };
-
-inline constexpr double kInterceptPrecision = 0.04;
 
 /// num_classes x (num_classes - 1), with orthonormal columns that sum to 0.
 Eigen::MatrixXd contrasts(int num_classes);
@@ -64,9 +66,9 @@ struct SoftmaxDraws {
   double acceptance = 0;                 ///< mean over all steps after warm-up
 };
 
-/// Hamiltonian Monte Carlo (Neal 2011, "MCMC using Hamiltonian dynamics") from points around `mode`, with a
-/// diagonal mass of prior precision and mean curvature, and a step size that warm-up adapts to an acceptance
-/// of 0.8.
+/// Hamiltonian Monte Carlo (Neal 2011, "MCMC using Hamiltonian dynamics") from points around `mode`, along
+/// the axes of the curvature there, which is the mass, and with a step size that warm-up adapts to an
+/// acceptance of 0.8.
 SoftmaxDraws sample_softmax(const SoftmaxProblem& problem, const Eigen::MatrixXd& mode,
                             const SoftmaxSampling& sampling);
 

@@ -12,10 +12,11 @@ namespace {
 
 using Eigen::MatrixXd;
 
-double log_loss(const std::vector<LabelledRows>& parts, double temper) {
+double log_loss(const std::vector<LabelledRows>& parts, double temper, double frames) {
   double sum = 0, number = 0;
   for (const LabelledRows& part : parts) {
-    const MatrixXd logs = tempered_log_probability(part.log_probability, temper);
+    const MatrixXd logs =
+        tempered_log_probability(shared_by_frames(part.log_probability, frames, part.num_frames), temper);
     for (std::size_t i = 0; i < part.truth.size(); ++i)
       sum -= logs(static_cast<Eigen::Index>(i), part.truth[i]);
     number += static_cast<double>(part.truth.size());
@@ -60,12 +61,38 @@ MatrixXd logits_of_others(const OtherRows& rows, const MatrixXd& weights, double
   return logits * contrasts(static_cast<int>(weights.cols()) + 1).transpose();
 }
 
-ChosenTemper choose_temper(const std::vector<LabelledRows>& parts, std::optional<double> given) {
-  if (given) return {*given, log_loss(parts, *given)};
+double share_of_temper(double frames, int num_frames) {
+  if (num_frames <= 0 || frames <= 0) return 1;
+  return num_frames / (num_frames + frames);
+}
+
+MatrixXd shared_by_frames(MatrixXd log_probability, double frames, const std::vector<int>& num_frames) {
+  for (std::size_t i = 0; i < num_frames.size() && frames > 0; ++i)
+    log_probability.row(static_cast<Eigen::Index>(i)) *= share_of_temper(frames, num_frames[i]);
+  return log_probability;
+}
+
+ChosenTemper choose_temper(const std::vector<LabelledRows>& parts, std::optional<double> given,
+                           double frames) {
+  if (given) return {*given, log_loss(parts, *given, frames)};
   constexpr int kBits = 20;
-  const auto [log_temper, loss] = boost::math::tools::brent_find_minima(
-      [&](double at) { return log_loss(parts, std::exp(at)); }, std::log(1.0 / 16), std::log(16.0), kBits);
+  const auto [log_temper, loss] =
+      boost::math::tools::brent_find_minima([&](double at) { return log_loss(parts, std::exp(at), frames); },
+                                            std::log(1.0 / 16), std::log(16.0), kBits);
   return {std::exp(log_temper), loss};
+}
+
+double choose_frames(const std::vector<LabelledRows>& whole, const std::vector<LabelledRows>& clips) {
+  constexpr int kBits = 10;
+  std::size_t number = 0;
+  for (const LabelledRows& part : clips) number += part.truth.size();
+  if (number == 0) return 0;
+  const auto loss_at = [&](double frames) {
+    return log_loss(clips, choose_temper(whole, {}, frames).temper, frames);
+  };
+  const auto [log_frames, loss] = boost::math::tools::brent_find_minima(
+      [&](double at) { return loss_at(std::exp(at)); }, std::log(1.0), std::log(300.0), kBits);
+  return loss < loss_at(0) ? std::exp(log_frames) : 0;
 }
 
 }  // namespace emomc

@@ -1,6 +1,7 @@
 #include "softmax_rows.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "emomc/device/random.hpp"
@@ -9,12 +10,13 @@ namespace emomc {
 namespace {
 
 FunctionalTable sorted_table(const FunctionalTable& table, const std::vector<std::size_t>& order) {
-  FunctionalTable sorted{table.columns, {}, {}};
+  FunctionalTable sorted{table.columns, {}, {}, {}};
   const std::size_t stride = table.columns.size();
   for (const std::size_t row : order) {
     sorted.rows.push_back(table.rows[row]);
     const auto begin = table.values.begin() + static_cast<std::ptrdiff_t>(row * stride);
     sorted.values.insert(sorted.values.end(), begin, begin + static_cast<std::ptrdiff_t>(stride));
+    if (!table.frames.empty()) sorted.frames.push_back(table.frames[row]);
   }
   return sorted;
 }
@@ -26,6 +28,20 @@ std::vector<std::size_t> sorted_order(const std::vector<UtteranceLabels>& rows) 
     return std::pair(rows[a].speaker, rows[a].id) < std::pair(rows[b].speaker, rows[b].id);
   });
   return order;
+}
+
+std::vector<std::vector<std::size_t>> clips_of_rows(const std::vector<UtteranceLabels>& rows,
+                                                    const FunctionalTable& clips) {
+  std::map<std::pair<std::string, std::string>, std::size_t> place;
+  for (std::size_t row = 0; row < rows.size(); ++row) place[{rows[row].speaker, rows[row].id}] = row;
+  std::vector<std::vector<std::size_t>> of_row(rows.size());
+  for (std::size_t clip = 0; clip < clips.rows.size(); ++clip)
+    if (const auto at = place.find({clips.rows[clip].speaker, clips.rows[clip].id}); at != place.end())
+      of_row[at->second].push_back(clip);
+  for (auto& own : of_row)
+    std::sort(own.begin(), own.end(),
+              [&](std::size_t a, std::size_t b) { return clips.frames[a] > clips.frames[b]; });
+  return of_row;
 }
 
 bool is_among(const std::vector<int>& sorted, int speaker) {
@@ -53,6 +69,7 @@ SoftmaxRows::SoftmaxRows(const SoftmaxCorpus& corpus, std::uint64_t seed)
     std::sort(own.begin(), own.end(), [&](std::size_t a, std::size_t b) { return key[a] < key[b]; });
     for (std::size_t i = 0; i < own.size(); ++i) place_[own[i]] = i;
   }
+  clips_ = clips_of_rows(table_.rows, corpus.clips);
 }
 
 std::vector<std::size_t> SoftmaxRows::rows_of(const std::vector<int>& speakers) const {
@@ -69,7 +86,8 @@ std::vector<std::size_t> SoftmaxRows::rows_without(const std::vector<int>& speak
   return rows;
 }
 
-SoftmaxProblem SoftmaxRows::problem(const std::vector<int>& excluded, double prior_sd, bool balanced) const {
+SoftmaxProblem SoftmaxRows::problem(const std::vector<int>& excluded, double prior_sd,
+                                    const SoftmaxSettings& settings) const {
   SoftmaxProblem problem;
   problem.num_classes = num_classes();
   problem.precision = 1 / (prior_sd * prior_sd);
@@ -81,13 +99,18 @@ SoftmaxProblem SoftmaxRows::problem(const std::vector<int>& excluded, double pri
     problem.truth.push_back(class_of(row));
     ++count[static_cast<std::size_t>(class_of(row))];
   }
-  const auto classes =
-      static_cast<double>(std::count_if(count.begin(), count.end(), [](double c) { return c > 0; }));
   problem.x = x()(rows, Eigen::all);
   problem.row_weight = Eigen::VectorXd::Ones(problem.x.rows());
-  for (std::size_t i = 0; i < rows.size() && balanced; ++i)
+  if (!settings.balanced && settings.class_weights.empty()) return problem;
+  std::vector<double> share = settings.class_weights;
+  if (share.empty()) share.assign(count.size(), 1.0);
+  double all = 0;
+  for (std::size_t k = 0; k < count.size(); ++k) all += count[k] > 0 ? share[k] : 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto k = static_cast<std::size_t>(problem.truth[i]);
     problem.row_weight(static_cast<Eigen::Index>(i)) =
-        static_cast<double>(rows.size()) / classes / count[static_cast<std::size_t>(problem.truth[i])];
+        static_cast<double>(rows.size()) * share[k] / all / count[k];
+  }
   return problem;
 }
 
@@ -100,25 +123,66 @@ std::vector<std::size_t> SoftmaxRows::enrolment(std::size_t row, std::size_t cou
   return others;
 }
 
+void SoftmaxRows::standardize_less_known(std::span<double> values, std::size_t row,
+                                         SpeakerKnowledge knowledge, const CorpusStatistics& corpus) const {
+  const std::size_t stride = table_.columns.size();
+  std::vector<std::span<const double>> others;
+  for (const std::size_t other : enrolment(row, enrolment_of(knowledge)))
+    others.emplace_back(table_.values.data() + other * stride, stride);
+  standardize_by_enrolment(values, others, corpus);
+}
+
 OtherRows SoftmaxRows::less_known(const std::vector<int>& excluded, SpeakerKnowledge knowledge) const {
   const CorpusStatistics corpus = corpus_statistics(table_, rows_without(excluded));
   const std::size_t stride = table_.columns.size();
-  const auto values_of = [&](std::size_t row) {
-    return std::span<const double>(table_.values.data() + row * stride, stride);
-  };
   std::vector<double> values;
   const std::vector<std::size_t> rows = rows_of(excluded);
   for (const std::size_t row : rows) {
-    std::vector<std::span<const double>> others;
-    for (const std::size_t other : enrolment(row, enrolment_of(knowledge)))
-      others.push_back(values_of(other));
-    const std::span<const double> own = values_of(row);
-    values.insert(values.end(), own.begin(), own.end());
-    standardize_by_enrolment({values.data() + values.size() - stride, stride}, others, corpus);
+    const auto own = table_.values.begin() + static_cast<std::ptrdiff_t>(row * stride);
+    values.insert(values.end(), own, own + static_cast<std::ptrdiff_t>(stride));
+    standardize_less_known({values.data() + values.size() - stride, stride}, row, knowledge, corpus);
   }
   OtherRows result = rotate_others(values, axes());
   for (std::size_t i = 0; i < rows.size(); ++i) result.streams[i] = static_cast<std::uint32_t>(rows[i]);
   return result;
+}
+
+ClippedRows SoftmaxRows::clips(const std::vector<int>& excluded, SpeakerKnowledge knowledge) const {
+  const FunctionalTable& table = corpus_.clips;
+  const std::size_t stride = table_.columns.size();
+  const bool is_own = knowledge == SpeakerKnowledge::own;
+  const CorpusStatistics corpus =
+      is_own ? CorpusStatistics() : corpus_statistics(table_, rows_without(excluded));
+  std::map<int, SpeakerUnits> units;
+  for (const int speaker : excluded)
+    if (is_own) units[speaker] = speaker_units(table_, rows_of({speaker}));
+  ClippedRows result;
+  std::vector<double> values;
+  std::vector<std::uint32_t> streams;
+  for (const std::size_t row : rows_of(excluded))
+    for (std::size_t i = 0; i < clips_[row].size(); ++i) {
+      const auto begin = table.values.begin() + static_cast<std::ptrdiff_t>(clips_[row][i] * stride);
+      values.insert(values.end(), begin, begin + static_cast<std::ptrdiff_t>(stride));
+      const std::span<double> clip(values.data() + values.size() - stride, stride);
+      if (is_own)
+        standardize_by(units[speaker_of(row)], clip);
+      else
+        standardize_less_known(clip, row, knowledge, corpus);
+      result.of.push_back(row);
+      result.num_frames.push_back(table.frames[clips_[row][i]]);
+      streams.push_back(static_cast<std::uint32_t>(row + (i + 1) * size()));
+    }
+  if (result.of.empty()) return result;
+  result.rows = rotate_others(values, axes());
+  result.rows.streams = std::move(streams);
+  return result;
+}
+
+std::vector<int> SoftmaxRows::num_frames_of(const std::vector<std::size_t>& rows) const {
+  std::vector<int> frames;
+  if (table_.frames.empty()) return frames;
+  for (const std::size_t row : rows) frames.push_back(table_.frames[row]);
+  return frames;
 }
 
 }  // namespace emomc

@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "emomc/speech/softmax_evaluation.hpp"
@@ -11,6 +12,13 @@
 #include "softmax_model.hpp"
 
 namespace emomc {
+
+/// Clips of rows, standardised and rotated.
+struct ClippedRows {
+  OtherRows rows;
+  std::vector<std::size_t> of;  ///< the row that each is a clip of
+  std::vector<int> num_frames;
+};
 
 /// Rows by speaker and id, so that no result depends on their order in the corpus. Row numbers below are
 /// those of this order. Lists of speakers are sorted.
@@ -32,15 +40,25 @@ class SoftmaxRows {
   std::vector<std::size_t> rows_of(const std::vector<int>& speakers) const;
   std::vector<std::size_t> rows_without(const std::vector<int>& speakers) const;
 
-  /// The rows with a class of all speakers but `excluded`. `balanced`: each class counts alike.
-  SoftmaxProblem problem(const std::vector<int>& excluded, double prior_sd, bool balanced) const;
+  /// The rows with a class of all speakers but `excluded`; what a class counts is as in `settings`.
+  SoftmaxProblem problem(const std::vector<int>& excluded, double prior_sd,
+                         const SoftmaxSettings& settings) const;
 
   /// The rows of `excluded`, standardised by what is known of their speakers, given the statistics of all
   /// others. `knowledge` is not own.
   OtherRows less_known(const std::vector<int>& excluded, SpeakerKnowledge knowledge) const;
 
+  /// The clips of the rows of `excluded`, standardised by what is known of their speakers: whole recordings.
+  ClippedRows clips(const std::vector<int>& excluded, SpeakerKnowledge knowledge) const;
+  bool has_clips() const { return !corpus_.clips.rows.empty(); }
+  /// Of the recordings of rows; empty: unknown.
+  std::vector<int> num_frames_of(const std::vector<std::size_t>& rows) const;
+
  private:
   std::vector<std::size_t> enrolment(std::size_t row, std::size_t count) const;
+  // Standardises `values`, which are of `row` or of a clip of it.
+  void standardize_less_known(std::span<double> values, std::size_t row, SpeakerKnowledge knowledge,
+                              const CorpusStatistics& corpus) const;
 
   const SoftmaxCorpus& corpus_;
   std::vector<std::size_t> order_;  // of the corpus's rows
@@ -48,6 +66,7 @@ class SoftmaxRows {
   RotatedRows rotated_;
   std::vector<std::vector<std::size_t>> shuffled_;  // the rows of each speaker, in a random order
   std::vector<std::size_t> place_;                  // of each row in that order
+  std::vector<std::vector<std::size_t>> clips_;     // of each row, from long to short
 };
 
 }  // namespace emomc

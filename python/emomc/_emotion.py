@@ -236,18 +236,21 @@ class Classifier(Estimator):
         if speakers is not None and enrolment is not None:
             raise _emomc.InputError("speakers, enrolment: both are given; allowed: one of them")
         given = _Recordings.of(X, sampling_rate, None)
-        rows = model.rows(given.items, given.names, int(self.n_threads))
+        rows, frames = model.rows(given.items, given.names, int(self.n_threads))
         mean = np.empty((len(rows), len(self.classes_)))
         sd = np.empty_like(mean)
         if enrolment is not None:
             rate = sampling_rate if sampling_rate is None or np.ndim(sampling_rate) == 0 else None
             others = _Recordings.of(enrolment, rate, None, what="enrolment")
-            mean, sd = model.classify_by_enrolment(rows, model.rows(others.items, others.names, int(self.n_threads)))
+            known, _ = model.rows(others.items, others.names, int(self.n_threads))
+            mean, sd = model.classify_by_enrolment(rows, frames, known)
         else:
             who = np.array(given.texts("speakers", speakers if speakers is not None else [""] * len(rows)), dtype=object)
             for speaker in dict.fromkeys(who):
                 own = np.flatnonzero(who == speaker)
-                mean[own], sd[own] = model.classify_speaker(np.ascontiguousarray(rows[own]))
+                mean[own], sd[own] = model.classify_speaker(
+                    np.ascontiguousarray(rows[own]), [frames[i] for i in own]
+                )
         return (mean, sd) if return_std else mean
 
     def predict(

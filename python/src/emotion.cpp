@@ -104,6 +104,7 @@ EvaluationConfig config_of(const std::string& functionals, const std::string& cl
   config.softmax = {.prior_sds = std::move(prior_sds),
                     .temperature = temperature,
                     .temper = temper,
+                    .temper_frames = std::nullopt,
                     .chains = chains,
                     .warmup = warmup,
                     .draws = draws};
@@ -147,7 +148,7 @@ nb::tuple evaluate(const nb::list& recordings, const Texts& names, const Texts& 
   watch.run([&] {
     corpus = features_of(sources, names, emotions, speakers, refuse, config, watch);
     frames = label_frames(std::move(corpus.features), config.corpus);
-    result = evaluate_softmax(frames, plan_evaluation(frames, config), config, corpus.functionals,
+    result = evaluate_softmax(frames, plan_evaluation(frames, config), config, corpus,
                               [&](const auto&... args) { watch(args...); });
   });
   const std::size_t rows = result.results.utterances.size(), classes = frames.num_classes();
@@ -193,15 +194,22 @@ std::vector<std::span<const double>> rows_of(const Matrix& values) {
   return rows;
 }
 
-/// Functionals of recordings: rows x columns.
-nb::object functionals_of(const SoftmaxModel& model, const nb::list& recordings, const Texts& names,
-                          int threads) {
+std::vector<GivenRow> given_rows(const Matrix& values, const std::vector<std::size_t>& frames) {
+  std::vector<GivenRow> rows;
+  for (const auto& row : rows_of(values)) rows.push_back({row, frames.at(rows.size())});
+  return rows;
+}
+
+/// Functionals of recordings, rows x columns, and the number of frames of each.
+nb::tuple functionals_of(const SoftmaxModel& model, const nb::list& recordings, const Texts& names,
+                         int threads) {
   if (!model.table.empty())
     throw InputError("the model was trained on the table " + model.table +
                      ", whose columns are not computed from recordings here");
   const std::vector<Source> sources = sources_of(recordings);
   const std::size_t columns = model.classifier.columns.size();
   std::vector<double> values(sources.size() * columns);
+  std::vector<std::size_t> frames(sources.size());
   {
     const nb::gil_scoped_release release;
     ThreadPool pool(threads);
@@ -213,13 +221,14 @@ nb::object functionals_of(const SoftmaxModel& model, const nb::list& recordings,
                                                extractors[static_cast<std::size_t>(worker)]);
         std::copy(row.values.begin(), row.values.end(),
                   values.begin() + static_cast<std::ptrdiff_t>(i * columns));
+        frames[i] = row.frames;
       } catch (const InputError& error) {
         const std::string why = error.what();
         throw InputError(why.starts_with(name) ? why : name + ": " + why);
       }
     });
   }
-  return array_of(std::move(values), {sources.size(), columns});
+  return nb::make_tuple(array_of(std::move(values), {sources.size(), columns}), frames);
 }
 
 nb::tuple probabilities_of(const std::vector<ClassifiedRow>& rows, std::size_t classes) {
@@ -255,27 +264,28 @@ void add_emotion(nb::module_& m) {
       .def("rows", &functionals_of, nb::arg("recordings"), nb::arg("names"), nb::arg("threads"))
       .def(
           "classify_speaker",
-          [](const SoftmaxModel& model, const Matrix& rows) {
+          [](const SoftmaxModel& model, const Matrix& rows, const std::vector<std::size_t>& frames) {
             std::vector<ClassifiedRow> classified;
             {
               const nb::gil_scoped_release release;
-              classified = classify_speaker(rows_of(rows), model.classifier);
+              classified = classify_speaker(given_rows(rows, frames), model.classifier);
             }
             return probabilities_of(classified, model.classes.size());
           },
-          nb::arg("rows"))
+          nb::arg("rows"), nb::arg("frames"))
       .def(
           "classify_by_enrolment",
-          [](const SoftmaxModel& model, const Matrix& rows, const Matrix& others) {
+          [](const SoftmaxModel& model, const Matrix& rows, const std::vector<std::size_t>& frames,
+             const Matrix& others) {
             std::vector<ClassifiedRow> classified;
             {
               const nb::gil_scoped_release release;
-              for (const auto& row : rows_of(rows))
+              for (const GivenRow& row : given_rows(rows, frames))
                 classified.push_back(classify_by_enrolment(row, rows_of(others), model.classifier));
             }
             return probabilities_of(classified, model.classes.size());
           },
-          nb::arg("rows"), nb::arg("others"))
+          nb::arg("rows"), nb::arg("frames"), nb::arg("others"))
       .def(
           "save",
           [](const SoftmaxModel& model, const std::string& directory) {

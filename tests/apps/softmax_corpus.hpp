@@ -17,12 +17,12 @@ using nlohmann::json;
 
 // Harmonics with noise: a "sad" voice falls and is quiet, a "glad" one rises, a "cross" one is loud and
 // rough.
-inline std::string wav_of(int emotion, int speaker, int take, int rate = 16000) {
+inline std::string wav_of(int emotion, int speaker, int take, int rate = 16000, double seconds = 0.5) {
   std::vector<double> samples;
   auto state = static_cast<std::uint32_t>(1000 * speaker + 10 * take + emotion);
   const double base = 100 + 30 * speaker + 4 * take, slope = emotion == 0 ? -20 : emotion == 1 ? 40 : 5;
   const double loudness = emotion == 0 ? 0.05 : emotion == 1 ? 0.12 : 0.25;
-  for (int n = 0; n < rate / 2; ++n) {
+  for (int n = 0; n < rate * seconds; ++n) {
     state = state * 1664525u + 1013904223u;
     const double noise = state / 4294967296.0 - 0.5, t = n / static_cast<double>(rate);
     double x = 0;

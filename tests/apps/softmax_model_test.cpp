@@ -72,7 +72,7 @@ TEST_F(SoftmaxModel, ClassifiesANewSpeakerAndSaysWhatItKnows) {
        {"model.json", "draws.npy", "rotation.npy", "config.yaml", "manifest.json", "run.log"})
     EXPECT_TRUE(folder.exists(std::string("model/") + file)) << file;
   const json model = json::parse(folder.read("model/model.json"));
-  EXPECT_EQ(model["functionals"], (json{{"set", "full"}, {"version", 1}}));
+  EXPECT_EQ(model["functionals"], (json{{"set", "full"}, {"version", 2}}));
   EXPECT_EQ(model["trained_on"]["speakers"], (std::vector<std::string>{"s1", "s2", "s3", "s4"}));
   EXPECT_EQ(model["trained_on"]["utterances_of_class"], (json{{"cross", 12}, {"glad", 12}, {"sad", 12}}));
   EXPECT_EQ(json::parse(folder.read("model/manifest.json"))["kind"], "model");
@@ -102,6 +102,57 @@ TEST_F(SoftmaxModel, ClassifiesANewSpeakerAndSaysWhatItKnows) {
   for (const char* file : {"model.json", "draws.npy", "rotation.npy"})
     std::filesystem::rename(folder / (std::string("model/") + file), folder / (std::string("moved/") + file));
   EXPECT_EQ(lines(name_of(1, 0) + " --json", 0, "moved"), alone);
+}
+
+TEST_F(SoftmaxModel, SaysWhereARecordingIsShorterThanAllClips) {
+  train();
+  folder.write("new/short.wav", wav_of(1, 6, 0, 16000, 0.19));
+  folder.write("new/longer.wav", wav_of(1, 6, 0, 16000, 0.2));
+  const auto all = lines("new/short.wav new/longer.wav");
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0]["frames"], 17);
+  EXPECT_NE(all[0]["note"].get<std::string>().find("18 frames"), std::string::npos);
+  EXPECT_EQ(all[1]["frames"], 18);
+  EXPECT_FALSE(all[1].contains("note"));
+  const json model = json::parse(folder.read("model/model.json"));
+  for (const auto& [name, temper] : model["tempers"].items()) EXPECT_GE(temper["frames"], 0) << name;
+}
+
+TEST_F(SoftmaxModel, TempersShortRecordingsByTheFramesOfTheModel) {
+  train("--set softmax.temper_frames=30 --set softmax.temper=1");
+  json model = json::parse(folder.read("model/model.json"));
+  EXPECT_EQ(model["tempers"]["own"]["frames"], 30);
+  const json with = lines(name_of(1, 0))[0]["probabilities"];
+  model["tempers"]["corpus"]["frames"] = 0;
+  folder.write("model/model.json", model.dump());
+  const json without = lines(name_of(1, 0))[0]["probabilities"];
+  const auto log_odds = [](const json& p) {
+    return std::log(p["sad"].get<double>() / p["glad"].get<double>());
+  };
+  EXPECT_NEAR(log_odds(with), log_odds(without) * 48 / (48 + 30), 1e-9);
+  model["tempers"]["corpus"].erase("frames");  // as earlier versions wrote it
+  folder.write("model/model.json", model.dump());
+  EXPECT_EQ(lines(name_of(1, 0))[0]["probabilities"], without);
+  model["tempers"]["corpus"]["frames"] = -1;
+  folder.write("model/model.json", model.dump());
+  expect_refused("classify model " + name_of(1, 0), {"model.json", "frames"});
+}
+
+TEST_F(SoftmaxModel, NamesNoClassBelowAConfidence) {
+  train();
+  const json plain = lines(name_of(1, 0))[0];
+  double largest = 0;
+  for (const auto& [name, p] : plain["probabilities"].items()) largest = std::max(largest, p.get<double>());
+  ASSERT_LT(largest, 0.9999);
+  const json rejected = lines(name_of(1, 0) + " --reject-below 0.9999")[0];
+  EXPECT_TRUE(rejected["predicted"].is_null());
+  EXPECT_EQ(rejected["rejected"], true);
+  EXPECT_EQ(rejected["probabilities"], plain["probabilities"]);
+  const json kept = lines(name_of(1, 0) + " --reject-below 0.1")[0];
+  EXPECT_EQ(kept["predicted"], plain["predicted"]);
+  EXPECT_EQ(kept["rejected"], false);
+  EXPECT_FALSE(plain.contains("rejected"));
+  expect_refused("classify model --reject-below 1.5 " + name_of(1, 0), {"--reject-below"});
 }
 
 // What is classified beside the speaker that an evaluation leaves out is what the evaluation predicts. The

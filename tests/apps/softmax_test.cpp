@@ -32,6 +32,8 @@ TEST_F(Softmax, IsWhatRecordingsAreEvaluatedBy) {
   EXPECT_GT(scores["penalised"]["uar"].get<double>(), 0.8);
   EXPECT_LT(scores["posterior"]["inner_log_loss"].get<double>(), std::log(3.0) / 2);
   EXPECT_EQ(scores["prior_sd_of_fold"].size(), 4u);
+  ASSERT_EQ(scores["temper_frames_of_fold"].size(), 4u);
+  for (const json& frames : scores["temper_frames_of_fold"]) EXPECT_GE(frames, 0);
   EXPECT_EQ(scores["convergence"]["pairs"], 36 * 3);
   // The same utterances by what is known of their speakers; of pitches that differ between speakers by more
   // than emotions do, nothing is known to be worse than one recording.
@@ -70,6 +72,38 @@ TEST_F(Softmax, IsWhatRecordingsAreEvaluatedBy) {
   EXPECT_EQ(json::parse(folder.read("run/manifest.json"))["kind"], "evaluation");
 }
 
+TEST_F(Softmax, TempersByGivenFrames) {
+  const json scores = evaluate("--set softmax.temper_frames=25");
+  EXPECT_EQ(scores["temper_frames_of_fold"], (std::vector<double>{25, 25, 25, 25}));
+  EXPECT_NE(folder.read("run/config.yaml").find("temper_frames: 25"), std::string::npos);
+  expect_refused("evaluate config.yaml --force --set softmax.temper_frames=none",
+                 {"softmax.temper_frames", "finite number"});
+  for (const char* value : {"-1", "[1]"})
+    expect_refused("evaluate config.yaml --force --set softmax.temper_frames=" + std::string(value),
+                   {"softmax.temper_frames", "learned, or a number, 0 to 1e6"});
+}
+
+// A class that counts for nearly all is predicted more often.
+TEST_F(Softmax, LearnsWithClassesThatCountWhatIsGiven) {
+  const auto mean_of = [&](const std::string& prior) {
+    evaluate("--force --set softmax.temper=1 --set softmax.prior_sds=[1] --set 'classification.class_prior=" +
+             prior + "'");
+    const auto rows = csv(folder.read("run/predictions.csv"));
+    const auto at = std::find(rows[0].begin(), rows[0].end(), "p_sad") - rows[0].begin();
+    double sum = 0;
+    for (std::size_t i = 1; i < rows.size(); ++i)
+      sum += std::stod(rows[i][static_cast<std::size_t>(at)]) / 36;
+    return sum;
+  };
+  const double uniform = mean_of("uniform"),
+               alike = mean_of("{sad: 0.3333333, glad: 0.3333333, cross: 0.3333334}"),
+               many = mean_of("{sad: 0.9, glad: 0.05, cross: 0.05}");
+  EXPECT_NEAR(alike, uniform, 1e-3);
+  EXPECT_GT(many, uniform + 0.1);
+  expect_refused("evaluate config.yaml --force --set 'classification.class_prior={sad: 0.5, angry: 0.5}'",
+                 {"classification.class_prior", "angry", "cross, glad, sad"});
+}
+
 TEST_F(Softmax, IsReproducibleAndReplacesItsFiles) {
   evaluate();
   const std::string first = folder.read("run/predictions.csv"), sd = folder.read("run/probability_sd.csv");
@@ -89,6 +123,19 @@ TEST_F(Softmax, IsReproducibleAndReplacesItsFiles) {
                   .get<double>() /
               2;
   EXPECT_NEAR(seeds["known_of_speaker"][3]["log_loss"].get<double>(), corpus, 1e-12);
+  const auto averaged = csv(folder.read("many/predictions.csv")),
+             one = csv(folder.read("many/seed-1/predictions.csv")),
+             two = csv(folder.read("many/seed-2/predictions.csv"));
+  ASSERT_EQ(averaged.size(), 37u);
+  double loss = 0;
+  for (std::size_t i = 1; i < 37; ++i) {
+    EXPECT_EQ(averaged[i][0], one[i][0]);
+    const auto truth = std::find(one[0].begin(), one[0].end(), "p_" + one[i][2]) - one[0].begin();
+    for (std::size_t k = 4; k < 7; ++k)
+      EXPECT_NEAR(std::stod(averaged[i][k]), (std::stod(one[i][k]) + std::stod(two[i][k])) / 2, 1e-12);
+    loss -= std::log(std::stod(averaged[i][static_cast<std::size_t>(truth)])) / 36;
+  }
+  EXPECT_NEAR(seeds["averaged"]["log_loss"].get<double>(), loss, 1e-9);
   EXPECT_EQ(folder.run("report run -o page.html").exit_code, 0);
 }
 
@@ -106,7 +153,7 @@ TEST_F(Softmax, CheckSaysWhatAnEvaluationWillDo) {
   const auto result = folder.run("check config.yaml --json");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const json said = json::parse(result.out);
-  EXPECT_EQ(said["functionals"], (json{{"set", "full"}, {"version", 1}, {"columns", 1639}}));
+  EXPECT_EQ(said["functionals"], (json{{"set", "full"}, {"version", 2}, {"columns", 1639}}));
   EXPECT_EQ(said["utterances"], 36);
   EXPECT_EQ(said["folds"], 4);
   EXPECT_EQ(said["chains"], 8);

@@ -67,10 +67,10 @@ TEST(SoftmaxClassifier, DoesWhatAnEvaluationDoes) {
   double most_less = 0;
   for (std::size_t i = 0; i < fold.rows.size(); ++i) {
     const ClassProbabilities p =
-        class_probabilities(classifier, row_of(own, fold.rows[i]), SpeakerKnowledge::own);
+        class_probabilities(classifier, row_of(own, fold.rows[i]), SpeakerKnowledge::own, 0);
     std::vector<double> unknown = row_of(corpus.table, fold.rows[i]);
     standardize_by_enrolment(unknown, {}, classifier.corpus);
-    const ClassProbabilities less = class_probabilities(classifier, unknown, SpeakerKnowledge::corpus);
+    const ClassProbabilities less = class_probabilities(classifier, unknown, SpeakerKnowledge::corpus, 0);
     double sum = 0;
     for (std::size_t k = 0; k < 3; ++k) {
       EXPECT_NEAR(p.mean[k], std::exp(fold.posterior.log_probability[3 * i + k]), 0.08) << i << " " << k;
@@ -137,7 +137,7 @@ TEST(SoftmaxClassifier, DirectionsThatNoRowHasAreThePriors) {
   classifier.axes = {1 / std::sqrt(2.0), 0};  // the first column, divided by the root of two columns
   classifier.weights.assign(800, 0.0);
   const auto sd_of = [&](const std::vector<double>& row) {
-    return class_probabilities(classifier, row, SpeakerKnowledge::own).sd[0];
+    return class_probabilities(classifier, row, SpeakerKnowledge::own, 0).sd[0];
   };
   EXPECT_EQ(sd_of({5, 0}), 0);
   // Of a small logit l / sqrt(2) for one contrast of two classes, p = 1/2 + sqrt(2) l / 4.

@@ -122,13 +122,14 @@ TEST(FunctionalTable, IsStandardizedBySpeaker) {
   const double nan = std::nan("");
   FunctionalTable table{{"a", "b", "c"},
                         {{"1", "x", "e"}, {"2", "x", "f"}, {"3", "y", "e"}, {"4", "y", "f"}},
-                        {1, 5, nan, 3, 5, 2, 10, nan, nan, 30, 7, nan}};
+                        {1, 5, nan, 3, 5, 2, 10, nan, nan, 30, 7, nan},
+                        {}};
   standardize_by_speaker(table);
   EXPECT_EQ(table.values, (std::vector<double>{-1, 0, 0, 1, 0, 0, -1, 0, 0, 1, 0, 0}));
 }
 
 TEST(FunctionalTable, IsWrittenAsCsv) {
-  const FunctionalTable table{{"a", "b,c"}, {{"u 1", "x", "e\"f"}}, {0.1, std::nan("")}};
+  const FunctionalTable table{{"a", "b,c"}, {{"u 1", "x", "e\"f"}}, {0.1, std::nan("")}, {}};
   EXPECT_EQ(functional_table_csv(table), "utterance,speaker,emotion,a,\"b,c\"\nu 1,x,\"e\"\"f\",0.1,\n");
 }
 
@@ -159,7 +160,7 @@ TEST(SoftmaxPrediction, AveragesProbabilitiesOverDraws) {
 
 // Of logits of +- a where a share q of the rows is right, the best temper gives probability q.
 TEST(SoftmaxPrediction, TemperMakesProbabilitiesThoseThatOccur) {
-  LabelledRows rows{Eigen::MatrixXd::Zero(10, 2), {}};
+  LabelledRows rows{Eigen::MatrixXd::Zero(10, 2), {}, {}};
   rows.log_probability.col(0).setConstant(5);
   for (int i = 0; i < 10; ++i) rows.truth.push_back(i < 8 ? 0 : 1);
   const ChosenTemper chosen = choose_temper({rows}, {});

@@ -74,6 +74,38 @@ TEST(SoftmaxRows, OtherRowsKeepTheirLength) {
   }
 }
 
+TEST(SoftmaxRows, AClipOfAllFramesIsTheRecording) {
+  SoftmaxCorpus corpus = pairs();
+  corpus.table.frames.assign(10, 100);
+  corpus.clips = corpus.table;
+  const SoftmaxRows rows(corpus, 7);
+  const std::vector<Eigen::Index> tested{2, 3, 6, 7};
+  for (const SpeakerKnowledge knowledge :
+       {SpeakerKnowledge::own, SpeakerKnowledge::five, SpeakerKnowledge::one, SpeakerKnowledge::corpus}) {
+    const ClippedRows clips = rows.clips({1, 3}, knowledge);
+    EXPECT_EQ(clips.of, (std::vector<std::size_t>{2, 3, 6, 7}));
+    EXPECT_EQ(clips.num_frames, (std::vector<int>{100, 100, 100, 100}));
+    const Eigen::MatrixXd wanted = knowledge == SpeakerKnowledge::own
+                                       ? Eigen::MatrixXd(rows.x()(tested, Eigen::all))
+                                       : rows.less_known({1, 3}, knowledge).x;
+    EXPECT_TRUE(clips.rows.x.isApprox(wanted, 1e-9)) << knowledge_name(knowledge);
+  }
+}
+
+// Whatever a class counts, rows count 1 on average.
+TEST(SoftmaxRows, ClassesCountWhatIsGiven) {
+  const SoftmaxCorpus corpus = pairs();  // of each speaker one recording of the classes 0 and 1, none of 2
+  const SoftmaxRows rows(corpus, 7);
+  SoftmaxSettings settings;
+  settings.class_weights = {0.6, 0.2, 0.2};
+  const SoftmaxProblem given = rows.problem({1}, 1, settings);
+  ASSERT_EQ(given.truth.size(), 8u);
+  for (std::size_t i = 0; i < 8; ++i)
+    EXPECT_NEAR(given.row_weight(static_cast<Eigen::Index>(i)), given.truth[i] == 0 ? 1.5 : 0.5, 1e-12);
+  settings.class_weights.clear();
+  EXPECT_TRUE(rows.problem({1}, 1, settings).row_weight.isOnes(1e-12));
+}
+
 TEST(SoftmaxRows, EnrolmentDependsOnTheSeedAlone) {
   const SoftmaxCorpus corpus = testing::synthetic_corpus(4, 4);
   const OtherRows one = SoftmaxRows(corpus, 1).less_known({0}, SpeakerKnowledge::one),

@@ -13,7 +13,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // Three speakers of one column: 1, 3; 4, 4, 7; 10 and one that is not defined.
 FunctionalTable small_table() {
-  FunctionalTable table{{"x"}, {}, {1, 3, 4, 4, 7, 10, kNaN}};
+  FunctionalTable table{{"x"}, {}, {1, 3, 4, 4, 7, 10, kNaN}, {}};
   for (const char* speaker : {"a", "a", "b", "b", "b", "c", "c"})
     table.rows.push_back({"u" + std::to_string(table.rows.size()), speaker, "sad"});
   return table;

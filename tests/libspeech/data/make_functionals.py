@@ -143,6 +143,7 @@ def describe(x, rate):
     raw = x[starts[:, None] + np.arange(window)]
     kept = np.nonzero(np.ptp(raw, axis=1) > 0)[0]
     frames = raw[kept] - raw[kept].mean(1, keepdims=True)
+    frames *= np.sqrt(0.0025 / (frames**2).mean())
     taper = np.hamming(window)
     power = np.abs(np.fft.rfft(frames * taper, size)) ** 2 / (taper**2).sum()
     bands = power @ filters(26, size, rate).T

@@ -66,10 +66,6 @@ void refuse_keys_of_mixtures(const YamlNode& root, const EvaluationConfig& confi
       config.classifier == ClassifierKind::softmax && !key.empty())
     refuse_at(key_place(root, key), key,
               "evaluations of mixtures use this key only; remove it, or write classifier: mixtures");
-  if (config.classification.class_prior == ClassPrior::given)
-    refuse_at(
-        key_place(root, "classification.class_prior"), "classification.class_prior",
-        "softmax regression learns with all classes alike or as they occur; allowed: uniform, observed");
 }
 
 YamlNode scalar(const std::string& text, const YamlPlace& place) {

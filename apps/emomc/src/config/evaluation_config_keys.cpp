@@ -216,6 +216,14 @@ std::string write_prior_sds(const EvaluationConfig& config) {
   return "[" + text + "]";
 }
 
+void read_temper_frames(const YamlValue& value, EvaluationConfig& config) {
+  config.softmax.temper_frames.reset();
+  if (value.node().kind == YamlNode::Kind::scalar && value.node().scalar == "learned") return;
+  const double frames = value.node().kind == YamlNode::Kind::scalar ? value.number() : -1;
+  if (!(frames >= 0 && frames <= 1e6)) value.refuse_range("learned, or a number, 0 to 1e6");
+  config.softmax.temper_frames = frames;
+}
+
 template <auto kMember, int kLeast>
 EvaluationKey softmax_count(std::string name, std::string comment) {
   return {std::move(name),
@@ -246,6 +254,14 @@ std::vector<EvaluationKey> softmax_keys() {
        },
        [](const EvaluationConfig& c) {
          return c.softmax.temper ? shortest_text(*c.softmax.temper) : std::string("learned");
+       },
+       has_softmax, user},
+      {"softmax.temper_frames",
+       "the temper of n frames is temper n / (n + this): learned (on clips of training speakers' recordings, "
+       "with the temper) | a number, 0 to 1e6",
+       read_temper_frames,
+       [](const EvaluationConfig& c) {
+         return c.softmax.temper_frames ? shortest_text(*c.softmax.temper_frames) : std::string("learned");
        },
        has_softmax, user},
       softmax_count<&SoftmaxConfig::chains, 2>("softmax.chains", "of each fold"),

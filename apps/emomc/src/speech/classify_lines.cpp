@@ -32,7 +32,13 @@ void refuse_container(const unsigned char* bytes, std::size_t count) {
 
 }  // namespace
 
-void print_line(const Json& line) {
+void print_line(Json line, double reject_below) {
+  if (reject_below > 0 && line.contains("probabilities")) {
+    double largest = 0;
+    for (const auto& [name, p] : line["probabilities"].items()) largest = std::max(largest, p.get<double>());
+    line["rejected"] = largest < reject_below;
+    if (largest < reject_below) line["predicted"] = nullptr;
+  }
   std::cout << line.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
   flush_standard_output();
 }
@@ -100,7 +106,7 @@ int classify_input(const ClassifyOptions& options, double sample_rate,
     }
     line["seconds"] = static_cast<double>(total) / rate;
     line["final"] = is_last;
-    print_line(line);
+    print_line(line, options.reject_below);
     return !line.contains("error");
   };
   std::array<unsigned char, 4096> bytes{};

@@ -17,11 +17,13 @@ struct ClassifyOptions {
   std::vector<std::string> files, speaker_from;
   bool from_input = false, quiet = false;
   double rate = 0, every = 1, window = 10;
+  double reject_below = 0;  ///< a class whose probability is smaller is not named; 0: every line names one
   int threads = 0;
 };
 
-/// Prints a JSON line at once.
-void print_line(const nlohmann::ordered_json& line);
+/// Prints a JSON line at once. Where the largest probability is smaller than `reject_below`, `predicted`
+/// becomes null and `rejected` true.
+void print_line(nlohmann::ordered_json line, double reject_below);
 
 /// A line about a recording that could be classified: `probability` and `sd` are of `classes`.
 nlohmann::ordered_json line_of(const std::string& file, const std::vector<std::string>& classes,

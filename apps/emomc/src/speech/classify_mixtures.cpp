@@ -96,7 +96,8 @@ int classify_files(const ClassifyOptions& options, RecordingClassifier& classifi
   const auto classify = [&](const Given& given, const Units& units) {
     failed = failed || !given.problem.empty();
     print_line(given.problem.empty() ? line_about(given.file, given.frames, units, classifier)
-                                     : Json{{"file", given.file}, {"error", given.problem}});
+                                     : Json{{"file", given.file}, {"error", given.problem}},
+               options.reject_below);
   };
   if (!is_by_speaker(classifier) || !options.speaker_from.empty()) {
     const Units units =

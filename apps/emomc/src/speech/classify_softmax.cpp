@@ -11,6 +11,7 @@
 #include "emomc/core/thread_pool.hpp"
 #include "emomc/emotion/softmax_model_file.hpp"
 #include "emomc/emotion/softmax_recordings.hpp"
+#include "emomc/speech/clips.hpp"
 #include "emomc/speech/utterance_table.hpp"
 #include "evaluation_config.hpp"
 #include "progress.hpp"
@@ -76,12 +77,18 @@ Json line_about(const Given& given, const ClassifiedRow& classified, const Softm
                       given.row.frames);
   if (given.row.frames == 0) line.erase("frames");  // a row of a table
   line["standardised_by"] = standardisation(classified.standardised_by, classified.recordings);
+  constexpr std::size_t kShortest = kClipFrames.back();
+  if (given.row.frames > 0 && given.row.frames < kShortest)
+    line["note"] = fmt::format(
+        "shorter than any clip by which the model learned how sure to be ({} frames): do not rely on it",
+        kShortest);
   return line;
 }
 
 Json line_by_enrolment(const Given& given, const std::vector<std::span<const double>>& others,
                        const SoftmaxModel& model) {
-  return line_about(given, classify_by_enrolment(given.row.values, others, model.classifier), model);
+  return line_about(
+      given, classify_by_enrolment({given.row.values, given.row.frames}, others, model.classifier), model);
 }
 
 // How `emomc train` made the model; the defaults if another caller trained it, whose recordings have names of
@@ -118,11 +125,12 @@ std::vector<std::span<const double>> others_than(const std::string& file, const 
   return rows;
 }
 
-int print_all(const std::vector<Given>& all, const std::vector<Json>& lines) {
+int print_all(const std::vector<Given>& all, const std::vector<Json>& lines, const ClassifyOptions& options) {
   bool failed = false;
   for (std::size_t i = 0; i < all.size(); ++i) {
     failed = failed || !all[i].problem.empty();
-    print_line(all[i].problem.empty() ? lines[i] : Json{{"file", all[i].file}, {"error", all[i].problem}});
+    print_line(all[i].problem.empty() ? lines[i] : Json{{"file", all[i].file}, {"error", all[i].problem}},
+               options.reject_below);
   }
   return failed ? kBadInput : kDone;
 }
@@ -136,7 +144,7 @@ int classify_all(const ClassifyOptions& options, const SoftmaxModel& model, cons
     for (std::size_t i = 0; i < all.size(); ++i)
       if (all[i].problem.empty())
         lines[i] = line_by_enrolment(all[i], others_than(all[i].file, known), model);
-    return print_all(all, lines);
+    return print_all(all, lines, options);
   }
   if (options.group_by == "speaker") {
     std::vector<std::string> files;
@@ -156,13 +164,13 @@ int classify_all(const ClassifyOptions& options, const SoftmaxModel& model, cons
   for (std::size_t i = 0; i < all.size(); ++i)
     if (all[i].problem.empty()) speakers[all[i].speaker].push_back(i);
   for (const auto& [speaker, places] : speakers) {
-    std::vector<std::span<const double>> own;
-    for (const std::size_t i : places) own.emplace_back(all[i].row.values);
+    std::vector<GivenRow> own;
+    for (const std::size_t i : places) own.push_back({all[i].row.values, all[i].row.frames});
     const std::vector<ClassifiedRow> classified = classify_speaker(own, model.classifier);
     for (std::size_t i = 0; i < places.size(); ++i)
       lines[places[i]] = line_about(all[places[i]], classified[i], model);
   }
-  return print_all(all, lines);
+  return print_all(all, lines, options);
 }
 
 int classify_stream(const ClassifyOptions& options, const SoftmaxModel& model) {

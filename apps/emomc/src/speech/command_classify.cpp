@@ -42,6 +42,10 @@ void add_classify(CLI::App& app, int& status) {
   command->add_option("--table-names", options->table_names,
                       "The table's column that names rows; of .npy a text file with a name on each line "
                       "(default: features.table_names of the model)");
+  command
+      ->add_option("--reject-below", options->reject_below,
+                   "Name no class where the largest probability is smaller: predicted is null, rejected true")
+      ->check(CLI::Range(0.0, 1.0));
   command->add_flag("--stdin", options->from_input,
                     "Raw 16 bit little-endian mono samples from standard input, as they arrive");
   command->add_option("--rate", options->rate, "Of --stdin, in Hz (default: the model's)")

@@ -104,7 +104,7 @@ void check_parent(const std::filesystem::path& directory) {
     throw InputError(directory.string() + ": exists and is no directory; choose another --output");
   for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (!name.starts_with("seed-") && name != "scores.json")
+    if (!name.starts_with("seed-") && name != "scores.json" && name != "predictions.csv")
       throw InputError(directory.string() + ": holds " + name +
                        ", which emomc evaluate --seeds does not write; choose another --output");
   }
@@ -266,6 +266,8 @@ int evaluate(const Options& given) {
   enter(RankPhase::finishing);
   auto scores = scores_of_seeds(e.frames, all);
   if (!known.empty()) scores["known_of_speaker"] = mean_by_knowledge(known);
+  write_file_atomically(directory / "predictions.csv",
+                        predictions_csv(e.frames, all[0].utterances, averaged_over_seeds(all)));
   write_file_atomically(directory / "scores.json", scores.dump(1) + "\n");
   if (options.json) std::cout << scores.dump(1) << '\n';
   if (!options.json && !options.quiet) std::cout << text_of_seeds(scores);
@@ -283,7 +285,8 @@ void add_evaluate(CLI::App& app, int& status) {
   command->add_option("-o,--output", options->output, "Directory to write (output.directory)");
   auto* seed = add_sampling_options(*command, *options);
   command
-      ->add_option("--seeds", options->seeds, "Seeds 1 to N one after another, and the mean of their scores")
+      ->add_option("--seeds", options->seeds,
+                   "Seeds 1 to N one after another, the mean of their scores, and their averaged predictions")
       ->check(CLI::Range(1, 1000))
       ->excludes(seed);
   command

@@ -164,6 +164,10 @@ std::string text_of_seeds(const Json& scores) {
     text += fmt::format("posterior minus {}: UAR {:+.3f} [{:+.3f}, {:+.3f}] over speakers\n", name_of_other,
                         d["uar"].get<double>(), real(d["uar_interval"][0]), real(d["uar_interval"][1]));
   }
+  const Json& averaged = scores["averaged"];
+  text += fmt::format("probabilities averaged over seeds: UAR {:.3f}, log loss {:.3f}, ECE {:.3f}\n",
+                      averaged["uar"].get<double>(), real(averaged["log_loss"]),
+                      averaged["calibration_error"].get<double>());
   if (scores.contains("known_of_speaker"))
     for (const Json& one : scores["known_of_speaker"])
       text += fmt::format("known of the speaker: {:14} UAR {:.3f}, log loss {:.3f}, ECE {:.3f}\n",

@@ -76,7 +76,7 @@ std::optional<EvaluationResults> evaluate_softmax_into(const SoftmaxJob& job, Ex
   SoftmaxStages stages(settings, folds, folds * inner / 2 + folds, verbosity);
   SoftmaxEvaluation evaluation;
   try {
-    evaluation = evaluate_softmax(job.frames, job.plan, job.config, job.corpus.functionals,
+    evaluation = evaluate_softmax(job.frames, job.plan, job.config, job.corpus,
                                   [&](const auto&... args) { stages.report(args...); });
   } catch (const Interrupted&) {
     return std::nullopt;

@@ -22,6 +22,7 @@ struct CorpusFeatures {
                                 ///< normalisation
   ColumnUnits units;            ///< mean and sd of all frames, with deltas, before normalisation
   FunctionalTable functionals;  ///< a row for each utterance, in their order, where they were asked for
+  FunctionalTable clips;        ///< of clips of recordings (speech/clips.hpp), beside their functionals
   double sample_rate = 0;       ///< of all recordings, in Hz; 0: they differ, or the corpus is tables
 };
 

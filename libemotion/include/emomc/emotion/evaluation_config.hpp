@@ -68,7 +68,8 @@ enum class ClassifierKind { softmax, mixtures, fused };
 struct SoftmaxConfig {
   std::vector<double> prior_sds = SoftmaxSettings().prior_sds;
   double temperature = SoftmaxSettings().temperature;
-  std::optional<double> temper;  ///< nullopt: learned
+  std::optional<double> temper;         ///< nullopt: learned
+  std::optional<double> temper_frames;  ///< nullopt: learned
   int chains = SoftmaxSettings().chains, warmup = SoftmaxSettings().warmup, draws = SoftmaxSettings().draws;
   bool operator==(const SoftmaxConfig&) const = default;
 };

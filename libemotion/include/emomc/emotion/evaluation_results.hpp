@@ -43,5 +43,8 @@ nlohmann::ordered_json scores_json(const LabelledFrames& frames, const Evaluatio
 /// methods with its jackknife interval over speakers.
 nlohmann::ordered_json scores_of_seeds(const LabelledFrames& frames,
                                        const std::vector<EvaluationResults>& seeds);
+/// The probabilities of the posteriors averaged over seeds, of which there is at least one; all have the same
+/// utterances in the same order.
+Predictions averaged_over_seeds(const std::vector<EvaluationResults>& seeds);
 
 }  // namespace emomc

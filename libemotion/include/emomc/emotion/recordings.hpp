@@ -31,8 +31,5 @@ ExtractedFrames extract_frames(const Recording& recording, const FeaturesConfig&
                                Extractors& extractors);
 /// The descriptors of one recording's frames. Throws InputError if its sample rate is too low for them.
 FrameDescriptors describe_recording(const Recording& recording, DescriptorExtractors& extractors);
-/// The functionals of one recording. Throws InputError if its sample rate is too low for them.
-std::vector<double> extract_functionals(const Recording& recording, FunctionalSet set,
-                                        DescriptorExtractors& extractors);
 
 }  // namespace emomc

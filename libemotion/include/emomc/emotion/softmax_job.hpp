@@ -13,9 +13,12 @@
 
 namespace emomc {
 
-/// The functionals in the order of the labelled utterances.
-SoftmaxCorpus softmax_corpus(const LabelledFrames& frames, const FunctionalTable& table);
+/// The functionals of `corpus` in the order of the labelled utterances, and those of its clips.
+SoftmaxCorpus softmax_corpus(const LabelledFrames& frames, const CorpusFeatures& corpus);
+/// Without what classes count where that is given by their names.
 SoftmaxSettings softmax_settings(const EvaluationConfig& config);
+/// `classes`: those of the corpus, for each of which a given prior has a probability (check_class_prior).
+SoftmaxSettings softmax_settings(const EvaluationConfig& config, const std::vector<std::string>& classes);
 
 /// Throws InputError if fewer than two speakers train a fold while something is to be chosen by leaving them
 /// out in turn. `most_tested`: the most test speakers of a fold. The library refuses this too, but after the

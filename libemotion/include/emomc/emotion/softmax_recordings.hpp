@@ -32,14 +32,19 @@ struct ClassifiedRow {
   std::size_t recordings = 0;
 };
 
+/// A row that is to be classified.
+struct GivenRow {
+  std::span<const double> values;
+  std::size_t frames = 0;  ///< of its recording; 0: unknown
+};
+
 /// A row by other recordings of its speaker, of which there may be none.
-ClassifiedRow classify_by_enrolment(std::span<const double> row,
-                                    const std::vector<std::span<const double>>& others,
+ClassifiedRow classify_by_enrolment(const GivenRow& row, const std::vector<std::span<const double>>& others,
                                     const SoftmaxClassifier& classifier);
 
 /// Recordings of one speaker, of whom no others are known: by themselves, of fewer than kOwnRecordings each
 /// by the others.
-std::vector<ClassifiedRow> classify_speaker(const std::vector<std::span<const double>>& own,
+std::vector<ClassifiedRow> classify_speaker(const std::vector<GivenRow>& own,
                                             const SoftmaxClassifier& classifier);
 
 }  // namespace emomc

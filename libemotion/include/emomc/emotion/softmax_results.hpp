@@ -25,10 +25,10 @@ struct SoftmaxEvaluation {
 std::vector<std::vector<int>> softmax_tests(const LabelledFrames& frames, const EvaluationPlan& plan,
                                             const EvaluationConfig& config);
 
-/// Evaluates the folds of `plan`. `functionals`: of the utterances, in any order; the references must outlive
-/// the call alone. Throws InputError, and what `report` throws.
+/// Evaluates the folds of `plan`. `corpus`: functionals of the utterances, in any order, and of clips; the
+/// references must outlive the call alone. Throws InputError, and what `report` throws.
 SoftmaxEvaluation evaluate_softmax(const LabelledFrames& frames, const EvaluationPlan& plan,
-                                   const EvaluationConfig& config, const FunctionalTable& functionals,
+                                   const EvaluationConfig& config, const CorpusFeatures& features,
                                    const SoftmaxReport& report);
 
 struct TrainedSoftmax {

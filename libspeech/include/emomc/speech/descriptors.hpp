@@ -52,8 +52,8 @@ class DescriptorExtractor {
   DescriptorExtractor(DescriptorExtractor&&) noexcept;
   DescriptorExtractor& operator=(DescriptorExtractor&&) noexcept;
 
-  /// Windows of 25 ms every 10 ms; of samples that do not fill a window there is no frame. `samples`: finite,
-  /// full scale is 1.
+  /// Windows of 25 ms every 10 ms; of samples that do not fill a window there is no frame. `samples`: finite.
+  /// A factor of all samples changes nothing.
   FrameDescriptors describe(std::span<const double> samples) const;
 
  private:

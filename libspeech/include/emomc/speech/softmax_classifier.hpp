@@ -46,10 +46,10 @@ struct ClassProbabilities {
   std::vector<double> mean, sd;  ///< [num_classes] over draws
 };
 
-/// `row`: [columns.size()], standardised by what is known of its speaker, `knowledge`. The result is a
-/// function of the row, the knowledge and the classifier alone. Throws std::invalid_argument where sizes
-/// disagree.
+/// `row`: [columns.size()], standardised by what is known of its speaker, `knowledge`; `num_frames`: of the
+/// recording; 0: unknown. The result is a function of these and the classifier alone. Throws
+/// std::invalid_argument where sizes disagree.
 ClassProbabilities class_probabilities(const SoftmaxClassifier& classifier, std::span<const double> row,
-                                       SpeakerKnowledge knowledge);
+                                       SpeakerKnowledge knowledge, std::size_t num_frames);
 
 }  // namespace emomc

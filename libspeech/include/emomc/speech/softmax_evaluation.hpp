@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -18,10 +19,15 @@ struct SoftmaxSettings {
   /// Prior standard deviations to choose from, of the logit of a recording whose functionals are each one
   /// standard deviation from the speaker's mean; above 0.
   std::vector<double> prior_sds = {1, 2, 3, 6, 10, 18};
-  std::optional<double> temper;   ///< a factor of logits; nullopt: learned
+  std::optional<double> temper;  ///< a factor of logits; nullopt: learned
+  /// SoftmaxTemper::frames, 0 or more; nullopt: learned from clips, where the corpus has them and the temper
+  /// is learned, else 0.
+  std::optional<double> temper_frames;
   double temperature = 1.0 / 64;  ///< the posterior is raised to the power 1 / temperature
   bool balanced = true;           ///< each class counts alike in training, however many recordings it has
-  int chains = 4, warmup = 150, draws = 750;  ///< steps of each chain
+  /// [num_classes] What each class counts in training, above 0, in place of `balanced`; empty: nothing else.
+  std::vector<double> class_weights;
+  int chains = 4, warmup = 150, draws = 1500;  ///< steps of each chain
   int inner_chains = 2, inner_warmup = 100, inner_draws = 75;
   std::uint64_t seed = 0;
 };
@@ -32,13 +38,19 @@ struct SoftmaxCorpus {
   FunctionalTable table;                  ///< not standardised
   std::vector<int> class_of, speaker_of;  ///< [table.rows.size()]
   int num_classes = 0, num_speakers = 0;
+  /// Rows of clips of the table's recordings, whose labels they have, with their frames; there may be none.
+  /// They are neither trained on nor tested.
+  FunctionalTable clips;
 };
 
 /// A factor of logits, and how it was found.
 struct SoftmaxTemper {
   double temper = 1;
   double inner_log_loss = 0;  ///< of training speakers left out in turn; NaN: the temper was given
+  double frames = 0;          ///< the factor for a recording of n frames is temper * n / (n + frames)
 };
+/// The share of the temper that a recording of `num_frames` has; 1 where that is unknown, 0.
+double share_of_temper(double frames, int num_frames);
 
 /// One classifier of one fold.
 struct SoftmaxPredictions : SoftmaxTemper {
