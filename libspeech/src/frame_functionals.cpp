@@ -45,7 +45,8 @@ std::vector<std::string> frame_functional_names(const std::vector<std::string>& 
 }
 
 FunctionalTable frame_functionals(FeatureSet frames) {
-  FunctionalTable table{frame_functional_names(frames.columns), {}, {}};
+  // Without numbers of frames: no clips of these utterances tell how a temper falls with them.
+  FunctionalTable table{frame_functional_names(frames.columns), {}, {}, {}};
   append_deltas(frames, 1);
   const std::size_t dim = frames.dim();
   for (const UtteranceFrames& utterance : frames.utterances) {

@@ -80,7 +80,7 @@ std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const Evalua
     notes.push_back(
         fmt::format("{} with fewer than {} frames, which say little", counted(few, "utterance"), kFewFrames));
   return evaluate_mixtures_into({e.frames, e.plan, config, e.corpus.fingerprint, "evaluation", notes},
-                                e.corpus.functionals, policy, verbosity, scores);
+                                e.corpus, policy, verbosity, scores);
 }
 
 // Also where nothing else is printed.

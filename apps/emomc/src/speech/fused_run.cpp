@@ -48,14 +48,14 @@ struct Fusion {
   FusedFolds fused;
 };
 
-std::optional<Fusion> fuse_with_softmax(const EvaluationJob& job, const FunctionalTable& functionals,
+std::optional<Fusion> fuse_with_softmax(const EvaluationJob& job, const CorpusFeatures& features,
                                         const std::vector<FoldResult>& mixtures, Verbosity verbosity) {
   const std::size_t folds = job.plan.folds.size(), speakers = job.frames.speakers.size();
   const std::size_t inner = std::min<std::size_t>(kMostInnerSpeakers, speakers - 1);
   SoftmaxStages stages(softmax_settings(job.config), folds, folds * inner / 2 + folds, verbosity);
   Fusion result;
   try {
-    result.softmax = evaluate_softmax(job.frames, job.plan, job.config, functionals,
+    result.softmax = evaluate_softmax(job.frames, job.plan, job.config, features,
                                       [&](const auto&... args) { stages.report(args...); });
   } catch (const Interrupted&) {
     return std::nullopt;
@@ -76,14 +76,13 @@ void add_details(const EvaluationConfig& config, const Fusion& fusion, std::size
 }  // namespace
 
 std::optional<EvaluationResults> evaluate_mixtures_into(const EvaluationJob& job,
-                                                        const FunctionalTable& functionals,
-                                                        ExistingRun policy, Verbosity verbosity,
-                                                        Json& scores) {
+                                                        const CorpusFeatures& features, ExistingRun policy,
+                                                        Verbosity verbosity, Json& scores) {
   std::optional<MixtureEvaluation> mixtures = evaluate_mixtures(job, policy, verbosity);
   if (!mixtures) return std::nullopt;
   std::optional<Fusion> fusion;
   if (job.config.classifier == ClassifierKind::fused) {
-    fusion = fuse_with_softmax(job, functionals, mixtures->posterior, verbosity);
+    fusion = fuse_with_softmax(job, features, mixtures->posterior, verbosity);
     if (!fusion) return std::nullopt;
   }
   EvaluationResults results;
@@ -108,7 +107,7 @@ std::optional<EvaluationResults> evaluate_mixtures_into(const EvaluationJob& job
   scores = scores_json(job.frames, job.plan, results);
   for (const auto& [name, method] : others)
     if (!scores.contains(name)) scores[name] = method_json(job.frames, method);
-  if (fusion) add_details(job.config, *fusion, functionals.columns.size(), scores);
+  if (fusion) add_details(job.config, *fusion, features.functionals.columns.size(), scores);
   if (is_first()) write_results(job, results, others, scores);
   settle();
   return results;
