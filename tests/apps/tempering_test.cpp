@@ -1,4 +1,5 @@
 // Runs of the program with rungs: their files, kills, evidence and verdict.
+#include <algorithm>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -207,6 +208,24 @@ TEST(TemperedRun, DiagnoseNamesTemperingWhereChainsSitInModesOfTheirOwn) {
       0);
   const auto tempered = folder.run("diagnose rungs");
   EXPECT_EQ(tempered.exit_code, 0) << tempered.out;
+}
+
+// Two tight groups inside a wide one: a narrow mode at a log likelihood of -799, from starts drawn from the
+// prior, beside many modes near -936 (docs/tempering.md).
+TEST(TightGroupsLong, TheBetterModeIsFoundInTwentyOfTwentySeeds) {
+  ProgramFolder folder;
+  folder.write("run.yaml", "data: {file: " EMOMC_SOURCE_DIR
+                           "/tests/apps/data/starts/twins.csv}\n"
+                           "likelihood: {components: 3, precision: double}\n"
+                           "sampler: {chains: 4, warmup: 5000, draws: 5000, thin: 1, init: prior,\n"
+                           "  proposal: {kind: split_merge}, tempering: {rungs: 12}}\nthreads: 1\n");
+  for (int seed = 1; seed <= 20; ++seed) {
+    const ProgramResult result =
+        folder.run("run run.yaml -q --force --output run --set sampler.seed=" + std::to_string(seed));
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    for (const ChainDraws& chain : read_chains(folder / "run"))
+      EXPECT_GT(*std::min_element(chain.log_likelihood.begin(), chain.log_likelihood.end()), -850) << seed;
+  }
 }
 
 }  // namespace
