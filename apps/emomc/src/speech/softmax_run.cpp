@@ -89,8 +89,9 @@ std::optional<EvaluationResults> evaluate_softmax_into(const SoftmaxJob& job, Ex
                         softmax_manifest(job.config, job.corpus, "evaluation", started_at).dump(1) + "\n");
   write_file_atomically(directory / "predictions.csv",
                         predictions_csv(job.frames, results.utterances, results.posterior.predictions));
-  write_file_atomically(directory / "predictions_penalised.csv",
-                        predictions_csv(job.frames, results.utterances, results.em->predictions));
+  if (const auto& penalised = results.em)
+    write_file_atomically(directory / "predictions_penalised.csv",
+                          predictions_csv(job.frames, results.utterances, penalised->predictions));
   write_file_atomically(directory / "probability_sd.csv", sd_csv(job.frames, evaluation.folds));
   write_file_atomically(directory / "scores.json", scores.dump(1) + "\n");
   if (has_evaluation_report())
