@@ -37,8 +37,8 @@ TEST(FrameFunctionals, AgreeWithNumPy) {
   ASSERT_EQ(table.rows.size(), json["utterances"].size());
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const auto& one = json["utterances"][i];
-    EXPECT_EQ(table.rows[i].speaker, one["speaker"]);
-    EXPECT_EQ(table.rows[i].emotion, one["emotion"]);
+    EXPECT_EQ(table.rows[i].speaker, one["speaker"].get<std::string>());
+    EXPECT_EQ(table.rows[i].emotion, one["emotion"].get<std::string>());
     for (std::size_t j = 0; j < 20; ++j)
       EXPECT_NEAR(table.values[i * 20 + j], one["functionals"][j].get<double>(), 1e-12)
           << table.columns[j] << " of " << table.rows[i].id;
