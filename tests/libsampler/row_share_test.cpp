@@ -1,6 +1,8 @@
 // Chains whose rows are divided over ranks: each rank runs all of them, with the draws of one rank.
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include "emomc/likelihood/engines.hpp"
 #include "keeper.hpp"
 #include "liblikelihood/random_mixture.hpp"
@@ -53,6 +55,8 @@ TEST_P(DrawsOverRanks, AreThoseOfOneRank) {
         const auto device = device_of_rank(GetParam(), ranks ? ranks->rank() : 0);
         const auto engine =
             make_engine(GetParam(), {"gaussian_mixture", 3}, precision, mixture.data, *device, 1, ranks);
+        // Without this, each rank's own times decide the length of its segments.
+        if (engine->row_ranks() != ranks) throw std::logic_error("the engine does not know its ranks");
         ProposalSpec proposal;
         proposal.kind = kind;
         Keeper keeper;

@@ -31,14 +31,11 @@ std::vector<std::string> with_dashes(std::vector<std::string> arguments) {
   return arguments;
 }
 
-// Throws InputError for a command that does not divide its work among ranks.
-void refuse_several_ranks(const std::vector<std::string>& arguments) {
+void refuse_undivided(const std::vector<std::string>& arguments) {
   static const std::vector<std::string> divided{"run", "fit", "evaluate", "train"};
-  if (!is_several() || arguments.empty() || arguments[0].starts_with('-')) return;
+  if (arguments.empty() || arguments[0].starts_with('-')) return;
   if (std::find(divided.begin(), divided.end(), arguments[0]) == divided.end())
-    throw InputError(arguments[0] +
-                     " does not divide its work among processes; start it without mpirun "
-                     "(run, fit, evaluate and train do)");
+    refuse_several_ranks(arguments[0], "use run, fit, evaluate or train, which do");
 }
 
 // Parses the command line, runs the subcommand and returns its exit code. Exceptions of the subcommand pass.
@@ -56,7 +53,7 @@ int parse_and_run(int argc, const char* const* argv) {
                          add_classify,  add_bench,  add_devices,  add_job,      add_manual})
     add(app, status);
   refuse_unknown_command(app, arguments);
-  refuse_several_ranks(arguments);
+  refuse_undivided(arguments);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::Success& asked_for_help) {

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "emomc/core/errors.hpp"
 #include "emomc/core/rank_range.hpp"
 
 namespace emomc::app {
@@ -25,6 +26,11 @@ std::vector<int> exchanged(int code) {
 
 Communicator& world() { return g_world ? *g_world : single_rank(); }
 void set_world(Communicator& processes) { g_world = &processes; }
+void refuse_several_ranks(const std::string& what, const std::string& instead) {
+  if (is_several())
+    throw InputError(what + " does not divide its work among processes; start it without mpirun, or " +
+                     instead);
+}
 void enter(RankPhase phase) { g_phase = phase; }
 
 void settle() {

@@ -5,6 +5,7 @@
 #include <exception>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "emomc/core/communicator.hpp"
@@ -17,6 +18,10 @@ Communicator& world();
 void set_world(Communicator& processes);
 inline bool is_several() { return world().size() > 1; }
 inline bool is_first() { return world().rank() == 0; }
+
+/// Throws InputError where there are several ranks: `what` does not divide its work among them; `instead`:
+/// what else to do than to start without mpirun.
+void refuse_several_ranks(const std::string& what, const std::string& instead);
 
 /// What the ranks do, which decides how an error of one of them reaches the others.
 enum class RankPhase {

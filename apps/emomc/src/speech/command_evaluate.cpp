@@ -194,13 +194,6 @@ int evaluate_and_compare(const Options& options) {
   return kDone;
 }
 
-// Throws InputError for what does not divide its work among processes.
-void refuse_several_ranks(const std::string& what, const std::string& instead) {
-  if (is_several())
-    throw InputError(what + " does not divide its work among processes; start it without mpirun, or " +
-                     instead);
-}
-
 // Of another rank than the first, which says nothing.
 Options silent(Options options) {
   options.quiet = true;

@@ -30,10 +30,7 @@ int train_once(const SamplingOptions& options) {
     throw InputError(
         "classifier: fused is for emomc evaluate; write classifier: softmax or classifier: mixtures");
   if (config.classifier == ClassifierKind::softmax) {
-    if (is_several())
-      throw InputError(
-          "softmax regression does not divide its work among processes; start it without mpirun, or write "
-          "classifier: mixtures");
+    refuse_several_ranks("softmax regression", "write classifier: mixtures");
     const int status = train_softmax_into(config, directory, policy, verbosity);
     if (status != kDone) std::cerr << "stopped; go on with: " << options.command_to_go_on("train") << '\n';
     return status;

@@ -61,8 +61,8 @@ double seconds_per_step(ClassPosteriors& posteriors) {
 // The duration of one evaluation of all rows with one parameter vector, as scoring does it.
 double seconds_per_score(const ClassPosteriors& posteriors) {
   constexpr int kDraws = 8;
-  const LikelihoodEngine& layout_of = *posteriors.run.engine;
-  const auto dim = static_cast<std::size_t>(layout_of.layout().dim());
+  LikelihoodEngine& engine = *posteriors.run.engine;
+  const auto dim = static_cast<std::size_t>(engine.layout().dim());
   const std::size_t width = posteriors.starts.size() / posteriors.run.plans.size();
   std::vector<double> theta;
   for (std::size_t i = 0; i < kDraws; ++i) {
@@ -70,9 +70,9 @@ double seconds_per_score(const ClassPosteriors& posteriors) {
     const auto begin = posteriors.starts.begin() + static_cast<std::ptrdiff_t>(chain * width);
     theta.insert(theta.end(), begin, begin + static_cast<std::ptrdiff_t>(dim));
   }
-  std::vector<double> sums(kDraws * layout_of.num_segments());
+  std::vector<double> sums(kDraws * engine.num_segments());
   const auto began = std::chrono::steady_clock::now();
-  posteriors.run.engine->sums_by_segment(theta.data(), kDraws, sums.data());
+  engine.sums_by_segment(theta.data(), kDraws, sums.data());
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count() / kDraws;
 }
 
