@@ -10,7 +10,7 @@
 #  EMOMC_GPU_REPORT   the report (default docs/gpu-report.md); written if there are results of the tests and of all
 #                     tools but synccheck
 #  EMOMC_GPU_JOBS     number of tests that run at the same time (default: number of processors, at most 16)
-#  EMOMC_GPU_SECONDS  time limit of a test (default 600)
+#  EMOMC_GPU_SECONDS  time limit of a test (default 600); under a tool the report then says that it was not checked to the end
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=${EMOMC_BUILD_DIR:-build/release}/bin
@@ -58,7 +58,7 @@ run_one() { # tool (or "none"), program, test
     *) command=(env EMOMC_TEST_HOST_LOOPS=1 compute-sanitizer --tool "$1" --error-exitcode 9 "${command[@]}") ;;
   esac
   if [[ $1 == racecheck && $racecheck_knows_all == no ]]; then command=(env EMOMC_TEST_LAUNCHED=1 "${command[@]}"); fi
-  timeout "$most_seconds" "${command[@]}" >"$log" 2>&1 || result=FAILED
+  timeout "$most_seconds" "${command[@]}" >"$log" 2>&1 || { [[ $? == 124 && $1 != none ]] && result=stopped || result=FAILED; }
   # synccheck tracks a limited number of barriers in shared memory and stops kernels that have more. Tracking
   # many takes gigabytes of GPU memory (8192 barriers more than 80), so that such tests run one at a time,
   # with the least limit that is sufficient.
@@ -85,6 +85,18 @@ record_machine() { # tool: results may come of several GPUs and days
   line="on|$1|$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1), $(date -u +%F)"
   grep -qxF "$line" "$results" || echo "$line" >>"$results"
 }
+plan() { # tool, files of lines "tool program test": so that the report can say what has no result
+  local tool=$1
+  shift
+  sed -i "/^plan|$tool|/d" "$results"
+  echo "plan|$tool|$(cat "$@" | grep -c "^$tool ")" >>"$results"
+}
+lacking() { # tool; how many planned tests have no result, in words
+  local planned begun
+  planned=$(sed -n "s/^plan|$1|//p" "$results")
+  begun=$(grep -c "^$1|test_" "$results")
+  if ((${planned:-0} > begun)); then echo "; $((planned - begun)) of $planned not begun or not ended"; fi
+}
 run_all() { # lines "tool program test" on standard input
   while read -r tool program test; do
     grep -qF "$tool|$program|$test|" "$results" || echo "$tool $program $test"
@@ -99,9 +111,12 @@ if [[ $steps == *" tests "* ]]; then
   record_machine none
   for program in test_libsampler test_liblikelihood; do
     list_tests "$program" '*cuda*:*Cuda*-*Long*' | sed "s/^/none $program /"
-  done | run_all
+  done >"$logs/planned"
+  list_tests test_apps '*CudaFaults*' | sed "s/^/none test_apps /" >"$logs/alone"
+  plan none "$logs/planned" "$logs/alone"
+  run_all <"$logs/planned"
   # These tests use all memory of the GPU, or trap on it, so that no other test runs at the same time.
-  list_tests test_apps '*CudaFaults*' | sed "s/^/none test_apps /" | jobs=1 run_all
+  jobs=1 run_all <"$logs/alone"
 fi
 racecheck_knows_all=yes
 if [[ $steps == *" sanitizer "* && $tools == *" racecheck "* ]]; then
@@ -137,7 +152,9 @@ if [[ $steps == *" sanitizer "* ]]; then
       fi
       list_tests "$program" "$filter" | sed "s/^/$tool $program /"
     done
-  done | run_all
+  done >"$logs/planned"
+  for tool in $tools; do plan "$tool" "$logs/planned"; done
+  run_all <"$logs/planned"
 fi
 
 has_enough() { # for a report; synccheck takes longest and may be left out, which the report says
@@ -158,7 +175,7 @@ if has_enough; then
     echo "| CUDA compiler | $(nvcc --version | sed -n 's/.*release \([0-9.]*\).*/\1/p') |"
     echo "| compute-sanitizer | $(compute-sanitizer --version | sed -n 's/^Version \([0-9.]*\).*/\1/p') |"
     echo "| device sources, SHA-256 | \`$(scripts/gpu-report-hash.sh)\` |"
-    echo "| tests | $(count none passed) passed, $(count none FAILED) failed, $(count none skipped) skipped ($(machines none)) |"
+    echo "| tests | $(count none passed) passed, $(count none FAILED) failed, $(count none skipped) skipped$(lacking none) ($(machines none)) |"
     for tool in "${all_tools[@]}"; do
       if ! grep -q "^$tool|test_" "$results"; then
         echo "| $tool | not run |"
@@ -169,8 +186,9 @@ if has_enough; then
         note='; all kernels but `resident_kernel`, whose partial barriers it does not understand'
       fi
       if [[ $(count "$tool" stopped) != 0 ]]; then
-        note+="; $(count "$tool" stopped) not checked to the end, for want of memory to track all barriers or launches"
+        note+="; $(count "$tool" stopped) not checked to the end, for want of time, or of memory to track all barriers or launches"
       fi
+      note+=$(lacking "$tool")
       echo "| $tool | $(count "$tool" passed) tests without a finding, $(count "$tool" FAILED) with$note ($(machines "$tool")) |"
     done
     echo

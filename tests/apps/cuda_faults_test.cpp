@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kOnGpu =
     "backend: cuda\nlikelihood: {components: 2}\n"
-    "sampler: {chains: 2, warmup: 5000, draws: 20000, thin: 10, seed: 3}\n";
+    "sampler: {chains: 2, warmup: 5000, draws: 20000, thin: 10, seed: 3, proposal: {kind: component_wise}}\n";
 
 class CudaFaults : public ::testing::Test {
  protected:
