@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""NUTS of emomc beside NumPyro's on the same GPU in one run: Poisson and logistic regression, 64 chains.
+"""Samplers with gradients of emomc beside NumPyro's NUTS on the same GPU in one run: Poisson and logistic regression, 64
+chains.
 
     bench/nuts_gpu.py --emomc build/release/bin/emomc [--chains 64] [--warmup 300] [--draws 1000] [--backend cuda]
-                      [--only poisson|logistic] [--no-numpyro] [--json FILE]
+                      [--only poisson|logistic] [--kinds nuts,chees,hmc] [--no-numpyro] [--json FILE]
 
 Prints the smallest bulk ESS of a parameter (of `emomc summary`, for both programs' draws), that a second of sampling,
 warm-up and compilation not counted, and gradients per effective draw. Both programs have the same priors, the same
@@ -34,21 +35,23 @@ def run(a, folder, *command):
 
 
 def smallest_ess(a, folder, *draws):
-    parameters = json.loads(run(a, folder, "summary", "--json", *draws))["parameters"]
+    """Smallest bulk ESS and largest R-hat of the parameters; log densities, which NumPyro's files lack, are left out."""
+    quantities = json.loads(run(a, folder, "summary", "--json", *draws))["parameters"]
+    parameters = [row for row in quantities if not row["name"].startswith("log_")]
     return (min(row["ess_bulk"] for row in parameters if row["ess_bulk"] is not None),
             max(row["rhat"] for row in parameters if row["rhat"] is not None),
             {row["name"].replace("[", "_").replace("]", "").replace(".", "_"): (row["mean"], row["mcse_mean"])
              for row in parameters})
 
 
-def of_emomc(a, folder, data, config):
+def of_emomc(a, folder, data, config, kind):
     np.save(folder / "data.npy", data)
     (folder / "c.yaml").write_text("data: {file: data.npy}\n" + config.replace("(x,", "(c0,") + f"""backend: {a.backend}
 sampler:
   chains: {a.chains}
   warmup: {a.warmup}
   draws: {a.draws}
-  proposal: {{kind: nuts, shape: {a.shape}}}
+  proposal: {{kind: {kind}, shape: {a.shape}}}
 """)
     run(a, folder, "run", "c.yaml", "-q", "--force", "--output", "run", "--set", "likelihood.precision=mixed", *[p for key in a.set for p in ("--set", key)])
     manifest = json.loads((folder / "run" / "manifest.json").read_text())
@@ -132,6 +135,7 @@ def main():
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--shape", choices=["diagonal", "dense"], default="dense")
     parser.add_argument("--only", default="")
+    parser.add_argument("--kinds", default="nuts,chees,hmc", help="of emomc, separated by commas")
     parser.add_argument("--no-numpyro", action="store_true")
     parser.add_argument("--set", action="append", default=[], help="a key of emomc's configuration, key=value")
     parser.add_argument("--json", type=pathlib.Path)
@@ -153,17 +157,19 @@ def main():
 
         with tempfile.TemporaryDirectory() as temporary:
             folder = pathlib.Path(temporary)
-            show("emomc", of_emomc(a, folder, data, config))
+            for of_us in a.kinds.split(","):
+                show(of_us, of_emomc(a, folder, data, config, of_us))
             if not a.no_numpyro:
                 try:
                     show("NumPyro", of_numpyro(a, folder, kind, data, theta))
                 except ImportError:
                     print("NumPyro cannot be imported and is left out")
         if "NumPyro" in runs:
-            ours, theirs = list(runs["emomc"]["means"].values()), list(runs["NumPyro"]["means"].values())
-            apart = max(abs(m - n) / np.hypot(s, t) for (m, s), (n, t) in zip(ours, theirs))
-            print(f"{'':<36} ratio {runs['emomc']['rate'] / runs['NumPyro']['rate']:.1f}; posterior means within "
-                  f"{apart:.1f} combined MCSE; {runs['emomc']['stepping']}")
+            for of_us in a.kinds.split(","):
+                ours, theirs = list(runs[of_us]["means"].values()), list(runs["NumPyro"]["means"].values())
+                apart = max(abs(m - n) / np.hypot(s, t) for (m, s), (n, t) in zip(ours, theirs))
+                print(f"{of_us}: ratio {runs[of_us]['rate'] / runs['NumPyro']['rate']:.1f}; posterior means within "
+                      f"{apart:.1f} combined MCSE; {runs[of_us]['stepping']}")
         results.append({"posterior": name, **runs})
     if a.json:
         a.json.write_text(json.dumps(results, indent=1))

@@ -76,12 +76,13 @@ def main():
         (folder / "config.yaml").write_text(
             "data: {file: data.npy}\n"
             f"likelihood: {{components: {arguments.components}}}\n"
-            f"sampler: {{chains: {arguments.chains}, warmup: {arguments.warmup}, draws: {arguments.draws}, thin: {arguments.thin},\n  init: prior,"
-            f" seed: 5, proposal: {{kind: {arguments.proposal}}}}}\n")
+            f"sampler: {{chains: {arguments.chains}, warmup: {arguments.warmup}, draws: {arguments.draws}, thin: {arguments.thin},\n"
+            f"  seed: 5, proposal: {{kind: {arguments.proposal}}}}}\n")
         results = {layout: [] for layout in layouts}
         for number in range(arguments.repeat):
             for layout in layouts:
                 results[layout].append(run(arguments, folder, layout, number))
+                print(f"{layout}, run {number + 1} of {arguments.repeat}: {results[layout][-1]['seconds']:.2f} s", file=sys.stderr)
     draws = {one["draws"] for runs in results.values() for one in runs}
     base = statistics.median(one["seconds"] for one in results[layouts[0]])
     print(f"{results[layouts[0]][0]['engine']}: {arguments.chains} chains, {arguments.rows} rows x {arguments.dim}, "
