@@ -6,7 +6,9 @@
 #include <atomic>
 #include <functional>
 #include <thread>
+#include <vector>
 
+#include "emomc/core/mpi.hpp"
 #include "emomc/core/rank_gather.hpp"
 
 namespace emomc {
@@ -162,6 +164,33 @@ TEST(RankRange, PartsAreContiguousAndEqualButForOne) {
       EXPECT_EQ(next, count);
     }
 }
+
+TEST(Communicator, ThreadsDoAtOnceWhatIsForTheEnd) {
+  std::atomic<int> done = 0;
+  on_ranks(2, [&](Communicator& ranks) {
+    int own = 0;
+    ranks.at_end([&] { ++own; });
+    if (own == 1) ++done;
+  });
+  EXPECT_EQ(done, 2);
+}
+
+#ifdef EMOMC_TEST_MPI
+// A process that no launcher has started is a group of one.
+TEST(Communicator, ProcessesKeepWhatIsForTheEndUntilMpiEnds) {
+  if (!built_with_mpi()) GTEST_SKIP() << "no MPI in this build";
+  std::vector<int> done;
+  {
+    const auto world = join_mpi();
+    const auto duplicate = world->duplicate();
+    duplicate->at_end(
+        [&] { done.push_back(all_gather<int>(*world, std::vector{1}, std::vector<std::size_t>{1})[0]); });
+    world->at_end([&] { done.push_back(2); });
+    EXPECT_TRUE(done.empty());
+  }
+  EXPECT_EQ(done, (std::vector{1, 2}));
+}
+#endif
 
 }  // namespace
 }  // namespace emomc

@@ -3,7 +3,10 @@
 #include <chrono>
 #include <climits>
 #include <cstdlib>
+#include <functional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "emomc/core/mpi.hpp"
 
@@ -42,19 +45,20 @@ class MpiRanks final : public Communicator {
     MPI_Comm_free(&host);
   }
   /// A duplicate of another one.
-  MpiRanks(const MpiRanks& of, MPI_Comm duplicate)
+  MpiRanks(MpiRanks& of, MPI_Comm duplicate)
       : give_up_(of.give_up_),
+        of_(&of),
         world_(duplicate),
         rank_(of.rank_),
         size_(of.size_),
         rank_of_host_(of.rank_of_host_),
-        size_of_host_(of.size_of_host_),
-        ends_mpi_(false) {
+        size_of_host_(of.size_of_host_) {
     MPI_Comm_set_errhandler(world_, MPI_ERRORS_RETURN);
   }
   // Duplicates are freed by the end of MPI: to free one is collective, and other ranks may have failed.
   ~MpiRanks() override {
-    if (!ends_mpi_) return;
+    if (of_) return;
+    for (const auto& work : at_end_) work();
     MPI_Comm_free(&world_);
     MPI_Finalize();
   }
@@ -96,6 +100,12 @@ class MpiRanks final : public Communicator {
     return std::make_unique<MpiRanks>(*this, duplicate);
   }
   void fail(int code) noexcept override { MPI_Abort(world_, code); }
+  void at_end(std::function<void()> work) override {
+    if (of_)
+      of_->at_end(std::move(work));
+    else
+      at_end_.push_back(std::move(work));
+  }
 
  private:
   void gather_in_turn(const void* mine, std::span<const std::size_t> bytes, void* all) {
@@ -141,9 +151,10 @@ class MpiRanks final : public Communicator {
   }
 
   bool (*give_up_)();
+  MpiRanks* of_ = nullptr;  ///< of a duplicate
   MPI_Comm world_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1, rank_of_host_ = 0, size_of_host_ = 1;
-  bool ends_mpi_ = true;
+  std::vector<std::function<void()>> at_end_;
 };
 
 }  // namespace

@@ -41,17 +41,11 @@ class NcclRanks final : public DeviceRanks {
       throw;
     }
   }
+  // ncclCommDestroy() waits until the other processes of the host end theirs, too.
   ~NcclRanks() override {
     end_watch();
-    if (is_aborted_) return;
-    try {
-      use_device_of(device().stream());
-      check(nccl().finalize(comm_), "ncclCommFinalize");
-      settle();
-      nccl().destroy(comm_);
-    } catch (...) {  // another rank is gone
-      nccl().abort(comm_);
-    }
+    if (!is_aborted_)
+      ranks().at_end([comm = comm_, gpu = gpu_of_stream(device().stream())] { end(comm, gpu); });
   }
   NcclRanks(const NcclRanks&) = delete;
   NcclRanks& operator=(const NcclRanks&) = delete;
@@ -81,14 +75,29 @@ class NcclRanks final : public DeviceRanks {
   }
 
  private:
+  // Where another rank does not answer, the end of the process frees what is left.
+  static void end(ncclComm_t comm, int gpu) noexcept {
+    try {
+      EMOMC_CUDA_CHECK(cudaSetDevice(gpu));
+      check(nccl().finalize(comm), "ncclCommFinalize");
+      settle(comm, [] { return false; });
+      nccl().destroy(comm);
+    } catch (...) {
+    }
+  }
+
   // Waits until the communicator has done what it was asked for on the host.
   void settle() {
+    settle(comm_, [this] { return ranks().has_failed(); });
+  }
+  template <class HasFailed>
+  static void settle(ncclComm_t comm, const HasFailed& has_failed) {
     const auto began = Clock::now();
     for (ncclResult_t state = ncclInProgress;;) {
-      check(nccl().async_error(comm_, &state), "ncclCommGetAsyncError");
+      check(nccl().async_error(comm, &state), "ncclCommGetAsyncError");
       check(state, "NCCL");
       if (state != ncclInProgress) return;
-      if (ranks().has_failed()) throw PeerError("another rank has failed");
+      if (has_failed()) throw PeerError("another rank has failed");
       constexpr std::chrono::seconds kPatience{60};
       if (Clock::now() - began > kPatience) throw MachineError("NCCL does not connect the GPUs");
       std::this_thread::sleep_for(std::chrono::microseconds(20));

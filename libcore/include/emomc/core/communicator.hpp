@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -55,6 +56,12 @@ class Communicator {
   /// Whether another rank has failed, as far as is known without waiting; may be asked by any thread. With
   /// MPI never true: a failure ends all processes.
   virtual bool has_failed() const noexcept { return false; }
+
+  /// Has `work` done when no rank uses the others any longer: an end that all ranks must reach together,
+  /// which the destructors of what they hold do not. Ranks that are processes keep it until MPI ends, and
+  /// leave it out where one of them has failed. Here, for ranks whose objects end at the same time, it is
+  /// done at once. `work` must not throw.
+  virtual void at_end(std::function<void()> work) { work(); }
 };
 
 /// The communicator of a single rank, whose calls move nothing.
