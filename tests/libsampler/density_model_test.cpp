@@ -29,6 +29,12 @@ std::shared_ptr<const RowModel> model() {
   return shared;
 }
 
+/// The same header with a gradient.
+std::shared_ptr<const RowModel> compiled_model() {
+  static const auto shared = compile_density(kHeader, "PoissonRegression");
+  return shared;
+}
+
 /// Rows x1, x2, y, log(y!).
 DataSet counts(std::size_t num_rows) {
   std::mt19937_64 random(3);
@@ -121,6 +127,41 @@ TEST_P(UserDensity, RowsSegmentsAndChainsHaveTheValuesOfTheFormula) {
   }
 }
 
+TEST_P(UserDensity, ACompiledHeaderHasTheValuesAndTheGradientOfTheFormula) {
+  const DataSet data = counts(3000);
+  const Eigen::Vector3d theta(0.4, 0.35, -0.1);
+  double value = 0;
+  Eigen::Vector3d gradient = Eigen::Vector3d::Zero();
+  for (std::size_t i = 0; i < data.num_rows; ++i) {
+    const double* row = &data.values[4 * i];
+    const Eigen::Vector3d x(1, row[0], row[1]);
+    value += log_poisson(row, theta);
+    gradient += (row[2] - std::exp(x.dot(theta))) * x;
+  }
+  ASSERT_EQ(compiled_model()->why_no_gradient(), "");
+  ASSERT_EQ(compiled_model()->layout().blocks.size(), 2u);
+  EXPECT_EQ(compiled_model()->layout().blocks[1].shape, model()->layout().blocks[1].shape);
+  const auto device = make_device(GetParam());
+  const auto engine = make_engine(GetParam(), compiled_model(), Precision::float64, data, *device);
+  engine->allocate(std::vector<ChainPlan>{{0, {0}, 1, 0}}, ComponentCaches::off);
+  DeviceArray<double> point(*device, 3), slopes(*device, 3), log_likelihood(*device, 1);
+  point.upload(std::vector<double>(theta.data(), theta.data() + 3));
+  engine->evaluate_with_gradient({1, 3, 3, point.data(), log_likelihood.data()}, {slopes.data(), 3},
+                                 {nullptr, 1});
+  EXPECT_NEAR(log_likelihood.download()[0], value, 1e-12 * std::abs(value));
+  for (int j = 0; j < 3; ++j)
+    EXPECT_NEAR(slopes.download()[static_cast<std::size_t>(j)], gradient[j], 1e-9) << j;
+}
+
+TEST(DensityModel, ATypeThatAHeaderDoesNotDefineIsNamed) {
+  try {
+    compile_density(kHeader, "Poison");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("Poison"), std::string::npos) << error.what();
+  }
+}
+
 TEST_P(UserDensity, DataOfAnotherWidthAreRefused) {
   const auto device = make_device(GetParam());
   try {
@@ -193,10 +234,11 @@ TEST_P(UserDensity, ThePosteriorIsThatOfQuadrature) {
   const Posterior expected = by_quadrature(data, kPriorSd);
   const PriorSpec wide{PriorFamily::normal, {{{}, {0}}, {{}, {kPriorSd}}}};
   const Target target(model()->layout(), {{{"a", wide}, {"b", wide}}}, std::vector<double>(4, 1.0));
-  for (const char* kind : {"random_walk", "component_wise", "crank_nicolson"}) {
+  for (const char* kind : {"random_walk", "component_wise", "crank_nicolson", "nuts"}) {
     SCOPED_TRACE(kind);
     const auto device = make_device(GetParam());
-    const auto engine = make_engine(GetParam(), model(), Precision::float64, data, *device);
+    const auto used = kind == std::string("nuts") ? compiled_model() : model();
+    const auto engine = make_engine(GetParam(), used, Precision::float64, data, *device);
     testing::Keeper keeper;
     run_chains(*engine, target, {kind}, chains(kChains), long_run(), std::vector<double>(24, 0.0), keeper);
     const std::size_t draws = keeper.theta.size() / 3;

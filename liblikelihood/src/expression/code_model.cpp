@@ -85,13 +85,28 @@ std::string words_of(const std::string& name, Support support, int size) {
                      size == 0 ? "" : fmt::format(", shape [{}]", size));
 }
 
+/// The parameters that a header declares.
+ParameterLayout declared_layout(const device::DensityLibrary& library) {
+  ParameterLayout layout;
+  for (int b = 0; b < library.num_blocks; ++b) {
+    const device::ParameterDescription& p = library.parameters[b];
+    ParameterBlock block;
+    block.name = p.name;
+    block.support = p.support;
+    if (p.size > 0) block.shape = {p.size};
+    layout.blocks.push_back(std::move(block));
+  }
+  return layout;
+}
+
 class CodeModel final : public RowModel {
  public:
-  CodeModel(std::shared_ptr<const ExpressionPlan> plan, HostBuild build) : plan_(std::move(plan)) {
-    const std::string& file = plan_->code.file;
-    if (plan_->layout.dim() > kMostDifferentiated) {
-      why_no_gradient_ =
-          fmt::format("{}: gradients of headers are of at most {} parameters", file, kMostDifferentiated);
+  /// `declared`: what a configuration declares; null where the header alone says it.
+  CodeModel(CodeSource code, const ParameterLayout* declared, bool is_weighted, HostBuild build)
+      : source_(std::move(code)), is_weighted_(is_weighted) {
+    const std::string& file = source_.file;
+    if (declared && declared->dim() > kMostDifferentiated) {
+      why_no_gradient_ = why_so_many_have_none();
     } else {
       try {
         compile(build, true);
@@ -100,20 +115,23 @@ class CodeModel final : public RowModel {
       }
     }
     if (!code_) compile(build, false);
-    using Get = const device::DensityLibrary* (*)();
-    library_ = *reinterpret_cast<Get>(code_->symbol("emomc_density_library"))();
-    check_declarations();
+    layout_ = declared ? *declared : declared_layout(library_);
+    if (declared) check_declarations();
+    if (why_no_gradient_.empty() && layout_.dim() > kMostDifferentiated) {
+      why_no_gradient_ = why_so_many_have_none();
+      compile(build, false);
+    }
     if (why_no_gradient_.empty() && library_.num_gradient_sums == 0)
       why_no_gradient_ =
-          file + ": prepare() of " + plan_->code.type +
+          file + ": prepare() of " + source_.type +
           " takes numbers of type double only; with a gradient it is a template of their type, "
           "template <class Team, class Number> ... prepare(const Team&, const Number* theta, "
           "Number* coefficients) const";
   }
   const std::string& compiler() const { return code_->compiler(); }
-  std::string header() const { return plan_->code.text + sources_[1].text; }
+  std::string header() const { return source_.text + sources_[1].text; }
 
-  const ParameterLayout& layout() const override { return plan_->layout; }
+  const ParameterLayout& layout() const override { return layout_; }
   int num_columns() const override { return library_.num_columns; }
   double log_density(const double* theta, const double* row) const override {
     double value = 0;
@@ -170,17 +188,24 @@ class CodeModel final : public RowModel {
  private:
   static constexpr int kMostDifferentiated = 64;
 
+  std::string why_so_many_have_none() const {
+    return fmt::format("{}: gradients of headers are of at most {} parameters", source_.file,
+                       kMostDifferentiated);
+  }
   void compile(HostBuild build, bool has_gradient) {
-    const std::string& file = plan_->code.file;
-    sources_ = {
-        {kSourceName, "#line 1 " + quoted_path(file) + "\n" + plan_->code.text},
-        {expression::kGeneratedHeader, generated_header(plan_->code, plan_->weights >= 0, has_gradient)}};
+    const std::string& file = source_.file;
+    sources_ = {{kSourceName, "#line 1 " + quoted_path(file) + "\n" + source_.text},
+                {expression::kGeneratedHeader, generated_header(source_, is_weighted_, has_gradient)}};
     const std::string text = fmt::format(
         "#define EMOMC_VECTOR_ROWS 1\n#include \"{}\"\n#include \"emomc/device/density_library.hpp\"\n"
         "EMOMC_DENSITY_LIBRARY({})\n",
         expression::kGeneratedHeader, expression::kGeneratedType);
     code_ = compile_host_library({text, {&likelihood_device_sources(), &sources_}, absolute_path(file), file},
                                  build);
+    using Get = const device::DensityLibrary* (*)();
+    library_ = *reinterpret_cast<Get>(code_->symbol("emomc_density_library"))();
+    if (library_.version != device::kDensityLibraryVersion)
+      throw MachineError("a compiled likelihood is not the one that was generated; clear the cache of emomc");
   }
   /// As kernels have them: a number of each row for each coefficient.
   device::GradientSizes gradient_sizes() const {
@@ -194,10 +219,8 @@ class CodeModel final : public RowModel {
 
   /// What the header declares is what the configuration declares.
   void check_declarations() const {
-    const CodeSource& code = plan_->code;
-    if (library_.version != device::kDensityLibraryVersion)
-      throw MachineError("a compiled likelihood is not the one that was generated; clear the cache of emomc");
-    const int columns = library_.num_columns - (plan_->weights >= 0 ? 1 : 0);
+    const CodeSource& code = source_;
+    const int columns = library_.num_columns - (is_weighted_ ? 1 : 0);
     if (columns != static_cast<int>(code.columns.size()))
       throw InputError(
           fmt::format("{}: {} has {} columns, and likelihood.columns names {}; allowed: one name for each, "
@@ -209,7 +232,7 @@ class CodeModel final : public RowModel {
       const device::ParameterDescription& p = library_.parameters[b];
       declared += (b == 0 ? "" : ", ") + words_of(p.name, p.support, p.size);
     }
-    for (const ParameterBlock& block : plan_->layout.blocks)
+    for (const ParameterBlock& block : layout_.blocks)
       allowed += (allowed.empty() ? "" : ", ") +
                  words_of(block.name, block.support, block.shape.empty() ? 0 : block.size());
     if (declared != allowed)
@@ -219,7 +242,9 @@ class CodeModel final : public RowModel {
                       code.file, code.type, declared, allowed));
   }
 
-  std::shared_ptr<const ExpressionPlan> plan_;
+  CodeSource source_;
+  bool is_weighted_;
+  ParameterLayout layout_;
   DeviceSources sources_;
   std::shared_ptr<const HostLibrary> code_;
   device::DensityLibrary library_{};
@@ -230,10 +255,19 @@ class CodeModel final : public RowModel {
 
 std::shared_ptr<const RowModel> make_code_model(std::shared_ptr<const ExpressionPlan> plan, HostBuild build,
                                                 std::string& compiler, std::string& header) {
-  auto model = std::make_shared<CodeModel>(std::move(plan), build);
+  auto model = std::make_shared<CodeModel>(plan->code, &plan->layout, plan->weights >= 0, build);
   compiler = model->compiler();
   header = model->header();
   return model;
+}
+
+std::shared_ptr<const RowModel> compile_density(const std::string& header, const std::string& type,
+                                                HostBuild build) {
+  CodeSource code;
+  code.file = header;
+  code.text = read_device_source(header).text;
+  code.type = type;
+  return std::make_shared<CodeModel>(std::move(code), nullptr, false, build);
 }
 
 }  // namespace emomc

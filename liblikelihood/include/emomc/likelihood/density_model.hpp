@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "emomc/core/host_compiler.hpp"
 #include "emomc/device/density_library.hpp"
 #include "emomc/likelihood/row_model.hpp"
 
@@ -73,6 +74,15 @@ class DensityTiles final : public TileArithmetic<Real> {
 DeviceModel device_model_of(const std::string& type, const std::string& header, const DeviceSources& sources,
                             const device::LikelihoodSizes& sizes, bool sums_products,
                             const device::GradientSizes& gradient = {});
+
+/// The likelihood that `type` of the file `header` defines, with a gradient: the system's compiler compiles
+/// the header when this is called (and keeps the result in emomc's cache), once for numbers and once for dual
+/// numbers (emomc/device/dual_numbers.hpp). The data have the columns of the type, in its order. Where the
+/// header cannot be differentiated, why_no_gradient() of the result says why; above 64 parameters it has no
+/// gradient. Throws InputError where the header cannot be read or compiled, MachineError where there is no
+/// compiler or it is killed.
+std::shared_ptr<const RowModel> compile_density(const std::string& header, const std::string& type,
+                                                HostBuild build = HostBuild::release);
 
 template <class Model>
 class DensityModel final : public RowModel {
