@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """The time of a run by the number of GPUs, or of processes, in alternating runs; draws are compared.
 
-  bench/ranks.py EMOMC [--rows N] [--dim D] [--components K] [--chains C] [--draws S] [--thin T] [--repeat R] [--proposal KIND]
-                       [--layout NAME]... [--out FILE]
+  bench/ranks.py EMOMC [--rows N] [--dim D] [--components K] [--chains C] [--draws S] [--thin T] [--repeat R]
+                       [--proposal KIND,KIND,...] [--layout NAME]... [--out FILE]
+  bench/ranks.py EMOMC --rows 3000 --dim 2 --components 3 --chains 28 --warmup 60 --draws 40 --thin 1 --repeat 1 \\
+    --proposal component_wise,nuts,crank_nicolson,differential_evolution \\
+    --layout gpus:1 --layout gpus:2 --layout mpi:2 --layout mpi:3 --layout mpi:4 --layout rows:2
 
-A layout is `gpus:1`, `gpus:2` (GPUs of one process), `mpi:2` (processes of mpirun, on GPUs where there are some) or
-`cpu:2` (the same with backend cpu). The first one is the baseline. Prints, for each layout, the median time of sampling,
-its ratio to the baseline's, and the share of the time in which rank 0 gathered segments of all ranks, and fails where
-chain files differ.
+A layout is `gpus:2` (GPUs of one process), `mpi:2` (processes of mpirun, on GPUs where there are some), `rows:2` (the same
+with the rows divided in place of the chains) or `cpu:2` and `cpu-rows:2` (the same two with backend cpu). The first one is
+the baseline. Prints, for each proposal and layout, the median time of sampling, its ratio to the baseline's, and the share
+of the time in which rank 0 gathered segments of all ranks. The exit code is 1 where chain files differ or a run fails or
+does not end.
 """
 import argparse
 import hashlib
@@ -31,19 +35,35 @@ def write_data(folder, rows, dim, components):
         numpy.save(stream, values)
 
 
-def run(arguments, folder, layout, number):
+def write_config(a, folder, proposal):
+    (folder / "config.yaml").write_text(
+        "data: {file: data.npy}\n"
+        f"likelihood: {{components: {a.components}}}\n"
+        f"sampler: {{chains: {a.chains}, warmup: {a.warmup}, draws: {a.draws}, thin: {a.thin},\n"
+        f"  seed: 5, proposal: {{kind: {proposal}}}}}\n")
+
+
+def run(a, folder, layout, number):
+    """What the manifest says of one run; None where it failed, which is printed."""
     kind, count = layout.split(":")
     output = folder / f"{kind}-{count}-{number}"
-    command = [arguments.emomc, "run", "config.yaml", "--output", str(output), "-q", "--backend",
-               "cpu" if kind == "cpu" else "cuda"]
+    command = [os.path.abspath(a.emomc), "run", "config.yaml", "--output", str(output), "-q", "--backend",
+               "cpu" if kind.startswith("cpu") else "cuda"]
     if kind == "gpus":
         command += ["--set", f"devices=[{', '.join(str(i) for i in range(int(count)))}]"]
     else:
         command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", count] + command
+    if kind.endswith("rows"):
+        command += ["--set", "shard=rows"]
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    try:
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=a.most_seconds)
+    except subprocess.TimeoutExpired:
+        print(f"{layout}: did not end in {a.most_seconds} s", file=sys.stderr)
+        return None
     if done.returncode != 0:
-        sys.exit(f"{layout}: exit code {done.returncode}: {done.stderr}")
+        print(f"{layout}: exit code {done.returncode}: {done.stderr.strip()}", file=sys.stderr)
+        return None
     manifest = json.loads((output / "manifest.json").read_text())
     digest = hashlib.sha256()
     for file in sorted((output / "chains").iterdir()):
@@ -52,6 +72,35 @@ def run(arguments, folder, layout, number):
     subprocess.run(["rm", "-rf", str(output)], check=True)
     return {"seconds": seconds["warmup"] + seconds["sampling"], "gathers": seconds.get("gathers", 0.0),
             "draws": digest.hexdigest(), "engine": manifest["engine"]}
+
+
+def compare(a, folder, proposal, layouts):
+    """Results by layout; whether all runs ended with equal draws."""
+    write_config(a, folder, proposal)
+    results, complete = {layout: [] for layout in layouts}, True
+    for number in range(a.repeat):
+        for layout in layouts:
+            one = run(a, folder, layout, number)
+            if one is None:
+                complete = False
+                continue
+            results[layout].append(one)
+            print(f"{proposal}, {layout}, run {number + 1} of {a.repeat}: {one['seconds']:.2f} s", file=sys.stderr)
+    results = {layout: runs for layout, runs in results.items() if runs}
+    if layouts[0] not in results:
+        return results, False
+    base = statistics.median(one["seconds"] for one in results[layouts[0]])
+    print(f"{results[layouts[0]][0]['engine']}: {a.chains} chains, {a.rows} rows x {a.dim}, {a.components} components, "
+          f"{proposal}, {a.warmup + a.draws * a.thin} steps")
+    print(f"{'layout':>10} {'seconds':>8} {'spread':>7} {'times':>6} {'gathers':>8}")
+    for layout, runs in results.items():
+        seconds = [one["seconds"] for one in runs]
+        middle = statistics.median(seconds)
+        gathers = statistics.median(one["gathers"] / one["seconds"] for one in runs)
+        print(f"{layout:>10} {middle:8.2f} {(max(seconds) - min(seconds)) / middle:7.1%} {base / middle:6.2f} {gathers:8.2%}")
+    equal = len({one["draws"] for runs in results.values() for one in runs}) == 1
+    print(("draws are equal" if equal else "DRAWS DIFFER") + ("" if complete else "; NOT ALL RUNS ENDED WELL"), flush=True)
+    return results, equal and complete
 
 
 def main():
@@ -65,39 +114,27 @@ def main():
     parser.add_argument("--draws", type=int, default=1, help="few, since their summary is not what is measured")
     parser.add_argument("--thin", type=int, default=60)
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--proposal", default="component_wise")
+    parser.add_argument("--proposal", default="component_wise", help="one or more, separated by commas")
     parser.add_argument("--layout", action="append", help="default: gpus:1 and gpus:2")
+    parser.add_argument("--most-seconds", type=float, default=600, help="of a run, after which it counts as failed")
     parser.add_argument("--out", type=pathlib.Path)
-    arguments = parser.parse_args()
-    layouts = arguments.layout or ["gpus:1", "gpus:2"]
+    a = parser.parse_args()
+    layouts = a.layout or ["gpus:1", "gpus:2"]
+    kinds = ("gpus", "mpi", "rows", "cpu", "cpu-rows")
+    for layout in layouts:
+        kind, _, count = layout.partition(":")
+        if kind not in kinds or not count.isdigit() or int(count) < 1:
+            parser.error(f"--layout {layout}: allowed: {', '.join(kinds)}, a colon and a number")
+    results, good = {}, True
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        write_data(folder, arguments.rows, arguments.dim, arguments.components)
-        (folder / "config.yaml").write_text(
-            "data: {file: data.npy}\n"
-            f"likelihood: {{components: {arguments.components}}}\n"
-            f"sampler: {{chains: {arguments.chains}, warmup: {arguments.warmup}, draws: {arguments.draws}, thin: {arguments.thin},\n"
-            f"  seed: 5, proposal: {{kind: {arguments.proposal}}}}}\n")
-        results = {layout: [] for layout in layouts}
-        for number in range(arguments.repeat):
-            for layout in layouts:
-                results[layout].append(run(arguments, folder, layout, number))
-                print(f"{layout}, run {number + 1} of {arguments.repeat}: {results[layout][-1]['seconds']:.2f} s", file=sys.stderr)
-    draws = {one["draws"] for runs in results.values() for one in runs}
-    base = statistics.median(one["seconds"] for one in results[layouts[0]])
-    print(f"{results[layouts[0]][0]['engine']}: {arguments.chains} chains, {arguments.rows} rows x {arguments.dim}, "
-          f"{arguments.components} components, {arguments.proposal}, {arguments.warmup + arguments.draws * arguments.thin} steps")
-    print(f"{'layout':>8} {'seconds':>8} {'spread':>7} {'times':>6} {'gathers':>8}")
-    for layout, runs in results.items():
-        seconds = [one["seconds"] for one in runs]
-        middle = statistics.median(seconds)
-        gathers = statistics.median(one["gathers"] / one["seconds"] for one in runs)
-        print(f"{layout:>8} {middle:8.2f} {(max(seconds) - min(seconds)) / middle:7.1%} {base / middle:6.2f} {gathers:8.2%}")
-    if arguments.out:
-        arguments.out.write_text(json.dumps(results, indent=1) + "\n")
-    if len(draws) != 1:
-        sys.exit("draws differ between layouts")
-    print("draws are equal")
+        write_data(folder, a.rows, a.dim, a.components)
+        for proposal in a.proposal.split(","):
+            results[proposal], as_wanted = compare(a, folder, proposal, layouts)
+            good = good and as_wanted
+    if a.out:
+        a.out.write_text(json.dumps(results, indent=1) + "\n")
+    sys.exit(0 if good else 1)
 
 
 if __name__ == "__main__":
