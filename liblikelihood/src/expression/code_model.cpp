@@ -253,8 +253,8 @@ class CodeModel final : public RowModel {
 
 }  // namespace
 
-std::shared_ptr<const RowModel> make_code_model(std::shared_ptr<const ExpressionPlan> plan, HostBuild build,
-                                                std::string& compiler, std::string& header) {
+std::shared_ptr<const RowModel> make_code_model(const std::shared_ptr<const ExpressionPlan>& plan,
+                                                HostBuild build, std::string& compiler, std::string& header) {
   auto model = std::make_shared<CodeModel>(plan->code, &plan->layout, plan->weights >= 0, build);
   compiler = model->compiler();
   header = model->header();

@@ -68,7 +68,7 @@ std::shared_ptr<const RowModel> make_function_model(std::shared_ptr<const Expres
 
 /// The likelihood of a header, from code_columns and the weights, the same for all backends. Writes the name
 /// of the compiler and the generated header. Throws as Expression::bind().
-std::shared_ptr<const RowModel> make_code_model(std::shared_ptr<const ExpressionPlan> plan, HostBuild build,
-                                                std::string& compiler, std::string& header);
+std::shared_ptr<const RowModel> make_code_model(const std::shared_ptr<const ExpressionPlan>& plan,
+                                                HostBuild build, std::string& compiler, std::string& header);
 
 }  // namespace emomc

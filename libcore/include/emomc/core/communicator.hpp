@@ -61,7 +61,7 @@ class Communicator {
   /// which the destructors of what they hold do not. Ranks that are processes keep it until MPI ends, and
   /// leave it out where one of them has failed. Here, for ranks whose objects end at the same time, it is
   /// done at once. `work` must not throw.
-  virtual void at_end(std::function<void()> work) { work(); }
+  virtual void at_end(std::function<void()> work) { work(); }  // NOLINT(performance-unnecessary-value-param)
 };
 
 /// The communicator of a single rank, whose calls move nothing.
