@@ -35,7 +35,7 @@ RunResult sample_to_files(RunFiles& files, SampledChains& chains, std::span<cons
     throw;
   }
   const bool finished = result.finished || !files.ended_by(result).empty();
-  files.write_manifest(finished ? "finished" : "interrupted", &result, startup_seconds);
+  files.write_manifest(finished ? files.status_of_sampled() : "interrupted", &result, startup_seconds);
   return result;
 }
 

@@ -309,4 +309,16 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
   write_file_atomically(directory_ / "manifest.json", m.dump(1) + "\n");
 }
 
+void mark_finished(const std::filesystem::path& directory) {
+  const std::filesystem::path file = directory / "manifest.json";
+  std::ifstream in(file);
+  std::ostringstream text;
+  text << in.rdbuf();
+  auto manifest = nlohmann::ordered_json::parse(text.str(), nullptr, false);
+  if (!in || !manifest.is_object()) throw MachineError(file.string() + ": cannot be read");
+  manifest["status"] = "finished";
+  manifest["updated_at"] = utc_now();
+  write_file_atomically(file, manifest.dump(1) + "\n");
+}
+
 }  // namespace emomc

@@ -2,6 +2,7 @@
 // prints how to continue, and continues to exactly the predictions or the model of an undisturbed call.
 #include <iostream>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "small_corpus.hpp"
 #include "struck_run.hpp"
@@ -40,6 +41,10 @@ class EvaluationFaults : public ::testing::TestWithParam<Command> {
   ProgramResult run(const std::string& options = "", const std::string& under = "") const {
     return folder.run(GetParam().name + " config.yaml --output run -q " + options, under);
   }
+  bool says_finished() const {
+    return folder.exists("run/manifest.json") &&
+           nlohmann::json::parse(folder.read("run/manifest.json"))["status"] == "finished";
+  }
   ProgramResult strike(const std::string& fault) const {
     return run("", testing::under_fault(folder, "run", fault));
   }
@@ -72,6 +77,10 @@ TEST_P(EvaluationFaults, AreToldAndTheResultsAreThoseOfAnUndisturbedRun) {
         for (const std::string word : {"emomc: error: run", GetParam().name.c_str(), "--resume"})
           EXPECT_NE(struck.err.find(word), std::string::npos) << what << ": " << struck.err;
       }
+      if (says_finished()) {
+        for (const auto& [name, text] : expected)
+          EXPECT_TRUE(folder.exists("run/" + name)) << what << ": finished without " << name;
+      }
       if (struck.exit_code != 0) {
         const ProgramResult resumed = run("--resume");
         EXPECT_EQ(resumed.exit_code, 0) << what << ": " << resumed.err;
@@ -79,6 +88,7 @@ TEST_P(EvaluationFaults, AreToldAndTheResultsAreThoseOfAnUndisturbedRun) {
       for (const auto& [name, text] : expected)
         EXPECT_TRUE(folder.exists("run/" + name) && folder.read("run/" + name) == text)
             << what << ": " << name;
+      EXPECT_TRUE(says_finished()) << what;
       ++outcomes[action + ": exit " + std::to_string(struck.exit_code)];
     }
     first += testing::long_form() ? 1 : 7;

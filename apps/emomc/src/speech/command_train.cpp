@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/emotion/corpus_features.hpp"
+#include "emomc/posterior/run_files.hpp"
 #include "evaluation_config.hpp"
 #include "evaluation_run.hpp"
 #include "progress.hpp"
@@ -69,6 +70,7 @@ int train_once(const SamplingOptions& options) {
     model.theta.push_back(std::move(of_class.theta));
   }
   write_class_model(model, directory);
+  mark_finished(directory);
   if (!options.quiet)
     std::cout << fmt::format(
         "{}: {} classes, {} draws each, evidence {} with temper {:.4g}{}{}\n", options.output,

@@ -5,6 +5,7 @@
 
 #include "emomc/emotion/fused_results.hpp"
 #include "emomc/emotion/softmax_results.hpp"
+#include "emomc/posterior/run_files.hpp"
 #include "emomc/sampler/files.hpp"
 #include "evaluation_report.hpp"
 #include "ranks.hpp"
@@ -38,6 +39,7 @@ void write_results(const EvaluationJob& job, const EvaluationResults& results, c
   const std::filesystem::path directory = job.config.run.output.directory;
   write_predictions(directory, job.frames, results, others);
   write_file_atomically(directory / "scores.json", scores.dump(1) + "\n");
+  mark_finished(directory);
   if (has_evaluation_report())
     write_file_atomically(directory / "report.html", evaluation_report_html(directory));
 }

@@ -85,8 +85,6 @@ std::optional<EvaluationResults> evaluate_softmax_into(const SoftmaxJob& job, Ex
   scores = std::move(evaluation.scores);
   add_seconds(scores, job, stages.seconds(), seconds_since(began));
   write_file_atomically(directory / "config.yaml", to_yaml(job.config));
-  write_file_atomically(directory / "manifest.json",
-                        softmax_manifest(job.config, job.corpus, "evaluation", started_at).dump(1) + "\n");
   write_file_atomically(directory / "predictions.csv",
                         predictions_csv(job.frames, results.utterances, results.posterior.predictions));
   if (const auto& penalised = results.em)
@@ -94,6 +92,8 @@ std::optional<EvaluationResults> evaluate_softmax_into(const SoftmaxJob& job, Ex
                           predictions_csv(job.frames, results.utterances, penalised->predictions));
   write_file_atomically(directory / "probability_sd.csv", sd_csv(job.frames, evaluation.folds));
   write_file_atomically(directory / "scores.json", scores.dump(1) + "\n");
+  write_file_atomically(directory / "manifest.json",  // says that the evaluation has finished
+                        softmax_manifest(job.config, job.corpus, "evaluation", started_at).dump(1) + "\n");
   if (has_evaluation_report())
     write_file_atomically(directory / "report.html", evaluation_report_html(directory));
   for (const auto& [stage, seconds] : scores["seconds"].items())

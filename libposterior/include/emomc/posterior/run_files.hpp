@@ -55,8 +55,12 @@ class RunFiles : public DrawHandler {
   /// if it did not.
   std::string ended_by(const RunResult& result) const { return end_.ended_by(result); }
 
-  /// `status`: running, interrupted, finished or failed. `result`: of a run that has ended; else nullptr.
+  /// `status`: running, interrupted, failed, finished, or sampled where results follow the draws
+  /// (RunIdentity::kind is not "run") and mark_finished() is called after them. `result`: of a run that has
+  /// ended; else nullptr.
   void write_manifest(const std::string& status, const RunResult* result, double startup_seconds);
+  /// The status of a run that has all its draws.
+  std::string status_of_sampled() const { return identity_.kind == "run" ? "finished" : "sampled"; }
   /// The manifest's "starts"; null where nothing is known.
   nlohmann::ordered_json& starts() { return starts_; }
 
@@ -94,5 +98,9 @@ class RunFiles : public DrawHandler {
 
 /// The current time, as "2026-01-31T23:59:59Z".
 std::string utc_now();
+
+/// Sets the status in `directory`/manifest.json to finished, when the results of an evaluation or of a model
+/// are in their files. Throws MachineError where the manifest cannot be read or written.
+void mark_finished(const std::filesystem::path& directory);
 
 }  // namespace emomc
