@@ -1,5 +1,7 @@
 #include "emomc/speech/clips.hpp"
 
+#include "own_level.hpp"
+
 namespace emomc {
 
 FrameDescriptors middle_of(const FrameDescriptors& frames, std::size_t count) {
@@ -14,6 +16,7 @@ FrameDescriptors middle_of(const FrameDescriptors& frames, std::size_t count) {
   }
   const auto voiced = frames.voiced.begin() + static_cast<std::ptrdiff_t>(first);
   clip.voiced.assign(voiced, voiced + static_cast<std::ptrdiff_t>(count));
+  relate_clip_to_own_level(frames, clip);
   return clip;
 }
 

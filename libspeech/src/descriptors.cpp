@@ -11,6 +11,7 @@
 
 #include "emomc/core/real_fft.hpp"
 #include "mel_filters.hpp"
+#include "own_level.hpp"
 #include "setting_error.hpp"
 #include "spectral_shape.hpp"
 
@@ -20,7 +21,6 @@ namespace {
 constexpr double kWindowSeconds = 0.025, kHopSeconds = 0.010, kHighestHz = 8000;
 constexpr int kNumFilters = 26, kNumCepstra = 14, kEveryBand = 3;
 constexpr double kLeastBandPower = 1e-9;
-constexpr double kMeanPower = 0.0025;          // of a recording's frames: 26 dB below full scale
 constexpr double kPerturbationSeconds = 0.03;  // of jitter and shimmer, to each side of a frame's centre
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -104,7 +104,7 @@ double mean_near(const std::vector<double>& places, const std::vector<double>& v
 }
 
 // The samples times the factor with which the frames `kept`, each less its mean, have the mean power
-// kMeanPower: how loud a recording is depends on the microphone's distance and the gain.
+// kMeanPower.
 std::vector<double> at_common_level(std::span<const double> samples, const std::vector<std::size_t>& starts,
                                     const std::vector<std::size_t>& kept, std::size_t window) {
   double power = 0;
@@ -307,6 +307,7 @@ FrameDescriptors DescriptorExtractor::describe(std::span<const double> samples) 
                    mean_near(voice.at, voice.level_db, centre, reach), work, row);
     impl.add_bands(work, row);
   }
+  relate_to_own_level(result);
   return result;
 }
 

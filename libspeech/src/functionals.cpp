@@ -19,6 +19,9 @@ bool is_of(FunctionalSet set, const Descriptor& descriptor) {
          (set == FunctionalSet::cepstra) == (descriptor.kind == DescriptorKind::cepstral);
 }
 
+// Its mean over a recording is 1 whatever the recording, and is no functional.
+bool is_relative_to_its_mean(const Descriptor& descriptor) { return descriptor.name == "loudness"; }
+
 const std::vector<std::string>& voicing_names() {
   static const std::vector<std::string> names{"voiced_mean", "voiced_sd", "unvoiced_mean", "unvoiced_sd"};
   return names;
@@ -104,6 +107,7 @@ std::vector<std::string> functional_names(FunctionalSet set) {
       for (const auto& name : of) names.push_back(descriptor.name + "." + prefix + name);
     };
     add(distribution_names(), "");
+    if (is_relative_to_its_mean(descriptor)) std::erase(names, descriptor.name + ".mean");
     add(trend_names(), "");
     add(movement_names(), "");
     add(distribution_names(), "delta_");
@@ -119,7 +123,9 @@ std::vector<double> functionals(const FrameDescriptors& frames, FunctionalSet se
   for (std::size_t d = 0; d < descriptors().size(); ++d) {
     if (!is_of(set, descriptors()[d])) continue;
     const auto series = frames.of(d);
+    const auto first = static_cast<std::ptrdiff_t>(row.size());
     append_distribution(series, row);
+    if (is_relative_to_its_mean(descriptors()[d])) row.erase(row.begin() + first);
     append_trend(series, row);
     append_movement(series, row);
     append_distribution(delta_of(series), row);

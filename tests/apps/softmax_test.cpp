@@ -153,11 +153,11 @@ TEST_F(Softmax, CheckSaysWhatAnEvaluationWillDo) {
   const auto result = folder.run("check config.yaml --json");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const json said = json::parse(result.out);
-  EXPECT_EQ(said["functionals"], (json{{"set", "full"}, {"version", 2}, {"columns", 1639}}));
+  EXPECT_EQ(said["functionals"], (json{{"set", "full"}, {"version", 3}, {"columns", 1638}}));
   EXPECT_EQ(said["utterances"], 36);
   EXPECT_EQ(said["folds"], 4);
   EXPECT_EQ(said["chains"], 8);
-  EXPECT_NE(folder.run("check config.yaml").out.find("softmax regression on 1639 functionals"),
+  EXPECT_NE(folder.run("check config.yaml").out.find("softmax regression on 1638 functionals"),
             std::string::npos);
   EXPECT_FALSE(folder.exists("run"));
 }

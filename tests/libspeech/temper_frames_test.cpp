@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "emomc/speech/clips.hpp"
 #include "emomc/speech/functionals.hpp"
@@ -170,6 +171,55 @@ TEST(Clips, AreTheMiddleOfARecording) {
   const auto names = functional_names(FunctionalSet::full);
   const auto at = std::find(names.begin(), names.end(), "time.duration") - names.begin();
   EXPECT_NEAR(row[static_cast<std::size_t>(at)], 0.18, 1e-12);
+}
+
+// Levels of a clip are those of a recording that is as short, but for the least powers. The voice is known
+// from what is around the clip, and of the first frame's flux there is a frame before.
+TEST(Clips, HaveLevelsRelativeToTheirOwn) {
+  const Recording voice = testing::synthetic_voice(16000);
+  const DescriptorExtractor extractor(16000);
+  const FrameDescriptors clip = middle_of(extractor.describe(voice.samples), 18);
+  const FrameDescriptors whole = extractor.describe(voice.samples);
+  const std::size_t first = (whole.num_frames - 18) / 2;
+  const FrameDescriptors alone =
+      extractor.describe(std::span(voice.samples).subspan(160 * first, 400 + 17 * 160));
+  ASSERT_EQ(alone.num_frames, 18u);
+  // The least powers, 1e-10 and 1e-9 of bands, are added in the scale of the whole recording: an error of a
+  // level is at most their share of the power, by which levels of bands, which are relative to the mean
+  // level, err too.
+  const double nepers = std::numbers::ln10 / 10;  // of a decibel
+  double mean_level = 0, level_error = 0, change = 0;
+  for (const double x : whole.of(0)) mean_level += x / static_cast<double>(whole.num_frames);
+  for (std::size_t t = 0; t < 18; ++t)
+    level_error = std::max(level_error, 1e-10 / (std::exp(whole.of(0)[first + t] * nepers) - 1e-10));
+  for (std::size_t d = 0; d < descriptors().size(); ++d) {
+    const std::string& name = descriptors()[d].name;
+    const bool is_band = name.starts_with("band_");
+    if (name != "level_db" && name != "loudness" && !is_band) continue;
+    for (std::size_t t = 0; t < 18; ++t) {
+      const double before = whole.of(d)[first + t];
+      const double band_error = 1e-9 / (std::exp(before + mean_level * nepers) - 1e-9);
+      const double tolerance = is_band              ? band_error + level_error
+                               : name == "loudness" ? 1e-12
+                                                    : level_error / nepers;
+      EXPECT_NEAR(clip.of(d)[t], alone.of(d)[t], tolerance) << name << " of frame " << t;
+      change = std::max(change, std::abs(clip.of(d)[t] - before));
+    }
+  }
+  EXPECT_GT(change, 0.05);  // of the clip and of the recording levels differ
+}
+
+TEST(Descriptors, RelateLevelsToTheRecordingsOwn) {
+  const Recording voice = testing::synthetic_voice(16000);
+  const FrameDescriptors frames = DescriptorExtractor(16000).describe(voice.samples);
+  double power = 0, loudness = 0;
+  for (std::size_t t = 0; t < frames.num_frames; ++t) {
+    power += std::pow(10, frames.of(0)[t] / 10) / static_cast<double>(frames.num_frames);  // level_db
+    loudness += frames.of(1)[t] / static_cast<double>(frames.num_frames);
+  }
+  EXPECT_NEAR(power, 0.0025, 1e-8);
+  EXPECT_NEAR(loudness, 1, 1e-12);
+  for (const auto& name : functional_names(FunctionalSet::full)) EXPECT_NE(name, "loudness.mean");
 }
 
 // Of the same voice at another gain, as far as rounding goes.

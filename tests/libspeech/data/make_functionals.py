@@ -153,6 +153,7 @@ def describe(x, rate):
     w2 = (2 * np.pi * corners(26)[1:-1]) ** 2
     equal = (w2 + 56.8e6) * w2**2 / ((w2 + 6.3e6) ** 2 * (w2 + 0.38e9))
     d["loudness"] = ((bands * equal / equal.max()) ** 0.33).sum(1)
+    d["loudness"] /= d["loudness"].mean()
     d["zero_crossings"] = np.abs(np.diff(frames >= 0, axis=1)).mean(1) * rate
     share = p / (p.sum(1, keepdims=True) + LEAST)
     d["centroid"] = share @ f
@@ -192,7 +193,8 @@ def describe(x, rate):
         d["h1_high"][i] = first - highest(i, 2000, 4000)
     logs = np.log(bands + 1e-9)
     cepstra = scipy.fft.dct(logs, type=2, norm="ortho", axis=1)
-    d |= {f"c{i}": cepstra[:, i] for i in range(1, 15)} | {f"band_{i + 1}": logs[:, i] for i in range(1, 26, 3)}
+    d |= {f"c{i}": cepstra[:, i] for i in range(1, 15)} | {
+        f"band_{i + 1}": logs[:, i] - d["level_db"].mean() * np.log(10) / 10 for i in range(1, 26, 3)}
     return d, voiced, hop / rate
 
 
@@ -255,6 +257,8 @@ def functionals(d, voiced, hop):
             for which, m in (("voiced", voiced), ("unvoiced", ~voiced)):
                 parts |= {which + "_mean": a[m].mean() if m.sum() >= 3 else np.nan,
                           which + "_sd": a[m].std() if m.sum() >= 3 else np.nan}
+        if name == "loudness":
+            del parts["mean"]  # 1
         row |= {f"{name}.{k}": v for k, v in parts.items()}
     edges = np.diff(np.concatenate([[0], voiced.astype(int), [0]]))
     begins, ends = np.nonzero(edges > 0)[0], np.nonzero(edges < 0)[0]

@@ -27,7 +27,7 @@ void require_inner_speakers(const SoftmaxSettings& settings, std::size_t speaker
 
 /// The set of functionals and its version, or the table that was read; and the number of columns.
 nlohmann::ordered_json functionals_json(const EvaluationConfig& config, std::size_t columns);
-/// The same as a text: "1639 functionals (set full, version 1)".
+/// The same as a text: "1638 functionals (set full, version 3)".
 std::string functionals_text(const EvaluationConfig& config, std::size_t columns);
 
 /// How many pairs of an utterance and a class have an R-hat of at most 1.01 and 400 effective draws in bulk

@@ -25,7 +25,7 @@ FunctionalSet functional_set(const std::string& name);
 std::string functional_set_name(FunctionalSet set);
 
 /// Raised whenever a functional of the same name changes its value.
-inline constexpr int kFunctionalsVersion = 2;
+inline constexpr int kFunctionalsVersion = 3;
 
 /// The names of a set's functionals, "<descriptor>.<functional>" and those of the times, in the order of
 /// functionals().
