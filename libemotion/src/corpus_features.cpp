@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "corpus_problems.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
 #include "emomc/emotion/recordings.hpp"
@@ -19,6 +20,9 @@ CorpusFeatures read_tables(const CorpusConfig& corpus) {
   CorpusFeatures result;
   std::vector<std::filesystem::path> unmatched;
   result.features = read_feature_tables(corpus.path, corpus.pattern, &unmatched);
+  std::vector<std::string*> emotions;
+  for (UtteranceFrames& utterance : result.features.utterances) emotions.push_back(&utterance.emotion);
+  rename_labels(corpus.labels, emotions);
   // Files with another extension are not tables.
   std::erase_if(unmatched, [&](const auto& file) {
     return file.extension() != std::filesystem::path(corpus.pattern).extension();

@@ -6,6 +6,9 @@
 #include <set>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/core/nearest_name.hpp"
+#include "emomc/posterior/excerpt.hpp"
+#include "emomc/posterior/text_table.hpp"
 
 namespace emomc {
 
@@ -22,12 +25,32 @@ void note_problems(const std::vector<std::string>& problems, const char* one, co
   if (problems.size() > kListed) notes.push_back(fmt::format("  and {} more", problems.size() - kListed));
 }
 
+void rename_labels(const std::map<std::string, std::string>& labels,
+                   const std::vector<std::string*>& emotions) {
+  if (labels.empty()) return;
+  const std::set<std::string> found = [&] {
+    std::set<std::string> names;
+    for (const std::string* emotion : emotions) names.insert(*emotion);
+    return names;
+  }();
+  const std::vector<std::string> all(found.begin(), found.end());
+  for (const auto& [from, to] : labels)
+    if (!found.contains(from))
+      throw InputError("corpus.labels: no recording is " + excerpt(from) + "; " +
+                       did_you_mean(nearest_name(from, all)) + "found: " + joined(all));
+  for (std::string* emotion : emotions)
+    if (const auto at = labels.find(*emotion); at != labels.end()) *emotion = at->second;
+}
+
 std::vector<Utterance> wanted_utterances(const CorpusConfig& corpus, std::vector<std::string>& notes) {
   CorpusListing listing = list_corpus(corpus.kind, corpus.path);
   std::vector<std::string> unparsed;
   for (const UnparsedFile& file : listing.unparsed) unparsed.push_back(file.file.string() + ": " + file.why);
   note_problems(unparsed, "recording could not be parsed", "recordings could not be parsed",
                 {.refuse = corpus.refuse_unparsed}, notes);
+  std::vector<std::string*> emotions;
+  for (Utterance& utterance : listing.utterances) emotions.push_back(&utterance.emotion);
+  rename_labels(corpus.labels, emotions);
   const std::set<std::string> classes(corpus.classes.begin(), corpus.classes.end());
   std::erase_if(listing.utterances, [&](const Utterance& utterance) {
     return !classes.empty() && !classes.contains(utterance.emotion);

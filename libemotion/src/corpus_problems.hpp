@@ -1,6 +1,7 @@
 // Recordings of a corpus that cannot be used: refused or noted.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,11 @@ struct ProblemRule {
 /// `notes`. `one` and `many`: what is said of one recording, and of several.
 void note_problems(const std::vector<std::string>& problems, const char* one, const char* many,
                    const ProblemRule& rule, std::vector<std::string>& notes);
+
+/// Gives labels the words of `labels`: `emotions` points to those of all utterances. Throws InputError where
+/// no utterance has a label that `labels` translates.
+void rename_labels(const std::map<std::string, std::string>& labels,
+                   const std::vector<std::string*>& emotions);
 
 /// The recordings of the classes that the configuration asks for; those whose names cannot be parsed are
 /// problems.

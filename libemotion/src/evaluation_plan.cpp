@@ -11,6 +11,7 @@
 #include "emomc/likelihood/standardize.hpp"
 #include "emomc/posterior/excerpt.hpp"
 #include "emomc/posterior/text_table.hpp"
+#include "file_folds.hpp"
 
 namespace emomc {
 namespace {
@@ -235,8 +236,30 @@ EvaluationPlan plan_evaluation(const LabelledFrames& frames, const EvaluationCon
       if (tests.back().size() == frames.speakers.size())
         throw InputError("folds.test_speakers: all speakers are listed; leave some to train on");
       break;
+    case FoldsKind::file: {
+      NamedFolds named = folds_of_file(frames, config.folds);
+      EvaluationPlan result = plan(frames, config, named.tests);
+      result.fold_names = std::move(named.names);
+      return result;
+    }
   }
   return plan(frames, config, tests);
+}
+
+std::string folds_text(const LabelledFrames& frames, const EvaluationPlan& plan, const FoldsConfig& folds) {
+  if (plan.fold_names.empty()) return "";
+  std::string text = "folds: by " + folds.column + " of " + folds.file.string() + ": ";
+  std::size_t tested = 0;
+  for (std::size_t f = 0; f < plan.folds.size(); ++f) {
+    const std::vector<int>& speakers = plan.folds[f].test_speakers;
+    tested += speakers.size();
+    text += (f == 0 ? "" : "; ") + excerpt(plan.fold_names[f]) + " tests " +
+            counted(utterances_of(frames, speakers).size(), "utterance") + " of " +
+            counted(speakers.size(), "speaker");
+  }
+  if (const std::size_t rest = frames.speakers.size() - tested; rest > 0)
+    text += "; " + counted(rest, "speaker") + " only trained on";
+  return text;
 }
 
 EvaluationPlan plan_training(const LabelledFrames& frames, const EvaluationConfig& config) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "emomc/emotion/utterance_groups.hpp"
 #include "emomc/posterior/text_table.hpp"
 
 namespace emomc {
@@ -28,18 +29,6 @@ std::string csv_field(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
   return quoted + "\"";
-}
-
-// The mean over the classes that occur of F1, the harmonic mean of recall and precision; 0 for a class that
-// is never predicted right.
-double macro_f1(const Scores& s) {
-  double sum = 0, classes = 0;
-  for (std::size_t k = 0; k < s.recall.size(); ++k) {
-    if (std::isnan(s.recall[k])) continue;
-    classes += 1;
-    if (s.recall[k] > 0) sum += 2 * s.recall[k] * s.precision[k] / (s.recall[k] + s.precision[k]);
-  }
-  return sum / classes;
 }
 
 // What becomes of probabilities where utterances are cut: confidence is the probability of the predicted
@@ -128,6 +117,7 @@ Json of_method(const LabelledFrames& frames, const MethodResult& method) {
     json["damping_frames_of_fold"] = dampings;
     json["cut_to_frames"] = std::move(lengths);
   }
+  if (!frames.groups.empty()) json["by"] = scores_by_group(frames, method);
   return json;
 }
 
@@ -197,14 +187,12 @@ Json scores_json(const LabelledFrames& frames, const EvaluationPlan& plan, const
       names.push_back(frames.speakers[static_cast<std::size_t>(s)]);
     folds.push_back(names);
   }
-  Json json{{"seed", results.seed},
-            {"classes", frames.classes},
-            {"speakers", frames.speakers},
-            {"utterances", results.utterances.size()},
-            {"frames", frames.rows.num_rows},
-            {"test_speakers_of_fold", folds},
-            {"posterior", of_method(frames, results.posterior)},
-            {"convergence", convergence_of(frames, results.posterior)}};
+  Json json{{"seed", results.seed},           {"classes", frames.classes},
+            {"speakers", frames.speakers},    {"utterances", results.utterances.size()},
+            {"frames", frames.rows.num_rows}, {"test_speakers_of_fold", folds}};
+  if (!plan.fold_names.empty()) json["fold_names"] = plan.fold_names;
+  json["posterior"] = of_method(frames, results.posterior);
+  json["convergence"] = convergence_of(frames, results.posterior);
   if (results.em) {
     json[results.other] = of_method(frames, *results.em);
     const Interval d = uar_difference_interval(results.posterior.predictions, results.em->predictions);
@@ -255,6 +243,7 @@ Json scores_of_seeds(const LabelledFrames& frames, const std::vector<EvaluationR
         {"uar", uar_mean},
         {"uar_sd_over_seeds", n > 1 ? std::sqrt(squares / (n - 1)) : 0.0},
         {"mean_uar_of_speakers", mean_of(of_speakers)},
+        {"macro_f1", mean_of([&](const auto& r) { return macro_f1(method(r).scores); })},
         {"accuracy", mean_of([&](const auto& r) { return method(r).scores.accuracy; })},
         {"log_loss", number(mean_of([&](const auto& r) { return method(r).scores.log_loss; }))},
         {"brier", mean_of([&](const auto& r) { return method(r).scores.brier; })},
@@ -272,6 +261,7 @@ Json scores_of_seeds(const LabelledFrames& frames, const std::vector<EvaluationR
   const Interval uar_of_averaged = uar_interval(averaged);
   json["averaged"] = {{"uar", of_averaged.uar},
                       {"uar_interval", {number(uar_of_averaged.low), number(uar_of_averaged.high)}},
+                      {"macro_f1", macro_f1(of_averaged)},
                       {"accuracy", of_averaged.accuracy},
                       {"log_loss", number(of_averaged.log_loss)},
                       {"brier", of_averaged.brier},

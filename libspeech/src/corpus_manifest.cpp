@@ -3,6 +3,8 @@
 #include <array>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <optional>
 
 #include "corpus_kinds.hpp"
 #include "emomc/core/errors.hpp"
@@ -72,6 +74,31 @@ std::array<std::size_t, 3> find_columns(const std::string& place,
   return at;
 }
 
+// Refuses a speaker of two corpora: people of different corpora often have the same name, such as 03, and
+// their recordings would be standardised together.
+class SpeakersOfCorpora {
+ public:
+  explicit SpeakersOfCorpora(const std::vector<std::string_view>& header) {
+    const auto at = std::find(header.begin(), header.end(), "corpus");
+    if (std::count(header.begin(), header.end(), "corpus") == 1)
+      column_ = static_cast<std::size_t>(at - header.begin());
+  }
+  void check(const std::string& place, std::size_t line, const std::string& speaker,
+             const std::vector<std::string_view>& fields) {
+    if (!column_) return;
+    const std::string corpus(fields[*column_]);
+    const auto [at, is_new] = corpora_.try_emplace(speaker, corpus, line);
+    if (!is_new && at->second.first != corpus)
+      throw InputError(place + "speaker '" + speaker + "' is of corpus '" + corpus + "', and of '" +
+                       at->second.first + "' in line " + std::to_string(at->second.second) +
+                       "; give people of different corpora different names, as " + corpus + "_" + speaker);
+  }
+
+ private:
+  std::optional<std::size_t> column_;
+  std::map<std::string, std::pair<std::string, std::size_t>> corpora_;  // with the first line
+};
+
 }  // namespace
 
 CorpusListing list_manifest(const fs::path& manifest) {
@@ -83,6 +110,7 @@ CorpusListing list_manifest(const fs::path& manifest) {
   if (!records.next(fields))
     throw InputError(name + ": the file is empty; a header with path, label and speaker is needed");
   const auto at = find_columns(name + ":" + std::to_string(records.line()), trimmed(fields));
+  SpeakersOfCorpora corpora(trimmed(fields));
   const std::size_t num_columns = fields.size();
   CorpusListing listing;
   while (records.next(fields)) {
@@ -96,6 +124,7 @@ CorpusListing list_manifest(const fs::path& manifest) {
       if (!is_utf8(fields[at[i]])) throw InputError(place + "the " + kColumns[i] + " is not UTF-8");
     for (std::size_t i = 0; i < kColumns.size(); ++i)
       if (fields[at[i]].empty()) throw InputError(place + "the " + kColumns[i] + " is missing");
+    corpora.check(place, records.line(), std::string(fields[at[2]]), fields);
     const fs::path written = fs::path(fields[at[0]]).lexically_normal();
     const fs::path file = folder / written;  // `written` alone if it is absolute
     std::error_code error;

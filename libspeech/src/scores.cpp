@@ -128,4 +128,15 @@ Scores score(const Predictions& predictions, std::uint64_t seed, int simulations
   return scores;
 }
 
+double macro_f1(const Scores& scores) {
+  double sum = 0, classes = 0;
+  for (std::size_t k = 0; k < scores.recall.size(); ++k) {
+    const double recall = scores.recall[k], precision = scores.precision[k];
+    if (std::isnan(recall)) continue;
+    classes += 1;
+    if (recall > 0) sum += 2 * recall * precision / (recall + precision);
+  }
+  return sum / classes;
+}
+
 }  // namespace emomc

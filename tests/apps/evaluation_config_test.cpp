@@ -121,6 +121,13 @@ TEST(EvaluationConfigParsing, ReadsEveryKey) {
   EXPECT_EQ(config.run.output.directory, "there");
   EXPECT_EQ(parsed(corpus, {"folds={test_speakers: [a, b]}"}).folds,
             (FoldsConfig{FoldsKind::test_speakers, 0, {"a", "b"}}));
+  const EvaluationConfig tables = parsed(
+      corpus +
+          "folds: {file: 'f g.csv', column: part, test: [b, '1']}\nby: {columns: [sex, age], file: s.csv}\n",
+      {"corpus.labels={joy: happiness, 'a: b': c}"});
+  EXPECT_EQ(tables.folds, (FoldsConfig{FoldsKind::file, 0, {}, "f g.csv", "part", {"b", "1"}}));
+  EXPECT_EQ(tables.by, (GroupsConfig{{"sex", "age"}, "s.csv"}));
+  EXPECT_EQ(tables.corpus.labels, (std::map<std::string, std::string>{{"joy", "happiness"}, {"a: b", "c"}}));
 }
 
 TEST(EvaluationConfigYaml, ReadsBackToTheSameValue) {
@@ -129,6 +136,11 @@ TEST(EvaluationConfigYaml, ReadsBackToTheSameValue) {
            recordings,
            corpus + "folds: {k_fold_by_speaker: 2}\nbaseline: none\n",
            corpus + "folds: {test_speakers: ['1', \"a, b\", 'true', 'x: y']}\n",
+           corpus + "folds: {file: 'a: b.csv'}\nby: {columns: [x, 'y: z'], file: s.csv}\n",
+           corpus + "folds: {file: f.csv, column: 'a, b', test: ['1', x]}\n",
+           std::string(
+               "corpus: {kind: manifest, path: m.csv, labels: {joy: happiness, 'true': '1'}}\nby: {columns: "
+               "[corpus]}\n"),
            corpus + "classification: {temper: 0.1}\n",
            corpus + "classification: {temper: 1e-3, evidence: mean, rule: mean_log}\n",
            corpus + "classification: {evidence: sum, class_prior: observed}\n",
@@ -258,6 +270,14 @@ INSTANTIATE_TEST_SUITE_P(
                       {"folds", "k_fold_by_speaker: 5"}},
         BadEvaluation{corpus + "folds: {test_speakers: []}\n", {"folds.test_speakers", "name a speaker"}},
         BadEvaluation{corpus + "folds: {test_speakers: [a, a]}\n", {"folds.test_speakers", "twice"}},
+        BadEvaluation{corpus + "folds: {file: f.csv, tests: [a]}\n", {"folds.tests", "column and test"}},
+        BadEvaluation{corpus + "folds: {file: f.csv, test: []}\n", {"folds.test", "name a value"}},
+        BadEvaluation{corpus + "folds: {file: ''}\n", {"folds.file", "a path"}},
+        BadEvaluation{corpus + "by: {columns: [sex]}\n", {"by.columns", "manifest", "by.file"}},
+        BadEvaluation{corpus + "by: {file: s.csv}\n", {"by.file", "by.columns"}},
+        BadEvaluation{corpus + "by: {columns: [a, a], file: s.csv}\n", {"by.columns", "twice"}},
+        BadEvaluation{"corpus: {path: x, labels: [joy]}\n", {"corpus.labels", "{joy: happiness}"}},
+        BadEvaluation{"corpus: {path: x, labels: {joy: ''}}\n", {"corpus.labels.joy", "a class"}},
         BadEvaluation{corpus + "training: {power: 0}\n", {":2: training.power", "above 0, up to 1"}},
         BadEvaluation{corpus + "training: {power: 1.5}\n", {"training.power", "above 0, up to 1"}},
         BadEvaluation{corpus + "training: {power: .nan}\n", {"training.power"}},

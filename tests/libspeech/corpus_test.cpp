@@ -230,6 +230,9 @@ TEST_F(Corpora, ManifestIsRefusedWithItsLine) {
   refused("path,label,speaker\na.wav,x,s\nb.wav,x,s\n", {"m.csv:3", "b.wav", "no such file"});
   refused("path,label,speaker\na.wav,x,s\n./a.wav,y,s\n", {"a.wav", "id 'a'"});
   refused("path,label,speaker\n\"a.wav,x,s\n", {"m.csv:2", "quote"});
+  write("b.wav", "");
+  refused("path,label,speaker,corpus\na.wav,x,03,one\nb.wav,x,03,two\n",
+          {"m.csv:3", "speaker '03' is of corpus 'two'", "'one' in line 2", "two_03"});
   expect_refused("manifest", folder, {"folder"});
 }
 

@@ -47,15 +47,15 @@ const hasConverged = convergence.share !== null && convergence.share >= converge
 // Scores.
 {
   const table = $("scores");
-  table.append(row("th", ["", "UAR", "95 % interval", "mean UAR of speakers", "accuracy", "log loss", "Brier", "ECE", "ECE if calibrated", "its 99 % range"]));
+  table.append(row("th", ["", "UAR", "95 % interval", "mean UAR of speakers", "accuracy", "log loss", "Brier", "ECE", "ECE if calibrated", "its 99 % range", "macro-F1"]));
   for (const m of data.methods) {
     const line = row("td", [m.name, digits(m.uar), range(m.uar_interval), digits(m.mean_uar_of_speakers), digits(m.accuracy), digits(m.log_loss),
-      digits(m.brier), digits(m.calibration_error), digits(m.calibration_error_if_calibrated), range(m.calibration_error_99_percent_range)]);
+      digits(m.brier), digits(m.calibration_error), digits(m.calibration_error_if_calibrated), range(m.calibration_error_99_percent_range), digits(m.macro_f1)]);
     if (isMiscalibrated(m)) line.cells[7].className = "warning";
     table.append(line);
   }
   table.append(row("td", ["guessing, all classes alike", digits(chance), "", digits(chance), digits(chance), digits(Math.log(data.classes.length)),
-    digits(1 - chance), "", "", ""]));
+    digits(1 - chance), "", "", "", ""]));
   const d = data.difference;
   if (d)
     $("difference").textContent = `Posterior minus ${em.name}: UAR ${signed(d.uar)} ${range(d.uar_interval, signed)} over speakers. ` +
@@ -75,6 +75,18 @@ if (data.known.length) {
     $("known").append(line);
   }
 } else $("known-section").remove();
+
+// Groups of utterances.
+for (const { column, rows } of data.by) {
+  const box = element("div", undefined, "scroll"), table = element("table");
+  table.append(row("th", [column, "utterances", "speakers", "UAR", "95 % interval", "accuracy", "macro-F1", "log loss"]));
+  for (const g of rows)
+    table.append(row("td", [g.value === "" ? "(empty)" : g.value, String(g.utterances), String(g.speakers), digits(g.uar), range(g.uar_interval),
+      digits(g.accuracy), digits(g.macro_f1), digits(g.log_loss)]));
+  box.append(table);
+  $("by").append(box);
+}
+if (!data.by.length) $("by-section").remove();
 
 // Confusion.
 function fillConfusion(m) {

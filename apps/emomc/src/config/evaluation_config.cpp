@@ -210,6 +210,12 @@ void refuse_given_tempers(const YamlNode& root, const EvaluationConfig& config) 
               "rows of another program come without frames; write classifier: softmax");
 }
 
+void refuse_groups_without_table(const YamlNode& root, const EvaluationConfig& config) {
+  if (!config.by.columns.empty() && config.by.file.empty() && config.corpus.kind != "manifest")
+    refuse_at(key_place(root, "by.columns"), "by.columns",
+              "only a manifest has columns of its own; write by.file, a CSV with these columns");
+}
+
 // A given temper refers to one kind of evidence: the sum, unless the configuration says otherwise.
 void settle_evidence(const YamlNode& root, EvaluationConfig& config) {
   if (!config.classification.temper || config.classification.evidence) return;
@@ -278,6 +284,7 @@ EvaluationConfig parse_evaluation_config(const std::string& yaml, const std::str
     config.run.sampler.init = "prior";
   refuse_keys_of_mixtures(root, config);
   refuse_given_tempers(root, config);
+  refuse_groups_without_table(root, config);
   refuse_contradictions(root, config);
   return config;
 }
@@ -288,6 +295,8 @@ EvaluationConfig load_evaluation_config(const std::filesystem::path& file,
   refuse_path_beside(file, "corpus.path", config.corpus.path.string());
   if (!config.features.table.empty())
     refuse_path_beside(file, "features.table", config.features.table.string());
+  if (!config.folds.file.empty()) refuse_path_beside(file, "folds.file", config.folds.file.string());
+  if (!config.by.file.empty()) refuse_path_beside(file, "by.file", config.by.file.string());
   return config;
 }
 

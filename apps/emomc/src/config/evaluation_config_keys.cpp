@@ -5,30 +5,12 @@
 
 #include "emomc/speech/corpus.hpp"
 #include "features_config_keys.hpp"
+#include "folds_config_keys.hpp"
+#include "name_list.hpp"
 #include "run_config_keys.hpp"
 
 namespace emomc::app {
 namespace {
-
-using Names = std::vector<std::string>;
-
-/// A list of distinct names.
-Names read_list(const YamlValue& value, const std::string& wanted) {
-  if (value.node().kind != YamlNode::Kind::list) value.refuse_type("a list of " + wanted);
-  Names names;
-  for (const YamlNode& item : value.node().items) {
-    names.push_back(YamlValue(item, value.key()).text(wanted));
-    if (std::find(names.begin(), names.end() - 1, names.back()) != names.end() - 1)
-      value.refuse(excerpt(names.back()) + " is listed twice; remove one");
-  }
-  return names;
-}
-
-std::string write_list(const Names& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + yaml_text(name);
-  return "[" + text + "]";
-}
 
 double number_above_zero(const YamlValue& value, double most) {
   const double number = value.number();
@@ -65,6 +47,22 @@ EvaluationKey classifier_key() {
       [](const EvaluationConfig& c) { return classifier_names()[static_cast<std::size_t>(c.classifier)]; }};
 }
 
+void read_labels(const YamlValue& value, EvaluationConfig& config) {
+  const YamlNode& node = value.node();
+  if (node.kind != YamlNode::Kind::map) value.refuse_type("a map of labels to classes: {joy: happiness}");
+  config.corpus.labels.clear();
+  for (std::size_t i = 0; i < node.keys.size(); ++i)
+    config.corpus.labels[node.keys[i].scalar] =
+        YamlValue(node.items[i], value.key() + "." + node.keys[i].scalar).text("a class");
+}
+
+std::string write_labels(const EvaluationConfig& config) {
+  std::string text;
+  for (const auto& [from, to] : config.corpus.labels)
+    text += (text.empty() ? "" : ", ") + yaml_text(from) + ": " + yaml_text(to);
+  return "{" + text + "}";
+}
+
 std::vector<EvaluationKey> corpus_keys() {
   return {
       {"corpus.kind", "tables | emodb | ravdess | cremad | tess | savee | iemocap | folders | manifest",
@@ -79,6 +77,8 @@ std::vector<EvaluationKey> corpus_keys() {
       {"corpus.classes", "[]: all that are found; or those to tell apart",
        [](const YamlValue& v, EvaluationConfig& c) { c.corpus.classes = read_list(v, "classes"); },
        [](const EvaluationConfig& c) { return write_list(c.corpus.classes); }},
+      {"corpus.labels", "{label: class, ...}: labels of the corpus that count as another word", read_labels,
+       write_labels},
       {"corpus.unparsed", "files whose names cannot be parsed: refuse | skip",
        [](const YamlValue& v, EvaluationConfig& c) {
          c.corpus.refuse_unparsed = v.choice(Names{"refuse", "skip"}) == "refuse";
@@ -87,42 +87,8 @@ std::vector<EvaluationKey> corpus_keys() {
   };
 }
 
-void read_folds(const YamlValue& value, EvaluationConfig& config) {
-  const std::string allowed = "leave_one_speaker_out, {k_fold_by_speaker: 5}, or {test_speakers: [A, B]}";
-  const YamlNode& node = value.node();
-  if (node.kind == YamlNode::Kind::scalar && node.scalar == "leave_one_speaker_out") {
-    config.folds = {};
-    return;
-  }
-  if (node.kind != YamlNode::Kind::map || node.keys.size() != 1) value.refuse_type(allowed);
-  const std::string& name = node.keys[0].scalar;
-  const YamlValue argument(node.items[0], value.key() + "." + name);
-  if (name == "k_fold_by_speaker") {
-    config.folds = {FoldsKind::k_fold_by_speaker, static_cast<int>(argument.integer(2, 10000)), {}};
-  } else if (name == "test_speakers") {
-    config.folds = {FoldsKind::test_speakers, 0, read_list(argument, "speakers")};
-    if (config.folds.test_speakers.empty()) argument.refuse("an empty list; name a speaker");
-  } else {
-    value.refuse(excerpt(name) + " is unknown; allowed: " + allowed);
-  }
-}
-
-std::string write_folds(const EvaluationConfig& config) {
-  switch (config.folds.kind) {
-    case FoldsKind::k_fold_by_speaker:
-      return "{k_fold_by_speaker: " + std::to_string(config.folds.count) + "}";
-    case FoldsKind::test_speakers:
-      return "{test_speakers: " + write_list(config.folds.test_speakers) + "}";
-    case FoldsKind::leave_one_speaker_out:
-      break;
-  }
-  return "leave_one_speaker_out";
-}
-
 std::vector<EvaluationKey> training_keys() {
   return {
-      {"folds", "leave_one_speaker_out | {k_fold_by_speaker: 5} | {test_speakers: [A, B]}", read_folds,
-       write_folds},
       {"training.background",
        "em: a class's prior is centred on a mixture of all classes' frames, fitted by EM | none: prior below",
        [](const YamlValue& v, EvaluationConfig& c) {
@@ -323,7 +289,9 @@ const std::vector<EvaluationKey>& evaluation_keys() {
     };
     append(corpus_keys());
     append({classifier_key()});
-    for (const auto part : {features_keys, training_keys, classification_keys, softmax_keys}) append(part());
+    for (const auto part :
+         {features_keys, folds_keys, training_keys, group_keys, classification_keys, softmax_keys})
+      append(part());
     return all;
   }();
   return keys;

@@ -8,11 +8,14 @@
 
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/core/sha256.hpp"
 #include "emomc/emotion/corpus_features.hpp"
 #include "emomc/emotion/evaluation_results.hpp"
 #include "emomc/emotion/softmax_headlines.hpp"
 #include "emomc/emotion/softmax_results.hpp"
+#include "emomc/emotion/utterance_groups.hpp"
 #include "emomc/posterior/text_table.hpp"
+#include "emomc/speech/named_column.hpp"
 #include "evaluation_comparison.hpp"
 #include "evaluation_config.hpp"
 #include "evaluation_text.hpp"
@@ -33,6 +36,7 @@ constexpr double kShareAskedFor = 0.95;  // of pairs of an utterance and a class
 struct Options : SamplingOptions {
   int seeds = 0;
   std::vector<std::string> compare;  ///< configurations beside the first one
+  std::vector<std::string> by;       ///< by.columns
   bool json = false;
 };
 
@@ -44,7 +48,15 @@ struct Evaluation {
   double extraction_seconds = 0;
 };
 
+/// Reads the tables that folds and groups are in, so that mistakes show before recordings are read.
+void check_tables(const EvaluationConfig& config) {
+  if (config.folds.kind == FoldsKind::file) read_named_column(config.folds.file, config.folds.column);
+  for (const std::string& column : config.by.columns)
+    read_named_column(config.by.file.empty() ? config.corpus.path : config.by.file, column);
+}
+
 Evaluation prepare(const EvaluationConfig& config, Verbosity verbosity) {
+  check_tables(config);
   Evaluation e;
   const bool is_softmax = config.classifier == ClassifierKind::softmax;
   const bool has_functionals = config.classifier != ClassifierKind::mixtures;
@@ -56,6 +68,16 @@ Evaluation prepare(const EvaluationConfig& config, Verbosity verbosity) {
   e.frames = label_frames(std::move(e.corpus.features), config.corpus);
   check_class_prior(e.frames, config.classification);
   e.plan = plan_evaluation(e.frames, config);
+  e.frames.groups = groups_of(e.frames, config);
+  if (const std::string text = folds_text(e.frames, e.plan, config.folds); !text.empty()) {
+    e.corpus.notes.push_back(text);
+    // Another file of the same name is another evaluation, which --resume must not go on with.
+    std::string folds;
+    for (const Fold& fold : e.plan.folds)
+      for (const int speaker : fold.test_speakers)
+        folds += std::to_string(speaker) + (speaker == fold.test_speakers.back() ? "\n" : " ");
+    e.corpus.fingerprint.sha256 = sha256_hex(e.corpus.fingerprint.sha256 + folds);
+  }
   if (has_functionals) softmax_tests(e.frames, e.plan, config);  // refuses too few speakers
   if (!is_softmax && config.em_baseline) require_class_rows(e.frames, e.plan, config);
   return e;
@@ -242,7 +264,8 @@ int evaluate(const Options& given) {
   }
   if (is_first()) check_parent(directory);
   std::vector<EvaluationResults> all;
-  std::vector<nlohmann::ordered_json> known;  // scores by what is known of the speaker, of each seed
+  std::vector<nlohmann::ordered_json> known;   // scores by what is known of the speaker, of each seed
+  std::vector<nlohmann::ordered_json> groups;  // scores by columns, of each seed
   for (int seed = 1; seed <= options.seeds; ++seed) {
     config.run.sampler.seed = static_cast<std::uint64_t>(seed);
     config.run.output.directory = directory / fmt::format("seed-{}", seed);
@@ -254,11 +277,14 @@ int evaluate(const Options& given) {
                 << std::flush;
     all.push_back(std::move(*results));
     if (scores_of_one.contains("known_of_speaker")) known.push_back(scores_of_one["known_of_speaker"]);
+    if (const auto& posterior = scores_of_one["posterior"]; posterior.contains("by"))
+      groups.push_back(posterior["by"]);
   }
   if (!is_first()) return wait_for_first();
   enter(RankPhase::finishing);
   auto scores = scores_of_seeds(e.frames, all);
   if (!known.empty()) scores["known_of_speaker"] = mean_by_knowledge(known);
+  if (!groups.empty()) scores["posterior"]["by"] = mean_by_group(groups);
   write_file_atomically(directory / "predictions.csv",
                         predictions_csv(e.frames, all[0].utterances, averaged_over_seeds(all)));
   write_file_atomically(directory / "scores.json", scores.dump(1) + "\n");
@@ -287,12 +313,26 @@ void add_evaluate(CLI::App& app, int& status) {
                    "Other configurations of the same corpus and folds: each is evaluated into a directory of "
                    "its own below --output, and their differences are printed with intervals over speakers")
       ->excludes("--seeds");
+  command
+      ->add_option("--by", options->by,
+                   "Scores for each value of these columns too (by.columns): of the corpus's manifest, or of "
+                   "the CSV that by.file names, as gender")
+      ->type_name("COLUMN")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_flag("--json", options->json, "Print the scores as JSON");
   command->footer(
       "Example: emomc evaluate configs/thesis.yaml --output runs/thesis\n"
       "Example: emomc evaluate softmax.yaml --output runs/both --compare mixtures.yaml\n"
+      "Example: emomc evaluate corpora.yaml --by gender,corpus --set 'folds={file: folds.csv}'\n"
       "Writes predictions.csv, scores.json and report.html; docs/emotion.md says what they mean.");
-  command->callback([options, &status] { status = evaluate(*options); });
+  command->callback([options, &status] {
+    std::string columns;
+    for (const std::string& column : options->by)
+      columns += (columns.empty() ? "" : ", ") + yaml_quoted(column);
+    if (!columns.empty()) options->set.push_back("by.columns=[" + columns + "]");
+    status = evaluate(*options);
+  });
 }
 
 }  // namespace emomc::app

@@ -12,6 +12,7 @@
 #include "emomc/emotion/evaluation_plan.hpp"
 #include "emomc/emotion/softmax_job.hpp"
 #include "emomc/emotion/softmax_results.hpp"
+#include "emomc/emotion/utterance_groups.hpp"
 #include "emomc/posterior/run_identity.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "evaluation_config.hpp"
@@ -39,6 +40,9 @@ void check_softmax(const EvaluationConfig& config, bool json) {
   const LabelledFrames frames = label_frames(std::move(corpus.features), config.corpus);
   const EvaluationPlan plan =
       frames.speakers.size() == 1 ? plan_training(frames, config) : plan_evaluation(frames, config);
+  groups_of(frames, config);  // refuses columns that do not fit
+  if (const std::string text = folds_text(frames, plan, config.folds); !text.empty())
+    corpus.notes.push_back(text);
   std::size_t most_tested = 0;
   for (const Fold& fold : plan.folds) most_tested = std::max(most_tested, fold.test_speakers.size());
   require_inner_speakers(softmax_settings(config), frames.speakers.size(), most_tested);
@@ -87,6 +91,9 @@ void check_evaluation(const std::filesystem::path& file, const std::vector<std::
     softmax_tests(frames, plan_evaluation(frames, config), config);
   const EvaluationPlan plan =
       for_training_only ? plan_training(frames, config) : plan_evaluation(frames, config);
+  groups_of(frames, config);  // refuses columns that do not fit
+  if (const std::string text = folds_text(frames, plan, config.folds); !text.empty())
+    corpus.notes.push_back(text);
   if (for_training_only)
     corpus.notes.push_back("corpus: one speaker (" + frames.speakers[0] +
                            "): emomc train can use it, emomc evaluate needs two or more");

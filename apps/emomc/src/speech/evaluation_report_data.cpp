@@ -37,6 +37,7 @@ json method_of(const JsonValue& method, const std::string& name, const Names& cl
   for (const char* key : {"uar", "mean_uar_of_speakers", "accuracy", "log_loss", "brier", "calibration_error",
                           "calibration_error_if_calibrated"})
     result[key] = method.at(key).number();
+  result["macro_f1"] = method.has("macro_f1") ? json(method.at("macro_f1").number()) : json();
   for (const char* key : {"uar_interval", "calibration_error_99_percent_range"})
     result[key] = method.at(key).numbers(2);
   for (const char* key : {"recall", "precision"}) result[key] = method.at(key).numbers(classes.size());
@@ -78,6 +79,25 @@ json known_of(const JsonValue& scores) {
       entry["uar_less_own_interval"] = one.at("uar_less_own_interval").numbers(2);
     }
     list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+// The scores by columns, in the order of their names; empty if there are none.
+json groups_of(const JsonValue& posterior) {
+  json list = json::array();
+  if (!posterior.has("by")) return list;
+  for (const auto& entry : posterior.at("by").items()) {
+    json rows = json::array();
+    for (const auto& one : entry.at("values").items()) {
+      json row{{"value", one.at("value").text()},
+               {"utterances", one.at("utterances").count()},
+               {"speakers", one.at("speakers").count()},
+               {"uar_interval", one.at("uar_interval").numbers(2)}};
+      for (const char* key : {"uar", "accuracy", "macro_f1", "log_loss"}) row[key] = one.at(key).number();
+      rows.push_back(std::move(row));
+    }
+    list.push_back({{"column", entry.at("column").text()}, {"rows", std::move(rows)}});
   }
   return list;
 }
@@ -205,6 +225,7 @@ json evaluation_report_data(const std::filesystem::path& directory) {
             {"speakers", speakers},
             {"difference", json()},
             {"known", known_of(scores)},
+            {"by", groups_of(scores.at("posterior"))},
             {"convergence", convergence_of(scores.at("convergence"), classes)},
             {"run", run_facts(directory / "manifest.json")},
             {"config", beginning_of(directory / "config.yaml", kMostConfigBytes)}};

@@ -80,6 +80,31 @@ std::string known_text(const Json& entries, std::size_t width) {
   return "\n" + table.text(width);
 }
 
+// The scores of each value of the columns of by.columns.
+std::string by_text(const Json& columns, std::size_t width) {
+  std::string text;
+  for (const Json& entry : columns) {
+    TextTable table({{"by " + entry["column"].get<std::string>()},
+                     {"utterances", 2},
+                     {"speakers", 3},
+                     {"UAR"},
+                     {"95 % interval", 4},
+                     {"macro-F1", 5},
+                     {"log loss"}});
+    for (const Json& one : entry["values"]) {
+      const std::string value = one["value"].get<std::string>();
+      table.add({value.empty() ? "(empty)" : value, std::to_string(one["utterances"].get<std::size_t>()),
+                 std::to_string(one["speakers"].get<std::size_t>()), three(real(one["uar"])),
+                 one.contains("uar_interval")
+                     ? interval(real(one["uar_interval"][0]), real(one["uar_interval"][1]))
+                     : "",
+                 three(real(one["macro_f1"])), three(real(one["log_loss"]))});
+    }
+    text += "\n" + table.text(width);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string scores_text(const Json& scores, std::size_t width) {
@@ -87,6 +112,7 @@ std::string scores_text(const Json& scores, std::size_t width) {
                      {"accuracy", 2},
                      {"UAR"},
                      {"95 % interval", 1},
+                     {"macro-F1", 7},
                      {"log loss", 3},
                      {"Brier", 5},
                      {"ECE", 4},
@@ -94,8 +120,9 @@ std::string scores_text(const Json& scores, std::size_t width) {
   const auto line = [&](const std::string& name, const Json& s) {
     const Json& range = s["calibration_error_99_percent_range"];
     methods.add({name, three(s["accuracy"].get<double>()), three(s["uar"].get<double>()),
-                 interval(real(s["uar_interval"][0]), real(s["uar_interval"][1])), three(real(s["log_loss"])),
-                 three(s["brier"].get<double>()), three(s["calibration_error"].get<double>()),
+                 interval(real(s["uar_interval"][0]), real(s["uar_interval"][1])), three(real(s["macro_f1"])),
+                 three(real(s["log_loss"])), three(s["brier"].get<double>()),
+                 three(s["calibration_error"].get<double>()),
                  interval(range[0].get<double>(), range[1].get<double>())});
   };
   line("posterior", scores["posterior"]);
@@ -123,6 +150,7 @@ std::string scores_text(const Json& scores, std::size_t width) {
     if (!key.empty()) text += fmt::format(" ({} {:.3f})", name_of_other, real(scores[key]["inner_log_loss"]));
     text += "\n";
   }
+  if (scores["posterior"].contains("by")) text += by_text(scores["posterior"]["by"], width);
   if (scores.contains("known_of_speaker")) text += known_text(scores["known_of_speaker"], width);
   for (const char* of : {"posterior", "mixtures"})
     if (scores.contains(of) && scores[of].contains("cut_to_frames"))
@@ -173,6 +201,7 @@ std::string text_of_seeds(const Json& scores) {
       text += fmt::format("known of the speaker: {:14} UAR {:.3f}, log loss {:.3f}, ECE {:.3f}\n",
                           words_of(one["knowledge"].get<std::string>()), real(one["uar"]),
                           real(one["log_loss"]), real(one["calibration_error"]));
+  if (scores["posterior"].contains("by")) text += by_text(scores["posterior"]["by"], kUnlimited) + "\n";
   text += fmt::format("converged: at least {:.1f} % of pairs with each seed\n",
                       100 * scores["least_share_converged"].get<double>());
   return text;

@@ -23,6 +23,8 @@ struct CorpusConfig {
   std::string pattern = "{emotion}_{speaker}.csv";  ///< tables only
   std::vector<std::string> classes;                 ///< empty: all classes that occur
   bool refuse_unparsed = true;                      ///< false: files that cannot be parsed are left out
+  /// Other words for labels of the corpus, by which its recordings count: {"joy", "happiness"}.
+  std::map<std::string, std::string> labels = {};
   bool operator==(const CorpusConfig&) const = default;
 };
 
@@ -39,13 +41,23 @@ struct FeaturesConfig {
   bool operator==(const FeaturesConfig&) const = default;
 };
 
-enum class FoldsKind { leave_one_speaker_out, k_fold_by_speaker, test_speakers };
+enum class FoldsKind { leave_one_speaker_out, k_fold_by_speaker, test_speakers, file };
 
 struct FoldsConfig {
   FoldsKind kind = FoldsKind::leave_one_speaker_out;
   int count = 0;                           ///< number of folds; k_fold_by_speaker only
   std::vector<std::string> test_speakers;  ///< test_speakers only
+  std::filesystem::path file = {};         ///< file only: a table of recordings or speakers
+  std::string column = "fold";         ///< of the file; recordings with the same value are tested together
+  std::vector<std::string> test = {};  ///< values that are tested together; empty: each value in turn
   bool operator==(const FoldsConfig&) const = default;
+};
+
+/// What scores are given by beside all utterances together.
+struct GroupsConfig {
+  std::vector<std::string> columns;  ///< of the file; empty: none
+  std::filesystem::path file = {};   ///< a table of recordings or speakers; empty: the corpus's manifest
+  bool operator==(const GroupsConfig&) const = default;
 };
 
 /// How the posterior of a class is made, in addition to likelihood and prior.
@@ -91,6 +103,7 @@ struct EvaluationConfig {
   ClassifierKind classifier = ClassifierKind::mixtures;
   FeaturesConfig features;
   FoldsConfig folds;
+  GroupsConfig by;
   SoftmaxConfig softmax;  ///< ClassifierKind::softmax and fused only
   TrainingConfig training;
   ClassificationConfig classification;

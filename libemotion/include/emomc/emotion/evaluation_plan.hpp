@@ -12,6 +12,13 @@
 
 namespace emomc {
 
+/// Utterances by a column of a table about them, such as the speaker's gender.
+struct UtteranceGroups {
+  std::string column;
+  std::vector<std::string> values;  ///< distinct and sorted
+  std::vector<int> group_of;        ///< [num_utterances] into values
+};
+
 /// A corpus in the form that an evaluation needs: utterances sorted by speaker and class, columns
 /// standardised over all rows for the sake of float32 (priors are stated in the units of each training set),
 /// and one segment for each speaker and class.
@@ -22,6 +29,7 @@ struct LabelledFrames {
   ColumnUnits units;                                ///< mean and sd by which all rows were standardised
   DataSet rows;                                     ///< the same values, divided into segments
   std::vector<int> segment_speaker, segment_class;  ///< [num_segments]
+  std::vector<UtteranceGroups> groups = {};         ///< by which scores are given, if any
   std::size_t num_classes() const { return classes.size(); }
 };
 
@@ -48,6 +56,7 @@ struct Fold {
 struct EvaluationPlan {
   std::vector<TrainingSet> sets;
   std::vector<Fold> folds;
+  std::vector<std::string> fold_names = {};  ///< [folds] as a file has them; empty: by their test speakers
 };
 
 /// Sorts and standardises the frames. Throws InputError if a class that the configuration lists does not
@@ -57,9 +66,13 @@ LabelledFrames label_frames(FeatureSet features, const CorpusConfig& corpus);
 /// Throws InputError if the given class probabilities are not for exactly the classes of the corpus.
 void check_class_prior(const LabelledFrames& frames, const ClassificationConfig& config);
 
-/// The folds of `emomc evaluate`. Throws InputError if there are too few speakers, or if a training set lacks
-/// a class.
+/// The folds of `emomc evaluate`; those of FoldsKind::file are read from there. Throws InputError if there
+/// are too few speakers, if a training set lacks a class, or if the file does not give each utterance a fold
+/// and each speaker only one.
 EvaluationPlan plan_evaluation(const LabelledFrames& frames, const EvaluationConfig& config);
+/// One line on folds that have names: how many speakers and utterances each tests, and how many are only
+/// trained on. Empty for other folds.
+std::string folds_text(const LabelledFrames& frames, const EvaluationPlan& plan, const FoldsConfig& folds);
 /// The plan of `emomc train`: one fold without test speakers.
 EvaluationPlan plan_training(const LabelledFrames& frames, const EvaluationConfig& config);
 

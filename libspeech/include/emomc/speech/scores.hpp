@@ -50,6 +50,10 @@ struct Scores {
 /// there are no predictions; so do the functions below that take predictions.
 Scores score(const Predictions& predictions, std::uint64_t seed, int simulations = 2000);
 
+/// The mean over the classes that occur of F1, the harmonic mean of recall and precision; 0 for a class that
+/// is never predicted right.
+double macro_f1(const Scores& scores);
+
 /// The unweighted average recall of each speaker number, over the classes that the speaker has; NaN for a
 /// number without utterances.
 std::vector<double> uar_by_speaker(const Predictions& predictions);

@@ -1,0 +1,184 @@
+#include "emomc/speech/named_column.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/core/nearest_name.hpp"
+#include "emomc/core/utf8.hpp"
+#include "emomc/likelihood/csv_format.hpp"
+#include "emomc/likelihood/csv_records.hpp"
+#include "emomc/speech/utterance_table.hpp"
+
+namespace emomc {
+namespace {
+
+namespace fs = std::filesystem;
+using Fields = std::vector<std::string_view>;
+
+constexpr std::array<const char*, 4> kRecordingColumns{"recording", "path", "utterance", "file"};
+
+std::string content_of(const fs::path& file) {
+  std::error_code error;
+  if (!fs::exists(file, error)) throw InputError(file.string() + ": there is no such file");
+  if (!fs::is_regular_file(file, error)) throw InputError(file.string() + ": this is not a regular file");
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw InputError(file.string() + ": cannot be read");
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void trim(Fields& fields) {
+  for (std::string_view& field : fields) {
+    const auto begin = field.find_first_not_of(" \t");
+    field = begin == field.npos ? std::string_view()
+                                : field.substr(begin, field.find_last_not_of(" \t") - begin + 1);
+  }
+}
+
+std::optional<std::size_t> index_in(const std::vector<std::string>& header, const std::string& name) {
+  const auto at = std::find(header.begin(), header.end(), name);
+  if (at == header.end()) return std::nullopt;
+  return static_cast<std::size_t>(at - header.begin());
+}
+
+// The separator that divides the header most; a comma if none does.
+char find_separator(const std::string& name, const CsvText& csv) {
+  if (csv.said_separator) return csv.said_separator;
+  char best = ',';
+  std::size_t most = 1;
+  for (const char separator : {',', ';', '\t'}) {
+    try {
+      Fields fields;
+      CsvRecords records(name, csv.text, separator);
+      if (!records.next(fields) || fields.size() <= most) continue;
+      best = separator;
+      most = fields.size();
+    } catch (const InputError&) {  // unbalanced quotes: another separator may fit
+    }
+  }
+  return best;
+}
+
+// Which columns of the header are read.
+struct Places {
+  std::size_t name, value;
+};
+
+Places find_places(const std::string& place, const std::vector<std::string>& header, NamedColumn& result) {
+  for (const std::string& name : header)
+    if (!name.empty() && std::count(header.begin(), header.end(), name) > 1)
+      throw InputError(place + ": the column '" + name + "' is doubled");
+  std::optional<std::size_t> name;
+  for (const char* one : kRecordingColumns)
+    if (!name) name = index_in(header, one);
+  if (!name) {
+    name = index_in(header, "speaker");
+    result.is_about_speakers = true;
+  }
+  if (!name)
+    throw InputError(place +
+                     ": no column says what the rows are about; allowed: recording, path, utterance or file, "
+                     "or speaker");
+  const auto value = index_in(header, result.column);
+  if (!value) {
+    std::string all;
+    for (const std::string& one : header) all += (all.empty() ? "" : ", ") + one;
+    throw InputError(place + ": there is no column '" + result.column + "'; " +
+                     did_you_mean(nearest_name(result.column, header)) + "found: " + all);
+  }
+  return {*name, *value};
+}
+
+std::string place_of(const NamedColumn& column, std::size_t row) {
+  return column.file + ":" + std::to_string(column.lines[row]) + ": ";
+}
+
+void refuse_doubled_recordings(const NamedColumn& column, const std::string& key) {
+  std::map<std::string, std::size_t> rows;
+  for (std::size_t row = 0; row < column.names.size(); ++row)
+    if (const auto [at, is_new] = rows.emplace(column.names[row], row); !is_new)
+      throw InputError(key + ": " + place_of(column, row) + "a second row of recording '" +
+                       column.names[row] + "', after that of line " +
+                       std::to_string(column.lines[at->second]));
+}
+
+// The row of each speaker.
+std::map<std::string, std::size_t> rows_of_speakers(const NamedColumn& column, const std::string& key) {
+  std::map<std::string, std::size_t> rows;
+  for (std::size_t row = 0; row < column.names.size(); ++row) {
+    const auto [at, is_new] = rows.emplace(column.names[row], row);
+    if (!is_new && column.values[at->second] != column.values[row])
+      throw InputError(key + ": " + place_of(column, row) + "speaker '" + column.names[row] + "' has " +
+                       column.column + " '" + column.values[row] + "', and '" + column.values[at->second] +
+                       "' in line " + std::to_string(column.lines[at->second]));
+  }
+  return rows;
+}
+
+}  // namespace
+
+NamedColumn read_named_column(const fs::path& file, const std::string& column) {
+  NamedColumn result;
+  result.file = file.string();
+  result.column = column;
+  const CsvText csv = decode_csv(result.file, content_of(file));
+  CsvRecords records(result.file, csv.text, find_separator(result.file, csv), csv.first_line);
+  Fields fields;
+  if (!records.next(fields)) throw InputError(result.file + ": the file is empty; a header is needed");
+  trim(fields);
+  const std::vector<std::string> header(fields.begin(), fields.end());
+  const Places places = find_places(result.file + ":" + std::to_string(records.line()), header, result);
+  while (records.next(fields)) {
+    trim(fields);
+    if (fields.size() == 1 && fields[0].empty()) continue;  // a blank line
+    const std::string place = result.file + ":" + std::to_string(records.line()) + ": ";
+    if (fields.size() != header.size())
+      throw InputError(place + std::to_string(fields.size()) + " values; the header has " +
+                       std::to_string(header.size()) + " columns");
+    for (const std::size_t at : {places.name, places.value})
+      if (!is_utf8(fields[at])) throw InputError(place + "the " + header[at] + " is not UTF-8");
+    if (fields[places.name].empty()) throw InputError(place + "the " + header[places.name] + " is missing");
+    result.names.emplace_back(fields[places.name]);
+    result.values.emplace_back(fields[places.value]);
+    result.lines.push_back(records.line());
+  }
+  if (result.names.empty()) throw InputError(result.file + ": there are no rows below the header");
+  return result;
+}
+
+std::vector<std::string> values_of_utterances(const NamedColumn& column, const std::vector<std::string>& ids,
+                                              const std::vector<std::string>& speakers,
+                                              const std::string& key) {
+  std::vector<std::optional<std::size_t>> rows(ids.size());
+  if (column.is_about_speakers) {
+    const auto by_speaker = rows_of_speakers(column, key);
+    for (std::size_t u = 0; u < ids.size(); ++u)
+      if (const auto at = by_speaker.find(speakers[u]); at != by_speaker.end()) rows[u] = at->second;
+  } else {
+    refuse_doubled_recordings(column, key);
+    UtteranceTable table;
+    table.file = column.file;
+    table.names = column.names;
+    table.lines = column.lines;
+    rows = rows_of_utterances(table, ids);
+  }
+  std::vector<std::string> values;
+  std::size_t missing = 0;
+  for (const auto& row : rows) missing += row ? 0 : 1;
+  for (std::size_t u = 0; u < ids.size(); ++u) {
+    const std::optional<std::size_t>& row = rows[u];
+    if (!row)
+      throw InputError(key + ": " + column.file + ": " +
+                       (column.is_about_speakers ? "speaker '" + speakers[u] : "recording '" + ids[u]) +
+                       "' has no row (" + std::to_string(missing) + " of " + std::to_string(ids.size()) +
+                       " recordings have none); its first name is '" + column.names[0] + "'");
+    values.push_back(column.values[*row]);
+  }
+  return values;
+}
+
+}  // namespace emomc
