@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"

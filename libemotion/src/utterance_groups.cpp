@@ -1,6 +1,5 @@
 #include "emomc/emotion/utterance_groups.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
