@@ -11,10 +11,12 @@
 docs/python.md has the rest.
 """
 
+from ._classifier import Classifier
 from ._compare import Comparison, compare
+from ._corpus import Corpus, list_corpus
 from ._draws import Draws, Evidence, Finding, Interrupted, Rungs, Summary, diagnose, read_run, summary
 from ._emomc import DensityError, InputError, MachineError, functions, proposals
-from ._emotion import Classifier, Corpus, Evaluation, evaluate, list_corpus
+from ._evaluate import Evaluation, evaluate
 from ._mixture import GaussianMixture
 from ._model import (
     Linear,

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import operator
 import os
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ._draws import Draws, Interrupted
 from ._model import _Density
+from ._progress import Line, Progress, is_interactive
 
 if TYPE_CHECKING:
     from . import _emomc
-
-#: step, all steps, the step at which warm-up ends, mean acceptance rate, seconds
-Progress = Callable[[int, int, int, float, float], Any]
 
 
 def sample(
@@ -122,7 +119,7 @@ def sample(
     if until:
         raise ValueError(f"until: {', '.join(until)} is unknown; allowed: ess, seconds")
     rungs, ladder, every = _tempering(tempering)
-    line = _Line() if progress is True or (progress is None and _is_interactive()) else None
+    line = Line() if progress is True or (progress is None and is_interactive()) else None
     show: Progress | None = line.show if line else progress if callable(progress) else None
     try:
         sampled: _emomc.Draws = model._posterior.sample(
@@ -179,32 +176,3 @@ def _tempering(tempering: int | Mapping[str, Any] | None) -> tuple[int, list[flo
     if "rungs" not in tempering and not powers:
         raise ValueError("tempering: it has no rungs; allowed: their number, or a ladder of powers")
     return operator.index(tempering.get("rungs", len(powers))), powers, every
-
-
-def _is_interactive() -> bool:
-    return sys.stderr.isatty() or "ipykernel" in sys.modules
-
-
-class _Line:
-    """A line that is redrawn, at most five times a second."""
-
-    def __init__(self) -> None:
-        self._last = 0.0
-        self._width = 0
-
-    def show(self, step: int, steps: int, warmup: int, acceptance: float, seconds: float) -> None:
-        if seconds - self._last < 0.2:
-            return
-        self._last = seconds
-        phase = "warm-up" if step <= warmup else "sampling"
-        self.draw(f"{phase}: step {step} of at most {steps}, acceptance {acceptance:.2f}, {seconds:.0f} s")
-
-    def draw(self, text: str) -> None:
-        sys.stderr.write("\r" + text.ljust(self._width))
-        sys.stderr.flush()
-        self._width = len(text)
-
-    def end(self) -> None:
-        if self._width:
-            sys.stderr.write("\r" + " " * self._width + "\r")
-            sys.stderr.flush()

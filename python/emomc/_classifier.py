@@ -1,23 +1,18 @@
-"""Emotions of recordings: softmax regression on functionals, evaluated over speakers and trained."""
+"""Emotions of recordings: softmax regression on functionals."""
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _emomc
-from ._data import _array
 from ._estimator import Estimator, not_fitted
-
-_Floats = NDArray[np.float64]
-#: The name of a stage, what is done of it, and all of it
-StageProgress = Callable[[str, int, int], Any]
+from ._progress import StageLine, StageProgress
+from ._recordings import Recordings, refuses
 
 # What is allowed of each option: the least and the most.
 _RANGES: dict[str, tuple[float, float]] = {
@@ -26,47 +21,6 @@ _RANGES: dict[str, tuple[float, float]] = {
     "draws": (10, 100_000),
     "n_threads": (0, 4096),
 }
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """Recordings with their labels, in the order of their names; see `list_corpus`.
-
-    `recordings` are paths, `labels` emotions, `speakers` the corpus's names of speakers, `names` distinct, `unparsed`
-    files that are left out, each with the reason.
-
-    >>> import emomc
-    >>> corpus = emomc.Corpus(["a.wav"], ["anger"], ["03"], ["a"], [])
-    >>> corpus.labels
-    ['anger']
-    """
-
-    recordings: list[str]
-    labels: list[str]
-    speakers: list[str]
-    names: list[str]
-    unparsed: list[str]
-
-
-def list_corpus(kind: str, path: str | os.PathLike[str]) -> Corpus:
-    """The recordings of a corpus below `path`, by the names of its files (docs/corpora.md).
-
-    `kind`: emodb, ravdess, cremad, tess, savee, iemocap, folders or manifest. Raises InputError.
-
-    >>> import emomc
-    >>> emomc.list_corpus("emodb", "nowhere")
-    Traceback (most recent call last):
-    ...
-    emomc._emomc.InputError: nowhere: there is no such file or folder
-    """
-    utterances, unparsed = _emomc.list_corpus(kind, os.fspath(path))
-    return Corpus(
-        recordings=[file for _, _, _, file in utterances],
-        labels=[emotion for _, _, emotion, _ in utterances],
-        speakers=[speaker for _, speaker, _, _ in utterances],
-        names=[name for name, _, _, _ in utterances],
-        unparsed=unparsed,
-    )
 
 
 class Classifier(Estimator):
@@ -191,16 +145,16 @@ class Classifier(Estimator):
 
         Raises InputError where a recording or a label is not allowed. Ctrl-C raises KeyboardInterrupt.
         """
-        given = _Recordings.of(X, sampling_rate, names)
+        given = Recordings.of(X, sampling_rate, names)
         labels = given.texts("y", y)
         who = given.texts("speakers", speakers)
-        with _Line(progress) as show:
+        with StageLine(progress) as show:
             self._model, self.acceptance_, self.converged_, self.notes_ = _emomc.train_softmax(
                 recordings=given.items,
                 names=given.names,
                 emotions=labels,
                 speakers=who,
-                refuse=_refuse(unreadable),
+                refuse=refuses(unreadable),
                 options=self._options(),
                 progress=show,
             )
@@ -235,13 +189,13 @@ class Classifier(Estimator):
         model = self._fitted()
         if speakers is not None and enrolment is not None:
             raise _emomc.InputError("speakers, enrolment: both are given; allowed: one of them")
-        given = _Recordings.of(X, sampling_rate, None)
+        given = Recordings.of(X, sampling_rate, None)
         rows, frames = model.rows(given.items, given.names, int(self.n_threads))
         mean = np.empty((len(rows), len(self.classes_)))
         sd = np.empty_like(mean)
         if enrolment is not None:
             rate = sampling_rate if sampling_rate is None or np.ndim(sampling_rate) == 0 else None
-            others = _Recordings.of(enrolment, rate, None, what="enrolment")
+            others = Recordings.of(enrolment, rate, None, what="enrolment")
             known, _ = model.rows(others.items, others.names, int(self.n_threads))
             mean, sd = model.classify_by_enrolment(rows, frames, known)
         else:
@@ -323,213 +277,3 @@ class Classifier(Estimator):
             threads=int(self.n_threads),
             classes=[str(name) for name in self.classes or ()],
         )
-
-
-@dataclass(frozen=True, repr=False)
-class Evaluation:
-    """What `evaluate` finds. Rows are recordings in the order of speakers and classes.
-
-    Attributes
-    ----------
-    scores
-        What `emomc evaluate` writes to scores.json: scores["posterior"]["uar"], ...
-    classes, names, speakers, truth, predicted
-        Names of the classes; of each recording its name, its speaker, its emotion and the most probable one.
-    probabilities, sd, penalised [recordings x classes]
-        Probabilities as means over draws, their standard deviations over draws, and the probabilities by the penalised
-        fit.
-    notes
-        What was read and left out.
-
-    >>> import emomc, numpy as np
-    >>> one = np.array([[0.75, 0.25]])
-    >>> evaluation = emomc.Evaluation({"posterior": {"uar": 1.0, "log_loss": 0.29}}, ["calm", "rough"], ["a"], ["A"],
-    ...                               ["calm"], ["calm"], one, one, one, [])
-    >>> evaluation
-    emomc.Evaluation(1 recording, UAR 1.000, log loss 0.290)
-    """
-
-    scores: dict[str, Any]
-    classes: list[str]
-    names: list[str]
-    speakers: list[str]
-    truth: list[str]
-    predicted: list[str]
-    probabilities: _Floats
-    sd: _Floats
-    penalised: _Floats
-    notes: list[str]
-
-    @property
-    def uar(self) -> float:
-        """The unweighted average recall of the posterior."""
-        return float(self.scores["posterior"]["uar"])
-
-    @property
-    def log_loss(self) -> float:
-        """The mean of -log p(truth) of the posterior."""
-        return float(self.scores["posterior"]["log_loss"])
-
-    def columns(self) -> dict[str, Any]:
-        """What predictions.csv has, for pandas.DataFrame: utterance, speaker, truth, predicted, p_<class>."""
-        table: dict[str, Any] = {
-            "utterance": self.names,
-            "speaker": self.speakers,
-            "truth": self.truth,
-            "predicted": self.predicted,
-        }
-        return table | {f"p_{name}": self.probabilities[:, k] for k, name in enumerate(self.classes)}
-
-    def __repr__(self) -> str:
-        count = len(self.names)
-        what = f"{count} recording" + ("" if count == 1 else "s")
-        return f"emomc.Evaluation({what}, UAR {self.uar:.3f}, log loss {self.log_loss:.3f})"
-
-
-def evaluate(
-    classifier: Classifier,
-    X: Iterable[Any],
-    y: Sequence[str],
-    speakers: Sequence[str],
-    *,
-    folds: int | Sequence[str] | None = None,
-    sampling_rate: float | Sequence[float] | None = None,
-    names: Sequence[str] | None = None,
-    unreadable: Literal["refuse", "skip"] = "refuse",
-    progress: bool | StageProgress | None = None,
-) -> Evaluation:
-    """Evaluates a classifier on speakers that it was not trained on, as `emomc evaluate` does, bit for bit.
-
-    `folds`: None leaves out one speaker at a time, a number groups speakers into so many folds, names are the test speakers
-    of a single fold. Other arguments are those of `Classifier.fit`; the classifier itself is not changed. For results of
-    `emomc evaluate` on a corpus, `names` are those of `list_corpus`.
-
-    Raises InputError where a recording, a label or the folds are not allowed. Ctrl-C raises KeyboardInterrupt.
-
-    >>> import emomc
-    >>> emomc.evaluate(emomc.Classifier(), [[0.0, 0.5]], ["calm"], ["A"], sampling_rate=16000, progress=False)
-    Traceback (most recent call last):
-    ...
-    emomc._emomc.InputError: corpus: no utterance has a frame
-    """
-    given = _Recordings.of(X, sampling_rate, names)
-    labels = given.texts("y", y)
-    who = given.texts("speakers", speakers)
-    if isinstance(folds, str):
-        raise _emomc.InputError(f"folds: {folds!r}; allowed: None, a number, or a list of speakers")
-    count = folds if isinstance(folds, int) else 0
-    if isinstance(folds, int) and folds < 2:
-        raise _emomc.InputError(f"folds: {folds} is out of range; allowed: 2 or more")
-    tests = [] if folds is None or isinstance(folds, int) else [str(name) for name in folds]
-    with _Line(progress) as show:
-        scores, ids, posterior, penalised, sd, notes = _emomc.evaluate_softmax(
-            recordings=given.items,
-            names=given.names,
-            emotions=labels,
-            speakers=who,
-            refuse=_refuse(unreadable),
-            folds="leave_one_out" if folds is None else "k" if count else "speakers",
-            count=count,
-            test_speakers=tests,
-            options=classifier._options(),
-            progress=show,
-        )
-    place = {name: i for i, name in enumerate(given.names)}
-    parsed: dict[str, Any] = json.loads(scores)
-    classes: list[str] = parsed["classes"]
-    return Evaluation(
-        scores=parsed,
-        classes=classes,
-        names=ids,
-        speakers=[who[place[name]] for name in ids],
-        truth=[labels[place[name]] for name in ids],
-        predicted=[classes[k] for k in np.argmax(posterior, axis=1)],
-        probabilities=posterior,
-        sd=sd,
-        penalised=penalised,
-        notes=notes,
-    )
-
-
-class _Recordings:
-    """Recordings as the extension module takes them: paths, or samples x channels with their rate."""
-
-    def __init__(self, items: list[Any], names: list[str]) -> None:
-        self.items = items
-        self.names = names
-
-    @classmethod
-    def of(cls, X: Any, rate: float | Sequence[float] | None, names: Sequence[str] | None, what: str = "X") -> _Recordings:
-        if isinstance(X, str | bytes | os.PathLike | Mapping):
-            raise _emomc.InputError(f"{what}: {type(X).__name__}; allowed: a list of recordings")
-        given = list(X)
-        if not given:
-            raise _emomc.InputError(f"{what}: there are no recordings")
-        if np.ndim(rate or 0) > 0 and len(np.asarray(rate)) != len(given):
-            raise _emomc.InputError(f"sampling_rate: {len(np.asarray(rate))} rates of {len(given)} recordings")
-        rates = [rate] * len(given) if np.ndim(rate or 0) == 0 else list(np.asarray(rate, dtype=float))
-        items = [_item(f"{what}[{i}]", one, rates[i]) for i, one in enumerate(given)]
-        width = len(str(len(given)))
-        called = [f"{what}[{i:0{width}}]" for i in range(len(given))] if names is None else [str(name) for name in names]
-        if len(called) != len(given):
-            raise _emomc.InputError(f"names: {len(called)} names of {len(given)} recordings")
-        if len(set(called)) != len(called):
-            twice = next(name for name in called if called.count(name) > 1)
-            raise _emomc.InputError(f"names: {twice!r} occurs twice; allowed: distinct names")
-        return cls(items, called)
-
-    def texts(self, what: str, values: Sequence[Any]) -> list[str]:
-        """A label for each recording."""
-        if isinstance(values, str | bytes):
-            raise _emomc.InputError(f"{what}: a text; allowed: a list, with one of each recording")
-        texts = [str(value) for value in values]
-        if len(texts) != len(self.items):
-            raise _emomc.InputError(f"{what}: {len(texts)} of {len(self.items)} recordings")
-        return texts
-
-
-def _item(what: str, one: Any, rate: Any) -> Any:
-    if isinstance(one, str | os.PathLike):
-        return os.fspath(one)
-    samples = _array(what, one)
-    if samples.ndim not in (1, 2):
-        raise _emomc.InputError(f"{what}: an array with {samples.ndim} axes; allowed: samples, or samples x channels")
-    if samples.ndim == 2 and samples.shape[1] > samples.shape[0]:
-        raise _emomc.InputError(
-            f"{what}: {samples.shape[0]} samples of {samples.shape[1]} channels; allowed: samples x channels"
-        )
-    if rate is None:
-        raise _emomc.InputError(f"{what}: an array without a rate; allowed: sampling_rate=, in Hz")
-    if samples.dtype.kind == "f":
-        scaled = samples.astype(np.float64, copy=False)
-    elif samples.dtype in (np.int16, np.int32):
-        scaled = samples / -float(np.iinfo(samples.dtype).min)
-    else:
-        raise _emomc.InputError(f"{what}: samples of type {samples.dtype}; allowed: floating-point, int16, int32")
-    return np.ascontiguousarray(scaled.reshape(len(scaled), -1)), float(rate)
-
-
-def _refuse(unreadable: str) -> bool:
-    if unreadable not in ("refuse", "skip"):
-        raise _emomc.InputError(f"unreadable: {unreadable!r} is unknown; allowed: refuse, skip")
-    return unreadable == "refuse"
-
-
-class _Line:
-    """Progress of stages: a line that is redrawn, or a function of the caller's."""
-
-    def __init__(self, progress: bool | StageProgress | None) -> None:
-        from ._sample import _is_interactive, _Line as Drawn
-
-        shown = progress is True or (progress is None and _is_interactive())
-        self._line = Drawn() if shown else None
-        self._call = progress if callable(progress) else None
-
-    def __enter__(self) -> StageProgress | None:
-        if self._line:
-            return lambda stage, done, all_: self._line.draw(f"{stage}: {done} of {all_}")  # type: ignore[union-attr]
-        return self._call
-
-    def __exit__(self, *_: object) -> None:
-        if self._line:
-            self._line.end()

@@ -1,0 +1,144 @@
+"""Evaluation of a classifier on speakers that it was not trained on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _emomc
+from ._classifier import Classifier
+from ._progress import StageLine, StageProgress
+from ._recordings import Recordings, refuses
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, repr=False)
+class Evaluation:
+    """What `evaluate` finds. Rows are recordings in the order of speakers and classes.
+
+    Attributes
+    ----------
+    scores
+        What `emomc evaluate` writes to scores.json: scores["posterior"]["uar"], ...
+    classes, names, speakers, truth, predicted
+        Names of the classes; of each recording its name, its speaker, its emotion and the most probable one.
+    probabilities, sd, penalised [recordings x classes]
+        Probabilities as means over draws, their standard deviations over draws, and the probabilities by the penalised
+        fit.
+    notes
+        What was read and left out.
+
+    >>> import emomc, numpy as np
+    >>> one = np.array([[0.75, 0.25]])
+    >>> evaluation = emomc.Evaluation({"posterior": {"uar": 1.0, "log_loss": 0.29}}, ["calm", "rough"], ["a"], ["A"],
+    ...                               ["calm"], ["calm"], one, one, one, [])
+    >>> evaluation
+    emomc.Evaluation(1 recording, UAR 1.000, log loss 0.290)
+    """
+
+    scores: dict[str, Any]
+    classes: list[str]
+    names: list[str]
+    speakers: list[str]
+    truth: list[str]
+    predicted: list[str]
+    probabilities: _Floats
+    sd: _Floats
+    penalised: _Floats
+    notes: list[str]
+
+    @property
+    def uar(self) -> float:
+        """The unweighted average recall of the posterior."""
+        return float(self.scores["posterior"]["uar"])
+
+    @property
+    def log_loss(self) -> float:
+        """The mean of -log p(truth) of the posterior."""
+        return float(self.scores["posterior"]["log_loss"])
+
+    def columns(self) -> dict[str, Any]:
+        """What predictions.csv has, for pandas.DataFrame: utterance, speaker, truth, predicted, p_<class>."""
+        table: dict[str, Any] = {
+            "utterance": self.names,
+            "speaker": self.speakers,
+            "truth": self.truth,
+            "predicted": self.predicted,
+        }
+        return table | {f"p_{name}": self.probabilities[:, k] for k, name in enumerate(self.classes)}
+
+    def __repr__(self) -> str:
+        count = len(self.names)
+        what = f"{count} recording" + ("" if count == 1 else "s")
+        return f"emomc.Evaluation({what}, UAR {self.uar:.3f}, log loss {self.log_loss:.3f})"
+
+
+def evaluate(
+    classifier: Classifier,
+    X: Iterable[Any],
+    y: Sequence[str],
+    speakers: Sequence[str],
+    *,
+    folds: int | Sequence[str] | None = None,
+    sampling_rate: float | Sequence[float] | None = None,
+    names: Sequence[str] | None = None,
+    unreadable: Literal["refuse", "skip"] = "refuse",
+    progress: bool | StageProgress | None = None,
+) -> Evaluation:
+    """Evaluates a classifier on speakers that it was not trained on, as `emomc evaluate` does, bit for bit.
+
+    `folds`: None leaves out one speaker at a time, a number groups speakers into so many folds, names are the test speakers
+    of a single fold. Other arguments are those of `Classifier.fit`; the classifier itself is not changed. For results of
+    `emomc evaluate` on a corpus, `names` are those of `list_corpus`.
+
+    Raises InputError where a recording, a label or the folds are not allowed. Ctrl-C raises KeyboardInterrupt.
+
+    >>> import emomc
+    >>> emomc.evaluate(emomc.Classifier(), [[0.0, 0.5]], ["calm"], ["A"], sampling_rate=16000, progress=False)
+    Traceback (most recent call last):
+    ...
+    emomc._emomc.InputError: corpus: no utterance has a frame
+    """
+    given = Recordings.of(X, sampling_rate, names)
+    labels = given.texts("y", y)
+    who = given.texts("speakers", speakers)
+    if isinstance(folds, str):
+        raise _emomc.InputError(f"folds: {folds!r}; allowed: None, a number, or a list of speakers")
+    count = folds if isinstance(folds, int) else 0
+    if isinstance(folds, int) and folds < 2:
+        raise _emomc.InputError(f"folds: {folds} is out of range; allowed: 2 or more")
+    tests = [] if folds is None or isinstance(folds, int) else [str(name) for name in folds]
+    with StageLine(progress) as show:
+        scores, ids, posterior, penalised, sd, notes = _emomc.evaluate_softmax(
+            recordings=given.items,
+            names=given.names,
+            emotions=labels,
+            speakers=who,
+            refuse=refuses(unreadable),
+            folds="leave_one_out" if folds is None else "k" if count else "speakers",
+            count=count,
+            test_speakers=tests,
+            options=classifier._options(),
+            progress=show,
+        )
+    place = {name: i for i, name in enumerate(given.names)}
+    parsed: dict[str, Any] = json.loads(scores)
+    classes: list[str] = parsed["classes"]
+    return Evaluation(
+        scores=parsed,
+        classes=classes,
+        names=ids,
+        speakers=[who[place[name]] for name in ids],
+        truth=[labels[place[name]] for name in ids],
+        predicted=[classes[k] for k in np.argmax(posterior, axis=1)],
+        probabilities=posterior,
+        sd=sd,
+        penalised=penalised,
+        notes=notes,
+    )
