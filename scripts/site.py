@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Checks the links of the Markdown pages, and prepares the pages of docs/ as a site for MkDocs.
+"""Checks the links of the Markdown pages and that headers say what they are about; prepares docs/ as a site for MkDocs.
 
-  site.py --check           every link to a file or heading of the project has its target; exit code 1 otherwise
+  site.py --check           every link to a file or heading of the project has its target, and every public header
+                            begins with a comment; exit code 1 otherwise
   site.py --stage FOLDER [--program EMOMC] [--package PYTHONPATH]
                             writes FOLDER/mkdocs.yml and FOLDER/pages: docs/, README.md as the first page, files of the
-                            project that pages link to, the program's manual page, errors and schema, and the reference
-                            of the Python package from its docstrings, where these are given
+                            project that pages link to, the reference of the C++ libraries from their headers, and, where
+                            these are given, the program's manual page and schema and the reference of the Python package
+                            from its docstrings
 """
 
 from __future__ import annotations
@@ -25,11 +27,14 @@ from typing import Any
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^(```|~~~)")
+#: Parts of the C++ libraries, the one that a program needs first.
+PARTS = ("posterior", "sampler", "likelihood", "core", "speech", "emotion")
 #: Pages by section, as the site's menu has them; the others follow under "More".
 MENU = {
     "Start": ["index.md", "getting-started.md", "your-own-likelihood.md", "inspect.md", "clusters.md", "glossary.md"],
     "Emotion": ["emotion.md", "corpora.md", "features.md", "functionals.md", "softmax.md"],
     "Libraries": ["python.md", "notebook.md", "python-reference.md", "cpp.md", "r.md"],
+    "C++ reference": [f"cpp-{part}.md" for part in PARTS],
     "Reference": ["manual.md", "configuration.md", "chain-format.md", "statistics.md", "proposals.md", "reliability.md"],
     "How it works": ["architecture.md", "performance.md", "gpu-kernels.md", "adding-a-model.md", "adding-a-proposal.md"],
 }
@@ -129,7 +134,10 @@ def planted() -> int:
         (root / "docs/c.md").write_text("[f](nothing.md)\n[g](b.md#no-heading)\n[h](../../elsewhere)\n")
         found = broken_links(root)
         print(*found, sep="\n")
-        return 0 if len(found) == 3 else 1
+        frame = "#pragma once\n#include <b>\n\nnamespace emomc {\n\n/// What c is.\nint c();\n\n}  // namespace emomc\n"
+        declarations = "/// What c is.\nint c();"
+        parted = [header_parts(about + frame) for about in ("// About a.\n", "")]
+        return 0 if len(found) == 3 and parted == [("About a.", declarations), ("", declarations)] else 1
 
 
 def place_of(path: pathlib.Path) -> pathlib.Path:
@@ -192,6 +200,8 @@ def stage(folder: pathlib.Path, program: str | None, package: str | None) -> Non
     if program:
         (site / "manual.md").write_text(manual(program), encoding="utf-8")
         (site / "emomc.schema.json").write_text(said(program, "manual", "schema"), encoding="utf-8")
+    for part in PARTS:
+        (site / f"cpp-{part}.md").write_text(cpp_reference(part), encoding="utf-8")
     (site / "configuration.md").write_text(configuration(bool(program)), encoding="utf-8")
     if package:
         sys.path.insert(0, package)
@@ -219,6 +229,46 @@ def configuration(has_schema: bool) -> str:
         text = (ROOT / "configs" / file).read_text(encoding="utf-8")
         lines += [f"## {name}", "", "```yaml", text.rstrip(), "```", ""]
     return "\n".join(lines)
+
+
+def public_headers(part: str) -> list[pathlib.Path]:
+    """Headers that a program includes: those of device/ are for kernels, those with CUDA's for sources of the library."""
+    headers = [
+        header
+        for header in (ROOT / f"lib{part}/include").rglob("*.hpp")
+        if "device" not in header.parts and "#include <cuda" not in header.read_text(encoding="utf-8")
+    ]
+    return sorted(headers, key=lambda header: (len(header.parts), header))
+
+
+def header_parts(text: str) -> tuple[str, str]:
+    """What the comment at a header's beginning says, and its declarations with theirs."""
+    lines = text.splitlines()
+    count = next(i for i, line in enumerate([*lines, ""]) if not line.startswith("//"))
+    about = [re.sub(r"^//+ ?", "", line) for line in lines[:count]]
+    frame = re.compile(r"#pragma once|#include |namespace emomc \{$|\}  ?// namespace emomc$")
+    declarations = "\n".join(line for line in lines[count:] if not frame.match(line))
+    return "\n".join(about), re.sub(r"\n{3,}", "\n\n", declarations).strip()
+
+
+def cpp_reference(part: str) -> str:
+    lines = [f"# emomc::{part}", ""]
+    lines += ["Names are in the namespace `emomc`. [A page](cpp.md) says how a program is built.", ""]
+    for header in public_headers(part):
+        about, declarations = header_parts(header.read_text(encoding="utf-8"))
+        name = header.relative_to(ROOT / f"lib{part}/include").as_posix()
+        lines += [f"## {name}", "", "```text", about, "```", "", "```cpp", f"#include <{name}>", "", declarations, "```", ""]
+    return "\n".join(lines)
+
+
+def undocumented_headers() -> list[str]:
+    """Public headers that do not begin with a comment that says what they are about."""
+    return [
+        f"{header.relative_to(ROOT)}:1: a header of the reference begins with a comment that says what it is about"
+        for part in PARTS
+        for header in public_headers(part)
+        if not header_parts(header.read_text(encoding="utf-8"))[0].strip()
+    ]
 
 
 def python_reference() -> str:
@@ -276,7 +326,7 @@ def main() -> int:
         return planted()
     if not arguments.check and not arguments.stage:
         parser.error("allowed: --check, --stage FOLDER")
-    broken = broken_links()
+    broken = broken_links() + undocumented_headers()
     print("\n".join(broken) if broken else f"{len(pages())} pages: every link has its target")
     if arguments.stage and not broken:
         stage(arguments.stage, arguments.program, arguments.package)
