@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the libraries of a build folder into a temporary one, builds the program in this folder against them, by
-# find_package and by pkg-config, and runs it on Old Faithful's eruptions.
+# find_package and by pkg-config, and runs it on Old Faithful's eruptions: its draws are those of `emomc run`, bit for bit.
 #  check.sh BUILD_FOLDER [CXX_COMPILER]
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,6 +16,12 @@ if grep -rIlF -e "$build" -e "$(realpath "$here/../..")" "$work/prefix"; then
   echo "these files name the build folder" >&2
   exit 1
 fi
+# Headers for the C++ compiler know nothing of YAML, and of CUDA only those that say so in their name.
+if grep -rEl --include='*.hpp' '#include *[<"](yaml-cpp|spdlog|CLI|Eigen|sndfile|netcdf|boost|cuda|nvrtc|cub/)' \
+  "$work/prefix/include" | grep -vE '/(cuda_check|current_device)\.hpp$'; then
+  echo "these headers need what an installed emomc does not" >&2
+  exit 1
+fi
 # Another folder than the one that it was installed to: packages are moved.
 mv "$work/prefix" "$work/moved"
 cmake -S "$here" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/moved" -DCMAKE_CXX_COMPILER="$compiler" \
@@ -24,6 +30,15 @@ cmake --build "$work/build" -j 2
 "$work/build/line"
 "$work/build/mixture" "$data" | tee "$work/out"
 grep -q '^weights\[0\] ' "$work/out"
+# The same model, seed and stopping rule by the program; numbers in these tables are read back as the same bits.
+"$work/build/mixture" "$data" "$work/library" | cmp - "$work/out"
+printf 'data: {file: "%s"}\nlikelihood: {components: 2, covariance: full}\nsampler: {chains: 4, seed: 1}\n' "$data" \
+  >"$work/run.yaml"
+"$build/bin/emomc" run "$work/run.yaml" --quiet --output "$work/program"
+for run in library program; do
+  "$build/bin/emomc" export "$work/$run" --format csv -o "$work/$run.csv" >/dev/null
+done
+cmp "$work/library.csv" "$work/program.csv"
 if cmake -S "$here" -B "$work/none" -DCMAKE_PREFIX_PATH="$work/moved" -DCMAKE_CXX_COMPILER="$compiler" \
   -DEXAMPLE_PARTS=nothing >"$work/refusal" 2>&1; then
   echo "a part that does not exist was found" >&2
