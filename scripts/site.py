@@ -257,7 +257,7 @@ def cpp_reference(part: str) -> str:
     for header in public_headers(part):
         about, declarations = header_parts(header.read_text(encoding="utf-8"))
         name = header.relative_to(ROOT / f"lib{part}/include").as_posix()
-        lines += [f"## {name}", "", "```text", about, "```", "", "```cpp", f"#include <{name}>", "", declarations, "```", ""]
+        lines += [f"## {header.name}", "", "```text", about, "```", "", "```cpp", f"#include <{name}>", "", declarations, "```", ""]
     return "\n".join(lines)
 
 
