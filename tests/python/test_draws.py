@@ -60,6 +60,20 @@ def test_datatrees_of_arviz_1(faithful):
     ours = emomc.compare({"line": draws}, draws=10**6)["line"]
     assert float(stats.loo(tree).elpd) == pytest.approx(ours["elpd_loo"], abs=0.05)
     assert float(stats.rhat(tree)["a"]) == pytest.approx(draws.summary("a")["a"]["rhat"], abs=2e-3)
+    table = stats.summary(tree, var_names=["a", "b", "s"], round_to="none")
+    assert table.loc["a", "mean"] == pytest.approx(draws["a"].mean(), rel=1e-9)
+    flat = emomc.Model(
+        data=faithful,
+        parameters={"a": emomc.real(), "s": emomc.positive()},
+        log_density="normal_lpdf(waiting, a, s)",
+        priors={"a": emomc.normal(0, 50), "s": emomc.half_normal(20)},
+    )
+    other = emomc.sample(flat, draws=100, warmup=200, proposal="nuts", progress=False)
+    ranks = stats.compare({"line": tree, "flat": other.to_datatree()})
+    assert list(ranks.index) == ["line", "flat"]  # durations predict waiting times
+    # Powers of the prior and of the likelihood: 272 rows say more than wide priors do.
+    sense = stats.psense_summary(tree, var_names=["a"])
+    assert float(sense.loc["a", "likelihood"]) > float(sense.loc["a", "prior"])
 
 
 def test_compare_is_the_programs(faithful, program, tmp_path):

@@ -1,6 +1,9 @@
 """Models of the user's own and their draws."""
 
 import json
+import os
+import pty
+import re
 import signal
 import subprocess
 import sys
@@ -202,6 +205,36 @@ def test_threads_run_at_once(faithful):
     other.join()
     assert count > 20 * seconds  # of a thousand a second; with the GIL held it would be a handful
     np.testing.assert_array_equal(results[0]["a"], results[1]["a"])
+
+
+@pytest.mark.parametrize("where", ["terminal", "notebook", "file"])
+def test_progress_is_a_line_on_a_terminal_and_in_a_notebook(where):
+    code = textwrap.dedent(
+        """
+        import emomc, sys
+        if "notebook" in sys.argv: sys.modules["ipykernel"] = sys
+        model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},
+                            log_density="normal_lpdf(x, m, 1)", priors={"m": emomc.normal(0, 10)})
+        emomc.sample(model, draws=10**7, warmup=100, until={"seconds": 1})
+        """
+    )
+    reading, writing = pty.openpty() if where == "terminal" else os.pipe()
+    child = subprocess.Popen([sys.executable, "-c", code, where], stderr=writing)
+    os.close(writing)
+    said = b""
+    try:
+        while part := os.read(reading, 65536):
+            said += part
+    except OSError:  # a terminal that nobody writes to any more
+        pass
+    os.close(reading)
+    assert child.wait(timeout=60) == 0
+    if where == "file":
+        assert said == b""
+        return
+    drawn = [line.strip() for line in said.decode().split("\r")]
+    assert any(re.fullmatch(r"sampling: step \d+ of at most \d+, acceptance 0\.\d+, \d+ s", line) for line in drawn), drawn
+    assert drawn[-2:] == ["", ""]  # the line is wiped
 
 
 def test_progress_may_raise(faithful):
