@@ -9,6 +9,7 @@ compiler=${2:-c++}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 data=$here/../apps/data/faithful.csv
+export CMAKE_GENERATOR=Ninja # a fresh Debian has no make
 
 cmake --install "$build" --prefix "$work/prefix" --component development >/dev/null
 # Nothing that is installed names the folders of the build, but for libraries of the system.
