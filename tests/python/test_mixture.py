@@ -1,6 +1,7 @@
 """Mixtures with scikit-learn's manners."""
 
 import importlib
+import json
 import pickle
 import subprocess
 import warnings
@@ -32,6 +33,28 @@ def test_the_posterior_is_the_programs(faithful, program, tmp_path):
     assert mixture.draws_.trusted
     assert max(row["rhat"] for row in mixture.draws_.summary()) <= 1.01
     np.testing.assert_allclose(mixture.means_, mixture.draws_["means"].mean(axis=(0, 1)))
+
+
+def test_peers_have_the_same_posterior(faithful):
+    """Means of what does not depend on labels differ by at most 5 combined MCSE (false alarms: 4e-6 a peer)."""
+    peers = json.loads((ROOT / "tests/python/data/peers.json").read_text())
+    assert "numpyro" in peers
+    X = matrix(faithful)
+    priors = {
+        "weights": emomc.dirichlet(20),
+        "means": emomc.normal(0, 0.1),
+        "scales": emomc.half_normal(0.05),
+        "correlations": emomc.lkj(60),
+    }
+    mixture = emomc.GaussianMixture(2, covariance_type="full", standardize=False, priors=priors)
+    mixture.fit_posterior((X - X.mean(axis=0)) / X.std(axis=0), seed=1, until={"ess": 5000}, progress=False)
+    ours = {row["name"]: row for row in mixture.draws_.summary()}
+    for peer, found in peers.items():
+        assert len(found["quantities"]) == 6
+        for name, theirs in found["quantities"].items():
+            assert theirs["rhat"] <= 1.01 and theirs["ess"] >= 1000, (peer, name)
+            z = (ours[name]["mean"] - theirs["mean"]) / np.hypot(ours[name]["mcse_mean"], theirs["mcse"])
+            assert abs(z) <= 5, (peer, name, z)
 
 
 @pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
