@@ -330,8 +330,8 @@ class Draws:
         """
         import arviz
 
-        if not hasattr(arviz, "InferenceData"):
-            raise ImportError("this ArviZ has no InferenceData; use to_datatree()")
+        if int(arviz.__version__.split(".")[0]) >= 1:  # its InferenceData is a DataTree
+            raise ImportError(f"ArviZ {arviz.__version__} has no InferenceData of its own; use to_datatree()")
         groups, dims, coords = self._groups(log_likelihood)
         log_prior = groups.pop("log_prior", None)
         data: arviz.InferenceData = arviz.from_dict(**groups, dims=dims, coords=coords)

@@ -20,6 +20,15 @@ def faithful():
 
 
 @pytest.fixture(scope="session")
+def arviz_0():
+    """ArviZ before 1.0, which has InferenceData."""
+    arviz = pytest.importorskip("arviz")
+    if int(arviz.__version__.split(".")[0]) >= 1:
+        pytest.skip(f"ArviZ {arviz.__version__} has no InferenceData")
+    return arviz
+
+
+@pytest.fixture(scope="session")
 def program():
     """The path of the program emomc."""
     path = os.environ.get("EMOMC_PROGRAM")

@@ -21,8 +21,8 @@ def test_log_likelihoods_of_rows(faithful):
     np.testing.assert_array_equal(draws.log_likelihoods(10), values.reshape(-1, 272)[::10])
 
 
-def test_groups_of_arviz(faithful, tmp_path):
-    az = pytest.importorskip("arviz")
+def test_groups_of_arviz(faithful, tmp_path, arviz_0):
+    az = arviz_0
     model = line(faithful)
     draws = emomc.sample(model, directory=tmp_path / "run", until={"ess": 1000}, progress=False)
     idata = draws.to_inferencedata()
@@ -115,7 +115,7 @@ def test_compare_refuses_what_does_not_compare(faithful):
         emomc.compare({"all": one}, by=[1, 2, 3])
 
 
-def test_relabel_finds_the_components_of_anyones_draws(faithful):
+def test_relabel_finds_the_components_of_anyones_draws(faithful, arviz_0):
     rng = np.random.default_rng(3)
     mixture = emomc.GaussianMixture(2).fit_posterior(faithful, draws=300, warmup=300, progress=False)
     draws = {name: mixture.draws_[name].copy() for name in mixture.draws_.parameters}
@@ -129,7 +129,7 @@ def test_relabel_finds_the_components_of_anyones_draws(faithful):
         np.testing.assert_array_equal(found[name], array[:, :, flip])
     with pytest.raises(ValueError, match="components: no parameter has a dimension component"):
         emomc.relabel({"a": np.zeros((2, 10))})
-    az = pytest.importorskip("arviz")
+    az = arviz_0
     dims = {"weights": ["k"], "means": ["k", "x"], "covariances": ["k", "x", "y"]}
     idata = az.from_dict(posterior=draws, dims=dims)
     mended = emomc.relabel(idata, components="k")

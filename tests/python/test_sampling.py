@@ -126,15 +126,23 @@ def test_data_may_be_frames_and_arrays_of_others(faithful):
     assert np.isfinite(as_rows.log_posterior([70.0]))
 
 
-def test_nuts_has_statistics(faithful):
+def test_nuts_has_statistics(faithful, arviz_0):
     draws = emomc.sample(line(faithful), proposal="nuts", draws=100, warmup=200, chains=2, progress=False)
-    idata = pytest.importorskip("arviz") and draws.to_inferencedata()
+    idata = draws.to_inferencedata()
     assert idata.sample_stats["diverging"].shape == (2, 100)
     assert idata.sample_stats["energy"].shape == (2, 100)
 
 
-def test_arviz_reads_the_draws(faithful):
-    az = pytest.importorskip("arviz")
+def test_arviz_1_is_refused_in_words(faithful, monkeypatch):
+    arviz = pytest.importorskip("arviz")
+    draws = emomc.sample(line(faithful), draws=20, warmup=20, chains=2, progress=False)
+    monkeypatch.setattr(arviz, "__version__", "1.3.0")
+    with pytest.raises(ImportError, match=r"ArviZ 1\.3\.0 has no InferenceData of its own; use to_datatree\(\)"):
+        draws.to_inferencedata()
+
+
+def test_arviz_reads_the_draws(faithful, arviz_0):
+    az = arviz_0
     mixture = emomc.GaussianMixture(2).fit_posterior(faithful, seed=1, until={"ess": 2000}, progress=False)
     idata = mixture.draws_.to_inferencedata()
     assert idata.posterior["covariances"].dims == ("chain", "draw", "component", "column", "column_2")
