@@ -72,7 +72,7 @@ TEST_F(SoftmaxModel, ClassifiesANewSpeakerAndSaysWhatItKnows) {
        {"model.json", "draws.npy", "rotation.npy", "config.yaml", "manifest.json", "run.log"})
     EXPECT_TRUE(folder.exists(std::string("model/") + file)) << file;
   const json model = json::parse(folder.read("model/model.json"));
-  EXPECT_EQ(model["functionals"], (json{{"set", "full"}, {"version", 2}}));
+  EXPECT_EQ(model["functionals"], (json{{"set", "full"}, {"version", 3}}));
   EXPECT_EQ(model["trained_on"]["speakers"], (std::vector<std::string>{"s1", "s2", "s3", "s4"}));
   EXPECT_EQ(model["trained_on"]["utterances_of_class"], (json{{"cross", 12}, {"glad", 12}, {"sad", 12}}));
   EXPECT_EQ(json::parse(folder.read("model/manifest.json"))["kind"], "model");

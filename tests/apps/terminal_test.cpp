@@ -163,6 +163,7 @@ TEST_F(Terminal, TimesAndScoresAreNotWiderThanTheTerminal) {
   const nlohmann::ordered_json one{{"accuracy", 0.8},
                                    {"uar", 0.8},
                                    {"uar_interval", {0.7, 0.9}},
+                                   {"macro_f1", 0.79},
                                    {"log_loss", 0.4},
                                    {"brier", 0.3},
                                    {"calibration_error", 0.02},
