@@ -39,10 +39,9 @@ void trim(Fields& fields) {
   }
 }
 
-std::optional<std::size_t> index_in(const std::vector<std::string>& header, const std::string& name) {
-  const auto at = std::find(header.begin(), header.end(), name);
-  if (at == header.end()) return std::nullopt;
-  return static_cast<std::size_t>(at - header.begin());
+// header.size() where it is not there.
+std::size_t index_in(const std::vector<std::string>& header, const std::string& name) {
+  return static_cast<std::size_t>(std::find(header.begin(), header.end(), name) - header.begin());
 }
 
 // The separator that divides the header most; a comma if none does.
@@ -72,25 +71,23 @@ Places find_places(const std::string& place, const std::vector<std::string>& hea
   for (const std::string& name : header)
     if (!name.empty() && std::count(header.begin(), header.end(), name) > 1)
       throw InputError(place + ": the column '" + name + "' is doubled");
-  std::optional<std::size_t> name;
+  std::size_t name = header.size();
   for (const char* one : kRecordingColumns)
-    if (!name) name = index_in(header, one);
-  if (!name) {
-    name = index_in(header, "speaker");
-    result.is_about_speakers = true;
-  }
-  if (!name)
+    if (name == header.size()) name = index_in(header, one);
+  result.is_about_speakers = name == header.size();
+  if (result.is_about_speakers) name = index_in(header, "speaker");
+  if (name == header.size())
     throw InputError(place +
                      ": no column says what the rows are about; allowed: recording, path, utterance or file, "
                      "or speaker");
-  const auto value = index_in(header, result.column);
-  if (!value) {
+  const std::size_t value = index_in(header, result.column);
+  if (value == header.size()) {
     std::string all;
     for (const std::string& one : header) all += (all.empty() ? "" : ", ") + one;
     throw InputError(place + ": there is no column '" + result.column + "'; " +
                      did_you_mean(nearest_name(result.column, header)) + "found: " + all);
   }
-  return {*name, *value};
+  return {name, value};
 }
 
 std::string place_of(const NamedColumn& column, std::size_t row) {
