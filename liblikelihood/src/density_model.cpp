@@ -35,4 +35,16 @@ DeviceModel device_model_of(const std::string& type, const std::string& header, 
           gradient};
 }
 
+ParameterLayout layout_of(std::span<const device::ParameterDescription> declared) {
+  ParameterLayout layout;
+  for (const device::ParameterDescription& p : declared) {
+    ParameterBlock block;
+    block.name = p.name;
+    block.support = p.support;
+    if (p.size > 0) block.shape = {p.size};
+    layout.blocks.push_back(std::move(block));
+  }
+  return layout;
+}
+
 }  // namespace emomc

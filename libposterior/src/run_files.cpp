@@ -30,16 +30,21 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-// What an earlier part of the run has written under `key`. Null if the manifest is damaged or was written by
-// an earlier version.
-nlohmann::ordered_json of_manifest(const std::filesystem::path& manifest, const char* key) {
+// The manifest with its keys in their order, to be written again; no object if it is damaged or absent.
+nlohmann::ordered_json ordered_manifest(const std::filesystem::path& manifest) {
   std::ifstream file(manifest);
   std::ostringstream text;
   text << file.rdbuf();
   std::error_code ignored;
   if (text.fail() && std::filesystem::file_size(manifest, ignored) > 0)
     throw MachineError(manifest.string() + ": cannot be read");
-  const auto json = nlohmann::ordered_json::parse(text.str(), nullptr, false);
+  return nlohmann::ordered_json::parse(text.str(), nullptr, false);
+}
+
+// What an earlier part of the run has written under `key`. Null if the manifest is damaged or was written by
+// an earlier version.
+nlohmann::ordered_json of_manifest(const std::filesystem::path& manifest, const char* key) {
+  const auto json = ordered_manifest(manifest);
   return json.is_object() ? json.value(key, nlohmann::ordered_json()) : nlohmann::ordered_json();
 }
 
@@ -311,11 +316,8 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
 
 void mark_finished(const std::filesystem::path& directory) {
   const std::filesystem::path file = directory / "manifest.json";
-  std::ifstream in(file);
-  std::ostringstream text;
-  text << in.rdbuf();
-  auto manifest = nlohmann::ordered_json::parse(text.str(), nullptr, false);
-  if (!in || !manifest.is_object()) throw MachineError(file.string() + ": cannot be read");
+  auto manifest = ordered_manifest(file);
+  if (!manifest.is_object()) throw MachineError(file.string() + ": cannot be read");
   manifest["status"] = "finished";
   manifest["updated_at"] = utc_now();
   write_file_atomically(file, manifest.dump(1) + "\n");

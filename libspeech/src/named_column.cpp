@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/core/utf8.hpp"
-#include "emomc/likelihood/csv_format.hpp"
 #include "emomc/likelihood/csv_records.hpp"
 #include "emomc/speech/utterance_table.hpp"
+#include "table_text.hpp"
 
 namespace emomc {
 namespace {
@@ -22,44 +20,9 @@ using Fields = std::vector<std::string_view>;
 
 constexpr std::array<const char*, 4> kRecordingColumns{"recording", "path", "utterance", "file"};
 
-std::string content_of(const fs::path& file) {
-  std::error_code error;
-  if (!fs::exists(file, error)) throw InputError(file.string() + ": there is no such file");
-  if (!fs::is_regular_file(file, error)) throw InputError(file.string() + ": this is not a regular file");
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw InputError(file.string() + ": cannot be read");
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-void trim(Fields& fields) {
-  for (std::string_view& field : fields) {
-    const auto begin = field.find_first_not_of(" \t");
-    field = begin == field.npos ? std::string_view()
-                                : field.substr(begin, field.find_last_not_of(" \t") - begin + 1);
-  }
-}
-
 // header.size() where it is not there.
 std::size_t index_in(const std::vector<std::string>& header, const std::string& name) {
   return static_cast<std::size_t>(std::find(header.begin(), header.end(), name) - header.begin());
-}
-
-// The separator that divides the header most; a comma if none does.
-char find_separator(const std::string& name, const CsvText& csv) {
-  if (csv.said_separator) return csv.said_separator;
-  char best = ',';
-  std::size_t most = 1;
-  for (const char separator : {',', ';', '\t'}) {
-    try {
-      Fields fields;
-      CsvRecords records(name, csv.text, separator);
-      if (!records.next(fields) || fields.size() <= most) continue;
-      best = separator;
-      most = fields.size();
-    } catch (const InputError&) {  // unbalanced quotes: another separator may fit
-    }
-  }
-  return best;
 }
 
 // Which columns of the header are read.
@@ -126,11 +89,11 @@ NamedColumn read_named_column(const fs::path& file, const std::string& column) {
   CsvRecords records(result.file, csv.text, find_separator(result.file, csv), csv.first_line);
   Fields fields;
   if (!records.next(fields)) throw InputError(result.file + ": the file is empty; a header is needed");
-  trim(fields);
+  for (std::string_view& field : fields) field = trimmed_field(field);
   const std::vector<std::string> header(fields.begin(), fields.end());
   const Places places = find_places(result.file + ":" + std::to_string(records.line()), header, result);
   while (records.next(fields)) {
-    trim(fields);
+    for (std::string_view& field : fields) field = trimmed_field(field);
     if (fields.size() == 1 && fields[0].empty()) continue;  // a blank line
     const std::string place = result.file + ":" + std::to_string(records.line()) + ": ";
     if (fields.size() != header.size())

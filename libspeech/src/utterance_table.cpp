@@ -5,8 +5,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -18,6 +16,7 @@
 #include "emomc/likelihood/csv_format.hpp"
 #include "emomc/likelihood/csv_records.hpp"
 #include "emomc/likelihood/table.hpp"
+#include "table_text.hpp"
 
 namespace emomc {
 namespace {
@@ -35,15 +34,6 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-// Without blanks around it, nor the single quotes that openSMILE writes.
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return "";
-  text = text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-  if (text.size() >= 2 && text.front() == '\'' && text.back() == '\'') text = text.substr(1, text.size() - 2);
-  return text;
-}
-
 // As a message shows it: on one line, shortened.
 std::string shown(std::string_view text) {
   constexpr std::size_t kMost = 40;
@@ -51,16 +41,6 @@ std::string shown(std::string_view text) {
   for (char& c : result)
     if (static_cast<unsigned char>(c) < ' ') c = '?';
   return "'" + result + (text.size() > kMost ? "...'" : "'");
-}
-
-std::string content_of(const fs::path& file) {
-  std::error_code error;
-  if (fs::is_directory(file, error)) throw InputError(file.string() + ": this is a folder, not a file");
-  if (!fs::exists(file, error)) throw InputError(file.string() + ": there is no such file");
-  if (!fs::is_regular_file(file, error)) throw InputError(file.string() + ": this is not a regular file");
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw InputError(file.string() + ": cannot be read");
-  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 template <class Names>
@@ -133,31 +113,12 @@ void append_row(const Fields& fields, std::size_t line, const Plan& plan, std::s
   if (fields.size() != width)
     throw InputError(place + ": " + std::to_string(fields.size()) + " values, but there are " +
                      std::to_string(width) + " columns");
-  const std::string_view name = trimmed(fields[plan.name]);
+  const std::string_view name = trimmed_field(fields[plan.name]);
   if (name.empty()) throw InputError(place + ": the name of the recording is missing");
   table.names.emplace_back(name);
   table.lines.push_back(line);
   for (std::size_t j = 0; j < plan.numbers.size(); ++j)
-    table.values.push_back(number(trimmed(fields[plan.numbers[j]]), place, table.columns[j]));
-}
-
-// The separator that divides the header into the most fields.
-char find_separator(const std::string& name, const CsvText& csv) {
-  if (csv.said_separator != 0) return csv.said_separator;
-  char best = ',';
-  std::size_t most = 0;
-  for (const char separator : {',', ';', '\t'}) {
-    try {
-      Fields header;
-      CsvRecords records(name, csv.text, separator);
-      if (records.next(header) && header.size() > most) {
-        most = header.size();
-        best = separator;
-      }
-    } catch (const InputError&) {  // unbalanced quotes: another separator may fit
-    }
-  }
-  return best;
+    table.values.push_back(number(trimmed_field(fields[plan.numbers[j]]), place, table.columns[j]));
 }
 
 void read_csv(const fs::path& file, const std::string& names, UtteranceTable& table) {
@@ -166,11 +127,11 @@ void read_csv(const fs::path& file, const std::string& names, UtteranceTable& ta
   Fields fields;
   if (!records.next(fields)) throw InputError(table.file + ": the file is empty");
   std::vector<std::string> header;
-  for (const std::string_view field : fields) header.emplace_back(trimmed(field));
+  for (const std::string_view field : fields) header.emplace_back(trimmed_field(field));
   const Plan plan = plan_columns(table.file + ":" + std::to_string(records.line()), header,
                                  std::vector<bool>(header.size()), names, table);
   while (records.next(fields)) {
-    if (fields.size() == 1 && trimmed(fields[0]).empty()) continue;  // a blank line
+    if (fields.size() == 1 && trimmed_field(fields[0]).empty()) continue;  // a blank line
     append_row(fields, records.line(), plan, header.size(), table);
   }
 }
@@ -198,7 +159,7 @@ void read_npy(const fs::path& file, const std::string& names, UtteranceTable& ta
   std::string_view rest = text;
   while (!rest.empty()) {
     const auto end = std::min(rest.find('\n'), rest.size());
-    const std::string_view name = trimmed(rest.substr(0, end));
+    const std::string_view name = trimmed_field(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (name.empty() && rest.empty()) break;  // blank lines at the end
     if (name.empty())

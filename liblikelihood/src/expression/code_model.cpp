@@ -85,20 +85,6 @@ std::string words_of(const std::string& name, Support support, int size) {
                      size == 0 ? "" : fmt::format(", shape [{}]", size));
 }
 
-/// The parameters that a header declares.
-ParameterLayout declared_layout(const device::DensityLibrary& library) {
-  ParameterLayout layout;
-  for (int b = 0; b < library.num_blocks; ++b) {
-    const device::ParameterDescription& p = library.parameters[b];
-    ParameterBlock block;
-    block.name = p.name;
-    block.support = p.support;
-    if (p.size > 0) block.shape = {p.size};
-    layout.blocks.push_back(std::move(block));
-  }
-  return layout;
-}
-
 class CodeModel final : public RowModel {
  public:
   /// `declared`: what a configuration declares; null where the header alone says it.
@@ -115,7 +101,8 @@ class CodeModel final : public RowModel {
       }
     }
     if (!code_) compile(build, false);
-    layout_ = declared ? *declared : declared_layout(library_);
+    layout_ = declared ? *declared
+                       : layout_of({library_.parameters, static_cast<std::size_t>(library_.num_blocks)});
     if (declared) check_declarations();
     if (why_no_gradient_.empty() && layout_.dim() > kMostDifferentiated) {
       why_no_gradient_ = why_so_many_have_none();

@@ -31,6 +31,14 @@ bool is_evaluation_config(const std::filesystem::path& file, const std::vector<s
 
 namespace {
 
+// Refuses tables of folds and groups that do not fit, and notes what folds a file gives.
+void check_tables_of(const LabelledFrames& frames, const EvaluationPlan& plan, const EvaluationConfig& config,
+                     CorpusFeatures& corpus) {
+  groups_of(frames, config);
+  if (const std::string text = folds_text(frames, plan, config.folds); !text.empty())
+    corpus.notes.push_back(text);
+}
+
 // Of softmax regression. Tables are read and joined, functionals of recordings are not computed.
 void check_softmax(const EvaluationConfig& config, bool json) {
   const bool is_quick = !config.features.table.empty() || config.corpus.kind == "tables";
@@ -40,9 +48,7 @@ void check_softmax(const EvaluationConfig& config, bool json) {
   const LabelledFrames frames = label_frames(std::move(corpus.features), config.corpus);
   const EvaluationPlan plan =
       frames.speakers.size() == 1 ? plan_training(frames, config) : plan_evaluation(frames, config);
-  groups_of(frames, config);  // refuses columns that do not fit
-  if (const std::string text = folds_text(frames, plan, config.folds); !text.empty())
-    corpus.notes.push_back(text);
+  check_tables_of(frames, plan, config, corpus);
   std::size_t most_tested = 0;
   for (const Fold& fold : plan.folds) most_tested = std::max(most_tested, fold.test_speakers.size());
   require_inner_speakers(softmax_settings(config), frames.speakers.size(), most_tested);
@@ -91,9 +97,7 @@ void check_evaluation(const std::filesystem::path& file, const std::vector<std::
     softmax_tests(frames, plan_evaluation(frames, config), config);
   const EvaluationPlan plan =
       for_training_only ? plan_training(frames, config) : plan_evaluation(frames, config);
-  groups_of(frames, config);  // refuses columns that do not fit
-  if (const std::string text = folds_text(frames, plan, config.folds); !text.empty())
-    corpus.notes.push_back(text);
+  check_tables_of(frames, plan, config, corpus);
   if (for_training_only)
     corpus.notes.push_back("corpus: one speaker (" + frames.speakers[0] +
                            "): emomc train can use it, emomc evaluate needs two or more");

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,9 @@ namespace emomc {
 const DeviceSources& likelihood_device_sources();
 /// A header of the user's own, under the name of its file. Throws InputError where it cannot be read.
 DeviceSource read_device_source(const std::string& file);
+
+/// The parameters that a density declares.
+ParameterLayout layout_of(std::span<const device::ParameterDescription> declared);
 
 /// TileArithmetic of the functions of a density.
 template <class Real>
@@ -90,13 +94,7 @@ class DensityModel final : public RowModel {
   /// `header`: the file that defines Model. Kernels are compiled from its text as it is now, host code was
   /// compiled from what it was: an edited header takes a new build.
   explicit DensityModel(const std::string& header) : sources_{read_device_source(header)} {
-    for (const device::ParameterDescription& p : Model::parameters) {
-      ParameterBlock block;
-      block.name = p.name;
-      block.support = p.support;
-      if (p.size > 0) block.shape = {p.size};
-      layout_.blocks.push_back(std::move(block));
-    }
+    layout_ = layout_of(Model::parameters);
   }
 
   const ParameterLayout& layout() const override { return layout_; }
