@@ -44,7 +44,10 @@ class NcclRanks final : public DeviceRanks {
   // ncclCommDestroy() waits until the other processes of the host end theirs, too.
   ~NcclRanks() override {
     end_watch();
-    if (!is_aborted_)
+    if (is_aborted_) return;
+    if (ranks().has_failed())
+      nccl().abort(comm_);
+    else
       ranks().at_end([comm = comm_, gpu = gpu_of_stream(device().stream())] { end(comm, gpu); });
   }
   NcclRanks(const NcclRanks&) = delete;
