@@ -7,7 +7,7 @@
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/posterior/excerpt.hpp"
 #include "emomc/posterior/text_table.hpp"
-#include "emomc/speech/named_column.hpp"
+#include "utterance_values.hpp"
 
 namespace emomc {
 namespace {
@@ -39,13 +39,7 @@ std::vector<std::string> values_of_speakers(const LabelledFrames& frames, const 
 }  // namespace
 
 NamedFolds folds_of_file(const LabelledFrames& frames, const FoldsConfig& folds) {
-  std::vector<std::string> ids, speakers;
-  for (const UtteranceFrames& utterance : frames.features.utterances) {
-    ids.push_back(utterance.id);
-    speakers.push_back(utterance.speaker);
-  }
-  const std::vector<std::string> values =
-      values_of_utterances(read_named_column(folds.file, folds.column), ids, speakers, "folds.file");
+  const std::vector<std::string> values = utterance_values(frames, folds.file, folds.column, "folds.file");
   const std::vector<std::string> of_speaker = values_of_speakers(frames, folds, values);
   std::map<std::string, std::vector<int>> found;
   for (std::size_t s = 0; s < of_speaker.size(); ++s) found[of_speaker[s]].push_back(static_cast<int>(s));

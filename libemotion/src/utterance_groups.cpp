@@ -5,7 +5,7 @@
 #include <set>
 
 #include "emomc/core/errors.hpp"
-#include "emomc/speech/named_column.hpp"
+#include "utterance_values.hpp"
 
 namespace emomc {
 namespace {
@@ -45,16 +45,10 @@ Json scores_of(const std::string& value, const Predictions& predictions) {
 }  // namespace
 
 std::vector<UtteranceGroups> groups_of(const LabelledFrames& frames, const EvaluationConfig& config) {
-  std::vector<std::string> ids, speakers;
-  for (const UtteranceFrames& utterance : frames.features.utterances) {
-    ids.push_back(utterance.id);
-    speakers.push_back(utterance.speaker);
-  }
   const auto& file = config.by.file.empty() ? config.corpus.path : config.by.file;
   std::vector<UtteranceGroups> all;
   for (const std::string& column : config.by.columns) {
-    const std::vector<std::string> values =
-        values_of_utterances(read_named_column(file, column), ids, speakers, "by.columns");
+    const std::vector<std::string> values = utterance_values(frames, file, column, "by.columns");
     const std::set<std::string> distinct(values.begin(), values.end());
     if (distinct.size() > kMostGroups)
       throw InputError("by.columns: " + column + " has " + std::to_string(distinct.size()) + " values in " +

@@ -1,0 +1,17 @@
+#include "utterance_values.hpp"
+
+#include "emomc/speech/named_column.hpp"
+
+namespace emomc {
+
+std::vector<std::string> utterance_values(const LabelledFrames& frames, const std::filesystem::path& file,
+                                          const std::string& column, const std::string& key) {
+  std::vector<std::string> ids, speakers;
+  for (const UtteranceFrames& utterance : frames.features.utterances) {
+    ids.push_back(utterance.id);
+    speakers.push_back(utterance.speaker);
+  }
+  return values_of_utterances(read_named_column(file, column), ids, speakers, key);
+}
+
+}  // namespace emomc
