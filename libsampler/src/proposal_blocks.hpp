@@ -15,8 +15,8 @@ struct ProposalTraits {
   device::BlockPlan block_plan;
   device::ShapeLearning learning;
   bool adapts_scale;
-  bool gradient = false;       ///< a gradient sampler (device/trajectories.hpp)
-  bool learns_length = false;  ///< of its trajectories
+  bool gradient = false;  ///< a gradient sampler (device/trajectories.hpp)
+  device::TrajectoryLength length = device::TrajectoryLength::own;
   bool jumps() const { return block_plan == device::BlockPlan::by_component_and_jump; }
   bool is_fitted() const {
     return learning == device::ShapeLearning::fitted ||

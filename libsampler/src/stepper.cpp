@@ -58,10 +58,9 @@ ProposalTraits traits_of_kind(const std::string& kind) {
   if (kind == device::Proposal::name) return traits_of<device::Proposal>();
   EMOMC_PROPOSALS(EMOMC_TRAITS)
 #undef EMOMC_TRAITS
-#define EMOMC_TRAITS(Kind)                                                         \
-  if (kind == device::Kind::name)                                                  \
-    return {device::BlockPlan::whole, device::ShapeLearning::as_asked, true, true, \
-            device::Kind::learns_length};
+#define EMOMC_TRAITS(Kind)        \
+  if (kind == device::Kind::name) \
+    return {device::BlockPlan::whole, device::ShapeLearning::as_asked, true, true, device::Kind::length};
   EMOMC_TRAJECTORIES(EMOMC_TRAITS)
 #undef EMOMC_TRAITS
   throw InputError("sampler.proposal.kind: " + kind + " is not known; allowed: " + listed(proposal_names()));

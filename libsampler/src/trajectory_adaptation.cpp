@@ -28,6 +28,8 @@ constexpr double kShrinkage = 0.2, kDelay = 10, kForgetting = 0.75, kLargerFirst
 constexpr double kMostOfMedian = 5;
 // The step size that is looked for at first has this acceptance, as in Stan.
 constexpr double kAcceptanceOfTrials = 0.8;
+// Leapfrogs of the longest trajectories before there is a metric, where that does not tell their length.
+constexpr double kMostWithoutMetric = 10;
 constexpr double kLeastLogStep = -60, kGreatestLogStep = 20;
 // Prior points and relative variance of Stan's regularisation.
 constexpr double kPriorPoints = 5, kPriorVariance = 1e-3;
@@ -90,7 +92,9 @@ TrajectoryAdaptation::TrajectoryAdaptation(const ProposalBlocks& blocks, double 
   sum_.resize(first_.size());
   count_.resize(plans.size());
   cross_.resize(num_groups_ * n * (shape_ == ProposalShape::dense ? n : 1));
-  if (blocks.traits.learns_length) length_.emplace(layout_, num_groups_);
+  if (blocks.traits.length == device::TrajectoryLength::learnt) length_.emplace(layout_, num_groups_);
+  if (blocks.traits.length == device::TrajectoryLength::bounded)
+    has_metric_.assign(1, warmup > 0 ? 0.0 : 1.0);
   begin_warmup(warmup);
   if (warmup > 0) begin_search();
 }
@@ -178,9 +182,20 @@ void TrajectoryAdaptation::tried(std::span<const double> acceptance) {
   }
 }
 
+// In the units of the identity an integration time of pi can be thousands of leapfrogs.
+void TrajectoryAdaptation::bound_length(std::size_t group) {
+  if (has_metric_.empty()) return;
+  double& longest =
+      adapted_[group * static_cast<std::size_t>(layout_.size()) + static_cast<std::size_t>(layout_.length())];
+  longest = has_metric_[0] != 0
+                ? device::kLongestTime
+                : std::min(device::kLongestTime, kMostWithoutMetric * std::exp(log_step(group)));
+}
+
 void TrajectoryAdaptation::begin_averaging(std::size_t group) {
   mu_[group] = std::log(kLargerFirst) + log_step(group);
   error_[group] = mean_[group] = updates_[group] = 0;
+  bound_length(group);
   if (!length_) return;
   length_->follow(group, log_step(group));
   length_->write(group, adapted_.data() + group * static_cast<std::size_t>(layout_.size()));
@@ -301,6 +316,7 @@ void TrajectoryAdaptation::end_window(std::int64_t end, const WindowCounts& coun
   const std::int64_t steps = steps_of_window(end);
   const bool learns = std::find(windows_.ends.begin(), windows_.ends.end(), end) != windows_.ends.end();
   const std::int64_t last = windows_.ends.empty() ? 0 : windows_.ends.back();
+  if (!has_metric_.empty() && (learns || end == warmup_)) has_metric_[0] = 1;
   for (std::size_t g = 0; g < num_groups_; ++g) {
     const double acceptance = mean_acceptance(g, counts, steps);
     if (std::isnan(acceptance)) continue;  // a group without chains
@@ -311,6 +327,7 @@ void TrajectoryAdaptation::end_window(std::int64_t end, const WindowCounts& coun
     if (end == warmup_)
       log_step(g) =
           updates_[g] < static_cast<double>(kFewestUpdates) ? mu_[g] - std::log(kLargerFirst) : mean_[g];
+    bound_length(g);
     if (!length_) continue;
     if (end == warmup_) length_->finish(g, log_step(g));
     length_->write(g, adapted_.data() + g * static_cast<std::size_t>(layout_.size()));

@@ -1,7 +1,7 @@
 // Warm-up of gradient samplers, after Stan: dual averaging of the step size (Hoffman and Gelman 2014,
 // section 3.2), and a metric that is learnt from the points of windows of doubling length (Stan Reference
 // Manual, "Adaptation"). Acceptance statistics and points are pooled over the chains of a group. Of kinds
-// that learn it also the length of trajectories.
+// that have one also the length of trajectories.
 #pragma once
 
 #include <Eigen/Core>
@@ -56,6 +56,7 @@ class TrajectoryAdaptation final : public WarmUp {
   double& log_step(std::size_t group);
   std::int64_t steps_of_window(std::int64_t end) const;
   void begin_search();
+  void bound_length(std::size_t group);
   void begin_averaging(std::size_t group);
   void average(std::size_t group, double acceptance);
   void learn_metric(std::size_t group);
@@ -84,11 +85,12 @@ class TrajectoryAdaptation final : public WarmUp {
   std::vector<double> count_;        ///< [num_chains]
   std::vector<double> cross_;        ///< num_groups x squares, or products where dense
   std::optional<LengthAdaptation> length_;
+  std::vector<double> has_metric_;  ///< [1] where the length is bounded until there is a metric, or none
 
   template <class Self>  // const or not
   static auto saved_parts(Self& self) {
-    std::vector parts{&self.adapted_, &self.mu_,    &self.error_, &self.mean_,  &self.updates_,
-                      &self.late_,    &self.first_, &self.sum_,   &self.count_, &self.cross_};
+    std::vector parts{&self.adapted_, &self.mu_,  &self.error_, &self.mean_,  &self.updates_,   &self.late_,
+                      &self.first_,   &self.sum_, &self.count_, &self.cross_, &self.has_metric_};
     if (self.length_)
       for (auto* part : LengthAdaptation::saved_parts(*self.length_)) parts.push_back(part);
     return parts;

@@ -33,12 +33,14 @@ TEST(MetricWindows, AreStans) {
 struct TwoGroups {
   Target target = testing::real_target(2, 1);
   ProposalShape shape;
+  std::string kind;
   std::vector<ChainPlan> plans{{0, {0}, 1.0, 0}, {1, {0}, 1.0, 0}, {2, {0}, 1.0, 1}};
-  ProposalBlocks blocks = plan_blocks(traits_of_kind("nuts"), shape, target);
+  ProposalBlocks blocks = plan_blocks(traits_of_kind(kind), shape, target);
   device::AdaptedLayout layout = blocks.adapted_layout(2);
   TrajectoryAdaptation adaptation{blocks, 0.8, plans, 2, 1000, 0};
 
-  explicit TwoGroups(ProposalShape its_shape = ProposalShape::diagonal) : shape(its_shape) {}
+  explicit TwoGroups(ProposalShape its_shape = ProposalShape::diagonal, std::string its_kind = "nuts")
+      : shape(its_shape), kind(std::move(its_kind)) {}
   double log_step(int group) const {
     return adaptation.adapted()[static_cast<std::size_t>(group * layout.size() + layout.scale(0))];
   }
@@ -96,6 +98,50 @@ TEST(TrajectoryAdaptation, AveragesTheStepSizeOfEachGroup) {
     EXPECT_NEAR(groups.log_step(0), x, 1e-12);
     EXPECT_NEAR(groups.log_step(1), mu, 1e-12);  // at its target
   }
+}
+
+// A step size of 1 / 1000 of the identity's units would make thousands of leapfrogs of a time of pi.
+TEST(TrajectoryAdaptation, HmcHasTenLeapfrogsAtMostUntilThereIsAMetric) {
+  TwoGroups groups(ProposalShape::diagonal, "hmc");
+  const auto longest = [&](int group) { return groups.numbers(group)[groups.layout.length()]; };
+  while (groups.adaptation.is_trying()) groups.adaptation.tried(std::vector<double>{0, 0, 1});
+  EXPECT_LT(groups.log_step(0), -41);
+  EXPECT_GT(groups.log_step(1), 13);
+  const auto windows = groups.adaptation.window_ends(1000);
+  std::size_t at = 0;
+  for (; windows[at] < 100; ++at) {
+    EXPECT_NEAR(longest(0) / std::exp(groups.log_step(0)), 10, 1e-9) << windows[at];
+    EXPECT_DOUBLE_EQ(longest(1), device::kLongestTime) << "ten steps would be longer";
+    for (int chain = 0; chain < 3; ++chain)
+      groups.adaptation.add_point(chain, std::vector<double>{0.1 * static_cast<double>(at), 0.2}, 0);
+    groups.end_window(windows[at], {0.5, 0.5, 0.5});
+  }
+  const auto saved = groups.adaptation.save();
+  groups.end_window(100, {0.5, 0.5, 0.5});
+  EXPECT_DOUBLE_EQ(longest(0), device::kLongestTime);
+  groups.find();
+  groups.end_window(101, {0.5, 0.5, 0.5});
+  EXPECT_DOUBLE_EQ(longest(0), device::kLongestTime);
+  groups.adaptation.restore(saved);
+  groups.end_window(windows[at - 1], {0.5, 0.5, 0.5});
+  EXPECT_LT(longest(0), 1e-15) << "a state of before has no metric";
+}
+
+TEST(TrajectoryAdaptation, WithoutMetricHmcHasItsLengthAfterTheWarmup) {
+  const Target target = testing::real_target(2, 1);
+  const auto blocks = plan_blocks(traits_of_kind("hmc"), ProposalShape::diagonal, target);
+  const auto layout = blocks.adapted_layout(2);
+  const std::vector<ChainPlan> plans{{0, {0}, 1.0, 0}};
+  const auto longest = [&](const TrajectoryAdaptation& a) {
+    return a.adapted()[static_cast<std::size_t>(layout.length())];
+  };
+  EXPECT_DOUBLE_EQ(longest(TrajectoryAdaptation(blocks, 0.8, plans, 2, 0, 1000)), device::kLongestTime);
+  TrajectoryAdaptation brief(blocks, 0.8, plans, 2, 5, 1000);
+  while (brief.is_trying()) brief.tried(std::vector<double>{0.0});
+  EXPECT_LT(longest(brief), 1e-15);
+  for (const std::int64_t end : brief.window_ends(5))
+    brief.end_window(end, {{}, {}, std::vector<double>{0.5}});
+  EXPECT_DOUBLE_EQ(longest(brief), device::kLongestTime);
 }
 
 TEST(TrajectoryAdaptation, TheMeanOfTheStepSizesIsKept) {

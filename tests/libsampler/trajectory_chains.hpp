@@ -61,7 +61,9 @@ class TrajectoryChains {
     std::vector<double> adapted(static_cast<std::size_t>(layout.size()), 1.0);
     adapted[0] = std::log(metric.step_size);
     std::copy(metric.sd.begin(), metric.sd.end(), adapted.begin() + layout.sd(0));
-    if (layout.num_length > 0) {
+    if (layout.num_length == 1)
+      adapted[static_cast<std::size_t>(layout.length())] = device::kLongestTime;
+    else if (layout.num_length > 1) {
       adapted[static_cast<std::size_t>(layout.length())] = std::log(metric.length);
       std::copy(metric.centre.begin(), metric.centre.end(), adapted.begin() + layout.length() + 1);
     }

@@ -24,8 +24,9 @@ EMOMC_INLINE double van_der_corput(u64 index) {
 EMOMC_INLINE double share_of_length(i64 step) { return van_der_corput(static_cast<u64>(step) + 1); }
 
 struct LearntLength {
+  static constexpr TrajectoryLength kind = TrajectoryLength::learnt;
   EMOMC_INLINE static int leapfrogs(const Trajectory& t) {
-    const double length = share_of_length(t.step) * exp(t.learnt_length[0]) / t.step_size;
+    const double length = share_of_length(t.step) * exp(t.length[0]) / t.step_size;
     return length < kMostLeapfrogs ? 1 + static_cast<int>(length) : kMostLeapfrogs;
   }
 };
@@ -33,7 +34,6 @@ struct LearntLength {
 /// Target: the optimal acceptance rate of Hamiltonian Monte Carlo in many dimensions (Beskos et al. 2013).
 struct Chees : FixedTrajectory<LearntLength> {
   static constexpr const char* name = "chees";
-  static constexpr bool learns_length = true;
   static constexpr double target_acceptance = 0.651;
 
   template <class Team>
@@ -51,7 +51,7 @@ struct Chees : FixedTrajectory<LearntLength> {
   template <class Team>
   EMOMC_HD static double slope_of_criterion(const Team& team, const Trajectory& t) {
     const Metric& metric = t.metric;
-    const double *centre = t.learnt_length + 1, *from = t.rows.current_u, *to = t.rows.u;
+    const double *centre = t.length + 1, *from = t.rows.current_u, *to = t.rows.u;
     const bool dense = metric.shape == IncrementShape::dense;
     team.sync();
     if (dense) lower_multiply(team, metric.factor, metric.n, t.x.momentum, t.x.work);

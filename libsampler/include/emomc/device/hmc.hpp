@@ -10,7 +10,8 @@ namespace emomc::device {
 /// A trajectory of Length::leapfrogs(t), whose end point is accepted or rejected.
 template <class Length>
 struct FixedTrajectory {
-  static constexpr bool has_tree = false, has_divergences = true, learns_length = false;
+  static constexpr bool has_tree = false, has_divergences = true;
+  static constexpr TrajectoryLength length = Length::kind;
 
   template <class Team>
   EMOMC_HD static void begin(const Team&, const Trajectory& t, TrajectoryState& state) {
@@ -34,13 +35,14 @@ struct FixedTrajectory {
   EMOMC_INLINE static double acceptance(const TrajectoryState& state) { return state.acceptance; }
 };
 
-/// The integration time is uniform on (0, pi), in units in which the metric is the identity: for a normal
-/// target with the metric's covariance the points at both ends then have the correlation E cos(time) = 0. The
-/// number of leapfrogs is a function of a random number and of the step size alone, not of the state.
+/// The integration time is uniform on (0, longest), in units in which the metric is the identity. The longest
+/// is pi once there is a metric: for a normal target with the metric's covariance the points at both ends
+/// then have the correlation E cos(time) = 0. The number of leapfrogs is a function of a random number and of
+/// adapted numbers alone, not of the state.
 struct JitteredLength {
-  static constexpr double kLongest = 3.141592653589793;
+  static constexpr TrajectoryLength kind = TrajectoryLength::bounded;
   EMOMC_INLINE static int leapfrogs(const Trajectory& t) {
-    const double length = t.random.uniform(Purpose::length, 0) * (kLongest / t.step_size);
+    const double length = t.random.uniform(Purpose::length, 0) * (t.length[0] / t.step_size);
     return length < kMostLeapfrogs ? 1 + static_cast<int>(length) : kMostLeapfrogs;
   }
 };
@@ -51,6 +53,7 @@ struct Hmc : FixedTrajectory<JitteredLength> {
 };
 
 struct OneLeapfrog {
+  static constexpr TrajectoryLength kind = TrajectoryLength::own;
   EMOMC_INLINE static int leapfrogs(const Trajectory&) { return 1; }
 };
 

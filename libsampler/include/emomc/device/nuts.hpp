@@ -35,7 +35,8 @@ EMOMC_HD bool turns(const Team& team, int n, const Arc& left, const Arc& right) 
 
 struct Nuts {
   static constexpr const char* name = "nuts";
-  static constexpr bool has_tree = true, has_divergences = true, learns_length = false;
+  static constexpr bool has_tree = true, has_divergences = true;
+  static constexpr TrajectoryLength length = TrajectoryLength::own;
   static constexpr double target_acceptance = 0.8;
 
   template <class Team>

@@ -54,13 +54,25 @@ struct ProposalBlock {
 };
 inline constexpr int kAllChains = -1;
 
+/// What decides how long the trajectories of a gradient sampler are, and its adapted numbers: nothing
+/// adapted; a longest integration time, which bounds the leapfrogs until there is a metric; or a length that
+/// is learnt: its logarithm, and a centre [dim_unconstrained].
+enum class TrajectoryLength : int { own, bounded, learnt };
+EMOMC_INLINE constexpr int length_size(TrajectoryLength length, int dim_unconstrained) {
+  return length == TrajectoryLength::own       ? 0
+         : length == TrajectoryLength::bounded ? 1
+                                               : 1 + dim_unconstrained;
+}
+/// Of a bounded length, once there is a metric.
+inline constexpr double kLongestTime = 3.141592653589793;
+
 /// Covariance of the increments within a block; see AdaptedLayout.
 enum class IncrementShape : int { isotropic, diagonal, dense };
 
 /// Where a group's adapted numbers lie: log_scale [num_blocks], then sd [dim_unconstrained], then for
 /// `dense` the lower Cholesky factors of the blocks, column-major, size x size each, and where all is fitted
 /// that of all, then its inverse [n x n], column-major, the mean [n], and 1 once they are there (else 0).
-/// Gradient samplers that learn the length of trajectories have its logarithm and a centre [n] at the end.
+/// At the end are the numbers of a TrajectoryLength.
 struct AdaptedLayout {
   int num_blocks, dim_unconstrained, num_dense, num_fitted, num_length = 0;
   EMOMC_INLINE int scale(int block) const { return block; }

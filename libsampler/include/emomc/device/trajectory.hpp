@@ -7,7 +7,8 @@
 //
 //   name, has_tree, target_acceptance
 //   has_divergences                  whether a large error on the way counts: of one leapfrog it is a
-//   rejection learns_length                    whether warm-up learns the length of the trajectories
+//                                    rejection
+//   length                           what decides how long a trajectory is (proposal.hpp)
 //   begin(team, t, state)            at the beginning of a draw; the moving point is the current one
 //   decide(team, t, state, arrival)  whether the trajectory goes on from the point that is there now
 //   acceptance(state)                the statistic that the step size is adapted by

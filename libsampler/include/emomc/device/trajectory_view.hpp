@@ -90,7 +90,7 @@ struct Trajectory {
   i64 step;
   RandomSource random;
   double beta, step_size;
-  const double* learnt_length;  ///< AdaptedLayout::length(), of kinds that learn it
+  const double* length;  ///< at AdaptedLayout::length(), for kinds whose trajectories have an adapted length
   Metric metric;
   Workspace rows;
   TrajectoryVectors x;
