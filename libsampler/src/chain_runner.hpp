@@ -58,6 +58,8 @@ class ChainRunner {
   // With tempering: exchanges points between rungs after the steps so far, learns the ladder, and draws the
   // points of the rung that samples the prior.
   void exchange();
+  /// Puts all rungs' points in `u` where their cold rung's is.
+  void begin_anew(std::vector<double>& u) const;
   void upload_betas();
   // Makes u the current points, and evaluates them.
   void set_points(const std::vector<double>& u);

@@ -4,6 +4,7 @@
 
 #include "chain_runner.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/sampler/starts.hpp"
 
 namespace emomc {
 
@@ -36,6 +37,22 @@ bool ChainRunner::draw_from_prior(std::size_t chain, std::span<double> u) const 
   return std::all_of(u.begin(), u.end(), [](double x) { return std::isfinite(x); });
 }
 
+// Components are numbered as in the first chain, so that a rung's chains can adapt together.
+void ChainRunner::begin_anew(std::vector<double>& u) const {
+  const auto dim_u = static_cast<std::size_t>(target_.dim_unconstrained());
+  const std::size_t replicas = exchanges_->num_replicas();
+  std::vector<double> reference, theta(static_cast<std::size_t>(target_.dim()));
+  for (std::size_t replica = 0; replica < replicas; ++replica) {
+    const std::span<double> cold(u.data() + replica * dim_u, dim_u);
+    target_.constrain(cold, theta);
+    if (replica == 0) reference = theta;
+    const std::vector<double> numbered = aligned(target_, reference, theta);
+    if (numbered != theta) target_.unconstrain(numbered, cold);
+    for (std::size_t c = replica + replicas; c < plans_.size(); c += replicas)
+      std::copy_n(cold.begin(), dim_u, u.begin() + static_cast<std::ptrdiff_t>(c * dim_u));
+  }
+}
+
 // Everything is uploaded at each exchange, whether points have moved or not, so that the bits depend on the
 // step alone.
 void ChainRunner::exchange() {
@@ -49,6 +66,7 @@ void ChainRunner::exchange() {
   };
   for (std::size_t c = 0; c < source.size(); ++c)
     std::copy_n(before.begin() + static_cast<std::ptrdiff_t>(source[c] * dim_u), dim_u, point(u, c).begin());
+  if (exchanges_->begins_anew(step_, warmup_begin_, warmup_)) begin_anew(u);
   if (exchanges_->learn(step_, warmup_begin_, warmup_)) upload_betas();
   if (!exchanges_->reaches_prior()) {
     set_points(u);

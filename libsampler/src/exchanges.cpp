@@ -15,6 +15,8 @@ namespace {
 // The ladder changes after these shares of the warm-up. Scales and shapes have the last third for the powers
 // that remain.
 constexpr std::array<double, 6> kLadderShares{0.05, 0.1, 0.2, 1.0 / 3, 0.5, 2.0 / 3};
+// By then the point of most mass has come to the cold rung, and most of the warm-up is left for hot rungs.
+constexpr double kAnewShare = 0.2;
 // Least rejection of a pair that counts, so that powers stay apart where all exchanges are accepted.
 constexpr double kLeastRejection = 1e-3;
 // The exponent 1/5 of interpolation has that of first_betas().
@@ -105,12 +107,20 @@ std::vector<std::size_t> Exchanges::exchange(std::int64_t step, std::span<const 
   return source;
 }
 
+// At the first exchange after this share of the warm-up.
+bool Exchanges::is_due(double share, std::int64_t step, std::int64_t begin, std::int64_t warmup) const {
+  const std::int64_t at = begin + static_cast<std::int64_t>(share * static_cast<double>(warmup));
+  return at > begin && step - every_ < at && at <= step;
+}
+
+bool Exchanges::begins_anew(std::int64_t step, std::int64_t begin, std::int64_t warmup) const {
+  return !reaches_prior() && is_due(kAnewShare, step, begin, warmup);
+}
+
 bool Exchanges::learn(std::int64_t step, std::int64_t begin, std::int64_t warmup) {
   if (!adaptive_ || step <= begin || step > begin + warmup) return false;
-  const bool due = std::any_of(kLadderShares.begin(), kLadderShares.end(), [&](double share) {
-    const std::int64_t at = begin + static_cast<std::int64_t>(share * static_cast<double>(warmup));
-    return at > begin && step - every_ < at && at <= step;
-  });
+  const bool due = std::any_of(kLadderShares.begin(), kLadderShares.end(),
+                               [&](double share) { return is_due(share, step, begin, warmup); });
   // Each pair takes part in every other exchange.
   if (!due || std::find(tried_.begin(), tried_.end(), 0.0) != tried_.end()) return false;
   std::vector<double> rejection;

@@ -40,6 +40,10 @@ class Exchanges {
   /// Learns the ladder, after `step` steps, where that is due in a warm-up of `warmup` steps after the step
   /// `begin`. Returns whether it has changed.
   bool learn(std::int64_t step, std::int64_t begin, std::int64_t warmup);
+  /// Whether all rungs begin anew at their cold rung's point after `step` steps: once in a warm-up, where the
+  /// ladder ends above 0. From no prior do new points come there, and points of hot rungs that sit in lesser
+  /// modes stay and block the ladder.
+  bool begins_anew(std::int64_t step, std::int64_t begin, std::int64_t warmup) const;
   void count_prior_draw(bool is_finite);
   /// Counts anew: warm-up or sampling begins.
   void begin_phase();
@@ -55,6 +59,7 @@ class Exchanges {
   bool decide(std::int64_t step, std::size_t rung, std::size_t replica,
               std::span<const double> log_likelihood);
   void follow(std::size_t rung, std::size_t replica);
+  bool is_due(double share, std::int64_t step, std::int64_t begin, std::int64_t warmup) const;
 
   bool adaptive_;
   std::vector<std::uint64_t> ids_;

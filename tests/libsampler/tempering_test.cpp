@@ -240,6 +240,58 @@ TEST(Tempering, RungsBeginAtTheirChainsStartOrAtTheirOwn) {
   EXPECT_THROW(run({0, 1, 0}), std::invalid_argument);
 }
 
+TEST(Tempering, RungsBeginAnewOnceInAWarmUpWhereTheLadderEndsAboveZero) {
+  const auto steps = [](const std::vector<double>& betas, std::int64_t begin) {
+    const Exchanges exchanges({3, betas}, ids_of(3, 1), 3, 4);
+    std::vector<std::int64_t> result;
+    for (std::int64_t step = 4; step < 400; step += 4)
+      if (exchanges.begins_anew(step, begin, 102)) result.push_back(step);
+    return result;
+  };
+  EXPECT_EQ(steps({1, 0.5, 0.25}, 0), (std::vector<std::int64_t>{20}));
+  EXPECT_EQ(steps({1, 0.5, 0.25}, 201), (std::vector<std::int64_t>{224}));
+  EXPECT_EQ(steps({1, 0.5, 0}, 0), (std::vector<std::int64_t>{}));
+}
+
+// The hot rung begins in a mode that is 60 lower, which it cannot leave and from which no exchange leads.
+TEST(Tempering, ARungInALesserModeDoesNotBlockTheLadder) {
+  const KnownEvidence problem{
+      "two modes",
+      testing::one_block("x", 1, Support::real, {PriorFamily::normal, {number(0), number(100)}}),
+      [](int, const double* x, double*) {
+        return x[0] < 50 ? -0.5 * x[0] * x[0] : -60 - 0.5 * std::pow(x[0] - 100, 2);
+      },
+      0,
+      {0}};
+  RunOptions options = options_of(2, 100, 100);
+  options.tempering.betas = {1, 0.25};
+  const TemperedRun run = run_tempered(problem, options, 2, nullptr, {0, 0, 100, 100});
+  EXPECT_GT(*std::min_element(run.keeper.of_rungs.begin(), run.keeper.of_rungs.end()), -50);
+}
+
+TEST(Tempering, ChainsThatBeginAnewNumberComponentsAlike) {
+  const KnownEvidence problem{
+      "two components",
+      Target(testing::mixture_layout(2, 1), testing::mixture_prior(), std::vector<double>{1.0}),
+      [](int, const double* theta, double*) {
+        const auto [low, high] = std::minmax(theta[2], theta[3]);
+        return -50 * (std::pow(low + 2, 2) + std::pow(high - 2, 2));
+      },
+      0,
+      {}};
+  RunOptions options = options_of(2, 100, 50);
+  options.tempering.betas = {1, 0.5};
+  const std::vector<double> one{0.5, 0.5, -2, 2, 1, 1}, other{0.5, 0.5, 2, -2, 1, 1};
+  std::vector<double> starts;
+  for (const auto* start : {&one, &other, &other, &other})
+    starts.insert(starts.end(), start->begin(), start->end());
+  const TemperedRun run = run_tempered(problem, options, 2, nullptr, starts);
+  ASSERT_EQ(run.keeper.theta.size(), 50u * 2 * 6);
+  for (std::size_t i = 0; i < run.keeper.theta.size(); i += 6)
+    EXPECT_LT(run.keeper.theta[i + 2], run.keeper.theta[i + 3])
+        << "draw " << i / 12 << ", chain " << i / 6 % 2;
+}
+
 TEST(Tempering, AStateOfOtherRungsIsRefused) {
   const TemperedRun four = run_tempered(small_problem("component_wise"), options_of(4, 20, 10));
   EXPECT_THROW(run_tempered(small_problem("component_wise"), options_of(3, 20, 20), 4, &four.result.state),
