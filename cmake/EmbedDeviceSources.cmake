@@ -25,9 +25,12 @@ function(emomc_embed_device_sources target library)
   set(root "${CMAKE_CURRENT_SOURCE_DIR}/include")
   set(output "${CMAKE_CURRENT_BINARY_DIR}/device_sources.cpp")
   file(GLOB headers CONFIGURE_DEPENDS "${root}/emomc/device/*")
+  # A header that is gone is no longer a dependency; the list of those that are there is.
+  set(list "${CMAKE_CURRENT_BINARY_DIR}/device_headers.txt")
+  file(CONFIGURE OUTPUT "${list}" CONTENT "${headers}")
   add_custom_command(OUTPUT "${output}"
     COMMAND "${CMAKE_COMMAND}" "-DOUTPUT=${output}" "-DROOT=${root}" "-DLIBRARY=${library}"
       -P "${EMOMC_EMBED_DEVICE_SOURCES}"
-    DEPENDS ${headers} "${EMOMC_EMBED_DEVICE_SOURCES}" "${EMOMC_EMBED_TEXT}" VERBATIM)
+    DEPENDS ${headers} "${list}" "${EMOMC_EMBED_DEVICE_SOURCES}" "${EMOMC_EMBED_TEXT}" VERBATIM)
   target_sources(${target} PRIVATE "${output}")
 endfunction()

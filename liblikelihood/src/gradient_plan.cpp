@@ -36,8 +36,20 @@ int gradient_chains_of_block(const DeviceLikelihood& likelihood, const GradientS
   return chains;
 }
 
+KernelSource prepare_source(const DeviceLikelihood& likelihood) {
+  constexpr int kMostShared = 2048;  // numbers of scratch
+  const int scratch = likelihood.sizes.num_scratch <= kMostShared ? likelihood.sizes.num_scratch : 0;
+  KernelSource source{likelihood.code.headers,
+                      "emomc::device::sized_prepare_kernel<" + likelihood.code.type + ", " + likelihood.real +
+                          ", " + std::to_string(scratch) + ">",
+                      {},
+                      likelihood.code.sources};
+  source.headers.push_back("emomc/device/prepare_kernel.cuh");
+  return source;
+}
+
 KernelSource gradient_source(const DeviceLikelihood& likelihood, const GradientCode& code, int num_chains,
-                             bool uniform, GradientStage stage) {
+                             bool uniform, GradientStage stage, int finish_blocks) {
   const int chains = gradient_chains_of_block(likelihood, code.sizes, num_chains, uniform);
   // Columns that do not fit the registers are read once for more chains.
   const bool streams = likelihood.sizes.num_columns * bytes_of_real(likelihood) > 48;
@@ -50,7 +62,8 @@ KernelSource gradient_source(const DeviceLikelihood& likelihood, const GradientC
                                                             : "gradient_shares_kernel") +
                           "<emomc::device::GradientConfig<" + likelihood.code.type + ", " + likelihood.real +
                           ", " + std::to_string(chains) + ", " + std::to_string(together) +
-                          (uniform ? ", true>>" : ", false>>"),
+                          (uniform ? ", true>" : ", false>") +
+                          (stage == GradientStage::finish ? ", " + std::to_string(finish_blocks) + ">" : ">"),
                       {},
                       likelihood.code.sources};
   source.headers.push_back(code.header);

@@ -16,6 +16,9 @@ struct GradientCode {
   device::GradientSizes sizes;
 };
 
+/// The kernel that prepares coefficients (prepare_kernel.cuh) for these sizes.
+KernelSource prepare_source(const DeviceLikelihood& likelihood);
+
 int bytes_of_real(const DeviceLikelihood& likelihood);
 /// Chains of a block, as many as leave room for another block; `uniform`: all chains read all rows as one
 /// segment.
@@ -30,8 +33,9 @@ std::size_t gradient_finish_bytes(const device::GradientSizes& sizes);
 /// What a kernel does: it goes through rows; it finishes an evaluation; it goes on with the sums of another
 /// rank.
 enum class GradientStage { rows, finish, shares };
+/// `finish_blocks`: of GradientStage::finish, blocks that share a chain, one where the GPU has no clusters.
 KernelSource gradient_source(const DeviceLikelihood& likelihood, const GradientCode& code, int num_chains,
-                             bool uniform, GradientStage stage);
+                             bool uniform, GradientStage stage, int finish_blocks = 1);
 /// Tiles of a whole number of groups, in a segment of `num_tiles`.
 int gradient_tiles_of_group(const DeviceLikelihood& likelihood, const device::GradientSizes& sizes,
                             int num_tiles);

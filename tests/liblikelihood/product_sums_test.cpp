@@ -92,6 +92,59 @@ TEST_P(ProductSums, RowsHaveTheValuesOfTheReferenceEngine) {
   }
 }
 
+/// A Poisson regression without its constant: all coefficients are parameters.
+Problem poisson_problem(int covariates, std::size_t num_rows) {
+  Problem p = problem(covariates, num_rows);
+  p.spec.linear = {{"eta", "likelihood.linear.eta", "a", {}, "b", {}}};
+  for (int j = covariates - 1; j >= 0; --j) p.spec.linear[0].columns.push_back("c" + std::to_string(j));
+  p.spec.log_density = {"likelihood.log_density", "abs(y) * eta - exp(eta)"};
+  p.theta.resize(static_cast<std::size_t>(1 + covariates));
+  return p;
+}
+
+// A kernel reads the parameters of such a likelihood itself, where others have coefficients that are
+// prepared.
+TEST_P(ProductSums, WhereAllCoefficientsAreParametersKernelsReadThem) {
+  for (int covariates : {4, 10, 40}) {
+    SCOPED_TRACE(covariates);
+    const Problem p = poisson_problem(covariates, 3000);
+    const Expression::Bound ours = bound(p, backend()), exact = bound(p, Backend::reference);
+    EXPECT_NE(ours.header.find("parameter_of(int i)"), std::string::npos);
+    if (backend() != Backend::reference) {
+      EXPECT_TRUE(ours.model->device().copies_parameters);
+    }
+    const auto device = make_device(backend()), host = make_device(Backend::reference);
+    const auto engine = make_engine(backend(), ours.model, precision(), ours.data, *device);
+    const auto reference =
+        make_engine(Backend::reference, exact.model, Precision::float64, exact.data, *host);
+    std::vector<std::vector<double>> points;
+    std::vector<ChainPlan> chains;
+    for (std::uint64_t i = 0; i < 5; ++i) {
+      chains.push_back({i, {0}, 1.0, 0});
+      points.push_back(p.theta);
+      for (double& x : points.back()) x = 0.1 * x + 0.01 * static_cast<double>(i);
+    }
+    const auto together = log_likelihoods(*ours.model, *engine, *device, chains, points);
+    const auto expected = log_likelihoods(*exact.model, *reference, *host, chains, points);
+    for (std::size_t i = 0; i < chains.size(); ++i) {
+      const double tolerance = precision() == Precision::float64 ? 1e-12 : 3e-6;
+      EXPECT_NEAR(together[i], expected[i], tolerance * std::abs(expected[i]));
+      EXPECT_EQ(log_likelihoods(*ours.model, *engine, *device, {{0, {0}, 1.0, 0}}, {points[i]})[0],
+                together[i]);
+    }
+  }
+}
+
+TEST(CopiedParameters, AreNotThoseOfWhichSomethingIsComputed) {
+  for (const std::string text : {"-exp(2 * eta) * exp(b[0])", "abs(y) * eta - exp(eta) + square(a)"}) {
+    Problem p = poisson_problem(5, 10);
+    p.spec.log_density.text = text;
+    const Expression::Bound ours = bound(p, Backend::cpu);
+    EXPECT_EQ(ours.header.find("parameter_of(int i)"), std::string::npos) << text;
+    EXPECT_FALSE(ours.model->device().copies_parameters) << text;
+  }
+}
+
 TEST_P(ProductSums, BitsDoNotDependOnTheChainsThatAreEvaluatedTogether) {
   for (const auto& [covariates, num_rows] :
        {std::pair<int, std::size_t>{10, 700}, {10, 300'000}, {40, 700}, {40, 100'000}, {120, 5000}}) {

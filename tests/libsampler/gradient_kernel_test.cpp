@@ -24,12 +24,14 @@ class GradientKernels : public ::testing::Test {
 constexpr int kFewSpilled = 200, kDualsSpilled = 500;
 
 void expect_compiles(const DeviceLikelihood& likelihood, const GradientCode& code, int most_spilled) {
+  EXPECT_EQ(compile_kernel(prepare_source(likelihood), "sm_90", false).spilled, 0);
   for (int chains : {1, 64})
     for (bool uniform : {true, false})
       for (const auto stage : {GradientStage::rows, GradientStage::finish, GradientStage::shares}) {
         if (!uniform && chains > 1) continue;
         if (stage != GradientStage::rows && chains > 1) continue;  // the code is the same
-        const KernelSource source = gradient_source(likelihood, code, chains, uniform, stage);
+        const int blocks = uniform ? device::kMostFinishBlocks : 1;
+        const KernelSource source = gradient_source(likelihood, code, chains, uniform, stage, blocks);
         SCOPED_TRACE(source.kernel);
         const KernelCode kernel = compile_kernel(source, "sm_90", false);
         EXPECT_LE(kernel.spilled, most_spilled);

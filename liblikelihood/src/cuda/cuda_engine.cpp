@@ -204,7 +204,9 @@ class CudaEngine final : public LikelihoodEngine {
     if (!gradients_) throw std::logic_error("cuda: allocate_gradients() comes first");
     if (active.count == 0) return;
     EvaluationView<Real> view = view_of(run_, active);
-    prepare(run_, view, candidate.theta, candidate.ld);
+    if (!kernels_->copies_parameters() || share_)
+      gradients_->prepare(candidate.theta, candidate.ld, active, view.coefficients, view.common,
+                          run_.scratch.data(), device_.stream());
     device::GradientKernelView kernels{};
     kernels.rows = view.data;
     kernels.tile_rows = view.tile_rows;
@@ -331,7 +333,7 @@ class CudaEngine final : public LikelihoodEngine {
     return view;
   }
 
-  device::BatchView batch_view(const EvaluationView<Real>& view) const {
+  device::BatchView batch_view(const EvaluationView<Real>& view, const double* theta, int ld) const {
     device::BatchView batch{};
     batch.rows = view.data;
     batch.tile_rows = view.tile_rows;
@@ -346,6 +348,8 @@ class CudaEngine final : public LikelihoodEngine {
     batch.max_segments = view.work.max_segments;
     batch.coefficients = view.coefficients;
     batch.common = view.common;
+    batch.theta = theta;
+    batch.ld_theta = ld;
     batch.tile_sums = view.tile_sums;
     batch.sums_per_chain = static_cast<device::i64>(view.work.max_tiles) * device::kSumsPerTile;
     batch.num_arrived = view.num_arrived;
@@ -383,10 +387,10 @@ class CudaEngine final : public LikelihoodEngine {
     const long at_once = static_cast<long>(device::kFusedBlocksAtOnce) * num_multiprocessors_;
     for (const int parts : {device::kMaxParts, 2, 1})
       if (fits && blocks * parts <= at_once) return launch(TileWork::full, TileMemory::fused, parts);
-    prepare(memory, view, theta, ld);
     const auto& batch = work == TileWork::full ? batch_ : component_batch_;
+    if (!batch || !kernels_->copies_parameters()) prepare(memory, view, theta, ld);
     if (batch) {
-      batch->launch(batch_view(view), device_.stream());
+      batch->launch(batch_view(view, theta, ld), device_.stream());
       return;
     }
     const bool stages = kernels_->has_shared_tiles() && shared_bytes(TileMemory::staged, 1) <= most_shared_;
@@ -403,7 +407,7 @@ class CudaEngine final : public LikelihoodEngine {
     if (view.work.max_tiles > 0) {
       const auto& batch = work == TileWork::full ? batch_ : component_batch_;
       if (batch) {
-        log2_per_tile = batch->launch(batch_view(view), device_.stream());
+        log2_per_tile = batch->launch(batch_view(view, theta, ld), device_.stream());
       } else {
         const bool stages =
             kernels_->has_shared_tiles() && shared_bytes(TileMemory::staged, 1) <= most_shared_;

@@ -2,6 +2,7 @@
 
 #include "emomc/core/cuda_launch.cuh"
 #include "emomc/core/errors.hpp"
+#include "emomc/device/team.hpp"
 #include "gradient_evaluation.hpp"
 
 namespace emomc {
@@ -56,10 +57,10 @@ GradientEvaluation::GradientEvaluation(Device& device, const DeviceLikelihood& l
            std::max(1u, turns_of(code.sizes.num_tiles, device::kGradientTilesAtOnce));
   shared_bytes_ = gradient_shared_bytes(likelihood, code.sizes, chains_, parts_of_group);
   finish_bytes_ = gradient_finish_bytes(code.sizes);
+  prepare_ = std::make_unique<RuntimeKernel>(prepare_source(likelihood));
   kernel_ = std::make_unique<RuntimeKernel>(
       gradient_source(likelihood, code, num_chains, uniform, GradientStage::rows));
-  finish_ = std::make_unique<RuntimeKernel>(
-      gradient_source(likelihood, code, num_chains, uniform, GradientStage::finish));
+  make_finish(finish_blocks(max_groups_));
 }
 
 void GradientEvaluation::share(const RowShare& share, const RowNodes& nodes,
@@ -94,7 +95,12 @@ void GradientEvaluation::share(const RowShare& share, const RowNodes& nodes,
   first_group_ = {device_, first_group.size()};
   first_group_.upload(first_group);
   rank_ = share.rank();
-  ld_shares_ = std::max(device::kGradientFinishThreads, code_.sizes.num_slots);
+  int blocks = 1;
+  for (const int tiles : tiles_of_all)
+    blocks = std::max(blocks, finish_blocks(device::num_gradient_groups(tiles * parts_)));
+  make_finish(blocks);
+  ld_shares_ = device::kMostFinishBlocks * device::gradient_threads_of_slot(code_.sizes.num_slots) *
+               code_.sizes.num_slots;
   shares_ = {device_, static_cast<std::size_t>(num_chains_) * static_cast<std::size_t>(ld_shares_)};
   shares_kernel_ = std::make_unique<RuntimeKernel>(
       gradient_source(likelihood_, code_, num_chains_, uniform_, GradientStage::shares));
@@ -107,8 +113,30 @@ void GradientEvaluation::share(const RowShare& share, const RowNodes& nodes,
   }
 }
 
+void GradientEvaluation::make_finish(int blocks) {
+  finish_blocks_ = blocks;
+  finish_ = std::make_unique<RuntimeKernel>(
+      gradient_source(likelihood_, code_, num_chains_, uniform_, GradientStage::finish, blocks));
+}
+
+// Of clusters.
+int GradientEvaluation::finish_blocks(int num_groups) const {
+  int index = 0, major = 0;
+  use_device_of(device_.stream());
+  EMOMC_CUDA_CHECK(cudaGetDevice(&index));
+  EMOMC_CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index));
+  return major >= 9 ? device::gradient_finish_blocks(num_groups) : 1;
+}
+
 GradientEvaluation::StepSums GradientEvaluation::step_sums() const {
   return {step_sums_.data(), log2_per_tile_, static_cast<std::size_t>(step_sums_of_chain_)};
+}
+
+void GradientEvaluation::prepare(const double* theta, int ld, ActiveSet active, void* coefficients,
+                                 double* common, double* scratch, Stream stream) const {
+  void* arguments[] = {&theta, &ld, &active, &coefficients, &common, &scratch};
+  launch_function("launch of sized_prepare_kernel", Overlap::yes, prepare_->function(),
+                  {dim3(static_cast<unsigned>(active.count)), dim3(device::kTeamLanes)}, stream, arguments);
 }
 
 void GradientEvaluation::launch(device::GradientKernelView view, Stream stream) const {
@@ -156,7 +184,9 @@ void GradientEvaluation::finish(device::GradientKernelView view, Stream stream) 
     turns_of_ranks_[turn]->enqueue(view.shares, static_cast<std::size_t>(view.active.count));
   }
   launch_function("launch of gradient_finish_kernel", turns_of_ranks_.empty() ? Overlap::yes : Overlap::no,
-                  finish_->function(), {dim3(active), dim3(device::kGradientFinishThreads), finish_bytes_},
+                  finish_->function(),
+                  {dim3(active * static_cast<unsigned>(finish_blocks_)), dim3(device::kGradientFinishThreads),
+                   finish_bytes_},
                   stream, arguments);
 }
 

@@ -26,6 +26,10 @@ class GradientEvaluation {
   /// `nodes`: of the chains, whose lists have one segment at most, otherwise it throws InputError.
   void share(const RowShare& share, const RowNodes& nodes, const std::shared_ptr<DeviceRanks>& devices);
 
+  /// Enqueues the coefficients of active chains, which launch() needs; `scratch` is num_chains x num_scratch
+  /// device doubles. As RowKernels::prepare(), by a kernel that knows the sizes.
+  void prepare(const double* theta, int ld, ActiveSet active, void* coefficients, double* common,
+               double* scratch, Stream stream) const;
   /// Enqueues the evaluation of the view's chains, whose coefficients are prepared ahead in the stream. The
   /// view's arrays of sums are filled in here.
   void launch(device::GradientKernelView view, Stream stream) const;
@@ -43,13 +47,15 @@ class GradientEvaluation {
 
  private:
   void complete(device::GradientKernelView& view) const;
+  void make_finish(int blocks);
+  int finish_blocks(int num_groups) const;
 
   DeviceArray<double> step_sums_, segment_sums_, group_sums_, shift_float64_;
   DeviceArray<float> shift_float32_;
   int chains_, max_groups_ = 0;  ///< of a block; of a chain
   unsigned turns_ = 1;
   std::size_t shared_bytes_ = 0, finish_bytes_ = 0;
-  std::unique_ptr<RuntimeKernel> kernel_, finish_;
+  std::unique_ptr<RuntimeKernel> prepare_, kernel_, finish_;
   // Where rows are divided over ranks.
   Device& device_;
   DeviceLikelihood likelihood_;
@@ -58,7 +64,7 @@ class GradientEvaluation {
   bool uniform_;
   DeviceArray<int> tiles_of_all_, first_group_;
   DeviceArray<double> shares_;
-  int ld_shares_ = 0;
+  int ld_shares_ = 0, finish_blocks_ = 1;
   std::unique_ptr<RuntimeKernel> shares_kernel_;
   std::vector<std::unique_ptr<RankGather>> turns_of_ranks_;  ///< each gives one rank's shares to all
 };

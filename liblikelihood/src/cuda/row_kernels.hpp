@@ -29,6 +29,8 @@ class RowKernels {
   virtual ~RowKernels() = default;
   /// Whether there are kernels for tiles in shared memory, TileMemory::fused and staged.
   virtual bool has_shared_tiles() const = 0;
+  /// Whether the batch kernel and those of gradients need no prepare() (kCopiesParameters).
+  virtual bool copies_parameters() const { return false; }
   /// Enqueues the coefficients of active chains; `scratch` is num_chains x num_scratch device doubles.
   virtual void prepare(const double* theta, int ld, ActiveSet active, Real* coefficients, double* common,
                        double* scratch, Stream stream) const = 0;

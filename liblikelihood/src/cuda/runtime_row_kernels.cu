@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "../engine_factories.hpp"
+#include "../gradient_plan.hpp"
 #include "emomc/core/cuda_launch.cuh"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/runtime_kernel.hpp"
@@ -18,15 +19,18 @@ using device::KeptView;
 template <class Real>
 class RuntimeRowKernels final : public RowKernels<Real> {
  public:
-  explicit RuntimeRowKernels(std::shared_ptr<const RowModel> model, const DeviceCode& code)
+  RuntimeRowKernels(std::shared_ptr<const RowModel> model, const DeviceLikelihood& likelihood,
+                    bool copies_parameters)
       : model_(std::move(model)),
         arithmetic_(arithmetic_of(*model_)),
-        code_(code),
-        prepare_(source(code, "prepare_kernel", "")),
-        evaluate_(source(code, "tile_kernel",
+        code_(likelihood.code),
+        copies_parameters_(copies_parameters),
+        prepare_(prepare_source(likelihood)),
+        evaluate_(source(code_, "tile_kernel",
                          ", emomc::device::TileWork::full, emomc::device::TileMemory::direct, 1")) {}
 
   bool has_shared_tiles() const override { return false; }
+  bool copies_parameters() const override { return copies_parameters_; }
   void prepare(const double* theta, int ld, ActiveSet active, Real* coefficients, double* common,
                double* scratch, Stream stream) const override {
     void* arguments[] = {&theta, &ld, &active, &coefficients, &common, &scratch};
@@ -88,6 +92,7 @@ class RuntimeRowKernels final : public RowKernels<Real> {
   std::shared_ptr<const RowModel> model_;  // owns the text of the kernels
   std::unique_ptr<TileArithmetic<Real>> arithmetic_;
   DeviceCode code_;
+  bool copies_parameters_;
   RuntimeKernel prepare_, evaluate_;
   std::unique_ptr<RuntimeKernel> finish_shared_;
 };
@@ -111,7 +116,7 @@ std::unique_ptr<LikelihoodEngine> make(const std::shared_ptr<const RowModel>& mo
   likelihood.sums_products = known.sums_products;
   likelihood.chains_together = known.chains_together;
   ParameterLayout layout = model->layout();
-  auto kernels = std::make_unique<RuntimeRowKernels<Real>>(model, likelihood.code);
+  auto kernels = std::make_unique<RuntimeRowKernels<Real>>(model, likelihood, known.copies_parameters);
   return make_row_engine<Real>(std::move(layout), std::move(likelihood), std::move(kernels),
                                {"emomc/device/density_gradient.cuh", known.gradient}, data, device, ranks);
 }

@@ -130,6 +130,7 @@ class CompiledModel final : public RowModel {
         device::sizes_of_density(num_columns(), used == 0 ? 1 : used), is_short && has_products,
         expression::gradient_sizes(bound_->program, bound_->gradient, layout().dim()));
     if (is_short && !has_products) model.chains_together = kTogetherWithoutProducts;
+    model.copies_parameters = !expression::parameter_runs(bound_->program).empty();
     return model;
   }
 

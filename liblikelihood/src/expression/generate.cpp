@@ -11,6 +11,18 @@
 namespace emomc::expression {
 namespace {
 
+/// parameter_of(), where all coefficients are parameters (device/density.hpp).
+std::string parameter_of_coefficient(const RowProgram& program) {
+  std::string text;
+  int end = 0;
+  for (const ParameterRun& run : parameter_runs(program)) {
+    end += run.count;
+    text += fmt::format("    if (i < {}) return i + {};\n", end, run.parameter - (end - run.count));
+  }
+  if (text.empty()) return text;
+  return "  EMOMC_HD static int parameter_of(int i) {\n" + text + "    return -1;\n  }\n\n";
+}
+
 /// Statements of a team that write the coefficients: runs of parameters by all members, the rest by one.
 std::string coefficient_statements(const RowProgram& p, int num_coefficients) {
   std::vector<NodeId> computed;
@@ -131,6 +143,20 @@ const char* name_of(Support support) {
   return "real";
 }
 
+std::vector<ParameterRun> parameter_runs(const RowProgram& program) {
+  constexpr std::size_t kMostRuns = 8;  // a kernel goes through them for each coefficient
+  std::vector<ParameterRun> runs;
+  if (program.common != kNoNode) return runs;
+  for (const NodeId id : program.coefficients) {
+    const Node& node = program.whole[id];
+    if (node.operation != Operation::parameter) return {};
+    if (runs.empty() || node.index != runs.back().parameter + runs.back().count)
+      runs.push_back({node.index, 0});
+    ++runs.back().count;
+  }
+  return runs.size() <= kMostRuns ? runs : std::vector<ParameterRun>{};
+}
+
 std::string generate_header(const RowProgram& program, const GradientProgram& gradient,
                             const ParameterLayout& layout) {
   std::string parameters;
@@ -169,7 +195,8 @@ struct Likelihood {{
 )",
       program.inputs.size(), parameters, num_coefficients == 0 ? 1 : num_coefficients,
       coefficient_statements(program, num_coefficients),
-      row_functions(program) + gradient_functions(program, gradient, layout.dim()));
+      parameter_of_coefficient(program) + row_functions(program) +
+          gradient_functions(program, gradient, layout.dim()));
 }
 
 }  // namespace emomc::expression

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "emomc/core/parameters.hpp"
 #include "gradient_program.hpp"
@@ -16,6 +17,14 @@ inline constexpr const char* kGeneratedHeader = "emomc_generated_likelihood.hpp"
 
 /// Its enumerator in C++. Throws std::logic_error for matrices.
 const char* name_of(Support support);
+
+/// Neighbouring coefficients that are neighbouring parameters, the first of which is `parameter`.
+struct ParameterRun {
+  int parameter, count;
+};
+/// All coefficients in turn, where they are parameters in a few runs, and rows share nothing else; empty
+/// otherwise.
+std::vector<ParameterRun> parameter_runs(const RowProgram& program);
 
 /// Without a gradient where `gradient` says why there is none.
 std::string generate_header(const RowProgram& program, const GradientProgram& gradient,

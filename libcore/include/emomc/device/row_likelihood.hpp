@@ -25,8 +25,9 @@
 //       The log density of each of the R rows without `common`, from the numbers of evaluate().
 //   double log_likelihood(num_rows, common, sum) const, double log_density(of_row, common) const
 //       The natural logarithms of the likelihood of num_rows rows and of the density of one.
-//   kLeavesRegisters
-//       Whether evaluate() leaves registers for other work.
+//   kLeavesRegisters, kCopiesParameters
+//       Whether evaluate() leaves registers for other work; whether coefficient(theta, i) says what prepare()
+//       writes.
 //   evaluate_chains<R, kChains>(coefficients, stride, row, value[kChains][R])
 //       As evaluate() for kChains vectors whose coefficients are `stride` apart; only where
 //       DeviceLikelihood::chains_together may be more than 1.

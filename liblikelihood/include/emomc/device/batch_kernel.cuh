@@ -132,6 +132,15 @@ __device__ __noinline__ double sum_written(const double* values, int count, doub
   return sum_by_warp(groups, num_groups);
 }
 
+/// What all rows of a chain share.
+template <class Config>
+__device__ __forceinline__ double common_of(const BatchView& view, int chain) {
+  if constexpr (Config::Likelihood::kCopiesParameters)
+    return 0;
+  else
+    return view.common[chain];
+}
+
 /// How many numbers the parts of a chain's tiles leave.
 template <class Config>
 __device__ int num_batch_sums(const BatchView& view, int num_tiles) {
@@ -161,7 +170,7 @@ __device__ void finish_batch_chain(const BatchView& view, int chain, int list, i
   }
   if (threadIdx.x % (32 * warps) == 0) {
     view.log_likelihood[chain] =
-        Config::likelihood().log_likelihood(view.num_rows[list], view.common[chain], sum);
+        Config::likelihood().log_likelihood(view.num_rows[list], common_of<Config>(view, chain), sum);
     view.num_arrived[chain] = 0;
   }
 }
@@ -240,7 +249,14 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
     }
   // All chains' at once, so that they are waited for once; in the plainest way where the rows that have been
   // loaded leave few registers.
-  if constexpr (Config::Likelihood::kLeavesRegisters) {
+  if constexpr (Config::Likelihood::kCopiesParameters) {
+#pragma unroll 4
+    for (int p = static_cast<int>(threadIdx.x); p < count * size; p += Config::threads) {
+      const int i = p / size;
+      coefficients[p] = Config::Likelihood::template coefficient<Real>(
+          view.theta + static_cast<i64>(chain_of(i)) * view.ld_theta, p - i * size);
+    }
+  } else if constexpr (Config::Likelihood::kLeavesRegisters) {
     constexpr int kAtOnce = 16 / static_cast<int>(sizeof(Real));
     const int pieces = size / kAtOnce;
 #pragma unroll 4

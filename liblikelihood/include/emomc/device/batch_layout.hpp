@@ -58,9 +58,11 @@ struct BatchView {
   const int *list_of_chain, *first_tile, *tiles, *first_segment, *segment_first;
   const double* num_rows;    ///< [num_lists]
   int max_segments;          ///< of a list
-  const void* coefficients;  ///< num_chains x num_coefficients
-  const double* common;      ///< [num_chains]
-  double* tile_sums;         ///< num_chains x sums_per_chain
+  const void* coefficients;  ///< num_chains x num_coefficients; not read where the kernel copies parameters
+  const double* common;      ///< [num_chains]; likewise
+  const double* theta;       ///< num_chains x ld_theta; read where the kernel copies parameters
+  i64 ld_theta;
+  double* tile_sums;  ///< num_chains x sums_per_chain
   i64 sums_per_chain;
   unsigned* num_arrived;   ///< [num_chains], 0 between launches
   double* log_likelihood;  ///< [num_chains]; null: tile_sums are what is wanted

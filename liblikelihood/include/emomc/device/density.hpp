@@ -321,6 +321,13 @@ EMOMC_HD Number prepare_of(const Model& model, const Team& team, const Number* t
   }
 }
 
+/// Whether Model::parameter_of(i) says which parameter coefficient i is, negative: none, it is zero. The rows
+/// have nothing in common then, and a kernel can read the parameters themselves.
+template <class Model>
+inline constexpr bool kCopiesParameters = requires {
+  Model::parameter_of(0);
+};
+
 /// The coefficients of a Model.
 template <class Model>
 struct DensityCoefficients {

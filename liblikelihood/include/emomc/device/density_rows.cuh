@@ -19,6 +19,13 @@ struct DensityRows {
 
   // ---- coefficients
 
+  static constexpr bool kCopiesParameters = device::kCopiesParameters<Model>;
+  /// Coefficient `i` as prepare() writes it.
+  template <class Real>
+  EMOMC_INLINE static Real coefficient(const double* theta, int i) {
+    const int parameter = Model::parameter_of(i);
+    return parameter < 0 ? Real(0) : static_cast<Real>(theta[parameter]);
+  }
   template <class Real, class Team>
   EMOMC_HD double prepare(const Team& team, const double* theta, Real* coefficients, double* scratch) const {
     return Coefficients::prepare(team, model, theta, coefficients, scratch + sizes().num_terms);

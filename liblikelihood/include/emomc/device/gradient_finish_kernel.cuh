@@ -3,6 +3,7 @@
 #define EMOMC_DEVICE_GRADIENT_FINISH_KERNEL_CUH
 
 #include "emomc/device/block_team.cuh"
+#include "emomc/device/cluster.cuh"
 #include "emomc/device/gradient_warp.cuh"
 #include "emomc/device/overlap.cuh"
 
@@ -28,13 +29,13 @@ __device__ inline double sum_any_by_warp(double* values, int count) {
   return sum_by_warp(values, count, load);
 }
 
-/// Threads that add the sums of groups of one slot, each of every so many; they are added up in their order.
+/// Blocks that share the groups of a list, of all ranks' rows.
 template <class Config>
-struct GradientShares {
-  static constexpr int kWide =
-      Config::slots < kGradientFinishThreads ? power_below(2 * Config::slots - 1) : kGradientFinishThreads;
-  static constexpr int kShares = kGradientFinishThreads / kWide;
-};
+__device__ __forceinline__ int finish_blocks_of(const GradientKernelView& view, int list) {
+  const int num_tiles = view.tiles_of_all ? view.tiles_of_all[list]
+                                          : view.work.first_tile[list + 1] - view.work.first_tile[list];
+  return gradient_finish_blocks(num_gradient_groups(num_tiles * Config::parts));
+}
 
 /// Where rows are divided over ranks, one block for each active chain: goes on adding sums of groups with
 /// this rank's, in the order in which gradient_finish_kernel adds those of a single rank.
@@ -44,71 +45,92 @@ __global__ void __launch_bounds__(kGradientFinishThreads)
   begin_overlapped();
   const int chain = view.active.chains ? view.active.chains[blockIdx.x] : static_cast<int>(blockIdx.x);
   if (view.wanted && view.wanted[chain] == 0) return;
-  constexpr int kWide = GradientShares<Config>::kWide, kShares = GradientShares<Config>::kShares;
   const int list = Config::uniform ? 0 : view.work.list_of_chain[chain];
   const int num_parts = (view.work.first_tile[list + 1] - view.work.first_tile[list]) * Config::parts;
   const int each = gradient_parts_of_group(view.tiles_of_all[list] * Config::parts);
   const int num_groups = (num_parts + each - 1) / each;
-  const int thread = static_cast<int>(threadIdx.x);
-  const int first_group = (thread / kWide + kShares - view.first_group[list] % kShares) % kShares;
+  const int num_shares = gradient_threads_of_slot(Config::slots) * finish_blocks_of<Config>(view, list);
+  const int first_group = view.first_group[list] % num_shares;
   const double* groups = view.group_sums + static_cast<i64>(chain) * view.max_groups * Config::slots;
   double* shares = view.shares + static_cast<i64>(blockIdx.x) * view.ld_shares;
 #pragma unroll 1
-  for (int first = 0; first < Config::slots; first += kWide) {
-    const int slot = first + thread % kWide;
-    if (slot >= Config::slots) continue;
-    double& share = shares[kShares == 1 ? slot : thread];
-    double own = view.continues ? share : 0.0;
+  for (int at = static_cast<int>(threadIdx.x); at < num_shares * Config::slots;
+       at += kGradientFinishThreads) {
+    const int share = at / Config::slots, slot = at % Config::slots;
+    double own = view.continues ? shares[at] : 0.0;
 #pragma unroll 16
-    for (int g = first_group; g < num_groups; g += kShares)
+    for (int g = (share + num_shares - first_group) % num_shares; g < num_groups; g += num_shares)
       own += __ldcg(groups + static_cast<i64>(g) * Config::slots + slot);
-    share = own;
+    shares[at] = own;
   }
 }
 
-/// One block for each active chain: the log likelihood by the last warp, and the gradient from the sums of
-/// groups. Dynamic shared memory: slots, sums and numbers of Gradient::write(), kGradientFinishThreads
-/// doubles, and theta.
-template <class Config>
-__global__ void __launch_bounds__(kGradientFinishThreads)
+/// `kBlocks` blocks, a cluster, for each active chain: the gradient by the first, from the sums of groups
+/// that all have added, the log likelihood by the last warp of the last. kBlocks is no less than any list's
+/// gradient_finish_blocks(), or 1: a block does what a cluster would. Dynamic shared memory of a block:
+/// slots, sums and numbers of Gradient::write(), kGradientFinishThreads doubles, and theta.
+template <class Config, int kBlocks>
+__global__ void EMOMC_CLUSTER(kBlocks) __launch_bounds__(kGradientFinishThreads)
     gradient_finish_kernel(const __grid_constant__ GradientKernelView view) {
   using Gradient = typename Config::Gradient;
   extern __shared__ __align__(16) double finish_memory[];
   __shared__ double scratch[BlockTeam::kScratch];
   begin_overlapped();
-  const int chain = view.active.chains ? view.active.chains[blockIdx.x] : static_cast<int>(blockIdx.x);
+  const int nth = static_cast<int>(blockIdx.x) / kBlocks, rank = static_cast<int>(blockIdx.x) % kBlocks;
+  const int chain = view.active.chains ? view.active.chains[nth] : nth;
   if (view.wanted && view.wanted[chain] == 0) return;
   const int list = Config::uniform ? 0 : view.work.list_of_chain[chain];
   const int num_tiles = view.work.first_tile[list + 1] - view.work.first_tile[list];
   const int num_groups = view.shares ? 0 : num_gradient_groups(num_tiles * Config::parts);
+  const int num_blocks = finish_blocks_of<Config>(view, list);
   const double num_rows = view.work.num_rows[list];
   const int thread = static_cast<int>(threadIdx.x);
 
   double* slots = finish_memory;
   double* parts = slots + Config::slots + Gradient::num_sums + Gradient::num_work;
   double* theta = parts + kGradientFinishThreads;
-  {
+  if (rank == 0) {
     const double* from = view.theta + static_cast<i64>(chain) * view.ld;
     for (int i = thread; i < Config::likelihood().num_parameters(); i += kGradientFinishThreads)
       theta[i] = from[i];
   }
-  constexpr int kWide = GradientShares<Config>::kWide, kShares = GradientShares<Config>::kShares;
+  constexpr int kWide = gradient_slots_of_finish(Config::slots),
+                kShares = gradient_threads_of_slot(Config::slots);
   const double* groups = view.group_sums + static_cast<i64>(chain) * view.max_groups * Config::slots;
+  // The sums of a block's threads in its own slots, after what is there where a block does what others would.
+  const auto add_groups = [&](int block) {
 #pragma unroll 1
-  for (int first = 0; first < Config::slots; first += kWide) {
-    const int slot = first + thread % kWide;
-    double own = 0;
-    if (slot < Config::slots) {
-      if (view.shares)
-        own = view.shares[static_cast<i64>(blockIdx.x) * view.ld_shares + (kShares == 1 ? slot : thread)];
+    for (int first = 0; first < Config::slots; first += kWide) {
+      const int slot = first + thread % kWide, share = thread / kWide * num_blocks + block;
+      double own = 0;
+      if (slot < Config::slots) {
+        if (view.shares)
+          own = view.shares[static_cast<i64>(nth) * view.ld_shares + share * Config::slots + slot];
 #pragma unroll 16
-      for (int g = thread / kWide; g < num_groups; g += kShares)
-        own += __ldcg(groups + static_cast<i64>(g) * Config::slots + slot);
-      if (kShares == 1) slots[slot] = own;
+        for (int g = share; g < num_groups; g += kShares * num_blocks)
+          own += __ldcg(groups + static_cast<i64>(g) * Config::slots + slot);
+        if (kShares == 1) slots[slot] = block == rank ? own : slots[slot] + own;
+      }
+      if (kShares > 1) parts[thread] = own;
     }
-    if (kShares > 1) parts[thread] = own;
+    if constexpr (kShares > 1) {
+      __syncthreads();
+      if (thread < Config::slots) {
+        double own = 0;
+#pragma unroll
+        for (int share = 0; share < kShares; ++share) own += parts[share * kWide + thread];
+        slots[thread] = block == rank ? own : slots[thread] + own;
+      }
+      if (kBlocks == 1) __syncthreads();
+    }
+  };
+  if constexpr (kBlocks > 1) {
+    if (rank < num_blocks) add_groups(rank);
+  } else {
+#pragma unroll 1
+    for (int block = 0; block < num_blocks; ++block) add_groups(block);
   }
-  if (view.log_likelihood && thread / 32 == kGradientFinishThreads / 32 - 1) {
+  if (view.log_likelihood && rank == kBlocks - 1 && thread / 32 == kGradientFinishThreads / 32 - 1) {
     double sum = 0;
     if constexpr (Config::uniform) {
       sum = sum_any_by_warp(view.step_sums + static_cast<i64>(chain) * view.max_groups, num_groups);
@@ -121,18 +143,31 @@ __global__ void __launch_bounds__(kGradientFinishThreads)
       });
       sum = sum_any_by_warp(segment_sums, segments.count);
     }
+    double common = 0;
+    if constexpr (!Config::Likelihood::kCopiesParameters) common = view.common[chain];
     if (thread % 32 == 0)
       view.log_likelihood[chain] =
-          num_tiles == 0 ? 0 : Config::likelihood().log_likelihood(num_rows, view.common[chain], sum);
+          num_tiles == 0 ? 0 : Config::likelihood().log_likelihood(num_rows, common, sum);
   }
-  __syncthreads();
-  if constexpr (kShares > 1) {
-    if (thread < Config::slots) {
-      double own = 0;
+  if constexpr (kBlocks > 1) {
+    sync_cluster();
+    if (rank == 0) {
+#pragma unroll 1
+      for (int slot = thread; slot < Config::slots; slot += kGradientFinishThreads) {
+        double of_others[kBlocks];
 #pragma unroll
-      for (int share = 0; share < kShares; ++share) own += parts[share * kWide + thread];
-      slots[thread] = own;
+        for (int block = 1; block < kBlocks; ++block)
+          of_others[block] = block < num_blocks ? load_from_block(slots + slot, static_cast<u32>(block)) : 0;
+        double sum = slots[slot];
+#pragma unroll
+        for (int block = 1; block < kBlocks; ++block)
+          if (block < num_blocks) sum += of_others[block];
+        slots[slot] = sum;
+      }
     }
+    sync_cluster();  // the others' memory has been read
+    if (rank != 0) return;
+  } else {
     __syncthreads();
   }
   Gradient::write(BlockTeam{scratch}, theta, num_rows, slots,

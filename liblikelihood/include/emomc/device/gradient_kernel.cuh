@@ -21,6 +21,8 @@ __global__ void __launch_bounds__(kGradientThreads, Config::blocks)
   using Gradient = typename Config::Gradient;
   constexpr int kChains = Config::chains, kTogether = Config::together, kRows = Config::rows;
   extern __shared__ __align__(16) unsigned char gradient_memory[];
+  const int size = Config::likelihood().sizes().num_coefficients;
+  const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
   wait_for_kernels_ahead();
   let_next_kernel_begin();
 
@@ -39,15 +41,17 @@ __global__ void __launch_bounds__(kGradientThreads, Config::blocks)
   if (begin >= end) return;
 
   const auto likelihood = Config::likelihood();
-  const int size = likelihood.sizes().num_coefficients;
   const GradientMemory places(gradient_sizes<Gradient>(), size, sizeof(Real), kChains, each);
   Real* coefficients = reinterpret_cast<Real*>(gradient_memory);
-  const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
-#pragma unroll 1
-  for (int i = 0; i < kChains; ++i) {
-    const Real* from =
-        static_cast<const Real*>(view.coefficients) + static_cast<i64>(chain_of(i < count ? i : 0)) * size;
-    for (int c = thread; c < size; c += kGradientThreads) coefficients[i * size + c] = from[c];
+  // All chains' at once, so that they are waited for once.
+#pragma unroll 4
+  for (int p = thread; p < kChains * size; p += kGradientThreads) {
+    const int i = p / size, c = p - i * size;
+    const i64 chain = chain_of(i < count ? i : 0);
+    if constexpr (Config::Likelihood::kCopiesParameters)
+      coefficients[p] = Config::Likelihood::template coefficient<Real>(view.theta + chain * view.ld, c);
+    else
+      coefficients[p] = static_cast<const Real*>(view.coefficients)[chain * size + c];
   }
   __syncthreads();
 

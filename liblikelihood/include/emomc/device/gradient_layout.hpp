@@ -51,6 +51,27 @@ EMOMC_INLINE constexpr int num_gradient_groups(int num_parts) {
   return (num_parts + each - 1) / each;
 }
 
+/// The largest power of two that is not above n.
+EMOMC_INLINE constexpr int power_below(int n) {
+  int p = 1;
+  while (2 * p <= n) p *= 2;
+  return p;
+}
+/// Slots that the threads of a block of gradient_finish_kernel have at once, and threads that share one.
+EMOMC_INLINE constexpr int gradient_slots_of_finish(int num_slots) {
+  return num_slots < kGradientFinishThreads ? power_below(2 * num_slots - 1) : kGradientFinishThreads;
+}
+EMOMC_INLINE constexpr int gradient_threads_of_slot(int num_slots) {
+  return kGradientFinishThreads / gradient_slots_of_finish(num_slots);
+}
+/// Blocks that share the groups of a chain at the end of an evaluation, a cluster; a function of the number
+/// of groups alone. Thread t of those of a slot in block b adds groups t * blocks + b, and so many further
+/// on as there are threads of the slot in all blocks.
+inline constexpr int kMostFinishBlocks = 8;
+EMOMC_INLINE constexpr int gradient_finish_blocks(int num_groups) {
+  return num_groups <= kGradientGroups / 2 ? 1 : kMostFinishBlocks;
+}
+
 /// Slots of a chain that a block adds up at once.
 EMOMC_INLINE constexpr int gradient_slots_at_once(const GradientSizes& sizes, int real_bytes) {
   const int most = gradient_numbers_at_once(real_bytes);
@@ -95,8 +116,8 @@ struct GradientKernelView {
   ChainWorkView work;
   ActiveSet active;
   const u8* wanted;          ///< [num_chains] chains where it is 0 are left out; null: none
-  const void* coefficients;  ///< num_chains x num_coefficients
-  const double* common;      ///< [num_chains]
+  const void* coefficients;  ///< num_chains x num_coefficients; not read where kernels copy parameters
+  const double* common;      ///< [num_chains]; likewise
   const double* theta;       ///< num_chains x ld
   int ld;
   /// Sums of log densities: of groups, num_chains x max_groups, where all chains read all tiles as one
@@ -107,7 +128,7 @@ struct GradientKernelView {
   int max_groups;
   double* log_likelihood;  ///< [num_chains]; null: not wanted
   /// Where rows are divided, sums of groups as far as the ranks before have added them, of each active chain
-  /// `ld_shares` numbers; null otherwise.
+  /// `ld_shares` numbers, first those of a slot's first thread; null otherwise.
   double* shares;
   int ld_shares;
   bool continues;    ///< other ranks have added theirs

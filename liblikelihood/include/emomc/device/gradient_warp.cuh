@@ -9,13 +9,6 @@
 
 namespace emomc::device {
 
-/// The largest power of two that is not above n.
-EMOMC_INLINE constexpr int power_below(int n) {
-  int p = 1;
-  while (2 * p <= n) p *= 2;
-  return p;
-}
-
 /// kTogether: chains whose rows a thread evaluates together.
 template <class SizedL, class Real_, int kChains, int kTogether, bool kUniform>
 struct GradientConfig {

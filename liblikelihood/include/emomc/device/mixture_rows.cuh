@@ -60,6 +60,7 @@ struct MixtureRows {
 
   /// Whether two blocks' sums find room in registers beside the computation of a pair's.
   static constexpr bool kLeavesRegisters = kHasRoomForKept<Shape>;
+  static constexpr bool kCopiesParameters = false;
 
   /// `kFewWarps`: with 12 warps a multiprocessor exponentials are waited for, unless they are taken beside
   /// other terms; tied covariance would rotate the rows for each block again.

@@ -8,7 +8,8 @@
 
 namespace emomc::device {
 
-template <class L, class Real>
+/// `is_own`: the scratch is the block's, not all chains'.
+template <bool is_own = false, class L, class Real>
 __device__ __forceinline__ void prepare_chain(const L& likelihood, const double* theta, int ld,
                                               ActiveSet active, Real* coefficients, double* common,
                                               double* scratch) {
@@ -20,7 +21,7 @@ __device__ __forceinline__ void prepare_chain(const L& likelihood, const double*
   const BlockTeam team{team_scratch};
   theta += static_cast<i64>(chain) * ld;
   coefficients += static_cast<i64>(chain) * sizes.num_coefficients;
-  scratch += static_cast<i64>(chain) * sizes.num_scratch;
+  if constexpr (!is_own) scratch += static_cast<i64>(chain) * sizes.num_scratch;
   const double value = likelihood.prepare(team, theta, coefficients, scratch);
   if (threadIdx.x == 0) common[chain] = value;
 }
@@ -34,12 +35,16 @@ __global__ void __launch_bounds__(kTeamLanes)
   prepare_chain(likelihood, theta, ld, active, coefficients, common, scratch);
 }
 
-/// The same where they are known when the kernel is compiled.
-template <class SizedL, class Real>
+/// The same where they are known when the kernel is compiled. `kScratch`: num_scratch, in shared memory; 0:
+/// in device memory.
+template <class SizedL, class Real, int kScratch = 0>
 __global__ void __launch_bounds__(kTeamLanes)
     sized_prepare_kernel(const double* theta, int ld, ActiveSet active, Real* coefficients, double* common,
                          double* scratch) {
-  prepare_chain(SizedL::likelihood(), theta, ld, active, coefficients, common, scratch);
+  constexpr bool is_shared = kScratch > 0;
+  __shared__ double shared_scratch[is_shared ? kScratch : 1];
+  prepare_chain<is_shared>(SizedL::likelihood(), theta, ld, active, coefficients, common,
+                           is_shared ? shared_scratch : scratch);
 }
 
 }  // namespace emomc::device

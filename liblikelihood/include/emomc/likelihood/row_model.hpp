@@ -101,6 +101,7 @@ struct DeviceModel {
   bool sums_products = false;  ///< DeviceLikelihood's
   int chains_together = 1;     ///< DeviceLikelihood's
   device::GradientSizes gradient{};
+  bool copies_parameters = false;  ///< kCopiesParameters of row_likelihood.hpp
 };
 
 /// A likelihood that is a product over rows. Objects are immutable.
