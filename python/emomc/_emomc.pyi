@@ -14,7 +14,7 @@ class Posterior:
     @staticmethod
     def mixture(
         columns: list[str],
-        values: NDArray[np.float64],
+        arrays: list[Any],
         components: int,
         covariance: str,
         priors: dict[str, PriorTuple],
@@ -26,7 +26,7 @@ class Posterior:
     @staticmethod
     def expression(
         columns: list[str],
-        values: NDArray[np.float64],
+        arrays: list[Any],
         parameters: list[tuple[str, str, int, str]],
         log_density: str,
         priors: dict[str, PriorTuple],
@@ -82,6 +82,10 @@ class Posterior:
     ) -> Draws: ...
     @property
     def columns(self) -> list[str]: ...
+    @property
+    def num_rows(self) -> int: ...
+    @property
+    def gpu(self) -> int | None: ...
     @property
     def data(self) -> NDArray[np.float64]: ...
     def row_log_likelihoods(self, draws: Draws, most: int) -> NDArray[np.float64]: ...

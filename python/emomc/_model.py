@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _emomc
-from ._data import table_of
+from ._data import columns_of
 from ._function import compile_rows
 from ._priors import Prior, flat_priors
 
@@ -172,6 +172,8 @@ class Model(_Density):
     ----------
     data
         Columns by name: one-dimensional arrays of one length; or a data frame; or rows x columns (c0, c1, ...).
+        Arrays of a GPU (CuPy, JAX, PyTorch) stay there: backend "cuda" samples them, and the model keeps them alive;
+        they must not change as long as it lives.
     parameters
         By name: `real()`, `positive()`, `unit()`, `simplex(n)`, each with a length where it is a list.
     log_density
@@ -230,7 +232,7 @@ class Model(_Density):
         weights: str = "",
         precision: Literal["float64", "mixed"] = "float64",
     ) -> None:
-        columns, values = table_of(data)
+        columns, arrays = columns_of(data)
         declared: list[tuple[str, str, int, str]] = []
         for name, parameter in (parameters or {}).items():
             if not isinstance(parameter, Parameter):
@@ -253,7 +255,7 @@ class Model(_Density):
         self._function = function  # keeps the compiled code
         self._posterior = _emomc.Posterior.expression(
             columns=columns,
-            values=values,
+            arrays=arrays,
             parameters=declared,
             log_density="" if function else str(log_density),
             priors=flat_priors(dict(priors)),

@@ -29,13 +29,6 @@ std::vector<NamedExpression> named(const std::string& key, const NamedTexts& tex
 
 }  // namespace
 
-Table table_of(const std::vector<std::string>& columns, const Matrix& values) {
-  if (values.shape(1) != columns.size())
-    throw InputError("data: " + std::to_string(values.shape(1)) + " columns have " +
-                     std::to_string(columns.size()) + " names");
-  return make_table(columns, {values.data(), values.data() + values.size()});
-}
-
 Priors priors_of(const std::map<std::string, PriorTuple>& priors) {
   Priors result;
   for (const auto& [block, prior] : priors) {

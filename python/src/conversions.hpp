@@ -33,8 +33,10 @@ using ParameterTuple = std::tuple<std::string, std::string, int, std::string>;
 using LinearTuple = std::tuple<std::string, std::string, std::vector<std::string>, std::string, std::string>;
 using ConstantTuple = std::tuple<std::string, std::vector<int>, std::vector<double>>;
 
-/// Copies the rows.
-Table table_of(const std::vector<std::string>& columns, const Matrix& values);
+/// `arrays` are columns, or rows x columns, in one order with the names: arrays of NumPy or DLPack, or, of a
+/// GPU, tuples (address, shape, strides in bytes or None, type, owner) as __cuda_array_interface__ has them.
+/// Those of the host are copied once; those of a GPU stay where they are, and the table keeps them alive.
+Table table_of(const std::vector<std::string>& columns, const nb::list& arrays);
 /// Throws InputError where a family is unknown.
 Priors priors_of(const std::map<std::string, PriorTuple>& priors);
 Covariance covariance_of(const std::string& name);

@@ -176,6 +176,10 @@ class Expression {
     std::string header;    ///< the C++ that is compiled; empty where expressions are interpreted
   };
   Bound bind(Backend backend, std::span<const double> rows, HostBuild build = HostBuild::release) const;
+  /// The same for the used columns on a GPU, in whose memory what depends on data alone is computed too, with
+  /// the same bits; for `cuda`. Throws InputError also where the GPU cannot compute it from a row alone: an
+  /// element of a list, or more than 64 operations.
+  Bound bind(const DeviceRowSource& rows, HostBuild build = HostBuild::release) const;
 
   /// The operations of a row, in additions and multiplications, roughly.
   double cost_of_row() const;
