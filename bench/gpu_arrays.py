@@ -25,7 +25,7 @@ import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests/python"))
-from gpu_array import LIBRARIES, Runtime, to_gpu  # noqa: E402
+from gpu_array import LIBRARIES, Runtime, has_gpu, to_gpu  # noqa: E402
 
 MOST_BYTES, MOST_ARRAYS = 1e6, 2.5
 TRACER = "CUDA_INJECTION64_PATH"
@@ -152,6 +152,8 @@ def main():
     parser.add_argument("--cuda", default="/usr/local/cuda", help="folder of CUDA's toolkit")
     parser.add_argument("--json", help="file for the results")
     options = parser.parse_args()
+    if not has_gpu():
+        raise SystemExit("gpu_arrays: this machine has no GPU that CUDA's runtime knows")
     if TRACER not in os.environ:
         start_again_with_tracer(options.cuda)
 

@@ -81,8 +81,10 @@ ColumnUnits column_units(std::span<const double> values, std::size_t dim) {
   };
   for_each_block([&](std::size_t first, std::span<const double> block) {
     std::fill(of_block.begin(), of_block.end(), 0.0);
-    for (std::size_t i = 0; i < block.size(); ++i)
-      of_block[i % dim] += (block[i] - of_block[i % dim]) / static_cast<double>(i / dim + 1);
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      const std::size_t row = i / dim;
+      of_block[i % dim] += (block[i] - of_block[i % dim]) / static_cast<double>(row + 1);
+    }
     for (std::size_t j = 0; j < dim; ++j)
       mean[j] = device::merged_mean(mean[j], static_cast<device::i64>(first), of_block[j],
                                     static_cast<device::i64>(block.size() / dim));

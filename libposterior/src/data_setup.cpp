@@ -5,6 +5,8 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/host_compiler.hpp"
+#include "emomc/core/runtime_kernel.hpp"
+#include "emomc/core/runtime_linker.hpp"
 #include "emomc/core/sha256.hpp"
 #include "emomc/likelihood/device_table.hpp"
 #include "emomc/likelihood/standardize.hpp"
@@ -106,6 +108,14 @@ LoadedData prepared(Table table, const ModelSpec& model, bool standardize) {
   return loaded;
 }
 
+/// Why a GPU does not call a function; empty where it may.
+std::string why_no_function_on_gpu(const CodeSource& code) {
+  if (!code.lto_ir) return "calls no function of the program";
+  std::string problem = runtime_compiler_problem();
+  if (problem.empty()) problem = runtime_linker_problem();
+  return problem.empty() ? "" : "cannot link a function into its kernels: " + problem;
+}
+
 /// Binds result.expression to the columns that it uses.
 void bind(Table table, const ExpressionSpec& spec, Backend backend, int num_chains,
           LoadedExpression& result) {
@@ -121,14 +131,15 @@ void bind(Table table, const ExpressionSpec& spec, Backend backend, int num_chai
     standardize(result.standardized, loaded.table.values);
     result.expression = std::make_shared<Expression>(result.expression->with_data_units(result.standardized));
   }
-  if (spec.code.function != nullptr && on_device)
-    throw InputError(
-        "data: they are in the memory of a GPU, where a function of the program is not called; allowed: an "
-        "expression, or a copy of the data in the host's memory");
-  if (spec.code.function != nullptr && backend == Backend::cuda)
-    throw InputError("backend: cuda calls no function of the program; allowed: auto, reference, cpu");
+  const bool is_function = spec.code.function != nullptr;
+  const std::string no_function = is_function ? why_no_function_on_gpu(spec.code) : "";
+  if (!no_function.empty() && on_device)
+    throw InputError("data: they are in the memory of a GPU, and backend cuda " + no_function +
+                     "; allowed: an expression, or a copy of the data in the host's memory");
+  if (!no_function.empty() && backend == Backend::cuda)
+    throw InputError("backend: cuda " + no_function + "; allowed: auto, reference, cpu");
   result.backend = resolve_backend(
-      spec.code.function != nullptr && backend == Backend::automatic ? Backend::cpu : backend,
+      !no_function.empty() && backend == Backend::automatic ? Backend::cpu : backend,
       static_cast<double>(loaded.table.num_rows) * result.expression->cost_of_row() * num_chains);
   if (backend == Backend::automatic && host_build() == HostBuild::debug) result.backend = Backend::cpu;
   if (backend == Backend::automatic && result.backend == Backend::cpu && spec.code.file.empty())
@@ -137,9 +148,20 @@ void bind(Table table, const ExpressionSpec& spec, Backend backend, int num_chai
       loaded.table.notes.push_back("the likelihood is interpreted by backend reference, which is slow: " +
                                    problem);
     }
-  Expression::Bound bound =
-      on_device ? result.expression->bind(shifted_rows(on_device, result.standardized, {}), host_build())
-                : result.expression->bind(result.backend, loaded.table.values, host_build());
+  const auto bind_to = [&](Backend to) {
+    return on_device ? result.expression->bind(shifted_rows(on_device, result.standardized, {}), host_build())
+                     : result.expression->bind(to, loaded.table.values, host_build());
+  };
+  Expression::Bound bound;
+  try {
+    bound = bind_to(result.backend);
+  } catch (const InputError& error) {
+    // A function that only the CPU can call, where the backend is chosen here.
+    if (!is_function || on_device || backend != Backend::automatic || result.backend != Backend::cuda) throw;
+    result.backend = Backend::cpu;
+    bound = bind_to(result.backend);
+    result.why_no_gpu = error.what();
+  }
   result.model = std::move(bound.model);
   result.compiler = std::move(bound.compiler);
   result.generated = std::move(bound.header);

@@ -78,6 +78,7 @@ std::vector<std::string> warnings(const RunSetup& setup) {
   if (!loaded.constant_columns.empty())
     lines.push_back("data: constant columns (but for rounding), only centred: " +
                     joined(loaded.constant_columns));
+  if (!setup.why_no_gpu.empty()) lines.push_back("the CPU samples, not a GPU: " + setup.why_no_gpu);
   if (setup.expression) {
     if (const auto unused = setup.expression->unused_parameters(); !unused.empty())
       lines.push_back("likelihood.log_density: " + joined(unused) + (unused.size() == 1 ? " does" : " do") +
@@ -171,6 +172,7 @@ void set_up_expression(const RunConfig& config, const Table* table, Backend back
   setup.standardized = std::move(own.standardized);
   setup.generated = std::move(own.generated);
   setup.code = std::move(own.code);
+  setup.why_no_gpu = std::move(own.why_no_gpu);
   setup.target =
       std::make_unique<Target>(setup.expression->layout(), config.prior, std::span<const double>());
   setup.device = first_device(config, setup.backend, setup.loaded.data);

@@ -181,7 +181,7 @@ class Model(_Density):
         `emomc.functions()` lists the functions). Or a Python function of columns and parameters, which its arguments
         name, that returns the log density of one row: a column is a float, a parameter a float or, where it is a list,
         an array. Numba compiles it for the CPU (numba.njit with error_model="numpy"; a function that is compiled
-        already stays as it is). A function has no gradient, so that proposals without gradients sample it, and a run
+        already stays as it is), and, where a GPU samples, for it (numba-cuda), from the same text. A function has no gradient, so that proposals without gradients sample it, and a run
         in a directory goes on only where the function's text is the same; what it reads besides its arguments is not
         compared.
     priors
@@ -272,6 +272,8 @@ class Model(_Density):
             function_by=function.by if function else "",
             function_text=function.text if function else "",
             function_columns=function.columns if function else [],
+            function_for_gpu=function.for_gpu if function else None,
+            function_arguments=function.arguments if function else [],
         )
 
     def __repr__(self) -> str:

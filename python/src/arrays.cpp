@@ -121,7 +121,7 @@ void add_interface(const nb::tuple& description, Columns& columns) {
   } else {
     strides = nb::cast<std::vector<std::int64_t>>(description[2]);
   }
-  const auto* data = reinterpret_cast<const void*>(address);
+  const auto* data = reinterpret_cast<const void*>(address);  // NOLINT(performance-no-int-to-ptr)
   if (address == 0) throw InputError("data: there are no rows");
   columns.add(data, shape, strides, type[1], bytes, gpu_of_address(data));
 }

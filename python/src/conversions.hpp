@@ -54,6 +54,9 @@ struct ExpressionTexts {
   std::uintptr_t function = 0;
   std::string function_by, function_text;
   std::vector<std::string> function_columns;
+  /// Of the compute capability's two numbers, the function's LTO IR; None: a GPU does not call it.
+  nb::object function_for_gpu;
+  std::vector<std::string> function_arguments;
 };
 ExpressionSpec spec_of(const ExpressionTexts& texts);
 

@@ -132,19 +132,20 @@ std::string digest(const std::string& bytes) {
 }
 
 TEST(DeviceTable, HasAHashOfItsRows) {
-  for (const std::size_t rows : {std::size_t{3}, std::size_t{5000}, kSeveralBlocks}) {
-    const std::vector<double> values = normal_numbers(rows, 0, 1);
-    std::string level(reinterpret_cast<const char*>(values.data()), rows * sizeof(double));
-    for (std::size_t part = 1024 * sizeof(double);; part = std::size_t{1024} * 32) {
+  for (const auto& [rows, dim] :
+       {std::pair<std::size_t, std::size_t>{3, 1}, {5000, 3}, {kSeveralBlocks, 1}}) {
+    const std::vector<double> values = normal_numbers(rows * dim, 0, 1);
+    std::string level(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+    for (std::size_t part = 1024 * dim * sizeof(double);; part = std::size_t{1024} * 32) {
       std::string next;
       for (std::size_t at = 0; at < level.size(); at += part) next += digest(level.substr(at, part));
       level = std::move(next);
       if (level.size() <= std::size_t{1024} * 32) break;
     }
-    EXPECT_EQ(HostTable::of(values, 1)->hash(), sha256_hex(level)) << rows;
+    EXPECT_EQ(HostTable::of(values, dim)->hash(), sha256_hex(level)) << rows;
     std::vector<double> other = values;
     other.back() = std::nextafter(other.back(), 10);
-    EXPECT_NE(HostTable::of(other, 1)->hash(), HostTable::of(values, 1)->hash());
+    EXPECT_NE(HostTable::of(other, dim)->hash(), HostTable::of(values, dim)->hash());
   }
 }
 
@@ -152,22 +153,24 @@ TEST(DeviceTable, ShiftsAndScalesAsTheHostDoes) {
   std::vector<double> values = normal_numbers(3 * 4000, 5, 2);
   for (std::size_t i = 0; i < 4000; ++i) values[3 * i + 1] = 0.1 + 1e-18 * static_cast<double>(i % 2);
   const auto table = HostTable::of(values, 3);
-  const ColumnUnits units = exact_units(column_units(values, 3));
-  const std::vector<std::size_t> constant = constant_columns(values, 3);
-  ASSERT_EQ(constant, std::vector<std::size_t>{1});
-  std::vector<double> expected = values;
-  for (std::size_t i = 0; i < 4000; ++i) expected[3 * i + 1] = values[1];
-  standardize(units, expected);
-  const DeviceRowSource source = shifted_rows(table, units, constant);
-  EXPECT_EQ(HostTable::values(source), expected);
-  EXPECT_EQ(HostTable::values(plain_rows(table)), values);
-  const DataSet on_host = DataSet::single_segment(3, expected), on_device = data_on_device(source);
-  EXPECT_EQ(on_device.num_rows, 4000U);
-  EXPECT_EQ(spaced_rows(on_device, 333).values, spaced_rows(on_host, 333).values);
-  std::vector<double> means(3);
-  for (std::size_t i = 0; i < expected.size(); ++i) means[i % 3] += expected[i];
-  for (double& mean : means) mean /= 4000;
-  EXPECT_EQ(table->means(source), means);
+  const ColumnUnits of_columns = column_units(values, 3);
+  for (const ColumnUnits& units : {of_columns, exact_units(of_columns)}) {
+    const std::vector<std::size_t> constant = constant_columns(values, 3);
+    ASSERT_EQ(constant, std::vector<std::size_t>{1});
+    std::vector<double> expected = values;
+    for (std::size_t i = 0; i < 4000; ++i) expected[3 * i + 1] = values[1];
+    standardize(units, expected);
+    const DeviceRowSource source = shifted_rows(table, units, constant);
+    EXPECT_EQ(HostTable::values(source), expected);
+    EXPECT_EQ(HostTable::values(plain_rows(table)), values);
+    const DataSet on_host = DataSet::single_segment(3, expected), on_device = data_on_device(source);
+    EXPECT_EQ(on_device.num_rows, 4000U);
+    EXPECT_EQ(spaced_rows(on_device, 333).values, spaced_rows(on_host, 333).values);
+    std::vector<double> means(3);
+    for (std::size_t i = 0; i < expected.size(); ++i) means[i % 3] += expected[i];
+    for (double& mean : means) mean /= 4000;
+    EXPECT_EQ(table->means(source), means);
+  }
 }
 
 TEST(DeviceTable, PartsOfItAreOfItsColumns) {
@@ -238,7 +241,7 @@ TwoBindings bind_both(const ExpressionSpec& spec, const std::vector<double>& row
   return {model.bind(Backend::cuda, used), model.bind(plain_rows(table))};
 }
 
-void expect_same_binding(const ExpressionSpec& spec, std::vector<double> rows = made_rows()) {
+void expect_same_binding(const ExpressionSpec& spec, const std::vector<double>& rows = made_rows()) {
   const TwoBindings bound = bind_both(spec, rows);
   EXPECT_EQ(bound.of_device.header, bound.of_host.header);
   ASSERT_TRUE(bound.of_device.data.on_device);
@@ -261,6 +264,8 @@ TEST(DeviceTable, BindsToExpressionsAsTheHostsRowsDo) {
       spec_of({{"m", "m", Support::real, {}}}, "normal_lpdf(x, if_else(w > 0, m, 3 * m), 1)"));
   expect_same_binding(
       spec_of({{"m", "m", Support::real, {}}}, "normal_lpdf(x, if_else(w > 1 && y >= 2, m, 3 * m), 1)"));
+  expect_same_binding(
+      spec_of({{"m", "m", Support::real, {}}}, "normal_lpdf(x, if_else(w > 100, exp(m), 3 * m), 1)"));
   expect_same_binding(spec_of({{"m", "m", Support::real, {3}}}, "normal_lpdf(x, m[g], 1)"));
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <stdexcept>
 #include <utility>
 
 #include "emomc/core/errors.hpp"
@@ -192,13 +191,16 @@ std::map<NodeId, bool> checked_conditions(const ExpressionPlan& plan, DeviceRowS
 }  // namespace
 
 Expression::Bound Expression::bind(const DeviceRowSource& rows, HostBuild build) const {
-  if (plan_->code.function != nullptr)
-    throw std::logic_error("a function of the program is not called on a GPU");
   const std::map<NodeId, bool> decided = checked_conditions(*plan_, rows);
   Bound bound;
   DeviceRowSource source = rows;
   if (!plan_->code.file.empty()) {
-    bound.model = make_code_model(plan_, build, bound.compiler, bound.header);
+    if (plan_->code.function != nullptr) {
+      bound.model = make_function_model(plan_, lto_ir_here(*plan_));
+      bound.header = plan_->code.text;
+    } else {
+      bound.model = make_code_model(plan_, build, bound.compiler, bound.header);
+    }
     expression::Graph columns;
     std::vector<NodeId> roots;
     for (const int column : columns_of_code(*plan_)) roots.push_back(columns.column(column));

@@ -188,8 +188,9 @@ Expression::Bound Expression::bind(Backend backend, std::span<const double> rows
   if (!plan_->code.file.empty()) {
     Bound bound;
     if (plan_->code.function != nullptr) {
-      bound.model = make_function_model(plan_);
-      bound.compiler = plan_->code.type;
+      const bool on_gpu = backend == Backend::cuda;
+      bound.model = make_function_model(plan_, on_gpu ? lto_ir_here(*plan_) : "");
+      if (!on_gpu) bound.compiler = plan_->code.type;
       bound.header = plan_->code.text;
     } else {
       bound.model = make_code_model(plan_, build, bound.compiler, bound.header);

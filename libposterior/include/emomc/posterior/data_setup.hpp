@@ -81,6 +81,7 @@ struct LoadedExpression {
   std::string generated;     ///< Expression::Bound::header
   std::string code;          ///< the text of likelihood.source; empty: there is none
   ColumnUnits standardized;  ///< of the table's columns; empty: none is standardised
+  std::string why_no_gpu;  ///< of a function that a GPU would sample and cannot call; empty: none is kept off
 };
 /// Reads the data and binds the expressions to them, on a backend that is chosen by the amount of work where
 /// `backend` is automatic. Throws InputError; MachineError where there is no compiler.
