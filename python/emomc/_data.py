@@ -70,6 +70,8 @@ def _array(what: str, values: Any) -> Any:
         return np.asarray(values)
     device = int(values.__dlpack_device__()[0])
     if device in _CUDA:
+        if not hasattr(values, "shape"):
+            raise ValueError(f"{what}: an array of a GPU that has no shape; allowed: arrays as CuPy's")
         return values
     if device not in _HOST:
         raise ValueError(f"{what}: an array of another device (DLPack's {device}); allowed: copy it to the host first")

@@ -151,7 +151,7 @@ TEST(DeviceTable, HasAHashOfItsRows) {
 
 TEST(DeviceTable, ShiftsAndScalesAsTheHostDoes) {
   std::vector<double> values = normal_numbers(3 * 4000, 5, 2);
-  for (std::size_t i = 0; i < 4000; ++i) values[3 * i + 1] = 0.1 + 1e-18 * static_cast<double>(i % 2);
+  for (std::size_t i = 0; i < 4000; ++i) values[3 * i + 1] = i % 2 == 0 ? 0.1 : std::nextafter(0.1, 1);
   const auto table = HostTable::of(values, 3);
   const ColumnUnits of_columns = column_units(values, 3);
   for (const ColumnUnits& units : {of_columns, exact_units(of_columns)}) {
