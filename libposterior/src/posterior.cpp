@@ -162,7 +162,7 @@ LikelihoodEngine& Posterior::State::engine_of_rows() {
 
 std::vector<double> Posterior::row_log_likelihoods(std::span<const double> points) const {
   const auto dim = static_cast<std::size_t>(num_parameters());
-  if (points.size() % dim != 0)
+  if (dim == 0 || points.size() % dim != 0)
     throw InputError("points have " + std::to_string(points.size()) + " elements; allowed: a multiple of " +
                      std::to_string(dim));
   const std::size_t num_rows = state_->setup.loaded.data.num_rows;
