@@ -256,6 +256,14 @@ TEST(DeviceTable, BindsToExpressionsAsTheHostsRowsDo) {
   // lgamma(y + 1) depends on data alone, and so does the logarithm.
   expect_same_binding(
       spec_of({{"a", "a", Support::real, {}}}, "poisson_log_lpmf(y, a + log(w) + x * exp(x) / (1 + w))"));
+  expect_same_binding(spec_of(
+      {{"a", "a", Support::real, {}}, {"s", "s", Support::positive, {}}},
+      "student_t_lpdf(x, 4, a + sin(x) + atan2(y, w), s) + a * (erf(w) + log_sum_exp(x, y) + cbrt(x) + "
+      "tanh(w) + digamma(w) + Phi(w) + pow(w, 1.3) + log1p(y) + expm1(w) + lbeta(w, y + 1))"));
+  expect_same_binding(
+      spec_of({{"a", "a", Support::real, {}}, {"s", "s", Support::positive, {}}},
+              "normal_lpdf(x, if_else(w > 1 && y >= 2, a, 3 * a), s * exp(-w)) + a * lgamma(y + 0.5) * "
+              "sqrt(x + 10)"));
   ExpressionSpec weighted = spec_of({{"m", "m", Support::real, {}}}, "normal_lpdf(x, m, 1)");
   weighted.weights = "w";
   expect_same_binding(weighted);
