@@ -17,8 +17,8 @@
 namespace emomc {
 namespace {
 
-// Of an array on a GPU, these rows come to the host: 0.9 MB a column.
-constexpr std::size_t kSeedRows = 8000, kEmRows = 100000;
+// Of an array on a GPU, these rows and kRowsOfStarts come to the host: 0.9 MB a column.
+constexpr std::size_t kEmRows = 100000;
 constexpr int kFewestRounds = 30, kMostRounds = 300;
 constexpr double kWorkOfAFit = 6e6;  // rounds x rows x components x columns
 // Increase of the log likelihood in a round below which a fit ends.
@@ -149,7 +149,7 @@ void put_the_narrow_one_first(std::vector<double>& theta) {
 struct MixturePartitions::State {
   State(const DataSet& data, const ModelSpec& asked)
       : model(fitted_model(asked)),
-        rows(spaced_rows(data, kSeedRows)),
+        rows(spaced_rows(data, kRowsOfStarts)),
         layout(model_layout(model, rows.dim)),
         units(column_units(rows.values, static_cast<std::size_t>(rows.dim))),
         one_mean(shares_mean(model)),

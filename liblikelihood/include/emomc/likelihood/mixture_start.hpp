@@ -1,6 +1,7 @@
 // Starting points of Gaussian mixtures from the data: many short EM fits from partitions of several kinds.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,6 +12,9 @@
 #include "emomc/likelihood/engines.hpp"
 
 namespace emomc {
+
+/// The most rows that partitions are made of, evenly spaced.
+inline constexpr std::size_t kRowsOfStarts = 8000;
 
 /// How a short fit's initial partition of the rows was made.
 enum class Seeding {
