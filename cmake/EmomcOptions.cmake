@@ -83,8 +83,9 @@ target_compile_options(emomc_flags INTERFACE
 if(EMOMC_WARNINGS_AS_ERRORS)
   target_compile_options(emomc_flags INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Werror>
-    $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Werror
-                               -Xptxas=--warn-on-spills,--warn-on-local-memory-usage,--warning-as-error>)
+    $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Werror>
+    $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<NOT:$<BOOL:$<TARGET_PROPERTY:EMOMC_LOCAL_MEMORY>>>>:
+    -Xptxas=--warn-on-spills,--warn-on-local-memory-usage,--warning-as-error>)
 endif()
 if(EMOMC_SANITIZE)
   target_compile_definitions(emomc_flags INTERFACE EMOMC_SANITIZED)

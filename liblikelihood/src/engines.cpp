@@ -58,6 +58,7 @@ std::unique_ptr<LikelihoodEngine> make_engine(Backend backend, std::shared_ptr<c
   if (data.dim != model->num_columns())
     throw InputError("the data have " + std::to_string(data.dim) + " columns; the likelihood takes " +
                      std::to_string(model->num_columns()));
+  if (backend != Backend::cuda) check_on_host(data);
   switch (backend) {
     case Backend::reference:
       if (ranks && ranks->size() > 1)

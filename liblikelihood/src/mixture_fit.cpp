@@ -240,6 +240,7 @@ std::unique_ptr<MixtureFitter> make_fitter(Backend backend, const ModelSpec& spe
   return with_model(spec, data.dim, [&](const auto& model) -> std::unique_ptr<MixtureFitter> {
     using Model = std::remove_cvref_t<decltype(model)>;
     if constexpr (Model::has_em) {
+      if (backend != Backend::cuda) check_on_host(data);
       auto engine = backend == Backend::cuda ? make_cuda_moments(model, data, device)
                                              : make_cpu_moments(model, data, num_threads);
       return std::make_unique<Fitter<Model>>(model, data.num_rows, std::move(engine));

@@ -5,7 +5,10 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/host_compiler.hpp"
+#include "emomc/core/runtime_kernel.hpp"
+#include "emomc/core/runtime_linker.hpp"
 #include "emomc/core/sha256.hpp"
+#include "emomc/likelihood/device_table.hpp"
 #include "emomc/likelihood/standardize.hpp"
 #include "emomc/posterior/memory_table.hpp"
 #include "emomc/posterior/own_code.hpp"
@@ -17,6 +20,7 @@ std::string hash_table(const Table& table) {
   for (const auto& column : table.columns) header += column + "\n";
   for (const CategoryColumn& column : table.categories)
     for (const auto& level : column.levels) header += column.name + "=" + level + "\n";
+  if (table.on_device) return sha256_hex(header + "rows " + table.on_device->hash());
   const std::string_view values(reinterpret_cast<const char*>(table.values.data()),
                                 table.values.size() * sizeof(double));
   return sha256_hex(header + sha256_hex(values));
@@ -47,7 +51,12 @@ DataPart data_part(const std::string& name, const std::vector<double>& values, s
 namespace {
 
 DataFingerprint fingerprint_of(const Table& table) {
+  constexpr std::size_t kDigits = 16;
   DataFingerprint fingerprint{hash_table(table), table.columns, {}};
+  if (table.on_device) {
+    fingerprint.parts.push_back({kMemoryOfGpu, table.num_rows, table.on_device->hash().substr(0, kDigits)});
+    return fingerprint;
+  }
   for (std::size_t f = 0; f < table.files.size(); ++f) {
     const std::size_t first = table.file_first_row[f],
                       end = f + 1 < table.files.size() ? table.file_first_row[f + 1] : table.num_rows;
@@ -65,29 +74,46 @@ LoadedData prepared(Table table, const ModelSpec& model, bool standardize) {
   LoadedData loaded;
   loaded.table = std::move(table);
   const std::size_t dim = loaded.table.columns.size();
+  const std::shared_ptr<const DeviceTable> on_device = loaded.table.on_device;
   loaded.fingerprint = fingerprint_of(loaded.table);
-  for (std::size_t j : columns_out_of_range(loaded.table.values, dim))
+  const std::vector<ColumnRange> ranges =
+      on_device ? on_device->ranges() : column_ranges(loaded.table.values, dim);
+  for (std::size_t j : columns_out_of_range(ranges))
     throw InputError(
         "data: column " + loaded.table.columns[j] +
         ": its numbers are too large or too close together for float64 to hold their squares; "
         "allowed: sizes up to 1e150 and differences from 1e-150; state the column in another unit");
-  for (std::size_t j : constant_columns(loaded.table.values, dim)) {
+  const std::vector<std::size_t> constant = constant_columns(ranges);
+  for (std::size_t j : constant) {
     loaded.constant_columns.push_back(loaded.table.columns[j]);
     // The rounding errors of a constant column carry no information, but would seem to do so after centring.
     for (std::size_t i = j; i < loaded.table.values.size(); i += dim)
       loaded.table.values[i] = loaded.table.values[j];
   }
   const ColumnUnits units =
-      column_units_for(model_layout(model, static_cast<int>(dim)), loaded.table.values, dim);
+      column_units_for(model_layout(model, static_cast<int>(dim)),
+                       on_device ? on_device->column_units() : column_units(loaded.table.values, dim));
   // Rows are always shifted and scaled: otherwise a column far from 0 would lose all accuracy in float32 and
   // some in float64. If priors are stated in the data's own units, the factor is a power of two, which causes
   // no rounding.
   loaded.units = standardize ? units : exact_units(units);
-  emomc::standardize(loaded.units, loaded.table.values);
   for (std::size_t j = 0; j < dim; ++j) loaded.column_sd.push_back(units.sd[j] / loaded.units.sd[j]);
+  if (on_device) {
+    loaded.data = data_on_device(shifted_rows(on_device, loaded.units, constant));
+    return loaded;
+  }
+  emomc::standardize(loaded.units, loaded.table.values);
   loaded.data = DataSet::single_segment(static_cast<int>(dim), std::move(loaded.table.values));
   loaded.table.values.clear();
   return loaded;
+}
+
+/// Why a GPU does not call a function; empty where it may.
+std::string why_no_function_on_gpu(const CodeSource& code) {
+  if (!code.lto_ir) return "calls no function of the program";
+  std::string problem = runtime_compiler_problem();
+  if (problem.empty()) problem = runtime_linker_problem();
+  return problem.empty() ? "" : "cannot link a function into its kernels: " + problem;
 }
 
 /// Binds result.expression to the columns that it uses.
@@ -96,15 +122,24 @@ void bind(Table table, const ExpressionSpec& spec, Backend backend, int num_chai
   LoadedData& loaded = result.loaded;
   loaded.table = std::move(table);
   loaded.fingerprint = fingerprint_of(loaded.table);
-  result.standardized = standardized_units(spec, loaded.table.columns, loaded.table.values);
+  const std::shared_ptr<const DeviceTable> on_device = loaded.table.on_device;
+  backend = backend_for(backend, loaded.table);
+  result.standardized = on_device ? standardized_units(spec, loaded.table.columns, on_device->ranges(),
+                                                       on_device->column_units())
+                                  : standardized_units(spec, loaded.table.columns, loaded.table.values);
   if (!result.standardized.is_identity()) {
     standardize(result.standardized, loaded.table.values);
     result.expression = std::make_shared<Expression>(result.expression->with_data_units(result.standardized));
   }
-  if (spec.code.function != nullptr && backend == Backend::cuda)
-    throw InputError("backend: cuda calls no function of the program; allowed: auto, reference, cpu");
+  const bool is_function = spec.code.function != nullptr;
+  const std::string no_function = is_function ? why_no_function_on_gpu(spec.code) : "";
+  if (!no_function.empty() && on_device)
+    throw InputError("data: they are in the memory of a GPU, and backend cuda " + no_function +
+                     "; allowed: an expression, or a copy of the data in the host's memory");
+  if (!no_function.empty() && backend == Backend::cuda)
+    throw InputError("backend: cuda " + no_function + "; allowed: auto, reference, cpu");
   result.backend = resolve_backend(
-      spec.code.function != nullptr && backend == Backend::automatic ? Backend::cpu : backend,
+      !no_function.empty() && backend == Backend::automatic ? Backend::cpu : backend,
       static_cast<double>(loaded.table.num_rows) * result.expression->cost_of_row() * num_chains);
   if (backend == Backend::automatic && host_build() == HostBuild::debug) result.backend = Backend::cpu;
   if (backend == Backend::automatic && result.backend == Backend::cpu && spec.code.file.empty())
@@ -113,7 +148,20 @@ void bind(Table table, const ExpressionSpec& spec, Backend backend, int num_chai
       loaded.table.notes.push_back("the likelihood is interpreted by backend reference, which is slow: " +
                                    problem);
     }
-  Expression::Bound bound = result.expression->bind(result.backend, loaded.table.values, host_build());
+  const auto bind_to = [&](Backend to) {
+    return on_device ? result.expression->bind(shifted_rows(on_device, result.standardized, {}), host_build())
+                     : result.expression->bind(to, loaded.table.values, host_build());
+  };
+  Expression::Bound bound;
+  try {
+    bound = bind_to(result.backend);
+  } catch (const InputError& error) {
+    // A function that only the CPU can call, where the backend is chosen here.
+    if (!is_function || on_device || backend != Backend::automatic || result.backend != Backend::cuda) throw;
+    result.backend = Backend::cpu;
+    bound = bind_to(result.backend);
+    result.why_no_gpu = error.what();
+  }
   result.model = std::move(bound.model);
   result.compiler = std::move(bound.compiler);
   result.generated = std::move(bound.header);
@@ -141,13 +189,28 @@ LoadedData prepare_data(const Table& table, const DataConfig& config, const Mode
                   config.standardize);
 }
 
+Backend backend_for(Backend asked, const Table& table) {
+  if (!table.on_device) return asked;
+  if (asked == Backend::automatic || asked == Backend::cuda) return Backend::cuda;
+  throw InputError("backend: " + std::string(asked == Backend::cpu ? "cpu" : "reference") +
+                   " computes on the host, and the data are in the memory of GPU " +
+                   std::to_string(table.on_device->gpu()) +
+                   "; allowed: auto, cuda, or a copy of the data in the host's memory");
+}
+
 ColumnUnits standardized_units(const ExpressionSpec& spec, const std::vector<std::string>& columns,
                                std::span<const double> values) {
   if (spec.standardized.empty()) return {};
+  return standardized_units(spec, columns, column_ranges(values, columns.size()),
+                            column_units(values, columns.size()));
+}
+
+ColumnUnits standardized_units(const ExpressionSpec& spec, const std::vector<std::string>& columns,
+                               const std::vector<ColumnRange>& ranges, const ColumnUnits& of_all) {
+  if (spec.standardized.empty()) return {};
   const std::size_t dim = columns.size();
-  const std::vector<std::size_t> out_of_range = columns_out_of_range(values, dim),
-                                 constant = constant_columns(values, dim);
-  const ColumnUnits of_all = column_units(values, dim);
+  const std::vector<std::size_t> out_of_range = columns_out_of_range(ranges),
+                                 constant = constant_columns(ranges);
   ColumnUnits units{std::vector<double>(dim, 0.0), std::vector<double>(dim, 1.0)};
   for (std::size_t j = 0; j < dim; ++j) {
     if (std::find(spec.standardized.begin(), spec.standardized.end(), columns[j]) == spec.standardized.end())

@@ -26,6 +26,31 @@ std::size_t count_duplicates(const std::vector<double>& values, std::size_t dim)
 
 Table read_table(const std::string& file) { return read_table(TableRequest{.files = {file}, .columns = {}}); }
 
+namespace {
+
+void check_names(const std::vector<std::string>& columns) {
+  std::set<std::string> names;
+  for (const std::string& column : columns)
+    if (!names.insert(column).second) throw InputError("data: column " + column + " is there twice");
+}
+
+[[noreturn]] void refuse_number(const std::vector<std::string>& columns, std::size_t place, double number) {
+  const std::size_t dim = columns.size();
+  throw InputError("data: row " + std::to_string(place / dim) + ", column " + columns[place % dim] + ": " +
+                   std::to_string(number) + " is not a finite number");
+}
+
+Table in_memory(std::vector<std::string> columns, std::size_t num_rows) {
+  Table table;
+  table.columns = std::move(columns);
+  table.num_rows = num_rows;
+  table.files = {"memory"};
+  table.file_first_row = {0};
+  return table;
+}
+
+}  // namespace
+
 Table make_table(std::vector<std::string> columns, std::vector<double> values) {
   const std::size_t dim = columns.size();
   if (dim == 0) throw InputError("data: there are no columns");
@@ -33,22 +58,26 @@ Table make_table(std::vector<std::string> columns, std::vector<double> values) {
   if (values.size() % dim != 0)
     throw InputError("data: " + std::to_string(values.size()) + " values do not fill rows of " +
                      std::to_string(dim) + " columns");
-  std::set<std::string> names;
-  for (const std::string& column : columns)
-    if (!names.insert(column).second) throw InputError("data: column " + column + " is there twice");
+  check_names(columns);
   const auto at = std::find_if(values.begin(), values.end(), [](double x) { return !std::isfinite(x); });
-  if (at != values.end()) {
-    const auto place = static_cast<std::size_t>(at - values.begin());
-    throw InputError("data: row " + std::to_string(place / dim) + ", column " + columns[place % dim] + ": " +
-                     std::to_string(*at) + " is not a finite number");
-  }
-  Table table;
-  table.columns = std::move(columns);
-  table.num_rows = values.size() / dim;
+  if (at != values.end()) refuse_number(columns, static_cast<std::size_t>(at - values.begin()), *at);
+  Table table = in_memory(std::move(columns), values.size() / dim);
   table.num_duplicate_rows = count_duplicates(values, dim);
   table.values = std::move(values);
-  table.files = {"memory"};
-  table.file_first_row = {0};
+  return table;
+}
+
+Table make_table(std::vector<std::string> columns, std::shared_ptr<const DeviceTable> values) {
+  const std::size_t dim = columns.size();
+  if (dim != values->num_columns())
+    throw InputError("data: " + std::to_string(values->num_columns()) + " columns have " +
+                     std::to_string(dim) + " names");
+  check_names(columns);
+  if (const auto at = values->first_not_finite())
+    refuse_number(columns, *at, values->rows({*at / dim})[*at % dim]);
+  Table table = in_memory(std::move(columns), values->num_rows());
+  table.num_duplicate_rows = values->num_duplicate_rows();
+  table.on_device = std::move(values);
   return table;
 }
 
@@ -68,6 +97,12 @@ Table columns_of(const Table& table, const std::vector<std::string>& columns) {
   });
   if (places.empty()) {
     result.values.clear();
+    result.on_device.reset();
+    return result;
+  }
+  if (table.on_device) {
+    result.on_device = table.on_device->columns_at(places);
+    result.num_duplicate_rows = result.on_device->num_duplicate_rows();
     return result;
   }
   result.values.resize(table.num_rows * columns.size());

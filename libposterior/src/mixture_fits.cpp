@@ -55,8 +55,10 @@ ChosenFit choose_fit(const std::vector<FitResult>& results, const FitStarts& sta
   chosen.best = results[best];
   chosen.degenerate = why[best];
   const auto host = make_device(Backend::cpu);
-  const auto engine =
-      make_engine(Backend::cpu, setup.model, Precision::float64, setup.loaded.data, *host, config.threads);
+  // Of rows on a GPU those that starts are found from have come to the host.
+  const DataSet few = setup.loaded.data.on_device ? spaced_rows(setup.loaded.data, kRowsOfStarts) : DataSet();
+  const auto engine = make_engine(Backend::cpu, setup.model, Precision::float64,
+                                  few.num_rows > 0 ? few : setup.loaded.data, *host, config.threads);
   for (const auto& group : equal_fits(*engine, points, rows))
     for (const std::size_t i : group) {
       if (std::find(group.begin(), group.end(), best) != group.end())

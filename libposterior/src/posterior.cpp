@@ -138,6 +138,11 @@ std::vector<double> Posterior::unconstrain(std::span<const double> theta) const 
 
 LikelihoodEngine& Posterior::State::engine_of_rows() {
   if (row_engine) return *row_engine;
+  if (data.on_device)
+    throw InputError(
+        "log likelihoods of rows, and what takes them, such as leave-one-out and stacking, are computed on "
+        "the CPU, and the data are in the memory of a GPU; allowed: a posterior of a copy of the data in the "
+        "host's memory");
   host = make_host_device();
   const LoadedData& loaded = setup.loaded;
   if (!setup.expression) {
@@ -157,7 +162,7 @@ LikelihoodEngine& Posterior::State::engine_of_rows() {
 
 std::vector<double> Posterior::row_log_likelihoods(std::span<const double> points) const {
   const auto dim = static_cast<std::size_t>(num_parameters());
-  if (points.size() % dim != 0)
+  if (dim == 0 || points.size() % dim != 0)
     throw InputError("points have " + std::to_string(points.size()) + " elements; allowed: a multiple of " +
                      std::to_string(dim));
   const std::size_t num_rows = state_->setup.loaded.data.num_rows;
@@ -187,7 +192,7 @@ std::vector<double> Posterior::initial(std::uint64_t seed) const {
 
 MixtureFit Posterior::State::fit(const FitOptionsOfMixture& options) const {
   RunConfig fitted = one_chain;
-  fitted.backend = options.backend;
+  fitted.backend = data.on_device ? Backend::cuda : options.backend;
   fitted.threads = options.threads;
   fitted.sampler.seed = options.seed;
   const RunSetup own = set_up(fitted, &data);

@@ -1,6 +1,9 @@
 #include "emomc/posterior/run_devices.hpp"
 
+#include <algorithm>
+
 #include "emomc/core/errors.hpp"
+#include "emomc/likelihood/device_table.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/tempering.hpp"
 
@@ -32,6 +35,18 @@ std::vector<int> devices_of(const RunConfig& config) {
 
 }  // namespace
 
+std::unique_ptr<Device> first_device(const RunConfig& config, Backend backend, const DataSet& data) {
+  if (data.on_device) {
+    const int gpu = data.on_device->table->gpu();
+    if (std::any_of(config.devices.begin(), config.devices.end(), [&](int device) { return device != gpu; }))
+      throw InputError("devices: the data are in the memory of GPU " + std::to_string(gpu) +
+                       ", which alone samples them; allowed: " + std::to_string(gpu) +
+                       ", or a copy of the data in the host's memory");
+    return make_cuda_device(gpu);
+  }
+  return first_device(config, backend);
+}
+
 std::unique_ptr<Device> first_device(const RunConfig& config, Backend backend) {
   if (backend != Backend::cuda || config.devices.empty()) return make_device(backend);
   return make_cuda_device(devices_of(config).front());
@@ -44,6 +59,10 @@ void add_further_devices(const RunConfig& config, const DataSet& data, SampledCh
     if (is_stated && config.devices.size() > 1)
       throw InputError("devices: several GPUs are named and the backend is " + backend_name(chains.backend) +
                        "; allowed: all, or backend: cuda");
+    return;
+  }
+  if (data.on_device) {
+    if (!is_stated && list_cuda_devices().size() > 1) chains.why_one_device = "the data are in its memory";
     return;
   }
   std::vector<int> devices = devices_of(config);

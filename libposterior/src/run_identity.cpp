@@ -9,6 +9,7 @@
 #include "emomc/core/arithmetic.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
+#include "emomc/posterior/data_setup.hpp"
 #include "emomc/posterior/excerpt.hpp"
 #include "emomc/posterior/run_setup.hpp"
 #include "emomc/posterior/settings_json.hpp"
@@ -147,6 +148,14 @@ void refuse_another_run(const Checkpoint& checkpoint, const RunIdentity& identit
         "; go on with it there, choose " + identity.elsewhere + ", or " + over);
   if (const std::string changes = changed_keys(checkpoint.config, identity.depends_on); !changes.empty())
     throw InputError(where + "the configuration has changed since: " + changes + instead);
+  const auto is_on_gpu = [](const DataFingerprint& of) {
+    return !of.parts.empty() && of.parts[0].name == kMemoryOfGpu;
+  };
+  if (is_on_gpu(checkpoint.data) != is_on_gpu(data))
+    throw InputError(
+        where + "the run was begun with data in the memory of " +
+        (is_on_gpu(data) ? "the host; go on with a copy there" : "a GPU; go on with data there") +
+        ", choose " + identity.elsewhere + ", or " + over);
   if (checkpoint.data.sha256 != data.sha256)
     throw InputError(where + "the data have changed since: " + changed_data(checkpoint.data, data) + instead);
   const std::string engine = arithmetic_text(config, chains);

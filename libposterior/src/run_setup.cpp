@@ -9,6 +9,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/core/runtime_kernel.hpp"
+#include "emomc/likelihood/device_table.hpp"
 #include "emomc/likelihood/model_info.hpp"
 #include "emomc/posterior/proposal_choice.hpp"
 #include "emomc/posterior/run_devices.hpp"
@@ -77,6 +78,7 @@ std::vector<std::string> warnings(const RunSetup& setup) {
   if (!loaded.constant_columns.empty())
     lines.push_back("data: constant columns (but for rounding), only centred: " +
                     joined(loaded.constant_columns));
+  if (!setup.why_no_gpu.empty()) lines.push_back("the CPU samples, not a GPU: " + setup.why_no_gpu);
   if (setup.expression) {
     if (const auto unused = setup.expression->unused_parameters(); !unused.empty())
       lines.push_back("likelihood.log_density: " + joined(unused) + (unused.size() == 1 ? " does" : " do") +
@@ -170,9 +172,10 @@ void set_up_expression(const RunConfig& config, const Table* table, Backend back
   setup.standardized = std::move(own.standardized);
   setup.generated = std::move(own.generated);
   setup.code = std::move(own.code);
+  setup.why_no_gpu = std::move(own.why_no_gpu);
   setup.target =
       std::make_unique<Target>(setup.expression->layout(), config.prior, std::span<const double>());
-  setup.device = first_device(config, setup.backend);
+  setup.device = first_device(config, setup.backend, setup.loaded.data);
   setup.row_model = std::move(own.model);
   setup.engine = make_engine(setup.backend, setup.row_model, config.likelihood.precision, setup.loaded.data,
                              *setup.device, config.threads, ranks);
@@ -188,8 +191,9 @@ void set_up_model(const RunConfig& config, const Table* table, Backend backend, 
   if (!config.data.standardize)
     setup.log_prior_offset =
         log_prior_offset(config.prior, model_layout(setup.model, data.dim), setup.loaded.units);
-  setup.backend = resolve_backend(backend, setup.model, data, num_chains_of(config));
-  setup.device = first_device(config, setup.backend);
+  setup.backend =
+      resolve_backend(backend_for(backend, setup.loaded.table), setup.model, data, num_chains_of(config));
+  setup.device = first_device(config, setup.backend, data);
   setup.engine = make_engine(setup.backend, setup.model, config.likelihood.precision, data, *setup.device,
                              config.threads, ranks);
 }
@@ -223,7 +227,7 @@ RunSetup set_up(const RunConfig& config, const Table* table, const std::optional
   const std::string& kind = kept ? kept->kind : config.sampler.proposal.kind;
   const bool needs_gradient = kind != kAutomatic && proposal_use(kind).gradient;
   if (config.backend == Backend::automatic && needs_gradient && setup.backend == Backend::cuda &&
-      !setup.engine->capabilities().gradient) {
+      !setup.engine->capabilities().gradient && !setup.loaded.data.on_device) {
     setup = {};
     set_up_likelihood(config, table, Backend::cpu, ranks, setup);
   }
@@ -254,6 +258,11 @@ RunSetup set_up(const RunConfig& config, const Table* table, const std::optional
   setup.options.keep_warmup = config.output.keep_warmup;
   setup.options.state_every = config.checkpoint.steps;
   setup.options.caches = caches_that_fit(*setup.engine, *setup.target, setup.proposal, all, setup.memory);
+  // The memory of the GPU is the caller's too, so that it is not filled: the caches stay small beside the
+  // data.
+  if (const auto& on_device = setup.loaded.data.on_device)
+    if (setup.engine->plan(all, ComponentCaches::on).cache_bytes > on_device->table->bytes() / 4)
+      setup.options.caches = ComponentCaches::off;
   setup.options.ranks = given_ranks;
   if (!given_ranks) add_further_devices(config, setup.loaded.data, setup);
   return setup;

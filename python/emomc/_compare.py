@@ -94,7 +94,7 @@ def compare(runs: Mapping[str, Draws], *, by: ArrayLike | None = None, draws: in
     first = next(iter(runs))
     for name, run in runs.items():
         _check_same_data(first, runs[first], name, run)
-    groups = _group_numbers(by, len(runs[first]._known_model()._posterior.data))
+    groups = _group_numbers(by, runs[first]._known_model()._posterior.num_rows)
     results: list[tuple[dict[str, Any], Any]] = []
     warnings: list[str] = []
     for name, run in runs.items():
@@ -151,8 +151,8 @@ def _standard_error(pointwise: Any) -> float:
 
 def _check_same_data(first: str, one: Draws, name: str, other: Draws) -> None:
     a, b = one._known_model()._posterior, other._known_model()._posterior
-    if len(a.data) != len(b.data):
-        raise ValueError(f"{name}: {len(b.data)} rows, but {first} has {len(a.data)}; models of the same data compare")
+    if a.num_rows != b.num_rows:
+        raise ValueError(f"{name}: {b.num_rows} rows, but {first} has {a.num_rows}; models of the same data compare")
     for column in set(a.columns) & set(b.columns):
         if not np.array_equal(a.data[:, a.columns.index(column)], b.data[:, b.columns.index(column)]):
             raise ValueError(f"{name}: other values of {column} than {first}; models of the same data compare")

@@ -1,4 +1,4 @@
-"""Tables from what Python has: dictionaries, data frames, arrays."""
+"""Tables from what Python has: dictionaries, data frames, arrays of the host or of a GPU."""
 
 from __future__ import annotations
 
@@ -8,52 +8,94 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._emomc import InputError
 
-def table_of(data: Any) -> tuple[list[str], NDArray[np.float64]]:
-    """Names of columns, and rows x columns.
+#: The devices of DLPack that are memory of the host, and of GPUs of CUDA.
+_HOST, _CUDA = (1,), (2, 13)
+
+
+def columns_of(data: Any) -> tuple[list[str], list[Any]]:
+    """Names of columns, and their arrays as `_emomc.Posterior` takes them: columns, or one of rows x columns.
 
     `data` is a mapping of names to one-dimensional arrays of one length, a data frame (anything with `columns` and
     `to_numpy`), or an array rows x columns, whose columns are then named c0, c1, ... Arrays are those of NumPy, lists,
-    and anything with `__dlpack__` in the host's memory, such as JAX's and PyTorch's.
+    and anything with `__dlpack__` or `__cuda_array_interface__`, such as CuPy's, JAX's and PyTorch's, which are not
+    copied here.
     """
     if isinstance(data, Mapping):
         return _of_mapping({str(name): _array(f"data[{str(name)!r}]", values) for name, values in data.items()})
     if hasattr(data, "columns") and hasattr(data, "to_numpy"):
         return _of_mapping({str(name): np.asarray(data[name]) for name in data.columns})
     array = _array("data", data)
-    if array.ndim != 2:
-        raise ValueError(f"data: an array with {array.ndim} axes; allowed: rows x columns, or a dict of columns")
-    names = [f"c{j}" for j in range(array.shape[1])]
-    return names, np.ascontiguousarray(_numbers("data", array))
+    shape = shape_of(array)
+    if len(shape) != 2:
+        raise ValueError(f"data: an array with {len(shape)} axes; allowed: rows x columns, or a dict of columns")
+    return [f"c{j}" for j in range(shape[1])], [_numbers("data", array)]
 
 
-def _array(what: str, values: Any) -> NDArray[Any]:
-    if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack_device__"):
+def table_of(data: Any) -> tuple[list[str], NDArray[np.float64]]:
+    """Names of columns, and rows x columns in the host's memory. Raises InputError where they are on a GPU."""
+    names, arrays = columns_of(data)
+    if any(is_on_gpu(array) for array in arrays):
+        raise InputError("X: an array of a GPU, which is not copied to the host; allowed: a copy of it there")
+    if len(arrays) == 1 and arrays[0].ndim == 2:
+        return names, np.ascontiguousarray(arrays[0], dtype=np.float64)
+    table = np.empty((len(arrays[0]), len(arrays)))
+    for j, array in enumerate(arrays):
+        table[:, j] = array
+    return names, table
+
+
+def is_on_gpu(array: Any) -> bool:
+    """Whether an array is in the memory of a GPU of CUDA; also of what stands for one in `columns_of`."""
+    if isinstance(array, tuple) or hasattr(array, "__cuda_array_interface__"):
+        return True
+    return hasattr(array, "__dlpack_device__") and int(array.__dlpack_device__()[0]) in _CUDA
+
+
+def shape_of(array: Any) -> tuple[int, ...]:
+    return tuple(array[1]) if isinstance(array, tuple) else tuple(array.shape)
+
+
+def _array(what: str, values: Any) -> Any:
+    if isinstance(values, np.ndarray):
+        return values
+    if hasattr(values, "__cuda_array_interface__"):
+        interface = values.__cuda_array_interface__
+        if interface.get("mask") is not None:
+            raise ValueError(f"{what}: an array with a mask; allowed: numbers in all rows")
+        # The extension waits for the whole GPU, so that the stream of the interface does not matter.
+        return (interface["data"][0], tuple(interface["shape"]), interface.get("strides"), interface["typestr"], values)
+    if not hasattr(values, "__dlpack_device__"):
         return np.asarray(values)
-    cpu = 1  # DLPack's kDLCPU
     device = int(values.__dlpack_device__()[0])
-    if device != cpu:
+    if device in _CUDA:
+        if not hasattr(values, "shape"):
+            raise ValueError(f"{what}: an array of a GPU that has no shape; allowed: arrays as CuPy's")
+        return values
+    if device not in _HOST:
         raise ValueError(f"{what}: an array of another device (DLPack's {device}); allowed: copy it to the host first")
     return np.asarray(np.from_dlpack(values))
 
 
-def _of_mapping(columns: dict[str, NDArray[Any]]) -> tuple[list[str], NDArray[np.float64]]:
+def _of_mapping(columns: dict[str, Any]) -> tuple[list[str], list[Any]]:
     if not columns:
         raise ValueError("data: there are no columns")
-    lengths = {name: values.shape for name, values in columns.items()}
+    lengths = {name: shape_of(values) for name, values in columns.items()}
     first = next(iter(lengths.values()))
     for name, shape in lengths.items():
         if len(shape) != 1:
             raise ValueError(f"data[{name!r}]: an array with {len(shape)} axes; allowed: one")
         if shape != first:
             raise ValueError(f"data[{name!r}]: {shape[0]} values; the first column has {first[0]}")
-    table = np.empty((first[0], len(columns)))
-    for j, (name, values) in enumerate(columns.items()):
-        table[:, j] = _numbers(f"data[{name!r}]", values)
-    return list(columns), table
+    return list(columns), [_numbers(f"data[{name!r}]", values) for name, values in columns.items()]
 
 
-def _numbers(what: str, values: NDArray[Any]) -> NDArray[np.float64]:
+def _numbers(what: str, values: Any) -> Any:
+    """Numbers of a type that the extension reads; it converts them to float64 itself."""
+    if not isinstance(values, np.ndarray):
+        return values
     if values.dtype.kind not in "biuf":
         raise ValueError(f"{what}: values of type {values.dtype}; allowed: numbers")
-    return values.astype(np.float64, copy=False)
+    is_read = values.dtype.isnative and values.dtype.itemsize <= 8 and values.dtype != np.float16
+    return values if is_read else values.astype(np.float64)

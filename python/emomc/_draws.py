@@ -303,6 +303,10 @@ class Draws:
             if log_likelihood:
                 self._known_model()
             return groups, dims, coords
+        if self._model._posterior.gpu is not None:  # rows are not copied to the host
+            if log_likelihood:
+                self.log_likelihoods(1)  # raises
+            return groups, dims, coords
         rows = self._model._posterior.data
         if log_likelihood is None:
             log_likelihood = self.num_chains * self.num_draws * len(rows) <= self._most_log_likelihoods

@@ -14,7 +14,7 @@ class Posterior:
     @staticmethod
     def mixture(
         columns: list[str],
-        values: NDArray[np.float64],
+        arrays: list[Any],
         components: int,
         covariance: str,
         priors: dict[str, PriorTuple],
@@ -26,7 +26,7 @@ class Posterior:
     @staticmethod
     def expression(
         columns: list[str],
-        values: NDArray[np.float64],
+        arrays: list[Any],
         parameters: list[tuple[str, str, int, str]],
         log_density: str,
         priors: dict[str, PriorTuple],
@@ -41,6 +41,8 @@ class Posterior:
         function_by: str,
         function_text: str,
         function_columns: list[str],
+        function_for_gpu: Callable[[int, int], bytes] | None,
+        function_arguments: list[str],
     ) -> Posterior: ...
     @property
     def names(self) -> list[str]: ...
@@ -82,6 +84,11 @@ class Posterior:
     ) -> Draws: ...
     @property
     def columns(self) -> list[str]: ...
+    def function_kernels(self, major: int, minor: int) -> list[tuple[int, int]]: ...
+    @property
+    def num_rows(self) -> int: ...
+    @property
+    def gpu(self) -> int | None: ...
     @property
     def data(self) -> NDArray[np.float64]: ...
     def row_log_likelihoods(self, draws: Draws, most: int) -> NDArray[np.float64]: ...

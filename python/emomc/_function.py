@@ -19,6 +19,8 @@ class RowFunction:
     by: str  #: who has compiled it
     text: str  #: another one where the function is another
     columns: list[str]  #: of the data, which it takes
+    for_gpu: Callable[[int, int], bytes]  #: LTO IR of one row's density, for a compute capability
+    arguments: list[str]  #: of that
     kept: Any  #: what has to live as long as the address
 
 
@@ -83,4 +85,45 @@ def compile_rows(
         text = inspect.getsource(plain)
     except (OSError, TypeError):
         text = repr(plain.__code__.co_code) + repr(plain.__code__.co_consts)
-    return RowFunction(int(compiled.address), f"Numba {numba.__version__}", text, used, (compiled, jitted))
+    names = list(inspect.signature(plain).parameters)
+    lengths = [parameters.get(name, 0) for name in names]
+    by = f"Numba {numba.__version__}"
+    return RowFunction(int(compiled.address), by, text, used, _for_gpu(plain, lengths), names, (compiled, jitted))
+
+
+def _for_gpu(plain: Callable[..., float], lengths: Sequence[int]) -> Callable[[int, int], bytes]:
+    """What compiles a function whose arguments are numbers (length 0) and lists, when a GPU is to call it.
+
+    A list is an array of float64, as the CPU's function has it.
+    """
+    compiled: dict[tuple[int, int], bytes] = {}
+
+    def compile_for(major: int, minor: int) -> bytes:
+        if (major, minor) in compiled:
+            return compiled[major, minor]
+        try:
+            from numba import cuda, types
+        except ImportError as error:
+            raise InputError(
+                "log_density: it is a Python function, which Numba's CUDA target has to compile for a GPU, and it is "
+                "not there: pip install numba-cuda, or use backend cpu"
+            ) from error
+        array = types.Array(types.float64, 1, "C", readonly=True)
+        signature = types.float64(*(array if length else types.float64 for length in lengths))
+        try:
+            code, _ = cuda.compile(
+                plain,
+                signature,
+                device=True,
+                abi="c",
+                abi_info={"abi_name": "emomc_row_density"},
+                output="ltoir",
+                cc=(major, minor),
+            )
+        except Exception as error:  # of Numba, of its typing, and where libnvvm is missing
+            first = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+            raise InputError(f"log_density: Numba cannot compile it for a GPU: {first}") from error
+        compiled[major, minor] = bytes(code)
+        return compiled[major, minor]
+
+    return compile_for

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _emomc
-from ._data import table_of
+from ._data import columns_of, is_on_gpu, shape_of, table_of
 from ._draws import Draws
 from ._estimator import Estimator, not_fitted
 from ._model import _Density
@@ -187,10 +187,10 @@ class GaussianMixture(Estimator):
             raise _emomc.InputError(
                 f"covariance_type: {self.covariance_type} is unknown; allowed: {', '.join(self._types)}"
             )
-        columns, values = _columns_of(X)
+        columns, arrays = _arrays_of_columns(X)
         posterior = _emomc.Posterior.mixture(
             columns=columns,
-            values=values,
+            arrays=arrays,
             components=self.n_components,
             covariance=self._types[self.covariance_type],
             priors=flat_priors(dict(self.priors or {})),
@@ -261,12 +261,24 @@ def _has_names(X: Any) -> bool:
     return isinstance(X, Mapping) or (hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns))
 
 
+def _arrays_of_columns(X: Any) -> tuple[list[str], list[Any]]:
+    """columns_of; arrays of a GPU stay there, and those of the host are checked with the words of scikit-learn."""
+    parts = X.values() if isinstance(X, Mapping) else [X]
+    if not any(is_on_gpu(part) for part in parts):
+        columns, rows = _columns_of(X)
+        return columns, [rows]
+    columns, arrays = columns_of(X)
+    if shape_of(arrays[0])[0] == 0:
+        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+    return columns, arrays
+
+
 def _columns_of(X: Any) -> tuple[list[str], _Floats]:
     """table_of with the words of scikit-learn where it has some for a fault."""
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise TypeError("Sparse data was passed, but dense data is required: X.toarray()")
     if not isinstance(X, Mapping) and not hasattr(X, "columns"):
-        shape, kind = np.shape(X), getattr(X, "dtype", np.dtype(float)).kind
+        shape, kind = np.shape(X), getattr(getattr(X, "dtype", np.dtype(float)), "kind", "f")
         if kind == "c" or (isinstance(X, list) and np.asarray(X).dtype.kind == "c"):
             raise ValueError(f"Complex data not supported: {X!r:.80}")
         if len(shape) == 1:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _emomc
-from ._data import table_of
+from ._data import columns_of
 from ._function import compile_rows
 from ._priors import Prior, flat_priors
 
@@ -172,6 +172,8 @@ class Model(_Density):
     ----------
     data
         Columns by name: one-dimensional arrays of one length; or a data frame; or rows x columns (c0, c1, ...).
+        Arrays of a GPU (CuPy, JAX, PyTorch) stay there: backend "cuda" samples them, and the model keeps them alive;
+        they must not change as long as it lives.
     parameters
         By name: `real()`, `positive()`, `unit()`, `simplex(n)`, each with a length where it is a list.
     log_density
@@ -179,7 +181,7 @@ class Model(_Density):
         `emomc.functions()` lists the functions). Or a Python function of columns and parameters, which its arguments
         name, that returns the log density of one row: a column is a float, a parameter a float or, where it is a list,
         an array. Numba compiles it for the CPU (numba.njit with error_model="numpy"; a function that is compiled
-        already stays as it is). A function has no gradient, so that proposals without gradients sample it, and a run
+        already stays as it is), and, where a GPU samples, for it (numba-cuda), from the same text. A function has no gradient, so that proposals without gradients sample it, and a run
         in a directory goes on only where the function's text is the same; what it reads besides its arguments is not
         compared.
     priors
@@ -230,7 +232,7 @@ class Model(_Density):
         weights: str = "",
         precision: Literal["float64", "mixed"] = "float64",
     ) -> None:
-        columns, values = table_of(data)
+        columns, arrays = columns_of(data)
         declared: list[tuple[str, str, int, str]] = []
         for name, parameter in (parameters or {}).items():
             if not isinstance(parameter, Parameter):
@@ -253,7 +255,7 @@ class Model(_Density):
         self._function = function  # keeps the compiled code
         self._posterior = _emomc.Posterior.expression(
             columns=columns,
-            values=values,
+            arrays=arrays,
             parameters=declared,
             log_density="" if function else str(log_density),
             priors=flat_priors(dict(priors)),
@@ -270,6 +272,8 @@ class Model(_Density):
             function_by=function.by if function else "",
             function_text=function.text if function else "",
             function_columns=function.columns if function else [],
+            function_for_gpu=function.for_gpu if function else None,
+            function_arguments=function.arguments if function else [],
         )
 
     def __repr__(self) -> str:

@@ -96,7 +96,7 @@ def stack(
     2
     """
     posterior = draws._known_model()._posterior
-    groups = _group_numbers(by, len(posterior.data))
+    groups = _group_numbers(by, posterior.num_rows)
     numbers = [] if clusters is None else [int(cluster) for cluster in clusters]
     if any(number < 0 for number in numbers):
         raise ValueError("clusters: numbers below 0; allowed: 0, 1 and so on without gaps")

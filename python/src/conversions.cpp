@@ -1,6 +1,8 @@
 #include "conversions.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 
 #include "emomc/core/nearest_name.hpp"
 
@@ -27,14 +29,26 @@ std::vector<NamedExpression> named(const std::string& key, const NamedTexts& tex
   return result;
 }
 
-}  // namespace
-
-Table table_of(const std::vector<std::string>& columns, const Matrix& values) {
-  if (values.shape(1) != columns.size())
-    throw InputError("data: " + std::to_string(values.shape(1)) + " columns have " +
-                     std::to_string(columns.size()) + " names");
-  return make_table(columns, {values.data(), values.data() + values.size()});
+/// Calls Python, from any thread. Its InputError is one here, and so is what else it raises.
+std::function<std::string(int, int)> lto_ir_of(const nb::object& compile) {
+  if (!compile.is_valid() || compile.is_none()) return {};
+  const std::shared_ptr<nb::object> kept(new nb::object(compile), [](nb::object* object) {
+    if (!Py_IsInitialized()) return;
+    const nb::gil_scoped_acquire gil;
+    delete object;
+  });
+  return [kept](int major, int minor) {
+    const nb::gil_scoped_acquire gil;
+    try {
+      const auto code = nb::cast<nb::bytes>((*kept)(major, minor));
+      return std::string(code.c_str(), code.size());
+    } catch (nb::python_error& error) {
+      throw InputError(nb::str(error.value()).c_str());
+    }
+  };
 }
+
+}  // namespace
 
 Priors priors_of(const std::map<std::string, PriorTuple>& priors) {
   Priors result;
@@ -102,7 +116,9 @@ ExpressionSpec spec_of(const ExpressionTexts& texts) {
                  .text = texts.function_text,
                  .type = texts.function_by,
                  .columns = texts.function_columns,
-                 .function = reinterpret_cast<RowFunction>(texts.function)};
+                 .function = reinterpret_cast<RowFunction>(texts.function),
+                 .lto_ir = lto_ir_of(texts.function_for_gpu),
+                 .arguments = texts.function_arguments};
   spec.where = named("where", texts.where);
   spec.prepare = named("prepare", texts.prepare);
   spec.derived = named("derived", texts.derived);

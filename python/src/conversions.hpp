@@ -33,8 +33,10 @@ using ParameterTuple = std::tuple<std::string, std::string, int, std::string>;
 using LinearTuple = std::tuple<std::string, std::string, std::vector<std::string>, std::string, std::string>;
 using ConstantTuple = std::tuple<std::string, std::vector<int>, std::vector<double>>;
 
-/// Copies the rows.
-Table table_of(const std::vector<std::string>& columns, const Matrix& values);
+/// `arrays` are columns, or rows x columns, in one order with the names: arrays of NumPy or DLPack, or, of a
+/// GPU, tuples (address, shape, strides in bytes or None, type, owner) as __cuda_array_interface__ has them.
+/// Those of the host are copied once; those of a GPU stay where they are, and the table keeps them alive.
+Table table_of(const std::vector<std::string>& columns, const nb::list& arrays);
 /// Throws InputError where a family is unknown.
 Priors priors_of(const std::map<std::string, PriorTuple>& priors);
 Covariance covariance_of(const std::string& name);
@@ -52,6 +54,9 @@ struct ExpressionTexts {
   std::uintptr_t function = 0;
   std::string function_by, function_text;
   std::vector<std::string> function_columns;
+  /// Of the compute capability's two numbers, the function's LTO IR; None: a GPU does not call it.
+  nb::object function_for_gpu;
+  std::vector<std::string> function_arguments;
 };
 ExpressionSpec spec_of(const ExpressionTexts& texts);
 

@@ -71,7 +71,7 @@ void add_posterior(nb::module_& m) {
   nb::class_<Posterior>(m, "Posterior")
       .def_static(
           "mixture",
-          [](const std::vector<std::string>& columns, const Matrix& values, int components,
+          [](const std::vector<std::string>& columns, const nb::list& arrays, int components,
              const std::string& covariance, const std::map<std::string, PriorTuple>& priors, bool standardize,
              bool ordered, double scale_floor, const std::string& precision) {
             return Posterior(GaussianMixture{.components = components,
@@ -81,32 +81,35 @@ void add_posterior(nb::module_& m) {
                                              .ordered = ordered,
                                              .scale_floor = scale_floor,
                                              .precision = precision_of(precision)},
-                             table_of(columns, values));
+                             table_of(columns, arrays));
           },
-          nb::arg("columns"), nb::arg("values"), nb::arg("components"), nb::arg("covariance"),
+          nb::arg("columns"), nb::arg("arrays"), nb::arg("components"), nb::arg("covariance"),
           nb::arg("priors"), nb::arg("standardize"), nb::arg("ordered"), nb::arg("scale_floor"),
           nb::arg("precision"))
       .def_static(
           "expression",
-          [](const std::vector<std::string>& columns, const Matrix& values,
+          [](const std::vector<std::string>& columns, const nb::list& arrays,
              std::vector<ParameterTuple> parameters, std::string log_density,
              const std::map<std::string, PriorTuple>& priors, NamedTexts where, NamedTexts prepare,
              NamedTexts derived, std::vector<LinearTuple> linear, std::vector<ConstantTuple> constants,
              std::string weights, const std::string& precision, std::uintptr_t function,
-             std::string function_by, std::string function_text, std::vector<std::string> function_columns) {
+             std::string function_by, std::string function_text, std::vector<std::string> function_columns,
+             nb::object function_for_gpu, std::vector<std::string> function_arguments) {
             ExpressionModel model;
             model.likelihood = spec_of(
                 {std::move(parameters), std::move(log_density), std::move(where), std::move(prepare),
                  std::move(derived), std::move(linear), std::move(constants), std::move(weights), function,
-                 std::move(function_by), std::move(function_text), std::move(function_columns)});
+                 std::move(function_by), std::move(function_text), std::move(function_columns),
+                 std::move(function_for_gpu), std::move(function_arguments)});
             model.priors = priors_of(priors);
             model.precision = precision_of(precision);
-            return Posterior(model, table_of(columns, values));
+            return Posterior(model, table_of(columns, arrays));
           },
-          nb::arg("columns"), nb::arg("values"), nb::arg("parameters"), nb::arg("log_density"),
+          nb::arg("columns"), nb::arg("arrays"), nb::arg("parameters"), nb::arg("log_density"),
           nb::arg("priors"), nb::arg("where"), nb::arg("prepare"), nb::arg("derived"), nb::arg("linear"),
           nb::arg("constants"), nb::arg("weights"), nb::arg("precision"), nb::arg("function"),
-          nb::arg("function_by"), nb::arg("function_text"), nb::arg("function_columns"))
+          nb::arg("function_by"), nb::arg("function_text"), nb::arg("function_columns"),
+          nb::arg("function_for_gpu").none(), nb::arg("function_arguments"))
       .def_prop_ro("names", &Posterior::names)
       .def_prop_ro("num_parameters", &Posterior::num_parameters)
       .def_prop_ro("num_unconstrained", &Posterior::num_unconstrained)
@@ -201,9 +204,27 @@ void add_posterior(nb::module_& m) {
           nb::arg("draws"), nb::arg("clusters"), nb::arg("groups"), nb::arg("draws_per_chain"))
       // Names of the columns, and rows x columns.
       .def_prop_ro("columns", [](const Posterior& p) { return p.data().columns; })
+      .def("function_kernels",  // of a compute capability, without a GPU: registers and bytes of code of each
+           [](const Posterior& p, int major, int minor) {
+             std::vector<std::tuple<int, std::size_t>> kernels;
+             for (const KernelCode& kernel : Expression(p.config().likelihood.expression, p.data().columns)
+                                                 .compile_function(major, minor))
+               kernels.emplace_back(kernel.registers, kernel.code.size());
+             return kernels;
+           })
+      .def_prop_ro("num_rows", [](const Posterior& p) { return p.data().num_rows; })
+      .def_prop_ro("gpu",  // whose memory has the data; None: the host's has
+                   [](const Posterior& p) -> std::optional<int> {
+                     if (!p.data().on_device) return std::nullopt;
+                     return p.data().on_device->gpu();
+                   })
       .def_prop_ro("data",
                    [](const Posterior& p) {
                      const Table& table = p.data();
+                     if (table.on_device)
+                       throw InputError("data: they are in the memory of GPU " +
+                                        std::to_string(table.on_device->gpu()) +
+                                        ", and are not copied to the host; allowed: a model of a copy there");
                      return array_of(table.values, {table.num_rows, table.columns.size()});
                    })
       .def(

@@ -54,6 +54,27 @@ TEST(FunctionModel, IsTheExpressionThatSaysTheSame) {
   for (std::size_t i = 0; i < 100; ++i) EXPECT_NEAR(cpu.of("a")[i], reference.of("a")[i], 1e-6);
 }
 
+// Code for GPUs that is none is the linker's to refuse; tests/python/test_function.py links code of Numba.
+TEST(FunctionModel, LinksItsCodeIntoKernels) {
+  ExpressionModel model = function();
+  model.likelihood.code.arguments = {"waiting", "a", "b", "duration", "s"};
+  std::vector<int> asked;
+  model.likelihood.code.lto_ir = [&](int major, int minor) {
+    asked = {major, minor};
+    return std::string("this is no code");
+  };
+  const Expression expression(model.likelihood, {"duration", "waiting"});
+  EXPECT_THROW(static_cast<void>(expression.compile_function(9, 0)), MachineError);
+  EXPECT_EQ(asked, (std::vector<int>{9, 0}));
+  model.likelihood.code.arguments = {"waiting", "time"};
+  const Expression unknown(model.likelihood, {"duration", "waiting"});
+  EXPECT_THROW(static_cast<void>(unknown.compile_function(9, 0)), std::logic_error);
+  // A posterior on the CPU does not ask for it.
+  asked.clear();
+  const Posterior posterior(model, read_table(kFaithful));
+  EXPECT_TRUE(asked.empty() || !list_cuda_devices().empty());
+}
+
 TEST(FunctionModel, SaysWhatItCannotDo) {
   const Posterior ours(function(), read_table(kFaithful));
   EXPECT_EQ(refusal([&] { ours.log_density_and_gradient(ours.initial(1)); }),

@@ -9,6 +9,7 @@ import textwrap
 import emomc
 import numpy as np
 import pytest
+from gpu_array import CudartArray, has_gpu
 
 PRIORS = {"a": emomc.normal(0, 50), "b": emomc.normal(0, 50), "s": emomc.half_normal(20)}
 PARAMETERS = {"a": emomc.real(), "b": emomc.real(), "s": emomc.positive()}
@@ -129,8 +130,9 @@ def test_what_a_function_cannot_do(faithful):
         model.log_density_and_gradient(model.initial(1))
     with pytest.raises(emomc.InputError, match="nuts needs a gradient"):
         emomc.sample(model, proposal="nuts", progress=False)
-    with pytest.raises(emomc.InputError, match="cuda calls no function of the program"):
-        emomc.sample(model, backend="cuda", progress=False)
+    if not has_gpu():
+        with pytest.raises(emomc.InputError, match="backend:? cuda"):
+            emomc.sample(model, backend="cuda", progress=False)
     with pytest.raises(TypeError, match="log_density: allowed: an expression, or a function"):
         as_function(faithful, function=3)
 
@@ -157,3 +159,133 @@ def test_emomc_does_not_import_numba():
         """
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+needs_gpu = pytest.mark.skipif(not has_gpu(), reason="no GPU")
+
+
+def cuda_target():
+    """Skips where functions cannot be compiled for a GPU: without Numba's CUDA target, libnvvm, or a build with CUDA."""
+    pytest.importorskip("numba")
+    pytest.importorskip("numba.cuda")
+    model = emomc.Model(
+        data={"x": [1.0, 2.0]},
+        parameters={"m": emomc.real()},
+        priors={"m": emomc.normal(0, 1)},
+        log_density=lambda x, m: -0.5 * (x - m) ** 2,
+    )
+    try:
+        model._posterior.function_kernels(9, 0)
+    except (emomc.InputError, emomc.MachineError) as error:
+        if any(text in str(error) for text in ("NVVM", "nvvm", "without CUDA", "not found", "numba-cuda")):
+            pytest.skip(str(error))
+        raise
+
+
+def lists(w, x, y, m, s, k):
+    total = 0.0
+    for i in range(len(m)):
+        total += w[i] * math.exp(-0.5 * ((x - m[i]) / s) ** 2) / s
+    return math.log(total) + k * y
+
+
+LISTS = {
+    "parameters": {"m": emomc.real(3), "s": emomc.positive(), "w": emomc.simplex(3), "k": emomc.real()},
+    "priors": {
+        "m": emomc.normal(0, 10),
+        "s": emomc.half_normal(5),
+        "w": emomc.dirichlet(1),
+        "k": emomc.normal(0, 1),
+    },
+    "log_density": lists,
+}
+
+
+def test_functions_are_linked_into_kernels_without_a_gpu(faithful):
+    cuda_target()
+    rng = np.random.default_rng(1)
+    data = {"x": rng.normal(size=50), "y": rng.normal(size=50), "v": np.arange(50.0)}
+    for model in (as_function(faithful), emomc.Model(data=data, **LISTS), emomc.Model(data=data, weights="v", **LISTS)):
+        kernels = model._posterior.function_kernels(9, 0)
+        assert len(kernels) == 2
+        assert all(0 < registers <= 255 and size > 1000 for registers, size in kernels)
+    # Another function is other code of the same kernels.
+    def other(waiting, s, duration, b, a):
+        return math.erf((waiting - a - b * duration) / s)
+
+    sizes = [model._posterior.function_kernels(9, 0) for model in (as_function(faithful), as_function(faithful, other))]
+    assert sizes[0] != sizes[1]
+
+
+def test_a_function_that_only_the_cpu_has_says_so(faithful):
+    cuda_target()
+
+    def on_the_cpu(waiting, a):
+        return -abs(float(len(np.unique(np.array([waiting, a])))))
+
+    model = as_function(faithful, on_the_cpu)
+    assert np.isfinite(model.log_posterior([1.0, 1.0, 1.0]))
+    with pytest.raises(emomc.InputError, match="log_density: Numba cannot compile it for a GPU: "):
+        model._posterior.function_kernels(9, 0)
+
+
+def test_without_the_cuda_target_a_message_says_what_to_do(faithful, monkeypatch):
+    pytest.importorskip("numba")
+    model = as_function(faithful)
+    real = builtins.__import__
+
+    def no_cuda(name, *args, **kwargs):
+        if name == "numba" and args and args[2] and "cuda" in args[2]:
+            raise ImportError("no CUDA target")
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", no_cuda)
+    with pytest.raises(emomc.InputError, match="pip install numba-cuda, or use backend cpu"):
+        model._posterior.function_kernels(9, 0)
+
+
+@needs_gpu
+def test_a_gpu_samples_a_function(faithful):
+    cuda_target()
+    rng = np.random.default_rng(2)
+    x = np.concatenate([rng.normal(m, 1, 2000) for m in (-4, 0, 5)])
+    data = {"x": x, "y": rng.normal(size=len(x)), "v": np.arange(len(x)) % 3.0}
+    options = dict(chains=4, draws=60, warmup=60, seed=1, progress=False)
+    for make in (
+        lambda **more: as_function(faithful, **more),
+        lambda **more: emomc.Model(data=data, **LISTS),
+        lambda **more: emomc.Model(data=data, weights="v", **LISTS),
+    ):
+        model = make()
+        gpu = emomc.sample(model, backend="cuda", **options)
+        cpu = emomc.sample(make(), backend="cpu", **options)
+        # The first draws are the same to rounding; elementary functions of CUDA differ in their last bits.
+        for name in gpu.parameters:
+            np.testing.assert_allclose(gpu[name][:, 0], cpu[name][:, 0], rtol=1e-6, atol=1e-8)
+        for chain in range(2):
+            theta = np.concatenate([np.ravel(gpu[name][chain, 5]) for name in gpu.parameters])
+            assert gpu["log_density"][chain, 5] == pytest.approx(model.log_posterior(theta), rel=1e-10)
+
+
+@needs_gpu
+def test_a_function_of_a_gpu_array(faithful):
+    cuda_target()
+    options = dict(chains=2, draws=50, warmup=50, seed=1, progress=False, backend="cuda")
+    host = emomc.sample(as_function(faithful), **options)
+    gpu = emomc.sample(as_function({name: CudartArray(values) for name, values in faithful.items()}), **options)
+    np.testing.assert_array_equal(gpu["a"], host["a"])
+
+
+@needs_gpu
+def test_auto_takes_the_cpu_where_a_gpu_cannot_call_the_function():
+    cuda_target()
+
+    def on_the_cpu(x, m):
+        return -0.5 * (x - m) ** 2 + 0.0 * len(np.unique(np.array([x, m])))
+
+    x = np.random.default_rng(1).normal(size=100_000)
+    model = emomc.Model(
+        data={"x": x}, parameters={"m": emomc.real()}, priors={"m": emomc.normal(0, 1)}, log_density=on_the_cpu
+    )
+    draws = emomc.sample(model, chains=2, draws=5, warmup=5, progress=False)
+    assert any("the CPU samples, not a GPU: log_density" in warning for warning in draws.warnings)

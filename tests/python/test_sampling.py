@@ -112,7 +112,9 @@ class OtherArray:
 def test_data_may_be_frames_and_arrays_of_others(faithful):
     expected = line(faithful).log_posterior([33.0, 11.0, 6.0])
     assert line({k: OtherArray(v) for k, v in faithful.items()}).log_posterior([33.0, 11.0, 6.0]) == expected
-    with pytest.raises(ValueError, match=r"data\['duration'\]: an array of another device \(DLPack's 2\)"):
+    with pytest.raises(ValueError, match=r"data\['duration'\]: an array of another device \(DLPack's 10\)"):
+        line({k: OtherArray(v, device=10) for k, v in faithful.items()})
+    with pytest.raises(ValueError, match=r"data\['duration'\]: an array of a GPU that has no shape"):
         line({k: OtherArray(v, device=2) for k, v in faithful.items()})
     pandas = pytest.importorskip("pandas")
     assert line(pandas.DataFrame(faithful)).log_posterior([33.0, 11.0, 6.0]) == expected

@@ -38,6 +38,8 @@ Nvrtc find() {
   get(result.log, "nvrtcGetProgramLog");
   get(result.cubin_size, "nvrtcGetCUBINSize");
   get(result.cubin, "nvrtcGetCUBIN");
+  get(result.lto_ir_size, "nvrtcGetLTOIRSize");
+  get(result.lto_ir, "nvrtcGetLTOIR");
   if (result.problem.empty() && result.version(&result.major, &result.minor) != NVRTC_SUCCESS)
     result.problem = "libnvrtc does not say its version";
   return result;

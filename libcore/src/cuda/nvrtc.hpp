@@ -22,6 +22,8 @@ struct Nvrtc {
   decltype(&nvrtcGetProgramLog) log = nullptr;
   decltype(&nvrtcGetCUBINSize) cubin_size = nullptr;
   decltype(&nvrtcGetCUBIN) cubin = nullptr;
+  decltype(&nvrtcGetLTOIRSize) lto_ir_size = nullptr;
+  decltype(&nvrtcGetLTOIR) lto_ir = nullptr;
 };
 
 /// Finds it once; the same object ever after.

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "emomc/core/cuda_check.hpp"
+#include "emomc/core/runtime_linker.hpp"
 #include "emomc/core/sha256.hpp"
+#include "nvjitlink.hpp"
 #include "nvrtc.hpp"
 
 namespace emomc {
@@ -21,12 +23,23 @@ namespace fs = std::filesystem;
 
 // As the ahead-of-time kernels: no contraction, so that the bits are theirs.
 const std::vector<std::string> kOptions{"--std=c++20", "--fmad=false", "--device-as-default-execution-space",
-                                        "-DEMOMC_EXACT_SIZES=1", "--ptxas-options=-v"};
+                                        "-DEMOMC_EXACT_SIZES=1"};
 
 std::vector<const DeviceSources*> all_sources(const KernelSource& source) {
   std::vector<const DeviceSources*> all{&core_device_sources()};
   all.insert(all.end(), source.sources.begin(), source.sources.end());
   return all;
+}
+
+bool is_linked(const DeviceSource& source) { return source.name.ends_with(kLinkedCode); }
+
+/// The LTO IR that is linked with a kernel.
+std::vector<std::string_view> linked_code(const KernelSource& source) {
+  std::vector<std::string_view> code;
+  for (const DeviceSources* sources : source.sources)
+    for (const DeviceSource& piece : *sources)
+      if (is_linked(piece)) code.push_back(piece.text);
+  return code;
 }
 
 std::string program_text(const KernelSource& source) {
@@ -41,6 +54,8 @@ std::string key_of(const KernelSource& source, const std::string& architecture) 
                     std::to_string(nvrtc().major) + '.' + std::to_string(nvrtc().minor) + '\n';
   for (const DeviceSources* sources : all_sources(source))
     for (const auto& header : *sources) all += header.name + '\n' + header.text;
+  if (!linked_code(source).empty())
+    all += std::to_string(nvjitlink().major) + '.' + std::to_string(nvjitlink().minor) + '\n';
   for (const auto* list : {&kOptions, &source.defines})
     for (const auto& option : *list) all += option + '\n';
   return sha256_hex(all);
@@ -67,6 +82,7 @@ KernelCode compile(const KernelSource& source, const std::string& architecture) 
   std::vector<const char*> texts, names;
   for (const DeviceSources* sources : all_sources(source))
     for (const auto& header : *sources) {
+      if (is_linked(header)) continue;
       texts.push_back(header.text.c_str());
       names.push_back(header.name.c_str());
     }
@@ -79,7 +95,8 @@ KernelCode compile(const KernelSource& source, const std::string& architecture) 
       &program, [](nvrtcProgram* p) { nvrtc().destroy_program(p); });
   check(api.add_name_expression(program, source.kernel.c_str()), "nvrtcAddNameExpression");
   const std::string target = "--gpu-architecture=" + architecture;
-  std::vector<const char*> options{target.c_str()};
+  std::vector<std::string_view> pieces = linked_code(source);
+  std::vector<const char*> options{target.c_str(), pieces.empty() ? "--ptxas-options=-v" : "-dlto"};
   for (const auto& option : kOptions) options.push_back(option.c_str());
   std::vector<std::string> defines;
   for (const auto& define : source.defines) defines.push_back("-D" + define);
@@ -96,9 +113,19 @@ KernelCode compile(const KernelSource& source, const std::string& architecture) 
   const char* symbol = nullptr;
   check(api.lowered_name(program, source.kernel.c_str(), &symbol), "nvrtcGetLoweredName");
   result.symbol = symbol;
-  check(api.cubin_size(program, &size), "nvrtcGetCUBINSize");
-  result.code.resize(size);
-  check(api.cubin(program, result.code.data()), "nvrtcGetCUBIN");
+  if (pieces.empty()) {
+    check(api.cubin_size(program, &size), "nvrtcGetCUBINSize");
+    result.code.resize(size);
+    check(api.cubin(program, result.code.data()), "nvrtcGetCUBIN");
+  } else {
+    check(api.lto_ir_size(program, &size), "nvrtcGetLTOIRSize");
+    std::string own(size, '\0');
+    check(api.lto_ir(program, own.data()), "nvrtcGetLTOIR");
+    pieces.insert(pieces.begin(), own);
+    LinkedCode linked = link_code(pieces, architecture);
+    result.code = std::move(linked.cubin);
+    log = std::move(linked.log);
+  }
   result.registers = number_before(log, R"(Used (\d+) registers)", true);
   result.spilled = number_before(log, R"((\d+) bytes spill stores)", false);
   result.shared = number_before(log, R"((\d+) bytes smem)", true);

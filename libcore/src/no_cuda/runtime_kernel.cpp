@@ -1,8 +1,11 @@
 #include "emomc/core/runtime_kernel.hpp"
 
 #include "emomc/core/errors.hpp"
+#include "emomc/core/runtime_linker.hpp"
 
 namespace emomc {
+
+std::string runtime_linker_problem() { return runtime_compiler_problem(); }
 
 struct RuntimeKernel::Impl {};
 

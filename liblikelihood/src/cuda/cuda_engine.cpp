@@ -7,9 +7,10 @@
 #include "../tree_sum.hpp"
 #include "batch_evaluation.hpp"
 #include "chain_work.hpp"
-#include "device_rows.hpp"
+#include "cuda_table.hpp"
 #include "emomc/core/cuda_check.hpp"
 #include "emomc/core/current_device.hpp"
+#include "emomc/likelihood/device_table.hpp"
 #include "row_kernels.hpp"
 #include "shared_rows.hpp"
 
@@ -63,10 +64,10 @@ struct WorkMemory {
 template <class Real>
 class CudaEngine final : public LikelihoodEngine {
  public:
-  /// `tiled`: of `segments`, the rows that are here; those of `share`, or all where it is null.
+  /// `tiles`: of `segments`, the rows that are here; those of `share`, or all where it is null.
   CudaEngine(ParameterLayout layout, DeviceLikelihood likelihood, std::unique_ptr<RowKernels<Real>> kernels,
              const GradientCode& gradient, const DataSet& data, Device& device, std::vector<Segment> segments,
-             const TiledData<Real>& tiled, std::unique_ptr<RowShare> share)
+             const TileLayout& tiles, std::unique_ptr<RowShare> share)
       : layout_(std::move(layout)),
         likelihood_(std::move(likelihood)),
         kernels_(std::move(kernels)),
@@ -74,10 +75,10 @@ class CudaEngine final : public LikelihoodEngine {
         device_(selected(device)),
         share_(std::move(share)),
         segments_(std::move(segments)),
-        segment_first_tile_(tiled.segment_first_tile),
+        segment_first_tile_(tiles.segment_first_tile),
         num_rows_(data.num_rows),
-        data_(tiled.values),
-        tile_rows_(device, tiled.tiles.size()),
+        data_(rows_on_device<Real>(data, tiles, device)),
+        tile_rows_(device, tiles.tiles.size()),
         num_multiprocessors_(device_attribute(device, cudaDevAttrMultiProcessorCount)),
         most_shared_(std::min(kMaxSharedBytes, static_cast<std::size_t>(device_attribute(
                                                    device, cudaDevAttrMaxSharedMemoryPerBlockOptin)) -
@@ -86,7 +87,7 @@ class CudaEngine final : public LikelihoodEngine {
                     gradient_fits(likelihood_, gradient_code_, most_shared_of_block());
     if (has_gradient_) column_means_ = means_of_columns(data);
     std::vector<int> rows;
-    for (const Tile& tile : tiled.tiles) rows.push_back(tile.num_rows);
+    for (const Tile& tile : tiles.tiles) rows.push_back(tile.num_rows);
     tile_rows_.upload(rows);
     if (!share_) return;
     devices_ = connect_devices(device, share_->ranks());
@@ -133,7 +134,7 @@ class CudaEngine final : public LikelihoodEngine {
   }
   DeviceLikelihood own_likelihood() const {
     DeviceLikelihood result = likelihood_;
-    result.rows = data_.data();
+    result.rows = data_->data();
     result.segment_first_tile = segment_first_tile_;
     result.kept = kept_.data();
     result.kept_bytes = kept_.bytes();
@@ -143,7 +144,7 @@ class CudaEngine final : public LikelihoodEngine {
 
   MemoryPlan plan(const std::vector<ChainPlan>& chains, ComponentCaches caches) const override {
     MemoryPlan plan;
-    plan.data_bytes = data_.size() * sizeof(Real);
+    plan.data_bytes = data_->size() * sizeof(Real);
     const ChainLists lists = tile_lists(chains, segments_, segment_first_tile_);
     plan.work_bytes =
         WorkMemory<Real>::bytes(sizes(), chains.size(), static_cast<std::size_t>(lists.max_leaves),
@@ -249,8 +250,15 @@ class CudaEngine final : public LikelihoodEngine {
     for (int first = 0; first < num_draws; first += kDrawsAtOnce) {
       const int count = std::min(kDrawsAtOnce, num_draws - first);
       WorkMemory<Real> memory;
-      const auto common =
-          evaluate_all_tiles(theta + static_cast<std::ptrdiff_t>(first) * dim(), count, memory, nullptr);
+      const double* const points = theta + static_cast<std::ptrdiff_t>(first) * dim();
+      if (segments_.size() == 1 && !share_) {  // the device has summed the tiles: few numbers come here
+        const DeviceArray<double> log_likelihoods(device_, static_cast<std::size_t>(count));
+        evaluate_all_tiles(points, count, memory, nullptr, log_likelihoods.data());
+        const auto values = log_likelihoods.download();
+        out = std::copy(values.begin(), values.end(), out);
+        continue;
+      }
+      const auto common = evaluate_all_tiles(points, count, memory, nullptr);
       auto sums = memory.tile_sums.download();
       const auto num_tiles = static_cast<std::size_t>(memory.work.max_tiles());
       if (share_) {
@@ -296,10 +304,17 @@ class CudaEngine final : public LikelihoodEngine {
     return static_cast<std::size_t>(device_attribute(device_, cudaDevAttrMaxSharedMemoryPerBlockOptin)) -
            kStaticShared;
   }
+  // In the order of device/column_folds.hpp.
   static std::vector<double> means_of_columns(const DataSet& data) {
-    std::vector<double> means(static_cast<std::size_t>(data.dim));
-    for (std::size_t row = 0; row < data.num_rows; ++row)
-      for (std::size_t j = 0; j < means.size(); ++j) means[j] += data.values[row * means.size() + j];
+    if (data.on_device) return data.on_device->table->means(*data.on_device);
+    std::vector<double> means(static_cast<std::size_t>(data.dim)), of_block(means.size());
+    for (std::size_t row = 0; row < data.num_rows;) {
+      const std::size_t end = std::min<std::size_t>(data.num_rows, row + device::kBlockRows);
+      std::fill(of_block.begin(), of_block.end(), 0.0);
+      for (; row < end; ++row)
+        for (std::size_t j = 0; j < means.size(); ++j) of_block[j] += data.values[row * means.size() + j];
+      for (std::size_t j = 0; j < means.size(); ++j) means[j] += of_block[j];
+    }
     for (double& mean : means) mean /= static_cast<double>(std::max<std::size_t>(1, data.num_rows));
     return means;
   }
@@ -319,7 +334,7 @@ class CudaEngine final : public LikelihoodEngine {
 
   EvaluationView<Real> view_of(const WorkMemory<Real>& memory, ActiveSet active) const {
     EvaluationView<Real> view{};
-    view.data = data_.data();
+    view.data = data_->data();
     view.tile_rows = tile_rows_.data();
     view.work = memory.work.view();
     if (shared_ && &memory == &run_) view.work.num_rows = shared_->num_rows();
@@ -460,8 +475,9 @@ class CudaEngine final : public LikelihoodEngine {
   }
 
   // Tile sums of `count` draws (host) over all segments stay in memory.tile_sums; returns their common parts.
+  // `log_likelihoods` [count] (device): of all segments together.
   std::vector<double> evaluate_all_tiles(const double* theta, int count, WorkMemory<Real>& memory,
-                                         double* rows) const {
+                                         double* rows, double* log_likelihoods = nullptr) const {
     std::vector<int> all(segments_.size());
     for (std::size_t s = 0; s < all.size(); ++s) all[s] = static_cast<int>(s);
     memory.work =
@@ -472,6 +488,7 @@ class CudaEngine final : public LikelihoodEngine {
     points.upload({theta, theta + static_cast<std::ptrdiff_t>(count) * dim()});
     EvaluationView<Real> view = view_of(memory, {nullptr, count});
     view.rows = rows;
+    view.log_likelihood = log_likelihoods;
     view.chains_per_block = 1;
     prepare(memory, view, points.data(), dim());
     if (view.work.max_tiles > 0)
@@ -489,7 +506,7 @@ class CudaEngine final : public LikelihoodEngine {
   std::vector<Segment> segments_;    ///< the rows that are here
   std::vector<int> segment_first_tile_;
   std::size_t num_rows_;  ///< of all ranks
-  DeviceRows<Real> data_;
+  std::shared_ptr<const DeviceRows<Real>> data_;
   DeviceArray<int> tile_rows_;
   int num_multiprocessors_;
   std::size_t most_shared_;  // dynamic, of a block
@@ -518,9 +535,13 @@ std::unique_ptr<LikelihoodEngine> make_row_engine(ParameterLayout layout, Device
   using Engine = CudaEngine<Real>;
   auto share = Engine::make_share(likelihood, gradient, data, ranks);
   auto segments = share ? share->own_segments() : data.segments;
-  const TiledData<Real> tiled = tile_data<Real>(data, segments);
+  if (share && data.on_device)
+    throw InputError(
+        "shard: rows: the data are in the memory of one GPU, and rows are divided over several; allowed: a "
+        "copy of them in the host's memory");
+  const TileLayout tiles = tile_layout(segments);
   return std::make_unique<Engine>(std::move(layout), std::move(likelihood), std::move(kernels), gradient,
-                                  data, device, std::move(segments), tiled, std::move(share));
+                                  data, device, std::move(segments), tiles, std::move(share));
 }
 template std::unique_ptr<LikelihoodEngine> make_row_engine(ParameterLayout, DeviceLikelihood,
                                                            std::unique_ptr<RowKernels<float>>,

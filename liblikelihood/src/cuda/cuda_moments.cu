@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "../mixture_moments.hpp"
-#include "device_rows.hpp"
+#include "cuda_table.hpp"
 #include "emomc/core/cuda_launch.cuh"
 #include "emomc/device/block_sums.cuh"
 #include "emomc/device/mixture_rows.cuh"
@@ -105,7 +105,7 @@ template <class Model>
 class CudaMoments final : public MomentEngine {
  public:
   CudaMoments(const Model& model, const DataSet& data, Device& device)
-      : CudaMoments(model, device, tile_data<double>(data)) {}
+      : CudaMoments(model, data, device, tile_layout(data.segments)) {}
 
   MomentSums compute(const std::vector<double>& theta) override {
     theta_.upload(theta);
@@ -132,11 +132,13 @@ class CudaMoments final : public MomentEngine {
   }
 
  private:
-  CudaMoments(const Model& model, Device& device, const TiledData<double>& tiled)
-      : device_(device), data_(tiled.values), tile_rows_(device, tiled.tiles.size()) {
+  CudaMoments(const Model& model, const DataSet& data, Device& device, const TileLayout& tiles)
+      : device_(device),
+        data_(rows_on_device<double>(data, tiles, device)),
+        tile_rows_(device, tiles.tiles.size()) {
     const auto shape = model.shape();
     std::vector<int> rows;
-    for (const Tile& tile : tiled.tiles) rows.push_back(tile.num_rows);
+    for (const Tile& tile : tiles.tiles) rows.push_back(tile.num_rows);
     tile_rows_.upload(rows);
     const auto moments = moment_layout(model).moments();
     moments_ = {device, moments.size()};
@@ -149,9 +151,9 @@ class CudaMoments final : public MomentEngine {
     const auto row_bytes = static_cast<std::size_t>(shape.num_components + shape.dim) * sizeof(double);
     const auto at_once = std::clamp<std::size_t>(kSharedBytes / row_bytes, 2, kThreads + 1) - 1;
     view_ = {model,
-             data_.data(),
+             data_->data(),
              tile_rows_.data(),
-             static_cast<int>(tiled.tiles.size()),
+             static_cast<int>(tiles.tiles.size()),
              coefficients_.data(),
              common_.data(),
              moments_.data(),
@@ -161,7 +163,7 @@ class CudaMoments final : public MomentEngine {
   }
 
   Device& device_;
-  DeviceRows<double> data_;
+  std::shared_ptr<const DeviceRows<double>> data_;
   DeviceArray<int> tile_rows_;
   DeviceArray<Moment> moments_;
   DeviceArray<double> coefficients_, common_, scratch_, theta_, sums_;

@@ -14,17 +14,22 @@ class DeviceRows {
  public:
   /// Copies and waits. Throws MachineError where GPU memory does not suffice.
   explicit DeviceRows(const std::vector<T>& values);
+  /// Zeros. Waits, and throws as the other does.
+  explicit DeviceRows(std::size_t size);
   ~DeviceRows();
   DeviceRows(const DeviceRows&) = delete;
   DeviceRows& operator=(const DeviceRows&) = delete;
 
   const T* data() const { return data_; }  ///< device memory
+  T* data() { return data_; }
   std::size_t size() const { return size_; }
 
  private:
   struct Impl;
+  template <class Make>
+  void fill(const Make& make);
   std::unique_ptr<Impl> impl_;
-  const T* data_;
+  T* data_ = nullptr;
   std::size_t size_;
 };
 

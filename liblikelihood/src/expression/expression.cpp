@@ -8,8 +8,8 @@
 #include <map>
 #include <utility>
 
+#include "binding.hpp"
 #include "emomc/core/errors.hpp"
-#include "generate.hpp"
 #include "plan.hpp"
 
 namespace emomc {
@@ -144,30 +144,17 @@ void Expression::check_rows(std::span<const double> rows, const std::vector<bool
           return plan_->graph[id].operation == Operation::column && !is_available(plan_->graph[id].index);
         }))
       continue;
-    const Node& node = plan_->graph[use.node];
-    const std::string what = node.operation == Operation::column
-                                 ? "column " + plan_->column_names[static_cast<std::size_t>(node.index)]
-                                 : "the expression";
+    const device::RowTest test = test_of(use, 0);
     for (std::size_t i = 0; i < num_rows; ++i) {
       evaluate(plan_->graph, order, nullptr, rows.data() + i * dim, values.data());
       const double value = values[static_cast<std::size_t>(use.node)];
-      constexpr double kLargest =
-          9007199254740992.0;  // 2^53: beyond it float64 does not tell neighbours apart
-      const bool is_whole = value >= -kLargest && value <= kLargest && std::floor(value) == value;
-      const double largest = use.size > 0 ? use.size - 1 : kLargest;
-      if (is_whole && value >= 0 && value <= largest) continue;
-      throw InputError(fmt::format(
-          "{}: {}, and {} is {} in row {} of the data; allowed: whole numbers from 0{}", use.where, use.what,
-          what, value, i + 1, use.size > 0 ? fmt::format(" to {}", use.size - 1) : std::string()));
+      if (!passes(test, value)) refuse_integer(*plan_, use, value, i);
     }
   }
   if (plan_->weights < 0 || !is_available(plan_->weights)) return;
   for (std::size_t i = 0; i < num_rows; ++i) {
     const double weight = rows[i * dim + static_cast<std::size_t>(plan_->weights)];
-    if (!(weight >= 0 && std::isfinite(weight)))
-      throw InputError(
-          fmt::format("data.weights: column {} is {} in row {} of the data; allowed: 0 and above",
-                      plan_->column_names[static_cast<std::size_t>(plan_->weights)], weight, i + 1));
+    if (!passes(kWeightTest, weight)) refuse_weight(*plan_, weight, i);
   }
 }
 
@@ -176,10 +163,7 @@ namespace {
 /// Conditions of data alone that have one value in all rows.
 std::map<NodeId, bool> decided_conditions(const ExpressionPlan& plan, std::span<const double> rows) {
   const expression::Graph& graph = plan.graph;
-  std::vector<NodeId> conditions;
-  for (NodeId id : needed_by(graph, std::array{plan.log_density}))
-    if (graph[id].operation == Operation::choose && graph[graph[id].arguments[0]].stage == kData)
-      conditions.push_back(graph[id].arguments[0]);
+  const std::vector<NodeId> conditions = conditions_of_data(plan);
   std::map<NodeId, bool> decided;
   if (conditions.empty()) return decided;
   const std::vector<NodeId> order = needed_by(graph, conditions);
@@ -204,14 +188,14 @@ Expression::Bound Expression::bind(Backend backend, std::span<const double> rows
   if (!plan_->code.file.empty()) {
     Bound bound;
     if (plan_->code.function != nullptr) {
-      bound.model = make_function_model(plan_);
-      bound.compiler = plan_->code.type;
+      const bool on_gpu = backend == Backend::cuda;
+      bound.model = make_function_model(plan_, on_gpu ? lto_ir_here(*plan_) : "");
+      if (!on_gpu) bound.compiler = plan_->code.type;
       bound.header = plan_->code.text;
     } else {
       bound.model = make_code_model(plan_, build, bound.compiler, bound.header);
     }
-    std::vector<int> columns = plan_->code_columns;
-    if (plan_->weights >= 0) columns.push_back(plan_->weights);
+    const std::vector<int> columns = columns_of_code(*plan_);
     std::vector<double> values;
     values.reserve(num_rows * columns.size());
     for (std::size_t i = 0; i < num_rows; ++i)
@@ -224,13 +208,7 @@ Expression::Bound Expression::bind(Backend backend, std::span<const double> rows
             DataSet::single_segment(static_cast<int>(dim), {rows.begin(), rows.end()}),
             {},
             {}};
-  auto made = std::make_shared<BoundProgram>();
-  made->layout = plan_->layout;
-  NodeId root = plan_->log_density;
-  const expression::Graph graph = with_choices_made(plan_->graph, decided_conditions(*plan_, rows), root);
-  made->program = divide(graph, root);
-  made->gradient = differentiate(made->program, made->layout.dim());
-  made->header = generate_header(made->program, made->gradient, made->layout);
+  const auto made = bound_program(*plan_, decided_conditions(*plan_, rows));
   std::string compiler, header = made->header;
   auto model = make_compiled_model(made, backend == Backend::cpu, build, compiler);
   const RowProgram& program = made->program;

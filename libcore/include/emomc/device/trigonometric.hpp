@@ -5,11 +5,11 @@
 #define EMOMC_DEVICE_TRIGONOMETRIC_HPP
 
 #include "emomc/device/double_double.hpp"
+#include "emomc/device/pi.hpp"
 #include "emomc/device/real_functions.hpp"
 
 namespace emomc::device {
 
-inline constexpr double kPi = 3.14159265358979323846264338328;
 inline constexpr double kHalfPi = 1.57079632679489661923132169164;
 
 /// Sine and cosine of the angle high + low for |high| <= 0.8, by their Taylor series.

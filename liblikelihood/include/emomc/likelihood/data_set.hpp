@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "emomc/core/likelihood_engine.hpp"
@@ -12,12 +13,16 @@ namespace emomc {
 /// Number of rows of a tile. Sums over rows are balanced trees within tiles, then over tiles.
 using device::kTileRows;
 
+struct DeviceRowSource;
+
 /// Values in the sampler's units (standardised if so configured), in host memory.
 struct DataSet {
   int dim = 0;
   std::size_t num_rows = 0;
   std::vector<double> values;     ///< num_rows x dim, row-major
   std::vector<Segment> segments;  ///< disjoint and ascending, covering all rows; at least one
+  /// In place of `values`: rows that are on a GPU (device_table.hpp), which the engine there alone reads.
+  std::shared_ptr<const DeviceRowSource> on_device = nullptr;
 
   /// All rows as one segment.
   static DataSet single_segment(int dim, std::vector<double> values) {
@@ -37,15 +42,33 @@ struct Tile {
   int segment = 0;
 };
 
-/// A data set divided into tiles that do not cross segments. Column j of row i of tile t is values[(t * dim +
-/// j) * kTileRows + i]; elements beyond num_rows are 0.
-template <class Real>
-struct TiledData {
-  int dim = 0;
+/// All rows of a table on a GPU as one segment.
+DataSet data_on_device(DeviceRowSource source);
+
+/// At most `limit` evenly spaced rows, as one segment in the host's memory.
+DataSet spaced_rows(const DataSet& data, std::size_t limit);
+
+/// Tiles that do not cross segments.
+struct TileLayout {
   std::vector<Tile> tiles;
   std::vector<int> segment_first_tile;  ///< [num_segments + 1]
+};
+TileLayout tile_layout(const std::vector<Segment>& segments);
+
+/// A data set divided into tiles. Column j of row i of tile t is values[(t * dim + j) * kTileRows + i];
+/// elements beyond num_rows are 0.
+template <class Real>
+struct TiledData : TileLayout {
+  int dim = 0;
   std::vector<Real> values;
 };
+
+/// Throws InputError where the rows are on a GPU.
+void check_on_host(const DataSet& data);
+
+/// TiledData::values. Throws as check_on_host().
+template <class Real>
+std::vector<Real> tile_values(const DataSet& data, const TileLayout& layout);
 
 /// Divides `data` into tiles; float32 values are rounded from float64.
 template <class Real>

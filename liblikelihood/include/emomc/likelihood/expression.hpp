@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@
 #include "emomc/core/host_compiler.hpp"
 #include "emomc/core/list_order.hpp"
 #include "emomc/core/parameters.hpp"
+#include "emomc/core/runtime_kernel.hpp"
 #include "emomc/likelihood/data_set.hpp"
 #include "emomc/likelihood/engines.hpp"
 #include "emomc/likelihood/row_model.hpp"
@@ -87,6 +89,13 @@ struct CodeSource {
   std::string type = "Likelihood";   ///< C++ name, qualified where it is in a namespace; who made a function
   std::vector<std::string> columns;  ///< of the data, in the order of the type's or function's columns
   RowFunction function = nullptr;    ///< in place of a header; on the CPU and without a gradient
+  /// Of a function, the same for GPUs: LTO IR (core/runtime_linker.hpp) for a compute capability, 9 and 0, of
+  ///     double emomc_row_density(...)
+  /// which returns the log density of a row; empty: a GPU does not call it. Its arguments are those of
+  /// `arguments`, names of columns and parameters: numbers are doubles, lists are void*, void*, long, long,
+  /// const double* values, long length, long 8 (an array as Numba passes it). Throws InputError.
+  std::function<std::string(int, int)> lto_ir = {};
+  std::vector<std::string> arguments = {};
   bool operator==(const CodeSource& other) const {
     return file == other.file && type == other.type && columns == other.columns && function == other.function;
   }
@@ -176,6 +185,13 @@ class Expression {
     std::string header;    ///< the C++ that is compiled; empty where expressions are interpreted
   };
   Bound bind(Backend backend, std::span<const double> rows, HostBuild build = HostBuild::release) const;
+  /// The same for the used columns on a GPU, in whose memory what depends on data alone is computed too, with
+  /// the same bits; for `cuda`. Throws InputError also where the GPU cannot compute it from a row alone: an
+  /// element of a list, or more than 64 operations.
+  Bound bind(const DeviceRowSource& rows, HostBuild build = HostBuild::release) const;
+  /// The kernels that evaluate a function on GPUs of a compute capability. Needs no GPU. Throws MachineError
+  /// where they cannot be compiled or linked, and as CodeSource::lto_ir does.
+  std::vector<KernelCode> compile_function(int major, int minor) const;
 
   /// The operations of a row, in additions and multiplications, roughly.
   double cost_of_row() const;

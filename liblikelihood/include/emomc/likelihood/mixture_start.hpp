@@ -1,6 +1,7 @@
 // Starting points of Gaussian mixtures from the data: many short EM fits from partitions of several kinds.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,6 +12,9 @@
 #include "emomc/likelihood/engines.hpp"
 
 namespace emomc {
+
+/// The most rows that partitions are made of, evenly spaced.
+inline constexpr std::size_t kRowsOfStarts = 8000;
 
 /// How a short fit's initial partition of the rows was made.
 enum class Seeding {
@@ -65,7 +69,7 @@ struct PoolOptions {
 
 /// Short fits by EM (Dempster, Laird and Rubin 1977). Each has 30 to 300 rounds, chosen so that fits of all
 /// sizes cost about the same, or fewer where EM converges. The result is a function of (data, model, seed,
-/// smallest_scale, given). At most 8,000 evenly spaced rows are used, and 200,000 by `refined`.
+/// smallest_scale, given). At most 8,000 evenly spaced rows are used, and 100,000 by `refined`.
 class MixturePool {
  public:
   static constexpr int kKmeans = 24, kRandomRows = 16, kRandomSplits = 8, kLocalGroups = 16;
@@ -86,7 +90,7 @@ class MixturePool {
   /// The rows that the fits used.
   const DataSet& rows() const { return partitions_->rows(); }
 
-  /// The fit after at most 30 more rounds on at most 200,000 rows, with a log likelihood that is scaled to
+  /// The fit after at most 30 more rounds on at most 100,000 rows, with a log likelihood that is scaled to
   /// all rows; `fit` itself where rows() are all rows. Nothing where the density of the larger sample at
   /// `fit` is not finite, since the log likelihood of rows() cannot be compared with one of all rows, and
   /// where another model is fitted in place of the pool's.

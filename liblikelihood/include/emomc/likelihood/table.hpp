@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,8 @@ struct LabelColumn {
   std::vector<std::uint32_t> codes;  ///< [num_rows] indices into levels
 };
 
+class DeviceTable;
+
 /// Rows of finite numbers from one or several files with the same columns.
 struct Table {
   std::vector<std::string> columns;
@@ -63,6 +66,8 @@ struct Table {
   std::size_t num_duplicate_rows = 0;        ///< rows that are equal to an earlier one
   /// Deviations from the default CSV format, with the file's name.
   std::vector<std::string> notes;
+  /// In place of `values`: numbers in the memory of a GPU (device_table.hpp).
+  std::shared_ptr<const DeviceTable> on_device = nullptr;
 };
 
 /// Column names that are labels, never data: speaker, utterance, frame, emotion, label, file, start, end.

@@ -9,6 +9,7 @@
 #include "emomc/core/data_units.hpp"
 #include "emomc/likelihood/data_set.hpp"
 #include "emomc/likelihood/expression.hpp"
+#include "emomc/likelihood/standardize.hpp"
 #include "emomc/likelihood/table.hpp"
 #include "emomc/posterior/run_config.hpp"
 #include "emomc/sampler/run_directory.hpp"
@@ -60,6 +61,13 @@ LoadedData prepare_data(const Table& table, const DataConfig& config, const Mode
 /// `values` are rows x columns, row-major. Throws InputError where a column is constant or out of range.
 ColumnUnits standardized_units(const ExpressionSpec& spec, const std::vector<std::string>& columns,
                                std::span<const double> values);
+/// The same from the columns' ranges, means and sds.
+ColumnUnits standardized_units(const ExpressionSpec& spec, const std::vector<std::string>& columns,
+                               const std::vector<ColumnRange>& ranges, const ColumnUnits& of_all);
+
+/// The backend that samples a table: cuda where it is on a GPU, and otherwise `asked`. Throws InputError
+/// where it is on a GPU and another backend is asked for.
+Backend backend_for(Backend asked, const Table& table);
 
 /// A likelihood of the user's own with its data, which stay in their own units but for the columns that
 /// data.standardize lists. Of LoadedData, `data` has the
@@ -73,6 +81,7 @@ struct LoadedExpression {
   std::string generated;     ///< Expression::Bound::header
   std::string code;          ///< the text of likelihood.source; empty: there is none
   ColumnUnits standardized;  ///< of the table's columns; empty: none is standardised
+  std::string why_no_gpu;  ///< of a function that a GPU would sample and cannot call; empty: none is kept off
 };
 /// Reads the data and binds the expressions to them, on a backend that is chosen by the amount of work where
 /// `backend` is automatic. Throws InputError; MachineError where there is no compiler.
@@ -83,6 +92,9 @@ LoadedExpression prepare_expression(const Table& table, const ExpressionSpec& sp
                                     int num_chains);
 /// One line each about the columns that are used and those that are skipped.
 std::vector<std::string> describe(const LoadedData& loaded);
+
+/// The name of a DataPart on a GPU, whose hash is another one than that of the same values on the host.
+inline constexpr const char* kMemoryOfGpu = "memory of a GPU";
 
 /// A hash of the names and values of the columns in use, as hexadecimal digits.
 std::string hash_table(const Table& table);

@@ -10,6 +10,9 @@ namespace emomc {
 /// The device of a resolved backend: of `cuda` the first GPU that config.devices names, or the first one.
 /// Throws InputError for a GPU that there is not, or GPUs of different kinds.
 std::unique_ptr<Device> first_device(const RunConfig& config, Backend backend);
+/// The same for `data`; where they are on a GPU, that one. Throws InputError where config.devices names
+/// another one.
+std::unique_ptr<Device> first_device(const RunConfig& config, Backend backend, const DataSet& data);
 
 /// Engines of `data` on the other GPUs of this process, which take their part of the chains: chains.backend,
 /// plans, proposal, options.tempering and the likelihood are there already. Throws InputError where

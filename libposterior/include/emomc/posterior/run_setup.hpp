@@ -53,7 +53,8 @@ struct SampledChains {
 /// The objects that make up a run: the chains of one posterior, with its data.
 struct RunSetup : SampledChains {
   LoadedData loaded;
-  StartReport starts;  ///< filled in by find_starts (chain_starts.hpp)
+  std::string why_no_gpu;  ///< LoadedExpression::why_no_gpu
+  StartReport starts;      ///< filled in by find_starts (chain_starts.hpp)
 };
 
 /// describe() of the data, and how a likelihood of the user's own reads them.

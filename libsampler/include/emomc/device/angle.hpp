@@ -5,10 +5,9 @@
 #define EMOMC_DEVICE_ANGLE_HPP
 
 #include "emomc/device/math.hpp"
+#include "emomc/device/pi.hpp"
 
 namespace emomc::device {
-
-inline constexpr double kPi = 3.14159265358979323846;
 
 /// The arc tangent of z for |z| <= tan(pi / 8): a polynomial of least largest relative error (3e-17).
 EMOMC_INLINE double arc_tangent_near_0(double z) {

@@ -1,0 +1,98 @@
+#include "nvjitlink.hpp"
+
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+
+#include <array>
+#include <memory>
+#include <type_traits>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/core/runtime_linker.hpp"
+
+namespace emomc {
+namespace {
+
+void* open_library() {
+  const std::string major = std::to_string(CUDART_VERSION / 1000);
+  for (const std::string& name : {"libnvJitLink.so." + major, std::string("libnvJitLink.so"),
+                                  "/usr/local/cuda/lib64/libnvJitLink.so." + major,
+                                  std::string("/usr/local/cuda/lib64/libnvJitLink.so")})
+    if (void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
+  return nullptr;
+}
+
+NvJitLink find() {
+  NvJitLink result;
+  void* library = open_library();
+  if (!library) {
+    result.problem = "libnvJitLink.so." + std::to_string(CUDART_VERSION / 1000) +
+                     " was not found; it comes with the CUDA toolkit (LD_LIBRARY_PATH says where)";
+    return result;
+  }
+  const auto get = [&](auto& function, const char* name) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+    if (!function) result.problem = "libnvJitLink has no " + std::string(name);
+  };
+  get(result.version, "nvJitLinkVersion");
+  get(result.create, "nvJitLinkCreate");
+  get(result.destroy, "nvJitLinkDestroy");
+  get(result.add_data, "nvJitLinkAddData");
+  get(result.complete, "nvJitLinkComplete");
+  get(result.error_log_size, "nvJitLinkGetErrorLogSize");
+  get(result.error_log, "nvJitLinkGetErrorLog");
+  get(result.info_log_size, "nvJitLinkGetInfoLogSize");
+  get(result.info_log, "nvJitLinkGetInfoLog");
+  get(result.cubin_size, "nvJitLinkGetLinkedCubinSize");
+  get(result.cubin, "nvJitLinkGetLinkedCubin");
+  if (result.problem.empty() && result.version(&result.major, &result.minor) != NVJITLINK_SUCCESS)
+    result.problem = "libnvJitLink does not say its version";
+  return result;
+}
+
+template <class Size, class Get>
+std::string text_of(nvJitLinkHandle handle, Size size_of, Get get) {
+  std::size_t size = 0;
+  if (size_of(handle, &size) != NVJITLINK_SUCCESS || size == 0) return "";
+  std::string text(size, '\0');
+  return get(handle, text.data()) == NVJITLINK_SUCCESS ? std::string(text.c_str()) : "";
+}
+
+}  // namespace
+
+const NvJitLink& nvjitlink() {
+  static const NvJitLink found = find();
+  return found;
+}
+
+std::string runtime_linker_problem() { return nvjitlink().problem; }
+
+LinkedCode link_code(const std::vector<std::string_view>& pieces, const std::string& architecture) {
+  const NvJitLink& api = nvjitlink();
+  if (!api.problem.empty()) throw MachineError("kernels cannot be linked: " + api.problem);
+  const std::string target = "-arch=" + architecture;
+  // No contraction, as in all other code here.
+  std::array<const char*, 5> options{target.c_str(), "-lto", "-fma=0", "-Xptxas=-v", "-verbose"};
+  nvJitLinkHandle handle = nullptr;
+  const auto check = [&](nvJitLinkResult status, const char* call) {
+    if (status != NVJITLINK_SUCCESS)
+      throw MachineError(std::string(call) + " failed (" + std::to_string(status) +
+                         "): " + (handle ? text_of(handle, api.error_log_size, api.error_log) : ""));
+  };
+  check(api.create(&handle, static_cast<unsigned>(options.size()), options.data()), "nvJitLinkCreate");
+  const std::unique_ptr<nvJitLinkHandle, void (*)(nvJitLinkHandle*)> owner(
+      &handle, [](nvJitLinkHandle* h) { nvjitlink().destroy(h); });
+  for (const std::string_view piece : pieces)
+    check(api.add_data(handle, NVJITLINK_INPUT_LTOIR, piece.data(), piece.size(), "emomc"),
+          "nvJitLinkAddData");
+  check(api.complete(handle), "nvJitLinkComplete");
+  LinkedCode result;
+  std::size_t size = 0;
+  check(api.cubin_size(handle, &size), "nvJitLinkGetLinkedCubinSize");
+  result.cubin.resize(size);
+  check(api.cubin(handle, result.cubin.data()), "nvJitLinkGetLinkedCubin");
+  result.log = text_of(handle, api.info_log_size, api.info_log);
+  return result;
+}
+
+}  // namespace emomc

@@ -1,0 +1,39 @@
+// nvJitLink, loaded when it is first asked for.
+#pragma once
+
+#include <nvJitLink.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace emomc {
+
+/// The functions of libnvJitLink that are used here.
+struct NvJitLink {
+  std::string problem;  ///< why it is not there; empty: it is
+  unsigned major = 0, minor = 0;
+  decltype(&nvJitLinkVersion) version = nullptr;
+  decltype(&nvJitLinkCreate) create = nullptr;
+  decltype(&nvJitLinkDestroy) destroy = nullptr;
+  decltype(&nvJitLinkAddData) add_data = nullptr;
+  decltype(&nvJitLinkComplete) complete = nullptr;
+  decltype(&nvJitLinkGetErrorLogSize) error_log_size = nullptr;
+  decltype(&nvJitLinkGetErrorLog) error_log = nullptr;
+  decltype(&nvJitLinkGetInfoLogSize) info_log_size = nullptr;
+  decltype(&nvJitLinkGetInfoLog) info_log = nullptr;
+  decltype(&nvJitLinkGetLinkedCubinSize) cubin_size = nullptr;
+  decltype(&nvJitLinkGetLinkedCubin) cubin = nullptr;
+};
+
+/// Finds it once; the same object ever after.
+const NvJitLink& nvjitlink();
+
+struct LinkedCode {
+  std::string cubin;
+  std::string log;  ///< of ptxas -v
+};
+/// Links pieces of LTO IR for an architecture, "sm_90". Throws MachineError with the linker's messages.
+LinkedCode link_code(const std::vector<std::string_view>& pieces, const std::string& architecture);
+
+}  // namespace emomc
