@@ -6,11 +6,12 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "emomc/core/errors.hpp"
+#include "emomc/core/rank_range.hpp"
 #include "emomc/core/sha256.hpp"
 #include "emomc/emotion/softmax_job.hpp"
 #include "emomc/posterior/run_files.hpp"
 #include "evaluation_config_keys.hpp"
+#include "rank_setup.hpp"
 #include "signals.hpp"
 
 namespace emomc::app {
@@ -19,13 +20,14 @@ namespace emomc::app {
 // expected to take.
 SoftmaxStages::SoftmaxStages(const SoftmaxSettings& settings, std::size_t folds, std::size_t sets,
                              Verbosity verbosity)
-    : names_(softmax_stages()), verbosity_(verbosity), began_(Clock::now()) {
+    : names_(softmax_stages()), verbosity_(verbosity), began_(Clock::now()), since_(began_) {
   constexpr double kFit =
       100;  // trajectories of two chains that the fits of a training set take about as long as
   cost_ = {kFit,
            static_cast<double>(settings.inner_chains) / 2 * (settings.inner_warmup + settings.inner_draws),
            static_cast<double>(settings.chains) / 2 * (settings.warmup + settings.draws)};
-  count_ = {sets, settings.temper ? 0 : sets - folds, folds};
+  for (const std::size_t all : {sets, settings.temper ? 0 : sets - folds, folds})
+    count_.push_back(range_of_rank(all, world().rank(), world().size()).size());
 }
 
 void SoftmaxStages::report(const std::string& stage, std::size_t done, std::size_t all) {
@@ -35,7 +37,8 @@ void SoftmaxStages::report(const std::string& stage, std::size_t done, std::size
   if (stop_requested()) throw Interrupted("stopped");
   const auto at = static_cast<std::size_t>(std::find(names_.begin(), names_.end(), stage) - names_.begin());
   count_[at] = all;
-  if (done == 0) since_ = Clock::now();
+  if (at != at_) since_ = Clock::now();
+  at_ = at;
   if (done == all) seconds_[stage] = seconds_since(since_);
   double past = 0, left = 0;
   for (std::size_t i = 0; i < names_.size(); ++i) {
@@ -51,10 +54,37 @@ void SoftmaxStages::report(const std::string& stage, std::size_t done, std::size
                            duration_text(seconds * left / past));
 }
 
+namespace {
+
+std::string keys_of(const EvaluationConfig& config) {
+  std::string lines;
+  for (const WrittenKey& key : written_keys(config)) lines += key.name + ": " + key.value + "\n";
+  return lines;
+}
+
+std::string hash_of(const FunctionalTable& table) {
+  const auto bytes = [](const std::vector<double>& values) {
+    return std::string_view(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+  };
+  return sha256_hex(bytes(table.values));
+}
+
+}  // namespace
+
+void refuse_other_corpora(const EvaluationConfig& config, const CorpusFeatures& corpus) {
+  if (!is_several()) return;
+  require_that_of_first(keys_of(config),
+                        "this rank has another configuration than rank 0; all ranks need the same files");
+  require_that_of_first(corpus.fingerprint.sha256,
+                        "this rank reads other data than rank 0; all ranks need the same files");
+  require_that_of_first(
+      hash_of(corpus.functionals) + hash_of(corpus.clips),
+      "this rank computes other functionals than rank 0, so that results would depend on the number of "
+      "ranks; use equal machines");
+}
+
 nlohmann::ordered_json softmax_manifest(const EvaluationConfig& config, const CorpusFeatures& corpus,
                                         const std::string& kind, const std::string& started_at) {
-  std::string depends_on;
-  for (const WrittenKey& key : written_keys(config)) depends_on += key.name + ": " + key.value + "\n";
   return {{"program", {{"name", "emomc"}, {"version", EMOMC_VERSION}}},
           {"kind", kind},
           {"status", "finished"},
@@ -63,7 +93,7 @@ nlohmann::ordered_json softmax_manifest(const EvaluationConfig& config, const Co
           {"engine", "softmax regression on functionals, on the CPU"},
           {"functionals", functionals_json(config, corpus.functionals.columns.size())},
           {"seed", config.run.sampler.seed},
-          {"config_sha256", sha256_hex(depends_on)},
+          {"config_sha256", sha256_hex(keys_of(config))},
           {"data", {{"sha256", corpus.fingerprint.sha256}}}};
 }
 

@@ -1,22 +1,26 @@
-// Progress of softmax regression, and the manifest of its directories.
+// Softmax regression by all ranks: progress, what they must have in common, and the manifest of directories.
 #pragma once
 
 #include <chrono>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "emomc/emotion/corpus_features.hpp"
 #include "emomc/speech/softmax_evaluation.hpp"
 #include "progress.hpp"
+#include "ranks.hpp"
+#include "signals.hpp"
 
 namespace emomc::app {
 
 /// Progress over all stages, and the time that each took.
 class SoftmaxStages {
  public:
-  /// `folds` and `sets`: posteriors, and all training sets with those that are fitted for inner folds.
+  /// `folds` and `sets`: posteriors, and all training sets with those that are fitted for inner folds, of all
+  /// ranks.
   SoftmaxStages(const SoftmaxSettings& settings, std::size_t folds, std::size_t sets, Verbosity verbosity);
   /// Prints a line after the first two seconds and then every five. Throws Interrupted after a signal.
   void report(const std::string& stage, std::size_t done, std::size_t all);
@@ -29,9 +33,31 @@ class SoftmaxStages {
   Clock::time_point began_, since_;
   double shown_ = 0;
   std::vector<double> cost_;
-  std::vector<std::size_t> count_;
+  std::vector<std::size_t> count_;  // of this rank
+  std::size_t at_ = 0;              // the stage that is under way
   std::map<std::string, double> seconds_;
 };
+
+/// Collective, while apart. Throws InputError where this rank has another configuration, reads other data or
+/// computes other functionals than rank 0.
+void refuse_other_corpora(const EvaluationConfig& config, const CorpusFeatures& corpus);
+
+/// Collective, while apart. The result of work(report), in which all ranks work together; nothing if a signal
+/// has stopped one of them.
+template <class Work>
+auto work_together(SoftmaxStages& stages, const Work& work) {
+  std::optional<decltype(work(SoftmaxReport()))> result;
+  enter(RankPhase::sampling);
+  try {
+    result = work([&](const std::string& stage, std::size_t done, std::size_t all) {
+      stages.report(stage, done, all);
+    });
+  } catch (const Interrupted&) {
+  } catch (const StoppedElsewhere&) {
+  }
+  enter(RankPhase::apart);
+  return result;
+}
 
 /// The manifest of a directory of the kind "evaluation" or "model".
 nlohmann::ordered_json softmax_manifest(const EvaluationConfig& config, const CorpusFeatures& corpus,

@@ -1,0 +1,167 @@
+// Softmax regression, alone and fused with mixtures, whose work is divided among processes.
+#include <nlohmann/json.hpp>
+
+#include "rank_program.hpp"
+#include "small_corpus.hpp"
+#include "softmax_corpus.hpp"
+
+namespace emomc::testing {
+namespace {
+
+class SoftmaxOverRanks : public Ranks {
+ protected:
+  void SetUp() override {
+    Ranks::SetUp();
+    if (IsSkipped()) return;
+    folder.write("simulation.yaml", kSmallCorpus);
+    ASSERT_EQ(folder.run("simulate simulation.yaml -o corpus -q").exit_code, 0);
+    folder.write("softmax.yaml", "corpus: {path: corpus}\nclassifier: softmax\nthreads: 1\n" + quick);
+    folder.write("fused.yaml",
+                 "corpus: {path: corpus}\nclassifier: fused\nlikelihood: {components: 2}\nthreads: 1\n"
+                 "sampler: {chains: 2, warmup: 60, draws: 40, thin: 2, seed: 3}\n" +
+                     quick);
+  }
+  ProgramResult evaluate(const std::string& config, const std::string& to, int number,
+                         const std::string& more = "") const {
+    return folder.run("evaluate " + config + " -q --output " + to + " " + more,
+                      number == 1 ? "" : ranks(number));
+  }
+  /// scores.json without times.
+  json scores_of(const std::string& directory) const {
+    auto scores = json::parse(folder.read(directory + "/scores.json"), nullptr, false);
+    scores.erase("seconds");
+    return scores;
+  }
+  void expect_the_same(const std::string& expected, const std::string& actual,
+                       const std::vector<std::string>& files) const {
+    EXPECT_EQ(scores_of(expected), scores_of(actual)) << actual;
+    EXPECT_GT(scores_of(expected)["posterior"]["uar"].get<double>(), 0);
+    for (const std::string& name : files) {
+      EXPECT_FALSE(folder.read(expected + "/" + name).empty()) << name;
+      EXPECT_TRUE(folder.read(expected + "/" + name) == folder.read(actual + "/" + name)) << actual << name;
+    }
+  }
+  const std::string quick = "softmax: {chains: 2, warmup: 30, draws: 60}\n";
+  const std::vector<std::string> of_softmax{"predictions.csv", "predictions_penalised.csv",
+                                            "probability_sd.csv"},
+      of_fused{"predictions.csv", "predictions_penalised.csv", "predictions_softmax.csv",
+               "predictions_mixtures.csv", "predictions_em.csv"};
+  ProgramFolder folder;
+};
+
+// There are three folds: the fourth rank has none.
+TEST_F(SoftmaxOverRanks, EvaluationsAreThoseOfOneProcess) {
+  for (const auto& [config, files] : {std::pair{"softmax.yaml", of_softmax}, {"fused.yaml", of_fused}}) {
+    ASSERT_EQ(evaluate(config, "alone", 1).exit_code, 0);
+    for (const int number : {2, 3, 4}) {
+      const ProgramResult result = evaluate(config, "together", number);
+      ASSERT_EQ(result.exit_code, 0) << result.err;
+      expect_the_same("alone", "together", files);
+      std::filesystem::remove_all(folder / "together");
+    }
+    std::filesystem::remove_all(folder / "alone");
+  }
+}
+
+TEST_F(SoftmaxOverRanks, SeedsAndComparisonsAreThoseOfOneProcess) {
+  ASSERT_EQ(evaluate("softmax.yaml", "alone", 1, "--seeds 2").exit_code, 0);
+  const ProgramResult seeds = evaluate("softmax.yaml", "together", 2, "--seeds 2");
+  ASSERT_EQ(seeds.exit_code, 0) << seeds.err;
+  for (const std::string name : {"/scores.json", "/predictions.csv"})
+    EXPECT_EQ(folder.read("alone" + name), folder.read("together" + name)) << name;
+  const ProgramResult one = evaluate("softmax.yaml", "both", 1, "--compare fused.yaml --json");
+  const std::string comparison = folder.read("both/comparison.json");
+  EXPECT_FALSE(comparison.empty());
+  std::filesystem::remove_all(folder / "both");
+  const ProgramResult two = evaluate("softmax.yaml", "both", 2, "--compare fused.yaml --json");
+  ASSERT_EQ(two.exit_code, 0) << two.err;
+  EXPECT_EQ(one.out, two.out);
+  EXPECT_EQ(folder.read("both/comparison.json"), comparison);
+}
+
+TEST_F(SoftmaxOverRanks, FusedEvaluationsGoOnWithAnotherNumber) {
+  ASSERT_EQ(evaluate("fused.yaml", "alone", 1, "--set sampler.draws=80").exit_code, 0);
+  ASSERT_EQ(evaluate("fused.yaml", "together", 3).exit_code, 0);
+  const ProgramResult longer = evaluate("fused.yaml", "together", 2, "--resume --set sampler.draws=80");
+  ASSERT_EQ(longer.exit_code, 0) << longer.err;
+  expect_the_same("alone", "together", of_fused);
+}
+
+TEST_F(SoftmaxOverRanks, ModelsAreThoseOfOneProcess) {
+  if (!has_audio()) GTEST_SKIP() << "a build without libsndfile";
+  for (int speaker : {1, 2, 3})
+    for (int take : {0, 1})
+      for (int emotion : {0, 1})
+        folder.write("voices/e" + std::to_string(emotion) + "/s" + std::to_string(speaker) + "/take" +
+                         std::to_string(take) + ".wav",
+                     wav_of(emotion, speaker, take));
+  folder.write("voices.yaml", "corpus: {kind: folders, path: voices}\nthreads: 1\n" + quick);
+  ASSERT_EQ(folder.run("train voices.yaml -q -o model").exit_code, 0);
+  std::filesystem::rename(folder / "model", folder / "alone");
+  const ProgramResult result = folder.run("train voices.yaml -q -o model", ranks(3));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  int compared = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "alone")) {
+    const std::string name = entry.path().filename().string();
+    if (!name.ends_with(".npy") && name != "model.json") continue;
+    EXPECT_TRUE(folder.read("alone/" + name) == folder.read("model/" + name)) << name;
+    ++compared;
+  }
+  EXPECT_GE(compared, 2);
+}
+
+// Long enough to be struck in its first half, which samples mixtures, and in its second one.
+TEST_F(SoftmaxOverRanks, AKilledRankEndsAllAndTheEvaluationGoesOn) {
+  const std::string set = "--set sampler.draws=1000 --set softmax.draws=8000 ";
+  ASSERT_EQ(evaluate("fused.yaml", "alone", 1, set).exit_code, 0);
+  int killed = 0;
+  for (const double after : {0.1, 0.8}) {
+    const ProgramResult result =
+        folder.shell(killing_a_rank("evaluate fused.yaml --output run -q --resume " + set, 3, killed % 3,
+                                    after, until_there_is("run/run.log")));
+    std::istringstream said(result.out);
+    std::string word;
+    long long before = 0, end = 0;
+    if (!(said >> word) || word != "killed" || result.exit_code == 0) continue;
+    said >> before >> end;
+    EXPECT_LT(static_cast<double>(end - before) * 1e-9, 30);
+    ++killed;
+  }
+  EXPECT_GE(killed, 1);
+  const ProgramResult rest = evaluate("fused.yaml", "run", 2, set + "--resume");
+  ASSERT_EQ(rest.exit_code, 0) << rest.err;
+  expect_the_same("alone", "run", of_fused);
+}
+
+// Launchers pass a signal on to all ranks.
+TEST_F(SoftmaxOverRanks, ASignalEndsAllWithinAPosterior) {
+  const ProgramResult result =
+      folder.shell("( " + ranks(2) +
+                   " \"$EMOMC\" evaluate softmax.yaml --output run --set softmax.draws=100000 -q & all=$!; " +
+                   until_there_is("run/run.log") +
+                   "sleep 0.5; date +%s%N; for p in $(pgrep -P $all); do kill -TERM $p; done; " +
+                   "wait $all; status=$?; date +%s%N; exit $status )");
+  EXPECT_EQ(result.exit_code, 143) << result.err;
+  EXPECT_NE(result.err.find("stopped; go on with: emomc evaluate"), std::string::npos) << result.err;
+  EXPECT_FALSE(folder.exists("run/scores.json"));
+  long long before = 0, end = 0;
+  std::istringstream(result.out) >> before >> end;
+  EXPECT_LT(static_cast<double>(end - before) * 1e-9, 10);  // posteriors take about a minute
+}
+
+TEST_F(SoftmaxOverRanks, OtherFilesOfOneRankAreRefusedWithItsNumber) {
+  folder.write("other/softmax.yaml", folder.read("softmax.yaml"));
+  std::filesystem::copy(folder / "corpus", folder / "other/corpus");
+  const std::string one = " \"$EMOMC\" evaluate softmax.yaml -q --output '" + (folder / "run").string() + "'";
+  const std::string start = ranks(1) + one + " : -n 1 --wdir other" + one;
+  const std::string table = folder.read("corpus/calm_A.csv");
+  folder.write("other/corpus/calm_A.csv", table.substr(0, table.find('\n') + 1) + "0,0,0.5,1.5\n1,0,3,2\n");
+  expect_one_error(folder.shell(start), 2, "rank 1: this rank reads other data than rank 0");
+  folder.write("other/corpus/calm_A.csv", table);
+  folder.write("other/softmax.yaml", folder.read("softmax.yaml") + "sampler: {seed: 4}\n");
+  expect_one_error(folder.shell(start), 2, "rank 1: this rank has another configuration than rank 0");
+  EXPECT_FALSE(folder.exists("run"));
+}
+
+}  // namespace
+}  // namespace emomc::testing
