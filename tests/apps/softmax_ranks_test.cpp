@@ -63,6 +63,21 @@ TEST_F(SoftmaxOverRanks, EvaluationsAreThoseOfOneProcess) {
   }
 }
 
+TEST_F(SoftmaxOverRanks, CheckSaysWhatEachRankHas) {
+  const std::string folds = "ranks 0 to 2: 1 fold each\nrank 3: 0 folds\n";
+  const ProgramResult softmax = folder.run("check softmax.yaml --ranks 4");
+  EXPECT_NE(softmax.out.find(folds), std::string::npos) << softmax.out;
+  const ProgramResult fused = folder.run("check fused.yaml --ranks 2 --json");
+  const json ranks = json::parse(fused.out)["ranks"];
+  ASSERT_EQ(ranks.size(), 2U);
+  EXPECT_EQ(ranks[0]["folds"], 2);
+  EXPECT_EQ(ranks[1]["folds"], 1);
+  EXPECT_EQ(ranks[0]["chains"].get<int>() + ranks[1]["chains"].get<int>(), json::parse(fused.out)["chains"]);
+  const ProgramResult many = folder.run("check fused.yaml --ranks 1000");
+  expect_one_error(many, 2, "at most");
+  EXPECT_EQ(folder.run("check softmax.yaml").out.find("rank"), std::string::npos);
+}
+
 TEST_F(SoftmaxOverRanks, SeedsAndComparisonsAreThoseOfOneProcess) {
   ASSERT_EQ(evaluate("softmax.yaml", "alone", 1, "--seeds 2").exit_code, 0);
   const ProgramResult seeds = evaluate("softmax.yaml", "together", 2, "--seeds 2");
