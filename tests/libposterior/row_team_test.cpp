@@ -109,6 +109,7 @@ TEST_P(RowTeams, HaveTheSumsRowsAndGradientsOfOneDevice) {
   EXPECT_EQ(rows, expected_rows);
   const PosteriorGradient expected_gradient = posterior_gradient(*alone.target, *alone.engine, theta),
                           gradient = posterior_gradient(*team.target, *team.engine, theta);
+  ASSERT_FALSE(gradient.gradient.empty());
   EXPECT_EQ(gradient.gradient, expected_gradient.gradient);
   EXPECT_EQ(gradient.log_likelihood, expected_gradient.log_likelihood);
   EXPECT_GT(std::abs(gradient.gradient[0]), 0);
