@@ -4,6 +4,7 @@
 #include "rank_program.hpp"
 #include "small_corpus.hpp"
 #include "softmax_corpus.hpp"
+#include "struck_run.hpp"
 
 namespace emomc::testing {
 namespace {
@@ -146,6 +147,25 @@ TEST_F(SoftmaxOverRanks, AKilledRankEndsAllAndTheEvaluationGoesOn) {
   const ProgramResult rest = evaluate("fused.yaml", "run", 2, set + "--resume");
   ASSERT_EQ(rest.exit_code, 0) << rest.err;
   expect_the_same("alone", "run", of_fused);
+}
+
+// The first rank's disk is full when it writes results, for which the others wait, and when it begins.
+TEST_F(SoftmaxOverRanks, AFullDiskOfTheFirstRankEndsAll) {
+  ASSERT_EQ(evaluate("softmax.yaml", "alone", 1).exit_code, 0);
+  const auto struck = [&](const std::string& fault, const std::string& more) {
+    return folder.run("evaluate softmax.yaml -q --output run " + more,
+                      ranks(2) + " " + under_fault(folder, "run", fault));
+  };
+  ASSERT_EQ(struck("", "").exit_code, 0);
+  const std::size_t calls = logged_calls(folder).size();
+  ASSERT_GT(calls, 8U);
+  for (const std::size_t at : {calls - 3, std::size_t{2}}) {
+    std::filesystem::remove_all(folder / "run");
+    expect_one_error(struck("enospc+@" + std::to_string(at), ""), 3, "No space left on device");
+    const ProgramResult rest = evaluate("softmax.yaml", "run", 2, "--resume");
+    ASSERT_EQ(rest.exit_code, 0) << rest.err;
+    expect_the_same("alone", "run", of_softmax);
+  }
 }
 
 // Launchers pass a signal on to all ranks.
