@@ -78,7 +78,7 @@ TEST_P(RowTeams, HaveTheStartsAndDrawsOfOneDevice) {
       SCOPED_TRACE(kind + std::to_string(size));
       const RunConfig config = config_of_rows(GetParam(), kind);
       const auto draws_of = [&](RunSetup setup, Keeper& keeper) {
-        const std::vector<double> starts = find_starts(config, setup);
+        std::vector<double> starts = find_starts(config, setup);
         EXPECT_TRUE(run_spread_chains(setup, {setup.target.get(), 1}, starts, keeper).finished);
         return starts;
       };
