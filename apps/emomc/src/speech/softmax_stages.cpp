@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -19,8 +20,13 @@ namespace emomc::app {
 // The units of a stage count as many trajectories, which decides how much of the remaining time they are
 // expected to take.
 SoftmaxStages::SoftmaxStages(const SoftmaxSettings& settings, std::size_t folds, std::size_t sets,
-                             Verbosity verbosity)
-    : names_(softmax_stages()), verbosity_(verbosity), began_(Clock::now()), since_(began_) {
+                             Verbosity verbosity, std::function<double()> clock)
+    : names_(softmax_stages()),
+      verbosity_(verbosity),
+      clock_(std::move(clock)),
+      began_(clock_()),
+      since_(began_),
+      advanced_(began_) {
   constexpr double kFit =
       100;  // trajectories of two chains that the fits of a training set take about as long as
   cost_ = {kFit,
@@ -30,28 +36,32 @@ SoftmaxStages::SoftmaxStages(const SoftmaxSettings& settings, std::size_t folds,
     count_.push_back(range_of_rank(all, world().rank(), world().size()).size());
 }
 
+double SoftmaxStages::steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 void SoftmaxStages::report(const std::string& stage, std::size_t done, std::size_t all) {
-  const auto seconds_since = [](Clock::time_point began) {
-    return std::chrono::duration<double>(Clock::now() - began).count();
-  };
   if (stop_requested()) throw Interrupted("stopped");
+  const double now = clock_();
   const auto at = static_cast<std::size_t>(std::find(names_.begin(), names_.end(), stage) - names_.begin());
   count_[at] = all;
-  if (at != at_) since_ = Clock::now();
+  if (at != at_) since_ = now;
+  if (at != at_ || done != done_) advanced_ = now;
   at_ = at;
-  if (done == all) seconds_[stage] = seconds_since(since_);
+  done_ = done;
+  if (done == all) seconds_[stage] = now - since_;
   double past = 0, left = 0;
   for (std::size_t i = 0; i < names_.size(); ++i) {
     const double units = static_cast<double>(i < at ? count_[i] : i == at ? done : 0);
     past += units * cost_[i];
     left += (static_cast<double>(count_[i]) - units) * cost_[i];
   }
-  const double seconds = seconds_since(began_);
-  if (verbosity_ == Verbosity::quiet || past == 0 || left == 0 || seconds < (shown_ == 0 ? 2 : shown_ + 5))
-    return;
+  const double seconds = now - began_;
+  if (verbosity_ == Verbosity::quiet || left == 0 || seconds < (shown_ == 0 ? 2 : shown_ + 5)) return;
   shown_ = seconds;
-  std::cerr << fmt::format("{}: {} of {}, about {} left in all\n", stage, done, all,
-                           duration_text(seconds * left / past));
+  const double rest = past > 0 ? (advanced_ - began_) * left / past - (now - advanced_) : 0;
+  std::cerr << fmt::format("{}: {} of {}{}\n", stage, done, all,
+                           rest > 0 ? fmt::format(", about {} left in all", duration_text(rest)) : "");
 }
 
 namespace {
