@@ -5,10 +5,11 @@
                        [--proposal KIND,KIND,...] [--layout NAME]... [--out FILE]
   bench/ranks.py EMOMC --rows 3000 --dim 2 --components 3 --chains 28 --warmup 60 --draws 40 --thin 1 --repeat 1 \\
     --proposal component_wise,nuts,crank_nicolson,differential_evolution \\
-    --layout gpus:1 --layout gpus:2 --layout mpi:2 --layout mpi:3 --layout mpi:4 --layout rows:2
+    --layout gpus:1 --layout gpus:2 --layout mpi:2 --layout mpi:3 --layout mpi:4 --layout rows:2 \\
+    --layout gpu-rows:2
 
-A layout is `gpus:2` (GPUs of one process), `mpi:2` (processes of mpirun, on GPUs where there are some), `rows:2` (the same
-with the rows divided in place of the chains) or `cpu:2` and `cpu-rows:2` (the same two with backend cpu). The first one is
+A layout is `gpus:2` (GPUs of one process), `mpi:2` (processes of mpirun, on GPUs where there are some), `gpu-rows:2` and
+`rows:2` (the same two with the rows divided in place of the chains) or `cpu:2` and `cpu-rows:2` (the last two with backend cpu). The first one is
 the baseline. Prints, for each proposal and layout, the median time of sampling, its ratio to the baseline's, and the share
 of the time in which rank 0 gathered segments of all ranks. The exit code is 1 where chain files differ or a run fails or
 does not end.
@@ -49,7 +50,7 @@ def run(a, folder, layout, number):
     output = folder / f"{kind}-{count}-{number}"
     command = [os.path.abspath(a.emomc), "run", "config.yaml", "--output", str(output), "-q", "--backend",
                "cpu" if kind.startswith("cpu") else "cuda"]
-    if kind == "gpus":
+    if kind in ("gpus", "gpu-rows"):
         command += ["--set", f"devices=[{', '.join(str(i) for i in range(int(count)))}]"]
     else:
         command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", count] + command
@@ -120,7 +121,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path)
     a = parser.parse_args()
     layouts = a.layout or ["gpus:1", "gpus:2"]
-    kinds = ("gpus", "mpi", "rows", "cpu", "cpu-rows")
+    kinds = ("gpus", "mpi", "gpu-rows", "rows", "cpu", "cpu-rows")
     for layout in layouts:
         kind, _, count = layout.partition(":")
         if kind not in kinds or not count.isdigit() or int(count) < 1:

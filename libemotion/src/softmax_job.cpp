@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/core/rank_range.hpp"
+#include "emomc/core/thread_pool.hpp"
 #include "emomc/sampler/diagnostics.hpp"
 #include "emomc/speech/frame_functionals.hpp"
 
@@ -92,22 +94,43 @@ std::string functionals_text(const EvaluationConfig& config, std::size_t columns
   return fmt::format("{} functionals (set {}, version {})", columns, set.name, set.version);
 }
 
-std::vector<Convergence> softmax_convergence(const SoftmaxFold& fold, std::size_t classes, int chains,
-                                             StrictShare& strict, ThreadPool& pool) {
-  const std::size_t pairs = fold.rows.size() * classes;
-  const std::size_t draws = fold.draw_log_probability.size() / pairs / static_cast<std::size_t>(chains);
-  struct Judged {
-    double rhat, bulk, tail;
-  };
-  std::vector<Judged> judged(pairs);
-  pool.for_each(pairs, [&](std::size_t pair, int) {
-    const DrawsView view{fold.draw_log_probability.data() + pair * draws * static_cast<std::size_t>(chains),
-                         draws, static_cast<std::size_t>(chains), 1, static_cast<std::ptrdiff_t>(draws)};
-    judged[pair] = {rhat(view), ess_bulk(view), ess_tail(view)};
-  });
+std::vector<JudgedPairs> judged_pairs(std::span<const SoftmaxFold> folds, std::size_t classes, int chains,
+                                      int threads, Communicator& ranks) {
+  std::vector<std::size_t> counts;
+  for (int r = 0; r < ranks.size(); ++r) {
+    const RankRange range = range_of_rank(folds.size(), r, ranks.size());
+    counts.push_back(0);
+    for (std::size_t f = range.first; f < range.end; ++f) counts.back() += folds[f].rows.size() * classes;
+  }
+  ThreadPool pool(threads);
+  JudgedPairs mine;
+  const RankRange own = range_of_rank(folds.size(), ranks.rank(), ranks.size());
+  for (const SoftmaxFold& fold : folds.subspan(own.first, own.size())) {
+    const std::size_t pairs = fold.rows.size() * classes, first = mine.size();
+    const std::size_t draws = fold.draw_log_probability.size() / pairs / static_cast<std::size_t>(chains);
+    mine.resize(first + pairs);
+    pool.for_each(pairs, [&](std::size_t pair, int) {
+      const DrawsView view{fold.draw_log_probability.data() + pair * draws * static_cast<std::size_t>(chains),
+                           draws, static_cast<std::size_t>(chains), 1, static_cast<std::ptrdiff_t>(draws)};
+      mine[first + pair] = {rhat(view), ess_bulk(view), ess_tail(view)};
+    });
+  }
+  const JudgedPairs all = all_gather<JudgedPair>(ranks, mine, counts);
+  std::vector<JudgedPairs> judged;
+  auto next = all.begin();
+  for (const SoftmaxFold& fold : folds) {
+    const auto end = next + static_cast<std::ptrdiff_t>(fold.rows.size() * classes);
+    judged.emplace_back(next, end);
+    next = end;
+  }
+  return judged;
+}
+
+std::vector<Convergence> softmax_convergence(const JudgedPairs& judged, std::size_t classes,
+                                             StrictShare& strict) {
   std::vector<Convergence> of_class(classes);
-  for (std::size_t pair = 0; pair < pairs; ++pair) {
-    const Judged& one = judged[pair];
+  for (std::size_t pair = 0; pair < judged.size(); ++pair) {
+    const JudgedPair& one = judged[pair];
     Convergence& c = of_class[pair % classes];
     if (c.num_pairs == 0 || !(one.bulk >= c.least_ess)) c.least_ess = one.bulk;
     if (!(one.rhat <= c.worst_rhat)) c.worst_rhat = one.rhat;

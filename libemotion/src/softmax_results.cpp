@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "emomc/core/thread_pool.hpp"
 #include "emomc/emotion/softmax_headlines.hpp"
 #include "emomc/speech/softmax_classifier.hpp"
 
@@ -64,22 +63,24 @@ std::vector<std::vector<int>> softmax_tests(const LabelledFrames& frames, const 
 
 SoftmaxEvaluation evaluate_softmax(const LabelledFrames& frames, const EvaluationPlan& plan,
                                    const EvaluationConfig& config, const CorpusFeatures& features,
-                                   const SoftmaxReport& report) {
+                                   const SoftmaxReport& report, Communicator& ranks) {
   const SoftmaxCorpus corpus = softmax_corpus(frames, features);
   const SoftmaxSettings settings = softmax_settings(config, frames.classes);
   SoftmaxEvaluation evaluation;
-  evaluation.folds =
-      evaluate_softmax(corpus, softmax_tests(frames, plan, config), settings, config.run.threads, report);
+  evaluation.folds = evaluate_softmax(corpus, softmax_tests(frames, plan, config), settings,
+                                      config.run.threads, report, ranks);
+  const std::vector<JudgedPairs> judged =
+      judged_pairs(evaluation.folds, frames.num_classes(), settings.chains, config.run.threads, ranks);
+  if (ranks.rank() != 0) return evaluation;
   EvaluationResults& results = evaluation.results;
   results.seed = settings.seed;
   results.other = "penalised";
-  ThreadPool pool(config.run.threads);
   StrictShare strict;
   std::vector<FoldResult> posterior, penalised;
-  for (const SoftmaxFold& fold : evaluation.folds) {
+  for (std::size_t f = 0; f < judged.size(); ++f) {
+    const SoftmaxFold& fold = evaluation.folds[f];
     posterior.push_back(
-        result_of(fold, fold.posterior,
-                  softmax_convergence(fold, frames.num_classes(), settings.chains, strict, pool)));
+        result_of(fold, fold.posterior, softmax_convergence(judged[f], frames.num_classes(), strict)));
     posterior.back().inner_utterances = fold.inner_rows;
     posterior.back().inner_log_probability = fold.inner_log_probability;
     penalised.push_back(result_of(fold, fold.penalised, {}));
@@ -94,16 +95,19 @@ SoftmaxEvaluation evaluate_softmax(const LabelledFrames& frames, const Evaluatio
 }
 
 TrainedSoftmax train_softmax(const LabelledFrames& frames, const CorpusFeatures& corpus,
-                             const EvaluationConfig& config, const SoftmaxReport& report) {
+                             const EvaluationConfig& config, const SoftmaxReport& report,
+                             Communicator& ranks) {
   const SoftmaxSettings settings = softmax_settings(config, frames.classes);
   require_inner_speakers(settings, frames.speakers.size(), 0);
   SoftmaxTraining training =
-      train_softmax(softmax_corpus(frames, corpus), settings, config.run.threads, report);
+      train_softmax(softmax_corpus(frames, corpus), settings, config.run.threads, report, ranks);
   TrainedSoftmax result;
-  ThreadPool pool(config.run.threads);
+  if (ranks.rank() != 0) return result;
   result.acceptance = training.fold.acceptance;
-  result.converged = converged_share(
-      softmax_convergence(training.fold, frames.num_classes(), settings.chains, result.strict, pool));
+  result.converged =
+      converged_share(softmax_convergence(judged_pairs({&training.fold, 1}, frames.num_classes(),
+                                                       settings.chains, config.run.threads, single_rank())[0],
+                                          frames.num_classes(), result.strict));
   SoftmaxModel& model = result.model;
   model.classes = frames.classes;
   model.set = config.features.set;

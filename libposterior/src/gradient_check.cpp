@@ -6,6 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "emomc/posterior/row_team.hpp"
+
 namespace emomc {
 namespace {
 
@@ -36,6 +38,13 @@ PosteriorGradient posterior_gradient(const Target& target, LikelihoodEngine& eng
 PosteriorGradient posterior_gradient_at(const Target& target, LikelihoodEngine& engine,
                                         std::span<const double> u) {
   PosteriorGradient at;
+  if (auto* team = dynamic_cast<RowTeam*>(&engine)) {
+    team->together([&](LikelihoodEngine& of_rank, Communicator& ranks) {
+      PosteriorGradient same = posterior_gradient_at(target, of_rank, u);
+      if (ranks.rank() == 0) at = std::move(same);
+    });
+    return at;
+  }
   at.u.assign(u.begin(), u.end());
   at.theta.resize(static_cast<std::size_t>(target.dim()));
   const device::PointDensities densities = target.constrain_with_prior(at.u, at.theta);

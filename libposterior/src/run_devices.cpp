@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/core/rank_gather.hpp"
 #include "emomc/likelihood/device_table.hpp"
+#include "emomc/posterior/row_team.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/tempering.hpp"
 
@@ -52,6 +54,36 @@ std::unique_ptr<Device> first_device(const RunConfig& config, Backend backend) {
   return make_cuda_device(devices_of(config).front());
 }
 
+void make_engines(const RunConfig& config, const DataSet& data, Communicator* ranks, const EngineMaker& make,
+                  SampledChains& chains) {
+  chains.device = first_device(config, chains.backend, data);
+  std::vector<int> devices;
+  if (chains.backend == Backend::cuda && config.shard == Shard::rows && !ranks && !data.on_device)
+    devices = devices_of(config);
+  if (devices.size() > 1) {
+    const std::string problem = nccl_problem();
+    if (problem.empty()) {
+      std::vector<std::unique_ptr<Device>> further;
+      for (std::size_t i = 1; i < devices.size(); ++i) further.push_back(make_cuda_device(devices[i]));
+      chains.engine =
+          std::make_unique<RowTeam>(*chains.device, std::move(further),
+                                    [&](Device& device, Communicator& of) { return make(device, &of); });
+      return;
+    }
+    chains.why_one_device = "rows are divided among GPUs of one process by NCCL, and " + problem +
+                            "; without it mpirun -n " + std::to_string(devices.size()) +
+                            " starts a process for each GPU";
+    if (!config.devices.empty())
+      throw InputError("devices: " + chains.why_one_device + "; allowed here: one GPU");
+  }
+  chains.engine = make(*chains.device, ranks);
+}
+
+int num_row_devices(const SampledChains& chains) {
+  const auto* team = dynamic_cast<const RowTeam*>(chains.engine.get());
+  return team ? team->size() : 1;
+}
+
 void add_further_devices(const RunConfig& config, const DataSet& data, SampledChains& chains) {
   const std::size_t num_chains = tempered_plans(chains.plans, chains.options.tempering).size();
   const bool is_stated = !config.devices.empty();
@@ -65,15 +97,12 @@ void add_further_devices(const RunConfig& config, const DataSet& data, SampledCh
     if (!is_stated && list_cuda_devices().size() > 1) chains.why_one_device = "the data are in its memory";
     return;
   }
+  if (config.shard == Shard::rows) return;
   std::vector<int> devices = devices_of(config);
   if (devices.size() == 1) return;
-  const bool spreads_chains =
-      config.shard == Shard::chains && !proposal_use(chains.proposal.kind).other_chains;
+  const bool spreads_chains = !proposal_use(chains.proposal.kind).other_chains;
   std::string why_not;
-  if (config.shard == Shard::rows)
-    why_not =
-        "shard: rows divides the rows among processes (mpirun -n " + std::to_string(devices.size()) + ")";
-  else if (proposal_use(chains.proposal.kind).other_chains)
+  if (proposal_use(chains.proposal.kind).other_chains)
     why_not = "proposal " + chains.proposal.kind + " moves chains by the state of others at every step";
   else if (devices.size() > num_chains)
     why_not = counted(num_chains, "chain") + " cannot be spread over " + counted(devices.size(), "GPU");

@@ -18,6 +18,7 @@
 #include "emomc/posterior/expression_json.hpp"
 #include "emomc/posterior/own_code.hpp"
 #include "emomc/posterior/run_data.hpp"
+#include "emomc/posterior/run_devices.hpp"
 #include "emomc/posterior/run_reader.hpp"
 #include "emomc/posterior/tempering_report.hpp"
 #include "emomc/sampler/files.hpp"
@@ -260,6 +261,7 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
   if (const Communicator* ranks = chains_.options.ranks; ranks && ranks->size() > 1)
     m["ranks"] = {{"number", ranks->size()}, {"kind", ranks->kind()}};
   if (!chains_.further.empty()) m["devices"] = 1 + chains_.further.size();
+  if (const int devices = num_row_devices(chains_); devices > 1) m["devices"] = devices;
   m["seed"] = config_.sampler.seed;
   m["ensemble"] = is_ensemble();
   m["order"] = config_.prior.order;

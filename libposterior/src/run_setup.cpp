@@ -58,6 +58,8 @@ std::vector<std::string> describe(const RunSetup& setup) {
       standardized.push_back(fmt::format("{} (mean {:.6g}, sd {:.6g})", setup.loaded.table.columns[j],
                                          setup.standardized.mean[j], setup.standardized.sd[j]));
   if (!standardized.empty()) lines.push_back("standardised: " + joined(standardized));
+  if (const int devices = num_row_devices(setup); devices > 1)
+    lines.push_back("rows are divided among " + std::to_string(devices) + " GPUs");
   if (!setup.further.empty())
     lines.push_back("chains are spread over " + counted(1 + setup.further.size(), "GPU"));
   if (!setup.why_one_device.empty())
@@ -175,10 +177,14 @@ void set_up_expression(const RunConfig& config, const Table* table, Backend back
   setup.why_no_gpu = std::move(own.why_no_gpu);
   setup.target =
       std::make_unique<Target>(setup.expression->layout(), config.prior, std::span<const double>());
-  setup.device = first_device(config, setup.backend, setup.loaded.data);
   setup.row_model = std::move(own.model);
-  setup.engine = make_engine(setup.backend, setup.row_model, config.likelihood.precision, setup.loaded.data,
-                             *setup.device, config.threads, ranks);
+  make_engines(
+      config, setup.loaded.data, ranks,
+      [&](Device& device, Communicator* of) {
+        return make_engine(setup.backend, setup.row_model, config.likelihood.precision, setup.loaded.data,
+                           device, config.threads, of);
+      },
+      setup);
 }
 
 void set_up_model(const RunConfig& config, const Table* table, Backend backend, Communicator* ranks,
@@ -193,9 +199,13 @@ void set_up_model(const RunConfig& config, const Table* table, Backend backend, 
         log_prior_offset(config.prior, model_layout(setup.model, data.dim), setup.loaded.units);
   setup.backend =
       resolve_backend(backend_for(backend, setup.loaded.table), setup.model, data, num_chains_of(config));
-  setup.device = first_device(config, setup.backend, data);
-  setup.engine = make_engine(setup.backend, setup.model, config.likelihood.precision, data, *setup.device,
-                             config.threads, ranks);
+  make_engines(
+      config, data, ranks,
+      [&](Device& device, Communicator* of) {
+        return make_engine(setup.backend, setup.model, config.likelihood.precision, data, device,
+                           config.threads, of);
+      },
+      setup);
 }
 
 void set_up_likelihood(const RunConfig& config, const Table* table, Backend backend, Communicator* ranks,

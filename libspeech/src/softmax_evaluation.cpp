@@ -4,13 +4,11 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <mutex>
 #include <numeric>
 #include <set>
-#include <stdexcept>
 
+#include "divided_work.hpp"
 #include "emomc/core/errors.hpp"
-#include "emomc/core/thread_pool.hpp"
 #include "emomc/speech/softmax_classifier.hpp"
 #include "softmax_fold.hpp"
 #include "softmax_model.hpp"
@@ -27,22 +25,6 @@ constexpr std::array kKnowledge{SpeakerKnowledge::own, SpeakerKnowledge::five, S
                                 SpeakerKnowledge::corpus};
 static_assert(kKnowledge.size() == kNumKnowledge);
 
-// The training speakers that a fold leaves out in turn: all, or the nearest ones in the circle of all
-// speakers, so that neighbouring folds share fits.
-std::vector<int> inner_speakers(const std::vector<int>& test, int num_speakers) {
-  std::vector<int> inner;
-  const int first = test.empty() ? 0 : test.front();
-  for (int distance = test.empty() ? 0 : 1;
-       distance < num_speakers && static_cast<int>(inner.size()) < kMostInnerSpeakers; ++distance)
-    for (const int side : {1, -1}) {
-      const int speaker = ((first + side * distance) % num_speakers + num_speakers) % num_speakers;
-      const bool taken = std::find(test.begin(), test.end(), speaker) != test.end() ||
-                         std::find(inner.begin(), inner.end(), speaker) != inner.end();
-      if (!taken && static_cast<int>(inner.size()) < kMostInnerSpeakers) inner.push_back(speaker);
-    }
-  return inner;
-}
-
 // Log probabilities over draws of the rows of a set's excluded speakers and of their clips: rows x K.
 struct AveragedRows {
   MatrixXd whole, clips;
@@ -54,6 +36,11 @@ struct RowsOfSet {
   std::vector<std::size_t> rows;
   MatrixXd log_probability;
   std::vector<int> num_frames;  // empty: unknown
+};
+
+struct ChosenSd {
+  std::size_t sd;  // its index
+  ChosenTemper by_mode;
 };
 
 // Everything that is fitted to the speakers that are not `excluded`.
@@ -69,12 +56,11 @@ struct TrainedSet {
 class Evaluation {
  public:
   Evaluation(const SoftmaxCorpus& corpus, const std::vector<std::vector<int>>& tests,
-             const SoftmaxSettings& settings, int threads, const SoftmaxReport& report)
+             const SoftmaxSettings& settings, DividedWork& work)
       : num_classes_(corpus.num_classes),
         tests_(tests),
         settings_(settings),
-        report_(report),
-        pool_(threads),
+        work_(work),
         rows_(corpus, settings.seed),
         sds_(settings.prior_sds) {
     std::sort(sds_.begin(), sds_.end());
@@ -94,15 +80,19 @@ class Evaluation {
 
   std::vector<SoftmaxFold> run() {
     prepare();
-    in_parallel(2, folds_.size(), [&](std::size_t f) { predict(f); });
+    auto results = work_.run(kStages[2], folds_.size(), [&](std::size_t f) { return predict(f); });
+    for (std::size_t f = 0; f < folds_.size(); ++f) take_predictions(results[f], folds_[f]);
     return std::move(folds_);
   }
 
-  // The only fold has no test speakers.
+  // The only fold has no test speakers. The result is that of rank 0, and empty on the others.
   SoftmaxTraining train() {
     prepare();
     SoftmaxTraining result;
-    in_parallel(2, 1, [&](std::size_t) { fill(result); });
+    work_.run(kStages[2], 1, [&](std::size_t) {
+      fill(result);
+      return Numbers();
+    });
     return result;
   }
 
@@ -124,16 +114,24 @@ class Evaluation {
     check_classes();
     fit_modes();
     folds_.resize(tests_.size());
+    choose_sds();
     std::set<std::pair<int, std::size_t>> inner_draws;
-    for (std::size_t f = 0; f < folds_.size(); ++f) {
-      chosen_.push_back(choose(f, folds_[f]));
-      folds_[f].prior_sd = sds_[chosen_[f]];
+    for (std::size_t f = 0; f < folds_.size(); ++f)
       if (!settings_.temper)
         for (const int set : inner_[tests_[f]]) inner_draws.insert({set, chosen_[f]});
-    }
     const std::vector<std::pair<int, std::size_t>> jobs(inner_draws.begin(), inner_draws.end());
-    in_parallel(1, jobs.size(), [&](std::size_t i) { draw_inner(jobs[i].first, jobs[i].second); });
-    for (std::size_t f = 0; f < folds_.size(); ++f) learn_tempers(f);
+    auto drawn = work_.run(kStages[1], jobs.size(),
+                           [&](std::size_t i) { return draw_inner(jobs[i].first, jobs[i].second); });
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      TrainedSet& set = sets_[static_cast<std::size_t>(jobs[i].first)];
+      for (AveragedRows& of : set.averaged[jobs[i].second]) {
+        drawn[i].take(of.whole);
+        drawn[i].take(of.clips);
+      }
+      drawn[i].take(set.clip_of);
+      drawn[i].take(set.clip_frames);
+    }
+    learn_tempers();
   }
 
   void check_classes() const {
@@ -153,26 +151,25 @@ class Evaluation {
     return rows_.x()(indices, Eigen::all) * weights * contrasts(num_classes_).transpose();
   }
 
-  void in_parallel(std::size_t stage, std::size_t count, const std::function<void(std::size_t)>& work) {
-    std::mutex mutex;
-    std::size_t done = 0;
-    report_(kStages[stage], 0, count);
-    pool_.for_each(count, [&](std::size_t i, int) {
-      work(i);
-      const std::lock_guard lock(mutex);
-      report_(kStages[stage], ++done, count);
-    });
-  }
-
   void fit_modes() {
-    in_parallel(0, sets_.size(), [&](std::size_t i) {
-      TrainedSet& set = sets_[i];
+    auto fits = work_.run(kStages[0], sets_.size(), [&](std::size_t i) {
+      Numbers result;
       MatrixXd weights = MatrixXd::Zero(rows_.x().cols(), num_classes_ - 1);
       for (const double sd : sds_) {
-        weights = softmax_mode(rows_.problem(set.excluded, sd, settings_), weights);
-        set.modes.push_back(weights);
+        weights = softmax_mode(rows_.problem(sets_[i].excluded, sd, settings_), weights);
+        result.put(weights);
+        work_.still_working();
       }
+      return result;
     });
+    for (std::size_t i = 0; i < sets_.size(); ++i)
+      for (std::size_t sd = 0; sd < sds_.size(); ++sd) {
+        MatrixXd& mode = sets_[i].modes.emplace_back();
+        fits[i].take(mode);
+        if (mode.rows() != rows_.x().cols())
+          throw MachineError(
+              "softmax regression: ranks differ in the rotation of the rows; use equal machines");
+      }
   }
 
   // Draws of the posterior of set `index`, which are a stream of their own.
@@ -181,7 +178,8 @@ class Evaluation {
     sampling.seed = settings_.seed;
     sampling.stream = static_cast<std::uint32_t>(index);
     const TrainedSet& set = sets_[index];
-    return sample_softmax(rows_.problem(set.excluded, sds_[sd], settings_), set.modes[sd], sampling);
+    return sample_softmax(rows_.problem(set.excluded, sds_[sd], settings_), set.modes[sd], sampling,
+                          [&] { work_.still_working(); });
   }
   SoftmaxDraws outer_draws(std::size_t f) const {
     return draws_of(static_cast<std::size_t>(outer_[f]), chosen_[f],
@@ -193,33 +191,39 @@ class Evaluation {
   // The probabilities of rows that are none of the rotation.
   MatrixXd others_probability(const OtherRows& rows, std::size_t sd, const SoftmaxDraws& draws) const {
     std::vector<MatrixXd> logits;
-    for (std::size_t d = 0; d < draws.weights.size(); ++d)
+    for (std::size_t d = 0; d < draws.weights.size(); ++d) {
       logits.push_back(logits_of_others(rows, draws.weights[d], outside_sd(sd), settings_.seed, d));
+      work_.still_working();
+    }
     return averaged_log_probability(logits);
   }
 
-  void draw_inner(int index, std::size_t sd) {
-    TrainedSet& set = sets_[static_cast<std::size_t>(index)];
+  // Of each kind of knowledge, and whose clips they are.
+  Numbers draw_inner(int index, std::size_t sd) const {
+    const TrainedSet& set = sets_[static_cast<std::size_t>(index)];
     const SoftmaxDraws draws =
         draws_of(static_cast<std::size_t>(index), sd,
                  {settings_.inner_chains, settings_.inner_warmup, settings_.inner_draws, 1, 0, 0});
-    Averaged averaged;
-    std::vector<MatrixXd> logits;
-    for (const MatrixXd& weights : draws.weights) logits.push_back(logits_of(set.tests, weights));
-    averaged[0].whole = averaged_log_probability(logits);
+    Numbers result;
     ClippedRows clips;
     for (const SpeakerKnowledge knowledge : kKnowledge) {
-      AveragedRows& of = averaged[static_cast<std::size_t>(knowledge)];
-      if (knowledge != SpeakerKnowledge::own)
-        of.whole = others_probability(rows_.less_known(set.excluded, knowledge), sd, draws);
-      if (settings_.temper_frames || !rows_.has_clips()) continue;
-      clips = rows_.clips(set.excluded, knowledge);
-      if (!clips.of.empty()) of.clips = others_probability(clips.rows, sd, draws);
+      if (knowledge == SpeakerKnowledge::own) {
+        std::vector<MatrixXd> logits;
+        for (const MatrixXd& weights : draws.weights) logits.push_back(logits_of(set.tests, weights));
+        result.put(averaged_log_probability(logits));
+      } else {
+        result.put(others_probability(rows_.less_known(set.excluded, knowledge), sd, draws));
+      }
+      MatrixXd of_clips;
+      if (!settings_.temper_frames && rows_.has_clips()) {
+        clips = rows_.clips(set.excluded, knowledge);
+        if (!clips.of.empty()) of_clips = others_probability(clips.rows, sd, draws);
+      }
+      result.put(of_clips);
     }
-    const std::lock_guard lock(mutex_);
-    set.averaged[sd] = std::move(averaged);
-    set.clip_of = std::move(clips.of);
-    set.clip_frames = std::move(clips.num_frames);
+    result.put(clips.of);
+    result.put(clips.num_frames);
+    return result;
   }
 
   // The rows of the inner folds of fold f, as `of` gives them for a set; rows of a test speaker, which a set
@@ -249,14 +253,9 @@ class Evaluation {
 
   // Chooses the prior sd by the modes' log loss: the smallest one whose loss is within kTolerance of the
   // least, because the loss hardly changes from there on while weights grow.
-  std::size_t choose(std::size_t f, SoftmaxFold& fold) const {
+  ChosenSd choose_sd(std::size_t f) const {
     constexpr double kTolerance = 0.01;
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    if (!is_chosen()) {
-      fold.penalised.temper = settings_.temper.value_or(1);
-      fold.penalised.inner_log_loss = nan;
-      return 0;
-    }
+    if (!is_chosen()) return {0, {settings_.temper.value_or(1), std::numeric_limits<double>::quiet_NaN()}};
     std::vector<ChosenTemper> losses;
     for (std::size_t sd = 0; sd < sds_.size(); ++sd)
       losses.push_back(
@@ -269,9 +268,23 @@ class Evaluation {
     for (const ChosenTemper& one : losses) least = std::min(least, one.log_loss);
     std::size_t sd = 0;
     while (losses[sd].log_loss > least + kTolerance) ++sd;
-    fold.penalised.temper = losses[sd].temper;
-    fold.penalised.inner_log_loss = losses[sd].log_loss;
-    return sd;
+    return {sd, losses[sd]};
+  }
+
+  void choose_sds() {
+    auto results = work_.run("", folds_.size(), [&](std::size_t f) {
+      const ChosenSd chosen = choose_sd(f);
+      Numbers result;
+      for (const double x : {static_cast<double>(chosen.sd), chosen.by_mode.temper, chosen.by_mode.log_loss})
+        result.put(x);
+      return result;
+    });
+    for (std::size_t f = 0; f < folds_.size(); ++f) {
+      chosen_.push_back(static_cast<std::size_t>(results[f].take()));
+      folds_[f].prior_sd = sds_[chosen_[f]];
+      folds_[f].penalised.temper = results[f].take();
+      folds_[f].penalised.inner_log_loss = results[f].take();
+    }
   }
 
   const AveragedRows& averaged_of(const TrainedSet& set, std::size_t f, SpeakerKnowledge knowledge) const {
@@ -308,14 +321,25 @@ class Evaluation {
     }
   }
 
-  void learn_tempers(std::size_t f) {
-    static_cast<SoftmaxTemper&>(folds_[f].posterior) = temper_of(f, SpeakerKnowledge::own);
-    for (std::size_t i = 1; i < kNumKnowledge; ++i)
-      static_cast<SoftmaxTemper&>(folds_[f].less_known[i - 1]) = temper_of(f, kKnowledge[i]);
-    if (!settings_.temper) keep_inner(f);
+  void learn_tempers() {
+    auto results = work_.run("", folds_.size(), [&](std::size_t f) {
+      Numbers result;
+      for (const SpeakerKnowledge knowledge : kKnowledge) {
+        const SoftmaxTemper learned = temper_of(f, knowledge);
+        for (const double x : {learned.temper, learned.inner_log_loss, learned.frames}) result.put(x);
+      }
+      return result;
+    });
+    for (std::size_t f = 0; f < folds_.size(); ++f) {
+      for (std::size_t i = 0; i < kNumKnowledge; ++i) {
+        SoftmaxTemper& learned = i == 0 ? folds_[f].posterior : folds_[f].less_known[i - 1];
+        for (double* x : {&learned.temper, &learned.inner_log_loss, &learned.frames}) *x = results[f].take();
+      }
+      if (!settings_.temper) keep_inner(f);
+    }
   }
 
-  void predict(std::size_t f) {
+  Numbers predict(std::size_t f) {
     SoftmaxFold& fold = folds_[f];
     const TrainedSet& set = sets_[static_cast<std::size_t>(outer_[f])];
     const SoftmaxDraws draws = outer_draws(f);
@@ -330,6 +354,9 @@ class Evaluation {
       for (const Eigen::Index place : places)
         for (Eigen::Index k = 0; k < num_classes_; ++k) to.log_probability.push_back(logs(place, k));
     }
+    Numbers result;
+    put_predictions(fold, result);
+    return result;
   }
 
   // Of rows whose speakers' own recordings are known. Returns their places in `rows`.
@@ -349,36 +376,13 @@ class Evaluation {
     const std::size_t count = std::min(kMostRows, rows_.size());
     for (std::size_t i = 0; i < count; ++i) judged.push_back(i * rows_.size() / count);
     append_rows(judged, sets_[static_cast<std::size_t>(outer_[0])].modes[chosen_[0]], draws, training.fold);
-    std::vector<std::size_t> all(rows_.size());
-    std::iota(all.begin(), all.end(), 0);
-
-    SoftmaxClassifier& classifier = training.classifier;
-    classifier.columns = rows_.table().columns;
-    classifier.num_classes = num_classes_;
-    classifier.seed = settings_.seed;
-    classifier.prior_sd = training.fold.prior_sd;
-    classifier.temperature = settings_.temperature;
-    classifier.tempers[0] = training.fold.posterior;
-    for (std::size_t i = 1; i < kNumKnowledge; ++i) classifier.tempers[i] = training.fold.less_known[i - 1];
-    classifier.corpus = corpus_statistics(rows_.table(), all);
-    classifier.rank = static_cast<std::size_t>(rows_.axes().cols());
-    for (Eigen::Index j = 0; j < rows_.axes().rows(); ++j)
-      for (Eigen::Index i = 0; i < rows_.axes().cols(); ++i) classifier.axes.push_back(rows_.axes()(j, i));
-    const std::size_t every = draws.weights.size();
-    classifier.num_draws = std::min(static_cast<std::size_t>(kClassifierDraws), every);
-    for (std::size_t d = 0; d < classifier.num_draws; ++d) {
-      const MatrixXd& weights = draws.weights[d * every / classifier.num_draws];
-      for (Eigen::Index i = 0; i < weights.rows(); ++i)
-        for (Eigen::Index k = 0; k < weights.cols(); ++k) classifier.weights.push_back(weights(i, k));
-    }
+    training.classifier = classifier_of(rows_, training.fold, settings_, draws);
   }
 
   int num_classes_;
   std::vector<std::vector<int>> tests_;
   SoftmaxSettings settings_;
-  const SoftmaxReport& report_;
-  ThreadPool pool_;
-  std::mutex mutex_;
+  DividedWork& work_;
   SoftmaxRows rows_;
   std::vector<double> sds_;  // increasing
   std::vector<TrainedSet> sets_;
@@ -388,18 +392,6 @@ class Evaluation {
   std::vector<std::size_t> chosen_;  // index of each fold's prior sd
 };
 
-void check_sizes(const SoftmaxCorpus& corpus, const SoftmaxSettings& settings) {
-  const std::size_t rows = corpus.table.rows.size();
-  if (corpus.class_of.size() != rows || corpus.speaker_of.size() != rows || settings.prior_sds.empty() ||
-      (!settings.class_weights.empty() &&
-       settings.class_weights.size() != static_cast<std::size_t>(corpus.num_classes)) ||
-      corpus.table.values.size() != rows * corpus.table.columns.size() ||
-      (!corpus.table.frames.empty() && corpus.table.frames.size() != rows) ||
-      corpus.clips.frames.size() != corpus.clips.rows.size() ||
-      corpus.clips.values.size() != corpus.clips.rows.size() * corpus.table.columns.size())
-    throw std::invalid_argument("softmax regression: sizes disagree");
-}
-
 }  // namespace
 
 std::vector<std::string> softmax_stages() { return kStages; }
@@ -407,15 +399,17 @@ std::vector<std::string> softmax_stages() { return kStages; }
 std::vector<SoftmaxFold> evaluate_softmax(const SoftmaxCorpus& corpus,
                                           const std::vector<std::vector<int>>& tests,
                                           const SoftmaxSettings& settings, int threads,
-                                          const SoftmaxReport& report) {
-  check_sizes(corpus, settings);
-  return Evaluation(corpus, tests, settings, threads, report).run();
+                                          const SoftmaxReport& report, Communicator& ranks) {
+  require_sizes(corpus, settings);
+  DividedWork work(ranks, threads, report);
+  return Evaluation(corpus, tests, settings, work).run();
 }
 
 SoftmaxTraining train_softmax(const SoftmaxCorpus& corpus, const SoftmaxSettings& settings, int threads,
-                              const SoftmaxReport& report) {
-  check_sizes(corpus, settings);
-  return Evaluation(corpus, {{}}, settings, threads, report).train();
+                              const SoftmaxReport& report, Communicator& ranks) {
+  require_sizes(corpus, settings);
+  DividedWork work(ranks, threads, report);
+  return Evaluation(corpus, {{}}, settings, work).train();
 }
 
 }  // namespace emomc

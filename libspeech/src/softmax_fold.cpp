@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "emomc/speech/softmax_classifier.hpp"
 #include "softmax_prediction.hpp"
 
 namespace emomc {
@@ -53,6 +54,65 @@ std::vector<Eigen::Index> append_predictions(const SoftmaxRows& corpus, const st
     }
   }
   return places;
+}
+
+void put_predictions(const SoftmaxFold& fold, Numbers& to) {
+  to.put(fold.rows);
+  to.put(fold.penalised.log_probability);
+  to.put(fold.posterior.log_probability);
+  for (const SoftmaxPredictions& less : fold.less_known) to.put(less.log_probability);
+  to.put(fold.probability_sd);
+  to.put(fold.acceptance);
+}
+
+void take_predictions(Numbers& from, SoftmaxFold& fold) {
+  from.take(fold.rows);
+  from.take(fold.penalised.log_probability);
+  from.take(fold.posterior.log_probability);
+  for (SoftmaxPredictions& less : fold.less_known) from.take(less.log_probability);
+  from.take(fold.probability_sd);
+  fold.acceptance = from.take();
+}
+
+std::vector<int> inner_speakers(const std::vector<int>& test, int num_speakers) {
+  std::vector<int> inner;
+  const int first = test.empty() ? 0 : test.front();
+  for (int distance = test.empty() ? 0 : 1;
+       distance < num_speakers && static_cast<int>(inner.size()) < kMostInnerSpeakers; ++distance)
+    for (const int side : {1, -1}) {
+      const int speaker = ((first + side * distance) % num_speakers + num_speakers) % num_speakers;
+      const bool taken = std::find(test.begin(), test.end(), speaker) != test.end() ||
+                         std::find(inner.begin(), inner.end(), speaker) != inner.end();
+      if (!taken && static_cast<int>(inner.size()) < kMostInnerSpeakers) inner.push_back(speaker);
+    }
+  return inner;
+}
+
+SoftmaxClassifier classifier_of(const SoftmaxRows& corpus, const SoftmaxFold& fold,
+                                const SoftmaxSettings& settings, const SoftmaxDraws& draws) {
+  std::vector<std::size_t> all(corpus.size());
+  std::iota(all.begin(), all.end(), 0);
+  SoftmaxClassifier classifier;
+  classifier.columns = corpus.table().columns;
+  classifier.num_classes = corpus.num_classes();
+  classifier.seed = settings.seed;
+  classifier.prior_sd = fold.prior_sd;
+  classifier.temperature = settings.temperature;
+  classifier.tempers[0] = fold.posterior;
+  for (std::size_t i = 1; i < kNumKnowledge; ++i) classifier.tempers[i] = fold.less_known[i - 1];
+  classifier.corpus = corpus_statistics(corpus.table(), all);
+  const MatrixXd& axes = corpus.axes();
+  classifier.rank = static_cast<std::size_t>(axes.cols());
+  for (Eigen::Index j = 0; j < axes.rows(); ++j)
+    for (Eigen::Index i = 0; i < axes.cols(); ++i) classifier.axes.push_back(axes(j, i));
+  const std::size_t every = draws.weights.size();
+  classifier.num_draws = std::min(static_cast<std::size_t>(kClassifierDraws), every);
+  for (std::size_t d = 0; d < classifier.num_draws; ++d) {
+    const MatrixXd& weights = draws.weights[d * every / classifier.num_draws];
+    for (Eigen::Index i = 0; i < weights.rows(); ++i)
+      for (Eigen::Index k = 0; k < weights.cols(); ++k) classifier.weights.push_back(weights(i, k));
+  }
+  return classifier;
 }
 
 }  // namespace emomc

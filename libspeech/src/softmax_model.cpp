@@ -282,7 +282,7 @@ class Chains {
 }  // namespace
 
 SoftmaxDraws sample_softmax(const SoftmaxProblem& problem, const MatrixXd& mode,
-                            const SoftmaxSampling& sampling) {
+                            const SoftmaxSampling& sampling, const std::function<void()>& after_step) {
   constexpr double kTarget = 0.8;
   Chains chains(problem, mode, sampling);
   double log_step = std::log(0.3), late_sum = 0;
@@ -290,6 +290,7 @@ SoftmaxDraws sample_softmax(const SoftmaxProblem& problem, const MatrixXd& mode,
   for (int i = 0; i < sampling.warmup; ++i) {
     const double acceptance = chains.step(static_cast<std::uint64_t>(i) + 1, std::exp(log_step));
     log_step += (acceptance - kTarget) / std::sqrt(1.0 + i);
+    if (after_step) after_step();
     if (2 * i < sampling.warmup) continue;
     late_sum += log_step;
     ++late;
@@ -302,6 +303,7 @@ SoftmaxDraws sample_softmax(const SoftmaxProblem& problem, const MatrixXd& mode,
         chains.step(static_cast<std::uint64_t>(sampling.warmup) + i + 1, step_size) / sampling.draws;
     for (int chain = 0; chain < sampling.num_chains; ++chain)
       result.weights[static_cast<std::size_t>(chain) * sampling.draws + i] = chains.point(chain);
+    if (after_step) after_step();
   }
   return result;
 }

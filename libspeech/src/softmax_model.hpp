@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace emomc {
@@ -68,8 +69,9 @@ struct SoftmaxDraws {
 
 /// Hamiltonian Monte Carlo (Neal 2011, "MCMC using Hamiltonian dynamics") from points around `mode`, along
 /// the axes of the curvature there, which is the mass, and with a step size that warm-up adapts to an
-/// acceptance of 0.8.
+/// acceptance of 0.8. `after_step`, if it is not empty, is called after each step of all chains and may
+/// throw.
 SoftmaxDraws sample_softmax(const SoftmaxProblem& problem, const Eigen::MatrixXd& mode,
-                            const SoftmaxSampling& sampling);
+                            const SoftmaxSampling& sampling, const std::function<void()>& after_step = {});
 
 }  // namespace emomc

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <stdexcept>
 
 #include "emomc/device/random.hpp"
 
@@ -49,6 +50,18 @@ bool is_among(const std::vector<int>& sorted, int speaker) {
 }
 
 }  // namespace
+
+void require_sizes(const SoftmaxCorpus& corpus, const SoftmaxSettings& settings) {
+  const std::size_t rows = corpus.table.rows.size();
+  if (corpus.class_of.size() != rows || corpus.speaker_of.size() != rows || settings.prior_sds.empty() ||
+      (!settings.class_weights.empty() &&
+       settings.class_weights.size() != static_cast<std::size_t>(corpus.num_classes)) ||
+      corpus.table.values.size() != rows * corpus.table.columns.size() ||
+      (!corpus.table.frames.empty() && corpus.table.frames.size() != rows) ||
+      corpus.clips.frames.size() != corpus.clips.rows.size() ||
+      corpus.clips.values.size() != corpus.clips.rows.size() * corpus.table.columns.size())
+    throw std::invalid_argument("softmax regression: sizes disagree");
+}
 
 SoftmaxRows::SoftmaxRows(const SoftmaxCorpus& corpus, std::uint64_t seed)
     : corpus_(corpus), order_(sorted_order(corpus.table.rows)), table_(sorted_table(corpus.table, order_)) {

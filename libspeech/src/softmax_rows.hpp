@@ -13,6 +13,9 @@
 
 namespace emomc {
 
+/// Throws std::invalid_argument where sizes disagree.
+void require_sizes(const SoftmaxCorpus& corpus, const SoftmaxSettings& settings);
+
 /// Clips of rows, standardised and rotated.
 struct ClippedRows {
   OtherRows rows;

@@ -3,35 +3,24 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "rank_program.hpp"
 #include "small_corpus.hpp"
 #include "struck_run.hpp"
 
 namespace emomc {
 namespace {
 
+using testing::expect_one_error;
+using testing::killing_a_rank;
 using testing::ProgramFolder;
 using testing::ProgramResult;
+using testing::Ranks;
+using testing::ranks;
 using testing::StruckRun;
-
-// Processes of a test have fewer processors than ranks, and CI runs as root. Their messages about the ends of
-// processes are left out.
-std::string ranks(int number) {
-  return "env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_orte_execute_quiet=1 mpirun "
-         "--oversubscribe --bind-to none -n " +
-         std::to_string(number);
-}
 
 ProgramResult run(const StruckRun& of, int number, const std::string& more = "") {
   return of.folder.run("run config.yaml --output run -q " + more, ranks(number));
 }
-
-class Ranks : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (std::string(EMOMC_HAVE_MPI) != "ON") GTEST_SKIP() << "this build has no MPI";
-    if (std::system("command -v mpirun >/dev/null") != 0) GTEST_SKIP() << "there is no mpirun";
-  }
-};
 
 const char* const kNuts =
     "likelihood: {components: 2}\nsampler: {chains: 5, warmup: 40, draws: 20, seed: 7,\n"
@@ -73,17 +62,8 @@ void kill_ranks(int kills, bool tell) {
     const int number = 2 + static_cast<int>(random() % 3);
     const int victim = static_cast<int>(random() % static_cast<std::uint64_t>(number));
     const double after = std::uniform_real_distribution<>(0.2, 2.5)(random);
-    // The victim's parent is mpirun, and its environment has its rank. Processes that have ended stay zombies
-    // until mpirun asks for them.
-    const std::string line =
-        ranks(number) + " \"$EMOMC\" run config.yaml --output run -q --resume & all=$!; sleep " +
-        std::to_string(after) + "; for p in $(pgrep -P $all); do if tr '\\0' '\\n' < /proc/$p/environ | " +
-        "grep -q '^OMPI_COMM_WORLD_RANK=" + std::to_string(victim) +
-        "$'; then kill -9 $p && echo killed; fi; done; date +%s%N; tries=0; "
-        "while [ $tries -lt 1200 ] && ps --ppid $all -o stat= | grep -qv Z; do sleep 0.05; "
-        "tries=$((tries + 1)); done; date +%s%N; ( sleep 30; kill -9 $all && echo stuck ) & guard=$!; "
-        "wait $all; status=$?; kill $guard; exit $status";
-    const ProgramResult result = of.folder.shell("( " + line + " )");
+    const ProgramResult result =
+        of.folder.shell(killing_a_rank("run config.yaml --output run -q --resume", number, victim, after));
     std::istringstream said(result.out);
     std::string word;
     long long before = 0, end = 0;
@@ -127,14 +107,6 @@ TEST_F(Ranks, ASignalStopsAllAtACheckpoint) {
   const ProgramResult rest = run(of, 3, "--resume");
   ASSERT_EQ(rest.exit_code, 0) << rest.err;
   of.expect_the_same_draws("stopped by a signal");
-}
-
-void expect_one_error(const ProgramResult& result, int code, const std::string& words) {
-  EXPECT_EQ(result.exit_code, code) << result.err;
-  const auto at = result.err.find("emomc: error: ");
-  ASSERT_NE(at, std::string::npos) << result.err;
-  EXPECT_EQ(result.err.find("emomc: error: ", at + 1), std::string::npos) << result.err;
-  EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
 }
 
 TEST_F(Ranks, MoreRanksThanChainsAreRefusedWithTheNumberThatFits) {
@@ -249,9 +221,6 @@ TEST_F(EvaluationsOverRanks, ModelsAreThoseOfOneProcess) {
 }
 
 TEST_F(EvaluationsOverRanks, WhatCannotBeDividedIsRefused) {
-  expect_one_error(evaluate("run", 2, " --compare other.yaml"), 2, "--compare does not divide its work");
-  folder.write("config.yaml", "corpus: {kind: emodb, path: corpus}\n");
-  expect_one_error(evaluate("run", 2), 2, "softmax");
   folder.write("config.yaml", "corpus: {path: corpus}\nlikelihood: {components: 200}\n");
   expect_one_error(evaluate("run", 2), 2, "likelihood.components");
   EXPECT_FALSE(folder.exists("run"));

@@ -26,6 +26,6 @@ void stop_on_signals() {
 
 void leave_on_signals() { g_leave = 1; }
 bool stop_requested() { return g_signal != 0; }
-int signal_exit_code() { return 128 + static_cast<int>(g_signal); }
+int signal_exit_code() { return 128 + (g_signal != 0 ? static_cast<int>(g_signal) : SIGTERM); }
 
 }  // namespace emomc::app

@@ -12,7 +12,7 @@ void stop_on_signals();
 void leave_on_signals();
 
 bool stop_requested();
-/// 128 plus the number of the signal.
+/// 128 plus the number of the signal; of SIGTERM where another rank has been asked to stop.
 int signal_exit_code();
 
 /// Thrown if a signal stops work that has nothing to save; the message says so.

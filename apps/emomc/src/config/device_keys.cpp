@@ -64,7 +64,7 @@ std::vector<ConfigKey> device_keys() {
       {"threads", "0: all; up to 4096",
        [](const YamlValue& v, RunConfig& c) { c.threads = static_cast<int>(v.integer(0, 4096)); },
        [](const RunConfig& c) { return std::to_string(c.threads); }},
-      {"devices", "of backend cuda: the GPUs that share the chains, all | a list of their numbers, as [0, 1]",
+      {"devices", "of backend cuda: the GPUs that are used, all | a list of their numbers, as [0, 1]",
        read_devices, write_devices},
   };
 }

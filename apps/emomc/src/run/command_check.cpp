@@ -222,7 +222,7 @@ void add_check(CLI::App& app, int&) {
   add_code_options(*command);
   command->callback([options] {
     if (is_evaluation_config(options->config, options->overrides()))
-      check_evaluation(options->config, options->overrides(), options->json);
+      check_evaluation(options->config, options->overrides(), options->ranks, options->json);
     else
       check(*options);
   });

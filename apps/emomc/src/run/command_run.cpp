@@ -195,7 +195,7 @@ void add_run(CLI::App& app, int& status) {
   auto options = std::make_shared<SamplingOptions>();
   command->add_option("-o,--output", options->output, "Run directory (output.directory)");
   add_sampling_options(*command, *options);
-  command->add_option("--devices", options->devices, "GPUs that share the chains: all, or as 0,1 (devices)");
+  command->add_option("--devices", options->devices, "GPUs to use: all, or as 0,1 (devices)");
   command->footer(
       "Example: emomc run configs/sad.yaml --output runs/sad --set sampler.draws=2000\n"
       "Ctrl-C stops after the steps at hand and says how to go on; twice, at once (exit code 130). A run "

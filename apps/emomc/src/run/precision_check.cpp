@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "emomc/device/random.hpp"
+#include "emomc/posterior/run_devices.hpp"
 #include "emomc/posterior/run_setup.hpp"
 
 namespace emomc::app {
@@ -208,6 +209,7 @@ PrecisionError measure_mixed_precision(const RunConfig& config, RunSetup& setup,
   if (!setup.row_model || config.likelihood.precision != Precision::mixed ||
       setup.backend == Backend::reference || starts.empty())
     return error;
+  if (num_row_devices(setup) > 1) return error;  // one GPU may have no room for all rows in float64
   error.is_measured = true;
   const MemoryPlan own = setup.engine->plan({{0, {0}, 1.0, 0}}, ComponentCaches::off);
   error.fits = 2.5 * static_cast<double>(own.total()) < static_cast<double>(setup.device->free_bytes());

@@ -29,7 +29,7 @@ struct PrecisionError {
 /// 2.38 / sqrt(p) posterior sds apart in each of p directions, as in the test of mixtures
 /// (docs/statistics.md); sds are those of the curvature there. The number of evaluations is bounded. The
 /// result is a function of configuration, data and engine. Nothing changes in `setup` but memory of the
-/// engine, which a run allocates anew.
+/// engine, which a run allocates anew. Not measured where GPUs of this process divide the rows.
 PrecisionError measure_mixed_precision(const RunConfig& config, RunSetup& setup,
                                        std::span<const double> starts, Verbosity verbosity);
 

@@ -41,15 +41,19 @@ RunConfig config_of_rank(RunConfig config) {
 
 void refuse_other_ranks(const RunConfig& config, const SampledChains& chains, const std::string& sha256) {
   if (!is_several()) return;
-  settle();
   const std::string engine = arithmetic_text(config, chains) + ", proposal " + chains.proposal.kind + ' ' +
                              name_of_shape(chains.proposal.shape);
-  const std::string engine_of_first = text_of_first(engine), data_of_first = text_of_first(sha256);
+  settle();
+  const std::string engine_of_first = text_of_first(engine);
   if (engine != engine_of_first)
     throw InputError("this rank computes with " + engine + ", and rank 0 with " + engine_of_first +
                      "; draws would depend on the number of ranks; use equal machines, or --backend cpu");
-  if (sha256 != data_of_first)
-    throw InputError("this rank reads other data than rank 0; all ranks need the same files");
+  require_that_of_first(sha256, "this rank reads other data than rank 0; all ranks need the same files");
+}
+
+void require_that_of_first(const std::string& own, const std::string& message) {
+  settle();
+  if (text_of_first(own) != own) throw InputError(message);
   settle();
 }
 

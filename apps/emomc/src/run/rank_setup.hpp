@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "emomc/posterior/run_setup.hpp"
@@ -17,6 +18,8 @@ RunSetup set_up_rank(const RunConfig& config, bool resumes);
 RunConfig config_of_rank(RunConfig config);
 /// The second half of set_up_rank(), for chains that were set up otherwise, of data of this hash.
 void refuse_other_ranks(const RunConfig& config, const SampledChains& chains, const std::string& sha256);
+/// Throws InputError with `message` where `own` is not what it is on rank 0.
+void require_that_of_first(const std::string& own, const std::string& message);
 /// The starts that rank 0 has found, on every rank.
 std::vector<double> starts_of_first(std::vector<double> starts);
 

@@ -182,14 +182,24 @@ void check_parent_of(const std::filesystem::path& parent, const std::vector<Comp
   }
 }
 
+// The exit code after a signal; collective.
+int stopped(const std::string& go_on) {
+  if (!is_first()) return wait_for_first();
+  enter(RankPhase::finishing);
+  std::cerr << "stopped; go on with: " << go_on << '\n';
+  return signal_exit_code();
+}
+
 int evaluate_and_compare(const Options& options) {
   const Verbosity verbosity = options.verbosity();
   const ExistingRun policy = options.policy();
   const std::vector<Compared> all = configurations_of(options);
   const std::filesystem::path parent =
       std::filesystem::path(all[0].config.run.output.directory).parent_path();
-  check_parent_of(parent, all);
-  for (const Compared& one : all) check_run_directory(one.config.run.output.directory, policy);
+  if (is_first()) {
+    check_parent_of(parent, all);
+    for (const Compared& one : all) check_run_directory(one.config.run.output.directory, policy);
+  }
   std::string more = " --compare";
   for (const auto& file : options.compare) more += " " + file;
   const std::string go_on = options.command_to_go_on("evaluate", more);
@@ -200,13 +210,13 @@ int evaluate_and_compare(const Options& options) {
     nlohmann::ordered_json scores;
     const auto results = with_way_on(one.config.run.output.directory, go_on,
                                      [&] { return evaluate_seed(e, one.config, policy, verbosity, scores); });
-    if (!results) {
-      std::cerr << "stopped; go on with: " << go_on << '\n';
-      return signal_exit_code();
-    }
+    if (!results) return stopped(go_on);
+    if (!is_first()) continue;
     warn_unconverged(one.config, scores["convergence"]["converged"].get<double>(), " with " + one.name);
     directories.emplace_back(one.config.run.output.directory);
   }
+  if (!is_first()) return wait_for_first();
+  enter(RankPhase::finishing);
   const auto comparison = compare_evaluations(directories);
   write_file_atomically(parent / "comparison.json", comparison.dump(1) + "\n");
   if (options.json) std::cout << comparison.dump(1) << '\n';
@@ -225,26 +235,15 @@ Options silent(Options options) {
 
 int evaluate(const Options& given) {
   const Options options = is_first() ? given : silent(given);
-  if (!options.compare.empty()) {
-    refuse_several_ranks("--compare", "evaluate one configuration after the other and compare them");
-    return evaluate_and_compare(options);
-  }
+  if (!options.compare.empty()) return evaluate_and_compare(options);
   const Verbosity verbosity = options.verbosity();
   EvaluationConfig config = load_evaluation_config(options.config, options.overrides());
-  if (config.classifier != ClassifierKind::mixtures)
-    refuse_several_ranks("softmax regression", "write classifier: mixtures");
   const ExistingRun policy = options.policy();
   const std::filesystem::path directory = config.run.output.directory;
   if (options.seeds == 0 && is_first()) check_run_directory(directory, policy);
   const Evaluation e = prepare(config, verbosity);
   const std::string go_on = options.command_to_go_on(
       "evaluate", options.seeds > 0 ? fmt::format(" --seeds {}", options.seeds) : "");
-  const auto stopped = [&] {
-    if (!is_first()) return wait_for_first();
-    enter(RankPhase::finishing);
-    std::cerr << "stopped; go on with: " << go_on << '\n';
-    return signal_exit_code();
-  };
   nlohmann::ordered_json scores_of_one;
   const auto evaluate_one = [&] {
     return with_way_on(config.run.output.directory, go_on,
@@ -252,7 +251,7 @@ int evaluate(const Options& given) {
   };
   if (options.seeds == 0) {
     const auto results = evaluate_one();
-    if (!results) return stopped();
+    if (!results) return stopped(go_on);
     if (!is_first()) return wait_for_first();
     enter(RankPhase::finishing);
     if (options.json) std::cout << scores_of_one.dump(1) << '\n';
@@ -270,7 +269,8 @@ int evaluate(const Options& given) {
     config.run.sampler.seed = static_cast<std::uint64_t>(seed);
     config.run.output.directory = directory / fmt::format("seed-{}", seed);
     auto results = evaluate_one();
-    if (!results) return stopped();
+    if (!results) return stopped(go_on);
+    if (!is_first()) continue;
     if (!options.json && !options.quiet)
       std::cout << fmt::format("seed {}\n", seed) << scores_text(scores_of_one, terminal_width(STDOUT_FILENO))
                 << '\n'

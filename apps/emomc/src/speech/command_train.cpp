@@ -31,9 +31,9 @@ int train_once(const SamplingOptions& options) {
     throw InputError(
         "classifier: fused is for emomc evaluate; write classifier: softmax or classifier: mixtures");
   if (config.classifier == ClassifierKind::softmax) {
-    refuse_several_ranks("softmax regression", "write classifier: mixtures");
     const int status = train_softmax_into(config, directory, policy, verbosity);
-    if (status != kDone) std::cerr << "stopped; go on with: " << options.command_to_go_on("train") << '\n';
+    if (status != kDone && is_first())
+      std::cerr << "stopped; go on with: " << options.command_to_go_on("train") << '\n';
     return status;
   }
   CorpusFeatures corpus = load_corpus_features(

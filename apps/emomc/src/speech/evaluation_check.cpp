@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "class_posteriors.hpp"
+#include "emomc/core/rank_range.hpp"
 #include "emomc/emotion/corpus_features.hpp"
 #include "emomc/emotion/evaluation_plan.hpp"
 #include "emomc/emotion/softmax_job.hpp"
@@ -15,6 +16,7 @@
 #include "emomc/emotion/utterance_groups.hpp"
 #include "emomc/posterior/run_identity.hpp"
 #include "emomc/posterior/text_table.hpp"
+#include "emomc/sampler/run_chains.hpp"
 #include "evaluation_config.hpp"
 #include "progress.hpp"
 #include "run_config.hpp"
@@ -39,8 +41,42 @@ void check_tables_of(const LabelledFrames& frames, const EvaluationPlan& plan, c
     corpus.notes.push_back(text);
 }
 
+// What one of several ranks has of an evaluation. Softmax regression has no chains that ranks divide.
+struct RankPart {
+  std::size_t chains = 0, folds = 0;
+  bool operator==(const RankPart&) const = default;
+};
+
+std::vector<RankPart> parts_of_ranks(std::size_t chains, std::size_t folds, int ranks) {
+  std::vector<RankPart> parts;
+  for (int r = 0; r < ranks; ++r)
+    parts.push_back({range_of_rank(chains, r, ranks).size(), range_of_rank(folds, r, ranks).size()});
+  return parts;
+}
+
+void add_parts(const std::vector<RankPart>& parts, nlohmann::ordered_json& json) {
+  if (parts.size() < 2) return;
+  for (std::size_t r = 0; r < parts.size(); ++r) {
+    auto& one = json["ranks"].emplace_back(nlohmann::ordered_json{{"rank", r}, {"folds", parts[r].folds}});
+    if (parts[0].chains > 0) one["chains"] = parts[r].chains;
+  }
+}
+
+// Equal parts are neighbours.
+void print_parts(const std::vector<RankPart>& parts) {
+  if (parts.size() < 2) return;
+  for (std::size_t first = 0, end = 0; first < parts.size(); first = end) {
+    while (end < parts.size() && parts[end] == parts[first]) ++end;
+    std::cout << fmt::format(
+        "rank{}: {}{}{}\n",
+        end - first == 1 ? fmt::format(" {}", first) : fmt::format("s {} to {}", first, end - 1),
+        parts[0].chains > 0 ? counted(parts[first].chains, "chain") + " and " : "",
+        counted(parts[first].folds, "fold"), end - first == 1 ? "" : " each");
+  }
+}
+
 // Of softmax regression. Tables are read and joined, functionals of recordings are not computed.
-void check_softmax(const EvaluationConfig& config, bool json) {
+void check_softmax(const EvaluationConfig& config, int ranks, bool json) {
   const bool is_quick = !config.features.table.empty() || config.corpus.kind == "tables";
   CorpusFeatures corpus = load_corpus_features(config.corpus, config.features, config.run.threads,
                                                show_recordings(Verbosity::quiet),
@@ -55,18 +91,18 @@ void check_softmax(const EvaluationConfig& config, bool json) {
   const std::size_t columns =
       is_quick ? corpus.functionals.columns.size() : functional_names(config.features.set).size();
   const auto& softmax = config.softmax;
+  const std::vector<RankPart> parts = parts_of_ranks(0, plan.folds.size(), ranks);
   if (json) {
-    std::cout << nlohmann::ordered_json{{"config", to_yaml(config)},
-                                        {"notes", corpus.notes},
-                                        {"classes", frames.classes},
-                                        {"speakers", frames.speakers},
-                                        {"utterances", frames.class_of.size()},
-                                        {"folds", plan.folds.size()},
-                                        {"functionals", functionals_json(config, columns)},
-                                        {"chains",
-                                         plan.folds.size() * static_cast<std::size_t>(softmax.chains)}}
-                     .dump(1)
-              << '\n';
+    nlohmann::ordered_json all{{"config", to_yaml(config)},
+                               {"notes", corpus.notes},
+                               {"classes", frames.classes},
+                               {"speakers", frames.speakers},
+                               {"utterances", frames.class_of.size()},
+                               {"folds", plan.folds.size()},
+                               {"functionals", functionals_json(config, columns)},
+                               {"chains", plan.folds.size() * static_cast<std::size_t>(softmax.chains)}};
+    add_parts(parts, all);
+    std::cout << all.dump(1) << '\n';
     return;
   }
   std::cout << to_yaml(config) << '\n';
@@ -77,15 +113,16 @@ void check_softmax(const EvaluationConfig& config, bool json) {
   std::cout << fmt::format("{}, with {} each; output in {}\n", counted(plan.folds.size(), "fold"),
                            counted(static_cast<std::size_t>(softmax.chains), "chain"),
                            config.run.output.directory.string());
+  print_parts(parts);
 }
 
 }  // namespace
 
-void check_evaluation(const std::filesystem::path& file, const std::vector<std::string>& overrides,
+void check_evaluation(const std::filesystem::path& file, const std::vector<std::string>& overrides, int ranks,
                       bool json) {
   const EvaluationConfig config = load_evaluation_config(file, overrides);
   if (config.classifier == ClassifierKind::softmax) {
-    check_softmax(config, json);
+    check_softmax(config, ranks, json);
     return;
   }
   CorpusFeatures corpus = load_corpus_features(config.corpus, config.features, config.run.threads,
@@ -119,23 +156,25 @@ void check_evaluation(const std::filesystem::path& file, const std::vector<std::
   const auto num_chains = static_cast<double>(engine.plans.size());
   const double evaluations = steps * num_chains * evaluations_per_step(engine.proposal, target);
   const double output = static_cast<double>(sampler.draws) * num_chains * (target.dim() + 3) * 8;
+  check_ranks(ranks, engine.plans.size());
+  const std::vector<RankPart> parts = parts_of_ranks(engine.plans.size(), plan.folds.size(), ranks);
   if (json) {
-    std::cout << nlohmann::ordered_json{{"config", to_yaml(config)},
-                                        {"notes", corpus.notes},
-                                        {"classes", frames.classes},
-                                        {"speakers", frames.speakers},
-                                        {"utterances", frames.class_of.size()},
-                                        {"frames", frames.rows.num_rows},
-                                        {"folds", plan.folds.size()},
-                                        {"training_sets", plan.sets.size()},
-                                        {"chains", engine.plans.size()},
-                                        {"parameters", target.dim()},
-                                        {"backend", backend_name(engine.backend)},
-                                        {"memory_bytes", memory},
-                                        {"output_bytes", output},
-                                        {"evaluations", evaluations}}
-                     .dump(1)
-              << '\n';
+    nlohmann::ordered_json all{{"config", to_yaml(config)},
+                               {"notes", corpus.notes},
+                               {"classes", frames.classes},
+                               {"speakers", frames.speakers},
+                               {"utterances", frames.class_of.size()},
+                               {"frames", frames.rows.num_rows},
+                               {"folds", plan.folds.size()},
+                               {"training_sets", plan.sets.size()},
+                               {"chains", engine.plans.size()},
+                               {"parameters", target.dim()},
+                               {"backend", backend_name(engine.backend)},
+                               {"memory_bytes", memory},
+                               {"output_bytes", output},
+                               {"evaluations", evaluations}};
+    add_parts(parts, all);
+    std::cout << all.dump(1) << '\n';
     return;
   }
   std::cout << to_yaml(config) << '\n';
@@ -151,6 +190,7 @@ void check_evaluation(const std::filesystem::path& file, const std::vector<std::
   std::cout << fmt::format(
       "likelihood evaluations to come: {:.3g} ({:.0f} steps x {:.0f} chains x {} blocks)\n", evaluations,
       steps, num_chains, evaluations_per_step(engine.proposal, target));
+  print_parts(parts);
 }
 
 }  // namespace emomc::app

@@ -12,8 +12,9 @@ namespace emomc::app {
 bool is_evaluation_config(const std::filesystem::path& file, const std::vector<std::string>& overrides);
 
 /// Prints the resolved configuration, the corpus and what an evaluation would need in memory, disk space and
-/// likelihood evaluations. Throws InputError as `emomc evaluate` would.
-void check_evaluation(const std::filesystem::path& file, const std::vector<std::string>& overrides,
+/// likelihood evaluations; with more than one of `ranks` also what each of them has of the chains of mixtures
+/// and of the folds. Throws InputError as `emomc evaluate` would.
+void check_evaluation(const std::filesystem::path& file, const std::vector<std::string>& overrides, int ranks,
                       bool json);
 
 }  // namespace emomc::app

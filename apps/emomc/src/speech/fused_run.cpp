@@ -55,13 +55,13 @@ std::optional<Fusion> fuse_with_softmax(const EvaluationJob& job, const CorpusFe
   const std::size_t folds = job.plan.folds.size(), speakers = job.frames.speakers.size();
   const std::size_t inner = std::min<std::size_t>(kMostInnerSpeakers, speakers - 1);
   SoftmaxStages stages(softmax_settings(job.config), folds, folds * inner / 2 + folds, verbosity);
-  Fusion result;
-  try {
-    result.softmax = evaluate_softmax(job.frames, job.plan, job.config, features,
-                                      [&](const auto&... args) { stages.report(args...); });
-  } catch (const Interrupted&) {
-    return std::nullopt;
-  }
+  const EvaluationConfig own = config_of_rank(job.config);
+  std::optional<SoftmaxEvaluation> softmax = work_together(stages, [&](const SoftmaxReport& report) {
+    return evaluate_softmax(job.frames, job.plan, own, features, report, world());
+  });
+  if (!softmax) return std::nullopt;
+  Fusion result{std::move(*softmax), {}};
+  if (!is_first()) return result;
   result.fused = fuse(job.frames, mixtures, result.softmax.results.posterior.folds);
   return result;
 }
@@ -80,12 +80,17 @@ void add_details(const EvaluationConfig& config, const Fusion& fusion, std::size
 std::optional<EvaluationResults> evaluate_mixtures_into(const EvaluationJob& job,
                                                         const CorpusFeatures& features, ExistingRun policy,
                                                         Verbosity verbosity, Json& scores) {
+  if (job.config.classifier == ClassifierKind::fused) refuse_other_corpora(job.config, features);
   std::optional<MixtureEvaluation> mixtures = evaluate_mixtures(job, policy, verbosity);
   if (!mixtures) return std::nullopt;
   std::optional<Fusion> fusion;
   if (job.config.classifier == ClassifierKind::fused) {
     fusion = fuse_with_softmax(job, features, mixtures->posterior, verbosity);
     if (!fusion) return std::nullopt;
+  }
+  if (!is_first()) {
+    settle();
+    return EvaluationResults();
   }
   EvaluationResults results;
   results.seed = job.config.run.sampler.seed;
@@ -110,7 +115,7 @@ std::optional<EvaluationResults> evaluate_mixtures_into(const EvaluationJob& job
   for (const auto& [name, method] : others)
     if (!scores.contains(name)) scores[name] = method_json(job.frames, method);
   if (fusion) add_details(job.config, *fusion, features.functionals.columns.size(), scores);
-  if (is_first()) write_results(job, results, others, scores);
+  write_results(job, results, others, scores);
   settle();
   return results;
 }

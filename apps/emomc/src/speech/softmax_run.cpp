@@ -13,7 +13,9 @@
 #include "emomc/sampler/files.hpp"
 #include "evaluation_config.hpp"
 #include "evaluation_report.hpp"
+#include "evaluation_run.hpp"
 #include "progress.hpp"
+#include "ranks.hpp"
 #include "run_log.hpp"
 #include "signals.hpp"
 #include "softmax_stages.hpp"
@@ -58,31 +60,42 @@ std::optional<EvaluationResults> evaluate_softmax_into(const SoftmaxJob& job, Ex
   const auto began = Clock::now();
   const std::string started_at = utc_now();
   const std::filesystem::path directory = job.config.run.output.directory;
-  RunClaim claim(directory, policy);
-  if (claim.checkpoint() != nullptr)
+  std::optional<RunClaim> claim;
+  if (is_first()) claim.emplace(directory, policy);
+  if (claim && claim->checkpoint() != nullptr)
     throw InputError(
         directory.string() +
         ": holds an evaluation of mixtures; choose another --output, or write classifier: mixtures");
   const SoftmaxSettings settings = softmax_settings(job.config);
   const std::size_t folds = softmax_tests(job.frames, job.plan, job.config).size();
+  refuse_other_corpora(job.config, job.corpus);
   stop_on_signals();
-  claim.begin();
-  const auto logger = make_logger(directory, verbosity);
-  for (const auto& note : job.corpus.notes) logger->info(note);
+  if (claim) claim->begin();
   const std::size_t speakers = job.frames.speakers.size();
-  logger->info("{} utterances of {} speakers and {} classes; {}", job.frames.class_of.size(), speakers,
-               job.frames.num_classes(), functionals_text(job.config, job.corpus.functionals.columns.size()));
+  std::shared_ptr<spdlog::logger> logger;
+  if (is_first()) {
+    logger = make_logger(directory, verbosity);
+    for (const auto& note : job.corpus.notes) logger->info(note);
+    logger->info("{} utterances of {} speakers and {} classes; {}", job.frames.class_of.size(), speakers,
+                 job.frames.num_classes(),
+                 functionals_text(job.config, job.corpus.functionals.columns.size()));
+    if (is_several())
+      logger->info("fits and posteriors are divided among {} ranks ({})", world().size(), world().kind());
+  }
+  settle();
   const std::size_t inner = std::min<std::size_t>(kMostInnerSpeakers, speakers - 1);
   SoftmaxStages stages(settings, folds, folds * inner / 2 + folds, verbosity);
-  SoftmaxEvaluation evaluation;
-  try {
-    evaluation = evaluate_softmax(job.frames, job.plan, job.config, job.corpus,
-                                  [&](const auto&... args) { stages.report(args...); });
-  } catch (const Interrupted&) {
-    return std::nullopt;
+  const EvaluationConfig own = config_of_rank(job.config);
+  std::optional<SoftmaxEvaluation> evaluation = work_together(stages, [&](const SoftmaxReport& report) {
+    return evaluate_softmax(job.frames, job.plan, own, job.corpus, report, world());
+  });
+  if (!evaluation) return std::nullopt;
+  EvaluationResults& results = evaluation->results;
+  if (!is_first()) {
+    settle();
+    return std::move(results);
   }
-  EvaluationResults& results = evaluation.results;
-  scores = std::move(evaluation.scores);
+  scores = std::move(evaluation->scores);
   add_seconds(scores, job, stages.seconds(), seconds_since(began));
   write_file_atomically(directory / "config.yaml", to_yaml(job.config));
   write_file_atomically(directory / "predictions.csv",
@@ -90,7 +103,7 @@ std::optional<EvaluationResults> evaluate_softmax_into(const SoftmaxJob& job, Ex
   if (const auto& penalised = results.em)
     write_file_atomically(directory / "predictions_penalised.csv",
                           predictions_csv(job.frames, results.utterances, penalised->predictions));
-  write_file_atomically(directory / "probability_sd.csv", sd_csv(job.frames, evaluation.folds));
+  write_file_atomically(directory / "probability_sd.csv", sd_csv(job.frames, evaluation->folds));
   write_file_atomically(directory / "scores.json", scores.dump(1) + "\n");
   write_file_atomically(directory / "manifest.json",  // says that the evaluation has finished
                         softmax_manifest(job.config, job.corpus, "evaluation", started_at).dump(1) + "\n");
@@ -98,6 +111,7 @@ std::optional<EvaluationResults> evaluate_softmax_into(const SoftmaxJob& job, Ex
     write_file_atomically(directory / "report.html", evaluation_report_html(directory));
   for (const auto& [stage, seconds] : scores["seconds"].items())
     logger->info("{}: {}", stage, duration_text(seconds.get<double>()));
+  settle();
   return std::move(results);
 }
 

@@ -20,10 +20,10 @@ struct SoftmaxJob {
   double extraction_seconds = 0;  ///< that reading the corpus took
 };
 
-/// Evaluates and writes predictions.csv, predictions_penalised.csv, probability_sd.csv, scores.json,
-/// report.html, config.yaml, manifest.json and run.log. There is nothing to resume: with ExistingRun::resume
-/// it begins again. Returns nothing if a signal stopped it, and nothing but the log is then written. Throws
-/// InputError.
+/// Collective; the first rank writes and has the results. Evaluates and writes predictions.csv,
+/// predictions_penalised.csv, probability_sd.csv, scores.json, report.html, config.yaml, manifest.json and
+/// run.log. There is nothing to resume: with ExistingRun::resume it begins again. Returns nothing if a signal
+/// stopped it, and nothing but the log is then written. Throws InputError.
 std::optional<EvaluationResults> evaluate_softmax_into(const SoftmaxJob& job, ExistingRun policy,
                                                        Verbosity verbosity, nlohmann::ordered_json& scores);
 

@@ -3,14 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "emomc/core/errors.hpp"
+#include "emomc/core/rank_range.hpp"
 #include "emomc/core/sha256.hpp"
 #include "emomc/emotion/softmax_job.hpp"
 #include "emomc/posterior/run_files.hpp"
 #include "evaluation_config_keys.hpp"
+#include "rank_setup.hpp"
 #include "signals.hpp"
 
 namespace emomc::app {
@@ -18,43 +20,81 @@ namespace emomc::app {
 // The units of a stage count as many trajectories, which decides how much of the remaining time they are
 // expected to take.
 SoftmaxStages::SoftmaxStages(const SoftmaxSettings& settings, std::size_t folds, std::size_t sets,
-                             Verbosity verbosity)
-    : names_(softmax_stages()), verbosity_(verbosity), began_(Clock::now()) {
+                             Verbosity verbosity, std::function<double()> clock)
+    : names_(softmax_stages()),
+      verbosity_(verbosity),
+      clock_(std::move(clock)),
+      began_(clock_()),
+      since_(began_),
+      advanced_(began_) {
   constexpr double kFit =
       100;  // trajectories of two chains that the fits of a training set take about as long as
   cost_ = {kFit,
            static_cast<double>(settings.inner_chains) / 2 * (settings.inner_warmup + settings.inner_draws),
            static_cast<double>(settings.chains) / 2 * (settings.warmup + settings.draws)};
-  count_ = {sets, settings.temper ? 0 : sets - folds, folds};
+  for (const std::size_t all : {sets, settings.temper ? 0 : sets - folds, folds})
+    count_.push_back(range_of_rank(all, world().rank(), world().size()).size());
+}
+
+double SoftmaxStages::steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 void SoftmaxStages::report(const std::string& stage, std::size_t done, std::size_t all) {
-  const auto seconds_since = [](Clock::time_point began) {
-    return std::chrono::duration<double>(Clock::now() - began).count();
-  };
   if (stop_requested()) throw Interrupted("stopped");
+  const double now = clock_();
   const auto at = static_cast<std::size_t>(std::find(names_.begin(), names_.end(), stage) - names_.begin());
   count_[at] = all;
-  if (done == 0) since_ = Clock::now();
-  if (done == all) seconds_[stage] = seconds_since(since_);
+  if (at != at_) since_ = now;
+  if (at != at_ || done != done_) advanced_ = now;
+  at_ = at;
+  done_ = done;
+  if (done == all) seconds_[stage] = now - since_;
   double past = 0, left = 0;
   for (std::size_t i = 0; i < names_.size(); ++i) {
     const double units = static_cast<double>(i < at ? count_[i] : i == at ? done : 0);
     past += units * cost_[i];
     left += (static_cast<double>(count_[i]) - units) * cost_[i];
   }
-  const double seconds = seconds_since(began_);
-  if (verbosity_ == Verbosity::quiet || past == 0 || left == 0 || seconds < (shown_ == 0 ? 2 : shown_ + 5))
-    return;
+  const double seconds = now - began_;
+  if (verbosity_ == Verbosity::quiet || left == 0 || seconds < (shown_ == 0 ? 2 : shown_ + 5)) return;
   shown_ = seconds;
-  std::cerr << fmt::format("{}: {} of {}, about {} left in all\n", stage, done, all,
-                           duration_text(seconds * left / past));
+  const double rest = past > 0 ? (advanced_ - began_) * left / past - (now - advanced_) : 0;
+  std::cerr << fmt::format("{}: {} of {}{}\n", stage, done, all,
+                           rest > 0 ? fmt::format(", about {} left in all", duration_text(rest)) : "");
+}
+
+namespace {
+
+std::string keys_of(const EvaluationConfig& config) {
+  std::string lines;
+  for (const WrittenKey& key : written_keys(config)) lines += key.name + ": " + key.value + "\n";
+  return lines;
+}
+
+std::string hash_of(const FunctionalTable& table) {
+  const auto bytes = [](const std::vector<double>& values) {
+    return std::string_view(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+  };
+  return sha256_hex(bytes(table.values));
+}
+
+}  // namespace
+
+void refuse_other_corpora(const EvaluationConfig& config, const CorpusFeatures& corpus) {
+  if (!is_several()) return;
+  require_that_of_first(keys_of(config),
+                        "this rank has another configuration than rank 0; all ranks need the same files");
+  require_that_of_first(corpus.fingerprint.sha256,
+                        "this rank reads other data than rank 0; all ranks need the same files");
+  require_that_of_first(
+      hash_of(corpus.functionals) + hash_of(corpus.clips),
+      "this rank computes other functionals than rank 0, so that results would depend on the number of "
+      "ranks; use equal machines");
 }
 
 nlohmann::ordered_json softmax_manifest(const EvaluationConfig& config, const CorpusFeatures& corpus,
                                         const std::string& kind, const std::string& started_at) {
-  std::string depends_on;
-  for (const WrittenKey& key : written_keys(config)) depends_on += key.name + ": " + key.value + "\n";
   return {{"program", {{"name", "emomc"}, {"version", EMOMC_VERSION}}},
           {"kind", kind},
           {"status", "finished"},
@@ -63,7 +103,7 @@ nlohmann::ordered_json softmax_manifest(const EvaluationConfig& config, const Co
           {"engine", "softmax regression on functionals, on the CPU"},
           {"functionals", functionals_json(config, corpus.functionals.columns.size())},
           {"seed", config.run.sampler.seed},
-          {"config_sha256", sha256_hex(depends_on)},
+          {"config_sha256", sha256_hex(keys_of(config))},
           {"data", {{"sha256", corpus.fingerprint.sha256}}}};
 }
 

@@ -12,7 +12,10 @@
 #include "emomc/posterior/run_files.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/files.hpp"
+#include "evaluation_run.hpp"
 #include "progress.hpp"
+#include "rank_setup.hpp"
+#include "ranks.hpp"
 #include "run_log.hpp"
 #include "signals.hpp"
 #include "softmax_stages.hpp"
@@ -32,31 +35,41 @@ int train_softmax_into(const EvaluationConfig& config, const std::filesystem::pa
         "how the "
         "frames are made of recordings; train it on recordings (emodb, folders, manifest, ...)");
   const std::string started_at = utc_now();
-  RunClaim claim(directory, policy);
-  if (claim.checkpoint() != nullptr)
+  std::optional<RunClaim> claim;
+  if (is_first()) claim.emplace(directory, policy);
+  if (claim && claim->checkpoint() != nullptr)
     throw InputError(directory.string() +
                      ": holds a model of mixtures; choose another -o, or write classifier: mixtures");
-  CorpusFeatures corpus = load_corpus_features(config.corpus, config.features, config.run.threads,
+  const EvaluationConfig of_rank = config_of_rank(config);
+  CorpusFeatures corpus = load_corpus_features(config.corpus, config.features, of_rank.run.threads,
                                                show_recordings(verbosity), Functionals::wanted);
   const LabelledFrames frames = label_frames(std::move(corpus.features), config.corpus);
   check_class_prior(frames, config.classification);
   const SoftmaxSettings settings = softmax_settings(config);
   require_inner_speakers(settings, frames.speakers.size(), 0);
+  refuse_other_corpora(config, corpus);
   stop_on_signals();
-  claim.begin();
-  const auto logger = make_logger(directory, verbosity);
-  for (const auto& note : corpus.notes) logger->info(note);
+  if (claim) claim->begin();
   const std::size_t utterances = frames.class_of.size(), columns = corpus.functionals.columns.size();
-  logger->info("{} utterances of {} speakers and {} classes; {}", utterances, frames.speakers.size(),
-               frames.num_classes(), functionals_text(config, columns));
+  if (is_first()) {
+    const auto logger = make_logger(directory, verbosity);
+    for (const auto& note : corpus.notes) logger->info(note);
+    logger->info("{} utterances of {} speakers and {} classes; {}", utterances, frames.speakers.size(),
+                 frames.num_classes(), functionals_text(config, columns));
+    if (is_several())
+      logger->info("fits and inner posteriors are divided among {} ranks ({})", world().size(),
+                   world().kind());
+  }
+  settle();
   const std::size_t inner = std::min<std::size_t>(kMostInnerSpeakers, frames.speakers.size());
   SoftmaxStages stages(settings, 1, inner + 1, verbosity);
-  TrainedSoftmax trained;
-  try {
-    trained = train_softmax(frames, corpus, config, [&](const auto&... args) { stages.report(args...); });
-  } catch (const Interrupted&) {
-    return signal_exit_code();
-  }
+  std::optional<TrainedSoftmax> result = work_together(stages, [&](const SoftmaxReport& report) {
+    return train_softmax(frames, corpus, of_rank, report, world());
+  });
+  if (!is_first()) return wait_for_first();
+  enter(RankPhase::finishing);
+  if (!result) return signal_exit_code();
+  TrainedSoftmax& trained = *result;
   SoftmaxModel& model = trained.model;
   model.config = to_yaml(config);
   model.trained_on.corpus = config.corpus.kind + " " + config.corpus.path.string();

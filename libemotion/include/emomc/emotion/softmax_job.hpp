@@ -2,10 +2,11 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "emomc/core/thread_pool.hpp"
+#include "emomc/core/communicator.hpp"
 #include "emomc/emotion/corpus_features.hpp"
 #include "emomc/emotion/evaluation_plan.hpp"
 #include "emomc/emotion/fold_results.hpp"
@@ -37,9 +38,19 @@ struct StrictShare {
   double worst_rhat = 0;
 };
 
+/// R-hat and effective draws of one log probability.
+struct JudgedPair {
+  double rhat, bulk, tail;
+};
+using JudgedPairs = std::vector<JudgedPair>;  ///< of the utterances of a fold x its classes
+
+/// Collective. Judges SoftmaxFold::draw_log_probability of each fold on the rank that has it, of which
+/// range_of_rank() says which, on `threads` threads; every rank has the results.
+std::vector<JudgedPairs> judged_pairs(std::span<const SoftmaxFold> folds, std::size_t classes, int chains,
+                                      int threads, Communicator& ranks);
 /// Whether the log probability of every (utterance, class) of a fold has converged, by class; `strict` counts
 /// on.
-std::vector<Convergence> softmax_convergence(const SoftmaxFold& fold, std::size_t classes, int chains,
-                                             StrictShare& strict, ThreadPool& pool);
+std::vector<Convergence> softmax_convergence(const JudgedPairs& judged, std::size_t classes,
+                                             StrictShare& strict);
 
 }  // namespace emomc

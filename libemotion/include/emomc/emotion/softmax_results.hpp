@@ -25,11 +25,13 @@ struct SoftmaxEvaluation {
 std::vector<std::vector<int>> softmax_tests(const LabelledFrames& frames, const EvaluationPlan& plan,
                                             const EvaluationConfig& config);
 
-/// Evaluates the folds of `plan`. `corpus`: functionals of the utterances, in any order, and of clips; the
-/// references must outlive the call alone. Throws InputError, and what `report` throws.
+/// Evaluates the folds of `plan`. `features`: functionals of the utterances, in any order, and of clips; the
+/// references must outlive the call alone. Collective: ranks divide the work, and have equal arguments,
+/// config.run.threads and `report` apart; the folds are known to all, the results and scores to rank 0 alone.
+/// Throws InputError, StoppedElsewhere, and what `report` throws.
 SoftmaxEvaluation evaluate_softmax(const LabelledFrames& frames, const EvaluationPlan& plan,
                                    const EvaluationConfig& config, const CorpusFeatures& features,
-                                   const SoftmaxReport& report);
+                                   const SoftmaxReport& report, Communicator& ranks = single_rank());
 
 struct TrainedSoftmax {
   SoftmaxModel model;  ///< its `config` and `trained_on.corpus` are left to the caller
@@ -39,9 +41,10 @@ struct TrainedSoftmax {
   StrictShare strict;
 };
 
-/// Trains on all utterances of `frames`, which were read from `corpus`. Throws InputError, and what `report`
-/// throws.
+/// Trains on all utterances of `frames`, which were read from `corpus`. Collective as evaluate_softmax();
+/// only rank 0 has the result. Throws InputError, StoppedElsewhere, and what `report` throws.
 TrainedSoftmax train_softmax(const LabelledFrames& frames, const CorpusFeatures& corpus,
-                             const EvaluationConfig& config, const SoftmaxReport& report);
+                             const EvaluationConfig& config, const SoftmaxReport& report,
+                             Communicator& ranks = single_rank());
 
 }  // namespace emomc

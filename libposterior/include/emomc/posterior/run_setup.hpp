@@ -30,7 +30,7 @@ struct SampledChains {
   std::string generated;           ///< C++ of the expressions; empty: they are interpreted
   Backend backend = Backend::cpu;  ///< resolved
   std::unique_ptr<Device> device;
-  std::unique_ptr<LikelihoodEngine> engine;
+  std::unique_ptr<LikelihoodEngine> engine;  ///< a RowTeam where GPUs of this process divide the rows
   /// Of further GPUs in this process, which have chains of their own.
   struct FurtherDevice {
     std::unique_ptr<Device> device;
@@ -85,10 +85,10 @@ struct KeptProposal {
 /// Throws InputError for everything in the configuration or the data that cannot be sampled. The data are
 /// those of `table`; nullptr: those of the files that config.data names. `kept`: of a run that is resumed.
 ///
-/// Where config.shard is rows, the engine has the rows of one of `ranks`, which must outlive it; nullptr: of
-/// one alone. All ranks need the same data and backend, which the caller checks. Each rank reads all rows;
-/// memory of the host holds them, that of the device the rank's. Every rank then runs all chains and gets the
-/// same draws.
+/// Where config.shard is rows, the engine has the rows of one of `ranks`, which must outlive it; nullptr: all
+/// rows, which GPUs of this process divide where there are several. All ranks need the same data and backend,
+/// which the caller checks. Each rank reads all rows; memory of the host holds them, that of the device the
+/// rank's. Every rank then runs all chains and gets the same draws.
 RunSetup set_up(const RunConfig& config, const Table* table = nullptr,
                 const std::optional<KeptProposal>& kept = std::nullopt, Communicator* ranks = nullptr);
 

@@ -14,8 +14,9 @@ class IgnoreDraws final : public DrawHandler {
   void on_draws(const DrawBatch&) override {}
 };
 
-/// Calls run_chains for `chains`, in this thread and in one more for each further device. `handler` is called
-/// in this thread alone. Throws what run_chains throws; where devices fail, the error of the first of them.
+/// Calls run_chains for `chains`, in this thread and in one more for each further device, which has other
+/// chains or other rows. `handler` is called in this thread alone. Throws what run_chains throws; where
+/// devices fail, the error of the first of them.
 RunResult run_spread_chains(SampledChains& chains, std::span<const Target> targets,
                             std::span<const double> starts, DrawHandler& handler,
                             const SamplerState* resume = nullptr);

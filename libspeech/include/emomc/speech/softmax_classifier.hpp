@@ -36,10 +36,11 @@ struct SoftmaxTraining {
   SoftmaxFold fold;
 };
 
-/// Trains on all rows of a corpus that have a class. The result does not depend on the number of threads or
-/// the order of the rows. Exceptions are those of evaluate_softmax.
+/// Collective as evaluate_softmax(): ranks divide fits and inner posteriors. Trains on all rows of a corpus
+/// that have a class. The result, which only rank 0 has, does not depend on the numbers of threads and ranks
+/// or the order of the rows. Exceptions are those of evaluate_softmax.
 SoftmaxTraining train_softmax(const SoftmaxCorpus& corpus, const SoftmaxSettings& settings, int threads,
-                              const SoftmaxReport& report);
+                              const SoftmaxReport& report, Communicator& ranks = single_rank());
 
 /// Probabilities of the classes of one recording.
 struct ClassProbabilities {

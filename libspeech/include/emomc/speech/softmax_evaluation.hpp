@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "emomc/core/communicator.hpp"
 #include "emomc/speech/functional_table.hpp"
 #include "emomc/speech/speaker_knowledge.hpp"
 
@@ -75,9 +77,15 @@ struct SoftmaxFold {
   std::vector<double> inner_log_probability;  ///< inner_rows.size() x num_classes
 };
 
-/// Called between units of work, never by two threads at once, with the name of the stage, the units done and
-/// all units of the stage. It may throw to end the work.
+/// Called after each unit of work, and about twice a second within long ones, never by two threads at once,
+/// with the name of the stage, the units done and all units of the stage; with several ranks, those of this
+/// rank. It may throw to end the work.
 using SoftmaxReport = std::function<void(const std::string& stage, std::size_t done, std::size_t all)>;
+
+/// Another rank's report has thrown, and ends the work of all.
+struct StoppedElsewhere : std::runtime_error {
+  StoppedElsewhere() : std::runtime_error("softmax regression: another rank has stopped") {}
+};
 
 /// The names of the stages, in their order.
 std::vector<std::string> softmax_stages();
@@ -85,13 +93,15 @@ std::vector<std::string> softmax_stages();
 /// The number of training speakers that are left out in turn to choose the settings of a fold.
 inline constexpr int kMostInnerSpeakers = 6;
 
-/// Evaluates each set of test speakers. The results do not depend on the number of threads, on the order of
-/// the rows or on the labels of a fold's test speakers. Throws InputError if a fold's training speakers lack
-/// a class or if there are fewer than two of them while something has to be chosen, and std::invalid_argument
-/// where sizes disagree.
+/// Collective: ranks have equal arguments, `threads` and `report` apart, and divide fits, inner posteriors
+/// and folds. Evaluates each set of test speakers; every rank has the results of all folds, but
+/// draw_log_probability only of those in its range_of_rank(). The results do not depend on the numbers of
+/// threads and ranks, on the order of the rows or on the labels of a fold's test speakers. Throws InputError
+/// if a fold's training speakers lack a class or if there are fewer than two of them while something has to
+/// be chosen, on every rank; StoppedElsewhere; and std::invalid_argument where sizes disagree.
 std::vector<SoftmaxFold> evaluate_softmax(const SoftmaxCorpus& corpus,
                                           const std::vector<std::vector<int>>& tests,
                                           const SoftmaxSettings& settings, int threads,
-                                          const SoftmaxReport& report);
+                                          const SoftmaxReport& report, Communicator& ranks = single_rank());
 
 }  // namespace emomc

@@ -1,0 +1,61 @@
+// Rows that are divided among several devices of this process.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "emomc/core/communicator.hpp"
+#include "emomc/core/likelihood_engine.hpp"
+
+namespace emomc {
+
+/// An engine for each of several devices, with a part of the rows each; ranks of this process. Together they
+/// have the bits of one engine with all rows. What waits for its result, as sums_by_segment(), is done by all
+/// of them; what enqueues work on a device throws std::logic_error here, and is for together().
+class RowTeam final : public LikelihoodEngine {
+ public:
+  /// The engine of one rank's rows on its device.
+  using Maker = std::function<std::unique_ptr<LikelihoodEngine>(Device&, Communicator&)>;
+
+  /// Makes all engines at the same time, in a thread each. `first`, which must outlive the object, is the
+  /// device of rank 0, `further` those of the others, one at least. Throws what `make` throws.
+  RowTeam(Device& first, std::vector<std::unique_ptr<Device>> further, const Maker& make);
+  /// Ends all engines at the same time, since devices may wait for each other there.
+  ~RowTeam() override;
+
+  int size() const { return static_cast<int>(ranks_.size()); }
+  /// Calls `work` with each engine and its rank at the same time: with rank 0 in this thread, with the others
+  /// in threads of their own. All of them make the same calls of their engines. Throws the exception of the
+  /// first rank that failed of itself, after which the object is of no more use.
+  void together(const std::function<void(LikelihoodEngine&, Communicator&)>& work);
+
+  // Of rank 0, which has as many rows as any other.
+  std::string name() const override { return engines_[0]->name(); }
+  const ParameterLayout& layout() const override { return engines_[0]->layout(); }
+  Capabilities capabilities() const override { return engines_[0]->capabilities(); }
+  Device& device() const override { return engines_[0]->device(); }
+  std::size_t num_segments() const override { return engines_[0]->num_segments(); }
+  std::size_t num_rows() const override { return engines_[0]->num_rows(); }
+  MemoryPlan plan(const std::vector<ChainPlan>& chains, ComponentCaches caches) const override {
+    return engines_[0]->plan(chains, caches);
+  }
+
+  void allocate(const std::vector<ChainPlan>& chains, ComponentCaches caches) override;
+  void allocate_gradients() override;
+  void sums_by_segment(const double* theta, int num_draws, double* out) override;
+  void evaluate_rows(const double* theta, double* out) override;
+
+  void evaluate(EnsembleView candidate, ActiveSet active) override;
+  void evaluate_with_gradient(EnsembleView candidate, GradientView gradient, ActiveSet active) override;
+  void evaluate_component(EnsembleView candidate, const int* component, ActiveSet active) override;
+  void commit(const std::uint8_t* accepted, ActiveSet active) override;
+  void rebuild_caches(EnsembleView current, ActiveSet active) override;
+
+ private:
+  std::vector<std::unique_ptr<Communicator>> ranks_;
+  std::vector<std::unique_ptr<Device>> further_;
+  std::vector<std::unique_ptr<LikelihoodEngine>> engines_;  // by rank
+};
+
+}  // namespace emomc

@@ -1,0 +1,57 @@
+// Runs the program as several processes, started by mpirun.
+#pragma once
+
+#include <string>
+
+#include "program.hpp"
+
+namespace emomc::testing {
+
+// Processes of a test have fewer processors than ranks, and CI runs as root. Their messages about the ends of
+// processes are left out.
+inline std::string ranks(int number) {
+  return "env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_orte_execute_quiet=1 mpirun "
+         "--oversubscribe --bind-to none -n " +
+         std::to_string(number);
+}
+
+/// Waits in sh, 20 s at the most, until there is such a file.
+inline std::string until_there_is(const std::string& file) {
+  return "tries=0; until [ -e " + file +
+         " ] || [ $tries -gt 400 ]; do sleep 0.05; tries=$((tries + 1)); done; ";
+}
+
+/// A line of sh that runs the program with `arguments` on `number` ranks and kills the rank `victim` after
+/// `after` seconds; `first`: commands before. It prints "killed", if the rank was still there, and two times
+/// in ns: that of the kill, and that at which the last process has ended, for which it waits 60 s; then
+/// "stuck", if mpirun had to be killed, too. Its exit code is that of mpirun.
+inline std::string killing_a_rank(const std::string& arguments, int number, int victim, double after,
+                                  const std::string& first = "") {
+  // The victim's parent is mpirun, and its environment has its rank. Processes that have ended stay zombies
+  // until mpirun asks for them.
+  return "( " + ranks(number) + " \"$EMOMC\" " + arguments + " & all=$!; " + first + "sleep " +
+         std::to_string(after) + "; for p in $(pgrep -P $all); do if tr '\\0' '\\n' < /proc/$p/environ | " +
+         "grep -q '^OMPI_COMM_WORLD_RANK=" + std::to_string(victim) +
+         "$'; then kill -9 $p && echo killed; fi; done; date +%s%N; tries=0; "
+         "while [ $tries -lt 1200 ] && ps --ppid $all -o stat= | grep -qv Z; do sleep 0.05; "
+         "tries=$((tries + 1)); done; date +%s%N; ( sleep 30; kill -9 $all && echo stuck ) & guard=$!; "
+         "wait $all; status=$?; kill $guard; exit $status )";
+}
+
+class Ranks : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::string(EMOMC_HAVE_MPI) != "ON") GTEST_SKIP() << "this build has no MPI";
+    if (std::system("command -v mpirun >/dev/null") != 0) GTEST_SKIP() << "there is no mpirun";
+  }
+};
+
+inline void expect_one_error(const ProgramResult& result, int code, const std::string& words) {
+  EXPECT_EQ(result.exit_code, code) << result.err;
+  const auto at = result.err.find("emomc: error: ");
+  ASSERT_NE(at, std::string::npos) << result.err;
+  EXPECT_EQ(result.err.find("emomc: error: ", at + 1), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
+}
+
+}  // namespace emomc::testing
