@@ -67,14 +67,14 @@ class Peak(threading.Thread):
 
     def __init__(self, runtime):
         super().__init__(daemon=True)
-        self._runtime, self._stop, self.free = runtime, threading.Event(), runtime.free_bytes()
+        self._runtime, self._ended, self.free = runtime, threading.Event(), runtime.free_bytes()
 
     def run(self):
-        while not self._stop.wait(0.001):
+        while not self._ended.wait(0.001):
             self.free = min(self.free, self._runtime.free_bytes())
 
     def end(self):
-        self._stop.set()
+        self._ended.set()
         self.join()
         self.free = min(self.free, self._runtime.free_bytes())
         return self.free

@@ -165,9 +165,14 @@ needs_gpu = pytest.mark.skipif(not has_gpu(), reason="no GPU")
 
 
 def cuda_target():
-    """Skips where functions cannot be compiled for a GPU: without Numba's CUDA target, libnvvm, or a build with CUDA."""
-    pytest.importorskip("numba")
+    """Skips where functions cannot be compiled for a GPU: without a CUDA target of Numba that works, libnvvm, or a build
+    with CUDA."""
+    numba = pytest.importorskip("numba")
     pytest.importorskip("numba.cuda")
+    try:
+        numba.cuda.compile(lambda x: x + 1.0, numba.float64(numba.float64), device=True, cc=(9, 0), output="ltoir")
+    except Exception as error:  # with a NumPy that is newer than Numba, for one
+        pytest.skip(f"Numba's CUDA target does not compile x + 1 here: {error}")
     model = emomc.Model(
         data={"x": [1.0, 2.0]},
         parameters={"m": emomc.real()},
