@@ -107,10 +107,10 @@ TEST_F(AutomaticProposal, IsInLogAndManifestAndStaysWhenTheRunGoesOn) {
   // Another version's choice would be kept.
   ASSERT_EQ(folder.run(force + ended).exit_code, 0);
   std::string text = folder.read("run/manifest.json");
-  folder.write("run/manifest.json", text.replace(text.find("\"nuts\""), 6, "\"hmc\""));
+  folder.write("run/manifest.json", text.replace(text.find("\"nuts\""), 6, "\"mala\""));
   const auto resumed = folder.run("run mixture.yaml -q --resume");
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
-  EXPECT_EQ(manifest()["proposal"]["kind"], "hmc");
+  EXPECT_EQ(manifest()["proposal"]["kind"], "mala");
   EXPECT_NE(draws(), whole);
 }
 
