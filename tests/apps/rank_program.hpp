@@ -1,6 +1,7 @@
 // Runs the program as several processes, started by mpirun.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "program.hpp"
@@ -45,6 +46,19 @@ class Ranks : public ::testing::Test {
     if (std::system("command -v mpirun >/dev/null") != 0) GTEST_SKIP() << "there is no mpirun";
   }
 };
+
+/// That the models in these two folders, tables and model.json, have the same bytes.
+inline void expect_equal_models(const ProgramFolder& folder, const std::string& one,
+                                const std::string& other) {
+  int compared = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / one)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.ends_with(".npy") && name != "model.json") continue;
+    EXPECT_TRUE(folder.read(one + "/" + name) == folder.read(other + "/" + name)) << name;
+    ++compared;
+  }
+  EXPECT_GE(compared, 2);
+}
 
 inline void expect_one_error(const ProgramResult& result, int code, const std::string& words) {
   EXPECT_EQ(result.exit_code, code) << result.err;

@@ -10,6 +10,7 @@
 namespace emomc {
 namespace {
 
+using testing::expect_equal_models;
 using testing::expect_one_error;
 using testing::killing_a_rank;
 using testing::ProgramFolder;
@@ -210,14 +211,7 @@ TEST_F(EvaluationsOverRanks, ModelsAreThoseOfOneProcess) {
   std::filesystem::rename(folder / "model", folder / "alone");
   const ProgramResult result = folder.run("train config.yaml -q -o model", ranks(3));
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  int tables = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder / "alone")) {
-    const std::string name = entry.path().filename().string();
-    if (!name.ends_with(".npy") && name != "model.json") continue;
-    EXPECT_TRUE(folder.read("alone/" + name) == folder.read("model/" + name)) << name;
-    ++tables;
-  }
-  EXPECT_GE(tables, 2);
+  expect_equal_models(folder, "alone", "model");
 }
 
 TEST_F(EvaluationsOverRanks, WhatCannotBeDividedIsRefused) {

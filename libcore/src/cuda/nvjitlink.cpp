@@ -1,50 +1,30 @@
 #include "nvjitlink.hpp"
 
-#include <cuda_runtime_api.h>
-#include <dlfcn.h>
-
 #include <array>
 #include <memory>
-#include <type_traits>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/runtime_linker.hpp"
+#include "toolkit_library.hpp"
 
 namespace emomc {
 namespace {
 
-void* open_library() {
-  const std::string major = std::to_string(CUDART_VERSION / 1000);
-  for (const std::string& name : {"libnvJitLink.so." + major, std::string("libnvJitLink.so"),
-                                  "/usr/local/cuda/lib64/libnvJitLink.so." + major,
-                                  std::string("/usr/local/cuda/lib64/libnvJitLink.so")})
-    if (void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
-  return nullptr;
-}
-
 NvJitLink find() {
   NvJitLink result;
-  void* library = open_library();
-  if (!library) {
-    result.problem = "libnvJitLink.so." + std::to_string(CUDART_VERSION / 1000) +
-                     " was not found; it comes with the CUDA toolkit (LD_LIBRARY_PATH says where)";
-    return result;
-  }
-  const auto get = [&](auto& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    if (!function) result.problem = "libnvJitLink has no " + std::string(name);
-  };
-  get(result.version, "nvJitLinkVersion");
-  get(result.create, "nvJitLinkCreate");
-  get(result.destroy, "nvJitLinkDestroy");
-  get(result.add_data, "nvJitLinkAddData");
-  get(result.complete, "nvJitLinkComplete");
-  get(result.error_log_size, "nvJitLinkGetErrorLogSize");
-  get(result.error_log, "nvJitLinkGetErrorLog");
-  get(result.info_log_size, "nvJitLinkGetInfoLogSize");
-  get(result.info_log, "nvJitLinkGetInfoLog");
-  get(result.cubin_size, "nvJitLinkGetLinkedCubinSize");
-  get(result.cubin, "nvJitLinkGetLinkedCubin");
+  ToolkitLibrary library("nvJitLink");
+  library.get(result.version, "nvJitLinkVersion");
+  library.get(result.create, "nvJitLinkCreate");
+  library.get(result.destroy, "nvJitLinkDestroy");
+  library.get(result.add_data, "nvJitLinkAddData");
+  library.get(result.complete, "nvJitLinkComplete");
+  library.get(result.error_log_size, "nvJitLinkGetErrorLogSize");
+  library.get(result.error_log, "nvJitLinkGetErrorLog");
+  library.get(result.info_log_size, "nvJitLinkGetInfoLogSize");
+  library.get(result.info_log, "nvJitLinkGetInfoLog");
+  library.get(result.cubin_size, "nvJitLinkGetLinkedCubinSize");
+  library.get(result.cubin, "nvJitLinkGetLinkedCubin");
+  result.problem = library.problem();
   if (result.problem.empty() && result.version(&result.major, &result.minor) != NVJITLINK_SUCCESS)
     result.problem = "libnvJitLink does not say its version";
   return result;
