@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <stdexcept>
 #include <utility>
 
 #include "emomc/core/errors.hpp"
@@ -68,49 +69,15 @@ std::shared_ptr<const BoundProgram> bound_program(const ExpressionPlan& plan,
 
 namespace {
 
-device::FormulaOperation operation_of(const Node& node) {
-  using To = device::FormulaOperation;
-  switch (node.operation) {
-    case Operation::constant:
-      return To::constant;
-    case Operation::column:
-      return To::column;
-    case Operation::add:
-      return To::add;
-    case Operation::subtract:
-      return To::subtract;
-    case Operation::multiply:
-      return To::multiply;
-    case Operation::divide:
-      return To::divide;
-    case Operation::negate:
-      return To::negate;
-    case Operation::less:
-      return To::less;
-    case Operation::less_or_equal:
-      return To::less_or_equal;
-    case Operation::equal:
-      return To::equal;
-    case Operation::both:
-      return To::both;
-    case Operation::either:
-      return To::either;
-    case Operation::negation:
-      return To::negation;
-    case Operation::choose:
-      return To::choose;
-    case Operation::call:
-      return To::call;
-    case Operation::gather:
-    case Operation::held:
-    case Operation::parameter:
-    case Operation::random:
-    case Operation::product_sum:
-      break;
-  }
-  throw InputError(
-      "log_density: an element of a list is taken by the data alone, which is not done for arrays of a GPU; "
-      "allowed: a column of these elements, or a copy of the data in the host's memory");
+void expect_formula(const Node& node) {
+  if (node.operation == Operation::gather)
+    throw InputError(
+        "log_density: an element of a list is taken by the data alone, which is not done for arrays of a "
+        "GPU; "
+        "allowed: a column of these elements, or a copy of the data in the host's memory");
+  if (node.operation == Operation::parameter || node.operation == Operation::random ||
+      node.operation == Operation::product_sum)
+    throw std::logic_error("set_formula: a node that does not depend on data alone");
 }
 
 /// Makes `source` compute the nodes `roots`, which depend on data alone, as its outputs.
@@ -127,7 +94,8 @@ void set_formula(const expression::Graph& graph, std::span<const NodeId> roots, 
   for (const NodeId id : order) {
     const Node& node = graph[id];
     device::FormulaStep step{};
-    step.operation = operation_of(node);
+    expect_formula(node);
+    step.operation = node.operation;
     step.index = node.operation == Operation::call ? static_cast<int>(node.function) : node.index;
     step.value = node.value;
     for (int a = 0; a < node.num_arguments; ++a)

@@ -7,47 +7,21 @@
 namespace emomc::expression {
 namespace {
 
-double truth(bool value) { return value ? 1.0 : 0.0; }
-
-double operated(const Node& node, const double* a) {
+double operated(const Node& node, const std::array<double, kMostArguments>& a) {
+  static_assert(kMostArguments >= 3);
   switch (node.operation) {
-    case Operation::add:
-      return a[0] + a[1];
-    case Operation::subtract:
-      return a[0] - a[1];
-    case Operation::multiply:
-      return a[0] * a[1];
-    case Operation::divide:
-      return a[0] / a[1];
-    case Operation::negate:
-      return -a[0];
-    case Operation::less:
-      return truth(a[0] < a[1]);
-    case Operation::less_or_equal:
-      return truth(a[0] <= a[1]);
-    case Operation::equal:
-      return truth(a[0] == a[1]);
-    case Operation::both:
-      return truth(a[0] != 0 && a[1] != 0);
-    case Operation::either:
-      return truth(a[0] != 0 || a[1] != 0);
-    case Operation::negation:
-      return truth(a[0] == 0);
-    case Operation::choose:
-      return a[0] != 0 ? a[1] : a[2];
-    case Operation::held:
-      return a[0];
     case Operation::call:
-      return apply(node.function, a);
+      return apply(node.function, a.data());
     case Operation::constant:
     case Operation::parameter:
     case Operation::column:
     case Operation::random:
     case Operation::gather:
     case Operation::product_sum:
-      break;
+      return node.value;
+    default:
+      return device::operated(node.operation, a[0], a[1], a[2]);
   }
-  return node.value;
 }
 
 std::vector<long> key_of(const Node& node) {
@@ -135,7 +109,7 @@ NodeId Graph::carried_out(Node node, std::span<const NodeId> arguments) {
   if (!set_arguments(node, arguments)) return insert(std::move(node));
   std::array<double, kMostArguments> values{};
   for (std::size_t i = 0; i < arguments.size(); ++i) values[i] = (*this)[arguments[i]].value;
-  return constant(operated(node, values.data()));
+  return constant(operated(node, values));
 }
 
 NodeId Graph::operate(Operation operation, std::span<const NodeId> arguments) {
@@ -269,7 +243,7 @@ void evaluate(const Graph& graph, std::span<const NodeId> order, const double* t
         for (int a = 0; a < node.num_arguments; ++a)
           arguments[static_cast<std::size_t>(a)] = values[node.arguments[static_cast<std::size_t>(a)]];
         value = node.operation == Operation::random ? draw(node.distribution, arguments.data(), *random)
-                                                    : operated(node, arguments.data());
+                                                    : operated(node, arguments);
       }
     }
   }

@@ -9,32 +9,12 @@
 #include <vector>
 
 #include "distributions.hpp"
+#include "emomc/device/scalar_operations.hpp"
 #include "primitives.hpp"
 
 namespace emomc::expression {
 
-enum class Operation {
-  constant,
-  parameter,  ///< number `index` of theta
-  column,     ///< column `index` of the data
-  add,
-  subtract,
-  multiply,
-  divide,
-  negate,
-  less,
-  less_or_equal,
-  equal,
-  both,    ///< logical and
-  either,  ///< logical or
-  negation,
-  choose,       ///< arguments[0] != 0 ? arguments[1] : arguments[2]
-  random,       ///< a draw of `distribution` with the arguments
-  gather,       ///< the element of `elements` that arguments[0] counts from 0
-  call,         ///< of a primitive
-  product_sum,  ///< number `index` of a RowProgram's product_sums
-  held,         ///< its argument, which derivatives take as a constant
-};
+using device::Operation;
 
 /// What a value depends on; a set of bits.
 using Stage = unsigned;

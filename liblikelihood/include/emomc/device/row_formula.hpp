@@ -4,6 +4,7 @@
 #define EMOMC_DEVICE_ROW_FORMULA_HPP
 
 #include "emomc/device/array_table.hpp"
+#include "emomc/device/scalar_operations.hpp"
 
 namespace emomc::device {
 
@@ -14,29 +15,11 @@ struct ColumnShift {
   double value = 0;
 };
 
-enum class FormulaOperation {
-  constant,
-  column,
-  add,
-  subtract,
-  multiply,
-  divide,
-  negate,
-  less,
-  less_or_equal,
-  equal,
-  both,
-  either,
-  negation,
-  choose,
-  call,
-};
-
 inline constexpr int kMostFormulaSteps = 64;
 
-/// A step's arguments are earlier steps.
+/// A step's arguments are earlier steps. A constant, a column, a call, or what operated() knows.
 struct FormulaStep {
-  FormulaOperation operation;
+  Operation operation;
   int index;  ///< of a column; of a call the place of the function in expression_primitives.hpp
   int arguments[3];
   double value;  ///< of a constant

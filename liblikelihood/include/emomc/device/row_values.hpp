@@ -29,38 +29,9 @@ EMOMC_OUTLINE double value_of_call(int function, double a, double b, double c) {
 }
 
 EMOMC_HD inline double value_of_step(const FormulaStep& step, double a, double b, double c) {
-  switch (step.operation) {
-    case FormulaOperation::add:
-      return a + b;
-    case FormulaOperation::subtract:
-      return a - b;
-    case FormulaOperation::multiply:
-      return a * b;
-    case FormulaOperation::divide:
-      return a / b;
-    case FormulaOperation::negate:
-      return -a;
-    case FormulaOperation::less:
-      return a < b ? 1.0 : 0.0;
-    case FormulaOperation::less_or_equal:
-      return a <= b ? 1.0 : 0.0;
-    case FormulaOperation::equal:
-      return a == b ? 1.0 : 0.0;
-    case FormulaOperation::both:
-      return a != 0 && b != 0 ? 1.0 : 0.0;
-    case FormulaOperation::either:
-      return a != 0 || b != 0 ? 1.0 : 0.0;
-    case FormulaOperation::negation:
-      return a == 0 ? 1.0 : 0.0;
-    case FormulaOperation::choose:
-      return a != 0 ? b : c;
-    case FormulaOperation::call:
-      return value_of_call(step.index, a, b, c);
-    case FormulaOperation::constant:
-    case FormulaOperation::column:
-      break;
-  }
-  return step.value;
+  if (step.operation == Operation::constant) return step.value;
+  if (step.operation == Operation::call) return value_of_call(step.index, a, b, c);
+  return operated(step.operation, a, b, c);
 }
 
 /// The rows of a table with what is made of them.
@@ -81,7 +52,7 @@ struct RowFormula {
   EMOMC_HD void evaluate(i64 row, double* values) const {
     for (int s = 0; s < num_steps; ++s) {
       const FormulaStep& step = steps[s];
-      values[s] = step.operation == FormulaOperation::column
+      values[s] = step.operation == Operation::column
                       ? column(row, step.index)
                       : value_of_step(step, values[step.arguments[0]], values[step.arguments[1]],
                                       values[step.arguments[2]]);
