@@ -34,7 +34,7 @@ std::string why_no_number(std::string_view digits, char decimal) {
   const auto blank = digits.find_first_of(" \t");
   if (blank != std::string_view::npos && read_number(digits.substr(0, blank), decimal, value) == std::errc())
     return "; columns are separated by commas, semicolons or tabs, not by blanks";
-  return "";
+  return "; data.columns names the columns to use";
 }
 
 // `place()` describes the position. It is called for messages only, because a file may have millions of

@@ -51,7 +51,7 @@ def sample(
     chains
         Number of chains.
     draws
-        Of each chain. None: until `diagnose` finds no fault, at most `max_draws`.
+        Of each chain. None: until they have converged, at most `max_draws`.
     warmup
         Steps before the first draw. None: 1000, doubled where chains have not settled.
     thin

@@ -309,9 +309,19 @@ TEST_F(Diagnose, AColumnOfFewValuesIsNamedAndNotCalledACollapse) {
     data += std::to_string(normal(i, 0, 0) + (i % 2 ? 6 : 0)) + "," + (i % 2 ? "1" : "0") + "\n";
   folder.write("data.csv", data);
   folder.write("run.yaml", "data: {file: data.csv}\nlikelihood: {components: 2}\noutput: {directory: run}\n");
-  ASSERT_EQ(folder.run("run run.yaml -q").exit_code, 0);
+  const auto result = folder.run("run run.yaml");
+  ASSERT_EQ(result.exit_code, 0);
   const std::string text = text_of(diagnosis("run", 1), "floor");
   EXPECT_EQ(text, "the scales of all components are at their floor in column sex");
+  // The run ends once its draws have converged, and says what diagnose says; with --quiet, too.
+  const std::string verdict =
+      "warning: this run should not be trusted as it is: diagnose finds 1 problem: " + text;
+  EXPECT_NE(result.err.find("the draws have converged after"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find(verdict), std::string::npos) << result.err;
+  EXPECT_EQ(result.err.find("diagnose finds no fault"), std::string::npos) << result.err;
+  const auto quiet = folder.run("run run.yaml -q --force");
+  ASSERT_EQ(quiet.exit_code, 0);
+  EXPECT_NE(quiet.err.find(verdict), std::string::npos) << quiet.err;
 }
 
 TEST_F(Diagnose, OneChainIsSaidToBeOne) {

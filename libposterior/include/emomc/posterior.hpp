@@ -67,7 +67,7 @@ struct ExpressionModel {
 /// How to sample. Members that are empty are chosen by the model.
 struct SampleOptions {
   int chains = 4;
-  /// Of each chain. Empty: until diagnose() finds no fault, at most max_draws.
+  /// Of each chain. Empty: until they have converged, at most max_draws.
   std::optional<std::int64_t> draws = {};
   std::int64_t max_draws = SamplerConfig{}.draws;
   /// Steps before the first draw. Empty: 1000, doubled where chains have not settled.

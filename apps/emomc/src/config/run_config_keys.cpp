@@ -158,7 +158,7 @@ std::vector<ConfigKey> sampler_keys() {
          return c.sampler.chooses_warmup ? std::string("auto") : std::to_string(c.sampler.warmup);
        }},
       {"sampler.draws",
-       "kept per chain, 1 to 10^12 | auto (run only): until diagnose finds no fault, or until.max_draws",
+       "kept per chain, 1 to 10^12 | auto (run only): until they have converged, or until.max_draws",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.chooses_draws = v.is_auto();
          c.sampler.draws = c.sampler.chooses_draws ? SamplerConfig{}.draws : v.integer(1, most_steps);
@@ -199,7 +199,7 @@ std::vector<ConfigKey> sampler_keys() {
        },
        [](const RunConfig& c) { return shortest_text(c.sampler.max_nan_share); }},
       {"sampler.until.ess",
-       "end the run once diagnose finds no fault and every quantity it judges has this bulk and tail ESS, 0 "
+       "end the run once its draws have converged and every quantity it judges has this bulk and tail ESS, 0 "
        "to "
        "1e9; 0: draws decides",
        [](const YamlValue& v, RunConfig& c) {

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <nlohmann/json.hpp>
 
 #include "code_options.hpp"
 #include "commands.hpp"
@@ -9,8 +11,10 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/core/runtime_kernel.hpp"
 #include "emomc/posterior/chain_starts.hpp"
+#include "emomc/posterior/diagnose.hpp"
 #include "emomc/posterior/run_reader.hpp"
 #include "emomc/posterior/run_summary.hpp"
+#include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/files.hpp"
 #include "expression_run.hpp"
 #include "inspection.hpp"
@@ -115,14 +119,32 @@ class Sampling {
     const std::int64_t draws = (state.step - state.warmup_begin - state.warmup) / sampler.thin;
     const std::string until = files_.ended_by(result);
     if (until == "converged")
-      logger.info("diagnose finds no fault after {} draws of each chain", draws);
+      logger.info("the draws have converged after {} of each chain", draws);
     else if (!until.empty())
       logger.info("sampler.until.{} is reached after {} draws of {}", until, draws, sampler.draws);
   }
 
+  // What `emomc diagnose` says of the run. A run also ends as converged where no number of draws would do, as
+  // where a column is constant. A negative verdict is shown with --quiet, too.
+  void tell_verdict(spdlog::logger& logger, const Inspection& run) const {
+    const auto findings = diagnose(run);
+    const auto problems =
+        static_cast<std::size_t>(std::count_if(findings.begin(), findings.end(), [](const Finding& finding) {
+          return finding.severity == Severity::problem;
+        }));
+    if (problems == 0)
+      logger.info("diagnose finds no fault");
+    else
+      logger.error(
+          "warning: this run should not be trusted as it is: diagnose finds {}{}: {}; advice: emomc diagnose "
+          "{}",
+          counted(problems, "problem"), problems > 1 ? ", the first" : "", findings.front().text,
+          directory_.string());
+  }
+
   void write_results(spdlog::logger& logger, const RunResult& result, double startup) {
     try {
-      const Inspection inspected = inspect_run(directory_, Numbering::mended);
+      Inspection inspected = inspect_run(directory_, Numbering::mended);
       StartReport starts = start_report_of(files_.starts());
       if (starts.optima.size() > 1) logger.info("following draws to the optima of the starts");
       follow_draws_to_optima(config_, setup_, inspected.draws, starts);
@@ -130,6 +152,8 @@ class Sampling {
       if (starts.num_followed > 0) files_.write_manifest("finished", &result, startup);
       for (const auto& line : describe_lost(starts)) logger.warn("warning: {}", line);
       warn_of_the_worst(logger, inspected);
+      inspected.facts.starts = starts_of(files_.starts());  // with the draws that were followed just now
+      tell_verdict(logger, inspected);
       const RunSummary summary = summarize_run(inspected, {});
       write_file_atomically(directory_ / "summary.csv", to_csv(summary));
       if (has_netcdf())

@@ -61,7 +61,7 @@ struct SamplerConfig {
   /// Warmup: auto. The first warm-up has `warmup` steps; later ones are twice as long.
   bool chooses_warmup = true;
   std::int64_t warmup = kFirstWarmup;
-  bool chooses_draws = true;    ///< draws: auto. The run continues until diagnose finds no fault
+  bool chooses_draws = true;    ///< draws: auto. The run continues until its draws have converged
   std::int64_t draws = 20'000;  ///< kept draws of each chain; the maximum if chooses_draws
   std::int64_t thin = 1;
   std::uint64_t seed = 20260101;
