@@ -1,6 +1,7 @@
 // Reads numbers from CSV. Blank lines at the end are accepted.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string_view>
 #include <unordered_set>
 
@@ -16,6 +17,10 @@ namespace {
 
 // The name that messages give to a first column without one.
 constexpr const char* kUnnamedIndex = "(index)";
+
+// What R, pandas and spreadsheets write for a missing value, but for an empty field and NaN, which is a
+// number.
+constexpr std::string_view kMissing[] = {"NA", "N/A", "#N/A", "<NA>", "NULL", "null", "None"};
 
 // Makes text printable and short for messages.
 std::string shown(std::string_view text) {
@@ -44,6 +49,9 @@ double parse_number(std::string_view text, char decimal, Place place) {
   const std::string_view digits = trimmed(text);
   if (digits.empty())
     throw InputError(place() + ": the value is missing; every value must be a finite number");
+  if (std::ranges::find(kMissing, digits) != std::end(kMissing))
+    throw InputError(place() + ": the value is missing ('" + std::string(digits) +
+                     "'); every value must be a finite number");
   double value = 0;
   const std::errc error = read_number(digits, decimal, value);
   if (error == std::errc::result_out_of_range)

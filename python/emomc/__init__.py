@@ -14,7 +14,7 @@ docs/python.md has the rest.
 from ._classifier import Classifier
 from ._compare import Comparison, compare
 from ._corpus import Corpus, list_corpus
-from ._draws import Draws, Evidence, Finding, Interrupted, Rungs, Summary, diagnose, read_run, summary
+from ._draws import Draws, DrawsWarning, Evidence, Finding, Interrupted, Rungs, Summary, diagnose, read_run, summary
 from ._emomc import DensityError, InputError, MachineError, functions, proposals
 from ._evaluate import Evaluation, evaluate
 from ._mixture import GaussianMixture
@@ -55,6 +55,7 @@ __all__ = [
     "Corpus",
     "DensityError",
     "Draws",
+    "DrawsWarning",
     "Evidence",
     "Evaluation",
     "Finding",

@@ -354,6 +354,20 @@ class Draws:
         return from_dict(groups, dims=dims, coords=coords)
 
 
+class DrawsWarning(UserWarning):
+    """Draws that should not be trusted as they are: `diagnose` has found a problem in them.
+
+    >>> import emomc, warnings
+    >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},
+    ...                     log_density="normal_lpdf(x, m, 1)", priors={"m": emomc.normal(0, 10)})
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     draws = emomc.sample(model, draws=20, progress=False)
+    >>> [issubclass(one.category, emomc.DrawsWarning) for one in caught]
+    [True]
+    """
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C during sample(). `draws` are those so far; None: the run was in its warm-up.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import operator
 import os
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ._draws import Draws, Interrupted
+from ._draws import Draws, DrawsWarning, Interrupted
 from ._model import _Density
 from ._progress import Line, Progress, is_interactive
 
@@ -99,6 +100,11 @@ def sample(
     MachineError
         where memory does not suffice or the disk fails.
 
+    Warns
+    -----
+    DrawsWarning
+        where `diagnose` finds a problem in the draws.
+
     The GIL is released while the chains run, so that threads can sample at once.
 
     >>> import emomc
@@ -152,7 +158,12 @@ def sample(
     if sampled.interrupted:
         there = "" if directory is None else os.fspath(directory)
         raise Interrupted(Draws(sampled, model) if sampled.num_draws > 0 else None, there)
-    return Draws(sampled, model)
+    result = Draws(sampled, model)
+    problems = [finding for finding in result.diagnose() if finding.severity == "problem"]
+    if problems:
+        message = f"these draws should not be trusted as they are: {problems[0].text} (advice: draws.diagnose())"
+        warnings.warn(message, DrawsWarning, stacklevel=2)
+    return result
 
 
 def _tempering(tempering: int | Mapping[str, Any] | None) -> tuple[int, list[float], int]:

@@ -256,6 +256,13 @@ TEST_F(Tables, AFirstRowOfNumbersIsRefusedAndAKeyDecides) {
   expect_refused({{write("h.csv", "a,b\n2,3\n")}, {}, format}, {"h.csv:1", "'a' is not a number"});
 }
 
+TEST_F(Tables, AMissingValueIsSaidToBeMissing) {
+  for (const std::string text : {"", "NA", "#N/A", "None"})
+    expect_refused({{write("m.csv", "a,b\n1,2\n" + text + ",4\n")}, {}}, {"m.csv:3", "column a", "missing"});
+  expect_refused({{write("t.csv", "a,b\n1,2\nNapoli,4\n")}, {}},
+                 {"t.csv:3", "column a", "'Napoli' is not a number", "data.columns"});
+}
+
 // Files by pandas' to_csv and R's write.csv, and by pandas' to_csv after it has read such a file.
 TEST_F(Tables, AnIndexIsNoData) {
   for (const std::string text :

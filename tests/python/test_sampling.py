@@ -10,6 +10,7 @@ import sys
 import textwrap
 import threading
 import time
+import warnings
 
 import emomc
 import numpy as np
@@ -107,6 +108,16 @@ class OtherArray:
 
     def __dlpack_device__(self):
         return (self.device, 0)
+
+
+def test_draws_that_should_not_be_trusted_cause_a_warning(faithful):
+    model = emomc.GaussianMixture(2).posterior(np.column_stack([faithful["waiting"], faithful["waiting"] > 70]))
+    with pytest.warns(emomc.DrawsWarning, match="not be trusted as they are: the scales of all components are at their floor"):
+        draws = emomc.sample(model, progress=False)
+    assert not draws.trusted
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert emomc.sample(line(faithful), progress=False).trusted
 
 
 def test_data_may_be_frames_and_arrays_of_others(faithful):
