@@ -213,6 +213,16 @@ TEST(Predictive, AReplicateBelongsToItsDraw) {
   for (std::size_t row = 0; row < 272; ++row) ASSERT_NE(made[row], all.values[row]);
 }
 
+TEST(Predictive, AReplicateHasTheParametersOfItsDraw) {
+  const RowSimulator simulator(model_of("normal_lpdf(y, m, 1e-9)").likelihood, make_table({"y"}, {1, 2}));
+  const DrawSet set = normal_draws(3, 10, {{0, 1}});
+  const PredictiveDraws drawn = posterior_predictive(simulator, set, 1, {.draws = 5});
+  for (std::size_t c = 0; c < 3; ++c)
+    for (std::size_t k = 0; k < 5; ++k)
+      for (std::size_t row = 0; row < 2; ++row)
+        EXPECT_NEAR(drawn.values[(c * 5 + k) * 2 + row], set.values[30 + c * 10 + 2 * k], 1e-7);
+}
+
 TEST(Predictive, OnlyColumnsOfTheDataAreVariables) {
   ExpressionModel model = model_of("log_mix(0.5, normal_lpdf(y, m, 1), normal_lpdf(y, -m, 1))");
   model.likelihood.simulate = {{"k", {"simulate.k", "bernoulli_rng(0.5)"}},
