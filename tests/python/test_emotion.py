@@ -141,7 +141,7 @@ def test_folds_and_groups_of_a_file_are_the_programs(corpus, program):
         ({"folds": {"column": "part"}}, 'folds: "file" is missing'),
         ({"folds": {"file": "x.csv", "tests": ["b"]}}, "folds: 'tests' is unknown; allowed: file, column, test"),
         ({"folds": table | {"column": "sex"}}, "sex"),
-        ({"folds": table | {"test": ["c"]}}, "folds.test: no recording has part c; did you mean"),
+        ({"folds": table | {"test": ["c"]}}, "folds.test: no recording has part c; found: a, b"),
         ({"folds": table | {"test": "b"}}, "folds.test: 'b'; allowed: a list"),
         ({"folds": "a"}, "folds: 'a'; allowed: None, a number, a list of speakers"),
         ({"by": "gender"}, "by: 'gender'; allowed: "),
