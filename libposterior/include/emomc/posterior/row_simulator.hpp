@@ -30,6 +30,7 @@ class RowSimulator {
   /// The columns that are drawn, in the order of the data's columns.
   const std::vector<std::string>& variables() const { return variables_; }
   std::size_t num_rows() const { return num_rows_; }
+  const ParameterLayout& layout() const { return layout_; }  ///< of the likelihood's parameters
   std::size_t num_parameters() const { return static_cast<std::size_t>(layout_.dim()); }
   /// The likelihood of expressions, with the quantities that are derived from it; nullptr: a model.
   const Expression* expression() const { return expression_.get(); }
@@ -43,7 +44,7 @@ class RowSimulator {
 
  private:
   ModelSpec model_;
-  ParameterLayout layout_;  ///< of the likelihood
+  ParameterLayout layout_;
   std::shared_ptr<const Expression> expression_;
   std::vector<double> rows_;         ///< num_rows_ x used columns of the expressions
   std::vector<std::size_t> places_;  ///< of each variable among the columns that the expressions draw
