@@ -14,4 +14,10 @@ std::vector<std::string> utterance_values(const LabelledFrames& frames, const st
   return values_of_utterances(read_named_column(file, column), ids, speakers, key);
 }
 
+void check_tables(const EvaluationConfig& config) {
+  if (config.folds.kind == FoldsKind::file) read_named_column(config.folds.file, config.folds.column);
+  for (const std::string& column : config.by.columns)
+    read_named_column(config.by.file.empty() ? config.corpus.path : config.by.file, column);
+}
+
 }  // namespace emomc

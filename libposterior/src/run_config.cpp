@@ -9,6 +9,10 @@ const ModelInfo& info_of(const LikelihoodConfig& likelihood) {
   return model_info(likelihood.model, likelihood.covariance);
 }
 
+ModelSpec model_of(const LikelihoodConfig& likelihood) {
+  return {likelihood.model, likelihood.components, likelihood.covariance};
+}
+
 void set_proposal_defaults(RunConfig& config) {
   ProposalConfig& proposal = config.sampler.proposal;
   if (proposal.kind == kAutomatic) return;

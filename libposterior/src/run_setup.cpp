@@ -189,7 +189,7 @@ void set_up_expression(const RunConfig& config, const Table* table, Backend back
 
 void set_up_model(const RunConfig& config, const Table* table, Backend backend, Communicator* ranks,
                   RunSetup& setup) {
-  setup.model = {config.likelihood.model, config.likelihood.components, config.likelihood.covariance};
+  setup.model = model_of(config.likelihood);
   setup.loaded = table ? prepare_data(*table, config.data, setup.model) : load_data(config.data, setup.model);
   check_order(config, setup.loaded.table.columns);
   const DataSet& data = setup.loaded.data;

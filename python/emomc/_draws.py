@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _emomc
+from ._arviz import groups_of
 
 if TYPE_CHECKING:
     import arviz
@@ -141,9 +142,6 @@ class Draws:
     ((2, 100), ['log_density', 'log_likelihood', 'log_prior', 'm'])
     """
 
-    #: Values of a group log_likelihood, draws x rows, up to which it is there without being asked for: 160 MB.
-    _most_log_likelihoods = 20_000_000
-
     def __init__(self, draws: _emomc.Draws, model: _Density | None = None) -> None:
         self._draws = draws
         self._model = model
@@ -271,87 +269,67 @@ class Draws:
             raise ValueError("the model of these draws is not known; give it to read_run, as in read_run(path, model)")
         return self._model
 
-    def _groups(
-        self, log_likelihood: bool | None
-    ) -> tuple[dict[str, dict[str, Any]], dict[str, list[str]], dict[str, list[Any]]]:
-        """Groups of ArviZ, and names and coordinates of dimensions."""
-        posterior = {name: self[name] for name in self._arrays}
-        dims: dict[str, list[str]] = {}
-        coords: dict[str, list[Any]] = {}
-        columns = self._draws.columns
-        for name, shape, _, component, features in self._draws.arrays:
-            axes: list[str] = []
-            for axis, length in enumerate(shape):
-                if axis == component:
-                    axes.append("component")
-                    coords["component"] = list(range(length))
-                elif axis in features and len(columns) == length:
-                    axes.append("column" if "column" not in axes else "column_2")
-                    coords[axes[-1]] = list(columns)
-                else:
-                    axes.append(f"{name}_dim_{axis}")
-                    coords[axes[-1]] = list(range(length))
-            dims[name] = axes
-        values = self._draws.values
-        statistics = {"lp": np.array(values[0])}
-        for name, array in self._draws.statistics.items():
-            statistics[name] = array.astype(bool) if name == "diverging" else array
-        groups: dict[str, dict[str, Any]] = {"posterior": posterior, "sample_stats": statistics}
-        if "log_prior" in self:
-            groups["log_prior"] = {"log_prior": np.array(self["log_prior"])}
-        if self._model is None:
-            if log_likelihood:
-                self._known_model()
-            return groups, dims, coords
-        if self._model._posterior.gpu is not None:  # rows are not copied to the host
-            if log_likelihood:
-                self.log_likelihoods(1)  # raises
-            return groups, dims, coords
-        rows = self._model._posterior.data
-        if log_likelihood is None:
-            log_likelihood = self.num_chains * self.num_draws * len(rows) <= self._most_log_likelihoods
-        coords["row"] = list(range(len(rows)))
-        if log_likelihood:
-            groups["log_likelihood"] = {"log_likelihood": self.log_likelihoods()}
-            dims["log_likelihood"] = ["row"]
-        names = list(self._model._posterior.columns)
-        if coords.get("column") == names:
-            groups["observed_data"] = {"data": rows}
-            dims["data"] = ["row", "column"]
-        else:
-            groups["observed_data"] = {name: rows[:, j] for j, name in enumerate(names)}
-            dims |= {name: ["row"] for name in names}
-        return groups, dims, coords
-
-    def to_inferencedata(self, *, log_likelihood: bool | None = None) -> arviz.InferenceData:
+    def to_inferencedata(
+        self,
+        *,
+        log_likelihood: bool | None = None,
+        posterior_predictive: bool | int = False,
+        prior_predictive: bool | int = False,
+    ) -> arviz.InferenceData:
         """An InferenceData of ArviZ 0.x.
 
         Groups are posterior, sample_stats and log_prior (chains x draws x shape), and, where the model is known,
-        observed_data and log_likelihood (chains x draws x rows). `log_likelihood` says whether the last is there; None:
-        where it has at most 2e7 values. Dimensions are component, column, row and name_dim_0, with coordinates.
+        observed_data, constant_data (the columns that are given) and log_likelihood (chains x draws x rows).
+        `log_likelihood` says whether the last is there; None: where it has at most 2e7 values. Dimensions are
+        component, column, row and name_dim_0, with coordinates.
 
-        Raises ImportError without ArviZ, or where it is 1.0 or newer: then use to_datatree.
+        `posterior_predictive` adds replicates of the columns of observed_data, one at each draw (chains x draws x
+        rows), `prior_predictive` those at 1,000 draws from the prior, and the group prior, which has these. A number
+        is that of draws of each chain, at equal distances; True: as many as take 160 MB, and a UserWarning says where
+        these are not all. Replicates are a function of the run's seed and of the draw.
+
+        Raises ImportError without ArviZ, or where it is 1.0 or newer: then use to_datatree. InputError where it is not
+        known how the columns are drawn (`simulate` of Model), or replicates take more than 1 GB.
         """
         import arviz
 
         if int(arviz.__version__.split(".")[0]) >= 1:  # its InferenceData is a DataTree
             raise ImportError(f"ArviZ {arviz.__version__} has no InferenceData of its own; use to_datatree()")
-        groups, dims, coords = self._groups(log_likelihood)
-        log_prior = groups.pop("log_prior", None)
-        data: arviz.InferenceData = arviz.from_dict(**groups, dims=dims, coords=coords)
+        groups = groups_of(self, log_likelihood, posterior_predictive, prior_predictive)
+        log_prior = groups.of.pop("log_prior", None)
+        data: arviz.InferenceData = arviz.from_dict(**groups.of, dims=groups.dims, coords=groups.coords)
         if log_prior is not None:
             cast(Any, data).add_groups({"log_prior": log_prior})
+        for group, chosen in groups.chosen.items():
+            setattr(data, group, data[group].assign_coords(draw=chosen))
         return data
 
-    def to_datatree(self, *, log_likelihood: bool | None = None) -> Any:
+    def to_datatree(
+        self,
+        *,
+        log_likelihood: bool | None = None,
+        posterior_predictive: bool | int = False,
+        prior_predictive: bool | int = False,
+    ) -> Any:
         """A DataTree of xarray with the groups of to_inferencedata, as ArviZ 1.x has it.
 
-        Raises ImportError without arviz_base, a part of ArviZ 1.x.
+        Raises ImportError without arviz_base, a part of ArviZ 1.x; InputError as to_inferencedata.
+
+        >>> import emomc, importlib.util
+        >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},
+        ...                     log_density="normal_lpdf(x, m, 1)", priors={"m": emomc.normal(0, 10)})
+        >>> draws = emomc.sample(model, chains=2, draws=50, progress=False)
+        >>> if importlib.util.find_spec("arviz_base"):
+        ...     tree = draws.to_datatree(posterior_predictive=True)
+        ...     assert tree["posterior_predictive"]["x"].shape == (2, 50, 3)
         """
         from_dict = importlib.import_module("arviz_base").from_dict
 
-        groups, dims, coords = self._groups(log_likelihood)
-        return from_dict(groups, dims=dims, coords=coords)
+        groups = groups_of(self, log_likelihood, posterior_predictive, prior_predictive)
+        tree = from_dict(groups.of, dims=groups.dims, coords=groups.coords)
+        for group, chosen in groups.chosen.items():
+            tree[group].dataset = tree[group].to_dataset().assign_coords(draw=chosen)
+        return tree
 
 
 class DrawsWarning(UserWarning):

@@ -6,6 +6,8 @@ from numpy.typing import NDArray
 
 from ._priors import PriorTuple
 
+Predictive = tuple[list[str], list[int], int, int, NDArray[np.float64]]
+
 class InputError(ValueError): ...
 class MachineError(RuntimeError): ...
 class DensityError(ArithmeticError): ...
@@ -33,6 +35,7 @@ class Posterior:
         where: list[tuple[str, str]],
         prepare: list[tuple[str, str]],
         derived: list[tuple[str, str]],
+        simulate: list[tuple[str, str]],
         linear: list[tuple[str, str, list[str], str, str]],
         constants: list[tuple[str, list[int], list[float]]],
         weights: str,
@@ -82,6 +85,10 @@ class Posterior:
         checkpoint_seconds: float,
         progress: Callable[[int, int, int, float, float], Any] | None,
     ) -> Draws: ...
+    def posterior_predictive(self, draws: Draws, most: int | None) -> Predictive: ...
+    def prior_predictive(self, draws: Draws, most: int | None) -> tuple[Draws, Predictive]: ...
+    @property
+    def observed(self) -> list[str]: ...
     @property
     def columns(self) -> list[str]: ...
     def function_kernels(self, major: int, minor: int) -> list[tuple[int, int]]: ...
@@ -208,7 +215,11 @@ def evaluate_softmax(
     refuse: bool,
     folds: str,
     count: int,
-    test_speakers: list[str],
+    tests: list[str],
+    folds_file: str,
+    folds_column: str,
+    by_columns: list[str],
+    by_file: str,
     options: SoftmaxOptions,
     progress: Callable[[str, int, int], Any] | None,
 ) -> tuple[str, list[str], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], list[str]]: ...

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -85,7 +86,8 @@ def evaluate(
     y: Sequence[str],
     speakers: Sequence[str],
     *,
-    folds: int | Sequence[str] | None = None,
+    folds: int | Sequence[str] | Mapping[str, Any] | None = None,
+    by: Mapping[str, Any] | None = None,
     sampling_rate: float | Sequence[float] | None = None,
     names: Sequence[str] | None = None,
     unreadable: Literal["refuse", "skip"] = "refuse",
@@ -94,10 +96,13 @@ def evaluate(
     """Evaluates a classifier on speakers that it was not trained on, as `emomc evaluate` does, bit for bit.
 
     `folds`: None leaves out one speaker at a time, a number groups speakers into so many folds, names are the test speakers
-    of a single fold. Other arguments are those of `Classifier.fit`; the classifier itself is not changed. For results of
-    `emomc evaluate` on a corpus, `names` are those of `list_corpus`.
+    of a single fold. `{"file": "folds.csv"}` reads folds from a CSV, of recordings by their names or of speakers, with the
+    keys "column" ("fold") and "test", values that are tested together, as `emomc evaluate` has them (docs/emotion.md).
+    `by={"columns": ["gender"], "file": "speakers.csv"}` gives scores by the values of columns of such a CSV, too, in
+    scores["posterior"]["by"]. Other arguments are those of `Classifier.fit`; the classifier itself is not changed. For
+    results of `emomc evaluate` on a corpus, `names` are those of `list_corpus`.
 
-    Raises InputError where a recording, a label or the folds are not allowed. Ctrl-C raises KeyboardInterrupt.
+    Raises InputError where a recording, a label, the folds or a CSV are not allowed. Ctrl-C raises KeyboardInterrupt.
 
     >>> import emomc
     >>> emomc.evaluate(emomc.Classifier(), [[0.0, 0.5]], ["calm"], ["A"], sampling_rate=16000, progress=False)
@@ -108,12 +113,8 @@ def evaluate(
     given = Recordings.of(X, sampling_rate, names)
     labels = given.texts("y", y)
     who = given.texts("speakers", speakers)
-    if isinstance(folds, str):
-        raise _emomc.InputError(f"folds: {folds!r}; allowed: None, a number, or a list of speakers")
-    count = folds if isinstance(folds, int) else 0
-    if isinstance(folds, int) and folds < 2:
-        raise _emomc.InputError(f"folds: {folds} is out of range; allowed: 2 or more")
-    tests = [] if folds is None or isinstance(folds, int) else [str(name) for name in folds]
+    kind, count, tests, file, column = _folds(folds)
+    by_columns, by_file = _by(by)
     with StageLine(progress) as show:
         scores, ids, posterior, penalised, sd, notes = _emomc.evaluate_softmax(
             recordings=given.items,
@@ -121,9 +122,13 @@ def evaluate(
             emotions=labels,
             speakers=who,
             refuse=refuses(unreadable),
-            folds="leave_one_out" if folds is None else "k" if count else "speakers",
+            folds=kind,
             count=count,
-            test_speakers=tests,
+            tests=tests,
+            folds_file=file,
+            folds_column=column,
+            by_columns=by_columns,
+            by_file=by_file,
             options=classifier._options(),
             progress=show,
         )
@@ -142,3 +147,52 @@ def evaluate(
         penalised=penalised,
         notes=notes,
     )
+
+
+def _folds(folds: int | Sequence[str] | Mapping[str, Any] | None) -> tuple[str, int, list[str], str, str]:
+    """Kind, number of folds, test speakers or values that are tested together, and file and column of folds."""
+    if folds is None:
+        return "leave_one_out", 0, [], "", ""
+    if isinstance(folds, int):
+        if folds < 2:
+            raise _emomc.InputError(f"folds: {folds} is out of range; allowed: 2 or more")
+        return "k", folds, [], "", ""
+    if isinstance(folds, str):
+        raise _emomc.InputError(
+            f'folds: {folds!r}; allowed: None, a number, a list of speakers, or {{"file": "folds.csv"}}'
+        )
+    if not isinstance(folds, Mapping):
+        return "speakers", 0, [str(name) for name in folds], "", ""
+    _check_keys("folds", folds, ("file", "column", "test"))
+    return "file", 0, _texts("folds.test", folds.get("test", [])), _path("folds", folds), str(folds.get("column", "fold"))
+
+
+def _by(by: Mapping[str, Any] | None) -> tuple[list[str], str]:
+    """Columns by whose values there are scores, and their file."""
+    if by is None:
+        return [], ""
+    if not isinstance(by, Mapping):
+        raise _emomc.InputError(f'by: {by!r}; allowed: {{"columns": ["gender"], "file": "speakers.csv"}}')
+    _check_keys("by", by, ("columns", "file"))
+    columns = _texts("by.columns", by.get("columns", []))
+    if not columns:
+        raise _emomc.InputError("by.columns: none; allowed: one or more columns of by.file")
+    return columns, _path("by", by)
+
+
+def _check_keys(argument: str, given: Mapping[str, Any], allowed: Sequence[str]) -> None:
+    for key in given:
+        if key not in allowed:
+            raise _emomc.InputError(f"{argument}: {key!r} is unknown; allowed: {', '.join(allowed)}")
+
+
+def _texts(key: str, values: Any) -> list[str]:
+    if isinstance(values, str):
+        raise _emomc.InputError(f"{key}: {values!r}; allowed: a list")
+    return [str(value) for value in values]
+
+
+def _path(argument: str, given: Mapping[str, Any]) -> str:
+    if not given.get("file"):
+        raise _emomc.InputError(f'{argument}: "file" is missing; it names a CSV about recordings or speakers')
+    return str(os.fspath(given["file"]))

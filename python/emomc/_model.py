@@ -192,6 +192,10 @@ class Model(_Density):
         Names for expressions of parameters and constants alone.
     derived
         Quantities of parameters that draws have too.
+    simulate
+        How columns are drawn, by name, as in `simulate={"y": "poisson_log_rng(eta)"}`, for replicates of the data
+        (`Draws.to_datatree`). Needed only where the log density does not say so: where it is another thing than a sum
+        of densities of columns, each a `_lpdf` or `_lpmf` or a `log_mix` of such.
     linear
         Linear predictors by name.
     constants
@@ -227,6 +231,7 @@ class Model(_Density):
         where: Mapping[str, str] | None = None,
         prepare: Mapping[str, str] | None = None,
         derived: Mapping[str, str] | None = None,
+        simulate: Mapping[str, str] | None = None,
         linear: Mapping[str, Linear] | None = None,
         constants: Mapping[str, ArrayLike] | None = None,
         weights: str = "",
@@ -262,6 +267,7 @@ class Model(_Density):
             where=list((where or {}).items()),
             prepare=list((prepare or {}).items()),
             derived=list((derived or {}).items()),
+            simulate=list((simulate or {}).items()),
             linear=[
                 (name, p.intercept, list(p.columns), p.coefficients, p.offset) for name, p in (linear or {}).items()
             ],

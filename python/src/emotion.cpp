@@ -16,6 +16,7 @@
 #include "emomc/emotion/evaluation_plan.hpp"
 #include "emomc/emotion/softmax_recordings.hpp"
 #include "emomc/emotion/softmax_results.hpp"
+#include "emomc/emotion/utterance_groups.hpp"
 #include "emomc/sampler/files.hpp"
 #include "emomc/speech/corpus.hpp"
 #include "sampled.hpp"
@@ -132,15 +133,27 @@ CorpusFeatures features_of(const std::vector<Source>& sources, const Texts& name
       [&](std::size_t done, std::size_t all) { watch("features", done, all); }, Functionals::wanted);
 }
 
+/// `names` are the test speakers, or of a file the values that are tested together.
+FoldsConfig folds_of(const std::string& kind, int count, const Texts& names, const std::string& file,
+                     const std::string& column) {
+  if (kind == "file")
+    return {.kind = FoldsKind::file, .test_speakers = {}, .file = file, .column = column, .test = names};
+  return {.kind = kind == "speakers" ? FoldsKind::test_speakers
+                  : kind == "k"      ? FoldsKind::k_fold_by_speaker
+                                     : FoldsKind::leave_one_speaker_out,
+          .count = count,
+          .test_speakers = names};
+}
+
 nb::tuple evaluate(const nb::list& recordings, const Texts& names, const Texts& emotions,
                    const Texts& speakers, bool refuse, const std::string& folds, int count,
-                   const Texts& test_speakers, EvaluationConfig config, const nb::object& progress) {
+                   const Texts& tests, const std::string& folds_file, const std::string& folds_column,
+                   const Texts& by_columns, const std::string& by_file, EvaluationConfig config,
+                   const nb::object& progress) {
   const std::vector<Source> sources = sources_of(recordings);
-  config.folds = {.kind = folds == "speakers" ? FoldsKind::test_speakers
-                          : folds == "k"      ? FoldsKind::k_fold_by_speaker
-                                              : FoldsKind::leave_one_speaker_out,
-                  .count = count,
-                  .test_speakers = test_speakers};
+  config.folds = folds_of(folds, count, tests, folds_file, folds_column);
+  config.by = {.columns = by_columns, .file = by_file};
+  check_tables(config);
   Watch watch(progress);
   CorpusFeatures corpus;
   LabelledFrames frames;
@@ -148,8 +161,11 @@ nb::tuple evaluate(const nb::list& recordings, const Texts& names, const Texts& 
   watch.run([&] {
     corpus = features_of(sources, names, emotions, speakers, refuse, config, watch);
     frames = label_frames(std::move(corpus.features), config.corpus);
-    result = evaluate_softmax(frames, plan_evaluation(frames, config), config, corpus,
-                              [&](const auto&... args) { watch(args...); });
+    const EvaluationPlan plan = plan_evaluation(frames, config);
+    frames.groups = groups_of(frames, config);
+    if (const std::string text = folds_text(frames, plan, config.folds); !text.empty())
+      corpus.notes.push_back(text);
+    result = evaluate_softmax(frames, plan, config, corpus, [&](const auto&... args) { watch(args...); });
   });
   const std::size_t rows = result.results.utterances.size(), classes = frames.num_classes();
   Texts ids;
@@ -303,7 +319,8 @@ void add_emotion(nb::module_& m) {
           nb::arg("directory"));
   m.def("evaluate_softmax", &evaluate, nb::kw_only(), nb::arg("recordings"), nb::arg("names"),
         nb::arg("emotions"), nb::arg("speakers"), nb::arg("refuse"), nb::arg("folds"), nb::arg("count"),
-        nb::arg("test_speakers"), nb::arg("options"), nb::arg("progress").none());
+        nb::arg("tests"), nb::arg("folds_file"), nb::arg("folds_column"), nb::arg("by_columns"),
+        nb::arg("by_file"), nb::arg("options"), nb::arg("progress").none());
   m.def("train_softmax", &train, nb::kw_only(), nb::arg("recordings"), nb::arg("names"), nb::arg("emotions"),
         nb::arg("speakers"), nb::arg("refuse"), nb::arg("options"), nb::arg("progress").none());
   m.def(

@@ -11,6 +11,7 @@
 
 #include "conversions.hpp"
 #include "emomc/posterior/leave_one_out.hpp"
+#include "emomc/posterior/predictive.hpp"
 #include "emomc/posterior/relabel.hpp"
 #include "emomc/posterior/stacking.hpp"
 #include "sampled.hpp"
@@ -67,6 +68,15 @@ nb::dict dict_of(Stacking found) {
   return result;
 }
 
+/// Names, chosen draws, draws of each chain there were, replicates that are not finite, and the values:
+/// variables x chains x draws x rows.
+nb::tuple tuple_of(PredictiveDraws drawn) {
+  const std::vector<std::size_t> shape{drawn.variables.size(), drawn.num_chains, drawn.draws.size(),
+                                       drawn.num_rows};
+  return nb::make_tuple(drawn.variables, drawn.draws, drawn.num_draws_of_chain, drawn.num_not_finite,
+                        array_of(std::move(drawn.values), shape));
+}
+
 void add_posterior(nb::module_& m) {
   nb::class_<Posterior>(m, "Posterior")
       .def_static(
@@ -91,24 +101,25 @@ void add_posterior(nb::module_& m) {
           [](const std::vector<std::string>& columns, const nb::list& arrays,
              std::vector<ParameterTuple> parameters, std::string log_density,
              const std::map<std::string, PriorTuple>& priors, NamedTexts where, NamedTexts prepare,
-             NamedTexts derived, std::vector<LinearTuple> linear, std::vector<ConstantTuple> constants,
-             std::string weights, const std::string& precision, std::uintptr_t function,
-             std::string function_by, std::string function_text, std::vector<std::string> function_columns,
-             nb::object function_for_gpu, std::vector<std::string> function_arguments) {
+             NamedTexts derived, NamedTexts simulate, std::vector<LinearTuple> linear,
+             std::vector<ConstantTuple> constants, std::string weights, const std::string& precision,
+             std::uintptr_t function, std::string function_by, std::string function_text,
+             std::vector<std::string> function_columns, nb::object function_for_gpu,
+             std::vector<std::string> function_arguments) {
             ExpressionModel model;
             model.likelihood = spec_of(
                 {std::move(parameters), std::move(log_density), std::move(where), std::move(prepare),
-                 std::move(derived), std::move(linear), std::move(constants), std::move(weights), function,
-                 std::move(function_by), std::move(function_text), std::move(function_columns),
-                 std::move(function_for_gpu), std::move(function_arguments)});
+                 std::move(derived), std::move(simulate), std::move(linear), std::move(constants),
+                 std::move(weights), function, std::move(function_by), std::move(function_text),
+                 std::move(function_columns), std::move(function_for_gpu), std::move(function_arguments)});
             model.priors = priors_of(priors);
             model.precision = precision_of(precision);
             return Posterior(model, table_of(columns, arrays));
           },
           nb::arg("columns"), nb::arg("arrays"), nb::arg("parameters"), nb::arg("log_density"),
-          nb::arg("priors"), nb::arg("where"), nb::arg("prepare"), nb::arg("derived"), nb::arg("linear"),
-          nb::arg("constants"), nb::arg("weights"), nb::arg("precision"), nb::arg("function"),
-          nb::arg("function_by"), nb::arg("function_text"), nb::arg("function_columns"),
+          nb::arg("priors"), nb::arg("where"), nb::arg("prepare"), nb::arg("derived"), nb::arg("simulate"),
+          nb::arg("linear"), nb::arg("constants"), nb::arg("weights"), nb::arg("precision"),
+          nb::arg("function"), nb::arg("function_by"), nb::arg("function_text"), nb::arg("function_columns"),
           nb::arg("function_for_gpu").none(), nb::arg("function_arguments"))
       .def_prop_ro("names", &Posterior::names)
       .def_prop_ro("num_parameters", &Posterior::num_parameters)
@@ -202,6 +213,42 @@ void add_posterior(nb::module_& m) {
             return dict_of(std::move(found));
           },
           nb::arg("draws"), nb::arg("clusters"), nb::arg("groups"), nb::arg("draws_per_chain"))
+      .def(
+          "posterior_predictive",  // at `most` draws of each chain; None: as many as 160 MB hold
+          [](const Posterior& posterior, const Sampled& sampled, std::optional<std::size_t> most) {
+            PredictiveDraws drawn;
+            {
+              const nb::gil_scoped_release release;
+              drawn = posterior_predictive(posterior, sampled.draws, {.draws = most});
+            }
+            return tuple_of(std::move(drawn));
+          },
+          nb::arg("draws"), nb::arg("most").none())
+      .def(
+          "prior_predictive",  // the draws from the prior, and the replicates at them
+          [](const Posterior& posterior, const Sampled& sampled, std::optional<std::size_t> most) {
+            if (sampled.draws.chains.empty()) throw InputError("there are no draws");
+            Sampled prior;
+            PredictiveDraws drawn;
+            {
+              const nb::gil_scoped_release release;
+              PriorPredictive both =
+                  prior_predictive(posterior, sampled.draws.chains[0].header.seed, {.draws = most});
+              prior.draws.run.first_label_free = both.prior.num_quantities();
+              prior.draws.run.facts.columns = sampled.draws.run.facts.columns;
+              prior.draws.run.draws = std::move(both.prior);
+              drawn = std::move(both.predictive);
+            }
+            return std::pair(nb::cast(std::move(prior)), tuple_of(std::move(drawn)));
+          },
+          nb::arg("draws"), nb::arg("most").none())
+      .def_prop_ro("observed",  // the columns that the likelihood is a density of
+                   [](const Posterior& p) {
+                     const LikelihoodConfig& likelihood = p.config().likelihood;
+                     return likelihood.is_expression()
+                                ? observed_columns(likelihood.expression, p.data().columns)
+                                : p.data().columns;
+                   })
       // Names of the columns, and rows x columns.
       .def_prop_ro("columns", [](const Posterior& p) { return p.data().columns; })
       .def("function_kernels",  // of a compute capability, without a GPU: registers and bytes of code of each

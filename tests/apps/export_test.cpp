@@ -273,6 +273,34 @@ TEST_F(Export, RefusesWhatItCannotWrite) {
   }
 }
 
+// tests/python/test_predictive.py reads the groups and compares them with Python's.
+TEST_F(Export, ReplicatesAreWrittenOrRefusedWithTheReason) {
+  if (!app::has_netcdf()) GTEST_SKIP() << "a build without libnetcdf";
+  sample("full");
+  const auto refused = [&](const std::string& arguments, const std::vector<std::string>& words) {
+    testing::expect_refused(folder, "export run -o out.nc --format " + arguments, words);
+    EXPECT_FALSE(folder.exists("out.nc"));
+  };
+  refused("csv --posterior-predictive", {"--posterior-predictive: allowed with netcdf and a run directory"});
+  refused("netcdf --predictive-draws 5", {"--predictive-draws: allowed with --posterior-predictive or"});
+  refused("netcdf --prior-predictive --predictive-draws 0", {"--predictive-draws"});
+  // 300 rows x 2 columns x 1,000,000 draws.
+  refused("netcdf --prior-predictive --predictive-draws 1000000",
+          {"predictive draws: 1000000 of each of 1 chain with 300 rows of 2 columns take 4.8 GB; allowed: at "
+           "most "
+           "208333 of each chain"});
+  const std::string all = "export run --format netcdf --posterior-predictive --prior-predictive -o ";
+  ASSERT_EQ(folder.run(all + "one.nc").exit_code, 0);
+  ASSERT_EQ(folder.run(all + "two.nc --predictive-draws 20").exit_code, 0);
+  EXPECT_LT(std::filesystem::file_size(folder / "two.nc"), std::filesystem::file_size(folder / "one.nc") / 4);
+  EXPECT_EQ(app::read_netcdf(folder / "one.nc").values, app::read_netcdf(folder / "run/draws.nc").values);
+  std::filesystem::rename(folder / "run/config.yaml", folder / "config.yaml");
+  refused("netcdf --prior-predictive", {"run/config.yaml: there is no such file, which has the priors"});
+  std::filesystem::rename(folder / "config.yaml", folder / "run/config.yaml");
+  std::filesystem::rename(folder / "data/data.csv", folder / "data/other.csv");
+  refused("netcdf --posterior-predictive", {"data.files", "data/data.csv: there is no such file"});
+}
+
 // 130,000 rows x 1,000 draws would take 1.04 GB, whatever the manifest says of the number of rows.
 TEST_F(Export, LogLikelihoodsOfMoreThanAGigabyteAreRefused) {
   if (!app::has_netcdf()) GTEST_SKIP() << "a build without libnetcdf";

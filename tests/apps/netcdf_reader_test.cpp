@@ -264,6 +264,33 @@ TEST_F(NetcdfReader, WhatItCannotPlaceIsNamed) {
       << refusal();
 }
 
+// Names that netCDF does not allow, or that dimensions have, are changed, the same in all groups.
+TEST_F(NetcdfReader, ColumnsOfAnyNameBecomeVariables) {
+  const std::string header = "row,row_,a/b,(x),column_mean,\"\xc3\xbc\"";
+  std::string text = header + "\n";
+  for (int i = 0; i < 12; ++i)
+    for (int j = 0; j < 6; ++j) text += std::to_string(10 * j + (i * (j + 3)) % 7) + (j < 5 ? "," : "\n");
+  folder.write("data.csv", text);
+  folder.write("run.yaml",
+               "data: {file: data.csv}\nlikelihood: {components: 1}\n"
+               "sampler: {chains: 2, warmup: 50, draws: 20}\noutput: {directory: run}\n");
+  const ProgramResult run = folder.run("run run.yaml -q");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const ProgramResult written = folder.run("export run --format netcdf --posterior-predictive -o x.nc");
+  ASSERT_EQ(written.exit_code, 0) << written.err;
+  int root = -1;
+  ASSERT_EQ(nc_open(file.c_str(), NC_NOWRITE, &root), NC_NOERR);
+  for (const char* name : {"observed_data", "posterior_predictive"}) {
+    int group = -1, count = 0, id = -1;
+    ASSERT_EQ(nc_inq_ncid(root, name, &group), NC_NOERR);
+    for (const char* variable : {"row_", "row__", "a_b", "_(x)", "column_mean_", "\xc3\xbc"})
+      EXPECT_EQ(nc_inq_varid(group, variable, &id), NC_NOERR) << name << " " << variable;
+    ASSERT_EQ(nc_inq_nvars(group, &count), NC_NOERR);
+    EXPECT_EQ(count, std::string(name) == "observed_data" ? 7 : 9);  // with coordinates
+  }
+  nc_close(root);
+}
+
 }  // namespace
 }  // namespace emomc
 #endif

@@ -7,6 +7,7 @@ import weakref
 import emomc
 import numpy as np
 import pytest
+from emomc._arviz import groups_of
 from gpu_array import LIBRARIES, CudartArray, has_gpu, to_gpu
 
 PRIORS = {"m": emomc.normal(0, 50), "s": emomc.half_normal(20)}
@@ -177,7 +178,9 @@ def test_what_needs_the_host_is_refused():
         emomc.sample(model, backend="cpu")
     with pytest.raises(emomc.InputError, match="log likelihoods of rows"):
         draws.log_likelihoods()
-    groups, _, _ = draws._groups(None)
+    groups = groups_of(draws, None, False, False).of
     assert "observed_data" not in groups and "posterior" in groups
     with pytest.raises(emomc.InputError, match="log likelihoods of rows"):
-        draws._groups(True)
+        groups_of(draws, True, False, False)
+    with pytest.raises(emomc.InputError, match="replicates of rows are drawn on the CPU"):
+        groups_of(draws, None, True, False)

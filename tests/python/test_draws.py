@@ -26,9 +26,11 @@ def test_groups_of_arviz(faithful, tmp_path, arviz_0):
     model = line(faithful)
     draws = emomc.sample(model, directory=tmp_path / "run", until={"ess": 1000}, progress=False)
     idata = draws.to_inferencedata()
-    assert set(idata.groups()) == {"posterior", "log_likelihood", "log_prior", "sample_stats", "observed_data"}
+    groups = {"posterior", "log_likelihood", "log_prior", "sample_stats", "observed_data", "constant_data"}
+    assert set(idata.groups()) == groups
     assert idata.log_likelihood["log_likelihood"].dims == ("chain", "draw", "row")
     np.testing.assert_array_equal(idata.observed_data["waiting"], faithful["waiting"])
+    np.testing.assert_array_equal(idata.constant_data["duration"], faithful["duration"])
     assert list(idata.observed_data["row"].values[:3]) == [0, 1, 2]
     loo = az.loo(idata)
     ours = emomc.compare({"line": draws}, draws=10**6)["line"]
@@ -44,7 +46,8 @@ def test_groups_of_arviz(faithful, tmp_path, arviz_0):
     np.testing.assert_array_equal(known.log_likelihoods(20), draws.log_likelihoods(20))
     mixture = emomc.GaussianMixture(2).fit_posterior(faithful, draws=20, warmup=50, chains=2, progress=False)
     of_mixture = mixture.draws_.to_inferencedata()
-    assert of_mixture.observed_data["data"].dims == ("row", "column")
+    assert set(of_mixture.observed_data.data_vars) == {"duration", "waiting"}
+    assert of_mixture.observed_data["waiting"].dims == ("row",)
     assert of_mixture.log_likelihood["log_likelihood"].shape == (2, 20, 272)
 
 

@@ -109,6 +109,50 @@ def test_evaluate_has_the_programs_numbers(corpus, program):
     assert stages[0] == ("features", 0, 24) and {s for s, _, _ in stages} > {"features", "posteriors"}
 
 
+def test_folds_and_groups_of_a_file_are_the_programs(corpus, program):
+    folder, found, samples = corpus
+    speakers = sorted(set(found.speakers))
+    (folder / "speakers.csv").write_text(
+        "speaker,part,gender\n" + "".join(f"{s},{'ab'[i % 2]},{'fm'[i // 2]}\n" for i, s in enumerate(speakers))
+    )
+    table = {"file": folder / "speakers.csv", "column": "part"}
+    by = {"columns": ["gender"], "file": str(folder / "speakers.csv")}
+
+    def evaluate(**more):
+        return emomc.evaluate(emomc.Classifier(**OPTIONS), samples, found.labels, found.speakers, names=found.names,
+                              sampling_rate=RATE, progress=False, **more)  # fmt: skip
+
+    for test in ([], ["b"]):
+        folds = f"{{file: speakers.csv, column: part{', test: [b]' if test else ''}}}"
+        (folder / "parts.yaml").write_text(
+            (folder / "config.yaml").read_text().replace("directory: run", f"directory: parts{len(test)}")
+            + f"folds: {folds}\nby: {{columns: [gender], file: speakers.csv}}\n"
+        )
+        run(program, folder, "evaluate", "parts.yaml", "-q")
+        scores = json.loads((folder / f"parts{len(test)}/scores.json").read_text())
+        del scores["seconds"]
+        got = evaluate(folds=table | ({"test": test} if test else {}), by=by)
+        assert got.scores == scores
+        assert got.scores["fold_names"] == (test or ["a", "b"])
+        assert [row["value"] for row in got.scores["posterior"]["by"][0]["values"]] == ["f", "m"]
+        assert len(got.names) == 12 * (2 - len(test))
+        assert any(note.startswith("folds: by part of ") for note in got.notes)
+    for more, words in (
+        ({"folds": {"column": "part"}}, 'folds: "file" is missing'),
+        ({"folds": {"file": "x.csv", "tests": ["b"]}}, "folds: 'tests' is unknown; allowed: file, column, test"),
+        ({"folds": table | {"column": "sex"}}, "sex"),
+        ({"folds": table | {"test": ["c"]}}, "folds.test: no recording has part c; found: a, b"),
+        ({"folds": table | {"test": "b"}}, "folds.test: 'b'; allowed: a list"),
+        ({"folds": "a"}, "folds: 'a'; allowed: None, a number, a list of speakers"),
+        ({"by": "gender"}, "by: 'gender'; allowed: "),
+        ({"by": {"file": "speakers.csv"}}, "by.columns: none"),
+        ({"by": {"columns": ["gender"]}}, 'by: "file" is missing'),
+        ({"by": {"columns": ["gender"], "file": folder / "none.csv"}}, "none.csv"),
+    ):
+        with pytest.raises(emomc.InputError, match=words):
+            evaluate(**more)
+
+
 def test_the_classifier_is_the_programs(corpus, program, trained, tmp_path):
     folder, found, samples = corpus
     run(program, folder, "train", "config.yaml", "-o", "model", "-q")

@@ -13,17 +13,7 @@
 #include "plan.hpp"
 
 namespace emomc {
-namespace {
-
 using namespace expression;
-
-void collect_names(const Syntax& syntax, std::vector<std::string>& names) {
-  if (syntax.kind == Syntax::Kind::name && std::find(names.begin(), names.end(), syntax.name) == names.end())
-    names.push_back(syntax.name);
-  for (const Syntax& part : syntax.parts) collect_names(part, names);
-}
-
-}  // namespace
 
 std::vector<ExpressionParameter> parameters_of(const ExpressionSpec& spec) {
   std::vector<ExpressionParameter> all = spec.parameters;

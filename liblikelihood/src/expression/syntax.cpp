@@ -275,6 +275,12 @@ bool is_identifier(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](char c) { return is_letter(c) || is_digit(c); });
 }
 
+void collect_names(const Syntax& syntax, std::vector<std::string>& names) {
+  if (syntax.kind == Syntax::Kind::name && std::find(names.begin(), names.end(), syntax.name) == names.end())
+    names.push_back(syntax.name);
+  for (const Syntax& part : syntax.parts) collect_names(part, names);
+}
+
 Syntax parse(const ExpressionText& text) { return Parser(text).whole(); }
 Definition parse_definition(const ExpressionText& text) { return Parser(text).definition(); }
 

@@ -32,6 +32,9 @@ inline constexpr int kTallest = 1000;  ///< height of the tree: a sum of so many
 /// Throws InputError with key, line and column.
 Syntax parse(const ExpressionText& text);
 
+/// Adds the names in a tree that `names` does not have yet.
+void collect_names(const Syntax& syntax, std::vector<std::string>& names);
+
 /// A definition `name(a, int b) = expression`.
 struct Definition {
   struct Argument {

@@ -17,6 +17,8 @@ data = xarray.open_dataset(file, group="observed_data")
 inference = arviz.from_netcdf(file)
 groups = set(inference.groups())
 rows = inference.log_likelihood["x"]
+assert list(rows["row"].values) == list(range(300)) and list(data["row"].values) == list(range(300))
+assert (inference.log_prior["log_prior"] == inference.sample_stats["log_prior"]).all()
 assert rows.dims == ("chain", "draw", "row"), rows.dims
 error = abs(rows.sum("row") - inference.sample_stats["log_likelihood"])
 assert float(error.max()) < 1e-6 * abs(float(inference.sample_stats["log_likelihood"].mean())), float(error.max())
@@ -31,4 +33,4 @@ for name, row in table.iterrows():
     for i, feature in enumerate(features):
         name = name.replace(", " + feature + "]", "," + str(i) + "]")
     table_rows.append({"name": name, **{ours: float(row[theirs]) for theirs, ours in columns.items()}})
-print(json.dumps({"rows": table_rows, "observed": list(data["x"].shape), "elpd_loo": float(loo.elpd_loo), "se": float(loo.se)}))
+print(json.dumps({"rows": table_rows, "observed": [data.sizes["row"], len(data.data_vars)], "elpd_loo": float(loo.elpd_loo), "se": float(loo.se)}))

@@ -280,7 +280,8 @@ std::vector<ConfigKey> expression_keys() {
        [](const YamlValue& v, RunConfig& c) { spec_of(c).rows = read_named(v); },
        [](const RunConfig& c) { return write_named(spec_of(c).rows); }},
       {"likelihood.simulate",
-       "{y: \"poisson_log_rng(eta)\"}: how columns are drawn, for emomc simulate and predictive checks",
+       "{y: \"poisson_log_rng(eta)\"}: how columns are drawn, for emomc simulate and replicates, where the "
+       "log density is no sum of densities of columns",
        [](const YamlValue& v, RunConfig& c) { spec_of(c).simulate = read_named(v); },
        [](const RunConfig& c) { return write_named(spec_of(c).simulate); }},
       {"likelihood.derived",

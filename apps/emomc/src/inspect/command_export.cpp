@@ -22,7 +22,8 @@ namespace {
 struct Options {
   std::vector<std::string> runs;
   std::string format = "csv", output;
-  bool relabel = false, log_likelihood = false;
+  bool relabel = false;
+  RunNetcdfOptions groups;
 };
 
 std::string csv_number(double x) {
@@ -88,8 +89,14 @@ void export_run(const Options& options) {
     throw InputError("-o -: " + options.format + " is one file for each chain, or not text; allowed: a file");
   if (!to_screen) require_possible_output(output);
   const bool is_run = std::filesystem::is_directory(options.runs[0]);
-  if (options.log_likelihood && (options.format != "netcdf" || !is_run))
-    throw InputError("--log-likelihood: allowed with netcdf and a run directory, whose data are known");
+  const RunNetcdfOptions& groups = options.groups;
+  for (const auto& [flag, is_given] : {std::pair("--log-likelihood", groups.log_likelihood),
+                                       {"--posterior-predictive", groups.posterior_predictive},
+                                       {"--prior-predictive", groups.prior_predictive}})
+    if (is_given && (options.format != "netcdf" || !is_run))
+      throw InputError(std::string(flag) + ": allowed with netcdf and a run directory, whose data are known");
+  if (groups.predictive_draws && !groups.posterior_predictive && !groups.prior_predictive)
+    throw InputError("--predictive-draws: allowed with --posterior-predictive or --prior-predictive");
   DrawSet draws = draws_of(options);
   if (options.format == "csv") {
     const std::string text = to_csv(draws);
@@ -101,7 +108,7 @@ void export_run(const Options& options) {
   }
   if (options.format == "netcdf") {
     if (is_run)
-      write_run_netcdf(options.runs[0], output, std::move(draws), write_output, options.log_likelihood);
+      write_run_netcdf(options.runs[0], output, std::move(draws), write_output, groups);
     else
       write_foreign_netcdf(output, draws);
     return;
@@ -131,8 +138,16 @@ void add_export(CLI::App& app, int&) {
       ->required();
   command->add_flag("--relabel", options->relabel,
                     "Components renumbered so that all draws agree, as summary has them");
-  command->add_flag("--log-likelihood", options->log_likelihood,
+  command->add_flag("--log-likelihood", options->groups.log_likelihood,
                     "netcdf: each row's log likelihood for each draw too, up to 1 GB");
+  command->add_flag("--posterior-predictive", options->groups.posterior_predictive,
+                    "netcdf: at each draw a replicate of the columns that the likelihood is a density of");
+  command->add_flag("--prior-predictive", options->groups.prior_predictive,
+                    "netcdf: 1,000 draws from the prior, and replicates at these");
+  command
+      ->add_option("--predictive-draws", options->groups.predictive_draws,
+                   "Draws of each chain with replicates, up to 1 GB (default: as many as take 160 MB)")
+      ->check(CLI::Range(1, 1'000'000'000));
   command->footer("Example: emomc export runs/sad --format stan-csv -o sad.csv");
   add_code_options(*command);
   command->callback([options] { export_run(*options); });

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "emomc/posterior/predictive.hpp"
 #include "emomc/sampler/draw_set.hpp"
 #include "emomc/sampler/output_file.hpp"
 
@@ -18,19 +20,25 @@ bool has_netcdf();
 /// The content of an InferenceData file besides the draws.
 struct NetcdfExtras {
   std::vector<std::string> columns;  ///< names of the data's columns; they become the coordinate `feature`
-  /// Variable x of observed_data, rows x columns; empty: observed_data has only attributes.
+  /// Rows x columns. Each column that is `observed` becomes a variable of observed_data, each other one of
+  /// constant_data; empty: these have no rows.
   std::vector<double> data;
+  std::vector<std::string> observed;
   std::vector<std::string> data_files;  ///< attributes of observed_data
   std::string data_sha256;
   std::vector<double> column_mean, column_sd, scale_floor;  ///< in constant_data; each is left out if empty
   std::string created_at;                                   ///< UTC, ISO 8601
   std::vector<double> log_likelihood;  ///< chains x draws x rows; empty: no group log_likelihood
   const DrawSet* warmup = nullptr;     ///< the group warmup_posterior; nullptr: none
+  std::optional<PredictiveDraws> posterior_predictive = {};  ///< variables as in observed_data
+  std::optional<PriorPredictive> prior = {};                 ///< the groups prior and prior_predictive
 };
 
-/// Writes the groups posterior, sample_stats, observed_data, constant_data, and, if given, log_likelihood and
-/// warmup_posterior. The file is made in memory and passed to `write`. Throws InputError in a build without
-/// libnetcdf and MachineError if the disk fails.
+/// Writes the groups posterior, sample_stats, log_prior, observed_data, constant_data, and, if given,
+/// log_likelihood, warmup_posterior, posterior_predictive, prior and prior_predictive. Variables have the
+/// names of columns, but for what netCDF does not allow in a name, which becomes `_`. The file is made in
+/// memory and passed to `write`. Throws InputError in a build without libnetcdf and MachineError if the disk
+/// fails.
 void write_netcdf(const std::filesystem::path& file, const DrawSet& draws, const NetcdfExtras& extras,
                   FileWriter write);
 

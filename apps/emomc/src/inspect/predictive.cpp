@@ -8,18 +8,15 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/thread_pool.hpp"
-#include "emomc/likelihood/model_info.hpp"
-#include "emomc/likelihood/simulate.hpp"
-#include "emomc/posterior/run_data.hpp"
+#include "emomc/posterior/memory_table.hpp"
 #include "emomc/sampler/draw_set.hpp"
-#include "expression_run.hpp"
-#include "pointwise.hpp"
+#include "run_predictive.hpp"
 
 namespace emomc::app {
 namespace {
 
-constexpr std::size_t kMostDataBytes = 2'000'000'000;
-constexpr double kMostNumbers = 4e8;  // upper bound of the simulated numbers
+// Upper bounds of the simulated numbers; expressions are interpreted.
+constexpr double kMostNumbers = 4e8, kMostInterpreted = 2e7;
 constexpr std::array<const char*, 9> kStatistics{"mean", "sd",  "skewness", "kurtosis", "minimum",
                                                  "q5",   "q50", "q95",      "maximum"};
 using Statistics = std::array<double, kStatistics.size()>;
@@ -61,7 +58,6 @@ Statistics statistics_of(const std::vector<double>& values, std::size_t columns,
 namespace {
 
 constexpr int kFewest = 20;
-constexpr std::uint64_t kSeed = 20260101;
 
 /// The checks of `observed` [rows x columns] against `count` replicates, which `replicate(r)` simulates; it
 /// is called by several threads.
@@ -98,64 +94,26 @@ std::vector<PredictiveCheck> checks_of(const std::vector<std::string>& names,
   return checks;
 }
 
-/// Of a likelihood of the user's own: the columns that likelihood.simulate draws.
-std::vector<PredictiveCheck> checks_of_expression(const std::filesystem::path& directory,
-                                                  const Expression& expression, const DrawSet& draws,
-                                                  int replicates) {
-  constexpr double kMostSimulated = 2e7;  // rows; the expressions are interpreted
-  if (expression.simulated().empty())
-    throw InputError(
-        directory.string() +
-        ": its configuration has no likelihood.simulate, which says how columns are drawn, as in "
-        "simulate: {y: \"poisson_log_rng(eta)\"}");
-  const RunData known = read_run_data(directory, 0);
-  check_data_files(directory, known);
-  const ExpressionRows rows = read_expression_rows(expression, known.columns, Expression::Part::simulation,
-                                                   known.request({}), known.units());
-  const Table observed = read_table(known.request(expression.simulated()));
-  const auto dim = static_cast<std::size_t>(expression.layout().dim());
-  const int possible =
-      static_cast<int>(std::min(1e6, kMostSimulated / static_cast<double>(rows.table.num_rows)));
-  const auto count = static_cast<std::size_t>(std::max(kFewest, std::min(replicates, possible)));
-  const std::size_t all = draws.num_chains() * draws.num_draws;
-  return checks_of(expression.simulated(), observed.values, count, [&](std::size_t r) {
-    std::vector<double> theta(dim), values(observed.values.size());
-    for (std::size_t j = 0; j < dim; ++j)
-      theta[j] = draws.values[(draws.num_log_densities + j) * all + r * all / count];
-    expression.simulate(theta.data(), rows.values, kSeed, static_cast<std::uint32_t>(r), values.data());
-    return values;
-  });
-}
-
 }  // namespace
 
 std::vector<PredictiveCheck> predictive_checks(const std::filesystem::path& directory, int replicates) {
-  const DrawSet draws = draw_set_of(read_chains(directory), directory.string());
-  if (const auto expression = expression_of_run(directory))
-    return checks_of_expression(directory, *expression, draws, replicates);
-  const RunData data = read_run_data(directory, kMostDataBytes);
-  if (data.values.empty())
-    throw InputError(directory.string() + ": its data are gone, have changed, or are too large to replicate");
-  ParameterLayout layout = draws.layout;
-  const ModelSpec model = model_of(layout);
-  const auto columns = data.columns.size(), rows = data.values.size() / columns;
-  const ParameterLayout own =
-      layout_of_likelihood(layout, model, static_cast<int>(columns), directory.string());
-  layout = own;
-  const auto dim = static_cast<std::size_t>(own.dim());
+  const std::vector<ChainDraws> chains = read_chains(directory);
+  const DrawSet draws = draw_set_of(chains, directory.string());
+  const Table data = data_of_run(directory);
+  const RowSimulator simulator = simulator_of_run(directory, draws.layout, data);
+  const Table observed = columns_of(data, simulator.variables());
+  const auto values = static_cast<double>(observed.values.size());
   const int possible =
-      static_cast<int>(std::min(1e6, kMostNumbers / static_cast<double>(data.values.size())));
+      static_cast<int>(std::min(1e6, (simulator.expression() ? kMostInterpreted : kMostNumbers) / values));
   const auto count = static_cast<std::size_t>(std::max(kFewest, std::min(replicates, possible)));
   const std::size_t all = draws.num_chains() * draws.num_draws;
-
-  std::vector<std::vector<double>> thetas(count, std::vector<double>(dim));
-  for (std::size_t r = 0; r < count; ++r) {
-    for (std::size_t j = 0; j < dim; ++j)
-      thetas[r][j] = draws.values[(draws.num_log_densities + j) * all + r * all / count];
-    from_written(layout, thetas[r]);
-  }
-  return checks_of(data.columns, data.values, count, [&](std::size_t r) {
-    return simulate_rows(model, static_cast<int>(columns), thetas[r], rows, kSeed + r);
+  const std::uint64_t seed = seed_of_replicates(chains.at(0).header.seed);
+  return checks_of(simulator.variables(), observed.values, count, [&](std::size_t r) {
+    std::vector<double> theta(simulator.num_parameters()), rows(observed.values.size());
+    for (std::size_t j = 0; j < theta.size(); ++j)
+      theta[j] = draws.values[(draws.num_log_densities + j) * all + r * all / count];
+    simulator.simulate(theta, seed, static_cast<std::uint32_t>(r), rows);
+    return rows;
   });
 }
 

@@ -1,5 +1,11 @@
 #include "run_netcdf.hpp"
 
+#include <fmt/format.h>
+
+#include <iostream>
+#include <memory>
+#include <mutex>
+
 #include "emomc/core/errors.hpp"
 #include "emomc/posterior/run_data.hpp"
 #include "emomc/posterior/run_files.hpp"
@@ -8,6 +14,7 @@
 #include "netcdf_file.hpp"
 #include "pointwise.hpp"
 #include "progress.hpp"
+#include "run_predictive.hpp"
 
 namespace emomc::app {
 namespace {
@@ -29,10 +36,61 @@ std::vector<double> log_likelihoods(const std::filesystem::path& directory, cons
   return values;
 }
 
+/// A line of progress, whose end is known with the first replicate.
+struct ReplicateLine {
+  std::once_flag begun;
+  std::optional<CountLine> count;
+  ~ReplicateLine() {
+    if (count) count->end();
+  }
+};
+
+PredictiveOptions predictive_options(const std::filesystem::path& directory, const std::string& group,
+                                     std::optional<std::size_t> draws) {
+  const auto line = std::make_shared<ReplicateLine>();
+  return {.draws = draws, .threads = 0, .on_replicate = [=](std::size_t all) {
+            std::call_once(line->begun, [&] {
+              line->count.emplace(directory.string() + ": " + group, all, Verbosity::normal);
+            });
+            line->count->add();
+          }};
+}
+
+void describe(const PredictiveDraws& drawn, const std::string& group, bool is_asked) {
+  if (drawn.is_thinned() && !is_asked)
+    std::cerr << fmt::format(
+        "note: {} has {} of {} draws of each chain, as many as take 160 MB; --predictive-draws {} takes "
+        "all\n",
+        group, drawn.draws.size(), drawn.num_draws_of_chain, drawn.num_draws_of_chain);
+  if (drawn.num_not_finite > 0)
+    std::cerr << fmt::format(
+        "emomc: warning: {}: {} of {} replicates have values that are no finite numbers, since a "
+        "distribution does not allow its arguments there or they are too large\n",
+        group, drawn.num_not_finite, drawn.num_chains * drawn.draws.size());
+}
+
+void add_predictive(const std::filesystem::path& directory, const DrawSet& draws,
+                    const RunNetcdfOptions& options, NetcdfExtras& extras) {
+  if (!options.posterior_predictive && !options.prior_predictive) return;
+  const Table data = data_of_run(directory);
+  const std::uint64_t seed = read_chains(directory).at(0).header.seed;
+  const bool is_asked = options.predictive_draws.has_value();
+  const auto how = [&](const char* group) {
+    return predictive_options(directory, group, options.predictive_draws);
+  };
+  if (options.posterior_predictive)
+    extras.posterior_predictive = posterior_predictive(simulator_of_run(directory, draws.layout, data), draws,
+                                                       seed, how("posterior_predictive"));
+  if (options.prior_predictive)
+    extras.prior = prior_predictive_of_run(directory, data, seed, how("prior_predictive"));
+  if (extras.posterior_predictive) describe(*extras.posterior_predictive, "posterior_predictive", is_asked);
+  if (extras.prior) describe(extras.prior->predictive, "prior_predictive", is_asked);
+}
+
 }  // namespace
 
 void write_run_netcdf(const std::filesystem::path& directory, const std::filesystem::path& file,
-                      DrawSet draws, FileWriter write, bool with_log_likelihood) {
+                      DrawSet draws, FileWriter write, const RunNetcdfOptions& options) {
   NetcdfExtras extras;
   const RunFacts facts = read_facts(directory / "manifest.json", draws);
   const RunData run_data = read_run_data(directory, kMostDataBytes);
@@ -44,7 +102,9 @@ void write_run_netcdf(const std::filesystem::path& directory, const std::filesys
   extras.column_sd = run_data.sd;
   extras.scale_floor = facts.scale_floor;
   extras.created_at = utc_now();
-  if (with_log_likelihood) extras.log_likelihood = log_likelihoods(directory, draws);
+  extras.observed = observed_columns_of_run(directory, extras.columns);
+  add_predictive(directory, draws, options, extras);
+  if (options.log_likelihood) extras.log_likelihood = log_likelihoods(directory, draws);
   const DrawSet warmup = read_run_draws(directory, Phase::warmup);
   extras.warmup = &warmup;
   write_netcdf(file, draws, extras, write);

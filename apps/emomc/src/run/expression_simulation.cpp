@@ -108,12 +108,8 @@ ColumnUnits units_of_names(const RunConfig& config, const std::vector<std::strin
 
 void simulate_expression(const RunConfig& config, const std::string& output, const std::string& parameters,
                          std::size_t num_rows, bool quiet) {
-  const ExpressionSpec& spec = config.likelihood.expression;
+  const ExpressionSpec spec = with_simulation(config.likelihood.expression);
   const std::vector<std::string> drawn = simulated_columns(spec);
-  if (drawn.empty())
-    throw InputError(
-        "likelihood.simulate: this key is missing; it says how columns are drawn, as in simulate: {y: "
-        "\"poisson_log_rng(eta)\"}");
   const fs::path data_file = config.data.files.size() == 1 ? config.data.files[0] : std::string("data.csv");
   std::vector<std::string> names;
   if (num_rows == 0) {

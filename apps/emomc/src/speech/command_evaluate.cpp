@@ -15,7 +15,6 @@
 #include "emomc/emotion/softmax_results.hpp"
 #include "emomc/emotion/utterance_groups.hpp"
 #include "emomc/posterior/text_table.hpp"
-#include "emomc/speech/named_column.hpp"
 #include "evaluation_comparison.hpp"
 #include "evaluation_config.hpp"
 #include "evaluation_text.hpp"
@@ -48,15 +47,8 @@ struct Evaluation {
   double extraction_seconds = 0;
 };
 
-/// Reads the tables that folds and groups are in, so that mistakes show before recordings are read.
-void check_tables(const EvaluationConfig& config) {
-  if (config.folds.kind == FoldsKind::file) read_named_column(config.folds.file, config.folds.column);
-  for (const std::string& column : config.by.columns)
-    read_named_column(config.by.file.empty() ? config.corpus.path : config.by.file, column);
-}
-
 Evaluation prepare(const EvaluationConfig& config, Verbosity verbosity) {
-  check_tables(config);
+  check_tables(config);  // mistakes show before recordings are read
   Evaluation e;
   const bool is_softmax = config.classifier == ClassifierKind::softmax;
   const bool has_functionals = config.classifier != ClassifierKind::mixtures;

@@ -70,6 +70,9 @@ void check_class_prior(const LabelledFrames& frames, const ClassificationConfig&
 /// are too few speakers, if a training set lacks a class, or if the file does not give each utterance a fold
 /// and each speaker only one.
 EvaluationPlan plan_evaluation(const LabelledFrames& frames, const EvaluationConfig& config);
+/// Reads the tables that FoldsKind::file and EvaluationConfig::by name. Throws InputError where one is not
+/// there, is damaged, or lacks its column.
+void check_tables(const EvaluationConfig& config);
 /// One line on folds that have names: how many speakers and utterances each tests, and how many are only
 /// trained on. Empty for other folds.
 std::string folds_text(const LabelledFrames& frames, const EvaluationPlan& plan, const FoldsConfig& folds);

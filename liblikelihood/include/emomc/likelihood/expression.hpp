@@ -129,6 +129,11 @@ std::vector<ExpressionParameter> parameters_of(const ExpressionSpec& spec);
 /// The names of the columns that likelihood.simulate draws.
 std::vector<std::string> simulated_columns(const ExpressionSpec& spec);
 
+/// The specification with `simulate` as its log density implies it, where it states none: each term of a sum
+/// has to be the density of a column (NAME_lpdf or NAME_lpmf, or log_mix of such), which is drawn by
+/// NAME_rng. Throws InputError, which says why, where it implies none.
+ExpressionSpec with_simulation(ExpressionSpec spec);
+
 /// The names in the expressions that are declared nowhere, and so have to be columns of the data. Throws
 /// InputError, with key, line and column, where an expression cannot be parsed.
 std::vector<std::string> names_of_columns(const ExpressionSpec& spec);

@@ -78,6 +78,8 @@ struct SamplerConfig {
 /// What is known of the model, where the likelihood is no expression. Throws InputError where there is no
 /// such model.
 const ModelInfo& info_of(const LikelihoodConfig& likelihood);
+/// The model, where the likelihood is no expression.
+ModelSpec model_of(const LikelihoodConfig& likelihood);
 
 /// When the next checkpoint is written: at the earlier of the two times.
 struct CheckpointConfig {

@@ -2,12 +2,15 @@
 #include <netcdf_mem.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <map>
 #include <memory>
 #include <numeric>
+#include <set>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/core/utf8.hpp"
 #include "netcdf_file.hpp"
 
 namespace emomc::app {
@@ -48,9 +51,12 @@ class Writer {
   }
   // A dimension with the coordinate values 0, 1, ...
   int counted(int group, const std::string& name, std::size_t size) const {
-    const int id = dimension(group, name, size);
     std::vector<long long> index(size);
     std::iota(index.begin(), index.end(), 0);
+    return numbered(group, name, index);
+  }
+  int numbered(int group, const std::string& name, const std::vector<long long>& index) const {
+    const int id = dimension(group, name, index.size());
     int variable = -1;
     check(nc_def_var(group, name.c_str(), NC_INT64, 1, &id, &variable));
     check(nc_put_var_longlong(group, variable, index.data()));
@@ -69,6 +75,10 @@ class Writer {
     int variable = -1;
     check(nc_def_var(group, name.c_str(), NC_DOUBLE, static_cast<int>(dims.size()), dims.data(), &variable));
     check(nc_put_var_double(group, variable, values));
+  }
+  bool has(int group, const std::string& name) const {
+    int variable = -1;
+    return nc_inq_varid(group, name.c_str(), &variable) == NC_NOERR;
   }
   /// Truth values as xarray writes them.
   void flags(int group, const std::string& name, const std::vector<int>& dims,
@@ -201,6 +211,51 @@ void write_statistics(const Writer& writer, const DrawSet& draws, const NetcdfEx
   writer.doubles(group, "acceptance_rate", {chain, block}, rates.data());
 }
 
+/// The name that the variable of a column has: what netCDF does not allow in a name becomes `_`, and one that
+/// is taken, by a dimension or another column, gets a `_` at its end.
+std::string variable_name(const std::string& column, std::set<std::string>& taken) {
+  constexpr std::size_t kLongest = 200;  // bytes; netCDF allows 256
+  const bool is_text = is_utf8(column) && column.size() <= kLongest;
+  std::string name = column.substr(0, kLongest);
+  for (char& c : name) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code < 0x20 || code == 0x7f || c == '/' || (code >= 0x80 && !is_text)) c = '_';
+  }
+  while (!name.empty() && name.back() == ' ') name.pop_back();
+  const bool begins_well = !name.empty() && (std::isalnum(static_cast<unsigned char>(name[0])) != 0 ||
+                                             name[0] == '_' || static_cast<unsigned char>(name[0]) >= 0x80);
+  if (!begins_well) name = "_" + name;
+  while (!taken.insert(name).second) name += "_";
+  return name;
+}
+
+/// By column, the same in all groups.
+std::map<std::string, std::string> variable_names(const NetcdfExtras& extras) {
+  std::set<std::string> taken{"chain", "draw", "row", "feature", "column_mean", "column_sd", "scale_floor"};
+  std::map<std::string, std::string> names;
+  for (const std::string& column : extras.columns) names[column] = variable_name(column, taken);
+  return names;
+}
+
+void write_rows(const Writer& writer, int observed, int constant, const NetcdfExtras& extras) {
+  const std::size_t columns = extras.columns.size();
+  if (columns == 0 || extras.data.empty()) return;
+  const std::map<std::string, std::string> names = variable_names(extras);
+  const std::size_t num_rows = extras.data.size() / columns;
+  std::map<int, int> row_of;  // by group
+  std::vector<double> values(num_rows);
+  for (std::size_t j = 0; j < columns; ++j) {
+    const std::string& column = extras.columns[j];
+    const bool is_observed =
+        std::find(extras.observed.begin(), extras.observed.end(), column) != extras.observed.end();
+    const int group = is_observed ? observed : constant;
+    if (!row_of.contains(group)) row_of[group] = writer.counted(group, "row", num_rows);
+    if (writer.has(group, names.at(column))) continue;  // names that Unicode takes to be the same
+    for (std::size_t i = 0; i < num_rows; ++i) values[i] = extras.data[i * columns + j];
+    writer.doubles(group, names.at(column), {row_of[group]}, values.data());
+  }
+}
+
 void write_data(const Writer& writer, const DrawSet& draws, const NetcdfExtras& extras) {
   const int observed = writer.group("observed_data");
   write_attributes(writer, observed, draws, extras);
@@ -208,12 +263,6 @@ void write_data(const Writer& writer, const DrawSet& draws, const NetcdfExtras& 
   std::string files;
   for (const auto& file : extras.data_files) files += (files.empty() ? "" : "\n") + file;
   writer.attribute(observed, "files", files);
-  const std::size_t columns = extras.columns.size();
-  if (!extras.data.empty() && columns > 0) {
-    Axes axes(writer, observed, extras);
-    const int row = writer.dimension(observed, "row", extras.data.size() / columns);
-    writer.doubles(observed, "x", {row, axes.feature(0, columns)}, extras.data.data());
-  }
   const int constant = writer.group("constant_data");
   write_attributes(writer, constant, draws, extras);
   Axes axes(writer, constant, extras);
@@ -221,8 +270,39 @@ void write_data(const Writer& writer, const DrawSet& draws, const NetcdfExtras& 
                                                                       {"column_sd", &extras.column_sd},
                                                                       {"scale_floor", &extras.scale_floor}};
   for (const auto& [name, values] : known)
-    if (!values->empty() && values->size() == columns)
-      writer.doubles(constant, name, {axes.feature(0, columns)}, values->data());
+    if (!values->empty() && values->size() == extras.columns.size())
+      writer.doubles(constant, name, {axes.feature(0, extras.columns.size())}, values->data());
+  write_rows(writer, observed, constant, extras);
+}
+
+/// Replicates: a variable for each column, over chain, draw and row.
+void write_predictive(const Writer& writer, const char* name, const PredictiveDraws& drawn,
+                      const DrawSet& draws, const NetcdfExtras& extras) {
+  const int group = writer.group(name);
+  write_attributes(writer, group, draws, extras);
+  if (drawn.is_thinned())
+    writer.attribute(group, "thinned",
+                     std::to_string(drawn.draws.size()) + " of " + std::to_string(drawn.num_draws_of_chain) +
+                         " draws of each chain, at equal distances");
+  const std::vector<int> dims{writer.counted(group, "chain", drawn.num_chains),
+                              writer.numbered(group, "draw", {drawn.draws.begin(), drawn.draws.end()}),
+                              writer.counted(group, "row", drawn.num_rows)};
+  const std::map<std::string, std::string> names = variable_names(extras);
+  const std::size_t size = drawn.num_chains * drawn.draws.size() * drawn.num_rows;
+  for (std::size_t v = 0; v < drawn.variables.size(); ++v)
+    writer.doubles(group, names.at(drawn.variables[v]), dims, drawn.values.data() + v * size);
+}
+
+void write_log_prior(const Writer& writer, const DrawSet& draws, const NetcdfExtras& extras) {
+  const auto end = draws.names.begin() + static_cast<std::ptrdiff_t>(draws.num_log_densities);
+  const auto at = std::find(draws.names.begin(), end, "log_prior");
+  if (at == end) return;
+  const int group = writer.group("log_prior");
+  write_attributes(writer, group, draws, extras);
+  const std::vector<int> dims{writer.counted(group, "chain", draws.num_chains()),
+                              writer.counted(group, "draw", draws.num_draws)};
+  const auto q = static_cast<std::size_t>(at - draws.names.begin());
+  writer.doubles(group, "log_prior", dims, draws.values.data() + q * draws.num_chains() * draws.num_draws);
 }
 }  // namespace
 
@@ -234,18 +314,25 @@ void write_netcdf(const std::filesystem::path& file, const DrawSet& draws, const
   write_attributes(writer, writer.root(), draws, extras);
   write_posterior(writer, writer.group("posterior"), draws, extras);
   write_statistics(writer, draws, extras);
+  write_log_prior(writer, draws, extras);
   write_data(writer, draws, extras);
   if (!extras.log_likelihood.empty()) {
     const int group = writer.group("log_likelihood");
     write_attributes(writer, group, draws, extras);
     const int chain = writer.counted(group, "chain", draws.num_chains()),
               draw = writer.counted(group, "draw", draws.num_draws),
-              row = writer.dimension(group, "row",
-                                     extras.log_likelihood.size() / (draws.num_chains() * draws.num_draws));
+              row = writer.counted(group, "row",
+                                   extras.log_likelihood.size() / (draws.num_chains() * draws.num_draws));
     writer.doubles(group, "x", {chain, draw, row}, extras.log_likelihood.data());
   }
   if (extras.warmup && extras.warmup->num_draws > 0)
     write_posterior(writer, writer.group("warmup_posterior"), *extras.warmup, extras);
+  if (extras.posterior_predictive)
+    write_predictive(writer, "posterior_predictive", *extras.posterior_predictive, draws, extras);
+  if (extras.prior) {
+    write_posterior(writer, writer.group("prior"), extras.prior->prior, extras);
+    write_predictive(writer, "prior_predictive", extras.prior->predictive, draws, extras);
+  }
   writer.close();
 }
 

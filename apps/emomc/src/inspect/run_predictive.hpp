@@ -1,0 +1,29 @@
+// Replicates of a run's data, from its directory alone.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "emomc/posterior/predictive.hpp"
+
+namespace emomc::app {
+
+/// The data of a run, all columns that its likelihood uses. Throws InputError where they are missing, are not
+/// those of the run by their SHA-256, or take more than 2 GB.
+Table data_of_run(const std::filesystem::path& directory);
+
+/// Draws the data of a run anew; `drawn` is the layout of its chains. Throws InputError as RowSimulator does.
+RowSimulator simulator_of_run(const std::filesystem::path& directory, const ParameterLayout& drawn,
+                              const Table& data);
+
+/// Draws from the prior of a run, by its config.yaml. Throws InputError where there is none: the run is of
+/// another program that uses the library.
+PriorPredictive prior_predictive_of_run(const std::filesystem::path& directory, const Table& data,
+                                        std::uint64_t seed, const PredictiveOptions& options);
+
+/// Those of the run's columns that its likelihood is a density of.
+std::vector<std::string> observed_columns_of_run(const std::filesystem::path& directory,
+                                                 const std::vector<std::string>& columns);
+
+}  // namespace emomc::app
