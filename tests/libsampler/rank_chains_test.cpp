@@ -1,6 +1,7 @@
 // Chains that are spread over ranks, here threads: draws do not depend on the number of ranks.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <exception>
@@ -9,6 +10,7 @@
 
 #include "emomc/core/communicator.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/core/rank_gather.hpp"
 #include "fake_async_device.hpp"
 #include "function_engine.hpp"
 #include "keeper.hpp"
@@ -37,12 +39,29 @@ double bumpy(int, const double* theta, double* gradient) {
   return sum;
 }
 
+// Counts the gathers that are made of a connection.
+class CountedRanks final : public DeviceRanks {
+ public:
+  CountedRanks(Device& device, Communicator& ranks, std::atomic<int>& gathers)
+      : DeviceRanks(device, ranks), connection_(connect_devices(device, ranks)), gathers_(gathers) {}
+  std::string way() const override { return connection_->way(); }
+  std::unique_ptr<Gather> make_gather(std::size_t bytes) override {
+    ++gathers_;
+    return connection_->make_gather(bytes);
+  }
+
+ private:
+  std::shared_ptr<DeviceRanks> connection_;
+  std::atomic<int>& gathers_;
+};
+
 struct Spread {
   std::vector<Target> targets;
   ProposalSpec proposal;
   std::vector<ChainPlan> plans;
   RunOptions options;
   std::vector<double> starts;
+  std::atomic<int>* gathers = nullptr;  ///< with it, devices are connected by the test
 
   explicit Spread(const std::string& kind, int chains = 17, int groups = 1) {
     for (int g = 0; g < groups; ++g) {
@@ -82,6 +101,7 @@ struct Spread {
           FunctionEngine engine(*device, targets[0].layout(), bumpy);
           RunOptions own = options;
           own.ranks = ranks[r].get();
+          if (gathers) own.connection = std::make_shared<CountedRanks>(*device, *ranks[r], *gathers);
           outcome.results[r] =
               run_chains(engine, targets, proposal, plans, own, starts, outcome.keepers[r], resume);
         } catch (...) {
@@ -141,6 +161,18 @@ TEST(RankChains, DrawsOfEveryProposalAreThoseOfOneRank) {
         expect_equal(several.results[r].state, one.results[0].state, what);
       }
     }
+  }
+}
+
+TEST(RankChains, AConnectionOfTheCallersIsUsedWhereChainsMoveByOthers) {
+  for (const char* kind : {"differential_evolution", "stretch", "random_walk"}) {
+    Spread spread(kind);
+    const auto one = spread.run(1);
+    std::atomic<int> gathers = 0;
+    spread.gathers = &gathers;
+    for (const bool asynchronous : {false, true})
+      expect_equal(spread.run(3, nullptr, -1, asynchronous).keepers[0], one.keepers[0], kind);
+    EXPECT_EQ(gathers > 0, proposal_use(kind).other_chains) << kind;
   }
 }
 
