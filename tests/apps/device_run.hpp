@@ -33,6 +33,7 @@ RunResult run_on(const std::filesystem::path& data, const std::filesystem::path&
   setup.device = make();
   setup.engine = engine_on(*setup.device, nullptr);
   add_devices(std::move(further), engine_on, setup);
+  setup.options.segment_steps = 10;  // equal calls of devices in each run, whatever time they take
   const std::vector<double> starts = claim.checkpoint() ? std::vector<double>{} : find_starts(config, setup);
   const RunIdentity identity = identity_of(config);
   app::RunFiles files(config, setup, Verbosity::quiet, identity);
