@@ -121,25 +121,25 @@ TEST_F(DeviceTeam, TwoGpusOfAProcessHaveTheDrawsOfOne) {
   if (!nccl_problem().empty()) GTEST_SKIP() << nccl_problem();
   folder.write("config.yaml", kMoves + "data: {file: data.csv}\nbackend: cuda\n");
   const auto on = [&](const std::string& command, const std::string& devices) {
-    const auto result = folder.run(command + " config.yaml " + devices);
+    const auto result = folder.run(command + " config.yaml --set 'devices=" + devices + "'");
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return result;
   };
-  on("run --output alone -q", "--devices 0");
-  EXPECT_NE(on("run --output run", "--devices 0,1").err.find("chains are spread over 2 GPUs, which gather"),
+  on("run --output alone -q", "[0]");
+  EXPECT_NE(on("run --output run", "[0, 1]").err.find("chains are spread over 2 GPUs, which gather"),
             std::string::npos);
   EXPECT_EQ(manifest()["devices"], 2);
   expect_draws_of_one();
   // So few rows do not pay.
-  EXPECT_NE(on("check", "").out.find("one GPU is used: differential_evolution gathers log likelihoods"),
+  EXPECT_NE(on("check", "all").out.find("one GPU is used: differential_evolution gathers log likelihoods"),
             std::string::npos);
-  EXPECT_NE(on("check", "--devices 0,1").out.find("GPUs 0, 1: 4 chains and "), std::string::npos);
-  const auto gpus = nlohmann::json::parse(on("check --json", "--devices 1,0").out)["gpus"];
+  EXPECT_NE(on("check", "[0, 1]").out.find("GPUs 0, 1: 4 chains and "), std::string::npos);
+  const auto gpus = nlohmann::json::parse(on("check --json", "[1, 0]").out)["gpus"];
   ASSERT_EQ(gpus.size(), 2U);
   EXPECT_EQ(gpus[0]["gpu"], 1);
   EXPECT_EQ(gpus[1]["chains"], 4);
-  on("fit --output one.json -q", "--devices 0");
-  on("fit --output two.json -q", "--devices 0,1");
+  on("fit --output one.json -q", "[0]");
+  on("fit --output two.json -q", "[0, 1]");
   EXPECT_EQ(folder.read("two.json"), folder.read("one.json"));
 }
 
