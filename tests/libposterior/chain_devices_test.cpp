@@ -10,6 +10,7 @@
 #include "emomc/posterior/spread_chains.hpp"
 #include "libposterior/device_runs.hpp"
 #include "libposterior/equal_chains.hpp"
+#include "libsampler/counted_ranks.hpp"
 #include "libsampler/function_engine.hpp"
 #include "libsampler/keeper.hpp"
 #include "libsampler/planned_chains.hpp"
@@ -132,6 +133,22 @@ TEST(HostDevices, EachEvaluatesItsOwnChains) {
   EXPECT_EQ(evaluated[0], 4 * steps);
   EXPECT_EQ(evaluated[1], 4 * steps);
   EXPECT_EQ(evaluated[2], 3 * steps);
+}
+
+// An exception of one rank would otherwise end its own connection, and wait there for the others.
+TEST(HostDevices, ChainsUseTheConnectionThatOutlivesThem) {
+  const Table table = small_table(40);
+  const RunConfig config = config_of(Backend::cpu, "stretch");
+  RunSetup setup = spread(config, table, 3);
+  std::atomic<int> gathers = 0;
+  setup.connections = std::make_unique<RankTeam<DeviceRanks>>(3, [&](Communicator& ranks) {
+    const auto r = static_cast<std::size_t>(ranks.rank());
+    Device& device = r == 0 ? *setup.device : *setup.further[r - 1].device;
+    return std::make_shared<testing::CountedRanks>(device, ranks, gathers);
+  });
+  Keeper draws;
+  run_spread_chains(setup, {setup.target.get(), 1}, find_starts(config, setup), draws);
+  EXPECT_EQ(gathers, 3 * 2);  // of points and of candidates
 }
 
 class FullDisk final : public DrawHandler {

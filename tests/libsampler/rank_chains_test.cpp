@@ -8,9 +8,9 @@
 #include <functional>
 #include <thread>
 
+#include "counted_ranks.hpp"
 #include "emomc/core/communicator.hpp"
 #include "emomc/core/errors.hpp"
-#include "emomc/core/rank_gather.hpp"
 #include "fake_async_device.hpp"
 #include "function_engine.hpp"
 #include "keeper.hpp"
@@ -38,22 +38,6 @@ double bumpy(int, const double* theta, double* gradient) {
   }
   return sum;
 }
-
-// Counts the gathers that are made of a connection.
-class CountedRanks final : public DeviceRanks {
- public:
-  CountedRanks(Device& device, Communicator& ranks, std::atomic<int>& gathers)
-      : DeviceRanks(device, ranks), connection_(connect_devices(device, ranks)), gathers_(gathers) {}
-  std::string way() const override { return connection_->way(); }
-  std::unique_ptr<Gather> make_gather(std::size_t bytes) override {
-    ++gathers_;
-    return connection_->make_gather(bytes);
-  }
-
- private:
-  std::shared_ptr<DeviceRanks> connection_;
-  std::atomic<int>& gathers_;
-};
 
 struct Spread {
   std::vector<Target> targets;
@@ -101,7 +85,7 @@ struct Spread {
           FunctionEngine engine(*device, targets[0].layout(), bumpy);
           RunOptions own = options;
           own.ranks = ranks[r].get();
-          if (gathers) own.connection = std::make_shared<CountedRanks>(*device, *ranks[r], *gathers);
+          if (gathers) own.connection = std::make_shared<testing::CountedRanks>(*device, *ranks[r], *gathers);
           outcome.results[r] =
               run_chains(engine, targets, proposal, plans, own, starts, outcome.keepers[r], resume);
         } catch (...) {
