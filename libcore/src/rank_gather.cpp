@@ -110,7 +110,7 @@ std::shared_ptr<DeviceRanks> connect_devices(Device& device, Communicator& ranks
   if (by_nccl && !share_gpu) return connect_by_nccl(device, ranks);
   if (share_process)
     throw InputError(
-        "rows are to be divided over GPUs of one process, and " +
+        "GPUs of one process are to exchange results, and " +
         (share_gpu ? "two of its ranks have the same GPU; give each rank a GPU of its own"
                    : (nccl_problem().empty() ? "not all ranks have a GPU of this host" : nccl_problem()) +
                          "; install NCCL, or start a process for each GPU with mpirun"));
@@ -123,9 +123,6 @@ RankGather::RankGather(std::shared_ptr<DeviceRanks> devices, std::vector<std::si
     throw std::invalid_argument("RankGather: a number of bytes for each rank");
   gather_ = devices_->make_gather(most * std::accumulate(bytes_.begin(), bytes_.end(), std::size_t{0}));
 }
-
-RankGather::RankGather(Device& device, Communicator& ranks, std::vector<std::size_t> bytes)
-    : RankGather(connect_devices(device, ranks), std::move(bytes)) {}
 
 RankGather::~RankGather() = default;
 

@@ -1,13 +1,34 @@
 #include "emomc/posterior/mixture_fits.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <optional>
 
 #include "emomc/core/parameters.hpp"
 #include "emomc/likelihood/mixture_start.hpp"
 #include "emomc/posterior/chain_starts.hpp"
+#include "emomc/posterior/run_devices.hpp"
 #include "emomc/sampler/starts.hpp"
 
 namespace emomc {
+namespace {
+
+struct FitterOnGpu {
+  std::unique_ptr<Device> device;
+  std::unique_ptr<MixtureFitter> fitter;
+};
+
+}  // namespace
+
+RunSetup set_up_fits(const RunConfig& config, const Table* table) {
+  RunConfig all_rows = config;
+  all_rows.shard = Shard::chains;
+  RunSetup setup = set_up(all_rows, table, std::nullopt, &single_rank());
+  refuse_gpus_without_cuda(config, setup.backend);
+  return setup;
+}
 
 FitStarts fit_starts(const RunConfig& config, const RunSetup& setup, int most) {
   const MixturePool pool(setup.loaded.data, setup.model, pool_options(config, setup));
@@ -36,6 +57,44 @@ FitStarts fit_starts(const RunConfig& config, const RunSetup& setup, int most) {
   if (result.points.size() > static_cast<std::size_t>(most))
     result.points.resize(static_cast<std::size_t>(most));
   return result;
+}
+
+std::unique_ptr<RankTeam<MixtureFitter>> make_fitters(const RunConfig& config, const RunSetup& setup,
+                                                      std::size_t most) {
+  std::vector<int> gpus = {0};
+  if (setup.backend == Backend::cuda && !setup.loaded.data.on_device) gpus = gpus_of(config);
+  gpus.resize(std::clamp<std::size_t>(most, 1, gpus.size()));
+  return std::make_unique<RankTeam<MixtureFitter>>(
+      static_cast<int>(gpus.size()), [&](Communicator& ranks) -> std::shared_ptr<MixtureFitter> {
+        const auto on = [&](Device& device) {
+          return make_fitter(setup.backend, setup.model, setup.loaded.data, device, config.threads);
+        };
+        if (ranks.rank() == 0) return on(*setup.device);
+        const auto own = std::make_shared<FitterOnGpu>();
+        own->device = make_cuda_device(gpus[static_cast<std::size_t>(ranks.rank())]);
+        own->fitter = on(*own->device);
+        return {own, own->fitter.get()};
+      });
+}
+
+std::vector<FitResult> fits_from(const std::vector<std::vector<double>>& starts,
+                                 RankTeam<MixtureFitter>& fitters, const FitOptions& options,
+                                 const FitFinished& finished) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<FitResult> results(starts.size());
+  std::atomic<std::size_t> next = 0;
+  std::mutex mutex;
+  std::size_t done = 0;
+  fitters.together([&](const std::shared_ptr<MixtureFitter>& fitter, Communicator& ranks) {
+    for (std::size_t i = 0; !ranks.has_failed() && (i = next++) < starts.size();) {
+      const auto began = Clock::now();
+      results[i] = fitter->fit(starts[i], options);
+      const std::chrono::duration<double> seconds = Clock::now() - began;
+      const std::lock_guard lock(mutex);
+      finished(++done, results[i], seconds.count());
+    }
+  });
+  return results;
 }
 
 ChosenFit choose_fit(const std::vector<FitResult>& results, const FitStarts& starts, const RunConfig& config,

@@ -195,17 +195,17 @@ MixtureFit Posterior::State::fit(const FitOptionsOfMixture& options) const {
   fitted.backend = data.on_device ? Backend::cuda : options.backend;
   fitted.threads = options.threads;
   fitted.sampler.seed = options.seed;
-  const RunSetup own = set_up(fitted, &data);
+  const RunSetup own = set_up_fits(fitted, &data);
   if (own.target->dim() != own.engine->layout().dim())
     throw InputError("fit: priors whose arguments have priors are for sampling alone; give them numbers");
-  const auto fitter = make_fitter(own.backend, own.model, own.loaded.data, *own.device, fitted.threads);
   FitOptions how;
   how.max_rounds = options.max_rounds;
   how.tolerance = options.tolerance;
   for (const double sd : own.loaded.column_sd) how.smallest_scale.push_back(fitted.prior.scale_floor * sd);
   const FitStarts starts = fit_starts(fitted, own, options.restarts);
-  std::vector<FitResult> results;
-  for (const auto& start : starts.points) results.push_back(fitter->fit(start, how));
+  const auto fitters = make_fitters(fitted, own, starts.points.size());
+  const std::vector<FitResult> results =
+      fits_from(starts.points, *fitters, how, [](std::size_t, const FitResult&, double) {});
   ChosenFit chosen = choose_fit(results, starts, fitted, own);
   MixtureFit result;
   result.theta.resize(chosen.best.theta.size());

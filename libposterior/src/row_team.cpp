@@ -1,9 +1,6 @@
 #include "emomc/posterior/row_team.hpp"
 
 #include <stdexcept>
-#include <thread>
-
-#include "rank_threads.hpp"
 
 namespace emomc {
 namespace {
@@ -15,24 +12,14 @@ namespace {
 }  // namespace
 
 RowTeam::RowTeam(Device& first, std::vector<std::unique_ptr<Device>> further, const Maker& make)
-    : ranks_(make_thread_ranks(1 + static_cast<int>(further.size()))),
-      further_(std::move(further)),
-      engines_(ranks_.size()) {
-  on_rank_threads(ranks_, [&](Communicator& ranks) {
-    const auto r = static_cast<std::size_t>(ranks.rank());
-    engines_[r] = make(r == 0 ? first : *further_[r - 1], ranks);
-  });
-}
-
-RowTeam::~RowTeam() {
-  std::vector<std::thread> threads;
-  for (auto& engine : engines_) threads.emplace_back([&engine] { engine.reset(); });
-  for (std::thread& thread : threads) thread.join();
-}
+    : further_(std::move(further)), team_(1 + static_cast<int>(further_.size()), [&](Communicator& ranks) {
+        const auto r = static_cast<std::size_t>(ranks.rank());
+        return make(r == 0 ? first : *further_[r - 1], ranks);
+      }) {}
 
 void RowTeam::together(const std::function<void(LikelihoodEngine&, Communicator&)>& work) {
-  on_rank_threads(
-      ranks_, [&](Communicator& ranks) { work(*engines_[static_cast<std::size_t>(ranks.rank())], ranks); });
+  team_.together(
+      [&](const std::shared_ptr<LikelihoodEngine>& engine, Communicator& ranks) { work(*engine, ranks); });
 }
 
 void RowTeam::allocate(const std::vector<ChainPlan>& chains, ComponentCaches caches) {

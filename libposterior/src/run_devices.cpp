@@ -1,6 +1,7 @@
 #include "emomc/posterior/run_devices.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/rank_gather.hpp"
@@ -12,8 +13,35 @@
 namespace emomc {
 namespace {
 
-// The GPUs of config.devices, or all that are like the first one.
-std::vector<int> devices_of(const RunConfig& config) {
+// Of a step of all chains, in units of DeviceLikelihood::cost_of_row. An H100 or H200 does 2e13 of them a
+// second (docs/performance.md: 256 chains on 100,000 rows), and this many in 200 microseconds. Two GPUs save
+// half of that, and wait for two gathers, of some 20 microseconds each by NCCL; that is an assumption of
+// bench/cluster_model.py, which is why the bound has a margin.
+constexpr double kWorthGathers = 4e9;
+
+double work_of_step(const DeviceLikelihood& likelihood, const std::vector<ChainPlan>& chains) {
+  double rows = 0;
+  for (const ChainPlan& chain : chains)
+    for (const int segment : chain.segments)
+      rows += static_cast<double>(likelihood.segment_rows.at(static_cast<std::size_t>(segment)));
+  return rows * likelihood.cost_of_row * (likelihood.real == "double" ? 2 : 1);
+}
+
+// Why `what` is not divided among `num_gpus` GPUs.
+std::string why_not_by_nccl(const std::string& what, const std::string& no_nccl, std::size_t num_gpus) {
+  return what + " among GPUs of one process by NCCL, and " + no_nccl + "; without it mpirun -n " +
+         std::to_string(num_gpus) + " starts a process for each GPU";
+}
+
+std::vector<std::unique_ptr<Device>> make_gpus(std::span<const int> numbers) {
+  std::vector<std::unique_ptr<Device>> gpus;
+  for (const int number : numbers) gpus.push_back(make_cuda_device(number));
+  return gpus;
+}
+
+}  // namespace
+
+std::vector<int> gpus_of(const RunConfig& config) {
   const std::vector<CudaDeviceInfo> found = list_cuda_devices();
   const auto is_like = [&](int device, int other) {
     const auto &a = found[static_cast<std::size_t>(device)], &b = found[static_cast<std::size_t>(other)];
@@ -35,7 +63,11 @@ std::vector<int> devices_of(const RunConfig& config) {
   return devices;
 }
 
-}  // namespace
+void refuse_gpus_without_cuda(const RunConfig& config, Backend backend) {
+  if (backend != Backend::cuda && config.devices.size() > 1)
+    throw InputError("devices: several GPUs are named and the backend is " + backend_name(backend) +
+                     "; allowed: all, or backend: cuda");
+}
 
 std::unique_ptr<Device> first_device(const RunConfig& config, Backend backend, const DataSet& data) {
   if (data.on_device) {
@@ -51,7 +83,7 @@ std::unique_ptr<Device> first_device(const RunConfig& config, Backend backend, c
 
 std::unique_ptr<Device> first_device(const RunConfig& config, Backend backend) {
   if (backend != Backend::cuda || config.devices.empty()) return make_device(backend);
-  return make_cuda_device(devices_of(config).front());
+  return make_cuda_device(gpus_of(config).front());
 }
 
 void make_engines(const RunConfig& config, const DataSet& data, Communicator* ranks, const EngineMaker& make,
@@ -59,20 +91,16 @@ void make_engines(const RunConfig& config, const DataSet& data, Communicator* ra
   chains.device = first_device(config, chains.backend, data);
   std::vector<int> devices;
   if (chains.backend == Backend::cuda && config.shard == Shard::rows && !ranks && !data.on_device)
-    devices = devices_of(config);
+    devices = gpus_of(config);
   if (devices.size() > 1) {
     const std::string problem = nccl_problem();
     if (problem.empty()) {
-      std::vector<std::unique_ptr<Device>> further;
-      for (std::size_t i = 1; i < devices.size(); ++i) further.push_back(make_cuda_device(devices[i]));
       chains.engine =
-          std::make_unique<RowTeam>(*chains.device, std::move(further),
+          std::make_unique<RowTeam>(*chains.device, make_gpus(std::span(devices).subspan(1)),
                                     [&](Device& device, Communicator& of) { return make(device, &of); });
       return;
     }
-    chains.why_one_device = "rows are divided among GPUs of one process by NCCL, and " + problem +
-                            "; without it mpirun -n " + std::to_string(devices.size()) +
-                            " starts a process for each GPU";
+    chains.why_one_device = why_not_by_nccl("rows are divided", problem, devices.size());
     if (!config.devices.empty())
       throw InputError("devices: " + chains.why_one_device + "; allowed here: one GPU");
   }
@@ -84,44 +112,68 @@ int num_row_devices(const SampledChains& chains) {
   return team ? team->size() : 1;
 }
 
-void add_further_devices(const RunConfig& config, const DataSet& data, SampledChains& chains) {
-  const std::size_t num_chains = tempered_plans(chains.plans, chains.options.tempering).size();
-  const bool is_stated = !config.devices.empty();
-  if (chains.backend != Backend::cuda) {
-    if (is_stated && config.devices.size() > 1)
-      throw InputError("devices: several GPUs are named and the backend is " + backend_name(chains.backend) +
-                       "; allowed: all, or backend: cuda");
-    return;
+std::size_t num_chain_gpus(SampledChains& chains, std::size_t num_gpus, bool named,
+                           const std::string& no_nccl) {
+  const std::vector<ChainPlan> all = tempered_plans(chains.plans, chains.options.tempering);
+  const bool gathers = num_gpus > 1 && proposal_use(chains.proposal.kind).other_chains;
+  std::size_t number = num_gpus;
+  std::string why;
+  if (num_gpus > all.size()) {
+    number = all.size();
+    why = counted(all.size(), "chain") + " cannot be spread over " + counted(num_gpus, "GPU");
   }
+  if (gathers && !no_nccl.empty()) {
+    number = 1;
+    why = why_not_by_nccl("chains of " + chains.proposal.kind + " are divided", no_nccl, num_gpus);
+  } else if (const auto likelihood = chains.engine->device_likelihood();
+             gathers && !named && likelihood && work_of_step(*likelihood, all) < kWorthGathers) {
+    number = 1;
+    why = chains.proposal.kind +
+          " gathers log likelihoods at every step, which would take longer than several GPUs save; a list in "
+          "devices uses them all the same";
+  }
+  if (number < num_gpus && named)
+    throw InputError("devices: " + why +
+                     "; allowed here: " + (number == 1 ? "one GPU" : std::to_string(number) + " or fewer"));
+  chains.why_one_device = why;
+  return number;
+}
+
+void add_devices(std::vector<std::unique_ptr<Device>> devices, const EngineMaker& make,
+                 SampledChains& chains) {
+  for (auto& device : devices) {
+    auto engine = make(*device, nullptr);
+    chains.further.push_back({std::move(device), std::move(engine)});
+  }
+  if (chains.further.empty() || !proposal_use(chains.proposal.kind).other_chains) return;
+  chains.connections = std::make_unique<RankTeam<DeviceRanks>>(
+      1 + static_cast<int>(chains.further.size()), [&](Communicator& ranks) {
+        const auto r = static_cast<std::size_t>(ranks.rank());
+        return connect_devices(r == 0 ? *chains.device : *chains.further[r - 1].device, ranks);
+      });
+}
+
+void add_further_devices(const RunConfig& config, const DataSet& data, SampledChains& chains) {
+  const bool named = !config.devices.empty();
+  refuse_gpus_without_cuda(config, chains.backend);
+  if (chains.backend != Backend::cuda) return;
   if (data.on_device) {
-    if (!is_stated && list_cuda_devices().size() > 1) chains.why_one_device = "the data are in its memory";
+    if (!named && list_cuda_devices().size() > 1) chains.why_one_device = "the data are in its memory";
     return;
   }
   if (config.shard == Shard::rows) return;
-  std::vector<int> devices = devices_of(config);
-  if (devices.size() == 1) return;
-  const bool spreads_chains = !proposal_use(chains.proposal.kind).other_chains;
-  std::string why_not;
-  if (proposal_use(chains.proposal.kind).other_chains)
-    why_not = "proposal " + chains.proposal.kind + " moves chains by the state of others at every step";
-  else if (devices.size() > num_chains)
-    why_not = counted(num_chains, "chain") + " cannot be spread over " + counted(devices.size(), "GPU");
-  if (!why_not.empty() && is_stated)
-    throw InputError("devices: " + why_not + "; allowed here: " +
-                     (spreads_chains ? std::to_string(num_chains) + " or fewer" : "one GPU"));
-  if (!why_not.empty()) {
-    devices.resize(spreads_chains ? num_chains : 1);
-    chains.why_one_device = why_not;
-  }
-  for (std::size_t i = 1; i < devices.size(); ++i) {
-    SampledChains::FurtherDevice& further = chains.further.emplace_back();
-    further.device = make_cuda_device(devices[i]);
-    further.engine = chains.row_model
-                         ? make_engine(chains.backend, chains.row_model, config.likelihood.precision, data,
-                                       *further.device, config.threads)
-                         : make_engine(chains.backend, chains.model, config.likelihood.precision, data,
-                                       *further.device, config.threads);
-  }
+  const std::vector<int> gpus = gpus_of(config);
+  if (gpus.size() == 1) return;
+  const std::size_t number = num_chain_gpus(chains, gpus.size(), named, nccl_problem());
+  add_devices(
+      make_gpus(std::span(gpus).first(number).subspan(1)),
+      [&](Device& device, Communicator* ranks) {
+        return chains.row_model ? make_engine(chains.backend, chains.row_model, config.likelihood.precision,
+                                              data, device, config.threads, ranks)
+                                : make_engine(chains.backend, chains.model, config.likelihood.precision, data,
+                                              device, config.threads, ranks);
+      },
+      chains);
 }
 
 }  // namespace emomc

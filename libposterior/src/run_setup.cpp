@@ -49,6 +49,19 @@ std::string name_of_shape(ProposalShape shape) {
                                             : "dense";
 }
 
+std::vector<std::string> describe_devices(const SampledChains& chains) {
+  std::vector<std::string> lines;
+  if (const int devices = num_row_devices(chains); devices > 1)
+    lines.push_back("rows are divided among " + std::to_string(devices) + " GPUs");
+  if (!chains.further.empty())
+    lines.push_back("chains are spread over " + counted(1 + chains.further.size(), "GPU") +
+                    (chains.connections ? ", which gather their log likelihoods at every step" : ""));
+  if (!chains.why_one_device.empty())
+    lines.push_back((chains.further.empty() ? "one GPU is used: " : "fewer GPUs are used than there are: ") +
+                    chains.why_one_device);
+  return lines;
+}
+
 std::vector<std::string> describe(const RunSetup& setup) {
   std::vector<std::string> lines = describe(setup.loaded);
   if (setup.expression) lines.push_back("columns: " + joined(setup.expression->column_kinds()));
@@ -58,13 +71,7 @@ std::vector<std::string> describe(const RunSetup& setup) {
       standardized.push_back(fmt::format("{} (mean {:.6g}, sd {:.6g})", setup.loaded.table.columns[j],
                                          setup.standardized.mean[j], setup.standardized.sd[j]));
   if (!standardized.empty()) lines.push_back("standardised: " + joined(standardized));
-  if (const int devices = num_row_devices(setup); devices > 1)
-    lines.push_back("rows are divided among " + std::to_string(devices) + " GPUs");
-  if (!setup.further.empty())
-    lines.push_back("chains are spread over " + counted(1 + setup.further.size(), "GPU"));
-  if (!setup.why_one_device.empty())
-    lines.push_back((setup.further.empty() ? "one GPU is used: " : "fewer GPUs are used than there are: ") +
-                    setup.why_one_device);
+  for (std::string& line : describe_devices(setup)) lines.push_back(std::move(line));
   if (!setup.proposal_why.empty())
     lines.push_back("proposal: auto, which is " + setup.proposal.kind + ": " + setup.proposal_why);
   return lines;

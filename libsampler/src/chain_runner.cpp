@@ -57,6 +57,8 @@ ChainRunner::ChainRunner(LikelihoodEngine& engine, std::span<const Target> targe
   ensemble_ = std::make_unique<Ensemble>(
       engine.device(), targets, blocks_, own_plans_, num_groups(plans), options.seed, record_,
       share_.gathers_likelihoods() ? share_.evaluated() : RankRange{0, own_plans_.size()});
+  if (share_.gathers_likelihoods())
+    connection_ = options.connection ? options.connection : connect_devices(engine.device(), share_.ranks());
   current_gather_ = log_likelihood_gather();
   if (options.tempering.is_on()) {
     std::vector<std::uint64_t> ids;
@@ -85,8 +87,7 @@ ChainRunner::ChainRunner(LikelihoodEngine& engine, std::span<const Target> targe
 }
 
 std::unique_ptr<RankGather> ChainRunner::log_likelihood_gather() const {
-  if (!share_.gathers_likelihoods()) return nullptr;
-  return std::make_unique<RankGather>(engine_.device(), share_.ranks(), share_.counts(sizeof(double)));
+  return connection_ ? std::make_unique<RankGather>(connection_, share_.counts(sizeof(double))) : nullptr;
 }
 
 void ChainRunner::upload_points(const std::vector<double>& u) {

@@ -129,7 +129,8 @@ class ChainRunner {
   std::unique_ptr<Trajectories> trajectories_;  ///< null for other kinds
   std::optional<TrajectoryCounts> counts_;      ///< of trajectories_
   std::unique_ptr<SegmentRunner> segments_;
-  std::unique_ptr<RankGather> current_gather_;  ///< null where this rank evaluates all that it runs
+  std::shared_ptr<DeviceRanks> connection_;     ///< null where this rank evaluates all that it runs
+  std::unique_ptr<RankGather> current_gather_;  ///< null without connection_
   std::unique_ptr<Exchanges> exchanges_;        ///< null without tempering
   std::vector<double> cold_;                    ///< draws of the cold rung, to be handed over
   std::vector<DrawStatistics> cold_statistics_;

@@ -3,61 +3,13 @@
 #include <nlohmann/json.hpp>
 
 #include "device_run.hpp"
+#include "observed_device.hpp"
 #include "struck_run.hpp"
 
 namespace emomc {
 namespace {
 
 constexpr long kNever = 1L << 40;
-
-// From its n-th call on every call fails, as CUDA's calls do after a kernel has trapped.
-class FailingDevice final : public Device {
- public:
-  FailingDevice(long fails_at, long* calls) : fails_at_(fails_at), calls_(calls), host_(make_host_device()) {}
-
-  DeviceKind kind() const override { return DeviceKind::host; }
-  std::string description() const override { return host_->description(); }
-  Stream stream() const override { return nullptr; }
-  std::size_t free_bytes() const override { return strike(), host_->free_bytes(); }
-  void* allocate(std::size_t bytes) override { return strike(), host_->allocate(bytes); }
-  void release(void* memory) noexcept override { host_->release(memory); }
-  void* allocate_host(std::size_t bytes) override { return strike(), host_->allocate_host(bytes); }
-  void release_host(void* memory) noexcept override { host_->release_host(memory); }
-  void copy(void* to, const void* from, std::size_t bytes) override {
-    strike();
-    host_->copy(to, from, bytes);
-  }
-  std::unique_ptr<Graph> capture(const std::function<void()>& enqueue) override {
-    return strike(), host_->capture(enqueue);
-  }
-  void launch(Graph& graph) override {
-    strike();
-    host_->launch(graph);
-  }
-  std::unique_ptr<Event> make_event() override { return strike(), host_->make_event(); }
-  void record(Event& event) override {
-    strike();
-    host_->record(event);
-  }
-  void wait(Event& event) override {
-    strike();
-    host_->wait(event);
-  }
-  void synchronize() override {
-    strike();
-    host_->synchronize();
-  }
-
- private:
-  void strike() const {
-    if (++*calls_ >= fails_at_)
-      throw CudaError("cudaGraphLaunch failed at x.cpp:1: cudaErrorLaunchFailure: unspecified launch failure",
-                      719);
-  }
-  long fails_at_;
-  long* calls_;  ///< outlives this object
-  std::unique_ptr<Device> host_;
-};
 
 TEST(DeviceFaults, AtAnyCallLeaveTheLastCheckpointGood) {
   testing::StruckRun run(testing::kComponentWise);
@@ -66,7 +18,7 @@ TEST(DeviceFaults, AtAnyCallLeaveTheLastCheckpointGood) {
   const auto struck_at = [&](long at) {
     calls = 0;
     return testing::run_on(data, run.folder / "run", "reference",
-                           [&] { return std::make_unique<FailingDevice>(at, &calls); });
+                           [&] { return testing::failing_device(at, &calls); });
   };
   ASSERT_TRUE(struck_at(kNever).finished);
   std::filesystem::rename(run.folder / "run", run.folder / "undisturbed");

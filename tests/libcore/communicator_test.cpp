@@ -111,7 +111,7 @@ TEST(RankGather, CapturedWorkGathersEachTimeItRuns) {
   std::atomic<int> equal = 0;
   on_ranks(3, [&](Communicator& ranks) {
     const auto device = make_host_device();
-    RankGather gather(*device, ranks, std::vector<std::size_t>(3, sizeof(double)));
+    RankGather gather(connect_devices(*device, ranks), std::vector<std::size_t>(3, sizeof(double)));
     std::vector<double> all(3, -1);
     double& own = all[static_cast<std::size_t>(ranks.rank())];
     const auto graph = device->capture([&] {

@@ -4,43 +4,24 @@
 #include <gtest/gtest.h>
 
 #include "emomc/core/errors.hpp"
-#include "emomc/core/rank_gather.hpp"
 #include "emomc/posterior/chain_starts.hpp"
 #include "emomc/posterior/gradient_check.hpp"
-#include "emomc/posterior/memory_table.hpp"
-#include "emomc/posterior/run_devices.hpp"
-#include "emomc/posterior/run_setup.hpp"
 #include "emomc/posterior/spread_chains.hpp"
+#include "libposterior/device_runs.hpp"
 #include "libsampler/keeper.hpp"
-#include "thread_ranks.hpp"
 
 namespace emomc {
 namespace {
 
+using testing::hosts;
 using testing::Keeper;
+using testing::small_config;
+using testing::small_table;
 
-RunConfig config_of_rows(Backend backend, const std::string& proposal) {
-  RunConfig config;
-  config.likelihood.components = 2;
-  set_likelihood_defaults(config);
-  config.sampler.proposal.kind = proposal;
-  set_proposal_defaults(config);
-  config.sampler.chains = 2;
-  config.sampler.warmup = 12;
-  config.sampler.draws = 8;
-  config.sampler.thin = 1;
-  config.sampler.seed = 5;
-  config.backend = backend;
-  if (backend == Backend::cuda) config.devices = {0};
-  config.threads = 1;
-  return config;
-}
-
-Table table_of(std::size_t num_rows) {
-  std::vector<double> values;
-  for (std::size_t i = 0; i < num_rows; ++i)
-    values.push_back(static_cast<double>(i * 37 % 101) / 50 + (i % 3 == 0 ? 4 : 0));
-  return make_table({"x"}, values);
+RowTeam::Maker maker(const RunSetup& setup, const RunConfig& config) {
+  return [make = testing::engine_maker(setup, config)](Device& device, Communicator& ranks) {
+    return make(device, &ranks);
+  };
 }
 
 /// As set_up() makes it where GPUs of this process divide the rows; on the CPU with `size` hosts.
@@ -49,34 +30,19 @@ RunSetup divided(RunConfig config, const Table& table, int size) {
   for (int i = 1; config.backend == Backend::cuda && i < size; ++i) config.devices.push_back(i);
   RunSetup setup = set_up(config, &table);
   if (config.backend == Backend::cuda) return setup;
-  std::vector<std::unique_ptr<Device>> further;
-  for (int i = 1; i < size; ++i) further.push_back(make_host_device());
-  setup.engine =
-      std::make_unique<RowTeam>(*setup.device, std::move(further), [&](Device& device, Communicator& ranks) {
-        return make_engine(setup.backend, setup.model, config.likelihood.precision, setup.loaded.data, device,
-                           config.threads, &ranks);
-      });
+  setup.engine = std::make_unique<RowTeam>(*setup.device, hosts(size - 1), maker(setup, config));
   return setup;
 }
 
-class RowTeams : public ::testing::TestWithParam<Backend> {
- protected:
-  void SetUp() override {
-    if (testing::rank_counts(GetParam()).empty()) GTEST_SKIP() << "fewer than two GPUs";
-    if (GetParam() == Backend::cuda && !nccl_problem().empty()) GTEST_SKIP() << nccl_problem();
-  }
-};
-INSTANTIATE_TEST_SUITE_P(Engines, RowTeams, ::testing::Values(Backend::cpu, Backend::cuda),
-                         [](const auto& backend) {
-                           return std::string(backend.param == Backend::cpu ? "cpu" : "cuda");
-                         });
+class RowTeams : public testing::OnDevices {};
+INSTANTIATE_TEST_SUITE_P(Engines, RowTeams, ::testing::Values(Backend::cpu, Backend::cuda), testing::name_of);
 
 TEST_P(RowTeams, HaveTheStartsAndDrawsOfOneDevice) {
-  const Table table = table_of(3000);
+  const Table table = small_table(3000);
   for (const std::string kind : {"component_wise", "crank_nicolson", "nuts"})
     for (const int size : testing::rank_counts(GetParam())) {
       SCOPED_TRACE(kind + std::to_string(size));
-      const RunConfig config = config_of_rows(GetParam(), kind);
+      const RunConfig config = small_config(GetParam(), kind);
       const auto draws_of = [&](RunSetup setup, Keeper& keeper) {
         std::vector<double> starts = find_starts(config, setup);
         EXPECT_TRUE(run_spread_chains(setup, {setup.target.get(), 1}, starts, keeper).finished);
@@ -95,8 +61,8 @@ TEST_P(RowTeams, HaveTheStartsAndDrawsOfOneDevice) {
 }
 
 TEST_P(RowTeams, HaveTheSumsRowsAndGradientsOfOneDevice) {
-  const Table table = table_of(3000);
-  const RunConfig config = config_of_rows(GetParam(), "nuts");
+  const Table table = small_table(3000);
+  const RunConfig config = small_config(GetParam(), "nuts");
   RunSetup alone = set_up(config, &table), team = divided(config, table, 2);
   const std::vector<double> theta = alone.target->draw_from_prior(3, 0, 0);
   double expected = 0, sum = 1;
@@ -117,8 +83,8 @@ TEST_P(RowTeams, HaveTheSumsRowsAndGradientsOfOneDevice) {
 
 // The memory of a device has its own part of the rows.
 TEST_P(RowTeams, DivideTheMemoryOfTheData) {
-  const Table table = table_of(100000);
-  const RunConfig config = config_of_rows(GetParam(), "random_walk");
+  const Table table = small_table(100000);
+  const RunConfig config = small_config(GetParam(), "random_walk");
   const RunSetup alone = set_up(config, &table), team = divided(config, table, 2);
   const auto bytes_of = [](const RunSetup& setup) {
     return static_cast<double>(setup.engine->plan(setup.plans, ComponentCaches::off).data_bytes);
@@ -126,22 +92,10 @@ TEST_P(RowTeams, DivideTheMemoryOfTheData) {
   EXPECT_NEAR(bytes_of(team), bytes_of(alone) / 2, 0.05 * bytes_of(alone));
 }
 
-RowTeam::Maker maker(RunSetup& setup, const RunConfig& config) {
-  return [&](Device& device, Communicator& ranks) {
-    return make_engine(setup.backend, setup.model, config.likelihood.precision, setup.loaded.data, device, 1,
-                       &ranks);
-  };
-}
-
 TEST(RowTeam, ThrowsWhatOneDeviceHasThrown) {
-  const Table table = table_of(500);
-  const RunConfig config = config_of_rows(Backend::cpu, "random_walk");
+  const Table table = small_table(500);
+  const RunConfig config = small_config(Backend::cpu, "random_walk");
   RunSetup setup = set_up(config, &table);
-  const auto hosts = [](int number) {
-    std::vector<std::unique_ptr<Device>> further;
-    for (int i = 0; i < number; ++i) further.push_back(make_host_device());
-    return further;
-  };
   EXPECT_THROW(RowTeam(*setup.device, hosts(2),
                        [&](Device& device, Communicator& ranks) {
                          if (ranks.rank() == 1) throw MachineError("no memory");
@@ -163,12 +117,10 @@ TEST(RowTeam, ThrowsWhatOneDeviceHasThrown) {
 }
 
 TEST(RowTeam, RefusesWorkOfOneDevice) {
-  const Table table = table_of(500);
-  const RunConfig config = config_of_rows(Backend::cpu, "random_walk");
+  const Table table = small_table(500);
+  const RunConfig config = small_config(Backend::cpu, "random_walk");
   RunSetup setup = set_up(config, &table);
-  std::vector<std::unique_ptr<Device>> further;
-  further.push_back(make_host_device());
-  RowTeam team(*setup.device, std::move(further), maker(setup, config));
+  RowTeam team(*setup.device, hosts(1), maker(setup, config));
   EXPECT_THROW(team.evaluate({}, {nullptr, 1}), std::logic_error);
 }
 

@@ -1,12 +1,14 @@
 // Chains that are spread over ranks, here threads: draws do not depend on the number of ranks.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <exception>
 #include <functional>
 #include <thread>
 
+#include "counted_ranks.hpp"
 #include "emomc/core/communicator.hpp"
 #include "emomc/core/errors.hpp"
 #include "fake_async_device.hpp"
@@ -43,6 +45,7 @@ struct Spread {
   std::vector<ChainPlan> plans;
   RunOptions options;
   std::vector<double> starts;
+  std::atomic<int>* gathers = nullptr;  ///< with it, devices are connected by the test
 
   explicit Spread(const std::string& kind, int chains = 17, int groups = 1) {
     for (int g = 0; g < groups; ++g) {
@@ -82,6 +85,7 @@ struct Spread {
           FunctionEngine engine(*device, targets[0].layout(), bumpy);
           RunOptions own = options;
           own.ranks = ranks[r].get();
+          if (gathers) own.connection = std::make_shared<testing::CountedRanks>(*device, *ranks[r], *gathers);
           outcome.results[r] =
               run_chains(engine, targets, proposal, plans, own, starts, outcome.keepers[r], resume);
         } catch (...) {
@@ -141,6 +145,18 @@ TEST(RankChains, DrawsOfEveryProposalAreThoseOfOneRank) {
         expect_equal(several.results[r].state, one.results[0].state, what);
       }
     }
+  }
+}
+
+TEST(RankChains, AConnectionOfTheCallersIsUsedWhereChainsMoveByOthers) {
+  for (const char* kind : {"differential_evolution", "stretch", "random_walk"}) {
+    Spread spread(kind);
+    const auto one = spread.run(1);
+    std::atomic<int> gathers = 0;
+    spread.gathers = &gathers;
+    for (const bool asynchronous : {false, true})
+      expect_equal(spread.run(3, nullptr, -1, asynchronous).keepers[0], one.keepers[0], kind);
+    EXPECT_EQ(gathers > 0, proposal_use(kind).other_chains) << kind;
   }
 }
 

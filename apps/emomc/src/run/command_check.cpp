@@ -7,9 +7,10 @@
 #include "code_options.hpp"
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
-#include "emomc/core/rank_range.hpp"
 #include "emomc/posterior/chain_starts.hpp"
 #include "emomc/posterior/gradient_check.hpp"
+#include "emomc/posterior/rank_shares.hpp"
+#include "emomc/posterior/run_devices.hpp"
 #include "emomc/posterior/run_identity.hpp"
 #include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/prior_units.hpp"
@@ -27,32 +28,6 @@ struct Options : KeyOptions {
   bool json = false;
   int ranks = 1;
 };
-
-/// What one rank takes, of a run whose chains are spread over several.
-struct RankShare {
-  int rank = 0;
-  std::size_t chains = 0;  ///< rungs included
-  MemoryPlan likelihood;
-  SamplerMemory sampler;
-  std::size_t total() const { return likelihood.total() + sampler.total(); }
-};
-
-std::vector<RankShare> shares_of_ranks(const RunSetup& setup, const Tempering& tempering, int ranks) {
-  const std::vector<ChainPlan> all = tempered_plans(setup.plans, tempering);
-  check_ranks(ranks, all.size());
-  const bool runs_all = proposal_use(setup.proposal.kind).other_chains;
-  std::vector<RankShare> shares;
-  for (int r = 0; r < ranks; ++r) {
-    const RankRange range = range_of_rank(all.size(), r, ranks);
-    const std::vector<ChainPlan> own =
-        runs_all ? all
-                 : std::vector<ChainPlan>(all.begin() + static_cast<std::ptrdiff_t>(range.first),
-                                          all.begin() + static_cast<std::ptrdiff_t>(range.end));
-    shares.push_back({r, range.size(), setup.engine->plan(own, setup.options.caches),
-                      sampler_memory(setup.device->kind(), {setup.target.get(), 1}, setup.proposal, own)});
-  }
-  return shares;
-}
 
 struct BlockPrior {
   std::string name, sampled, data_units;
@@ -91,6 +66,27 @@ std::string memory_text(const MemoryPlan& likelihood, const SamplerMemory& sampl
                      sampler.drawn_ahead > 0 ? ", " + text(sampler.drawn_ahead) + " moves drawn ahead" : "");
 }
 
+// Of rank r, or of its GPU where there are some.
+std::size_t number_of(const std::vector<int>& gpus, std::size_t r) {
+  return gpus.empty() ? r : static_cast<std::size_t>(gpus[r]);
+}
+
+// Lines of the shares of ranks, or of `gpus`. Equal shares are neighbours.
+std::string shares_text(const std::vector<RankShare>& shares, const std::vector<int>& gpus) {
+  const std::string noun = gpus.empty() ? "rank" : "GPU";
+  std::string text;
+  for (std::size_t first = 0, end = 0; first < shares.size(); first = end) {
+    while (end < shares.size() && shares[end].chains == shares[first].chains) ++end;
+    std::string who = noun + (end - first == 1 ? " " : "s ") + std::to_string(number_of(gpus, first));
+    if (gpus.empty() && end - first > 1) who += " to " + std::to_string(end - 1);
+    for (std::size_t r = first + 1; !gpus.empty() && r < end; ++r) who += ", " + std::to_string(gpus[r]);
+    text +=
+        fmt::format("{}: {} and {} of memory{}\n", who, counted(shares[first].chains, "chain"),
+                    bytes_text(static_cast<double>(shares[first].total())), end - first == 1 ? "" : " each");
+  }
+  return text;
+}
+
 void check(const Options& options) {
   const RunConfig config = load_run_config(options.config, options.overrides());
   RunSetup setup = set_up(config);
@@ -118,7 +114,10 @@ void check(const Options& options) {
   // Rungs have no parameters.
   const double output = kept * config.sampler.chains * (setup.target->dim() + 3 * tempering.rungs) * 8;
   const auto priors = priors_of(config, setup);
-  const std::vector<RankShare> shares = shares_of_ranks(setup, tempering, options.ranks);
+  const bool of_processes = options.ranks > 1;
+  const std::vector<RankShare> shares =
+      of_processes ? shares_of_ranks(setup, options.ranks) : shares_of_devices(setup);
+  const std::vector<int> gpus = of_processes || shares.empty() ? std::vector<int>{} : gpus_of(config);
 
   if (options.json) {
     nlohmann::ordered_json json{{"config", to_yaml(config)},
@@ -149,10 +148,10 @@ void check(const Options& options) {
                                 {"output_bytes", output},
                                 {"evaluations", evaluations}};
     json["starts"] = to_json(setup.starts);
-    if (options.ranks > 1)
-      for (const RankShare& share : shares)
-        json["ranks"].push_back(
-            {{"rank", share.rank}, {"chains", share.chains}, {"memory_bytes", share.total()}});
+    for (std::size_t r = 0; r < shares.size(); ++r)
+      json[of_processes ? "ranks" : "gpus"].push_back({{of_processes ? "rank" : "gpu", number_of(gpus, r)},
+                                                       {"chains", shares[r].chains},
+                                                       {"memory_bytes", shares[r].total()}});
     if (precision.is_measured) json["mixed_precision"] = to_json(precision);
     if (gradient.is_done) json["gradient"] = to_json(gradient);
     for (const auto& prior : priors)
@@ -182,15 +181,7 @@ void check(const Options& options) {
     std::cout << (gradient.agrees() ? "" : "warning: ") << text << '\n';
   std::cout << "backend: " << engine_text(config, setup) << '\n';
   std::cout << memory_text(memory, setup.memory) << '\n';
-  // Equal shares are neighbours.
-  for (std::size_t first = 0, end = 0; options.ranks > 1 && first < shares.size(); first = end) {
-    while (end < shares.size() && shares[end].chains == shares[first].chains) ++end;
-    std::cout << fmt::format(
-        "rank{}: {} and {} of memory{}\n",
-        end - first == 1 ? fmt::format(" {}", first) : fmt::format("s {} to {}", first, end - 1),
-        counted(shares[first].chains, "chain"), bytes_text(static_cast<double>(shares[first].total())),
-        end - first == 1 ? "" : " each");
-  }
+  std::cout << shares_text(shares, gpus);
   std::cout << fmt::format("output: {}{} in {}\n", config.sampler.chooses_draws ? "at most " : "",
                            bytes_text(output), config.output.directory.string());
   if (proposal_use(setup.proposal.kind).gradient) {

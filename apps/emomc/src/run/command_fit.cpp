@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <iostream>
@@ -243,26 +242,32 @@ void print(const Options& options, const RunConfig& config, const RunSetup& setu
   if (!options.quiet) print_errors(layout, theta, errors);
 }
 
-// Fits from all starts, which ranks divide: `fit` of each, and `finished` after it with the number of this
-// rank's fits so far, and of all of them.
+// Fits from all starts, which ranks divide: processes, or GPUs of this one.
 std::vector<FitResult> follow_starts(
-    const std::vector<std::vector<double>>& starts, int dim,
-    const std::function<FitResult(std::vector<double>)>& fit,
-    const std::function<void(std::size_t, std::size_t, const FitResult&)>& finished) {
+    const std::vector<std::vector<double>>& starts, int dim, RankTeam<MixtureFitter>& fitters,
+    const FitOptions& how,
+    const std::function<void(std::size_t, std::size_t, const FitResult&, double)>& finished) {
+  if (!is_several())
+    return fits_from(starts, fitters, how, [&](std::size_t done, const FitResult& last, double seconds) {
+      finished(done, starts.size(), last, seconds);
+    });
   constexpr std::size_t kBesideTheta = 4;
   FitResult last;
+  double seconds = 0;
   const auto width = static_cast<std::size_t>(dim) + kBesideTheta;
   const std::vector<double> numbers = divided(
       std::vector<std::size_t>(starts.size(), width),
       [&](std::size_t i, std::span<double> to) {
-        last = fit(starts[i]);
+        last = fits_from({starts[i]}, fitters, how, [&](std::size_t, const FitResult&, double s) {
+                 seconds = s;
+               }).front();
         double* next = std::copy(last.theta.begin(), last.theta.end(), to.data());
         *next++ = last.log_likelihood;
         *next++ = last.objective;
         *next++ = last.rounds;
         *next++ = last.converged ? 1 : 0;
       },
-      [&](std::size_t done, std::size_t own) { finished(done, own, last); });
+      [&](std::size_t done, std::size_t own) { finished(done, own, last, seconds); });
   std::vector<FitResult> results;
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const std::span<const double> one = std::span(numbers).subspan(i * width, width);
@@ -283,33 +288,30 @@ int fit(const Options& options) {
     throw InputError(options.config + ": likelihood.model: fit has no EM for " + config.likelihood.model +
                      "; allowed: " + models_with_em());
   if (!options.file.empty()) require_possible_output(options.file);
-  const RunSetup setup = set_up(config);
+  const RunSetup setup = set_up_fits(config);
   refuse_other_ranks(config, setup, setup.loaded.fingerprint.sha256);
   const FitOptions how = fit_options(options, config, setup);
   if (says) {
     for (const auto& line : describe(setup.loaded)) std::cerr << line << '\n';
     for (const auto& line : warnings(setup)) std::cerr << "warning: " << line << '\n';
   }
-  const auto fitter =
-      make_fitter(setup.backend, setup.model, setup.loaded.data, *setup.device, config.threads);
-  const FitStarts starts = starts_of(options, config, setup);
+  FitStarts starts = starts_of(options, config, setup);
+  if (how.raise)
+    for (std::vector<double>& start : starts.points) setup.target->move_inside(start);
+  const auto fitters = make_fitters(config, setup, starts.points.size());
+  if (says && fitters->size() > 1) std::cerr << "starts are divided among " << fitters->size() << " GPUs\n";
   const double offset = log_likelihood_offset(setup.loaded.units, setup.loaded.data.num_rows);
-  const auto began = std::chrono::steady_clock::now();
   int rounds = 0;
-  const std::vector<FitResult> results = follow_starts(
-      starts.points, setup.engine->layout().dim(),
-      [&](std::vector<double> start) {
-        if (how.raise) setup.target->move_inside(start);
-        FitResult result = fitter->fit(start, how);
-        rounds += result.rounds;
-        return result;
-      },
-      [&](std::size_t done, std::size_t own, const FitResult& last) {
-        if (says && starts.points.size() > 1)
-          std::cerr << fmt::format("start {} of {}: {} rounds, log likelihood {:.6f}\n", done, own,
-                                   last.rounds, last.log_likelihood + offset);
-      });
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began;
+  double seconds = 0;
+  const std::vector<FitResult> results =
+      follow_starts(starts.points, setup.engine->layout().dim(), *fitters, how,
+                    [&](std::size_t done, std::size_t own, const FitResult& last, double seconds_of_last) {
+                      rounds += last.rounds;
+                      seconds += seconds_of_last;
+                      if (says && starts.points.size() > 1)
+                        std::cerr << fmt::format("start {} of {}: {} rounds, log likelihood {:.6f}\n", done,
+                                                 own, last.rounds, last.log_likelihood + offset);
+                    });
   if (!is_first()) return wait_for_first();
   enter(RankPhase::finishing);
   const ChosenFit chosen = choose_fit(results, starts, config, setup);
@@ -321,7 +323,7 @@ int fit(const Options& options) {
   else
     errors = FitObjective(config, setup, options.maximize == "posterior")
                  .errors_at(chosen.best.theta, options.errors ? 0 : kWorkOfErrors);
-  print(options, config, setup, chosen, starts, errors, seconds.count() / std::max(rounds, 1));
+  print(options, config, setup, chosen, starts, errors, seconds / std::max(rounds, 1));
   return chosen.best.converged ? kDone : kCheckFailed;
 }
 

@@ -8,8 +8,8 @@
 #include "config_identity.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/runtime_kernel.hpp"
+#include "emomc/posterior/run_setup.hpp"
 #include "emomc/posterior/spread_chains.hpp"
-#include "emomc/posterior/text_table.hpp"
 #include "evaluation_config_keys.hpp"
 #include "rank_setup.hpp"
 #include "ranks.hpp"
@@ -230,8 +230,7 @@ SampledPosteriors sample_posteriors(const EvaluationJob& job, ExistingRun policy
                result.posteriors.num_groups(), job.plan.sets.size(), job.frames.num_classes(),
                chains.plans.size(), chains.target->dim(), engine_text(job.config.run, chains));
   if (is_several()) logger->info("chains are spread over {} ranks ({})", world().size(), world().kind());
-  if (!chains.further.empty())
-    logger->info("chains are spread over {}", counted(1 + chains.further.size(), "GPU"));
+  for (const auto& line : describe_devices(chains)) logger->info(line);
   if (checkpoint)
     logger->info("going on from step {}", checkpoint->state.step);
   else

@@ -55,8 +55,6 @@ class RankGather {
  public:
   /// `most`: of enqueue()'s `count`.
   RankGather(std::shared_ptr<DeviceRanks> devices, std::vector<std::size_t> bytes, std::size_t most = 1);
-  /// With a connection of its own; collective. `device` and `ranks` must outlive the object.
-  RankGather(Device& device, Communicator& ranks, std::vector<std::size_t> bytes);
   ~RankGather();
   RankGather(const RankGather&) = delete;
   RankGather& operator=(const RankGather&) = delete;

@@ -2,13 +2,20 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "emomc/likelihood/mixture_fit.hpp"
+#include "emomc/posterior/rank_team.hpp"
 #include "emomc/posterior/run_setup.hpp"
 
 namespace emomc {
+
+/// set_up() for fits, which need one engine with all rows: on the first GPU alone. Throws InputError as that
+/// does, and where config.devices names several GPUs and the backend is another than cuda.
+RunSetup set_up_fits(const RunConfig& config, const Table* table = nullptr);
 
 /// Starting points of the fits, and the number of short fits that each represents.
 struct FitStarts {
@@ -21,6 +28,21 @@ struct FitStarts {
 /// Starts from a pool of short fits, the best first, at most `most`. Those that are degenerate are among them
 /// only where all are.
 FitStarts fit_starts(const RunConfig& config, const RunSetup& setup, int most);
+
+/// Fitters of the data of `setup`, `most` at most: on setup.device, and on the further GPUs of `config` where
+/// the backend is cuda. `setup`, of set_up_fits(), must outlive them. Throws InputError where the model has
+/// no EM.
+std::unique_ptr<RankTeam<MixtureFitter>> make_fitters(const RunConfig& config, const RunSetup& setup,
+                                                      std::size_t most);
+
+/// A fit that has ended, among `done` ones; from one thread at a time.
+using FitFinished = std::function<void(std::size_t done, const FitResult& result, double seconds)>;
+
+/// A fit from each of `starts`, by whichever fitter is free, on which results do not depend. Throws the
+/// exception of the first fitter or call of `finished` that failed; the others end after their present fit.
+std::vector<FitResult> fits_from(const std::vector<std::vector<double>>& starts,
+                                 RankTeam<MixtureFitter>& fitters, const FitOptions& options,
+                                 const FitFinished& finished);
 
 /// The result that is returned, and facts about the others.
 struct ChosenFit {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "emomc/core/communicator.hpp"
 #include "emomc/core/likelihood_engine.hpp"
+#include "emomc/posterior/rank_team.hpp"
 
 namespace emomc {
 
@@ -21,24 +21,21 @@ class RowTeam final : public LikelihoodEngine {
   /// Makes all engines at the same time, in a thread each. `first`, which must outlive the object, is the
   /// device of rank 0, `further` those of the others, one at least. Throws what `make` throws.
   RowTeam(Device& first, std::vector<std::unique_ptr<Device>> further, const Maker& make);
-  /// Ends all engines at the same time, since devices may wait for each other there.
-  ~RowTeam() override;
 
-  int size() const { return static_cast<int>(ranks_.size()); }
-  /// Calls `work` with each engine and its rank at the same time: with rank 0 in this thread, with the others
-  /// in threads of their own. All of them make the same calls of their engines. Throws the exception of the
-  /// first rank that failed of itself, after which the object is of no more use.
+  int size() const { return team_.size(); }
+  /// Calls `work` with each engine and its rank, as RankTeam::together() does. All of them make the same
+  /// calls of their engines.
   void together(const std::function<void(LikelihoodEngine&, Communicator&)>& work);
 
   // Of rank 0, which has as many rows as any other.
-  std::string name() const override { return engines_[0]->name(); }
-  const ParameterLayout& layout() const override { return engines_[0]->layout(); }
-  Capabilities capabilities() const override { return engines_[0]->capabilities(); }
-  Device& device() const override { return engines_[0]->device(); }
-  std::size_t num_segments() const override { return engines_[0]->num_segments(); }
-  std::size_t num_rows() const override { return engines_[0]->num_rows(); }
+  std::string name() const override { return team_.first().name(); }
+  const ParameterLayout& layout() const override { return team_.first().layout(); }
+  Capabilities capabilities() const override { return team_.first().capabilities(); }
+  Device& device() const override { return team_.first().device(); }
+  std::size_t num_segments() const override { return team_.first().num_segments(); }
+  std::size_t num_rows() const override { return team_.first().num_rows(); }
   MemoryPlan plan(const std::vector<ChainPlan>& chains, ComponentCaches caches) const override {
-    return engines_[0]->plan(chains, caches);
+    return team_.first().plan(chains, caches);
   }
 
   void allocate(const std::vector<ChainPlan>& chains, ComponentCaches caches) override;
@@ -53,9 +50,8 @@ class RowTeam final : public LikelihoodEngine {
   void rebuild_caches(EnsembleView current, ActiveSet active) override;
 
  private:
-  std::vector<std::unique_ptr<Communicator>> ranks_;
   std::vector<std::unique_ptr<Device>> further_;
-  std::vector<std::unique_ptr<LikelihoodEngine>> engines_;  // by rank
+  RankTeam<LikelihoodEngine> team_;
 };
 
 }  // namespace emomc

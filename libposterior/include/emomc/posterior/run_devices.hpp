@@ -1,8 +1,11 @@
 // The GPUs of this process that sample.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "emomc/posterior/run_setup.hpp"
 
@@ -29,11 +32,30 @@ void make_engines(const RunConfig& config, const DataSet& data, Communicator* ra
 /// The number of GPUs of this process that divide the rows of `chains`; 1: they are not divided.
 int num_row_devices(const SampledChains& chains);
 
+/// The GPUs that config.devices names, or all that are like the first one. Throws InputError for a GPU that
+/// there is not, or GPUs of different kinds.
+std::vector<int> gpus_of(const RunConfig& config);
+/// Throws InputError where config.devices names several GPUs and the resolved backend is another than cuda.
+void refuse_gpus_without_cuda(const RunConfig& config, Backend backend);
+
+/// The number of GPUs, of `num_gpus`, that take a part of `chains`, whose engine is there. Where it is
+/// smaller and they are not `named` by config.devices, chains.why_one_device has the reason; where they are,
+/// this throws InputError. Chains that move by the state of others stay on one GPU that is not named
+/// where `no_nccl`, which is nccl_problem(), is not empty, and where their evaluations are short beside
+/// gathers (docs/decisions/clusters.md).
+std::size_t num_chain_gpus(SampledChains& chains, std::size_t num_gpus, bool named,
+                           const std::string& no_nccl);
+
+/// Makes chains.further of `devices`, and connects them with chains.device where the chains move by the state
+/// of others: chains.engine and chains.proposal are there already. Throws what `make` and connect_devices()
+/// throw.
+void add_devices(std::vector<std::unique_ptr<Device>> devices, const EngineMaker& make,
+                 SampledChains& chains);
+
 /// Engines of `data` on the other GPUs of this process, which take their part of the chains, unless they have
-/// one of the rows: chains.backend,
-/// plans, proposal, options.tempering and the likelihood are there already. Throws InputError where
-/// config.devices names several GPUs that cannot divide these chains; where it does not, why_one_device has
-/// the reason.
+/// one of the rows: chains.backend, plans, proposal, options.tempering and the likelihood are there already.
+/// Throws InputError where config.devices names several GPUs that cannot divide these chains; where it does
+/// not, why_one_device has the reason.
 void add_further_devices(const RunConfig& config, const DataSet& data, SampledChains& chains);
 
 }  // namespace emomc

@@ -8,9 +8,11 @@
 
 #include "emomc/core/communicator.hpp"
 #include "emomc/core/data_units.hpp"
+#include "emomc/core/rank_gather.hpp"
 #include "emomc/likelihood/engines.hpp"
 #include "emomc/likelihood/table.hpp"
 #include "emomc/posterior/data_setup.hpp"
+#include "emomc/posterior/rank_team.hpp"
 #include "emomc/posterior/run_config.hpp"
 #include "emomc/posterior/start_report.hpp"
 #include "emomc/sampler/run_directory.hpp"
@@ -31,12 +33,14 @@ struct SampledChains {
   Backend backend = Backend::cpu;  ///< resolved
   std::unique_ptr<Device> device;
   std::unique_ptr<LikelihoodEngine> engine;  ///< a RowTeam where GPUs of this process divide the rows
-  /// Of further GPUs in this process, which have chains of their own.
+  /// Of further GPUs in this process, which have chains of their own, or evaluate a part of all chains.
   struct FurtherDevice {
     std::unique_ptr<Device> device;
     std::unique_ptr<LikelihoodEngine> engine;
   };
   std::vector<FurtherDevice> further = {};
+  /// Of `device` and the further ones, where chains move by the state of others; nullptr: they need none.
+  std::unique_ptr<RankTeam<DeviceRanks>> connections = nullptr;
   std::string why_one_device;  ///< where the machine has several GPUs and devices was not stated
   /// In the sampler's units, whatever the units in which the priors are stated. Of many posteriors that of
   /// the first; the others differ only in the numbers in its prior.
@@ -56,6 +60,9 @@ struct RunSetup : SampledChains {
   std::string why_no_gpu;  ///< LoadedExpression::why_no_gpu
   StartReport starts;      ///< filled in by find_starts (chain_starts.hpp)
 };
+
+/// On which GPUs chains or rows are, where the machine has several.
+std::vector<std::string> describe_devices(const SampledChains& chains);
 
 /// describe() of the data, and how a likelihood of the user's own reads them.
 std::vector<std::string> describe(const RunSetup& setup);
@@ -85,10 +92,11 @@ struct KeptProposal {
 /// Throws InputError for everything in the configuration or the data that cannot be sampled. The data are
 /// those of `table`; nullptr: those of the files that config.data names. `kept`: of a run that is resumed.
 ///
-/// Where config.shard is rows, the engine has the rows of one of `ranks`, which must outlive it; nullptr: all
-/// rows, which GPUs of this process divide where there are several. All ranks need the same data and backend,
-/// which the caller checks. Each rank reads all rows; memory of the host holds them, that of the device the
-/// rank's. Every rank then runs all chains and gets the same draws.
+/// Where config.shard is rows, the engine has the rows of one of `ranks`, which must outlive it. All ranks
+/// need the same data and backend, which the caller checks. Each rank reads all rows; memory of the host
+/// holds them, that of the device the rank's. Every rank then runs all chains and gets the same draws. With
+/// `ranks`, also a single one, one GPU of this process is used; without, it divides chains or rows among its
+/// GPUs.
 RunSetup set_up(const RunConfig& config, const Table* table = nullptr,
                 const std::optional<KeptProposal>& kept = std::nullopt, Communicator* ranks = nullptr);
 

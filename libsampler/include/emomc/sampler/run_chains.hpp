@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 namespace emomc {
 
 class Communicator;
+class DeviceRanks;
 
 /// Structure of the covariance of a proposal's Gaussian increments within a block.
 enum class ProposalShape { isotropic, diagonal, dense };
@@ -112,6 +114,10 @@ struct RunOptions {
   /// same result. Draws do not depend on the number of ranks, where their processors, GPUs and compilers are
   /// equal. All ranks' handlers are called; the answers of rank 0's count.
   Communicator* ranks = nullptr;
+  /// How the engines' devices of `ranks` exchange log likelihoods, where chains move by the state of others;
+  /// nullptr: run_chains connects them. A connection of the caller's outlives an exception, which ranks of
+  /// one process need: it is ended by all of them at the same time, or after they know that one has failed.
+  std::shared_ptr<DeviceRanks> connection = nullptr;
 };
 
 using device::DrawStatistics;

@@ -1,4 +1,4 @@
-#include "rank_threads.hpp"
+#include "emomc/posterior/rank_team.hpp"
 
 #include <exception>
 #include <thread>
