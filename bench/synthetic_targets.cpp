@@ -72,8 +72,8 @@ void measure(const char* name, int dim, double (*log_density)(const double*), co
     worst = std::min(worst, std::min(ess_bulk(view), ess_tail(view)));
     rhat_worst = std::max(rhat_worst, rhat(view));
   }
-  const double evaluations = static_cast<double>(options.draws * options.thin) * chains *
-                             evaluations_per_step(proposal, target) / (others ? 2 : 1);
+  const double evaluations =
+      static_cast<double>(options.draws * options.thin) * chains * evaluations_per_step(proposal, target);
   std::printf(
       "{\"target\": \"%s\", \"proposal\": \"%s\", \"ess\": %.6g, \"rhat\": %.4g, \"evaluations\": %.6g, "
       "\"seconds\": %.4g}\n",

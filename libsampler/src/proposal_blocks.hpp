@@ -60,6 +60,8 @@ struct ProposalBlocks {
 
   /// Number of blocks for whose candidates the likelihood is evaluated.
   int num_evaluations() const;
+  /// Likelihoods of a chain in a step: each of an ensemble's two blocks moves half of the chains.
+  int evaluations_of_chain() const { return num_evaluations() / (traits.needs_others() ? 2 : 1); }
 };
 
 /// Plans the blocks; blocks without a free parameter are left out. `asked` is the shape that the user chose,

@@ -89,7 +89,7 @@ bool uses_component_caches(const ProposalSpec& proposal, const Target& target) {
 }
 
 int evaluations_per_step(const ProposalSpec& proposal, const Target& target) {
-  return plan_blocks(traits_of_kind(proposal.kind), proposal.shape, target).num_evaluations();
+  return plan_blocks(traits_of_kind(proposal.kind), proposal.shape, target).evaluations_of_chain();
 }
 
 RunResult run_chains(LikelihoodEngine& engine, std::span<const Target> targets, const ProposalSpec& proposal,

@@ -63,7 +63,7 @@ class SegmentRunner {
   /// Describes for people how steps are run; `why_not` is the reason for using separate kernels.
   std::string stepping(const std::string& why_not) const;
   /// Number of parameter vectors that one step of one chain evaluates.
-  int evaluations_per_step() const { return blocks_.num_evaluations(); }
+  int evaluations_per_step() const { return blocks_.evaluations_of_chain(); }
 
  private:
   struct Half;

@@ -62,6 +62,30 @@ struct Problem {
   }
 };
 
+// A step of an ensemble moves each chain once, in two blocks.
+TEST(RunChains, EvaluationsAreThoseOfTheEngine) {
+  const auto device = make_host_device();
+  for (const char* kind : {"component_wise", "random_walk", "stretch", "differential_evolution"}) {
+    Problem problem;
+    problem.proposal.kind = kind;
+    for (std::uint64_t c = 3; c < 20; ++c) {
+      problem.plans.push_back({c, {0}, 1.0, 0});
+      for (const double x : problem.one_start)
+        problem.starts.push_back(x * (1 + 0.01 * static_cast<double>(c) * (x < 0.7)));
+      problem.starts[c * 10 + 1] = 1 - problem.starts[c * 10];  // weights sum to 1
+    }
+    std::uint64_t calls = 0;
+    FunctionEngine engine(*device, problem.target.layout(), [&](const double* theta) {
+      ++calls;
+      return bumpy(theta);
+    });
+    Keeper keeper;
+    const RunResult result = run_chains(engine, problem.target, problem.proposal, problem.plans,
+                                        problem.options, problem.starts, keeper);
+    EXPECT_EQ(result.num_evaluations + 20, calls) << kind;  // each start is evaluated, too
+  }
+}
+
 TEST(RunChains, KeepsTheDrawsThatWereAskedForAtTheirSteps) {
   const auto device = make_host_device();
   const Problem problem;
