@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _emomc
 
@@ -71,6 +72,7 @@ def groups_of(
         prior, drawn = posterior.prior_predictive(draws._draws, _draws_of_each("prior_predictive", prior_predictive))
         _add_parameters("prior", type(draws)(prior), groups)
         _add_predictive("prior_predictive", drawn, variables, groups)
+    _make_integers(groups)
     return groups
 
 
@@ -118,6 +120,20 @@ def _add_predictive(group: str, drawn: _emomc.Predictive, variables: dict[str, s
             f"{group}: {not_finite} of {values.shape[1] * values.shape[2]} replicates have values that are no finite "
             "numbers, since a distribution does not allow its arguments there or they are too large"
         )
+
+
+def _make_integers(groups: Groups) -> None:
+    """Makes integers, by which ArviZ knows counts, of columns that are whole numbers, the data and all replicates."""
+    replicated = [groups.of[name] for name in ("posterior_predictive", "prior_predictive") if name in groups.of]
+    for name in replicated[0] if replicated else ():
+        places = [groups.of["observed_data"], *replicated]
+        if all(_are_whole(group[name]) for group in places):
+            for group in places:
+                group[name] = group[name].astype(np.int64)
+
+
+def _are_whole(values: NDArray[np.float64]) -> bool:
+    return bool((np.abs(values) <= 2**53).all() and (np.floor(values) == values).all())
 
 
 def _draws_of_each(argument: str, value: bool | int) -> int | None:

@@ -130,6 +130,15 @@ TEST(ImpliedSimulation, IsRefusedWithTheReason) {
       refusal(spec_of("of_y + normal_lpdf(x, a, s)")),
       "where.of_y: it depends on the data's values of x, which is simulated itself; allowed: other columns, "
       "parameters, and columns that are simulated before");
+  // What is no likelihood is refused as such.
+  EXPECT_NE(refusal(spec_of("normal_lpdf()")).find("normal_lpdf takes 3 arguments, not 0"),
+            std::string::npos);
+  EXPECT_NE(refusal(spec_of("log_mix(w, []) + a * x")).find("an empty list"), std::string::npos);
+  ExpressionSpec endless = spec_of("itself");
+  endless.where.push_back({"itself", {"where.itself", "itself"}});
+  EXPECT_NE(refusal(endless).find("where.itself, column 1: there is no column, parameter or constant itself"),
+            std::string::npos)
+      << refusal(endless);
   ExpressionSpec weighted = spec_of("normal_lpdf(y, a, s)");
   weighted.weights = "z";
   EXPECT_EQ(refusal(weighted), "log_density: " + does_not + "a density that is weighted by column z" + state);

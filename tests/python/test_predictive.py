@@ -161,6 +161,14 @@ def test_mixtures_have_a_variable_for_each_column(faithful, arviz_0, arviz_1):
     assert abs(drawn.mean() - faithful["waiting"].mean()) < 3 and abs(drawn.std() - faithful["waiting"].std()) < 3
 
 
+def test_counts_are_integers(of_line, of_counts, arviz_1):
+    """Waiting times are whole minutes, and their replicates are not."""
+    for draws, name, kind in ((of_counts, "n", "i"), (of_line, "waiting", "f")):
+        tree = draws.to_datatree(**ALL)
+        for group in ("observed_data", "posterior_predictive", "prior_predictive"):
+            assert tree[group][name].dtype.kind == kind, (group, name)
+
+
 def test_columns_may_be_called_as_dimensions(arviz_1):
     rng = np.random.default_rng(2)
     data = {"row": rng.normal(size=30), "weights": rng.normal(size=30)}
@@ -246,6 +254,8 @@ def test_arviz_plots_draws_them(of, request, plots, arviz_1):
             assert set(drawn.viz["predictive_dist"].data_vars) == set(drawn.viz["observed_dist"].data_vars) == {name}
             assert drawn.viz["predictive_dist"][name].size == 50
         plots.plot_ppc_dist(tree, group="prior_predictive")
+        if of == "of_counts":
+            plots.plot_ppc_rootogram(tree)  # of integers only
     importlib.import_module("matplotlib.pyplot").close("all")
 
 
@@ -291,6 +301,8 @@ def test_both_versions_read_the_programs_file(files, arviz_0, arviz_1):
             for group, shape in (("posterior_predictive", (2, 100)), ("prior_predictive", (1, 1000))):
                 assert set(data[group].data_vars) == set(data["observed_data"].data_vars) == variables
                 for variable in variables:
+                    kind = "i" if variable == "n" else "f"
+                    assert data[group][variable].dtype.kind == data["observed_data"][variable].dtype.kind == kind
                     assert data[group][variable].dims == ("chain", "draw", "row")
                     assert data[group][variable].shape[:2] == shape
                 assert data[group]["row"].values.tolist() == list(range(data["observed_data"].sizes["row"]))
@@ -313,6 +325,16 @@ def test_the_programs_file_is_pythons_tree(files, faithful, arviz_1):
     for group in ("posterior_predictive", "prior_predictive", "observed_data"):
         np.testing.assert_array_equal(there[group]["waiting"], read[group]["waiting"])
     np.testing.assert_array_equal(there["prior"]["a"], read["prior"]["a"])
+
+
+@pytest.mark.parametrize("name", ["line", "counts", "mixture"])
+def test_arviz_0_plots_the_programs_file(name, files, arviz_0):
+    pytest.importorskip("netCDF4")
+    pytest.importorskip("matplotlib").use("Agg")
+    data = arviz_0.from_netcdf(str(files / f"{name}.nc"))
+    drawn = arviz_0.plot_ppc(data, num_pp_samples=10, random_seed=1)
+    assert len(np.atleast_1d(drawn)) == len(data["observed_data"].data_vars)
+    importlib.import_module("matplotlib.pyplot").close("all")
 
 
 @pytest.mark.parametrize("name", ["line", "counts", "mixture"])

@@ -33,6 +33,7 @@ std::vector<std::string> items_at(const std::string& text, std::size_t place) {
 class ImpliedSimulation {
  public:
   explicit ImpliedSimulation(const ExpressionSpec& spec) : spec_(spec), columns_(names_of_columns(spec)) {
+    const Expression without_faults(spec, columns_);
     add_terms(parse(spec.log_density), spec.log_density);
     put_in_order();
   }

@@ -1,111 +1,21 @@
-#include <netcdf.h>
-#include <netcdf_mem.h>
-
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
+#include <cmath>
 #include <map>
-#include <memory>
-#include <numeric>
 #include <set>
+#include <span>
 
-#include "emomc/core/errors.hpp"
 #include "emomc/core/utf8.hpp"
 #include "netcdf_file.hpp"
+#include "netcdf_output.hpp"
 
 namespace emomc::app {
 namespace {
 
-constexpr std::size_t kFirstBytes = std::size_t{1} << 20;
-
-// Writes a netCDF file in memory. HDF5 writes hundreds of small pieces and ends the program in its close
-// function if the disk fails.
-class Writer {
- public:
-  Writer(const std::filesystem::path& file, FileWriter write) : file_(file), write_(write) {
-    check(nc_create_mem(file.c_str(), NC_NETCDF4, kFirstBytes, &root_));
-  }
-  ~Writer() {
-    if (root_ >= 0) nc_close(root_);
-  }
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
-
-  int root() const { return root_; }
-  /// Finishes the file and passes its bytes to the writing function.
-  void close() {
-    NC_memio image{};
-    check(nc_close_memio(std::exchange(root_, -1), &image));
-    const std::unique_ptr<void, decltype(&std::free)> owned(image.memory, &std::free);
-    write_(file_, {static_cast<const char*>(image.memory), image.size});
-  }
-  int group(const char* name) const {
-    int id = -1;
-    check(nc_def_grp(root_, name, &id));
-    return id;
-  }
-  int dimension(int group, const std::string& name, std::size_t size) const {
-    int id = -1;
-    check(nc_def_dim(group, name.c_str(), size, &id));
-    return id;
-  }
-  // A dimension with the coordinate values 0, 1, ...
-  int counted(int group, const std::string& name, std::size_t size) const {
-    std::vector<long long> index(size);
-    std::iota(index.begin(), index.end(), 0);
-    return numbered(group, name, index);
-  }
-  int numbered(int group, const std::string& name, const std::vector<long long>& index) const {
-    const int id = dimension(group, name, index.size());
-    int variable = -1;
-    check(nc_def_var(group, name.c_str(), NC_INT64, 1, &id, &variable));
-    check(nc_put_var_longlong(group, variable, index.data()));
-    return id;
-  }
-  int named(int group, const std::string& name, const std::vector<std::string>& values) const {
-    const int id = dimension(group, name, values.size());
-    std::vector<const char*> pointers;
-    for (const auto& value : values) pointers.push_back(value.c_str());
-    int variable = -1;
-    check(nc_def_var(group, name.c_str(), NC_STRING, 1, &id, &variable));
-    check(nc_put_var_string(group, variable, pointers.data()));
-    return id;
-  }
-  void doubles(int group, const std::string& name, const std::vector<int>& dims, const double* values) const {
-    int variable = -1;
-    check(nc_def_var(group, name.c_str(), NC_DOUBLE, static_cast<int>(dims.size()), dims.data(), &variable));
-    check(nc_put_var_double(group, variable, values));
-  }
-  bool has(int group, const std::string& name) const {
-    int variable = -1;
-    return nc_inq_varid(group, name.c_str(), &variable) == NC_NOERR;
-  }
-  /// Truth values as xarray writes them.
-  void flags(int group, const std::string& name, const std::vector<int>& dims,
-             const signed char* values) const {
-    int variable = -1;
-    check(nc_def_var(group, name.c_str(), NC_BYTE, static_cast<int>(dims.size()), dims.data(), &variable));
-    check(nc_put_att_text(group, variable, "dtype", 4, "bool"));
-    check(nc_put_var_schar(group, variable, values));
-  }
-  void attribute(int group, const std::string& name, const std::string& value) const {
-    check(nc_put_att_text(group, NC_GLOBAL, name.c_str(), value.size(), value.c_str()));
-  }
-  void check(int status) const {
-    if (status != NC_NOERR)
-      throw MachineError(file_.string() + ": making its content failed: " + nc_strerror(status));
-  }
-
- private:
-  std::filesystem::path file_;
-  FileWriter write_;
-  int root_ = -1;
-};
-
 // The dimensions besides chain and draw; the variables of a group share them.
 class Axes {
  public:
-  Axes(const Writer& writer, int group, const NetcdfExtras& extras)
+  Axes(const NetcdfWriter& writer, int group, const NetcdfExtras& extras)
       : writer_(writer), group_(group), extras_(extras) {}
 
   std::vector<int> of(const QuantityArray& array) {
@@ -139,14 +49,15 @@ class Axes {
   }
 
  private:
-  const Writer& writer_;
+  const NetcdfWriter& writer_;
   int group_;
   const NetcdfExtras& extras_;
   std::map<std::string, int> known_;
   std::map<std::string, std::size_t> sizes_;
 };
 
-void write_attributes(const Writer& writer, int group, const DrawSet& draws, const NetcdfExtras& extras) {
+void write_attributes(const NetcdfWriter& writer, int group, const DrawSet& draws,
+                      const NetcdfExtras& extras) {
   writer.attribute(group, "created_at", extras.created_at);
   writer.attribute(group, "creation_library", "emomc");
   writer.attribute(group, "creation_library_version", EMOMC_VERSION);
@@ -154,7 +65,8 @@ void write_attributes(const Writer& writer, int group, const DrawSet& draws, con
   writer.attribute(group, "inference_library_version", EMOMC_VERSION);
 }
 
-void write_posterior(const Writer& writer, int group, const DrawSet& draws, const NetcdfExtras& extras) {
+void write_posterior(const NetcdfWriter& writer, int group, const DrawSet& draws,
+                     const NetcdfExtras& extras) {
   write_attributes(writer, group, draws, extras);
   Axes axes(writer, group, extras);
   const int chain = writer.counted(group, "chain", draws.num_chains()),
@@ -173,7 +85,7 @@ void write_posterior(const Writer& writer, int group, const DrawSet& draws, cons
   }
 }
 
-void write_statistics(const Writer& writer, const DrawSet& draws, const NetcdfExtras& extras) {
+void write_statistics(const NetcdfWriter& writer, const DrawSet& draws, const NetcdfExtras& extras) {
   const int group = writer.group("sample_stats");
   write_attributes(writer, group, draws, extras);
   const int chain = writer.counted(group, "chain", draws.num_chains()),
@@ -237,10 +149,47 @@ std::map<std::string, std::string> variable_names(const NetcdfExtras& extras) {
   return names;
 }
 
-void write_rows(const Writer& writer, int observed, int constant, const NetcdfExtras& extras) {
+bool are_whole(std::span<const double> values) {
+  constexpr double kLargest = 9007199254740992;  // 2^53
+  return std::all_of(values.begin(), values.end(),
+                     [](double x) { return std::abs(x) <= kLargest && std::floor(x) == x; });
+}
+
+/// The values of one variable, chains x draws x rows.
+std::span<const double> of_variable(const PredictiveDraws& drawn, std::size_t v) {
+  const std::size_t size = drawn.num_chains * drawn.draws.size() * drawn.num_rows;
+  return std::span(drawn.values).subspan(v * size, size);
+}
+
+/// The columns that are integers in the file, by which ArviZ knows counts: the data and all replicates of
+/// them are whole numbers.
+std::set<std::string> integer_columns(const NetcdfExtras& extras) {
+  std::map<std::string, bool> whole;
+  const auto look_at = [&](const PredictiveDraws& drawn) {
+    for (std::size_t v = 0; v < drawn.variables.size(); ++v) {
+      bool& is = whole.try_emplace(drawn.variables[v], true).first->second;
+      is = is && are_whole(of_variable(drawn, v));
+    }
+  };
+  if (extras.posterior_predictive) look_at(*extras.posterior_predictive);
+  if (extras.prior) look_at(extras.prior->predictive);
+  std::set<std::string> integers;
+  for (std::size_t j = 0; j < extras.columns.size(); ++j) {
+    const auto at = whole.find(extras.columns[j]);
+    if (at == whole.end() || !at->second) continue;
+    std::vector<double> column;
+    for (std::size_t i = j; i < extras.data.size(); i += extras.columns.size())
+      column.push_back(extras.data[i]);
+    if (are_whole(column)) integers.insert(at->first);
+  }
+  return integers;
+}
+
+void write_rows(const NetcdfWriter& writer, int observed, int constant, const NetcdfExtras& extras) {
   const std::size_t columns = extras.columns.size();
   if (columns == 0 || extras.data.empty()) return;
   const std::map<std::string, std::string> names = variable_names(extras);
+  const std::set<std::string> integers = integer_columns(extras);
   const std::size_t num_rows = extras.data.size() / columns;
   std::map<int, int> row_of;  // by group
   std::vector<double> values(num_rows);
@@ -252,11 +201,14 @@ void write_rows(const Writer& writer, int observed, int constant, const NetcdfEx
     if (!row_of.contains(group)) row_of[group] = writer.counted(group, "row", num_rows);
     if (writer.has(group, names.at(column))) continue;  // names that Unicode takes to be the same
     for (std::size_t i = 0; i < num_rows; ++i) values[i] = extras.data[i * columns + j];
-    writer.doubles(group, names.at(column), {row_of[group]}, values.data());
+    if (integers.contains(column))
+      writer.integers(group, names.at(column), {row_of[group]}, values.data());
+    else
+      writer.doubles(group, names.at(column), {row_of[group]}, values.data());
   }
 }
 
-void write_data(const Writer& writer, const DrawSet& draws, const NetcdfExtras& extras) {
+void write_data(const NetcdfWriter& writer, const DrawSet& draws, const NetcdfExtras& extras) {
   const int observed = writer.group("observed_data");
   write_attributes(writer, observed, draws, extras);
   writer.attribute(observed, "sha256", extras.data_sha256);
@@ -276,7 +228,7 @@ void write_data(const Writer& writer, const DrawSet& draws, const NetcdfExtras& 
 }
 
 /// Replicates: a variable for each column, over chain, draw and row.
-void write_predictive(const Writer& writer, const char* name, const PredictiveDraws& drawn,
+void write_predictive(const NetcdfWriter& writer, const char* name, const PredictiveDraws& drawn,
                       const DrawSet& draws, const NetcdfExtras& extras) {
   const int group = writer.group(name);
   write_attributes(writer, group, draws, extras);
@@ -288,12 +240,15 @@ void write_predictive(const Writer& writer, const char* name, const PredictiveDr
                               writer.numbered(group, "draw", {drawn.draws.begin(), drawn.draws.end()}),
                               writer.counted(group, "row", drawn.num_rows)};
   const std::map<std::string, std::string> names = variable_names(extras);
-  const std::size_t size = drawn.num_chains * drawn.draws.size() * drawn.num_rows;
+  const std::set<std::string> integers = integer_columns(extras);
   for (std::size_t v = 0; v < drawn.variables.size(); ++v)
-    writer.doubles(group, names.at(drawn.variables[v]), dims, drawn.values.data() + v * size);
+    if (integers.contains(drawn.variables[v]))
+      writer.integers(group, names.at(drawn.variables[v]), dims, of_variable(drawn, v).data());
+    else
+      writer.doubles(group, names.at(drawn.variables[v]), dims, of_variable(drawn, v).data());
 }
 
-void write_log_prior(const Writer& writer, const DrawSet& draws, const NetcdfExtras& extras) {
+void write_log_prior(const NetcdfWriter& writer, const DrawSet& draws, const NetcdfExtras& extras) {
   const auto end = draws.names.begin() + static_cast<std::ptrdiff_t>(draws.num_log_densities);
   const auto at = std::find(draws.names.begin(), end, "log_prior");
   if (at == end) return;
@@ -310,7 +265,7 @@ bool has_netcdf() { return true; }
 
 void write_netcdf(const std::filesystem::path& file, const DrawSet& draws, const NetcdfExtras& extras,
                   FileWriter write) {
-  Writer writer(file, write);
+  NetcdfWriter writer(file, write);
   write_attributes(writer, writer.root(), draws, extras);
   write_posterior(writer, writer.group("posterior"), draws, extras);
   write_statistics(writer, draws, extras);
