@@ -106,7 +106,7 @@ def evaluate(
     emomc._emomc.InputError: corpus: no utterance has a frame
     """
     given = Recordings.of(X, sampling_rate, names)
-    labels = given.texts("y", y)
+    labels = given.emotions(y)
     who = given.texts("speakers", speakers)
     if isinstance(folds, str):
         raise _emomc.InputError(f"folds: {folds!r}; allowed: None, a number, or a list of speakers")
