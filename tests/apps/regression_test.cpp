@@ -105,7 +105,9 @@ TEST_F(Regression, NumbersOfATestSpeakerChangeNoPredictionOfTheirs) {
   bool others_differ = false;
   for (std::size_t i = 1; i < one.size(); ++i)
     for (std::size_t j : {3u, 4u, 5u, 6u, 9u, 10u, 11u, 12u}) {
-      if (one[i][1] == "s2") EXPECT_EQ(one[i][j], two[i][j]) << one[i][0];
+      if (one[i][1] == "s2") {
+        EXPECT_EQ(one[i][j], two[i][j]) << one[i][0];
+      }
       others_differ = others_differ || one[i][j] != two[i][j];
     }
   EXPECT_TRUE(others_differ);
