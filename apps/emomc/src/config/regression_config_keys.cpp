@@ -99,8 +99,9 @@ std::vector<EvaluationKey> regression_keys() {
 
 void refuse_without_dimensions(const YamlNode& root, const EvaluationConfig& config) {
   if (!is_regression(config)) return;
+  const char* written = find_value(root, "corpus.dimensions") != nullptr ? "corpus.dimensions" : "classifier";
   if (config.corpus.dimensions.empty())
-    refuse_at(key_place(root, "classifier"), "corpus.dimensions",
+    refuse_at(key_place(root, written), "corpus.dimensions",
               "this key is missing; write the columns of numbers to predict, as corpus: {dimensions: "
               "[arousal, valence]}");
   if (config.corpus.dimensions_file.empty() && config.corpus.kind != "manifest")
