@@ -32,7 +32,7 @@ PARTS = ("posterior", "sampler", "likelihood", "core", "speech", "emotion")
 #: Pages by section, as the site's menu has them; the others follow under "More".
 MENU = {
     "Start": ["index.md", "getting-started.md", "your-own-likelihood.md", "gallery.md", "inspect.md", "clusters.md", "glossary.md"],
-    "Emotion": ["emotion.md", "corpora.md", "features.md", "functionals.md", "softmax.md"],
+    "Emotion": ["emotion.md", "corpora.md", "features.md", "functionals.md", "softmax.md", "regression.md"],
     "Libraries": ["python.md", "notebook.md", "python-reference.md", "cpp.md", "r.md"],
     "C++ reference": [f"cpp-{part}.md" for part in PARTS],
     "Reference": ["manual.md", "configuration.md", "chain-format.md", "proposals.md", "tempering.md"],

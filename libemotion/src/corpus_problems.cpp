@@ -43,7 +43,9 @@ void rename_labels(const std::map<std::string, std::string>& labels,
 }
 
 std::vector<Utterance> wanted_utterances(const CorpusConfig& corpus, std::vector<std::string>& notes) {
-  CorpusListing listing = list_corpus(corpus.kind, corpus.path);
+  CorpusListing listing =
+      list_corpus(corpus.kind, corpus.path,
+                  corpus.dimensions.empty() ? ManifestLabels::required : ManifestLabels::optional);
   std::vector<std::string> unparsed;
   for (const UnparsedFile& file : listing.unparsed) unparsed.push_back(file.file.string() + ": " + file.why);
   note_problems(unparsed, "recording could not be parsed", "recordings could not be parsed",

@@ -8,6 +8,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"
+#include "emomc/emotion/dimension_labels.hpp"
 #include "emomc/likelihood/standardize.hpp"
 #include "emomc/posterior/excerpt.hpp"
 #include "emomc/posterior/text_table.hpp"
@@ -52,9 +53,10 @@ class SetMaker {
     std::vector<int> all;
     for (std::size_t s = 0; s < frames_.segment_speaker.size(); ++s) {
       if (std::binary_search(excluded.begin(), excluded.end(), frames_.segment_speaker[s])) continue;
+      all.push_back(static_cast<int>(s));
+      if (frames_.segment_class[s] < 0) continue;  // of a regression
       set.segments_of_class[static_cast<std::size_t>(frames_.segment_class[s])].push_back(
           static_cast<int>(s));
-      all.push_back(static_cast<int>(s));
     }
     std::optional<int> index;
     missing_ = -1;
@@ -111,8 +113,10 @@ EvaluationPlan plan(const LabelledFrames& frames, const EvaluationConfig& config
     result.folds.push_back({*set, test, {}});
   }
   for (const Fold& fold : result.folds) result.sets[static_cast<std::size_t>(fold.set)].is_tested = true;
-  // Softmax regression plans its inner folds itself.
-  if (config.classification.temper || config.classifier == ClassifierKind::softmax) return result;
+  // Regressions plan their inner folds themselves.
+  const bool is_regression =
+      config.classifier == ClassifierKind::softmax || config.classifier == ClassifierKind::regression;
+  if (config.classification.temper || is_regression) return result;
   for (Fold& fold : result.folds) {
     for (const auto& group : in_groups(without(all, fold.test_speakers), kMostInnerFolds)) {
       std::vector<int> excluded = fold.test_speakers;
@@ -154,9 +158,13 @@ LabelledFrames label_frames(FeatureSet features, const CorpusConfig& corpus) {
   LabelledFrames frames;
   std::erase_if(features.utterances, [](const UtteranceFrames& u) { return u.num_rows == 0; });
   if (features.utterances.empty()) throw InputError("corpus: no utterance has a frame");
-  frames.classes = classes_of(features, corpus);
-  std::erase_if(features.utterances,
-                [&](const UtteranceFrames& u) { return index_of(frames.classes, u.emotion) < 0; });
+  if (corpus.dimensions.empty()) {
+    frames.classes = classes_of(features, corpus);
+    std::erase_if(features.utterances,
+                  [&](const UtteranceFrames& u) { return index_of(frames.classes, u.emotion) < 0; });
+  } else {
+    leave_out_unlabelled(features.utterances, corpus);
+  }
   std::set<std::string> speakers;
   for (const auto& utterance : features.utterances) speakers.insert(utterance.speaker);
   frames.speakers.assign(speakers.begin(), speakers.end());
@@ -190,6 +198,10 @@ LabelledFrames label_frames(FeatureSet features, const CorpusConfig& corpus) {
   frames.rows.values = values;
   features.values = std::move(values);
   frames.features = std::move(features);
+  if (!corpus.dimensions.empty()) {
+    frames.dimensions = corpus.dimensions;
+    frames.truth = dimension_labels(frames.features.utterances, corpus);
+  }
   return frames;
 }
 

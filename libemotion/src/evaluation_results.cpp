@@ -7,28 +7,20 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "csv_field.hpp"
 #include "emomc/emotion/utterance_groups.hpp"
 #include "emomc/posterior/text_table.hpp"
+#include "json_number.hpp"
 
 namespace emomc {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// JSON has no infinities and no NaN; both become null.
-Json number(double x) { return std::isfinite(x) ? Json(x) : Json(); }
-
 Json numbers(const std::vector<double>& values) {
   Json list = Json::array();
   for (const double x : values) list.push_back(number(x));
   return list;
-}
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
 }
 
 // What becomes of probabilities where utterances are cut: confidence is the probability of the predicted

@@ -14,7 +14,7 @@
 #include "emomc/core/sha256.hpp"
 #include "emomc/core/thread_pool.hpp"
 #include "emomc/emotion/corpus_features.hpp"
-#include "emomc/emotion/softmax_recordings.hpp"
+#include "emomc/emotion/standardized_rows.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/speech/clips.hpp"
 #include "recordings_of_corpus.hpp"

@@ -3,12 +3,13 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "json_number.hpp"
+
 namespace emomc {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json number(double x) { return std::isfinite(x) ? Json(x) : Json(); }
 Json interval(const Interval& x) { return {number(x.low), number(x.high)}; }
 
 Json entry(SpeakerKnowledge knowledge, const MethodResult& method, const MethodResult& own) {

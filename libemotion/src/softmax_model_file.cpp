@@ -3,14 +3,14 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
 #include "emomc/emotion/model_files.hpp"
 #include "emomc/posterior/json_value.hpp"
 #include "emomc/sampler/run_directory.hpp"
-#include "emomc/speech/functionals.hpp"
+#include "json_number.hpp"
+#include "row_model_json.hpp"
 
 namespace emomc {
 namespace {
@@ -18,47 +18,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr int kVersion = 2;  // 1: mixtures
 
-double positive(const nlohmann::json& json, const std::string& name) {
-  const double x = json.at(name).get<double>();
-  if (!(x > 0) || !std::isfinite(x)) throw InputError(name + " is out of range");
-  return x;
-}
-
-std::vector<std::string> distinct_names(const nlohmann::json& json, std::size_t least,
-                                        const std::string& name) {
-  auto names = json.at(name).get<std::vector<std::string>>();
-  const std::set<std::string> distinct(names.begin(), names.end());
-  if (names.size() < least || distinct.size() != names.size())
-    throw InputError(name + ": too few, or one occurs twice");
-  return names;
-}
-
-// Refuses functionals that this program would not compute alike.
-void read_functionals(const nlohmann::json& json, SoftmaxModel& model) {
-  const auto& functionals = json.at("functionals");
-  if (functionals.contains("table")) {
-    model.table = functionals.at("table").get<std::string>();
-    if (model.table.empty()) throw InputError("functionals.table has no name");
-    return;
-  }
-  model.set = functional_set(functionals.at("set").get<std::string>());
-  const int version = functionals.at("version").get<int>();
-  if (version != kFunctionalsVersion)
-    throw InputError("trained on functionals of version " + std::to_string(version) +
-                     ", and this program computes version " + std::to_string(kFunctionalsVersion) +
-                     "; train it again");
-  if (model.classifier.columns != functional_names(model.set))
-    throw InputError("its columns are not those of the set of functionals " + functional_set_name(model.set));
-}
-
 Json tempers_json(const SoftmaxClassifier& classifier) {
   Json json = Json::object();
   for (std::size_t k = 0; k < kNumKnowledge; ++k) {
     const SoftmaxTemper& one = classifier.tempers[k];
     json[knowledge_name(static_cast<SpeakerKnowledge>(k))] = {
-        {"temper", one.temper},
-        {"frames", one.frames},
-        {"inner_log_loss", std::isfinite(one.inner_log_loss) ? Json(one.inner_log_loss) : Json()}};
+        {"temper", one.temper}, {"frames", one.frames}, {"inner_log_loss", number(one.inner_log_loss)}};
   }
   return json;
 }
@@ -79,14 +44,7 @@ void read_classifier(const nlohmann::json& json, SoftmaxModel& model) {
                              loss.is_null() ? std::numeric_limits<double>::quiet_NaN() : loss.get<double>(),
                              frames};
   }
-  const std::size_t p = classifier.columns.size();
-  const auto& corpus = json.at("corpus");
-  classifier.corpus = {finite_numbers(corpus.at("mean"), p, "corpus.mean"),
-                       finite_numbers(corpus.at("between"), p, "corpus.between"),
-                       finite_numbers(corpus.at("within"), p, "corpus.within")};
-  for (const auto* variances : {&classifier.corpus.between, &classifier.corpus.within})
-    for (const double x : *variances)
-      if (x < 0) throw InputError("corpus has a variance below 0");
+  classifier.corpus = read_statistics(json, classifier.columns.size());
   classifier.rank = json.at("rank").get<std::size_t>();
   classifier.num_draws = json.at("draws").get<std::size_t>();
 }
@@ -106,14 +64,11 @@ void write_softmax_model(const SoftmaxModel& model, const std::filesystem::path&
   const std::string draws =
       npy_of({classifier.num_draws, classifier.rank + 1, model.classes.size() - 1}, classifier.weights);
   const std::string rotation = npy_of({classifier.columns.size(), classifier.rank}, classifier.axes);
-  Json functionals{{"table", model.table}};
-  if (model.table.empty())
-    functionals = {{"set", functional_set_name(model.set)}, {"version", kFunctionalsVersion}};
   const Json json{{"emomc_model", kVersion},
                   {"classifier", "softmax"},
                   {"program", "emomc " EMOMC_VERSION},
                   {"classes", model.classes},
-                  {"functionals", functionals},
+                  {"functionals", functionals_of_model({model.set, model.table})},
                   {"trained_on",
                    {{"corpus", model.trained_on.corpus},
                     {"speakers", model.trained_on.speakers},
@@ -130,10 +85,7 @@ void write_softmax_model(const SoftmaxModel& model, const std::filesystem::path&
                   {"rotation_sha256", sha256_hex(rotation)},
                   {"config", model.config},
                   {"columns", classifier.columns},
-                  {"corpus",
-                   {{"mean", classifier.corpus.mean},
-                    {"between", classifier.corpus.between},
-                    {"within", classifier.corpus.within}}}};
+                  {"corpus", statistics_json(classifier.corpus)}};
   write_file_atomically(directory / "draws.npy", draws);
   write_file_atomically(directory / "rotation.npy", rotation);
   write_file_atomically(directory / "model.json", json.dump(1) + "\n");
@@ -156,7 +108,9 @@ SoftmaxModel read_softmax_model(const std::filesystem::path& directory) {
                         trained.at("utterances_of_class").get<std::map<std::string, std::size_t>>(),
                         trained.at("data_sha256").get<std::string>()};
     read_classifier(json, model);
-    read_functionals(json, model);
+    const ModelRows rows = read_functionals(json, model.classifier.columns);
+    model.set = rows.set;
+    model.table = rows.table;
     SoftmaxClassifier& classifier = model.classifier;
     const std::size_t p = classifier.columns.size();
     if (classifier.rank > p) throw InputError("rank is out of range");

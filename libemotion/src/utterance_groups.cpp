@@ -5,14 +5,13 @@
 #include <set>
 
 #include "emomc/core/errors.hpp"
+#include "json_number.hpp"
 #include "utterance_values.hpp"
 
 namespace emomc {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json number(double x) { return std::isfinite(x) ? Json(x) : Json(); }
 
 // The rows of `all` that `is_wanted` says.
 Predictions part_of(const Predictions& all, const std::vector<bool>& is_wanted) {

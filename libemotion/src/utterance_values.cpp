@@ -1,5 +1,6 @@
 #include "utterance_values.hpp"
 
+#include "emomc/emotion/dimension_labels.hpp"
 #include "emomc/speech/named_column.hpp"
 
 namespace emomc {
@@ -16,6 +17,7 @@ std::vector<std::string> utterance_values(const LabelledFrames& frames, const st
 
 void check_tables(const EvaluationConfig& config) {
   if (config.folds.kind == FoldsKind::file) read_named_column(config.folds.file, config.folds.column);
+  if (config.classifier == ClassifierKind::regression) check_dimensions(config.corpus);
   for (const std::string& column : config.by.columns)
     read_named_column(config.by.file.empty() ? config.corpus.path : config.by.file, column);
 }

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-CorpusListing list_files(const std::string& kind, const fs::path& path) {
+CorpusListing list_files(const std::string& kind, const fs::path& path, ManifestLabels labels) {
   const auto kinds = corpus_kinds();
   if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
     std::string known;
@@ -25,7 +25,7 @@ CorpusListing list_files(const std::string& kind, const fs::path& path) {
   }
   std::error_code error;
   if (!fs::exists(path, error)) throw InputError(path.string() + ": there is no such file or folder");
-  if (kind == "manifest") return list_manifest(path);
+  if (kind == "manifest") return list_manifest(path, labels);
   if (!fs::is_directory(path, error)) throw InputError(path.string() + ": this is a file, not a folder");
   if (kind == "iemocap") return list_iemocap(path);
   if (kind == "folders") return list_folders(path);
@@ -88,8 +88,8 @@ std::vector<std::string> corpus_kinds() {
   return kinds;
 }
 
-CorpusListing list_corpus(const std::string& kind, const fs::path& path) {
-  CorpusListing listing = list_files(kind, path);
+CorpusListing list_corpus(const std::string& kind, const fs::path& path, ManifestLabels labels) {
+  CorpusListing listing = list_files(kind, path, labels);
   std::sort(listing.utterances.begin(), listing.utterances.end(),
             [](const auto& a, const auto& b) { return a.id != b.id ? a.id < b.id : a.file < b.file; });
   std::stable_sort(listing.unparsed.begin(), listing.unparsed.end(),

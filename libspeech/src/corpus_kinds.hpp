@@ -15,7 +15,7 @@ std::vector<std::string> kinds_by_file_name();
 CorpusListing list_by_file_names(const std::string& kind, const std::filesystem::path& root);
 CorpusListing list_iemocap(const std::filesystem::path& root);
 CorpusListing list_folders(const std::filesystem::path& root);
-CorpusListing list_manifest(const std::filesystem::path& manifest);
+CorpusListing list_manifest(const std::filesystem::path& manifest, ManifestLabels labels);
 
 /// The .wav and .flac files (extensions in any case) below a folder, sorted; links to folders are not
 /// followed. Throws InputError if a folder cannot be read.

@@ -18,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<const char*, 3> kColumns{"path", "label", "speaker"};
+constexpr std::size_t kLabel = 1, kNone = static_cast<std::size_t>(-1);
 
 std::string content_of(const fs::path& file) {
   std::error_code error;
@@ -40,34 +41,45 @@ std::vector<std::string_view> trimmed(const std::vector<std::string_view>& field
   return without;
 }
 
-bool is_column(std::string_view name) {
-  return std::find(kColumns.begin(), kColumns.end(), name) != kColumns.end();
+bool is_required(std::size_t column, ManifestLabels labels) {
+  return column != kLabel || labels == ManifestLabels::required;
+}
+
+bool has_required_columns(const std::vector<std::string_view>& header, ManifestLabels labels) {
+  for (std::size_t i = 0; i < kColumns.size(); ++i)
+    if (is_required(i, labels) && std::find(header.begin(), header.end(), kColumns[i]) == header.end())
+      return false;
+  return true;
 }
 
 /// The separator with which the header has the required columns; a comma if none does.
-char find_separator(const std::string& name, const CsvText& csv) {
+char find_separator(const std::string& name, const CsvText& csv, ManifestLabels labels) {
   if (csv.said_separator) return csv.said_separator;
   for (const char separator : {',', ';', '\t'}) {
     try {
       std::vector<std::string_view> header;
       CsvRecords records(name, csv.text, separator);
       if (!records.next(header)) continue;
-      header = trimmed(header);
-      if (std::count_if(header.begin(), header.end(), is_column) >= static_cast<int>(kColumns.size()))
-        return separator;
+      if (has_required_columns(trimmed(header), labels)) return separator;
     } catch (const InputError&) {  // unbalanced quotes: another separator may fit
     }
   }
   return ',';
 }
 
-/// The indices of the columns path, label and speaker in a row.
-std::array<std::size_t, 3> find_columns(const std::string& place,
-                                        const std::vector<std::string_view>& header) {
+/// The indices of the columns path, label and speaker in a row; kNone for a label that may be missing.
+std::array<std::size_t, 3> find_columns(const std::string& place, const std::vector<std::string_view>& header,
+                                        ManifestLabels labels) {
   std::array<std::size_t, 3> at{};
   for (std::size_t i = 0; i < kColumns.size(); ++i) {
-    if (std::count(header.begin(), header.end(), kColumns[i]) != 1)
-      throw InputError(place + ": a manifest must have the columns path, label and speaker, each once; '" +
+    const auto count = std::count(header.begin(), header.end(), kColumns[i]);
+    if (count == 0 && !is_required(i, labels)) {
+      at[i] = kNone;
+      continue;
+    }
+    if (count != 1)
+      throw InputError(place + ": a manifest must have the columns " +
+                       (is_required(kLabel, labels) ? "path, label" : "path") + " and speaker, each once; '" +
                        kColumns[i] + "' is missing or doubled");
     at[i] = static_cast<std::size_t>(std::find(header.begin(), header.end(), kColumns[i]) - header.begin());
   }
@@ -101,15 +113,15 @@ class SpeakersOfCorpora {
 
 }  // namespace
 
-CorpusListing list_manifest(const fs::path& manifest) {
+CorpusListing list_manifest(const fs::path& manifest, ManifestLabels labels) {
   const std::string name = manifest.string();
   const CsvText csv = decode_csv(name, content_of(manifest));
   const fs::path folder = manifest.parent_path();
-  CsvRecords records(name, csv.text, find_separator(name, csv), csv.first_line);
+  CsvRecords records(name, csv.text, find_separator(name, csv, labels), csv.first_line);
   std::vector<std::string_view> fields;
   if (!records.next(fields))
     throw InputError(name + ": the file is empty; a header with path, label and speaker is needed");
-  const auto at = find_columns(name + ":" + std::to_string(records.line()), trimmed(fields));
+  const auto at = find_columns(name + ":" + std::to_string(records.line()), trimmed(fields), labels);
   SpeakersOfCorpora corpora(trimmed(fields));
   const std::size_t num_columns = fields.size();
   CorpusListing listing;
@@ -121,9 +133,11 @@ CorpusListing list_manifest(const fs::path& manifest) {
       throw InputError(place + std::to_string(fields.size()) + " values; the header has " +
                        std::to_string(num_columns) + " columns");
     for (std::size_t i = 0; i < kColumns.size(); ++i)
-      if (!is_utf8(fields[at[i]])) throw InputError(place + "the " + kColumns[i] + " is not UTF-8");
+      if (at[i] != kNone && !is_utf8(fields[at[i]]))
+        throw InputError(place + "the " + kColumns[i] + " is not UTF-8");
     for (std::size_t i = 0; i < kColumns.size(); ++i)
-      if (fields[at[i]].empty()) throw InputError(place + "the " + kColumns[i] + " is missing");
+      if (is_required(i, labels) && fields[at[i]].empty())
+        throw InputError(place + "the " + kColumns[i] + " is missing");
     corpora.check(place, records.line(), std::string(fields[at[2]]), fields);
     const fs::path written = fs::path(fields[at[0]]).lexically_normal();
     const fs::path file = folder / written;  // `written` alone if it is absolute
@@ -131,7 +145,8 @@ CorpusListing list_manifest(const fs::path& manifest) {
     if (!fs::is_regular_file(file, error))
       throw InputError(place + file.string() + ": there is no such file");
     listing.utterances.push_back({fs::path(written).replace_extension().generic_string(),
-                                  std::string(fields[at[2]]), std::string(fields[at[1]]), file});
+                                  std::string(fields[at[2]]),
+                                  at[kLabel] == kNone ? "" : std::string(fields[at[kLabel]]), file});
   }
   if (listing.utterances.empty()) throw InputError(name + ": there are no rows below the header");
   return listing;

@@ -146,7 +146,7 @@ class Classifier(Estimator):
         Raises InputError where a recording or a label is not allowed. Ctrl-C raises KeyboardInterrupt.
         """
         given = Recordings.of(X, sampling_rate, names)
-        labels = given.texts("y", y)
+        labels = given.emotions(y)
         who = given.texts("speakers", speakers)
         with StageLine(progress) as show:
             self._model, self.acceptance_, self.converged_, self.notes_ = _emomc.train_softmax(

@@ -111,7 +111,7 @@ def evaluate(
     emomc._emomc.InputError: corpus: no utterance has a frame
     """
     given = Recordings.of(X, sampling_rate, names)
-    labels = given.texts("y", y)
+    labels = given.emotions(y)
     who = given.texts("speakers", speakers)
     kind, count, tests, file, column = _folds(folds)
     by_columns, by_file = _by(by)

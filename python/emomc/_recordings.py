@@ -39,6 +39,14 @@ class Recordings:
             raise _emomc.InputError(f"names: {twice!r} occurs twice; allowed: distinct names")
         return cls(items, called)
 
+    def emotions(self, y: Sequence[Any]) -> list[str]:
+        """The class of each recording; numbers that are none of a class are refused."""
+        if any(isinstance(value, float | np.floating) and not float(value).is_integer() for value in y):
+            raise _emomc.InputError(
+                "y: numbers, and Classifier predicts classes; emomc evaluate and train predict numbers (corpus.dimensions)"
+            )
+        return self.texts("y", y)
+
     def texts(self, what: str, values: Sequence[Any]) -> list[str]:
         """A label for each recording."""
         if isinstance(values, str | bytes):

@@ -66,6 +66,27 @@ TEST(EvaluationConfigDefaults, OfTheClassifierFollowTheCorpusAndTheKeysOfMixture
     EXPECT_EQ(parsed(recordings + key + "\n").classifier, ClassifierKind::mixtures) << key;
 }
 
+TEST(EvaluationConfigDefaults, OfACorpusWithDimensionsAreThoseOfARegression) {
+  const std::string numbers = "corpus: {kind: manifest, path: c.csv, dimensions: [arousal, valence]}\n";
+  const EvaluationConfig config = parsed(numbers);
+  EXPECT_EQ(config.classifier, ClassifierKind::regression);
+  EXPECT_EQ(config.corpus.dimensions, (std::vector<std::string>{"arousal", "valence"}));
+  EXPECT_EQ(config.regression, RegressionConfig{});
+  EXPECT_EQ(config.regression.prior_sds, RegressionSettings().prior_sds);
+  const std::string text = to_yaml(config);
+  EXPECT_EQ(parsed(text), config);
+  for (const char* key : {"classes", "labels", "class_prior", "softmax", "likelihood", "by:"})
+    EXPECT_EQ(text.find(key), std::string::npos) << key << "\n" << text;
+  const EvaluationConfig given =
+      parsed(numbers + "classifier: regression\nregression: {prior_sds: [0.5, 2], sd_factor: 1.25}\n");
+  EXPECT_EQ(given.regression, (RegressionConfig{{0.5, 2}, 1.25}));
+  EXPECT_EQ(parsed(to_yaml(given)), given);
+  const EvaluationConfig beside =
+      parsed("corpus: {kind: emodb, path: x, dimensions: [arousal], dimensions_file: d.csv}\n");
+  EXPECT_EQ(beside.corpus.dimensions_file, "d.csv");
+  EXPECT_EQ(parsed(to_yaml(beside)), beside);
+}
+
 // Chains that start at draws from a wide prior are far out, and those of nuts might stay there.
 TEST(EvaluationConfigDefaults, OfTheProposalFollowTheStarts) {
   const auto sampler_of = [](const std::string& more) { return parsed(corpus + more).run.sampler; };

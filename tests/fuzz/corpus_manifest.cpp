@@ -7,6 +7,7 @@ using namespace emomc::fuzz;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const MemoryFolder folder(text_of(data, size));
-  read_or_refuse([&] { list_corpus("manifest", folder.path() / "manifest.csv"); });
+  for (const ManifestLabels labels : {ManifestLabels::required, ManifestLabels::optional})
+    read_or_refuse([&] { list_corpus("manifest", folder.path() / "manifest.csv", labels); });
   return 0;
 }

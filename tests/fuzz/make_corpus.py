@@ -226,6 +226,19 @@ def model():
         "corpus": {"mean": [0.0, 1.0], "between": [1.0, 0.0], "within": [1.0, 2.0]}})
     write("class_model", "softmax", folder({
         "model.json": softmax, "draws.npy": npy("<f8", (2, 2, 1), ones * 4), "rotation.npy": npy("<f8", (2, 1), ones * 2)}))
+    factor = {"factor": 1.5, "inner_log_density": None}
+    regression = json.dumps({
+        "emomc_model": 2, "classifier": "regression",
+        "dimensions": [{"name": name, "prior_sd": 1.0, "mean": 3.0, "noise_sd": 0.5,
+                        "sd_factors": {known: factor for known in ("own", "five", "one", "corpus")}}
+                       for name in ("arousal", "valence")],
+        "functionals": {"table": "t.csv"}, "trained_on": {"corpus": "manifest x", "speakers": ["a"], "data_sha256": "0"},
+        "sample_rate": 0.0, "seed": 1, "utterances": 9, "rank": 1, "weights_sha256": "@WEIGHTS@",
+        "rotation_sha256": "@ROTATION@", "columns": ["x", "y"],
+        "config": "corpus: {kind: manifest, path: x, dimensions: [arousal, valence]}\n",
+        "corpus": {"mean": [0.0, 1.0], "between": [1.0, 0.0], "within": [1.0, 2.0]}})
+    write("class_model", "regression", folder({
+        "model.json": regression, "weights.npy": npy("<f8", (4, 1), ones * 4), "rotation.npy": npy("<f8", (2, 1), ones * 2)}))
     write("class_model", "sizes", folder({
         "model.json": json_text.replace('"draws": 3', '"draws": 536870912').replace("components: 1", "components: 4096"),
         "draws.npy": draws}))
@@ -277,6 +290,22 @@ lp__,accept_stat__,divergent__,mu.1,mu.2,Sigma.1.1,Sigma.2.1,Sigma.1.2,Sigma.2.2
     write("stan_csv", "brackets.csv", 'lp__,"x[0,0]","x[0,1]",y[1]\n1,2,3,4\n1,inf,nan,4e-400\n2,2,3,4\n3,1,1,0\n')
 
 
+def regressions():
+    """Two speakers with two recordings each."""
+    score = {key + ending: value for key in ("ccc", "mean_ccc_of_speakers", "pearson", "rmse", "mae", "coverage_90", "log_density")
+             for ending, value in (("", 0.5), ("_interval", [0.25, None]))}
+    scores = {"seed": 1, "dimensions": ["arousal"], "speakers": ["a", "b"], "utterances": 4,
+              "test_speakers_of_fold": [["a"], ["b"]],
+              "regression": {"arousal": score | {"ccc_by_speaker": {"a": 0.5, "b": None}, "coverage_levels": [0.5, 0.9],
+                                                 "coverage_of_level": [0.5, 1.0]}},
+              "known_of_speaker": [{"knowledge": "own", "dimensions": {"arousal": score}},
+                                   {"knowledge": "one", "dimensions": {"arousal": score | {
+                                       "ccc_less_own": -0.1, "ccc_less_own_interval": [-0.3, 0.1]}}}]}
+    header = "utterance,speaker," + ",".join("arousal" + e for e in ("", "_mean", "_sd", "_low", "_high", "_log_density"))
+    rows = "".join("u%d,%s,%d,2.5,0.5,1.75,3.25,-1.5\n" % (i, "ab"[i // 2], i + 1) for i in range(4))
+    write("evaluation_report", "regression", folder({"scores.json": json.dumps(scores), "predictions.csv": header + "\n" + rows}))
+
+
 if __name__ == "__main__":
     configs()
     tables()
@@ -284,4 +313,5 @@ if __name__ == "__main__":
     recordings()
     parameters()
     model()
+    regressions()
     runs()

@@ -217,6 +217,24 @@ TEST_F(Corpora, ManifestWithQuotes) {
   EXPECT_EQ(listing.utterances[2].file, folder / "elsewhere/d.wav");
 }
 
+TEST_F(Corpora, ManifestNeedsNoLabelsWhereTheyAreOptional) {
+  write("a.wav", "");
+  const auto emotion_of = [&](const std::string& text) {
+    return list_corpus("manifest", write("m.csv", text), ManifestLabels::optional).utterances.at(0).emotion;
+  };
+  EXPECT_EQ(emotion_of("path;speaker;arousal\na.wav;s;2\n"), "");
+  EXPECT_EQ(emotion_of("path,label,speaker\na.wav,,s\n"), "");
+  EXPECT_EQ(emotion_of("path,label,speaker\na.wav,joy,s\n"), "joy");
+  expect_refused("manifest", write("m.csv", "path,speaker\na.wav,s\n"), {"m.csv:1", "'label'"});
+  const auto optional = [&] { list_corpus("manifest", folder / "m.csv", ManifestLabels::optional); };
+  write("m.csv", "path,label\na.wav,joy\n");
+  expect_input_error(optional, {"m.csv:1", "path and speaker", "'speaker'"});
+  write("m.csv", "path,label,label,speaker\na.wav,joy,joy,s\n");
+  expect_input_error(optional, {"m.csv:1", "'label' is missing or doubled"});
+  write("m.csv", "path,speaker\na.wav,\n");
+  expect_input_error(optional, {"m.csv:2", "the speaker is missing"});
+}
+
 TEST_F(Corpora, ManifestIsRefusedWithItsLine) {
   write("a.wav", "");
   const auto refused = [&](const std::string& text, const std::vector<std::string>& words) {

@@ -227,6 +227,8 @@ def test_refusals_of_labels_and_options(corpus, trained, tmp_path):
     fit = emomc.Classifier(**OPTIONS).fit
     with pytest.raises(emomc.InputError, match="y: 1 of 24 recordings"):
         fit(samples, ["sad"], found.speakers, sampling_rate=RATE)
+    with pytest.raises(emomc.InputError, match="y: numbers, and Classifier predicts classes"):
+        fit(samples, [0.5] * 24, found.speakers, sampling_rate=RATE)
     with pytest.raises(emomc.InputError, match="the same sound as"):
         fit(samples + samples[:1], found.labels + ["sad"], found.speakers + ["s1"], sampling_rate=RATE)
     with pytest.raises(emomc.InputError, match="'a' occurs twice"):

@@ -10,6 +10,7 @@
 #include "emomc/sampler/run_chains.hpp"
 #include "evaluation_config_keys.hpp"
 #include "input_kind.hpp"
+#include "regression_config_keys.hpp"
 #include "run_config_keys.hpp"
 #include "run_config_prior.hpp"
 
@@ -51,9 +52,19 @@ std::string mixture_key_in(const YamlNode& root) {
   return "";
 }
 
+// Whether keys of mixtures are none of the classifier's.
+bool is_without_mixtures(const EvaluationConfig& config) {
+  return config.classifier == ClassifierKind::softmax || config.classifier == ClassifierKind::regression;
+}
+
 // Recordings are classified by softmax regression and tables by both, unless the configuration has keys of
-// mixtures.
+// mixtures, or numbers to predict. What is written is found here too, because the use of keys above it
+// depends on it.
 ClassifierKind default_classifier(const YamlNode& root) {
+  const YamlNode* written = find_value(root, "classifier");
+  const bool is_regression =
+      written != nullptr ? written->scalar == "regression" : find_value(root, "corpus.dimensions") != nullptr;
+  if (is_regression) return ClassifierKind::regression;
   if (!mixture_key_in(root).empty()) return ClassifierKind::mixtures;
   const YamlNode* kind = find_value(root, "corpus.kind");
   const bool is_tables = kind == nullptr || kind->scalar == "tables";
@@ -61,9 +72,7 @@ ClassifierKind default_classifier(const YamlNode& root) {
 }
 
 void refuse_keys_of_mixtures(const YamlNode& root, const EvaluationConfig& config) {
-  if (config.classifier == ClassifierKind::mixtures) return;
-  if (const std::string key = mixture_key_in(root);
-      config.classifier == ClassifierKind::softmax && !key.empty())
+  if (const std::string key = mixture_key_in(root); is_without_mixtures(config) && !key.empty())
     refuse_at(key_place(root, key), key,
               "evaluations of mixtures use this key only; remove it, or write classifier: mixtures");
 }
@@ -284,6 +293,7 @@ EvaluationConfig parse_evaluation_config(const std::string& yaml, const std::str
     config.run.sampler.init = "prior";
   refuse_keys_of_mixtures(root, config);
   refuse_given_tempers(root, config);
+  refuse_without_dimensions(root, config);
   refuse_groups_without_table(root, config);
   refuse_contradictions(root, config);
   return config;
@@ -297,6 +307,8 @@ EvaluationConfig load_evaluation_config(const std::filesystem::path& file,
     refuse_path_beside(file, "features.table", config.features.table.string());
   if (!config.folds.file.empty()) refuse_path_beside(file, "folds.file", config.folds.file.string());
   if (!config.by.file.empty()) refuse_path_beside(file, "by.file", config.by.file.string());
+  if (!config.corpus.dimensions_file.empty())
+    refuse_path_beside(file, "corpus.dimensions_file", config.corpus.dimensions_file.string());
   return config;
 }
 
@@ -308,11 +320,11 @@ namespace {
 
 std::vector<WrittenKey> all_keys(const EvaluationConfig& config) {
   std::vector<WrittenKey> written;
-  const bool is_softmax = config.classifier == ClassifierKind::softmax;
+  const bool without_mixtures = is_without_mixtures(config);
   const std::vector<std::string> made = keys_by_background(info_of(config.run.likelihood));
   for (const EvaluationKey& key : evaluation_keys())
     written.push_back({key.name, key.write(config), key.comment,
-                       key.is_used(config) && !(is_softmax && is_mixture_key(key.name))});
+                       key.is_used(config) && !(without_mixtures && is_mixture_key(key.name))});
   for (const ConfigKey& key : config_keys()) {
     const bool by_background =
         config.training.background && std::find(made.begin(), made.end(), key.name) != made.end();
@@ -326,7 +338,7 @@ std::vector<WrittenKey> all_keys(const EvaluationConfig& config) {
     if (key.write != nullptr && !never)
       written.push_back(
           {key.name, key.write(config.run), key.comment,
-           is_used(key, config.run) && !by_background && !(is_softmax && is_mixture_key(key.name))});
+           is_used(key, config.run) && !by_background && !(without_mixtures && is_mixture_key(key.name))});
   }
   return written;
 }

@@ -7,16 +7,11 @@
 #include "features_config_keys.hpp"
 #include "folds_config_keys.hpp"
 #include "name_list.hpp"
+#include "regression_config_keys.hpp"
 #include "run_config_keys.hpp"
 
 namespace emomc::app {
 namespace {
-
-double number_above_zero(const YamlValue& value, double most) {
-  const double number = value.number();
-  if (!(number > 0 && number <= most)) value.refuse_range("above 0, up to " + shortest_text(most));
-  return number;
-}
 
 bool is_tables(const EvaluationConfig& config) { return config.corpus.kind == "tables"; }
 bool has_background(const EvaluationConfig& config) { return config.training.background; }
@@ -29,7 +24,7 @@ Names known_corpora() {
 
 // In the order of ClassifierKind.
 const Names& classifier_names() {
-  static const Names names{"softmax", "mixtures", "fused"};
+  static const Names names{"softmax", "mixtures", "fused", "regression"};
   return names;
 }
 
@@ -37,8 +32,9 @@ EvaluationKey classifier_key() {
   return {
       "classifier",
       "softmax: regression on functionals of utterances | mixtures: a mixture of frames for each class | "
-      "fused: the product of both. Recordings default to softmax and tables to fused, either to mixtures if "
-      "a key of mixtures is given",
+      "fused: the product of both | regression: of the numbers corpus.dimensions on functionals. A corpus "
+      "with dimensions defaults to regression, recordings to softmax and tables to fused, either to mixtures "
+      "if a key of mixtures is given",
       [](const YamlValue& v, EvaluationConfig& c) {
         const Names& names = classifier_names();
         const auto at = std::find(names.begin(), names.end(), v.choice(names));
@@ -76,14 +72,16 @@ std::vector<EvaluationKey> corpus_keys() {
        [](const EvaluationConfig& c) { return yaml_text(c.corpus.pattern); }, is_tables, "corpora of tables"},
       {"corpus.classes", "[]: all that are found; or those to tell apart",
        [](const YamlValue& v, EvaluationConfig& c) { c.corpus.classes = read_list(v, "classes"); },
-       [](const EvaluationConfig& c) { return write_list(c.corpus.classes); }},
+       [](const EvaluationConfig& c) { return write_list(c.corpus.classes); }, has_classes, kOfClasses},
       {"corpus.labels", "{label: class, ...}: labels of the corpus that count as another word", read_labels,
-       write_labels},
+       write_labels, has_classes, kOfClasses},
       {"corpus.unparsed", "files whose names cannot be parsed: refuse | skip",
        [](const YamlValue& v, EvaluationConfig& c) {
          c.corpus.refuse_unparsed = v.choice(Names{"refuse", "skip"}) == "refuse";
        },
        [](const EvaluationConfig& c) { return std::string(c.corpus.refuse_unparsed ? "refuse" : "skip"); }},
+      dimensions_key(),
+      dimensions_file_key(),
   };
 }
 
@@ -166,20 +164,8 @@ std::string write_class_prior(const EvaluationConfig& config) {
   return "{" + text + "}";
 }
 
-bool has_softmax(const EvaluationConfig& config) { return config.classifier != ClassifierKind::mixtures; }
-
-void read_prior_sds(const YamlValue& value, EvaluationConfig& config) {
-  if (value.node().kind != YamlNode::Kind::list || value.node().items.empty())
-    value.refuse_type("a list of numbers above 0, up to 1000");
-  config.softmax.prior_sds.clear();
-  for (const YamlNode& item : value.node().items)
-    config.softmax.prior_sds.push_back(number_above_zero(YamlValue(item, value.key()), 1000));
-}
-
-std::string write_prior_sds(const EvaluationConfig& config) {
-  std::string text;
-  for (const double sd : config.softmax.prior_sds) text += (text.empty() ? "" : ", ") + shortest_text(sd);
-  return "[" + text + "]";
+bool has_softmax(const EvaluationConfig& config) {
+  return config.classifier == ClassifierKind::softmax || config.classifier == ClassifierKind::fused;
 }
 
 void read_temper_frames(const YamlValue& value, EvaluationConfig& config) {
@@ -205,8 +191,9 @@ EvaluationKey softmax_count(std::string name, std::string comment) {
 std::vector<EvaluationKey> softmax_keys() {
   const std::string user = "evaluations of softmax regression";
   return {
-      {"softmax.prior_sds", "prior sds of a logit, of which inner folds choose one", read_prior_sds,
-       write_prior_sds, has_softmax, user},
+      {"softmax.prior_sds", "prior sds of a logit, of which inner folds choose one",
+       [](const YamlValue& v, EvaluationConfig& c) { c.softmax.prior_sds = read_positive_numbers(v, 1000); },
+       [](const EvaluationConfig& c) { return write_numbers(c.softmax.prior_sds); }, has_softmax, user},
       {"softmax.temperature",
        "draws are from the posterior to the power 1 / temperature; above 0, up to 1: the plain one",
        [](const YamlValue& v, EvaluationConfig& c) { c.softmax.temperature = number_above_zero(v, 1); },
@@ -267,7 +254,7 @@ std::vector<EvaluationKey> classification_keys() {
        }},
       {"classification.class_prior",
        "uniform | observed (shares of the training utterances) | {class: probability, ...}", read_class_prior,
-       write_class_prior},
+       write_class_prior, has_classes, kOfClasses},
       {"classification.draws", "of each class that score an utterance, 1 to 1e6, or all there are",
        [](const YamlValue& v, EvaluationConfig& c) { c.classification.draws = v.integer(1, 1'000'000); },
        [](const EvaluationConfig& c) { return std::to_string(c.classification.draws); }},
@@ -289,8 +276,8 @@ const std::vector<EvaluationKey>& evaluation_keys() {
     };
     append(corpus_keys());
     append({classifier_key()});
-    for (const auto part :
-         {features_keys, folds_keys, training_keys, group_keys, classification_keys, softmax_keys})
+    for (const auto part : {features_keys, folds_keys, training_keys, group_keys, classification_keys,
+                            softmax_keys, regression_keys})
       append(part());
     return all;
   }();

@@ -7,5 +7,6 @@ extern const char *const report_page, *const report_style, *const report_script,
 extern const char* const report_common;    ///< script of both pages; it precedes their own scripts
 extern const char* const report_citation;  ///< CITATION.cff
 extern const char *const evaluation_page, *const evaluation_style, *const evaluation_script;
+extern const char *const regression_page, *const regression_script;
 
 }  // namespace emomc::app

@@ -13,4 +13,7 @@ int classify_by_mixtures(const ClassifyOptions& options);
 /// one. Returns an exit code as above. Throws InputError.
 int classify_by_softmax(const ClassifyOptions& options);
 
+/// The same by a regression of numbers. Returns an exit code as above. Throws InputError.
+int predict_by_regression(const ClassifyOptions& options);
+
 }  // namespace emomc::app

@@ -4,6 +4,7 @@
 #include "classify_models.hpp"
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/emotion/regression_model_file.hpp"
 #include "emomc/emotion/softmax_model_file.hpp"
 #include "emomc/speech/corpus.hpp"
 
@@ -17,13 +18,15 @@ int classify(const ClassifyOptions& options) {
   if (has_table && !options.files.empty()) throw InputError("--table: recordings are named too; choose one");
   if (!options.from_input && !has_table && options.files.empty())
     throw InputError("name recordings to classify, or use --stdin or --table");
+  if (is_regression_model(options.model)) return predict_by_regression(options);
   return is_softmax_model(options.model) ? classify_by_softmax(options) : classify_by_mixtures(options);
 }
 
 }  // namespace
 
 void add_classify(CLI::App& app, int& status) {
-  auto* command = app.add_subcommand("classify", "Class probabilities of recordings, a JSON line for each");
+  auto* command = app.add_subcommand(
+      "classify", "Class probabilities of recordings, or their numbers, a JSON line for each");
   auto options = std::make_shared<ClassifyOptions>();
   command->add_option("MODEL", options->model, "Directory that emomc train wrote")->required();
   command->add_option("FILE", options->files, "Recordings");

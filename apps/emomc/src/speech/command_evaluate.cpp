@@ -10,7 +10,9 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
 #include "emomc/emotion/corpus_features.hpp"
+#include "emomc/emotion/dimension_labels.hpp"
 #include "emomc/emotion/evaluation_results.hpp"
+#include "emomc/emotion/regression_results.hpp"
 #include "emomc/emotion/softmax_headlines.hpp"
 #include "emomc/emotion/softmax_results.hpp"
 #include "emomc/emotion/utterance_groups.hpp"
@@ -22,6 +24,7 @@
 #include "progress.hpp"
 #include "rank_setup.hpp"
 #include "ranks.hpp"
+#include "regression_run.hpp"
 #include "sampling_options.hpp"
 #include "sampling_run.hpp"
 #include "signals.hpp"
@@ -57,7 +60,9 @@ Evaluation prepare(const EvaluationConfig& config, Verbosity verbosity) {
                                   show_recordings(verbosity),
                                   has_functionals ? Functionals::wanted : Functionals::none);
   e.extraction_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  e.frames = label_frames(std::move(e.corpus.features), config.corpus);
+  const bool has_numbers = config.classifier == ClassifierKind::regression;
+  e.frames = has_numbers ? label_with_numbers(e.corpus, config.corpus)
+                         : label_frames(std::move(e.corpus.features), config.corpus);
   check_class_prior(e.frames, config.classification);
   e.plan = plan_evaluation(e.frames, config);
   e.frames.groups = groups_of(e.frames, config);
@@ -70,18 +75,28 @@ Evaluation prepare(const EvaluationConfig& config, Verbosity verbosity) {
         folds += std::to_string(speaker) + (speaker == fold.test_speakers.back() ? "\n" : " ");
     e.corpus.fingerprint.sha256 = sha256_hex(e.corpus.fingerprint.sha256 + folds);
   }
-  if (has_functionals) softmax_tests(e.frames, e.plan, config);  // refuses too few speakers
-  if (!is_softmax && config.em_baseline) require_class_rows(e.frames, e.plan, config);
+  // Refuses too few speakers.
+  if (has_numbers)
+    regression_tests(e.frames, e.plan, config);
+  else if (has_functionals)
+    softmax_tests(e.frames, e.plan, config);
+  if (!is_softmax && !has_numbers && config.em_baseline) require_class_rows(e.frames, e.plan, config);
   return e;
 }
 
-/// Evaluates with one seed; collective. Returns nothing if a signal stopped the run.
+/// Evaluates with one seed; collective. Returns nothing if a signal stopped the run, and of a regression no
+/// more than that it has finished.
 std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const EvaluationConfig& config,
                                                ExistingRun policy, Verbosity verbosity,
                                                nlohmann::ordered_json& scores) {
   if (config.classifier == ClassifierKind::softmax)
     return evaluate_softmax_into({e.frames, e.plan, config, e.corpus, e.extraction_seconds}, policy,
                                  verbosity, scores);
+  if (config.classifier == ClassifierKind::regression) {
+    const bool is_finished = evaluate_regression_into(
+        {e.frames, e.plan, config, e.corpus, e.extraction_seconds}, policy, verbosity, scores);
+    return is_finished ? std::optional(EvaluationResults()) : std::nullopt;
+  }
   std::vector<std::string> notes = e.corpus.notes;
   notes.push_back(fmt::format("corpus: {}, {}, {}, {}", counted(e.frames.class_of.size(), "utterance"),
                               counted(e.frames.rows.num_rows, "frame"),
@@ -98,7 +113,11 @@ std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const Evalua
 }
 
 // Also where nothing else is printed.
-void warn_unconverged(const EvaluationConfig& config, double share, const std::string& which) {
+void warn_unconverged(const EvaluationConfig& config, const nlohmann::ordered_json& scores,
+                      const std::string& which) {
+  if (config.classifier == ClassifierKind::regression) return;  // without chains
+  const double share = scores.contains("convergence") ? scores["convergence"]["converged"].get<double>()
+                                                      : scores["least_share_converged"].get<double>();
   const char* advice = config.classifier == ClassifierKind::softmax
                            ? "more draws (softmax.draws)"
                            : "more draws (sampler.draws) or fewer components";
@@ -204,7 +223,7 @@ int evaluate_and_compare(const Options& options) {
                                      [&] { return evaluate_seed(e, one.config, policy, verbosity, scores); });
     if (!results) return stopped(go_on);
     if (!is_first()) continue;
-    warn_unconverged(one.config, scores["convergence"]["converged"].get<double>(), " with " + one.name);
+    warn_unconverged(one.config, scores, " with " + one.name);
     directories.emplace_back(one.config.run.output.directory);
   }
   if (!is_first()) return wait_for_first();
@@ -230,6 +249,9 @@ int evaluate(const Options& given) {
   if (!options.compare.empty()) return evaluate_and_compare(options);
   const Verbosity verbosity = options.verbosity();
   EvaluationConfig config = load_evaluation_config(options.config, options.overrides());
+  if (config.classifier == ClassifierKind::regression && options.seeds > 0)
+    throw InputError(
+        "--seeds: a regression has no random numbers but the choice of known recordings; evaluate it once");
   const ExistingRun policy = options.policy();
   const std::filesystem::path directory = config.run.output.directory;
   if (options.seeds == 0 && is_first()) check_run_directory(directory, policy);
@@ -250,7 +272,7 @@ int evaluate(const Options& given) {
     if (!options.json && !options.quiet)
       std::cout << scores_text(scores_of_one, terminal_width(STDOUT_FILENO));
     std::cout << std::flush;
-    warn_unconverged(config, scores_of_one["convergence"]["converged"].get<double>(), "");
+    warn_unconverged(config, scores_of_one, "");
     return kDone;
   }
   if (is_first()) check_parent(directory);
@@ -283,15 +305,17 @@ int evaluate(const Options& given) {
   if (options.json) std::cout << scores.dump(1) << '\n';
   if (!options.json && !options.quiet) std::cout << text_of_seeds(scores);
   std::cout << std::flush;
-  warn_unconverged(config, scores["least_share_converged"].get<double>(), " with the worst seed");
+  warn_unconverged(config, scores, " with the worst seed");
   return kDone;
 }
 
 }  // namespace
 
 void add_evaluate(CLI::App& app, int& status) {
-  auto* command = app.add_subcommand(
-      "evaluate", "Cross-validated emotion recognition by softmax regression or class posteriors");
+  auto* command = app.add_subcommand("evaluate",
+                                     "Cross-validated recognition of emotions, by softmax regression or "
+                                     "class posteriors, or of numbers such "
+                                     "as arousal");
   auto options = std::make_shared<Options>();
   command->add_option("-o,--output", options->output, "Directory to write (output.directory)");
   auto* seed = add_sampling_options(*command, *options);

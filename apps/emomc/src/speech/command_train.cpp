@@ -12,6 +12,7 @@
 #include "progress.hpp"
 #include "rank_setup.hpp"
 #include "ranks.hpp"
+#include "regression_run.hpp"
 #include "sampling_options.hpp"
 #include "sampling_run.hpp"
 #include "signals.hpp"
@@ -30,8 +31,10 @@ int train_once(const SamplingOptions& options) {
   if (config.classifier == ClassifierKind::fused)
     throw InputError(
         "classifier: fused is for emomc evaluate; write classifier: softmax or classifier: mixtures");
-  if (config.classifier == ClassifierKind::softmax) {
-    const int status = train_softmax_into(config, directory, policy, verbosity);
+  if (config.classifier == ClassifierKind::softmax || config.classifier == ClassifierKind::regression) {
+    const int status = config.classifier == ClassifierKind::softmax
+                           ? train_softmax_into(config, directory, policy, verbosity)
+                           : train_regression_into(config, directory, policy, verbosity);
     if (status != kDone && is_first())
       std::cerr << "stopped; go on with: " << options.command_to_go_on("train") << '\n';
     return status;
@@ -92,8 +95,8 @@ int train(const SamplingOptions& options) {
 }  // namespace
 
 void add_train(CLI::App& app, int& status) {
-  auto* command =
-      app.add_subcommand("train", "Train a classifier on a whole corpus: softmax regression or mixtures");
+  auto* command = app.add_subcommand(
+      "train", "Train on a whole corpus: softmax regression, mixtures, or a regression of numbers");
   auto options = std::make_shared<SamplingOptions>();
   command->add_option("-o,--output", options->output, "Model directory to write")->required();
   add_sampling_options(*command, *options);

@@ -10,7 +10,9 @@
 #include "class_posteriors.hpp"
 #include "emomc/core/rank_range.hpp"
 #include "emomc/emotion/corpus_features.hpp"
+#include "emomc/emotion/dimension_labels.hpp"
 #include "emomc/emotion/evaluation_plan.hpp"
+#include "emomc/emotion/regression_results.hpp"
 #include "emomc/emotion/softmax_job.hpp"
 #include "emomc/emotion/softmax_results.hpp"
 #include "emomc/emotion/utterance_groups.hpp"
@@ -75,44 +77,54 @@ void print_parts(const std::vector<RankPart>& parts) {
   }
 }
 
-// Of softmax regression. Tables are read and joined, functionals of recordings are not computed.
-void check_softmax(const EvaluationConfig& config, int ranks, bool json) {
+// Of regressions on functionals. Tables are read and joined, functionals of recordings are not computed.
+void check_functionals(const EvaluationConfig& config, int ranks, bool json) {
+  const bool has_numbers = config.classifier == ClassifierKind::regression;
+  if (has_numbers) check_dimensions(config.corpus);
   const bool is_quick = !config.features.table.empty() || config.corpus.kind == "tables";
   CorpusFeatures corpus = load_corpus_features(config.corpus, config.features, config.run.threads,
                                                show_recordings(Verbosity::quiet),
                                                is_quick ? Functionals::wanted : Functionals::none);
-  const LabelledFrames frames = label_frames(std::move(corpus.features), config.corpus);
+  const LabelledFrames frames = has_numbers ? label_with_numbers(corpus, config.corpus)
+                                            : label_frames(std::move(corpus.features), config.corpus);
   const EvaluationPlan plan =
       frames.speakers.size() == 1 ? plan_training(frames, config) : plan_evaluation(frames, config);
   check_tables_of(frames, plan, config, corpus);
   std::size_t most_tested = 0;
   for (const Fold& fold : plan.folds) most_tested = std::max(most_tested, fold.test_speakers.size());
-  require_inner_speakers(softmax_settings(config), frames.speakers.size(), most_tested);
+  if (has_numbers)
+    require_inner_speakers(regression_settings(config), frames.speakers.size(), most_tested);
+  else
+    require_inner_speakers(softmax_settings(config), frames.speakers.size(), most_tested);
   const std::size_t columns =
       is_quick ? corpus.functionals.columns.size() : functional_names(config.features.set).size();
   const auto& softmax = config.softmax;
+  const std::vector<std::string>& predicted = has_numbers ? frames.dimensions : frames.classes;
   const std::vector<RankPart> parts = parts_of_ranks(0, plan.folds.size(), ranks);
   if (json) {
     nlohmann::ordered_json all{{"config", to_yaml(config)},
                                {"notes", corpus.notes},
-                               {"classes", frames.classes},
+                               {has_numbers ? "dimensions" : "classes", predicted},
                                {"speakers", frames.speakers},
                                {"utterances", frames.class_of.size()},
                                {"folds", plan.folds.size()},
-                               {"functionals", functionals_json(config, columns)},
-                               {"chains", plan.folds.size() * static_cast<std::size_t>(softmax.chains)}};
+                               {"functionals", functionals_json(config, columns)}};
+    if (!has_numbers) all["chains"] = plan.folds.size() * static_cast<std::size_t>(softmax.chains);
     add_parts(parts, all);
     std::cout << all.dump(1) << '\n';
     return;
   }
   std::cout << to_yaml(config) << '\n';
   for (const auto& note : corpus.notes) std::cout << note << '\n';
-  std::cout << fmt::format("corpus: {}, {}; classes: {}\n", counted(frames.class_of.size(), "utterance"),
-                           counted(frames.speakers.size(), "speaker"), joined(frames.classes));
-  std::cout << fmt::format("softmax regression on {}\n", functionals_text(config, columns));
-  std::cout << fmt::format("{}, with {} each; output in {}\n", counted(plan.folds.size(), "fold"),
-                           counted(static_cast<std::size_t>(softmax.chains), "chain"),
-                           config.run.output.directory.string());
+  std::cout << fmt::format("corpus: {}, {}; {}: {}\n", counted(frames.class_of.size(), "utterance"),
+                           counted(frames.speakers.size(), "speaker"), has_numbers ? "dimensions" : "classes",
+                           joined(predicted));
+  std::cout << fmt::format("{} regression on {}\n", has_numbers ? "linear" : "softmax",
+                           functionals_text(config, columns));
+  std::cout << fmt::format(
+      "{}{}; output in {}\n", counted(plan.folds.size(), "fold"),
+      has_numbers ? "" : ", with " + counted(static_cast<std::size_t>(softmax.chains), "chain") + " each",
+      config.run.output.directory.string());
   print_parts(parts);
 }
 
@@ -121,8 +133,8 @@ void check_softmax(const EvaluationConfig& config, int ranks, bool json) {
 void check_evaluation(const std::filesystem::path& file, const std::vector<std::string>& overrides, int ranks,
                       bool json) {
   const EvaluationConfig config = load_evaluation_config(file, overrides);
-  if (config.classifier == ClassifierKind::softmax) {
-    check_softmax(config, ranks, json);
+  if (config.classifier == ClassifierKind::softmax || config.classifier == ClassifierKind::regression) {
+    check_functionals(config, ranks, json);
     return;
   }
   CorpusFeatures corpus = load_corpus_features(config.corpus, config.features, config.run.threads,

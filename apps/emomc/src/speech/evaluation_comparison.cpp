@@ -12,8 +12,10 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/posterior/json_value.hpp"
 #include "emomc/posterior/text_table.hpp"
+#include "evaluation_report_data.hpp"
 #include "input_kind.hpp"
 #include "predictions_file.hpp"
+#include "regression_comparison.hpp"
 #include "yaml_reader.hpp"
 
 namespace emomc::app {
@@ -21,7 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-constexpr std::uintmax_t kMostScoresBytes = 16 << 20;
 
 struct Method {
   std::string evaluation, name;
@@ -49,19 +50,6 @@ std::vector<fs::path> seeds_of(const fs::path& directory) {
   for (int seed = 1; fs::is_directory(directory / fmt::format("seed-{}", seed), error); ++seed)
     seeds.push_back(directory / fmt::format("seed-{}", seed));
   return seeds.empty() ? std::vector<fs::path>{directory} : seeds;
-}
-
-std::set<std::set<std::string>> folds_of(const fs::path& directory) {
-  const fs::path file = directory / "scores.json";
-  const nlohmann::json json = parse_json(read_text(file, kMostScoresBytes));
-  if (json.is_discarded()) throw InputError(file.string() + ": this is no JSON, or its end is missing");
-  std::set<std::set<std::string>> folds;
-  for (const JsonValue& fold : JsonValue(json, file.string()).at("test_speakers_of_fold").items()) {
-    std::set<std::string> speakers;
-    for (const JsonValue& speaker : fold.items()) speakers.insert(speaker.text());
-    folds.insert(std::move(speakers));
-  }
-  return folds;
 }
 
 [[noreturn]] void refuse(const fs::path& file, const Subject& subject, const std::string& what) {
@@ -105,10 +93,10 @@ Predictions arranged(const PredictionsFile& read, const fs::path& file, const Su
 
 // Appends the methods of a directory. The first file that is read defines the subject.
 void append_methods(const fs::path& directory, Subject& subject, std::vector<Method>& methods) {
-  if (kind_of(directory) != InputKind::evaluation)
-    throw InputError(
-        directory.string() +
-        ": no directory of an evaluation; allowed: directories of emomc evaluate, or of runs alone");
+  require_evaluation(directory);
+  if (is_regression_evaluation(directory))
+    throw InputError(directory.string() +
+                     ": predicts numbers, and others classes; evaluations of one kind are compared");
   const std::vector<fs::path> seeds = seeds_of(directory);
   for (const auto& [file_name, name] : {std::pair{"predictions.csv", "posterior"},
                                         {"predictions_mixtures.csv", "mixtures"},
@@ -123,8 +111,8 @@ void append_methods(const fs::path& directory, Subject& subject, std::vector<Met
       PredictionsFile read = read_predictions(file);
       if (subject.first.empty()) {
         subject = {file.string(), read.classes,           read.utterances,
-                   read.speakers, read.predictions.truth, folds_of(seed)};
-      } else if (folds_of(seed) != subject.folds) {
+                   read.speakers, read.predictions.truth, folds_of_evaluation(seed)};
+      } else if (folds_of_evaluation(seed) != subject.folds) {
         refuse(file, subject, "other folds");
       }
       method.seeds.push_back(arranged(read, file, subject));
@@ -180,7 +168,27 @@ void add_difference(Json& json, const std::string& name, const Statistic& a, con
 
 }  // namespace
 
+void require_evaluation(const fs::path& directory) {
+  if (kind_of(directory) != InputKind::evaluation)
+    throw InputError(
+        directory.string() +
+        ": no directory of an evaluation; allowed: directories of emomc evaluate, or of runs alone");
+}
+
+std::set<std::set<std::string>> folds_of_evaluation(const fs::path& directory) {
+  const nlohmann::json json = read_scores(directory);
+  std::set<std::set<std::string>> folds;
+  const std::string file = (directory / "scores.json").string();
+  for (const JsonValue& fold : JsonValue(json, file).at("test_speakers_of_fold").items()) {
+    std::set<std::string> speakers;
+    for (const JsonValue& speaker : fold.items()) speakers.insert(speaker.text());
+    folds.insert(std::move(speakers));
+  }
+  return folds;
+}
+
 Json compare_evaluations(const std::vector<fs::path>& directories) {
+  if (is_regression_evaluation(directories.at(0))) return compare_regressions(directories);
   Subject subject;
   std::vector<Method> methods;
   for (const fs::path& directory : directories) append_methods(directory, subject, methods);
@@ -220,6 +228,7 @@ Json compare_evaluations(const std::vector<fs::path>& directories) {
 }
 
 std::string comparison_text(const Json& comparison, std::size_t width) {
+  if (comparison.contains("dimensions")) return regression_comparison_text(comparison, width);
   const auto real = [](const Json& x) { return x.is_null() ? std::nan("") : x.get<double>(); };
   const auto three = [&](const Json& x) { return fmt::format("{:.3f}", real(x)); };
   const auto signed_interval = [&](const Json& pair, const std::string& name) {

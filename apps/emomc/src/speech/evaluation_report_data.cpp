@@ -173,7 +173,19 @@ json predictions_of(const std::filesystem::path& file, const Names& classes, con
 
 json row(const std::string& name, const std::string& text) { return {name, text}; }
 
-// Facts from a manifest about how the chains were made. A damaged manifest counts as a missing one.
+}  // namespace
+
+json read_scores(const std::filesystem::path& directory) {
+  const auto file = directory / "scores.json";
+  json parsed = parse_json(read_text(file, kMostScoresBytes));
+  if (parsed.is_discarded()) throw InputError(file.string() + ": this is no JSON, or its end is missing");
+  return parsed;
+}
+
+std::string config_text(const std::filesystem::path& directory) {
+  return beginning_of(directory / "config.yaml", kMostConfigBytes);
+}
+
 json run_facts(const std::filesystem::path& file) {
   json facts = json::array(), m;
   try {
@@ -211,12 +223,9 @@ json run_facts(const std::filesystem::path& file) {
   return facts;
 }
 
-}  // namespace
-
 json evaluation_report_data(const std::filesystem::path& directory) {
   const auto file = directory / "scores.json";
-  const json parsed = parse_json(read_text(file, kMostScoresBytes));
-  if (parsed.is_discarded()) throw InputError(file.string() + ": this is no JSON, or its end is missing");
+  const json parsed = read_scores(directory);
   const JsonValue scores(parsed, file.string());
   const Names classes = names_of(scores.at("classes")), speakers = names_of(scores.at("speakers"));
 
@@ -228,7 +237,7 @@ json evaluation_report_data(const std::filesystem::path& directory) {
             {"by", groups_of(scores.at("posterior"))},
             {"convergence", convergence_of(scores.at("convergence"), classes)},
             {"run", run_facts(directory / "manifest.json")},
-            {"config", beginning_of(directory / "config.yaml", kMostConfigBytes)}};
+            {"config", config_text(directory)}};
   const std::size_t frames = scores.at("frames").count();  // 0: utterances are rows of a table
   data["facts"] = fmt::format(
       "{} utterances{} of {} speakers and {} classes, in {} folds; seed {}. Reported by emomc "

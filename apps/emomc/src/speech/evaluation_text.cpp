@@ -7,14 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include "emomc/posterior/text_table.hpp"
+#include "regression_text.hpp"
+#include "score_text.hpp"
 
 namespace emomc::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// JSON has no infinities and no NaN; they are null.
-double real(const Json& json) { return json.is_null() ? std::nan("") : json.get<double>(); }
 
 // The key of the method beside the posterior, and its name for people; empty: none.
 struct Other {
@@ -36,9 +35,6 @@ std::vector<Other> other_methods(const Json& scores) {
   return methods;
 }
 
-std::string three(double x) { return fmt::format("{:.3f}", x); }
-std::string interval(double low, double high) { return fmt::format("[{:.3f}, {:.3f}]", low, high); }
-
 // What becomes of probabilities where utterances are cut.
 std::string cut_text(const Json& entries, std::size_t width) {
   TextTable table(
@@ -48,13 +44,6 @@ std::string cut_text(const Json& entries, std::size_t width) {
                std::to_string(one["utterances"].get<std::size_t>()), three(real(one["accuracy"])),
                three(real(one["confidence"])), three(real(one["uar"])), three(real(one["log_loss"]))});
   return "\n" + table.text(width);
-}
-
-// What is known of the test speaker, in words.
-std::string words_of(const std::string& knowledge) {
-  if (knowledge == "own") return "all recordings";
-  if (knowledge == "five") return "five others";
-  return knowledge == "one" ? "one other" : "no recording";
 }
 
 // The scores by what is known of the test speaker beside the recording.
@@ -72,7 +61,7 @@ std::string known_text(const Json& entries, std::size_t width) {
     if (one.contains("uar_less_own"))
       less = fmt::format("{:+.3f} [{:+.3f}, {:+.3f}]", real(one["uar_less_own"]),
                          real(one["uar_less_own_interval"][0]), real(one["uar_less_own_interval"][1]));
-    table.add({words_of(one["knowledge"].get<std::string>()), three(real(one["uar"])),
+    table.add({words_of_knowledge(one["knowledge"].get<std::string>()), three(real(one["uar"])),
                interval(real(one["uar_interval"][0]), real(one["uar_interval"][1])), less,
                three(real(one["log_loss"])), three(real(one["calibration_error"])),
                interval(real(range[0]), real(range[1]))});
@@ -107,7 +96,14 @@ std::string by_text(const Json& columns, std::size_t width) {
 
 }  // namespace
 
+std::string words_of_knowledge(const std::string& knowledge) {
+  if (knowledge == "own") return "all recordings";
+  if (knowledge == "five") return "five others";
+  return knowledge == "one" ? "one other" : "no recording";
+}
+
 std::string scores_text(const Json& scores, std::size_t width) {
+  if (scores.contains("regression")) return regression_text(scores, width);
   TextTable methods({{""},
                      {"accuracy", 2},
                      {"UAR"},
@@ -199,7 +195,7 @@ std::string text_of_seeds(const Json& scores) {
   if (scores.contains("known_of_speaker"))
     for (const Json& one : scores["known_of_speaker"])
       text += fmt::format("known of the speaker: {:14} UAR {:.3f}, log loss {:.3f}, ECE {:.3f}\n",
-                          words_of(one["knowledge"].get<std::string>()), real(one["uar"]),
+                          words_of_knowledge(one["knowledge"].get<std::string>()), real(one["uar"]),
                           real(one["log_loss"]), real(one["calibration_error"]));
   if (scores["posterior"].contains("by")) text += by_text(scores["posterior"]["by"], kUnlimited) + "\n";
   text += fmt::format("converged: at least {:.1f} % of pairs with each seed\n",

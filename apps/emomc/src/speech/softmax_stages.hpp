@@ -46,10 +46,10 @@ class SoftmaxStages {
 /// computes other functionals than rank 0.
 void refuse_other_corpora(const EvaluationConfig& config, const CorpusFeatures& corpus);
 
-/// Collective, while apart. The result of work(report), in which all ranks work together; nothing if a signal
-/// has stopped one of them.
-template <class Work>
-auto work_together(SoftmaxStages& stages, const Work& work) {
+/// Collective, while apart. The result of work(report), in which all ranks work together, and which
+/// stages.report shows; nothing if a signal has stopped one of them.
+template <class Stages, class Work>
+auto work_together(Stages& stages, const Work& work) {
   std::optional<decltype(work(SoftmaxReport()))> result;
   enter(RankPhase::sampling);
   try {

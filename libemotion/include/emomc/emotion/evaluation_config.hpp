@@ -13,6 +13,7 @@
 #include "emomc/speech/feature_set.hpp"
 #include "emomc/speech/functionals.hpp"
 #include "emomc/speech/mfcc.hpp"
+#include "emomc/speech/regression_evaluation.hpp"
 #include "emomc/speech/softmax_evaluation.hpp"
 
 namespace emomc {
@@ -25,6 +26,9 @@ struct CorpusConfig {
   bool refuse_unparsed = true;                      ///< false: files that cannot be parsed are left out
   /// Other words for labels of the corpus, by which its recordings count: {"joy", "happiness"}.
   std::map<std::string, std::string> labels = {};
+  /// Columns of numbers that a regression predicts, such as arousal; empty for all other classifiers.
+  std::vector<std::string> dimensions = {};
+  std::filesystem::path dimensions_file = {};  ///< a table of recordings that has them; empty: the manifest
   bool operator==(const CorpusConfig&) const = default;
 };
 
@@ -73,8 +77,8 @@ struct TrainingConfig {
 };
 
 /// What is fitted: softmax regression on functionals of utterances, mixtures to frames, or both, whose
-/// probabilities are multiplied.
-enum class ClassifierKind { softmax, mixtures, fused };
+/// probabilities are multiplied; or linear regression of numbers, CorpusConfig::dimensions, on functionals.
+enum class ClassifierKind { softmax, mixtures, fused, regression };
 
 /// docs/softmax.md
 struct SoftmaxConfig {
@@ -84,6 +88,13 @@ struct SoftmaxConfig {
   std::optional<double> temper_frames;  ///< nullopt: learned
   int chains = SoftmaxSettings().chains, warmup = SoftmaxSettings().warmup, draws = SoftmaxSettings().draws;
   bool operator==(const SoftmaxConfig&) const = default;
+};
+
+/// docs/regression.md
+struct RegressionConfig {
+  std::vector<double> prior_sds = RegressionSettings().prior_sds;
+  std::optional<double> sd_factor;  ///< nullopt: learned
+  bool operator==(const RegressionConfig&) const = default;
 };
 
 enum class ClassPrior { uniform, observed, given };
@@ -104,7 +115,8 @@ struct EvaluationConfig {
   FeaturesConfig features;
   FoldsConfig folds;
   GroupsConfig by;
-  SoftmaxConfig softmax;  ///< ClassifierKind::softmax and fused only
+  SoftmaxConfig softmax;        ///< ClassifierKind::softmax and fused only
+  RegressionConfig regression;  ///< ClassifierKind::regression only
   TrainingConfig training;
   ClassificationConfig classification;
   bool em_baseline = true;

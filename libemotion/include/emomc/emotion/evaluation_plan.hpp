@@ -25,11 +25,13 @@ struct UtteranceGroups {
 struct LabelledFrames {
   std::vector<std::string> classes, speakers;  ///< sorted; classes that the configuration lists in its order
   FeatureSet features;
-  std::vector<int> class_of, speaker_of;            ///< [num_utterances]
+  std::vector<int> class_of, speaker_of;            ///< [num_utterances]; of a regression classes are -1
   ColumnUnits units;                                ///< mean and sd by which all rows were standardised
   DataSet rows;                                     ///< the same values, divided into segments
   std::vector<int> segment_speaker, segment_class;  ///< [num_segments]
   std::vector<UtteranceGroups> groups = {};         ///< by which scores are given, if any
+  std::vector<std::string> dimensions = {};         ///< what a regression predicts; there are no classes then
+  std::vector<double> truth = {};                   ///< num_utterances x dimensions, row-major
   std::size_t num_classes() const { return classes.size(); }
 };
 
@@ -59,8 +61,9 @@ struct EvaluationPlan {
   std::vector<std::string> fold_names = {};  ///< [folds] as a file has them; empty: by their test speakers
 };
 
-/// Sorts and standardises the frames. Throws InputError if a class that the configuration lists does not
-/// occur, or if there are fewer than two classes or no frames.
+/// Sorts and standardises the frames. With CorpusConfig::dimensions utterances have numbers in place of
+/// classes (dimension_labels.hpp). Throws InputError if a class that the configuration lists does not occur,
+/// or if there are fewer than two classes or no frames, and as dimension_labels() does.
 LabelledFrames label_frames(FeatureSet features, const CorpusConfig& corpus);
 
 /// Throws InputError if the given class probabilities are not for exactly the classes of the corpus.
@@ -70,8 +73,8 @@ void check_class_prior(const LabelledFrames& frames, const ClassificationConfig&
 /// are too few speakers, if a training set lacks a class, or if the file does not give each utterance a fold
 /// and each speaker only one.
 EvaluationPlan plan_evaluation(const LabelledFrames& frames, const EvaluationConfig& config);
-/// Reads the tables that FoldsKind::file and EvaluationConfig::by name. Throws InputError where one is not
-/// there, is damaged, or lacks its column.
+/// Reads the tables that FoldsKind::file, EvaluationConfig::by and CorpusConfig::dimensions name. Throws
+/// InputError where one is not there, is damaged, or lacks its column.
 void check_tables(const EvaluationConfig& config);
 /// One line on folds that have names: how many speakers and utterances each tests, and how many are only
 /// trained on. Empty for other folds.

@@ -2,30 +2,16 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "emomc/emotion/recordings.hpp"
+#include "emomc/emotion/standardized_rows.hpp"
 #include "emomc/speech/softmax_classifier.hpp"
 
 namespace emomc {
 
-/// From this many recordings of a speaker on, their own mean and sd standardise them, as in training.
-inline constexpr std::size_t kOwnRecordings = 10;
-
-/// A recording's functionals, not standardised.
-struct UtteranceRow {
-  std::size_t frames = 0;
-  std::vector<double> values;
-};
-/// Throws InputError where there is no frame or the sample rate is too low.
-UtteranceRow utterance_row(const Recording& recording, FunctionalSet set, DescriptorExtractors& extractors);
-
-/// Probabilities of a recording's classes, and what standardised it: `own` recordings of the speaker, this
-/// one among them; `enrolment`, others of the speaker; or `corpus`, what the training speakers are like.
-/// `recordings`: how many.
+/// Probabilities of a recording's classes, and what standardised it: as StandardizedRow has it.
 struct ClassifiedRow {
   ClassProbabilities probability;
   std::string standardised_by;

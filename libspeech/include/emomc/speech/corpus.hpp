@@ -25,6 +25,9 @@ struct CorpusListing {
   std::vector<UnparsedFile> unparsed;
 };
 
+/// Whether each recording of a manifest must have a label; a regression needs none.
+enum class ManifestLabels { required, optional };
+
 /// The kinds that list_corpus accepts: emodb, ravdess, cremad, tess, savee, iemocap, folders, manifest.
 std::vector<std::string> corpus_kinds();
 
@@ -32,9 +35,11 @@ std::vector<std::string> corpus_kinds();
 /// expects. A recording is listed as unparsed if it has another name, has no single emotion (songs, labels
 /// without agreement), or is in the corpus a second time. For the kind `manifest`, `path` is a CSV file with
 /// the columns path, label and speaker; its paths are relative to its own folder, and the files may have any
-/// extension. Audio files are not opened. Throws InputError if the kind is unknown, the path does not exist,
-/// an id occurs twice, no recording could be parsed, or a manifest has an error (the message names its line).
-CorpusListing list_corpus(const std::string& kind, const std::filesystem::path& path);
+/// extension. Where labels are optional it may lack the column label, or a label: an emotion is then empty.
+/// Audio files are not opened. Throws InputError if the kind is unknown, the path does not exist, an id
+/// occurs twice, no recording could be parsed, or a manifest has an error (the message names its line).
+CorpusListing list_corpus(const std::string& kind, const std::filesystem::path& path,
+                          ManifestLabels labels = ManifestLabels::required);
 
 /// The speaker of a single recording by its path: file name and folders, as docs/corpora.md has them. Empty
 /// if the path is not of the form that the kind expects. Throws InputError if the names of `kind` do not
