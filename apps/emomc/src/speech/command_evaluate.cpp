@@ -78,7 +78,10 @@ Evaluation prepare(const EvaluationConfig& config, Verbosity verbosity) {
         folds += std::to_string(speaker) + (speaker == fold.test_speakers.back() ? "\n" : " ");
     e.corpus.fingerprint.sha256 = sha256_hex(e.corpus.fingerprint.sha256 + folds);
   }
-  if (has_functionals) softmax_tests(e.frames, e.plan, config);  // refuses too few speakers
+  if (has_functionals) {
+    softmax_tests(e.frames, e.plan, config);  // refuses too few speakers
+    require_few_columns(config, e.corpus.functionals.columns.size());
+  }
   if (!is_softmax && config.em_baseline) require_class_rows(e.frames, e.plan, config);
   return e;
 }

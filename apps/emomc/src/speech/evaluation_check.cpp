@@ -90,6 +90,7 @@ void check_softmax(const EvaluationConfig& config, int ranks, bool json) {
   require_inner_speakers(softmax_settings(config), frames.speakers.size(), most_tested);
   const std::size_t columns =
       is_quick ? corpus.functionals.columns.size() : functional_names(config.features.set).size();
+  require_few_columns(config, columns);
   const auto& softmax = config.softmax;
   const std::vector<RankPart> parts = parts_of_ranks(0, plan.folds.size(), ranks);
   if (json) {
@@ -100,6 +101,7 @@ void check_softmax(const EvaluationConfig& config, int ranks, bool json) {
                                {"utterances", frames.class_of.size()},
                                {"folds", plan.folds.size()},
                                {"functionals", functionals_json(config, columns)},
+                               {"prior", softmax_prior_name(softmax.prior)},
                                {"chains", plan.folds.size() * static_cast<std::size_t>(softmax.chains)}};
     add_parts(parts, all);
     std::cout << all.dump(1) << '\n';
@@ -109,7 +111,8 @@ void check_softmax(const EvaluationConfig& config, int ranks, bool json) {
   for (const auto& note : corpus.notes) std::cout << note << '\n';
   std::cout << fmt::format("corpus: {}, {}; classes: {}\n", counted(frames.class_of.size(), "utterance"),
                            counted(frames.speakers.size(), "speaker"), joined(frames.classes));
-  std::cout << fmt::format("softmax regression on {}\n", functionals_text(config, columns));
+  std::cout << fmt::format("softmax regression on {}, prior {}\n", functionals_text(config, columns),
+                           softmax_prior_name(softmax.prior));
   std::cout << fmt::format("{}, with {} each; output in {}\n", counted(plan.folds.size(), "fold"),
                            counted(static_cast<std::size_t>(softmax.chains), "chain"),
                            config.run.output.directory.string());
