@@ -34,6 +34,7 @@ void set_defaults_of_prior(SoftmaxPrior prior, SoftmaxConfig& softmax, FeaturesC
   if (prior == SoftmaxPrior::ridge) return;
   softmax.temperature = 1;
   softmax.warmup = kHorseshoeWarmup;
+  softmax.draws = kHorseshoeDraws;
   features.set = FunctionalSet::compact;
 }
 

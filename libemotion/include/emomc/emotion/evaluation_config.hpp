@@ -89,8 +89,8 @@ struct SoftmaxConfig {
   bool operator==(const SoftmaxConfig&) const = default;
 };
 
-/// Sets what has another default with a prior: temperature, warm-up, and the functionals, of which the
-/// horseshoe takes few.
+/// Sets what has another default with a prior: temperature, warm-up, draws, and the functionals, of which
+/// the horseshoe takes few.
 void set_defaults_of_prior(SoftmaxPrior prior, SoftmaxConfig& softmax, FeaturesConfig& features);
 
 /// The names that softmax_prior() accepts: "ridge", "horseshoe".
