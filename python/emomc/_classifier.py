@@ -52,7 +52,7 @@ class Classifier(Estimator):
         In this order; other recordings are left out. None: all that occur, sorted.
     chains, warmup, draws
         Markov chains of the posterior, steps that are not kept (None: 150, with the horseshoe 400), and kept steps of each
-        chain.
+        chain (None: 750, with the horseshoe 1000).
     random_state
         The seed. None: 20260101.
     n_threads
@@ -101,7 +101,7 @@ class Classifier(Estimator):
         classes: Sequence[str] | None = None,
         chains: int = 4,
         warmup: int | None = None,
-        draws: int = 750,
+        draws: int | None = None,
         random_state: int | None = None,
         n_threads: int = 0,
     ) -> None:
@@ -271,7 +271,7 @@ class Classifier(Estimator):
             raise _emomc.InputError(f"prior: {self.prior} is unknown; allowed: ridge, horseshoe")
         is_ridge = self.prior == "ridge"
         for name, (least, most) in _RANGES.items():
-            if name == "warmup" and self.warmup is None:
+            if name in ("warmup", "draws") and getattr(self, name) is None:
                 continue
             if not least <= int(getattr(self, name)) <= most:
                 raise _emomc.InputError(f"{name}: {getattr(self, name)} is out of range; allowed: {least} to {most}")
@@ -301,7 +301,7 @@ class Classifier(Estimator):
             temper=None if self.temper is None else float(self.temper),
             chains=int(self.chains),
             warmup=(150 if is_ridge else _emomc.horseshoe_warmup) if self.warmup is None else int(self.warmup),
-            draws=int(self.draws),
+            draws=(750 if is_ridge else _emomc.horseshoe_draws) if self.draws is None else int(self.draws),
             seed=20260101 if self.random_state is None else int(self.random_state),
             threads=int(self.n_threads),
             classes=[str(name) for name in self.classes or ()],

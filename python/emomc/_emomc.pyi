@@ -155,6 +155,7 @@ class Draws:
     def findings(self) -> list[tuple[str, str, str, str]]: ...
 
 horseshoe_warmup: int
+horseshoe_draws: int
 
 class SoftmaxOptions:
     @staticmethod

@@ -254,6 +254,7 @@ void add_emotion(nb::module_& m) {
                   nb::arg("temperature"), nb::arg("temper").none(), nb::arg("chains"), nb::arg("warmup"),
                   nb::arg("draws"), nb::arg("seed"), nb::arg("threads"), nb::arg("classes"));
   m.attr("horseshoe_warmup") = kHorseshoeWarmup;
+  m.attr("horseshoe_draws") = kHorseshoeDraws;
   nb::class_<SoftmaxModel>(m, "SoftmaxModel")
       .def_prop_ro("classes", [](const SoftmaxModel& model) { return model.classes; })
       .def_prop_ro("functionals",

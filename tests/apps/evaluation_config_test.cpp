@@ -71,7 +71,7 @@ TEST(EvaluationConfigDefaults, OfSoftmaxRegressionFollowThePrior) {
   EXPECT_EQ(config.softmax.prior, SoftmaxPrior::horseshoe);
   EXPECT_EQ(config.softmax.temperature, 1);
   EXPECT_EQ(config.softmax.warmup, 400);
-  EXPECT_EQ(config.softmax.draws, 750);
+  EXPECT_EQ(config.softmax.draws, 1000);
   EXPECT_EQ(config.features.set, FunctionalSet::compact);
   const EvaluationConfig given = parsed(
       recordings + "softmax: {prior: horseshoe, temperature: 0.25, warmup: 70}\nfeatures: {set: compact}\n");

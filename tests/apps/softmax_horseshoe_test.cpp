@@ -30,7 +30,7 @@ class SoftmaxHorseshoe : public testing::Softmax {
         for (int take : {0, 1, 2}) {
           text +=
               std::string(emotion) + "/s" + std::to_string(speaker) + "/take" + std::to_string(take) + ".wav";
-          for (int j = 0; j < columns; ++j) text += "," + std::to_string((++number * 7919) % 1000);
+          for (int j = 0; j < columns; ++j) text += "," + std::to_string((++number * 7919) % 1009);
           text += "\n";
         }
     folder.write("table.csv", text);
@@ -109,9 +109,9 @@ TEST_F(SoftmaxHorseshoe, TakesTwoHundredColumns) {
   write_table(201);
   for (const std::string command :
        {"evaluate horseshoe.yaml", "check horseshoe.yaml", "train horseshoe.yaml -o model"}) {
-    expect_refused(command + " -q --set features.table=table.csv",
+    expect_refused(command + " --set features.table=table.csv",
                    {"softmax.prior", "table.csv has 201", "at most 200"});
-    expect_refused(command + " -q --set features.set=full", {"features.set", "full has 1638", "at most 200"});
+    expect_refused(command + " --set features.set=full", {"features.set", "full has 1638", "at most 200"});
   }
   EXPECT_FALSE(folder.exists("run"));
   EXPECT_FALSE(folder.exists("model"));

@@ -264,7 +264,7 @@ std::vector<EvaluationKey> softmax_keys() {
       softmax_count<&SoftmaxConfig::warmup, 10>(
           "softmax.warmup", "steps of each chain that are not kept; of the horseshoe 400"),
       softmax_count<&SoftmaxConfig::draws, 10>("softmax.draws",
-                                               "that are kept of each chain; of the horseshoe 750"),
+                                               "that are kept of each chain; of the horseshoe 1000"),
   };
 }
 

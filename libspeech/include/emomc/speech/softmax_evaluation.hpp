@@ -24,7 +24,7 @@ enum class SoftmaxPrior { ridge, horseshoe };
 /// The most columns that the horseshoe takes.
 inline constexpr std::size_t kMostHorseshoeColumns = 200;
 /// Its steps of warm-up and draws by default, of folds and of inner folds.
-inline constexpr int kHorseshoeWarmup = 400, kHorseshoeDraws = 750;
+inline constexpr int kHorseshoeWarmup = 400, kHorseshoeDraws = 1000;
 inline constexpr int kHorseshoeInnerWarmup = 200, kHorseshoeInnerDraws = 150;
 /// Throws InputError if the prior takes fewer columns. `what` they are, for the message.
 void require_few_columns(SoftmaxPrior prior, std::size_t columns, const std::string& what);
