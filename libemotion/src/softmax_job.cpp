@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +13,30 @@
 #include "emomc/speech/frame_functionals.hpp"
 
 namespace emomc {
+namespace {
+
+const std::vector<std::string> kPriors{"ridge", "horseshoe"};  // in the order of SoftmaxPrior
+
+}  // namespace
+
+std::vector<std::string> softmax_prior_names() { return kPriors; }
+
+SoftmaxPrior softmax_prior(const std::string& name) {
+  const auto at = std::find(kPriors.begin(), kPriors.end(), name);
+  if (at == kPriors.end()) throw InputError("prior: " + name + " is unknown; allowed: ridge, horseshoe");
+  return static_cast<SoftmaxPrior>(at - kPriors.begin());
+}
+
+std::string softmax_prior_name(SoftmaxPrior prior) { return kPriors[static_cast<std::size_t>(prior)]; }
+
+void set_defaults_of_prior(SoftmaxPrior prior, SoftmaxConfig& softmax, FeaturesConfig& features) {
+  softmax.prior = prior;
+  if (prior == SoftmaxPrior::ridge) return;
+  softmax.temperature = 1;
+  softmax.warmup = kHorseshoeWarmup;
+  softmax.draws = kHorseshoeDraws;
+  features.set = FunctionalSet::compact;
+}
 
 SoftmaxCorpus softmax_corpus(const LabelledFrames& frames, const CorpusFeatures& features) {
   const FunctionalTable& table = features.functionals;
@@ -38,6 +63,13 @@ SoftmaxCorpus softmax_corpus(const LabelledFrames& frames, const CorpusFeatures&
 SoftmaxSettings softmax_settings(const EvaluationConfig& config) {
   SoftmaxSettings settings;
   settings.prior_sds = config.softmax.prior_sds;
+  settings.prior = config.softmax.prior;
+  settings.relevant_share = config.softmax.relevant_share;
+  settings.slab_scale = config.softmax.slab_scale;
+  if (settings.prior == SoftmaxPrior::horseshoe) {
+    settings.inner_warmup = kHorseshoeInnerWarmup;
+    settings.inner_draws = kHorseshoeInnerDraws;
+  }
   settings.temper = config.softmax.temper;
   settings.temper_frames = config.softmax.temper_frames;
   settings.temperature = config.softmax.temperature;
@@ -85,6 +117,12 @@ nlohmann::ordered_json functionals_json(const EvaluationConfig& config, std::siz
     return {{"table", config.features.table.string()}, {"columns", columns}};
   const NamedSet set = named_set(config);
   return {{"set", set.name}, {"version", set.version}, {"columns", columns}};
+}
+
+void require_few_columns(const EvaluationConfig& config, std::size_t columns) {
+  std::string what = config.features.table.string();
+  if (what.empty()) what = "the set of functionals " + named_set(config).name;
+  require_few_columns(config.softmax.prior, columns, what);
 }
 
 std::string functionals_text(const EvaluationConfig& config, std::size_t columns) {

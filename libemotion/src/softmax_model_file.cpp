@@ -6,6 +6,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
+#include "emomc/emotion/evaluation_config.hpp"
 #include "emomc/emotion/model_files.hpp"
 #include "emomc/posterior/json_value.hpp"
 #include "emomc/sampler/run_directory.hpp"
@@ -17,6 +18,26 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 constexpr int kVersion = 2;  // 1: mixtures
+
+// Earlier models do not name their prior.
+void read_prior(const nlohmann::json& json, SoftmaxClassifier& classifier) {
+  classifier.prior = softmax_prior(json.value("prior", softmax_prior_name(SoftmaxPrior::ridge)));
+  const bool is_ridge = classifier.prior == SoftmaxPrior::ridge;
+  classifier.prior_sd = is_ridge ? positive(json, "prior_sd") : 0;
+  if (is_ridge) return;
+  classifier.relevant_share = positive(json, "relevant_share");
+  classifier.slab_scale = positive(json, "slab_scale");
+}
+
+void write_prior(const SoftmaxClassifier& classifier, Json& json) {
+  json["prior"] = softmax_prior_name(classifier.prior);
+  if (classifier.prior == SoftmaxPrior::ridge) {
+    json["prior_sd"] = classifier.prior_sd;
+    return;
+  }
+  json["relevant_share"] = classifier.relevant_share;
+  json["slab_scale"] = classifier.slab_scale;
+}
 
 Json tempers_json(const SoftmaxClassifier& classifier) {
   Json json = Json::object();
@@ -33,7 +54,7 @@ void read_classifier(const nlohmann::json& json, SoftmaxModel& model) {
   classifier.columns = distinct_names(json, 1, "columns");
   classifier.num_classes = static_cast<int>(model.classes.size());
   classifier.seed = json.at("seed").get<std::uint64_t>();
-  classifier.prior_sd = positive(json, "prior_sd");
+  read_prior(json, classifier);
   classifier.temperature = positive(json, "temperature");
   for (std::size_t k = 0; k < kNumKnowledge; ++k) {
     const auto& one = json.at("tempers").at(knowledge_name(static_cast<SpeakerKnowledge>(k)));
@@ -64,28 +85,28 @@ void write_softmax_model(const SoftmaxModel& model, const std::filesystem::path&
   const std::string draws =
       npy_of({classifier.num_draws, classifier.rank + 1, model.classes.size() - 1}, classifier.weights);
   const std::string rotation = npy_of({classifier.columns.size(), classifier.rank}, classifier.axes);
-  const Json json{{"emomc_model", kVersion},
-                  {"classifier", "softmax"},
-                  {"program", "emomc " EMOMC_VERSION},
-                  {"classes", model.classes},
-                  {"functionals", functionals_of_model({model.set, model.table})},
-                  {"trained_on",
-                   {{"corpus", model.trained_on.corpus},
-                    {"speakers", model.trained_on.speakers},
-                    {"utterances_of_class", model.trained_on.utterances_of_class},
-                    {"data_sha256", model.trained_on.data_sha256}}},
-                  {"sample_rate", model.sample_rate},
-                  {"seed", classifier.seed},
-                  {"prior_sd", classifier.prior_sd},
-                  {"temperature", classifier.temperature},
-                  {"tempers", tempers_json(classifier)},
-                  {"rank", classifier.rank},
-                  {"draws", classifier.num_draws},
-                  {"draws_sha256", sha256_hex(draws)},
-                  {"rotation_sha256", sha256_hex(rotation)},
-                  {"config", model.config},
-                  {"columns", classifier.columns},
-                  {"corpus", statistics_json(classifier.corpus)}};
+  Json json{{"emomc_model", kVersion},
+            {"classifier", "softmax"},
+            {"program", "emomc " EMOMC_VERSION},
+            {"classes", model.classes},
+            {"functionals", functionals_of_model({model.set, model.table})},
+            {"trained_on",
+             {{"corpus", model.trained_on.corpus},
+              {"speakers", model.trained_on.speakers},
+              {"utterances_of_class", model.trained_on.utterances_of_class},
+              {"data_sha256", model.trained_on.data_sha256}}},
+            {"sample_rate", model.sample_rate},
+            {"seed", classifier.seed},
+            {"temperature", classifier.temperature},
+            {"tempers", tempers_json(classifier)},
+            {"rank", classifier.rank},
+            {"draws", classifier.num_draws},
+            {"draws_sha256", sha256_hex(draws)},
+            {"rotation_sha256", sha256_hex(rotation)},
+            {"config", model.config},
+            {"columns", classifier.columns},
+            {"corpus", statistics_json(classifier.corpus)}};
+  write_prior(classifier, json);
   write_file_atomically(directory / "draws.npy", draws);
   write_file_atomically(directory / "rotation.npy", rotation);
   write_file_atomically(directory / "model.json", json.dump(1) + "\n");

@@ -26,6 +26,11 @@ void add_details(nlohmann::ordered_json& scores, const EvaluationConfig& config,
   scores["functionals"] = functionals_json(config, columns);
   // A row of a table says nothing of frames.
   if (!config.features.table.empty()) scores["frames"] = 0;
+  scores["prior"] = softmax_prior_name(config.softmax.prior);
+  if (config.softmax.prior == SoftmaxPrior::horseshoe) {
+    scores["relevant_share"] = config.softmax.relevant_share;
+    scores["slab_scale"] = config.softmax.slab_scale;
+  }
   scores["temperature"] = config.softmax.temperature;
   for (const SoftmaxFold& fold : folds) {
     scores["prior_sd_of_fold"].push_back(fold.prior_sd);
@@ -66,6 +71,7 @@ SoftmaxEvaluation evaluate_softmax(const LabelledFrames& frames, const Evaluatio
                                    const SoftmaxReport& report, Communicator& ranks) {
   const SoftmaxCorpus corpus = softmax_corpus(frames, features);
   const SoftmaxSettings settings = softmax_settings(config, frames.classes);
+  require_few_columns(config, corpus.table.columns.size());
   SoftmaxEvaluation evaluation;
   evaluation.folds = evaluate_softmax(corpus, softmax_tests(frames, plan, config), settings,
                                       config.run.threads, report, ranks);
@@ -99,6 +105,7 @@ TrainedSoftmax train_softmax(const LabelledFrames& frames, const CorpusFeatures&
                              Communicator& ranks) {
   const SoftmaxSettings settings = softmax_settings(config, frames.classes);
   require_inner_speakers(settings, frames.speakers.size(), 0);
+  require_few_columns(config, corpus.functionals.columns.size());
   SoftmaxTraining training =
       train_softmax(softmax_corpus(frames, corpus), settings, config.run.threads, report, ranks);
   TrainedSoftmax result;

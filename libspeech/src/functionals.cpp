@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -15,7 +16,7 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 bool is_of(FunctionalSet set, const Descriptor& descriptor) {
-  return set == FunctionalSet::full ||
+  return set == FunctionalSet::full || set == FunctionalSet::compact ||
          (set == FunctionalSet::cepstra) == (descriptor.kind == DescriptorKind::cepstral);
 }
 
@@ -81,25 +82,17 @@ void append_times(const FrameDescriptors& frames, std::vector<double>& to) {
 }
 
 const std::vector<std::string>& set_names() {
-  static const std::vector<std::string> names{"cepstra", "prosody", "full"};
+  static const std::vector<std::string> names{"cepstra", "prosody", "full", "compact"};
   return names;
 }
 
-}  // namespace
-
-std::vector<std::string> functional_set_names() { return set_names(); }
-
-FunctionalSet functional_set(const std::string& name) {
-  const auto at = std::find(set_names().begin(), set_names().end(), name);
-  if (at == set_names().end())
-    throw InputError("set: " + name + " is unknown; " + did_you_mean(nearest_name(name, set_names())) +
-                     "allowed: cepstra, prosody, full");
-  return static_cast<FunctionalSet>(at - set_names().begin());
+bool is_of_compact(const std::string& name) {
+  const std::string functional = name.substr(name.find('.') + 1);
+  return name.starts_with("time.") || functional == "mean" || functional == "sd" || functional == "slope" ||
+         functional == "delta_sd";
 }
 
-std::string functional_set_name(FunctionalSet set) { return set_names()[static_cast<std::size_t>(set)]; }
-
-std::vector<std::string> functional_names(FunctionalSet set) {
+std::vector<std::string> names_of_all(FunctionalSet set) {
   std::vector<std::string> names;
   for (const Descriptor& descriptor : descriptors()) {
     if (!is_of(set, descriptor)) continue;
@@ -114,6 +107,26 @@ std::vector<std::string> functional_names(FunctionalSet set) {
     if (descriptor.kind != DescriptorKind::voice) add(voicing_names(), "");
   }
   if (set != FunctionalSet::cepstra) names.insert(names.end(), time_names().begin(), time_names().end());
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> functional_set_names() { return set_names(); }
+
+FunctionalSet functional_set(const std::string& name) {
+  const auto at = std::find(set_names().begin(), set_names().end(), name);
+  if (at == set_names().end())
+    throw InputError("set: " + name + " is unknown; " + did_you_mean(nearest_name(name, set_names())) +
+                     "allowed: cepstra, prosody, full, compact");
+  return static_cast<FunctionalSet>(at - set_names().begin());
+}
+
+std::string functional_set_name(FunctionalSet set) { return set_names()[static_cast<std::size_t>(set)]; }
+
+std::vector<std::string> functional_names(FunctionalSet set) {
+  std::vector<std::string> names = names_of_all(set);
+  if (set == FunctionalSet::compact) std::erase_if(names, std::not_fn(is_of_compact));
   return names;
 }
 
@@ -132,7 +145,12 @@ std::vector<double> functionals(const FrameDescriptors& frames, FunctionalSet se
     if (descriptors()[d].kind != DescriptorKind::voice) append_by_voicing(series, frames.voiced, row);
   }
   if (set != FunctionalSet::cepstra) append_times(frames, row);
-  return row;
+  if (set != FunctionalSet::compact) return row;
+  static const std::vector<std::string> names = names_of_all(FunctionalSet::full);
+  std::vector<double> chosen;
+  for (std::size_t j = 0; j < names.size(); ++j)
+    if (is_of_compact(names[j])) chosen.push_back(row[j]);
+  return chosen;
 }
 
 }  // namespace emomc

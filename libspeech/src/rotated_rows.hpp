@@ -21,6 +21,10 @@ struct RotatedRows {
 /// Throws InputError if all values are 0.
 RotatedRows rotated_rows(const FunctionalTable& table);
 
+/// The same without a rotation: the columns of the table divided by the square root of their number, for
+/// priors that columns have of their own.
+RotatedRows unrotated_rows(const FunctionalTable& table);
+
 /// Rows that the rotation was not made of. What is in none of its directions has a length of its own: the
 /// weights of these directions are as the prior has them.
 struct OtherRows {

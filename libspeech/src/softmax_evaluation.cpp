@@ -11,6 +11,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/speech/softmax_classifier.hpp"
 #include "softmax_fold.hpp"
+#include "softmax_horseshoe.hpp"
 #include "softmax_model.hpp"
 #include "softmax_prediction.hpp"
 #include "softmax_rows.hpp"
@@ -30,6 +31,7 @@ struct AveragedRows {
   MatrixXd whole, clips;
 };
 using Averaged = std::array<AveragedRows, kNumKnowledge>;  // by SpeakerKnowledge
+constexpr std::size_t kLearnedScale = 0;                   // in place of the index of a prior sd
 
 // Rows, not all of which may be used, with log probabilities or logits.
 struct RowsOfSet {
@@ -48,7 +50,7 @@ struct TrainedSet {
   std::vector<int> excluded;                 // sorted
   std::vector<std::size_t> tests;            // rows of the excluded speakers, increasing
   std::vector<MatrixXd> modes;               // for each prior sd
-  std::map<std::size_t, Averaged> averaged;  // by index of the prior sd
+  std::map<std::size_t, Averaged> averaged;  // by drawn_sd()
   std::vector<std::size_t> clip_of;          // the rows of clips
   std::vector<int> clip_frames;
 };
@@ -61,9 +63,10 @@ class Evaluation {
         tests_(tests),
         settings_(settings),
         work_(work),
-        rows_(corpus, settings.seed),
+        rows_(corpus, settings.seed, settings.prior),
         sds_(settings.prior_sds) {
     std::sort(sds_.begin(), sds_.end());
+    require_few_columns(settings.prior, corpus.table.columns.size(), "a table");
     for (const auto& test : tests_) {
       if (is_chosen()) {
         const std::vector<int> inner = inner_speakers(test, corpus.num_speakers);
@@ -118,7 +121,7 @@ class Evaluation {
     std::set<std::pair<int, std::size_t>> inner_draws;
     for (std::size_t f = 0; f < folds_.size(); ++f)
       if (!settings_.temper)
-        for (const int set : inner_[tests_[f]]) inner_draws.insert({set, chosen_[f]});
+        for (const int set : inner_[tests_[f]]) inner_draws.insert({set, drawn_sd(f)});
     const std::vector<std::pair<int, std::size_t>> jobs(inner_draws.begin(), inner_draws.end());
     auto drawn = work_.run(kStages[1], jobs.size(),
                            [&](std::size_t i) { return draw_inner(jobs[i].first, jobs[i].second); });
@@ -172,21 +175,32 @@ class Evaluation {
       }
   }
 
+  bool is_ridge() const { return settings_.prior == SoftmaxPrior::ridge; }
+  // The prior sd of fold f's posterior, of which one with scales of its own has none.
+  std::size_t drawn_sd(std::size_t f) const { return is_ridge() ? chosen_[f] : kLearnedScale; }
+
   // Draws of the posterior of set `index`, which are a stream of their own.
-  SoftmaxDraws draws_of(std::size_t index, std::size_t sd, SoftmaxSampling sampling) const {
+  SoftmaxDraws draws_of(std::size_t index, std::size_t sd, HmcSampling sampling) const {
     sampling.temperature = settings_.temperature;
     sampling.seed = settings_.seed;
     sampling.stream = static_cast<std::uint32_t>(index);
     const TrainedSet& set = sets_[index];
-    return sample_softmax(rows_.problem(set.excluded, sds_[sd], settings_), set.modes[sd], sampling,
-                          [&] { work_.still_working(); });
+    const SoftmaxProblem problem = rows_.problem(set.excluded, sds_[sd], settings_);
+    const auto after_step = [&] { work_.still_working(); };
+    if (is_ridge()) return sample_softmax(problem, set.modes[sd], sampling, after_step);
+    const HorseshoePrior prior =
+        horseshoe_prior(problem, settings_.relevant_share, settings_.slab_scale, rows_.column_sd());
+    return sample_horseshoe(problem, prior, sampling, after_step);
   }
   SoftmaxDraws outer_draws(std::size_t f) const {
-    return draws_of(static_cast<std::size_t>(outer_[f]), chosen_[f],
+    return draws_of(static_cast<std::size_t>(outer_[f]), drawn_sd(f),
                     {settings_.chains, settings_.warmup, settings_.draws, 1, 0, 0});
   }
 
-  double outside_sd(std::size_t sd) const { return sds_[sd] * std::sqrt(settings_.temperature); }
+  // Of directions that no row has; without a rotation there is none.
+  double outside_sd(std::size_t sd) const {
+    return is_ridge() ? sds_[sd] * std::sqrt(settings_.temperature) : 0;
+  }
 
   // The probabilities of rows that are none of the rotation.
   MatrixXd others_probability(const OtherRows& rows, std::size_t sd, const SoftmaxDraws& draws) const {
@@ -288,7 +302,7 @@ class Evaluation {
   }
 
   const AveragedRows& averaged_of(const TrainedSet& set, std::size_t f, SpeakerKnowledge knowledge) const {
-    return set.averaged.at(chosen_[f])[static_cast<std::size_t>(knowledge)];
+    return set.averaged.at(drawn_sd(f))[static_cast<std::size_t>(knowledge)];
   }
   std::vector<LabelledRows> inner_posteriors(std::size_t f, SpeakerKnowledge knowledge) const {
     return inner_rows(f, [&](const TrainedSet& set) {
@@ -348,7 +362,7 @@ class Evaluation {
     for (std::size_t i = 1; i < kNumKnowledge; ++i) {
       SoftmaxPredictions& to = fold.less_known[i - 1];
       const MatrixXd averaged =
-          others_probability(rows_.less_known(set.excluded, kKnowledge[i]), chosen_[f], draws);
+          others_probability(rows_.less_known(set.excluded, kKnowledge[i]), drawn_sd(f), draws);
       const MatrixXd logs =
           tempered_log_probability(shared_by_frames(averaged, to.frames, num_frames), to.temper);
       for (const Eigen::Index place : places)
@@ -395,6 +409,13 @@ class Evaluation {
 }  // namespace
 
 std::vector<std::string> softmax_stages() { return kStages; }
+
+void require_few_columns(SoftmaxPrior prior, std::size_t columns, const std::string& what) {
+  if (prior == SoftmaxPrior::horseshoe && columns > kMostHorseshoeColumns)
+    throw InputError("softmax.prior: horseshoe takes at most " + std::to_string(kMostHorseshoeColumns) +
+                     " columns, and " + what + " has " + std::to_string(columns) +
+                     "; write softmax.prior: ridge, or take fewer columns");
+}
 
 std::vector<SoftmaxFold> evaluate_softmax(const SoftmaxCorpus& corpus,
                                           const std::vector<std::vector<int>>& tests,

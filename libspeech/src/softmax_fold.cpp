@@ -96,7 +96,11 @@ SoftmaxClassifier classifier_of(const SoftmaxRows& corpus, const SoftmaxFold& fo
   classifier.columns = corpus.table().columns;
   classifier.num_classes = corpus.num_classes();
   classifier.seed = settings.seed;
-  classifier.prior_sd = fold.prior_sd;
+  classifier.prior = settings.prior;
+  const bool is_ridge = settings.prior == SoftmaxPrior::ridge;
+  classifier.prior_sd = is_ridge ? fold.prior_sd : 0;
+  classifier.relevant_share = is_ridge ? 0 : settings.relevant_share;
+  classifier.slab_scale = is_ridge ? 0 : settings.slab_scale;
   classifier.temperature = settings.temperature;
   classifier.tempers[0] = fold.posterior;
   for (std::size_t i = 1; i < kNumKnowledge; ++i) classifier.tempers[i] = fold.less_known[i - 1];

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "emomc/device/random.hpp"
-
 namespace emomc {
 namespace {
 
@@ -179,132 +177,27 @@ MatrixXd curvature_at(const SoftmaxProblem& problem, const SoftmaxDensity& densi
   return result;
 }
 
-// The chains' state: d x (num_chains * (K - 1)), a chain's columns together, along the axes of the curvature.
-class Chains {
- public:
-  Chains(const SoftmaxProblem& problem, const MatrixXd& mode, const SoftmaxSampling& sampling)
-      : along_(along_axes(problem, mode)),
-        density_(along_.problem),
-        sampling_(sampling),
-        power_(1 / sampling.temperature) {
-    const MatrixXd start = along_.axes.partialPivLu().solve(mode);
-    root_mass_ = (power_ * curvature_at(along_.problem, density_, start))
-                     .cwiseSqrt()
-                     .replicate(1, sampling.num_chains);
-    inverse_mass_ = root_mass_.cwiseAbs2().cwiseInverse();
-    points_ = start.replicate(1, sampling.num_chains);
-    MatrixXd noise(points_.rows(), points_.cols());
-    fill_normal(0, device::Purpose::start, noise);
-    points_.array() += noise.array() / root_mass_.array();
-    evaluate(points_, values_, gradients_);
-  }
-
-  /// A trajectory of every chain; returns their mean acceptance.
-  double step(std::uint64_t number, double step_size) {
-    const Eigen::Index columns = density_.cols();
-    MatrixXd momenta(points_.rows(), points_.cols());
-    fill_normal(number, device::Purpose::momentum, momenta);
-    momenta.array() *= root_mass_.array();
-    const device::RandomSource random{sampling_.seed, number, stream(0)};
-    const double time = kShortest + (kLongest - kShortest) * random.uniform(device::Purpose::length, 0);
-    const int leapfrogs = std::max(1, static_cast<int>(std::lround(time / step_size)));
-    MatrixXd points = points_, gradients = gradients_, end = momenta;
-    VectorXd values;
-    for (int i = 0; i < leapfrogs; ++i) {
-      end += 0.5 * step_size * gradients;
-      points.array() += step_size * end.array() * inverse_mass_.array();
-      evaluate(points, values, gradients);
-      end += 0.5 * step_size * gradients;
-    }
-    double sum = 0;
-    for (int chain = 0; chain < sampling_.num_chains; ++chain) {
-      const auto block = [&](auto& matrix) { return matrix.middleCols(chain * columns, columns); };
-      const double change = values(chain) - values_(chain) - kinetic(end, chain) + kinetic(momenta, chain);
-      const double acceptance = std::isfinite(change) ? std::min(1.0, std::exp(change)) : 0;
-      sum += acceptance;
-      const device::RandomSource of_chain{sampling_.seed, number, stream(chain)};
-      if (!(of_chain.uniform(device::Purpose::acceptance, 0) < acceptance)) continue;
-      block(points_) = block(points);
-      block(gradients_) = block(gradients);
-      values_(chain) = values(chain);
-    }
-    return sum / sampling_.num_chains;
-  }
-
-  /// The weights of the problem that was given.
-  MatrixXd point(int chain) const {
-    return along_.axes * points_.middleCols(chain * density_.cols(), density_.cols());
-  }
-
- private:
-  // About a quarter of the period of a direction whose curvature is the mass, after which a draw from a
-  // normal distribution is independent of the one before; it varies since other directions have other
-  // periods.
-  static constexpr double kShortest = 1.2, kLongest = 4;
-
-  std::uint32_t stream(int chain) const {
-    return sampling_.stream * static_cast<std::uint32_t>(sampling_.num_chains) +
-           static_cast<std::uint32_t>(chain);
-  }
-  double kinetic(const MatrixXd& momenta, int chain) const {
-    const Eigen::Index first = chain * density_.cols(), columns = density_.cols();
-    return 0.5 * (momenta.middleCols(first, columns).array().square() *
-                  inverse_mass_.middleCols(first, columns).array())
-                     .sum();
-  }
-  void evaluate(const MatrixXd& points, VectorXd& values, MatrixXd& gradients) const {
-    density_.evaluate(points, values, gradients);
-    values *= power_;
-    gradients *= power_;
-  }
-  void fill_normal(std::uint64_t number, device::Purpose purpose, MatrixXd& to) const {
-    const Eigen::Index per_chain = to.rows() * density_.cols();
-    for (int chain = 0; chain < sampling_.num_chains; ++chain) {
-      const device::RandomSource random{sampling_.seed, number, stream(chain)};
-      double* first = to.data() + chain * per_chain;
-      for (Eigen::Index i = 0; i < per_chain; i += 2) {
-        const device::NormalPair pair = random.normal_pair(purpose, static_cast<std::uint32_t>(i / 2));
-        first[i] = pair.even;
-        if (i + 1 < per_chain) first[i + 1] = pair.odd;
-      }
-    }
-  }
-
-  AlongAxes along_;  // density_ refers to it
-  SoftmaxDensity density_;
-  SoftmaxSampling sampling_;
-  double power_;
-  MatrixXd root_mass_, inverse_mass_;  // of the shape of points_
-  MatrixXd points_, gradients_;
-  VectorXd values_;
-};
-
 }  // namespace
 
-SoftmaxDraws sample_softmax(const SoftmaxProblem& problem, const MatrixXd& mode,
-                            const SoftmaxSampling& sampling, const std::function<void()>& after_step) {
-  constexpr double kTarget = 0.8;
-  Chains chains(problem, mode, sampling);
-  double log_step = std::log(0.3), late_sum = 0;
-  int late = 0;
-  for (int i = 0; i < sampling.warmup; ++i) {
-    const double acceptance = chains.step(static_cast<std::uint64_t>(i) + 1, std::exp(log_step));
-    log_step += (acceptance - kTarget) / std::sqrt(1.0 + i);
-    if (after_step) after_step();
-    if (2 * i < sampling.warmup) continue;
-    late_sum += log_step;
-    ++late;
-  }
-  const double step_size = std::exp(late > 0 ? late_sum / late : log_step);
+SoftmaxDraws sample_softmax(const SoftmaxProblem& problem, const MatrixXd& mode, const HmcSampling& sampling,
+                            const std::function<void()>& after_step) {
+  const AlongAxes along = along_axes(problem, mode);
+  const SoftmaxDensity density(along.problem);
+  HmcTarget target;
+  target.evaluate = [&](const MatrixXd& points, VectorXd& values, MatrixXd& gradients) {
+    density.evaluate(points, values, gradients);
+  };
+  target.start = along.axes.partialPivLu().solve(mode);
+  target.root_mass =
+      (1 / sampling.temperature * curvature_at(along.problem, density, target.start)).cwiseSqrt();
   SoftmaxDraws result;
   result.weights.resize(static_cast<std::size_t>(sampling.num_chains) * sampling.draws);
-  for (int i = 0; i < sampling.draws; ++i) {
-    result.acceptance +=
-        chains.step(static_cast<std::uint64_t>(sampling.warmup) + i + 1, step_size) / sampling.draws;
-    for (int chain = 0; chain < sampling.num_chains; ++chain)
-      result.weights[static_cast<std::size_t>(chain) * sampling.draws + i] = chains.point(chain);
-    if (after_step) after_step();
-  }
+  result.acceptance = sample_hmc(
+      target, sampling, {},
+      [&](int chain, int draw, const MatrixXd& point) {
+        result.weights[static_cast<std::size_t>(chain) * sampling.draws + draw] = along.axes * point;
+      },
+      after_step);
   return result;
 }
 

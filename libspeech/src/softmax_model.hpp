@@ -3,9 +3,10 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <cstdint>
 #include <functional>
 #include <vector>
+
+#include "hmc_chains.hpp"
 
 namespace emomc {
 
@@ -55,23 +56,14 @@ class SoftmaxDensity {
 /// the squared Newton decrement is below 1e-8. Throws std::runtime_error if it is not after 200 steps.
 Eigen::MatrixXd softmax_mode(const SoftmaxProblem& problem, const Eigen::MatrixXd& start);
 
-struct SoftmaxSampling {
-  int num_chains = 4, warmup = 150, draws = 500;  ///< steps of each chain
-  double temperature = 1;  ///< draws are from the posterior to the power 1 / temperature
-  std::uint64_t seed = 0;
-  std::uint32_t stream = 0;  ///< chains of different streams are independent
-};
-
 struct SoftmaxDraws {
   std::vector<Eigen::MatrixXd> weights;  ///< [num_chains * draws], a chain after another; d x (K - 1)
   double acceptance = 0;                 ///< mean over all steps after warm-up
 };
 
-/// Hamiltonian Monte Carlo (Neal 2011, "MCMC using Hamiltonian dynamics") from points around `mode`, along
-/// the axes of the curvature there, which is the mass, and with a step size that warm-up adapts to an
-/// acceptance of 0.8. `after_step`, if it is not empty, is called after each step of all chains and may
-/// throw.
+/// Hamiltonian Monte Carlo from points around `mode`, along the axes of the curvature there, which is the
+/// mass.
 SoftmaxDraws sample_softmax(const SoftmaxProblem& problem, const Eigen::MatrixXd& mode,
-                            const SoftmaxSampling& sampling, const std::function<void()>& after_step = {});
+                            const HmcSampling& sampling, const std::function<void()>& after_step = {});
 
 }  // namespace emomc

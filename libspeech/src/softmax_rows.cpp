@@ -63,11 +63,11 @@ void require_sizes(const SoftmaxCorpus& corpus, const SoftmaxSettings& settings)
     throw std::invalid_argument("softmax regression: sizes disagree");
 }
 
-SoftmaxRows::SoftmaxRows(const SoftmaxCorpus& corpus, std::uint64_t seed)
+SoftmaxRows::SoftmaxRows(const SoftmaxCorpus& corpus, std::uint64_t seed, SoftmaxPrior prior)
     : corpus_(corpus), order_(sorted_order(corpus.table.rows)), table_(sorted_table(corpus.table, order_)) {
   FunctionalTable standardized = table_;
   standardize_by_speaker(standardized);
-  rotated_ = rotated_rows(standardized);
+  rotated_ = prior == SoftmaxPrior::ridge ? rotated_rows(standardized) : unrotated_rows(standardized);
   shuffled_.resize(static_cast<std::size_t>(corpus.num_speakers));
   std::vector<double> key(size());
   for (std::size_t row = 0; row < size(); ++row) {

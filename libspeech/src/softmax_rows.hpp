@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -27,8 +28,9 @@ struct ClippedRows {
 /// those of this order. Lists of speakers are sorted.
 class SoftmaxRows {
  public:
-  /// `corpus` must outlive the object. `seed` decides which recordings of a speaker are known beside one.
-  SoftmaxRows(const SoftmaxCorpus& corpus, std::uint64_t seed);
+  /// `corpus` must outlive the object. `seed` decides which recordings of a speaker are known beside one. The
+  /// rows are rotated for the prior ridge alone.
+  SoftmaxRows(const SoftmaxCorpus& corpus, std::uint64_t seed, SoftmaxPrior prior = SoftmaxPrior::ridge);
 
   std::size_t size() const { return order_.size(); }
   int num_classes() const { return corpus_.num_classes; }
@@ -38,6 +40,8 @@ class SoftmaxRows {
   int speaker_of(std::size_t row) const { return corpus_.speaker_of[order_[row]]; }
   const Eigen::MatrixXd& x() const { return rotated_.x; }
   const Eigen::MatrixXd& axes() const { return rotated_.axes; }
+  /// The sd of an unrotated column of x() where the table's is 1.
+  double column_sd() const { return 1 / std::sqrt(static_cast<double>(table_.columns.size())); }
 
   /// The rows of `speakers`, or those of all others, increasing.
   std::vector<std::size_t> rows_of(const std::vector<int>& speakers) const;

@@ -32,11 +32,18 @@ class Classifier(Estimator):
     Parameters
     ----------
     functionals
-        What is seen of a recording: "cepstra", "prosody" or "full".
+        What is seen of a recording: "cepstra", "prosody", "full" or "compact". None: "full", with the horseshoe "compact".
+    prior
+        Of the weights: "ridge", one normal distribution whose standard deviation is chosen; or "horseshoe", the
+        regularised horseshoe of Piironen and Vehtari (2017), whose scales are parameters, for up to 200 functionals.
     prior_sds
-        Prior standard deviations of a logit, of which one is chosen by leaving out training speakers in turn.
+        Prior standard deviations of a logit, of which one is chosen by leaving out training speakers in turn; with the
+        horseshoe for the penalised fit alone.
+    relevant_share, slab_scale
+        Of the horseshoe: the share of functionals that is expected to matter, above 0 and below 1, and the scale of the
+        weights of those that do.
     temperature
-        Draws are from the posterior to the power 1 / temperature; above 0, up to 1.
+        Draws are from the posterior to the power 1 / temperature; above 0, up to 1. None: 1/64, with the horseshoe 1.
     temper
         A factor of logits. None: learned from training speakers left out in turn.
     class_prior
@@ -44,7 +51,8 @@ class Classifier(Estimator):
     classes
         In this order; other recordings are left out. None: all that occur, sorted.
     chains, warmup, draws
-        Markov chains of the posterior, steps that are not kept, and kept steps of each chain.
+        Markov chains of the posterior, steps that are not kept (None: 150, with the horseshoe 400), and kept steps of each
+        chain (None: 750, with the horseshoe 1000).
     random_state
         The seed. None: 20260101.
     n_threads
@@ -55,7 +63,7 @@ class Classifier(Estimator):
     classes_ [classes]
         Their names.
     prior_sd_, temper_
-        Those that were chosen and learned.
+        Those that were chosen and learned; the horseshoe has no prior_sd_: None.
     converged_, acceptance_
         After `fit`: the share of (training recording, class) pairs whose chains agree (R-hat at most 1.05, ESS at least
         100; 0.95 is asked for), and the chains' mean acceptance rate.
@@ -81,21 +89,27 @@ class Classifier(Estimator):
 
     def __init__(
         self,
-        functionals: Literal["cepstra", "prosody", "full"] = "full",
+        functionals: Literal["cepstra", "prosody", "full", "compact"] | None = None,
         *,
+        prior: Literal["ridge", "horseshoe"] = "ridge",
         prior_sds: Sequence[float] = (1.0, 2.0, 3.0, 6.0, 10.0, 18.0),
-        temperature: float = 1 / 64,
+        relevant_share: float = 0.1,
+        slab_scale: float = 0.5,
+        temperature: float | None = None,
         temper: float | None = None,
         class_prior: Literal["uniform", "observed"] = "uniform",
         classes: Sequence[str] | None = None,
         chains: int = 4,
-        warmup: int = 150,
-        draws: int = 750,
+        warmup: int | None = None,
+        draws: int | None = None,
         random_state: int | None = None,
         n_threads: int = 0,
     ) -> None:
         self.functionals = functionals
+        self.prior = prior
         self.prior_sds = prior_sds
+        self.relevant_share = relevant_share
+        self.slab_scale = slab_scale
         self.temperature = temperature
         self.temper = temper
         self.class_prior = class_prior
@@ -108,7 +122,7 @@ class Classifier(Estimator):
 
     def __repr__(self) -> str:
         fitted = f", classes={self.classes_.tolist()!r}" if hasattr(self, "classes_") else ""
-        return f"emomc.Classifier({self.functionals!r}{fitted})"
+        return f"emomc.Classifier({self._set_of_functionals()!r}{fitted})"
 
     def fit(
         self,
@@ -234,7 +248,7 @@ class Classifier(Estimator):
     def load(cls, directory: str | os.PathLike[str]) -> Classifier:
         """The classifier that `save` or `emomc train` wrote. Raises InputError where there is none, or it is damaged."""
         model = _emomc.SoftmaxModel.load(os.fspath(directory))
-        classifier = cls(model.functionals or "full", random_state=model.seed)  # type: ignore[arg-type]
+        classifier = cls(model.functionals or None, prior=model.prior, random_state=model.seed)  # type: ignore[arg-type]
         classifier._model = model
         classifier._set()
         return classifier
@@ -249,14 +263,26 @@ class Classifier(Estimator):
             raise not_fitted("Classifier", "fit or load")
         return self._model
 
+    def _set_of_functionals(self) -> str:
+        return self.functionals or ("compact" if self.prior == "horseshoe" else "full")
+
     def _options(self) -> _emomc.SoftmaxOptions:
+        if self.prior not in ("ridge", "horseshoe"):
+            raise _emomc.InputError(f"prior: {self.prior} is unknown; allowed: ridge, horseshoe")
+        is_ridge = self.prior == "ridge"
         for name, (least, most) in _RANGES.items():
+            if name in ("warmup", "draws") and getattr(self, name) is None:
+                continue
             if not least <= int(getattr(self, name)) <= most:
                 raise _emomc.InputError(f"{name}: {getattr(self, name)} is out of range; allowed: {least} to {most}")
         sds = [float(sd) for sd in self.prior_sds]
         if not sds or not all(0 < sd <= 1000 for sd in sds):
             raise _emomc.InputError(f"prior_sds: {list(self.prior_sds)}; allowed: one or more above 0, up to 1000")
-        if not 0 < self.temperature <= 1:
+        if not 0 < self.relevant_share < 1:
+            raise _emomc.InputError(f"relevant_share: {self.relevant_share} is out of range; allowed: above 0 and below 1")
+        if not 0 < self.slab_scale <= 1000:
+            raise _emomc.InputError(f"slab_scale: {self.slab_scale} is out of range; allowed: above 0, up to 1000")
+        if self.temperature is not None and not 0 < self.temperature <= 1:
             raise _emomc.InputError(f"temperature: {self.temperature} is out of range; allowed: above 0, up to 1")
         if self.temper is not None and not 0 < self.temper <= 1000:
             raise _emomc.InputError(f"temper: {self.temper} is out of range; allowed: above 0, up to 1000, or None")
@@ -265,14 +291,17 @@ class Classifier(Estimator):
         if isinstance(self.classes, str):
             raise _emomc.InputError(f"classes: {self.classes!r}; allowed: a list of names, or None")
         return _emomc.SoftmaxOptions.of(
-            functionals=self.functionals,
+            functionals=self._set_of_functionals(),
             class_prior=self.class_prior,
+            prior=self.prior,
             prior_sds=sds,
-            temperature=float(self.temperature),
+            relevant_share=float(self.relevant_share),
+            slab_scale=float(self.slab_scale),
+            temperature=(1 / 64 if is_ridge else 1.0) if self.temperature is None else float(self.temperature),
             temper=None if self.temper is None else float(self.temper),
             chains=int(self.chains),
-            warmup=int(self.warmup),
-            draws=int(self.draws),
+            warmup=(150 if is_ridge else _emomc.horseshoe_warmup) if self.warmup is None else int(self.warmup),
+            draws=(750 if is_ridge else _emomc.horseshoe_draws) if self.draws is None else int(self.draws),
             seed=20260101 if self.random_state is None else int(self.random_state),
             threads=int(self.n_threads),
             classes=[str(name) for name in self.classes or ()],

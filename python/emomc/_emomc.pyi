@@ -161,13 +161,19 @@ class Draws:
     def summary_rows(self, patterns: list[str]) -> list[dict[str, Any]]: ...
     def findings(self) -> list[tuple[str, str, str, str]]: ...
 
+horseshoe_warmup: int
+horseshoe_draws: int
+
 class SoftmaxOptions:
     @staticmethod
     def of(
         *,
         functionals: str,
         class_prior: str,
+        prior: str,
         prior_sds: list[float],
+        relevant_share: float,
+        slab_scale: float,
         temperature: float,
         temper: float | None,
         chains: int,
@@ -190,7 +196,9 @@ class SoftmaxModel:
     @property
     def seed(self) -> int: ...
     @property
-    def prior_sd(self) -> float: ...
+    def prior(self) -> str: ...
+    @property
+    def prior_sd(self) -> float | None: ...
     @property
     def temper(self) -> float: ...
     @property

@@ -93,16 +93,19 @@ class Watch {
 
 // The options that `evaluate` and `Classifier.fit` share.
 EvaluationConfig config_of(const std::string& functionals, const std::string& class_prior,
-                           std::vector<double> prior_sds, double temperature, std::optional<double> temper,
-                           int chains, int warmup, int draws, std::uint64_t seed, int threads,
-                           const Texts& classes) {
+                           const std::string& prior, std::vector<double> prior_sds, double relevant_share,
+                           double slab_scale, double temperature, std::optional<double> temper, int chains,
+                           int warmup, int draws, std::uint64_t seed, int threads, const Texts& classes) {
   EvaluationConfig config;
   config.corpus.kind = "folders";  // recordings
   config.corpus.classes = classes;
   config.classifier = ClassifierKind::softmax;
   config.features.set = functional_set(functionals);
   config.classification.class_prior = class_prior == "observed" ? ClassPrior::observed : ClassPrior::uniform;
-  config.softmax = {.prior_sds = std::move(prior_sds),
+  config.softmax = {.prior = softmax_prior(prior),
+                    .prior_sds = std::move(prior_sds),
+                    .relevant_share = relevant_share,
+                    .slab_scale = slab_scale,
                     .temperature = temperature,
                     .temper = temper,
                     .temper_frames = std::nullopt,
@@ -111,6 +114,7 @@ EvaluationConfig config_of(const std::string& functionals, const std::string& cl
                     .draws = draws};
   config.run.sampler.seed = seed;
   config.run.threads = threads;
+  require_few_columns(config, functional_names(config.features.set).size());
   return config;
 }
 
@@ -262,9 +266,11 @@ nb::tuple probabilities_of(const std::vector<ClassifiedRow>& rows, std::size_t c
 void add_emotion(nb::module_& m) {
   nb::class_<EvaluationConfig>(m, "SoftmaxOptions")
       .def_static("of", &config_of, nb::kw_only(), nb::arg("functionals"), nb::arg("class_prior"),
-                  nb::arg("prior_sds"), nb::arg("temperature"), nb::arg("temper").none(), nb::arg("chains"),
-                  nb::arg("warmup"), nb::arg("draws"), nb::arg("seed"), nb::arg("threads"),
-                  nb::arg("classes"));
+                  nb::arg("prior"), nb::arg("prior_sds"), nb::arg("relevant_share"), nb::arg("slab_scale"),
+                  nb::arg("temperature"), nb::arg("temper").none(), nb::arg("chains"), nb::arg("warmup"),
+                  nb::arg("draws"), nb::arg("seed"), nb::arg("threads"), nb::arg("classes"));
+  m.attr("horseshoe_warmup") = kHorseshoeWarmup;
+  m.attr("horseshoe_draws") = kHorseshoeDraws;
   nb::class_<SoftmaxModel>(m, "SoftmaxModel")
       .def_prop_ro("classes", [](const SoftmaxModel& model) { return model.classes; })
       .def_prop_ro("functionals",
@@ -274,7 +280,13 @@ void add_emotion(nb::module_& m) {
       .def_prop_ro("columns", [](const SoftmaxModel& model) { return model.classifier.columns; })
       .def_prop_ro("sample_rate", [](const SoftmaxModel& model) { return model.sample_rate; })
       .def_prop_ro("seed", [](const SoftmaxModel& model) { return model.classifier.seed; })
-      .def_prop_ro("prior_sd", [](const SoftmaxModel& model) { return model.classifier.prior_sd; })
+      .def_prop_ro("prior",
+                   [](const SoftmaxModel& model) { return softmax_prior_name(model.classifier.prior); })
+      .def_prop_ro("prior_sd",
+                   [](const SoftmaxModel& model) -> std::optional<double> {
+                     if (model.classifier.prior != SoftmaxPrior::ridge) return std::nullopt;
+                     return model.classifier.prior_sd;
+                   })
       .def_prop_ro("temper", [](const SoftmaxModel& model) { return model.classifier.tempers[0].temper; })
       .def_prop_ro("speakers", [](const SoftmaxModel& model) { return model.trained_on.speakers; })
       .def("rows", &functionals_of, nb::arg("recordings"), nb::arg("names"), nb::arg("threads"))

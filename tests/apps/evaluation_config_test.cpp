@@ -87,6 +87,21 @@ TEST(EvaluationConfigDefaults, OfACorpusWithDimensionsAreThoseOfARegression) {
   EXPECT_EQ(parsed(to_yaml(beside)), beside);
 }
 
+TEST(EvaluationConfigDefaults, OfSoftmaxRegressionFollowThePrior) {
+  const EvaluationConfig config = parsed(recordings + "softmax: {prior: horseshoe}\n");
+  EXPECT_EQ(config.softmax.prior, SoftmaxPrior::horseshoe);
+  EXPECT_EQ(config.softmax.temperature, 1);
+  EXPECT_EQ(config.softmax.warmup, 400);
+  EXPECT_EQ(config.softmax.draws, 1000);
+  EXPECT_EQ(config.features.set, FunctionalSet::compact);
+  const EvaluationConfig given = parsed(
+      recordings + "softmax: {prior: horseshoe, temperature: 0.25, warmup: 70}\nfeatures: {set: compact}\n");
+  EXPECT_EQ(given.softmax.temperature, 0.25);
+  EXPECT_EQ(given.softmax.warmup, 70);
+  EXPECT_EQ(parsed(recordings).softmax.temperature, 1.0 / 64);
+  EXPECT_EQ(parsed(recordings).features.set, FunctionalSet::full);
+}
+
 // Chains that start at draws from a wide prior are far out, and those of nuts might stay there.
 TEST(EvaluationConfigDefaults, OfTheProposalFollowTheStarts) {
   const auto sampler_of = [](const std::string& more) { return parsed(corpus + more).run.sampler; };
@@ -168,6 +183,9 @@ TEST(EvaluationConfigYaml, ReadsBackToTheSameValue) {
            corpus + "classification: {class_prior: {anger: 0.1, 'a: b': 0.2, 'null': 0.7}, draws: 1}\n",
            recordings + "softmax: {prior_sds: [2, 0.5], temperature: 1, temper: 0.7, chains: 2, draws: 99}\n"
                         "features: {set: prosody}\nclassification: {class_prior: observed}\n",
+           recordings + "softmax: {prior: horseshoe}\n",
+           recordings + "softmax: {prior: horseshoe, relevant_share: 0.3, slab_scale: 2, warmup: 99}\n",
+           corpus + "softmax: {prior: horseshoe, temperature: 0.5}\n",
            recordings + "softmax: {temper_frames: 12.5}\nclassification: {class_prior: {a: 0.25, b: 0.75}}\n",
            recordings + "classifier: mixtures\n",
            recordings + "classifier: fused\nfeatures: {set: cepstra, gain: kept}\nsoftmax: {draws: 99}\n",
@@ -269,6 +287,17 @@ INSTANTIATE_TEST_SUITE_P(
         BadEvaluation{recordings + "softmax: {temperature: 2}\n", {":2: softmax.temperature", "up to 1"}},
         BadEvaluation{recordings + "softmax: {temper_frames: -1}\n",
                       {":2: softmax.temper_frames", "learned", "0 to 1e6"}},
+        BadEvaluation{recordings + "softmax: {prior: horsehoe}\n",
+                      {":2: softmax.prior", "did you mean horseshoe", "ridge, horseshoe"}},
+        BadEvaluation{recordings + "softmax: {prior: horseshoe}\nfeatures: {set: full}\n",
+                      {":3: features.set", "full has 1638 columns",
+                       "softmax.prior: horseshoe takes at most 200", "compact"}},
+        BadEvaluation{recordings + "softmax: {slab_scale: 1}\n",
+                      {":2: softmax.slab_scale", "softmax.prior: horseshoe use this key only"}},
+        BadEvaluation{recordings + "softmax: {prior: horseshoe, relevant_share: 1}\n",
+                      {":2: softmax.relevant_share", "above 0 and below 1"}},
+        BadEvaluation{recordings + "softmax: {prior: horseshoe, slab_scale: 0}\n",
+                      {":2: softmax.slab_scale", "above 0, up to 1000"}},
         BadEvaluation{recordings + "features: {set: ful}\n", {":2: features.set", "full"}},
         BadEvaluation{"corpus: {kind: emodb, path: x, pattern: '{emotion}_{speaker}.csv'}\n",
                       {"corpus.pattern", "corpora of tables", "remove it"}},

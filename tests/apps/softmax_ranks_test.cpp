@@ -47,6 +47,9 @@ class SoftmaxOverRanks : public Ranks {
     folder.write("simulation.yaml", kSmallCorpus);
     ASSERT_EQ(folder.run("simulate simulation.yaml -o corpus -q").exit_code, 0);
     folder.write("softmax.yaml", "corpus: {path: corpus}\nclassifier: softmax\nthreads: 1\n" + quick);
+    folder.write("horseshoe.yaml",
+                 "corpus: {path: corpus}\nclassifier: softmax\nthreads: 1\n"
+                 "softmax: {prior: horseshoe, chains: 2, warmup: 40, draws: 60}\n");
     folder.write("fused.yaml",
                  "corpus: {path: corpus}\nclassifier: fused\nlikelihood: {components: 2}\nthreads: 1\n"
                  "sampler: {chains: 2, warmup: 60, draws: 40, thin: 2, seed: 3}\n" +
@@ -83,6 +86,7 @@ class SoftmaxOverRanks : public Ranks {
 // There are three folds: the fourth rank has none.
 TEST_F(SoftmaxOverRanks, EvaluationsAreThoseOfOneProcess) {
   for (const auto& [config, numbers, files] : {std::tuple{"softmax.yaml", std::vector<int>{2, 4}, of_softmax},
+                                               {"horseshoe.yaml", std::vector<int>{2}, of_softmax},
                                                {"fused.yaml", std::vector<int>{3}, of_fused}}) {
     ASSERT_EQ(evaluate(config, "alone", 1).exit_code, 0);
     for (const int number : numbers) {

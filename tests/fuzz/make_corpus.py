@@ -239,6 +239,12 @@ def model():
         "corpus": {"mean": [0.0, 1.0], "between": [1.0, 0.0], "within": [1.0, 2.0]}})
     write("class_model", "regression", folder({
         "model.json": regression, "weights.npy": npy("<f8", (4, 1), ones * 4), "rotation.npy": npy("<f8", (2, 1), ones * 2)}))
+    horseshoe = json.loads(softmax)
+    del horseshoe["prior_sd"]
+    horseshoe |= {"prior": "horseshoe", "relevant_share": 0.1, "slab_scale": 0.5, "rank": 2, "temperature": 1.0}
+    write("class_model", "softmax_horseshoe", folder({
+        "model.json": json.dumps(horseshoe), "draws.npy": npy("<f8", (2, 3, 1), ones * 6),
+        "rotation.npy": npy("<f8", (2, 2), ones * 4)}))
     write("class_model", "sizes", folder({
         "model.json": json_text.replace('"draws": 3', '"draws": 536870912').replace("components: 1", "components: 4096"),
         "draws.npy": draws}))

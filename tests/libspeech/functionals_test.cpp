@@ -98,6 +98,24 @@ TEST(Functionals, TheFullSetIsTheOtherTwo) {
   EXPECT_THROW(functional_set("ful"), InputError);
 }
 
+TEST(Functionals, TheCompactSetHasFourOfEachDescriptorAndTheTimes) {
+  const auto full = functional_names(FunctionalSet::full), compact = functional_names(FunctionalSet::compact);
+  EXPECT_EQ(compact.size(), 4 * descriptors().size() - 1 + 7);  // the mean of loudness is none
+  const FrameDescriptors frames =
+      DescriptorExtractor(16000).describe(testing::synthetic_voice(16000).samples);
+  const auto row = functionals(frames, FunctionalSet::full),
+             few = functionals(frames, FunctionalSet::compact);
+  std::size_t at = 0;
+  for (std::size_t j = 0; j < full.size(); ++j) {
+    if (at == compact.size() || full[j] != compact[at]) continue;
+    EXPECT_TRUE(few[at] == row[j] || (std::isnan(few[at]) && std::isnan(row[j]))) << full[j];
+    ++at;
+  }
+  EXPECT_EQ(at, compact.size());
+  for (const char* name : {"f0.mean", "c1.sd", "level_db.slope", "band_2.delta_sd", "time.gap_sd"})
+    EXPECT_NE(std::find(compact.begin(), compact.end(), name), compact.end()) << name;
+}
+
 TEST(Descriptors, TellTheFrequencyOfAVoice) {
   for (const int period : {40, 64, 107, 160, 200}) {  // 400 to 80 Hz
     const auto x = testing::pulse_train(std::vector<int>(16000 / period, period),

@@ -14,6 +14,7 @@
 namespace emomc {
 namespace {
 
+using testing::quick_horseshoe;
 using testing::quick_settings;
 using testing::synthetic_corpus;
 
@@ -57,6 +58,64 @@ TEST(SoftmaxEvaluation, TellsClassesOfNewSpeakersApart) {
   std::vector<std::size_t> all(corpus.table.rows.size());
   std::iota(all.begin(), all.end(), 0);
   EXPECT_EQ(rows, all);
+}
+
+double log_loss(const SoftmaxCorpus& corpus, const SoftmaxPredictions& predictions,
+                const std::vector<std::size_t>& rows) {
+  double sum = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    sum -= predictions.log_probability[3 * i + static_cast<std::size_t>(corpus.class_of[rows[i]])];
+  return sum / static_cast<double>(rows.size());
+}
+
+// Two of 30 columns matter.
+TEST(SoftmaxEvaluation, TellsClassesApartByTheHorseshoe) {
+  const SoftmaxCorpus corpus = synthetic_corpus(5, 6, 2);
+  const auto tests = each_speaker(corpus);
+  const auto run = [&](const SoftmaxSettings& settings, int threads) {
+    return evaluate_softmax(corpus, tests, settings, threads, [](const auto&...) {});
+  };
+  const auto horseshoe = run(quick_horseshoe(), 1), again = run(quick_horseshoe(), 3),
+             ridge = run(quick_settings(), 1);
+  double loss = 0, of_ridge = 0;
+  for (std::size_t f = 0; f < tests.size(); ++f) {
+    loss += log_loss(corpus, horseshoe[f].posterior, horseshoe[f].rows) / 5;
+    of_ridge += log_loss(corpus, ridge[f].posterior, ridge[f].rows) / 5;
+    EXPECT_EQ(horseshoe[f].posterior.log_probability, again[f].posterior.log_probability);
+    // The penalised fit is the ridge's, whose rows are rotated.
+    EXPECT_EQ(horseshoe[f].prior_sd, ridge[f].prior_sd);
+    for (std::size_t i = 0; i < ridge[f].penalised.log_probability.size(); ++i)
+      EXPECT_NEAR(horseshoe[f].penalised.log_probability[i], ridge[f].penalised.log_probability[i], 1e-3);
+    for (const SoftmaxPredictions& less : horseshoe[f].less_known)
+      EXPECT_GT(log_loss(corpus, less, horseshoe[f].rows), 0);
+  }
+  EXPECT_LT(loss, of_ridge - 0.05);
+}
+
+TEST(SoftmaxEvaluation, HorseshoeTakesTwoHundredColumns) {
+  SoftmaxCorpus corpus = synthetic_corpus();
+  const auto widen = [&](int columns) {
+    SoftmaxCorpus wide = corpus;
+    wide.table.columns.clear();
+    wide.table.values.clear();
+    for (int j = 0; j < columns; ++j) wide.table.columns.push_back("x" + std::to_string(j));
+    for (std::size_t row = 0; row < corpus.table.rows.size(); ++row)
+      for (int j = 0; j < columns; ++j)
+        wide.table.values.push_back(corpus.table.values[30 * row + static_cast<std::size_t>(j % 30)]);
+    return wide;
+  };
+  SoftmaxSettings settings = quick_horseshoe();
+  settings.temper = 1;
+  settings.prior_sds = {4};
+  settings.warmup = settings.draws = 10;
+  EXPECT_EQ(evaluate_softmax(widen(200), {{0}}, settings, 1, [](const auto&...) {}).size(), 1u);
+  try {
+    evaluate_softmax(widen(201), {{0}}, settings, 1, [](const auto&...) {});
+    FAIL();
+  } catch (const InputError& error) {
+    for (const char* word : {"softmax.prior", "200", "201"})
+      EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
+  }
 }
 
 // No class differs: the accuracy of 90 recordings has a standard error of 0.05 around 1/3.

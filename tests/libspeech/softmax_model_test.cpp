@@ -120,7 +120,7 @@ TEST_P(SoftmaxPosterior, HasTheMomentsOfAnIntegralOverThePlane) {
     }
   mean /= total;
   const Eigen::Array2d sd = (square / total - mean.square()).sqrt();
-  SoftmaxSampling sampling;
+  HmcSampling sampling;
   sampling.num_chains = 8;
   sampling.draws = 4000;
   sampling.temperature = temperature;
@@ -147,7 +147,7 @@ INSTANTIATE_TEST_SUITE_P(Temperatures, SoftmaxPosterior, ::testing::Values(1.0, 
 TEST(SoftmaxModel, DrawsDependOnSeedAndStreamAlone) {
   const SoftmaxProblem problem = problem_of(0.3);
   const MatrixXd mode = softmax_mode(problem, MatrixXd::Zero(4, 3));
-  SoftmaxSampling sampling;
+  HmcSampling sampling;
   sampling.warmup = 20;
   sampling.draws = 10;
   const SoftmaxDraws one = sample_softmax(problem, mode, sampling),

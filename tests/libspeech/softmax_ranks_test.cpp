@@ -75,6 +75,19 @@ TEST(SoftmaxRanks, EveryRankHasTheFoldsOfOne) {
     });
 }
 
+TEST(SoftmaxRanks, EveryRankHasTheFoldsOfOneByTheHorseshoe) {
+  const SoftmaxCorpus corpus = synthetic_corpus(4, 3);
+  const std::vector<std::vector<int>> tests{{0}, {1}, {2, 3}};
+  SoftmaxSettings settings = testing::quick_horseshoe();
+  settings.draws = 30;
+  const auto alone = evaluate_softmax(corpus, tests, settings, 1, kNoReport);
+  on_ranks(2, [&](Communicator& ranks) {
+    const auto folds = evaluate_softmax(corpus, tests, settings, 1, kNoReport, ranks);
+    ASSERT_EQ(folds.size(), alone.size());
+    for (std::size_t f = 0; f < folds.size(); ++f) expect_equal(folds[f], alone[f]);
+  });
+}
+
 TEST(SoftmaxRanks, TheFirstRankHasTheClassifierOfOne) {
   const SoftmaxCorpus corpus = corpus_with_clips();
   const SoftmaxTraining alone = train_softmax(corpus, quick_settings(), 1, kNoReport);

@@ -44,4 +44,13 @@ inline SoftmaxSettings quick_settings() {
   return settings;
 }
 
+inline SoftmaxSettings quick_horseshoe() {
+  SoftmaxSettings settings = quick_settings();
+  settings.prior = SoftmaxPrior::horseshoe;
+  settings.temperature = 1;
+  settings.warmup = 120;
+  settings.inner_warmup = 80;
+  return settings;
+}
+
 }  // namespace emomc::testing

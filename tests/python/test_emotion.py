@@ -247,6 +247,36 @@ def test_refusals_of_labels_and_options(corpus, trained, tmp_path):
     trained.save(tmp_path / "model", overwrite=True)
 
 
+def test_the_horseshoe_has_the_programs_numbers(corpus, program, tmp_path):
+    folder, found, samples = corpus
+    run(program, folder, "evaluate", "config.yaml", "-q", "--output", "horseshoe", "--set", "softmax.prior=horseshoe")
+    classifier = emomc.Classifier(prior="horseshoe", **OPTIONS)
+    got = emomc.evaluate(
+        classifier, samples, found.labels, found.speakers, names=found.names, sampling_rate=RATE, progress=False
+    )
+    scores = json.loads((folder / "horseshoe/scores.json").read_text())
+    del scores["seconds"]
+    assert got.scores == scores
+    assert scores["prior"] == "horseshoe" and scores["functionals"]["set"] == "compact"
+    classifier.fit(samples, found.labels, found.speakers, sampling_rate=RATE, progress=False)
+    assert classifier.prior_sd_ is None
+    classifier.save(tmp_path / "model")
+    loaded = emomc.Classifier.load(tmp_path / "model")
+    assert loaded.prior == "horseshoe" and loaded.functionals == "compact"
+    p = classifier.predict_proba(samples[:6], sampling_rate=RATE)
+    assert (loaded.predict_proba(samples[:6], sampling_rate=RATE) == p).all()
+    assert repr(emomc.Classifier(prior="horseshoe")) == "emomc.Classifier('compact')"
+    for options, what in (
+        ({"functionals": "full"}, "full has 1638"),
+        ({"relevant_share": 1.0}, "relevant_share: 1.0 is out of range; allowed: above 0 and below 1"),
+        ({"slab_scale": 0}, "slab_scale: 0 is out of range"),
+    ):
+        with pytest.raises(emomc.InputError, match=what):
+            emomc.Classifier(prior="horseshoe", **options).fit(samples, found.labels, found.speakers, sampling_rate=RATE)
+    with pytest.raises(emomc.InputError, match="prior: lasso is unknown; allowed: ridge, horseshoe"):
+        emomc.Classifier(prior="lasso").fit(samples, found.labels, found.speakers, sampling_rate=RATE)
+
+
 def test_an_exception_of_progress_ends_the_work(corpus):
     _, found, samples = corpus
 

@@ -1,5 +1,7 @@
 #include "evaluation_config.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 
@@ -219,6 +221,20 @@ void refuse_given_tempers(const YamlNode& root, const EvaluationConfig& config) 
               "rows of another program come without frames; write classifier: softmax");
 }
 
+// Of recordings the number of columns is known before any is read.
+void refuse_many_columns(const YamlNode& root, const EvaluationConfig& config) {
+  if (config.softmax.prior != SoftmaxPrior::horseshoe || config.corpus.kind == "tables" ||
+      !config.features.table.empty())
+    return;
+  if (const std::size_t columns = functional_names(config.features.set).size();
+      columns > kMostHorseshoeColumns)
+    refuse_at(
+        key_place(root, "features.set"), "features.set",
+        fmt::format("{} has {} columns, and softmax.prior: horseshoe takes at most {}; allowed with it: "
+                    "compact",
+                    functional_set_name(config.features.set), columns, kMostHorseshoeColumns));
+}
+
 void refuse_groups_without_table(const YamlNode& root, const EvaluationConfig& config) {
   if (!config.by.columns.empty() && config.by.file.empty() && config.corpus.kind != "manifest")
     refuse_at(key_place(root, "by.columns"), "by.columns",
@@ -281,6 +297,9 @@ EvaluationConfig parse_evaluation_config(const std::string& yaml, const std::str
   // Functionals of frames are few, and a stronger prior suits them (docs/softmax.md).
   const YamlNode* kind = find_value(root, "corpus.kind");
   if (kind == nullptr || kind->scalar == "tables") config.softmax.prior_sds = {0.3, 0.6, 1, 2, 3, 6};
+  if (const YamlNode* prior = find_value(root, "softmax.prior"))
+    set_defaults_of_prior(softmax_prior(YamlValue(*prior, "softmax.prior").choice(softmax_prior_names())),
+                          config.softmax, config.features);
   for (const EvaluationKey& key : evaluation_keys()) {
     const YamlNode* value = find_value(root, key.name);
     if (value == nullptr) continue;
@@ -294,6 +313,7 @@ EvaluationConfig parse_evaluation_config(const std::string& yaml, const std::str
   refuse_keys_of_mixtures(root, config);
   refuse_given_tempers(root, config);
   refuse_without_dimensions(root, config);
+  refuse_many_columns(root, config);
   refuse_groups_without_table(root, config);
   refuse_contradictions(root, config);
   return config;

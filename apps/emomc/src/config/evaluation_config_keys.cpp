@@ -167,6 +167,9 @@ std::string write_class_prior(const EvaluationConfig& config) {
 bool has_softmax(const EvaluationConfig& config) {
   return config.classifier == ClassifierKind::softmax || config.classifier == ClassifierKind::fused;
 }
+bool has_horseshoe(const EvaluationConfig& config) {
+  return has_softmax(config) && config.softmax.prior == SoftmaxPrior::horseshoe;
+}
 
 void read_temper_frames(const YamlValue& value, EvaluationConfig& config) {
   config.softmax.temper_frames.reset();
@@ -190,12 +193,39 @@ EvaluationKey softmax_count(std::string name, std::string comment) {
 
 std::vector<EvaluationKey> softmax_keys() {
   const std::string user = "evaluations of softmax regression";
+  const std::string horseshoe = "evaluations of softmax regression with softmax.prior: horseshoe";
   return {
-      {"softmax.prior_sds", "prior sds of a logit, of which inner folds choose one",
+      {"softmax.prior",
+       "ridge: normal(0, sd) for all weights, the sd chosen in inner folds | horseshoe: with scales of "
+       "columns that are parameters; up to 200 columns",
+       [](const YamlValue& v, EvaluationConfig& c) {
+         c.softmax.prior = softmax_prior(v.choice(softmax_prior_names()));
+       },
+       [](const EvaluationConfig& c) { return softmax_prior_name(c.softmax.prior); }, has_softmax, user},
+      {"softmax.prior_sds",
+       "prior sds of a logit, of which inner folds choose one; with the horseshoe for the penalised fit "
+       "alone",
        [](const YamlValue& v, EvaluationConfig& c) { c.softmax.prior_sds = read_positive_numbers(v, 1000); },
        [](const EvaluationConfig& c) { return write_numbers(c.softmax.prior_sds); }, has_softmax, user},
+      {"softmax.relevant_share",
+       "share of the columns that is expected to matter, from which the horseshoe's global scale follows; "
+       "above 0 and below 1",
+       [](const YamlValue& v, EvaluationConfig& c) {
+         c.softmax.relevant_share = v.number();
+         if (!(c.softmax.relevant_share > 0 && c.softmax.relevant_share < 1))
+           v.refuse_range("above 0 and below 1");
+       },
+       [](const EvaluationConfig& c) { return shortest_text(c.softmax.relevant_share); }, has_horseshoe,
+       horseshoe},
+      {"softmax.slab_scale",
+       "scale of the weights of standardised columns that matter, a Student's t of 4 degrees of freedom; "
+       "above 0, up to 1000",
+       [](const YamlValue& v, EvaluationConfig& c) { c.softmax.slab_scale = number_above_zero(v, 1000); },
+       [](const EvaluationConfig& c) { return shortest_text(c.softmax.slab_scale); }, has_horseshoe,
+       horseshoe},
       {"softmax.temperature",
-       "draws are from the posterior to the power 1 / temperature; above 0, up to 1: the plain one",
+       "draws are from the posterior to the power 1 / temperature; above 0, up to 1: the plain one, the "
+       "horseshoe's default",
        [](const YamlValue& v, EvaluationConfig& c) { c.softmax.temperature = number_above_zero(v, 1); },
        [](const EvaluationConfig& c) { return shortest_text(c.softmax.temperature); }, has_softmax, user},
       {"softmax.temper",
@@ -218,8 +248,10 @@ std::vector<EvaluationKey> softmax_keys() {
        },
        has_softmax, user},
       softmax_count<&SoftmaxConfig::chains, 2>("softmax.chains", "of each fold"),
-      softmax_count<&SoftmaxConfig::warmup, 10>("softmax.warmup", "steps of each chain that are not kept"),
-      softmax_count<&SoftmaxConfig::draws, 10>("softmax.draws", "that are kept of each chain"),
+      softmax_count<&SoftmaxConfig::warmup, 10>(
+          "softmax.warmup", "steps of each chain that are not kept; of the horseshoe 400"),
+      softmax_count<&SoftmaxConfig::draws, 10>("softmax.draws",
+                                               "that are kept of each chain; of the horseshoe 1000"),
   };
 }
 

@@ -167,7 +167,9 @@ std::vector<EvaluationKey> features_keys() {
        [](const YamlValue& v, EvaluationConfig& c) { c.features.table_names = text_or_none(v, "a name"); },
        [](const EvaluationConfig& c) { return yaml_text(c.features.table_names); }, has_table,
        "features.table"});
-  keys.push_back({"features.set", "of functionals: cepstra | prosody | full: both",
+  keys.push_back({"features.set",
+                  "of functionals: cepstra | prosody | full: both | compact: few of both, the default of "
+                  "softmax.prior: horseshoe",
                   [](const YamlValue& v, EvaluationConfig& c) {
                     c.features.set = functional_set(v.choice(functional_set_names()));
                   },

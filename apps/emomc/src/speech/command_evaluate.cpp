@@ -76,10 +76,12 @@ Evaluation prepare(const EvaluationConfig& config, Verbosity verbosity) {
     e.corpus.fingerprint.sha256 = sha256_hex(e.corpus.fingerprint.sha256 + folds);
   }
   // Refuses too few speakers.
-  if (has_numbers)
+  if (has_numbers) {
     regression_tests(e.frames, e.plan, config);
-  else if (has_functionals)
+  } else if (has_functionals) {
     softmax_tests(e.frames, e.plan, config);
+    require_few_columns(config, e.corpus.functionals.columns.size());
+  }
   if (!is_softmax && !has_numbers && config.em_baseline) require_class_rows(e.frames, e.plan, config);
   return e;
 }

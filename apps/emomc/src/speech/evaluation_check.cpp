@@ -98,6 +98,7 @@ void check_functionals(const EvaluationConfig& config, int ranks, bool json) {
     require_inner_speakers(softmax_settings(config), frames.speakers.size(), most_tested);
   const std::size_t columns =
       is_quick ? corpus.functionals.columns.size() : functional_names(config.features.set).size();
+  require_few_columns(config, columns);
   const auto& softmax = config.softmax;
   const std::vector<std::string>& predicted = has_numbers ? frames.dimensions : frames.classes;
   const std::vector<RankPart> parts = parts_of_ranks(0, plan.folds.size(), ranks);
@@ -109,6 +110,7 @@ void check_functionals(const EvaluationConfig& config, int ranks, bool json) {
                                {"utterances", frames.class_of.size()},
                                {"folds", plan.folds.size()},
                                {"functionals", functionals_json(config, columns)}};
+    if (!has_numbers) all["prior"] = softmax_prior_name(softmax.prior);
     if (!has_numbers) all["chains"] = plan.folds.size() * static_cast<std::size_t>(softmax.chains);
     add_parts(parts, all);
     std::cout << all.dump(1) << '\n';
@@ -119,8 +121,9 @@ void check_functionals(const EvaluationConfig& config, int ranks, bool json) {
   std::cout << fmt::format("corpus: {}, {}; {}: {}\n", counted(frames.class_of.size(), "utterance"),
                            counted(frames.speakers.size(), "speaker"), has_numbers ? "dimensions" : "classes",
                            joined(predicted));
-  std::cout << fmt::format("{} regression on {}\n", has_numbers ? "linear" : "softmax",
-                           functionals_text(config, columns));
+  std::cout << fmt::format("{} regression on {}{}\n", has_numbers ? "linear" : "softmax",
+                           functionals_text(config, columns),
+                           has_numbers ? "" : ", prior " + softmax_prior_name(softmax.prior));
   std::cout << fmt::format(
       "{}{}; output in {}\n", counted(plan.folds.size(), "fold"),
       has_numbers ? "" : ", with " + counted(static_cast<std::size_t>(softmax.chains), "chain") + " each",

@@ -244,6 +244,9 @@ json evaluation_report_data(const std::filesystem::path& directory) {
       "" EMOMC_VERSION ".",
       scores.at("utterances").count(), frames > 0 ? fmt::format(" ({} frames)", frames) : "", speakers.size(),
       classes.size(), scores.at("test_speakers_of_fold").items().size(), scores.at("seed").count());
+  if (scores.has("prior"))
+    data["facts"] = data["facts"].get<std::string>() +
+                    " Prior of the softmax regression: " + scores.at("prior").text() + ".";
   data["methods"] = json::array({method_of(scores.at("posterior"), "posterior", classes, speakers)});
   for (const auto& [key, name] :
        {std::pair{"mixtures", "mixtures"}, {"em", "EM"}, {"penalised", "penalised fit"}}) {

@@ -166,6 +166,8 @@ std::string scores_text(const Json& scores, std::size_t width) {
     confusion.add(std::move(cells));
   }
   text += confusion.text(width);
+  if (scores.contains("prior"))
+    text += fmt::format("\nprior of the softmax regression: {}\n", scores["prior"].get<std::string>());
   const Json& convergence = scores["convergence"];
   text += fmt::format("\nconverged: {:.1f} % of {} (utterance, class) pairs (95 % are asked for)\n",
                       100 * convergence["converged"].get<double>(), convergence["pairs"].get<std::size_t>());

@@ -69,6 +69,7 @@ std::optional<Fusion> fuse_with_softmax(const EvaluationJob& job, const CorpusFe
 void add_details(const EvaluationConfig& config, const Fusion& fusion, std::size_t columns, Json& scores) {
   scores["classifier"] = "product of mixtures' and softmax regression's probabilities";
   scores["functionals"] = functionals_json(config, columns);
+  scores["prior"] = softmax_prior_name(config.softmax.prior);
   for (const FusionWeights& weights : fusion.fused.weights)
     scores["fusion_weights_of_fold"].push_back({{"mixtures", weights.first}, {"softmax", weights.second}});
   for (const SoftmaxFold& fold : fusion.softmax.folds) scores["prior_sd_of_fold"].push_back(fold.prior_sd);

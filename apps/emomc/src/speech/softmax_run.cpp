@@ -76,9 +76,10 @@ std::optional<EvaluationResults> evaluate_softmax_into(const SoftmaxJob& job, Ex
   if (is_first()) {
     logger = make_logger(directory, verbosity);
     for (const auto& note : job.corpus.notes) logger->info(note);
-    logger->info("{} utterances of {} speakers and {} classes; {}", job.frames.class_of.size(), speakers,
-                 job.frames.num_classes(),
-                 functionals_text(job.config, job.corpus.functionals.columns.size()));
+    logger->info("{} utterances of {} speakers and {} classes; {}, prior {}", job.frames.class_of.size(),
+                 speakers, job.frames.num_classes(),
+                 functionals_text(job.config, job.corpus.functionals.columns.size()),
+                 softmax_prior_name(job.config.softmax.prior));
     if (is_several())
       logger->info("fits and posteriors are divided among {} ranks ({})", world().size(), world().kind());
   }

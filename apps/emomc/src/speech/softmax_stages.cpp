@@ -29,9 +29,10 @@ SoftmaxStages::SoftmaxStages(const SoftmaxSettings& settings, std::size_t folds,
       advanced_(began_) {
   constexpr double kFit =
       100;  // trajectories of two chains that the fits of a training set take about as long as
-  cost_ = {kFit,
-           static_cast<double>(settings.inner_chains) / 2 * (settings.inner_warmup + settings.inner_draws),
-           static_cast<double>(settings.chains) / 2 * (settings.warmup + settings.draws)};
+  // Trajectories of the horseshoe have more leapfrogs, about as many times as the ridge's.
+  const double longer = settings.prior == SoftmaxPrior::horseshoe ? 8 : 1;
+  cost_ = {kFit, longer * settings.inner_chains / 2 * (settings.inner_warmup + settings.inner_draws),
+           longer * settings.chains / 2 * (settings.warmup + settings.draws)};
   for (const std::size_t all : {sets, settings.temper ? 0 : sets - folds, folds})
     count_.push_back(range_of_rank(all, world().rank(), world().size()).size());
 }

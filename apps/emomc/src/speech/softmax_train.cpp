@@ -25,6 +25,11 @@ namespace {
 
 constexpr double kShareAskedFor = 0.95;  // of pairs of an utterance and a class, docs/emotion.md
 
+std::string prior_text(const SoftmaxClassifier& classifier) {
+  if (classifier.prior == SoftmaxPrior::ridge) return fmt::format("prior sd {:g}", classifier.prior_sd);
+  return "prior " + softmax_prior_name(classifier.prior);
+}
+
 }  // namespace
 
 int train_softmax_into(const EvaluationConfig& config, const std::filesystem::path& directory,
@@ -47,6 +52,7 @@ int train_softmax_into(const EvaluationConfig& config, const std::filesystem::pa
   check_class_prior(frames, config.classification);
   const SoftmaxSettings settings = softmax_settings(config);
   require_inner_speakers(settings, frames.speakers.size(), 0);
+  require_few_columns(config, corpus.functionals.columns.size());
   refuse_other_corpora(config, corpus);
   stop_on_signals();
   if (claim) claim->begin();
@@ -54,8 +60,9 @@ int train_softmax_into(const EvaluationConfig& config, const std::filesystem::pa
   if (is_first()) {
     const auto logger = make_logger(directory, verbosity);
     for (const auto& note : corpus.notes) logger->info(note);
-    logger->info("{} utterances of {} speakers and {} classes; {}", utterances, frames.speakers.size(),
-                 frames.num_classes(), functionals_text(config, columns));
+    logger->info("{} utterances of {} speakers and {} classes; {}, prior {}", utterances,
+                 frames.speakers.size(), frames.num_classes(), functionals_text(config, columns),
+                 softmax_prior_name(config.softmax.prior));
     if (is_several())
       logger->info("fits and inner posteriors are divided among {} ranks ({})", world().size(),
                    world().kind());
@@ -85,11 +92,11 @@ int train_softmax_into(const EvaluationConfig& config, const std::filesystem::pa
   const SoftmaxTemper& own = model.classifier.tempers[0];
   if (verbosity != Verbosity::quiet)
     std::cout << fmt::format(
-        "{}: softmax regression on {}, {} and {}; {} draws, prior sd {:g}, temper {:.4g}{}; {:.1f} % of "
+        "{}: softmax regression on {}, {} and {}; {} draws, {}, temper {:.4g}{}; {:.1f} % of "
         "(training utterance, class) pairs have converged\n",
         directory.string(), functionals_text(config, columns),
         counted(model.classes.size(), "class", "classes"), counted(utterances, "utterance"),
-        model.classifier.num_draws, model.classifier.prior_sd, own.temper,
+        model.classifier.num_draws, prior_text(model.classifier), own.temper,
         std::isnan(own.inner_log_loss)
             ? ""
             : fmt::format("; log loss of training speakers left out in turn {:.3f}", own.inner_log_loss),

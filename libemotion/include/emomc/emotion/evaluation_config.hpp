@@ -82,13 +82,26 @@ enum class ClassifierKind { softmax, mixtures, fused, regression };
 
 /// docs/softmax.md
 struct SoftmaxConfig {
+  SoftmaxPrior prior = SoftmaxPrior::ridge;
   std::vector<double> prior_sds = SoftmaxSettings().prior_sds;
+  double relevant_share = SoftmaxSettings().relevant_share;  ///< SoftmaxPrior::horseshoe only
+  double slab_scale = SoftmaxSettings().slab_scale;          ///< SoftmaxPrior::horseshoe only
   double temperature = SoftmaxSettings().temperature;
   std::optional<double> temper;         ///< nullopt: learned
   std::optional<double> temper_frames;  ///< nullopt: learned
   int chains = SoftmaxSettings().chains, warmup = SoftmaxSettings().warmup, draws = SoftmaxSettings().draws;
   bool operator==(const SoftmaxConfig&) const = default;
 };
+
+/// Sets what has another default with a prior: temperature, warm-up, draws, and the functionals, of which
+/// the horseshoe takes few.
+void set_defaults_of_prior(SoftmaxPrior prior, SoftmaxConfig& softmax, FeaturesConfig& features);
+
+/// The names that softmax_prior() accepts: "ridge", "horseshoe".
+std::vector<std::string> softmax_prior_names();
+/// Throws InputError for an unknown name.
+SoftmaxPrior softmax_prior(const std::string& name);
+std::string softmax_prior_name(SoftmaxPrior prior);
 
 /// docs/regression.md
 struct RegressionConfig {

@@ -26,6 +26,9 @@ SoftmaxSettings softmax_settings(const EvaluationConfig& config, const std::vect
 /// directory of the results has been begun.
 void require_inner_speakers(const SoftmaxSettings& settings, std::size_t speakers, std::size_t most_tested);
 
+/// Throws InputError if the prior takes fewer columns than there are.
+void require_few_columns(const EvaluationConfig& config, std::size_t columns);
+
 /// The set of functionals and its version, or the table that was read; and the number of columns.
 nlohmann::ordered_json functionals_json(const EvaluationConfig& config, std::size_t columns);
 /// The same as a text: "1638 functionals (set full, version 3)".

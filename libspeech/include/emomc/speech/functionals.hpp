@@ -11,14 +11,15 @@
 
 namespace emomc {
 
-/// Which descriptors' functionals a row has.
+/// Which descriptors' functionals a row has, or which functionals.
 enum class FunctionalSet {
   cepstra,  ///< cepstral coefficients and band levels
   prosody,  ///< level, shape of the spectrum, voice, and times of voiced stretches
   full,     ///< both
+  compact,  ///< mean, sd, slope and sd of the delta of both, and the times
 };
 
-/// The names that functional_set() accepts: "cepstra", "prosody", "full".
+/// The names that functional_set() accepts: "cepstra", "prosody", "full", "compact".
 std::vector<std::string> functional_set_names();
 /// Throws InputError for an unknown name.
 FunctionalSet functional_set(const std::string& name);

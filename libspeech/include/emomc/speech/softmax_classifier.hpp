@@ -21,7 +21,10 @@ struct SoftmaxClassifier {
   std::vector<std::string> columns;  ///< of a row
   int num_classes = 0;
   std::uint64_t seed = 0;
-  double prior_sd = 1, temperature = 1;
+  SoftmaxPrior prior = SoftmaxPrior::ridge;
+  double prior_sd = 1;                        ///< ridge; 0: there is none
+  double relevant_share = 0, slab_scale = 0;  ///< SoftmaxSettings'; horseshoe; 0: there is none
+  double temperature = 1;
   std::array<SoftmaxTemper, kNumKnowledge> tempers;  ///< by SpeakerKnowledge
   CorpusStatistics corpus;                           ///< of the training recordings
   std::size_t rank = 0, num_draws = 0;

@@ -17,10 +17,27 @@
 
 namespace emomc {
 
+/// The prior of the weights of the posterior: one normal distribution for all, whose sd is chosen; or a
+/// regularised horseshoe, whose scales are parameters.
+enum class SoftmaxPrior { ridge, horseshoe };
+
+/// The most columns that the horseshoe takes.
+inline constexpr std::size_t kMostHorseshoeColumns = 200;
+/// Its steps of warm-up and draws by default, of folds and of inner folds.
+inline constexpr int kHorseshoeWarmup = 400, kHorseshoeDraws = 1000;
+inline constexpr int kHorseshoeInnerWarmup = 200, kHorseshoeInnerDraws = 150;
+/// Throws InputError if the prior takes fewer columns. `what` they are, for the message.
+void require_few_columns(SoftmaxPrior prior, std::size_t columns, const std::string& what);
+
 struct SoftmaxSettings {
   /// Prior standard deviations to choose from, of the logit of a recording whose functionals are each one
-  /// standard deviation from the speaker's mean; above 0.
+  /// standard deviation from the speaker's mean; above 0. With the horseshoe they are those of the penalised
+  /// fit alone.
   std::vector<double> prior_sds = {1, 2, 3, 6, 10, 18};
+  SoftmaxPrior prior = SoftmaxPrior::ridge;
+  double relevant_share =
+      0.1;                  ///< of the columns, that is expected to matter; above 0 and below 1; horseshoe
+  double slab_scale = 0.5;  ///< of the weight of a standardised column that matters; above 0; horseshoe
   std::optional<double> temper;  ///< a factor of logits; nullopt: learned
   /// SoftmaxTemper::frames, 0 or more; nullopt: learned from clips, where the corpus has them and the temper
   /// is learned, else 0.
@@ -61,7 +78,7 @@ struct SoftmaxPredictions : SoftmaxTemper {
 
 struct SoftmaxFold {
   std::vector<std::size_t> rows;  ///< of the test speakers, increasing; indices into the table
-  double prior_sd = 0;            ///< the chosen one
+  double prior_sd = 0;            ///< the chosen one; with the horseshoe that of the penalised fit
   SoftmaxPredictions penalised;   ///< by the mode, which is the fit with an L2 penalty
   SoftmaxPredictions posterior;   ///< probabilities averaged over draws
   /// The posterior's predictions where less is known of the test speakers than all of their recordings:
@@ -98,7 +115,8 @@ inline constexpr int kMostInnerSpeakers = 6;
 /// draw_log_probability only of those in its range_of_rank(). The results do not depend on the numbers of
 /// threads and ranks, on the order of the rows or on the labels of a fold's test speakers. Throws InputError
 /// if a fold's training speakers lack a class or if there are fewer than two of them while something has to
-/// be chosen, on every rank; StoppedElsewhere; and std::invalid_argument where sizes disagree.
+/// be chosen, or if the horseshoe is given more than kMostHorseshoeColumns columns, on every rank;
+/// StoppedElsewhere; and std::invalid_argument where sizes disagree.
 std::vector<SoftmaxFold> evaluate_softmax(const SoftmaxCorpus& corpus,
                                           const std::vector<std::vector<int>>& tests,
                                           const SoftmaxSettings& settings, int threads,
