@@ -9,6 +9,12 @@ set(EMOMC_NCCL "auto" CACHE STRING "Build for several GPUs of a host with NCCL, 
 set_property(CACHE EMOMC_NCCL PROPERTY STRINGS auto on off)
 set(EMOMC_PYTHON "auto" CACHE STRING "Build the Python module: auto, on or off")
 set_property(CACHE EMOMC_PYTHON PROPERTY STRINGS auto on off)
+foreach(option EMOMC_CUDA EMOMC_MPI EMOMC_NCCL EMOMC_PYTHON)
+  string(TOLOWER "${${option}}" ${option})  # CMake's own switches are written as ON and OFF
+  if(NOT ${option} MATCHES "^(auto|on|off)$")
+    message(FATAL_ERROR "${option}=${${option}}: allowed are auto, on and off")
+  endif()
+endforeach()
 set(EMOMC_GLUE_FLAGS "" CACHE STRING
   "Flags, after all others, of what computes little: the program's own sources and most tests, e.g. -O0 for a quick build")
 set(EMOMC_SANITIZE "" CACHE STRING "Sanitizers of the host code, e.g. address,undefined")
