@@ -80,15 +80,16 @@ std::vector<double> dimension_labels(const std::vector<UtteranceFrames>& utteran
   const auto rows = rows_of(numbers, utterances);
   std::vector<double> labels;
   for (std::size_t u = 0; u < utterances.size(); ++u) {
-    if (!rows[u])
+    const std::optional<std::size_t> row = rows[u];
+    if (!row)
       throw InputError(fmt::format("corpus.dimensions: {}: recording {} has no row; its first name is {}",
                                    numbers.names.file, excerpt(utterances[u].id),
                                    excerpt(numbers.names.names[0])));
     for (std::size_t d = 0; d < corpus.dimensions.size(); ++d) {
-      labels.push_back(numbers.values[*rows[u] * corpus.dimensions.size() + d]);
+      labels.push_back(numbers.values[*row * corpus.dimensions.size() + d]);
       if (std::isnan(labels.back()))
         throw InputError(fmt::format("corpus.dimensions: {}:{}: the {} of {} is missing", numbers.names.file,
-                                     numbers.names.lines[*rows[u]], corpus.dimensions[d],
+                                     numbers.names.lines[*row], corpus.dimensions[d],
                                      excerpt(utterances[u].id)));
     }
   }
@@ -102,8 +103,9 @@ void leave_out_unlabelled(std::vector<UtteranceFrames>& utterances, const Corpus
   const std::size_t dimensions = corpus.dimensions.size();
   std::vector<UtteranceFrames> kept;
   for (std::size_t u = 0; u < utterances.size(); ++u) {
-    if (!rows[u]) continue;
-    const auto first = numbers.values.begin() + static_cast<std::ptrdiff_t>(*rows[u] * dimensions);
+    const std::optional<std::size_t> row = rows[u];
+    if (!row) continue;
+    const auto first = numbers.values.begin() + static_cast<std::ptrdiff_t>(*row * dimensions);
     if (std::none_of(first, first + static_cast<std::ptrdiff_t>(dimensions),
                      [](double x) { return std::isnan(x); }))
       kept.push_back(utterances[u]);
