@@ -121,7 +121,7 @@ TEST_F(DeviceTeam, TwoGpusOfAProcessHaveTheDrawsOfOne) {
   if (!nccl_problem().empty()) GTEST_SKIP() << nccl_problem();
   folder.write("config.yaml", kMoves + "data: {file: data.csv}\nbackend: cuda\n");
   const auto on = [&](const std::string& command, const std::string& devices) {
-    const auto result = folder.run(command + " config.yaml --set 'devices=" + devices + "'");
+    auto result = folder.run(command + " config.yaml --set 'devices=" + devices + "'");
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return result;
   };

@@ -134,7 +134,7 @@ TEST_F(Regression, TakesAManifestWithoutLabelsAndFoldsFromAFile) {
 TEST_F(Regression, RefusesNumbersThatAreNone) {
   const std::string text = labels();
   const auto with = [&](const std::string& value) {
-    const auto at = text.find(",", text.find("glad/s1/take0")) + 1;
+    const auto at = text.find(',', text.find("glad/s1/take0")) + 1;
     folder.write("labels.csv", text.substr(0, at) + value + text.substr(text.find(',', at)));
   };
   const auto refused = [&](const std::vector<std::string>& words, const std::string& more = "") {
