@@ -152,13 +152,13 @@ class Sampling {
       if (starts.num_followed > 0) files_.write_manifest("finished", &result, startup);
       for (const auto& line : describe_lost(starts)) logger.warn("warning: {}", line);
       warn_of_the_worst(logger, inspected);
-      inspected.facts.starts = starts_of(files_.starts());  // with the draws that were followed just now
-      tell_verdict(logger, inspected);
       const RunSummary summary = summarize_run(inspected, {});
       write_file_atomically(directory_ / "summary.csv", to_csv(summary));
       if (has_netcdf())
         write_run_netcdf(directory_, directory_ / "draws.nc", read_run_draws(directory_),
                          write_file_atomically);
+      inspected.facts.starts = starts_of(files_.starts());  // with the draws that were followed just now
+      tell_verdict(logger, inspected);
       log_in_both(logger, "\n" + to_text(summary, 12, terminal_width(STDERR_FILENO)),
                   "\n" + to_text(summary, 12));
     } catch (const InputError& error) {  // something else has moved or changed the files of this run
