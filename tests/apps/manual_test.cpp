@@ -101,7 +101,8 @@ TEST(Manual, OtherShellsHaveEveryCommand) {
     for (const std::string& command : commands(folder))
       EXPECT_NE(script.find(command), std::string::npos) << command;
     EXPECT_NE(script.find("sampler.draws"), std::string::npos);
-    EXPECT_NE(script.find("corpus: softmax regression, mixtures, or a regression of numbers"), std::string::npos);
+    EXPECT_NE(script.find("corpus: softmax regression, mixtures, or a regression of numbers"),
+              std::string::npos);
     EXPECT_NE(script.find("auto reference cpu cuda"), std::string::npos);
     if (is_there(shell)) {
       EXPECT_EQ(folder.shell(std::string(shell) + " -n " + shell).exit_code, 0);
