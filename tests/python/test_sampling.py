@@ -111,9 +111,8 @@ class OtherArray:
 
 
 def test_draws_that_should_not_be_trusted_cause_a_warning(faithful):
-    model = emomc.GaussianMixture(2).posterior(np.column_stack([faithful["waiting"], faithful["waiting"] > 70]))
-    with pytest.warns(emomc.DrawsWarning, match="not be trusted as they are: the scales of all components are at their floor"):
-        draws = emomc.sample(model, progress=False)
+    with pytest.warns(emomc.DrawsWarning, match="not be trusted as they are: effective sample sizes below 400"):
+        draws = emomc.sample(line(faithful), draws=20, progress=False)
     assert not draws.trusted
     with warnings.catch_warnings():
         warnings.simplefilter("error")
