@@ -1,7 +1,7 @@
 # Writes OUTPUT, a C++ source that contains the reports' pages, styles and scripts, the chart library and
 # CITATION.cff as strings.
 include("${CMAKE_CURRENT_LIST_DIR}/EmbedText.cmake")
-set(parts report_page page.html report_style page.css report_common common.js report_script page.js
+set(parts report_frame frame.html report_page page.html report_style page.css report_common common.js report_script page.js
   evaluation_page evaluation.html evaluation_style evaluation.css evaluation_script evaluation.js
   regression_page regression.html regression_script regression.js)
 set(names)

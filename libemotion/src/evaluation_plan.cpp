@@ -278,4 +278,16 @@ EvaluationPlan plan_training(const LabelledFrames& frames, const EvaluationConfi
   return plan(frames, config, {{}});
 }
 
+std::vector<std::vector<int>> test_speakers(const EvaluationPlan& plan) {
+  std::vector<std::vector<int>> tests;
+  for (const Fold& fold : plan.folds) tests.push_back(fold.test_speakers);
+  return tests;
+}
+
+std::size_t most_test_speakers(const EvaluationPlan& plan) {
+  std::size_t most = 0;
+  for (const Fold& fold : plan.folds) most = std::max(most, fold.test_speakers.size());
+  return most;
+}
+
 }  // namespace emomc

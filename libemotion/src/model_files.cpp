@@ -9,6 +9,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
+#include "emomc/posterior/json_value.hpp"
 
 namespace emomc {
 namespace {
@@ -47,6 +48,30 @@ std::string read_model_file(const std::filesystem::path& file, std::uintmax_t mo
   text << stream.rdbuf();
   if (!stream) throw InputError(file.string() + ": cannot be read");
   return text.str();
+}
+
+void read_model_json(const std::filesystem::path& directory, int version,
+                     const std::function<void(const nlohmann::json&)>& read) {
+  const auto file = directory / "model.json";
+  const std::string text = read_model_file(file, kMostModelJsonBytes);
+  try {
+    const nlohmann::json json = parse_json(text);
+    if (json.is_discarded()) throw InputError("damaged, or no model of emomc train");
+    if (json.at("emomc_model").get<int>() != version) throw InputError("it is of another version");
+    read(json);
+  } catch (const InputError& error) {
+    throw InputError(file.string() + ": " + error.what());
+  } catch (const nlohmann::json::exception&) {
+    throw InputError(file.string() + ": damaged, or no model of emomc train");
+  }
+}
+
+bool has_model_of(const std::filesystem::path& directory, const std::string& classifier) {
+  std::error_code error;
+  const auto file = directory / "model.json";
+  if (!std::filesystem::is_regular_file(file, error)) return false;
+  const nlohmann::json json = parse_json(read_model_file(file, kMostModelJsonBytes));
+  return json.is_object() && json.contains("classifier") && json["classifier"] == classifier;
 }
 
 std::size_t count_of(const std::vector<std::size_t>& shape, const std::string& name) {

@@ -6,7 +6,6 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
 #include "emomc/emotion/model_files.hpp"
-#include "emomc/posterior/json_value.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "json_number.hpp"
 #include "row_model_json.hpp"
@@ -84,11 +83,7 @@ void read_regressor(const nlohmann::json& json, const std::filesystem::path& dir
 }  // namespace
 
 bool is_regression_model(const std::filesystem::path& directory) {
-  std::error_code error;
-  const auto file = directory / "model.json";
-  if (!std::filesystem::is_regular_file(file, error)) return false;
-  const nlohmann::json json = parse_json(read_model_file(file, kMostModelJsonBytes));
-  return json.is_object() && json.contains("classifier") && json["classifier"] == "regression";
+  return has_model_of(directory, "regression");
 }
 
 void write_regression_model(const RegressionModel& model, const std::filesystem::path& directory) {
@@ -126,13 +121,8 @@ void write_regression_model(const RegressionModel& model, const std::filesystem:
 }
 
 RegressionModel read_regression_model(const std::filesystem::path& directory) {
-  const auto file = directory / "model.json";
-  const std::string text = read_model_file(file, kMostModelJsonBytes);
-  try {
-    const nlohmann::json json = parse_json(text);
-    if (json.is_discarded()) throw InputError("damaged, or no model of emomc train");
-    if (json.at("emomc_model").get<int>() != kVersion) throw InputError("it is of another version");
-    RegressionModel model;
+  RegressionModel model;
+  read_model_json(directory, kVersion, [&](const nlohmann::json& json) {
     model.config = json.at("config").get<std::string>();
     model.sample_rate = json.at("sample_rate").get<double>();
     model.seed = json.at("seed").get<std::uint64_t>();
@@ -144,12 +134,8 @@ RegressionModel read_regression_model(const std::filesystem::path& directory) {
     const ModelRows rows = read_functionals(json, model.regressor.columns);
     model.set = rows.set;
     model.table = rows.table;
-    return model;
-  } catch (const InputError& error) {
-    throw InputError(file.string() + ": " + error.what());
-  } catch (const nlohmann::json::exception&) {
-    throw InputError(file.string() + ": damaged, or no model of emomc train");
-  }
+  });
+  return model;
 }
 
 }  // namespace emomc

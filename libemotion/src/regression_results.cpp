@@ -146,14 +146,8 @@ RegressionSettings regression_settings(const EvaluationConfig& config) {
 
 std::vector<std::vector<int>> regression_tests(const LabelledFrames& frames, const EvaluationPlan& plan,
                                                const EvaluationConfig& config) {
-  std::vector<std::vector<int>> tests;
-  std::size_t most_tested = 0;
-  for (const Fold& fold : plan.folds) {
-    tests.push_back(fold.test_speakers);
-    most_tested = std::max(most_tested, fold.test_speakers.size());
-  }
-  require_inner_speakers(regression_settings(config), frames.speakers.size(), most_tested);
-  return tests;
+  require_inner_speakers(regression_settings(config), frames.speakers.size(), most_test_speakers(plan));
+  return test_speakers(plan);
 }
 
 RegressionEvaluation evaluate_regression(const LabelledFrames& frames, const EvaluationPlan& plan,

@@ -8,7 +8,6 @@
 #include "emomc/core/sha256.hpp"
 #include "emomc/emotion/evaluation_config.hpp"
 #include "emomc/emotion/model_files.hpp"
-#include "emomc/posterior/json_value.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "json_number.hpp"
 #include "row_model_json.hpp"
@@ -72,13 +71,7 @@ void read_classifier(const nlohmann::json& json, SoftmaxModel& model) {
 
 }  // namespace
 
-bool is_softmax_model(const std::filesystem::path& directory) {
-  std::error_code error;
-  const auto file = directory / "model.json";
-  if (!std::filesystem::is_regular_file(file, error)) return false;
-  const nlohmann::json json = parse_json(read_model_file(file, kMostModelJsonBytes));
-  return json.is_object() && json.contains("classifier") && json["classifier"] == "softmax";
-}
+bool is_softmax_model(const std::filesystem::path& directory) { return has_model_of(directory, "softmax"); }
 
 void write_softmax_model(const SoftmaxModel& model, const std::filesystem::path& directory) {
   const SoftmaxClassifier& classifier = model.classifier;
@@ -113,13 +106,8 @@ void write_softmax_model(const SoftmaxModel& model, const std::filesystem::path&
 }
 
 SoftmaxModel read_softmax_model(const std::filesystem::path& directory) {
-  const auto file = directory / "model.json";
-  const std::string text = read_model_file(file, kMostModelJsonBytes);
-  try {
-    const nlohmann::json json = parse_json(text);
-    if (json.is_discarded()) throw InputError("damaged, or no model of emomc train");
-    if (json.at("emomc_model").get<int>() != kVersion) throw InputError("it is of another version");
-    SoftmaxModel model;
+  SoftmaxModel model;
+  read_model_json(directory, kVersion, [&](const nlohmann::json& json) {
     model.classes = distinct_names(json, 2, "classes");
     model.config = json.at("config").get<std::string>();
     model.sample_rate = json.at("sample_rate").get<double>();
@@ -143,12 +131,8 @@ SoftmaxModel read_softmax_model(const std::filesystem::path& directory) {
         read_npy_numbers(directory / "draws.npy", draws, json.at("draws_sha256").get<std::string>());
     classifier.axes =
         read_npy_numbers(directory / "rotation.npy", rotation, json.at("rotation_sha256").get<std::string>());
-    return model;
-  } catch (const InputError& error) {
-    throw InputError(file.string() + ": " + error.what());
-  } catch (const nlohmann::json::exception&) {
-    throw InputError(file.string() + ": damaged, or no model of emomc train");
-  }
+  });
+  return model;
 }
 
 }  // namespace emomc

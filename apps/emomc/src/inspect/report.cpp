@@ -404,11 +404,12 @@ bool has_report() { return true; }
 
 std::string report_html(const Inspection& run, const std::filesystem::path& directory,
                         const ReportOptions& options) {
-  return fill_page(report_page, {{"SCRIPT", std::string(report_common) + report_script},
-                                 {"CHART", report_chart},
-                                 {"STYLE", report_style},
-                                 {"DATA", Page(run, directory, options).data()},
-                                 {"TITLE", html_text("emomc: " + run.draws.source)}});
+  return fill_page(report_frame, {{"BODY", report_page},
+                                  {"SCRIPT", std::string(report_common) + report_script},
+                                  {"CHART", report_chart},
+                                  {"STYLE", report_style},
+                                  {"DATA", Page(run, directory, options).data()},
+                                  {"TITLE", html_text("emomc: " + run.draws.source)}});
 }
 
 }  // namespace emomc::app

@@ -6,7 +6,6 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
 #include "emomc/emotion/model_files.hpp"
-#include "emomc/posterior/json_value.hpp"
 #include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "input_kind.hpp"
@@ -65,13 +64,8 @@ void write_class_model(const ClassModel& model, const std::filesystem::path& dir
 
 ClassModel read_class_model(const std::filesystem::path& directory) {
   refuse_if_no_model(directory);
-  const auto file = directory / "model.json";
-  const std::string text = read_model_file(file, kMostModelJsonBytes);
-  try {
-    const nlohmann::json json = parse_json(text);
-    if (json.is_discarded()) throw InputError("damaged, or no model of emomc train");
-    if (json.at("emomc_model").get<int>() != kVersion) throw InputError("it is of another version");
-    ClassModel model;
+  ClassModel model;
+  read_model_json(directory, kVersion, [&](const nlohmann::json& json) {
     model.classes = json.at("classes").get<std::vector<std::string>>();
     model.columns = json.at("columns").get<std::vector<std::string>>();
     const std::size_t dim = model.columns.size();
@@ -96,12 +90,8 @@ ClassModel read_class_model(const std::filesystem::path& directory) {
     model.classifier.log_prior = finite_numbers(json.at("log_prior"), model.classes.size(), "log_prior");
     model.num_draws = json.at("draws").get<std::size_t>();
     read_draws(directory / "draws.npy", json.at("draws_sha256").get<std::string>(), model);
-    return model;
-  } catch (const InputError& error) {
-    throw InputError(file.string() + ": " + error.what());
-  } catch (const nlohmann::json::exception&) {
-    throw InputError(file.string() + ": damaged, or no model of emomc train");
-  }
+  });
+  return model;
 }
 
 }  // namespace emomc::app

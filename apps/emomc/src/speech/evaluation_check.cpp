@@ -90,12 +90,10 @@ void check_functionals(const EvaluationConfig& config, int ranks, bool json) {
   const EvaluationPlan plan =
       frames.speakers.size() == 1 ? plan_training(frames, config) : plan_evaluation(frames, config);
   check_tables_of(frames, plan, config, corpus);
-  std::size_t most_tested = 0;
-  for (const Fold& fold : plan.folds) most_tested = std::max(most_tested, fold.test_speakers.size());
   if (has_numbers)
-    require_inner_speakers(regression_settings(config), frames.speakers.size(), most_tested);
+    require_inner_speakers(regression_settings(config), frames.speakers.size(), most_test_speakers(plan));
   else
-    require_inner_speakers(softmax_settings(config), frames.speakers.size(), most_tested);
+    require_inner_speakers(softmax_settings(config), frames.speakers.size(), most_test_speakers(plan));
   const std::size_t columns =
       is_quick ? corpus.functionals.columns.size() : functional_names(config.features.set).size();
   require_few_columns(config, columns);

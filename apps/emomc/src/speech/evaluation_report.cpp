@@ -24,12 +24,12 @@ std::string evaluation_report_html(const std::filesystem::path& directory) {
   data["cite"] = citation.sentence;
   data["bibtex"] = citation.bibtex;
   const char* script = has_numbers ? regression_script : evaluation_script;
-  return fill_page(has_numbers ? regression_page : evaluation_page,
-                   {{"SCRIPT", std::string(report_common) + script},
-                    {"CHART", report_chart},
-                    {"STYLE", std::string(report_style) + evaluation_style},
-                    {"DATA", script_json(data)},
-                    {"TITLE", html_text("emomc: " + directory.string())}});
+  return fill_page(report_frame, {{"BODY", has_numbers ? regression_page : evaluation_page},
+                                  {"SCRIPT", std::string(report_common) + script},
+                                  {"CHART", report_chart},
+                                  {"STYLE", std::string(report_style) + evaluation_style},
+                                  {"DATA", script_json(data)},
+                                  {"TITLE", html_text("emomc: " + directory.string())}});
 }
 
 }  // namespace emomc::app

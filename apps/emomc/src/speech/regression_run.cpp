@@ -18,7 +18,6 @@
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/files.hpp"
 #include "evaluation_config.hpp"
-#include "evaluation_report.hpp"
 #include "evaluation_run.hpp"
 #include "rank_setup.hpp"
 #include "ranks.hpp"
@@ -67,13 +66,6 @@ void log_beginning(const LabelledFrames& frames, const EvaluationConfig& config,
     logger.info("training sets are divided among {} ranks ({})", world().size(), world().kind());
 }
 
-Json manifest_of(const EvaluationConfig& config, const CorpusFeatures& corpus, const std::string& kind,
-                 const std::string& started_at) {
-  Json manifest = softmax_manifest(config, corpus, kind, started_at);
-  manifest["engine"] = "linear regression on functionals, on the CPU";
-  return manifest;
-}
-
 std::string line_about(const Regressor::Dimension& dimension) {
   const SdFactor& own = dimension.factors[0];
   return fmt::format(
@@ -115,13 +107,8 @@ bool evaluate_regression_into(const SoftmaxJob& job, ExistingRun policy, Verbosi
                          {"all", job.extraction_seconds + seconds_since(began)}};
     write_file_atomically(directory / "config.yaml", to_yaml(job.config));
     write_file_atomically(directory / "predictions.csv", number_predictions_csv(job.frames, *evaluation));
-    write_file_atomically(directory / "scores.json", scores.dump(1) + "\n");
-    write_file_atomically(directory / "manifest.json",  // says that the evaluation has finished
-                          manifest_of(job.config, job.corpus, "evaluation", started_at).dump(1) + "\n");
-    if (has_evaluation_report())
-      write_file_atomically(directory / "report.html", evaluation_report_html(directory));
-    for (const auto& [stage, seconds] : scores["seconds"].items())
-      logger->info("{}: {}", stage, duration_text(seconds.get<double>()));
+    end_evaluation(directory, scores, regression_manifest(job.config, job.corpus, "evaluation", started_at),
+                   *logger);
   }
   settle();
   return true;
@@ -159,7 +146,7 @@ int train_regression_into(const EvaluationConfig& config, const std::filesystem:
   write_file_atomically(directory / "config.yaml", model->config);
   write_regression_model(*model, directory);
   write_file_atomically(directory / "manifest.json",
-                        manifest_of(config, corpus, "model", started_at).dump(1) + "\n");
+                        regression_manifest(config, corpus, "model", started_at).dump(1) + "\n");
   if (verbosity != Verbosity::quiet) {
     std::cout << fmt::format("{}: linear regression on {}, {}\n", directory.string(),
                              functionals_text(config, corpus.functionals.columns.size()),

@@ -12,7 +12,6 @@
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/files.hpp"
 #include "evaluation_config.hpp"
-#include "evaluation_report.hpp"
 #include "evaluation_run.hpp"
 #include "progress.hpp"
 #include "ranks.hpp"
@@ -105,13 +104,8 @@ std::optional<EvaluationResults> evaluate_softmax_into(const SoftmaxJob& job, Ex
     write_file_atomically(directory / "predictions_penalised.csv",
                           predictions_csv(job.frames, results.utterances, penalised->predictions));
   write_file_atomically(directory / "probability_sd.csv", sd_csv(job.frames, evaluation->folds));
-  write_file_atomically(directory / "scores.json", scores.dump(1) + "\n");
-  write_file_atomically(directory / "manifest.json",  // says that the evaluation has finished
-                        softmax_manifest(job.config, job.corpus, "evaluation", started_at).dump(1) + "\n");
-  if (has_evaluation_report())
-    write_file_atomically(directory / "report.html", evaluation_report_html(directory));
-  for (const auto& [stage, seconds] : scores["seconds"].items())
-    logger->info("{}: {}", stage, duration_text(seconds.get<double>()));
+  end_evaluation(directory, scores, regression_manifest(job.config, job.corpus, "evaluation", started_at),
+                 *logger);
   settle();
   return std::move(results);
 }

@@ -11,7 +11,10 @@
 #include "emomc/core/sha256.hpp"
 #include "emomc/emotion/softmax_job.hpp"
 #include "emomc/posterior/run_files.hpp"
+#include "emomc/posterior/text_table.hpp"
+#include "emomc/sampler/files.hpp"
 #include "evaluation_config_keys.hpp"
+#include "evaluation_report.hpp"
 #include "rank_setup.hpp"
 #include "signals.hpp"
 
@@ -94,18 +97,29 @@ void refuse_other_corpora(const EvaluationConfig& config, const CorpusFeatures& 
       "ranks; use equal machines");
 }
 
-nlohmann::ordered_json softmax_manifest(const EvaluationConfig& config, const CorpusFeatures& corpus,
-                                        const std::string& kind, const std::string& started_at) {
+nlohmann::ordered_json regression_manifest(const EvaluationConfig& config, const CorpusFeatures& corpus,
+                                           const std::string& kind, const std::string& started_at) {
+  const std::string what = config.classifier == ClassifierKind::regression ? "linear" : "softmax";
   return {{"program", {{"name", "emomc"}, {"version", EMOMC_VERSION}}},
           {"kind", kind},
           {"status", "finished"},
           {"started_at", started_at},
           {"updated_at", utc_now()},
-          {"engine", "softmax regression on functionals, on the CPU"},
+          {"engine", what + " regression on functionals, on the CPU"},
           {"functionals", functionals_json(config, corpus.functionals.columns.size())},
           {"seed", config.run.sampler.seed},
           {"config_sha256", sha256_hex(keys_of(config))},
           {"data", {{"sha256", corpus.fingerprint.sha256}}}};
+}
+
+void end_evaluation(const std::filesystem::path& directory, const nlohmann::ordered_json& scores,
+                    const nlohmann::ordered_json& manifest, spdlog::logger& logger) {
+  write_file_atomically(directory / "scores.json", scores.dump(1) + "\n");
+  write_file_atomically(directory / "manifest.json", manifest.dump(1) + "\n");
+  if (has_evaluation_report())
+    write_file_atomically(directory / "report.html", evaluation_report_html(directory));
+  for (const auto& [stage, seconds] : scores["seconds"].items())
+    logger.info("{}: {}", stage, duration_text(seconds.get<double>()));
 }
 
 }  // namespace emomc::app

@@ -1,6 +1,10 @@
-// Softmax regression by all ranks: progress, what they must have in common, and the manifest of directories.
+// Regressions of utterances by all ranks: progress, what they must have in common, and the end of a
+// directory.
 #pragma once
 
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
@@ -64,7 +68,12 @@ auto work_together(Stages& stages, const Work& work) {
 }
 
 /// The manifest of a directory of the kind "evaluation" or "model".
-nlohmann::ordered_json softmax_manifest(const EvaluationConfig& config, const CorpusFeatures& corpus,
-                                        const std::string& kind, const std::string& started_at);
+nlohmann::ordered_json regression_manifest(const EvaluationConfig& config, const CorpusFeatures& corpus,
+                                           const std::string& kind, const std::string& started_at);
+
+/// Writes scores.json, the manifest, which says that the evaluation has finished, and the report, and logs
+/// how long the stages took.
+void end_evaluation(const std::filesystem::path& directory, const nlohmann::ordered_json& scores,
+                    const nlohmann::ordered_json& manifest, spdlog::logger& logger);
 
 }  // namespace emomc::app

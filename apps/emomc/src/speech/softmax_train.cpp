@@ -80,7 +80,7 @@ int train_softmax_into(const EvaluationConfig& config, const std::filesystem::pa
   SoftmaxModel& model = trained.model;
   model.config = to_yaml(config);
   model.trained_on.corpus = config.corpus.kind + " " + config.corpus.path.string();
-  nlohmann::ordered_json manifest = softmax_manifest(config, corpus, "model", started_at);
+  nlohmann::ordered_json manifest = regression_manifest(config, corpus, "model", started_at);
   manifest["convergence"] = {{"of", "log p(class | training utterance)"},
                              {"pairs", trained.strict.pairs},
                              {"converged", trained.converged},

@@ -73,6 +73,9 @@ void check_class_prior(const LabelledFrames& frames, const ClassificationConfig&
 /// are too few speakers, if a training set lacks a class, or if the file does not give each utterance a fold
 /// and each speaker only one.
 EvaluationPlan plan_evaluation(const LabelledFrames& frames, const EvaluationConfig& config);
+/// The test speakers of each fold, and the most of a fold.
+std::vector<std::vector<int>> test_speakers(const EvaluationPlan& plan);
+std::size_t most_test_speakers(const EvaluationPlan& plan);
 /// Reads the tables that FoldsKind::file, EvaluationConfig::by and CorpusConfig::dimensions name. Throws
 /// InputError where one is not there, is damaged, or lacks its column.
 void check_tables(const EvaluationConfig& config);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
@@ -21,6 +22,15 @@ std::string npy_of(const std::vector<std::size_t>& shape, std::span<const double
 
 /// The content of a regular file. Throws InputError if it is missing or has more bytes than `most_bytes`.
 std::string read_model_file(const std::filesystem::path& file, std::uintmax_t most_bytes);
+
+/// Calls `read` with what the folder's model.json holds. Throws InputError, which names the file, if that is
+/// missing, damaged or of another version than `version`, if `read` throws one, or if a key that it reads is
+/// missing or has another type.
+void read_model_json(const std::filesystem::path& directory, int version,
+                     const std::function<void(const nlohmann::json&)>& read);
+
+/// Whether the folder has a model.json that names this classifier.
+bool has_model_of(const std::filesystem::path& directory, const std::string& classifier);
 
 /// The product of the factors of a shape. Throws InputError, naming `name`, if one is 0 or the numbers took
 /// more than kMostModelBytes.
