@@ -120,6 +120,17 @@ LogDensityAndGradient Posterior::log_density_and_gradient(std::span<const double
   return {at.log_likelihood + at.log_prior + at.log_jacobian + state_->offset(), std::move(at.gradient)};
 }
 
+GradientCheck Posterior::check_gradient(std::span<const double> u) const {
+  const Target& target = *state_->setup.target;
+  state_->check_size(u.size(), target.dim_unconstrained(), "u");
+  if (const std::string why = why_no_gradient(state_->setup); !why.empty())
+    throw InputError("there is no gradient: " + why);
+  std::vector<double> theta(static_cast<std::size_t>(target.dim()));
+  target.constrain(u, theta);
+  const std::lock_guard lock(state_->mutex);
+  return emomc::check_gradient(target, *state_->setup.engine, theta);
+}
+
 std::vector<double> Posterior::constrain(std::span<const double> u) const {
   const Target& target = *state_->setup.target;
   state_->check_size(u.size(), target.dim_unconstrained(), "u");

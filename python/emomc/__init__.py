@@ -19,6 +19,7 @@ from ._emomc import DensityError, InputError, MachineError, functions, proposals
 from ._evaluate import Evaluation, evaluate
 from ._mixture import GaussianMixture
 from ._model import (
+    GradientCheck,
     Linear,
     Model,
     Parameter,
@@ -60,6 +61,7 @@ __all__ = [
     "Evaluation",
     "Finding",
     "GaussianMixture",
+    "GradientCheck",
     "InputError",
     "Interrupted",
     "Linear",

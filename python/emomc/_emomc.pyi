@@ -4,6 +4,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._function import RowFunction
 from ._priors import PriorTuple
 
 Predictive = tuple[list[str], list[int], int, int, NDArray[np.float64]]
@@ -40,12 +41,7 @@ class Posterior:
         constants: list[tuple[str, list[int], list[float]]],
         weights: str,
         precision: str,
-        function: int,
-        function_by: str,
-        function_text: str,
-        function_columns: list[str],
-        function_for_gpu: Callable[[int, int], bytes] | None,
-        function_arguments: list[str],
+        function: RowFunction | None,
     ) -> Posterior: ...
     @property
     def names(self) -> list[str]: ...
@@ -56,6 +52,7 @@ class Posterior:
     def log_posterior(self, theta: NDArray[np.float64]) -> float: ...
     def log_density(self, u: NDArray[np.float64]) -> float: ...
     def log_density_and_gradient(self, u: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]: ...
+    def check_gradient(self, u: NDArray[np.float64]) -> tuple[int, int, float, float, float]: ...
     def constrain(self, u: NDArray[np.float64]) -> NDArray[np.float64]: ...
     def unconstrain(self, theta: NDArray[np.float64]) -> NDArray[np.float64]: ...
     def initial(self, seed: int) -> NDArray[np.float64]: ...

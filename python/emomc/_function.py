@@ -6,31 +6,48 @@ import inspect
 import keyword
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from ._emomc import InputError
+
+#: Compiles a function for the GPUs of a compute capability, such as 9 and 0, and returns its LTO IR.
+ForGpu = Callable[[int, int], bytes]
+
+
+@dataclass(frozen=True)
+class _Compiled:
+    """A function of one row, compiled to a C function of many rows."""
+
+    address: int
+    text: str  #: a text that changes when the function changes
+    for_gpu: ForGpu
+    arguments: list[str]
+    kept: Any  #: the objects that own the code at the address
 
 
 @dataclass(frozen=True)
 class RowFunction:
-    """A function that the library calls for many rows."""
+    """A log density that the library calls for many rows, and its gradient."""
 
-    address: int
-    by: str  #: who has compiled it
-    text: str  #: another one where the function is another
-    columns: list[str]  #: of the data, which it takes
-    for_gpu: Callable[[int, int], bytes]  #: LTO IR of one row's density, for a compute capability
-    arguments: list[str]  #: of that
-    kept: Any  #: what has to live as long as the address
+    density: _Compiled
+    by: str  #: the compiler and its version
+    text: str  #: a text that changes when the density or the gradient changes
+    columns: list[str]  #: columns of the data that the functions take, in the order of the rows' memory
+    gradient_by: Literal["none", "differences", "function"]
+    gradient: _Compiled | None
 
 
 def compile_rows(
-    function: Callable[..., float], columns: Sequence[str], parameters: Mapping[str, int]
+    function: Callable[..., float],
+    columns: Sequence[str],
+    parameters: Mapping[str, int],
+    gradient: Callable[..., None] | Literal["differences"] | None = None,
 ) -> RowFunction:
     """Compiles a function of columns and parameters, which its arguments name, to one of many rows.
 
-    `parameters` are lengths by name, 0 of a number. A column is a float, a parameter a float or an array of float64.
-    Raises ImportError without Numba; InputError where an argument is neither, or Numba cannot compile the function.
+    `parameters` are lengths by name, 0 for a number. A column is a float, a parameter a float or an array of float64.
+    `gradient` takes such arguments and `out`, an array of one number for each element of theta, which are zeros.
+    Raises ImportError without Numba; InputError where an argument is neither, or Numba cannot compile a function.
     """
     try:
         import numba
@@ -39,62 +56,106 @@ def compile_rows(
             "log_density is a Python function, which Numba has to compile, and there is no Numba here: pip install "
             "numba, or write the density as an expression"
         ) from error
-    plain = getattr(function, "py_func", function)
-    places: dict[str, str] = {}
-    at = 0
-    for name, length in parameters.items():
-        places[name] = f"theta[{at}:{at + length}]" if length else f"theta[{at}]"
-        at += max(length, 1)
+    if gradient is not None and gradient != "differences" and not callable(gradient):
+        raise TypeError('gradient: allowed: a function, or "differences"')
     used: list[str] = []
-    arguments: list[str] = []
-    for name, argument in inspect.signature(plain).parameters.items():
-        if argument.kind not in (argument.POSITIONAL_ONLY, argument.POSITIONAL_OR_KEYWORD):
-            raise InputError(f"log_density: the argument {name} has no place of its own; allowed: columns and parameters")
-        if name in places:
-            arguments.append(places[name])
-        elif name in columns:
-            arguments.append(f"rows[{len(used)} * stride + i]")
-            used.append(name)
-        else:
-            allowed = ", ".join([*columns, *places])
-            raise InputError(f"log_density: the argument {name} is no column and no parameter; allowed: {allowed}")
+    compiler = _Compiler(numba, columns, parameters, used)
+    density = compiler.compile("log_density", function)
     if not used:
         raise InputError("log_density: no argument is a column; it is the log density of one row of the data")
-    if not set(places) & set(inspect.signature(plain).parameters):
+    if not set(parameters) & set(density.arguments):
         raise InputError("log_density: no argument is a parameter, so that there is nothing to sample")
-    assert all(not keyword.iskeyword(name) for name in used)
-    jitted = function if plain is not function else numba.njit(error_model="numpy")(function)
-    source = (
-        "def rows_of(theta_, rows_, stride, count, out_):\n"
-        f"    theta = carray(theta_, ({max(at, 1)},))\n"
-        f"    rows = carray(rows_, ({len(used)} * stride,))\n"
-        "    out = carray(out_, (count,))\n"
-        "    for i in range(count):\n"
-        f"        out[i] = density({', '.join(arguments)})\n"
-    )
-    scope: dict[str, Any] = {"carray": numba.carray, "density": jitted}
-    exec(source, scope)  # noqa: S102  names of arguments are not in it, only places
-    pointer, integer = numba.types.CPointer(numba.types.float64), numba.types.int64
-    signature = numba.types.void(pointer, pointer, integer, integer, pointer)
-    try:
-        compiled = numba.cfunc(signature, error_model="numpy")(scope["rows_of"])
-    except numba.core.errors.NumbaError as error:
-        first = next((line for line in str(error).splitlines() if line.strip()), "")
-        raise InputError(f"log_density: Numba cannot compile it: {first}") from error
-    try:
-        text = inspect.getsource(plain)
-    except (OSError, TypeError):
-        text = repr(plain.__code__.co_code) + repr(plain.__code__.co_consts)
-    names = list(inspect.signature(plain).parameters)
-    lengths = [parameters.get(name, 0) for name in names]
     by = f"Numba {numba.__version__}"
-    return RowFunction(int(compiled.address), by, text, used, _for_gpu(plain, lengths), names, (compiled, jitted))
+    if gradient is None:
+        return RowFunction(density, by, density.text, used, "none", None)
+    if not callable(gradient):
+        return RowFunction(density, by, density.text + "\ngradient: differences", used, "differences", None)
+    num_columns = len(used)
+    compiled = compiler.compile("gradient", gradient)
+    if len(used) > num_columns:
+        raise InputError(f"gradient: the argument {used[-1]} is a column that log_density does not take")
+    if "out" not in compiled.arguments:
+        raise InputError("gradient: it has no argument out, the array to which it writes the derivatives")
+    return RowFunction(density, by, density.text + "\ngradient:\n" + compiled.text, used, "function", compiled)
 
 
-def _for_gpu(plain: Callable[..., float], lengths: Sequence[int]) -> Callable[[int, int], bytes]:
-    """What compiles a function whose arguments are numbers (length 0) and lists, when a GPU is to call it.
+class _Compiler:
+    """Compiles functions of the same columns and parameters. Columns that a function takes are added to `used`."""
 
-    A list is an array of float64, as the CPU's function has it.
+    def __init__(self, numba: Any, columns: Sequence[str], parameters: Mapping[str, int], used: list[str]) -> None:
+        self.numba, self.columns, self.parameters, self.used = numba, columns, parameters, used
+        self.places: dict[str, str] = {}
+        at = 0
+        for name, length in parameters.items():
+            self.places[name] = f"theta[{at}:{at + length}]" if length else f"theta[{at}]"
+            at += max(length, 1)
+        self.num_parameters = at
+
+    def compile(self, key: str, function: Callable[..., Any]) -> _Compiled:
+        numba = self.numba
+        plain = getattr(function, "py_func", function)
+        places = self._arguments(key, plain)
+        jitted = function if plain is not function else numba.njit(error_model="numpy")(function)
+        call = f"of_row({', '.join(places)})"
+        width = max(self.num_parameters, 1)
+        source = (
+            "def rows_of(theta_, rows_, stride, count, out_):\n"
+            f"    theta = carray(theta_, ({width},))\n"
+            f"    rows = carray(rows_, ({len(self.used)} * stride,))\n"
+        )
+        if key == "log_density":
+            source += f"    out = carray(out_, (count,))\n    for i in range(count):\n        out[i] = {call}\n"
+        else:
+            source += f"    out = carray(out_, (count, {width}))\n    for i in range(count):\n        {call}\n"
+        scope: dict[str, Any] = {"carray": numba.carray, "of_row": jitted}
+        exec(source, scope)  # noqa: S102  names of arguments are not in the text, only places
+        pointer, integer = numba.types.CPointer(numba.types.float64), numba.types.int64
+        signature = numba.types.void(pointer, pointer, integer, integer, pointer)
+        try:
+            compiled = numba.cfunc(signature, error_model="numpy")(scope["rows_of"])
+        except numba.core.errors.NumbaError as error:
+            first = next((line for line in str(error).splitlines() if line.strip()), "")
+            raise InputError(f"{key}: Numba cannot compile it: {first}") from error
+        try:
+            text = inspect.getsource(plain)
+        except (OSError, TypeError):
+            text = repr(plain.__code__.co_code) + repr(plain.__code__.co_consts)
+        names = list(inspect.signature(plain).parameters)
+        is_list = [name == "out" if name not in self.parameters else self.parameters[name] > 0 for name in names]
+        symbol = "emomc_row_density" if key == "log_density" else "emomc_row_gradient"
+        return _Compiled(
+            int(compiled.address), text, _for_gpu(key, plain, names, is_list, symbol), names, (compiled, jitted)
+        )
+
+    def _arguments(self, key: str, plain: Callable[..., Any]) -> list[str]:
+        """What is passed to a function of one row, in terms of rows_of()."""
+        arguments: list[str] = []
+        for name, argument in inspect.signature(plain).parameters.items():
+            if argument.kind not in (argument.POSITIONAL_ONLY, argument.POSITIONAL_OR_KEYWORD):
+                raise InputError(f"{key}: the argument {name} has no place of its own; allowed: columns and parameters")
+            if key == "gradient" and name == "out":
+                if name in self.places or name in self.columns:
+                    raise InputError("gradient: out is the array of derivatives; give the column or parameter another name")
+                arguments.append("out[i]")
+            elif name in self.places:
+                arguments.append(self.places[name])
+            elif name in self.columns:
+                if name not in self.used:
+                    self.used.append(name)
+                arguments.append(f"rows[{self.used.index(name)} * stride + i]")
+            else:
+                allowed = ", ".join([*self.columns, *self.places, *(["out"] if key == "gradient" else [])])
+                raise InputError(f"{key}: the argument {name} is no column and no parameter; allowed: {allowed}")
+        assert all(not keyword.iskeyword(name) for name in self.used)
+        return arguments
+
+
+def _for_gpu(
+    key: str, plain: Callable[..., Any], names: Sequence[str], is_list: Sequence[bool], symbol: str
+) -> ForGpu:
+    """Returns a function that compiles `plain` for a GPU, when an engine on a GPU needs it.
+
+    A list is an array of float64, as on the CPU; only `out` can be written to.
     """
     compiled: dict[tuple[int, int], bytes] = {}
 
@@ -105,24 +166,23 @@ def _for_gpu(plain: Callable[..., float], lengths: Sequence[int]) -> Callable[[i
             from numba import cuda, types
         except ImportError as error:
             raise InputError(
-                "log_density: it is a Python function, which Numba's CUDA target has to compile for a GPU, and it is "
+                f"{key}: it is a Python function, which Numba's CUDA target has to compile for a GPU, and it is "
                 "not there: pip install numba-cuda, or use backend cpu"
             ) from error
-        array = types.Array(types.float64, 1, "C", readonly=True)
-        signature = types.float64(*(array if length else types.float64 for length in lengths))
+        result = types.float64 if key == "log_density" else types.void
+        signature = result(
+            *(
+                types.Array(types.float64, 1, "C", readonly=name != "out") if of_list else types.float64
+                for name, of_list in zip(names, is_list, strict=True)
+            )
+        )
         try:
             code, _ = cuda.compile(
-                plain,
-                signature,
-                device=True,
-                abi="c",
-                abi_info={"abi_name": "emomc_row_density"},
-                output="ltoir",
-                cc=(major, minor),
+                plain, signature, device=True, abi="c", abi_info={"abi_name": symbol}, output="ltoir", cc=(major, minor)
             )
         except Exception as error:  # of Numba, of its typing, and where libnvvm is missing
             first = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-            raise InputError(f"log_density: Numba cannot compile it for a GPU: {first}") from error
+            raise InputError(f"{key}: Numba cannot compile it for a GPU: {first}") from error
         compiled[major, minor] = bytes(code)
         return compiled[major, minor]
 

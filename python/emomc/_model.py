@@ -110,6 +110,17 @@ class Linear:
     offset: str = ""
 
 
+@dataclass(frozen=True)
+class GradientCheck:
+    """A gradient beside central differences of the log density; see `Model.check_gradient`."""
+
+    agrees: bool  #: whether all compared elements differ by no more than the error of the differences
+    num_compared: int
+    worst: int  #: the element of the gradient that differs most
+    derivative: float  #: its value
+    difference: float  #: the value by differences
+
+
 class _Density:
     """What Model and a fitted mixture have in common: a posterior density with its coordinates."""
 
@@ -152,6 +163,18 @@ class _Density:
         """
         return self._posterior.log_density_and_gradient(_vector(u))
 
+    def check_gradient(self, u: ArrayLike | None = None) -> GradientCheck:
+        """Compares the gradient at u [num_unconstrained] with central differences of log_density; None: at `initial()`.
+
+        At most 50 elements are compared, fewer where the rows are many. Raises InputError where the likelihood has no
+        gradient, and where log_density(u) is not finite.
+        """
+        point = self.initial() if u is None else _vector(u)
+        compared, worst, derivative, difference, bound = self._posterior.check_gradient(point)
+        if compared == 0:
+            raise _emomc.InputError("u: the log density is not finite there, so that there is no gradient to compare")
+        return GradientCheck(abs(derivative - difference) <= bound, compared, worst, derivative, difference)
+
     def constrain(self, u: ArrayLike) -> NDArray[np.float64]:
         """theta [num_parameters] of u [num_unconstrained]."""
         return self._posterior.constrain(_vector(u))
@@ -181,9 +204,16 @@ class Model(_Density):
         `emomc.functions()` lists the functions). Or a Python function of columns and parameters, which its arguments
         name, that returns the log density of one row: a column is a float, a parameter a float or, where it is a list,
         an array. Numba compiles it for the CPU (numba.njit with error_model="numpy"; a function that is compiled
-        already stays as it is), and, where a GPU samples, for it (numba-cuda), from the same text. A function has no gradient, so that proposals without gradients sample it, and a run
-        in a directory goes on only where the function's text is the same; what it reads besides its arguments is not
-        compared.
+        already stays as it is) and, where a GPU samples, for the GPU (numba-cuda), from the same text. A run in a
+        directory goes on only where the text of the function and of `gradient` is the same; what they read besides
+        their arguments is not compared.
+    gradient
+        For a log density that is a function: another function that writes the derivatives of the row's log density to
+        its argument `out`, an array of one number for each element of theta, in the order of `names`, filled with
+        zeros. Its other arguments are columns and parameters, as those of `log_density`. Or "differences": central
+        differences of the function, which take two evaluations for each element of theta. None: there is no
+        gradient, and proposals without gradients sample the function. `check_gradient` compares; `sample` warns where
+        the gradient of a function disagrees with differences at the first start.
     priors
         One for each parameter.
     where
@@ -226,6 +256,7 @@ class Model(_Density):
         *,
         data: Any,
         log_density: str | Callable[..., float],
+        gradient: Callable[..., None] | Literal["differences"] | None = None,
         priors: Mapping[str, Prior],
         parameters: Mapping[str, Parameter] | None = None,
         where: Mapping[str, str] | None = None,
@@ -256,7 +287,10 @@ class Model(_Density):
             for key, given in (("where", where), ("prepare", prepare), ("linear", linear), ("constants", constants)):
                 if given:
                     raise ValueError(f"{key}: it goes with an expression; a function has its own words for it")
-            function = compile_rows(log_density, columns, {name: length for name, _, length, _ in declared})
+            lengths = {name: length for name, _, length, _ in declared}
+            function = compile_rows(log_density, columns, lengths, gradient)
+        elif gradient is not None:
+            raise ValueError("gradient: an expression has its own; allowed where log_density is a function")
         self._function = function  # keeps the compiled code
         self._posterior = _emomc.Posterior.expression(
             columns=columns,
@@ -274,12 +308,7 @@ class Model(_Density):
             constants=numbers,
             weights=weights,
             precision=precision,
-            function=function.address if function else 0,
-            function_by=function.by if function else "",
-            function_text=function.text if function else "",
-            function_columns=function.columns if function else [],
-            function_for_gpu=function.for_gpu if function else None,
-            function_arguments=function.arguments if function else [],
+            function=function,
         )
 
     def __repr__(self) -> str:

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ._emomc import InputError
 from ._draws import Draws, DrawsWarning, Interrupted
 from ._model import _Density
 from ._progress import Line, Progress, is_interactive
@@ -125,6 +126,7 @@ def sample(
     if until:
         raise ValueError(f"until: {', '.join(until)} is unknown; allowed: ess, seconds")
     rungs, ladder, every = _tempering(tempering)
+    _warn_of_gradient(model, seed)
     line = Line() if progress is True or (progress is None and is_interactive()) else None
     show: Progress | None = line.show if line else progress if callable(progress) else None
     try:
@@ -164,6 +166,25 @@ def sample(
         message = f"these draws should not be trusted as they are: {problems[0].text} (advice: draws.diagnose())"
         warnings.warn(message, DrawsWarning, stacklevel=2)
     return result
+
+
+def _warn_of_gradient(model: _Density, seed: int) -> None:
+    """Warns where a gradient that is a function of the user's disagrees with differences of the log density."""
+    function = getattr(model, "_function", None)
+    if function is None or function.gradient_by != "function":
+        return
+    try:
+        check = model.check_gradient(model.initial(seed))
+    except InputError:  # The density is not finite there; sample() says so where it matters.
+        return
+    if not check.agrees:
+        warnings.warn(
+            f"gradient: at a draw from the prior, element {check.worst} of the derivatives with respect to u is "
+            f"{check.derivative:.6g}, and differences of log_density give {check.difference:.6g}; the draws follow "
+            "log_density whatever the gradient is, but a wrong one makes them slow",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _tempering(tempering: int | Mapping[str, Any] | None) -> tuple[int, list[float], int]:

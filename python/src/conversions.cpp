@@ -1,5 +1,8 @@
 #include "conversions.hpp"
 
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -46,6 +49,36 @@ std::function<std::string(int, int)> lto_ir_of(const nb::object& compile) {
       throw InputError(nb::str(error.value()).c_str());
     }
   };
+}
+
+/// A RowFunction of emomc/_function.py.
+CodeSource code_of(const nb::object& function) {
+  const auto address_of = [](const nb::object& compiled) {
+    return reinterpret_cast<RowFunction>(nb::cast<std::uintptr_t>(compiled.attr("address")));
+  };
+  const auto arguments_of = [](const nb::object& compiled) {
+    return nb::cast<std::vector<std::string>>(compiled.attr("arguments"));
+  };
+  const nb::object density = function.attr("density"), gradient = function.attr("gradient");
+  CodeSource code{
+      .key = "log_density",
+      .file = "log_density",
+      .text = nb::cast<std::string>(function.attr("text")),
+      .type = nb::cast<std::string>(function.attr("by")),
+      .columns = nb::cast<std::vector<std::string>>(function.attr("columns")),
+      .function = address_of(density),
+      .lto_ir = lto_ir_of(density.attr("for_gpu")),
+      .arguments = arguments_of(density),
+      .gradient_by = one_of<FunctionGradient>("gradient", nb::cast<std::string>(function.attr("gradient_by")),
+                                              {{"none", FunctionGradient::none},
+                                               {"differences", FunctionGradient::differences},
+                                               {"function", FunctionGradient::function}})};
+  if (!gradient.is_none()) {
+    code.gradient = address_of(gradient);
+    code.gradient_lto_ir = lto_ir_of(gradient.attr("for_gpu"));
+    code.gradient_arguments = arguments_of(gradient);
+  }
+  return code;
 }
 
 }  // namespace
@@ -108,17 +141,10 @@ ExpressionSpec spec_of(const ExpressionTexts& texts) {
         {name, "linear." + name, intercept, columns, coefficients, {"linear." + name + ".offset", offset}});
   for (const auto& [name, shape, values] : texts.constants)
     spec.constants.push_back({name, "constants." + name, shape, values});
-  if (texts.function == 0)
+  if (!texts.function.is_valid() || texts.function.is_none())
     spec.log_density = {"log_density", texts.log_density};
   else
-    spec.code = {.key = "log_density",
-                 .file = "log_density",
-                 .text = texts.function_text,
-                 .type = texts.function_by,
-                 .columns = texts.function_columns,
-                 .function = reinterpret_cast<RowFunction>(texts.function),
-                 .lto_ir = lto_ir_of(texts.function_for_gpu),
-                 .arguments = texts.function_arguments};
+    spec.code = code_of(texts.function);
   spec.where = named("where", texts.where);
   spec.prepare = named("prepare", texts.prepare);
   spec.derived = named("derived", texts.derived);

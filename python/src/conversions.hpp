@@ -50,13 +50,8 @@ struct ExpressionTexts {
   std::vector<LinearTuple> linear;
   std::vector<ConstantTuple> constants;
   std::string weights;
-  /// In place of log_density: the address of a RowFunction, 0: none; who compiled it, its text, its columns.
-  std::uintptr_t function = 0;
-  std::string function_by, function_text;
-  std::vector<std::string> function_columns;
-  /// Of the compute capability's two numbers, the function's LTO IR; None: a GPU does not call it.
-  nb::object function_for_gpu;
-  std::vector<std::string> function_arguments;
+  /// A RowFunction of emomc/_function.py in place of log_density; None: there is none.
+  nb::object function;
 };
 ExpressionSpec spec_of(const ExpressionTexts& texts);
 

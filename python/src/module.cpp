@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "conversions.hpp"
+#include "emomc/posterior/gradient_check.hpp"
 #include "emomc/posterior/leave_one_out.hpp"
 #include "emomc/posterior/predictive.hpp"
 #include "emomc/posterior/relabel.hpp"
@@ -103,15 +104,12 @@ void add_posterior(nb::module_& m) {
              const std::map<std::string, PriorTuple>& priors, NamedTexts where, NamedTexts prepare,
              NamedTexts derived, NamedTexts simulate, std::vector<LinearTuple> linear,
              std::vector<ConstantTuple> constants, std::string weights, const std::string& precision,
-             std::uintptr_t function, std::string function_by, std::string function_text,
-             std::vector<std::string> function_columns, nb::object function_for_gpu,
-             std::vector<std::string> function_arguments) {
+             nb::object function) {
             ExpressionModel model;
-            model.likelihood = spec_of(
-                {std::move(parameters), std::move(log_density), std::move(where), std::move(prepare),
-                 std::move(derived), std::move(simulate), std::move(linear), std::move(constants),
-                 std::move(weights), function, std::move(function_by), std::move(function_text),
-                 std::move(function_columns), std::move(function_for_gpu), std::move(function_arguments)});
+            model.likelihood =
+                spec_of({std::move(parameters), std::move(log_density), std::move(where), std::move(prepare),
+                         std::move(derived), std::move(simulate), std::move(linear), std::move(constants),
+                         std::move(weights), std::move(function)});
             model.priors = priors_of(priors);
             model.precision = precision_of(precision);
             return Posterior(model, table_of(columns, arrays));
@@ -119,8 +117,7 @@ void add_posterior(nb::module_& m) {
           nb::arg("columns"), nb::arg("arrays"), nb::arg("parameters"), nb::arg("log_density"),
           nb::arg("priors"), nb::arg("where"), nb::arg("prepare"), nb::arg("derived"), nb::arg("simulate"),
           nb::arg("linear"), nb::arg("constants"), nb::arg("weights"), nb::arg("precision"),
-          nb::arg("function"), nb::arg("function_by"), nb::arg("function_text"), nb::arg("function_columns"),
-          nb::arg("function_for_gpu").none(), nb::arg("function_arguments"))
+          nb::arg("function").none())
       .def_prop_ro("names", &Posterior::names)
       .def_prop_ro("num_parameters", &Posterior::num_parameters)
       .def_prop_ro("num_unconstrained", &Posterior::num_unconstrained)
@@ -132,6 +129,13 @@ void add_posterior(nb::module_& m) {
              LogDensityAndGradient at = p.log_density_and_gradient(span_of(u));
              return std::pair(at.log_density, vector_of(std::move(at.gradient)));
            })
+      .def(
+          "check_gradient",  // compared coordinates, the worst one, its derivative, the difference, the bound
+          [](const Posterior& p, const Vector& u) {
+            const GradientCheck check = p.check_gradient(span_of(u));
+            return nb::make_tuple(check.num_compared, check.worst, check.derivative, check.difference,
+                                  check.bound);
+          })
       .def("constrain",
            [](const Posterior& p, const Vector& u) { return vector_of(p.constrain(span_of(u))); })
       .def("unconstrain",

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "emomc/posterior/gradient_check.hpp"
 #include "libposterior/equal_chains.hpp"
 
 namespace emomc {
@@ -18,6 +19,16 @@ void line_of_rows(const double* theta, const double* rows, std::int64_t stride, 
   for (std::int64_t i = 0; i < num_rows; ++i) {
     const double z = (rows[i] - theta[0] - theta[1] * rows[stride + i]) / theta[2];
     out[i] = -0.5 * z * z - std::log(theta[2]) - 0.5 * std::log(2 * std::numbers::pi);
+  }
+}
+
+void slopes_of_rows(const double* theta, const double* rows, std::int64_t stride, std::int64_t num_rows,
+                    double* out) {
+  for (std::int64_t i = 0; i < num_rows; ++i, out += 3) {
+    const double z = (rows[i] - theta[0] - theta[1] * rows[stride + i]) / theta[2];
+    out[0] = z / theta[2];
+    out[1] = z * rows[stride + i] / theta[2];
+    out[2] = (z * z - 1) / theta[2];
   }
 }
 
@@ -54,6 +65,41 @@ TEST(FunctionModel, IsTheExpressionThatSaysTheSame) {
   for (std::size_t i = 0; i < 100; ++i) EXPECT_NEAR(cpu.of("a")[i], reference.of("a")[i], 1e-6);
 }
 
+// Each row's derivatives are multiplied by its weight, and differences are those of the function.
+TEST(FunctionModel, HasTheGradientOfTheExpression) {
+  Table table = read_table(kFaithful);
+  table.columns.push_back("weight");
+  std::vector<double> values;
+  const std::size_t dim = table.columns.size() - 1;
+  for (std::size_t i = 0; i < table.num_rows; ++i) {
+    values.insert(values.end(), table.values.begin() + static_cast<std::ptrdiff_t>(i * dim),
+                  table.values.begin() + static_cast<std::ptrdiff_t>((i + 1) * dim));
+    values.push_back(static_cast<double>(i % 3));
+  }
+  table.values = std::move(values);
+  for (const bool is_weighted : {false, true})
+    for (const auto by : {FunctionGradient::function, FunctionGradient::differences})
+      for (const Backend backend : {Backend::reference, Backend::cpu}) {
+        ExpressionModel model = function(), same = line();
+        model.likelihood.code.gradient_by = by;
+        if (by == FunctionGradient::function) model.likelihood.code.gradient = slopes_of_rows;
+        if (is_weighted) model.likelihood.weights = same.likelihood.weights = "weight";
+        const double error = by == FunctionGradient::function ? 1e-10 : 1e-6;
+        RunConfig config = Posterior(model, table).config();
+        config.backend = backend;
+        const Posterior ours(config, table), expression(same, table);
+        for (const std::uint64_t seed : {1, 2, 3}) {
+          const std::vector<double> u = expression.initial(seed);
+          const LogDensityAndGradient at = ours.log_density_and_gradient(u),
+                                      expected = expression.log_density_and_gradient(u);
+          EXPECT_NEAR(at.log_density, expected.log_density, 1e-11 * std::abs(expected.log_density));
+          for (std::size_t j = 0; j < u.size(); ++j)
+            EXPECT_NEAR(at.gradient[j], expected.gradient[j], error * (1 + std::abs(expected.gradient[j])));
+          EXPECT_TRUE(ours.check_gradient(u).agrees());
+        }
+      }
+}
+
 // Code for GPUs that is none is the linker's to refuse; tests/python/test_function.py links code of Numba.
 TEST(FunctionModel, LinksItsCodeIntoKernels) {
   ExpressionModel model = function();
@@ -78,7 +124,7 @@ TEST(FunctionModel, LinksItsCodeIntoKernels) {
 TEST(FunctionModel, SaysWhatItCannotDo) {
   const Posterior ours(function(), read_table(kFaithful));
   EXPECT_EQ(refusal([&] { ours.log_density_and_gradient(ours.initial(1)); }),
-            "there is no gradient: a function has no gradient");
+            "there is no gradient: a function has none unless it is given (gradient= of Model in Python)");
   EXPECT_EQ(refusal([&] { sample(ours, {.backend = Backend::cuda}); }),
             "backend: cuda calls no function of the program; allowed: auto, reference, cpu");
   ExpressionModel mixed = function();

@@ -164,7 +164,7 @@ Expression::Bound Expression::bind(const DeviceRowSource& rows, HostBuild build)
   DeviceRowSource source = rows;
   if (!plan_->code.file.empty()) {
     if (plan_->code.function != nullptr) {
-      bound.model = make_function_model(plan_, lto_ir_here(*plan_));
+      bound.model = make_function_model(plan_, true);
       bound.header = plan_->code.text;
     } else {
       bound.model = make_code_model(plan_, build, bound.compiler, bound.header);

@@ -179,7 +179,7 @@ Expression::Bound Expression::bind(Backend backend, std::span<const double> rows
     Bound bound;
     if (plan_->code.function != nullptr) {
       const bool on_gpu = backend == Backend::cuda;
-      bound.model = make_function_model(plan_, on_gpu ? lto_ir_here(*plan_) : "");
+      bound.model = make_function_model(plan_, on_gpu);
       if (!on_gpu) bound.compiler = plan_->code.type;
       bound.header = plan_->code.text;
     } else {

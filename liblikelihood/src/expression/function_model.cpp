@@ -2,13 +2,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/runtime_linker.hpp"
 #include "emomc/likelihood/density_model.hpp"
+#include "function_header.hpp"
 #include "generate.hpp"
+#include "gradient_plan.hpp"
 #include "plan.hpp"
 
 namespace emomc {
@@ -16,7 +20,65 @@ namespace {
 
 constexpr std::size_t kStride = device::kTileRows;
 
-/// Coefficients are theta itself.
+/// How far central differences move a parameter: expression::kRelativeStep of its distance from the boundary
+/// of its support, so that both points are inside; for a real number and an angle, of its size, or of 1 where
+/// that is larger.
+double step_of_differences(Support support, double value) {
+  switch (support) {
+    case Support::positive:
+      return expression::kRelativeStep * value;
+    case Support::unit_interval:
+      return expression::kRelativeStep * std::min(value, 1 - value);
+    case Support::simplex:
+      return expression::kRelativeStep * value;
+    default:
+      return expression::kRelativeStep * std::max(1.0, std::abs(value));
+  }
+}
+
+/// Derivatives of a function's rows with respect to theta, from the source that the plan names.
+class RowDerivatives {
+ public:
+  explicit RowDerivatives(const ExpressionPlan& plan) : plan_(plan), theta_(size()) {
+    for (const ParameterBlock& block : plan.layout.blocks)
+      supports_.insert(supports_.end(), static_cast<std::size_t>(block.size()), block.support);
+  }
+
+  /// Writes the derivatives of at most kAtOnce rows to out[num_rows x size()]. Rows are as RowFunction has
+  /// them.
+  static constexpr std::int64_t kAtOnce = 64;
+  void write(const double* theta, const double* rows, std::int64_t stride, std::int64_t num_rows,
+             double* out) {
+    const std::size_t dim = size();
+    std::fill(out, out + static_cast<std::size_t>(num_rows) * dim, 0.0);
+    if (plan_.code.gradient_by == FunctionGradient::function) {
+      plan_.code.gradient(theta, rows, stride, num_rows, out);
+      return;
+    }
+    std::copy(theta, theta + dim, theta_.begin());
+    for (std::size_t j = 0; j < dim; ++j) {
+      const double step = step_of_differences(supports_[j], theta[j]);
+      const double above = theta[j] + step, below = theta[j] - step;
+      theta_[j] = above;
+      plan_.code.function(theta_.data(), rows, stride, num_rows, above_);
+      theta_[j] = below;
+      plan_.code.function(theta_.data(), rows, stride, num_rows, below_);
+      theta_[j] = theta[j];
+      for (std::int64_t i = 0; i < num_rows; ++i)
+        out[static_cast<std::size_t>(i) * dim + j] = (above_[i] - below_[i]) / (above - below);
+    }
+  }
+
+ private:
+  std::size_t size() const { return static_cast<std::size_t>(plan_.layout.dim()); }
+
+  const ExpressionPlan& plan_;
+  std::vector<Support> supports_;
+  std::vector<double> theta_;
+  double above_[kAtOnce], below_[kAtOnce];
+};
+
+/// The tile arithmetic of a function. Its coefficients are theta itself.
 class FunctionTiles final : public TileArithmetic<double> {
  public:
   explicit FunctionTiles(std::shared_ptr<const ExpressionPlan> plan) : plan_(std::move(plan)) {}
@@ -30,7 +92,7 @@ class FunctionTiles final : public TileArithmetic<double> {
                      double* out) const override {
     plan_->code.function(coefficients, tile, kStride, num_rows, out);
     if (plan_->weights < 0) return;
-    const double* const weights = tile + plan_->code.columns.size() * kStride;
+    const double* const weights = weights_of(tile);
     for (int i = 0; i < num_rows; ++i) out[i] *= weights[i];
   }
   std::size_t partial_sums(const double* coefficients, const double* tile, int num_rows,
@@ -38,80 +100,57 @@ class FunctionTiles final : public TileArithmetic<double> {
     log_densities(coefficients, tile, num_rows, out);
     return static_cast<std::size_t>(num_rows);
   }
+  int num_gradient_sums() const override {
+    return plan_->code.gradient_by == FunctionGradient::none ? 0 : plan_->layout.dim();
+  }
+  std::size_t add_gradient_sums(const double* coefficients, const double* tile, int num_rows, double* out,
+                                double* sums) const override {
+    const auto dim = static_cast<std::size_t>(plan_->layout.dim());
+    RowDerivatives derivatives(*plan_);
+    std::vector<double> of_rows(static_cast<std::size_t>(RowDerivatives::kAtOnce) * dim);
+    for (std::int64_t first = 0; first < num_rows; first += RowDerivatives::kAtOnce) {
+      const std::int64_t count = std::min<std::int64_t>(RowDerivatives::kAtOnce, num_rows - first);
+      derivatives.write(coefficients, tile + first, kStride, count, of_rows.data());
+      for (std::int64_t i = 0; i < count; ++i) {
+        const double weight = plan_->weights < 0 ? 1 : weights_of(tile)[first + i];
+        const double* const row = of_rows.data() + static_cast<std::size_t>(i) * dim;
+        for (std::size_t j = 0; j < dim; ++j) sums[j] += weight * row[j];
+      }
+    }
+    return partial_sums(coefficients, tile, num_rows, out);
+  }
+  void gradient_of(const double* /*theta*/, const double* sums, std::size_t /*num_rows*/,
+                   double* gradient) const override {
+    std::copy(sums, sums + num_gradient_sums(), gradient);
+  }
   double log_likelihood(double sum, std::size_t /*num_rows*/, double /*common*/) const override {
     return sum;
   }
   double log_density(double of_row, double /*common*/) const override { return of_row; }
 
  private:
+  const double* weights_of(const double* tile) const { return tile + plan_->code.columns.size() * kStride; }
+
   std::shared_ptr<const ExpressionPlan> plan_;
 };
 
-/// A likelihood as density.hpp has it, that calls the function.
-std::string device_header(const ExpressionPlan& plan) {
-  const CodeSource& code = plan.code;
-  std::string types, values, parameters;
-  for (const std::string& name : code.arguments) {
-    const char* const comma = types.empty() ? "" : ", ";
-    const auto column = std::find(code.columns.begin(), code.columns.end(), name);
-    std::size_t b = 0;
-    while (b < plan.layout.blocks.size() && plan.layout.blocks[b].name != name) ++b;
-    if (b < plan.layout.blocks.size() && !plan.layout.blocks[b].shape.empty()) {
-      const int size = plan.layout.blocks[b].size();
-      types += fmt::format("{}void*, void*, long, long, const double*, long, long", comma);
-      values += fmt::format("{}nullptr, nullptr, {}, 8, theta + {}, {}, 8", comma, size,
-                            plan.layout.offset(b), size);
-    } else if (b < plan.layout.blocks.size()) {
-      types += fmt::format("{}double", comma);
-      values += fmt::format("{}theta[{}]", comma, plan.layout.offset(b));
-    } else if (column != code.columns.end()) {
-      types += fmt::format("{}double", comma);
-      values += fmt::format("{}static_cast<double>(x[{}])", comma, column - code.columns.begin());
-    } else {
-      throw std::logic_error("log_density: the argument " + name + " is no column and no parameter");
-    }
-  }
-  for (const ParameterBlock& block : plan.layout.blocks)
-    parameters += fmt::format("{}{{\"p{}\", emomc::device::Support::{}, {}}}", parameters.empty() ? "" : ", ",
-                              &block - plan.layout.blocks.data(), expression::name_of(block.support),
-                              block.shape.empty() ? 0 : block.size());
-  const bool has_weights = plan.weights >= 0;
-  return fmt::format(
-      R"(// Generated for a function.
-#ifndef EMOMC_GENERATED_LIKELIHOOD_HPP
-#define EMOMC_GENERATED_LIKELIHOOD_HPP
-
-#include "emomc/device/density.hpp"
-
-extern "C" __device__ double emomc_row_density({0});
-
-namespace emomc_generated {{
-struct Likelihood {{
-  static constexpr const char* name = "function";
-  static constexpr int num_columns = {1};
-  static constexpr emomc::device::ParameterDescription parameters[] = {{{2}}};
-  template <class T, class Coefficients, class Row>
-  EMOMC_HD T log_density(const Coefficients& c, const Row& x) const {{
-    double theta[{3}];
-    EMOMC_UNROLL
-    for (int i = 0; i < {3}; ++i) theta[i] = c[i];
-    return static_cast<T>({4}emomc_row_density({5}));
-  }}
-}};
-}}  // namespace emomc_generated
-
-#endif
-)",
-      types, code.columns.size() + (has_weights ? 1 : 0), parameters, plan.layout.dim(),
-      has_weights ? fmt::format("x[{}] * ", code.columns.size()) : "", values);
+/// The code of a function for the GPUs of one compute capability. Empty: no GPU calls the function.
+struct FunctionCode {
+  std::string density, gradient;
+};
+FunctionCode code_for(const CodeSource& code, int major, int minor) {
+  return {code.lto_ir(major, minor),
+          code.gradient_by == FunctionGradient::function ? code.gradient_lto_ir(major, minor) : ""};
 }
 
 class FunctionModel final : public RowModel {
  public:
-  FunctionModel(std::shared_ptr<const ExpressionPlan> plan, std::string lto_ir) : plan_(std::move(plan)) {
-    if (lto_ir.empty()) return;
-    sources_ = {{expression::kGeneratedHeader, device_header(*plan_)},
-                {std::string("emomc_row_density") + kLinkedCode, std::move(lto_ir)}};
+  FunctionModel(std::shared_ptr<const ExpressionPlan> plan, FunctionCode code) : plan_(std::move(plan)) {
+    if (code.density.empty()) return;
+    sources_ = {{expression::kGeneratedHeader, expression::function_header(*plan_)},
+                {std::string("emomc_row_density") + kLinkedCode, std::move(code.density)}};
+    if (!code.gradient.empty())
+      sources_.push_back({std::string("emomc_row_gradient") + kLinkedCode, std::move(code.gradient)});
   }
   const ParameterLayout& layout() const override { return plan_->layout; }
   int num_columns() const override {
@@ -122,7 +161,22 @@ class FunctionModel final : public RowModel {
     plan_->code.function(theta, row, 1, 1, &value);
     return plan_->weights >= 0 ? value * row[num_columns() - 1] : value;
   }
-  std::string why_no_gradient() const override { return "a function has no gradient"; }
+  std::string why_no_gradient() const override {
+    return has_gradient() ? "" : "a function has none unless it is given (gradient= of Model in Python)";
+  }
+  void gradients(const double* theta, const double* rows, std::size_t num_rows, double* out,
+                 double* gradients) const override {
+    const auto dim = static_cast<std::size_t>(layout().dim()),
+               columns = static_cast<std::size_t>(num_columns());
+    RowDerivatives derivatives(*plan_);
+    for (std::size_t i = 0; i < num_rows; ++i) {
+      const double* const row = rows + i * columns;
+      out[i] = log_density(theta, row);
+      derivatives.write(theta, row, 1, 1, gradients + i * dim);
+      if (plan_->weights < 0) continue;
+      for (std::size_t j = 0; j < dim; ++j) gradients[i * dim + j] *= row[columns - 1];
+    }
+  }
   std::unique_ptr<TileArithmetic<float>> float32() const override {
     throw InputError("precision: a function is of float64; allowed: float64");
   }
@@ -132,10 +186,19 @@ class FunctionModel final : public RowModel {
   DeviceModel device() const override {
     if (sources_.empty()) throw std::logic_error("a function on a GPU without code for it");
     return device_model_of(expression::kGeneratedType, sources_.front().name, sources_,
-                           device::sizes_of_density(num_columns(), plan_->layout.dim()), false, {});
+                           device::sizes_of_density(num_columns(), plan_->layout.dim()), false,
+                           has_gradient() ? gradient_sizes() : device::GradientSizes{});
   }
 
  private:
+  bool has_gradient() const { return plan_->code.gradient_by != FunctionGradient::none; }
+  device::GradientSizes gradient_sizes() const {
+    device::GradientSizes sizes;
+    sizes.num_numbers = sizes.num_slots = sizes.num_parameters = layout().dim();
+    sizes.num_sums = layout().dim() + 1;
+    return sizes;
+  }
+
   std::shared_ptr<const ExpressionPlan> plan_;
   DeviceSources sources_;  ///< of kernels; empty: a GPU does not call the function
 };
@@ -143,19 +206,19 @@ class FunctionModel final : public RowModel {
 }  // namespace
 
 std::shared_ptr<const RowModel> make_function_model(std::shared_ptr<const ExpressionPlan> plan,
-                                                    std::string lto_ir) {
-  return std::make_shared<FunctionModel>(std::move(plan), std::move(lto_ir));
-}
-
-std::string lto_ir_here(const ExpressionPlan& plan) {
-  const std::vector<CudaDeviceInfo> gpus = list_cuda_devices();
-  return gpus.empty() ? "" : plan.code.lto_ir(gpus[0].compute_major, gpus[0].compute_minor);
+                                                    bool for_gpu) {
+  FunctionCode code;
+  if (const std::vector<CudaDeviceInfo> gpus = list_cuda_devices(); for_gpu && !gpus.empty())
+    code = code_for(plan->code, gpus[0].compute_major, gpus[0].compute_minor);
+  return std::make_shared<FunctionModel>(std::move(plan), std::move(code));
 }
 
 std::vector<KernelCode> Expression::compile_function(int major, int minor) const {
   if (!plan_->code.lto_ir) throw InputError("log_density: it is no function that a GPU could call");
-  const FunctionModel model(plan_, plan_->code.lto_ir(major, minor));
-  const DeviceCode code = model.device().code;
+  const FunctionModel model(plan_, code_for(plan_->code, major, minor));
+  const DeviceModel device = model.device();
+  const DeviceCode& code = device.code;
+  const std::string architecture = fmt::format("sm_{}{}", major, minor);
   std::vector<KernelCode> kernels;
   for (const auto& [name, more] :
        {std::pair{"prepare_kernel", ""},
@@ -165,7 +228,17 @@ std::vector<KernelCode> Expression::compile_function(int major, int minor) const
                         {},
                         code.sources};
     source.headers.push_back(fmt::format("emomc/device/{}.cuh", name));
-    kernels.push_back(compile_kernel(source, fmt::format("sm_{}{}", major, minor), false));
+    kernels.push_back(compile_kernel(source, architecture, false));
+  }
+  if (device.gradient.num_numbers > 0) {
+    DeviceLikelihood likelihood;
+    likelihood.code = code;
+    likelihood.sizes = device.sizes;
+    likelihood.real = "double";
+    kernels.push_back(
+        compile_kernel(gradient_source(likelihood, {"emomc/device/density_gradient.cuh", device.gradient}, 4,
+                                       true, GradientStage::rows),
+                       architecture, false));
   }
   return kernels;
 }

@@ -63,11 +63,9 @@ std::shared_ptr<const RowModel> make_interpreted_model(std::shared_ptr<const Exp
 std::shared_ptr<const RowModel> make_compiled_model(std::shared_ptr<const BoundProgram> bound, bool for_host,
                                                     HostBuild build, std::string& compiler);
 
-/// The likelihood of plan->code.function, on the CPU, and with its LTO IR on GPUs; empty: on none.
-std::shared_ptr<const RowModel> make_function_model(std::shared_ptr<const ExpressionPlan> plan,
-                                                    std::string lto_ir = "");
-/// The LTO IR of plan.code for the GPUs of this machine; empty where there are none.
-std::string lto_ir_here(const ExpressionPlan& plan);
+/// The likelihood of plan->code.function; `for_gpu`: with code for the GPUs of this machine, where there are
+/// any. Throws as CodeSource::lto_ir does.
+std::shared_ptr<const RowModel> make_function_model(std::shared_ptr<const ExpressionPlan> plan, bool for_gpu);
 
 /// The likelihood of a header, from code_columns and the weights, the same for all backends. Writes the name
 /// of the compiler and the generated header. Throws as Expression::bind().

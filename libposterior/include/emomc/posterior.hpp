@@ -114,6 +114,7 @@ struct MixtureFit {
   bool converged = false;
   std::string degenerate;  ///< why the fit is of no use, such as a component of too few rows; empty: it is
 };
+struct GradientCheck;
 /// A log density and its gradient at a point.
 struct LogDensityAndGradient {
   double log_density = 0;
@@ -151,6 +152,9 @@ class Posterior {
   double log_density(std::span<const double> u) const;
   /// The same with its gradient. Throws InputError where the likelihood has no gradient.
   LogDensityAndGradient log_density_and_gradient(std::span<const double> u) const;
+  /// The gradient at u beside central differences of the log density (emomc/posterior/gradient_check.hpp).
+  /// Throws InputError where the likelihood has no gradient.
+  GradientCheck check_gradient(std::span<const double> u) const;
   /// theta of u, and u of theta, which throws InputError where theta is outside the support.
   std::vector<double> constrain(std::span<const double> u) const;
   std::vector<double> unconstrain(std::span<const double> theta) const;

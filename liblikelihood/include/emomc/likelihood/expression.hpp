@@ -74,30 +74,49 @@ struct ExpressionParameter {
 };
 
 /// Writes the log densities of num_rows rows to out. Column j of row i is rows[j * stride + i]; theta has the
-/// parameters in the order of their declaration. A density of a row is a function of theta and of this row
-/// alone. Several threads may call it at once. It must not throw.
+/// parameters in the order of their declaration. A row's density is a function of theta and of this row
+/// alone. Several threads may call the function at once. It must not throw.
 using RowFunction = void (*)(const double* theta, const double* rows, std::int64_t stride,
                              std::int64_t num_rows, double* out);
+
+/// Where the gradient of a function comes from.
+enum class FunctionGradient {
+  none,         ///< There is no gradient.
+  differences,  ///< Central differences of the function; see expression/function_header.hpp for the step.
+  function      ///< A second function of the caller returns it.
+};
 
 /// The log density of a row in another language than that of expressions: a C++ header (device/density.hpp),
 /// which is code that the caller has allowed, or a function of the program that uses the library.
 struct CodeSource {
-  std::string key;                   ///< that messages name
-  std::string file;                  ///< that messages name; empty: there is no header and no function
-  std::string text;                  ///< the header, which may be empty until the likelihood is bound; of a
-                                     ///< function a text that is another where the function is
-  std::string type = "Likelihood";   ///< C++ name, qualified where it is in a namespace; who made a function
-  std::vector<std::string> columns;  ///< of the data, in the order of the type's or function's columns
-  RowFunction function = nullptr;    ///< in place of a header; on the CPU and without a gradient
-  /// Of a function, the same for GPUs: LTO IR (core/runtime_linker.hpp) for a compute capability, 9 and 0, of
+  std::string key;   ///< the configuration key that messages name
+  std::string file;  ///< the file that messages name; empty: neither header nor function
+  std::string text;  ///< the header's text, which may be empty until the likelihood is bound; for a
+                     ///< function, a text that changes when the function changes
+  std::string type =
+      "Likelihood";  ///< the C++ type, qualified by its namespace; for a function, its compiler
+  std::vector<std::string> columns;  ///< columns of the data, in the order in which the code has them
+  RowFunction function = nullptr;    ///< the function that the CPU calls, in place of a header
+  /// Returns, for a compute capability such as 9 and 0, LTO IR (core/runtime_linker.hpp) of
   ///     double emomc_row_density(...)
-  /// which returns the log density of a row; empty: a GPU does not call it. Its arguments are those of
-  /// `arguments`, names of columns and parameters: numbers are doubles, lists are void*, void*, long, long,
-  /// const double* values, long length, long 8 (an array as Numba passes it). Throws InputError.
+  /// which returns the log density of a row; empty: a GPU cannot call the function. The arguments are those
+  /// that `arguments` names, columns and parameters: a number is a double; a list is void*, void*, long,
+  /// long, const double* values, long length, long 8 (an array as Numba passes it). Throws InputError.
   std::function<std::string(int, int)> lto_ir = {};
   std::vector<std::string> arguments = {};
+  FunctionGradient gradient_by = FunctionGradient::none;
+  /// For FunctionGradient::function: writes the derivatives of each row's log density with respect to theta
+  /// to out[num_rows x number of parameters], row-major and zero before the call. Otherwise as `function`.
+  RowFunction gradient = nullptr;
+  /// LTO IR of
+  ///     void emomc_row_gradient(...)
+  /// with the arguments that `gradient_arguments` names; "out" is the list of the row's derivatives, which
+  /// are zero before the call.
+  std::function<std::string(int, int)> gradient_lto_ir = {};
+  std::vector<std::string> gradient_arguments = {};
   bool operator==(const CodeSource& other) const {
-    return file == other.file && type == other.type && columns == other.columns && function == other.function;
+    return file == other.file && type == other.type && columns == other.columns &&
+           function == other.function && gradient_by == other.gradient_by && gradient == other.gradient;
   }
 };
 
