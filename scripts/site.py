@@ -37,14 +37,15 @@ MENU = {
     "C++ reference": [f"cpp-{part}.md" for part in PARTS],
     "Reference": ["manual.md", "configuration.md", "chain-format.md", "proposals.md", "tempering.md"],
     "How it is tested": ["statistics.md", "reliability.md", "gpu-report.md"],
-    "How it works": ["architecture.md", "performance.md", "gpu-kernels.md", "adding-a-model.md", "adding-a-proposal.md"],
+    "How it works": ["architecture.md", "performance.md", "bench.md", "gpu-kernels.md", "adding-a-model.md", "adding-a-proposal.md"],
 }
 
 
 def pages(root: pathlib.Path = ROOT) -> list[pathlib.Path]:
     """Pages, notebooks among them."""
     return sorted(
-        [*root.glob("*.md"), *(root / "python").glob("*.md"), *(root / "docs").rglob("*.md"), *(root / "docs").rglob("*.ipynb")]
+        [*root.glob("*.md"), *(root / "python").glob("*.md"), *(root / "bench").glob("*.md"),
+         *(root / "docs").rglob("*.md"), *(root / "docs").rglob("*.ipynb")]
     )
 
 
@@ -149,7 +150,12 @@ def place_of(path: pathlib.Path) -> pathlib.Path:
         place = path.relative_to(ROOT / "docs")
         if path.suffix == ".ipynb":
             return place.with_suffix(".md")
-        return place if path.suffix in (".md", ".png", ".svg") else pathlib.Path("files/docs") / place
+        if path.suffix in (".md", ".png", ".svg"):
+            return place
+        # The list of a folder's files is beside the folder, since files in it may be linked too.
+        return pathlib.Path("files/docs") / (place.with_name(place.name + ".txt") if path.is_dir() else place)
+    if path.name == "README.md":
+        return pathlib.Path(path.parent.name + ".md")
     if path.suffix == ".md":
         return pathlib.Path(path.name)
     # Sources are shown as text, whatever their kind.
