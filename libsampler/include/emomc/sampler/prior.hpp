@@ -48,9 +48,10 @@ struct PriorSpec {
 /// Whether x and 1 - x have the same density. `prior` must not have arguments with priors of their own.
 bool is_symmetric_about_half(const PriorSpec& prior);
 
-/// The names of a family's arguments: normal {mean, sd}, half_normal {sd}, student_t {df, mean, scale},
-/// cauchy {location, scale}, lognormal {meanlog, sdlog}, gamma {shape, rate}, inverse_gamma {shape, scale},
-/// exponential {rate}, uniform {lower, upper}, beta {a, b}, dirichlet {a}, lkj {eta}, fixed {value}.
+/// Returns the names of a family's arguments: normal {mean, sd}, half_normal {sd}, student_t {df, mean,
+/// scale}, cauchy {location, scale}, lognormal {meanlog, sdlog}, gamma {shape, rate}, inverse_gamma {shape,
+/// scale}, exponential {rate}, uniform {lower, upper}, beta {a, b}, dirichlet {a}, von_mises {mean,
+/// concentration}, lkj {eta}, fixed {value}.
 const std::vector<std::string>& argument_names(PriorFamily family);
 /// The names of the arguments that can be sampled themselves: locations and scales of some families.
 std::vector<std::string> sampled_argument_names(PriorFamily family);
