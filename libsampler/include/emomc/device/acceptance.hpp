@@ -39,8 +39,8 @@ struct Prepared {
   LogDensities candidate, current;  ///< the candidate's likelihood is not known yet
   double beta;
   bool is_evaluated;  ///< whether the candidate's likelihood is evaluated; if not, it equals the current one
-  bool takes_part;    ///< whether the chain takes part in the acceptance: it is of the half that moves, its
-                      ///< first try was rejected
+  bool takes_part;    ///< whether the chain takes part in the acceptance: it is in the half that moves and,
+                      ///< for a second try, the first one was rejected
   bool is_second_try;
   u64 num_proposed, num_accepted;  ///< counts before the decision
   RecordPlan plan;

@@ -22,7 +22,7 @@ struct DifferentialEvolution {
   static constexpr ShapeLearning learning = ShapeLearning::none;
   static constexpr bool adapts_scale = false;
   static constexpr double kShareOfSnooker = 0.1, kShareOfJumps = 0.1, kScale = 2.38;
-  static constexpr double kShortest = 1.2, kLongest = 2.2;  ///< range of the length of a snooker move
+  static constexpr double kShortest = 1.2, kLongest = 2.2;  ///< range of the scale factor of a snooker move
   static constexpr double kNoise = 1e-5;  ///< sd of noise in every direction, so that differences need not
                                           ///< span the space
 

@@ -35,8 +35,8 @@ enum class BlockPlan {
 /// The part of the increments' covariance that the windows of warm-up learn.
 enum class ShapeLearning {
   none,
-  as_asked,             ///< the shape that the user chose, at a few windows
-  every_window,         ///< a dense shape, at each window
+  as_asked,             ///< the shape that the user chose, at the ends of a few windows
+  every_window,         ///< a dense shape, at the end of each window
   fitted,               ///< a dense shape together with mean and inverse (AdaptedLayout::fitted)
   as_asked_and_fitted,  ///< as_asked for component-wise blocks, fitted for moves of all at once
 };

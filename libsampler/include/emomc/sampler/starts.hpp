@@ -74,8 +74,9 @@ std::vector<std::size_t> nearest_fits(LikelihoodEngine& engine, std::span<const 
 void rank_by_mass(std::vector<Optimum>& found);
 
 /// Returns the index into `found` (in the order of find_optima) of the optimum at which chain `chain` starts.
-/// The first num_heavy(found) chains start at one heavy optimum each; the others are drawn from the optima in
-/// proportion to their shares. The result is a function of the arguments, not of the number of chains.
+/// The first num_heavy(found) chains start at one of the heavy optima each; for the others, one of the heavy
+/// optima is drawn in proportion to the shares. The result is a function of the arguments, not of the number
+/// of chains.
 std::size_t optimum_of_chain(const std::vector<Optimum>& found, std::uint64_t seed, std::uint32_t chain);
 
 /// Returns the number of optima in `found` with a share above kLeastShareOfAChain; at least one unless
