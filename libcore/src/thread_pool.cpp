@@ -57,7 +57,7 @@ struct ThreadPool::Impl {
   std::atomic<std::size_t> num_done{0};  ///< number of finished shares of this loop
   std::atomic<bool> ending{false};
   std::exception_ptr first_error;  ///< first exception of the bodies of this loop; written under `mutex`
-  const std::function<void(std::size_t, int)>* body = nullptr;  ///< written between loops
+  const std::function<void(std::size_t, int)>* body = nullptr;  ///< body of this loop; written between loops
 
   // The last range is published last, so a thread that sees its loop sees those of all ranges.
   std::uint64_t current_loop() const {

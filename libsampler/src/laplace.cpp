@@ -12,8 +12,9 @@ constexpr int kStepSearches = 12, kNewtonSteps = 12, kHalvings = 8;
 // Decreases of the log density: the search for a step length aims at kDrop and accepts the range from
 // kLeastDrop to kMostDrop.
 constexpr double kDrop = 0.1, kLeastDrop = 0.02, kMostDrop = 0.5;
-constexpr double kLongest = 3.0;          // largest length of a Newton step, in conditional sds
-constexpr double kLeastCurvature = 1e-3;  // in units of conditional sds
+constexpr double kLongest = 3.0;  // largest length of a Newton step, in conditional sds
+constexpr double kLeastCurvature =
+    1e-3;  // bound of eigenvalues of the negative Hessian, in units of conditional sds
 
 class Climber {
  public:

@@ -19,7 +19,7 @@ namespace emomc {
 
 /// The parts of a warm-up: an initial buffer, windows at whose ends the metric is learnt, and a final buffer.
 struct MetricWindows {
-  std::int64_t begin = 0;          ///< begin of the first window
+  std::int64_t begin = 0;          ///< number of steps before the first window
   std::vector<std::int64_t> ends;  ///< ends of the windows; empty if the warm-up is too short
 };
 /// Returns Stan's windows: buffers of 75 and 50 steps, windows of 25, 50, 100, ..., the last one extended to

@@ -14,9 +14,8 @@ template <int kTeams>
 struct BlockTeams {
   static constexpr int kWarps = kTeamLanes / 32;
   static constexpr int kScratch = 3 * kWarps;
-  static constexpr int kMostSums = 6, kScratchOfMany = kMostSums * kWarps;  ///< largest number of sums, and
-                                                                            ///< size of `scratch`, of
-                                                                            ///< sum_many()
+  /// The largest number of sums of sum_many(), and the size of `scratch` that it needs.
+  static constexpr int kMostSums = 6, kScratchOfMany = kMostSums * kWarps;
   double* scratch;
 
   static __device__ int size() { return kTeamLanes; }

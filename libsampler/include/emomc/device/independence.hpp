@@ -12,7 +12,7 @@ struct Independence {
   static constexpr const char* name = "independence";
   static constexpr BlockPlan block_plan = BlockPlan::whole;
   static constexpr ShapeLearning learning = ShapeLearning::fitted;
-  static constexpr bool adapts_scale = true;  // scale of the walk
+  static constexpr bool adapts_scale = true;  // the adapted scale is that of the walk
   static constexpr double kDegrees = 4;
 
   /// Draws z and the square of the factor that turns z into a t variate: 4 / chi-square(4), where
