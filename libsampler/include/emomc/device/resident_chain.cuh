@@ -5,9 +5,9 @@
 // likelihood (row_likelihood.hpp), summed in the tree of row_sums.cuh. The draws are therefore those of every
 // other way of running the steps.
 //
-// Each block of a cluster runs all steps with the chain's whole state. A block evaluates its own rows and
-// sends their sums to the other blocks. Blocks wait at one cluster barrier per step, or per turn in the form
-// `lines`.
+// Each thread block of a cluster runs all steps with the chain's whole state. A thread block evaluates its
+// own rows and sends their sums to the others. In the forms `ahead` and `in_turn`, thread blocks wait at one
+// cluster barrier for each block of a step; in the form `lines`, for each turn.
 //
 // There are five forms. `ahead`: while some warps evaluate a candidate, two other teams compute the next
 // candidate for both outcomes of the acceptance (Brockwell 2006). A third team draws the random numbers of
